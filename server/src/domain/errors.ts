@@ -1,0 +1,49 @@
+/**
+ * The closed list of things that can go wrong in a way the caller can act on.
+ * Everything else is a fault of ours: it is logged with the request id and answered as `internal`.
+ */
+export const errorCodes = {
+  invalid_request: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  conflict: 409,
+  payload_too_large: 413,
+  query_too_large: 413,
+  unsupported_media_type: 415,
+  validation_failed: 422,
+  too_many_rows: 422,
+  upstream_failed: 424,
+  rate_limited: 429,
+  internal: 500,
+  unavailable: 503,
+} as const;
+
+export type ErrorCode = keyof typeof errorCodes;
+
+/** Problems per field: `{ "logs.3.cost": ["must be a number"] }`. */
+export type FieldErrors = Record<string, string[]>;
+
+export type ServiceErrorDetails = {
+  /** Field-keyed problems of a bad body or query. */
+  errors?: FieldErrors;
+  /** Seconds after which a retry makes sense; becomes `Retry-After` and `retry_after`. */
+  retryAfterS?: number;
+  cause?: unknown;
+};
+
+/** Thrown only where the cause is known and the caller can act on it. Mapped to HTTP in `http/error-reply.ts`. */
+export class ServiceError extends Error {
+  readonly code: ErrorCode;
+  readonly errors: FieldErrors | undefined;
+  readonly retryAfterS: number | undefined;
+
+  constructor(code: ErrorCode, message: string, details: ServiceErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.name = "ServiceError";
+    this.code = code;
+    this.errors = details.errors;
+    this.retryAfterS = details.retryAfterS;
+  }
+}

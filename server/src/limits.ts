@@ -1,0 +1,47 @@
+/**
+ * Every bound of the server, unit in its name. A bound that is hit shows in a metric (docs/operations.md).
+ * Bounds that operators may set are read in config.ts and default to the value here.
+ */
+const KiB = 1024;
+const MiB = 1024 * KiB;
+const GiB = 1024 * MiB;
+
+export const limits = {
+  // HTTP
+  requestBytes: 64 * MiB,
+  controlBodyBytes: 1 * MiB,
+  pageSizeMax: 1000,
+  pageSizeDefault: 50,
+  pageMax: 1_000_000,
+  requestIdChars: 128,
+  shutdownGraceMs: 10_000,
+
+  // Spans
+  spanBytes: 20 * MiB,
+  bulkRows: 500,
+  spanDepth: 256,
+  spanNodes: 250_000,
+  identifierChars: 254,
+  nameChars: 1024,
+  metadataKeys: 1024,
+  metadataKeyChars: 1024,
+
+  // Journal and writer
+  journalBytes: 2 * GiB,
+  writerGroupRows: 10_000,
+  writerGroupBytes: 24 * MiB,
+  writerGroupMs: 150,
+  writerRetryMinMs: 100,
+  writerRetryMaxMs: 5_000,
+
+  // Queries
+  queryTimeMs: 20_000,
+  queryMemoryBytes: 2 * GiB,
+  queriesInFlight: 32,
+  queriesQueued: 512,
+  filterConditions: 100,
+  filterValues: 1000,
+  filterValueChars: 8192,
+  filterDepth: 16,
+  groupRowsMax: 10_000,
+} as const;

@@ -1,0 +1,14 @@
+import { defineConfig } from "vitest/config";
+
+// chDB binds one data directory per process, so every test file gets a process of its own.
+export default defineConfig({
+  test: {
+    include: ["server/**/*.test.ts", "scripts/**/*.test.ts", "bench/**/*.test.ts"],
+    pool: "forks",
+    isolate: true,
+    maxWorkers: 2,
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    teardownTimeout: 20_000,
+  },
+});
