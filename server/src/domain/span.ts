@@ -1,0 +1,177 @@
+import type { Environment } from "./principal.ts";
+
+/**
+ * The stored span: the one vocabulary from wire to column. Names are the interface's own.
+ *
+ * Kinds: `text` ('' = absent), `json` (JSON text, '' = absent), `uuid`, `time` (UTC, ns), `integer`, `number`,
+ * `boolean` (null = absent), `map` (text → text).
+ */
+export const spanColumns = {
+  // Key. `timestamp` is the END of the span, as in the interface.
+  organization_id: "text",
+  environment: "text",
+  timestamp: "time",
+  unique_id: "uuid",
+  // Which of several versions of one span wins, see ingest/identity.ts.
+  version: "integer",
+  is_deleted: "integer",
+
+  start_time: "time",
+  received_at: "time",
+  organization_key_id: "text",
+  organization_key_name: "text",
+
+  // What it is
+  log_type: "text",
+  log_method: "text",
+  model: "text",
+  provider_id: "text",
+  deployment_name: "text",
+  span_name: "text",
+  span_workflow_name: "text",
+  stream: "boolean",
+
+  // Where it belongs
+  trace_unique_id: "text",
+  span_unique_id: "text",
+  span_parent_id: "text",
+  thread_identifier: "text",
+  session_identifier: "text",
+  trace_group_identifier: "text",
+  customer_identifier: "text",
+  customer_email: "text",
+  customer_name: "text",
+  custom_identifier: "text",
+  group_identifier: "text",
+  evaluation_identifier: "text",
+  prompt_id: "text",
+  prompt_name: "text",
+
+  // How it went. `status` is `success` or `failed`.
+  status: "text",
+  status_code: "integer",
+  error_message: "text",
+  latency: "number",
+  time_to_first_token: "number",
+  tokens_per_second: "number",
+  routing_time: "number",
+
+  // What it used. The buckets are explained in domain/usage.ts.
+  prompt_tokens: "integer",
+  completion_tokens: "integer",
+  total_tokens: "integer",
+  prompt_cache_hit_tokens: "integer",
+  prompt_cache_creation_tokens: "integer",
+  reasoning_tokens: "integer",
+  cost: "number",
+  /** `stated`, `computed` or '' (no cost known). */
+  cost_source: "text",
+  /** Which price table and entry made a computed cost. */
+  price_version: "text",
+  cache_hit: "boolean",
+  cache_key: "text",
+
+  temperature: "number",
+  max_tokens: "integer",
+  positive_feedback: "boolean",
+
+  // Free data. `metadata_index` holds the scalars of `metadata` as text, for filters only.
+  metadata: "json",
+  metadata_index: "map",
+  /** Keys starting with `_`: kept, never returned, never filtered. */
+  metadata_reserved: "json",
+  properties: "json",
+  /** Everything of `spanExtras` that was sent, as one JSON object. */
+  extra: "json",
+
+  // Payload: never read by lists, sums and groups.
+  input: "text",
+  output: "text",
+  prompt_messages: "json",
+  completion_message: "json",
+  completion_messages: "json",
+  tools: "json",
+  tool_calls: "json",
+  full_request: "json",
+  full_response: "json",
+} as const;
+
+export type SpanColumn = keyof typeof spanColumns;
+export type ColumnKind = (typeof spanColumns)[SpanColumn];
+
+/** Fields that are kept and returned but neither filtered nor summed; they share the column `extra`. */
+export const spanExtras = {
+  error_code: "text",
+  warnings: "json",
+  span_path: "text",
+  trace_name: "text",
+  span_handoffs: "json",
+  span_tools: "json",
+  span_links: "json",
+  prompt_version_number: "number",
+  deployment_id: "text",
+  category: "text",
+  note: "text",
+  top_p: "number",
+  frequency_penalty: "number",
+  presence_penalty: "number",
+  n: "integer",
+  stop: "json",
+  encoding_format: "text",
+  dimensions: "integer",
+  tool_choice: "json",
+  response_format: "json",
+  variables: "json",
+  ideal_output: "json",
+  reasoning: "json",
+  embedding: "json",
+  audio_input_file: "json",
+  audio_output_file: "json",
+  prompt_unit_price: "number",
+  completion_unit_price: "number",
+  /** The usage object as it was sent, beside the normalised buckets. */
+  usage: "json",
+  /** Buckets that only the price needs: `cache_creation_1h_tokens`, `audio_prompt_tokens`, `audio_completion_tokens`. */
+  usage_details: "json",
+  usage_is_estimated: "boolean",
+  customer_params: "json",
+  limit_info: "json",
+  is_log_omitted: "boolean",
+} as const;
+
+export type SpanExtra = keyof typeof spanExtras;
+
+type ColumnValue<K extends ColumnKind> = K extends "text" | "uuid" | "time"
+  ? string
+  : K extends "integer"
+    ? number | string
+    : K extends "number"
+      ? number | null
+      : K extends "boolean"
+        ? boolean | null
+        : K extends "map"
+          ? Record<string, string>
+          : unknown;
+
+/** A row as the writer sends it: one NDJSON object. Absent members take the column's default ('' or null). */
+export type SpanRow = {
+  organization_id: string;
+  environment: Environment;
+  /** `YYYY-MM-DD hh:mm:ss.nnnnnnnnn`, UTC. */
+  timestamp: string;
+  unique_id: string;
+  /** UInt64 as decimal text. */
+  version: string;
+} & { [C in Exclude<SpanColumn, "organization_id" | "environment" | "timestamp" | "unique_id" | "version">]?: ColumnValue<(typeof spanColumns)[C]> };
+
+/** Log types of model calls that carry messages; their prompt_messages/completion_message and input/output mirror each other. */
+export const messageLogTypes = ["chat", "completion", "text", "response"] as const;
+
+/** Log types counted as model calls (`llm_call_count`) and priced by tokens. */
+export const llmLogTypes = [...messageLogTypes, "generation", "embedding", "speech", "transcription", "reranker"] as const;
+
+export type SpanScope = {
+  organization_id: string;
+  /** Absent: both environments. */
+  environment?: Environment;
+};
