@@ -15,6 +15,12 @@ export const limits = {
   pageMax: 1_000_000,
   requestIdChars: 128,
   shutdownGraceMs: 10_000,
+  bodyBytesInFlight: 1 * GiB,
+  requestReadMs: 300_000,
+  lingerMs: 1_000,
+  pathParamChars: 2048,
+  compressFromBytes: 1_400,
+  rateLimitStoreMs: 250,
 
   // Spans
   spanBytes: 20 * MiB,
@@ -33,6 +39,27 @@ export const limits = {
   writerGroupMs: 150,
   writerRetryMinMs: 100,
   writerRetryMaxMs: 5_000,
+
+  // Control plane
+  controlBusyMs: 10_000,
+  controlConnections: 10,
+  controlConnectMs: 5_000,
+  controlQueryMs: 30_000,
+  apiKeysPerOrganization: 1_000,
+  temporaryKeysPerUser: 100,
+  cachedKeys: 10_000,
+  cachedUnknownKeys: 10_000,
+  cachedKeyMs: 30_000,
+  temporaryKeyMs: 60 * 60 * 1_000,
+  accessTokenMs: 15 * 60 * 1_000,
+  refreshTokenMs: 30 * 24 * 60 * 60 * 1_000,
+  passwordChars: 1024,
+  passwordHashesInFlight: 2,
+  passwordHashesQueued: 32,
+  loginFailures: 10,
+  loginWindowMs: 15 * 60 * 1_000,
+  loginAddressesTracked: 10_000,
+  retentionDaysMax: 36_500,
 
   // Queries
   queryTimeMs: 20_000,

@@ -1,0 +1,67 @@
+import { resolve } from "node:path";
+import { Secret } from "../lib/secret.ts";
+import type { ControlLocation } from "../storage/control/open-control-database.ts";
+import { BadValue, type Parse } from "./parse.ts";
+
+/** Where spans are kept. `url` is the origin alone; `cluster` names a cluster for replicated and distributed tables. */
+export type SpansLocation =
+  | { kind: "chdb"; path: string }
+  | {
+      kind: "clickhouse";
+      url: string;
+      username: string;
+      password: Secret;
+      database: string;
+      cluster: string | null;
+    };
+
+/** Where counters and cached responses are kept. `url` has the scheme redis or rediss. */
+export type CacheLocation = { kind: "memory" } | { kind: "redis"; url: Secret };
+
+export const spansLocation: Parse<SpansLocation> = (value) => {
+  if (value.startsWith("chdb:")) return { kind: "chdb", path: filePath(value, "chdb:") };
+  const url = URL.parse(value);
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw new BadValue("must be chdb:<folder> or http(s)://user:password@host:port/database?cluster=name");
+  }
+  const unknown = [...url.searchParams.keys()].filter((name) => name !== "cluster");
+  if (unknown.length > 0) throw new BadValue(`has an unknown parameter: ${unknown.join(", ")}`);
+  const database = decodeURIComponent(url.pathname.slice(1)) || "default";
+  const cluster = url.searchParams.get("cluster");
+  // Both are written into statements that create tables, where no bound parameter is possible.
+  for (const name of [database, cluster ?? "default"]) {
+    if (!/^[A-Za-z_][\w-]*$/.test(name))
+      throw new BadValue("must name a plain database and cluster: letters, digits, _ and -");
+  }
+  return {
+    kind: "clickhouse",
+    url: url.origin,
+    username: decodeURIComponent(url.username) || "default",
+    password: new Secret(decodeURIComponent(url.password)),
+    database,
+    cluster,
+  };
+};
+
+export const controlLocation: Parse<ControlLocation> = (value) => {
+  if (value.startsWith("sqlite:")) return { kind: "sqlite", path: filePath(value, "sqlite:") };
+  if (!/^postgres(ql)?:\/\//.test(value) || !URL.canParse(value)) {
+    throw new BadValue("must be sqlite:<file> or postgres://user:password@host:port/database");
+  }
+  return { kind: "postgres", url: new Secret(value) };
+};
+
+export const cacheLocation: Parse<CacheLocation> = (value) => {
+  if (value === "memory:") return { kind: "memory" };
+  const [, scheme, tls] = /^(redis|valkey)(s?):\/\//.exec(value) ?? [];
+  if (scheme === undefined || !URL.canParse(value)) {
+    throw new BadValue("must be memory:, redis://host:port, rediss://host:port or valkey://host:port");
+  }
+  return { kind: "redis", url: new Secret(value.replace(/^[a-z]+:/, `redis${tls}:`)) };
+};
+
+function filePath(value: string, scheme: string): string {
+  const path = value.slice(scheme.length);
+  if (path === "") throw new BadValue(`needs a path after ${scheme}`);
+  return resolve(path);
+}

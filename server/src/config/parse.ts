@@ -1,0 +1,118 @@
+import { isIP } from "node:net";
+import { Secret } from "../lib/secret.ts";
+
+/** Reads one variable's text. Throws `BadValue` with a phrase that completes "NAME …" and never repeats the value. */
+export type Parse<T> = (text: string) => T;
+
+export class BadValue extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "BadValue";
+  }
+}
+
+export const text: Parse<string> = (value) => value;
+
+export function integer(min: number, max: number): Parse<number> {
+  return (value) => {
+    const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;
+    if (Number.isNaN(number) || number < min || number > max) {
+      throw new BadValue(`must be a whole number from ${min} to ${max}`);
+    }
+    return number;
+  };
+}
+
+const byteUnits: Record<string, number> = { "": 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };
+
+/** `1073741824`, `512MiB`, `2GiB`. */
+export function bytes(min: number): Parse<number> {
+  return (value) => {
+    const [, digits, unit = ""] = /^(\d+) ?(KiB|MiB|GiB)?$/.exec(value) ?? [];
+    const size = Number(digits) * (byteUnits[unit] ?? Number.NaN);
+    if (!Number.isSafeInteger(size) || size < min) {
+      throw new BadValue(`must be a size of at least ${min} bytes, as in 1073741824, 512MiB or 2GiB`);
+    }
+    return size;
+  };
+}
+
+export function oneOf<const T extends string>(choices: readonly T[]): Parse<T> {
+  return (value) => {
+    const found = choices.find((choice) => choice === value);
+    if (found === undefined) throw new BadValue(`must be one of ${choices.join(", ")}`);
+    return found;
+  };
+}
+
+/** An http(s) address without query or fragment, given back without its trailing slash. */
+export const baseUrl: Parse<string> = (value) => {
+  const url = URL.parse(value);
+  if (url === null || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "") {
+    throw new BadValue("must be an http:// or https:// address without query or fragment");
+  }
+  return url.href.replace(/\/+$/, "");
+};
+
+/** The public id stands in paths, so it is made of characters that need no escaping. */
+export const organizationId: Parse<string> = (value) => {
+  if (!/^[\w-]{1,64}$/.test(value)) {
+    throw new BadValue("must be 1 to 64 letters, digits, hyphens and underscores");
+  }
+  return value;
+};
+
+export const email: Parse<string> = (value) => {
+  if (!/^[^\s@]+@[^\s@]+$/.test(value) || value.length > 254) throw new BadValue("must be an e-mail address");
+  return value.toLowerCase();
+};
+
+export function secret(minChars: number): Parse<Secret> {
+  return (value) => {
+    if (value.length < minChars) throw new BadValue(`must have at least ${minChars} characters`);
+    return new Secret(value);
+  };
+}
+
+/** An API key travels in a header, so it is printable ASCII; a credential with dots in it is read as a JWT. */
+export const apiKey: Parse<Secret> = (value) => {
+  if (!/^[\x21-\x2d\x2f-\x7e]{16,256}$/.test(value)) {
+    throw new BadValue("must be 16 to 256 printable ASCII characters without spaces and dots");
+  }
+  return new Secret(value);
+};
+
+/** What the guard against private upstream addresses lets through. `port` null means every port. */
+export type AllowedUpstream =
+  | { kind: "host"; host: string; port: number | null }
+  | { kind: "network"; address: string; prefixBits: number };
+
+/** A comma-separated list of `host`, `host:port`, `[ipv6]:port` and `address/bits`. */
+export const allowedUpstreams: Parse<AllowedUpstream[]> = (value) =>
+  value
+    .split(",")
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== "")
+    .map((entry) => network(entry) ?? host(entry));
+
+function network(entry: string): AllowedUpstream | undefined {
+  const [, address = "", bits] = /^([^/]+)\/(\d{1,3})$/.exec(entry) ?? [];
+  if (bits === undefined) return undefined;
+  const family = isIP(address);
+  const prefixBits = Number(bits);
+  if (family === 0 || prefixBits > (family === 4 ? 32 : 128)) throw badUpstream(entry);
+  return { kind: "network", address, prefixBits };
+}
+
+function host(entry: string): AllowedUpstream {
+  if (isIP(entry) === 6) return { kind: "host", host: entry, port: null };
+  const [, bracketed, name = bracketed, digits] = /^(?:\[([\da-f:.]+)\]|([\w.-]+))(?::(\d{1,5}))?$/i.exec(entry) ?? [];
+  const port = digits === undefined ? null : Number(digits);
+  if (name === undefined || (bracketed !== undefined && isIP(bracketed) !== 6)) throw badUpstream(entry);
+  if (port !== null && (port < 1 || port > 65_535)) throw badUpstream(entry);
+  return { kind: "host", host: name.toLowerCase(), port };
+}
+
+function badUpstream(entry: string): BadValue {
+  return new BadValue(`must list hosts, host:port and address/bits, separated by commas; "${entry}" is none of them`);
+}

@@ -1,0 +1,100 @@
+import type { Secret } from "../lib/secret.ts";
+import { limits } from "../limits.ts";
+import { cacheLocation, controlLocation, spansLocation } from "./locations.ts";
+import {
+  allowedUpstreams,
+  apiKey,
+  baseUrl,
+  bytes,
+  email,
+  integer,
+  oneOf,
+  organizationId,
+  secret,
+  text,
+  type Parse,
+} from "./parse.ts";
+
+/** One environment variable. `fallback` goes through the same parser; null leaves the setting undefined. */
+export type Variable<T> = {
+  name: string;
+  parse: Parse<T>;
+  fallback: string | null;
+  description: string;
+};
+
+const perMinuteMax = 1_000_000_000;
+
+/** Stands for the value of SPANWAY_DATA_DIR in a fallback. */
+export const dataDirToken = "<SPANWAY_DATA_DIR>";
+
+/** Every variable the server reads. `docs/configuration.md` is this table in prose, kept equal by a test. */
+export const variables = {
+  host: variable("SPANWAY_HOST", text, "127.0.0.1", "Address to listen on."),
+  port: variable("SPANWAY_PORT", integer(0, 65_535), "8787", "Port to listen on; 0 takes any free one."),
+  publicUrl: variable("SPANWAY_PUBLIC_URL", baseUrl, null, "Address under which clients reach the server."),
+  dataDir: variable(
+    "SPANWAY_DATA_DIR",
+    text,
+    "./data",
+    "Folder of the embedded stores, the journal and the secret key.",
+  ),
+  spans: variable("SPANWAY_SPANS_URL", spansLocation, `chdb:${dataDirToken}/spans`, "Store of spans."),
+  control: variable(
+    "SPANWAY_CONTROL_URL",
+    controlLocation,
+    `sqlite:${dataDirToken}/control.db`,
+    "Store of organisations, users and keys.",
+  ),
+  cache: variable("SPANWAY_CACHE_URL", cacheLocation, "memory:", "Shared counters and response cache."),
+  secretKey: variable("SPANWAY_SECRET_KEY", secret(16), null, "Signs tokens and encrypts stored credentials."),
+  organizationId: variable("SPANWAY_ORGANIZATION_ID", organizationId, null, "Public id of the first organisation."),
+  prodKey: variable("SPANWAY_PROD_KEY", apiKey, null, "First API key of the prod environment."),
+  testKey: variable("SPANWAY_TEST_KEY", apiKey, null, "First API key of the test environment."),
+  adminEmail: variable("SPANWAY_ADMIN_EMAIL", email, null, "E-mail address of the first user."),
+  adminPassword: variable("SPANWAY_ADMIN_PASSWORD", secret(8), null, "Password of the first user."),
+  bulkCreatePerMinute: perMinute("SPANWAY_BULK_CREATE_PER_MINUTE", "30", "Bulk span requests per organisation."),
+  bulkDeletePerMinute: perMinute("SPANWAY_BULK_DELETE_PER_MINUTE", "10", "Bulk deletions per organisation and path."),
+  publicTracePerMinute: perMinute("SPANWAY_PUBLIC_TRACE_PER_MINUTE", "60", "Reads of shared traces per address."),
+  apiPerMinute: perMinute("SPANWAY_API_PER_MINUTE", "0", "Every other non-log, non-gateway request per organisation."),
+  journalBytes: variable(
+    "SPANWAY_JOURNAL_MAX_BYTES",
+    bytes(2 ** 20),
+    String(limits.journalBytes),
+    "Bytes the journal may hold.",
+  ),
+  retentionDays: variable("SPANWAY_RETENTION_DAYS", integer(0, 36_500), "0", "Days spans are kept; 0 keeps them."),
+  logLevel: variable(
+    "SPANWAY_LOG_LEVEL",
+    oneOf(["fatal", "error", "warn", "info", "debug", "trace", "silent"]),
+    "info",
+    "Least severe level that is logged.",
+  ),
+  allowPrivateUpstreams: variable(
+    "SPANWAY_ALLOW_PRIVATE_UPSTREAMS",
+    allowedUpstreams,
+    "",
+    "Private addresses the gateway may call.",
+  ),
+};
+
+/** Providers whose credentials the environment may hold, by the prefix of their variables. */
+export const providers = { openai: "OPENAI", anthropic: "ANTHROPIC", gemini: "GEMINI" } as const;
+export type ProviderName = keyof typeof providers;
+
+export type ProviderVariables = { apiKey: Variable<Secret>; baseUrl: Variable<string> };
+
+export function providerVariables(prefix: string): ProviderVariables {
+  return {
+    apiKey: variable(`${prefix}_API_KEY`, secret(1), null, "Key sent to the provider."),
+    baseUrl: variable(`${prefix}_BASE_URL`, baseUrl, null, "Address called instead of the provider's own."),
+  };
+}
+
+function variable<T, const F extends string | null>(name: string, parse: Parse<T>, fallback: F, description: string) {
+  return { name, parse, fallback, description };
+}
+
+function perMinute<const F extends string>(name: string, fallback: F, what: string) {
+  return variable(name, integer(0, perMinuteMax), fallback, `${what} A minute; 0 is off.`);
+}

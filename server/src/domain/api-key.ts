@@ -1,0 +1,25 @@
+import { permissions, type Environment, type Permission } from "./principal.ts";
+
+/** A key as it may be shown: the secret itself is kept as a hash only. */
+export type ApiKey = {
+  id: string;
+  unique_organization_id: string;
+  name: string;
+  environment: Environment;
+  /** The first characters of the secret, to tell keys apart. */
+  prefix: string;
+  permissions: Permission[];
+  /** The person a temporary key acts for; null for keys of the organisation. */
+  user_id: string | null;
+  created_at: string;
+  /** ISO 8601, UTC; null never. */
+  expires_at: string | null;
+};
+
+/** What a key may ever do: managing keys takes a person. */
+export const keyPermissions: readonly Permission[] = permissions.filter((permission) => permission !== "keys:manage");
+
+/** The permissions of a key made by somebody who has `held`. */
+export function grantableToKey(held: ReadonlySet<Permission>): Permission[] {
+  return keyPermissions.filter((permission) => held.has(permission));
+}

@@ -1,0 +1,17 @@
+/** A tenant: the owner of spans, users and keys, isolated from every other. */
+export type Organization = {
+  id: number;
+  /** The public id, which stands in share URLs and scopes every query. */
+  unique_organization_id: string;
+  name: string;
+  /** Days its spans are kept; null follows the instance, 0 keeps them for ever. */
+  retention_days: number | null;
+  /** ISO 8601, UTC. */
+  created_at: string;
+};
+
+/** Days the organisation's spans are kept, null for ever. @param instanceDays what SPANWAY_RETENTION_DAYS says. */
+export function effectiveRetentionDays(organization: Organization, instanceDays: number): number | null {
+  const days = organization.retention_days ?? instanceDays;
+  return days === 0 ? null : days;
+}

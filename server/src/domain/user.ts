@@ -1,0 +1,20 @@
+import type { Role } from "./principal.ts";
+
+/** A person, member of one organisation. */
+export type User = {
+  id: string;
+  unique_organization_id: string;
+  /** Lower case, unique in the whole instance. */
+  email: string;
+  role: Role;
+  /** May create organisations. */
+  is_instance_admin: boolean;
+  /** Counts up to make every token issued before worthless. */
+  token_version: number;
+  created_at: string;
+};
+
+/** Addresses that differ in case only are one account. */
+export function canonicalEmail(email: string): string {
+  return email.trim().toLowerCase();
+}

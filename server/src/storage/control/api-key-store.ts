@@ -1,0 +1,113 @@
+import type { ApiKey } from "../../domain/api-key.ts";
+import { ServiceError } from "../../domain/errors.ts";
+import type { Environment, Permission } from "../../domain/principal.ts";
+import { limits } from "../../limits.ts";
+import type { ControlQueries } from "./open-control-database.ts";
+import type { ApiKeyRow } from "./schema.ts";
+
+export type NewApiKey = ApiKey & { hash: string };
+
+/** Times are ISO 8601, UTC. A key whose `expires_at` has come is no longer there, for every method. */
+export type ApiKeyStore = {
+  /**
+   * Throws `conflict` when the same secret is known already (of any organisation, revoked or not), or when the
+   * organisation, or the user of a temporary key, has as many keys as `limits.ts` allows.
+   */
+  create: (key: NewApiKey) => Promise<ApiKey>;
+  /** The key whose secret has this hash. */
+  findByHash: (hash: string, now: string) => Promise<ApiKey | undefined>;
+  /** The organisation's lasting keys, oldest first; no temporary ones. */
+  list: (uniqueOrganizationId: string) => Promise<ApiKey[]>;
+  /** Ends a key of this organisation. Answers its hash, for caches; undefined when there is no such key. */
+  revoke: (uniqueOrganizationId: string, id: string, now: string) => Promise<string | undefined>;
+};
+
+export function createApiKeyStore(queries: ControlQueries): ApiKeyStore {
+  return {
+    create: async (key) => {
+      await makeRoom(queries, key);
+      const created = await queries
+        .insertInto("api_keys")
+        .values({ ...key, permissions: JSON.stringify(key.permissions) })
+        .onConflict((conflict) => conflict.column("hash").doNothing())
+        .returningAll()
+        .executeTakeFirst();
+      if (created === undefined) throw new ServiceError("conflict", "This API key is in use already.");
+      return toApiKey(created);
+    },
+
+    findByHash: async (hash, now) => {
+      const row = await queries
+        .selectFrom("api_keys")
+        .selectAll()
+        .where("hash", "=", hash)
+        .where("revoked_at", "is", null)
+        .where((column) => column.or([column("expires_at", "is", null), column("expires_at", ">", now)]))
+        .executeTakeFirst();
+      return row && toApiKey(row);
+    },
+
+    list: async (uniqueOrganizationId) => {
+      const rows = await queries
+        .selectFrom("api_keys")
+        .selectAll()
+        .where("unique_organization_id", "=", uniqueOrganizationId)
+        .where("revoked_at", "is", null)
+        .where("expires_at", "is", null)
+        .orderBy("created_at")
+        .orderBy("id")
+        .execute();
+      return rows.map(toApiKey);
+    },
+
+    revoke: async (uniqueOrganizationId, id, now) => {
+      const row = await queries
+        .updateTable("api_keys")
+        .set({ revoked_at: now })
+        .where("unique_organization_id", "=", uniqueOrganizationId)
+        .where("id", "=", id)
+        .where("revoked_at", "is", null)
+        .returning("hash")
+        .executeTakeFirst();
+      return row?.hash;
+    },
+  };
+}
+
+/** Drops what has expired in the whole instance, then counts what the new key's owner has. */
+async function makeRoom(queries: ControlQueries, key: NewApiKey): Promise<void> {
+  await queries.deleteFrom("api_keys").where("expires_at", "<=", key.created_at).execute();
+  const { count } = await queries
+    .selectFrom("api_keys")
+    .select((column) => column.fn.countAll().as("count"))
+    .where("unique_organization_id", "=", key.unique_organization_id)
+    .where("user_id", key.user_id === null ? "is" : "=", key.user_id)
+    .where("revoked_at", "is", null)
+    .executeTakeFirstOrThrow();
+  const max = key.user_id === null ? limits.apiKeysPerOrganization : limits.temporaryKeysPerUser;
+  if (Number(count) >= max) throw new ServiceError("conflict", `There are ${max} keys already; revoke some first.`);
+}
+
+function toApiKey(row: ApiKeyRow): ApiKey {
+  return {
+    id: row.id,
+    unique_organization_id: row.unique_organization_id,
+    name: row.name,
+    environment: asEnvironment(row.environment),
+    prefix: row.prefix,
+    permissions: asPermissions(row.permissions),
+    user_id: row.user_id,
+    created_at: row.created_at,
+    expires_at: row.expires_at,
+  };
+}
+
+/** Only `create` writes the column, and it takes an Environment. */
+function asEnvironment(environment: string): Environment {
+  return environment as Environment;
+}
+
+/** Only `create` writes the column, from a Permission[]. */
+function asPermissions(permissions: string): Permission[] {
+  return JSON.parse(permissions) as Permission[];
+}

@@ -1,0 +1,33 @@
+import { createApiKeyStore, type ApiKeyStore } from "./api-key-store.ts";
+import type { ControlDatabase, ControlQueries } from "./open-control-database.ts";
+import { createOrganizationStore, type OrganizationStore } from "./organization-store.ts";
+import { createUserStore, type UserStore } from "./user-store.ts";
+import { createInstanceStore, type InstanceStore } from "./instance-store.ts";
+
+export type ControlStoreSet = {
+  instance: InstanceStore;
+  organizations: OrganizationStore;
+  users: UserStore;
+  apiKeys: ApiKeyStore;
+};
+
+export type ControlStores = ControlStoreSet & {
+  /** Runs `work` on stores whose changes become visible together, or not at all when it throws. */
+  transaction: <T>(work: (stores: ControlStoreSet) => Promise<T>) => Promise<T>;
+};
+
+export function createControlStores(database: ControlDatabase): ControlStores {
+  return {
+    ...storeSet(database.queries),
+    transaction: (work) => database.transaction((queries) => work(storeSet(queries))),
+  };
+}
+
+function storeSet(queries: ControlQueries): ControlStoreSet {
+  return {
+    instance: createInstanceStore(queries),
+    organizations: createOrganizationStore(queries),
+    users: createUserStore(queries),
+    apiKeys: createApiKeyStore(queries),
+  };
+}

@@ -1,0 +1,10 @@
+import type { Migration } from "kysely/migration";
+import { createAccounts } from "./0001-create-accounts.ts";
+import type { ControlDialect } from "./columns.ts";
+
+/** Every migration in order. An entry that was released is never edited: what changes is a new entry at the end. */
+export function controlMigrations(dialect: ControlDialect): Record<string, Migration> {
+  return {
+    "0001-create-accounts": createAccounts(dialect),
+  };
+}

@@ -1,0 +1,61 @@
+import { Kysely, sql, type Dialect } from "kysely";
+import { Migrator } from "kysely/migration";
+import type { Secret } from "../../lib/secret.ts";
+import { openPostgres } from "./drivers/open-postgres.ts";
+import { openSqlite } from "./drivers/open-sqlite.ts";
+import { controlMigrations } from "./migrations/list.ts";
+import type { ControlSchema } from "./schema.ts";
+
+/** Where organisations, users and keys are kept. `path` is a file, `url` begins with postgres://. */
+export type ControlLocation = { kind: "sqlite"; path: string } | { kind: "postgres"; url: Secret };
+
+/** What the stores run on: the database, or one transaction of it. */
+export type ControlQueries = Kysely<ControlSchema>;
+
+export type ControlDatabase = {
+  queries: ControlQueries;
+  /**
+   * Brings the tables to the newest shape. Safe to call from several processes at once: one migrates, the others wait.
+   * Throws when a migration fails, or when the tables are newer than this program.
+   */
+  migrate: () => Promise<void>;
+  /** Runs `work` whole or not at all. Only statements on the given queries belong to it. */
+  transaction: <T>(work: (queries: ControlQueries) => Promise<T>) => Promise<T>;
+  /** Resolves when the database answers, for readiness. */
+  ping: () => Promise<void>;
+  close: () => Promise<void>;
+};
+
+/** Opens without touching the tables; call `migrate` next. */
+export function openControlDatabase(
+  location: ControlLocation,
+  onIdleError: (error: Error) => void = () => {},
+): ControlDatabase {
+  const queries = new Kysely<ControlSchema>({ dialect: openDialect(location, onIdleError) });
+  return {
+    queries,
+    migrate: () => migrate(queries, location.kind),
+    transaction: (work) => queries.transaction().execute(work),
+    ping: async () => {
+      await sql`select 1`.execute(queries);
+    },
+    close: () => queries.destroy(),
+  };
+}
+
+function openDialect(location: ControlLocation, onIdleError: (error: Error) => void): Dialect {
+  return location.kind === "sqlite" ? openSqlite(location.path) : openPostgres(location.url, onIdleError);
+}
+
+/**
+ * The migrator holds an advisory lock on Postgres and the file's write lock on SQLite while it looks and writes, and all
+ * pending migrations commit together.
+ */
+async function migrate(queries: ControlQueries, dialect: ControlLocation["kind"]): Promise<void> {
+  const migrator = new Migrator({
+    db: queries,
+    provider: { getMigrations: () => Promise.resolve(controlMigrations(dialect)) },
+  });
+  const { error } = await migrator.migrateToLatest();
+  if (error !== undefined) throw new Error("The control database could not be migrated", { cause: error });
+}

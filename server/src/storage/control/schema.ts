@@ -1,0 +1,53 @@
+import type { Generated, Insertable, Selectable } from "kysely";
+
+/**
+ * The tables, in the subset that SQLite and Postgres share: text, integer, null. Times are ISO 8601 text in UTC with
+ * milliseconds, which sorts as time; flags are 0 and 1; lists are JSON text.
+ */
+export type ControlSchema = {
+  instance: InstanceTable;
+  organizations: OrganizationTable;
+  users: UserTable;
+  api_keys: ApiKeyTable;
+};
+
+/** One row, written by whoever sets up the instance first. */
+type InstanceTable = { id: number; initialized_at: string };
+
+type OrganizationTable = {
+  id: Generated<number>;
+  unique_organization_id: string;
+  name: string;
+  retention_days: number | null;
+  created_at: string;
+};
+
+type UserTable = {
+  id: string;
+  unique_organization_id: string;
+  email: string;
+  password_hash: string;
+  role: string;
+  is_instance_admin: number;
+  token_version: number;
+  created_at: string;
+};
+
+type ApiKeyTable = {
+  id: string;
+  unique_organization_id: string;
+  name: string;
+  environment: string;
+  hash: string;
+  prefix: string;
+  permissions: string;
+  user_id: string | null;
+  created_at: string;
+  expires_at: string | null;
+  revoked_at: string | null;
+};
+
+export type OrganizationRow = Selectable<OrganizationTable>;
+export type UserRow = Selectable<UserTable>;
+export type ApiKeyRow = Selectable<ApiKeyTable>;
+export type NewApiKeyRow = Insertable<ApiKeyTable>;
