@@ -1,0 +1,91 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import type { FastifyRequest } from "fastify";
+import type { Principal } from "../domain/principal.ts";
+import type { Context } from "./endpoint.ts";
+import type { Kernel } from "./kernel.ts";
+import { requestIdOf } from "./request-id.ts";
+import { baseUrlOf } from "./request-url.ts";
+
+/**
+ * One request on its way through the kernel. What only some handlers ask for (signal, URLs) is made when asked for.
+ */
+export class RequestContext implements Context {
+  readonly requestId: string;
+  readonly startedAtMs = Date.now();
+  readonly message: IncomingMessage;
+  readonly response: ServerResponse;
+  principal: Principal | undefined;
+  params: unknown;
+  query: unknown;
+  body: unknown;
+  hijacked = false;
+  /** Bytes of the kernel's body budget to give back at the end. */
+  heldBytes = 0;
+
+  readonly #kernel: Kernel;
+  readonly #request: FastifyRequest;
+  readonly #startedMs = performance.now();
+  #abort: AbortController | undefined;
+  #gone = false;
+
+  constructor(kernel: Kernel, request: FastifyRequest, response: ServerResponse) {
+    this.#kernel = kernel;
+    this.#request = request;
+    this.message = request.raw;
+    this.response = response;
+    this.requestId = requestIdOf(request.raw.headers["x-request-id"]);
+  }
+
+  get headers(): IncomingHttpHeaders {
+    return this.message.headers;
+  }
+
+  get ip(): string {
+    return this.#request.ip;
+  }
+
+  /** The media type of the body, lower-case and without parameters, or "". */
+  get contentType(): string {
+    const header = this.message.headers["content-type"] ?? "";
+    const end = header.indexOf(";");
+    return (end === -1 ? header : header.slice(0, end)).trim().toLowerCase();
+  }
+
+  get rawQuery(): URLSearchParams {
+    const start = this.#request.url.indexOf("?");
+    return new URLSearchParams(start === -1 ? "" : this.#request.url.slice(start + 1));
+  }
+
+  get url(): URL {
+    const { protocol, host, url } = this.#request;
+    // A request line may name the whole URL, as to a proxy; only its path is ours to believe.
+    const path = url.replace(/^https?:\/\/[^/?]*/i, "");
+    return new URL(baseUrlOf(this.#kernel.publicUrl, protocol, host, this.#kernel.listeningUrl()) + path);
+  }
+
+  get signal(): AbortSignal {
+    this.#abort ??= new AbortController();
+    if (this.#gone) this.#abort.abort();
+    return this.#abort.signal;
+  }
+
+  /** True once the client has closed the connection without waiting for the whole answer. */
+  get gone(): boolean {
+    return this.#gone;
+  }
+
+  elapsedMs(): number {
+    return performance.now() - this.#startedMs;
+  }
+
+  hijack(): ServerResponse {
+    this.hijacked = true;
+    this.response.setHeader("x-request-id", this.requestId);
+    return this.response;
+  }
+
+  markGone(): void {
+    this.#gone = true;
+    this.#abort?.abort();
+  }
+}

@@ -1,0 +1,164 @@
+import type { IncomingHttpHeaders, ServerResponse } from "node:http";
+import type { z } from "zod";
+import type { ErrorCode } from "../domain/errors.ts";
+import type { Permission } from "../domain/principal.ts";
+import type { Auth, PrincipalOf } from "./authenticate.ts";
+import type { Dialect } from "./error-reply.ts";
+import type { RateLimitRule } from "./rate-limit.ts";
+import type { RawJson, Reply } from "./reply.ts";
+
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/** Another path, or another method on a path, that reaches the same handler. */
+export type Alias = string | { method: Method; path: string };
+
+/** A small JSON body, at most `limits.controlBodyBytes`. An absent body reads as `{}`. */
+export type JsonBody<S extends z.ZodType = z.ZodType> = {
+  kind: "json";
+  schema: S;
+  /** What a body that does not fit the schema is answered with. Default `invalid_request` (400). */
+  invalidBody?: "invalid_request" | "validation_failed";
+};
+
+/** A body that the handler reads itself, decompressed. `documents` describes it in the API reference only. */
+export type RawBody = {
+  kind: "raw";
+  maxBytes: number;
+  documents?: z.ZodType;
+  /** Media types for the API reference. Default `application/json`. */
+  mediaTypes?: readonly string[];
+};
+
+export type BodySpec = JsonBody | RawBody;
+
+/** `contentType` is the lower-case media type without its parameters, or "" where the client sent none. */
+export type RawBodyValue = { bytes: Buffer; contentType: string };
+
+type BodyOf<B> = B extends JsonBody<infer S> ? z.output<S> : B extends RawBody ? RawBodyValue : undefined;
+type OutputOf<S, Absent> = S extends z.ZodType ? z.output<S> : Absent;
+type PathParams<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? { [K in Name]: string } & PathParams<Rest>
+  : unknown;
+
+/** All that a handler knows of its request. */
+export type Context<Principal = unknown, Params = unknown, Query = unknown, Body = unknown> = {
+  readonly principal: Principal;
+  readonly params: Params;
+  readonly query: Query;
+  readonly body: Body;
+  readonly headers: IncomingHttpHeaders;
+  /** The query string as sent, for parameters that no schema knows beforehand. */
+  readonly rawQuery: URLSearchParams;
+  /** The absolute URL of this request as its caller sees it; the base of `next` and `previous` links. */
+  readonly url: URL;
+  readonly requestId: string;
+  /** The caller's address. */
+  readonly ip: string;
+  /** Aborted when the client goes away before it has the whole answer. */
+  readonly signal: AbortSignal;
+  /** Milliseconds since the epoch at which the request arrived. */
+  readonly startedAtMs: number;
+  /** Milliseconds since the request arrived, by a monotonic clock. */
+  elapsedMs(): number;
+  /**
+   * Takes over the response, for streams: from here on the handler writes it, ends it and minds `signal`.
+   * What the handler returns is ignored. Should it throw, the connection is cut, or the error sent if nothing was.
+   */
+  hijack(): ServerResponse;
+};
+
+export type SuccessSpec<S extends z.ZodType | undefined = z.ZodType | undefined> = {
+  status: number;
+  /** The JSON body; none where absent. */
+  schema?: S;
+  description?: string;
+  /** The media type where the body is not JSON. */
+  contentType?: string;
+};
+
+type Result<S> = (S extends z.ZodType ? z.input<S> : void) | Reply | RawJson;
+
+export type EndpointSpec<
+  Path extends string,
+  A extends Auth,
+  P extends z.ZodType | undefined,
+  Q extends z.ZodType | undefined,
+  B extends BodySpec | undefined,
+  S extends z.ZodType | undefined,
+> = {
+  /** Unique, snake_case; the operationId of the API reference. */
+  id: string;
+  method: Method;
+  /** The canonical path, parameters as `{name}`. It answers with and without its trailing slash. */
+  path: Path;
+  aliases?: readonly Alias[];
+  summary: string;
+  description?: string;
+  tags: readonly string[];
+  auth: A;
+  permission?: Permission;
+  /** Default `none`. */
+  limit?: RateLimitRule | "none";
+  /** The shape of this endpoint's error bodies. Default `default`. */
+  dialect?: Dialect;
+  /** Checks path parameters further; without it they are plain strings. A mismatch is 404: there is no such thing. */
+  params?: P;
+  query?: Q;
+  body?: B;
+  success: SuccessSpec<S>;
+  /** The errors that the handler itself may throw; those of authentication, limits and bodies are implied. */
+  errors: readonly ErrorCode[];
+  handler: (
+    context: Context<PrincipalOf[A], OutputOf<P, PathParams<Path>>, OutputOf<Q, undefined>, BodyOf<B>>,
+  ) => Promise<Result<S>> | Result<S>;
+};
+
+/** An endpoint with its types forgotten, as the kernel keeps it. */
+export type AnyEndpoint = {
+  readonly id: string;
+  readonly method: Method;
+  readonly path: string;
+  readonly aliases: readonly Alias[];
+  readonly summary: string;
+  readonly description: string | undefined;
+  readonly tags: readonly string[];
+  readonly auth: Auth;
+  readonly permission: Permission | undefined;
+  readonly limit: RateLimitRule | "none";
+  readonly dialect: Dialect;
+  readonly params: z.ZodType | undefined;
+  readonly query: z.ZodType | undefined;
+  readonly body: BodySpec | undefined;
+  readonly success: SuccessSpec;
+  readonly errors: readonly ErrorCode[];
+  readonly handler: (context: Context) => unknown;
+};
+
+/** One operation of the API as one value: its route, guards, validation, handler and documentation. */
+export function endpoint<
+  const Path extends string,
+  A extends Auth,
+  P extends z.ZodType | undefined = undefined,
+  Q extends z.ZodType | undefined = undefined,
+  B extends BodySpec | undefined = undefined,
+  S extends z.ZodType | undefined = undefined,
+>(spec: EndpointSpec<Path, A, P, Q, B, S>): AnyEndpoint {
+  return {
+    ...spec,
+    aliases: spec.aliases ?? [],
+    description: spec.description,
+    permission: spec.permission,
+    limit: spec.limit ?? "none",
+    dialect: spec.dialect ?? "default",
+    params: spec.params,
+    query: spec.query,
+    body: spec.body,
+    success: spec.success,
+    handler: forgetHandlerTypes(spec.handler),
+  };
+}
+
+/** Safe because the kernel fills every context from the schemas of the endpoint that the handler was declared with. */
+function forgetHandlerTypes(handler: unknown): AnyEndpoint["handler"] {
+  return handler as AnyEndpoint["handler"];
+}

@@ -1,0 +1,134 @@
+import type { OutgoingHttpHeaders } from "node:http";
+import { errorCodes, ServiceError, type ErrorCode, type FieldErrors } from "../domain/errors.ts";
+import { content, reply, type Reply } from "./reply.ts";
+import { encodeRpcStatus, rpcCodes } from "./rpc-status.ts";
+
+/**
+ * The shapes an error body may have:
+ * - `default`: `{detail, code, …}`
+ * - `fields`: as default, but bad fields are answered with the bare object keyed by field name
+ * - `openai`: `{error: {message, type, param, code}}`
+ * - `otlp`: google.rpc.Status, in the encoding of the request
+ */
+export type Dialect = "default" | "fields" | "openai" | "otlp";
+
+/** An error as the caller may see it. */
+type Failure = {
+  code: ErrorCode;
+  status: number;
+  detail: string;
+  errors: FieldErrors | undefined;
+  retryAfterS: number | undefined;
+  requestId: string;
+};
+
+export type ErrorContext = {
+  dialect: Dialect;
+  requestId: string;
+  /** Media type of the request, lower-case and without parameters. */
+  requestContentType: string;
+};
+
+/** The one place where what was thrown becomes an answer. What is not a `ServiceError` says nothing of the inside. */
+export function errorReply(error: unknown, context: ErrorContext): Reply {
+  const failure = describe(error, context.requestId);
+  return dialects[context.dialect](failure, headersOf(failure), context.requestContentType);
+}
+
+function describe(error: unknown, requestId: string): Failure {
+  if (error instanceof ServiceError && error.code !== "internal") {
+    const { code, errors, message } = error;
+    const retryAfterS = error.retryAfterS ?? (code === "unavailable" || code === "rate_limited" ? 1 : undefined);
+    return { code, status: errorCodes[code], detail: message, errors, retryAfterS, requestId };
+  }
+  const detail = `Something went wrong on our side. Please quote the request id ${requestId} when you report it.`;
+  return { code: "internal", status: 500, detail, errors: undefined, retryAfterS: undefined, requestId };
+}
+
+function headersOf(failure: Failure): OutgoingHttpHeaders {
+  const headers: OutgoingHttpHeaders = {};
+  if (failure.retryAfterS !== undefined) headers["retry-after"] = String(Math.ceil(failure.retryAfterS));
+  if (failure.status === 401) headers["www-authenticate"] = "Bearer";
+  return headers;
+}
+
+type Writer = (failure: Failure, headers: OutgoingHttpHeaders, requestContentType: string) => Reply;
+
+const writeDefault: Writer = (failure, headers) => {
+  const { status, detail, code, errors, retryAfterS, requestId } = failure;
+  return reply(
+    status,
+    {
+      detail,
+      code,
+      // Clients in use read `message` on 400 and `error` on 404.
+      ...(status === 400 && { message: detail }),
+      ...(status === 404 && { error: detail }),
+      ...(errors !== undefined && { errors }),
+      ...(retryAfterS !== undefined && { retry_after: Math.ceil(retryAfterS) }),
+      ...(status === 500 && { request_id: requestId }),
+    },
+    headers,
+  );
+};
+
+const writeFields: Writer = (failure, headers, requestContentType) =>
+  failure.errors === undefined
+    ? writeDefault(failure, headers, requestContentType)
+    : reply(failure.status, nestByDots(failure.errors), headers);
+
+const openaiTypes: Partial<Record<ErrorCode, string>> = {
+  unauthorized: "authentication_error",
+  forbidden: "permission_error",
+  rate_limited: "rate_limit_error",
+  upstream_failed: "upstream_error",
+  internal: "server_error",
+  unavailable: "server_error",
+};
+
+const writeOpenai: Writer = (failure, headers) => {
+  const param = failure.errors === undefined ? null : (Object.keys(failure.errors)[0] ?? null);
+  const type = openaiTypes[failure.code] ?? "invalid_request_error";
+  return reply(failure.status, { error: { message: failure.detail, type, param, code: failure.code } }, headers);
+};
+
+const writeOtlp: Writer = (failure, headers, requestContentType) => {
+  const code = rpcCodes[failure.code];
+  if (requestContentType === "application/x-protobuf" || requestContentType === "application/protobuf") {
+    return content(requestContentType, encodeRpcStatus(code, failure.detail), { status: failure.status, headers });
+  }
+  return reply(failure.status, { code, message: failure.detail, details: [] }, headers);
+};
+
+const dialects: Record<Dialect, Writer> = {
+  default: writeDefault,
+  fields: writeFields,
+  openai: writeOpenai,
+  otlp: writeOtlp,
+};
+
+type Nested = { [field: string]: string[] | Nested };
+
+/** `{"a.b": [m]}` becomes `{a: {b: [m]}}`; where a field has messages of its own, deeper ones join them. */
+function nestByDots(errors: FieldErrors): Nested {
+  const root: Nested = Object.create(null);
+  for (const [path, messages] of Object.entries(errors)) {
+    const names = path.split(".");
+    const last = names.pop() ?? path;
+    let node = root;
+    let owner: string[] | undefined;
+    for (const name of names) {
+      const next: string[] | Nested = (node[name] ??= Object.create(null) as Nested);
+      if (Array.isArray(next)) {
+        owner = next;
+        break;
+      }
+      node = next;
+    }
+    const existing = node[last];
+    if (owner !== undefined) owner.push(...messages);
+    else if (Array.isArray(existing)) existing.push(...messages);
+    else node[last] = [...messages];
+  }
+  return root;
+}

@@ -1,0 +1,18 @@
+import type { Logger } from "pino";
+import type { Authenticator } from "./authenticate.ts";
+import type { ByteBudget } from "./byte-budget.ts";
+import type { HttpMetrics } from "./metrics.ts";
+import type { RateLimiter } from "./rate-limit.ts";
+
+/** What every request needs of the server it came to. */
+export type Kernel = {
+  readonly authenticator: Authenticator;
+  readonly rateLimiter: RateLimiter;
+  readonly metrics: HttpMetrics;
+  readonly logger: Logger;
+  readonly bodyBudget: ByteBudget;
+  readonly publicUrl: string | undefined;
+  readonly listeningUrl: () => string;
+  /** True from the moment that the server stops accepting connections. */
+  closing: boolean;
+};

@@ -1,0 +1,42 @@
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+
+export type HttpMetrics = ReturnType<typeof createHttpMetrics>;
+
+/** Labels are route patterns, methods, statuses and names of ours: never anything a caller chose. */
+export function createHttpMetrics(registry: Registry) {
+  const registers = [registry];
+  return {
+    requests: new Counter({
+      name: "http_requests_total",
+      help: "Requests answered. Status 499: the client left first.",
+      labelNames: ["route", "method", "status"] as const,
+      registers,
+    }),
+    durationS: new Histogram({
+      name: "http_request_duration_seconds",
+      help: "From the arrival of the head to the end of the answer.",
+      labelNames: ["route"] as const,
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+      registers,
+    }),
+    inFlight: new Gauge({ name: "http_requests_in_flight", help: "Requests not yet answered.", registers }),
+    bodyBytes: new Counter({
+      name: "http_request_body_bytes_total",
+      help: "Bytes of request bodies, as sent.",
+      labelNames: ["route"] as const,
+      registers,
+    }),
+    bodyRefusals: new Counter({
+      name: "http_request_body_refusals_total",
+      help: "Bodies refused for their size (payload_too_large) or for want of memory (unavailable).",
+      labelNames: ["code"] as const,
+      registers,
+    }),
+    limited: new Counter({
+      name: "http_rate_limited_total",
+      help: "Requests refused by a rate limit.",
+      labelNames: ["rule"] as const,
+      registers,
+    }),
+  };
+}

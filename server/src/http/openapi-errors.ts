@@ -1,0 +1,47 @@
+const text = { type: "string" };
+const fieldErrors = { type: "object", additionalProperties: { type: "array", items: text } };
+
+/** The JSON Schemas of the error bodies that `error-reply.ts` writes. */
+export const errorSchemas = {
+  Error: {
+    type: "object",
+    required: ["detail", "code"],
+    properties: {
+      detail: { ...text, description: "What is wrong, for people." },
+      code: { ...text, description: "What is wrong, for programs." },
+      message: { ...text, description: "On 400: the same as `detail`." },
+      error: { ...text, description: "On 404: the same as `detail`." },
+      errors: { ...fieldErrors, description: 'What is wrong by field, as `{"a.b": ["…"]}`.' },
+      retry_after: { type: "integer", description: "Seconds to wait before trying again." },
+      request_id: { ...text, description: "On 500: the id to quote." },
+    },
+  },
+  FieldError: {
+    anyOf: [
+      { $ref: "#/components/schemas/Error" },
+      { type: "object", description: "Messages keyed by field, nested as the fields are.", additionalProperties: true },
+    ],
+  },
+  OpenAiError: {
+    type: "object",
+    required: ["error"],
+    properties: {
+      error: {
+        type: "object",
+        required: ["message", "type", "param", "code"],
+        properties: {
+          message: text,
+          type: text,
+          param: { type: ["string", "null"] },
+          code: { type: ["string", "null"] },
+        },
+      },
+    },
+  },
+  RpcStatus: {
+    type: "object",
+    description: "google.rpc.Status; in protobuf where the request was.",
+    required: ["code", "message"],
+    properties: { code: { type: "integer" }, message: text, details: { type: "array", items: { type: "object" } } },
+  },
+};

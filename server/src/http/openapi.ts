@@ -1,0 +1,137 @@
+import { errorCodes, type ErrorCode } from "../domain/errors.ts";
+import type { AnyEndpoint, BodySpec } from "./endpoint.ts";
+import { locationsOf } from "./mount.ts";
+import { errorSchemas } from "./openapi-errors.ts";
+import { SchemaCollector, type JsonSchema } from "./openapi-schemas.ts";
+
+export type OpenApiInfo = { title: string; version: string; description?: string };
+
+type Json = Record<string, unknown>;
+
+/** The OpenAPI 3.1 document of these endpoints. Aliases are named in the description of the path they stand for. */
+export function openapiDocument(endpoints: readonly AnyEndpoint[], info: OpenApiInfo): Json {
+  const schemas = new SchemaCollector({ ...errorSchemas });
+  const paths: Record<string, Json> = {};
+  for (const endpoint of endpoints) {
+    (paths[endpoint.path] ??= {})[endpoint.method.toLowerCase()] = operationOf(endpoint, schemas);
+  }
+  const tags = [...new Set(endpoints.flatMap((endpoint) => endpoint.tags))];
+  return {
+    openapi: "3.1.0",
+    info,
+    tags: tags.map((name) => ({ name })),
+    paths,
+    components: {
+      schemas: schemas.components,
+      securitySchemes: {
+        key: { type: "http", scheme: "bearer", description: "An API key." },
+        user: { type: "http", scheme: "bearer", bearerFormat: "JWT", description: "A person's access token." },
+      },
+    },
+  };
+}
+
+function operationOf(endpoint: AnyEndpoint, schemas: SchemaCollector): Json {
+  return {
+    operationId: endpoint.id,
+    summary: endpoint.summary,
+    description: descriptionOf(endpoint),
+    tags: endpoint.tags,
+    security: securityOf(endpoint),
+    parameters: [...pathParameters(endpoint, schemas), ...queryParameters(endpoint, schemas)],
+    ...(endpoint.body !== undefined && { requestBody: requestBodyOf(endpoint, endpoint.body, schemas) }),
+    responses: { [endpoint.success.status]: successOf(endpoint, schemas), ...errorsOf(endpoint) },
+  };
+}
+
+function descriptionOf(endpoint: AnyEndpoint): string {
+  const parts = endpoint.description === undefined ? [] : [endpoint.description];
+  const [, ...aliases] = locationsOf(endpoint);
+  if (aliases.length > 0) {
+    parts.push(`Also served at ${aliases.map(({ method, path }) => `\`${method} ${path}\``).join(", ")}.`);
+  }
+  if (endpoint.permission !== undefined) parts.push(`Needs the permission \`${endpoint.permission}\`.`);
+  return parts.join("\n\n");
+}
+
+function securityOf({ auth }: AnyEndpoint): Json[] {
+  if (auth === "none") return [];
+  return (auth === "key_or_user" ? ["key", "user"] : [auth]).map((name) => ({ [name]: [] }));
+}
+
+function pathParameters(endpoint: AnyEndpoint, schemas: SchemaCollector): Json[] {
+  const declared = endpoint.params === undefined ? {} : propertiesOf(schemas.inline(endpoint.id, endpoint.params));
+  return [...endpoint.path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => ({
+    name,
+    in: "path",
+    required: true,
+    schema: declared[name] ?? { type: "string" },
+  }));
+}
+
+function queryParameters(endpoint: AnyEndpoint, schemas: SchemaCollector): Json[] {
+  if (endpoint.query === undefined) return [];
+  const schema = schemas.inline(endpoint.id, endpoint.query);
+  const required = new Set(Array.isArray(schema["required"]) ? schema["required"] : []);
+  return Object.entries(propertiesOf(schema)).map(([name, { description, ...property }]) => ({
+    name,
+    in: "query",
+    required: required.has(name),
+    description: description ?? "",
+    schema: property,
+  }));
+}
+
+/** Zod's JSON Schema of an object holds one schema for each property. */
+function propertiesOf(schema: JsonSchema): Record<string, JsonSchema> {
+  return (schema["properties"] ?? {}) as Record<string, JsonSchema>;
+}
+
+function requestBodyOf(endpoint: AnyEndpoint, body: BodySpec, schemas: SchemaCollector): Json {
+  const schema = body.kind === "json" ? body.schema : body.documents;
+  const mediaTypes = (body.kind === "raw" ? body.mediaTypes : undefined) ?? ["application/json"];
+  const described = schema === undefined ? {} : schemas.inline(`${endpoint.id}_body`, schema);
+  return { content: Object.fromEntries(mediaTypes.map((type) => [type, { schema: described }])) };
+}
+
+function successOf({ id, success }: AnyEndpoint, schemas: SchemaCollector): Json {
+  const description = success.description ?? "Success.";
+  if (success.schema === undefined && success.contentType === undefined) return { description };
+  const schema = success.schema === undefined ? { type: "string" } : schemas.inline(`${id}_answer`, success.schema);
+  return { description, content: { [success.contentType ?? "application/json"]: { schema } } };
+}
+
+function errorsOf(endpoint: AnyEndpoint): Record<string, Json> {
+  const codes = new Set<ErrorCode>([...endpoint.errors, ...impliedErrors(endpoint)]);
+  const byStatus = Object.groupBy(codes, (code) => String(errorCodes[code]));
+  return Object.fromEntries(
+    Object.entries(byStatus).map(([status, group = []]) => [
+      status,
+      {
+        description: group.map((code) => `\`${code}\``).join(" or "),
+        content: {
+          "application/json": { schema: { $ref: `#/components/schemas/${errorSchemaName(endpoint, status)}` } },
+        },
+      },
+    ]),
+  );
+}
+
+function errorSchemaName({ dialect }: AnyEndpoint, status: string): keyof typeof errorSchemas {
+  if (dialect === "openai") return "OpenAiError";
+  if (dialect === "otlp") return "RpcStatus";
+  return dialect === "fields" && status === "400" ? "FieldError" : "Error";
+}
+
+/** The errors that the kernel itself may answer with on an endpoint's behalf. */
+function impliedErrors({ auth, permission, limit, params, query, body }: AnyEndpoint): ErrorCode[] {
+  const codes: ErrorCode[] = ["internal"];
+  if (auth !== "none") codes.push("unauthorized");
+  if (permission !== undefined) codes.push("forbidden");
+  if (limit !== "none") codes.push("rate_limited");
+  if (params !== undefined) codes.push("not_found");
+  if (query !== undefined) codes.push("invalid_request");
+  if (body !== undefined) codes.push("invalid_request", "payload_too_large", "unsupported_media_type", "unavailable");
+  if (body?.kind === "json" && body.invalidBody !== undefined) codes.push(body.invalidBody);
+  return codes;
+}

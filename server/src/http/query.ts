@@ -1,0 +1,125 @@
+import { z } from "zod";
+import { ServiceError } from "../domain/errors.ts";
+import { environments } from "../domain/principal.ts";
+import { maxTimeNs, minTimeNs, parseTimeNs } from "../lib/time.ts";
+import { limits } from "../limits.ts";
+
+/** Building blocks of query schemas. Each takes the text of one parameter; an empty one counts as absent. */
+
+const hourNs = 3_600_000_000_000n;
+
+/** A whole number within a range; anything else is refused, naming the parameter. */
+export function wholeNumber(name: string, range: { min: number; max: number; default: number }) {
+  const message = `${name} must be a whole number from ${range.min} to ${range.max}`;
+  return z
+    .string({ error: message })
+    .optional()
+    .transform((text, context) => {
+      if (text === undefined || text === "") return range.default;
+      const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+      if (value >= range.min && value <= range.max) return value;
+      context.addIssue({ code: "custom", message });
+      return z.NEVER;
+    })
+    .meta({ type: "integer", minimum: range.min, maximum: range.max, default: range.default });
+}
+
+/** `page` and `page_size`, to be spread into a query schema. */
+export function pagingQuery(defaultPageSize: number = limits.pageSizeDefault) {
+  return {
+    page: wholeNumber("page", { min: 1, max: limits.pageMax, default: 1 }),
+    page_size: wholeNumber("page_size", { min: 1, max: limits.pageSizeMax, default: defaultPageSize }),
+  };
+}
+
+/** A field name, descending when it starts with `-`. Which fields exist is the reader's to say. */
+export function sortQuery(defaultSort: string) {
+  return {
+    sort_by: z
+      .string({ error: "sort_by must be given once" })
+      .max(limits.nameChars)
+      .optional()
+      .transform((text) => (text === undefined || text === "" ? defaultSort : text))
+      .meta({ default: defaultSort, description: "A leading `-` sorts in descending order." }),
+  };
+}
+
+function instant(name: string, description: string) {
+  const message = `${name} must be an ISO 8601 date-time or an epoch number in seconds or milliseconds`;
+  return z
+    .string({ error: message })
+    .optional()
+    .transform((text, context) => {
+      if (text === undefined || text === "") return undefined;
+      const ns = parseTimeNs(text);
+      if (ns !== undefined) return ns;
+      context.addIssue({ code: "custom", message });
+      return z.NEVER;
+    })
+    .meta({ format: "date-time", description });
+}
+
+/** `start_time` and `end_time`, to be spread into a query schema and handed to `timeWindow`. */
+export function timeWindowQuery() {
+  return {
+    start_time: instant("start_time", "Default: one hour before end_time."),
+    end_time: instant("end_time", "Default: now."),
+  };
+}
+
+/** Both ends belong to the window. Nanoseconds since the epoch. */
+export type TimeWindow = { startNs: bigint; endNs: bigint };
+
+/** The window that a query asks for: up to now and one hour long, unless it says otherwise. `nowMs` is epoch time. */
+export function timeWindow(
+  query: { start_time: bigint | undefined; end_time: bigint | undefined },
+  nowMs: number,
+): TimeWindow {
+  const endNs = query.end_time ?? clamp(BigInt(Math.floor(nowMs)) * 1_000_000n);
+  const startNs = query.start_time ?? clamp(endNs - hourNs);
+  if (startNs > endNs) {
+    const message = "start_time must not be after end_time";
+    throw new ServiceError("invalid_request", message, { errors: { start_time: [message] } });
+  }
+  return { startNs, endNs };
+}
+
+function clamp(ns: bigint): bigint {
+  if (ns < minTimeNs) return minTimeNs;
+  return ns > maxTimeNs ? maxTimeNs : ns;
+}
+
+const environmentChoices = [...environments, "all"] as const;
+
+/** `prod`, `test` or `all`; undefined where absent, because what that means differs by resource. */
+export function environmentQuery() {
+  const message = `environment must be one of ${environmentChoices.join(", ")}`;
+  return {
+    environment: z
+      .string({ error: message })
+      .optional()
+      .transform((text, context) => {
+        if (text === undefined || text === "") return undefined;
+        const choice = environmentChoices.find((name) => name === text);
+        if (choice !== undefined) return choice;
+        context.addIssue({ code: "custom", message });
+        return z.NEVER;
+      })
+      .meta({ enum: environmentChoices }),
+  };
+}
+
+/** Comma-separated field names; undefined where absent. */
+export function includeFieldsQuery() {
+  return {
+    include_fields: z
+      .string({ error: "include_fields must be given once" })
+      .optional()
+      .transform((text) => {
+        const names = (text ?? "").split(",").map((name) => name.trim());
+        const given = names.filter((name) => name !== "");
+        return given.length === 0 ? undefined : given;
+      })
+      .meta({ description: "Comma-separated field names; the answer holds these fields only." }),
+  };
+}

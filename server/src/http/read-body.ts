@@ -1,0 +1,53 @@
+import type { IncomingMessage } from "node:http";
+import { ServiceError } from "../domain/errors.ts";
+import { tooLarge } from "./content-coding.ts";
+
+/** The client left before the request was answered: there is nobody to answer. */
+export class ClientGone extends Error {
+  constructor() {
+    super("the client closed the connection");
+    this.name = "ClientGone";
+  }
+}
+
+/**
+ * Reads a body as sent, at most `maxBytes` of it. `take` reserves memory for each chunk and says no when there is none.
+ * Throws `payload_too_large` as soon as the bound is known to be passed, `unavailable`, or `ClientGone`.
+ */
+export function readBody(
+  request: IncomingMessage,
+  maxBytes: number,
+  take: (bytes: number) => boolean,
+): Promise<Buffer> {
+  const declaredBytes = Number(request.headers["content-length"] ?? 0);
+  if (declaredBytes > maxBytes) return Promise.reject(tooLarge(maxBytes, "request body"));
+
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const settle = (error?: Error): void => {
+      request.off("data", onData).off("end", onEnd).off("close", onClose);
+      if (error === undefined)
+        resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks));
+      else reject(error);
+    };
+    const onData = (chunk: Buffer): void => {
+      size += chunk.length;
+      if (size <= maxBytes && take(chunk.length)) {
+        chunks.push(chunk);
+        return;
+      }
+      request.pause();
+      settle(size > maxBytes ? tooLarge(maxBytes, "request body") : busy());
+    };
+    const onEnd = (): void => settle();
+    const onClose = (): void => settle(new ClientGone());
+    request.on("data", onData).on("end", onEnd).on("close", onClose);
+  });
+}
+
+export function busy(): ServiceError {
+  return new ServiceError("unavailable", "The server is receiving more than it can hold. Please try again.", {
+    retryAfterS: 1,
+  });
+}

@@ -1,0 +1,181 @@
+import { ServiceError } from "../domain/errors.ts";
+import { limits } from "../limits.ts";
+import { authenticate } from "./authenticate.ts";
+import { decodeContent } from "./content-coding.ts";
+import type { RequestContext } from "./context.ts";
+import type { AnyEndpoint, BodySpec } from "./endpoint.ts";
+import { errorReply, type Dialect } from "./error-reply.ts";
+import type { Kernel } from "./kernel.ts";
+import { busy, ClientGone, readBody } from "./read-body.ts";
+import { jsonPayload, Reply } from "./reply.ts";
+import { send } from "./send.ts";
+import { validate } from "./validate.ts";
+
+/** What is behind one method and path. */
+export type Route = {
+  /** The canonical path pattern; the label of metrics and logs. */
+  readonly pattern: string;
+  readonly dialect: Dialect;
+  /** Answers a request: guards, validation, handler. What it throws becomes an error of the route's dialect. */
+  readonly answer: (
+    kernel: Kernel,
+    context: RequestContext,
+    raw: { params: unknown; query: unknown },
+  ) => Promise<Reply>;
+};
+
+export function routeOf(endpoint: AnyEndpoint, path: string): Route {
+  return {
+    pattern: endpoint.path,
+    dialect: endpoint.dialect,
+    answer: (kernel, context, raw) => answer(kernel, endpoint, path, context, raw),
+  };
+}
+
+/** Sees one request through to its end: answer, error, log line and metrics. Never rejects. */
+export async function serve(
+  kernel: Kernel,
+  route: Route,
+  context: RequestContext,
+  raw: { params: unknown; query: unknown },
+): Promise<void> {
+  kernel.metrics.inFlight.inc();
+  context.response.once("close", () => finish(kernel, route, context));
+  try {
+    const reply = await route.answer(kernel, context, raw);
+    if (!context.hijacked) await send(context, reply, kernel.closing);
+  } catch (error) {
+    await fail(kernel, route, context, error);
+  }
+}
+
+/** The fixed order of steps: who, how often, what for; the body is read only for those who passed. */
+async function answer(
+  kernel: Kernel,
+  endpoint: AnyEndpoint,
+  path: string,
+  context: RequestContext,
+  raw: { params: unknown; query: unknown },
+): Promise<Reply> {
+  const { auth, permission, limit, success } = endpoint;
+  if (auth !== "none") {
+    context.principal = await authenticate(kernel.authenticator, auth, permission, context.headers.authorization);
+  }
+  if (limit !== "none") await countAgainstLimit(kernel, limit, path, context);
+  context.params = endpoint.params === undefined ? raw.params : checkParams(endpoint.params, raw.params);
+  if (endpoint.query !== undefined) context.query = validate(endpoint.query, raw.query);
+  if (endpoint.body !== undefined) context.body = await bodyOf(kernel, endpoint, endpoint.body, context);
+
+  const result = await endpoint.handler(context);
+  return result instanceof Reply ? result : new Reply(success.status, jsonPayload(result));
+}
+
+async function countAgainstLimit(
+  kernel: Kernel,
+  rule: Exclude<AnyEndpoint["limit"], "none">,
+  path: string,
+  context: RequestContext,
+): Promise<void> {
+  const retryAfterS = await kernel.rateLimiter.consume(rule, { principal: context.principal, ip: context.ip, path });
+  if (retryAfterS === undefined) return;
+  kernel.metrics.limited.inc({ rule });
+  throw new ServiceError("rate_limited", `Too many requests. Try again in ${retryAfterS} s.`, { retryAfterS });
+}
+
+function checkParams(schema: NonNullable<AnyEndpoint["params"]>, params: unknown): unknown {
+  const result = schema.safeParse(params);
+  if (result.success) return result.data;
+  throw new ServiceError("not_found", "Not found.");
+}
+
+async function bodyOf(
+  kernel: Kernel,
+  endpoint: AnyEndpoint,
+  spec: BodySpec,
+  context: RequestContext,
+): Promise<unknown> {
+  const maxBytes = spec.kind === "raw" ? spec.maxBytes : limits.controlBodyBytes;
+  const bytes = await readBounded(kernel, endpoint.path, context, maxBytes);
+  if (spec.kind === "raw") return { bytes, contentType: context.contentType };
+  return validate(spec.schema, parseJson(bytes, context.contentType), spec.invalidBody);
+}
+
+async function readBounded(
+  kernel: Kernel,
+  pattern: string,
+  context: RequestContext,
+  maxBytes: number,
+): Promise<Buffer> {
+  const take = (bytes: number): boolean => {
+    const fits = kernel.bodyBudget.take(bytes);
+    if (fits) context.heldBytes += bytes;
+    return fits;
+  };
+  try {
+    const sent = await readBody(context.message, maxBytes, take);
+    kernel.metrics.bodyBytes.inc({ route: pattern }, sent.length);
+    const bytes = await decodeContent(sent, context.headers["content-encoding"], maxBytes);
+    if (bytes !== sent && !take(bytes.length)) throw busy();
+    return bytes;
+  } catch (error) {
+    if (error instanceof ServiceError && (error.code === "payload_too_large" || error.code === "unavailable")) {
+      kernel.metrics.bodyRefusals.inc({ code: error.code });
+    }
+    throw error;
+  }
+}
+
+const jsonTypePattern = /^(?:|application\/json|text\/(?:json|plain)|application\/[\w.-]+\+json)$/;
+
+function parseJson(bytes: Buffer, contentType: string): unknown {
+  if (bytes.length === 0) return {};
+  if (!jsonTypePattern.test(contentType)) {
+    throw new ServiceError("unsupported_media_type", "The body must be JSON, with Content-Type: application/json.");
+  }
+  const hasByteOrderMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+  try {
+    return JSON.parse(bytes.toString("utf8", hasByteOrderMark ? 3 : 0));
+  } catch (error) {
+    throw new ServiceError("invalid_request", "The body is not valid JSON.", { cause: error });
+  }
+}
+
+async function fail(kernel: Kernel, route: Route, context: RequestContext, error: unknown): Promise<void> {
+  if (context.gone || error instanceof ClientGone) return;
+  if (!(error instanceof ServiceError) || error.code === "internal") {
+    kernel.logger.error({ err: error, request_id: context.requestId, route: route.pattern }, "request failed");
+  }
+  if (context.response.headersSent) {
+    // Half an answer went out; cutting the connection is the only way to say that it is not whole.
+    context.response.destroy();
+    return;
+  }
+  const reply = errorReply(error, {
+    dialect: route.dialect,
+    requestId: context.requestId,
+    requestContentType: context.contentType,
+  });
+  for (const name of context.response.getHeaderNames()) context.response.removeHeader(name);
+  await send(context, reply, kernel.closing);
+}
+
+/** Runs once the answer is out or the connection is gone. */
+function finish(kernel: Kernel, route: Route, context: RequestContext): void {
+  const { response, message } = context;
+  if (!response.writableFinished) context.markGone();
+  kernel.bodyBudget.giveBack(context.heldBytes);
+  const status = response.writableFinished ? response.statusCode : 499;
+  const ms = context.elapsedMs();
+  const method = message.method ?? "";
+  kernel.metrics.inFlight.dec();
+  kernel.metrics.requests.inc({ route: route.pattern, method, status });
+  kernel.metrics.durationS.observe({ route: route.pattern }, ms / 1000);
+  kernel.logger.info({
+    method,
+    route: route.pattern,
+    status,
+    ms: Math.round(ms * 100) / 100,
+    request_id: context.requestId,
+    organization_id: context.principal?.organization_id,
+  });
+}

@@ -1,0 +1,131 @@
+import type { Socket } from "node:net";
+import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import type { Logger } from "pino";
+import { Registry } from "prom-client";
+import { ServiceError } from "../domain/errors.ts";
+import { limits } from "../limits.ts";
+import type { Authenticator } from "./authenticate.ts";
+import { ByteBudget } from "./byte-budget.ts";
+import { RequestContext } from "./context.ts";
+import type { AnyEndpoint } from "./endpoint.ts";
+import type { Kernel } from "./kernel.ts";
+import { createHttpMetrics, type HttpMetrics } from "./metrics.ts";
+import { mount } from "./mount.ts";
+import type { RateLimiter } from "./rate-limit.ts";
+import { serve, type Route } from "./serve.ts";
+
+export type HttpServerOptions = {
+  endpoints: readonly AnyEndpoint[];
+  authenticator: Authenticator;
+  rateLimiter: RateLimiter;
+  logger: Logger;
+  metrics?: HttpMetrics;
+  /** The address that callers use, when it is not the one in their `Host` header. */
+  publicUrl?: string | undefined;
+  /** Believe `X-Forwarded-For`, `-Host` and `-Proto`. Only behind a proxy that sets them. */
+  trustProxy?: boolean;
+  /** Bounds other than those in `limits.ts`. */
+  bounds?: { bodyBytesInFlight?: number; requestReadMs?: number; shutdownGraceMs?: number };
+};
+
+export type HttpServer = {
+  /** Starts to listen; port 0 takes any free one. Answers the address, like `http://127.0.0.1:8787`. */
+  listen(at: { host: string; port: number }): Promise<string>;
+  /** Stops accepting, lets requests in flight finish for a while, then cuts them. May be called twice. */
+  close(): Promise<void>;
+};
+
+/** Fastify carries connections and routing; what happens to a request is in `serve.ts`. */
+export function createHttpServer(options: HttpServerOptions): HttpServer {
+  const { bounds = {} } = options;
+  let listeningUrl = "http://127.0.0.1";
+  const kernel: Kernel = {
+    authenticator: options.authenticator,
+    rateLimiter: options.rateLimiter,
+    metrics: options.metrics ?? createHttpMetrics(new Registry()),
+    logger: options.logger,
+    bodyBudget: new ByteBudget(bounds.bodyBytesInFlight ?? limits.bodyBytesInFlight),
+    publicUrl: options.publicUrl,
+    listeningUrl: () => listeningUrl,
+    closing: false,
+  };
+  const app = createFastify(kernel, options);
+  mount(options.endpoints, (method, url, route) => app.route({ method, url, handler: handlerOf(kernel, route) }));
+
+  return {
+    async listen(at) {
+      listeningUrl = await app.listen(at);
+      return listeningUrl;
+    },
+    async close() {
+      kernel.closing = true;
+      const graceMs = bounds.shutdownGraceMs ?? limits.shutdownGraceMs;
+      const timer = setTimeout(() => app.server.closeAllConnections(), graceMs);
+      try {
+        await app.close();
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+  };
+}
+
+function createFastify(kernel: Kernel, { trustProxy, bounds }: HttpServerOptions): FastifyInstance {
+  const unmatched = handlerOf(kernel, refusal(new ServiceError("not_found", "There is nothing at this path.")));
+  const badUrl = handlerOf(kernel, refusal(new ServiceError("invalid_request", "The URL is not valid.")));
+  const badHead = handlerOf(
+    kernel,
+    refusal(new ServiceError("unsupported_media_type", "The Content-Type header is not valid.")),
+  );
+  const app = fastify({
+    logger: false,
+    trustProxy: trustProxy ?? false,
+    exposeHeadRoutes: false,
+    return503OnClosing: false,
+    requestTimeout: bounds?.requestReadMs ?? limits.requestReadMs,
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: limits.pathParamChars },
+    frameworkErrors: (_error, request, reply) => badUrl(request, reply),
+    clientErrorHandler: (error, socket) => answerUnreadable(error, socket),
+  });
+  // Bodies are read by the handler's own side of the kernel, after authentication: Fastify must not touch them.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("*", (_request, _payload, done) => done(null));
+  app.setNotFoundHandler(unmatched);
+  app.setErrorHandler((_error, request, reply) => badHead(request, reply));
+  return app;
+}
+
+function handlerOf(kernel: Kernel, route: Route): (request: FastifyRequest, reply: FastifyReply) => void {
+  return (request, reply) => {
+    // The kernel writes the answer itself: it compresses, lingers and streams in ways that Fastify's reply does not.
+    reply.hijack();
+    const context = new RequestContext(kernel, request, reply.raw);
+    void serve(kernel, route, context, { params: request.params, query: request.query });
+  };
+}
+
+function refusal(error: ServiceError): Route {
+  return {
+    pattern: "unmatched",
+    dialect: "default",
+    async answer() {
+      throw error;
+    },
+  };
+}
+
+/** Answers bytes that are not an HTTP request, or a request whose head or body did not arrive in time. */
+function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === "ECONNRESET" || socket.destroyed || !socket.writable) return;
+  const [status, detail] =
+    error.code === "ERR_HTTP_REQUEST_TIMEOUT"
+      ? ["408 Request Timeout", "The request did not arrive in time."]
+      : error.code === "HPE_HEADER_OVERFLOW"
+        ? ["431 Request Header Fields Too Large", "The request headers are too large."]
+        : ["400 Bad Request", "This is not a valid HTTP request."];
+  const body = JSON.stringify({ detail, code: "invalid_request", message: detail });
+  socket.end(
+    `HTTP/1.1 ${status}\r\ncontent-type: application/json; charset=utf-8\r\n` +
+      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  );
+}
