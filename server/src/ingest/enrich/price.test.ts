@@ -1,0 +1,97 @@
+import { readFileSync } from "node:fs";
+import { calcPrice } from "@pydantic/genai-prices";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { normalizeUsage, type RawUsage } from "../../domain/usage.ts";
+import { createPriceBook, priceTableVersion } from "./price.ts";
+
+const book = createPriceBook({ maxModels: 100 });
+const timestampNs = BigInt(Date.UTC(2026, 5, 1)) * 1_000_000n;
+
+const priceOf = (model: string, raw: RawUsage, provider = "") => {
+  const usage = normalizeUsage(raw);
+  if (!usage) throw new Error("no usage");
+  return book.price({ model, provider, usage, timestampNs });
+};
+
+test("the table's version is the installed one", () => {
+  const manifest = JSON.parse(readFileSync(new URL("../../../package.json", import.meta.url), "utf8")) as {
+    dependencies: Record<string, string>;
+  };
+  expect(priceTableVersion).toBe(`genai-prices@${manifest.dependencies["@pydantic/genai-prices"]}`);
+});
+
+test("a call's cost is the sum of its disjoint buckets", () => {
+  // gpt-4o: $2.50 fresh, $1.25 cached, $10 output per million.
+  expect(priceOf("gpt-4o", { input: 57, cacheRead: 32, output: 17, total: 74 })?.costUsd).toBeCloseTo(
+    (25 * 2.5 + 32 * 1.25 + 17 * 10) / 1e6,
+    12,
+  );
+  // claude-sonnet-4-5: $3 fresh, $0.30 read, $3.75 5-minute write, $6 1-hour write, $15 output.
+  expect(
+    priceOf("claude-sonnet-4-5", {
+      input: 25,
+      cacheRead: 20,
+      cacheWrite5m: 12,
+      cacheWrite1h: 8,
+      output: 17,
+      convention: "exclusive",
+    })?.costUsd,
+  ).toBeCloseTo((25 * 3 + 20 * 0.3 + 12 * 3.75 + 8 * 6 + 17 * 15) / 1e6, 12);
+});
+
+describe("agrees with the table's own calculation", () => {
+  test.each(["gpt-4o", "gpt-4o-audio-preview", "claude-sonnet-4-5", "gemini-2.5-pro", "deepseek-chat", "gpt-4.1-mini"])(
+    "for %s, below and beyond its tiers",
+    (model) => {
+      const tokens = fc.nat(400_000);
+      fc.assert(
+        fc.property(tokens, tokens, tokens, tokens, (fresh, cacheRead, cacheWrite, output) => {
+          const input = fresh + cacheRead + cacheWrite;
+          const ours = priceOf(model, { input, cacheRead, cacheWrite, output, total: input + output });
+          const theirs = calcPrice(
+            { input_tokens: input, cache_read_tokens: cacheRead, cache_write_tokens: cacheWrite, output_tokens: output },
+            model,
+            { timestamp: new Date(Number(timestampNs / 1_000_000n)) },
+          );
+          expect(ours?.costUsd).toBeCloseTo(theirs?.total_price ?? Number.NaN, 9);
+        }),
+        { numRuns: 40 },
+      );
+    },
+  );
+});
+
+test.each([
+  ["gpt-4o", "", "openai/gpt-4o"],
+  ["gpt-4o", "azure", "azure/gpt-4o"],
+  ["azure/gpt-4o", "", "azure/gpt-4o"],
+  ["openai/gpt-4o-mini", "", "openai/gpt-4o-mini"],
+  ["openai/gpt-4o", "openrouter", "openrouter/openai/gpt-4o"],
+  ["gpt-4o", "my-own-proxy", "openai/gpt-4o"],
+  ["gemini-2.5-flash", "vertex_ai", "google/gemini-2.5-flash"],
+  ["text-embedding-3-small", "", "openai/text-embedding-3-small"],
+  ["us.anthropic.claude-sonnet-4-5-20250929-v1:0", "bedrock", "aws/regional.anthropic.claude-sonnet-4-5-20250929-v1:0"],
+])("model %s of provider '%s' is %s", (model, provider, entry) => {
+  expect(priceOf(model, { input: 10, output: 0 }, provider)?.version).toBe(`${priceTableVersion} ${entry}`);
+});
+
+test("unknown is not free: no model, no table entry, no usage", () => {
+  expect(priceOf("", { input: 1, output: 1 })).toBeUndefined();
+  expect(priceOf("no-such-model", { input: 1, output: 1 })).toBeUndefined();
+  expect(priceOf("gpt-4o", { total: 12 })).toBeUndefined();
+  expect(priceOf("gpt-4o", { input: 0, output: 0 })?.costUsd).toBe(0);
+});
+
+test("stated unit prices, USD per million tokens, win over the table", () => {
+  const usage = normalizeUsage({ input: 1000, output: 100 });
+  if (!usage) throw new Error("no usage");
+  expect(
+    book.price({ model: "gpt-4o", provider: "", usage, timestampNs, unitPrices: { prompt: 4, completion: 20 } }),
+  ).toEqual({ costUsd: (1000 * 4 + 100 * 20) / 1e6, version: "stated unit prices" });
+});
+
+test("model names of callers do not grow the memory without end", () => {
+  for (let i = 0; i < 1000; i += 1) expect(priceOf(`invented-${i}`, { input: 1, output: 1 })).toBeUndefined();
+  expect(priceOf("gpt-4o", { input: 1, output: 1 })).toBeDefined();
+});

@@ -1,0 +1,219 @@
+import { calcPrice } from "@pydantic/genai-prices";
+import type { Usage } from "../../domain/usage.ts";
+
+/**
+ * What a model call cost in USD, from the price table of `@pydantic/genai-prices`, offline.
+ *
+ * A price is linear in the token buckets below the first tier, so each model's rates are read from the table once
+ * (a full calculation takes tens of microseconds) and a call costs a few multiplications.
+ */
+export type PriceBook = {
+  /** Undefined when the model or the usage is unknown: unknown is not free. */
+  price(call: PricedCall): Price | undefined;
+};
+
+export type PricedCall = {
+  model: string;
+  provider: string;
+  usage: Usage;
+  /** End of the call: prices change over time. Nanoseconds since the epoch. */
+  timestampNs: bigint;
+  /** USD per million tokens, stated by the caller; they win over the table. */
+  unitPrices?: { prompt: number | undefined; completion: number | undefined };
+};
+
+/** `version` names the table's release and entry, for instance `genai-prices@0.1.8 openai/gpt-4o`. */
+export type Price = { costUsd: number; version: string };
+
+/** Kept equal to the dependency by a test: the package does not export its own version. */
+export const priceTableVersion = "genai-prices@0.1.8";
+
+const bucketUsage = {
+  fresh: { input_tokens: 1000, output_tokens: 0 },
+  cacheRead: { input_tokens: 1000, cache_read_tokens: 1000, output_tokens: 0 },
+  cacheWrite5m: { input_tokens: 1000, cache_write_tokens: 1000, output_tokens: 0 },
+  cacheWrite1h: { input_tokens: 1000, cache_write_tokens: 1000, cache_write_1h_tokens: 1000, output_tokens: 0 },
+  audioInput: { input_tokens: 1000, input_audio_tokens: 1000, output_tokens: 0 },
+  output: { output_tokens: 1000 },
+  audioOutput: { output_tokens: 1000, output_audio_tokens: 1000 },
+} as const;
+
+type Bucket = keyof typeof bucketUsage;
+
+type Rates = {
+  providerId: string | undefined;
+  model: string;
+  version: string;
+  /** USD per token and bucket. */
+  perToken: Record<Bucket, number>;
+  /** Input tokens from which on the rates rise; beyond it the table calculates. */
+  tierStart: number;
+  /** The price depends on the date or hour. */
+  isConditional: boolean;
+};
+
+/** What clients call a provider → what the table calls it. */
+const providerAliases: Record<string, string> = {
+  azure_openai: "azure",
+  "azure-openai": "azure",
+  bedrock: "aws",
+  aws_bedrock: "aws",
+  "aws.bedrock": "aws",
+  "amazon-bedrock": "aws",
+  gemini: "google",
+  vertex_ai: "google",
+  "vertex-ai": "google",
+  google_genai: "google",
+  "gcp.gemini": "google",
+  "gcp.vertex_ai": "google",
+  "google-vertex": "google",
+  xai: "x-ai",
+  mistralai: "mistral",
+  mistral_ai: "mistral",
+  together_ai: "together",
+  togetherai: "together",
+  fireworks_ai: "fireworks",
+};
+
+/** Providers whose models the table does not find by name alone. */
+const modelFamilies: ReadonlyArray<readonly [RegExp, string]> = [
+  [/^(text-embedding-|whisper|tts-|omni-moderation)/, "openai"],
+  [/^(us|eu|apac|global)?\.?(anthropic|amazon|meta|mistral|cohere)\./, "aws"],
+];
+
+export function createPriceBook({ maxModels }: { maxModels: number }): PriceBook {
+  const known = new Map<string, Rates | undefined>();
+
+  const ratesOf = (model: string, provider: string): Rates | undefined => {
+    const key = `${provider}\u0000${model}`;
+    if (known.has(key)) return known.get(key);
+    // Model names come from callers: forget everything rather than grow without end.
+    if (known.size >= maxModels) known.clear();
+    const rates = findRates(model, provider);
+    known.set(key, rates);
+    return rates;
+  };
+
+  return {
+    price(call) {
+      const { usage } = call;
+      if (usage.input === undefined && usage.output === undefined) return undefined;
+      const { prompt, completion } = call.unitPrices ?? {};
+      if (prompt !== undefined || completion !== undefined) {
+        const costUsd = ((usage.input ?? 0) * (prompt ?? 0) + (usage.output ?? 0) * (completion ?? 0)) / 1e6;
+        return { costUsd, version: "stated unit prices" };
+      }
+      if (call.model === "") return undefined;
+      const rates = ratesOf(call.model, call.provider.toLowerCase());
+      if (!rates) return undefined;
+      if (rates.isConditional || (usage.input ?? 0) >= rates.tierStart) return calculate(rates, call);
+      return { costUsd: linearCost(rates.perToken, usage), version: rates.version };
+    },
+  };
+}
+
+function linearCost(perToken: Record<Bucket, number>, usage: Usage): number {
+  const cacheRead = usage.cacheRead ?? 0;
+  const cacheWrite1h = Math.min(usage.cacheWrite1h ?? 0, usage.cacheWrite ?? 0);
+  const cacheWrite5m = (usage.cacheWrite ?? 0) - cacheWrite1h;
+  const notCached = Math.max(0, usage.fresh ?? usage.input ?? 0);
+  const audioInput = Math.min(usage.audioInput ?? 0, notCached);
+  const output = usage.output ?? 0;
+  const audioOutput = Math.min(usage.audioOutput ?? 0, output);
+  return (
+    (notCached - audioInput) * perToken.fresh +
+    audioInput * perToken.audioInput +
+    cacheRead * perToken.cacheRead +
+    cacheWrite5m * perToken.cacheWrite5m +
+    cacheWrite1h * perToken.cacheWrite1h +
+    (output - audioOutput) * perToken.output +
+    audioOutput * perToken.audioOutput
+  );
+}
+
+function calculate(rates: Rates, { usage, timestampNs }: PricedCall): Price | undefined {
+  const notCached = Math.max(0, usage.fresh ?? usage.input ?? 0);
+  const result = tryCalculate(
+    {
+      input_tokens: usage.input ?? 0,
+      output_tokens: usage.output ?? 0,
+      cache_read_tokens: usage.cacheRead ?? 0,
+      cache_write_tokens: usage.cacheWrite ?? 0,
+      cache_write_1h_tokens: Math.min(usage.cacheWrite1h ?? 0, usage.cacheWrite ?? 0),
+      input_audio_tokens: Math.min(usage.audioInput ?? 0, notCached),
+      output_audio_tokens: Math.min(usage.audioOutput ?? 0, usage.output ?? 0),
+    },
+    rates.model,
+    rates.providerId,
+    new Date(Number(timestampNs / 1_000_000n)),
+  );
+  return result && { costUsd: result.total_price, version: rates.version };
+}
+
+function findRates(model: string, provider: string): Rates | undefined {
+  for (const candidate of candidates(model, provider)) {
+    const found = tryCalculate(bucketUsage.fresh, candidate.model, candidate.providerId);
+    if (found) return readRates(candidate, found);
+  }
+  return undefined;
+}
+
+type Candidate = { model: string; providerId: string | undefined };
+
+/** Ways to name one model, most specific first: `azure/gpt-4o`, `openrouter` + `openai/gpt-4o`, a bare `gpt-4o` … */
+function candidates(model: string, provider: string): Candidate[] {
+  const list: Candidate[] = [];
+  const tableProvider = (name: string): string => providerAliases[name] ?? name;
+  if (provider !== "") list.push({ model, providerId: tableProvider(provider) });
+  const slash = model.indexOf("/");
+  if (slash > 0) {
+    const rest = model.slice(slash + 1);
+    list.push({ model: rest, providerId: tableProvider(model.slice(0, slash).toLowerCase()) });
+    list.push({ model: rest, providerId: undefined });
+  }
+  list.push({ model, providerId: undefined });
+  for (const [pattern, providerId] of modelFamilies) if (pattern.test(model)) list.push({ model, providerId });
+  return list;
+}
+
+type Calculated = NonNullable<ReturnType<typeof calcPrice>>;
+
+function readRates(candidate: Candidate, found: Calculated): Rates {
+  const rate = (bucket: Bucket, fallback: number): number => {
+    const result = tryCalculate(bucketUsage[bucket], candidate.model, candidate.providerId);
+    return result ? result.total_price / 1000 : fallback;
+  };
+  const fresh = found.total_price / 1000;
+  const cacheWrite5m = rate("cacheWrite5m", fresh);
+  const output = rate("output", 0);
+  const tiers = Object.values(found.model_price).flatMap((price) => (typeof price === "object" ? price.tiers : []));
+  return {
+    ...candidate,
+    version: `${priceTableVersion} ${found.provider.id}/${found.model.id}`,
+    perToken: {
+      fresh,
+      cacheRead: rate("cacheRead", fresh),
+      cacheWrite5m,
+      cacheWrite1h: rate("cacheWrite1h", cacheWrite5m),
+      audioInput: rate("audioInput", fresh),
+      output,
+      audioOutput: rate("audioOutput", output),
+    },
+    tierStart: tiers.reduce((lowest, tier) => Math.min(lowest, tier.start), Number.POSITIVE_INFINITY),
+    isConditional: Array.isArray(found.model.prices),
+  };
+}
+
+/** The table throws where a usage lacks a price for one of its buckets; that is "unknown" here. */
+function tryCalculate(
+  usage: Record<string, number>,
+  model: string,
+  providerId: string | undefined,
+  timestamp?: Date,
+): Calculated | undefined {
+  try {
+    return calcPrice(usage, model, { ...(providerId && { providerId }), ...(timestamp && { timestamp }) }) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}

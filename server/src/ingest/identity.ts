@@ -1,0 +1,56 @@
+import { hash } from "node:crypto";
+import type { IdentityRecord, Journal } from "../storage/journal/journal.ts";
+
+/**
+ * Which span a row is, and which of several versions of one span wins.
+ *
+ * With trace and span id (or an idempotency key) the identity follows from them, so that a resend is the same span:
+ * 16 bytes, the first 8 from the trace, so that a trace lies together in every index. Without, it is random.
+ *
+ * A version is `rank << 61 | receivedNs`: the fuller version wins whatever the order of arrival, and among equally
+ * full ones the last received wins whole. Each stored row has its own version; the table keeps the highest.
+ */
+export function spanIdentity(parts: { organization_id: string; environment: string; trace: string; span: string }): Buffer {
+  const scope = `${parts.organization_id}\u0000${parts.environment}\u0000${parts.trace}`;
+  const identity = hash("sha256", `${scope}\u0000${parts.span}`, "buffer").subarray(0, 16);
+  hash("sha256", scope, "buffer").copy(identity, 0, 0, 8);
+  return asUuid8(identity);
+}
+
+// RFC 9562: version 8 is for ids whose bits the application defines.
+function asUuid8(bytes: Buffer): Buffer {
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80;
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+  return bytes;
+}
+
+export function formatUuid(bytes: Buffer): string {
+  const hex = bytes.toString("hex");
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
+
+/** How full a version is: 0 started, 1 ended, 2 has an outcome (output, usage or error), 3 both. */
+export type CompletenessRank = 0 | 1 | 2 | 3;
+
+export function spanVersion(rank: CompletenessRank, receivedNs: bigint): bigint {
+  return (BigInt(rank) << 61n) | receivedNs;
+}
+
+const rankOf = (version: bigint): bigint => version >> 61n;
+
+export type Resend =
+  | { kind: "first" }
+  /** Another version with a higher rank was accepted before: this one is superseded already. */
+  | { kind: "superseded" }
+  /** `replaces` is the timestamp of the version that must go; undefined where the new row's key covers it. */
+  | { kind: "wins"; replaces: bigint | undefined };
+
+/** Compares a new version of a span with the one accepted before. */
+export function judgeResend(before: IdentityRecord | undefined, next: { timestampNs: bigint; version: bigint }): Resend {
+  if (!before) return { kind: "first" };
+  if (rankOf(before.version) > rankOf(next.version)) return { kind: "superseded" };
+  return { kind: "wins", replaces: before.timestampNs === next.timestampNs ? undefined : before.timestampNs };
+}
+
+/** What the accepting path needs of the journal to tell resends from first sends. */
+export type IdentityLookup = Pick<Journal, "lookup">;

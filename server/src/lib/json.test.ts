@@ -1,0 +1,88 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { cleanDeep, exceedsShape, isRawNumber, parseJson } from "./json.ts";
+
+const parse = (text: string | Buffer) => {
+  const result = parseJson(Buffer.from(text));
+  if (!result.ok) throw new Error(result.message);
+  return result.value;
+};
+
+test("any JSON value survives parse and stringify", () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
+      const text = JSON.stringify(value);
+      expect(JSON.stringify(parse(text))).toBe(JSON.stringify(JSON.parse(text)));
+    }),
+  );
+});
+
+test("integers of any length keep their digits", () => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: -(10n ** 40n), max: 10n ** 40n }), (digits) => {
+      expect(JSON.stringify(parse(`{"a":[${digits}, ${digits}],"b": ${digits}}`))).toBe(
+        `{"a":[${digits},${digits}],"b":${digits}}`,
+      );
+    }),
+  );
+});
+
+test("a long digit string inside text is left alone", () => {
+  const value = parse('{"a":"x:1234567890123456789","n":12345678901234567890,"f":1.2345678901234567}');
+  expect(JSON.stringify(value)).toBe('{"a":"x:1234567890123456789","n":12345678901234567890,"f":1.2345678901234567}');
+  expect(isRawNumber((value as { n: unknown }).n)).toBe(true);
+});
+
+test("Python's bare NaN and Infinity read as null, the words inside text stay", () => {
+  expect(parse('{"a":NaN,"b":[-Infinity,Infinity],"c":"NaN \\" Infinity","d":1e999}')).toEqual({
+    a: null,
+    b: [null, null],
+    c: 'NaN " Infinity',
+    d: Number.POSITIVE_INFINITY,
+  });
+});
+
+test.each([
+  ['{"a":"x\\ud83dy"}', { a: "x\uFFFDy" }],
+  ['{"a":"\\ude00"}', { a: "\uFFFD" }],
+  ['{"a":"\\u0000"}', { a: "\uFFFD" }],
+  ['{"a":"\\ud83d\\ude00"}', { a: "😀" }],
+  ['{"a":"\\\\ud83d"}', { a: "\\ud83d" }],
+  ['{"\\ud83dk":["\\ud83d",{"b":"\\u0000"}]}', { "\uFFFDk": ["\uFFFD", { b: "\uFFFD" }] }],
+])("bad code units of %s are replaced, good ones kept", (text, expected) => {
+  expect(parse(text)).toEqual(expected);
+});
+
+test("bytes that are no UTF-8 read as U+FFFD", () => {
+  expect(parse(Buffer.concat([Buffer.from('{"a":"x'), Buffer.from([0xff, 0xc3]), Buffer.from('"}')]))).toEqual({
+    a: "x\uFFFD\uFFFD",
+  });
+});
+
+test("cleaning reaches any depth and never loses a value", () => {
+  fc.assert(
+    fc.property(fc.array(fc.string({ unit: "binary" })), (texts) => {
+      const cleaned = cleanDeep({ texts }) as { texts: string[] };
+      expect(cleaned.texts).toHaveLength(texts.length);
+      for (const text of cleaned.texts) expect(text.isWellFormed() && !text.includes("\0")).toBe(true);
+    }),
+  );
+  let deep: unknown = "\ud83d";
+  for (let i = 0; i < 100_000; i += 1) deep = [deep];
+  expect(() => cleanDeep(deep)).not.toThrow();
+});
+
+test("errors never quote the body", () => {
+  const result = parseJson(Buffer.from('{"secret": "sk-12345" oops}'));
+  expect(result.ok).toBe(false);
+  expect(JSON.stringify(result)).not.toContain("sk-12345");
+});
+
+test("shape bounds hold exactly", () => {
+  const nested = (depth: number) => JSON.parse("[".repeat(depth) + "]".repeat(depth)) as unknown;
+  expect(exceedsShape(nested(256), 256, 1000)).toBeUndefined();
+  expect(exceedsShape(nested(257), 256, 1000)).toBe("depth");
+  expect(exceedsShape(nested(100_000), 256, 1_000_000)).toBe("depth");
+  expect(exceedsShape(Array.from({ length: 10 }), 5, 10)).toBeUndefined();
+  expect(exceedsShape(Array.from({ length: 11 }), 5, 10)).toBe("nodes");
+});

@@ -1,0 +1,124 @@
+/**
+ * JSON as clients really send it: digits beyond 2^53 are kept, Python's bare NaN/Infinity read as null,
+ * lone surrogates and NUL become U+FFFD. Values that JSON.stringify can write back without loss.
+ */
+
+export type JsonParse = { ok: true; value: unknown } | { ok: false; message: string };
+
+// An integer of 16 digits or more right after a structural character. A match inside a string only costs time.
+const longInteger = /[:[,]\s*-?\d{16}/;
+// A \u escape that may leave a lone surrogate or a NUL behind.
+const suspectEscape = /\\u(?:d[89a-f]|0000)/i;
+const bareNonFinite = /"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b/g;
+
+/** Parses a request body. Bytes that are no UTF-8 read as U+FFFD. */
+export function parseJson(bytes: Buffer): JsonParse {
+  let text = bytes.toString("utf8");
+  if (text.charCodeAt(0) === 0xfeff) text = text.slice(1);
+  const parsed = parseText(text);
+  if (parsed.ok && suspectEscape.test(text)) return { ok: true, value: cleanDeep(parsed.value) };
+  return parsed;
+}
+
+function parseText(text: string): JsonParse {
+  try {
+    return { ok: true, value: parseKeepingDigits(text) };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : "not JSON";
+    if (!/NaN|Infinity/.test(text)) return { ok: false, message: shorten(message) };
+    try {
+      const repaired = text.replace(bareNonFinite, (token) => (token.startsWith('"') ? token : "null"));
+      return { ok: true, value: parseKeepingDigits(repaired) };
+    } catch {
+      return { ok: false, message: shorten(message) };
+    }
+  }
+}
+
+// V8 quotes the source in its messages; a body is payload and must not travel into errors and logs.
+function shorten(message: string): string {
+  const position = /at position (\d+)/.exec(message);
+  if (position) return `not valid JSON at character ${position[1]}`;
+  return message.includes("end of JSON") ? "not valid JSON: it ends too early" : "not valid JSON";
+}
+
+function parseKeepingDigits(text: string): unknown {
+  if (!longInteger.test(text)) return JSON.parse(text);
+  return JSON.parse(text, function keepDigits(_key, value: unknown, context?: { source?: string }) {
+    if (typeof value !== "number" || Number.isSafeInteger(value)) return value;
+    const source = context?.source;
+    return source !== undefined && /^-?\d+$/.test(source) ? rawJson(source) : value;
+  });
+}
+
+/** A number that was kept as its digits because a double cannot hold it. */
+export type RawNumber = { readonly rawJSON: string };
+
+// Shipped in V8 since Node 21, not yet in TypeScript's library.
+type JsonWithRaw = typeof JSON & { rawJSON(text: string): RawNumber; isRawJSON(value: unknown): boolean };
+const jsonWithRaw = JSON as JsonWithRaw;
+
+/** Embeds ready JSON text of a primitive into a value; JSON.stringify writes it unchanged. */
+export function rawJson(text: string): RawNumber {
+  return jsonWithRaw.rawJSON(text);
+}
+
+export function isRawNumber(value: unknown): value is RawNumber {
+  return jsonWithRaw.isRawJSON(value);
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !isRawNumber(value);
+}
+
+/** Well-formed text without NUL. */
+export function cleanText(text: string): string {
+  const wellFormed = text.isWellFormed() ? text : text.toWellFormed();
+  return wellFormed.includes("\0") ? wellFormed.replaceAll("\0", "\uFFFD") : wellFormed;
+}
+
+/** `cleanText` on every string of a tree, keys included. Iterative: depth costs memory, not stack. */
+export function cleanDeep(root: unknown): unknown {
+  const box: Record<string, unknown> = { root };
+  const pending: Array<{ holder: Record<string, unknown> | unknown[]; key: string | number }> = [
+    { holder: box, key: "root" },
+  ];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const holder = next.holder as Record<string | number, unknown>;
+    const value = holder[next.key];
+    if (typeof value === "string") holder[next.key] = cleanText(value);
+    else if (Array.isArray(value)) for (let i = 0; i < value.length; i += 1) pending.push({ holder: value, key: i });
+    else if (isObject(value)) {
+      const cleaned = cleanKeys(value);
+      holder[next.key] = cleaned;
+      for (const key of Object.keys(cleaned)) pending.push({ holder: cleaned, key });
+    }
+  }
+  return box["root"];
+}
+
+function cleanKeys(object: Record<string, unknown>): Record<string, unknown> {
+  if (Object.keys(object).every((key) => cleanText(key) === key)) return object;
+  return Object.fromEntries(Object.entries(object).map(([key, value]) => [cleanText(key), value]));
+}
+
+/**
+ * Whether a value nests deeper than `maxDepth` or holds more than `maxNodes` members.
+ * Recursion is bounded by `maxDepth`.
+ */
+export function exceedsShape(value: unknown, maxDepth: number, maxNodes: number): "depth" | "nodes" | undefined {
+  let nodes = 0;
+  const visit = (current: object, depthLeft: number): "depth" | "nodes" | undefined => {
+    if (depthLeft === 0) return "depth";
+    const children = Array.isArray(current) ? current : Object.values(current);
+    nodes += children.length;
+    if (nodes > maxNodes) return "nodes";
+    for (const child of children as unknown[]) {
+      if (typeof child !== "object" || child === null) continue;
+      const problem = visit(child, depthLeft - 1);
+      if (problem) return problem;
+    }
+    return undefined;
+  };
+  return typeof value === "object" && value !== null ? visit(value, maxDepth) : undefined;
+}

@@ -1,0 +1,192 @@
+import { open, type Database, type RootDatabase } from "lmdb";
+import { ServiceError } from "../../domain/errors.ts";
+
+/**
+ * Accepted spans that the span store does not have yet, on this node's disk.
+ *
+ * The promise: when `append` resolves, the entry is committed and flushed; neither `kill -9` nor a power cut loses it.
+ * The journal also remembers, per span identity, which version was accepted last, so that resends collapse
+ * exactly (see ingest/identity.ts); entry and memory commit in one transaction.
+ */
+export type Journal = {
+  /**
+   * Commits one request's rows.
+   * @throws ServiceError `unavailable` when the byte bound is reached or the disk refuses.
+   */
+  append(entry: { payload: Buffer; rows: number; identities: readonly IdentityWrite[] }): Promise<JournalEntry>;
+  /** The last accepted version of an identity, including those whose commit is still under way. */
+  lookup(identity: Buffer): IdentityRecord | undefined;
+  /** Entries in the order of acceptance, from `after` (exclusive); what a crash left is among them. */
+  pending(after: number, limit: number): JournalEntry[];
+  /** The bytes of an entry; undefined once it is removed. */
+  read(seq: number): Buffer | undefined;
+  /** Forgets entries that the span store has. A crash before the flush only replays them. */
+  remove(seqs: readonly number[]): Promise<void>;
+  /** Sets entries aside that no store takes, for an operator to look at: nothing accepted is ever dropped. */
+  quarantine(payload: Buffer, reason: string): Promise<void>;
+  stats(): { entries: number; bytes: number; quarantined: number };
+  close(): Promise<void>;
+};
+
+export type JournalEntry = { seq: number; rows: number; bytes: number };
+
+/** `timestampNs` and `version` are the accepted row's own. */
+export type IdentityRecord = { timestampNs: bigint; version: bigint };
+export type IdentityWrite = { identity: Buffer } & IdentityRecord;
+
+export type JournalOptions = {
+  path: string;
+  maxBytes: number;
+  /** How long an identity is remembered at least; twice that at most. */
+  identityMemoryMs: number;
+  now: () => number;
+};
+
+const headerBytes = 4;
+const identityOverlapMs = 50;
+
+export function openJournal(options: JournalOptions): Journal {
+  const root = open({
+    path: options.path,
+    maxDbs: 16,
+    // Without overlapping, the promise of a put resolves after the flush: that is the journal's promise too.
+    overlappingSync: false,
+    compression: false,
+  });
+  const entries = root.openDB<Buffer, number>({ name: "entries", encoding: "binary" });
+  const quarantined = root.openDB<Buffer, number>({ name: "quarantine", encoding: "binary" });
+  const memory = openIdentityMemory(root, options);
+
+  let nextSeq = 1;
+  let pendingBytes = 0;
+  let pendingEntries = 0;
+  for (const { key, value } of entries.getRange()) {
+    nextSeq = key + 1;
+    pendingBytes += value.byteLength;
+    pendingEntries += 1;
+  }
+
+  return {
+    async append({ payload, rows, identities }) {
+      if (pendingBytes + payload.byteLength > options.maxBytes) {
+        throw new ServiceError("unavailable", "The ingest journal is full: storage does not keep up. Try again later.", {
+          retryAfterS: 5,
+        });
+      }
+      const seq = nextSeq;
+      nextSeq += 1;
+      pendingBytes += payload.byteLength + headerBytes;
+      pendingEntries += 1;
+      const header = Buffer.allocUnsafe(headerBytes);
+      header.writeUInt32LE(rows);
+      const settled = memory.remember(identities);
+      try {
+        // Puts of one event turn share a transaction: this promise covers the identities too.
+        await entries.put(seq, Buffer.concat([header, payload]));
+      } catch (error) {
+        pendingBytes -= payload.byteLength + headerBytes;
+        pendingEntries -= 1;
+        throw new ServiceError("unavailable", "The ingest journal cannot be written. Try again later.", {
+          retryAfterS: 5,
+          cause: error,
+        });
+      } finally {
+        settled();
+      }
+      return { seq, rows, bytes: payload.byteLength };
+    },
+    lookup: memory.lookup,
+    pending(after, limit) {
+      return Array.from(entries.getRange({ start: after + 1, limit }), ({ key, value }) => ({
+        seq: key,
+        rows: value.readUInt32LE(0),
+        bytes: value.byteLength - headerBytes,
+      }));
+    },
+    read: (seq) => entries.get(seq)?.subarray(headerBytes),
+    async remove(seqs) {
+      const removals = seqs.map(async (seq) => {
+        const bytes = entries.getBinaryFast(seq)?.byteLength ?? 0;
+        if (!(await entries.remove(seq))) return;
+        pendingBytes -= bytes;
+        pendingEntries -= 1;
+      });
+      await Promise.all(removals);
+    },
+    async quarantine(payload, reason) {
+      const note = Buffer.from(`${JSON.stringify({ at: new Date(options.now()).toISOString(), reason })}\n`);
+      await quarantined.put(options.now() * 1000 + Math.floor(Math.random() * 1000), Buffer.concat([note, payload]));
+    },
+    stats: () => ({ entries: pendingEntries, bytes: pendingBytes, quarantined: quarantined.getKeysCount() }),
+    async close() {
+      await root.flushed;
+      await root.close();
+    },
+  };
+}
+
+type IdentityMemory = {
+  lookup(identity: Buffer): IdentityRecord | undefined;
+  /** Writes the records; the returned function is to be called once the transaction has ended, well or not. */
+  remember(identities: readonly IdentityWrite[]): () => void;
+};
+
+/**
+ * Two generations of a map identity → version; the older one is dropped whole when a new one begins,
+ * so that the memory is bounded by time without ever scanning it.
+ */
+function openIdentityMemory(root: RootDatabase, { identityMemoryMs, now }: JournalOptions): IdentityMemory {
+  const uncommitted = new Map<string, IdentityRecord>();
+  const openGeneration = (generation: number): Database<Buffer, Buffer> =>
+    root.openDB<Buffer, Buffer>({ name: `identity-${generation}`, encoding: "binary", keyEncoding: "binary" });
+  const generationAt = (): number => Math.floor(now() / identityMemoryMs);
+
+  let generation = generationAt();
+  dropOldGenerations(root, generation);
+  let current = openGeneration(generation);
+  let previous = openGeneration(generation - 1);
+
+  const rotate = (): void => {
+    const next = generationAt();
+    if (next === generation) return;
+    generation = next;
+    dropOldGenerations(root, generation);
+    current = openGeneration(generation);
+    previous = openGeneration(generation - 1);
+  };
+
+  return {
+    lookup(identity) {
+      const fresh = uncommitted.get(identity.toString("latin1"));
+      if (fresh) return fresh;
+      const stored = current.getBinaryFast(identity) ?? previous.getBinaryFast(identity);
+      return stored && { timestampNs: stored.readBigInt64LE(0), version: stored.readBigUInt64LE(8) };
+    },
+    remember(identities) {
+      rotate();
+      for (const { identity, timestampNs, version } of identities) {
+        const record = Buffer.allocUnsafe(16);
+        record.writeBigInt64LE(timestampNs, 0);
+        record.writeBigUInt64LE(version, 8);
+        uncommitted.set(identity.toString("latin1"), { timestampNs, version });
+        // The entry's own put, later in the same transaction, tells of a failure.
+        current.put(identity, record).catch(() => undefined);
+      }
+      const forget = (): void => {
+        for (const { identity, version } of identities) {
+          const key = identity.toString("latin1");
+          if (uncommitted.get(key)?.version === version) uncommitted.delete(key);
+        }
+      };
+      // A read of this very event turn may still see the snapshot before the commit.
+      return () => void setTimeout(forget, identityOverlapMs).unref();
+    },
+  };
+}
+
+function dropOldGenerations(root: RootDatabase, generation: number): void {
+  for (const name of root.getKeys({ start: "identity-", end: "identity-~" })) {
+    const number = Number(String(name).slice("identity-".length));
+    if (number < generation - 1) void root.openDB({ name: String(name), encoding: "binary" }).drop();
+  }
+}
