@@ -1,0 +1,64 @@
+import type { Environment } from "../domain/principal.ts";
+import { randomToken } from "../lib/random-token.ts";
+import type { Secret } from "../lib/secret.ts";
+import type { ControlStores } from "../storage/control/control-stores.ts";
+import { createOrganization, createUser } from "./create-organization.ts";
+import type { Passwords } from "./passwords.ts";
+
+/** What the operator chose; the rest is made. */
+export type FirstStartSettings = {
+  organizationId: string | undefined;
+  prodKey: Secret | undefined;
+  testKey: Secret | undefined;
+  adminEmail: string | undefined;
+  adminPassword: Secret | undefined;
+};
+
+/** A secret to show once. `given` ones came from the operator, who knows them. */
+export type FirstSecret = { value: string; given: boolean };
+
+export type FirstStart = {
+  unique_organization_id: string;
+  admin_email: string;
+  admin_password: FirstSecret;
+  keys: Record<Environment, FirstSecret>;
+};
+
+/**
+ * Sets up a new instance: an organisation, its two keys and an instance admin. Undefined when that was done before, also
+ * by another node a moment ago. Throws with nothing done when the database refuses.
+ */
+export async function ensureFirstStart(
+  stores: ControlStores,
+  passwords: Pick<Passwords, "hash">,
+  settings: FirstStartSettings,
+  nowMs: () => number,
+): Promise<FirstStart | undefined> {
+  if (await stores.instance.isInitialized()) return undefined;
+  const email = settings.adminEmail ?? "admin@spanway.local";
+  const password = settings.adminPassword?.reveal() ?? randomToken(24);
+  const passwordHash = await passwords.hash(password);
+
+  return stores.transaction(async (transaction) => {
+    const now = nowMs();
+    if (!(await transaction.instance.claimInitialization(new Date(now).toISOString()))) return undefined;
+    const { organization, keys } = await createOrganization(transaction, {
+      name: "Default organization",
+      unique_organization_id: settings.organizationId,
+      keys: { prod: settings.prodKey?.reveal(), test: settings.testKey?.reveal() },
+      nowMs: now,
+    });
+    const { unique_organization_id } = organization;
+    const admin = { unique_organization_id, email, password_hash: passwordHash, is_instance_admin: true };
+    const user = await createUser(transaction, { ...admin, role: "admin", nowMs: now });
+    return {
+      unique_organization_id,
+      admin_email: user.email,
+      admin_password: { value: password, given: settings.adminPassword !== undefined },
+      keys: {
+        prod: { value: keys.prod, given: settings.prodKey !== undefined },
+        test: { value: keys.test, given: settings.testKey !== undefined },
+      },
+    };
+  });
+}
