@@ -31,6 +31,8 @@ export const limits = {
   nameChars: 1024,
   metadataKeys: 1024,
   metadataKeyChars: 1024,
+  metadataIndexDepth: 16,
+  metadataJsonChars: 8 * KiB,
 
   // Journal and writer
   journalBytes: 2 * GiB,
@@ -42,6 +44,7 @@ export const limits = {
 
   // Control plane
   controlBusyMs: 10_000,
+  controlBusyRetryMs: 20,
   controlConnections: 10,
   controlConnectMs: 5_000,
   controlQueryMs: 30_000,
@@ -70,5 +73,6 @@ export const limits = {
   filterValues: 1000,
   filterValueChars: 8192,
   filterDepth: 16,
+  filterChars: 64 * KiB,
   groupRowsMax: 10_000,
 } as const;

@@ -6,8 +6,7 @@ import { randomToken } from "../../src/lib/random-token.ts";
 export const postgresUrl = process.env["SPANWAY_TEST_POSTGRES_URL"];
 
 /** Goes into the names of what is skipped, so that the report says why. */
-export const postgresSkipReason =
-  postgresUrl === undefined ? " (skipped: SPANWAY_TEST_POSTGRES_URL is not set)" : "";
+export const postgresSkipReason = postgresUrl === undefined ? " (skipped: SPANWAY_TEST_POSTGRES_URL is not set)" : "";
 
 /** An empty database of its own on the test server. */
 export async function createPostgresDatabase(): Promise<{ url: Secret; drop: () => Promise<void> }> {

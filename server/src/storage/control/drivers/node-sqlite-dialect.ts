@@ -14,17 +14,17 @@ import {
  * write lock when it begins, so that two processes on one file wait for each other instead of failing half-way.
  */
 export class NodeSqliteDialect extends SqliteDialect {
-  readonly #database: SqliteDatabase;
+  readonly #open: () => Promise<SqliteDatabase>;
 
-  /** @param database closed by `Kysely.destroy()`. */
-  constructor(database: DatabaseSync) {
-    const adapted = adaptDatabase(database);
-    super({ database: adapted });
-    this.#database = adapted;
+  /** @param open called once, before the first statement; what it gives is closed by `Kysely.destroy()`. */
+  constructor(open: () => Promise<DatabaseSync>) {
+    const openAdapted = async (): Promise<SqliteDatabase> => adaptDatabase(await open());
+    super({ database: openAdapted });
+    this.#open = openAdapted;
   }
 
   override createDriver(): SqliteDriver {
-    return new ImmediateSqliteDriver({ database: this.#database });
+    return new ImmediateSqliteDriver({ database: this.#open });
   }
 
   override createAdapter(): SqliteAdapter {

@@ -1,17 +1,43 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { setTimeout } from "node:timers/promises";
 import { limits } from "../../../limits.ts";
 import { NodeSqliteDialect } from "./node-sqlite-dialect.ts";
 
-/** Opens or creates the file, and its folder. Every commit is on disk when it returns. */
+/** The file is opened, or created with its folder, before the first statement. Every commit is on disk when it returns. */
 export function openSqlite(path: string): NodeSqliteDialect {
-  mkdirSync(dirname(path), { recursive: true });
-  const database = new DatabaseSync(path, {
-    timeout: limits.controlBusyMs,
-    enableForeignKeyConstraints: true,
-    enableDoubleQuotedStringLiterals: false,
+  return new NodeSqliteDialect(async () => {
+    mkdirSync(dirname(path), { recursive: true });
+    const database = new DatabaseSync(path, { timeout: limits.controlBusyMs, enableForeignKeyConstraints: true });
+    try {
+      await useWriteAheadLog(database);
+      database.exec("pragma synchronous = full");
+      return database;
+    } catch (error) {
+      database.close();
+      throw error;
+    }
   });
-  database.exec("pragma journal_mode = wal; pragma synchronous = full");
-  return new NodeSqliteDialect(database);
+}
+
+/** SQLite does not wait for others on this one statement, so processes that create the file together have to try again. */
+async function useWriteAheadLog(database: DatabaseSync): Promise<void> {
+  const deadlineMs = performance.now() + limits.controlBusyMs;
+  while (true) {
+    try {
+      database.exec("pragma journal_mode = wal");
+      return;
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > deadlineMs) throw error;
+      await setTimeout(limits.controlBusyRetryMs);
+    }
+  }
+}
+
+const sqliteBusy = 5;
+
+function isBusy(error: unknown): boolean {
+  // The low byte is the primary result code.
+  return error instanceof Error && "errcode" in error && (Number(error.errcode) & 0xff) === sqliteBusy;
 }

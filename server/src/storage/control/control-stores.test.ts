@@ -1,0 +1,89 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { describeControlStores } from "../../../test/support/control-store-contract.ts";
+import { createPostgresDatabase, postgresSkipReason, postgresUrl } from "../../../test/support/postgres.ts";
+import { createControlStores } from "./control-stores.ts";
+import { openControlDatabase, type ControlLocation } from "./open-control-database.ts";
+
+type Place = { location: ControlLocation; url: string; remove: () => Promise<void> };
+
+async function sqlitePlace(): Promise<Place> {
+  const folder = await mkdtemp(join(tmpdir(), "spanway-control-"));
+  const path = join(folder, "nested", "control.db");
+  return {
+    location: { kind: "sqlite", path },
+    url: `sqlite:${path}`,
+    remove: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+async function postgresPlace(): Promise<Place> {
+  const { url, drop } = await createPostgresDatabase();
+  return { location: { kind: "postgres", url }, url: url.reveal(), remove: drop };
+}
+
+describe("control stores on SQLite", () => describeDriver(sqlitePlace));
+describe.skipIf(postgresUrl === undefined)(`control stores on Postgres${postgresSkipReason}`, () =>
+  describeDriver(postgresPlace),
+);
+
+function describeDriver(newPlace: () => Promise<Place>) {
+  describeControlStores(async () => {
+    const { location, remove } = await newPlace();
+    return { database: openControlDatabase(location), remove };
+  });
+
+  test("processes that start at the same moment on an empty database set up one instance", async () => {
+    const { location, url, remove } = await newPlace();
+    const results = await startNodesAtOnce(url, 4);
+    expect(results.filter((made) => made !== null)).toHaveLength(1);
+
+    const database = openControlDatabase(location);
+    const stores = createControlStores(database);
+    const [organization, ...others] = await stores.organizations.list();
+    expect(others).toEqual([]);
+    expect(await stores.users.list(organization!.unique_organization_id)).toHaveLength(1);
+    expect(await stores.apiKeys.list(organization!.unique_organization_id)).toHaveLength(2);
+    await database.close();
+    await remove();
+  });
+
+  test("rows outlive the connection", async () => {
+    const { location, remove } = await newPlace();
+    const first = openControlDatabase(location);
+    await first.migrate();
+    const organization = await createControlStores(first).organizations.create({
+      unique_organization_id: "org_a",
+      name: "A",
+      retention_days: 7,
+      created_at: "2026-03-01T10:00:00.000Z",
+    });
+    await first.close();
+
+    const second = openControlDatabase(location);
+    await second.migrate();
+    expect(await createControlStores(second).organizations.find("org_a")).toEqual(organization);
+    await second.close();
+    await remove();
+  });
+}
+
+async function startNodesAtOnce(url: string, count: number): Promise<unknown[]> {
+  const script = fileURLToPath(new URL("../../../test/support/start-control-node.ts", import.meta.url));
+  const nodes = Array.from({ length: count }, () =>
+    spawn(process.execPath, [script, url], { stdio: ["pipe", "pipe", "inherit"] }),
+  );
+  await Promise.all(nodes.map((node) => once(node.stdout, "readable")));
+  const outputs = nodes.map(async (node) => {
+    node.stdin.end("go\n");
+    const output = await text(node.stdout);
+    return JSON.parse(output.trim().split("\n").at(-1) ?? "") as unknown;
+  });
+  return Promise.all(outputs);
+}

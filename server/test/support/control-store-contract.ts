@@ -1,0 +1,284 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { makeApiKey } from "../../src/auth/make-api-key.ts";
+import { ServiceError } from "../../src/domain/errors.ts";
+import { createControlStores, type ControlStores } from "../../src/storage/control/control-stores.ts";
+import type { ControlDatabase } from "../../src/storage/control/open-control-database.ts";
+
+const createdAtMs = Date.parse("2026-03-01T10:00:00.000Z");
+const created_at = new Date(createdAtMs).toISOString();
+
+/** What every driver of the control plane must do. @param open an empty database and how to remove it */
+export function describeControlStores(open: () => Promise<{ database: ControlDatabase; remove: () => Promise<void> }>) {
+  let database: ControlDatabase;
+  let stores: ControlStores;
+  let remove: () => Promise<void>;
+
+  beforeAll(async () => {
+    ({ database, remove } = await open());
+    await database.migrate();
+    stores = createControlStores(database);
+  });
+  afterAll(async () => {
+    await database.close();
+    await remove();
+  });
+
+  const newOrganization = (name = "Acme") => {
+    const unique_organization_id = `org_${randomUUID()}`;
+    return stores.organizations.create({ unique_organization_id, name, retention_days: null, created_at });
+  };
+  const newUser = (unique_organization_id: string, email = `${randomUUID()}@example.com`) =>
+    stores.users.create({
+      id: randomUUID(),
+      unique_organization_id,
+      email,
+      password_hash: "hash",
+      role: "member",
+      is_instance_admin: false,
+      created_at,
+    });
+  const newKey = (
+    unique_organization_id: string,
+    fields: { user_id?: string; expires_at?: string; name?: string } = {},
+  ) =>
+    makeApiKey({
+      unique_organization_id,
+      name: "CI",
+      environment: "prod",
+      permissions: ["spans:write", "spans:read"],
+      user_id: null,
+      expires_at: null,
+      createdAtMs,
+      ...fields,
+    });
+
+  test("migrating again changes nothing", async () => {
+    const { unique_organization_id } = await newOrganization();
+    await database.migrate();
+    expect(await stores.organizations.find(unique_organization_id)).toBeDefined();
+  });
+
+  test("answers a ping", async () => {
+    await expect(database.ping()).resolves.toBeUndefined();
+  });
+
+  describe("organizations", () => {
+    test("come back as they were made, with integer ids in order", async () => {
+      const first = await newOrganization("Zoë & Söhne ✓");
+      const second = await newOrganization();
+      expect(first).toEqual({
+        id: expect.any(Number),
+        unique_organization_id: first.unique_organization_id,
+        name: "Zoë & Söhne ✓",
+        retention_days: null,
+        created_at,
+      });
+      expect(second.id).toBeGreaterThan(first.id);
+      expect(await stores.organizations.find(first.unique_organization_id)).toEqual(first);
+      const listed = await stores.organizations.list();
+      expect(listed.filter(({ id }) => id >= first.id)).toEqual([first, second]);
+    });
+
+    test("a taken id is a conflict", async () => {
+      const { unique_organization_id } = await newOrganization();
+      const again = { unique_organization_id, name: "Other", retention_days: null, created_at };
+      await expect(stores.organizations.create(again)).rejects.toMatchObject({ code: "conflict" });
+    });
+
+    test("an update changes what is given and no neighbour", async () => {
+      const organization = await newOrganization();
+      const neighbour = await newOrganization();
+      const id = organization.unique_organization_id;
+      expect(await stores.organizations.update(id, { retention_days: 30 })).toEqual({
+        ...organization,
+        retention_days: 30,
+      });
+      expect(await stores.organizations.update(id, { name: "New" })).toMatchObject({ name: "New", retention_days: 30 });
+      expect(await stores.organizations.update(id, { retention_days: null })).toMatchObject({ retention_days: null });
+      expect(await stores.organizations.update(id, {})).toMatchObject({ name: "New" });
+      expect(await stores.organizations.find(neighbour.unique_organization_id)).toEqual(neighbour);
+    });
+
+    test("an unknown id is undefined", async () => {
+      expect(await stores.organizations.find("nobody")).toBeUndefined();
+      expect(await stores.organizations.update("nobody", { name: "x" })).toBeUndefined();
+      expect(await stores.organizations.update("nobody", {})).toBeUndefined();
+    });
+  });
+
+  describe("users", () => {
+    test("come back as they were made, the hash only on request", async () => {
+      const { unique_organization_id } = await newOrganization();
+      const user = await newUser(unique_organization_id, `ada-${randomUUID()}@example.com`);
+      expect(user).toEqual({
+        id: user.id,
+        unique_organization_id,
+        email: user.email,
+        role: "member",
+        is_instance_admin: false,
+        token_version: 1,
+        created_at,
+      });
+      expect(await stores.users.find(user.id)).toEqual(user);
+      expect(await stores.users.findByEmail(user.email)).toEqual({ ...user, password_hash: "hash" });
+      expect(await stores.users.find("nobody")).toBeUndefined();
+      expect(await stores.users.findByEmail("nobody@example.com")).toBeUndefined();
+    });
+
+    test("an address has one account in the whole instance", async () => {
+      const first = await newOrganization();
+      const second = await newOrganization();
+      const { email } = await newUser(first.unique_organization_id);
+      await expect(newUser(second.unique_organization_id, email)).rejects.toMatchObject({ code: "conflict" });
+    });
+
+    test("belong to an organization that exists", async () => {
+      await expect(newUser("nobody")).rejects.toThrow();
+    });
+
+    test("are listed by organization", async () => {
+      const first = await newOrganization();
+      const second = await newOrganization();
+      const user = await newUser(first.unique_organization_id);
+      await newUser(second.unique_organization_id);
+      expect(await stores.users.list(first.unique_organization_id)).toEqual([user]);
+    });
+
+    test("a new password ends the sessions and the temporary keys of that user alone", async () => {
+      const { unique_organization_id } = await newOrganization();
+      const user = await newUser(unique_organization_id);
+      const other = await newUser(unique_organization_id);
+      const expires_at = "2026-03-01T11:00:00.000Z";
+      const mine = newKey(unique_organization_id, { user_id: user.id, expires_at }).record;
+      const theirs = newKey(unique_organization_id, { user_id: other.id, expires_at }).record;
+      await stores.apiKeys.create(mine);
+      await stores.apiKeys.create(theirs);
+
+      expect(await stores.users.setPassword(user.id, "new hash")).toBe(true);
+
+      expect(await stores.users.findByEmail(user.email)).toMatchObject({ password_hash: "new hash", token_version: 2 });
+      expect(await stores.users.find(other.id)).toEqual(other);
+      expect(await stores.apiKeys.findByHash(mine.hash, created_at)).toBeUndefined();
+      expect(await stores.apiKeys.findByHash(theirs.hash, created_at)).toBeDefined();
+      expect(await stores.users.setPassword("nobody", "x")).toBe(false);
+    });
+  });
+
+  describe("API keys", () => {
+    test("are found by the hash of their secret", async () => {
+      const { unique_organization_id } = await newOrganization();
+      const { record } = newKey(unique_organization_id);
+      const created = await stores.apiKeys.create(record);
+      const { hash, ...shown } = record;
+      expect(created).toEqual(shown);
+      expect(await stores.apiKeys.findByHash(hash, created_at)).toEqual(shown);
+      expect(await stores.apiKeys.findByHash("other", created_at)).toBeUndefined();
+    });
+
+    test("the secret is nowhere in the database", async () => {
+      const { unique_organization_id } = await newOrganization();
+      const { secret, record } = newKey(unique_organization_id);
+      await stores.apiKeys.create(record);
+      const rows = await database.queries.selectFrom("api_keys").selectAll().where("id", "=", record.id).execute();
+      expect(rows).toHaveLength(1);
+      expect(JSON.stringify(rows)).not.toContain(secret);
+    });
+
+    test("one secret is one key, also when another organization had it or it was revoked", async () => {
+      const first = await newOrganization();
+      const second = await newOrganization();
+      const { secret, record } = newKey(first.unique_organization_id);
+      await stores.apiKeys.create(record);
+      await stores.apiKeys.revoke(first.unique_organization_id, record.id, created_at);
+      const again = makeApiKey(
+        { ...record, unique_organization_id: second.unique_organization_id, createdAtMs },
+        secret,
+      );
+      await expect(stores.apiKeys.create({ ...again.record, id: randomUUID() })).rejects.toMatchObject({
+        code: "conflict",
+      });
+    });
+
+    test("a revoked key is gone from every read, and only its own organization can revoke it", async () => {
+      const mine = await newOrganization();
+      const theirs = await newOrganization();
+      const { record } = newKey(mine.unique_organization_id);
+      await stores.apiKeys.create(record);
+
+      expect(await stores.apiKeys.revoke(theirs.unique_organization_id, record.id, created_at)).toBeUndefined();
+      expect(await stores.apiKeys.findByHash(record.hash, created_at)).toBeDefined();
+
+      expect(await stores.apiKeys.revoke(mine.unique_organization_id, record.id, created_at)).toBe(record.hash);
+      expect(await stores.apiKeys.findByHash(record.hash, created_at)).toBeUndefined();
+      expect(await stores.apiKeys.list(mine.unique_organization_id)).toEqual([]);
+      expect(await stores.apiKeys.revoke(mine.unique_organization_id, record.id, created_at)).toBeUndefined();
+    });
+
+    test("expire at their moment, not before", async () => {
+      const { unique_organization_id } = await newOrganization();
+      const { record } = newKey(unique_organization_id, { expires_at: "2026-03-01T11:00:00.000Z" });
+      await stores.apiKeys.create(record);
+      expect(await stores.apiKeys.findByHash(record.hash, "2026-03-01T10:59:59.999Z")).toBeDefined();
+      expect(await stores.apiKeys.findByHash(record.hash, "2026-03-01T11:00:00.000Z")).toBeUndefined();
+    });
+
+    test("expired ones are removed when the next is made", async () => {
+      const { unique_organization_id } = await newOrganization();
+      const { record } = newKey(unique_organization_id, { expires_at: "2026-03-01T10:00:00.000Z" });
+      await stores.apiKeys.create(record);
+      await stores.apiKeys.create(newKey(unique_organization_id).record);
+      const left = await database.queries.selectFrom("api_keys").select("id").where("id", "=", record.id).execute();
+      expect(left).toEqual([]);
+    });
+
+    test("are listed by organization, without temporary ones", async () => {
+      const mine = await newOrganization();
+      const theirs = await newOrganization();
+      const key = await stores.apiKeys.create(newKey(mine.unique_organization_id, { name: "one" }).record);
+      await stores.apiKeys.create(
+        newKey(mine.unique_organization_id, { expires_at: "2026-03-01T11:00:00.000Z" }).record,
+      );
+      await stores.apiKeys.create(newKey(theirs.unique_organization_id).record);
+      expect(await stores.apiKeys.list(mine.unique_organization_id)).toEqual([key]);
+    });
+
+    test("a user's temporary keys are bounded", async () => {
+      const { unique_organization_id } = await newOrganization();
+      const user = await newUser(unique_organization_id);
+      const make = () => newKey(unique_organization_id, { user_id: user.id, expires_at: "2026-03-01T11:00:00.000Z" });
+      await stores.transaction(async ({ apiKeys }) => {
+        for (let made = 0; made < 100; made += 1) await apiKeys.create(make().record);
+      });
+      await expect(stores.apiKeys.create(make().record)).rejects.toMatchObject({ code: "conflict" });
+      await expect(stores.apiKeys.create(newKey(unique_organization_id).record)).resolves.toBeDefined();
+    });
+  });
+
+  describe("transactions", () => {
+    test("leave nothing behind when the work throws", async () => {
+      const unique_organization_id = `org_${randomUUID()}`;
+      const failing = stores.transaction(async ({ organizations }) => {
+        await organizations.create({ unique_organization_id, name: "x", retention_days: null, created_at });
+        throw new ServiceError("conflict", "changed my mind");
+      });
+      await expect(failing).rejects.toThrow("changed my mind");
+      expect(await stores.organizations.find(unique_organization_id)).toBeUndefined();
+    });
+
+    test("a claim that is rolled back may be made again, a committed one never", async () => {
+      const failing = stores.transaction(async ({ instance }) => {
+        expect(await instance.claimInitialization(created_at)).toBe(true);
+        throw new Error("not now");
+      });
+      await expect(failing).rejects.toThrow("not now");
+      expect(await stores.instance.isInitialized()).toBe(false);
+
+      const claims = await Promise.all(
+        Array.from({ length: 4 }, () => stores.transaction(({ instance }) => instance.claimInitialization(created_at))),
+      );
+      expect(claims.filter(Boolean)).toHaveLength(1);
+      expect(await stores.instance.isInitialized()).toBe(true);
+    });
+  });
+}
