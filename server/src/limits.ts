@@ -38,7 +38,10 @@ export const limits = {
   journalBytes: 2 * GiB,
   writerGroupRows: 10_000,
   writerGroupBytes: 24 * MiB,
-  writerGroupMs: 150,
+  writerGroupMs: 100,
+  writerHeldBytes: 64 * MiB,
+  journalReplayPage: 1000,
+  pricedModels: 10_000,
   writerRetryMinMs: 100,
   writerRetryMaxMs: 5_000,
 

@@ -1,0 +1,60 @@
+import type { Catalogue } from "./catalogue.ts";
+import { readOperator } from "./operators.ts";
+import type { ParsedFilter } from "./parse.ts";
+import { parseConditions } from "./parse.ts";
+
+/** Query parameters that mean something else on every list. */
+const reservedNames: ReadonlySet<string> = new Set([
+  "page",
+  "page_size",
+  "sort_by",
+  "start_time",
+  "end_time",
+  "environment",
+  "log_type",
+  "include_fields",
+  "fetch_filters",
+  "is_test",
+  "all_envs",
+]);
+
+const bracketed = /^([^[\]]+)\[(value|operator|connector)\](?:\[\])?$/;
+
+type QuickFilter = { values: string[]; operator: string; connector?: string };
+
+/**
+ * Reads the filters of a URL: `field=value`, or `field[value]=…&field[operator]=…&field[connector]=AND|OR`.
+ * A repeated value means any of them; `in` and `not_in` also take a comma list.
+ * A name that is no field filters metadata. Reserved names and those in `otherParameters` are skipped.
+ *
+ * @throws ServiceError `invalid_request` that names the field.
+ */
+export function parseQuickFilters<Row>(
+  query: Iterable<readonly [name: string, value: string]>,
+  catalogue: Catalogue<Row>,
+  otherParameters: readonly string[] = [],
+): ParsedFilter {
+  const filters = new Map<string, QuickFilter>();
+  for (const [parameter, value] of query) {
+    if (reservedNames.has(parameter) || otherParameters.includes(parameter)) continue;
+    const parts = bracketed.exec(parameter);
+    const name = parts?.[1] ?? parameter.replace(/\[\]$/, "");
+    const filter = filters.get(name) ?? { values: [], operator: "" };
+    filters.set(name, filter);
+    if (parts?.[2] === "operator") filter.operator = value;
+    else if (parts?.[2] === "connector") filter.connector = value;
+    else filter.values.push(value);
+  }
+  const members = [...filters].map(([name, filter]) => [fieldName(name, catalogue), condition(filter)] as const);
+  return parseConditions(members, catalogue);
+}
+
+function fieldName<Row>(name: string, catalogue: Catalogue<Row>): string {
+  return catalogue.find(name) !== undefined || name.startsWith("metadata__") ? name : `metadata__${name}`;
+}
+
+function condition({ values, operator, connector }: QuickFilter): Record<string, unknown> {
+  const isList = readOperator(operator)?.list === true;
+  const value = isList ? values.flatMap((text) => text.split(",").map((part) => part.trim())) : values;
+  return { operator, value, connector };
+}

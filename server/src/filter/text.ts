@@ -1,0 +1,91 @@
+/** The rules of comparing text that ClickHouse and the in-memory interpreter share. */
+
+/**
+ * A number as JSON writes it. Leading zeros, `+`, `.5` and blanks make it text: `007` is a code, not seven.
+ * Valid and equal in RE2 and in JavaScript.
+ */
+export const numberPattern = "^-?(?:0|[1-9][0-9]*)(?:\\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$";
+const numberRegExp = new RegExp(numberPattern);
+
+/** The number that a text is, undefined when it is none or does not fit a double. */
+export function numberOfText(text: string): number | undefined {
+  if (!numberRegExp.test(text)) return undefined;
+  const value = Number(text);
+  return Number.isFinite(value) ? value : undefined;
+}
+
+/**
+ * Whether a double tells this number apart from its neighbours. Longer ones are mostly identifiers: they are equal
+ * only to themselves, digit by digit, though they still order as numbers.
+ */
+export function isExactNumber(text: string): boolean {
+  const digits = text
+    .replace(/[eE].*$/, "")
+    .replace(/[-.]/g, "")
+    .replace(/^0+/, "");
+  return digits.length <= 15;
+}
+
+/** Order by code point, which is the order of the bytes of UTF-8 and therefore ClickHouse's. Negative when `a` is first. */
+export function compareCodePoints(a: string, b: string): number {
+  const length = Math.min(a.length, b.length);
+  for (let i = 0; i < length; i += 1) {
+    const unitA = a.charCodeAt(i);
+    const unitB = b.charCodeAt(i);
+    if (unitA !== unitB) return rankOfUnit(unitA) - rankOfUnit(unitB);
+  }
+  return a.length - b.length;
+}
+
+/** Surrogates stand for code points above all others, yet U+E000–U+FFFF have larger UTF-16 units. */
+function rankOfUnit(unit: number): number {
+  if (unit < 0xd800) return unit;
+  return unit >= 0xe000 ? unit - 0x800 : unit + 0x2000;
+}
+
+export function escapeRegExp(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
+}
+
+/** What a text looks like inside a JSON string. */
+export function jsonEscaped(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}
+
+/** Where a JSON string may be cut: not right after the backslash of an escape. */
+const jsonBoundary = String.raw`(?:^|[^\\])(?:\\\\)*`;
+
+/**
+ * A needle that a plain search could find inside an escape: `new` in the JSON text `a\new` (a, newline, `ew`).
+ * For these the search is anchored by `jsonBoundary`.
+ */
+function mayStartInsideEscape(escaped: string): boolean {
+  return /^[\\bfnrtu]/i.test(escaped);
+}
+
+/** The pattern of a needle in JSON text, undefined when a plain search is as exact. `toPattern` writes literal text. */
+export function jsonNeedlePattern(escaped: string, toPattern: (text: string) => string): string | undefined {
+  return mayStartInsideEscape(escaped) ? jsonBoundary + toPattern(escaped) : undefined;
+}
+
+/**
+ * Literal text as an RE2 pattern for use under `(?i)`, which folds case by Unicode simple folding as JavaScript's `iu`
+ * does. RE2's tables are older than V8's, so letters with a case pair that JavaScript knows are spelt out as a class.
+ */
+export function foldedRe2Pattern(text: string): string {
+  let pattern = "";
+  for (const character of text) {
+    const code = character.codePointAt(0) ?? 0;
+    pattern += code < 0x80 ? escapeRegExp(character) : caseClass(character);
+  }
+  return pattern;
+}
+
+function caseClass(character: string): string {
+  const lower = character.toLowerCase();
+  const upper = character.toUpperCase();
+  if (lower === upper) return character;
+  const folds = new RegExp(`^${character}$`, "iu");
+  const others = [lower, upper].filter((other) => other !== character && folds.test(other));
+  return others.length === 0 ? character : `[${character}${others.join("")}]`;
+}

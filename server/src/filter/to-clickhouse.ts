@@ -1,0 +1,249 @@
+import type { Condition, Filter, Operator } from "./ast.ts";
+import type { BoundType, Catalogue, Field, FieldKind, Source, SqlScope, TextForm } from "./catalogue.ts";
+import {
+  escapeRegExp,
+  foldedRe2Pattern,
+  isExactNumber,
+  jsonEscaped,
+  jsonNeedlePattern,
+  numberOfText,
+  numberPattern,
+} from "./text.ts";
+
+export type SqlFilter = {
+  /** A boolean expression, never NULL, that can stand in a WHERE beside others joined by AND. */
+  sql: string;
+  /** `query_params` of the statement. */
+  params: Record<string, string | readonly string[]>;
+  /** The columns that it reads. */
+  columns: ReadonlySet<string>;
+};
+
+export type SqlOptions = {
+  /** Name or alias that qualifies the columns. */
+  table?: string;
+  /** What parameter names start with; two filters in one statement need two. */
+  prefix?: string;
+};
+
+/** The filter as ClickHouse SQL. Its conditions must have been read with the same catalogue. */
+export function toClickHouse<Row>(filter: Filter, catalogue: Catalogue<Row>, options: SqlOptions = {}): SqlFilter {
+  const { table, prefix = "f" } = options;
+  const params: SqlFilter["params"] = {};
+  const columns = new Set<string>();
+  const names = new Map<string, string>();
+  const scope: SqlScope = {
+    column(name) {
+      columns.add(name);
+      return table === undefined ? name : `${table}.${name}`;
+    },
+    bind(type, value) {
+      const identity = JSON.stringify([type, value]);
+      const name = names.get(identity) ?? `${prefix}${names.size}`;
+      names.set(identity, name);
+      // A list of strings would reach ClickHouse quoted, which it takes for no number.
+      params[name] = type === "Array(Float64)" && typeof value !== "string" ? `[${value.join(",")}]` : value;
+      return `{${name}:${sqlTypes[type]}}`;
+    },
+  };
+  return { sql: filterSql(filter, catalogue, scope), params, columns };
+}
+
+const sqlTypes: Record<BoundType, string> = {
+  String: "String",
+  "Array(String)": "Array(String)",
+  UUID: "UUID",
+  "Array(UUID)": "Array(UUID)",
+  Float64: "Float64",
+  "Array(Float64)": "Array(Float64)",
+  Time: "DateTime64(9, 'UTC')",
+};
+
+function filterSql<Row>(filter: Filter, catalogue: Catalogue<Row>, scope: SqlScope): string {
+  if (filter.type === "condition") return conditionSql(filter, catalogue, scope);
+  if (filter.type === "not") return `NOT ${filterSql(filter.filter, catalogue, scope)}`;
+  const parts = filter.filters.map((part) => filterSql(part, catalogue, scope));
+  return both(filter.type === "all" ? "AND" : "OR", parts);
+}
+
+function both(operator: "AND" | "OR", parts: readonly string[]): string {
+  if (parts.length === 0) return operator === "AND" ? "1" : "0";
+  return parts.length === 1 ? String(parts[0]) : `(${parts.join(` ${operator} `)})`;
+}
+
+function conditionSql<Row>(condition: Condition, catalogue: Catalogue<Row>, scope: SqlScope): string {
+  const field = catalogue.find(condition.field);
+  if (field === undefined) throw new Error(`no field ${condition.field} in this catalogue`);
+  const mayBeNull = field.nullable && ["number", "boolean", "time"].includes(field.kind);
+  if (condition.operator === "isnull") {
+    const absent = both(
+      "AND",
+      field.sources.map((source) => absentSql(field, source, scope)),
+    );
+    return condition.values[0] === true ? `(${absent})` : `NOT (${absent})`;
+  }
+  return both(
+    "OR",
+    field.sources.map((source) => {
+      const sql = sourceSql[field.kind](condition, source, scope);
+      return mayBeNull ? `ifNull(${sql}, 0)` : `(${sql})`;
+    }),
+  );
+}
+
+function absentSql<Row>(field: Field<Row>, source: Source<Row>, scope: SqlScope): string {
+  if (field.kind === "dynamic") return `NOT ${source.presentSql?.(scope) ?? "1"}`;
+  if (!field.nullable) return "0";
+  const value = source.sql(scope);
+  if (field.kind !== "text") return `isNull(${value})`;
+  return source.form === "json" ? `${value} IN ('', '{}', '[]', 'null')` : `${value} = ''`;
+}
+
+type SourceSql = <Row>(condition: Condition, source: Source<Row>, scope: SqlScope) => string;
+
+const sourceSql: Record<FieldKind, SourceSql> = {
+  number: (condition, source, scope) => numberSql(condition, source.sql(scope), scope),
+  boolean: (condition, source, scope) => booleanSql(condition, source.sql(scope)),
+  time: (condition, source, scope) => timeSql(condition, source.sql(scope), scope),
+  uuid: uuidSql,
+  text: (condition, source, scope) => textSql(condition, source.form, source.sql(scope), scope),
+  dynamic: dynamicSql,
+};
+
+const comparisons = { lt: "<", lte: "<=", gt: ">", gte: ">=" } as const;
+type Ordering = keyof typeof comparisons;
+
+function isOrdering(operator: Operator): operator is Ordering {
+  return Object.hasOwn(comparisons, operator);
+}
+
+function numberSql({ operator, values }: Condition, value: string, scope: SqlScope): string {
+  const numbers = values.map(String);
+  if (isOrdering(operator)) return `${value} ${comparisons[operator]} ${scope.bind("Float64", first(numbers))}`;
+  return anyNumberSql(value, numbers, scope);
+}
+
+function anyNumberSql(value: string, numbers: readonly string[], scope: SqlScope): string {
+  if (numbers.length === 1) return `${value} = ${scope.bind("Float64", first(numbers))}`;
+  // A set tells -0 from 0; adding zero does away with the former.
+  return `${value} + 0. IN ${scope.bind("Array(Float64)", numbers)}`;
+}
+
+function booleanSql({ values }: Condition, value: string): string {
+  return both(
+    "OR",
+    [...new Set(values)].map((wanted) => `(${value}) = ${wanted === true ? "true" : "false"}`),
+  );
+}
+
+function timeSql({ operator, values }: Condition, value: string, scope: SqlScope): string {
+  const comparison = isOrdering(operator) ? comparisons[operator] : "=";
+  return both(
+    "OR",
+    values.map((time) => `${value} ${comparison} ${scope.bind("Time", String(time))}`),
+  );
+}
+
+const uuidPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+function uuidSql<Row>(condition: Condition, source: Source<Row>, scope: SqlScope): string {
+  const value = source.sql(scope);
+  if (condition.operator !== "equal") return textSql(condition, source.form, `toString(${value})`, scope);
+  const ids = texts(condition).filter((id) => uuidPattern.test(id));
+  if (ids.length === 0) return "0";
+  return ids.length === 1
+    ? `${value} = ${scope.bind("UUID", first(ids))}`
+    : `${value} IN ${scope.bind("Array(UUID)", ids)}`;
+}
+
+function textSql(condition: Condition, form: TextForm, value: string, scope: SqlScope): string {
+  const { operator } = condition;
+  const needles = texts(condition);
+  if (operator === "equal") return anyTextSql(value, needles, scope);
+  if (isOrdering(operator)) {
+    return `${value} != '' AND ${value} ${comparisons[operator]} ${scope.bind("String", first(needles))}`;
+  }
+  return both(
+    "OR",
+    needles.map((needle) => searchSql(operator, value, needle, form, scope)),
+  );
+}
+
+function anyTextSql(value: string, needles: readonly string[], scope: SqlScope): string {
+  return needles.length === 1
+    ? `${value} = ${scope.bind("String", first(needles))}`
+    : `${value} IN ${scope.bind("Array(String)", needles)}`;
+}
+
+function searchSql(operator: Operator, value: string, needle: string, form: TextForm, scope: SqlScope): string {
+  const holds = (text: string) => `position(${value}, ${scope.bind("String", text)}) > 0`;
+  const matches = (pattern: string) => `match(${value}, ${scope.bind("String", pattern)})`;
+  const matchesFolded = (pattern: string) => matches(`(?is)${pattern}`);
+  if (operator === "startswith") return `startsWith(${value}, ${scope.bind("String", needle)})`;
+  if (operator === "endswith") return `endsWith(${value}, ${scope.bind("String", needle)})`;
+  if (operator === "iexact") return matchesFolded(`^${foldedRe2Pattern(needle)}$`);
+
+  const folds = operator === "icontains";
+  const search = folds ? (text: string) => matchesFolded(foldedRe2Pattern(text)) : holds;
+  if (form === "plain") return search(needle);
+  const escaped = jsonEscaped(needle);
+  const anchored = jsonNeedlePattern(escaped, folds ? foldedRe2Pattern : escapeRegExp);
+  let json = search(escaped);
+  if (anchored !== undefined) json = folds ? matchesFolded(anchored) : `(${json} AND ${matches(`(?s)${anchored}`)})`;
+  if (form === "json") return json;
+  return needle === escaped ? search(needle) : `(${search(needle)} OR ${json})`;
+}
+
+function dynamicSql<Row>(condition: Condition, source: Source<Row>, scope: SqlScope): string {
+  const { operator } = condition;
+  const value = source.sql(scope);
+  const needles = texts(condition);
+  const present = source.presentSql?.(scope) ?? "1";
+  if (operator === "equal") return dynamicEqualSql(needles, source, scope);
+  if (isOrdering(operator)) {
+    const needle = first(needles);
+    const number = numberOfText(needle);
+    return number === undefined
+      ? `${present} AND NOT ${isNumberSql(value)} AND ${value} ${comparisons[operator]} ${scope.bind("String", needle)}`
+      : `${present} AND ${isNumberSql(value)} AND toFloat64OrZero(${value}) ${comparisons[operator]} ${scope.bind("Float64", String(number))}`;
+  }
+  const found = textSql(condition, source.form, value, scope);
+  // The value of an absent key reads as '', which only the empty needle finds.
+  return needles.includes("") ? `${present} AND (${found})` : found;
+}
+
+function dynamicEqualSql<Row>(needles: readonly string[], source: Source<Row>, scope: SqlScope): string {
+  const value = source.sql(scope);
+  const present = source.presentSql?.(scope) ?? "1";
+  const isNumber = (needle: string) => isExactNumber(needle) && numberOfText(needle) !== undefined;
+  const numbers = needles.filter(isNumber).map((needle) => String(Number(needle)));
+  const plain = needles.filter((needle) => !isNumber(needle));
+  const parts: string[] = [];
+  if (numbers.length > 0) {
+    const equal = anyNumberSql(`toFloat64OrZero(${value})`, numbers, scope);
+    parts.push(`(${present} AND ${isNumberSql(value)} AND ${equal})`);
+  }
+  if (plain.length > 0) {
+    const conditions = [anyTextSql(value, plain, scope)];
+    if (plain.includes("")) conditions.push(present);
+    else if (source.candidatesSql !== undefined) {
+      conditions.push(`hasAny(${source.candidatesSql(scope)}, ${scope.bind("Array(String)", plain)})`);
+    }
+    parts.push(both("AND", conditions));
+  }
+  return both("OR", parts);
+}
+
+function isNumberSql(value: string): string {
+  return `(match(${value}, '${numberPattern.replaceAll("\\", "\\\\")}') AND isFinite(toFloat64OrZero(${value})))`;
+}
+
+function texts(condition: Condition): string[] {
+  return condition.values.map(String);
+}
+
+function first(values: readonly string[]): string {
+  const [value] = values;
+  if (value === undefined) throw new Error("a condition has at least one value");
+  return value;
+}

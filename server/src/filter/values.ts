@@ -1,0 +1,71 @@
+import { cleanText, isRawNumber } from "../lib/json.ts";
+import { formatTimeNs, parseTimeNs } from "../lib/time.ts";
+import type { FilterValue } from "./ast.ts";
+import type { FieldKind } from "./catalogue.ts";
+
+const decimal = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
+
+/** A value as sent, as one of the field's kind; undefined when it cannot be one. */
+export function readValue(kind: FieldKind, raw: unknown): FilterValue | undefined {
+  return readers[kind](raw);
+}
+
+const readers: Record<FieldKind, (raw: unknown) => FilterValue | undefined> = {
+  text: readText,
+  uuid: readText,
+  dynamic: readText,
+  number: readNumber,
+  boolean: readBoolean,
+  time: readTime,
+};
+
+export const kindNames: Record<FieldKind, string> = {
+  text: "text",
+  uuid: "text",
+  dynamic: "text, a number or a boolean",
+  number: "a number",
+  boolean: "true or false",
+  time: "an ISO 8601 date-time or an epoch number",
+};
+
+/** The text of a scalar: of a number its JSON digits. Undefined for null, arrays and objects. */
+export function scalarText(raw: unknown): string | undefined {
+  if (typeof raw === "string") return raw;
+  if (typeof raw === "number") return Number.isFinite(raw) ? JSON.stringify(raw) : undefined;
+  if (typeof raw === "boolean") return String(raw);
+  return isRawNumber(raw) ? raw.rawJSON : undefined;
+}
+
+// Storage holds clean text only, so a needle is cleaned in the same way.
+function readText(raw: unknown): string | undefined {
+  const text = scalarText(raw);
+  return text === undefined ? undefined : cleanText(text);
+}
+
+function readNumber(raw: unknown): number | undefined {
+  if (typeof raw === "boolean") return undefined;
+  const text = scalarText(raw)?.trim();
+  if (text === undefined || !decimal.test(text)) return undefined;
+  const value = Number(text);
+  return Number.isFinite(value) ? value : undefined;
+}
+
+export function readBoolean(raw: unknown): boolean | undefined {
+  const text = scalarText(raw)?.trim().toLowerCase();
+  if (text === "true" || text === "1") return true;
+  return text === "false" || text === "0" ? false : undefined;
+}
+
+function readTime(raw: unknown): string | undefined {
+  if (typeof raw === "boolean") return undefined;
+  const text = scalarText(raw);
+  const ns = text === undefined ? undefined : parseTimeNs(text);
+  return ns === undefined ? undefined : storedTime(ns);
+}
+
+/** An instant as rows hold it. */
+function storedTime(ns: bigint): string {
+  const [date, time = ""] = formatTimeNs(ns).slice(0, -1).split("T");
+  const [whole, fraction = ""] = time.split(".");
+  return `${date} ${whole}.${fraction.padEnd(9, "0")}`;
+}
