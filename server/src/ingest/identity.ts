@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { IdentityRecord, Journal } from "../storage/journal/journal.ts";
+import type { IdentityRecord } from "../storage/journal/journal.ts";
 
 /**
  * Which span a row is, and which of several versions of one span wins.
@@ -29,10 +29,13 @@ export function formatUuid(bytes: Buffer): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
-/** How full a version is: 0 started, 1 ended, 2 has an outcome (output, usage or error), 3 both. */
-export type CompletenessRank = 0 | 1 | 2 | 3;
+/** How full a version of a span is: an outcome (output or error) weighs most, then its usage, then its end. */
+export function completeness(span: { hasOutcome: boolean; hasUsage: boolean; hasEnded: boolean }): number {
+  return (span.hasOutcome ? 4 : 0) + (span.hasUsage ? 2 : 0) + (span.hasEnded ? 1 : 0);
+}
 
-export function spanVersion(rank: CompletenessRank, receivedNs: bigint): bigint {
+/** `rank` is what `completeness` gives; `receivedNs` must rise from one accepted row to the next. */
+export function spanVersion(rank: number, receivedNs: bigint): bigint {
   return (BigInt(rank) << 61n) | receivedNs;
 }
 
@@ -51,6 +54,3 @@ export function judgeResend(before: IdentityRecord | undefined, next: { timestam
   if (rankOf(before.version) > rankOf(next.version)) return { kind: "superseded" };
   return { kind: "wins", replaces: before.timestampNs === next.timestampNs ? undefined : before.timestampNs };
 }
-
-/** What the accepting path needs of the journal to tell resends from first sends. */
-export type IdentityLookup = Pick<Journal, "lookup">;

@@ -57,14 +57,19 @@ export function openJournal(options: JournalOptions): Journal {
   const quarantined = root.openDB<Buffer, number>({ name: "quarantine", encoding: "binary" });
   const memory = openIdentityMemory(root, options);
 
+  const sizes = new Map<number, number>();
   let nextSeq = 1;
   let pendingBytes = 0;
-  let pendingEntries = 0;
-  for (const { key, value } of entries.getRange()) {
-    nextSeq = key + 1;
-    pendingBytes += value.byteLength;
-    pendingEntries += 1;
-  }
+  const hold = (seq: number, bytes: number): void => {
+    nextSeq = Math.max(nextSeq, seq + 1);
+    sizes.set(seq, bytes);
+    pendingBytes += bytes;
+  };
+  const release = (seq: number): void => {
+    pendingBytes -= sizes.get(seq) ?? 0;
+    sizes.delete(seq);
+  };
+  for (const { key, value } of entries.getRange()) hold(key, value.byteLength - headerBytes);
 
   return {
     async append({ payload, rows, identities }) {
@@ -74,9 +79,7 @@ export function openJournal(options: JournalOptions): Journal {
         });
       }
       const seq = nextSeq;
-      nextSeq += 1;
-      pendingBytes += payload.byteLength + headerBytes;
-      pendingEntries += 1;
+      hold(seq, payload.byteLength);
       const header = Buffer.allocUnsafe(headerBytes);
       header.writeUInt32LE(rows);
       const settled = memory.remember(identities);
@@ -84,8 +87,7 @@ export function openJournal(options: JournalOptions): Journal {
         // Puts of one event turn share a transaction: this promise covers the identities too.
         await entries.put(seq, Buffer.concat([header, payload]));
       } catch (error) {
-        pendingBytes -= payload.byteLength + headerBytes;
-        pendingEntries -= 1;
+        release(seq);
         throw new ServiceError("unavailable", "The ingest journal cannot be written. Try again later.", {
           retryAfterS: 5,
           cause: error,
@@ -105,19 +107,14 @@ export function openJournal(options: JournalOptions): Journal {
     },
     read: (seq) => entries.get(seq)?.subarray(headerBytes),
     async remove(seqs) {
-      const removals = seqs.map(async (seq) => {
-        const bytes = entries.getBinaryFast(seq)?.byteLength ?? 0;
-        if (!(await entries.remove(seq))) return;
-        pendingBytes -= bytes;
-        pendingEntries -= 1;
-      });
-      await Promise.all(removals);
+      await Promise.all(seqs.map((seq) => entries.remove(seq)));
+      for (const seq of seqs) release(seq);
     },
     async quarantine(payload, reason) {
       const note = Buffer.from(`${JSON.stringify({ at: new Date(options.now()).toISOString(), reason })}\n`);
       await quarantined.put(options.now() * 1000 + Math.floor(Math.random() * 1000), Buffer.concat([note, payload]));
     },
-    stats: () => ({ entries: pendingEntries, bytes: pendingBytes, quarantined: quarantined.getKeysCount() }),
+    stats: () => ({ entries: sizes.size, bytes: pendingBytes, quarantined: quarantined.getKeysCount() }),
     async close() {
       await root.flushed;
       await root.close();

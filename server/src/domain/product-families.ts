@@ -1,0 +1,8 @@
+/**
+ * The names under which clients know this product's own parameters: `svc` is canonical, the others are legacy names
+ * that are accepted and merged. Everything that carries a product name derives from this list.
+ */
+export const productFamilies = ["svc", "respan", "keywordsai"] as const;
+
+/** Body members that hold service parameters: `svc_params`, `respan_params`, `keywordsai_params`. */
+export const paramsFields = productFamilies.map((family) => `${family}_params`);

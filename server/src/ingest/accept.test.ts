@@ -1,0 +1,147 @@
+import { mkdtempSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { Registry } from "prom-client";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openJournal, type Journal } from "../storage/journal/journal.ts";
+import { createIngestMetrics } from "../telemetry/ingest-metrics.ts";
+import { createSpanIntake, type SpanIntake } from "./accept.ts";
+import { createPriceBook } from "./enrich/price.ts";
+import type { SpanOrigin } from "./normalize.ts";
+
+type StoredRow = { unique_id: string; timestamp: string; version: string; is_deleted?: number; model?: string; output?: string };
+
+let path: string;
+let journal: Journal;
+let intake: SpanIntake;
+let written: StoredRow[] = [];
+
+beforeAll(() => {
+  path = mkdtempSync(join(tmpdir(), "spanway-accept-"));
+  journal = openJournal({ path, maxBytes: 1e9, identityMemoryMs: 1e9, now: Date.now });
+  intake = createSpanIntake({
+    journal,
+    prices: createPriceBook({ maxModels: 10 }),
+    metrics: createIngestMetrics(new Registry(), journal),
+    committed: (_entry, payload) => {
+      written.push(...payload.toString().trimEnd().split("\n").map((line) => JSON.parse(line) as StoredRow));
+    },
+    now: Date.now,
+  });
+});
+
+afterAll(async () => {
+  await journal.close();
+  await rm(path, { recursive: true, force: true });
+});
+
+let organizations = 0;
+const newOrigin = (): SpanOrigin => ({
+  organization_id: `org_${(organizations += 1)}`,
+  environment: "prod",
+  organization_key_id: "k",
+  organization_key_name: "k",
+  log_method: "logging_api",
+});
+
+/** What the span table keeps of rows: per key the highest version, without tombstones. */
+function collapse(rows: StoredRow[]): StoredRow[] {
+  const byKey = new Map<string, StoredRow>();
+  for (const row of rows) {
+    const key = `${row.timestamp} ${row.unique_id}`;
+    const kept = byKey.get(key);
+    if (!kept || BigInt(row.version) >= BigInt(kept.version)) byKey.set(key, row);
+  }
+  return [...byKey.values()].filter((row) => row.is_deleted !== 1);
+}
+
+async function stored(requests: unknown[][], options: { idempotencyKey?: string } = {}): Promise<StoredRow[]> {
+  written = [];
+  const origin = newOrigin();
+  for (const bodies of requests) await intake.accept(bodies, origin, options);
+  return collapse(written);
+}
+
+const ids = { trace_unique_id: "t", span_unique_id: "s" };
+const started = { ...ids, start_time: "2026-01-01T00:00:00Z", input: "q" };
+const completed = { ...started, timestamp: "2026-01-01T00:00:05Z", output: "a" };
+
+describe("one span, however often and in whatever order it comes", () => {
+  test("identical resends are one span, also without stated times", async () => {
+    expect(await stored([[ids], [ids], [ids]])).toHaveLength(1);
+    expect(await stored([[completed], [completed], [completed]])).toHaveLength(1);
+    expect(await stored([[completed, completed, completed]])).toHaveLength(1);
+  });
+
+  test("the fuller version wins in either order", async () => {
+    for (const requests of [[[started], [completed]], [[completed], [started]], [[completed, started]], [[started, completed]]]) {
+      expect(await stored(requests)).toMatchObject([{ output: "a", timestamp: "2026-01-01 00:00:05.000000000" }]);
+    }
+  });
+
+  test("of conflicting versions the last received wins whole", async () => {
+    const other = { ...completed, output: "b", model: "m2", timestamp: "2026-01-01T00:00:07Z" };
+    const rows = await stored([[{ ...completed, model: "m1" }], [other]]);
+    expect(rows).toMatchObject([{ output: "b", model: "m2", timestamp: "2026-01-01 00:00:07.000000000" }]);
+    expect(await stored([[other], [{ ...completed, model: "m1" }]])).toMatchObject([{ output: "a", model: "m1" }]);
+  });
+
+  test("the same span id in another trace is another span", async () => {
+    expect(await stored([[completed], [{ ...completed, trace_unique_id: "t2" }]])).toHaveLength(2);
+  });
+
+  test("rows without ids are new each time, unless the request names itself", async () => {
+    expect(await stored([[{}, {}], [{}, {}]])).toHaveLength(4);
+    expect(await stored([[{}, {}], [{}, {}]], { idempotencyKey: "k" })).toHaveLength(2);
+  });
+
+  test("any sequence of versions leaves exactly one row: the last of the fullest", async () => {
+    const version = fc.record({
+      end: fc.option(fc.integer({ min: 1, max: 3 }), { nil: undefined }),
+      output: fc.option(fc.constantFrom("x", "y"), { nil: undefined }),
+      tokens: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.array(version, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 5 }), async (requests) => {
+        let n = 0;
+        const bodies = requests.map((request) =>
+          request.map(({ end, output, tokens }) => ({
+            ...ids,
+            start_time: "2026-01-01T00:00:00Z",
+            ...(end && { timestamp: `2026-01-01T00:00:0${end}Z` }),
+            ...(output && { output }),
+            ...(tokens && { prompt_tokens: 1, completion_tokens: 1 }),
+            model: `m${(n += 1)}`,
+          })),
+        );
+        const rank = (body: object): number => ("output" in body ? 4 : 0) + ("prompt_tokens" in body ? 2 : 0) + ("timestamp" in body ? 1 : 0);
+        const all = bodies.flat();
+        const fullest = Math.max(...all.map(rank));
+        const expected = all.findLast((body) => rank(body) === fullest);
+        expect(await stored(bodies)).toMatchObject([{ model: expected?.model }]);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+test("a bad row is refused alone, the others keep their places", async () => {
+  written = [];
+  const outcomes = await intake.accept([{ model: "a" }, { model: 1 }, 5, { model: "b" }], newOrigin());
+  expect(outcomes.map((outcome) => (outcome.ok ? outcome.row.model : Object.keys(outcome.errors)))).toEqual(["a", ["model"], ["body"], "b"]);
+  expect(written.map((row) => row.model)).toEqual(["a", "b"]);
+});
+
+test("a row over the bound of a span is refused with that bound", async () => {
+  const [outcome] = await intake.accept([{ input: "x".repeat(20 * 1024 * 1024) }], newOrigin());
+  expect(outcome).toMatchObject({ ok: false, code: "payload_too_large", errors: { body: [expect.stringContaining("20 MB")] } });
+});
+
+test("concurrent resends of one span leave one row", async () => {
+  written = [];
+  const origin = newOrigin();
+  await Promise.all(Array.from({ length: 20 }, (_, i) => intake.accept([{ ...completed, timestamp: `2026-01-01T00:00:${10 + i}Z` }], origin)));
+  expect(collapse(written)).toHaveLength(1);
+});

@@ -1,0 +1,137 @@
+import type { ErrorCode, FieldErrors } from "../domain/errors.ts";
+import type { SpanRow } from "../domain/span.ts";
+import { limits } from "../limits.ts";
+import type { IdentityRecord, IdentityWrite, Journal, JournalEntry } from "../storage/journal/journal.ts";
+import type { IngestMetrics } from "../telemetry/ingest-metrics.ts";
+import type { PriceBook } from "./enrich/price.ts";
+import { judgeResend } from "./identity.ts";
+import { normalizeSpan, type NormalizedSpan, type SpanOrigin } from "./normalize.ts";
+import { storedTime } from "./read-times.ts";
+
+export type AcceptedRow = { ok: true; row: SpanRow };
+export type RefusedRow = { ok: false; code: ErrorCode; errors: FieldErrors };
+export type RowOutcome = AcceptedRow | RefusedRow;
+
+/**
+ * Takes spans in: once `accept` resolves, every accepted row is on disk and will be stored exactly once.
+ * Rows are independent: a bad one is refused alone. Outcomes are in the order of the bodies.
+ *
+ * @throws ServiceError `unavailable` when the journal cannot take them; then none is accepted.
+ */
+export type SpanIntake = {
+  accept(
+    bodies: readonly unknown[],
+    origin: SpanOrigin,
+    options?: { idempotencyKey?: string | undefined },
+  ): Promise<RowOutcome[]>;
+};
+
+export type SpanIntakeDeps = {
+  journal: Journal;
+  prices: PriceBook;
+  metrics: IngestMetrics;
+  /** Called with what was committed, so that the writer stores it. */
+  committed: (entry: JournalEntry, payload: Buffer) => void;
+  /** Milliseconds since the epoch. */
+  now: () => number;
+};
+
+export function createSpanIntake({ journal, prices, metrics, committed, now }: SpanIntakeDeps): SpanIntake {
+  const nextReceivedNs = createReceiptClock(now);
+
+  return {
+    async accept(bodies, origin, { idempotencyKey } = {}) {
+      const batch = createBatch(journal);
+      const outcomes = bodies.map((body, index): RowOutcome => {
+        const normalized = normalizeSpan(body, origin, {
+          receivedNs: nextReceivedNs(),
+          prices,
+          idempotencyKey: idempotencyKey === undefined ? undefined : `${idempotencyKey}\n${index}`,
+        });
+        if (!normalized.ok) return { ok: false, code: "validation_failed", errors: normalized.errors };
+        return batch.add(normalized.span);
+      });
+      if (batch.lines.length > 0) {
+        const payload = Buffer.from(`${batch.lines.join("\n")}\n`);
+        const entry = await journal.append({ payload, rows: batch.lines.length, identities: batch.identities() });
+        committed(entry, payload);
+      }
+      const accepted = outcomes.filter((outcome) => outcome.ok).length;
+      metrics.accepted.inc({ log_method: origin.log_method }, accepted);
+      metrics.refused.inc({ log_method: origin.log_method }, outcomes.length - accepted);
+      return outcomes;
+    },
+  };
+}
+
+type Batch = {
+  lines: string[];
+  add(span: NormalizedSpan): RowOutcome;
+  identities(): IdentityWrite[];
+};
+
+/** The rows of one request, with resends judged against what was accepted before and earlier in the request. */
+function createBatch(journal: Pick<Journal, "lookup">): Batch {
+  const lines: string[] = [];
+  const written = new Map<string, IdentityWrite>();
+
+  return {
+    lines,
+    add(span) {
+      const key = span.isIdentified ? span.identity.toString("latin1") : "";
+      const before: IdentityRecord | undefined = span.isIdentified
+        ? (written.get(key) ?? journal.lookup(span.identity))
+        : undefined;
+      const verdict = judgeResend(before, span);
+      if (verdict.kind === "superseded") return { ok: true, row: span.row };
+
+      const line = serializeRow(span.row);
+      if (line === undefined) return tooLarge();
+      lines.push(line);
+      if (verdict.kind === "wins" && verdict.replaces !== undefined) lines.push(tombstone(span, verdict.replaces));
+      if (span.isIdentified) {
+        const { identity, timestampNs, version } = span;
+        written.set(key, { identity, timestampNs, version });
+      }
+      return { ok: true, row: span.row };
+    },
+    identities: () => [...written.values()],
+  };
+}
+
+/** One NDJSON line; undefined where it is over the bound of a span. */
+function serializeRow(row: SpanRow): string | undefined {
+  const line = JSON.stringify(row);
+  // UTF-8 needs at most three bytes per UTF-16 unit: most rows are surely small without measuring.
+  if (line.length * 3 <= limits.spanBytes) return line;
+  return Buffer.byteLength(line) <= limits.spanBytes ? line : undefined;
+}
+
+function tooLarge(): RefusedRow {
+  const message = `must be at most ${limits.spanBytes} bytes (20 MB) as JSON`;
+  return { ok: false, code: "payload_too_large", errors: { body: [message] } };
+}
+
+/** The row that takes an older version with another timestamp, hence another key, out of the table. */
+function tombstone({ row, version }: NormalizedSpan, timestampNs: bigint): string {
+  return JSON.stringify({
+    organization_id: row.organization_id,
+    environment: row.environment,
+    timestamp: storedTime(timestampNs),
+    unique_id: row.unique_id,
+    trace_unique_id: row.trace_unique_id,
+    received_at: row.received_at,
+    version: version.toString(),
+    is_deleted: 1,
+  });
+}
+
+/** Nanoseconds since the epoch, rising with every call, also when the machine's clock steps back. */
+function createReceiptClock(now: () => number): () => bigint {
+  let last = 0n;
+  return () => {
+    const current = BigInt(Math.round(now() * 1000)) * 1000n;
+    last = current > last ? current : last + 1n;
+    return last;
+  };
+}

@@ -1,0 +1,138 @@
+import { limits } from "../limits.ts";
+import { isObject, isRawNumber } from "../lib/json.ts";
+import { parseTimeNs } from "../lib/time.ts";
+
+/**
+ * Readers of single values of a span body. Each takes any JSON value except null and gives the value to keep,
+ * `undefined` for one that counts as absent, or a `Problem`: what is wrong, in words that follow the field's name.
+ */
+export class Problem {
+  readonly message: string;
+  constructor(message: string) {
+    this.message = message;
+  }
+}
+
+export type Reader<T> = (value: unknown) => T | undefined | Problem;
+
+const boundedText =
+  (maxChars: number): Reader<string> =>
+  (value) => {
+    if (typeof value !== "string") return new Problem("must be a string");
+    if (value.length > maxChars) return new Problem(`must be at most ${maxChars} characters long`);
+    return value === "" ? undefined : value;
+  };
+
+export const identifier = boundedText(limits.identifierChars);
+
+/** Names are labels: one that is too long is cut rather than refused. */
+export const name: Reader<string> = (value) => {
+  if (typeof value !== "string") return new Problem("must be a string");
+  return value === "" ? undefined : cutText(value, limits.nameChars);
+};
+
+function cutText(text: string, maxChars: number): string {
+  return text.length <= maxChars ? text : text.slice(0, maxChars).toWellFormed();
+}
+
+export const text: Reader<string> = (value) => {
+  if (typeof value !== "string") return new Problem("must be a string");
+  return value === "" ? undefined : value;
+};
+
+/** Finite numbers, also as digits in a string; what is not finite counts as absent. */
+export const finiteNumber: Reader<number> = (value) => {
+  const number = toNumber(value);
+  if (number === undefined) return new Problem("must be a number");
+  return Number.isFinite(number) ? number : undefined;
+};
+
+function toNumber(value: unknown): number | undefined {
+  if (typeof value === "number") return value;
+  if (isRawNumber(value)) return Number(value.rawJSON);
+  if (typeof value === "string" && /^\s*-?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$/.test(value)) return Number(value);
+  return undefined;
+}
+
+export const nonNegative: Reader<number> = (value) => {
+  const number = finiteNumber(value);
+  return typeof number === "number" && number < 0 ? new Problem("must not be negative") : number;
+};
+
+export const integer: Reader<number> = (value) => {
+  const number = finiteNumber(value);
+  if (typeof number !== "number") return number;
+  return Number.isSafeInteger(number) ? number : new Problem("must be an integer");
+};
+
+export const count: Reader<number> = (value) => {
+  const number = integer(value);
+  return typeof number === "number" && number < 0 ? new Problem("must not be negative") : number;
+};
+
+/** Seconds. Clocks that run apart give negative ones: those tell nothing, and cost nobody a span. */
+export const seconds: Reader<number> = (value) => {
+  const number = finiteNumber(value);
+  return typeof number === "number" && number < 0 ? undefined : number;
+};
+
+export const boolean: Reader<boolean> = (value) => {
+  if (typeof value === "boolean") return value;
+  if (value === "true" || value === 1) return true;
+  if (value === "false" || value === 0) return false;
+  return value === "" ? undefined : new Problem("must be true or false");
+};
+
+/** Nanoseconds since the epoch. */
+export const time: Reader<bigint> = (value) => {
+  if (value === "") return undefined;
+  const readable = typeof value === "string" || typeof value === "number";
+  const ns = isRawNumber(value) ? parseTimeNs(value.rawJSON) : readable ? parseTimeNs(value) : undefined;
+  return ns ?? new Problem("must be an ISO 8601 time or an epoch number between 1900 and 2262");
+};
+
+/** An object; also one that was sent as JSON text, as OpenTelemetry attributes carry it. */
+export const object: Reader<Record<string, unknown>> = (value) => {
+  const parsed = typeof value === "string" ? parseNested(value) : value;
+  if (value === "" || isObject(parsed)) return value === "" ? undefined : (parsed as Record<string, unknown>);
+  return new Problem("must be an object");
+};
+
+/** A list; also one that was sent as JSON text. */
+export const list: Reader<unknown[]> = (value) => {
+  const parsed = typeof value === "string" ? parseNested(value) : value;
+  if (value === "" || Array.isArray(parsed)) return value === "" ? undefined : (parsed as unknown[]);
+  return new Problem("must be a list");
+};
+
+function parseNested(value: string): unknown {
+  const first = value.trimStart().charAt(0);
+  if (first !== "{" && first !== "[") return undefined;
+  try {
+    return JSON.parse(value) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+export const textOrList: Reader<string | unknown[]> = (value) =>
+  typeof value === "string" || Array.isArray(value) ? orAbsent(value) : new Problem("must be a string or a list");
+
+export const textOrObject: Reader<string | Record<string, unknown>> = (value) =>
+  typeof value === "string" || isObject(value) ? orAbsent(value) : new Problem("must be a string or an object");
+
+function orAbsent<T>(value: T): T | undefined {
+  return value === "" ? undefined : value;
+}
+
+/** Text as it is; anything else as its JSON text. */
+export const textOrJson: Reader<unknown> = (value) => (value === "" ? undefined : value);
+
+export const anyJson: Reader<unknown> = (value) => (value === "" ? undefined : value);
+
+/** Digits of a version keep their text; `latest` and the like are kept too. */
+export const version: Reader<string | number> = (value) => {
+  if (typeof value === "number" || typeof value === "string") return value === "" ? undefined : value;
+  return isRawNumber(value) ? value.rawJSON : new Problem("must be a number or a string");
+};
+

@@ -1,0 +1,259 @@
+import { randomBytes } from "node:crypto";
+import type { FieldErrors } from "../domain/errors.ts";
+import type { Environment } from "../domain/principal.ts";
+import { messageLogTypes, spanColumns, spanExtras, type SpanRow } from "../domain/span.ts";
+import type { Usage } from "../domain/usage.ts";
+import { indexMetadata } from "../filter/metadata-index.ts";
+import type { Price, PriceBook } from "./enrich/price.ts";
+import { completeness, formatUuid, spanIdentity, spanVersion } from "./identity.ts";
+import { readBody, type BodyValues } from "./read-body.ts";
+import { readUsage } from "./read-usage.ts";
+import { readTimes, storedTime } from "./read-times.ts";
+import { plainFields } from "./wire-fields.ts";
+
+/** Where a span comes from: all that its body may not say. */
+export type SpanOrigin = {
+  organization_id: string;
+  environment: Environment;
+  organization_key_id: string;
+  organization_key_name: string;
+  /** The way it came in, where the body does not name it: `logging_api`, `tracing_integration` … */
+  log_method: string;
+};
+
+export type NormalizedSpan = {
+  row: SpanRow;
+  identity: Buffer;
+  /** Whether the identity follows from what was sent, so that a resend can be told from a first send. */
+  isIdentified: boolean;
+  timestampNs: bigint;
+  version: bigint;
+};
+
+export type NormalizeResult = { ok: true; span: NormalizedSpan } | { ok: false; errors: FieldErrors };
+
+/** Content that `disable_log` leaves out: only request and performance metrics are kept. */
+const contentFields = [
+  "input",
+  "output",
+  "prompt_messages",
+  "completion_message",
+  "completion_messages",
+  "tools",
+  "tool_calls",
+  "full_request",
+  "full_response",
+  "variables",
+  "ideal_output",
+  "reasoning",
+  "embedding",
+  "audio_input_file",
+  "audio_output_file",
+] as const;
+
+/**
+ * Turns one span body, as JSON was parsed, into the row that is stored.
+ *
+ * `receivedNs` must rise from one call to the next: it dates the version. `idempotencyKey` names this row within a
+ * request that may be repeated.
+ */
+export function normalizeSpan(
+  body: unknown,
+  origin: SpanOrigin,
+  { receivedNs, prices, idempotencyKey }: { receivedNs: bigint; prices: PriceBook; idempotencyKey?: string | undefined },
+): NormalizeResult {
+  const read = readBody(body);
+  if (!read.ok) return read;
+  const { values } = read;
+
+  const times = readTimes(values, receivedNs);
+  const usage = readUsage(values);
+  const outcome = readOutcome(values);
+  const hasOutput = (values.output ?? values.completion_message ?? values.completion_messages) !== undefined;
+  const rank = completeness({
+    hasOutcome: hasOutput || outcome.status === "failed",
+    hasUsage: usage !== undefined || values.cost !== undefined,
+    hasEnded: (times.latency ?? 0) > 0,
+  });
+  const version = spanVersion(rank, receivedNs);
+  const { identity, isIdentified } = identify(values, origin, idempotencyKey);
+
+  const row: SpanRow = {
+    organization_id: origin.organization_id,
+    environment: origin.environment,
+    timestamp: storedTime(times.timestampNs),
+    unique_id: formatUuid(identity),
+    version: version.toString(),
+    start_time: storedTime(times.startNs),
+    received_at: storedTime(receivedNs),
+    organization_key_id: origin.organization_key_id,
+    organization_key_name: origin.organization_key_name,
+    log_method: origin.log_method,
+  };
+  place(row, { ...values, ...outcome, log_type: logTypeOf(values), latency: times.latency });
+  placeCustomer(row, values);
+  placeMessages(row, values);
+  placeUsage(row, values, usage, priceOf(values, usage, times.timestampNs, prices));
+  placeMetadata(row, values.metadata);
+  return { ok: true, span: { row, identity, isIdentified, timestampNs: times.timestampNs, version } };
+}
+
+function identify(
+  values: BodyValues,
+  { organization_id, environment }: SpanOrigin,
+  idempotencyKey: string | undefined,
+): { identity: Buffer; isIdentified: boolean } {
+  const { trace_unique_id: trace, span_unique_id: span } = values;
+  if (trace !== undefined && span !== undefined) {
+    return { identity: spanIdentity({ organization_id, environment, trace, span }), isIdentified: true };
+  }
+  if (idempotencyKey !== undefined) {
+    // The line break keeps these apart from trace ids, which never hold one.
+    const key = { organization_id, environment, trace: "idempotency-key\n", span: idempotencyKey };
+    return { identity: spanIdentity(key), isIdentified: true };
+  }
+  return { identity: randomIdentity(), isIdentified: false };
+}
+
+// RFC 9562, version 4.
+function randomIdentity(): Buffer {
+  const bytes = randomBytes(16);
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+  return bytes;
+}
+
+const failedStatuses = new Set(["error", "failed", "failure"]);
+
+function readOutcome({ status, status_code }: BodyValues): { status: string; status_code: number } {
+  const saysFailed = status !== undefined && failedStatuses.has(status.toLowerCase());
+  const failed = saysFailed || (status_code ?? 0) >= 400;
+  if (failed) return { status: "failed", status_code: status_code ?? 500 };
+  return { status: status ?? "success", status_code: status_code ?? 200 };
+}
+
+function logTypeOf(values: BodyValues): string {
+  if (values.log_type !== undefined) return values.log_type;
+  const hasMessages = (values.prompt_messages ?? values.completion_message ?? values.completion_messages) !== undefined;
+  return hasMessages ? "chat" : "text";
+}
+
+function isMessageLogType(logType: string | undefined): boolean {
+  return (messageLogTypes as readonly string[]).includes(logType ?? "");
+}
+
+/** Puts each plain value into its column, or into `extra`. */
+function place(row: SpanRow, values: BodyValues): void {
+  const columns: Record<string, unknown> = row;
+  const extra: Record<string, unknown> = {};
+  for (const [field, value] of Object.entries(values)) {
+    if (value === undefined) continue;
+    if (values.disable_log === true && (contentFields as readonly string[]).includes(field)) continue;
+    if (field in plainFields || field === "status" || field === "status_code") {
+      if (field in spanColumns) columns[field] = value;
+      else if (field in spanExtras) extra[field] = value;
+    }
+  }
+  if (values.disable_log === true) extra["is_log_omitted"] = true;
+  if (Object.keys(extra).length > 0) row.extra = extra;
+}
+
+function placeCustomer(row: SpanRow, { customer_params }: BodyValues): void {
+  const text = (key: string): string | undefined => {
+    const value = customer_params?.[key];
+    return typeof value === "string" && value !== "" ? value : undefined;
+  };
+  const customer = {
+    customer_identifier: row.customer_identifier ?? text("customer_identifier"),
+    customer_email: row.customer_email ?? text("email"),
+    customer_name: row.customer_name ?? text("name"),
+  };
+  for (const [field, value] of Object.entries(customer)) if (value !== undefined) Object.assign(row, { [field]: value });
+}
+
+/**
+ * Messages are stored once: `input` and `output` of a message log are dropped where they repeat the messages;
+ * readers derive the one from the other (api/request-logs/present-span.ts).
+ */
+function placeMessages(row: SpanRow, values: BodyValues): void {
+  if (!isMessageLogType(logTypeOf(values))) return;
+  if (row.input !== undefined && row.prompt_messages !== undefined && isSameJson(row.input, row.prompt_messages)) {
+    delete row.input;
+  }
+  if (row.output !== undefined && row.completion_message !== undefined && isSameJson(row.output, row.completion_message)) {
+    delete row.output;
+  }
+}
+
+function isSameJson(text: unknown, value: unknown): boolean {
+  const json = JSON.stringify(value);
+  return (typeof text === "string" ? text : JSON.stringify(text)) === json;
+}
+
+function priceOf(
+  values: BodyValues,
+  usage: Usage | undefined,
+  timestampNs: bigint,
+  prices: PriceBook,
+): (Price & { source: "stated" | "computed" }) | undefined {
+  if (values.cost !== undefined) return { costUsd: values.cost, version: "", source: "stated" };
+  if (values.cache_hit === true) return { costUsd: 0, version: "cache hit", source: "computed" };
+  if (!usage) return undefined;
+  const price = prices.price({
+    model: values.model ?? "",
+    provider: values.provider_id ?? "",
+    usage,
+    timestampNs,
+    unitPrices: { prompt: values.prompt_unit_price, completion: values.completion_unit_price },
+  });
+  return price && { ...price, source: "computed" };
+}
+
+function placeUsage(
+  row: SpanRow,
+  values: BodyValues,
+  usage: Usage | undefined,
+  price: ReturnType<typeof priceOf>,
+): void {
+  if (price) {
+    row.cost = price.costUsd;
+    row.cost_source = price.source;
+    if (price.version !== "") row.price_version = price.version;
+  }
+  if (!usage) return;
+  const columns = {
+    prompt_tokens: usage.input,
+    completion_tokens: usage.output,
+    total_tokens: usage.total,
+    prompt_cache_hit_tokens: usage.cacheRead,
+    prompt_cache_creation_tokens: usage.cacheWrite,
+    reasoning_tokens: usage.reasoning,
+    tokens_per_second: values.tokens_per_second ?? tokensPerSecond(usage.output, row.latency),
+  };
+  for (const [column, value] of Object.entries(columns)) if (value !== undefined) Object.assign(row, { [column]: value });
+  const details = {
+    cache_creation_1h_tokens: usage.cacheWrite1h,
+    audio_prompt_tokens: usage.audioInput,
+    audio_completion_tokens: usage.audioOutput,
+  };
+  if (Object.values(details).some((value) => value !== undefined)) {
+    row.extra = { ...(row.extra as Record<string, unknown> | undefined), usage_details: details };
+  }
+}
+
+function tokensPerSecond(output: number | undefined, latency: number | null | undefined): number | undefined {
+  return output === undefined || !latency ? undefined : output / latency;
+}
+
+function placeMetadata(row: SpanRow, metadata: Record<string, unknown> | undefined): void {
+  if (!metadata) return;
+  const keys = Object.keys(metadata);
+  if (keys.length === 0) return;
+  const entries = Object.entries(metadata);
+  const shown = keys.some((key) => key.startsWith("_"))
+    ? Object.fromEntries(entries.filter(([key]) => !key.startsWith("_")))
+    : metadata;
+  row.metadata = shown;
+  row.metadata_index = indexMetadata(shown);
+  if (shown !== metadata) row.metadata_reserved = Object.fromEntries(entries.filter(([key]) => key.startsWith("_")));
+}

@@ -1,0 +1,61 @@
+import type { FieldErrors } from "../domain/errors.ts";
+import { paramsFields } from "../domain/product-families.ts";
+import { exceedsShape, isObject } from "../lib/json.ts";
+import { limits } from "../limits.ts";
+import { Problem } from "./field-readers.ts";
+import { wireFields, type DerivedValues, type PlainValues } from "./wire-fields.ts";
+
+export type BodyValues = PlainValues & DerivedValues;
+export type ReadBody = { ok: true; values: BodyValues } | { ok: false; errors: FieldErrors };
+
+/**
+ * Reads one span body: known fields by their readers, aliases onto their own names, service parameters
+ * (`svc_params` and its legacy names) merged below the body's own fields. `null` counts as absent.
+ */
+export function readBody(body: unknown): ReadBody {
+  if (!isObject(body)) return { ok: false, errors: { body: ["must be a JSON object"] } };
+  const shape = exceedsShape(body, limits.spanDepth, limits.spanNodes);
+  if (shape === "depth") return failed("body", `must not nest deeper than ${limits.spanDepth} levels`);
+  if (shape === "nodes") return failed("body", `must not hold more than ${limits.spanNodes} values`);
+
+  const reading: Reading = { values: new Map(), errors: {}, fromAlias: new Set() };
+  readFields(body, "", reading);
+  for (const field of paramsFields) {
+    const params = body[field];
+    if (params === undefined || params === null) continue;
+    if (!isObject(params)) return failed(field, "must be an object");
+    const below: Reading = { values: new Map(), errors: reading.errors, fromAlias: new Set() };
+    readFields(params, `${field}.`, below);
+    for (const [key, value] of below.values) if (!reading.values.has(key)) reading.values.set(key, value);
+  }
+  if (Object.keys(reading.errors).length > 0) return { ok: false, errors: reading.errors };
+  return { ok: true, values: typedByReaders(reading.values) };
+}
+
+type Reading = { values: Map<string, unknown>; errors: FieldErrors; fromAlias: Set<string> };
+
+function readFields(source: Record<string, unknown>, path: string, { values, errors, fromAlias }: Reading): void {
+  for (const key of Object.keys(source)) {
+    const place = wireFields.get(key);
+    const raw = source[key];
+    if (!place || raw === null || raw === undefined) continue;
+    const isTaken = values.has(place.field);
+    if (place.isAlias && isTaken) continue;
+    if (!place.isAlias && isTaken && !fromAlias.has(place.field)) continue;
+    const value = place.reader(raw);
+    if (value instanceof Problem) errors[path + key] = [value.message];
+    else if (value !== undefined) {
+      values.set(place.field, value);
+      if (place.isAlias) fromAlias.add(place.field);
+    }
+  }
+}
+
+function failed(field: string, message: string): ReadBody {
+  return { ok: false, errors: { [field]: [message] } };
+}
+
+/** Safe because each key of the map was filled by the reader that its type is made of. */
+function typedByReaders(values: Map<string, unknown>): BodyValues {
+  return Object.fromEntries(values) as BodyValues;
+}

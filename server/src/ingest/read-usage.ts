@@ -1,0 +1,67 @@
+import { normalizeUsage, type RawUsage, type Usage } from "../domain/usage.ts";
+import { isObject } from "../lib/json.ts";
+import { count } from "./field-readers.ts";
+import type { BodyValues } from "./read-body.ts";
+
+/**
+ * The usage of a span body: its own token fields first, what they leave open from its `usage` object, in the shapes
+ * of OpenAI chat, OpenAI responses, Anthropic and DeepSeek. Members that are no counts are passed over: the object
+ * itself is kept as it was sent.
+ */
+export function readUsage(values: BodyValues): Usage | undefined {
+  const stated = values.usage ? fromUsageObject(values.usage) : {};
+  return normalizeUsage({
+    ...stated,
+    input: values.prompt_tokens ?? stated.input,
+    output: values.completion_tokens ?? stated.output,
+    total: values.total_tokens ?? stated.total,
+    cacheRead: values.prompt_cache_hit_tokens ?? stated.cacheRead,
+    cacheWrite: values.prompt_cache_creation_tokens ?? stated.cacheWrite,
+    reasoning: values.reasoning_tokens ?? stated.reasoning,
+  });
+}
+
+export function fromUsageObject(usage: Record<string, unknown>): RawUsage {
+  const promptDetails = firstObject(usage["prompt_tokens_details"], usage["input_tokens_details"]);
+  const completionDetails = firstObject(usage["completion_tokens_details"], usage["output_tokens_details"]);
+  const cacheCreation = firstObject(usage["cache_creation"]);
+  const isAnthropic =
+    usage["prompt_tokens"] === undefined &&
+    ("cache_read_input_tokens" in usage || "cache_creation_input_tokens" in usage || "cache_creation" in usage);
+  return {
+    input: firstCount(usage["prompt_tokens"], usage["input_tokens"]),
+    output: firstCount(usage["completion_tokens"], usage["output_tokens"]),
+    total: firstCount(usage["total_tokens"]),
+    cacheRead: firstCount(
+      promptDetails["cached_tokens"],
+      usage["cache_read_input_tokens"],
+      usage["prompt_cache_hit_tokens"],
+    ),
+    cacheWrite: firstCount(
+      promptDetails["cache_creation_tokens"],
+      usage["cache_creation_input_tokens"],
+      usage["cache_creation_prompt_tokens"],
+    ),
+    cacheWrite5m: firstCount(cacheCreation["ephemeral_5m_input_tokens"]),
+    cacheWrite1h: firstCount(cacheCreation["ephemeral_1h_input_tokens"]),
+    reasoning: firstCount(completionDetails["reasoning_tokens"]),
+    audioInput: firstCount(promptDetails["audio_tokens"]),
+    audioOutput: firstCount(completionDetails["audio_tokens"]),
+    convention: isAnthropic ? "exclusive" : "inclusive",
+  };
+}
+
+const nothing: Record<string, unknown> = Object.freeze({});
+
+function firstObject(...values: unknown[]): Record<string, unknown> {
+  return values.find(isObject) ?? nothing;
+}
+
+function firstCount(...values: unknown[]): number | undefined {
+  for (const value of values) {
+    if (value === undefined || value === null) continue;
+    const read = count(value);
+    if (typeof read === "number") return read;
+  }
+  return undefined;
+}

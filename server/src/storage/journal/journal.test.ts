@@ -1,0 +1,108 @@
+import { mkdtempSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { openJournal, type Journal, type JournalOptions } from "./journal.ts";
+
+const folders: string[] = [];
+const folder = (): string => {
+  const path = mkdtempSync(join(tmpdir(), "spanway-journal-"));
+  folders.push(path);
+  return path;
+};
+const journalAt = (path: string, options: Partial<JournalOptions> = {}): Journal =>
+  openJournal({ path, maxBytes: 1e6, identityMemoryMs: 1000, now: () => 10_000, ...options });
+
+afterEach(async () => {
+  await Promise.all(folders.splice(0).map((path) => rm(path, { recursive: true, force: true })));
+});
+
+const identity = (fill: number): Buffer => Buffer.alloc(16, fill);
+
+test("entries come back in order after a reopen, until they are removed", async () => {
+  const path = folder();
+  const journal = journalAt(path);
+  const entries = await Promise.all(
+    ["a\n", "b\nb\n", "c\n"].map((text, i) => journal.append({ payload: Buffer.from(text), rows: i + 1, identities: [] })),
+  );
+  await journal.remove([entries[1]!.seq]);
+  await journal.close();
+
+  const reopened = journalAt(path);
+  const pending = reopened.pending(0, 10);
+  expect(pending.map(({ rows, seq }) => [rows, reopened.read(seq)?.toString()])).toEqual([
+    [1, "a\n"],
+    [3, "c\n"],
+  ]);
+  expect(reopened.pending(pending[0]!.seq, 10)).toHaveLength(1);
+  expect(reopened.stats()).toMatchObject({ entries: 2 });
+  const next = await reopened.append({ payload: Buffer.from("d\n"), rows: 1, identities: [] });
+  expect(next.seq).toBeGreaterThan(entries[2]!.seq);
+  await reopened.close();
+});
+
+test("over its byte bound it refuses, and takes again once entries are removed", async () => {
+  const journal = journalAt(folder(), { maxBytes: 1000 });
+  const payload = Buffer.alloc(600, "x");
+  const first = await journal.append({ payload, rows: 1, identities: [] });
+  await expect(journal.append({ payload, rows: 1, identities: [] })).rejects.toMatchObject({
+    code: "unavailable",
+    retryAfterS: 5,
+  });
+  await journal.remove([first.seq]);
+  expect(journal.stats()).toMatchObject({ entries: 0, bytes: 0 });
+  await expect(journal.append({ payload, rows: 1, identities: [] })).resolves.toMatchObject({ rows: 1 });
+  await journal.close();
+});
+
+test("an identity is known at once, after the commit, and after a reopen", async () => {
+  const path = folder();
+  const journal = journalAt(path);
+  const record = { timestampNs: -5n, version: (7n << 61n) | 123n };
+  const appended = journal.append({
+    payload: Buffer.from("a\n"),
+    rows: 1,
+    identities: [{ identity: identity(1), ...record }],
+  });
+  expect(journal.lookup(identity(1))).toEqual(record);
+  await appended;
+  expect(journal.lookup(identity(1))).toEqual(record);
+  expect(journal.lookup(identity(2))).toBeUndefined();
+  await journal.close();
+  const reopened = journalAt(path);
+  expect(reopened.lookup(identity(1))).toEqual(record);
+  await reopened.close();
+});
+
+test("identities are remembered for one to two generations, then forgotten", async () => {
+  let now = 10_000;
+  const path = folder();
+  const journal = journalAt(path, { now: () => now });
+  const append = (fill: number) =>
+    journal.append({
+      payload: Buffer.from("a\n"),
+      rows: 1,
+      identities: [{ identity: identity(fill), timestampNs: 1n, version: 1n }],
+    });
+  await append(1);
+  now += 1000;
+  await append(2);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect(journal.lookup(identity(1))).toBeDefined();
+  now += 1000;
+  await append(3);
+  expect(journal.lookup(identity(1))).toBeUndefined();
+  expect(journal.lookup(identity(2))).toBeDefined();
+  await journal.close();
+});
+
+test("what no store takes is kept aside", async () => {
+  const path = folder();
+  const journal = journalAt(path);
+  await journal.quarantine(Buffer.from("bad\n"), "reason");
+  await journal.close();
+  const reopened = journalAt(path);
+  expect(reopened.stats()).toMatchObject({ entries: 0, quarantined: 1 });
+  await reopened.close();
+});
