@@ -40,18 +40,18 @@ export class ConfigError extends Error {
   }
 }
 
-export type Environment = Readonly<Record<string, string | undefined>>;
+export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
 /**
  * Reads the settings; an empty variable counts as absent. Throws `ConfigError`.
  * Called by main.ts and admin.ts with the process's environment, by tests with their own.
  */
-export function readConfig(env: Environment = process.env): Config {
+export function readConfig(env: EnvironmentVariables = process.env): Config {
   const problems: string[] = [];
   const dataDir = resolve(env[variables.dataDir.name] || variables.dataDir.fallback);
 
   const read = <T>({ name, parse, fallback }: Variable<T>): T | undefined => {
-    const value = env[name] || fallback?.replace(dataDirToken, dataDir);
+    const value = env[name] || fallback?.replace(dataDirToken, () => dataDir);
     if (value === undefined) return undefined;
     try {
       return parse(value);
@@ -69,6 +69,10 @@ export function readConfig(env: Environment = process.env): Config {
     const { apiKey, baseUrl } = providerVariables(prefix);
     return { apiKey: read(apiKey), baseUrl: read(baseUrl) };
   });
+  const { prodKey, testKey } = asSettings(settings);
+  if (prodKey !== undefined && prodKey.reveal() === testKey?.reveal()) {
+    problems.push(`${variables.testKey.name} must differ from ${variables.prodKey.name}`);
+  }
   if (problems.length > 0) throw new ConfigError(problems);
 
   return {
@@ -81,7 +85,7 @@ export function readConfig(env: Environment = process.env): Config {
   };
 }
 
-function unknownVariables(env: Environment): string[] {
+function unknownVariables(env: EnvironmentVariables): string[] {
   const known = new Set(Object.values<Variable<unknown>>(variables).map(({ name }) => name));
   return Object.keys(env)
     .filter((name) => name.startsWith("SPANWAY_") && !known.has(name))

@@ -26,7 +26,7 @@ export const spansLocation: Parse<SpansLocation> = (value) => {
   }
   const unknown = [...url.searchParams.keys()].filter((name) => name !== "cluster");
   if (unknown.length > 0) throw new BadValue(`has an unknown parameter: ${unknown.join(", ")}`);
-  const database = decodeURIComponent(url.pathname.slice(1)) || "default";
+  const database = decode(url.pathname.slice(1)) || "default";
   const cluster = url.searchParams.get("cluster");
   // Both are written into statements that create tables, where no bound parameter is possible.
   for (const name of [database, cluster ?? "default"]) {
@@ -36,8 +36,8 @@ export const spansLocation: Parse<SpansLocation> = (value) => {
   return {
     kind: "clickhouse",
     url: url.origin,
-    username: decodeURIComponent(url.username) || "default",
-    password: new Secret(decodeURIComponent(url.password)),
+    username: decode(url.username) || "default",
+    password: new Secret(decode(url.password)),
     database,
     cluster,
   };
@@ -59,6 +59,14 @@ export const cacheLocation: Parse<CacheLocation> = (value) => {
   }
   return { kind: "redis", url: new Secret(value.replace(/^[a-z]+:/, `redis${tls}:`)) };
 };
+
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    throw new BadValue("has a % that does not begin an escape; write it as %25");
+  }
+}
 
 function filePath(value: string, scheme: string): string {
   const path = value.slice(scheme.length);

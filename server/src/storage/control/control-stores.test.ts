@@ -28,10 +28,12 @@ async function postgresPlace(): Promise<Place> {
   return { location: { kind: "postgres", url }, url: url.reveal(), remove: drop };
 }
 
-describe("control stores on SQLite", () => describeDriver(sqlitePlace));
-describe.skipIf(postgresUrl === undefined)(`control stores on Postgres${postgresSkipReason}`, () =>
-  describeDriver(postgresPlace),
-);
+describe("control stores on SQLite", () => {
+  describeDriver(sqlitePlace);
+});
+describe.skipIf(postgresUrl === undefined)(`control stores on Postgres${postgresSkipReason}`, () => {
+  describeDriver(postgresPlace);
+});
 
 function describeDriver(newPlace: () => Promise<Place>) {
   describeControlStores(async () => {
