@@ -15,6 +15,7 @@ export const limits = {
   pageMax: 1_000_000,
   requestIdChars: 128,
   shutdownGraceMs: 10_000,
+  shutdownSweepMs: 20,
   bodyBytesInFlight: 1 * GiB,
   requestReadMs: 300_000,
   lingerMs: 1_000,

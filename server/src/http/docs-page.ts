@@ -11,7 +11,9 @@ export async function loadDocsPage(): Promise<DocsPage> {
   if (template === undefined || style === undefined || script === undefined)
     throw new Error("the docs page is incomplete");
   return {
-    html: template.replace("/* style */", () => style).replace("/* script */", () => script),
+    html: template
+      .replace("<!-- style -->", () => `<style>${style}</style>`)
+      .replace("<!-- script -->", () => `<script>${script}</script>`),
     contentSecurityPolicy: [
       "default-src 'none'",
       "connect-src 'self'",

@@ -15,4 +15,6 @@ export type Kernel = {
   readonly listeningUrl: () => string;
   /** True from the moment that the server stops accepting connections. */
   closing: boolean;
+  /** Requests not yet answered. */
+  inFlight: number;
 };

@@ -38,5 +38,10 @@ export function createHttpMetrics(registry: Registry) {
       labelNames: ["rule"] as const,
       registers,
     }),
+    limitStoreFailures: new Counter({
+      name: "http_rate_limit_store_failures_total",
+      help: "Requests counted in this process alone because the shared store did not answer.",
+      registers,
+    }),
   };
 }

@@ -19,7 +19,16 @@ export class SchemaCollector {
       $schema: _dialect,
       $defs = {},
       ...root
-    } = z.toJSONSchema(schema, { target: "draft-2020-12", io: "input", unrepresentable: "any" });
+    } = z.toJSONSchema(schema, {
+      target: "draft-2020-12",
+      io: "input",
+      unrepresentable: "any",
+      // Zod leaves the default out where a transform follows; ours is stated in the terms of the input.
+      override: ({ zodSchema, jsonSchema }) => {
+        const stated = z.globalRegistry.get(zodSchema)?.["default"];
+        if (stated !== undefined) jsonSchema.default = stated;
+      },
+    });
     const rename = (reference: string): string => {
       if (reference === "#") return `#/components/schemas/${owner}`;
       return `#/components/schemas/${componentName(owner, reference.replace("#/$defs/", ""))}`;

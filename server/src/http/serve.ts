@@ -39,7 +39,8 @@ export async function serve(
   context: RequestContext,
   raw: { params: unknown; query: unknown },
 ): Promise<void> {
-  kernel.metrics.inFlight.inc();
+  kernel.inFlight += 1;
+  kernel.metrics.inFlight.set(kernel.inFlight);
   context.response.once("close", () => finish(kernel, route, context));
   try {
     const reply = await route.answer(kernel, context, raw);
@@ -167,7 +168,8 @@ function finish(kernel: Kernel, route: Route, context: RequestContext): void {
   const status = response.writableFinished ? response.statusCode : 499;
   const ms = context.elapsedMs();
   const method = message.method ?? "";
-  kernel.metrics.inFlight.dec();
+  kernel.inFlight -= 1;
+  kernel.metrics.inFlight.set(kernel.inFlight);
   kernel.metrics.requests.inc({ route: route.pattern, method, status });
   kernel.metrics.durationS.observe({ route: route.pattern }, ms / 1000);
   kernel.logger.info({

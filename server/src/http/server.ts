@@ -48,6 +48,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     publicUrl: options.publicUrl,
     listeningUrl: () => listeningUrl,
     closing: false,
+    inFlight: 0,
   };
   const app = createFastify(kernel, options);
   mount(options.endpoints, (method, url, route) => app.route({ method, url, handler: handlerOf(kernel, route) }));
@@ -59,12 +60,15 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     },
     async close() {
       kernel.closing = true;
-      const graceMs = bounds.shutdownGraceMs ?? limits.shutdownGraceMs;
-      const timer = setTimeout(() => app.server.closeAllConnections(), graceMs);
+      const deadlineMs = performance.now() + (bounds.shutdownGraceMs ?? limits.shutdownGraceMs);
+      // Node waits for connections that never sent a request, so what has nothing in flight is closed here.
+      const sweep = setInterval(() => {
+        if (kernel.inFlight === 0 || performance.now() > deadlineMs) app.server.closeAllConnections();
+      }, limits.shutdownSweepMs);
       try {
         await app.close();
       } finally {
-        clearTimeout(timer);
+        clearInterval(sweep);
       }
     },
   };
@@ -77,12 +81,15 @@ function createFastify(kernel: Kernel, { trustProxy, bounds }: HttpServerOptions
     kernel,
     refusal(new ServiceError("unsupported_media_type", "The Content-Type header is not valid.")),
   );
+  const requestReadMs = bounds?.requestReadMs ?? limits.requestReadMs;
   const app = fastify({
     logger: false,
     trustProxy: trustProxy ?? false,
     exposeHeadRoutes: false,
     return503OnClosing: false,
-    requestTimeout: bounds?.requestReadMs ?? limits.requestReadMs,
+    requestTimeout: requestReadMs,
+    // Node derives the time for the head from this one, and looks for late requests at the interval.
+    http: { requestTimeout: requestReadMs, connectionsCheckingInterval: Math.min(requestReadMs, 10_000) },
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: limits.pathParamChars },
     frameworkErrors: (_error, request, reply) => badUrl(request, reply),
     clientErrorHandler: (error, socket) => answerUnreadable(error, socket),
@@ -116,7 +123,10 @@ function refusal(error: ServiceError): Route {
 
 /** Answers bytes that are not an HTTP request, or a request whose head or body did not arrive in time. */
 function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === "ECONNRESET" || socket.destroyed || !socket.writable) return;
+  if (error.code === "ECONNRESET" || !socket.writable || isAnswering(socket)) {
+    socket.destroy();
+    return;
+  }
   const [status, detail] =
     error.code === "ERR_HTTP_REQUEST_TIMEOUT"
       ? ["408 Request Timeout", "The request did not arrive in time."]
@@ -124,8 +134,14 @@ function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
         ? ["431 Request Header Fields Too Large", "The request headers are too large."]
         : ["400 Bad Request", "This is not a valid HTTP request."];
   const body = JSON.stringify({ detail, code: "invalid_request", message: detail });
-  socket.end(
+  socket.write(
     `HTTP/1.1 ${status}\r\ncontent-type: application/json; charset=utf-8\r\n` +
       `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
   );
+  socket.destroySoon();
+}
+
+/** Node keeps the response that is being written on its socket; another answer in the middle would corrupt it. */
+function isAnswering(socket: Socket & { _httpMessage?: { headersSent: boolean } | null }): boolean {
+  return socket._httpMessage?.headersSent === true;
 }
