@@ -28,6 +28,7 @@ describe("defaults", () => {
       host: "127.0.0.1",
       port: 8787,
       publicUrl: undefined,
+      trustProxy: false,
       dataDir: resolve("data"),
       journalPath: resolve("data/journal"),
       secretKeyPath: resolve("data/secret.key"),
@@ -143,6 +144,7 @@ describe("problems", () => {
       SPANWAY_JOURNAL_MAX_BYTES: "2GB",
       SPANWAY_RETENTION_DAYS: "1.5",
       SPANWAY_LOG_LEVEL: "loud",
+      SPANWAY_TRUST_PROXY: "yes",
       OPENAI_BASE_URL: "openai",
     };
     const problems = problemsOf(wrong);

@@ -45,6 +45,8 @@ export function oneOf<const T extends string>(choices: readonly T[]): Parse<T> {
   };
 }
 
+export const flag: Parse<boolean> = (value) => oneOf(["true", "false"])(value) === "true";
+
 /** An http(s) address without query or fragment, given back without its trailing slash. */
 export const baseUrl: Parse<string> = (value) => {
   const url = URL.parse(value);

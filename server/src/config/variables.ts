@@ -7,6 +7,7 @@ import {
   baseUrl,
   bytes,
   email,
+  flag,
   integer,
   oneOf,
   organizationId,
@@ -33,6 +34,7 @@ export const variables = {
   host: variable("SPANWAY_HOST", text, "127.0.0.1", "Address to listen on."),
   port: variable("SPANWAY_PORT", integer(0, 65_535), "8787", "Port to listen on; 0 takes any free one."),
   publicUrl: variable("SPANWAY_PUBLIC_URL", baseUrl, null, "Address under which clients reach the server."),
+  trustProxy: variable("SPANWAY_TRUST_PROXY", flag, "false", "Believe the X-Forwarded-… headers."),
   dataDir: variable(
     "SPANWAY_DATA_DIR",
     text,
