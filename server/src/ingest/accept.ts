@@ -52,7 +52,7 @@ export function createSpanIntake({ journal, prices, metrics, committed, now }: S
         return batch.add(normalized.span);
       });
       if (batch.lines.length > 0) {
-        const payload = Buffer.from(`${batch.lines.join("\n")}\n`);
+        const payload = encodeLines(batch.lines);
         const entry = await journal.append({ payload, rows: batch.lines.length, identities: batch.identities() });
         committed(entry, payload);
       }
@@ -97,6 +97,23 @@ function createBatch(journal: Pick<Journal, "lookup">): Batch {
     },
     identities: () => [...written.values()],
   };
+}
+
+/**
+ * NDJSON bytes. Line by line: joined first, one curly quote would make the whole batch a two-byte string, at several
+ * times the cost.
+ */
+function encodeLines(lines: readonly string[]): Buffer {
+  let size = 0;
+  for (const line of lines) size += Buffer.byteLength(line) + 1;
+  const bytes = Buffer.allocUnsafe(size);
+  let offset = 0;
+  for (const line of lines) {
+    offset += bytes.write(line, offset, "utf8");
+    bytes[offset] = 0x0a;
+    offset += 1;
+  }
+  return bytes;
 }
 
 /** One NDJSON line; undefined where it is over the bound of a span. */

@@ -12,9 +12,8 @@ import type { IdentityRecord } from "../storage/journal/journal.ts";
  */
 export function spanIdentity(parts: { organization_id: string; environment: string; trace: string; span: string }): Buffer {
   const scope = `${parts.organization_id}\u0000${parts.environment}\u0000${parts.trace}`;
-  const identity = hash("sha256", `${scope}\u0000${parts.span}`, "buffer").subarray(0, 16);
-  hash("sha256", scope, "buffer").copy(identity, 0, 0, 8);
-  return asUuid8(identity);
+  const bytes = Buffer.from(hash("sha256", scope, "hex").slice(0, 16) + hash("sha256", `${scope}\u0000${parts.span}`, "hex").slice(0, 16), "hex");
+  return asUuid8(bytes);
 }
 
 // RFC 9562: version 8 is for ids whose bits the application defines.

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { FieldErrors } from "../domain/errors.ts";
 import type { Environment } from "../domain/principal.ts";
-import { messageLogTypes, spanColumns, spanExtras, type SpanRow } from "../domain/span.ts";
+import { messageLogTypes, type SpanRow } from "../domain/span.ts";
 import type { Usage } from "../domain/usage.ts";
 import { indexMetadata } from "../filter/metadata-index.ts";
 import type { Price, PriceBook } from "./enrich/price.ts";
@@ -9,7 +9,7 @@ import { completeness, formatUuid, spanIdentity, spanVersion } from "./identity.
 import { readBody, type BodyValues } from "./read-body.ts";
 import { readUsage } from "./read-usage.ts";
 import { readTimes, storedTime } from "./read-times.ts";
-import { plainFields } from "./wire-fields.ts";
+import { placeOfField } from "./wire-fields.ts";
 
 /** Where a span comes from: all that its body may not say. */
 export type SpanOrigin = {
@@ -33,7 +33,7 @@ export type NormalizedSpan = {
 export type NormalizeResult = { ok: true; span: NormalizedSpan } | { ok: false; errors: FieldErrors };
 
 /** Content that `disable_log` leaves out: only request and performance metrics are kept. */
-const contentFields = [
+const contentFields: ReadonlySet<string> = new Set([
   "input",
   "output",
   "prompt_messages",
@@ -49,7 +49,7 @@ const contentFields = [
   "embedding",
   "audio_input_file",
   "audio_output_file",
-] as const;
+]);
 
 /**
  * Turns one span body, as JSON was parsed, into the row that is stored.
@@ -89,8 +89,12 @@ export function normalizeSpan(
     organization_key_id: origin.organization_key_id,
     organization_key_name: origin.organization_key_name,
     log_method: origin.log_method,
+    log_type: logTypeOf(values),
+    status: outcome.status,
+    status_code: outcome.status_code,
   };
-  place(row, { ...values, ...outcome, log_type: logTypeOf(values), latency: times.latency });
+  place(row, values);
+  if (times.latency !== undefined) row.latency = times.latency;
   placeCustomer(row, values);
   placeMessages(row, values);
   placeUsage(row, values, usage, priceOf(values, usage, times.timestampNs, prices));
@@ -147,28 +151,24 @@ function place(row: SpanRow, values: BodyValues): void {
   const columns: Record<string, unknown> = row;
   const extra: Record<string, unknown> = {};
   for (const [field, value] of Object.entries(values)) {
-    if (value === undefined) continue;
-    if (values.disable_log === true && (contentFields as readonly string[]).includes(field)) continue;
-    if (field in plainFields || field === "status" || field === "status_code") {
-      if (field in spanColumns) columns[field] = value;
-      else if (field in spanExtras) extra[field] = value;
-    }
+    const place = placeOfField.get(field);
+    if (place === undefined || (values.disable_log === true && contentFields.has(field))) continue;
+    if (place === "column") columns[field] = value;
+    else extra[field] = value;
   }
   if (values.disable_log === true) extra["is_log_omitted"] = true;
   if (Object.keys(extra).length > 0) row.extra = extra;
 }
 
 function placeCustomer(row: SpanRow, { customer_params }: BodyValues): void {
-  const text = (key: string): string | undefined => {
-    const value = customer_params?.[key];
-    return typeof value === "string" && value !== "" ? value : undefined;
+  if (!customer_params) return;
+  const promote = (param: string, column: "customer_identifier" | "customer_email" | "customer_name"): void => {
+    const value = customer_params[param];
+    if (typeof value === "string" && value !== "") row[column] ??= value;
   };
-  const customer = {
-    customer_identifier: row.customer_identifier ?? text("customer_identifier"),
-    customer_email: row.customer_email ?? text("email"),
-    customer_name: row.customer_name ?? text("name"),
-  };
-  for (const [field, value] of Object.entries(customer)) if (value !== undefined) Object.assign(row, { [field]: value });
+  promote("customer_identifier", "customer_identifier");
+  promote("email", "customer_email");
+  promote("name", "customer_name");
 }
 
 /**
@@ -221,24 +221,25 @@ function placeUsage(
     if (price.version !== "") row.price_version = price.version;
   }
   if (!usage) return;
-  const columns = {
-    prompt_tokens: usage.input,
-    completion_tokens: usage.output,
-    total_tokens: usage.total,
-    prompt_cache_hit_tokens: usage.cacheRead,
-    prompt_cache_creation_tokens: usage.cacheWrite,
-    reasoning_tokens: usage.reasoning,
-    tokens_per_second: values.tokens_per_second ?? tokensPerSecond(usage.output, row.latency),
+  set(row, "prompt_tokens", usage.input);
+  set(row, "completion_tokens", usage.output);
+  set(row, "total_tokens", usage.total);
+  set(row, "prompt_cache_hit_tokens", usage.cacheRead);
+  set(row, "prompt_cache_creation_tokens", usage.cacheWrite);
+  set(row, "reasoning_tokens", usage.reasoning);
+  set(row, "tokens_per_second", values.tokens_per_second ?? tokensPerSecond(usage.output, row.latency));
+  const { cacheWrite1h, audioInput, audioOutput } = usage;
+  if ((cacheWrite1h ?? audioInput ?? audioOutput) === undefined) return;
+  const usage_details = {
+    cache_creation_1h_tokens: cacheWrite1h,
+    audio_prompt_tokens: audioInput,
+    audio_completion_tokens: audioOutput,
   };
-  for (const [column, value] of Object.entries(columns)) if (value !== undefined) Object.assign(row, { [column]: value });
-  const details = {
-    cache_creation_1h_tokens: usage.cacheWrite1h,
-    audio_prompt_tokens: usage.audioInput,
-    audio_completion_tokens: usage.audioOutput,
-  };
-  if (Object.values(details).some((value) => value !== undefined)) {
-    row.extra = { ...(row.extra as Record<string, unknown> | undefined), usage_details: details };
-  }
+  row.extra = { ...(row.extra as Record<string, unknown> | undefined), usage_details };
+}
+
+function set<C extends keyof SpanRow>(row: SpanRow, column: C, value: SpanRow[C] | undefined): void {
+  if (value !== undefined) row[column] = value;
 }
 
 function tokensPerSecond(output: number | undefined, latency: number | null | undefined): number | undefined {
@@ -249,11 +250,18 @@ function placeMetadata(row: SpanRow, metadata: Record<string, unknown> | undefin
   if (!metadata) return;
   const keys = Object.keys(metadata);
   if (keys.length === 0) return;
+  if (!keys.some(isReserved)) {
+    row.metadata = metadata;
+    row.metadata_index = indexMetadata(metadata);
+    return;
+  }
   const entries = Object.entries(metadata);
-  const shown = keys.some((key) => key.startsWith("_"))
-    ? Object.fromEntries(entries.filter(([key]) => !key.startsWith("_")))
-    : metadata;
+  const shown = Object.fromEntries(entries.filter(([key]) => !isReserved(key)));
   row.metadata = shown;
   row.metadata_index = indexMetadata(shown);
-  if (shown !== metadata) row.metadata_reserved = Object.fromEntries(entries.filter(([key]) => key.startsWith("_")));
+  row.metadata_reserved = Object.fromEntries(entries.filter(([key]) => isReserved(key)));
+}
+
+function isReserved(key: string): boolean {
+  return key.startsWith("_");
 }

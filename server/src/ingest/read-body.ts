@@ -18,44 +18,42 @@ export function readBody(body: unknown): ReadBody {
   if (shape === "depth") return failed("body", `must not nest deeper than ${limits.spanDepth} levels`);
   if (shape === "nodes") return failed("body", `must not hold more than ${limits.spanNodes} values`);
 
-  const reading: Reading = { values: new Map(), errors: {}, fromAlias: new Set() };
-  readFields(body, "", reading);
+  const errors: FieldErrors = {};
+  const values = readFields(body, "", errors);
   for (const field of paramsFields) {
     const params = body[field];
     if (params === undefined || params === null) continue;
     if (!isObject(params)) return failed(field, "must be an object");
-    const below: Reading = { values: new Map(), errors: reading.errors, fromAlias: new Set() };
-    readFields(params, `${field}.`, below);
-    for (const [key, value] of below.values) if (!reading.values.has(key)) reading.values.set(key, value);
+    for (const [key, value] of Object.entries(readFields(params, `${field}.`, errors))) values[key] ??= value;
   }
-  if (Object.keys(reading.errors).length > 0) return { ok: false, errors: reading.errors };
-  return { ok: true, values: typedByReaders(reading.values) };
+  if (Object.keys(errors).length > 0) return { ok: false, errors };
+  return { ok: true, values: typedByReaders(values) };
 }
 
-type Reading = { values: Map<string, unknown>; errors: FieldErrors; fromAlias: Set<string> };
-
-function readFields(source: Record<string, unknown>, path: string, { values, errors, fromAlias }: Reading): void {
+function readFields(source: Record<string, unknown>, path: string, errors: FieldErrors): Record<string, unknown> {
+  const values: Record<string, unknown> = {};
+  let fromAlias: Set<string> | undefined;
   for (const key of Object.keys(source)) {
     const place = wireFields.get(key);
     const raw = source[key];
     if (!place || raw === null || raw === undefined) continue;
-    const isTaken = values.has(place.field);
-    if (place.isAlias && isTaken) continue;
-    if (!place.isAlias && isTaken && !fromAlias.has(place.field)) continue;
+    const { field } = place;
+    if (values[field] !== undefined && (place.isAlias || !fromAlias?.has(field))) continue;
     const value = place.reader(raw);
     if (value instanceof Problem) errors[path + key] = [value.message];
     else if (value !== undefined) {
-      values.set(place.field, value);
-      if (place.isAlias) fromAlias.add(place.field);
+      values[field] = value;
+      if (place.isAlias) (fromAlias ??= new Set()).add(field);
     }
   }
+  return values;
 }
 
 function failed(field: string, message: string): ReadBody {
   return { ok: false, errors: { [field]: [message] } };
 }
 
-/** Safe because each key of the map was filled by the reader that its type is made of. */
-function typedByReaders(values: Map<string, unknown>): BodyValues {
-  return Object.fromEntries(values) as BodyValues;
+/** Safe because each member was filled by the reader that its type is made of. */
+function typedByReaders(values: Record<string, unknown>): BodyValues {
+  return values as BodyValues;
 }

@@ -1,3 +1,4 @@
+import { spanColumns, spanExtras } from "../domain/span.ts";
 import * as read from "./field-readers.ts";
 import type { Reader } from "./field-readers.ts";
 
@@ -122,4 +123,13 @@ export const wireFields: ReadonlyMap<string, WireField> = new Map(
       .filter(([, own]) => own === field)
       .map(([alias]) => [alias, { field, reader, isAlias: true }] as const),
   ]),
+);
+
+/** Where each plain field is stored. */
+export const placeOfField: ReadonlyMap<string, "column" | "extra"> = new Map(
+  Object.keys(plainFields).map((field) => {
+    if (field in spanColumns) return [field, "column"] as const;
+    if (field in spanExtras) return [field, "extra"] as const;
+    throw new Error(`the field ${field} has no place in domain/span.ts`);
+  }),
 );
