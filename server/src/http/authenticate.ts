@@ -22,7 +22,7 @@ export type Authenticator = {
 const authorizationPattern = /^(?:bearer|api-key) +([\x21-\x7e]+) *$/i;
 
 /** Reads `Authorization: Bearer x` or `Api-Key x`; undefined when it is missing or malformed. */
-export function parseCredential(authorization: string | undefined): Credential | undefined {
+function parseCredential(authorization: string | undefined): Credential | undefined {
   const token = authorization === undefined ? undefined : authorizationPattern.exec(authorization)?.[1];
   if (token === undefined) return undefined;
   const parts = token.split(".").length;

@@ -10,10 +10,10 @@ import type { RawJson, Reply } from "./reply.ts";
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** Another path, or another method on a path, that reaches the same handler. */
-export type Alias = string | { method: Method; path: string };
+type Alias = string | { method: Method; path: string };
 
 /** A small JSON body, at most `limits.controlBodyBytes`. An absent body reads as `{}`. */
-export type JsonBody<S extends z.ZodType = z.ZodType> = {
+type JsonBody<S extends z.ZodType = z.ZodType> = {
   kind: "json";
   schema: S;
   /** What a body that does not fit the schema is answered with. Default `invalid_request` (400). */
@@ -21,7 +21,7 @@ export type JsonBody<S extends z.ZodType = z.ZodType> = {
 };
 
 /** A body that the handler reads itself, decompressed. `documents` describes it in the API reference only. */
-export type RawBody = {
+type RawBody = {
   kind: "raw";
   maxBytes: number;
   documents?: z.ZodType;
@@ -67,7 +67,7 @@ export type Context<Principal = unknown, Params = unknown, Query = unknown, Body
   hijack(): ServerResponse;
 };
 
-export type SuccessSpec<S extends z.ZodType | undefined = z.ZodType | undefined> = {
+type SuccessSpec<S extends z.ZodType | undefined = z.ZodType | undefined> = {
   status: number;
   /** The JSON body; none where absent. */
   schema?: S;

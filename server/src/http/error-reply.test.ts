@@ -1,5 +1,6 @@
 import { Agent } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
 import { ServiceError, type ErrorCode } from "../domain/errors.ts";
 import { endpoint } from "./endpoint.ts";
 import { reply } from "./reply.ts";
@@ -8,6 +9,16 @@ import { rawExchange, rawGet, startServer } from "./test-support.ts";
 const shared = { summary: "A demo", tags: ["Demo"], auth: "none", errors: [] } as const;
 
 const endpoints = [
+  endpoint({
+    ...shared,
+    id: "fields_body",
+    method: "POST",
+    path: "/fields-body",
+    dialect: "fields",
+    body: { kind: "json", schema: z.object({}) },
+    success: { status: 200 },
+    handler: () => {},
+  }),
   endpoint({ ...shared, id: "fine", method: "GET", path: "/fine", success: { status: 200 }, handler: () => {} }),
   endpoint({
     ...shared,
@@ -99,6 +110,10 @@ describe("errors", () => {
       configuration: { rate: ["too high"] },
     });
     expect(await (await post("/fail/fields/not_found")).json()).toMatchObject({ detail: "It did not work." });
+  });
+
+  test("fields: a problem of the body as a whole has the default shape", async () => {
+    expect(await (await post("/fields-body", "[]")).json()).toMatchObject({ code: "invalid_request" });
   });
 
   test("openai: the shape that its SDKs read", async () => {

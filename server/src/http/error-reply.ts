@@ -73,7 +73,8 @@ const writeDefault: Writer = (failure, headers) => {
 };
 
 const writeFields: Writer = (failure, headers, requestContentType) =>
-  failure.errors === undefined
+  // A problem of the body as a whole has no field to be keyed by.
+  failure.errors === undefined || Object.hasOwn(failure.errors, "")
     ? writeDefault(failure, headers, requestContentType)
     : reply(failure.status, nestByDots(failure.errors), headers);
 

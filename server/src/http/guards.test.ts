@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { endpoint } from "./endpoint.ts";
 import { addressKey, createRateLimiter } from "./rate-limit.ts";
-import { bearer, startServer } from "./test-support.ts";
+import { bearer, keyPrincipal, startServer } from "./test-support.ts";
 
 const shared = { summary: "A demo", tags: ["Demo"], errors: [], method: "POST" } as const;
 const success = { status: 200, schema: z.unknown() } as const;
@@ -210,21 +210,39 @@ describe("rate limits", () => {
       ).toEqual([401, 401, 200]);
     }));
 
-  test("without Redis the node counts for itself and says so", async () => {
-    // Port 1 on loopback: nothing listens there.
-    const redis = new Redis({ host: "127.0.0.1", port: 1, lazyConnect: true, maxRetriesPerRequest: 0 });
-    redis.on("error", () => {});
-    let failures = 0;
-    const limiter = createRateLimiter({
+  const subject = { principal: undefined, ip: "192.0.2.1", path: "/x" };
+  const limiterOver = (redis: object, onStoreFailure: () => void) =>
+    createRateLimiter({
       perMinute: { bulk_create: 1, bulk_delete: 0, public_trace: 0, api: 0 },
       redis,
-      onStoreFailure: () => (failures += 1),
+      onStoreFailure,
     });
-    const subject = { principal: undefined, ip: "192.0.2.1", path: "/x" };
+
+  test.each([
+    // Port 1 on loopback: nothing listens there.
+    ["unreachable", () => new Redis({ host: "127.0.0.1", port: 1, lazyConnect: true }).on("error", () => {})],
+    ["silent", () => ({ status: "ready", rlflxIncr: () => new Promise(() => {}) })],
+  ])("while Redis is %s the node counts for itself and says so", async (_how, connect) => {
+    let failures = 0;
+    const limiter = limiterOver(connect(), () => (failures += 1));
     expect(await limiter.consume("bulk_create", subject)).toBeUndefined();
     expect(await limiter.consume("bulk_create", subject)).toBeGreaterThan(0);
     expect(failures).toBe(2);
-    redis.disconnect();
+  });
+
+  const redisUrl = process.env["SPANWAY_TEST_REDIS_URL"];
+  test.skipIf(redisUrl === undefined)("nodes on one Redis share a limit", async () => {
+    const clients = [1, 2].map(() => new Redis(redisUrl ?? ""));
+    await Promise.all(clients.map((client) => client.ping()));
+    const [first, second] = clients.map((client) =>
+      limiterOver(client, () => {
+        throw new Error("Redis did not answer");
+      }),
+    );
+    const caller = { ...subject, principal: { ...keyPrincipal, organization_id: crypto.randomUUID() } };
+    expect(await first?.consume("bulk_create", caller)).toBeUndefined();
+    expect(await second?.consume("bulk_create", caller)).toBeGreaterThan(0);
+    for (const client of clients) client.disconnect();
   });
 });
 

@@ -2,13 +2,13 @@ import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes, type RateLimiterAb
 import type { Principal } from "../domain/principal.ts";
 import { limits } from "../limits.ts";
 
-export const rateLimitRules = ["bulk_create", "bulk_delete", "public_trace", "api"] as const;
+const rateLimitRules = ["bulk_create", "bulk_delete", "public_trace", "api"] as const;
 export type RateLimitRule = (typeof rateLimitRules)[number];
 
 /** Requests per minute for each rule; 0 switches a rule off. */
 export type RateLimits = Record<RateLimitRule, number>;
 
-export type RateLimitSubject = {
+type RateLimitSubject = {
   principal: Principal | undefined;
   ip: string;
   /** The path pattern as declared, aliases apart, without its trailing slash. */

@@ -46,7 +46,12 @@ export async function serve(
     const reply = await route.answer(kernel, context, raw);
     if (!context.hijacked) await send(context, reply, kernel.closing);
   } catch (error) {
-    await fail(kernel, route, context, error);
+    try {
+      await fail(kernel, route, context, error);
+    } catch (fault) {
+      kernel.logger.error({ err: fault, request_id: context.requestId, route: route.pattern }, "answering failed");
+      context.response.destroy();
+    }
   }
 }
 
@@ -172,12 +177,15 @@ function finish(kernel: Kernel, route: Route, context: RequestContext): void {
   kernel.metrics.inFlight.set(kernel.inFlight);
   kernel.metrics.requests.inc({ route: route.pattern, method, status });
   kernel.metrics.durationS.observe({ route: route.pattern }, ms / 1000);
-  kernel.logger.info({
-    method,
-    route: route.pattern,
-    status,
-    ms: Math.round(ms * 100) / 100,
-    request_id: context.requestId,
-    organization_id: context.principal?.organization_id,
-  });
+  kernel.logger.info(
+    {
+      method,
+      route: route.pattern,
+      status,
+      ms: Math.round(ms * 100) / 100,
+      request_id: context.requestId,
+      organization_id: context.principal?.organization_id,
+    },
+    "request",
+  );
 }

@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { Writable } from "node:stream";
 import { pino } from "pino";
 import { Registry } from "prom-client";
-import { permissions, type Principal } from "../domain/principal.ts";
+import { permissions, type KeyPrincipal, type Principal } from "../domain/principal.ts";
 import type { Authenticator } from "./authenticate.ts";
 import { createHttpMetrics } from "./metrics.ts";
 import { createRateLimiter, type RateLimits } from "./rate-limit.ts";
@@ -34,8 +34,10 @@ export async function startServer(
   return { url, registry, logLines, close: () => server.close() };
 }
 
+export const keyPrincipal = keyOf("org-a", "a1");
+
 const principals: Record<string, Principal> = {
-  "key-a1": keyOf("org-a", "a1"),
+  "key-a1": keyPrincipal,
   "key-a2": keyOf("org-a", "a2"),
   "key-b1": keyOf("org-b", "b1"),
   "key-read-only": { ...keyOf("org-a", "read"), permissions: new Set(["spans:read"]) },
@@ -48,7 +50,7 @@ const demoAuthenticator: Authenticator = {
   authenticate: async ({ token }) => principals[token],
 };
 
-function keyOf(organization_id: string, id: string): Principal {
+function keyOf(organization_id: string, id: string): KeyPrincipal {
   return {
     kind: "key",
     organization_id,
