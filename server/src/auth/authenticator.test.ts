@@ -5,7 +5,7 @@ import type { Permission, Role } from "../domain/principal.ts";
 import { Secret } from "../lib/secret.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";
 import { createAuthenticator } from "./authenticator.ts";
-import { createOrganization, createUser } from "./create-organization.ts";
+import { makeOrganization, makeUser } from "./make-organization.ts";
 import { hashApiKey, makeApiKey } from "./make-api-key.ts";
 import { createTokens } from "./tokens.ts";
 
@@ -41,7 +41,7 @@ function newNode() {
   });
 }
 
-const newOrganization = () => createOrganization(stores, { name: "Acme", nowMs: startMs });
+const newOrganization = () => makeOrganization(stores, { name: "Acme", nowMs: startMs });
 
 async function newKey(
   unique_organization_id: string,
@@ -197,7 +197,7 @@ describe("API keys", () => {
 describe("access tokens", () => {
   const newUser = async (role: Role = "member") => {
     const { organization } = await newOrganization();
-    return createUser(stores, {
+    return makeUser(stores, {
       unique_organization_id: organization.unique_organization_id,
       email: `${randomUUID()}@Example.com`,
       password_hash: "hash",

@@ -2,7 +2,7 @@ import type { Environment } from "../domain/principal.ts";
 import { randomToken } from "../lib/random-token.ts";
 import type { Secret } from "../lib/secret.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";
-import { createOrganization, createUser } from "./create-organization.ts";
+import { makeOrganization, makeUser } from "./make-organization.ts";
 import type { Passwords } from "./passwords.ts";
 
 /** What the operator chose; the rest is made. */
@@ -42,7 +42,7 @@ export async function ensureFirstStart(
   return stores.transaction(async (transaction) => {
     const now = nowMs();
     if (!(await transaction.instance.claimInitialization(new Date(now).toISOString()))) return undefined;
-    const { organization, keys } = await createOrganization(transaction, {
+    const { organization, keys } = await makeOrganization(transaction, {
       name: "Default organization",
       unique_organization_id: settings.organizationId,
       keys: { prod: settings.prodKey?.reveal(), test: settings.testKey?.reveal() },
@@ -50,7 +50,7 @@ export async function ensureFirstStart(
     });
     const { unique_organization_id } = organization;
     const admin = { unique_organization_id, email, password_hash: passwordHash, is_instance_admin: true };
-    const user = await createUser(transaction, { ...admin, role: "admin", nowMs: now });
+    const user = await makeUser(transaction, { ...admin, role: "admin", nowMs: now });
     return {
       unique_organization_id,
       admin_email: user.email,

@@ -65,7 +65,12 @@ export const variables = {
     String(limits.journalBytes),
     "Bytes the journal may hold.",
   ),
-  retentionDays: variable("SPANWAY_RETENTION_DAYS", integer(0, 36_500), "0", "Days spans are kept; 0 keeps them."),
+  retentionDays: variable(
+    "SPANWAY_RETENTION_DAYS",
+    integer(0, limits.retentionDaysMax),
+    "0",
+    "Days spans are kept; 0 keeps them.",
+  ),
   logLevel: variable(
     "SPANWAY_LOG_LEVEL",
     oneOf(["fatal", "error", "warn", "info", "debug", "trace", "silent"]),

@@ -23,7 +23,7 @@ export type FirstKeys = Record<Environment, string>;
  * Makes an organisation with a key for each environment. Call it in a transaction.
  * Throws `conflict` when the id or a given key is taken.
  */
-export async function createOrganization(
+export async function makeOrganization(
   stores: Pick<ControlStoreSet, "organizations" | "apiKeys">,
   { name, unique_organization_id = `org_${randomToken(20)}`, keys: given = {}, nowMs }: OrganizationRequest,
 ): Promise<{ organization: Organization; keys: FirstKeys }> {
@@ -63,7 +63,7 @@ export type UserRequest = {
 };
 
 /** Throws `conflict` when the address has an account already. */
-export function createUser(stores: Pick<ControlStoreSet, "users">, { nowMs, ...user }: UserRequest): Promise<User> {
+export function makeUser(stores: Pick<ControlStoreSet, "users">, { nowMs, ...user }: UserRequest): Promise<User> {
   return stores.users.create({
     ...user,
     id: randomUUID(),

@@ -1,0 +1,48 @@
+import { z } from "zod";
+import { makeApiKey } from "../../auth/make-api-key.ts";
+import { grantableToKey } from "../../domain/api-key.ts";
+import { ServiceError } from "../../domain/errors.ts";
+import { environments } from "../../domain/principal.ts";
+import { endpoint } from "../../http/endpoint.ts";
+import type { ApiKeyStore } from "../../storage/control/api-key-store.ts";
+import { nameSchema } from "../organizations/schemas.ts";
+import { apiKeySchema, keyPermissionsSchema, presentApiKey } from "./schemas.ts";
+
+export const createApiKey = (deps: { apiKeys: Pick<ApiKeyStore, "create">; nowMs: () => number }) =>
+  endpoint({
+    id: "create_api_key",
+    method: "POST",
+    path: "/api/api-keys/",
+    summary: "Make an API key",
+    description: "`key` is shown this once. `permissions` default to all that a key may have.",
+    tags: ["API keys"],
+    auth: "user",
+    permission: "keys:manage",
+    limit: "api",
+    body: {
+      kind: "json",
+      schema: z.object({
+        name: nameSchema,
+        environment: z.enum(environments),
+        permissions: keyPermissionsSchema.min(1).optional(),
+      }),
+    },
+    success: { status: 201, schema: apiKeySchema.extend({ key: z.string() }) },
+    errors: ["forbidden", "conflict"],
+    handler: async ({ principal, body }) => {
+      const grantable = grantableToKey(principal.permissions);
+      const permissions = [...new Set(body.permissions ?? grantable)];
+      const missing = permissions.find((permission) => !grantable.includes(permission));
+      if (missing !== undefined) throw new ServiceError("forbidden", `You cannot give away the permission ${missing}.`);
+      const { secret, record } = makeApiKey({
+        unique_organization_id: principal.organization_id,
+        name: body.name,
+        environment: body.environment,
+        permissions,
+        user_id: null,
+        expires_at: null,
+        createdAtMs: deps.nowMs(),
+      });
+      return { ...presentApiKey(await deps.apiKeys.create(record)), key: secret };
+    },
+  });

@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startManagementServer, type ManagementServer } from "../../../test/support/management-server.ts";
+
+let server: ManagementServer;
+beforeAll(async () => {
+  server = await startManagementServer();
+});
+afterAll(() => server.close());
+
+const pair = { access: expect.any(String), refresh: expect.any(String), expires_in: 900 };
+
+describe("login", () => {
+  test("answers tokens that work, whatever the case of the address", async () => {
+    const { user, password } = await server.newTenant();
+    const credentials = { email: ` ${user.email.toUpperCase()} `, password };
+    const answer = await server.call("POST", "/api/auth/login/", undefined, credentials);
+    expect(answer).toMatchObject({ status: 200, body: pair });
+    const { access } = answer.body as { access: string };
+    expect(await server.call("GET", "/probe/", access)).toMatchObject({
+      status: 200,
+      body: { kind: "user", user_id: user.id },
+    });
+  });
+
+  test("does not tell a wrong password from an unknown account", async () => {
+    const { user } = await server.newTenant();
+    const login = async (email: string) => {
+      const answer = await server.call("POST", "/api/auth/login/", undefined, { email, password: "wrong" });
+      return { status: answer.status, body: answer.body };
+    };
+    const wrong = await login(user.email);
+    expect(wrong).toMatchObject({ status: 401, body: { code: "unauthorized", detail: expect.any(String) } });
+    expect(await login("nobody@example.com")).toEqual(wrong);
+  });
+
+  test("is closed after ten failures, also to the right password", async () => {
+    const { user, password } = await server.newTenant();
+    const login = (password: string) =>
+      server.call("POST", "/api/auth/login/", undefined, { email: user.email, password });
+    const failures = await Promise.all(Array.from({ length: 10 }, () => login("wrong")));
+    expect(failures.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 401));
+    const refused = await login(password);
+    expect(refused).toMatchObject({ status: 429, body: { code: "rate_limited", retry_after: 900 } });
+    expect(refused.headers.get("retry-after")).toBe("900");
+    server.clock.ms += 900_000;
+    expect(await login(password)).toMatchObject({ status: 200 });
+  });
+
+  test.each([
+    [{}, ["email", "password"]],
+    [{ email: "ada", password: "x" }, ["email"]],
+    [{ email: "a\u0000@example.com", password: "x" }, ["email"]],
+    [{ email: "ada@example.com", password: 1 }, ["password"]],
+    [{ email: "ada@example.com", password: "x".repeat(1025) }, ["password"]],
+  ])("a body like %j is 400 and names the field", async (body, fields) => {
+    const answer = await server.call("POST", "/api/auth/login/", undefined, body);
+    expect(answer).toMatchObject({ status: 400, body: { code: "invalid_request" } });
+    expect(Object.keys((answer.body as { errors: object }).errors)).toEqual(fields);
+  });
+});
+
+describe("refresh", () => {
+  test("answers the next pair", async () => {
+    const { refresh, user } = await server.newTenant();
+    const answer = await server.call("POST", "/api/auth/refresh/", undefined, { refresh });
+    expect(answer).toMatchObject({ status: 200, body: pair });
+    const { access } = answer.body as { access: string };
+    expect(await server.call("GET", "/api/auth/me/", access)).toMatchObject({ status: 200, body: { id: user.id } });
+  });
+
+  test("takes no access token, no junk, and nothing after the password changed", async () => {
+    const { access, refresh, user } = await server.newTenant();
+    const refused = { status: 401, body: { code: "unauthorized" } };
+    const trade = (token: string) => server.call("POST", "/api/auth/refresh/", undefined, { refresh: token });
+    expect(await trade(access)).toMatchObject(refused);
+    expect(await trade("junk")).toMatchObject(refused);
+    await server.stores.users.setPassword(user.id, "new hash");
+    expect(await trade(refresh)).toMatchObject(refused);
+    expect(await server.call("GET", "/api/auth/me/", access)).toMatchObject(refused);
+  });
+});
+
+describe("me", () => {
+  test("tells who is signed in, and no secret", async () => {
+    const { access, user, organization } = await server.newTenant("viewer");
+    expect(await server.call("GET", "/api/auth/me/", access)).toMatchObject({ status: 200 });
+    const { body } = await server.call("GET", "/api/auth/me", access);
+    expect(body).toEqual({
+      id: user.id,
+      email: user.email,
+      role: "viewer",
+      is_instance_admin: false,
+      permissions: ["spans:read", "analytics:read"],
+      organization,
+    });
+  });
+
+  test("is for people: keys, refresh tokens, strangers and old tokens get 401 with one body", async () => {
+    const { keys, refresh, access } = await server.newTenant();
+    const answers = [];
+    for (const token of [undefined, keys.prod, refresh, "junk", "a.b.c", `${access}x`]) {
+      answers.push(await server.call("GET", "/api/auth/me/", token));
+    }
+    server.clock.ms += 15 * 60_000;
+    answers.push(await server.call("GET", "/api/auth/me/", access));
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 401));
+    expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1);
+  });
+});

@@ -1,0 +1,17 @@
+import { z } from "zod";
+import { limits } from "../../limits.ts";
+
+/** What both ways of signing in answer. */
+export const tokenPairSchema = z.object({
+  access: z.string().meta({ description: "Bearer token of a person, for the routes that take one." }),
+  refresh: z.string().meta({ description: "Good for `POST /api/auth/refresh/` alone." }),
+  expires_in: z.int().meta({ description: "Seconds for which `access` is good." }),
+});
+
+export const emailSchema = z
+  .string()
+  .trim()
+  .max(254)
+  .regex(/^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u, "must be an e-mail address");
+
+export const newPasswordSchema = z.string().min(8).max(limits.passwordChars);

@@ -1,0 +1,44 @@
+import { z } from "zod";
+import { ServiceError } from "../../domain/errors.ts";
+import type { UserPrincipal } from "../../domain/principal.ts";
+import { endpoint } from "../../http/endpoint.ts";
+import { definedFields } from "../../lib/defined-fields.ts";
+import { limits } from "../../limits.ts";
+import type { OrganizationStore } from "../../storage/control/organization-store.ts";
+import { nameSchema, organizationSchema } from "./schemas.ts";
+
+export const updateOrganization = (deps: { organizations: Pick<OrganizationStore, "update"> }) =>
+  endpoint({
+    id: "update_organization",
+    method: "PATCH",
+    path: "/api/organizations/{unique_organization_id}/",
+    summary: "Change an organization's name or how long its spans are kept",
+    description: "For the organization's admins and instance admins. What is left out stays as it is.",
+    tags: ["Organizations"],
+    auth: "user",
+    limit: "api",
+    params: z.object({ unique_organization_id: z.string().regex(/^[\w-]{1,64}$/) }),
+    body: {
+      kind: "json",
+      schema: z.object({
+        name: nameSchema.optional(),
+        retention_days: z.int().min(0).max(limits.retentionDaysMax).nullable().optional(),
+      }),
+    },
+    success: { status: 200, schema: organizationSchema },
+    errors: ["forbidden", "not_found"],
+    handler: async ({ principal, params, body }) => {
+      const id = params.unique_organization_id;
+      // Asked first, so that nobody learns here which organizations exist.
+      if (!mayChange(principal, id)) throw new ServiceError("forbidden", "Only its admins change an organization.");
+      const organization = await deps.organizations.update(id, definedFields(body));
+      if (organization === undefined) throw new ServiceError("not_found", "There is no such organization.");
+      return organization;
+    },
+  });
+
+function mayChange(principal: UserPrincipal, uniqueOrganizationId: string): boolean {
+  return (
+    principal.is_instance_admin || (principal.role === "admin" && principal.organization_id === uniqueOrganizationId)
+  );
+}
