@@ -60,6 +60,7 @@ export const limits = {
   temporaryKeyMs: 60 * 60 * 1_000,
   accessTokenMs: 15 * 60 * 1_000,
   refreshTokenMs: 30 * 24 * 60 * 60 * 1_000,
+  passwordCharsMin: 8,
   passwordChars: 1024,
   passwordHashesInFlight: 2,
   passwordHashesQueued: 32,

@@ -11,7 +11,14 @@ import { createSpanIntake, type SpanIntake } from "./accept.ts";
 import { createPriceBook } from "./enrich/price.ts";
 import type { SpanOrigin } from "./normalize.ts";
 
-type StoredRow = { unique_id: string; timestamp: string; version: string; is_deleted?: number; model?: string; output?: string };
+type StoredRow = {
+  unique_id: string;
+  timestamp: string;
+  version: string;
+  is_deleted?: number;
+  model?: string;
+  output?: string;
+};
 
 let path: string;
 let journal: Journal;
@@ -26,7 +33,13 @@ beforeAll(() => {
     prices: createPriceBook({ maxModels: 10 }),
     metrics: createIngestMetrics(new Registry(), journal),
     committed: (_entry, payload) => {
-      written.push(...payload.toString().trimEnd().split("\n").map((line) => JSON.parse(line) as StoredRow));
+      written.push(
+        ...payload
+          .toString()
+          .trimEnd()
+          .split("\n")
+          .map((line) => JSON.parse(line) as StoredRow),
+      );
     },
     now: Date.now,
   });
@@ -76,7 +89,12 @@ describe("one span, however often and in whatever order it comes", () => {
   });
 
   test("the fuller version wins in either order", async () => {
-    for (const requests of [[[started], [completed]], [[completed], [started]], [[completed, started]], [[started, completed]]]) {
+    for (const requests of [
+      [[started], [completed]],
+      [[completed], [started]],
+      [[completed, started]],
+      [[started, completed]],
+    ]) {
       expect(await stored(requests)).toMatchObject([{ output: "a", timestamp: "2026-01-01 00:00:05.000000000" }]);
     }
   });
@@ -93,8 +111,21 @@ describe("one span, however often and in whatever order it comes", () => {
   });
 
   test("rows without ids are new each time, unless the request names itself", async () => {
-    expect(await stored([[{}, {}], [{}, {}]])).toHaveLength(4);
-    expect(await stored([[{}, {}], [{}, {}]], { idempotencyKey: "k" })).toHaveLength(2);
+    expect(
+      await stored([
+        [{}, {}],
+        [{}, {}],
+      ]),
+    ).toHaveLength(4);
+    expect(
+      await stored(
+        [
+          [{}, {}],
+          [{}, {}],
+        ],
+        { idempotencyKey: "k" },
+      ),
+    ).toHaveLength(2);
   });
 
   test("any sequence of versions leaves exactly one row: the last of the fullest", async () => {
@@ -104,24 +135,28 @@ describe("one span, however often and in whatever order it comes", () => {
       tokens: fc.boolean(),
     });
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.array(version, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 5 }), async (requests) => {
-        let n = 0;
-        const bodies = requests.map((request) =>
-          request.map(({ end, output, tokens }) => ({
-            ...ids,
-            start_time: "2026-01-01T00:00:00Z",
-            ...(end && { timestamp: `2026-01-01T00:00:0${end}Z` }),
-            ...(output && { output }),
-            ...(tokens && { prompt_tokens: 1, completion_tokens: 1 }),
-            model: `m${(n += 1)}`,
-          })),
-        );
-        const rank = (body: object): number => ("output" in body ? 4 : 0) + ("prompt_tokens" in body ? 2 : 0) + ("timestamp" in body ? 1 : 0);
-        const all = bodies.flat();
-        const fullest = Math.max(...all.map(rank));
-        const expected = all.findLast((body) => rank(body) === fullest);
-        expect(await stored(bodies)).toMatchObject([{ model: expected?.model }]);
-      }),
+      fc.asyncProperty(
+        fc.array(fc.array(version, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 5 }),
+        async (requests) => {
+          let n = 0;
+          const bodies = requests.map((request) =>
+            request.map(({ end, output, tokens }) => ({
+              ...ids,
+              start_time: "2026-01-01T00:00:00Z",
+              ...(end && { timestamp: `2026-01-01T00:00:0${end}Z` }),
+              ...(output && { output }),
+              ...(tokens && { prompt_tokens: 1, completion_tokens: 1 }),
+              model: `m${(n += 1)}`,
+            })),
+          );
+          const rank = (body: object): number =>
+            ("output" in body ? 4 : 0) + ("prompt_tokens" in body ? 2 : 0) + ("timestamp" in body ? 1 : 0);
+          const all = bodies.flat();
+          const fullest = Math.max(...all.map(rank));
+          const expected = all.findLast((body) => rank(body) === fullest);
+          expect(await stored(bodies)).toMatchObject([{ model: expected?.model }]);
+        },
+      ),
       { numRuns: 60 },
     );
   });
@@ -130,18 +165,31 @@ describe("one span, however often and in whatever order it comes", () => {
 test("a bad row is refused alone, the others keep their places", async () => {
   written = [];
   const outcomes = await intake.accept([{ model: "a" }, { model: 1 }, 5, { model: "b" }], newOrigin());
-  expect(outcomes.map((outcome) => (outcome.ok ? outcome.row.model : Object.keys(outcome.errors)))).toEqual(["a", ["model"], ["body"], "b"]);
+  expect(outcomes.map((outcome) => (outcome.ok ? outcome.row.model : Object.keys(outcome.errors)))).toEqual([
+    "a",
+    ["model"],
+    ["body"],
+    "b",
+  ]);
   expect(written.map((row) => row.model)).toEqual(["a", "b"]);
 });
 
 test("a row over the bound of a span is refused with that bound", async () => {
   const [outcome] = await intake.accept([{ input: "x".repeat(20 * 1024 * 1024) }], newOrigin());
-  expect(outcome).toMatchObject({ ok: false, code: "payload_too_large", errors: { body: [expect.stringContaining("20 MB")] } });
+  expect(outcome).toMatchObject({
+    ok: false,
+    code: "payload_too_large",
+    errors: { body: [expect.stringContaining("20 MB")] },
+  });
 });
 
 test("concurrent resends of one span leave one row", async () => {
   written = [];
   const origin = newOrigin();
-  await Promise.all(Array.from({ length: 20 }, (_, i) => intake.accept([{ ...completed, timestamp: `2026-01-01T00:00:${10 + i}Z` }], origin)));
+  await Promise.all(
+    Array.from({ length: 20 }, (_, i) =>
+      intake.accept([{ ...completed, timestamp: `2026-01-01T00:00:${10 + i}Z` }], origin),
+    ),
+  );
   expect(collapse(written)).toHaveLength(1);
 });

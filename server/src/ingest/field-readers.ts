@@ -135,4 +135,3 @@ export const version: Reader<string | number> = (value) => {
   if (typeof value === "number" || typeof value === "string") return value === "" ? undefined : value;
   return isRawNumber(value) ? value.rawJSON : new Problem("must be a number or a string");
 };
-

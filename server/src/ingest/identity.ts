@@ -10,9 +10,17 @@ import type { IdentityRecord } from "../storage/journal/journal.ts";
  * A version is `rank << 61 | receivedNs`: the fuller version wins whatever the order of arrival, and among equally
  * full ones the last received wins whole. Each stored row has its own version; the table keeps the highest.
  */
-export function spanIdentity(parts: { organization_id: string; environment: string; trace: string; span: string }): Buffer {
+export function spanIdentity(parts: {
+  organization_id: string;
+  environment: string;
+  trace: string;
+  span: string;
+}): Buffer {
   const scope = `${parts.organization_id}\u0000${parts.environment}\u0000${parts.trace}`;
-  const bytes = Buffer.from(hash("sha256", scope, "hex").slice(0, 16) + hash("sha256", `${scope}\u0000${parts.span}`, "hex").slice(0, 16), "hex");
+  const bytes = Buffer.from(
+    hash("sha256", scope, "hex").slice(0, 16) + hash("sha256", `${scope}\u0000${parts.span}`, "hex").slice(0, 16),
+    "hex",
+  );
   return asUuid8(bytes);
 }
 
@@ -48,7 +56,10 @@ export type Resend =
   | { kind: "wins"; replaces: bigint | undefined };
 
 /** Compares a new version of a span with the one accepted before. */
-export function judgeResend(before: IdentityRecord | undefined, next: { timestampNs: bigint; version: bigint }): Resend {
+export function judgeResend(
+  before: IdentityRecord | undefined,
+  next: { timestampNs: bigint; version: bigint },
+): Resend {
   if (!before) return { kind: "first" };
   if (rankOf(before.version) > rankOf(next.version)) return { kind: "superseded" };
   return { kind: "wins", replaces: before.timestampNs === next.timestampNs ? undefined : before.timestampNs };

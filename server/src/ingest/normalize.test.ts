@@ -67,7 +67,8 @@ describe("what a body must be", () => {
     const sent = { model: null, customer_identifier: "", trace_unique_id: "", environment: "test", whatever: { a: 1 } };
     const { row: stored, isIdentified } = span(sent);
     expect(stored).toMatchObject({ environment: "prod" });
-    for (const field of ["model", "customer_identifier", "trace_unique_id", "whatever"]) expect(stored).not.toHaveProperty(field);
+    for (const field of ["model", "customer_identifier", "trace_unique_id", "whatever"])
+      expect(stored).not.toHaveProperty(field);
     expect(isIdentified).toBe(false);
   });
 
@@ -78,7 +79,9 @@ describe("what a body must be", () => {
     expect(errors({ metadata: Object.fromEntries(Array.from({ length: 250_001 }, (_, i) => [`k${i}`, 1])) })).toEqual({
       body: [expect.stringContaining("more than")],
     });
-    const hostile = parseJson(Buffer.from('{"__proto__":{"polluted":1},"constructor":1,"metadata":{"__proto__":{"polluted":1},"a":1}}'));
+    const hostile = parseJson(
+      Buffer.from('{"__proto__":{"polluted":1},"constructor":1,"metadata":{"__proto__":{"polluted":1},"a":1}}'),
+    );
     if (!hostile.ok) throw new Error(hostile.message);
     const stored = row(hostile.value);
     expect(JSON.stringify([stored.metadata, stored.metadata_reserved])).toBe('[{"a":1},{"__proto__":{"polluted":1}}]');
@@ -109,7 +112,9 @@ describe("names and times", () => {
   });
 
   test("customer_params name the customer where the body does not", () => {
-    expect(row({ customer_params: { customer_identifier: "c", email: "e@x.io", name: "N" }, customer_name: "Own" })).toMatchObject({
+    expect(
+      row({ customer_params: { customer_identifier: "c", email: "e@x.io", name: "N" }, customer_name: "Own" }),
+    ).toMatchObject({
       customer_identifier: "c",
       customer_email: "e@x.io",
       customer_name: "Own",
@@ -117,13 +122,43 @@ describe("names and times", () => {
   });
 
   test.each([
-    [{ timestamp: "2026-01-01T00:00:10Z", latency: 4 }, "2026-01-01 00:00:06.000000000", "2026-01-01 00:00:10.000000000", 4],
-    [{ start_time: "2026-01-01T00:00:06Z", latency: 4 }, "2026-01-01 00:00:06.000000000", "2026-01-01 00:00:10.000000000", 4],
-    [{ start_time: "2026-01-01T00:00:06Z", timestamp: "2026-01-01T00:00:08.5Z" }, "2026-01-01 00:00:06.000000000", "2026-01-01 00:00:08.500000000", 2.5],
-    [{ start_time: "2026-01-01T00:00:06Z", timestamp: "2026-01-01T00:00:08.5Z", latency: 0 }, "2026-01-01 00:00:06.000000000", "2026-01-01 00:00:08.500000000", 2.5],
-    [{ start_time: "2026-01-01T00:00:06Z", timestamp: "2026-01-01T00:00:05Z" }, "2026-01-01 00:00:06.000000000", "2026-01-01 00:00:05.000000000", undefined],
+    [
+      { timestamp: "2026-01-01T00:00:10Z", latency: 4 },
+      "2026-01-01 00:00:06.000000000",
+      "2026-01-01 00:00:10.000000000",
+      4,
+    ],
+    [
+      { start_time: "2026-01-01T00:00:06Z", latency: 4 },
+      "2026-01-01 00:00:06.000000000",
+      "2026-01-01 00:00:10.000000000",
+      4,
+    ],
+    [
+      { start_time: "2026-01-01T00:00:06Z", timestamp: "2026-01-01T00:00:08.5Z" },
+      "2026-01-01 00:00:06.000000000",
+      "2026-01-01 00:00:08.500000000",
+      2.5,
+    ],
+    [
+      { start_time: "2026-01-01T00:00:06Z", timestamp: "2026-01-01T00:00:08.5Z", latency: 0 },
+      "2026-01-01 00:00:06.000000000",
+      "2026-01-01 00:00:08.500000000",
+      2.5,
+    ],
+    [
+      { start_time: "2026-01-01T00:00:06Z", timestamp: "2026-01-01T00:00:05Z" },
+      "2026-01-01 00:00:06.000000000",
+      "2026-01-01 00:00:05.000000000",
+      undefined,
+    ],
     [{ timestamp: 0 }, "1970-01-01 00:00:00.000000000", "1970-01-01 00:00:00.000000000", undefined],
-    [{ timestamp: "2026-01-01T00:00:00.123456789" }, "2026-01-01 00:00:00.123456789", "2026-01-01 00:00:00.123456789", undefined],
+    [
+      { timestamp: "2026-01-01T00:00:00.123456789" },
+      "2026-01-01 00:00:00.123456789",
+      "2026-01-01 00:00:00.123456789",
+      undefined,
+    ],
     [{ latency: -3 }, "2026-01-02 00:00:00.000000000", "2026-01-02 00:00:00.000000000", undefined],
   ])("times of %j", (body, start_time, timestamp, latency) => {
     const stored = row(body);
@@ -156,7 +191,9 @@ describe("content", () => {
   });
 
   test("messages that arrive as JSON text are read", () => {
-    expect(row({ prompt_messages: '[{"role":"user","content":"x"}]' }).prompt_messages).toEqual([{ role: "user", content: "x" }]);
+    expect(row({ prompt_messages: '[{"role":"user","content":"x"}]' }).prompt_messages).toEqual([
+      { role: "user", content: "x" },
+    ]);
   });
 
   test("input that repeats the messages is not stored twice", () => {
@@ -180,7 +217,12 @@ describe("content", () => {
       completion_tokens: 5,
     });
     expect(JSON.stringify(stored)).not.toContain("secret");
-    expect(stored).toMatchObject({ model: "gpt-4o", prompt_tokens: 5, log_type: "chat", extra: { is_log_omitted: true } });
+    expect(stored).toMatchObject({
+      model: "gpt-4o",
+      prompt_tokens: 5,
+      log_type: "chat",
+      extra: { is_log_omitted: true },
+    });
   });
 
   test("reserved metadata is kept apart and never indexed", () => {
@@ -194,22 +236,44 @@ describe("content", () => {
 describe("cost", () => {
   const call = { model: "gpt-4o", prompt_tokens: 1000, completion_tokens: 100 };
   test("is computed when absent, kept when stated, null when unknown", () => {
-    expect(row(call)).toMatchObject({ cost: 0.0035, cost_source: "computed", price_version: expect.stringContaining("openai/gpt-4o") as string });
+    expect(row(call)).toMatchObject({
+      cost: 0.0035,
+      cost_source: "computed",
+      price_version: expect.stringContaining("openai/gpt-4o") as string,
+    });
     expect(row({ ...call, cost: 9 })).toMatchObject({ cost: 9, cost_source: "stated" });
     expect(row({ ...call, cost: 0 })).toMatchObject({ cost: 0, cost_source: "stated" });
     expect(row({ ...call, model: "unknown-model" })).not.toHaveProperty("cost");
     expect(row({ model: "gpt-4o" })).not.toHaveProperty("cost");
     expect(row({ ...call, prompt_tokens: 0, completion_tokens: 0 }).cost).toBe(0);
-    expect(row({ ...call, cost: 1e999 })).toMatchObject({ cost: 0.0035 });
+    expect(row({ ...call, cost: Number.POSITIVE_INFINITY })).toMatchObject({ cost: 0.0035 });
     expect(row({ ...call, cache_hit: true }).cost).toBe(0);
     expect(row({ ...call, model: "x", prompt_unit_price: 1, completion_unit_price: 2 }).cost).toBeCloseTo(0.0012);
   });
 
   test.each([
-    [{ prompt_tokens: 57, completion_tokens: 17, total_tokens: 74, prompt_tokens_details: { cached_tokens: 32 }, completion_tokens_details: { reasoning_tokens: 5 } }, [57, 17, 74, 32, undefined, 5]],
-    [{ input_tokens: 25, output_tokens: 17, cache_creation_input_tokens: 12, cache_read_input_tokens: 20 }, [57, 17, 74, 20, 12, undefined]],
-    [{ input_tokens: 57, output_tokens: 17, input_tokens_details: { cached_tokens: 32 } }, [57, 17, 74, 32, undefined, undefined]],
-    [{ prompt_tokens: "57", completion_tokens: null, total_tokens: 74 }, [57, undefined, 74, undefined, undefined, undefined]],
+    [
+      {
+        prompt_tokens: 57,
+        completion_tokens: 17,
+        total_tokens: 74,
+        prompt_tokens_details: { cached_tokens: 32 },
+        completion_tokens_details: { reasoning_tokens: 5 },
+      },
+      [57, 17, 74, 32, undefined, 5],
+    ],
+    [
+      { input_tokens: 25, output_tokens: 17, cache_creation_input_tokens: 12, cache_read_input_tokens: 20 },
+      [57, 17, 74, 20, 12, undefined],
+    ],
+    [
+      { input_tokens: 57, output_tokens: 17, input_tokens_details: { cached_tokens: 32 } },
+      [57, 17, 74, 32, undefined, undefined],
+    ],
+    [
+      { prompt_tokens: "57", completion_tokens: null, total_tokens: 74 },
+      [57, undefined, 74, undefined, undefined, undefined],
+    ],
   ])("usage %j", (usage, [prompt, completion, total, read, write, reasoning]) => {
     const stored = row({ usage });
     expect([
@@ -241,7 +305,9 @@ describe("identity", () => {
   test("is new per call otherwise, unless an idempotency key names the row", () => {
     expect(span({ span_unique_id: "s" }).row.unique_id).not.toBe(span({ span_unique_id: "s" }).row.unique_id);
     expect(span({}, { idempotencyKey: "k\n0" }).row.unique_id).toBe(span({}, { idempotencyKey: "k\n0" }).row.unique_id);
-    expect(span({}, { idempotencyKey: "k\n0" }).row.unique_id).not.toBe(span({}, { idempotencyKey: "k\n1" }).row.unique_id);
+    expect(span({}, { idempotencyKey: "k\n0" }).row.unique_id).not.toBe(
+      span({}, { idempotencyKey: "k\n1" }).row.unique_id,
+    );
   });
 
   test("fuller versions rank higher", () => {
@@ -259,12 +325,23 @@ describe("identity", () => {
 });
 
 test("no JSON object can make it throw or give a row that is no JSON", () => {
-  const fieldNames = ["metadata", "usage", "timestamp", "latency", "prompt_messages", "output", "cost", "svc_params", "stop", "n"];
+  const fieldNames = [
+    "metadata",
+    "usage",
+    "timestamp",
+    "latency",
+    "prompt_messages",
+    "output",
+    "cost",
+    "svc_params",
+    "stop",
+    "n",
+  ];
   fc.assert(
     fc.property(fc.dictionary(fc.oneof(fc.constantFrom(...fieldNames), fc.string()), fc.jsonValue()), (body) => {
       const result = normalize(body);
-      if (result.ok) expect(() => JSON.parse(JSON.stringify(result.span.row)) as unknown).not.toThrow();
-      else expect(Object.keys(result.errors).length).toBeGreaterThan(0);
+      const outcome = result.ok ? (JSON.parse(JSON.stringify(result.span.row)) as object) : result.errors;
+      expect(Object.keys(outcome).length).toBeGreaterThan(0);
     }),
     { numRuns: 300 },
   );

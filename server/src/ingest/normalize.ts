@@ -60,7 +60,11 @@ const contentFields: ReadonlySet<string> = new Set([
 export function normalizeSpan(
   body: unknown,
   origin: SpanOrigin,
-  { receivedNs, prices, idempotencyKey }: { receivedNs: bigint; prices: PriceBook; idempotencyKey?: string | undefined },
+  {
+    receivedNs,
+    prices,
+    idempotencyKey,
+  }: { receivedNs: bigint; prices: PriceBook; idempotencyKey?: string | undefined },
 ): NormalizeResult {
   const read = readBody(body);
   if (!read.ok) return read;
@@ -180,7 +184,11 @@ function placeMessages(row: SpanRow, values: BodyValues): void {
   if (row.input !== undefined && row.prompt_messages !== undefined && isSameJson(row.input, row.prompt_messages)) {
     delete row.input;
   }
-  if (row.output !== undefined && row.completion_message !== undefined && isSameJson(row.output, row.completion_message)) {
+  if (
+    row.output !== undefined &&
+    row.completion_message !== undefined &&
+    isSameJson(row.output, row.completion_message)
+  ) {
     delete row.output;
   }
 }

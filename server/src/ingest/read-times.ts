@@ -18,8 +18,7 @@ export function readTimes(
   receivedNs: bigint,
 ): SpanTimes {
   const stated = latency === undefined ? undefined : BigInt(Math.round(Math.min(latency, maxLatencyS) * 1e9));
-  const timestampNs =
-    timestamp ?? (start_time === undefined ? receivedNs : clampNs(start_time + (stated ?? 0n)));
+  const timestampNs = timestamp ?? (start_time === undefined ? receivedNs : clampNs(start_time + (stated ?? 0n)));
   const startNs = start_time ?? clampNs(timestampNs - (stated ?? 0n));
   const between = timestamp !== undefined && start_time !== undefined ? timestamp - start_time : undefined;
   const computed = between !== undefined && between >= 0n ? Number(between) / 1e9 : undefined;

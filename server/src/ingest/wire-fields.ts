@@ -117,19 +117,20 @@ export type WireField = { field: string; reader: Reader<unknown>; isAlias: boole
 
 /** Every accepted name, aliases included; a Map, so that no hostile key finds a prototype. */
 export const wireFields: ReadonlyMap<string, WireField> = new Map(
-  Object.entries<Reader<unknown>>({ ...plainFields, ...derivedFields }).flatMap(([field, reader]) => [
-    [field, { field, reader, isAlias: false }] as const,
-    ...Object.entries(fieldAliases)
-      .filter(([, own]) => own === field)
-      .map(([alias]) => [alias, { field, reader, isAlias: true }] as const),
-  ]),
+  Object.entries<Reader<unknown>>({ ...plainFields, ...derivedFields }).flatMap(([field, reader]) =>
+    [field, ...aliasesOf(field)].map((name): [string, WireField] => [name, { field, reader, isAlias: name !== field }]),
+  ),
 );
+
+function aliasesOf(field: string): string[] {
+  return Object.keys(fieldAliases).filter((alias) => fieldAliases[alias] === field);
+}
 
 /** Where each plain field is stored. */
 export const placeOfField: ReadonlyMap<string, "column" | "extra"> = new Map(
-  Object.keys(plainFields).map((field) => {
-    if (field in spanColumns) return [field, "column"] as const;
-    if (field in spanExtras) return [field, "extra"] as const;
+  Object.keys(plainFields).map((field): [string, "column" | "extra"] => {
+    if (field in spanColumns) return [field, "column"];
+    if (field in spanExtras) return [field, "extra"];
     throw new Error(`the field ${field} has no place in domain/span.ts`);
   }),
 );

@@ -5,6 +5,7 @@ import type { Journal, JournalEntry } from "../storage/journal/journal.ts";
 import { isPoisonBatch } from "../storage/spans/span-store.ts";
 import type { SpanStore } from "../storage/spans/span-store.ts";
 import type { IngestMetrics } from "../telemetry/ingest-metrics.ts";
+import { createWriterQueue, type Group } from "./writer-queue.ts";
 
 /**
  * Moves accepted rows from the journal into the span store, in groups, forever.
@@ -42,186 +43,162 @@ export type SpanWriterDeps = {
   now: () => number;
 };
 
-type Queued = JournalEntry & { payload: Buffer | undefined };
-type Group = { entries: Queued[]; rows: number; bytes: number };
+type Batch = { payload: Buffer; rows: number; token: string };
 
-export function createSpanWriter({ journal, store, metrics, logger, nodeId, now }: SpanWriterDeps): SpanWriter {
-  const queue = createQueue();
-  const stopping = new AbortController();
-  let running: Promise<void> | undefined;
-  let lastReplaySeq = 0;
-  let addedSeq = 0;
-  let writtenSeq = 0;
-  let failing: WriterState["failing"];
-  let wake = (): void => undefined;
-  let flushRequested = false;
-  let flushWaiters: Array<{ seq: number; resolve: () => void }> = [];
+export function createSpanWriter(deps: SpanWriterDeps): SpanWriter {
+  return new JournalWriter(deps);
+}
 
-  const loop = async (): Promise<void> => {
-    while (!stopping.signal.aborted) {
-      if (queue.size() === 0) {
-        flushRequested = false;
-        await new Promise<void>((resolve) => (wake = resolve));
-        continue;
-      }
-      await waitForGroup();
-      await writeGroup(queue.takeGroup());
+class JournalWriter implements SpanWriter {
+  readonly #deps: SpanWriterDeps;
+  readonly #queue = createWriterQueue();
+  readonly #stopping = new AbortController();
+  #running: Promise<void> | undefined;
+  #lastReplaySeq = 0;
+  #addedSeq = 0;
+  #writtenSeq = 0;
+  #failing: WriterState["failing"];
+  #flushRequested = false;
+  #flushWaiters: Array<{ seq: number; resolve: () => void }> = [];
+  #wake = (): void => undefined;
+
+  constructor(deps: SpanWriterDeps) {
+    this.#deps = deps;
+  }
+
+  start(): void {
+    const { journal, logger } = this.#deps;
+    let entries = journal.pending(0, limits.journalReplayPage);
+    while (entries.length > 0) {
+      for (const entry of entries) this.#enqueue(entry, undefined);
+      entries = journal.pending(this.#addedSeq, limits.journalReplayPage);
     }
-  };
+    this.#lastReplaySeq = this.#addedSeq;
+    if (this.#queue.size() > 0) logger.info({ entries: this.#queue.size() }, "replaying the journal");
+    this.#running = this.#loop();
+  }
+
+  add(entry: JournalEntry, payload: Buffer): void {
+    this.#enqueue(entry, payload);
+  }
+
+  state(): WriterState {
+    return {
+      isReplayed: this.#running !== undefined && this.#writtenSeq >= this.#lastReplaySeq,
+      queuedEntries: this.#queue.size(),
+      failing: this.#failing,
+    };
+  }
+
+  flush(): Promise<void> {
+    if (this.#writtenSeq >= this.#addedSeq) return Promise.resolve();
+    this.#flushRequested = true;
+    this.#wake();
+    return new Promise((resolve) => this.#flushWaiters.push({ seq: this.#addedSeq, resolve }));
+  }
+
+  async stop(graceMs: number): Promise<void> {
+    await Promise.race([this.flush(), sleep(graceMs, undefined, { ref: false })]);
+    this.#stopping.abort();
+    this.#wake();
+    await this.#running;
+  }
+
+  #enqueue(entry: JournalEntry, payload: Buffer | undefined): void {
+    this.#queue.push(entry, payload);
+    this.#addedSeq = entry.seq;
+    if (this.#queue.size() === 1 || this.#queue.isGroupFull()) this.#wake();
+  }
+
+  async #loop(): Promise<void> {
+    while (!this.#stopping.signal.aborted) {
+      if (this.#queue.size() > 0) {
+        await this.#waitForGroup();
+        await this.#writeGroup(this.#queue.takeGroup());
+      } else {
+        this.#flushRequested = false;
+        await new Promise<void>((resolve) => (this.#wake = resolve));
+      }
+    }
+  }
 
   /** Waits until a group is full, old enough, or asked for. */
-  const waitForGroup = async (): Promise<void> => {
-    if (queue.isGroupFull() || flushRequested || stopping.signal.aborted) return;
+  async #waitForGroup(): Promise<void> {
+    if (this.#queue.isGroupFull() || this.#flushRequested || this.#stopping.signal.aborted) return;
     let timer: NodeJS.Timeout | undefined;
     await new Promise<void>((resolve) => {
-      wake = resolve;
+      this.#wake = resolve;
       timer = setTimeout(resolve, limits.writerGroupMs);
     });
     clearTimeout(timer);
-  };
+  }
 
-  const writeGroup = async (group: Group): Promise<void> => {
-    const payload = Buffer.concat(group.entries.map((entry) => entry.payload ?? journal.read(entry.seq) ?? Buffer.alloc(0)));
-    const firstSeq = group.entries[0]?.seq ?? 0;
-    const lastSeq = group.entries.at(-1)?.seq ?? 0;
-    const done = await insert({ payload, rows: group.rows, token: `${nodeId}:${firstSeq}-${lastSeq}` });
-    if (!done) return;
-    writtenSeq = lastSeq;
-    flushWaiters = flushWaiters.filter((waiter) => {
-      if (waiter.seq <= writtenSeq) waiter.resolve();
-      return waiter.seq > writtenSeq;
-    });
-    await journal.remove(group.entries.map((entry) => entry.seq)).catch((error: unknown) => {
+  async #writeGroup({ entries, rows }: Group): Promise<void> {
+    const { journal, logger, nodeId } = this.#deps;
+    const payload = Buffer.concat(entries.map(({ seq, payload }) => payload ?? journal.read(seq) ?? Buffer.alloc(0)));
+    const seqs = entries.map(({ seq }) => seq);
+    const lastSeq = seqs.at(-1) ?? 0;
+    if (!(await this.#insert({ payload, rows, token: `${nodeId}:${seqs[0]}-${lastSeq}` }))) return;
+    await journal.remove(seqs).catch((error: unknown) => {
       logger.error({ err: error }, "journal entries could not be removed; they will be replayed");
     });
-  };
+    this.#writtenSeq = lastSeq;
+    for (const { seq, resolve } of this.#flushWaiters) if (seq <= lastSeq) resolve();
+    this.#flushWaiters = this.#flushWaiters.filter(({ seq }) => seq > lastSeq);
+  }
 
   /** Whether all rows are stored or quarantined; false only when the writer stops first. */
-  const insert = async (batch: { payload: Buffer; rows: number; token: string }): Promise<boolean> => {
-    for (let attempt = 0; !stopping.signal.aborted; attempt += 1) {
+  async #insert(batch: Batch): Promise<boolean> {
+    const { store, metrics } = this.#deps;
+    const { signal } = this.#stopping;
+    for (let attempt = 0; !signal.aborted; attempt += 1) {
       const end = metrics.insertSeconds.startTimer();
       try {
-        await store.insert({ ndjson: batch.payload, rows: batch.rows, token: batch.token }, stopping.signal);
+        await store.insert({ ndjson: batch.payload, rows: batch.rows, token: batch.token }, signal);
         end();
-        metrics.insertedRows.inc(batch.rows);
-        if (failing) logger.info({ failedForMs: now() - failing.sinceMs }, "the span store takes rows again");
-        failing = undefined;
+        this.#succeeded(batch.rows);
         return true;
       } catch (error) {
-        if (isPoisonBatch(error)) return isolate(batch, error);
-        metrics.insertFailures.inc();
-        const reason = error instanceof Error ? error.name : "unknown";
-        if (!failing) logger.error({ err: error }, "the span store refuses rows; they stay in the journal");
-        failing ??= { sinceMs: now(), reason };
-        await sleep(retryDelayMs(attempt), undefined, { signal: stopping.signal }).catch(() => undefined);
+        if (isPoisonBatch(error)) return this.#isolate(batch, error);
+        this.#failed(error);
+        await sleep(retryDelayMs(attempt), undefined, { signal }).catch(() => undefined);
       }
     }
     return false;
-  };
+  }
+
+  #succeeded(rows: number): void {
+    const { metrics, logger, now } = this.#deps;
+    metrics.insertedRows.inc(rows);
+    if (this.#failing) logger.info({ failedForMs: now() - this.#failing.sinceMs }, "the span store takes rows again");
+    this.#failing = undefined;
+  }
+
+  #failed(error: unknown): void {
+    const { metrics, logger, now } = this.#deps;
+    metrics.insertFailures.inc();
+    if (this.#failing || this.#stopping.signal.aborted) return;
+    logger.error({ err: error }, "the span store refuses rows; they stay in the journal");
+    this.#failing = { sinceMs: now(), reason: error instanceof Error ? error.name : "unknown" };
+  }
 
   /** Halves a batch that holds a bad row until that row stands alone. */
-  const isolate = async (batch: { payload: Buffer; rows: number; token: string }, error: Error): Promise<boolean> => {
-    const lines = splitLines(batch.payload);
+  async #isolate({ payload, token }: Batch, error: unknown): Promise<boolean> {
+    const { journal, metrics, logger } = this.#deps;
+    const lines = splitLines(payload);
     if (lines.length <= 1) {
-      logger.error({ err: error, token: batch.token }, "a row was quarantined: the span store refuses its content");
+      logger.error({ err: error, token }, "a row was quarantined: the span store refuses its content");
       metrics.quarantinedRows.inc();
-      await journal.quarantine(batch.payload, error.message);
+      await journal.quarantine(payload, String(error));
       return true;
     }
     const middle = lines.length >> 1;
-    const halves = [lines.slice(0, middle), lines.slice(middle)];
-    for (const [index, half] of halves.entries()) {
-      const part = { payload: Buffer.concat(half), rows: half.length, token: `${batch.token}/${index}` };
-      if (!(await insert(part))) return false;
+    for (const [index, half] of [lines.slice(0, middle), lines.slice(middle)].entries()) {
+      const part = { payload: Buffer.concat(half), rows: half.length, token: `${token}/${index}` };
+      if (!(await this.#insert(part))) return false;
     }
     return true;
-  };
-
-  const enqueue = (entry: JournalEntry, payload: Buffer | undefined): void => {
-    queue.push(entry, payload);
-    addedSeq = entry.seq;
-    if (queue.size() === 1 || queue.isGroupFull()) wake();
-  };
-
-  return {
-    start() {
-      let after = 0;
-      for (;;) {
-        const entries = journal.pending(after, limits.journalReplayPage);
-        for (const entry of entries) enqueue(entry, undefined);
-        const last = entries.at(-1);
-        if (!last) break;
-        after = last.seq;
-      }
-      lastReplaySeq = after;
-      if (queue.size() > 0) logger.info({ entries: queue.size() }, "replaying the journal");
-      running = loop();
-    },
-    add: enqueue,
-    state: () => ({
-      isReplayed: running !== undefined && writtenSeq >= lastReplaySeq,
-      queuedEntries: queue.size(),
-      failing,
-    }),
-    flush() {
-      if (writtenSeq >= addedSeq) return Promise.resolve();
-      flushRequested = true;
-      wake();
-      return new Promise((resolve) => flushWaiters.push({ seq: addedSeq, resolve }));
-    },
-    async stop(graceMs) {
-      await Promise.race([this.flush(), sleep(graceMs, undefined, { ref: false })]);
-      stopping.abort();
-      wake();
-      await running;
-    },
-  };
-}
-
-type Queue = {
-  push(entry: JournalEntry, payload: Buffer | undefined): void;
-  takeGroup(): Group;
-  isGroupFull(): boolean;
-  size(): number;
-};
-
-/** First in, first out. While the store is down the journal holds the bytes; memory holds only so many of them. */
-function createQueue(): Queue {
-  const entries: Queued[] = [];
-  let rows = 0;
-  let bytes = 0;
-  let heldBytes = 0;
-
-  const fits = (group: Group, entry: Queued): boolean =>
-    group.entries.length === 0 ||
-    (group.rows + entry.rows <= limits.writerGroupRows && group.bytes + entry.bytes <= limits.writerGroupBytes);
-
-  return {
-    push(entry, payload) {
-      const held =
-        payload !== undefined && heldBytes + payload.byteLength <= limits.writerHeldBytes ? payload : undefined;
-      entries.push({ ...entry, payload: held });
-      heldBytes += held?.byteLength ?? 0;
-      rows += entry.rows;
-      bytes += entry.bytes;
-    },
-    takeGroup() {
-      const group: Group = { entries: [], rows: 0, bytes: 0 };
-      for (const entry of entries) {
-        if (!fits(group, entry)) break;
-        group.entries.push(entry);
-        group.rows += entry.rows;
-        group.bytes += entry.bytes;
-        heldBytes -= entry.payload?.byteLength ?? 0;
-      }
-      entries.splice(0, group.entries.length);
-      rows -= group.rows;
-      bytes -= group.bytes;
-      return group;
-    },
-    isGroupFull: () => rows >= limits.writerGroupRows || bytes >= limits.writerGroupBytes,
-    size: () => entries.length,
-  };
+  }
 }
 
 /** Exponential, with jitter so that nodes do not knock at one store together. */
@@ -233,7 +210,7 @@ function retryDelayMs(attempt: number): number {
 /** The lines of NDJSON, each with its line break. JSON text holds no raw line break. */
 function splitLines(payload: Buffer): Buffer[] {
   const lines: Buffer[] = [];
-  for (let start = 0; start < payload.length; ) {
+  for (let start = 0; start < payload.length;) {
     const end = payload.indexOf(0x0a, start);
     const next = end === -1 ? payload.length : end + 1;
     lines.push(payload.subarray(start, next));

@@ -50,7 +50,12 @@ describe("agrees with the table's own calculation", () => {
           const input = fresh + cacheRead + cacheWrite;
           const ours = priceOf(model, { input, cacheRead, cacheWrite, output, total: input + output });
           const theirs = calcPrice(
-            { input_tokens: input, cache_read_tokens: cacheRead, cache_write_tokens: cacheWrite, output_tokens: output },
+            {
+              input_tokens: input,
+              cache_read_tokens: cacheRead,
+              cache_write_tokens: cacheWrite,
+              output_tokens: output,
+            },
             model,
             { timestamp: new Date(Number(timestampNs / 1_000_000n)) },
           );

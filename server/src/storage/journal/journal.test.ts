@@ -24,7 +24,9 @@ test("entries come back in order after a reopen, until they are removed", async 
   const path = folder();
   const journal = journalAt(path);
   const entries = await Promise.all(
-    ["a\n", "b\nb\n", "c\n"].map((text, i) => journal.append({ payload: Buffer.from(text), rows: i + 1, identities: [] })),
+    ["a\n", "b\nb\n", "c\n"].map((text, i) =>
+      journal.append({ payload: Buffer.from(text), rows: i + 1, identities: [] }),
+    ),
   );
   await journal.remove([entries[1]!.seq]);
   await journal.close();

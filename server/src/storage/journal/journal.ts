@@ -74,9 +74,13 @@ export function openJournal(options: JournalOptions): Journal {
   return {
     async append({ payload, rows, identities }) {
       if (pendingBytes + payload.byteLength > options.maxBytes) {
-        throw new ServiceError("unavailable", "The ingest journal is full: storage does not keep up. Try again later.", {
-          retryAfterS: 5,
-        });
+        throw new ServiceError(
+          "unavailable",
+          "The ingest journal is full: storage does not keep up. Try again later.",
+          {
+            retryAfterS: 5,
+          },
+        );
       }
       const seq = nextSeq;
       hold(seq, payload.byteLength);
@@ -97,7 +101,7 @@ export function openJournal(options: JournalOptions): Journal {
       }
       return { seq, rows, bytes: payload.byteLength };
     },
-    lookup: memory.lookup,
+    lookup: (identity) => memory.lookup(identity),
     pending(after, limit) {
       return Array.from(entries.getRange({ start: after + 1, limit }), ({ key, value }) => ({
         seq: key,

@@ -1,0 +1,100 @@
+import { z } from "zod";
+import { ServiceError } from "../../domain/errors.ts";
+import { describeFields } from "../../filter/describe.ts";
+import { endpoint } from "../../http/endpoint.ts";
+import { pageOf, paginate } from "../../http/pagination.ts";
+import { environmentQuery, pagingQuery, sortQuery, timeWindowQuery } from "../../http/query.ts";
+import {
+  spanGroupings,
+  spanGroupSortFields,
+  type GroupSpansQuery,
+  type SpanGroup,
+  type SpanGrouping,
+  type SpanStore,
+} from "../../storage/spans/span-store.ts";
+import { filtersBody, readSelection, type SpanReadDeps } from "./read-selection.ts";
+import { isoTime } from "./span-members.ts";
+
+const group = z
+  .looseObject({
+    number_of_requests: z.int(),
+    span_count: z.int(),
+    total_cost: z.number(),
+    total_tokens: z.number(),
+    error_count: z.int(),
+    error_percentage: z.number(),
+    average_cost: z.number(),
+    average_tokens: z.number(),
+    average_latency: z.number(),
+    average_ttft: z.number(),
+    average_tps: z.number(),
+    cache_hit_percentage: z.number(),
+  })
+  .meta({ id: "SpanGroup", description: "The value grouped by stands under its own name beside the aggregates." });
+
+const defaultSort = "-number_of_requests";
+
+export const groupSpans = (deps: SpanReadDeps & { spans: SpanStore }) =>
+  endpoint({
+    id: "group_spans",
+    method: "POST",
+    path: "/api/request-logs/groups/",
+    aliases: [{ method: "GET", path: "/api/request-logs/groups/" }],
+    summary: "Group spans",
+    description: `One aggregate row per group. group_by is one of ${spanGroupings.join(", ")}.`,
+    tags: ["Spans"],
+    auth: "key",
+    permission: "analytics:read",
+    query: z.object({
+      group_by: z.string().optional().meta({ enum: spanGroupings }),
+      ...pagingQuery(),
+      ...sortQuery(defaultSort),
+      ...timeWindowQuery(),
+      ...environmentQuery(),
+    }),
+    body: { kind: "json", schema: filtersBody },
+    success: {
+      status: 200,
+      schema: pageOf(group).extend({ filters_data: z.record(z.string(), z.unknown()), current_filters: z.unknown() }),
+    },
+    errors: ["invalid_request", "forbidden", "query_too_large", "unavailable"],
+    async handler({ principal, query, body, url, signal }) {
+      const groupBy = readGrouping(query.group_by);
+      const selection = readSelection(deps, { organizationId: principal.organization_id, query, body });
+      const { page, page_size: pageSize } = query;
+      const { count, rows } = await deps.spans.groupSpans(
+        { ...selection, page, pageSize, groupBy, sort: readSort(query.sort_by) },
+        signal,
+      );
+      return {
+        ...paginate({ url, page, pageSize, count, results: rows.map(presentGroup) }),
+        filters_data: describeFields(deps.catalogue),
+        current_filters: body.filters ?? {},
+      };
+    },
+  });
+
+function readGrouping(groupBy: string | undefined): SpanGrouping {
+  const known = spanGroupings.find((name) => name === groupBy);
+  if (known !== undefined) return known;
+  const message = `group_by must be one of ${spanGroupings.join(", ")}`;
+  throw new ServiceError("invalid_request", message, { errors: { group_by: [message] } });
+}
+
+/** An unknown field falls back to the default, as the interface says. */
+function readSort(sortBy: string): GroupSpansQuery["sort"] {
+  const descending = sortBy.startsWith("-");
+  const name = descending ? sortBy.slice(1) : sortBy;
+  const field = spanGroupSortFields.find((known) => known === name);
+  return field === undefined ? { field: "number_of_requests", descending: true } : { field, descending };
+}
+
+function presentGroup({ key, first_timestamp, last_timestamp, ...aggregates }: SpanGroup) {
+  return {
+    ...key,
+    date_group: null,
+    ...aggregates,
+    first_timestamp: isoTime(first_timestamp),
+    last_timestamp: isoTime(last_timestamp),
+  };
+}

@@ -1,0 +1,101 @@
+import { z } from "zod";
+import { ServiceError } from "../../domain/errors.ts";
+import type { SpanRow } from "../../domain/span.ts";
+import type { Filter } from "../../filter/ast.ts";
+import type { Catalogue } from "../../filter/catalogue.ts";
+import { describeFields } from "../../filter/describe.ts";
+import { parseConditions } from "../../filter/parse.ts";
+import { parseQuickFilters } from "../../filter/quick-filters.ts";
+import { endpoint } from "../../http/endpoint.ts";
+import { pageOf, paginate } from "../../http/pagination.ts";
+import { environmentQuery, includeFieldsQuery, pagingQuery, sortQuery, timeWindowQuery } from "../../http/query.ts";
+import { rawJson } from "../../http/reply.ts";
+import { JsonObjectWriter } from "../../lib/json-writer.ts";
+import { spanSortFields, type SpanSort, type SpanStore } from "../../storage/spans/span-store.ts";
+import { columnsOf, listMembers, presentSpan } from "./present-span.ts";
+import { filtersBody, readSelection, type SpanReadDeps } from "./read-selection.ts";
+import { spanSchema } from "./span-schema.ts";
+
+const listQuery = z.object({
+  ...pagingQuery(),
+  ...sortQuery("-timestamp"),
+  ...timeWindowQuery(),
+  ...environmentQuery(),
+  ...includeFieldsQuery(),
+  log_type: z.string().optional().meta({ description: "One log type, or several separated by commas. Absent: all." }),
+  fetch_filters: z.stringbool().optional().meta({ description: "Adds filters_data and current_filters." }),
+  is_test: z.stringbool().optional().meta({ description: "Older spelling of environment.", deprecated: true }),
+  all_envs: z.stringbool().optional().meta({ description: "Older spelling of environment=all.", deprecated: true }),
+});
+
+export const listSpans = (deps: SpanReadDeps & { spans: SpanStore }) =>
+  endpoint({
+    id: "list_spans",
+    method: "POST",
+    path: "/api/request-logs/list/",
+    aliases: [
+      { method: "GET", path: "/api/request-logs/list/" },
+      { method: "GET", path: "/request-logs/list/" },
+      "/request-logs/list/",
+    ],
+    summary: "List spans",
+    description:
+      "Filters come in the body, and in the URL as `field=value` or `field[value]=…&field[operator]=…`; a URL name " +
+      "that is no field filters metadata. The window is the last hour unless the query says otherwise.",
+    tags: ["Spans"],
+    auth: "key",
+    permission: "spans:read",
+    query: listQuery,
+    body: { kind: "json", schema: filtersBody },
+    success: { status: 200, schema: pageOf(spanSchema) },
+    errors: ["invalid_request", "query_too_large", "unavailable"],
+    async handler({ principal, query, body, rawQuery, url, signal }) {
+      const more = [quickFilters(rawQuery, deps.catalogue), logTypeFilter(query.log_type, deps.catalogue)];
+      const environment = query.environment ?? olderEnvironment(query);
+      const selection = readSelection(deps, {
+        organizationId: principal.organization_id,
+        query: { ...query, environment },
+        body,
+        more,
+      });
+      const members = listMembers(query.include_fields);
+      const { page, page_size: pageSize } = query;
+      const { count, rows } = await deps.spans.listSpans(
+        { ...selection, page, pageSize, sort: readSort(query.sort_by), fields: columnsOf(members) },
+        signal,
+      );
+      const { results, ...envelope } = paginate({ url, page, pageSize, count, results: rows });
+      const writer = new JsonObjectWriter();
+      for (const [name, value] of Object.entries(envelope)) writer.value(name, value);
+      writer.raw("results", `[${results.map((span) => presentSpan(span, members)).join(",")}]`);
+      if (query.fetch_filters === true) {
+        writer.value("filters_data", describeFields(deps.catalogue)).value("current_filters", body.filters ?? {});
+      }
+      return rawJson(writer.toString());
+    },
+  });
+
+function quickFilters(rawQuery: URLSearchParams, catalogue: Catalogue<SpanRow>): Filter {
+  return parseQuickFilters(rawQuery, catalogue).filter;
+}
+
+function logTypeFilter(logType: string | undefined, catalogue: Catalogue<SpanRow>): Filter {
+  if (logType === undefined || logType === "") return { type: "all", filters: [] };
+  return parseConditions([["log_type", { operator: "in", value: logType.split(",") }]], catalogue).filter;
+}
+
+function olderEnvironment(query: { is_test?: boolean | undefined; all_envs?: boolean | undefined }) {
+  if (query.all_envs === true || query.is_test === undefined) return undefined;
+  return query.is_test ? "test" : "prod";
+}
+
+/** Scores sort once there are any; until then all are absent, and the ties fall to the newest. */
+function readSort(sortBy: string): SpanSort {
+  const descending = sortBy.startsWith("-");
+  const name = descending ? sortBy.slice(1) : sortBy;
+  if (name.startsWith("scores__")) return { field: "timestamp", descending };
+  const field = spanSortFields.find((known) => known === name);
+  if (field !== undefined) return { field, descending };
+  const message = `sort_by must be one of ${spanSortFields.join(", ")} or scores__<evaluator>, with or without a leading -`;
+  throw new ServiceError("invalid_request", message, { errors: { sort_by: [message] } });
+}

@@ -1,0 +1,30 @@
+import type { SpanColumn } from "../../domain/span.ts";
+import { JsonObjectWriter } from "../../lib/json-writer.ts";
+import type { StoredSpan } from "../../storage/spans/span-store.ts";
+import { spanMembers } from "./span-members.ts";
+
+const keyMembers = ["id", "unique_id", "timestamp", "environment"];
+
+/** The members of a row in lists: all, or those asked for beside the ones that tell rows apart. */
+export function listMembers(includeFields: readonly string[] | undefined): string[] {
+  if (includeFields === undefined) return Object.keys(spanMembers).filter((name) => spanMembers[name]?.lists === true);
+  return [...new Set([...keyMembers, ...includeFields])];
+}
+
+export const allMembers = Object.keys(spanMembers);
+
+/** What the store has to read for these members. */
+export function columnsOf(members: readonly string[]): SpanColumn[] {
+  return [...new Set(members.flatMap((name) => memberOf(name)?.columns ?? []))];
+}
+
+/** One span as JSON text. A member that no span has is null, so that a field asked for is always there. */
+export function presentSpan(span: StoredSpan, members: readonly string[]): string {
+  const writer = new JsonObjectWriter();
+  for (const name of members) writer.raw(name, memberOf(name)?.json(span) ?? "null");
+  return writer.toString();
+}
+
+function memberOf(name: string) {
+  return Object.hasOwn(spanMembers, name) ? spanMembers[name] : undefined;
+}

@@ -1,0 +1,40 @@
+import { ServiceError, type FieldErrors } from "../../domain/errors.ts";
+import type { Environment, Principal } from "../../domain/principal.ts";
+import type { SpanOrigin } from "../../ingest/normalize.ts";
+import { parseJson } from "../../lib/json.ts";
+import { limits } from "../../limits.ts";
+
+/** The JSON of a raw body. @throws ServiceError `invalid_request` */
+export function readJsonBody(bytes: Buffer): unknown {
+  if (bytes.length === 0) throw new ServiceError("invalid_request", "The body is empty; a JSON object is expected.");
+  const parsed = parseJson(bytes);
+  if (!parsed.ok) throw new ServiceError("invalid_request", `The body is ${parsed.message}.`);
+  return parsed.value;
+}
+
+/** `environment` is what a person's token, which belongs to no environment, writes to. */
+export function originOf(principal: Principal, logMethod: string, environment: Environment = "prod"): SpanOrigin {
+  const isKey = principal.kind === "key";
+  return {
+    organization_id: principal.organization_id,
+    environment: isKey ? principal.environment : environment,
+    organization_key_id: isKey ? principal.organization_key_id : "",
+    organization_key_name: isKey ? principal.organization_key_name : "",
+    log_method: logMethod,
+  };
+}
+
+/** Names a request, so that its repetition stores nothing twice. */
+export function readIdempotencyKey(header: string | string[] | undefined): string | undefined {
+  if (header === undefined || header === "") return undefined;
+  if (typeof header === "string" && header.length <= limits.identifierChars) return header;
+  const message = `Idempotency-Key must be one value of at most ${limits.identifierChars} characters`;
+  throw new ServiceError("invalid_request", message, { errors: { "Idempotency-Key": [message] } });
+}
+
+/** `cost must not be negative; model must be a string` */
+export function sentenceOf(errors: FieldErrors): string {
+  return Object.entries(errors)
+    .flatMap(([field, messages]) => messages.map((message) => `${field} ${message}`))
+    .join("; ");
+}

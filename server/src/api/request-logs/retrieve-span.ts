@@ -1,0 +1,32 @@
+import { z } from "zod";
+import { ServiceError } from "../../domain/errors.ts";
+import { endpoint } from "../../http/endpoint.ts";
+import { rawJson } from "../../http/reply.ts";
+import type { SpanStore } from "../../storage/spans/span-store.ts";
+import { allMembers, presentSpan } from "./present-span.ts";
+import { spanSchema } from "./span-schema.ts";
+
+const isUuid = (id: string): boolean => z.guid().safeParse(id).success;
+
+export const retrieveSpan = (deps: { spans: SpanStore }) =>
+  endpoint({
+    id: "retrieve_span",
+    method: "GET",
+    path: "/api/request-logs/{unique_id}/",
+    aliases: ["/request-logs/{unique_id}/"],
+    summary: "Retrieve a span",
+    description:
+      "Every stored field but reserved metadata, with scores and limit_info. Both environments are searched.",
+    tags: ["Spans"],
+    auth: "key",
+    permission: "spans:read",
+    success: { status: 200, schema: spanSchema },
+    errors: ["not_found", "unavailable"],
+    async handler({ principal, params, signal }) {
+      const id = params.unique_id;
+      const scope = { organization_id: principal.organization_id };
+      const span = isUuid(id) ? await deps.spans.retrieveSpan(scope, id, signal) : undefined;
+      if (span === undefined) throw new ServiceError("not_found", "There is no span with this unique_id.");
+      return rawJson(presentSpan(span, allMembers));
+    },
+  });

@@ -1,0 +1,223 @@
+import { messageLogTypes, spanExtras, type SpanColumn, type SpanExtra } from "../../domain/span.ts";
+import { isObject } from "../../lib/json.ts";
+import type { StoredSpan } from "../../storage/spans/span-store.ts";
+
+/**
+ * The members of a span in responses: how each is made from stored columns, as JSON text.
+ *
+ * `lists` says whether list rows have the member too; retrieve has all of them.
+ */
+export type SpanMember = {
+  columns: readonly SpanColumn[];
+  json: (span: StoredSpan) => string;
+  lists: boolean;
+};
+
+const nullJson = "null";
+
+const textOf = (span: StoredSpan, column: SpanColumn): string => {
+  const value = span[column];
+  return typeof value === "string" ? value : "";
+};
+
+const orNull = (text: string): string => (text === "" ? nullJson : JSON.stringify(text));
+
+/** Text, absent as null. */
+const text = (column: SpanColumn, lists = true): SpanMember => ({
+  columns: [column],
+  json: (span) => orNull(textOf(span, column)),
+  lists,
+});
+
+/** Numbers and booleans; integers beyond 2^53 come as their digits. */
+const scalar = (column: SpanColumn, lists = true): SpanMember => ({
+  columns: [column],
+  json: (span) => {
+    const value = span[column];
+    return typeof value === "string" ? value : (JSON.stringify(value) ?? nullJson);
+  },
+  lists,
+});
+
+/** A stored JSON document. */
+const json = (column: SpanColumn, { absent = nullJson, lists = true } = {}): SpanMember => ({
+  columns: [column],
+  json: (span) => textOf(span, column) || absent,
+  lists,
+});
+
+/** ISO 8601 in UTC, with as many fraction digits as the instant has but at least milliseconds. */
+const time = (column: SpanColumn): SpanMember => ({
+  columns: [column],
+  json: (span) => JSON.stringify(isoTime(textOf(span, column))),
+  lists: true,
+});
+
+export function isoTime(stored: string): string {
+  return `${stored.replace(" ", "T").replace(/(\.\d{3}\d*?)0*$/, "$1")}Z`;
+}
+
+const constant = (value: string, lists = true): SpanMember => ({ columns: [], json: () => value, lists });
+
+const isMessageLog = (span: StoredSpan): boolean =>
+  (messageLogTypes as readonly string[]).includes(span.log_type ?? "");
+
+/** The messages in a text: a JSON list of them, one message, or plain text as said by `role`. */
+function messagesOf(content: string, role: string): unknown[] | undefined {
+  if (content === "") return undefined;
+  const first = content.trimStart().charAt(0);
+  if (first === "[" || first === "{") {
+    try {
+      const parsed = JSON.parse(content) as unknown;
+      const list = Array.isArray(parsed) ? (parsed as unknown[]) : [parsed];
+      if (list.length > 0 && list.every((item) => isObject(item) && "role" in item)) return list;
+    } catch {
+      // Not JSON after all: it is what was said.
+    }
+  }
+  return [{ role, content }];
+}
+
+function promptMessages(span: StoredSpan): string {
+  const stored = textOf(span, "prompt_messages");
+  if (stored !== "" || !isMessageLog(span)) return stored === "" ? nullJson : stored;
+  return JSON.stringify(messagesOf(textOf(span, "input"), "user") ?? null);
+}
+
+function completionMessage(span: StoredSpan): string {
+  const stored = textOf(span, "completion_message");
+  if (stored !== "" || !isMessageLog(span)) return stored === "" ? nullJson : stored;
+  const first = firstOf(textOf(span, "completion_messages"));
+  return JSON.stringify(first ?? messagesOf(textOf(span, "output"), "assistant")?.[0] ?? null);
+}
+
+function firstOf(listJson: string): unknown {
+  if (listJson === "") return undefined;
+  const list = JSON.parse(listJson) as unknown;
+  return Array.isArray(list) ? (list as unknown[])[0] : undefined;
+}
+
+/** `input` and `output` are text: what was sent as such, else the JSON text of what stands for them. */
+const mirrored = (column: "input" | "output", ...documents: SpanColumn[]): SpanMember => ({
+  columns: [column, ...documents],
+  json: (span) => {
+    const stored = textOf(span, column);
+    if (stored !== "") return JSON.stringify(stored);
+    return orNull(documents.map((document) => textOf(span, document)).find((document) => document !== "") ?? "");
+  },
+  lists: true,
+});
+
+const messageColumns = [
+  "log_type",
+  "input",
+  "output",
+  "prompt_messages",
+  "completion_message",
+  "completion_messages",
+] as const;
+
+/** A member that shares the column `extra`. */
+const extra = (field: SpanExtra): SpanMember => ({
+  columns: ["extra"],
+  json: (span) => {
+    const stored = textOf(span, "extra");
+    if (stored === "") return nullJson;
+    return JSON.stringify(extrasOf(span, stored)[field] ?? null);
+  },
+  lists: false,
+});
+
+const parsedExtras = new WeakMap<StoredSpan, Record<string, unknown>>();
+
+// Some thirty members read the same small document.
+function extrasOf(span: StoredSpan, stored: string): Record<string, unknown> {
+  const known = parsedExtras.get(span);
+  if (known) return known;
+  const parsed = JSON.parse(stored) as unknown;
+  const extras = isObject(parsed) ? parsed : {};
+  parsedExtras.set(span, extras);
+  return extras;
+}
+
+const extraMembers = Object.fromEntries(
+  Object.keys(spanExtras)
+    .filter((field) => field !== "usage_details")
+    .map((field) => [field, extra(field as SpanExtra)]),
+);
+
+export const spanMembers: Readonly<Record<string, SpanMember>> = {
+  id: text("unique_id"),
+  unique_id: text("unique_id"),
+  organization_id: text("organization_id"),
+  unique_organization_id: text("organization_id"),
+  organization_key_id: text("organization_key_id"),
+  organization_key_name: text("organization_key_name"),
+  environment: text("environment"),
+  timestamp: time("timestamp"),
+  start_time: time("start_time"),
+  log_type: text("log_type"),
+  log_method: text("log_method"),
+  model: text("model"),
+  provider_id: text("provider_id"),
+  deployment_id: text("deployment_id"),
+  deployment_name: text("deployment_name"),
+  span_name: text("span_name"),
+  span_workflow_name: text("span_workflow_name"),
+  trace_unique_id: text("trace_unique_id"),
+  span_unique_id: text("span_unique_id"),
+  span_parent_id: text("span_parent_id"),
+  thread_identifier: text("thread_identifier"),
+  session_identifier: text("session_identifier"),
+  trace_group_identifier: text("trace_group_identifier"),
+  customer_identifier: text("customer_identifier"),
+  customer_email: text("customer_email"),
+  customer_name: text("customer_name"),
+  custom_identifier: text("custom_identifier"),
+  group_identifier: text("group_identifier"),
+  evaluation_identifier: text("evaluation_identifier"),
+  prompt_id: text("prompt_id"),
+  prompt_name: text("prompt_name"),
+  status: text("status"),
+  failed: { columns: ["status", "status_code"], json: (span) => String(isFailed(span)), lists: true },
+  status_code: scalar("status_code"),
+  error_message: text("error_message"),
+  stream: scalar("stream"),
+  latency: scalar("latency"),
+  time_to_first_token: scalar("time_to_first_token"),
+  tokens_per_second: scalar("tokens_per_second"),
+  routing_time: scalar("routing_time"),
+  prompt_tokens: scalar("prompt_tokens"),
+  completion_tokens: scalar("completion_tokens"),
+  total_tokens: scalar("total_tokens"),
+  total_request_tokens: scalar("total_tokens"),
+  prompt_cache_hit_tokens: scalar("prompt_cache_hit_tokens"),
+  prompt_cache_creation_tokens: scalar("prompt_cache_creation_tokens"),
+  reasoning_tokens: scalar("reasoning_tokens"),
+  cost: scalar("cost"),
+  cost_source: text("cost_source"),
+  price_version: text("price_version"),
+  cache_hit: scalar("cache_hit"),
+  cache_key: text("cache_key"),
+  temperature: scalar("temperature"),
+  max_tokens: scalar("max_tokens"),
+  positive_feedback: scalar("positive_feedback"),
+  metadata: json("metadata", { absent: "{}" }),
+  properties: json("properties", { absent: "{}" }),
+  input: mirrored("input", "prompt_messages"),
+  output: mirrored("output", "completion_message", "completion_messages"),
+  prompt_messages: { columns: messageColumns, json: promptMessages, lists: true },
+  completion_message: { columns: messageColumns, json: completionMessage, lists: true },
+  completion_messages: json("completion_messages"),
+  tools: json("tools"),
+  tool_calls: json("tool_calls"),
+  scores: constant("{}"),
+  ...extraMembers,
+  full_request: json("full_request", { lists: false }),
+  full_response: json("full_response", { lists: false }),
+  blurred: constant("false", false),
+};
+
+function isFailed({ status, status_code }: StoredSpan): boolean {
+  return status === "failed" || Number(status_code ?? 0) >= 400;
+}

@@ -1,0 +1,45 @@
+import { z } from "zod";
+import { endpoint } from "../../http/endpoint.ts";
+import { environmentQuery, timeWindowQuery } from "../../http/query.ts";
+import type { SpanStore } from "../../storage/spans/span-store.ts";
+import { filtersBody, readSelection, type SpanReadDeps } from "./read-selection.ts";
+
+const summary = z
+  .object({
+    number_of_requests: z.int(),
+    total_cost: z
+      .number()
+      .meta({ description: "USD; spans without a known cost are skipped and counted in unpriced_count." }),
+    total_tokens: z.number(),
+    total_prompt_tokens: z.number(),
+    total_completion_tokens: z.number(),
+    avg_latency: z.number().meta({ description: "Seconds." }),
+    avg_tps: z.number(),
+    avg_ttft: z.number().meta({ description: "Seconds." }),
+    scores: z.record(z.string(), z.unknown()).meta({ description: "By evaluator." }),
+    error_count: z.int(),
+    unpriced_count: z.int(),
+    cache_hit_count: z.int(),
+  })
+  .meta({ id: "SpanSummary" });
+
+export const summarizeSpans = (deps: SpanReadDeps & { spans: SpanStore }) =>
+  endpoint({
+    id: "summarize_spans",
+    method: "POST",
+    path: "/api/request-logs/summary/",
+    aliases: [{ method: "GET", path: "/api/request-logs/summary/" }],
+    summary: "Sum up spans",
+    description: "Takes start_time, end_time and environment in the query; every other condition goes into filters.",
+    tags: ["Spans"],
+    auth: "key",
+    permission: "spans:read",
+    query: z.object({ ...timeWindowQuery(), ...environmentQuery() }),
+    body: { kind: "json", schema: filtersBody },
+    success: { status: 200, schema: summary },
+    errors: ["invalid_request", "query_too_large", "unavailable"],
+    async handler({ principal, query, body, signal }) {
+      const selection = readSelection(deps, { organizationId: principal.organization_id, query, body });
+      return { ...(await deps.spans.summarizeSpans(selection, signal)), scores: {} };
+    },
+  });

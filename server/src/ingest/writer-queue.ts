@@ -1,0 +1,52 @@
+import { limits } from "../limits.ts";
+import type { JournalEntry } from "../storage/journal/journal.ts";
+
+export type Queued = JournalEntry & { payload: Buffer | undefined };
+export type Group = { entries: Queued[]; rows: number; bytes: number };
+
+export type WriterQueue = {
+  push(entry: JournalEntry, payload: Buffer | undefined): void;
+  /** The oldest entries, as many as make one insert; at least one. */
+  takeGroup(): Group;
+  isGroupFull(): boolean;
+  size(): number;
+};
+
+/** First in, first out. While the store is down the journal holds the bytes; memory holds only so many of them. */
+export function createWriterQueue(): WriterQueue {
+  const entries: Queued[] = [];
+  let rows = 0;
+  let bytes = 0;
+  let heldBytes = 0;
+
+  const fits = (group: Group, entry: Queued): boolean =>
+    group.entries.length === 0 ||
+    (group.rows + entry.rows <= limits.writerGroupRows && group.bytes + entry.bytes <= limits.writerGroupBytes);
+
+  return {
+    push(entry, payload) {
+      const held =
+        payload !== undefined && heldBytes + payload.byteLength <= limits.writerHeldBytes ? payload : undefined;
+      entries.push({ ...entry, payload: held });
+      heldBytes += held?.byteLength ?? 0;
+      rows += entry.rows;
+      bytes += entry.bytes;
+    },
+    takeGroup() {
+      const group: Group = { entries: [], rows: 0, bytes: 0 };
+      for (const entry of entries) {
+        if (!fits(group, entry)) break;
+        group.entries.push(entry);
+        group.rows += entry.rows;
+        group.bytes += entry.bytes;
+        heldBytes -= entry.payload?.byteLength ?? 0;
+      }
+      entries.splice(0, group.entries.length);
+      rows -= group.rows;
+      bytes -= group.bytes;
+      return group;
+    },
+    isGroupFull: () => rows >= limits.writerGroupRows || bytes >= limits.writerGroupBytes,
+    size: () => entries.length,
+  };
+}

@@ -1,0 +1,23 @@
+/**
+ * Writes one JSON object member by member, with JSON text that is ready embedded as it is: stored documents reach the
+ * caller without being parsed and serialised again, and keep every digit.
+ */
+export class JsonObjectWriter {
+  #text = "";
+
+  /** `undefined` leaves the member out. */
+  value(name: string, value: unknown): this {
+    const text = JSON.stringify(value);
+    return text === undefined ? this : this.raw(name, text);
+  }
+
+  /** `json` must be one valid JSON text. */
+  raw(name: string, json: string): this {
+    this.#text += `${this.#text === "" ? "" : ","}${JSON.stringify(name)}:${json}`;
+    return this;
+  }
+
+  toString(): string {
+    return `{${this.#text}}`;
+  }
+}
