@@ -48,24 +48,30 @@ export function indexMetadata(metadata: Record<string, unknown>): Record<string,
 /** JSON text of a value, undefined when it is longer; gives up early, so a huge value costs no more than a long one. */
 function shortJson(root: unknown, maxChars: number): string | undefined {
   let text = "";
-  const write = (value: unknown): boolean => {
-    if (Array.isArray(value)) return writeMembers("[", value.entries(), "]");
-    if (isObject(value)) return writeMembers("{", Object.entries(value), "}");
+  const write = (value: unknown, depth: number): boolean => {
+    if (depth > limits.spanDepth || text.length > maxChars) return false;
+    if (Array.isArray(value)) return writeMembers("[", value.entries(), "]", depth);
+    if (isObject(value)) return writeMembers("{", Object.entries(value), "}", depth);
     if (typeof value === "string" && value.length > maxChars) return false;
     text += JSON.stringify(value) ?? "null";
     return text.length <= maxChars;
   };
-  const writeMembers = (open: string, members: Iterable<[string | number, unknown]>, close: string): boolean => {
+  const writeMembers = (
+    open: string,
+    members: Iterable<[string | number, unknown]>,
+    close: string,
+    depth: number,
+  ): boolean => {
     text += open;
     let first = true;
     for (const [key, value] of members) {
       if (!first) text += ",";
       first = false;
       if (typeof key === "string") text += `${JSON.stringify(key)}:`;
-      if (!write(value)) return false;
+      if (!write(value, depth + 1)) return false;
     }
     text += close;
     return text.length <= maxChars;
   };
-  return write(root) ? text : undefined;
+  return write(root, 1) ? text : undefined;
 }

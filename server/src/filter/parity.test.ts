@@ -1,57 +1,26 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import type { ClickHouseClient } from "@clickhouse/client";
-import { createClient } from "@clickhouse/client";
-import { createChdbConnection } from "chdb/connection";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { SpanColumn, SpanRow } from "../domain/span.ts";
-import { spanColumns } from "../domain/span.ts";
+import type { SpanRow } from "../domain/span.ts";
 import { rawJson } from "../lib/json.ts";
-import type { Filter } from "./ast.ts";
 import { compileMatcher } from "./match.ts";
 import { indexMetadata } from "./metadata-index.ts";
 import { parseFilters } from "./parse.ts";
 import { createSpanCatalogue } from "./span-fields.ts";
+import type { SpanTable } from "./span-table.fixture.ts";
+import { openSpanTable } from "./span-table.fixture.ts";
 import { escapeRegExp, foldedRe2Pattern } from "./text.ts";
-import { toClickHouse } from "./to-clickhouse.ts";
 
 /** Both interpreters must say the same of every row: one reads the rows in memory, the other from a real table. */
 
 const catalogue = createSpanCatalogue();
-const directory = mkdtempSync(join(tmpdir(), "filter-parity-"));
-type ClientConfig = NonNullable<Parameters<typeof createClient>[0]>;
-let client: ClickHouseClient;
-
-const columnTypes = {
-  text: "String",
-  json: "String",
-  uuid: "UUID",
-  time: "DateTime64(9, 'UTC')",
-  integer: "Nullable(Int64)",
-  number: "Nullable(Float64)",
-  boolean: "Nullable(Bool)",
-  map: "Map(LowCardinality(String), String)",
-} as const;
-const specialTypes: Partial<Record<SpanColumn, string>> = {
-  environment: "Enum8('prod' = 1, 'test' = 2)",
-  model: "LowCardinality(String)",
-};
+let table: SpanTable;
 
 beforeAll(async () => {
-  // Two packages bring one declaration each of what is one class at run time.
-  const connection = createChdbConnection({ path: directory }) as unknown as NonNullable<ClientConfig["connection"]>;
-  client = createClient({ connection });
-  const columns = Object.entries(spanColumns).map(
-    ([name, kind]) => `${name} ${specialTypes[name as SpanColumn] ?? columnTypes[kind]}`,
-  );
-  await client.command({ query: `CREATE TABLE spans (${columns.join(", ")}) ENGINE = MergeTree ORDER BY unique_id` });
+  table = await openSpanTable(catalogue);
 });
 
 afterAll(async () => {
-  await client.close();
-  rmSync(directory, { recursive: true, force: true });
+  await table.close();
 });
 
 // Characters on which two implementations like to differ: case pairs outside ASCII, expanding and one-way mappings,
@@ -242,30 +211,17 @@ function merge(parts: ReadonlyArray<Record<string, unknown>>): Record<string, un
   return Object.assign({}, ...parts);
 }
 
-/** Per row the verdict of each filter; anything but 0 and 1 would be a NULL that a negation does not turn. */
-async function verdictsOfTable(trees: readonly Filter[]): Promise<Map<string, unknown[]>> {
-  const compiled = trees.map((tree, index) => toClickHouse(tree, catalogue, { prefix: `f${index}_`, table: "s" }));
-  const query = `SELECT unique_id, [${compiled.map(({ sql }) => `toInt8(${sql})`).join(", ")}] AS verdicts FROM spans AS s`;
-  const result = await client.query({
-    query,
-    query_params: Object.assign({}, ...compiled.map(({ params }) => params)),
-    format: "JSONEachRow",
-  });
-  const rows = await result.json<{ unique_id: string; verdicts: unknown[] }>();
-  return new Map(rows.map((one) => [one.unique_id, one.verdicts]));
-}
-
 describe("the two interpreters", () => {
   test("agree on every row and filter", async () => {
     const rows = fc.sample(row, { numRuns: 300, seed: 20_250_101 });
-    await client.insert({ table: "spans", values: rows, format: "JSONEachRow" });
+    await table.insert(rows);
     let held = 0;
     let asked = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(filters(rows), { minLength: 30, maxLength: 30 }), async (inputs) => {
         const trees = inputs.map((input) => parseFilters(input, catalogue).filter);
         const matchers = trees.map((tree) => compileMatcher(tree, catalogue));
-        const expected = await verdictsOfTable(trees);
+        const expected = await table.verdicts(trees);
         expect(expected.size).toBe(rows.length);
         for (const one of rows) {
           const verdicts = expected.get(one.unique_id) ?? [];
@@ -290,10 +246,13 @@ describe("the two interpreters", () => {
   test("fold the case of every letter alike", async () => {
     const pairs = casePairs();
     expect(pairs.length).toBeGreaterThan(2_000);
-    await client.command({ query: "CREATE TABLE pairs (a String, pattern String) ENGINE = Memory" });
+    await table.client.command({ query: "CREATE TABLE pairs (a String, pattern String) ENGINE = Memory" });
     const values = pairs.map(([a, b]) => ({ a, pattern: `(?is)^${foldedRe2Pattern(b)}$` }));
-    await client.insert({ table: "pairs", values, format: "JSONEachRow" });
-    const result = await client.query({ query: "SELECT match(a, pattern) AS same FROM pairs", format: "JSONEachRow" });
+    await table.client.insert({ table: "pairs", values, format: "JSONEachRow" });
+    const result = await table.client.query({
+      query: "SELECT match(a, pattern) AS same FROM pairs",
+      format: "JSONEachRow",
+    });
     const verdicts = await result.json<{ same: number }>();
     const different = pairs.filter(([a, b], index) => {
       const inMemory = new RegExp(`^${escapeRegExp(b)}$`, "ius").test(a);

@@ -1,0 +1,47 @@
+import { describe, expect, test } from "vitest";
+import { parseFilters } from "./parse.ts";
+import { parseQuickFilters } from "./quick-filters.ts";
+import { createSpanCatalogue } from "./span-fields.ts";
+
+const catalogue = createSpanCatalogue();
+const read = (query: string, ...others: string[]) =>
+  parseQuickFilters(new URLSearchParams(query), catalogue, others).filter;
+const body = (filters: unknown) => parseFilters(filters, catalogue).filter;
+
+describe("filters of a URL", () => {
+  test.each<[query: string, filters: unknown]>([
+    ["model=gpt-4o", { model: "gpt-4o" }],
+    ["model=a&model=b", { model: ["a", "b"] }],
+    ["model[]=a&model[]=b", { model: ["a", "b"] }],
+    ["model[value]=a", { model: "a" }],
+    ["cost[value]=0.5&cost[operator]=gt", { cost: { operator: "gt", value: 0.5 } }],
+    ["cost[operator]=gt&cost[value]=0.5", { cost: { operator: "gt", value: 0.5 } }],
+    ["model[value]=a, b&model[operator]=in", { model: ["a", "b"] }],
+    ["model=a, b", { model: "a, b" }],
+    ["stream=true", { stream: true }],
+    ["model=a&status[value]=error&status[connector]=OR", { model: "a", status: { value: "error", connector: "OR" } }],
+    ["metadata__plan=pro", { metadata__plan: "pro" }],
+    ["plan=pro", { metadata__plan: "pro" }],
+    ["attempt[value]=3&attempt[operator]=gte", { metadata__attempt: { operator: "gte", value: "3" } }],
+    ["environment[value]=test&environment[operator]=not", { environment: { operator: "not", value: "test" } }],
+    [
+      "customer_identifier[operator]=isnull&customer_identifier[value]=true",
+      { customer_identifier: { operator: "isnull", value: true } },
+    ],
+  ])("%s", (query, filters) => {
+    expect(read(query)).toEqual(body(filters));
+  });
+
+  test("skips what has another meaning", () => {
+    const reserved = "page=2&page_size=5&sort_by=cost&start_time=x&end_time=y&environment=prod&log_type=chat";
+    expect(
+      read(`${reserved}&include_fields=id&fetch_filters=true&is_test=1&all_envs=1&group_by=model`, "group_by"),
+    ).toEqual(body({}));
+  });
+
+  test("names what it cannot read", () => {
+    expect(() => read("cost=abc")).toThrow(/cost/);
+    expect(() => read("cost[value]=1&cost[operator]=between")).toThrow(/between/);
+    expect(() => read("_secret=1")).toThrow(/_secret/);
+  });
+});
