@@ -54,7 +54,12 @@ export const variables = {
   prodKey: variable("SPANWAY_PROD_KEY", apiKey, null, "First API key of the prod environment."),
   testKey: variable("SPANWAY_TEST_KEY", apiKey, null, "First API key of the test environment."),
   adminEmail: variable("SPANWAY_ADMIN_EMAIL", email, null, "E-mail address of the first user."),
-  adminPassword: variable("SPANWAY_ADMIN_PASSWORD", secret(8), null, "Password of the first user."),
+  adminPassword: variable(
+    "SPANWAY_ADMIN_PASSWORD",
+    secret(limits.passwordCharsMin),
+    null,
+    "Password of the first user.",
+  ),
   bulkCreatePerMinute: perMinute("SPANWAY_BULK_CREATE_PER_MINUTE", "30", "Bulk span requests per organisation."),
   bulkDeletePerMinute: perMinute("SPANWAY_BULK_DELETE_PER_MINUTE", "10", "Bulk deletions per organisation and path."),
   publicTracePerMinute: perMinute("SPANWAY_PUBLIC_TRACE_PER_MINUTE", "60", "Reads of shared traces per address."),

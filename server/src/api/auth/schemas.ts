@@ -14,4 +14,4 @@ export const emailSchema = z
   .max(254)
   .regex(/^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u, "must be an e-mail address");
 
-export const newPasswordSchema = z.string().min(8).max(limits.passwordChars);
+export const newPasswordSchema = z.string().min(limits.passwordCharsMin).max(limits.passwordChars);

@@ -1,0 +1,22 @@
+import { runAdmin } from "./admin/run-admin.ts";
+import { createPasswords } from "./auth/passwords.ts";
+import { ConfigError, readConfig } from "./config.ts";
+import { createControlStores } from "./storage/control/control-stores.ts";
+import { openControlDatabase } from "./storage/control/open-control-database.ts";
+
+async function open() {
+  const database = openControlDatabase(readConfig().control);
+  await database.migrate();
+  const context = { stores: createControlStores(database), passwords: createPasswords(), nowMs: Date.now };
+  return { context, close: database.close };
+}
+
+try {
+  const { code, stdout, stderr } = await runAdmin(process.argv.slice(2), open);
+  if (stdout !== "") console.log(stdout);
+  if (stderr !== "") console.error(stderr);
+  process.exitCode = code;
+} catch (error) {
+  console.error(error instanceof ConfigError ? error.message : error);
+  process.exitCode = 1;
+}

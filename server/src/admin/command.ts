@@ -1,0 +1,86 @@
+import { parseArgs } from "node:util";
+import type { Passwords } from "../auth/passwords.ts";
+import type { ControlStores } from "../storage/control/control-stores.ts";
+
+export type Option = {
+  /** Shown for the value in the help; a flag takes none. */
+  value?: string;
+  description: string;
+  required?: boolean;
+};
+
+export type AdminContext = { stores: ControlStores; passwords: Pick<Passwords, "hash">; nowMs: () => number };
+
+export type Cell = string | number | boolean | null | undefined | readonly string[];
+
+/** One row, or several, of what a command has to say. */
+export type AdminResult = Record<string, Cell> | Record<string, Cell>[];
+
+export type Command = {
+  /** Two words, as typed. */
+  name: string;
+  summary: string;
+  options: Readonly<Record<string, Option>>;
+  run: (context: AdminContext, options: Options) => Promise<AdminResult>;
+};
+
+/** The caller typed something that does not fit; the message says what. */
+export class UsageError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "UsageError";
+  }
+}
+
+/** A command's options as typed. Only the names that the command declares may be asked for. */
+export class Options {
+  readonly #values: Readonly<Record<string, string | boolean | undefined>>;
+
+  constructor(values: Readonly<Record<string, string | boolean | undefined>>) {
+    this.#values = values;
+  }
+
+  /** The value of a required option. */
+  text(name: string): string {
+    const value = this.optional(name);
+    if (value === undefined) throw new UsageError(`--${name} is missing`);
+    return value;
+  }
+
+  optional(name: string): string | undefined {
+    const value = this.#values[name];
+    return typeof value === "string" ? value : undefined;
+  }
+
+  flag(name: string): boolean {
+    return this.#values[name] === true;
+  }
+
+  oneOf<const T extends string>(name: string, choices: readonly T[], fallback?: T): T {
+    const value = this.optional(name) ?? fallback ?? this.text(name);
+    const choice = choices.find((candidate) => candidate === value);
+    if (choice === undefined) throw new UsageError(`--${name} must be one of ${choices.join(", ")}`);
+    return choice;
+  }
+}
+
+/** What follows the command's two words. Throws `UsageError` naming what is unknown, missing or without its value. */
+export function parseOptions(command: Command, args: readonly string[]): Options {
+  const shapes = Object.entries(command.options).map(
+    ([name, { value }]) => [name, { type: value === undefined ? "boolean" : "string" }] as const,
+  );
+  const parsed = parseStrictly(args, Object.fromEntries(shapes));
+  for (const [name, { required }] of Object.entries(command.options)) {
+    const value = parsed[name];
+    if (value === "" || (value === undefined && required === true)) throw new UsageError(`--${name} is missing`);
+  }
+  return new Options(parsed);
+}
+
+function parseStrictly(args: readonly string[], options: Record<string, { type: "boolean" | "string" }>) {
+  try {
+    return parseArgs({ args: [...args], options, strict: true, allowPositionals: false }).values;
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}

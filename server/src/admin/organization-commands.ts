@@ -1,0 +1,63 @@
+import { makeOrganization } from "../auth/make-organization.ts";
+import { organizationId } from "../config/parse.ts";
+import { ServiceError } from "../domain/errors.ts";
+import type { Organization } from "../domain/organization.ts";
+import { limits } from "../limits.ts";
+import type { OrganizationStore } from "../storage/control/organization-store.ts";
+import { UsageError, type Command, type Option } from "./command.ts";
+
+export const organizationOption: Option = { value: "ID", description: "the organization's public id", required: true };
+
+/** Throws `not_found`. */
+export async function findOrganization(organizations: OrganizationStore, id: string): Promise<Organization> {
+  const organization = await organizations.find(id);
+  if (organization === undefined) throw new ServiceError("not_found", `There is no organization ${id}.`);
+  return organization;
+}
+
+export const organizationCommands: Command[] = [
+  {
+    name: "organizations create",
+    summary: "make an organization with a key for each environment, shown this once",
+    options: {
+      name: { value: "NAME", description: "how people call it", required: true },
+      id: { value: "ID", description: "its public id; made up by default" },
+    },
+    run: async ({ stores, nowMs }, options) => {
+      const id = options.optional("id");
+      const request = {
+        name: options.text("name"),
+        unique_organization_id: id === undefined ? undefined : organizationId(id),
+        nowMs: nowMs(),
+      };
+      const { organization, keys } = await stores.transaction((transaction) => makeOrganization(transaction, request));
+      return { ...organization, prod_key: keys.prod, test_key: keys.test };
+    },
+  },
+  {
+    name: "organizations list",
+    summary: "list all organizations",
+    options: {},
+    run: ({ stores }) => stores.organizations.list(),
+  },
+  {
+    name: "retention set",
+    summary: "say how long an organization's spans are kept",
+    options: {
+      organization: organizationOption,
+      days: { value: "DAYS", description: "0 for ever, or `default` for the instance's setting", required: true },
+    },
+    run: async ({ stores }, options) => {
+      const id = options.text("organization");
+      await findOrganization(stores.organizations, id);
+      return (await stores.organizations.update(id, { retention_days: days(options.text("days")) })) ?? {};
+    },
+  },
+];
+
+function days(text: string): number | null {
+  if (text === "default") return null;
+  const value = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
+  if (value <= limits.retentionDaysMax) return value;
+  throw new UsageError(`--days must be default or a whole number from 0 to ${limits.retentionDaysMax}`);
+}

@@ -1,0 +1,164 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openMemoryControl } from "../../test/support/memory-control.ts";
+import { hashApiKey } from "../auth/make-api-key.ts";
+import { createPasswords } from "../auth/passwords.ts";
+import type { ControlStores } from "../storage/control/control-stores.ts";
+import { runAdmin } from "./run-admin.ts";
+
+const passwords = createPasswords({ n: 2 ** 10, r: 8, p: 1 });
+const now = "2026-03-01T10:00:00.000Z";
+const nowMs = () => Date.parse(now);
+let stores: ControlStores;
+let closeStores: () => Promise<void>;
+beforeAll(async () => {
+  ({ stores, close: closeStores } = await openMemoryControl());
+});
+afterAll(() => closeStores());
+
+const open = async () => ({ context: { stores, passwords, nowMs }, close: async () => {} });
+const neverOpened = () => Promise.reject(new Error("opened a store for nothing"));
+const run = (line: string) => runAdmin(line.split(" "), open);
+
+async function runJson(line: string): Promise<Record<string, string>> {
+  const { code, stdout, stderr } = await run(`${line} --json`);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  return JSON.parse(stdout) as Record<string, string>;
+}
+
+describe("organizations", () => {
+  test("are made with keys that work", async () => {
+    const made = await runJson("organizations create --name Acme --id acme");
+    expect(made).toMatchObject({ unique_organization_id: "acme", name: "Acme", retention_days: null });
+    for (const environment of ["prod", "test"]) {
+      const key = await stores.apiKeys.findByHash(hashApiKey(made[`${environment}_key`]!), now);
+      expect(key).toMatchObject({ unique_organization_id: "acme", environment });
+    }
+    expect((await run("organizations list")).stdout).toMatch(/unique_organization_id .*\n.* acme +Acme/);
+  });
+
+  test("a taken id is refused", async () => {
+    await runJson("organizations create --name Acme --id taken");
+    expect(await run("organizations create --name Acme --id taken")).toMatchObject({
+      code: 1,
+      stderr: "The organization id taken is taken.",
+    });
+  });
+
+  test("keep spans as long as they are told", async () => {
+    const { unique_organization_id: id } = await runJson("organizations create --name Acme");
+    expect(await runJson(`retention set --organization ${id} --days 30`)).toMatchObject({ retention_days: 30 });
+    expect(await runJson(`retention set --organization ${id} --days 0`)).toMatchObject({ retention_days: 0 });
+    expect(await runJson(`retention set --organization ${id} --days default`)).toMatchObject({ retention_days: null });
+    for (const days of ["-1", "1.5", "36501", "soon"]) {
+      expect(await run(`retention set --organization ${id} --days=${days}`)).toMatchObject({ code: 2 });
+    }
+    expect(await run("retention set --organization nobody --days 1")).toMatchObject({ code: 1 });
+  });
+});
+
+describe("keys", () => {
+  test("are made, listed and revoked", async () => {
+    const { unique_organization_id: id } = await runJson("organizations create --name Acme");
+    const made = await runJson(
+      `keys create --organization ${id} --environment test --name CI --permissions spans:read,analytics:read`,
+    );
+    const hash = hashApiKey(made["key"]!);
+    expect(await stores.apiKeys.findByHash(hash, now)).toMatchObject({ permissions: ["spans:read", "analytics:read"] });
+    const listed = (await run(`keys list --organization ${id}`)).stdout;
+    expect(listed).toContain(made["id"]);
+    expect(listed).not.toContain(made["key"]);
+
+    await runJson(`keys revoke --organization ${id} --id ${made["id"]}`);
+    expect(await stores.apiKeys.findByHash(hash, now)).toBeUndefined();
+    expect(await run(`keys revoke --organization ${id} --id ${made["id"]}`)).toMatchObject({ code: 1 });
+  });
+
+  test("may not manage keys", async () => {
+    const { unique_organization_id: id } = await runJson("organizations create --name Acme");
+    const line = `keys create --organization ${id} --environment test --name CI --permissions keys:manage`;
+    expect(await run(line)).toMatchObject({ code: 2, stderr: expect.stringContaining("--permissions takes") });
+  });
+});
+
+describe("users", () => {
+  test("get a password that fits, shown only when it was made up", async () => {
+    const { unique_organization_id: id } = await runJson("organizations create --name Acme");
+    const made = await runJson(`users create --organization ${id} --email Ada@Example.com --role admin`);
+    const ada = await stores.users.findByEmail("ada@example.com");
+    expect(ada).toMatchObject({ role: "admin", is_instance_admin: false });
+    expect(await passwords.verify(made["password"]!, ada?.password_hash)).toBe(true);
+
+    const bob = await runJson(`users create --organization ${id} --email bob@example.com --password secret-of-bob`);
+    expect(bob).not.toHaveProperty("password");
+    expect(await stores.users.findByEmail("bob@example.com")).toMatchObject({ role: "member" });
+    expect((await run(`users list --organization ${id}`)).stdout).toContain("bob@example.com");
+  });
+
+  test("a new password ends the sessions", async () => {
+    const { unique_organization_id: id } = await runJson("organizations create --name Acme");
+    await runJson(`users create --organization ${id} --email eve@example.com --instance-admin`);
+    const { password } = await runJson("users set-password --email Eve@example.com");
+    const eve = await stores.users.findByEmail("eve@example.com");
+    expect(eve).toMatchObject({ token_version: 2, is_instance_admin: true });
+    expect(await passwords.verify(password!, eve?.password_hash)).toBe(true);
+    expect(await run("users set-password --email nobody@example.com")).toMatchObject({ code: 1 });
+    expect(await run("users set-password --email eve@example.com --password short")).toMatchObject({ code: 2 });
+  });
+});
+
+describe("help", () => {
+  test.each([[[]], [["--help"]], [["nonsense", "--help"]]])("%j tells the commands", async (args) => {
+    const { code, stdout } = await runAdmin(args, neverOpened);
+    expect(code).toBe(0);
+    expect(stdout).toContain("organizations create");
+    expect(stdout).toContain("users set-password");
+  });
+
+  test("of a command tells its options", async () => {
+    const { code, stdout } = await runAdmin(["keys", "create", "--help"], neverOpened);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/--organization ID +.*\(required\)/);
+  });
+
+  test.each([
+    [["keys"], 'no command "keys"'],
+    [["keys", "destroy"], 'no command "keys destroy"'],
+    [["keys", "list"], "--organization is missing"],
+    [["keys", "list", "--organization"], "--organization"],
+    [["keys", "list", "--organization="], "--organization is missing"],
+    [["keys", "list", "--organization", "a", "b"], "b"],
+    [["organizations", "list", "--all"], "--all"],
+  ])("%j is told what is wrong, before a store is opened", async (args, message) => {
+    const { code, stdout, stderr } = await runAdmin(args, neverOpened);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain(message);
+  });
+});
+
+describe("the program", () => {
+  const script = fileURLToPath(new URL("../admin.ts", import.meta.url));
+  const runProgram = (args: string[], env: Record<string, string>) =>
+    promisify(execFile)(process.execPath, [script, ...args], { env });
+
+  test("works on the store that the environment names, from one run to the next", async () => {
+    const SPANWAY_DATA_DIR = await mkdtemp(join(tmpdir(), "spanway-admin-"));
+    await runProgram(["organizations", "create", "--name", "Acme", "--id", "acme"], { SPANWAY_DATA_DIR });
+    const { stdout } = await runProgram(["organizations", "list", "--json"], { SPANWAY_DATA_DIR });
+    expect(JSON.parse(stdout)).toMatchObject([{ unique_organization_id: "acme", name: "Acme" }]);
+    await rm(SPANWAY_DATA_DIR, { recursive: true });
+  });
+
+  test("fails with a message and a code", async () => {
+    await expect(runProgram(["organizations", "list"], { SPANWAY_PORT: "x" })).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("SPANWAY_PORT must be"),
+    });
+    await expect(runProgram(["nonsense"], {})).rejects.toMatchObject({ code: 2 });
+  });
+});

@@ -1,0 +1,101 @@
+import { BadValue } from "../config/parse.ts";
+import { ServiceError } from "../domain/errors.ts";
+import { parseOptions, UsageError, type AdminContext, type AdminResult, type Cell, type Command } from "./command.ts";
+import { keyCommands } from "./key-commands.ts";
+import { organizationCommands } from "./organization-commands.ts";
+import { userCommands } from "./user-commands.ts";
+
+const commands: readonly Command[] = [...organizationCommands, ...keyCommands, ...userCommands];
+const indent = " ".repeat(2);
+
+/** What to print, and the exit code: 0 done, 1 refused, 2 typed wrongly. */
+export type AdminOutcome = { code: 0 | 1 | 2; stdout: string; stderr: string };
+
+/**
+ * Runs one command line. `open` is called only when there is something to run; what it opens is closed in any case.
+ * Throws what is neither a usage error nor a refusal.
+ */
+export async function runAdmin(
+  args: readonly string[],
+  open: () => Promise<{ context: AdminContext; close: () => Promise<void> }>,
+): Promise<AdminOutcome> {
+  const json = args.includes("--json");
+  const words = args.filter((arg) => arg !== "--json");
+  const command = commands.find(({ name }) => name === words.slice(0, 2).join(" "));
+  if (words.length === 0 || words.includes("--help") || words.includes("-h")) {
+    return { code: 0, stdout: command === undefined ? overview() : usageOf(command), stderr: "" };
+  }
+  if (command === undefined) {
+    return failed(2, `There is no command "${words.slice(0, 2).join(" ")}".\n\n${overview()}`);
+  }
+  try {
+    const options = parseOptions(command, words.slice(2));
+    const { context, close } = await open();
+    try {
+      const result = await command.run(context, options);
+      return { code: 0, stdout: json ? JSON.stringify(result, undefined, 2) : format(result), stderr: "" };
+    } finally {
+      await close();
+    }
+  } catch (error) {
+    if (error instanceof ServiceError) return failed(1, error.message);
+    if (error instanceof UsageError) return failed(2, `${error.message}\n\n${usageOf(command)}`);
+    if (error instanceof BadValue) return failed(2, `A value ${error.message}\n\n${usageOf(command)}`);
+    throw error;
+  }
+}
+
+function failed(code: 1 | 2, stderr: string): AdminOutcome {
+  return { code, stdout: "", stderr };
+}
+
+function overview(): string {
+  const rows = commands.map(({ name, summary }) => [name, summary]);
+  return [
+    "Makes and changes organizations, users and keys without HTTP, in the store that SPANWAY_CONTROL_URL names.",
+    "",
+    "Usage: npm run admin -- COMMAND [--json]",
+    "",
+    ...align(rows),
+    "",
+    "npm run admin -- COMMAND --help tells a command's options.",
+  ].join("\n");
+}
+
+function usageOf({ name, summary, options }: Command): string {
+  const rows = Object.entries(options).map(([option, { value, description, required }]) => [
+    `--${option}${value === undefined ? "" : ` ${value}`}`,
+    required === true ? `${description} (required)` : description,
+  ]);
+  const json = ["--json", "print JSON"];
+  return [`Usage: npm run admin -- ${name} [options]`, "", `${indent}${summary}`, "", ...align([...rows, json])].join(
+    "\n",
+  );
+}
+
+/** A list as a table, one record as lines. */
+function format(result: AdminResult): string {
+  if (!Array.isArray(result)) {
+    return align(Object.entries(result).map(([name, value]) => [name, cell(value)])).join("\n");
+  }
+  const columns = Object.keys(result[0] ?? {});
+  if (columns.length === 0) return "None.";
+  return align([columns, ...result.map((row) => columns.map((column) => cell(row[column])))]).join("\n");
+}
+
+function cell(value: Cell): string {
+  if (value === null || value === undefined) return "-";
+  return typeof value === "object" ? value.join(",") : String(value);
+}
+
+function align(rows: string[][]): string[] {
+  const widths = rows.reduce<number[]>((max, row) => row.map((text, at) => Math.max(max[at] ?? 0, text.length)), []);
+  return rows.map(
+    (row) =>
+      indent +
+      row
+        .map((text, at) => text.padEnd(widths[at] ?? 0))
+        .join(indent)
+        .trimEnd(),
+  );
+}
