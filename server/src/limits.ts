@@ -15,6 +15,8 @@ export const limits = {
   pageMax: 1_000_000,
   requestIdChars: 128,
   shutdownGraceMs: 10_000,
+  readinessMs: 2_000,
+  retentionEveryMs: 60 * 60 * 1_000,
   shutdownSweepMs: 20,
   bodyBytesInFlight: 512 * MiB,
   requestReadMs: 300_000,
@@ -43,6 +45,7 @@ export const limits = {
   writerHeldBytes: 64 * MiB,
   journalReplayPage: 1000,
   pricedModels: 10_000,
+  identityMemoryMs: 15 * 24 * 60 * 60 * 1_000,
   writerRetryMinMs: 100,
   writerRetryMaxMs: 5_000,
 

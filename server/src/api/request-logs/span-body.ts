@@ -12,12 +12,10 @@ const tokens = z.int().min(0);
 
 export const spanBody = z
   .looseObject({
-    log_type: z
-      .string()
-      .meta({
-        description:
-          "chat, completion, response, embedding, agent, generation, tool, workflow … Default: chat where messages are, else text.",
-      }),
+    log_type: z.string().meta({
+      description:
+        "chat, completion, response, embedding, agent, generation, tool, workflow … Default: chat where messages are, else text.",
+    }),
     model: z.string(),
     provider_id: z.string(),
     prompt_messages: messages.meta({ description: "Input messages of a model call. Alias: messages." }),

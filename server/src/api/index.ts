@@ -1,0 +1,57 @@
+import type { CachingAuthenticator } from "../auth/authenticator.ts";
+import type { LoginThrottle } from "../auth/login-throttle.ts";
+import type { Passwords } from "../auth/passwords.ts";
+import type { Tokens } from "../auth/tokens.ts";
+import type { AnyEndpoint } from "../http/endpoint.ts";
+import type { SpanIntake } from "../ingest/accept.ts";
+import type { ControlStores } from "../storage/control/control-stores.ts";
+import type { SpanStore } from "../storage/spans/span-store.ts";
+import { createApiKey } from "./api-keys/create-api-key.ts";
+import { deleteApiKey } from "./api-keys/delete-api-key.ts";
+import { listApiKeys } from "./api-keys/list-api-keys.ts";
+import { getMe } from "./auth/get-me.ts";
+import { login } from "./auth/login.ts";
+import { refresh } from "./auth/refresh.ts";
+import { createOrganization } from "./organizations/create-organization.ts";
+import { updateOrganization } from "./organizations/update-organization.ts";
+import { bulkCreateSpans } from "./request-logs/bulk-create-spans.ts";
+import { createSpan } from "./request-logs/create-span.ts";
+import { groupSpans } from "./request-logs/group-spans.ts";
+import { listSpans } from "./request-logs/list-spans.ts";
+import type { SpanReadDeps } from "./request-logs/read-selection.ts";
+import { retrieveSpan } from "./request-logs/retrieve-span.ts";
+import { summarizeSpans } from "./request-logs/summarize-spans.ts";
+import { createTemporaryKey } from "./temporary-keys/create-temporary-key.ts";
+
+export type ApiDeps = SpanReadDeps & {
+  intake: SpanIntake;
+  spans: SpanStore;
+  stores: ControlStores;
+  authenticator: CachingAuthenticator;
+  passwords: Passwords;
+  tokens: Tokens;
+  throttle: LoginThrottle;
+};
+
+/** The surface but for the system routes: every operation there is. */
+export function apiEndpoints(deps: ApiDeps): AnyEndpoint[] {
+  const { stores, now: nowMs } = deps;
+  const control = { ...deps, ...stores, nowMs };
+  return [
+    createSpan(deps),
+    bulkCreateSpans(deps),
+    listSpans(deps),
+    summarizeSpans(deps),
+    groupSpans(deps),
+    retrieveSpan(deps),
+    login(control),
+    refresh(control),
+    getMe(control),
+    listApiKeys(control),
+    createApiKey(control),
+    deleteApiKey(control),
+    createTemporaryKey(control),
+    createOrganization(control),
+    updateOrganization(control),
+  ];
+}

@@ -1,0 +1,213 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { Redis } from "ioredis";
+import type { Logger } from "pino";
+import { collectDefaultMetrics, Registry } from "prom-client";
+import { apiEndpoints } from "./api/index.ts";
+import { getDocs } from "./api/system/get-docs.ts";
+import { getLivez } from "./api/system/get-livez.ts";
+import { getMetrics } from "./api/system/get-metrics.ts";
+import { getOpenapi } from "./api/system/get-openapi.ts";
+import { getReadyz, type Readiness } from "./api/system/get-readyz.ts";
+import { createAuthenticator } from "./auth/authenticator.ts";
+import { ensureFirstStart, type FirstStart } from "./auth/first-start.ts";
+import { createLoginThrottle } from "./auth/login-throttle.ts";
+import { createPasswords } from "./auth/passwords.ts";
+import { loadSecretKey } from "./auth/secret-key.ts";
+import { createTokens } from "./auth/tokens.ts";
+import type { Config } from "./config.ts";
+import { createSpanCatalogue } from "./filter/span-fields.ts";
+import { loadDocsPage } from "./http/docs-page.ts";
+import type { AnyEndpoint } from "./http/endpoint.ts";
+import { createHttpMetrics } from "./http/metrics.ts";
+import { openapiDocument } from "./http/openapi.ts";
+import { createRateLimiter } from "./http/rate-limit.ts";
+import { createHttpServer } from "./http/server.ts";
+import { createSpanIntake } from "./ingest/accept.ts";
+import { createPriceBook } from "./ingest/enrich/price.ts";
+import { createSpanWriter, type SpanWriter } from "./ingest/writer.ts";
+import { enforceRetention } from "./jobs/retention.ts";
+import { scheduleJob } from "./jobs/schedule.ts";
+import { randomToken } from "./lib/random-token.ts";
+import { limits } from "./limits.ts";
+import { createControlStores } from "./storage/control/control-stores.ts";
+import { openControlDatabase, type ControlDatabase } from "./storage/control/open-control-database.ts";
+import { openJournal } from "./storage/journal/journal.ts";
+import { lockNode } from "./storage/journal/node-lock.ts";
+import { openSpanStore } from "./storage/spans/drivers/open-span-store.ts";
+import type { SpanStore } from "./storage/spans/span-store.ts";
+import { createIngestMetrics } from "./telemetry/ingest-metrics.ts";
+import { createQueryMetrics } from "./telemetry/query-metrics.ts";
+
+export type App = {
+  url: string;
+  /** What was made at the very first start, to be shown once. */
+  firstStart: FirstStart | undefined;
+  /** Whether the journal is replayed and the stores answer. */
+  readiness(): Promise<Readiness>;
+  /** Finishes requests, stores what was accepted, closes everything. The journal keeps what the store does not take. */
+  stop(): Promise<void>;
+};
+
+/** The composition root: stores, then engines, then HTTP. Undoes what it began when a step fails. */
+export async function startApp({ config, logger }: { config: Config; logger: Logger }): Promise<App> {
+  const cleanup: Array<() => Promise<void> | void> = [];
+  const stop = async (): Promise<void> => {
+    for (const undo of cleanup.splice(0).reverse()) await undo();
+  };
+  try {
+    return { ...(await compose(config, logger, cleanup)), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function compose(
+  config: Config,
+  logger: Logger,
+  cleanup: Array<() => Promise<void> | void>,
+): Promise<Omit<App, "stop">> {
+  const now = Date.now;
+  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+
+  const lock = lockNode(join(config.dataDir, "node.lock"));
+  cleanup.push(() => lock.release());
+  const database = openControlDatabase(config.control, (error) => logger.error({ err: error }, "control database"));
+  cleanup.push(() => database.close());
+  const spans = openSpanStore(config.spans, { onQuery: createQueryMetrics(registry) });
+  cleanup.push(() => spans.close());
+  const journal = openJournal({
+    path: config.journalPath,
+    maxBytes: config.journalBytes,
+    identityMemoryMs: limits.identityMemoryMs,
+    now,
+  });
+  cleanup.push(() => journal.close());
+  await Promise.all([database.migrate(), spans.migrate()]);
+
+  const stores = createControlStores(database);
+  const passwords = createPasswords();
+  const firstStart = await ensureFirstStart(stores, passwords, config, now);
+  const tokens = createTokens(loadSecretKey(config.secretKeyPath, config.secretKey), now);
+
+  const metrics = createIngestMetrics(registry, journal);
+  const writer = createSpanWriter({ journal, store: spans, metrics, logger, nodeId: randomToken(12), now });
+  writer.start();
+  cleanup.push(() => writer.stop(limits.shutdownGraceMs));
+  const intake = createSpanIntake({
+    journal,
+    prices: createPriceBook({ maxModels: limits.pricedModels }),
+    metrics,
+    committed: (entry, payload) => writer.add(entry, payload),
+    now,
+  });
+  const retention = scheduleJob({ name: "retention", everyMs: limits.retentionEveryMs, logger }, (signal) =>
+    enforceRetention({ organizations: stores.organizations, spans, instanceDays: config.retentionDays, now }, signal),
+  );
+  cleanup.push(() => retention.stop());
+
+  const readiness = readinessOf({ writer, spans, database });
+  const authenticator = createAuthenticator({ ...stores, tokens, nowMs: now });
+  const endpoints = apiEndpoints({
+    intake,
+    spans,
+    catalogue: createSpanCatalogue(),
+    stores,
+    authenticator,
+    passwords,
+    tokens,
+    throttle: createLoginThrottle(now),
+    now,
+  });
+  const url = await serveHttp({ config, logger, registry, authenticator, endpoints, readiness, cleanup });
+  return { url, firstStart, readiness };
+}
+
+type HttpParts = {
+  config: Config;
+  logger: Logger;
+  registry: Registry;
+  authenticator: ReturnType<typeof createAuthenticator>;
+  endpoints: AnyEndpoint[];
+  readiness: () => Promise<Readiness>;
+  cleanup: Array<() => Promise<void> | void>;
+};
+
+async function serveHttp({
+  config,
+  logger,
+  registry,
+  authenticator,
+  endpoints,
+  readiness,
+  cleanup,
+}: HttpParts): Promise<string> {
+  const metrics = createHttpMetrics(registry);
+  const redis = config.cache.kind === "redis" ? connectRedis(config.cache.url.reveal(), logger) : undefined;
+  if (redis) cleanup.push(() => redis.disconnect());
+  const rateLimiter = createRateLimiter({
+    perMinute: {
+      bulk_create: config.bulkCreatePerMinute,
+      bulk_delete: config.bulkDeletePerMinute,
+      public_trace: config.publicTracePerMinute,
+      api: config.apiPerMinute,
+    },
+    ...(redis && { redis }),
+    onStoreFailure: () => metrics.limitStoreFailures.inc(),
+  });
+  const all: AnyEndpoint[] = [
+    ...endpoints,
+    getLivez(),
+    getReadyz({ readiness }),
+    getMetrics({ registry }),
+    getDocs({ page: await loadDocsPage() }),
+    getOpenapi({ document: () => openapiDocument(all, { title: "Spanway", version: "1.0.0" }) }),
+  ];
+  const server = createHttpServer({
+    endpoints: all,
+    authenticator,
+    rateLimiter,
+    logger,
+    metrics,
+    publicUrl: config.publicUrl,
+    trustProxy: config.trustProxy,
+  });
+  cleanup.push(() => server.close());
+  return server.listen({ host: config.host, port: config.port });
+}
+
+function connectRedis(url: string, logger: Logger): Redis {
+  const redis = new Redis(url, { maxRetriesPerRequest: 1, enableOfflineQueue: false });
+  redis.on("error", (error: Error) => logger.warn({ err: error }, "the shared cache does not answer"));
+  return redis;
+}
+
+function readinessOf(deps: {
+  writer: SpanWriter;
+  spans: Pick<SpanStore, "ping">;
+  database: Pick<ControlDatabase, "ping">;
+}): () => Promise<Readiness> {
+  const check = async (ask: (signal: AbortSignal) => Promise<void>): Promise<string> => {
+    const signal = AbortSignal.timeout(limits.readinessMs);
+    const late = new Promise<string>((resolve) => signal.addEventListener("abort", () => resolve("does not answer")));
+    const answer = ask(signal).then(
+      () => "ok",
+      () => "does not answer",
+    );
+    return Promise.race([answer, late]);
+  };
+  return async () => {
+    const { isReplayed, failing } = deps.writer.state();
+    const [spans, control] = await Promise.all([
+      check((signal) => deps.spans.ping(signal)),
+      check(() => deps.database.ping()),
+    ]);
+    const journal = isReplayed ? "ok" : "replaying";
+    const writer = failing === undefined ? "ok" : `failing since ${new Date(failing.sinceMs).toISOString()}`;
+    const checks = { spans, control, journal, writer };
+    return { ready: Object.values(checks).every((state) => state === "ok"), checks };
+  };
+}

@@ -1,0 +1,18 @@
+import { pino, type DestinationStream, type Logger } from "pino";
+
+/**
+ * JSON lines on standard output. Errors are logged by type, message and stack; bodies, headers and keys never reach
+ * the logger, and these paths are a second door should one try.
+ */
+export function createLogger(level: string, destination?: DestinationStream): Logger {
+  const options = {
+    level,
+    base: null,
+    timestamp: () => `,"time":"${new Date().toISOString()}"`,
+    redact: {
+      paths: ["authorization", "*.authorization", "password", "*.password", "api_key", "*.api_key"],
+      remove: true,
+    },
+  };
+  return destination === undefined ? pino(options) : pino(options, destination);
+}
