@@ -16,7 +16,7 @@ type Settings = {
 };
 
 /** Credentials of one provider; both undefined where the environment names none. */
-export type ProviderConfig = { readonly apiKey: Secret | undefined; readonly baseUrl: string | undefined };
+type ProviderConfig = { readonly apiKey: Secret | undefined; readonly baseUrl: string | undefined };
 
 /** The server's settings. Paths are absolute; secrets are wrapped, so that the whole may be logged. */
 export type Config = Settings & {

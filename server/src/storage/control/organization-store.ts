@@ -2,7 +2,7 @@ import type { Organization } from "../../domain/organization.ts";
 import { ServiceError } from "../../domain/errors.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 
-export type NewOrganization = Pick<Organization, "unique_organization_id" | "name" | "retention_days" | "created_at">;
+type NewOrganization = Pick<Organization, "unique_organization_id" | "name" | "retention_days" | "created_at">;
 
 export type OrganizationStore = {
   /** Throws `conflict` when the public id is taken. */

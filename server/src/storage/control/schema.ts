@@ -1,4 +1,4 @@
-import type { Generated, Insertable, Selectable } from "kysely";
+import type { Generated, Selectable } from "kysely";
 
 /**
  * The tables, in the subset that SQLite and Postgres share: text, integer, null. Times are ISO 8601 text in UTC with
@@ -47,7 +47,5 @@ type ApiKeyTable = {
   revoked_at: string | null;
 };
 
-export type OrganizationRow = Selectable<OrganizationTable>;
 export type UserRow = Selectable<UserTable>;
 export type ApiKeyRow = Selectable<ApiKeyTable>;
-export type NewApiKeyRow = Insertable<ApiKeyTable>;

@@ -4,8 +4,8 @@ import type { User } from "../../domain/user.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 import type { UserRow } from "./schema.ts";
 
-export type NewUser = Omit<User, "token_version"> & { password_hash: string };
-export type UserWithPassword = User & { password_hash: string };
+type NewUser = Omit<User, "token_version"> & { password_hash: string };
+type UserWithPassword = User & { password_hash: string };
 
 export type UserStore = {
   /** Throws `conflict` when the address has an account already. `email` is in its canonical form, here and below. */

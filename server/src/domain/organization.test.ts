@@ -1,0 +1,13 @@
+import { expect, test } from "vitest";
+import { effectiveRetentionDays } from "./organization.ts";
+
+test.each([
+  [null, 0, null],
+  [null, 30, 30],
+  [7, 30, 7],
+  [7, 0, 7],
+  [0, 30, null],
+])("an organization that says %s in an instance that says %s keeps spans for %s days", (own, instance, expected) => {
+  const organization = { id: 1, unique_organization_id: "a", name: "A", retention_days: own, created_at: "" };
+  expect(effectiveRetentionDays(organization, instance)).toBe(expected);
+});

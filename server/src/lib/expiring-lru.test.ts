@@ -1,0 +1,59 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { ExpiringLru } from "./expiring-lru.ts";
+
+function newMap(maxEntries: number, ttlMs: number) {
+  const clock = { ms: 0 };
+  return { clock, map: new ExpiringLru<string, number>({ maxEntries, ttlMs, nowMs: () => clock.ms }) };
+}
+
+test("the least recently used entry makes room", () => {
+  const { map } = newMap(2, 100);
+  map.set("a", 1);
+  map.set("b", 2);
+  map.get("a");
+  map.set("c", 3);
+  expect([map.get("a"), map.get("b"), map.get("c")]).toEqual([1, undefined, 3]);
+});
+
+test("an entry's age counts from when it was set, not from its last use", () => {
+  const { clock, map } = newMap(2, 100);
+  map.set("a", 1);
+  clock.ms = 99;
+  expect(map.get("a")).toBe(1);
+  clock.ms = 100;
+  expect(map.get("a")).toBeUndefined();
+  expect(map.size).toBe(0);
+});
+
+test("an entry may have a shorter life than the others, never a longer one", () => {
+  const { clock, map } = newMap(2, 100);
+  map.set("short", 1, 10);
+  map.set("long", 2, 1000);
+  clock.ms = 10;
+  expect([map.get("short"), map.get("long")]).toEqual([undefined, 2]);
+  clock.ms = 100;
+  expect(map.get("long")).toBeUndefined();
+});
+
+test("never holds more than it may, and never answers what was not set last", () => {
+  const keys = fc.constantFrom("a", "b", "c", "d", "e");
+  const step = fc.tuple(fc.constantFrom("set", "get", "delete"), keys, fc.nat());
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 100 }), (steps) => {
+      const { map } = newMap(3, 100);
+      const model = new Map<string, number>();
+      for (const [action, key, value] of steps) {
+        if (action === "set") {
+          map.set(key, value);
+          model.set(key, value);
+        } else if (action === "delete") {
+          map.delete(key);
+          model.delete(key);
+        }
+        expect([undefined, model.get(key)]).toContain(map.get(key));
+        expect(map.size).toBeLessThanOrEqual(3);
+      }
+    }),
+  );
+});
