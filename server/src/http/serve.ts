@@ -131,7 +131,9 @@ async function readBounded(
   }
 }
 
-const jsonTypePattern = /^(?:|application\/json|text\/(?:json|plain)|application\/[\w.-]+\+json)$/;
+// `curl -d` calls every body a form unless told otherwise; there is no form here that it could be mistaken for.
+const jsonTypePattern =
+  /^(?:|application\/json|text\/(?:json|plain)|application\/[\w.-]+\+json|application\/x-www-form-urlencoded)$/;
 
 function parseJson(bytes: Buffer, contentType: string): unknown {
   if (bytes.length === 0) return {};

@@ -1,0 +1,170 @@
+import { createServer } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { buffer } from "node:stream/consumers";
+import { gunzipSync, gzipSync } from "node:zlib";
+import { Session } from "chdb";
+import { bindLiterals } from "../../src/storage/spans/drivers/bind-literals.ts";
+import type { ServerFaults, ServerMessage } from "./clickhouse-http-server.ts";
+
+/** The process behind clickhouse-http-server.ts; its argument is the data folder. */
+
+const path = process.argv[2] ?? "";
+const connections = Array.from({ length: 8 }, () => new Session(path));
+const idle = [...connections];
+const waiting: ((session: Session) => void)[] = [];
+let faults: ServerFaults = {};
+
+type Call = { sql: string; params: Record<string, string>; settings: Map<string, string>; data: Buffer };
+
+/** What is no setting among the parameters of a URL. */
+const reserved = new Set(["query", "database", "default_format", "query_id", "session_id", "user", "password", "role"]);
+/** Settings of the HTTP layer alone; the engine does not know them. */
+const httpOnly = /^(wait_end_of_query|enable_http_compression|send_progress_in_http_headers|http_.*)$/;
+
+async function readCall(request: IncomingMessage, url: URL): Promise<Call> {
+  const raw = await buffer(request);
+  const body = request.headers["content-encoding"] === "gzip" ? gunzipSync(raw) : raw;
+  const query = url.searchParams.get("query");
+  const given = new Map(url.searchParams);
+  const type = request.headers["content-type"] ?? "";
+  let sql = query ?? body.toString();
+  let data = query === null ? Buffer.alloc(0) : body;
+  if (type.startsWith("multipart/form-data")) {
+    const form = await new Response(body as Uint8Array<ArrayBuffer>, { headers: { "content-type": type } }).formData();
+    for (const [name, value] of form) given.set(name, String(value));
+    sql = given.get("query") ?? sql;
+    data = Buffer.alloc(0);
+  }
+  const entries = [...given];
+  const settings = new Map(
+    entries.filter(([name]) => !reserved.has(name) && !name.startsWith("param_") && !httpOnly.test(name)),
+  );
+  const params = entries
+    .filter(([name]) => name.startsWith("param_"))
+    .map(([name, value]) => [name.slice(6), value] as const);
+  return { sql, params: Object.fromEntries(params), settings, data };
+}
+
+const escapes: Record<string, string> = {
+  n: "\n",
+  t: "\t",
+  r: "\r",
+  b: "\b",
+  f: "\f",
+  "0": "\0",
+  "\\": "\\",
+  "'": "'",
+};
+
+/** Parameters come in ClickHouse's escaped form. */
+function unescaped(params: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(
+    // Lists keep the escapes within their quotes: the cast reads those.
+    Object.entries(params).map(([name, value]) => [
+      name,
+      value.startsWith("[") && value.endsWith("]")
+        ? value
+        : value.replace(/\\(.)/g, (_all, c: string) => escapes[c] ?? c),
+    ]),
+  );
+}
+
+async function take(): Promise<Session> {
+  return idle.pop() ?? (await new Promise<Session>((resolve) => waiting.push(resolve)));
+}
+
+/** A session whose statement failed is replaced: chDB would put what it had written before the next result. */
+function replace(session: Session): void {
+  session.close();
+  give(new Session(path));
+}
+
+function give(session: Session): void {
+  const next = waiting.shift();
+  if (next === undefined) idle.push(session);
+  else next(session);
+}
+
+async function run({ sql, params, settings, data }: Call): Promise<Buffer> {
+  const session = await take();
+  try {
+    const insert = /^\s*INSERT\s+INTO\s+(\w+)\s*(?:SETTINGS\s+(.*?))?\s*FORMAT\s+JSONEachRow\s*$/is.exec(sql);
+    if (insert && data.length > 0) {
+      const pairs = (insert[2] ?? "")
+        .split(/,\s*/)
+        .filter(Boolean)
+        .map((pair) => pair.split(/\s*=\s*/));
+      const values = pairs.map(([name = "", value = ""]) => [name, value.replace(/^'(.*)'$/, "$1")]);
+      const own = Object.fromEntries([...settings, ...values]) as Record<string, string>;
+      await session.insert({ table: insert[1] ?? "", values: data, format: "JSONEachRow", settings: own });
+      give(session);
+      return Buffer.alloc(0);
+    }
+    const prefix = [...settings].map(([name, value]) => `SET ${name} = '${value.replaceAll("'", "''")}'; `).join("");
+    const result = await session.queryAsync(prefix + bindLiterals(sql, unescaped(params)), { format: "TabSeparated" });
+    give(session);
+    return Buffer.from(result.bytes());
+  } catch (error) {
+    replace(session);
+    throw error;
+  }
+}
+
+function fail(response: ServerResponse, error: unknown): void {
+  const message = error instanceof Error ? error.message.replace(/^Query failed: /, "") : String(error);
+  const code = /Code: (\d+)\./.exec(message)?.[1] ?? "1002";
+  response.writeHead(code === "159" ? 417 : 500, { "X-ClickHouse-Exception-Code": code, "content-type": "text/plain" });
+  response.end(message);
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { refuse, delayMs } = faults;
+  if (refuse === "reset") {
+    request.socket.destroy();
+    return;
+  }
+  if (refuse === "503") {
+    request.resume();
+    response.writeHead(503).end("the server is going down");
+    return;
+  }
+  const url = new URL(request.url ?? "/", "http://localhost");
+  if (url.pathname === "/ping") {
+    response.end("Ok.\n");
+    return;
+  }
+  const call = await readCall(request, url);
+  if (delayMs !== undefined) await sleep(delayMs);
+  const body = await run(call);
+  if (/^\s*INSERT/i.test(call.sql) && (faults.dropInsertReplies ?? 0) > 0) {
+    faults.dropInsertReplies = (faults.dropInsertReplies ?? 0) - 1;
+    request.socket.destroy();
+    return;
+  }
+  response.setHeader("X-ClickHouse-Summary", JSON.stringify({ read_rows: "0", written_rows: "0" }));
+  const isCompressed =
+    url.searchParams.get("enable_http_compression") === "1" && /gzip/.test(String(request.headers["accept-encoding"]));
+  if (isCompressed) response.setHeader("content-encoding", "gzip");
+  response.end(isCompressed ? gzipSync(body) : body);
+}
+
+const server = createServer((request, response) => {
+  answer(request, response).catch((error: unknown) => fail(response, error));
+});
+
+function tell(message: ServerMessage): void {
+  process.send?.(message);
+}
+
+process.on("message", (message) => {
+  faults = message as ServerFaults;
+  tell({ type: "faults-set" });
+});
+process.on("disconnect", () => process.exit(0));
+process.on("SIGTERM", () => process.exit(0));
+
+server.listen(0, "127.0.0.1", () => {
+  const address = server.address();
+  tell({ type: "listening", port: typeof address === "object" && address ? address.port : 0 });
+});

@@ -1,0 +1,60 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { rm } from "node:fs/promises";
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/**
+ * A ClickHouse server for tests: chDB in a process of its own, behind as much of ClickHouse's HTTP interface as
+ * `@clickhouse/client` uses. `faults` makes it behave badly.
+ */
+export type TestClickHouse = {
+  url: string;
+  /** Takes effect for the requests that come after. Absent members switch the fault off. */
+  setFaults(faults: ServerFaults): Promise<void>;
+  stop(): Promise<void>;
+};
+
+export type ServerFaults = {
+  /** Answers 503 without running anything, or cuts the connection. */
+  refuse?: "503" | "reset";
+  /** Runs the next `count` inserts, then cuts the connection in place of the reply. */
+  dropInsertReplies?: number;
+  /** Waits before it runs anything. */
+  delayMs?: number;
+};
+
+export type ServerMessage = { type: "listening"; port: number } | { type: "faults-set" };
+
+export async function startTestClickHouse(): Promise<TestClickHouse> {
+  const folder = mkdtempSync(join(tmpdir(), "spanway-clickhouse-"));
+  const child = fork(join(import.meta.dirname, "clickhouse-http-server-process.ts"), [join(folder, "data")], {
+    env: { ...process.env, UV_THREADPOOL_SIZE: "16" },
+    execArgv: [],
+  });
+  const nextMessage = async (): Promise<ServerMessage> => {
+    const [message] = (await Promise.race([
+      once(child, "message"),
+      once(child, "exit").then(([code]) => {
+        throw new Error(`the test server ended with ${code}`);
+      }),
+    ])) as [ServerMessage];
+    return message;
+  };
+  const started = await nextMessage();
+  if (started.type !== "listening") throw new Error("the test server said something else than where it listens");
+  return {
+    url: `http://127.0.0.1:${started.port}`,
+    setFaults: async (faults) => {
+      child.send(faults);
+      await nextMessage();
+    },
+    stop: async () => {
+      const exited = once(child, "exit");
+      child.kill("SIGTERM");
+      await exited;
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import type { EnvironmentVariables } from "../../src/config.ts";
+import { createClient, type TestClient } from "./test-client.ts";
+import { testEnvironment, testKeys } from "./test-app.ts";
+
+/** The server as users run it: a process of its own, on a data folder that survives it. For crashes and restarts. */
+export type ServerProcess = {
+  url: string;
+  prod: TestClient;
+  child: ChildProcess;
+  /** All that it has printed so far. */
+  output(): string;
+  /** Ends it with a signal and waits for its end. */
+  kill(signal: NodeJS.Signals): Promise<{ code: number | null }>;
+};
+
+export function newDataDir(): { path: string; remove(): Promise<void> } {
+  const path = mkdtempSync(join(tmpdir(), "spanway-process-"));
+  return { path, remove: () => rm(path, { recursive: true, force: true }) };
+}
+
+const main = new URL("../../src/main.ts", import.meta.url).pathname;
+
+/** Resolves once it listens; `SPANWAY_LOG_LEVEL` is `info` there, because its log says where. */
+export async function startServerProcess(
+  dataDir: string,
+  overrides: EnvironmentVariables = {},
+): Promise<ServerProcess> {
+  const env = { PATH: process.env["PATH"], ...testEnvironment(dataDir, { SPANWAY_LOG_LEVEL: "info", ...overrides }) };
+  const child = spawn(process.execPath, [main], { env, stdio: ["ignore", "pipe", "pipe"] });
+  let output = "";
+  child.stderr.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  const exited = once(child, "exit");
+  const listening = new Promise<string>((resolve) => {
+    createInterface({ input: child.stdout }).on("line", (line) => {
+      output += `${line}\n`;
+      const url = /"url":"([^"]+)","msg":"Spanway is listening"/.exec(line)?.[1];
+      if (url !== undefined) resolve(url);
+    });
+  });
+  const url = await Promise.race([listening, exited.then(() => undefined)]);
+  if (url === undefined) throw new Error(`the server did not start:\n${output}`);
+  return {
+    url,
+    prod: createClient(url, testKeys.prod),
+    child,
+    output: () => output,
+    async kill(signal) {
+      child.kill(signal);
+      const [code] = (await exited) as [number | null];
+      return { code };
+    },
+  };
+}

@@ -1,0 +1,74 @@
+import { mkdtempSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startApp, type App } from "../../src/app.ts";
+import { readConfig, type EnvironmentVariables } from "../../src/config.ts";
+import { createLogger } from "../../src/telemetry/logger.ts";
+import { createClient, type TestClient } from "./test-client.ts";
+
+/**
+ * A whole server in this process, on a data folder of its own. chDB binds one folder per process, so a test file
+ * starts one app and isolates its tests by organisation (`newOrganization`).
+ */
+export type TestApp = {
+  app: App;
+  url: string;
+  /** Keys of the first organisation. */
+  prod: TestClient;
+  test: TestClient;
+  admin: { email: string; password: string };
+  /** Another organisation with keys of its own. */
+  newOrganization(): Promise<{ unique_organization_id: string; prod: TestClient; test: TestClient }>;
+  /** Signs in the instance admin. */
+  login(): Promise<TestClient>;
+  stop(): Promise<void>;
+};
+
+export const testKeys = { prod: "test_prod_key_0123456789", test: "test_test_key_0123456789" };
+export const testAdmin = { email: "admin@example.com", password: "a long enough password" };
+
+export function testEnvironment(dataDir: string, overrides: EnvironmentVariables = {}): EnvironmentVariables {
+  return {
+    SPANWAY_PORT: "0",
+    SPANWAY_DATA_DIR: dataDir,
+    SPANWAY_PROD_KEY: testKeys.prod,
+    SPANWAY_TEST_KEY: testKeys.test,
+    SPANWAY_ADMIN_EMAIL: testAdmin.email,
+    SPANWAY_ADMIN_PASSWORD: testAdmin.password,
+    SPANWAY_LOG_LEVEL: "silent",
+    SPANWAY_BULK_CREATE_PER_MINUTE: "0",
+    SPANWAY_BULK_DELETE_PER_MINUTE: "0",
+    ...overrides,
+  };
+}
+
+export async function startTestApp(overrides: EnvironmentVariables = {}): Promise<TestApp> {
+  const dataDir = mkdtempSync(join(tmpdir(), "spanway-app-"));
+  const config = readConfig(testEnvironment(dataDir, overrides));
+  const app = await startApp({ config, logger: createLogger(config.logLevel) });
+  const login = async (): Promise<TestClient> => {
+    const answer = await createClient(app.url).post("/api/auth/login/", testAdmin);
+    return createClient(app.url, String((answer.json as { access: unknown }).access));
+  };
+  return {
+    app,
+    url: app.url,
+    prod: createClient(app.url, testKeys.prod),
+    test: createClient(app.url, testKeys.test),
+    admin: testAdmin,
+    login,
+    async newOrganization() {
+      const made = await (await login()).post("/api/organizations/", { name: "Another organization" });
+      const { unique_organization_id, keys } = made.json as {
+        unique_organization_id: string;
+        keys: { prod: string; test: string };
+      };
+      return { unique_organization_id, prod: createClient(app.url, keys.prod), test: createClient(app.url, keys.test) };
+    },
+    async stop() {
+      await app.stop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
