@@ -1,0 +1,184 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Agent, request } from "node:http";
+import { benchFolder, benchKey, startBenchServer, type BenchServer } from "./lib/bench-server.ts";
+import { inParallel, machine, percentile, round } from "./lib/figures.ts";
+import { realTexts } from "./lib/real-texts.ts";
+import { bulkBodies } from "./lib/span-bodies.ts";
+
+/**
+ * Bulk ingest against inserting the very same rows, ready-made, straight into the very same table.
+ *
+ * Both have the whole machine, one after the other, twice; a run ends when every row is queryable. Then the latency of
+ * one span alone, and how soon a span is listed while bulk ingest runs at half its maximum.
+ */
+export async function run(options: Map<string, string>): Promise<object> {
+  const rows = Number(options.get("rows") ?? 60_000);
+  const concurrency = Number(options.get("concurrency") ?? 4);
+  const rowsPerBody = 500;
+  const texts = realTexts();
+  const bodies = bulkBodies({ texts, bodies: Math.ceil(rows / rowsPerBody), rowsPerBody, payloadChars: 1750, seed: 1 });
+  const bytes = bodies.reduce((sum, body) => sum + body.byteLength, 0);
+  const total = bodies.length * rowsPerBody;
+  console.log(`${total} rows of ${Math.round(bytes / total)} bytes`);
+
+  const direct: number[] = [];
+  const bulk: number[] = [];
+  for (let round = 0; round < 2; round += 1) {
+    direct.push(total / (await directSeconds(bodies)));
+    bulk.push(total / (await bulkSeconds(bodies, total, concurrency)));
+    console.log(`direct ${Math.round(direct.at(-1) ?? 0)} rows/s, bulk ${Math.round(bulk.at(-1) ?? 0)} rows/s`);
+  }
+  const directRate = Math.max(...direct);
+  const bulkRate = Math.max(...bulk);
+
+  const folder = benchFolder();
+  const server = await startBenchServer(folder.path);
+  const alone = await singleLatency(server, 500);
+  const half = bulkBodies({ texts, bodies: 60, rowsPerBody, payloadChars: 1750, seed: 2 });
+  const visible = await visibility(server, half, bulkRate / 2);
+  await server.stop();
+  folder.remove();
+
+  return {
+    machine: machine(),
+    rows: total,
+    bytes_per_row: Math.round(bytes / total),
+    bulk_spans_per_s: Math.round(bulkRate),
+    bulk_mb_per_s: round((bulkRate * bytes) / total / 1e6, 1),
+    direct_rows_per_s: Math.round(directRate),
+    ratio_to_direct: round(bulkRate / directRate, 3),
+    single_ack_ms_p50: round(percentile(alone, 0.5)),
+    single_ack_ms_p99: round(percentile(alone, 0.99)),
+    visible_ms_p50: round(percentile(visible, 0.5)),
+    visible_ms_p99: round(percentile(visible, 0.99)),
+  };
+}
+
+/** The rows go to a child as bodies; only inserting what it makes of them is timed. */
+async function directSeconds(bodies: readonly Buffer[]): Promise<number> {
+  const folder = benchFolder();
+  mkdirSync(join(folder.path, "spans"));
+  const child = fork(join(import.meta.dirname, "lib", "direct-insert-process.ts"), [join(folder.path, "spans")], {
+    serialization: "advanced",
+  });
+  child.send(bodies);
+  const [{ seconds }] = (await once(child, "message")) as [{ seconds: number }];
+  await once(child, "exit");
+  folder.remove();
+  return seconds;
+}
+
+async function bulkSeconds(bodies: readonly Buffer[], total: number, concurrency: number): Promise<number> {
+  const folder = benchFolder();
+  const server = await startBenchServer(folder.path);
+  const agent = new Agent({ keepAlive: true });
+  const started = performance.now();
+  await inParallel(bodies, concurrency, async (body) => {
+    const { status } = await post(agent, `${server.url}/api/request-logs/bulk/`, body);
+    if (status !== 201) throw new Error(`bulk answered ${status}`);
+  });
+  const accepted = performance.now();
+  while ((await countSpans(agent, server)) < total) await sleep(20);
+  const seconds = (performance.now() - started) / 1000;
+  console.log(`  accepted after ${round((accepted - started) / 1000)} s, queryable after ${round(seconds)} s`);
+  agent.destroy();
+  await server.stop();
+  folder.remove();
+  return seconds;
+}
+
+async function countSpans(agent: Agent, server: BenchServer): Promise<number> {
+  const { text } = await post(
+    agent,
+    `${server.url}/api/request-logs/summary/?start_time=2020-01-01`,
+    Buffer.from("{}"),
+  );
+  return (JSON.parse(text) as { number_of_requests: number }).number_of_requests;
+}
+
+const oneSpan = (id: string): Buffer =>
+  Buffer.from(
+    JSON.stringify({
+      model: "gpt-4o",
+      prompt_messages: [{ role: "user", content: "What is the capital of France?" }],
+      completion_message: { role: "assistant", content: "Paris." },
+      prompt_tokens: 14,
+      completion_tokens: 2,
+      custom_identifier: id,
+    }),
+  );
+
+async function singleLatency(server: BenchServer, times: number): Promise<number[]> {
+  const agent = new Agent({ keepAlive: true });
+  const latencies: number[] = [];
+  for (let i = 0; i < times; i += 1) {
+    const started = performance.now();
+    await post(agent, `${server.url}/api/request-logs/`, oneSpan(`alone_${i}`));
+    if (i >= 50) latencies.push(performance.now() - started);
+  }
+  agent.destroy();
+  return latencies;
+}
+
+/** From the 201 of a span to the list that has it. */
+async function visibility(server: BenchServer, bodies: readonly Buffer[], rowsPerS: number): Promise<number[]> {
+  const agent = new Agent({ keepAlive: true });
+  const delays: number[] = [];
+  let loading = true;
+  const load = async (): Promise<void> => {
+    const everyMs = (500 / rowsPerS) * 1000;
+    const started = performance.now();
+    const pending = bodies.map(async (body, index) => {
+      await sleep(index * everyMs);
+      await post(agent, `${server.url}/api/request-logs/bulk/`, body);
+    });
+    await Promise.all(pending);
+    console.log(
+      `  ${Math.round((bodies.length * 500) / ((performance.now() - started) / 1000))} rows/s beside the visibility probe`,
+    );
+    loading = false;
+  };
+  const probe = async (): Promise<void> => {
+    for (let i = 0; loading; i += 1) {
+      const id = `visible_${i}`;
+      await post(agent, `${server.url}/api/request-logs/`, oneSpan(id));
+      const acknowledged = performance.now();
+      const filter = Buffer.from(JSON.stringify({ filters: { custom_identifier: { value: [id] } } }));
+      for (;;) {
+        const { text } = await post(
+          agent,
+          `${server.url}/api/request-logs/list/?page_size=1&include_fields=id`,
+          filter,
+        );
+        if ((JSON.parse(text) as { count: number }).count > 0) break;
+        await sleep(10);
+      }
+      delays.push(performance.now() - acknowledged);
+    }
+  };
+  await Promise.all([load(), probe()]);
+  agent.destroy();
+  return delays;
+}
+
+function post(agent: Agent, url: string, body: Buffer): Promise<{ status: number; text: string }> {
+  return new Promise((resolve, reject) => {
+    const headers = {
+      authorization: `Bearer ${benchKey}`,
+      "content-type": "application/json",
+      "content-length": body.byteLength,
+    };
+    const outgoing = request(url, { method: "POST", agent, headers }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on("data", (chunk: Buffer) => chunks.push(chunk));
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }));
+      response.on("error", reject);
+    });
+    outgoing.on("error", reject);
+    outgoing.end(body);
+  });
+}

@@ -1,0 +1,78 @@
+import { fork, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** What the parent may ask of the server's process. */
+export type ServerRequest =
+  | { ask: "sql"; sql: string; params?: Record<string, string> }
+  | { ask: "memory" }
+  | { ask: "stop" };
+export type ServerReply = { ms: number; rows?: number; rssBytes?: number; heapBytes?: number };
+
+export const benchKey = "bench_key_0123456789";
+
+/** A server in a process of its own, with a side door for hand-written SQL on the very same table. */
+export type BenchServer = {
+  url: string;
+  /** From the fork to readiness. */
+  readyMs: number;
+  child: ChildProcess;
+  ask(request: ServerRequest): Promise<ServerReply>;
+  stop(): Promise<void>;
+};
+
+export function benchFolder(): { path: string; remove(): void } {
+  const path = mkdtempSync(join(tmpdir(), "spanway-bench-"));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+export async function startBenchServer(
+  dataDir: string,
+  environment: Record<string, string> = {},
+): Promise<BenchServer> {
+  const started = performance.now();
+  const child = fork(join(import.meta.dirname, "bench-server-process.ts"), [], {
+    env: {
+      ...process.env,
+      SPANWAY_DATA_DIR: dataDir,
+      SPANWAY_PORT: "0",
+      SPANWAY_PROD_KEY: benchKey,
+      SPANWAY_ORGANIZATION_ID: "org_bench",
+      SPANWAY_LOG_LEVEL: "info",
+      SPANWAY_BULK_CREATE_PER_MINUTE: "0",
+      ...environment,
+    },
+    execArgv: ["--expose-gc"],
+    // Logging is on, as in production; where it goes costs nothing here.
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+  });
+  const [{ url }] = (await once(child, "message")) as [{ url: string }];
+  await untilReady(url);
+  const readyMs = performance.now() - started;
+  return {
+    url,
+    readyMs,
+    child,
+    async ask(request) {
+      child.send(request);
+      const [reply] = (await once(child, "message")) as [ServerReply];
+      return reply;
+    },
+    async stop() {
+      const exited = once(child, "exit");
+      child.send({ ask: "stop" } satisfies ServerRequest);
+      await exited;
+    },
+  };
+}
+
+async function untilReady(url: string): Promise<void> {
+  for (;;) {
+    const response = await fetch(`${url}/readyz`).catch(() => undefined);
+    await response?.arrayBuffer();
+    if (response?.status === 200) return;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}

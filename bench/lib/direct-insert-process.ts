@@ -1,0 +1,46 @@
+import { createPriceBook } from "../../server/src/ingest/enrich/price.ts";
+import { normalizeSpan } from "../../server/src/ingest/normalize.ts";
+import { openSpanStore } from "../../server/src/storage/spans/drivers/open-span-store.ts";
+
+/** Rows an insert: the size at which the engine parses on all cores. */
+const rowsPerInsert = 10_000;
+
+const origin = {
+  organization_id: "org_bench",
+  environment: "prod" as const,
+  organization_key_id: "key",
+  organization_key_name: "key",
+  log_method: "logging_api",
+};
+
+process.on("message", (bodies: Buffer[]) => void insertAll(bodies.map((body) => Buffer.from(body))));
+
+async function insertAll(bodies: readonly Buffer[]): Promise<void> {
+  const batches = readyMade(bodies);
+  const store = openSpanStore({ kind: "chdb", path: process.argv[2] ?? "" });
+  await store.migrate();
+  const started = performance.now();
+  for (const [index, { ndjson, rows }] of batches.entries())
+    await store.insert({ ndjson, rows, token: `direct-${index}` });
+  const seconds = (performance.now() - started) / 1000;
+  await store.close();
+  process.send?.({ seconds });
+  process.disconnect();
+}
+
+function readyMade(bodies: readonly Buffer[]): Array<{ ndjson: Buffer; rows: number }> {
+  const prices = createPriceBook({ maxModels: 100 });
+  let receivedNs = BigInt(Date.now()) * 1_000_000n;
+  const lines = bodies.flatMap((body) =>
+    (JSON.parse(body.toString()) as { logs: unknown[] }).logs.map((log) => {
+      receivedNs += 1n;
+      const result = normalizeSpan(log, origin, { receivedNs, prices });
+      if (!result.ok) throw new Error(JSON.stringify(result.errors));
+      return JSON.stringify(result.span.row);
+    }),
+  );
+  return Array.from({ length: Math.ceil(lines.length / rowsPerInsert) }, (_, batch) => {
+    const part = lines.slice(batch * rowsPerInsert, (batch + 1) * rowsPerInsert);
+    return { ndjson: Buffer.from(`${part.join("\n")}\n`), rows: part.length };
+  });
+}
