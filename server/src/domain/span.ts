@@ -26,6 +26,7 @@ export const spanColumns = {
   log_method: "text",
   model: "text",
   provider_id: "text",
+  deployment_id: "text",
   deployment_name: "text",
   span_name: "text",
   span_workflow_name: "text",
@@ -109,7 +110,6 @@ export const spanExtras = {
   span_tools: "json",
   span_links: "json",
   prompt_version_number: "number",
-  deployment_id: "text",
   category: "text",
   note: "text",
   top_p: "number",
@@ -162,13 +162,24 @@ export type SpanRow = {
   unique_id: string;
   /** UInt64 as decimal text. */
   version: string;
-} & { [C in Exclude<SpanColumn, "organization_id" | "environment" | "timestamp" | "unique_id" | "version">]?: ColumnValue<(typeof spanColumns)[C]> };
+} & {
+  [C in Exclude<SpanColumn, "organization_id" | "environment" | "timestamp" | "unique_id" | "version">]?: ColumnValue<
+    (typeof spanColumns)[C]
+  >;
+};
 
 /** Log types of model calls that carry messages; their prompt_messages/completion_message and input/output mirror each other. */
 export const messageLogTypes = ["chat", "completion", "text", "response"] as const;
 
 /** Log types counted as model calls (`llm_call_count`) and priced by tokens. */
-export const llmLogTypes = [...messageLogTypes, "generation", "embedding", "speech", "transcription", "reranker"] as const;
+export const llmLogTypes = [
+  ...messageLogTypes,
+  "generation",
+  "embedding",
+  "speech",
+  "transcription",
+  "reranker",
+] as const;
 
 export type SpanScope = {
   organization_id: string;

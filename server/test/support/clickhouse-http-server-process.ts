@@ -57,17 +57,12 @@ const escapes: Record<string, string> = {
   "'": "'",
 };
 
-/** Parameters come in ClickHouse's escaped form. */
-function unescaped(params: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(
-    // Lists keep the escapes within their quotes: the cast reads those.
-    Object.entries(params).map(([name, value]) => [
-      name,
-      value.startsWith("[") && value.endsWith("]")
-        ? value
-        : value.replace(/\\(.)/g, (_all, c: string) => escapes[c] ?? c),
-    ]),
-  );
+/** Parameters come in ClickHouse's escaped form; lists keep the escapes within their quotes, which the cast reads. */
+function unescaped(params: Record<string, string>, sql: string): Record<string, string> {
+  const types = new Map([...sql.matchAll(/\{(\w+):([^{}]+)\}/g)].map(([, name, type]) => [name, type]));
+  const read = (name: string, value: string) =>
+    types.get(name)?.startsWith("Array") ? value : value.replace(/\\(.)/g, (_all, c: string) => escapes[c] ?? c);
+  return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, read(name, value)]));
 }
 
 async function take(): Promise<Session> {
@@ -102,7 +97,9 @@ async function run({ sql, params, settings, data }: Call): Promise<Buffer> {
       return Buffer.alloc(0);
     }
     const prefix = [...settings].map(([name, value]) => `SET ${name} = '${value.replaceAll("'", "''")}'; `).join("");
-    const result = await session.queryAsync(prefix + bindLiterals(sql, unescaped(params)), { format: "TabSeparated" });
+    const result = await session.queryAsync(prefix + bindLiterals(sql, unescaped(params, sql)), {
+      format: "TabSeparated",
+    });
     give(session);
     return Buffer.from(result.bytes());
   } catch (error) {

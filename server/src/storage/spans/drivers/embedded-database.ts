@@ -1,0 +1,180 @@
+import { randomUUID } from "node:crypto";
+import { mkdirSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { ClickHouseLogLevel, createClient } from "@clickhouse/client";
+import type { ClickHouseClient, ClickHouseClientConfigOptions } from "@clickhouse/client";
+import { Session, drainPending } from "chdb";
+import { createChdbConnection } from "chdb/connection";
+import { limits } from "../../../limits.ts";
+import { bindLiterals } from "./bind-literals.ts";
+import { asInsertError } from "./engine-errors.ts";
+import { createQueryGate } from "./query-gate.ts";
+import { readRows } from "./read-rows.ts";
+import type { QueryBounds, QueryResult, SpanDatabase, SpanDatabaseOptions, Statement } from "./span-database.ts";
+import { insertSettings, readSettings, withSettings } from "./span-database.ts";
+
+// The defaults are sized for a server of its own: mark and index caches of gigabytes, and nine tenths of the memory.
+const startArguments = [
+  `--mark_cache_size=${limits.embeddedMarkCacheBytes}`,
+  `--primary_index_cache_size=${limits.embeddedMarkCacheBytes}`,
+  `--index_mark_cache_size=${limits.embeddedMarkCacheBytes}`,
+  "--max_server_memory_usage_to_ram_ratio=0.7",
+];
+
+/**
+ * ClickHouse inside the process (chDB). One data folder per process; a second store may open the same one.
+ *
+ * A connection runs one statement at a time, so reads have a few of them; inserts, deletes and kills each have their own.
+ * A statement occupies a thread of libuv's pool while it runs: UV_THREADPOOL_SIZE must leave room for file access.
+ */
+export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions = {}): SpanDatabase {
+  mkdirSync(path, { recursive: true });
+  // Start arguments can only be given to a session; it stays open so that the engine does as long as the store.
+  const engine = new Session(path, { connectionArgs: startArguments });
+  const connect = () => createClient({ connection: clientConnection(path), log: { level: ClickHouseLogLevel.OFF } });
+  const bounds: QueryBounds = {
+    timeMs: limits.queryTimeMs,
+    memoryBytes: limits.queryMemoryBytes,
+    inFlight: limits.embeddedQueriesInFlight,
+    queued: limits.queriesQueued,
+    ...options.bounds,
+  };
+  const readers = createReaders(bounds.inFlight, connect);
+  const maintenance = connect();
+  const control = connect();
+  const insertConnection = createChdbConnection({ path });
+  const withinBounds = createQueryGate(bounds, options.onQuery);
+  const underWay = new Set<Promise<unknown>>();
+
+  const track = <T>(work: Promise<T>): Promise<T> => {
+    const settled = work.then(
+      () => undefined,
+      () => undefined,
+    );
+    underWay.add(settled);
+    void settled.then(() => underWay.delete(settled));
+    return work;
+  };
+
+  const run = async (client: ClickHouseClient, statement: Statement, tag: string): Promise<QueryResult> => {
+    const bound = bindLiterals(statement.sql, statement.params ?? {});
+    const settings = { ...readSettings(bounds), ...statement.settings, log_comment: tag };
+    const result = await client.query({ query: withSettings(bound, settings), format: "JSON" });
+    return readRows(await result.text());
+  };
+
+  const query = (statement: Statement, signal?: AbortSignal): Promise<QueryResult> =>
+    withinBounds(statement.name, signal, async () => {
+      const client = readers.take();
+      const tag = randomUUID();
+      try {
+        const result = await track(killOnAbort(run(client, statement, tag), tag, control, signal));
+        readers.giveBack(client);
+        return result;
+      } catch (error) {
+        await track(readers.replace(client));
+        throw error;
+      }
+    });
+
+  return {
+    cluster: null,
+    database: "default",
+    query,
+    execute: async (statement) => {
+      const sql = withSettings(bindLiterals(statement.sql, statement.params ?? {}), statement.settings ?? {});
+      await track(maintenance.command({ query: sql }));
+    },
+    insert: async (batch) => {
+      const work = insertConnection.chdb.rawInsert({
+        table: "spans",
+        values: batch.ndjson,
+        format: "JSONEachRow",
+        settings: insertSettings(batch.token),
+      });
+      await track(work).catch((error: unknown) => {
+        throw asInsertError(error);
+      });
+    },
+    ping: async (signal) => {
+      await query({ name: "ping", sql: "SELECT 1" }, signal);
+    },
+    close: async () => {
+      await Promise.all(underWay);
+      await Promise.all([...readers.all(), maintenance, control].map((client) => client.close()));
+      await insertConnection.close();
+      engine.close();
+      await drainPending();
+    },
+  };
+}
+
+/** The package declares the client's contract by an older copy of its types; at run time it is the same. */
+function clientConnection(path: string): NonNullable<ClickHouseClientConfigOptions["connection"]> {
+  return createChdbConnection({ path }) as unknown as NonNullable<ClickHouseClientConfigOptions["connection"]>;
+}
+
+type Readers = {
+  take(): ClickHouseClient;
+  giveBack(client: ClickHouseClient): void;
+  replace(client: ClickHouseClient): Promise<void>;
+  all(): Iterable<ClickHouseClient>;
+};
+
+/**
+ * Connections for reads. One whose statement failed is never used again: chDB keeps what the statement had written of its
+ * result, and puts it before the result of the next one, which may be another organisation's.
+ */
+function createReaders(count: number, connect: () => ClickHouseClient): Readers {
+  const open = new Set(Array.from({ length: count }, connect));
+  const idle = [...open];
+  return {
+    take() {
+      const client = idle.pop();
+      if (client === undefined) throw new Error("more queries run than there are connections");
+      return client;
+    },
+    giveBack(client) {
+      idle.push(client);
+    },
+    async replace(client) {
+      const fresh = connect();
+      open.delete(client);
+      open.add(fresh);
+      idle.push(fresh);
+      await client.close();
+    },
+    all: () => open,
+  };
+}
+
+/**
+ * Ends the statement on abort, and only then the wait for it: the connection is not free before.
+ * A kill that comes before the statement is registered finds nothing, hence again and again.
+ */
+async function killOnAbort<T>(
+  work: Promise<T>,
+  tag: string,
+  control: ClickHouseClient,
+  signal: AbortSignal | undefined,
+): Promise<T> {
+  if (signal === undefined) return await work;
+  let isRunning = true;
+  const kill = async () => {
+    while (isRunning) {
+      await control
+        .command({ query: `KILL QUERY WHERE Settings['log_comment'] = '${tag}' ASYNC` })
+        .catch(() => undefined);
+      await sleep(limits.queryKillEveryMs);
+    }
+  };
+  const onAbort = () => void kill();
+  signal.addEventListener("abort", onAbort, { once: true });
+  if (signal.aborted) onAbort();
+  try {
+    return await work;
+  } finally {
+    isRunning = false;
+    signal.removeEventListener("abort", onAbort);
+  }
+}

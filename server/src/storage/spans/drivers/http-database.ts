@@ -1,0 +1,104 @@
+import { Readable } from "node:stream";
+import { ClickHouseLogLevel, createClient } from "@clickhouse/client";
+import { limits } from "../../../limits.ts";
+import { UnreachableError, asInsertError, engineCode } from "./engine-errors.ts";
+import { createQueryGate } from "./query-gate.ts";
+import { readRows } from "./read-rows.ts";
+import type {
+  EngineSettings,
+  QueryBounds,
+  QueryResult,
+  SpanDatabase,
+  SpanDatabaseOptions,
+  Statement,
+} from "./span-database.ts";
+import { insertSettings, readSettings, withSettings } from "./span-database.ts";
+
+export type HttpLocation = {
+  /** The origin alone, such as `https://clickhouse:8443`. */
+  url: string;
+  username: string;
+  password: string;
+  database: string;
+  cluster: string | null;
+};
+
+// Without it the server streams, and an error in the middle of a reply comes as a part of it.
+const wholeReply = { wait_end_of_query: 1 } as const;
+
+/** A ClickHouse server or cluster over HTTP. */
+export function openHttpDatabase(location: HttpLocation, options: SpanDatabaseOptions = {}): SpanDatabase {
+  const { url, username, password, database, cluster } = location;
+  const bounds: QueryBounds = {
+    timeMs: limits.queryTimeMs,
+    memoryBytes: limits.queryMemoryBytes,
+    inFlight: limits.queriesInFlight,
+    queued: limits.queriesQueued,
+    ...options.bounds,
+  };
+  // What goes wrong is thrown, and told by those who asked; the client would write it to the console, statement and all.
+  const log = { level: ClickHouseLogLevel.OFF };
+  const shared = { url, username, password, log, compression: { request: false, response: true } };
+  const queries = createClient({
+    ...shared,
+    database,
+    max_open_connections: limits.spanHttpConnections,
+    request_timeout: bounds.timeMs + limits.queryReplyGraceMs,
+    use_multipart_params_auto: true,
+  });
+  const writes = createClient({ ...shared, database, request_timeout: limits.spanInsertTimeMs });
+  const withinBounds = createQueryGate(bounds, options.onQuery);
+  // A distributed table would answer before its shards have the rows, or the deletion.
+  const clustered: EngineSettings = cluster === null ? {} : { distributed_foreground_insert: 1, insert_quorum: 0 };
+
+  const reply = async (statement: Statement, signal?: AbortSignal): Promise<string> => {
+    try {
+      const result = await queries.query({
+        query: withSettings(statement.sql, { ...readSettings(bounds), ...statement.settings }),
+        query_params: { ...statement.params },
+        format: "JSON",
+        clickhouse_settings: wholeReply,
+        ...(signal ? { abort_signal: signal } : {}),
+      });
+      return await result.text();
+    } catch (error) {
+      throw engineCode(error) === undefined ? new UnreachableError(error) : error;
+    }
+  };
+
+  const run = async (statement: Statement, signal?: AbortSignal): Promise<QueryResult> =>
+    readRows(await reply(statement, signal));
+
+  return {
+    cluster,
+    database,
+    query: (statement, signal) => withinBounds(statement.name, signal, () => run(statement, signal)),
+    execute: async (statement) => {
+      await writes.command({
+        query: withSettings(statement.sql, statement.settings ?? {}),
+        query_params: { ...statement.params },
+        clickhouse_settings: wholeReply,
+      });
+    },
+    insert: async (batch, signal) => {
+      try {
+        const result = await writes.exec({
+          query: `${withSettings("INSERT INTO spans", { ...insertSettings(batch.token), ...clustered })} FORMAT JSONEachRow`,
+          values: Readable.from([batch.ndjson], { objectMode: false }),
+          clickhouse_settings: wholeReply,
+          ...(signal ? { abort_signal: signal } : {}),
+        });
+        // The reply is empty, but the connection is free for the next request only when it has been read.
+        result.stream.resume();
+      } catch (error) {
+        throw asInsertError(error);
+      }
+    },
+    ping: async (signal) => {
+      await withinBounds("ping", signal, () => run({ name: "ping", sql: "SELECT 1" }, signal));
+    },
+    close: async () => {
+      await Promise.all([queries.close(), writes.close()]);
+    },
+  };
+}

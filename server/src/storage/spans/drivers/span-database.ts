@@ -1,0 +1,91 @@
+import type { SpanBatch, StatementParams } from "../span-store.ts";
+
+/** What the queries need of an engine; `embedded-database.ts` and `http-database.ts` are the two there are. */
+export type SpanDatabase = {
+  /** The cluster that the tables are spread over; null for one server. */
+  cluster: string | null;
+  database: string;
+  /** @throws what `asReadError` makes of the engine's errors, or the signal's reason */
+  query(statement: Statement, signal?: AbortSignal): Promise<QueryResult>;
+  /** DDL and deletes, one statement, without a bound on its time. @throws the engine's own error */
+  execute(statement: Statement): Promise<void>;
+  /** @throws SpanInsertError */
+  insert(batch: SpanBatch, signal?: AbortSignal): Promise<void>;
+  ping(signal?: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+};
+
+export type Statement = {
+  /** Names the kind of statement in metrics. */
+  name: string;
+  sql: string;
+  params?: StatementParams;
+  settings?: EngineSettings;
+};
+
+export type EngineSettings = Record<string, string | number>;
+
+export type ResultRow = Record<string, unknown>;
+
+export type QueryResult = {
+  rows: ResultRow[];
+  /** How many rows there would be without LIMIT; exact with the setting `exact_rows_before_limit`. */
+  rowsBeforeLimit: number | undefined;
+};
+
+export type QueryOutcome = "ok" | "query_too_large" | "unavailable" | "refused" | "aborted" | "failed";
+
+export type SpanDatabaseOptions = {
+  /** What one query may take; `limits.ts` has the defaults. */
+  bounds?: Partial<QueryBounds>;
+  /** Called after each query: for metrics. `refused` means that too many were waiting. */
+  onQuery?: (event: { name: string; seconds: number; outcome: QueryOutcome }) => void;
+};
+
+export type QueryBounds = {
+  timeMs: number;
+  memoryBytes: number;
+  inFlight: number;
+  queued: number;
+};
+
+/** `SETTINGS` stand in the statement itself: sent beside it, an embedded connection would keep them for the next one. */
+export function withSettings(sql: string, settings: EngineSettings): string {
+  const list = Object.entries(settings).map(([name, value]) => `${name} = ${literal(name, value)}`);
+  return list.length === 0 ? sql : `${sql} SETTINGS ${list.join(", ")}`;
+}
+
+// Settings are written by us alone; this holds the door shut all the same.
+function literal(name: string, value: string | number): string {
+  if (typeof value === "number") return String(value);
+  if (!/^[\w.:/-]*$/.test(value))
+    throw new Error(`the value of the setting ${name} has characters that it may not have`);
+  return `'${value}'`;
+}
+
+export function readSettings(bounds: QueryBounds): EngineSettings {
+  return {
+    max_execution_time: bounds.timeMs / 1000,
+    max_memory_usage: bounds.memoryBytes,
+    output_format_json_quote_64bit_integers: 1,
+    // Partitions follow from the key, so versions of one span are never in two of them.
+    do_not_merge_across_partitions_select_final: 1,
+  };
+}
+
+/** `async_insert` would answer before the rows are on disk. One batch may hold any month. */
+export function insertSettings(token: string): EngineSettings {
+  return {
+    async_insert: 0,
+    insert_deduplicate: 1,
+    insert_deduplication_token: token,
+    max_partitions_per_insert_block: 0,
+    input_format_skip_unknown_fields: 1,
+    input_format_json_read_objects_as_strings: 1,
+    input_format_json_read_arrays_as_strings: 1,
+    input_format_json_read_numbers_as_strings: 1,
+    input_format_json_read_bools_as_strings: 1,
+    input_format_null_as_default: 1,
+    date_time_input_format: "basic",
+  };
+}

@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startTestClickHouse } from "../../../test/support/clickhouse-http-server.ts";
+import type { TestClickHouse } from "../../../test/support/clickhouse-http-server.ts";
+import { Secret } from "../../lib/secret.ts";
+import type { QueryBounds } from "./drivers/span-database.ts";
+import { openSpanStore } from "./drivers/open-span-store.ts";
+import { SpanInsertError } from "./span-store.ts";
+import type { SpanStore } from "./span-store.ts";
+import { describeSpanStore } from "./span-store-contract.ts";
+
+let server: TestClickHouse;
+beforeAll(async () => {
+  server = await startTestClickHouse();
+});
+afterAll(async () => {
+  await server.stop();
+});
+
+const open = (bounds: Partial<QueryBounds> = {}): SpanStore =>
+  openSpanStore(
+    {
+      kind: "clickhouse",
+      url: server.url,
+      username: "default",
+      password: new Secret(""),
+      database: "default",
+      cluster: null,
+    },
+    { bounds },
+  );
+
+describeSpanStore("ClickHouse over HTTP", open);
+
+describe("a ClickHouse server that fails", () => {
+  let store: SpanStore;
+  beforeAll(async () => {
+    store = open();
+    await store.migrate();
+  });
+  afterAll(async () => {
+    await store.close();
+  });
+
+  const window = { fromNs: 0n, toNs: 2n ** 62n };
+  const ndjson = (org: string) =>
+    Buffer.from(
+      `${JSON.stringify({ organization_id: org, environment: "prod", timestamp: "2026-05-05 05:05:05.000000000", unique_id: "6fa459ea-ee8a-4ca4-894e-db77e160355e", version: "1", cost: 1 })}\n`,
+    );
+
+  it.each(["503", "reset"] as const)(
+    "is unavailable to reads and retryable to inserts while it answers %s",
+    async (refuse) => {
+      const org = `org_refused_${refuse}`;
+      const batch = { ndjson: ndjson(org), rows: 1, token: `refused-${refuse}` };
+      await server.setFaults({ refuse });
+      await expect(store.ping()).rejects.toMatchObject({ code: "unavailable" });
+      await expect(store.summarizeSpans({ scope: { organization_id: org }, window })).rejects.toMatchObject({
+        code: "unavailable",
+      });
+      const failure = await store.insert(batch).catch((error: unknown) => error);
+      expect(failure).toBeInstanceOf(SpanInsertError);
+      expect(failure).toMatchObject({ kind: "retryable" });
+      await server.setFaults({});
+      await store.insert(batch);
+      expect(await store.summarizeSpans({ scope: { organization_id: org }, window })).toMatchObject({
+        number_of_requests: 1,
+      });
+    },
+  );
+
+  it("has a batch once that was stored without an answer and sent again", async () => {
+    const batch = { ndjson: ndjson("org_ambiguous"), rows: 1, token: "ambiguous-1" };
+    await server.setFaults({ dropInsertReplies: 1 });
+    await expect(store.insert(batch)).rejects.toMatchObject({ kind: "retryable" });
+    await store.insert(batch);
+    const summary = await store.summarizeSpans({ scope: { organization_id: "org_ambiguous" }, window });
+    expect(summary).toMatchObject({ number_of_requests: 1, total_cost: 1 });
+  });
+
+  it("is unavailable where nothing listens", async () => {
+    const nowhere = openSpanStore({
+      kind: "clickhouse",
+      url: "http://127.0.0.1:9",
+      username: "default",
+      password: new Secret(""),
+      database: "default",
+      cluster: null,
+    });
+    await expect(nowhere.ping()).rejects.toMatchObject({ code: "unavailable" });
+    await nowhere.close();
+  });
+});

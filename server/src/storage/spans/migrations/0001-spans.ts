@@ -1,0 +1,138 @@
+import { localTable, mergeTree, onCluster } from "./dialect.ts";
+import type { Placement } from "./dialect.ts";
+
+/**
+ * The table of spans.
+ *
+ * Key: the day comes first because FINAL merges only where the key ranges of parts meet. Parts hold successive stretches
+ * of time, but with the organisation first, the one granule where a part passes from one organisation to the next would
+ * span all later times of the former, and so meet every later part. Time comes before environment so that a list over
+ * both environments is read in order.
+ *
+ * Partitions: months, with hostile dates gathered at either end, so that no input can make thousands of them.
+ *
+ * Granules: at most 512 KiB, so that reading the payload of one span decompresses little else. Parts fresh from an
+ * insert are compact: two files to sync instead of two for each column.
+ */
+export function createSpans(placement: Placement): string[] {
+  const local = localTable(placement);
+  const statements = [
+    `CREATE TABLE IF NOT EXISTS ${local}${onCluster(placement)} (
+      ${[...columns, ...indexes].join(",\n      ")}
+    ) ENGINE = ${mergeTree(placement, local, { name: "ReplacingMergeTree", args: ["version", "is_deleted"] })}
+    PARTITION BY toYYYYMM(least(greatest(timestamp, toDateTime64('2020-01-01 00:00:00', 9, 'UTC')), toDateTime64('2040-01-01 00:00:00', 9, 'UTC')))
+    ORDER BY (toDate32(timestamp), organization_id, timestamp, unique_id, environment)
+    SETTINGS index_granularity = 1024, index_granularity_bytes = 524288, min_level_for_wide_part = 1,
+      fsync_after_insert = 1, fsync_part_directory = 1, ${deduplicationWindow(placement)} = 1000`,
+  ];
+  if (placement.cluster !== null) {
+    // By the half of the id that spans of one trace share, so that a trace, and every version of a span, is on one shard.
+    statements.push(
+      `CREATE TABLE IF NOT EXISTS spans${onCluster(placement)} AS ${local}
+      ENGINE = Distributed('${placement.cluster}', '${placement.database}', '${local}', cityHash64(organization_id, substring(toString(unique_id), 1, 18)))`,
+    );
+  }
+  return statements;
+}
+
+function deduplicationWindow({ cluster }: Placement): string {
+  return cluster === null ? "non_replicated_deduplication_window" : "replicated_deduplication_window";
+}
+
+const time = "DateTime64(9, 'UTC')";
+const name = "LowCardinality(String)";
+const text = "String CODEC(ZSTD(1))";
+const integer = "Nullable(Int64)";
+const number = "Nullable(Float64)";
+const boolean = "Nullable(Bool)";
+
+// The columns of the key are read by every query: LZ4 costs less to unpack.
+const columns = [
+  `organization_id ${name}`,
+  `environment ${name}`,
+  `timestamp ${time} CODEC(Delta, LZ4)`,
+  `unique_id UUID CODEC(LZ4)`,
+  `version UInt64 CODEC(Delta, LZ4)`,
+  `is_deleted UInt8`,
+
+  `start_time ${time} DEFAULT timestamp CODEC(Delta, ZSTD(1))`,
+  `received_at ${time} DEFAULT timestamp CODEC(Delta, ZSTD(1))`,
+  `organization_key_id ${name}`,
+  `organization_key_name ${name}`,
+
+  `log_type ${name}`,
+  `log_method ${name}`,
+  `model ${name}`,
+  `provider_id ${name}`,
+  `deployment_id ${name}`,
+  `deployment_name ${name}`,
+  `span_name ${name}`,
+  `span_workflow_name ${name}`,
+  `stream ${boolean}`,
+
+  `trace_unique_id ${text}`,
+  `span_unique_id ${text}`,
+  `span_parent_id ${text}`,
+  `thread_identifier ${text}`,
+  `session_identifier ${text}`,
+  `trace_group_identifier ${text}`,
+  `customer_identifier ${text}`,
+  `customer_email ${text}`,
+  `customer_name ${text}`,
+  `custom_identifier ${text}`,
+  `group_identifier ${text}`,
+  `evaluation_identifier ${text}`,
+  `prompt_id ${name}`,
+  `prompt_name ${name}`,
+
+  `status ${name}`,
+  `status_code ${integer}`,
+  `error_message ${text}`,
+  `latency ${number}`,
+  `time_to_first_token ${number}`,
+  `tokens_per_second ${number}`,
+  `routing_time ${number}`,
+
+  `prompt_tokens ${integer}`,
+  `completion_tokens ${integer}`,
+  `total_tokens ${integer}`,
+  `prompt_cache_hit_tokens ${integer}`,
+  `prompt_cache_creation_tokens ${integer}`,
+  `reasoning_tokens ${integer}`,
+  `cost ${number}`,
+  `cost_source ${name}`,
+  `price_version ${name}`,
+  `cache_hit ${boolean}`,
+  `cache_key ${text}`,
+
+  `temperature ${number}`,
+  `max_tokens ${integer}`,
+  `positive_feedback ${boolean}`,
+
+  `metadata ${text}`,
+  `metadata_index Map(${name}, String) CODEC(ZSTD(1))`,
+  `metadata_reserved ${text}`,
+  `properties ${text}`,
+  `extra ${text}`,
+
+  `input ${text}`,
+  `output ${text}`,
+  `prompt_messages ${text}`,
+  `completion_message ${text}`,
+  `completion_messages ${text}`,
+  `tools ${text}`,
+  `tool_calls ${text}`,
+  `full_request ${text}`,
+  `full_response ${text}`,
+];
+
+const bloom = "TYPE bloom_filter(0.01) GRANULARITY 1";
+const indexes = [
+  `INDEX unique_id_bloom unique_id ${bloom}`,
+  `INDEX trace_bloom trace_unique_id ${bloom}`,
+  `INDEX thread_bloom thread_identifier ${bloom}`,
+  `INDEX customer_bloom customer_identifier ${bloom}`,
+  `INDEX custom_bloom custom_identifier ${bloom}`,
+  `INDEX metadata_keys_bloom mapKeys(metadata_index) ${bloom}`,
+  `INDEX metadata_values_bloom mapValues(metadata_index) ${bloom}`,
+];

@@ -1,0 +1,44 @@
+import type { SpanDatabase } from "../drivers/span-database.ts";
+import { createSpans } from "./0001-spans.ts";
+import { mergeTree, onCluster } from "./dialect.ts";
+import type { Placement } from "./dialect.ts";
+
+/**
+ * In order, each applied once and never changed after a release. Every statement must be harmless when run again: nodes
+ * that start together may run it together, and a node that dies half way leaves the rest to the next start.
+ */
+const migrations: ReadonlyArray<{ version: number; name: string; statements: (placement: Placement) => string[] }> = [
+  { version: 1, name: "spans", statements: createSpans },
+];
+
+export async function migrateSpans(database: SpanDatabase): Promise<void> {
+  for (const sql of versionTable(database)) await database.execute({ name: "migrate", sql });
+  const { rows } = await database.query({ name: "migrate", sql: "SELECT version FROM span_migrations FINAL" });
+  const applied = new Set(rows.map((row) => Number(row["version"])));
+  for (const { version, name, statements } of migrations) {
+    if (applied.has(version)) continue;
+    for (const sql of statements(database)) await database.execute({ name: "migrate", sql });
+    await database.execute({
+      name: "migrate",
+      sql: "INSERT INTO span_migrations (version, name) SELECT {version:UInt32}, {name:String}",
+      params: { version: String(version), name },
+    });
+  }
+}
+
+export function versionTable(placement: Placement): string[] {
+  const engine = mergeTree(placement, "span_migrations", {
+    name: "ReplacingMergeTree",
+    args: [],
+    isOnEveryShard: true,
+  });
+  return [
+    `CREATE TABLE IF NOT EXISTS span_migrations${onCluster(placement)} (version UInt32, name String, applied_at DateTime64(3, 'UTC') DEFAULT now64(3))
+    ENGINE = ${engine} ORDER BY version`,
+  ];
+}
+
+/** All DDL of a placement, in order. */
+export function migrationStatements(placement: Placement): string[] {
+  return [...versionTable(placement), ...migrations.flatMap(({ statements }) => statements(placement))];
+}

@@ -1,0 +1,44 @@
+import type { SpanDatabase } from "../drivers/span-database.ts";
+import { allOf, scopeWhere } from "./selection.ts";
+import { localTable, onCluster } from "../migrations/dialect.ts";
+
+/**
+ * Marks the rows first, which takes them out of reads at once and costs little, then has the engine drop marked rows
+ * from its parts in the background. Only months that hold such rows are touched.
+ */
+export async function deleteOlderThan(
+  database: SpanDatabase,
+  organizationId: string,
+  cutoffNs: bigint,
+  signal?: AbortSignal,
+): Promise<void> {
+  const old = allOf(scopeWhere({ organization_id: organizationId }), {
+    sql: "timestamp < fromUnixTimestamp64Nano({cutoff_ns:Int64}, 'UTC')",
+    params: { cutoff_ns: cutoffNs.toString() },
+  });
+  const found = await database.query(
+    {
+      name: "delete_old",
+      sql: `SELECT DISTINCT _partition_id AS partition_id FROM spans WHERE ${old.sql}`,
+      params: old.params,
+    },
+    signal,
+  );
+  const table = `${localTable(database)}${onCluster(database)}`;
+  for (const row of found.rows) {
+    signal?.throwIfAborted();
+    const partition = `IN PARTITION ID '${partitionId(row["partition_id"])}'`;
+    await database.execute({
+      name: "delete_old",
+      sql: `DELETE FROM ${table} ${partition} WHERE ${old.sql}`,
+      params: old.params,
+    });
+    await database.execute({ name: "delete_old", sql: `ALTER TABLE ${table} APPLY DELETED MASK ${partition}` });
+  }
+}
+
+/** Months, as the table is partitioned; a statement is built with it. */
+function partitionId(value: unknown): string {
+  if (typeof value === "string" && /^\d{6}$/.test(value)) return value;
+  throw new Error("a partition of the span table has another id than a month");
+}

@@ -1,0 +1,59 @@
+import type { SpanColumn, SpanScope } from "../../../domain/span.ts";
+import type { ResultRow, SpanDatabase } from "../drivers/span-database.ts";
+import type { StoredSpan } from "../span-store.ts";
+import { storedSpan } from "./result-values.ts";
+import { allOf, scopeWhere } from "./selection.ts";
+
+/** What finds one version of one span. */
+export type SpanKey = Pick<StoredSpan, "timestamp" | "unique_id" | "environment" | "version">;
+
+const keyColumns = ["timestamp", "unique_id", "environment", "version"] as const satisfies readonly SpanColumn[];
+
+/**
+ * The spans of the keys, in their order. Read by primary key and without FINAL, so that payload is decompressed for their
+ * granules alone; the version tells which of several rows is meant. A span that was deleted since is left out; of one
+ * that was sent again since, the newest row is taken.
+ */
+export async function hydrateSpans(
+  database: SpanDatabase,
+  scope: SpanScope,
+  keys: readonly SpanKey[],
+  fields: readonly SpanColumn[],
+  signal?: AbortSignal,
+): Promise<StoredSpan[]> {
+  if (keys.length === 0) return [];
+  const columns = [...new Set<SpanColumn>([...keyColumns, "is_deleted", ...fields])];
+  const where = allOf(scopeWhere(scope), {
+    sql: "toDate32(timestamp) IN {days:Array(Date32)} AND timestamp IN {times:Array(DateTime64(9, 'UTC'))} AND unique_id IN {ids:Array(UUID)}",
+    params: {
+      days: [...new Set(keys.map((key) => key.timestamp.slice(0, 10)))],
+      times: [...new Set(keys.map((key) => key.timestamp))],
+      ids: keys.map((key) => key.unique_id),
+    },
+  });
+  const { rows } = await database.query(
+    { name: "hydrate", sql: `SELECT ${columns.join(", ")} FROM spans PREWHERE ${where.sql}`, params: where.params },
+    signal,
+  );
+  const newest = newestRows(rows.map(storedSpan));
+  return keys.flatMap((key) => {
+    const row = newest.get(keyText(key));
+    if (row === undefined || row.is_deleted === 1) return [];
+    if (!fields.includes("is_deleted")) delete (row as ResultRow)["is_deleted"];
+    return [row];
+  });
+}
+
+function newestRows(rows: readonly StoredSpan[]): Map<string, StoredSpan> {
+  const newest = new Map<string, StoredSpan>();
+  for (const row of rows) {
+    const key = keyText(row);
+    const other = newest.get(key);
+    if (other === undefined || BigInt(other.version) < BigInt(row.version)) newest.set(key, row);
+  }
+  return newest;
+}
+
+function keyText({ timestamp, unique_id: id, environment }: SpanKey): string {
+  return `${timestamp} ${id} ${environment}`;
+}

@@ -1,0 +1,130 @@
+import type { SpanColumn } from "../../../domain/span.ts";
+import { limits } from "../../../limits.ts";
+import type { SpanDatabase } from "../drivers/span-database.ts";
+import type { ListSpansQuery, SpanSort, SpanSortField, StoredSpan } from "../span-store.ts";
+import { hydrateSpans } from "./hydrate-spans.ts";
+import type { SpanKey } from "./hydrate-spans.ts";
+import { selectionWhere } from "./selection.ts";
+import type { Where } from "./selection.ts";
+
+/** Ids first, from key columns alone; then one page by primary key. Payload is read for that page only. */
+export async function listSpans(
+  database: SpanDatabase,
+  query: ListSpansQuery,
+  signal?: AbortSignal,
+): Promise<{ count: number; rows: StoredSpan[] }> {
+  const page = isSliceable(query) ? await sliceIds(database, query, signal) : await scanIds(database, query, signal);
+  return { count: page.count, rows: await hydrateSpans(database, query.scope, page.keys, query.fields, signal) };
+}
+
+type IdPage = { count: number; keys: SpanKey[] };
+
+const sortColumns: Record<SpanSortField, SpanColumn> = {
+  timestamp: "timestamp",
+  id: "unique_id",
+  unique_id: "unique_id",
+  start_time: "start_time",
+  cost: "cost",
+  latency: "latency",
+  time_to_first_token: "time_to_first_token",
+  tokens_per_second: "tokens_per_second",
+  prompt_tokens: "prompt_tokens",
+  completion_tokens: "completion_tokens",
+  total_tokens: "total_tokens",
+  all_tokens: "total_tokens",
+  total_request_tokens: "total_tokens",
+  status_code: "status_code",
+  model: "model",
+  customer_identifier: "customer_identifier",
+};
+
+// '' is absent in text columns and must come last too. UUIDs do not compare as their text does.
+const sortExpressions: Partial<Record<SpanColumn, string>> = {
+  unique_id: "toString(unique_id)",
+  model: "nullIf(model, '')",
+  customer_identifier: "nullIf(customer_identifier, '')",
+};
+
+function orderBy({ field, descending }: SpanSort): string {
+  const direction = descending ? "DESC" : "ASC";
+  const column = sortColumns[field];
+  const ties = [`toDate32(timestamp) ${direction}`, `timestamp ${direction}`, `unique_id ${direction}`, `environment`];
+  const first = column === "timestamp" ? [] : [`${sortExpressions[column] ?? column} ${direction} NULLS LAST`];
+  return [...first, ...ties].join(", ");
+}
+
+const idColumns = "timestamp, unique_id, environment, version";
+
+function pageIds(where: Where, query: ListSpansQuery): string {
+  const offset = (query.page - 1) * query.pageSize;
+  return `SELECT ${idColumns} FROM spans FINAL WHERE ${where.sql} ORDER BY ${orderBy(query.sort)} LIMIT ${query.pageSize} OFFSET ${offset}`;
+}
+
+/** One pass gives the page and the count, which is what a filter or another order needs anyway. */
+async function scanIds(database: SpanDatabase, query: ListSpansQuery, signal?: AbortSignal): Promise<IdPage> {
+  const where = selectionWhere(query);
+  const { rows, rowsBeforeLimit } = await database.query(
+    { name: "list_ids", sql: pageIds(where, query), params: where.params, settings: { exact_rows_before_limit: 1 } },
+    signal,
+  );
+  return { count: rowsBeforeLimit ?? rows.length, keys: rows as SpanKey[] };
+}
+
+function isSliceable(query: ListSpansQuery): boolean {
+  return (
+    query.filter === undefined &&
+    query.sort.field === "timestamp" &&
+    query.page * query.pageSize <= limits.spanSlicedListRows
+  );
+}
+
+/**
+ * The usual list: by time, unfiltered, near one end of the window. FINAL cannot stop early, so a plain read in key order,
+ * which can, finds the slice of time that holds the page, and FINAL has only that slice to look at.
+ */
+async function sliceIds(database: SpanDatabase, query: ListSpansQuery, signal?: AbortSignal): Promise<IdPage> {
+  const where = selectionWhere(query);
+  const counting = database.query(
+    { name: "list_count", sql: `SELECT count() AS count FROM spans FINAL WHERE ${where.sql}`, params: where.params },
+    signal,
+  );
+  const [counted, keys] = await Promise.all([counting, sliceKeys(database, query, where, signal)]);
+  return { count: Number(counted.rows[0]?.["count"] ?? 0), keys };
+}
+
+async function sliceKeys(
+  database: SpanDatabase,
+  query: ListSpansQuery,
+  where: Where,
+  signal?: AbortSignal,
+): Promise<SpanKey[]> {
+  const direction = query.sort.descending ? "DESC" : "ASC";
+  // Rows of spans that were sent again count twice here; some are allowed for.
+  const reach = query.page * query.pageSize + spareRows;
+  const bound = await database.query(
+    {
+      name: "list_bound",
+      sql: `SELECT toUnixTimestamp64Nano(timestamp) AS bound FROM spans WHERE ${where.sql}
+        ORDER BY toDate32(timestamp) ${direction}, timestamp ${direction} LIMIT 1 OFFSET ${reach}`,
+      params: where.params,
+    },
+    signal,
+  );
+  const boundNs = bound.rows[0]?.["bound"];
+  const slice = boundNs === undefined ? query : { ...query, window: cutWindow(query, BigInt(String(boundNs))) };
+  const keys = await keysOf(database, slice, signal);
+  const isShort = boundNs !== undefined && keys.length < query.pageSize;
+  return isShort ? await keysOf(database, query, signal) : keys;
+}
+
+const spareRows = 64;
+
+function cutWindow({ window, sort }: ListSpansQuery, boundNs: bigint) {
+  return sort.descending ? { ...window, fromNs: boundNs } : { ...window, toNs: boundNs };
+}
+
+async function keysOf(database: SpanDatabase, query: ListSpansQuery, signal?: AbortSignal): Promise<SpanKey[]> {
+  const where = selectionWhere(query);
+  const { rows } = await database.query({ name: "list_ids", sql: pageIds(where, query), params: where.params }, signal);
+  return rows as SpanKey[];
+}

@@ -1,0 +1,22 @@
+import { spanColumns } from "../../../domain/span.ts";
+import type { SpanColumn } from "../../../domain/span.ts";
+import type { ResultRow } from "../drivers/span-database.ts";
+import type { StoredSpan } from "../span-store.ts";
+
+const integerColumns = (Object.keys(spanColumns) as SpanColumn[]).filter(
+  (column) => spanColumns[column] === "integer" && column !== "version",
+);
+
+/** A row of the table: the engine's types are those of the columns, integers apart, which come as text. */
+export function storedSpan(row: ResultRow): StoredSpan {
+  for (const column of integerColumns) {
+    const value = row[column];
+    if (typeof value === "string") row[column] = integer(value);
+  }
+  return row as StoredSpan;
+}
+
+function integer(text: string): number | string {
+  const value = Number(text);
+  return Number.isSafeInteger(value) ? value : text;
+}

@@ -1,0 +1,31 @@
+import { spanColumns } from "../../../domain/span.ts";
+import type { SpanColumn, SpanScope } from "../../../domain/span.ts";
+import type { SpanDatabase } from "../drivers/span-database.ts";
+import type { StoredSpan } from "../span-store.ts";
+import { hydrateSpans } from "./hydrate-spans.ts";
+import type { SpanKey } from "./hydrate-spans.ts";
+import { allOf, scopeWhere } from "./selection.ts";
+
+const uuidPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const allColumns = Object.keys(spanColumns) as SpanColumn[];
+
+/** The id alone tells neither day nor time, so a bloom index finds its key first; the payload is read by that. */
+export async function retrieveSpan(
+  database: SpanDatabase,
+  scope: SpanScope,
+  uniqueId: string,
+  signal?: AbortSignal,
+): Promise<StoredSpan | undefined> {
+  if (!uuidPattern.test(uniqueId)) return undefined;
+  const where = allOf(scopeWhere(scope), { sql: "unique_id = {unique_id:UUID}", params: { unique_id: uniqueId } });
+  const { rows } = await database.query(
+    {
+      name: "retrieve_key",
+      sql: `SELECT timestamp, unique_id, environment, version FROM spans FINAL WHERE ${where.sql} ORDER BY version DESC LIMIT 1`,
+      params: where.params,
+    },
+    signal,
+  );
+  const [span] = await hydrateSpans(database, scope, rows as SpanKey[], allColumns, signal);
+  return span;
+}

@@ -1,0 +1,52 @@
+import type { SpanScope } from "../../../domain/span.ts";
+import type { SpanSelection, StatementParams, TimeWindow } from "../span-store.ts";
+
+/** A WHERE clause without its word, and what is bound in it. */
+export type Where = { sql: string; params: StatementParams };
+
+/** The rows of a scope: every query names its organisation. */
+export function scopeWhere(scope: SpanScope): Where {
+  const organization = "organization_id = {organization_id:String}";
+  return scope.environment === undefined
+    ? { sql: organization, params: { organization_id: scope.organization_id } }
+    : {
+        sql: `${organization} AND environment = {environment:String}`,
+        params: { organization_id: scope.organization_id, environment: scope.environment },
+      };
+}
+
+/** The day is said beside the time because the primary key starts with it. */
+export function windowWhere(window: TimeWindow): Where {
+  const from = "fromUnixTimestamp64Nano({from_ns:Int64}, 'UTC')";
+  const to = "fromUnixTimestamp64Nano({to_ns:Int64}, 'UTC')";
+  return {
+    sql: [
+      `toDate32(timestamp) >= toDate32(${from})`,
+      `toDate32(timestamp) <= toDate32(${to})`,
+      `timestamp >= ${from}`,
+      `timestamp <= ${to}`,
+    ].join(" AND "),
+    params: { from_ns: int64(window.fromNs), to_ns: int64(window.toNs) },
+  };
+}
+
+export function selectionWhere({ scope, window, filter }: SpanSelection): Where {
+  return allOf(scopeWhere(scope), windowWhere(window), filter && { ...filter, sql: `(${filter.sql})` });
+}
+
+export function allOf(...parts: ReadonlyArray<Where | undefined>): Where {
+  const given = parts.filter((part) => part !== undefined);
+  return {
+    sql: given.map((part) => part.sql).join(" AND "),
+    params: Object.assign({}, ...given.map((part) => part.params)) as StatementParams,
+  };
+}
+
+// 1900-01-01, the first day of ClickHouse's DateTime64; its last instant is that of an Int64.
+const firstNs = -2_208_988_800_000_000_000n;
+const lastNs = 2n ** 63n - 1n;
+
+function int64(ns: bigint): string {
+  if (ns < firstNs) return firstNs.toString();
+  return (ns > lastNs ? lastNs : ns).toString();
+}

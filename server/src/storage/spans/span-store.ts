@@ -1,0 +1,197 @@
+import type { ColumnKind, SpanColumn, SpanScope, spanColumns } from "../../domain/span.ts";
+
+/**
+ * Where spans live: ClickHouse, in the process or behind a URL. One contract, proven on both by `span-store-contract.ts`.
+ *
+ * Every read sees each span once: of the rows of one key (organisation, environment, timestamp, unique_id) the highest
+ * version, and none where that one is a tombstone (`is_deleted` = 1).
+ *
+ * Every read fails with `ServiceError`: `query_too_large` when it took more time or memory than it may, `unavailable`
+ * when the store cannot be reached or too many queries wait. Reads whose signal is aborted reject with its reason.
+ */
+export type SpanStore = {
+  /** Brings the tables up to date. Any number of nodes may do so at once. */
+  migrate(): Promise<void>;
+
+  /**
+   * Stores ready rows: `ndjson` holds `rows` lines, each a `SpanRow`, and goes in byte by byte. All rows or none.
+   * The same token with the same bytes is stored once, as far back as the last 1000 inserts.
+   *
+   * @throws SpanInsertError
+   */
+  insert(batch: SpanBatch, signal?: AbortSignal): Promise<void>;
+
+  /** `count` is exact, and `rows` are one page; a page past the end is empty. */
+  listSpans(query: ListSpansQuery, signal?: AbortSignal): Promise<{ count: number; rows: StoredSpan[] }>;
+
+  /** All columns of one span; undefined when there is none in the scope. Of two environments, the newest version. */
+  retrieveSpan(scope: SpanScope, uniqueId: string, signal?: AbortSignal): Promise<StoredSpan | undefined>;
+
+  summarizeSpans(query: SpanSelection, signal?: AbortSignal): Promise<SpanSummary>;
+
+  /** `count` is the number of groups, `rows` one page of them. */
+  groupSpans(query: GroupSpansQuery, signal?: AbortSignal): Promise<{ count: number; rows: SpanGroup[] }>;
+
+  /** Takes what ended before `cutoffNs` out of every read, and frees its disk space in the background. */
+  deleteOlderThan(organizationId: string, cutoffNs: bigint, signal?: AbortSignal): Promise<void>;
+
+  /** @throws ServiceError `unavailable` */
+  ping(signal?: AbortSignal): Promise<void>;
+
+  /** Waits for what is under way. */
+  close(): Promise<void>;
+};
+
+export type SpanBatch = { ndjson: Buffer; rows: number; token: string };
+
+/** Spans that ended within [fromNs, toNs], both inclusive, in nanoseconds since 1970. */
+export type TimeWindow = { fromNs: bigint; toNs: bigint };
+
+/** A WHERE part over the columns of the table, with ClickHouse's placeholders `{name:Type}`. See filter/to-clickhouse.ts. */
+export type SpanCondition = { sql: string; params: StatementParams };
+
+/** Lists go to `Array(…)` placeholders; everything else is bound as its text. */
+export type StatementParams = Record<string, string | readonly string[]>;
+
+export type SpanSelection = { scope: SpanScope; window: TimeWindow; filter?: SpanCondition | undefined };
+
+/** Ties end in (timestamp, unique_id), in the same direction. Absent values come last in both. */
+export type SpanSort = { field: SpanSortField; descending: boolean };
+
+export const spanSortFields = [
+  "timestamp",
+  "id",
+  "unique_id",
+  "start_time",
+  "cost",
+  "latency",
+  "time_to_first_token",
+  "tokens_per_second",
+  "prompt_tokens",
+  "completion_tokens",
+  "total_tokens",
+  "all_tokens",
+  "total_request_tokens",
+  "status_code",
+  "model",
+  "customer_identifier",
+] as const;
+export type SpanSortField = (typeof spanSortFields)[number];
+
+export type Page = {
+  /** From 1. */
+  page: number;
+  pageSize: number;
+};
+
+export type ListSpansQuery = SpanSelection &
+  Page & {
+    sort: SpanSort;
+    /** Columns to read; those of the key are always there. */
+    fields: readonly SpanColumn[];
+  };
+
+/** JSON columns are text ('' = absent), times `YYYY-MM-DD hh:mm:ss.nnnnnnnnn`, integers text where a double loses digits. */
+export type StoredSpan = Pick<Required<StoredColumns>, "timestamp" | "unique_id" | "environment"> &
+  Omit<StoredColumns, "version"> & { version: string };
+type StoredColumns = { [C in SpanColumn]?: StoredValue<(typeof spanColumns)[C]> };
+type StoredValue<K extends ColumnKind> = K extends "text" | "uuid" | "time" | "json"
+  ? string
+  : K extends "integer"
+    ? number | string | null
+    : K extends "number"
+      ? number | null
+      : K extends "boolean"
+        ? boolean | null
+        : Record<string, string>;
+
+/** Sums skip absent values, averages too; both are 0 where there is none. Cost in USD, times in seconds. */
+export type SpanSummary = {
+  number_of_requests: number;
+  total_cost: number;
+  total_tokens: number;
+  total_prompt_tokens: number;
+  total_completion_tokens: number;
+  avg_latency: number;
+  avg_tps: number;
+  avg_ttft: number;
+  error_count: number;
+  /** Model calls whose cost is unknown. */
+  unpriced_count: number;
+  cache_hit_count: number;
+};
+
+export const spanGroupings = [
+  "model",
+  "provider_id",
+  "organization_key_id",
+  "prompt_id",
+  "deployment_id",
+  "deployment_name",
+  "custom_identifier",
+  "customer_identifier",
+  "trace",
+  "thread",
+  "session_identifier",
+  "log_type",
+  "span_name",
+  "span_workflow_name",
+  "environment",
+  "status",
+  "status_code",
+] as const;
+export type SpanGrouping = (typeof spanGroupings)[number];
+
+export const spanGroupSortFields = [
+  "number_of_requests",
+  "span_count",
+  "total_cost",
+  "total_tokens",
+  "total_prompt_tokens",
+  "total_completion_tokens",
+  "error_count",
+  "error_percentage",
+  "average_cost",
+  "average_tokens",
+  "average_latency",
+  "average_ttft",
+  "average_tps",
+  "cache_hit_percentage",
+  "unpriced_count",
+  "first_timestamp",
+  "last_timestamp",
+] as const;
+export type SpanGroupSortField = (typeof spanGroupSortFields)[number];
+
+export type GroupSpansQuery = SpanSelection &
+  Page & { groupBy: SpanGrouping; sort: { field: SpanGroupSortField; descending: boolean } };
+
+export type SpanGroup = {
+  /** The values grouped by; `trace` and `thread` have their id and `environment`. '' is the group without a value. */
+  key: Record<string, string | number | null>;
+  first_timestamp: string;
+  last_timestamp: string;
+} & Record<Exclude<SpanGroupSortField, "first_timestamp" | "last_timestamp">, number>;
+
+/**
+ * - `poison`: the store read the rows and refuses them for what is in them; the same bytes will never go in.
+ * - `retryable`: everything else. It may have been stored nevertheless: try again with the same token.
+ */
+export class SpanInsertError extends Error {
+  readonly kind: "poison" | "retryable";
+  /** From 1; undefined where the store did not tell. */
+  readonly failedRow: number | undefined;
+
+  constructor(kind: "poison" | "retryable", options: { failedRow?: number | undefined; cause: unknown }) {
+    super(kind === "poison" ? "the span store refuses the content of a batch" : "the span store did not take a batch", {
+      cause: options.cause,
+    });
+    this.name = "SpanInsertError";
+    this.kind = kind;
+    this.failedRow = options.failedRow;
+  }
+}
+
+export function isPoisonBatch(error: unknown): boolean {
+  return error instanceof SpanInsertError && error.kind === "poison";
+}
