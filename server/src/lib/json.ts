@@ -5,8 +5,6 @@
 
 export type JsonParse = { ok: true; value: unknown } | { ok: false; message: string };
 
-// An integer of 16 digits or more right after a structural character. A match inside a string only costs time.
-const longInteger = /[:[,]\s*-?\d{16}/;
 // A \u escape that may leave a lone surrogate or a NUL behind.
 const suspectEscape = /\\u(?:d[89a-f]|0000)/i;
 const bareNonFinite = /"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b/g;
@@ -42,13 +40,26 @@ function shorten(message: string): string {
   return message.includes("end of JSON") ? "not valid JSON: it ends too early" : "not valid JSON";
 }
 
+/** Reading with a reviver costs several times the plain way, so only what holds a number too long is read again. */
 function parseKeepingDigits(text: string): unknown {
-  if (!longInteger.test(text)) return JSON.parse(text);
+  const value = JSON.parse(text) as unknown;
+  if (!holdsUnsafeInteger(value, maxSearchDepth)) return value;
   return JSON.parse(text, function keepDigits(_key, value: unknown, context?: { source?: string }) {
     if (typeof value !== "number" || Number.isSafeInteger(value)) return value;
     const source = context?.source;
     return source !== undefined && /^-?\d+$/.test(source) ? rawJson(source) : value;
   });
+}
+
+// Deeper trees are refused by whoever reads them; the search must only not overflow the stack.
+const maxSearchDepth = 512;
+
+function holdsUnsafeInteger(value: unknown, depthLeft: number): boolean {
+  if (typeof value === "number") return Number.isInteger(value) && !Number.isSafeInteger(value);
+  if (typeof value !== "object" || value === null || depthLeft === 0) return false;
+  const members = Array.isArray(value) ? (value as unknown[]) : Object.values(value);
+  // Most members are text: looking at the type here saves a call for each.
+  return members.some((member) => typeof member !== "string" && holdsUnsafeInteger(member, depthLeft - 1));
 }
 
 /** A number that was kept as its digits because a double cannot hold it. */

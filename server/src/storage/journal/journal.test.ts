@@ -24,7 +24,7 @@ test("entries come back in order after a reopen, until they are removed", async 
   const path = folder();
   const journal = journalAt(path);
   const entries = await Promise.all(
-    ["a\n", "b\nb\n", "c\n"].map((text, i) =>
+    ["a\n", "b\nb\n", "c\nc\nc\n"].map((text, i) =>
       journal.append({ payload: Buffer.from(text), rows: i + 1, identities: [] }),
     ),
   );
@@ -35,7 +35,7 @@ test("entries come back in order after a reopen, until they are removed", async 
   const pending = reopened.pending(0, 10);
   expect(pending.map(({ rows, seq }) => [rows, reopened.read(seq)?.toString()])).toEqual([
     [1, "a\n"],
-    [3, "c\n"],
+    [3, "c\nc\nc\n"],
   ]);
   expect(reopened.pending(pending[0]!.seq, 10)).toHaveLength(1);
   expect(reopened.stats()).toMatchObject({ entries: 2 });

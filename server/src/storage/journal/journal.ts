@@ -10,7 +10,7 @@ import { ServiceError } from "../../domain/errors.ts";
  */
 export type Journal = {
   /**
-   * Commits one request's rows.
+   * Commits one request's rows: NDJSON, each line with its line break.
    * @throws ServiceError `unavailable` when the byte bound is reached or the disk refuses.
    */
   append(entry: { payload: Buffer; rows: number; identities: readonly IdentityWrite[] }): Promise<JournalEntry>;
@@ -42,7 +42,6 @@ export type JournalOptions = {
   now: () => number;
 };
 
-const headerBytes = 4;
 const identityOverlapMs = 50;
 
 export function openJournal(options: JournalOptions): Journal {
@@ -69,7 +68,7 @@ export function openJournal(options: JournalOptions): Journal {
     pendingBytes -= sizes.get(seq) ?? 0;
     sizes.delete(seq);
   };
-  for (const { key, value } of entries.getRange()) hold(key, value.byteLength - headerBytes);
+  for (const { key, value } of entries.getRange()) hold(key, value.byteLength);
 
   return {
     async append({ payload, rows, identities }) {
@@ -84,12 +83,10 @@ export function openJournal(options: JournalOptions): Journal {
       }
       const seq = nextSeq;
       hold(seq, payload.byteLength);
-      const header = Buffer.allocUnsafe(headerBytes);
-      header.writeUInt32LE(rows);
       const settled = memory.remember(identities);
       try {
         // Puts of one event turn share a transaction: this promise covers the identities too.
-        await entries.put(seq, Buffer.concat([header, payload]));
+        await entries.put(seq, payload);
       } catch (error) {
         release(seq);
         throw new ServiceError("unavailable", "The ingest journal cannot be written. Try again later.", {
@@ -105,11 +102,11 @@ export function openJournal(options: JournalOptions): Journal {
     pending(after, limit) {
       return Array.from(entries.getRange({ start: after + 1, limit }), ({ key, value }) => ({
         seq: key,
-        rows: value.readUInt32LE(0),
-        bytes: value.byteLength - headerBytes,
+        rows: countLines(value),
+        bytes: value.byteLength,
       }));
     },
-    read: (seq) => entries.get(seq)?.subarray(headerBytes),
+    read: (seq) => entries.get(seq),
     async remove(seqs) {
       await Promise.all(seqs.map((seq) => entries.remove(seq)));
       for (const seq of seqs) release(seq);
@@ -124,6 +121,13 @@ export function openJournal(options: JournalOptions): Journal {
       await root.close();
     },
   };
+}
+
+/** Rows are NDJSON lines; JSON text holds no raw line break. */
+function countLines(payload: Buffer): number {
+  let lines = 0;
+  for (let at = payload.indexOf(0x0a); at !== -1; at = payload.indexOf(0x0a, at + 1)) lines += 1;
+  return lines;
 }
 
 type IdentityMemory = {
