@@ -1,0 +1,71 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Answer, ListAnswer, Row, TestClient } from "./test-client.ts";
+
+/** Steps that most tests of spans begin with. Each throws what the server said when a step is refused. */
+
+/** A window that holds every span but the markers of `settle`, as a query string. */
+export const always = "start_time=1980-01-01&end_time=2262-01-01";
+
+const waitMs = 10_000;
+
+/** Creates one span; the body of the 201. */
+export async function createSpan(client: TestClient, body: unknown, headers?: Record<string, string>): Promise<Row> {
+  const answer = await client.post("/api/request-logs/", body, headers);
+  if (answer.status !== 201) throw new Error(`create answered ${answer.status}: ${answer.text}`);
+  return bodyOf(answer);
+}
+
+/** Creates spans in one request, waits until all are listed. */
+export async function storeSpans(client: TestClient, logs: readonly Row[]): Promise<void> {
+  const answer = await client.post("/api/request-logs/bulk/", { logs });
+  if (bodyOf(answer)["success_count"] !== logs.length)
+    throw new Error(`bulk answered ${answer.status}: ${answer.text}`);
+  await settle(client);
+}
+
+/** Retrieves a span, as soon as it is visible. */
+export async function retrieveSpan(client: TestClient, uniqueId: unknown): Promise<Row> {
+  const deadline = Date.now() + waitMs;
+  for (;;) {
+    const answer = await client.get(`/api/request-logs/${String(uniqueId)}/`);
+    if (answer.status === 200) return bodyOf(answer);
+    if (answer.status !== 404 || Date.now() > deadline) {
+      throw new Error(`retrieve answered ${answer.status}: ${answer.text}`);
+    }
+    await sleep(30);
+  }
+}
+
+/** Creates a span and reads it back. */
+export async function roundTrip(client: TestClient, body: unknown): Promise<Row> {
+  return retrieveSpan(client, (await createSpan(client, body))["unique_id"]);
+}
+
+/** Waits until all that was accepted before is visible: spans become so in order. Leaves a marker, a span of 1970. */
+export async function settle(client: TestClient): Promise<void> {
+  const marker = await createSpan(client, { log_type: "marker", timestamp: "1970-01-01T00:00:00Z" });
+  await retrieveSpan(client, marker["unique_id"]);
+}
+
+/** One page of the spans of all time. */
+export async function listSpans(client: TestClient, filters: unknown = {}, query = ""): Promise<ListAnswer> {
+  const answer = await client.post(`/api/request-logs/list/?${always}&${query}`, { filters });
+  if (answer.status !== 200) throw new Error(`list answered ${answer.status}: ${answer.text}`);
+  return answer.json as ListAnswer;
+}
+
+/** The sums over spans of all time. */
+export async function summarize(client: TestClient, filters: unknown = {}): Promise<Row> {
+  const answer = await client.post(`/api/request-logs/summary/?${always}`, { filters });
+  if (answer.status !== 200) throw new Error(`summary answered ${answer.status}: ${answer.text}`);
+  return bodyOf(answer);
+}
+
+export function bodyOf(answer: Answer): Row {
+  return answer.json as Row;
+}
+
+/** The names of the fields that an answer complains about. */
+export function fieldsOf(answer: Answer): string[] {
+  return Object.keys((bodyOf(answer)["errors"] ?? {}) as Row);
+}
