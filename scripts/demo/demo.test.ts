@@ -1,0 +1,95 @@
+import { execFile } from "node:child_process";
+import { createServer } from "node:http";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startTestApp, testKeys, type TestApp } from "../../server/test/support/test-app.ts";
+import type { ListAnswer } from "../../server/test/support/test-client.ts";
+import { sendSpans } from "./send-spans.ts";
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app.stop());
+
+const demo = new URL("../demo.ts", import.meta.url).pathname;
+
+async function runDemo(args: string[], env: Record<string, string> = {}) {
+  const options = { env: { PATH: process.env["PATH"] ?? "", ...env } };
+  return promisify(execFile)(process.execPath, [demo, ...args], options).then(
+    ({ stdout }) => ({ code: 0, output: stdout }),
+    (error: { code: number; stderr: string }) => ({ code: error.code, output: error.stderr }),
+  );
+}
+
+test("the demo loads the data set, once however often it runs", async () => {
+  for (const run of ["first", "second"]) {
+    const { code, output } = await runDemo(["--url", app.url], { SPANWAY_PROD_KEY: testKeys.prod });
+    expect([run, code]).toEqual([run, 0]);
+    expect(output).toMatch(
+      /Sent 1893 spans in 4 requests .*: 100 traces, 1221 model calls, 572 tool calls, 35 customers\./,
+    );
+  }
+  expect(await app.prod.waitForSpans(1893)).toMatchObject({ count: 1893 });
+
+  const summary = await app.prod.post("/api/request-logs/summary/");
+  expect(summary.json).toMatchObject({ number_of_requests: 1893, error_count: 38, unpriced_count: 0 });
+
+  const byType = await app.prod.get("/api/request-logs/groups/?group_by=log_type");
+  const counts = (byType.json as ListAnswer).results.map((row) => [row["log_type"], row["number_of_requests"]]);
+  expect(counts).toEqual([
+    ["chat", 1221],
+    ["tool", 572],
+    ["agent", 100],
+  ]);
+
+  const traces = await app.prod.get("/api/request-logs/groups/?group_by=trace");
+  expect((traces.json as ListAnswer).count).toBe(100);
+});
+
+test("costs are the server's: gpt-4o's price of the tokens", async () => {
+  const { results } = await app.prod.list({ log_type: { value: ["chat"] } }, { page_size: "1000" });
+  for (const { prompt_tokens: prompt, completion_tokens: completion, cost, cost_source: source } of results) {
+    expect(cost).toBeCloseTo((Number(prompt) * 2.5 + Number(completion) * 10) / 1e6, 9);
+    expect(source).toBe("computed");
+  }
+});
+
+test("what is wrong is said in a sentence", async () => {
+  expect(await runDemo(["--url", app.url])).toMatchObject({
+    code: 1,
+    output: expect.stringMatching(/^An API key is needed/),
+  });
+  expect(await runDemo(["--url", app.url, "--key", "unknown_key_0123456789"])).toMatchObject({
+    code: 1,
+    output: expect.stringContaining("does not know this API key"),
+  });
+  expect(await runDemo(["--url", "http://127.0.0.1:1", "--key", "k"])).toMatchObject({
+    code: 1,
+    output: expect.stringContaining("Start the server: npm start"),
+  });
+  expect(await runDemo(["--nonsense"])).toMatchObject({ code: 1, output: expect.stringContaining("npm run demo --") });
+});
+
+test("a server that asks to slow down is obeyed", async () => {
+  const answers = [429, 503, 201];
+  const server = createServer((request, response) => {
+    request.resume();
+    const status = answers.shift() ?? 500;
+    response.writeHead(status, { "retry-after": "0.05", "content-type": "application/json" });
+    response.end(JSON.stringify({ success_count: 0, error_count: 1, errors: [{ index: 0, error: "no" }] }));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const waits: number[] = [];
+  const span = { log_type: "chat", span_name: "s", trace_unique_id: "t", span_unique_id: "s" } as const;
+  const times = { start_time: "2026-01-01", timestamp: "2026-01-01", latency: 0 };
+  const target = { url: `http://127.0.0.1:${port}`, key: "k" };
+  const report = await sendSpans(target, [{ ...span, ...times }], (seconds) => waits.push(seconds));
+  expect(report).toEqual({ accepted: 0, refused: [{ index: 0, error: "no" }], requests: 1 });
+  expect(waits).toEqual([0.05, 0.05]);
+  server.close();
+});

@@ -1,0 +1,66 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { SpanBody } from "./to-spans.ts";
+
+export type Target = { url: string; key: string };
+export type SendReport = { accepted: number; refused: Array<{ index: number; error: string }>; requests: number };
+
+/** A failure that the person at the terminal can act on. */
+export class DemoError extends Error {}
+
+const rowsPerRequest = 500;
+const attemptsMax = 10;
+const defaultWaitS = 5;
+
+/**
+ * Sends spans by the bulk route, as many at a time as it takes, and waits as long as the server asks when it is told to
+ * slow down. Throws `DemoError`.
+ */
+export async function sendSpans(
+  target: Target,
+  spans: readonly SpanBody[],
+  onWait: (seconds: number) => void = () => undefined,
+): Promise<SendReport> {
+  const report: SendReport = { accepted: 0, refused: [], requests: 0 };
+  for (let start = 0; start < spans.length; start += rowsPerRequest) {
+    const answer = await postLogs(target, spans.slice(start, start + rowsPerRequest), onWait);
+    report.requests += 1;
+    report.accepted += answer.success_count;
+    report.refused.push(...answer.errors.map(({ index, error }) => ({ index: start + index, error })));
+  }
+  return report;
+}
+
+type BulkAnswer = { success_count: number; error_count: number; errors: Array<{ index: number; error: string }> };
+
+async function postLogs(target: Target, logs: SpanBody[], onWait: (seconds: number) => void): Promise<BulkAnswer> {
+  const body = JSON.stringify({ logs });
+  for (let attempt = 1; ; attempt += 1) {
+    const response = await post(target, "/api/request-logs/bulk/", body);
+    if (response.status === 201) return (await response.json()) as BulkAnswer;
+    if (response.status === 401) {
+      throw new DemoError(`${target.url} does not know this API key. Pass one that works with --key.`);
+    }
+    const retry = response.status === 429 || response.status === 503;
+    if (!retry || attempt === attemptsMax) {
+      throw new DemoError(`${target.url} answered ${response.status}: ${(await response.text()).slice(0, 500)}`);
+    }
+    await response.body?.cancel();
+    const seconds = Number(response.headers.get("retry-after")) || defaultWaitS;
+    onWait(seconds);
+    await sleep(seconds * 1000);
+  }
+}
+
+/** POSTs JSON. Throws `DemoError` where nobody answers. */
+export async function post({ url, key }: Target, path: string, body: string): Promise<Response> {
+  try {
+    return await fetch(new URL(path, url), {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      body,
+    });
+  } catch (error) {
+    const { cause } = error as { cause?: { code?: string } };
+    throw new DemoError(`Nothing answers at ${url} (${cause?.code ?? "network error"}). Start the server: npm start`);
+  }
+}
