@@ -1,0 +1,86 @@
+import { execFile, spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { differenceFromShown, elidedText } from "./support/elided.ts";
+import { startTestApp, testKeys, type TestApp } from "./support/test-app.ts";
+
+/** Runs README.md from top to bottom: each command that is followed by what it prints has to print that. */
+
+const readme = new URL("../../README.md", import.meta.url);
+const root = new URL("../..", import.meta.url).pathname;
+const documentedUrl = "http://127.0.0.1:8787";
+const visibleMs = 5_000;
+
+type Example = { command: string; language: "json" | "text"; shown: string };
+
+function examplesIn(markdown: string): Example[] {
+  const fence = "```";
+  const pair = new RegExp(
+    `${fence}sh\\n((?:(?!${fence})[\\s\\S])*)\\n${fence}\\n(?:(?!${fence})[\\s\\S])*?${fence}(json|text)\\n([\\s\\S]*?)\\n${fence}`,
+    "g",
+  );
+  return Array.from(markdown.matchAll(pair), ([, command = "", language = "", shown = ""]) => ({
+    command,
+    language: language === "json" ? "json" : "text",
+    shown,
+  }));
+}
+
+/** Ids and times are new in each run. */
+function parseTimeless(json: string): unknown {
+  const uuid = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/g;
+  const time = /\d{4}-\d\d-\d\dT[\d:.]+Z/g;
+  return JSON.parse(json.replaceAll(uuid, "an id").replaceAll(time, "a time")) as unknown;
+}
+
+const hasCurl = spawnSync("curl", ["--version"]).status === 0;
+
+describe.skipIf(!hasCurl)(`README.md${hasCurl ? "" : " (skipped: there is no curl)"}`, () => {
+  let app: TestApp;
+  /** What a reader keeps from one command to the next. */
+  let uniqueId = "";
+  beforeAll(async () => {
+    app = await startTestApp();
+  });
+  afterAll(() => app.stop());
+
+  async function run(command: string): Promise<string> {
+    const quiet = { npm_config_loglevel: "silent", npm_config_update_notifier: "false" };
+    const reader = { SPANWAY_PROD_KEY: testKeys.prod, SPANWAY_URL: app.url, ID: uniqueId };
+    const env = { PATH: process.env["PATH"], HOME: process.env["HOME"], ...quiet, ...reader };
+    const here = command.replaceAll(documentedUrl, app.url);
+    const { stdout } = await promisify(execFile)("bash", ["-euc", here], { cwd: root, env });
+    return stdout.replaceAll(app.url, documentedUrl);
+  }
+
+  function differenceOf({ language, shown }: Example, printed: string): string | undefined {
+    if (language === "json") return differenceFromShown(parseTimeless(shown), parseTimeless(printed));
+    return elidedText(shown).test(printed.trim()) ? undefined : `printed ${printed}`;
+  }
+
+  const examples = examplesIn(readFileSync(readme, "utf8"));
+
+  test("shows a write, reads of each kind, and the demo", () => {
+    const commands = examples.map(({ command }) => command).join("\n");
+    for (const part of ["npm run demo", "list/", "summary/", "groups/", "$ID/"]) expect(commands).toContain(part);
+    expect(examples).toHaveLength(11);
+  });
+
+  test.each(examples.map((example) => [example.command.replace(/\s+/g, " ").slice(0, 100), example] as const))(
+    "%s",
+    async (_name, example) => {
+      // Spans are visible a moment after they were accepted. Only reads may be repeated.
+      const isRead = /list\/|summary\/|groups\/|\$ID/.test(example.command);
+      const deadline = Date.now() + (isRead ? visibleMs : 0);
+      let printed = await run(example.command);
+      while (differenceOf(example, printed) !== undefined && Date.now() < deadline) {
+        await sleep(50);
+        printed = await run(example.command);
+      }
+      expect(differenceOf(example, printed)).toBeUndefined();
+      uniqueId = /^\{"id":"([^"]+)"/.exec(printed)?.[1] ?? uniqueId;
+    },
+  );
+});
