@@ -118,12 +118,11 @@ const messageColumns = [
 ] as const;
 
 /** A member that shares the column `extra`. */
-const extra = (field: SpanExtra): SpanMember => ({
+const extra = (field: SpanExtra, absent: unknown = null): SpanMember => ({
   columns: ["extra"],
   json: (span) => {
     const stored = textOf(span, "extra");
-    if (stored === "") return nullJson;
-    return JSON.stringify(extrasOf(span, stored)[field] ?? null);
+    return JSON.stringify((stored === "" ? undefined : extrasOf(span, stored)[field]) ?? absent);
   },
   lists: false,
 });
@@ -139,6 +138,9 @@ function extrasOf(span: StoredSpan, stored: string): Record<string, unknown> {
   parsedExtras.set(span, extras);
   return extras;
 }
+
+/** Of a span that no budget or credit limit was asked about. */
+const unlimited = { is_allowed: true, limits: [] };
 
 const extraMembers = Object.fromEntries(
   Object.keys(spanExtras)
@@ -213,6 +215,7 @@ export const spanMembers: Readonly<Record<string, SpanMember>> = {
   tool_calls: json("tool_calls"),
   scores: constant("{}"),
   ...extraMembers,
+  limit_info: extra("limit_info", unlimited),
   full_request: json("full_request", { lists: false }),
   full_response: json("full_response", { lists: false }),
   blurred: constant("false", false),

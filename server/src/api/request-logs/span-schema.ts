@@ -14,7 +14,7 @@ const known: Record<string, z.ZodType> = {
   metadata: z.record(z.string(), z.unknown()),
   properties: z.record(z.string(), z.unknown()),
   scores: z.record(z.string(), z.unknown()).meta({ description: "By evaluator." }),
-  limit_info: z.record(z.string(), z.unknown()).nullable(),
+  limit_info: z.looseObject({ is_allowed: z.boolean(), limits: z.array(z.unknown()) }),
   input: text,
   output: text,
   status: text.meta({ description: "success or failed." }),
