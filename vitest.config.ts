@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { SkipReporter } from "./server/test/support/skip-reporter.ts";
 
 // chDB binds one data directory per process, so every test file gets a process of its own.
 export default defineConfig({
@@ -10,5 +11,6 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     teardownTimeout: 20_000,
+    reporters: ["default", new SkipReporter()],
   },
 });

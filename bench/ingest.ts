@@ -128,7 +128,7 @@ async function singleLatency(server: BenchServer, times: number): Promise<number
 async function visibility(server: BenchServer, bodies: readonly Buffer[], rowsPerS: number): Promise<number[]> {
   const agent = new Agent({ keepAlive: true });
   const delays: number[] = [];
-  let loading = true;
+  const done = new AbortController();
   const load = async (): Promise<void> => {
     const everyMs = (500 / rowsPerS) * 1000;
     const started = performance.now();
@@ -140,10 +140,10 @@ async function visibility(server: BenchServer, bodies: readonly Buffer[], rowsPe
     console.log(
       `  ${Math.round((bodies.length * 500) / ((performance.now() - started) / 1000))} rows/s beside the visibility probe`,
     );
-    loading = false;
+    done.abort();
   };
   const probe = async (): Promise<void> => {
-    for (let i = 0; loading; i += 1) {
+    for (let i = 0; !done.signal.aborted; i += 1) {
       const id = `visible_${i}`;
       await post(agent, `${server.url}/api/request-logs/`, oneSpan(id));
       const acknowledged = performance.now();

@@ -36,6 +36,7 @@ export async function startBenchServer(
   const child = fork(join(import.meta.dirname, "bench-server-process.ts"), [], {
     env: {
       ...process.env,
+      UV_THREADPOOL_SIZE: "16",
       SPANWAY_DATA_DIR: dataDir,
       SPANWAY_PORT: "0",
       SPANWAY_PROD_KEY: benchKey,
