@@ -32,7 +32,7 @@ const group = z
   })
   .meta({ id: "SpanGroup", description: "The value grouped by stands under its own name beside the aggregates." });
 
-const defaultSort = "-number_of_requests";
+const defaultSort = "number_of_requests";
 
 export const groupSpans = (deps: SpanReadDeps & { spans: SpanStore }) =>
   endpoint({
@@ -86,7 +86,7 @@ function readSort(sortBy: string): GroupSpansQuery["sort"] {
   const descending = sortBy.startsWith("-");
   const name = descending ? sortBy.slice(1) : sortBy;
   const field = spanGroupSortFields.find((known) => known === name);
-  return field === undefined ? { field: "number_of_requests", descending: true } : { field, descending };
+  return field === undefined ? { field: defaultSort, descending: false } : { field, descending };
 }
 
 function presentGroup({ key, first_timestamp, last_timestamp, ...aggregates }: SpanGroup) {
