@@ -1,4 +1,5 @@
 import { createPriceBook } from "../../server/src/ingest/enrich/price.ts";
+import { createNestedJson } from "../../server/src/ingest/nested-json.ts";
 import { normalizeSpan } from "../../server/src/ingest/normalize.ts";
 import { openSpanStore } from "../../server/src/storage/spans/drivers/open-span-store.ts";
 
@@ -30,11 +31,12 @@ async function insertAll(bodies: readonly Buffer[]): Promise<void> {
 
 function readyMade(bodies: readonly Buffer[]): Array<{ ndjson: Buffer; rows: number }> {
   const prices = createPriceBook({ maxModels: 100 });
+  const nested = createNestedJson(Number.MAX_SAFE_INTEGER);
   let receivedNs = BigInt(Date.now()) * 1_000_000n;
   const lines = bodies.flatMap((body) =>
     (JSON.parse(body.toString()) as { logs: unknown[] }).logs.map((log) => {
       receivedNs += 1n;
-      const result = normalizeSpan(log, origin, { receivedNs, prices });
+      const result = normalizeSpan(log, origin, { receivedNs, prices, nested });
       if (!result.ok) throw new Error(JSON.stringify(result.errors));
       return JSON.stringify(result.span.row);
     }),

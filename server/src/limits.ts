@@ -30,6 +30,8 @@ export const limits = {
   bulkRows: 500,
   spanDepth: 256,
   spanNodes: 250_000,
+  /** Keys and values of one request body: parsing takes about a second a million at worst. */
+  bodyNodes: 1_000_000,
   identifierChars: 254,
   nameChars: 1024,
   metadataKeys: 1024,

@@ -5,6 +5,7 @@ import type { IdentityRecord, IdentityWrite, Journal, JournalEntry } from "../st
 import type { IngestMetrics } from "../telemetry/ingest-metrics.ts";
 import type { PriceBook } from "./enrich/price.ts";
 import { judgeResend } from "./identity.ts";
+import { createNestedJson } from "./nested-json.ts";
 import { normalizeSpan, type NormalizedSpan, type SpanOrigin } from "./normalize.ts";
 import { storedTime } from "./read-times.ts";
 
@@ -42,10 +43,12 @@ export function createSpanIntake({ journal, prices, metrics, committed, now }: S
   return {
     async accept(bodies, origin, { idempotencyKey } = {}) {
       const batch = createBatch(journal);
+      const nested = createNestedJson(limits.bodyNodes);
       const outcomes = bodies.map((body, index): RowOutcome => {
         const normalized = normalizeSpan(body, origin, {
           receivedNs: nextReceivedNs(),
           prices,
+          nested,
           idempotencyKey: idempotencyKey === undefined ? undefined : `${idempotencyKey}\n${index}`,
         });
         if (!normalized.ok) return { ok: false, code: "validation_failed", errors: normalized.errors };
@@ -56,6 +59,8 @@ export function createSpanIntake({ journal, prices, metrics, committed, now }: S
         const entry = await journal.append({ payload, rows: batch.lines.length, identities: batch.identities() });
         committed(entry, payload);
       }
+      // What stands in for a superseded row may itself be on its way to the disk still.
+      if (batch.hasSuperseded()) await journal.settled();
       const accepted = outcomes.filter((outcome) => outcome.ok).length;
       metrics.accepted.inc({ log_method: origin.log_method }, accepted);
       metrics.refused.inc({ log_method: origin.log_method }, outcomes.length - accepted);
@@ -68,12 +73,15 @@ type Batch = {
   lines: string[];
   add(span: NormalizedSpan): RowOutcome;
   identities(): IdentityWrite[];
+  /** Whether a row was left out because a fuller version was accepted before. */
+  hasSuperseded(): boolean;
 };
 
 /** The rows of one request, with resends judged against what was accepted before and earlier in the request. */
 function createBatch(journal: Pick<Journal, "lookup">): Batch {
   const lines: string[] = [];
   const written = new Map<string, IdentityWrite>();
+  let superseded = 0;
 
   return {
     lines,
@@ -83,7 +91,10 @@ function createBatch(journal: Pick<Journal, "lookup">): Batch {
         ? (written.get(key) ?? journal.lookup(span.identity))
         : undefined;
       const verdict = judgeResend(before, span);
-      if (verdict.kind === "superseded") return { ok: true, row: span.row };
+      if (verdict.kind === "superseded") {
+        superseded += 1;
+        return { ok: true, row: span.row };
+      }
 
       const line = serializeRow(span.row);
       if (line === undefined) return tooLarge();
@@ -96,6 +107,7 @@ function createBatch(journal: Pick<Journal, "lookup">): Batch {
       return { ok: true, row: span.row };
     },
     identities: () => [...written.values()],
+    hasSuperseded: () => superseded > 0,
   };
 }
 

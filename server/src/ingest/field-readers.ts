@@ -50,6 +50,7 @@ export const finiteNumber: Reader<number> = (value) => {
 function toNumber(value: unknown): number | undefined {
   if (typeof value === "number") return value;
   if (isRawNumber(value)) return Number(value.rawJSON);
+  if (typeof value === "string" && /^\s*[+-]?(?:nan|inf(?:inity)?)\s*$/i.test(value)) return Number.NaN;
   if (typeof value === "string" && /^\s*-?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$/.test(value)) return Number(value);
   return undefined;
 }
@@ -91,29 +92,15 @@ export const time: Reader<bigint> = (value) => {
   return ns ?? new Problem("must be an ISO 8601 time or an epoch number between 1900 and 2262");
 };
 
-/** An object; also one that was sent as JSON text, as OpenTelemetry attributes carry it. */
 export const object: Reader<Record<string, unknown>> = (value) => {
-  const parsed = typeof value === "string" ? parseNested(value) : value;
-  if (value === "" || isObject(parsed)) return value === "" ? undefined : (parsed as Record<string, unknown>);
-  return new Problem("must be an object");
+  if (value === "") return undefined;
+  return isObject(value) ? value : new Problem("must be an object");
 };
 
-/** A list; also one that was sent as JSON text. */
 export const list: Reader<unknown[]> = (value) => {
-  const parsed = typeof value === "string" ? parseNested(value) : value;
-  if (value === "" || Array.isArray(parsed)) return value === "" ? undefined : (parsed as unknown[]);
-  return new Problem("must be a list");
+  if (value === "") return undefined;
+  return Array.isArray(value) ? (value as unknown[]) : new Problem("must be a list");
 };
-
-function parseNested(value: string): unknown {
-  const first = value.trimStart().charAt(0);
-  if (first !== "{" && first !== "[") return undefined;
-  try {
-    return JSON.parse(value) as unknown;
-  } catch {
-    return undefined;
-  }
-}
 
 export const textOrList: Reader<string | unknown[]> = (value) =>
   typeof value === "string" || Array.isArray(value) ? orAbsent(value) : new Problem("must be a string or a list");

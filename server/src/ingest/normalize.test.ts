@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseJson } from "../lib/json.ts";
 import { createPriceBook } from "./enrich/price.ts";
+import { createNestedJson } from "./nested-json.ts";
 import { normalizeSpan, type NormalizedSpan, type SpanOrigin } from "./normalize.ts";
 
 const prices = createPriceBook({ maxModels: 100 });
@@ -15,7 +16,11 @@ const origin: SpanOrigin = {
 const receivedNs = BigInt(Date.UTC(2026, 0, 2)) * 1_000_000n;
 
 const normalize = (body: unknown, more: { idempotencyKey?: string; origin?: Partial<SpanOrigin> } = {}) =>
-  normalizeSpan(body, { ...origin, ...more.origin }, { receivedNs, prices, idempotencyKey: more.idempotencyKey });
+  normalizeSpan(
+    body,
+    { ...origin, ...more.origin },
+    { receivedNs, prices, nested: createNestedJson(1_000_000), idempotencyKey: more.idempotencyKey },
+  );
 
 const span = (body: unknown, more = {}): NormalizedSpan => {
   const result = normalize(body, more);

@@ -5,6 +5,7 @@ import { messageLogTypes, type SpanRow } from "../domain/span.ts";
 import type { Usage } from "../domain/usage.ts";
 import { indexMetadata } from "../filter/metadata-index.ts";
 import type { Price, PriceBook } from "./enrich/price.ts";
+import type { NestedJson } from "./nested-json.ts";
 import { completeness, formatUuid, spanIdentity, spanVersion } from "./identity.ts";
 import { readBody, type BodyValues } from "./read-body.ts";
 import { readUsage } from "./read-usage.ts";
@@ -55,7 +56,7 @@ const contentFields: ReadonlySet<string> = new Set([
  * Turns one span body, as JSON was parsed, into the row that is stored.
  *
  * `receivedNs` must rise from one call to the next: it dates the version. `idempotencyKey` names this row within a
- * request that may be repeated.
+ * request that may be repeated; `nested` is shared by the rows of a request.
  */
 export function normalizeSpan(
   body: unknown,
@@ -63,10 +64,11 @@ export function normalizeSpan(
   {
     receivedNs,
     prices,
+    nested,
     idempotencyKey,
-  }: { receivedNs: bigint; prices: PriceBook; idempotencyKey?: string | undefined },
+  }: { receivedNs: bigint; prices: PriceBook; nested: NestedJson; idempotencyKey?: string | undefined },
 ): NormalizeResult {
-  const read = readBody(body);
+  const read = readBody(body, nested);
   if (!read.ok) return read;
   const { values } = read;
 
@@ -116,8 +118,8 @@ function identify(
     return { identity: spanIdentity({ organization_id, environment, trace, span }), isIdentified: true };
   }
   if (idempotencyKey !== undefined) {
-    // The line break keeps these apart from trace ids, which never hold one.
-    const key = { organization_id, environment, trace: "idempotency-key\n", span: idempotencyKey };
+    // Text that was read holds no NUL: no trace id is ever this one.
+    const key = { organization_id, environment, trace: "\0idempotency-key", span: idempotencyKey };
     return { identity: spanIdentity(key), isIdentified: true };
   }
   return { identity: randomIdentity(), isIdentified: false };

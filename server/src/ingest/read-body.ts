@@ -2,7 +2,8 @@ import type { FieldErrors } from "../domain/errors.ts";
 import { paramsFields } from "../domain/product-families.ts";
 import { exceedsShape, isObject } from "../lib/json.ts";
 import { limits } from "../limits.ts";
-import { Problem } from "./field-readers.ts";
+import { list, object, Problem } from "./field-readers.ts";
+import type { NestedJson } from "./nested-json.ts";
 import { wireFields, type DerivedValues, type PlainValues } from "./wire-fields.ts";
 
 export type BodyValues = PlainValues & DerivedValues;
@@ -12,25 +13,29 @@ export type ReadBody = { ok: true; values: BodyValues } | { ok: false; errors: F
  * Reads one span body: known fields by their readers, aliases onto their own names, service parameters
  * (`svc_params` and its legacy names) merged below the body's own fields. `null` counts as absent.
  */
-export function readBody(body: unknown): ReadBody {
+export function readBody(body: unknown, nested: NestedJson): ReadBody {
   if (!isObject(body)) return { ok: false, errors: { body: ["must be a JSON object"] } };
   const shape = exceedsShape(body, limits.spanDepth, limits.spanNodes);
   if (shape === "depth") return failed("body", `must not nest deeper than ${limits.spanDepth} levels`);
   if (shape === "nodes") return failed("body", `must not hold more than ${limits.spanNodes} values`);
 
   const errors: FieldErrors = {};
-  const values = readFields(body, "", errors);
+  const values = readFields(body, { path: "", errors, nested });
   for (const field of paramsFields) {
     const params = body[field];
     if (params === undefined || params === null) continue;
     if (!isObject(params)) return failed(field, "must be an object");
-    for (const [key, value] of Object.entries(readFields(params, `${field}.`, errors))) values[key] ??= value;
+    for (const [key, value] of Object.entries(readFields(params, { path: `${field}.`, errors, nested })))
+      values[key] ??= value;
   }
   if (Object.keys(errors).length > 0) return { ok: false, errors };
   return { ok: true, values: typedByReaders(values) };
 }
 
-function readFields(source: Record<string, unknown>, path: string, errors: FieldErrors): Record<string, unknown> {
+function readFields(
+  source: Record<string, unknown>,
+  { path, errors, nested }: { path: string; errors: FieldErrors; nested: NestedJson },
+): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   let fromAlias: Set<string> | undefined;
   for (const key of Object.keys(source)) {
@@ -39,7 +44,9 @@ function readFields(source: Record<string, unknown>, path: string, errors: Field
     if (!place || raw === null || raw === undefined) continue;
     const { field } = place;
     if (values[field] !== undefined && (place.isAlias || !fromAlias?.has(field))) continue;
-    const value = place.reader(raw);
+    const isTree = place.reader === object || place.reader === list;
+    const given = isTree && typeof raw === "string" ? nested.read(raw) : raw;
+    const value = given instanceof Problem ? given : place.reader(given);
     if (value instanceof Problem) errors[path + key] = [value.message];
     else if (value !== undefined) {
       values[field] = value;

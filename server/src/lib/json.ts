@@ -3,16 +3,22 @@
  * lone surrogates and NUL become U+FFFD. Values that JSON.stringify can write back without loss.
  */
 
+import { nullNonFinite } from "./json-text.ts";
+
 export type JsonParse = { ok: true; value: unknown } | { ok: false; message: string };
 
 // A \u escape that may leave a lone surrogate or a NUL behind.
 const suspectEscape = /\\u(?:d[89a-f]|0000)/i;
-const bareNonFinite = /"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b/g;
 
 /** Parses a request body. Bytes that are no UTF-8 read as U+FFFD. */
 export function parseJson(bytes: Buffer): JsonParse {
   let text = bytes.toString("utf8");
   if (text.charCodeAt(0) === 0xfeff) text = text.slice(1);
+  return parseJsonText(text);
+}
+
+/** The same for text, such as JSON within a JSON string. */
+export function parseJsonText(text: string): JsonParse {
   const parsed = parseText(text);
   if (parsed.ok && suspectEscape.test(text)) return { ok: true, value: cleanDeep(parsed.value) };
   return parsed;
@@ -25,8 +31,7 @@ function parseText(text: string): JsonParse {
     const message = error instanceof Error ? error.message : "not JSON";
     if (!/NaN|Infinity/.test(text)) return { ok: false, message: shorten(message) };
     try {
-      const repaired = text.replace(bareNonFinite, (token) => (token.startsWith('"') ? token : "null"));
-      return { ok: true, value: parseKeepingDigits(repaired) };
+      return { ok: true, value: parseKeepingDigits(nullNonFinite(text)) };
     } catch {
       return { ok: false, message: shorten(message) };
     }

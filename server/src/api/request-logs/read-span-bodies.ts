@@ -1,12 +1,20 @@
 import { ServiceError, type FieldErrors } from "../../domain/errors.ts";
 import type { Environment, Principal } from "../../domain/principal.ts";
 import type { SpanOrigin } from "../../ingest/normalize.ts";
+import { countJsonNodes } from "../../lib/json-text.ts";
 import { parseJson } from "../../lib/json.ts";
 import { limits } from "../../limits.ts";
 
-/** The JSON of a raw body. @throws ServiceError `invalid_request` */
+/** The JSON of a raw body. @throws ServiceError `invalid_request`, `payload_too_large` */
 export function readJsonBody(bytes: Buffer): unknown {
   if (bytes.length === 0) throw new ServiceError("invalid_request", "The body is empty; a JSON object is expected.");
+  // A body of fewer bytes cannot hold more.
+  if (bytes.length > limits.bodyNodes && countJsonNodes(bytes, limits.bodyNodes) > limits.bodyNodes) {
+    throw new ServiceError(
+      "payload_too_large",
+      `The body must not hold more than ${limits.bodyNodes} keys and values.`,
+    );
+  }
   const parsed = parseJson(bytes);
   if (!parsed.ok) throw new ServiceError("invalid_request", `The body is ${parsed.message}.`);
   return parsed.value;

@@ -1,5 +1,6 @@
 import { messageLogTypes, spanExtras, type SpanColumn, type SpanExtra } from "../../domain/span.ts";
-import { isObject } from "../../lib/json.ts";
+import { exceedsShape, isObject } from "../../lib/json.ts";
+import { limits } from "../../limits.ts";
 import type { StoredSpan } from "../../storage/spans/span-store.ts";
 
 /**
@@ -70,7 +71,9 @@ function messagesOf(content: string, role: string): unknown[] | undefined {
     try {
       const parsed = JSON.parse(content) as unknown;
       const list = Array.isArray(parsed) ? (parsed as unknown[]) : [parsed];
-      if (list.length > 0 && list.every((item) => isObject(item) && "role" in item)) return list;
+      // The text never was looked into: what cannot be written back must not cost the list that it is a row of.
+      const isBounded = exceedsShape(list, limits.spanDepth, limits.spanNodes) === undefined;
+      if (isBounded && list.length > 0 && list.every((item) => isObject(item) && "role" in item)) return list;
     } catch {
       // Not JSON after all: it is what was said.
     }

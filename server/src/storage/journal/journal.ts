@@ -14,8 +14,10 @@ export type Journal = {
    * @throws ServiceError `unavailable` when the byte bound is reached or the disk refuses.
    */
   append(entry: { payload: Buffer; rows: number; identities: readonly IdentityWrite[] }): Promise<JournalEntry>;
-  /** The last accepted version of an identity, including those whose commit is still under way. */
+  /** The last accepted version of an identity, including those whose commit is still under way: see `settled`. */
   lookup(identity: Buffer): IdentityRecord | undefined;
+  /** Resolves once every append begun so far is committed. @throws ServiceError `unavailable` when one is not. */
+  settled(): Promise<void>;
   /** Entries in the order of acceptance, from `after` (exclusive); what a crash left is among them. */
   pending(after: number, limit: number): JournalEntry[];
   /** The bytes of an entry; undefined once it is removed. */
@@ -70,6 +72,22 @@ export function openJournal(options: JournalOptions): Journal {
   };
   for (const { key, value } of entries.getRange()) hold(key, value.byteLength);
 
+  const commits = new Set<Promise<void>>();
+  const commit = async (seq: number, payload: Buffer, identities: readonly IdentityWrite[]): Promise<void> => {
+    const written = memory.remember(identities);
+    try {
+      // Puts of one event turn share a transaction: this promise covers the identities too.
+      await entries.put(seq, payload);
+      written.succeeded();
+    } catch (error) {
+      written.failed();
+      throw new ServiceError("unavailable", "The ingest journal cannot be written. Try again later.", {
+        retryAfterS: 5,
+        cause: error,
+      });
+    }
+  };
+
   return {
     async append({ payload, rows, identities }) {
       if (pendingBytes + payload.byteLength > options.maxBytes) {
@@ -83,22 +101,22 @@ export function openJournal(options: JournalOptions): Journal {
       }
       const seq = nextSeq;
       hold(seq, payload.byteLength);
-      const settled = memory.remember(identities);
+      const committed = commit(seq, payload, identities);
+      commits.add(committed);
       try {
-        // Puts of one event turn share a transaction: this promise covers the identities too.
-        await entries.put(seq, payload);
+        await committed;
       } catch (error) {
         release(seq);
-        throw new ServiceError("unavailable", "The ingest journal cannot be written. Try again later.", {
-          retryAfterS: 5,
-          cause: error,
-        });
+        throw error;
       } finally {
-        settled();
+        commits.delete(committed);
       }
       return { seq, rows, bytes: payload.byteLength };
     },
     lookup: (identity) => memory.lookup(identity),
+    async settled() {
+      await Promise.all(commits);
+    },
     pending(after, limit) {
       return Array.from(entries.getRange({ start: after + 1, limit }), ({ key, value }) => ({
         seq: key,
@@ -132,8 +150,8 @@ function countLines(payload: Buffer): number {
 
 type IdentityMemory = {
   lookup(identity: Buffer): IdentityRecord | undefined;
-  /** Writes the records; the returned function is to be called once the transaction has ended, well or not. */
-  remember(identities: readonly IdentityWrite[]): () => void;
+  /** Writes the records; one of the returned functions is to be called once the transaction has ended. */
+  remember(identities: readonly IdentityWrite[]): { succeeded(): void; failed(): void };
 };
 
 /**
@@ -184,7 +202,7 @@ function openIdentityMemory(root: RootDatabase, { identityMemoryMs, now }: Journ
         }
       };
       // A read of this very event turn may still see the snapshot before the commit.
-      return () => void setTimeout(forget, identityOverlapMs).unref();
+      return { succeeded: () => void setTimeout(forget, identityOverlapMs).unref(), failed: forget };
     },
   };
 }
