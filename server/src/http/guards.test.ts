@@ -231,7 +231,11 @@ describe("rate limits", () => {
   });
 
   const redisUrl = process.env["SPANWAY_TEST_REDIS_URL"];
-  test.skipIf(redisUrl === undefined)("nodes on one Redis share a limit", async () => {
+  const skipReason =
+    redisUrl === undefined
+      ? " (skipped: SPANWAY_TEST_REDIS_URL is not set, scripts/test-services.sh starts a Redis)"
+      : "";
+  test.skipIf(redisUrl === undefined)(`nodes on one Redis share a limit${skipReason}`, async () => {
     const clients = [1, 2].map(() => new Redis(redisUrl ?? ""));
     await Promise.all(clients.map((client) => client.ping()));
     const [first, second] = clients.map((client) =>

@@ -5,13 +5,11 @@ import { randomToken } from "../../src/lib/random-token.ts";
 /** The server that the tests may fill, from `scripts/test-services.sh`; without it the Postgres tests are skipped. */
 export const postgresUrl = process.env["SPANWAY_TEST_POSTGRES_URL"];
 
-/** Goes into the names of what is skipped. */
-export const postgresSkipReason = postgresUrl === undefined ? " (skipped: SPANWAY_TEST_POSTGRES_URL is not set)" : "";
-
-// The reporter counts what was skipped without telling its name.
-if (postgresUrl === undefined) {
-  console.warn("Tests on Postgres are skipped: SPANWAY_TEST_POSTGRES_URL is not set (see scripts/test-services.sh).");
-}
+/** Goes into the names of what is skipped: skip-reporter.ts tells how many tests that were, and why. */
+export const postgresSkipReason =
+  postgresUrl === undefined
+    ? " (skipped: SPANWAY_TEST_POSTGRES_URL is not set, scripts/test-services.sh starts a Postgres)"
+    : "";
 
 /** An empty database of its own on the test server. */
 export async function createPostgresDatabase(): Promise<{ url: Secret; drop: () => Promise<void> }> {
