@@ -55,7 +55,9 @@ describe("cached input is counted once", () => {
   });
 
   test("cache writes of two lifetimes add up", () => {
-    expect(normalizeUsage({ input: 25, cacheWrite5m: 12, cacheWrite1h: 8, cacheRead: 20, convention: "exclusive" })).toMatchObject({
+    expect(
+      normalizeUsage({ input: 25, cacheWrite5m: 12, cacheWrite1h: 8, cacheRead: 20, convention: "exclusive" }),
+    ).toMatchObject({
       input: 65,
       fresh: 25,
       cacheWrite: 20,

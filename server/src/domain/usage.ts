@@ -68,7 +68,8 @@ function conventionOf(raw: RawUsage, input: number, cached: number): CacheConven
     const output = raw.output ?? 0;
     const reasoning = raw.reasoning ?? 0;
     if (raw.total === input + output || raw.total === input + output + reasoning) return "inclusive";
-    if (raw.total === input + cached + output || raw.total === input + (raw.cacheRead ?? 0) + output) return "exclusive";
+    if (raw.total === input + cached + output || raw.total === input + (raw.cacheRead ?? 0) + output)
+      return "exclusive";
   }
   return raw.convention ?? "inclusive";
 }
