@@ -39,7 +39,11 @@ export const groupSpans = (deps: SpanReadDeps & { spans: SpanStore }) =>
     id: "group_spans",
     method: "POST",
     path: "/api/request-logs/groups/",
-    aliases: [{ method: "GET", path: "/api/request-logs/groups/" }],
+    aliases: [
+      { method: "GET", path: "/api/request-logs/groups/" },
+      { method: "GET", path: "/request-logs/groups/" },
+      "/request-logs/groups/",
+    ],
     summary: "Group spans",
     description: `One aggregate row per group. group_by is one of ${spanGroupings.join(", ")}.`,
     tags: ["Spans"],

@@ -28,7 +28,11 @@ export const summarizeSpans = (deps: SpanReadDeps & { spans: SpanStore }) =>
     id: "summarize_spans",
     method: "POST",
     path: "/api/request-logs/summary/",
-    aliases: [{ method: "GET", path: "/api/request-logs/summary/" }],
+    aliases: [
+      { method: "GET", path: "/api/request-logs/summary/" },
+      { method: "GET", path: "/request-logs/summary/" },
+      "/request-logs/summary/",
+    ],
     summary: "Sum up spans",
     description: "Takes start_time, end_time and environment in the query; every other condition goes into filters.",
     tags: ["Spans"],
