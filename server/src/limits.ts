@@ -34,6 +34,10 @@ export const limits = {
   bodyNodes: 1_000_000,
   identifierChars: 254,
   nameChars: 1024,
+  /** Far beyond what one span can have, and sums of them stay exact. */
+  countMax: 1e12,
+  costUsdMax: 1e12,
+  secondsMax: 1e10,
   metadataKeys: 1024,
   metadataKeyChars: 1024,
   metadataIndexDepth: 16,

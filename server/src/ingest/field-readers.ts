@@ -42,6 +42,7 @@ export const text: Reader<string> = (value) => {
 
 /** Finite numbers, also as digits in a string; what is not finite counts as absent. */
 export const finiteNumber: Reader<number> = (value) => {
+  if (value === "") return undefined;
   const number = toNumber(value);
   if (number === undefined) return new Problem("must be a number");
   return Number.isFinite(number) ? number : undefined;
@@ -55,10 +56,14 @@ function toNumber(value: unknown): number | undefined {
   return undefined;
 }
 
-export const nonNegative: Reader<number> = (value) => {
-  const number = finiteNumber(value);
-  return typeof number === "number" && number < 0 ? new Problem("must not be negative") : number;
-};
+/** USD. */
+export const money: Reader<number> = (value) => upTo(finiteNumber(value), limits.costUsdMax);
+
+function upTo(number: number | undefined | Problem, max: number): number | undefined | Problem {
+  if (typeof number !== "number") return number;
+  if (number < 0) return new Problem("must not be negative");
+  return number > max ? new Problem(`must be at most ${max}`) : number;
+}
 
 export const integer: Reader<number> = (value) => {
   const number = finiteNumber(value);
@@ -66,15 +71,12 @@ export const integer: Reader<number> = (value) => {
   return Number.isSafeInteger(number) ? number : new Problem("must be an integer");
 };
 
-export const count: Reader<number> = (value) => {
-  const number = integer(value);
-  return typeof number === "number" && number < 0 ? new Problem("must not be negative") : number;
-};
+export const count: Reader<number> = (value) => upTo(integer(value), limits.countMax);
 
-/** Seconds. Clocks that run apart give negative ones: those tell nothing, and cost nobody a span. */
+/** Seconds. Clocks that run apart give negative ones, or centuries: those tell nothing, and cost nobody a span. */
 export const seconds: Reader<number> = (value) => {
   const number = finiteNumber(value);
-  return typeof number === "number" && number < 0 ? undefined : number;
+  return typeof number === "number" && (number < 0 || number > limits.secondsMax) ? undefined : number;
 };
 
 export const boolean: Reader<boolean> = (value) => {

@@ -171,8 +171,8 @@ describe("names and times", () => {
   });
 
   test("a latency of centuries does not leave the calendar", () => {
-    expect(row({ timestamp: "2026-01-01", latency: 1e308 }).start_time).toMatch(/^1900|^17/);
-    expect(row({ start_time: "2026-01-01", latency: 1e300 }).timestamp).toMatch(/^2262|^23/);
+    expect(row({ timestamp: "2026-01-01", latency: 9e9 }).start_time).toMatch(/^1900|^17/);
+    expect(row({ start_time: "2026-01-01", latency: 9e9 }).timestamp).toMatch(/^2262|^23/);
   });
 });
 

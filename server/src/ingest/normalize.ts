@@ -4,6 +4,7 @@ import type { Environment } from "../domain/principal.ts";
 import { messageLogTypes, type SpanRow } from "../domain/span.ts";
 import type { Usage } from "../domain/usage.ts";
 import { indexMetadata } from "../filter/metadata-index.ts";
+import { limits } from "../limits.ts";
 import type { Price, PriceBook } from "./enrich/price.ts";
 import type { NestedJson } from "./nested-json.ts";
 import { completeness, formatUuid, spanIdentity, spanVersion } from "./identity.ts";
@@ -253,7 +254,8 @@ function set<C extends keyof SpanRow>(row: SpanRow, column: C, value: SpanRow[C]
 }
 
 function tokensPerSecond(output: number | undefined, latency: number | null | undefined): number | undefined {
-  return output === undefined || !latency ? undefined : output / latency;
+  const rate = output === undefined || !latency ? undefined : output / latency;
+  return rate !== undefined && rate <= limits.countMax ? rate : undefined;
 }
 
 function placeMetadata(row: SpanRow, metadata: Record<string, unknown> | undefined): void {

@@ -17,16 +17,13 @@ export function readTimes(
   { timestamp, start_time, latency }: Pick<BodyValues, "timestamp" | "start_time" | "latency">,
   receivedNs: bigint,
 ): SpanTimes {
-  const stated = latency === undefined ? undefined : BigInt(Math.round(Math.min(latency, maxLatencyS) * 1e9));
+  const stated = latency === undefined ? undefined : BigInt(Math.round(latency * 1e9));
   const timestampNs = timestamp ?? (start_time === undefined ? receivedNs : clampNs(start_time + (stated ?? 0n)));
   const startNs = start_time ?? clampNs(timestampNs - (stated ?? 0n));
   const between = timestamp !== undefined && start_time !== undefined ? timestamp - start_time : undefined;
   const computed = between !== undefined && between >= 0n ? Number(between) / 1e9 : undefined;
   return { timestampNs, startNs, latency: latency === undefined || latency === 0 ? (computed ?? latency) : latency };
 }
-
-// A stated latency of centuries must not push a time out of what the column can hold.
-const maxLatencyS = 1e10;
 
 function clampNs(ns: bigint): bigint {
   return ns < minTimeNs ? minTimeNs : ns > maxTimeNs ? maxTimeNs : ns;
