@@ -1,0 +1,64 @@
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { limits } from "../src/limits.ts";
+import { createClient } from "./support/test-client.ts";
+import { startTestApp, type TestApp } from "./support/test-app.ts";
+
+/** docs/operations.md says what the code does: its metrics, all of them, and its limits. */
+
+const page = readFileSync(new URL("../../docs/operations.md", import.meta.url), "utf8");
+
+/** The cells of the table below a heading, without its head. */
+function tableBelow(heading: string): string[][] {
+  const section = page.split(`\n## ${heading}\n`)[1]?.split("\n## ")[0] ?? "";
+  const rows = section.split("\n").filter((line) => line.startsWith("|"));
+  return rows.slice(2).map((row) =>
+    row
+      .slice(1, -1)
+      .split("|")
+      .map((cell) => cell.trim()),
+  );
+}
+
+const unquoted = (cell = ""): string[] => Array.from(cell.matchAll(/`([^`]+)`/g), ([, name = ""]) => name);
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app.stop());
+
+test("every metric is documented with its labels, and no other", async () => {
+  const { prod } = app;
+  await prod.post("/api/request-logs/", {});
+  await prod.waitForSpans(1);
+  const exposed = (await createClient(app.url).get("/metrics")).text;
+  const ours = Array.from(exposed.matchAll(/^# TYPE ((?:spanway|http)_\w+) /gm), ([, name = ""]) => name);
+  const documented = tableBelow("Metrics");
+  expect(documented.flatMap(([name]) => unquoted(name)).sort()).toEqual(ours.sort());
+
+  const labelsIn = (name: string): string[] => {
+    const sample = new RegExp(`^${name}(?:_count)?\\{([^}]*)\\}`, "m").exec(exposed)?.[1] ?? "";
+    return Array.from(sample.matchAll(/(\w+)="/g), ([, label = ""]) => label);
+  };
+  const sampled = documented.filter(([name]) => labelsIn(unquoted(name)[0] ?? "").length > 0);
+  expect(sampled.length).toBeGreaterThan(5);
+  for (const [name, labels] of sampled) {
+    expect([name, unquoted(labels).sort()]).toEqual([name, labelsIn(unquoted(name)[0] ?? "").sort()]);
+  }
+});
+
+const units: Record<string, number> = {
+  "": 1,
+  MiB: 2 ** 20,
+  GiB: 2 ** 30,
+  s: 1_000,
+  min: 60_000,
+  h: 3_600_000,
+  days: 86_400_000,
+};
+
+test.each(tableBelow("Limits"))("the limit %s is %s", (name, shown) => {
+  const [, digits = "", unit = ""] = /^(\d+)(?: (\w+))?$/.exec(shown ?? "") ?? [];
+  expect(limits).toHaveProperty(unquoted(name)[0] ?? "", Number(digits) * (units[unit] ?? Number.NaN));
+});

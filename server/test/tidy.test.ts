@@ -1,0 +1,168 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+import { describe, expect, test } from "vitest";
+
+/** What the linter cannot see: the layout of the repository, and documents that name what is there. */
+
+const root = new URL("../..", import.meta.url).pathname;
+
+/** What is made by running things, as in .gitignore. */
+const made = new Set([".git", "node_modules", "data", "coverage", ".vitest", ".ci/results"]);
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
+    if (made.has(path) || entry.name === "node_modules" || entry.name.endsWith(".log")) return [];
+    return entry.isDirectory() ? filesBelow(path) : [path];
+  });
+}
+
+/** Paths from the root. */
+const files = filesBelow("").sort();
+
+const read = (path: string): string => readFileSync(join(root, path), "utf8");
+const sources = files.filter((path) => /^(server|scripts|bench)\/.*\.ts$/.test(path));
+const isOfTests = (path: string): boolean => /\.test\.ts$|\.fixture\.ts$|-contract\.ts$|\/test-support\.ts$/.test(path);
+const serverSources = sources.filter((path) => path.startsWith("server/src/") && !isOfTests(path));
+const documents = files.filter((path) => path.endsWith(".md"));
+const ours = files.filter((path) => !/^examples\/|^package-lock\.json$|^LICENSE$/.test(path));
+
+/** What a file imports, statically or not. */
+function importsOf(path: string): string[] {
+  return Array.from(
+    read(path).matchAll(/^\s*(?:import|export)\b[^;]*?from "([^"]+)"|\bimport\("([^"]+)"\)|^import "([^"]+)"/gm),
+    ([, from, dynamic, bare]) => from ?? dynamic ?? bare ?? "",
+  );
+}
+
+const offenders = (paths: readonly string[], isOffence: (path: string) => boolean): string[] =>
+  paths.filter((path) => isOffence(path));
+
+describe("files", () => {
+  test("are named in kebab-case", () => {
+    const kebab = /^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.(?:test|fixture))?\.ts$/;
+    expect(offenders(sources, (path) => !kebab.test(path.split("/").at(-1) ?? ""))).toEqual([]);
+  });
+
+  test("hold one concept: at most 400 lines of code, half of them under 100", () => {
+    const lengths = new Map(serverSources.map((path) => [path, read(path).split("\n").length]));
+    expect(offenders(serverSources, (path) => (lengths.get(path) ?? 0) > 400)).toEqual([]);
+    const sorted = [...lengths.values()].sort((a, b) => a - b);
+    expect(sorted[sorted.length >> 1]).toBeLessThan(100);
+  });
+
+  test("are no barrels: the one list is api/index.ts, and nothing is exported again", () => {
+    expect(sources.filter((path) => path.endsWith("/index.ts"))).toEqual(["server/src/api/index.ts"]);
+    expect(offenders(sources, (path) => /^export (?:\*|(?:type )?\{[^}]*\}) from /m.test(read(path)))).toEqual([]);
+  });
+
+  test("leave nothing for later", () => {
+    // Spelt in parts, as this file is searched too.
+    const later = new RegExp(
+      `\\b(?:${["TO", "FIX", "XX", "HA"].map((word, i) => word + ["DO", "ME", "X", "CK"][i]).join("|")})\\b`,
+    );
+    expect(offenders(ours, (path) => later.test(read(path)))).toEqual([]);
+  });
+});
+
+describe("layers", () => {
+  test.each<[what: string, modules: RegExp, home: RegExp]>([
+    ["the HTTP framework", /^fastify$|^@fastify\//, /^server\/src\/http\//],
+    [
+      "database clients",
+      /^(?:pg|kysely(?:\/.*)?|lmdb|chdb(?:\/.*)?|@clickhouse\/.*|node:sqlite)$/,
+      /^server\/src\/storage\//,
+    ],
+    ["the price table", /^@pydantic\//, /^server\/src\/ingest\/enrich\//],
+  ])("%s is imported in its own folder only", (_what, modules, home) => {
+    const users = serverSources.filter((path) => importsOf(path).some((module) => modules.test(module)));
+    expect(users.length).toBeGreaterThan(0);
+    expect(users.filter((path) => !home.test(path))).toEqual([]);
+  });
+
+  test("the environment is read in config.ts only", () => {
+    // main.ts gives the engine's thread pool its size, which only the environment can, and reads nothing else.
+    const withoutPoolSize = (path: string) =>
+      read(path).replaceAll(/process\.env(?:\["UV_THREADPOOL_SIZE"\]|\.UV_THREADPOOL_SIZE)/g, "");
+    const readers = serverSources.filter((path) =>
+      /\bprocess\s*\.\s*env\b|from "node:process"/.test(withoutPoolSize(path)),
+    );
+    expect(readers).toEqual(["server/src/config.ts"]);
+  });
+
+  test("no file of the server depends on tests, scripts or benchmarks", () => {
+    const isStray = (module: string): boolean => /\/(?:test|scripts|bench)\//.test(module) || isOfTests(module);
+    expect(offenders(serverSources, (path) => importsOf(path).some(isStray))).toEqual([]);
+  });
+});
+
+describe("documents", () => {
+  const isLocal = (target: string): boolean => !/^(?:https?:|mailto:|#|<)/.test(target);
+
+  test.each(documents)("%s links to what is there", (path) => {
+    const text = read(path).replace(/```[\s\S]*?```/g, "");
+    const targets = Array.from(text.matchAll(/\]\(([^)\s]+)\)/g), ([, target = ""]) => target).filter(isLocal);
+    const missing = targets.filter((target) => {
+      const [file = "", anchor] = target.split("#");
+      const resolved = normalize(join(dirname(path), decodeURI(file)));
+      return !existsSync(join(root, resolved)) || (anchor !== undefined && !anchorsOf(resolved).includes(anchor));
+    });
+    expect(missing).toEqual([]);
+  });
+
+  test.each(documents)("%s names only files and folders that exist", (path) => {
+    const named = Array.from(
+      read(path).matchAll(/`([\w@.-]+(?:\/[\w@.-]+)+\/?|[\w-]+\.(?:ts|md|yaml))`/g),
+      ([, name = ""]) => name,
+    );
+    expect(named.filter((name) => looksLikePath(name) && !isSomewhere(name, path))).toEqual([]);
+  });
+
+  test("say nothing of one machine", () => {
+    const machine = /\/(?:home|Users|root|work|private)\/[\w.-]|[A-Z]:\\\\|\bissue #?\d/i;
+    expect(offenders(ours, (path) => path !== "server/test/tidy.test.ts" && machine.test(read(path)))).toEqual([]);
+  });
+
+  test("AGENTS.md is at most 100 lines", () => {
+    expect(read("AGENTS.md").split("\n").length).toBeLessThanOrEqual(100);
+  });
+
+  test("the list of decisions has every one, with its title", () => {
+    const decisions = files.filter((path) => /^docs\/adr\/\d{4}-.*\.md$/.test(path)).sort();
+    const titles = decisions.map((path) => {
+      const [, number = "", title = ""] = /^# (\d{4}): (.+)$/m.exec(read(path)) ?? [];
+      expect(path.split("/").at(-1)?.startsWith(`${number}-`)).toBe(true);
+      return `| [${number}](${path.split("/").at(-1)}) | ${title} |`;
+    });
+    const rows = read("docs/adr/README.md").split("\n");
+    expect(rows.filter((row) => /^\| \[\d{4}\]/.test(row))).toEqual(titles);
+  });
+
+  test("README.md has the two commands", () => {
+    expect(read("README.md")).toContain("\nnpm ci && npm start\n");
+    expect(read("README.md")).toContain("\nnpm ci && npm test\n");
+  });
+});
+
+const anchorsOf = (path: string): string[] =>
+  Array.from(read(path).matchAll(/^#+ (.+)$/gm), ([, heading = ""]) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\w\s-]/g, "")
+      .replace(/\s/g, "-"),
+  );
+
+/** Media types, image names, modules and the like have slashes too. */
+function looksLikePath(name: string): boolean {
+  const first = name.split("/")[0] ?? "";
+  return (
+    /\.(?:ts|md|yaml|json|jsonl|sh)$/.test(name) || ["server", "docs", "scripts", "bench", "examples"].includes(first)
+  );
+}
+
+/** From the root, beside the document, or from a folder that documents are used to start at. */
+function isSomewhere(name: string, document: string): boolean {
+  const bases = ["", dirname(document), "server/src", "server/src/api/request-logs"];
+  const isTestName = name === "x.test.ts" || name === "verb-noun.ts";
+  return isTestName || bases.some((base) => existsSync(join(root, base, name)));
+}
