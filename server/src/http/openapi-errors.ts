@@ -1,5 +1,13 @@
 const text = { type: "string" };
 const fieldErrors = { type: "object", additionalProperties: { type: "array", items: text } };
+const rowErrors = {
+  type: "array",
+  items: {
+    type: "object",
+    required: ["index", "error"],
+    properties: { index: { type: "integer" }, error: text, code: text, errors: fieldErrors },
+  },
+};
 
 /** The JSON Schemas of the error bodies that `error-reply.ts` writes. */
 export const errorSchemas = {
@@ -11,7 +19,10 @@ export const errorSchemas = {
       code: { ...text, description: "What is wrong, for programs." },
       message: { ...text, description: "On 400: the same as `detail`." },
       error: { ...text, description: "On 404: the same as `detail`." },
-      errors: { ...fieldErrors, description: 'What is wrong by field, as `{"a.b": ["…"]}`.' },
+      errors: {
+        anyOf: [fieldErrors, rowErrors],
+        description: 'What is wrong by field, as `{"a.b": ["…"]}`; by row where none of several was accepted.',
+      },
       retry_after: { type: "integer", description: "Seconds to wait before trying again." },
       request_id: { ...text, description: "On 500: the id to quote." },
     },

@@ -1,0 +1,168 @@
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { startTestApp, type TestApp } from "../support/test-app.ts";
+import type { Answer, TestClient } from "../support/test-client.ts";
+import { bodyOf, createSpan, retrieveSpan } from "../support/spans.ts";
+
+type Json = Record<string, unknown>;
+type Operation = {
+  operationId: string;
+  description: string;
+  responses: Record<string, { content?: Record<string, { schema: Json }> }>;
+  parameters: Array<{ name: string; schema: Json }>;
+  security: Json[];
+};
+type Document = { paths: Record<string, Record<string, Operation>>; components: { schemas: Json } };
+
+let app: TestApp;
+let prod: TestClient;
+let document: Document;
+beforeAll(async () => {
+  app = await startTestApp();
+  ({ prod } = app);
+  document = (await prod.get("/openapi.json")).json as Document;
+});
+afterAll(() => app.stop());
+
+test("the document is valid OpenAPI 3.1, for anybody to read", async () => {
+  const answer = await fetch(`${app.url}/openapi.json`);
+  expect(answer.headers.get("content-type")).toBe("application/json; charset=utf-8");
+  const read = (await answer.json()) as Json;
+  expect(read).toMatchObject({ openapi: "3.1.0", info: { title: "Spanway", version: "1.0.0" } });
+  expect(await new Validator().validate(read)).toMatchObject({ valid: true });
+});
+
+describe("every route is documented", () => {
+  test.each([
+    ["post", "/api/request-logs/", "create_span", ["/api/request-logs/create"]],
+    ["post", "/api/request-logs/bulk/", "bulk_create_spans", []],
+    ["post", "/api/request-logs/list/", "list_spans", ["GET /api/request-logs/list"]],
+    ["get", "/api/request-logs/{unique_id}/", "retrieve_span", []],
+    ["post", "/api/request-logs/summary/", "summarize_spans", ["GET /api/request-logs/summary"]],
+    ["post", "/api/request-logs/groups/", "group_spans", ["GET /api/request-logs/groups"]],
+    ["post", "/api/auth/login/", "login", []],
+    ["post", "/api/auth/refresh/", "refresh", []],
+    ["get", "/api/auth/me/", "get_me", []],
+    ["get", "/api/api-keys/", "list_api_keys", []],
+    ["post", "/api/api-keys/", "create_api_key", []],
+    ["delete", "/api/api-keys/{id}/", "delete_api_key", []],
+    ["post", "/api/temporary-keys/", "create_temporary_key", []],
+    ["post", "/api/organizations/", "create_organization", []],
+    ["get", "/livez", "get_livez", []],
+    ["get", "/readyz", "get_readyz", []],
+    ["get", "/metrics", "get_metrics", []],
+    ["get", "/docs", "get_docs", []],
+    ["get", "/openapi.json", "get_openapi", []],
+  ])("%s %s", (method, path, id, aliases) => {
+    const operation = document.paths[path]?.[method];
+    expect(operation?.operationId).toBe(id);
+    for (const alias of aliases) expect(operation?.description).toContain(alias);
+  });
+
+  test.each([
+    ["/api/request-logs/", "post", ["201", "400", "401", "422", "500"]],
+    ["/api/request-logs/bulk/", "post", ["201", "400", "401", "403", "422", "429"]],
+    ["/api/request-logs/list/", "post", ["200", "400", "401", "413", "500"]],
+    ["/api/request-logs/{unique_id}/", "get", ["200", "401", "404", "500"]],
+    ["/api/request-logs/summary/", "post", ["200", "400", "401", "413", "500"]],
+    ["/api/request-logs/groups/", "post", ["200", "400", "401", "403"]],
+  ])("%s documents the statuses of the interface", (path, method, statuses) => {
+    expect(Object.keys(document.paths[path]?.[method]?.responses ?? {})).toEqual(expect.arrayContaining(statuses));
+  });
+
+  test("the list documents its query, with defaults and bounds", () => {
+    const { parameters = [] } = document.paths["/api/request-logs/list/"]?.["post"] ?? {};
+    const schemas = Object.fromEntries(parameters.map(({ name, schema }) => [name, schema]));
+    expect(Object.keys(schemas)).toEqual(
+      expect.arrayContaining([
+        "page",
+        "page_size",
+        "sort_by",
+        "start_time",
+        "end_time",
+        "environment",
+        "log_type",
+        "include_fields",
+      ]),
+    );
+    expect(schemas["page_size"]).toMatchObject({ type: "integer", minimum: 1, maximum: 1000, default: 50 });
+    expect(schemas["sort_by"]).toMatchObject({ default: "-timestamp" });
+  });
+
+  test("bulk create takes a key or an access token, the other span routes a key alone", () => {
+    const security = (path: string, method: string) => document.paths[path]?.[method]?.security;
+    expect(security("/api/request-logs/bulk/", "post")).toEqual([{ key: [] }, { user: [] }]);
+    expect(security("/api/request-logs/", "post")).toEqual([{ key: [] }]);
+    expect(security("/api/request-logs/list/", "post")).toEqual([{ key: [] }]);
+  });
+});
+
+/** Throws where an answer is not what the document says of this operation and status. */
+function checkAnswer(answer: Answer, method: string, path: string): void {
+  const response = document.paths[path]?.[method]?.responses[answer.status];
+  if (response === undefined) throw new Error(`${method} ${path} does not document the status ${answer.status}`);
+  const schema = response.content?.["application/json"]?.schema;
+  if (schema === undefined) throw new Error(`${method} ${path} documents no body for the status ${answer.status}`);
+  const text = JSON.stringify({ ...schema, $defs: document.components.schemas });
+  const local = JSON.parse(text.replaceAll('"#/components/schemas/', '"#/$defs/')) as Json;
+  z.fromJSONSchema(local).parse(answer.json);
+}
+
+describe("answers are what the document says", () => {
+  const full = {
+    model: "gpt-4o",
+    prompt_messages: [{ role: "user", content: "Hi" }],
+    completion_message: { role: "assistant", content: "Hello" },
+    prompt_tokens: 5,
+    completion_tokens: 3,
+    latency: 0.5,
+    metadata: { a: 1 },
+  };
+  beforeAll(async () => {
+    await retrieveSpan(prod, (await createSpan(prod, {}))["unique_id"]);
+    await retrieveSpan(prod, (await createSpan(prod, full))["unique_id"]);
+  });
+
+  test.each<[method: "get" | "post", path: string, query: string, body: unknown, status: number]>([
+    ["post", "/api/request-logs/", "", {}, 201],
+    ["post", "/api/request-logs/", "", full, 201],
+    ["post", "/api/request-logs/", "", { model: 1 }, 422],
+    ["post", "/api/request-logs/", "", "{", 400],
+    ["post", "/api/request-logs/bulk/", "", { logs: [full, 1] }, 201],
+    ["post", "/api/request-logs/bulk/", "", { logs: [] }, 400],
+    ["post", "/api/request-logs/bulk/", "", { logs: [1] }, 400],
+    ["post", "/api/request-logs/list/", "", {}, 200],
+    ["post", "/api/request-logs/list/", "?page_size=1", {}, 200],
+    ["post", "/api/request-logs/list/", "?include_fields=cost", {}, 200],
+    ["post", "/api/request-logs/list/", "?page=0", {}, 400],
+    ["post", "/api/request-logs/summary/", "", {}, 200],
+    ["post", "/api/request-logs/groups/", "?group_by=model", {}, 200],
+    ["post", "/api/request-logs/groups/", "?group_by=trace", {}, 200],
+    ["post", "/api/request-logs/groups/", "?group_by=x", {}, 400],
+    ["get", "/livez", "", undefined, 200],
+    ["get", "/readyz", "", undefined, 200],
+  ])("%s %s%s %j is %d", async (method, path, query, body, status) => {
+    const answer = await prod.request(method.toUpperCase(), path + query, body);
+    expect(answer.status).toBe(status);
+    expect(() => checkAnswer(answer, method, path)).not.toThrow();
+  });
+
+  test("retrieve, found and not", async () => {
+    for (const body of [{}, full]) {
+      const { unique_id } = await createSpan(prod, body);
+      await retrieveSpan(prod, unique_id);
+      const path = "/api/request-logs/{unique_id}/";
+      checkAnswer(await prod.get(`/api/request-logs/${String(unique_id)}/`), "get", path);
+    }
+    const missing = await prod.get("/api/request-logs/nothing/");
+    expect(() => checkAnswer(missing, "get", "/api/request-logs/{unique_id}/")).not.toThrow();
+  });
+
+  test("the check itself finds what is wrong", async () => {
+    const answer = await prod.post("/api/request-logs/", {});
+    const wrong = { ...answer, json: { ...bodyOf(answer), unique_id: 7 } };
+    expect(() => checkAnswer(wrong, "post", "/api/request-logs/")).toThrow("unique_id");
+    expect(() => checkAnswer({ ...answer, status: 418 }, "post", "/api/request-logs/")).toThrow("418");
+  });
+});
