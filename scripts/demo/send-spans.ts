@@ -52,7 +52,7 @@ async function postLogs(target: Target, logs: SpanBody[], onWait: (seconds: numb
 }
 
 /** POSTs JSON. Throws `DemoError` where nobody answers. */
-export async function post({ url, key }: Target, path: string, body: string): Promise<Response> {
+async function post({ url, key }: Target, path: string, body: string): Promise<Response> {
   try {
     return await fetch(new URL(path, url), {
       method: "POST",
