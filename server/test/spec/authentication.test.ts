@@ -13,6 +13,7 @@ import {
   settle,
   storeSpans,
   summarize,
+  sortedValues,
 } from "../support/spans.ts";
 
 const dataDir = newDataDir();
@@ -266,7 +267,7 @@ describe("two organisations with the same ids", () => {
     "a list by %s holds one's own",
     async (field) => {
       const outputs = async (client: TestClient) =>
-        (await listSpans(client, { [field]: [shared[field]] })).results.map((row) => row["output"]).sort();
+        sortedValues((await listSpans(client, { [field]: [shared[field]] })).results, "output");
       expect(await outputs(mine)).toEqual(["mine"]);
       expect(await outputs(theirs)).toEqual(["their test", "theirs"]);
     },

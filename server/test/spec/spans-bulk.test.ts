@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import type { Answer, Row, TestClient } from "../support/test-client.ts";
-import { bodyOf, fieldsOf, listSpans, settle, summarize } from "../support/spans.ts";
+import { bodyOf, fieldsOf, listSpans, settle, summarize, sortedValues } from "../support/spans.ts";
 
 let app: TestApp;
 let prod: TestClient;
@@ -80,7 +80,7 @@ describe("partial success", () => {
     await settle(prod);
     const { results } = await listSpans(prod, { custom_identifier: [custom_identifier] });
     const kept = texts.map((text) => text.toWellFormed().replace("\0", "\ufffd"));
-    expect(results.map((row) => row["input"]).sort()).toEqual(kept.toSorted());
+    expect(sortedValues(results, "input")).toEqual(kept.toSorted());
     for (const { input, metadata } of results) expect(metadata).toEqual({ [String(input)]: input });
   });
 
@@ -156,6 +156,6 @@ describe("people's access tokens", () => {
     expect((await user.post(`${path}?environment=test`, { logs: [{ custom_identifier: "jwt" }] })).status).toBe(201);
     await settle(app.prod);
     const { results } = await listSpans(app.prod, { custom_identifier: ["jwt"] });
-    expect(results.map((row) => row["environment"]).sort()).toEqual(["prod", "test"]);
+    expect(sortedValues(results, "environment")).toEqual(["prod", "test"]);
   });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import type { ListAnswer, Row, TestClient } from "../support/test-client.ts";
-import { always, bodyOf, createSpan, fieldsOf, listSpans, settle, storeSpans } from "../support/spans.ts";
+import { always, bodyOf, createSpan, fieldsOf, listSpans, settle, storeSpans, sortedValues } from "../support/spans.ts";
 
 let app: TestApp;
 let prod: TestClient;
@@ -29,7 +29,7 @@ beforeAll(async () => {
   ({ prod, test: testKey } = await app.newOrganization());
   await storeSpans(
     prod,
-    figures.map((span, n) => ({ ...span, ...tokens[n], group_identifier: "figures" })),
+    figures.map((span, n) => Object.assign({ group_identifier: "figures" }, span, tokens[n])),
   );
   await storeSpans(testKey, [
     { span_name: "chat of test", log_type: "chat", group_identifier: "types" },
@@ -193,7 +193,8 @@ describe("paging", () => {
 });
 
 describe("log_type", () => {
-  const withTypes = async (query: string) => names(await listSpans(prod, group("types"), query)).sort();
+  const withTypes = async (query: string) =>
+    sortedValues((await listSpans(prod, group("types"), query)).results, "span_name");
   test.each<[query: string, expected: string[]]>([
     ["log_type=chat", ["chat of test"]],
     ["log_type=text", ["text of test"]],
@@ -221,7 +222,8 @@ describe("environment", () => {
     ["is_test=true&all_envs=true", ["chat of test", "response of prod", "text of test"]],
   ])("%s is the same for a prod and a test key", async (query, expected) => {
     for (const client of [prod, testKey]) {
-      expect(names(await listSpans(client, group("types"), query)).sort()).toEqual(expected);
+      const { results } = await listSpans(client, group("types"), query);
+      expect(sortedValues(results, "span_name")).toEqual(expected);
     }
   });
 });

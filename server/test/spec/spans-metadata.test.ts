@@ -10,6 +10,7 @@ import {
   retrieveSpan,
   roundTrip,
   storeSpans,
+  sortedValues,
 } from "../support/spans.ts";
 
 let app: TestApp;
@@ -20,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-describe("round trip", () => {
+describe.concurrent("round trip", () => {
   test.each<[name: string, metadata: Row]>([
     [
       "JSON types",
@@ -125,7 +126,7 @@ describe("filtering", () => {
   );
 
   const names = async (filters: unknown) =>
-    (await listSpans(prod, filters, "page_size=1000")).results.map((row) => row["span_name"]).sort();
+    sortedValues((await listSpans(prod, filters, "page_size=1000")).results, "span_name");
 
   test.each<[field: string, condition: unknown, found: string[]]>([
     ["metadata__a__b", ["x"], ["nested", "underscored"]],

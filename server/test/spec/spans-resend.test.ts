@@ -33,7 +33,7 @@ async function theOneSpanOf(trace: unknown, client = prod): Promise<Row> {
   return span;
 }
 
-describe("an identical resend", () => {
+describe.concurrent("an identical resend", () => {
   const call = { model: "gpt-4o", input: "q", output: "a", prompt_tokens: 7, completion_tokens: 3, cost: 0.5 };
   test("is the same span under the same unique_id, and costs once", async () => {
     const body = { ...call, ...ids(), timestamp: new Date().toISOString() };
@@ -53,7 +53,7 @@ describe("an identical resend", () => {
 
   test("of a whole bulk request stores nothing twice", async () => {
     const trace_unique_id = randomUUID();
-    const logs = [1, 2, 3].map((n) => ({ ...call, trace_unique_id, span_unique_id: `span-${n}` }));
+    const logs = ["1", "2", "3"].map((span_unique_id) => Object.assign({ trace_unique_id, span_unique_id }, call));
     await storeSpans(prod, logs);
     await storeSpans(prod, logs);
     expect((await listSpans(prod, inTrace(trace_unique_id))).count).toBe(3);
@@ -67,7 +67,7 @@ describe("an identical resend", () => {
   });
 });
 
-describe("a span that started and then completed", () => {
+describe.concurrent("a span that started and then completed", () => {
   const started = {
     start_time: "2026-04-01T10:00:00Z",
     timestamp: "2026-04-01T10:00:00Z",
@@ -153,7 +153,7 @@ test("a span id without a trace id identifies nothing", async () => {
   expect((await listSpans(prod, { custom_identifier: [custom_identifier] })).count).toBe(2);
 });
 
-describe("Idempotency-Key", () => {
+describe.concurrent("Idempotency-Key", () => {
   const key = () => ({ "idempotency-key": randomUUID() });
 
   test("makes a repeated create one span", async () => {

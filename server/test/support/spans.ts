@@ -61,11 +61,16 @@ export async function summarize(client: TestClient, filters: unknown = {}): Prom
   return bodyOf(answer);
 }
 
+/** One member of each row as text, sorted. */
+export function sortedValues(rows: readonly Row[], member: string): string[] {
+  return rows.map((row) => String(row[member])).sort();
+}
+
 export function bodyOf(answer: Answer): Row {
   return answer.json as Row;
 }
 
 /** The names of the fields that an answer complains about. */
 export function fieldsOf(answer: Answer): string[] {
-  return Object.keys((bodyOf(answer)["errors"] ?? {}) as Row);
+  return Object.keys(bodyOf(answer)["errors"] ?? {});
 }
