@@ -19,6 +19,8 @@ export const limits = {
   retentionEveryMs: 60 * 60 * 1_000,
   shutdownSweepMs: 20,
   bodyBytesInFlight: 512 * MiB,
+  bodiesUnpackedAtOnce: 4,
+  bodiesUnpackedQueue: 1_000,
   requestReadMs: 300_000,
   lingerMs: 1_000,
   pathParamChars: 2048,
@@ -43,11 +45,23 @@ export const limits = {
   metadataIndexDepth: 16,
   metadataJsonChars: 8 * KiB,
 
+  // OTLP
+  /** Attributes, list elements, events, links and spans of one export. */
+  otlpValues: 2_000_000,
+  /** Keys and values of one OTLP/JSON body: an attribute alone has six. */
+  otlpJsonNodes: 6_000_000,
+  otlpEventsPerSpan: 256,
+  otlpLinksPerSpan: 128,
+  /** Messages, tool calls and parts that are put together from indexed keys, for each list. */
+  otlpIndexedItems: 10_000,
+
   // Journal and writer
   journalBytes: 2 * GiB,
   writerGroupRows: 10_000,
   writerGroupBytes: 24 * MiB,
   writerGroupMs: 100,
+  writerBusyGroupMs: 400,
+  writerSmallGroupRows: 200,
   writerHeldBytes: 64 * MiB,
   journalReplayPage: 1000,
   pricedModels: 10_000,

@@ -9,7 +9,9 @@ export type WriterQueue = {
   /** The oldest entries, as many as make one insert; at least one. */
   takeGroup(): Group;
   isGroupFull(): boolean;
+  /** Entries. */
   size(): number;
+  rows(): number;
 };
 
 /** First in, first out. While the store is down the journal holds the bytes; memory holds only so many of them. */
@@ -48,5 +50,6 @@ export function createWriterQueue(): WriterQueue {
     },
     isGroupFull: () => rows >= limits.writerGroupRows || bytes >= limits.writerGroupBytes,
     size: () => entries.length,
+    rows: () => rows,
   };
 }
