@@ -46,25 +46,15 @@ function uuidOf(trace: string, row: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
-/** Yields `rowsPerChunk` rows (the last chunk fewer) as one NDJSON buffer. */
-export function* generateSpans(options: SpanGeneratorOptions): Generator<{ ndjson: Buffer; rows: number }> {
-  const {
-    texts,
-    rows,
-    fromMs,
-    toMs,
-    rowsPerChunk = 5000,
-    organizationIds = ["org_1"],
-    payloadChars = 2000,
-    seed = 1,
-  } = options;
+function createRows(options: SpanGeneratorOptions): (index: number) => object {
+  const { texts, rows, fromMs, toMs, organizationIds = ["org_1"], payloadChars = 2000, seed = 1 } = options;
   const random = seededRandom(seed);
   const below = (n: number) => Math.floor(random() * n);
   const pick = <T>(list: readonly T[]): T => list[below(list.length)] as T;
   const salt = createHash("md5").update(`seed ${seed}`).digest("hex");
 
-  const messages = () => {
-    const list = [];
+  const messages = (): object[] => {
+    const list: object[] = [];
     for (let chars = 0; chars < payloadChars;) {
       const content = pick(texts).slice(0, 900);
       list.push({ role: pick(["user", "assistant", "tool"]), content });
@@ -73,7 +63,7 @@ export function* generateSpans(options: SpanGeneratorOptions): Generator<{ ndjso
     return list;
   };
 
-  const row = (index: number) => {
+  return (index: number) => {
     const endMs = Math.floor(fromMs + (index / rows) * (toMs - fromMs));
     const trace = createHash("md5")
       .update(`${salt}${Math.floor(index / 10)}`)
@@ -128,7 +118,12 @@ export function* generateSpans(options: SpanGeneratorOptions): Generator<{ ndjso
       completion_message: answer,
     };
   };
+}
 
+/** Yields `rowsPerChunk` rows (the last chunk fewer) as one NDJSON buffer. */
+export function* generateSpans(options: SpanGeneratorOptions): Generator<{ ndjson: Buffer; rows: number }> {
+  const { rows, rowsPerChunk = 5000 } = options;
+  const row = createRows(options);
   for (let start = 0; start < rows; start += rowsPerChunk) {
     const count = Math.min(rowsPerChunk, rows - start);
     const lines = Array.from({ length: count }, (_, offset) => JSON.stringify(row(start + offset)));

@@ -32,7 +32,7 @@ async function readCall(request: IncomingMessage, url: URL): Promise<Call> {
   let data = query === null ? Buffer.alloc(0) : body;
   if (type.startsWith("multipart/form-data")) {
     const form = await new Response(body as Uint8Array<ArrayBuffer>, { headers: { "content-type": type } }).formData();
-    for (const [name, value] of form) given.set(name, String(value));
+    for (const [name, value] of form) given.set(name, typeof value === "string" ? value : await value.text());
     sql = given.get("query") ?? sql;
     data = Buffer.alloc(0);
   }

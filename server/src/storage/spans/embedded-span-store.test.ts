@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll } from "vitest";
 import { openSpanStore } from "./drivers/open-span-store.ts";
-import { describeSpanStore } from "./span-store-contract.ts";
+import { describeSpanStore } from "./contract/span-store-contract.ts";
 
 const path = mkdtempSync(join(tmpdir(), "spanway-spans-"));
 afterAll(() => rmSync(path, { recursive: true, force: true }));

@@ -6,7 +6,7 @@ import type { QueryBounds } from "./drivers/span-database.ts";
 import { openSpanStore } from "./drivers/open-span-store.ts";
 import { SpanInsertError } from "./span-store.ts";
 import type { SpanStore } from "./span-store.ts";
-import { describeSpanStore } from "./span-store-contract.ts";
+import { describeSpanStore } from "./contract/span-store-contract.ts";
 
 let server: TestClickHouse;
 beforeAll(async () => {

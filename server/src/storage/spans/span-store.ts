@@ -1,7 +1,7 @@
 import type { ColumnKind, SpanColumn, SpanScope, spanColumns } from "../../domain/span.ts";
 
 /**
- * Where spans live: ClickHouse, in the process or behind a URL. One contract, proven on both by `span-store-contract.ts`.
+ * Where spans live: ClickHouse, in the process or behind a URL. One contract, proven on both by `contract/`.
  *
  * Every read sees each span once: of the rows of one key (organisation, environment, timestamp, unique_id) the highest
  * version, and none where that one is a tombstone (`is_deleted` = 1).
@@ -32,7 +32,7 @@ export type SpanStore = {
   /** `count` is the number of groups, `rows` one page of them. */
   groupSpans(query: GroupSpansQuery, signal?: AbortSignal): Promise<{ count: number; rows: SpanGroup[] }>;
 
-  /** Takes what ended before `cutoffNs` out of every read, and frees its disk space in the background. */
+  /** Has what ended before `cutoffNs` deleted in the background: it leaves reads and disk some time after. */
   deleteOlderThan(organizationId: string, cutoffNs: bigint, signal?: AbortSignal): Promise<void>;
 
   /** @throws ServiceError `unavailable` */

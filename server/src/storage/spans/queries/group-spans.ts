@@ -73,6 +73,6 @@ type CountedField = Exclude<SpanGroupSortField, "first_timestamp" | "last_timest
 const countedFields = spanGroupSortFields.filter((field): field is CountedField => !field.endsWith("_timestamp"));
 
 function keyValue(value: unknown, column: SpanColumn): string | number | null {
-  if (value === null || value === undefined) return null;
-  return column === "status_code" ? Number(value) : String(value);
+  if (typeof value !== "string" && typeof value !== "number") return null;
+  return column === "status_code" ? Number(value) : value;
 }

@@ -111,9 +111,10 @@ async function sliceKeys(
     signal,
   );
   const boundNs = bound.rows[0]?.["bound"];
-  const slice = boundNs === undefined ? query : { ...query, window: cutWindow(query, BigInt(String(boundNs))) };
+  const isBound = typeof boundNs === "string";
+  const slice = isBound ? { ...query, window: cutWindow(query, BigInt(boundNs)) } : query;
   const keys = await keysOf(database, slice, signal);
-  const isShort = boundNs !== undefined && keys.length < query.pageSize;
+  const isShort = isBound && keys.length < query.pageSize;
   return isShort ? await keysOf(database, query, signal) : keys;
 }
 

@@ -1,0 +1,141 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, it, vi } from "vitest";
+import { isPoisonBatch } from "../span-store.ts";
+import type { ContractDriver } from "./span-fixtures.ts";
+import {
+  always,
+  descending,
+  everythingOf,
+  listOf,
+  newOrganization,
+  nsAt,
+  slowly,
+  spanRow,
+  timeAt,
+} from "./span-fixtures.ts";
+
+export function describeOperations({ store, insert, open }: ContractDriver): void {
+  describe("what goes wrong", () => {
+    it("tells a batch that can never go in, and stores nothing of it", async () => {
+      const org = newOrganization();
+      const good = JSON.stringify(spanRow(org));
+      for (const bad of [
+        '{"organization_id":',
+        '{"timestamp":"yesterday"}',
+        '{"unique_id":"42"}',
+        '{"cost":{"a":1}}',
+      ]) {
+        const failing = store().insert({ ndjson: Buffer.from(`${good}\n${bad}\n`), rows: 2, token: randomUUID() });
+        await expect(failing, bad).rejects.toSatisfy(isPoisonBatch);
+      }
+      expect((await store().listSpans(listOf(org))).count).toBe(0);
+      await insert([spanRow(org)]);
+      expect((await store().listSpans(listOf(org))).count).toBe(1);
+    });
+
+    it("refuses a query that takes more than it may, and goes on", async () => {
+      const org = newOrganization();
+      await insert(
+        Array.from({ length: 200 }, (_, i) =>
+          spanRow(org, { customer_identifier: `user ${i}`, input: "x".repeat(5000) }),
+        ),
+      );
+      const slow = { sql: "sleepEachRow(0.02) = 0", params: {} };
+      const hungry = { sql: "arraySum(arrayMap(x -> cityHash64(input, x), range(100000))) != 0", params: {} };
+      const [hasty, lean] = [open({ timeMs: 100 }), open({ memoryBytes: 4 * 1024 * 1024 })];
+      try {
+        const tooLarge = { code: "query_too_large", name: "ServiceError" };
+        await expect(hasty.summarizeSpans({ ...everythingOf(org), filter: slow })).rejects.toMatchObject(tooLarge);
+        await expect(hasty.listSpans(listOf(org, { filter: slow }))).rejects.toMatchObject(tooLarge);
+        await expect(lean.summarizeSpans({ ...everythingOf(org), filter: hungry })).rejects.toMatchObject(tooLarge);
+        expect((await hasty.listSpans(listOf(org))).count).toBe(200);
+        expect((await store().listSpans(listOf(org))).count).toBe(200);
+      } finally {
+        await Promise.all([hasty.close(), lean.close()]);
+      }
+    });
+
+    it("ends a query when its caller goes away", async () => {
+      const org = newOrganization();
+      await insert([spanRow(org)]);
+      const leaving = new AbortController();
+      const slow = { sql: "(SELECT count() FROM numbers(20000000000) WHERE cityHash64(number) = 1) = 0", params: {} };
+      const running = store().summarizeSpans({ ...everythingOf(org), filter: slow }, leaving.signal);
+      setTimeout(() => leaving.abort(new Error("gone")), 100);
+      const started = performance.now();
+      await expect(running).rejects.toThrow("gone");
+      expect(performance.now() - started).toBeLessThan(10_000);
+      await expect(store().listSpans(listOf(org), AbortSignal.abort(new Error("never came")))).rejects.toThrow(
+        "never came",
+      );
+    });
+
+    it("never shows rows of a query that failed half way in a later one", async () => {
+      const [loud, quiet] = [newOrganization(), newOrganization()];
+      await insert(
+        Array.from({ length: 3000 }, (_, i) => spanRow(loud, { model: "secret", timestamp: timeAt(i % 50) })),
+      );
+      await insert([spanRow(quiet, { model: "own" })]);
+      const failing = { sql: "throwIf(rand() % 1000 = 0) = 0", params: {} };
+      for (let round = 0; round < 10; round += 1) {
+        const list = listOf(loud, { filter: failing, fields: ["model"], pageSize: 1000, sort: descending("cost") });
+        await store()
+          .listSpans(list)
+          .catch(() => undefined);
+        const { count, rows } = await store().listSpans(listOf(quiet, { fields: ["model"] }));
+        expect([count, rows.map((row) => row.model)]).toEqual([1, ["own"]]);
+      }
+    });
+
+    it("refuses queries beyond those that may wait", async () => {
+      const org = newOrganization();
+      await insert([spanRow(org)]);
+      const narrow = open({ inFlight: 1, queued: 1 });
+      try {
+        const slow = { ...everythingOf(org), filter: { sql: "sleepEachRow(0.3) = 0", params: {} } };
+        const results = await Promise.allSettled([1, 2, 3].map(() => narrow.summarizeSpans(slow)));
+        expect(results.map((result) => result.status)).toEqual(["fulfilled", "fulfilled", "rejected"]);
+        expect(results[2]).toMatchObject({ reason: { code: "unavailable", retryAfterS: 1 } });
+      } finally {
+        await narrow.close();
+      }
+    });
+  });
+
+  describe("upkeep", () => {
+    it("is brought up to date by two nodes at once, and again", async () => {
+      const nodes = [open(), open()];
+      try {
+        await Promise.all(nodes.map((node) => node.migrate()));
+        const org = newOrganization();
+        await insert([spanRow(org)]);
+        const counts = await Promise.all(nodes.map(async (node) => (await node.listSpans(listOf(org))).count));
+        expect(counts).toEqual([1, 1]);
+      } finally {
+        await Promise.all(nodes.map((node) => node.close()));
+      }
+    });
+
+    it("deletes what ended before the cutoff, and nothing else", async () => {
+      const [org, other] = [newOrganization(), newOrganization()];
+      await insert([0, 1, 2].flatMap((i) => [org, other].map((o) => spanRow(o, { timestamp: timeAt(i) }))));
+      await store().deleteOlderThan(org, nsAt(1));
+      const timesOf = async (o: string) => (await store().listSpans(listOf(o))).rows.map((row) => row.timestamp);
+      await vi.waitFor(async () => expect(await timesOf(org)).toEqual([timeAt(2), timeAt(1)]), slowly);
+      expect(await timesOf(other)).toEqual([timeAt(2), timeAt(1), timeAt(0)]);
+      await expect(store().deleteOlderThan(newOrganization(), nsAt(1))).resolves.toBeUndefined();
+    });
+
+    it("answers a ping", async () => {
+      await expect(store().ping()).resolves.toBeUndefined();
+    });
+
+    // Last, because every later statement would look at hundreds of parts.
+    it("takes 300 months in one batch", async () => {
+      const org = newOrganization();
+      const months = Array.from({ length: 300 }, (_, i) => new Date(Date.UTC(2010, i, 3)).toISOString().slice(0, 10));
+      await insert(months.map((day) => spanRow(org, { timestamp: `${day} 00:00:00.000000000` })));
+      expect((await store().listSpans(listOf(org, { window: always }))).count).toBe(300);
+    });
+  });
+}

@@ -1,0 +1,231 @@
+import { describe, expect, it } from "vitest";
+import type { SpanColumn } from "../../../domain/span.ts";
+import type { SpanSort } from "../span-store.ts";
+import { spanGroupings, spanGroupSortFields, spanSortFields } from "../span-store.ts";
+import type { ContractDriver } from "./span-fixtures.ts";
+import {
+  ascending,
+  compareValues,
+  descending,
+  everythingOf,
+  firstPage,
+  groupedValues,
+  listOf,
+  measuresOf,
+  mostFirst,
+  newOrganization,
+  nsAt,
+  sortedColumns,
+  spanRow,
+  timeAt,
+} from "./span-fixtures.ts";
+
+export function describeReads({ store, insert }: ContractDriver): void {
+  describe("lists", () => {
+    it("pages through 53 spans of one instant without loss or repeat", async () => {
+      const org = newOrganization();
+      const rows = Array.from({ length: 53 }, () => spanRow(org));
+      await insert(rows);
+      for (const sort of [descending("timestamp"), ascending("timestamp"), descending("cost"), ascending("model")]) {
+        const seen: string[] = [];
+        for (let page = 1; page <= 6; page += 1) {
+          const result = await store().listSpans(listOf(org, { sort, page, pageSize: 10 }));
+          expect(result.count).toBe(53);
+          seen.push(...result.rows.map((row) => row.unique_id));
+        }
+        expect([seen.length, new Set(seen).size], sort.field).toEqual([53, 53]);
+      }
+      expect(await store().listSpans(listOf(org, { page: 7, pageSize: 10 }))).toEqual({ count: 53, rows: [] });
+    });
+
+    it("sorts by every field both ways, what is absent last", async () => {
+      const org = newOrganization();
+      const values = [3, 1, undefined, 2];
+      await insert(
+        values.map((value, i) =>
+          spanRow(org, {
+            timestamp: timeAt(i),
+            start_time: timeAt(10 - i),
+            ...(value === undefined ? {} : measuresOf(value)),
+          }),
+        ),
+      );
+      for (const field of spanSortFields) {
+        const column = sortedColumns[field] ?? (field as SpanColumn);
+        const valuesBy = async (sort: SpanSort) => {
+          const { count, rows } = await store().listSpans(listOf(org, { sort, fields: [column] }));
+          expect(count).toBe(4);
+          return rows.map((row) => row[column]);
+        };
+        const up = await valuesBy(ascending(field));
+        const down = await valuesBy(descending(field));
+        const present = up.filter((value) => value !== null && value !== "");
+        expect(present, field).toEqual(present.toSorted(compareValues));
+        expect(down.slice(0, present.length), field).toEqual(present.toReversed());
+        expect(up.slice(present.length), field).toEqual(down.slice(present.length));
+      }
+    });
+
+    it("includes both edges of the window", async () => {
+      const org = newOrganization();
+      await insert([0, 1, 2, 3].map((i) => spanRow(org, { timestamp: timeAt(i) })));
+      const window = { fromNs: nsAt(1), toNs: nsAt(2) };
+      const { count, rows } = await store().listSpans(listOf(org, { window }));
+      expect([count, rows.map((row) => row.timestamp)]).toEqual([2, [timeAt(2), timeAt(1)]]);
+      expect(
+        (await store().listSpans(listOf(org, { window: { fromNs: nsAt(1) + 1n, toNs: nsAt(2) - 1n } }))).count,
+      ).toBe(0);
+    });
+
+    it("reads the asked columns and those of the key, no others", async () => {
+      const org = newOrganization();
+      await insert([spanRow(org, { model: "m", input: "long" })]);
+      const { rows } = await store().listSpans(listOf(org, { fields: ["model"] }));
+      expect(Object.keys(rows[0] ?? {}).toSorted()).toEqual([
+        "environment",
+        "model",
+        "timestamp",
+        "unique_id",
+        "version",
+      ]);
+    });
+
+    it("takes any text in a filter as a value", async () => {
+      const org = newOrganization();
+      const hostile = ["'", "\\", "\\'", "' OR 1=1 --", "{x:String}", "é😀\n\t\0", "%", "[]", "['a']"];
+      await insert(hostile.map((customer_identifier) => spanRow(org, { customer_identifier })));
+      for (const value of hostile) {
+        const filter = { sql: "customer_identifier = {f0:String}", params: { f0: value } };
+        const { count, rows } = await store().listSpans(listOf(org, { filter, fields: ["customer_identifier"] }));
+        expect([count, rows.map((row) => row.customer_identifier)]).toEqual([1, [value]]);
+      }
+      const some = {
+        sql: "customer_identifier IN {f0:Array(String)} AND 2.5 IN {f1:Array(Float64)}",
+        params: { f0: hostile, f1: "[2.5,1]" },
+      };
+      expect((await store().listSpans(listOf(org, { filter: some }))).count).toBe(hostile.length);
+    });
+  });
+
+  describe("sums and groups", () => {
+    it("sums what is there and counts what is not", async () => {
+      const org = newOrganization();
+      await insert([
+        spanRow(org, {
+          log_type: "chat",
+          cost: 0.1,
+          latency: 1,
+          prompt_tokens: 10,
+          completion_tokens: 5,
+          total_tokens: 15,
+          cache_hit: true,
+        }),
+        spanRow(org, {
+          log_type: "chat",
+          cost: 0.2,
+          latency: 3,
+          time_to_first_token: 0.5,
+          tokens_per_second: 40,
+          total_tokens: 5,
+          cache_hit: false,
+        }),
+        spanRow(org, { log_type: "chat", status_code: 500 }),
+        spanRow(org, { log_type: "tool", status: "failed", status_code: 200 }),
+      ]);
+      expect(await store().summarizeSpans(everythingOf(org))).toEqual({
+        number_of_requests: 4,
+        total_cost: 0.3,
+        total_tokens: 20,
+        total_prompt_tokens: 10,
+        total_completion_tokens: 5,
+        avg_latency: 2,
+        avg_tps: 40,
+        avg_ttft: 0.5,
+        error_count: 2,
+        unpriced_count: 1,
+        cache_hit_count: 1,
+      });
+      const nothing = await store().summarizeSpans(everythingOf(newOrganization()));
+      expect(new Set(Object.values(nothing))).toEqual(new Set([0]));
+    });
+
+    it("groups, with every figure of a row", async () => {
+      const org = newOrganization();
+      await insert([
+        spanRow(org, {
+          model: "a",
+          log_type: "chat",
+          cost: 0.1,
+          total_tokens: 10,
+          latency: 1,
+          cache_hit: true,
+          timestamp: timeAt(0),
+        }),
+        spanRow(org, { model: "a", log_type: "chat", status_code: 500, timestamp: timeAt(5) }),
+        spanRow(org, { model: "b", log_type: "chat", cost: 0.5, total_tokens: 30 }),
+        spanRow(org),
+      ]);
+      const query = { ...everythingOf(org), groupBy: "model", ...firstPage, sort: mostFirst } as const;
+      const { count, rows } = await store().groupSpans(query);
+      expect(count).toBe(3);
+      expect(rows.map((row) => row.key["model"])).toEqual(["a", "", "b"]);
+      expect(rows[0]).toEqual({
+        key: { model: "a" },
+        number_of_requests: 2,
+        span_count: 2,
+        total_cost: 0.1,
+        total_tokens: 10,
+        total_prompt_tokens: 0,
+        total_completion_tokens: 0,
+        error_count: 1,
+        error_percentage: 50,
+        average_cost: 0.1,
+        average_tokens: 10,
+        average_latency: 1,
+        average_ttft: 0,
+        average_tps: 0,
+        cache_hit_percentage: 50,
+        unpriced_count: 1,
+        first_timestamp: timeAt(0),
+        last_timestamp: timeAt(5),
+      });
+      const page = await store().groupSpans({
+        ...query,
+        page: 2,
+        pageSize: 2,
+        sort: { field: "total_cost", descending: false },
+      });
+      expect([page.count, page.rows.map((row) => row.key["model"])]).toEqual([3, ["b"]]);
+      expect(await store().groupSpans({ ...query, page: 9 })).toEqual({ count: 3, rows: [] });
+    });
+
+    it("groups by every grouping and sorts by every figure", async () => {
+      const org = newOrganization();
+      await insert([
+        spanRow(org, { ...groupedValues("x"), status_code: 200, cost: 1 }),
+        spanRow(org, { ...groupedValues("x"), status_code: 200, cost: 1, environment: "test" }),
+        spanRow(org, { ...groupedValues("y"), status_code: 404, cost: 5 }),
+      ]);
+      for (const groupBy of spanGroupings) {
+        const { count, rows } = await store().groupSpans({
+          ...everythingOf(org),
+          groupBy,
+          ...firstPage,
+          sort: mostFirst,
+        });
+        const isPerEnvironment = groupBy === "trace" || groupBy === "thread";
+        expect([count, rows.length], groupBy).toEqual(isPerEnvironment ? [3, 3] : [2, 2]);
+      }
+      for (const field of spanGroupSortFields) {
+        const sorted = async (isDescending: boolean) => {
+          const sort = { field, descending: isDescending };
+          const { rows } = await store().groupSpans({ ...everythingOf(org), groupBy: "model", ...firstPage, sort });
+          return rows.map((row) => row[field]);
+        };
+        const up = await sorted(false);
+        expect(up, field).toEqual(up.toSorted(compareValues));
+        expect(await sorted(true), field).toEqual(up.toReversed());
+      }
+    });
+  });
+}

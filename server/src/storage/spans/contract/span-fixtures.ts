@@ -1,0 +1,114 @@
+import { randomUUID } from "node:crypto";
+import type { SpanColumn } from "../../../domain/span.ts";
+import { spanColumns } from "../../../domain/span.ts";
+import { parseTimeNs } from "../../../lib/time.ts";
+import type { QueryBounds } from "../drivers/span-database.ts";
+import type { ListSpansQuery, SpanSort, SpanSortField, SpanStore, StoredSpan } from "../span-store.ts";
+import { spanGroupings } from "../span-store.ts";
+
+/** What the parts of the contract share: rows with a value in every column, and queries about them. */
+
+export type ContractDriver = {
+  /** Another node on the same data. */
+  open: (bounds?: Partial<QueryBounds>) => SpanStore;
+  store: () => SpanStore;
+  insert: (rows: readonly object[], token?: string) => Promise<void>;
+};
+
+export type TestRow = {
+  organization_id: string;
+  environment: string;
+  timestamp: string;
+  unique_id: string;
+  version: string;
+};
+
+export const newOrganization = () => `org_${randomUUID()}`;
+export const always = { fromNs: -(2n ** 63n), toNs: 2n ** 63n - 1n };
+export const slowly = { timeout: 20_000, interval: 200 };
+export const firstPage = { page: 1, pageSize: 50 };
+export const mostFirst = { field: "number_of_requests", descending: true } as const;
+export const ascending = (field: SpanSortField): SpanSort => ({ field, descending: false });
+export const descending = (field: SpanSortField): SpanSort => ({ field, descending: true });
+export const timeAt = (second: number) => `2026-05-05 05:05:${String(second).padStart(2, "0")}.000000000`;
+export const nsAt = (second: number) => parseTimeNs(timeAt(second)) ?? 0n;
+export const everythingOf = (organization_id: string) => ({ scope: { organization_id }, window: always });
+
+export function listOf(organization_id: string, query: Partial<ListSpansQuery> = {}): ListSpansQuery {
+  return { ...everythingOf(organization_id), ...firstPage, sort: descending("timestamp"), fields: [], ...query };
+}
+
+export function spanRow<T extends object>(organization_id: string, members?: T): TestRow & T {
+  const row = { organization_id, environment: "prod", timestamp: timeAt(0), unique_id: randomUUID(), version: "1" };
+  return { ...row, ...members } as TestRow & T;
+}
+
+export function keyOf({ organization_id, environment, timestamp, unique_id }: TestRow) {
+  return { organization_id, environment, timestamp, unique_id };
+}
+
+export function measuresOf(value: number) {
+  const names = ["cost", "latency", "time_to_first_token", "tokens_per_second", "prompt_tokens", "completion_tokens"];
+  const numbers = [...names, "total_tokens", "status_code"].map((name) => [name, value]);
+  return { ...Object.fromEntries(numbers), model: `model ${value}`, customer_identifier: `user ${value}` };
+}
+
+export const sortedColumns: Partial<Record<SpanSortField, SpanColumn>> = {
+  id: "unique_id",
+  all_tokens: "total_tokens",
+  total_request_tokens: "total_tokens",
+};
+
+export function groupedValues(value: string) {
+  const columns = spanGroupings.filter((name) => !["trace", "thread", "environment", "status_code"].includes(name));
+  return {
+    ...Object.fromEntries(columns.map((column) => [column, value])),
+    trace_unique_id: value,
+    thread_identifier: value,
+  };
+}
+
+export function compareValues(a: unknown, b: unknown): number {
+  if (typeof a === "number" && typeof b === "number") return a - b;
+  return String(a) < String(b) ? -1 : String(a) > String(b) ? 1 : 0;
+}
+
+const awkward = "é😀 \u0000 ' \" \\ \n\t\u2028 \\N {x:String} 日本";
+
+/** A value in every column, at the edges of its kind. */
+export function fullRow(organization_id: string): TestRow & Record<string, unknown> {
+  const members = Object.entries(spanColumns).map(([column, kind]) => [column, edgeValues[kind](column)] as const);
+  const row = spanRow(organization_id, Object.fromEntries(members));
+  return {
+    ...row,
+    organization_id,
+    environment: "prod",
+    unique_id: randomUUID(),
+    version: "18446744073709551615",
+    is_deleted: 0,
+  };
+}
+
+const edgeValues: Record<(typeof spanColumns)[SpanColumn], (column: string) => unknown> = {
+  text: (column) => `${column} ${awkward}`,
+  json: (column) => ({ z: column, a: [1, null, { deep: awkward }], empty: {} }),
+  uuid: () => randomUUID(),
+  time: () => "2026-05-05 05:05:05.123456789",
+  integer: () => "9007199254740993",
+  number: () => 0.1 + 0.2,
+  boolean: () => false,
+  map: () => ({ "a.b": awkward, "": "empty key", "it's": "" }),
+};
+
+/** Integers beyond a double are written as digits, as ingest does. */
+export function ndjsonLine(row: object): string {
+  return `${JSON.stringify(row).replaceAll('"9007199254740993"', "9007199254740993")}\n`;
+}
+
+export function expectedFullRow(sent: Record<string, unknown>): StoredSpan {
+  const members = Object.entries(spanColumns).map(([column, kind]) => {
+    const value = sent[column];
+    return [column, kind === "json" ? JSON.stringify(value) : value];
+  });
+  return Object.fromEntries(members) as StoredSpan;
+}

@@ -1,0 +1,71 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { ClusterDdlReply, ClusterDdlRequest } from "../../../../test/support/cluster-ddl-process.ts";
+import type { ColumnKind } from "../../../domain/span.ts";
+import { spanColumns } from "../../../domain/span.ts";
+import { migrationStatements } from "./migrate.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "spanway-migrations-"));
+let reply: ClusterDdlReply;
+beforeAll(async () => {
+  const child = fork(join(import.meta.dirname, "../../../../test/support/cluster-ddl-process.ts"), [folder], {
+    execArgv: [],
+  });
+  const statements = migrationStatements({ cluster: "main", database: "default" });
+  const request: ClusterDdlRequest = {
+    // Twice: every node of a cluster runs them.
+    statements: [...statements, ...statements],
+    queries: [
+      "SELECT name, engine, engine_full FROM system.tables WHERE database = 'default' ORDER BY name",
+      "SELECT name, type FROM system.columns WHERE database = 'default' AND table = 'spans_local' ORDER BY position",
+    ],
+  };
+  child.send(request);
+  [reply] = (await Promise.race([
+    once(child, "message"),
+    once(child, "exit").then(([code, signal]) => [{ error: `the engine ended: ${code ?? signal}` }]),
+  ])) as [ClusterDdlReply];
+  child.kill("SIGKILL");
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function rowsOf<Row>(index: number): Row[] {
+  if ("error" in reply) throw new Error(reply.error);
+  return reply.rows[index] as Row[];
+}
+
+const engineTypes: Record<ColumnKind, RegExp> = {
+  text: /^(LowCardinality\(String\)|String)$/,
+  json: /^String$/,
+  uuid: /^UUID$/,
+  time: /^DateTime64\(9, 'UTC'\)$/,
+  integer: /^(Nullable\(Int64\)|UInt64|UInt8)$/,
+  number: /^Nullable\(Float64\)$/,
+  boolean: /^Nullable\(Bool\)$/,
+  map: /^Map\(LowCardinality\(String\), String\)$/,
+};
+
+describe("migrations", () => {
+  it("are accepted by a cluster, any number of times", () => {
+    const tables = rowsOf<{ name: string; engine: string; engine_full: string }>(0);
+    expect(tables.map(({ name, engine }) => [name, engine])).toEqual([
+      ["span_migrations", "ReplicatedReplacingMergeTree"],
+      ["spans", "Distributed"],
+      ["spans_local", "ReplicatedReplacingMergeTree"],
+    ]);
+    const local = "'/clickhouse/tables/{shard}/default/spans_local', '{replica}', version, is_deleted";
+    expect(tables[2]?.engine_full).toContain(local);
+  });
+
+  it("make a table of exactly the columns of a span", () => {
+    const columns = rowsOf<{ name: string; type: string }>(1);
+    expect(columns.map(({ name }) => name)).toEqual(Object.keys(spanColumns));
+    for (const { name, type } of columns) {
+      expect(type, name).toMatch(engineTypes[(spanColumns as Record<string, ColumnKind>)[name]!]);
+    }
+  });
+});

@@ -1,0 +1,49 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Session } from "chdb";
+
+/**
+ * Runs DDL as a cluster of one with a keeper inside the process; its argument is a folder. Takes `{statements, queries}`
+ * by message, sends back the rows of each query or the error of the first statement that failed.
+ *
+ * A process of its own, to be killed: an engine with a keeper inside does not always come down by itself.
+ */
+const folder = process.argv[2] ?? "";
+const config = join(folder, "cluster.xml");
+writeFileSync(
+  config,
+  `<clickhouse>
+    <zookeeper><implementation>testkeeper</implementation></zookeeper>
+    <macros><shard>01</shard><replica>r1</replica></macros>
+    <remote_servers><main><shard><replica><host>localhost</host><port>9000</port></replica></shard></main></remote_servers>
+    <distributed_ddl><path>/clickhouse/task_queue/ddl</path></distributed_ddl>
+  </clickhouse>`,
+);
+const engine = new Session(join(folder, "data"), { connectionArgs: [`--config-file=${config}`] });
+
+// chDB has no queue for ON CLUSTER; it says so after it has read the whole statement.
+const queueIsMissing = "QUERY_IS_PROHIBITED";
+
+export type ClusterDdlRequest = { statements: string[]; queries: string[] };
+export type ClusterDdlReply = { rows: unknown[][] } | { error: string };
+
+function run({ statements, queries }: ClusterDdlRequest): ClusterDdlReply {
+  for (const sql of statements) {
+    try {
+      engine.query(sql);
+      return { error: `took ON CLUSTER for nothing: ${sql}` };
+    } catch (error) {
+      if (!String(error).includes(queueIsMissing)) return { error: String(error) };
+    }
+    try {
+      engine.query(sql.replace(/ ON CLUSTER '\w+'/, ""));
+    } catch (error) {
+      return { error: String(error) };
+    }
+  }
+  const rowsOf = (sql: string) => (JSON.parse(engine.query(sql, "JSON")) as { data: unknown[] }).data;
+  return { rows: queries.map(rowsOf) };
+}
+
+process.on("message", (request) => process.send?.(run(request as ClusterDdlRequest)));
+process.on("disconnect", () => process.kill(process.pid, "SIGKILL"));
