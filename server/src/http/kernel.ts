@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import type { WorkGate } from "../lib/work-gate.ts";
 import type { Authenticator } from "./authenticate.ts";
 import type { ByteBudget } from "./byte-budget.ts";
 import type { HttpMetrics } from "./metrics.ts";
@@ -11,6 +12,8 @@ export type Kernel = {
   readonly metrics: HttpMetrics;
   readonly logger: Logger;
   readonly bodyBudget: ByteBudget;
+  /** Bodies with a `Content-Encoding` take their turn here. */
+  readonly unpacking: WorkGate;
   readonly publicUrl: string | undefined;
   readonly listeningUrl: () => string;
   /** True from the moment that the server stops accepting connections. */

@@ -120,9 +120,16 @@ async function readBounded(
   try {
     const sent = await readBody(context.message, maxBytes, take);
     kernel.metrics.bodyBytes.inc({ route: pattern }, sent.length);
-    const bytes = await decodeContent(sent, context.headers["content-encoding"], maxBytes);
-    if (bytes !== sent && !take(bytes.length)) throw busy();
-    return bytes;
+    const encoding = context.headers["content-encoding"];
+    if (encoding === undefined) return sent;
+    // How much a body unpacks into is known afterwards: few at a time, so that many bombs hold no more than a few.
+    const unpacked = kernel.unpacking.run(async () => {
+      const bytes = await decodeContent(sent, encoding, maxBytes);
+      if (bytes !== sent && !take(bytes.length)) throw busy();
+      return bytes;
+    });
+    if (unpacked === undefined) throw busy();
+    return await unpacked;
   } catch (error) {
     if (error instanceof ServiceError && (error.code === "payload_too_large" || error.code === "unavailable")) {
       kernel.metrics.bodyRefusals.inc({ code: error.code });

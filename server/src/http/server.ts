@@ -3,6 +3,7 @@ import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Logger } from "pino";
 import { Registry } from "prom-client";
 import { ServiceError } from "../domain/errors.ts";
+import { WorkGate } from "../lib/work-gate.ts";
 import { limits } from "../limits.ts";
 import type { Authenticator } from "./authenticate.ts";
 import { ByteBudget } from "./byte-budget.ts";
@@ -44,6 +45,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     rateLimiter: options.rateLimiter,
     metrics: options.metrics ?? createHttpMetrics(new Registry()),
     logger: options.logger,
+    unpacking: new WorkGate({ maxInFlight: limits.bodiesUnpackedAtOnce, maxQueued: limits.bodiesUnpackedQueue }),
     bodyBudget: new ByteBudget(bounds.bodyBytesInFlight ?? limits.bodyBytesInFlight),
     publicUrl: options.publicUrl,
     listeningUrl: () => listeningUrl,

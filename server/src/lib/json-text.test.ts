@@ -44,7 +44,7 @@ test("bare NaN and Infinity become null outside strings alone, whatever the stri
   fc.assert(
     fc.property(fc.array(fc.oneof(token, string)), (parts) => {
       const expected = parts.map((part) => part.replace(/^-?(?:NaN|Infinity)$/, "null"));
-      expect(nullNonFinite(parts.join(" "))).toBe(expected.join(" "));
+      expect(nullNonFinite(parts.join(" "), 1000)).toBe(expected.join(" "));
     }),
   );
 });
@@ -56,7 +56,7 @@ test.each([
   ["tokens", "NaN".repeat(300_000)],
 ])("a megabyte of %s takes no longer than reading it", (_name, text) => {
   const began = performance.now();
-  nullNonFinite(text);
+  nullNonFinite(text, 1e6);
   countJsonNodes(Buffer.from(text), 1e9);
   expect(performance.now() - began).toBeLessThan(1000);
 });

@@ -21,20 +21,35 @@ export function countJsonNodes(bytes: Buffer, max: number): number {
   return nodes;
 }
 
-/** Python's bare NaN and Infinity, outside strings, as null. */
-export function nullNonFinite(text: string): string {
-  const token = /"|-?(?:NaN|Infinity)/g;
-  let result = "";
+/** Python's bare NaN and Infinity, outside strings, as null: the first `max` of them. */
+export function nullNonFinite(text: string, max: number): string {
+  return replaceOutsideStrings(text, /"|-?(?:NaN|Infinity)/g, max, () => "null");
+}
+
+/** Integers that a double cannot hold as strings of `mark` and their digits. The text must be JSON. */
+export function quoteLongIntegers(text: string, mark: string): string {
+  const longInteger = /"|(?<![\d.eE+-])-?\d{16,}(?![\d.eE])/g;
+  return replaceOutsideStrings(text, longInteger, Number.POSITIVE_INFINITY, (digits) =>
+    Number.isSafeInteger(Number(digits)) ? digits : `"${mark}${digits}"`,
+  );
+}
+
+/** `pattern` is global and must match the quotes that strings begin with. */
+function replaceOutsideStrings(text: string, pattern: RegExp, max: number, replace: (token: string) => string): string {
+  const parts: string[] = [];
   let copied = 0;
-  for (let match = token.exec(text); match !== null; match = token.exec(text)) {
+  let left = max;
+  for (let match = pattern.exec(text); match !== null && left > 0; match = pattern.exec(text)) {
     if (match[0] === '"') {
-      token.lastIndex = closingQuote(text, token.lastIndex) + 1;
+      pattern.lastIndex = closingQuote(text, pattern.lastIndex) + 1;
       continue;
     }
-    result += `${text.slice(copied, match.index)}null`;
-    copied = token.lastIndex;
+    parts.push(text.slice(copied, match.index), replace(match[0]));
+    copied = pattern.lastIndex;
+    left -= 1;
   }
-  return result + text.slice(copied);
+  parts.push(text.slice(copied));
+  return parts.join("");
 }
 
 /** Where the string whose inside begins at `from` is closed; the end of the text where it never is. */

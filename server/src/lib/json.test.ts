@@ -27,6 +27,32 @@ test("integers of any length keep their digits", () => {
   );
 });
 
+test("numbers of every spelling beside a long integer stay what they are", () => {
+  const spellings = fc.oneof(
+    fc.double({ noNaN: true, noDefaultInfinity: true }).map((number) => JSON.stringify(number)),
+    fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n }).map(String),
+    fc.constantFrom("0.12345678901234567890", "1e-1234567890123456789", "12345678901234567890e2", "-0", "1.5E+3", "0"),
+    fc
+      .string({ unit: fc.constantFrom("1234567890123456789", '"', "\\", ":", "-") })
+      .map((text) => JSON.stringify(text)),
+  );
+  fc.assert(
+    fc.property(fc.array(spellings), (parts) => {
+      const value = parse(
+        `[12345678901234567890,{"__proto__":${parts[0] ?? 1}},${["1", ...parts].join(" , ")}]`,
+      ) as unknown[];
+      const rest = value.slice(3).map((item) => (isRawNumber(item) ? item.rawJSON : item));
+      expect(rest).toEqual(
+        parts.map((part) => {
+          const plain = JSON.parse(part) as unknown;
+          return /^-?\d+$/.test(part) && !Number.isSafeInteger(plain) ? part : plain;
+        }),
+      );
+      expect(Object.keys(value[1] as object)).toEqual(["__proto__"]);
+    }),
+  );
+});
+
 test("a long digit string inside text is left alone", () => {
   const value = parse('{"a":"x:1234567890123456789","n":12345678901234567890,"f":1.2345678901234567}');
   expect(JSON.stringify(value)).toBe('{"a":"x:1234567890123456789","n":12345678901234567890,"f":1.2345678901234567}');

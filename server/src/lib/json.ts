@@ -3,12 +3,16 @@
  * lone surrogates and NUL become U+FFFD. Values that JSON.stringify can write back without loss.
  */
 
-import { nullNonFinite } from "./json-text.ts";
+import { randomUUID } from "node:crypto";
+import { nullNonFinite, quoteLongIntegers } from "./json-text.ts";
 
 export type JsonParse = { ok: true; value: unknown } | { ok: false; message: string };
 
 // A \u escape that may leave a lone surrogate or a NUL behind.
 const suspectEscape = /\\u(?:d[89a-f]|0000)/i;
+
+// Beyond it a text is no document that a client had in mind.
+const maxRepairs = 500_000;
 
 /** Parses a request body. Bytes that are no UTF-8 read as U+FFFD. */
 export function parseJson(bytes: Buffer): JsonParse {
@@ -31,7 +35,7 @@ function parseText(text: string): JsonParse {
     const message = error instanceof Error ? error.message : "not JSON";
     if (!/NaN|Infinity/.test(text)) return { ok: false, message: shorten(message) };
     try {
-      return { ok: true, value: parseKeepingDigits(nullNonFinite(text)) };
+      return { ok: true, value: parseKeepingDigits(nullNonFinite(text, maxRepairs)) };
     } catch {
       return { ok: false, message: shorten(message) };
     }
@@ -45,15 +49,28 @@ function shorten(message: string): string {
   return message.includes("end of JSON") ? "not valid JSON: it ends too early" : "not valid JSON";
 }
 
-/** Reading with a reviver costs several times the plain way, so only what holds a number too long is read again. */
+/** A reviver would see the digits too, at several times the cost of this for every value of the text. */
 function parseKeepingDigits(text: string): unknown {
   const value = JSON.parse(text) as unknown;
   if (!holdsUnsafeInteger(value, maxSearchDepth)) return value;
-  return JSON.parse(text, function keepDigits(_key, value: unknown, context?: { source?: string }) {
-    if (typeof value !== "number" || Number.isSafeInteger(value)) return value;
-    const source = context?.source;
-    return source !== undefined && /^-?\d+$/.test(source) ? rawJson(source) : value;
-  });
+  // Nobody can guess it, so no text of a client is taken for digits.
+  const mark = randomUUID();
+  return unquoteIntegers(JSON.parse(quoteLongIntegers(text, mark)), mark);
+}
+
+/** Turns the marked texts of a tree into raw numbers. Iterative, like `cleanDeep`. */
+function unquoteIntegers(root: unknown, mark: string): unknown {
+  const box = { root };
+  const pending: unknown[] = [box];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const holder = next as Record<string, unknown>;
+    for (const key of Object.keys(holder)) {
+      const value = holder[key];
+      if (typeof value === "object" && value !== null) pending.push(value);
+      else if (typeof value === "string" && value.startsWith(mark)) holder[key] = rawJson(value.slice(mark.length));
+    }
+  }
+  return box.root;
 }
 
 // Deeper trees are refused by whoever reads them; the search must only not overflow the stack.

@@ -13,7 +13,10 @@ afterAll(() => app.stop());
 const bulkPath = "/api/request-logs/bulk/";
 const unmarked = { log_type: { operator: "not", value: ["marker"] } };
 
-const newIds = () => ({ trace_unique_id: randomUUID(), span_unique_id: randomUUID() });
+const newIds = (): { trace_unique_id: string; span_unique_id: string } => ({
+  trace_unique_id: randomUUID(),
+  span_unique_id: randomUUID(),
+});
 const complete = (ids = newIds()): Row => ({
   ...ids,
   log_type: "chat",
