@@ -37,7 +37,7 @@ test("the demo loads the data set, once however often it runs", async () => {
   const summary = await app.prod.post("/api/request-logs/summary/");
   expect(summary.json).toMatchObject({ number_of_requests: 1893, error_count: 38, unpriced_count: 0 });
 
-  const byType = await app.prod.get("/api/request-logs/groups/?group_by=log_type");
+  const byType = await app.prod.get("/api/request-logs/groups/?group_by=log_type&sort_by=-number_of_requests");
   const counts = (byType.json as ListAnswer).results.map((row) => [row["log_type"], row["number_of_requests"]]);
   expect(counts).toEqual([
     ["chat", 1221],
