@@ -47,13 +47,7 @@ export type JournalOptions = {
 const identityOverlapMs = 50;
 
 export function openJournal(options: JournalOptions): Journal {
-  const root = open({
-    path: options.path,
-    maxDbs: 16,
-    // Without overlapping, the promise of a put resolves after the flush: that is the journal's promise too.
-    overlappingSync: false,
-    compression: false,
-  });
+  const root = openDatabase(options.path);
   const entries = root.openDB<Buffer, number>({ name: "entries", encoding: "binary" });
   const quarantined = root.openDB<Buffer, number>({ name: "quarantine", encoding: "binary" });
   const memory = openIdentityMemory(root, options);
@@ -139,6 +133,21 @@ export function openJournal(options: JournalOptions): Journal {
       await root.close();
     },
   };
+}
+
+/** @throws Error that names the path */
+function openDatabase(path: string): RootDatabase {
+  try {
+    return open({
+      path,
+      maxDbs: 16,
+      // Without overlapping, the promise of a put resolves after the flush: that is the journal's promise too.
+      overlappingSync: false,
+      compression: false,
+    });
+  } catch (cause) {
+    throw new Error(`The journal ${path} cannot be opened.`, { cause });
+  }
 }
 
 /** Rows are NDJSON lines; JSON text holds no raw line break. */

@@ -26,7 +26,7 @@ export async function migrateSpans(database: SpanDatabase): Promise<void> {
   }
 }
 
-export function versionTable(placement: Placement): string[] {
+function versionTable(placement: Placement): string[] {
   const engine = mergeTree(placement, "span_migrations", {
     name: "ReplacingMergeTree",
     args: [],

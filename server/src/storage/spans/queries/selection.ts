@@ -16,7 +16,7 @@ export function scopeWhere(scope: SpanScope): Where {
 }
 
 /** The day is said beside the time because the primary key starts with it. */
-export function windowWhere(window: TimeWindow): Where {
+function windowWhere(window: TimeWindow): Where {
   const from = "fromUnixTimestamp64Nano({from_ns:Int64}, 'UTC')";
   const to = "fromUnixTimestamp64Nano({to_ns:Int64}, 'UTC')";
   return {

@@ -11,7 +11,7 @@ export const rowUsage = {
   completionTokens: "completion_tokens",
 } as const;
 
-export const isModelCall = `log_type IN (${llmLogTypes.map((type) => `'${type}'`).join(", ")})`;
+const isModelCall = `log_type IN (${llmLogTypes.map((type) => `'${type}'`).join(", ")})`;
 export const isError = "(status = 'failed' OR ifNull(status_code >= 400, 0))";
 export const isUnpriced = `(${isModelCall} AND isNull(${rowUsage.cost}))`;
 
