@@ -98,7 +98,7 @@ export const derivedFields = {
 } as const satisfies Record<string, Reader<unknown>>;
 
 /** Another name → the field's own. The own name wins where both are sent. */
-export const fieldAliases: Record<string, string> = {
+const fieldAliases: Record<string, string> = {
   generation_time: "latency",
   ttft: "time_to_first_token",
   messages: "prompt_messages",

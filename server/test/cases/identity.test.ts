@@ -213,7 +213,7 @@ describe("tenants never meet, whatever ids they send", () => {
     ];
     for (const filter of filters) {
       const answer = await two.prod.post("/api/request-logs/list/?start_time=2000-01-01", { filters: filter });
-      if (answer.status !== 200) expect(answer.status).toBe(400);
+      expect([200, 400]).toContain(answer.status);
       expect(answer.text).not.toMatch(/"trace"|of one|"Fine\."/);
     }
     for (const query of [

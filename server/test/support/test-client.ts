@@ -38,7 +38,7 @@ export function createClient(url: string, token?: string): TestClient {
     post: (path, body, headers) => client.request("POST", path, body, headers),
     async list(filters = {}, query = {}) {
       const search = new URLSearchParams({ ...allTime, ...query });
-      const answer = await client.post(`/api/request-logs/list/?${search}`, { filters });
+      const answer = await client.post(`/api/request-logs/list/?${search.toString()}`, { filters });
       if (answer.status !== 200) throw new Error(`list answered ${answer.status}: ${answer.text}`);
       return answer.json as ListAnswer;
     },

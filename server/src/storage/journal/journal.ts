@@ -1,3 +1,5 @@
+import { closeSync, openSync, readSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { open, type Database, type RootDatabase } from "lmdb";
 import { ServiceError } from "../../domain/errors.ts";
 
@@ -75,23 +77,14 @@ export function openJournal(options: JournalOptions): Journal {
       written.succeeded();
     } catch (error) {
       written.failed();
-      throw new ServiceError("unavailable", "The ingest journal cannot be written. Try again later.", {
-        retryAfterS: 5,
-        cause: error,
-      });
+      throw unavailable("The ingest journal cannot be written. Try again later.", error);
     }
   };
 
   return {
     async append({ payload, rows, identities }) {
       if (pendingBytes + payload.byteLength > options.maxBytes) {
-        throw new ServiceError(
-          "unavailable",
-          "The ingest journal is full: storage does not keep up. Try again later.",
-          {
-            retryAfterS: 5,
-          },
-        );
+        throw unavailable("The ingest journal is full: storage does not keep up. Try again later.");
       }
       const seq = nextSeq;
       hold(seq, payload.byteLength);
@@ -137,6 +130,7 @@ export function openJournal(options: JournalOptions): Journal {
 
 /** @throws Error that names the path */
 function openDatabase(path: string): RootDatabase {
+  refuseForeignFile(join(path, "data.mdb"));
   try {
     return open({
       path,
@@ -147,6 +141,29 @@ function openDatabase(path: string): RootDatabase {
     });
   } catch (cause) {
     throw new Error(`The journal ${path} cannot be opened.`, { cause });
+  }
+}
+
+function unavailable(message: string, cause?: unknown): ServiceError {
+  return new ServiceError("unavailable", message, { retryAfterS: 5, cause });
+}
+
+const lmdbMagic = 0xbeefc0de;
+const lmdbMagicOffset = 24;
+const lmdbBytesMin = 2 * 4096;
+
+/** The library crashes the process on a file that is not its own, or that was cut off. */
+function refuseForeignFile(path: string): void {
+  const file = statSync(path, { throwIfNoEntry: false });
+  if (file === undefined || file.size === 0) return;
+  const head = Buffer.alloc(lmdbMagicOffset + 4);
+  const descriptor = openSync(path, "r");
+  readSync(descriptor, head);
+  closeSync(descriptor);
+  if (file.size < lmdbBytesMin || head.readUInt32LE(lmdbMagicOffset) !== lmdbMagic) {
+    throw new Error(
+      `The journal ${path} is damaged. Set it aside to start with an empty one; what it holds is not stored.`,
+    );
   }
 }
 
