@@ -10,12 +10,18 @@ import type { ServerFaults, ServerMessage } from "./clickhouse-http-server.ts";
 /** The process behind clickhouse-http-server.ts; its argument is the data folder. */
 
 const path = process.argv[2] ?? "";
-const connections = Array.from({ length: 8 }, () => new Session(path));
-const idle = [...connections];
+const idle = Array.from({ length: 8 }, connect);
 const waiting: ((session: Session) => void)[] = [];
 let faults: ServerFaults = {};
 
 type Call = { sql: string; params: Record<string, string>; settings: Map<string, string>; data: Buffer };
+
+function connect(): Session {
+  const session = new Session(path);
+  // Values are part of the text here, and no server's URL or statement.
+  session.query("SET max_query_size = 268435456");
+  return session;
+}
 
 /** What is no setting among the parameters of a URL. */
 const reserved = new Set(["query", "database", "default_format", "query_id", "session_id", "user", "password", "role"]);
@@ -72,7 +78,7 @@ async function take(): Promise<Session> {
 /** A session whose statement failed is replaced: chDB would put what it had written before the next result. */
 function replace(session: Session): void {
   session.close();
-  give(new Session(path));
+  give(connect());
 }
 
 function give(session: Session): void {

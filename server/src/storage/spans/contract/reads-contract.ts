@@ -90,6 +90,14 @@ export function describeReads({ store, insert }: ContractDriver): void {
       ]);
     });
 
+    it("takes a filter of a thousand long values", async () => {
+      const org = newOrganization();
+      const values = Array.from({ length: 1000 }, (_, i) => `${i} ${"x".repeat(2000)}`);
+      await insert([spanRow(org, { customer_identifier: values[999] }), spanRow(org)]);
+      const filter = { sql: "customer_identifier IN {f0:Array(String)}", params: { f0: values } };
+      expect((await store().listSpans(listOf(org, { filter }))).count).toBe(1);
+    });
+
     it("takes any text in a filter as a value", async () => {
       const org = newOrganization();
       const hostile = ["'", "\\", "\\'", "' OR 1=1 --", "{x:String}", "é😀\n\t\0", "%", "[]", "['a']"];

@@ -56,7 +56,11 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
     return work;
   };
 
+  const prepared = new WeakSet<ClickHouseClient>();
   const run = async (client: ClickHouseClient, statement: Statement, tag: string): Promise<QueryResult> => {
+    // Values are part of the text here, so it may be long. This one setting cannot stand in the statement it is for.
+    if (!prepared.has(client)) await client.command({ query: `SET max_query_size = ${limits.queryTextBytes}` });
+    prepared.add(client);
     const bound = bindLiterals(statement.sql, statement.params ?? {});
     const settings = { ...readSettings(bounds), ...statement.settings, log_comment: tag };
     const result = await client.query({ query: withSettings(bound, settings), format: "JSON" });

@@ -11,8 +11,9 @@ import type { Placement } from "./dialect.ts";
  *
  * Partitions: months, with hostile dates gathered at either end, so that no input can make thousands of them.
  *
- * Granules: at most 512 KiB, so that reading the payload of one span decompresses little else. Parts fresh from an
- * insert are compact: two files to sync instead of two for each column.
+ * Granules: at most 512 KiB, so that reading one span passes over little else. Parts fresh from an insert are compact:
+ * two files to sync instead of two for each column. A month that takes no more rows becomes one part, which FINAL
+ * reads as it is and in which superseded rows are gone.
  */
 export function createSpans(placement: Placement): string[] {
   const local = localTable(placement);
@@ -23,6 +24,7 @@ export function createSpans(placement: Placement): string[] {
     PARTITION BY toYYYYMM(least(greatest(timestamp, toDateTime64('2020-01-01 00:00:00', 9, 'UTC')), toDateTime64('2040-01-01 00:00:00', 9, 'UTC')))
     ORDER BY (toDate32(timestamp), organization_id, timestamp, unique_id, environment)
     SETTINGS index_granularity = 1024, index_granularity_bytes = 524288, min_level_for_wide_part = 1,
+      min_age_to_force_merge_seconds = 86400, min_age_to_force_merge_on_partition_only = 1,
       fsync_after_insert = 1, fsync_part_directory = 1, ${deduplicationWindow(placement)} = 1000`,
   ];
   if (placement.cluster !== null) {
@@ -47,6 +49,11 @@ const id = "String CODEC(LZ4)";
 const integer = "Nullable(Int64)";
 const number = "Nullable(Float64)";
 const boolean = "Nullable(Bool)";
+
+// A turn of a conversation repeats all turns before it: blocks that hold several turns, and a window as long as a block,
+// keep such a message once. Reading one row then unpacks 2 MiB, some 3 ms.
+const history =
+  "String CODEC(ZSTD(1, 22)) SETTINGS (min_compress_block_size = 2097152, max_compress_block_size = 4194304)";
 
 // The columns of the key are read by every query: LZ4 costs less to unpack.
 const columns = [
@@ -117,14 +124,14 @@ const columns = [
   `properties ${text}`,
   `extra ${text}`,
 
-  `input ${text}`,
+  `input ${history}`,
   `output ${text}`,
-  `prompt_messages ${text}`,
+  `prompt_messages ${history}`,
   `completion_message ${text}`,
   `completion_messages ${text}`,
-  `tools ${text}`,
+  `tools ${history}`,
   `tool_calls ${text}`,
-  `full_request ${text}`,
+  `full_request ${history}`,
   `full_response ${text}`,
 ];
 
