@@ -33,13 +33,12 @@ export async function startTestClickHouse(): Promise<TestClickHouse> {
     env: { ...process.env, UV_THREADPOOL_SIZE: "16" },
     execArgv: [],
   });
+  const ended = once(child, "exit").then(([code]) => {
+    throw new Error(`the test server ended with ${code}`);
+  });
+  ended.catch(() => undefined);
   const nextMessage = async (): Promise<ServerMessage> => {
-    const [message] = (await Promise.race([
-      once(child, "message"),
-      once(child, "exit").then(([code]) => {
-        throw new Error(`the test server ended with ${code}`);
-      }),
-    ])) as [ServerMessage];
+    const [message] = (await Promise.race([once(child, "message"), ended])) as [ServerMessage];
     return message;
   };
   const started = await nextMessage();

@@ -1,0 +1,221 @@
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { request, type IncomingMessage } from "node:http";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { text } from "node:stream/consumers";
+import { afterEach, describe, expect, test } from "vitest";
+import { openJournal } from "../../src/storage/journal/journal.ts";
+import { startTestClickHouse } from "../support/clickhouse-http-server.ts";
+import { newDataDir, startServerProcess, type ServerProcess } from "../support/server-process.ts";
+import { bodyOf, listSpans, retrieveSpan, settle, summarize } from "../support/spans.ts";
+import { testKeys } from "../support/test-app.ts";
+import { createClient } from "../support/test-client.ts";
+
+const graceMs = 10_000;
+const cleanup: Array<() => Promise<unknown>> = [];
+afterEach(async () => {
+  for (const undo of cleanup.splice(0).reverse()) await undo();
+});
+
+function freshDir(): string {
+  const dir = newDataDir();
+  cleanup.push(() => dir.remove());
+  return dir.path;
+}
+
+async function start(dir: string, overrides: Record<string, string> = {}): Promise<ServerProcess> {
+  const server = await startServerProcess(dir, overrides);
+  cleanup.push(async () => {
+    if (server.child.exitCode === null && server.child.signalCode === null) await server.kill("SIGKILL");
+  });
+  return server;
+}
+
+/** Rows as the intake puts them into the journal, there before the server starts. */
+async function leaveInJournal(dir: string, payloads: readonly string[]): Promise<void> {
+  const journal = openJournal({ path: join(dir, "journal"), maxBytes: 1e9, identityMemoryMs: 1e9, now: Date.now });
+  for (const payload of payloads) {
+    await journal.append({ payload: Buffer.from(payload), rows: payload.split("\n").length - 1, identities: [] });
+  }
+  await journal.close();
+}
+
+const organizationId = "org_journal";
+const line = (row: object = {}): string =>
+  `${JSON.stringify({
+    organization_id: organizationId,
+    environment: "prod",
+    timestamp: "2026-01-01 00:00:00.000000000",
+    unique_id: randomUUID(),
+    version: "1",
+    log_type: "chat",
+    cost: 0.5,
+    ...row,
+  })}\n`;
+
+const metricOf = async (server: ServerProcess, name: string): Promise<number> =>
+  Number(new RegExp(`^${name} (\\S+)$`, "m").exec((await server.prod.get("/metrics")).text)?.[1]);
+
+describe("SIGTERM", () => {
+  test("requests under way are finished, what was accepted is stored, the code is 0", async () => {
+    const dir = freshDir();
+    const server = await start(dir);
+    for (let i = 0; i < 50; i += 1) await server.prod.post("/api/request-logs/", { log_type: "chat", cost: 0.5 });
+    const slow = request(new URL("/api/request-logs/bulk/", server.url), {
+      method: "POST",
+      headers: { authorization: `Bearer ${testKeys.prod}`, "content-type": "application/json" },
+    });
+    slow.write('{"logs":[{"log_type":"chat","cost":0.5},');
+    await sleep(100);
+    const began = performance.now();
+    const ended = server.kill("SIGTERM");
+    await sleep(300);
+    await expect(fetch(new URL("/livez", server.url))).rejects.toThrow("fetch failed");
+    const answered = once(slow, "response") as Promise<[IncomingMessage]>;
+    slow.end('{"log_type":"chat","cost":0.5}]}');
+    const [answer] = await answered;
+    expect([answer.statusCode, JSON.parse(await text(answer))]).toMatchObject([201, { success_count: 2 }]);
+    expect(await ended).toEqual({ code: 0 });
+    expect(performance.now() - began).toBeLessThan(graceMs);
+
+    const again = await start(dir);
+    expect(await summarize(again.prod)).toMatchObject({ number_of_requests: 52, total_cost: 26 });
+    expect(await metricOf(again, "spanway_journal_entries")).toBe(0);
+    expect(await again.kill("SIGINT")).toEqual({ code: 0 });
+  });
+
+  test("with a store that refuses, it ends within the grace, and the journal keeps everything", async () => {
+    const clickHouse = await startTestClickHouse();
+    cleanup.push(() => clickHouse.stop());
+    const dir = freshDir();
+    const server = await start(dir, { SPANWAY_SPANS_URL: clickHouse.url });
+    await clickHouse.setFaults({ refuse: "503" });
+    for (let i = 0; i < 20; i += 1) {
+      expect((await server.prod.post("/api/request-logs/", { log_type: "chat", cost: 0.5 })).status).toBe(201);
+    }
+    const began = performance.now();
+    expect(await server.kill("SIGTERM")).toEqual({ code: 0 });
+    expect(performance.now() - began).toBeLessThan(graceMs * 2);
+    await clickHouse.setFaults({});
+    const again = await start(dir, { SPANWAY_SPANS_URL: clickHouse.url });
+    await settle(again.prod);
+    expect(await summarize(again.prod, { log_type: "chat" })).toMatchObject({ number_of_requests: 20, total_cost: 10 });
+  });
+});
+
+describe("the journal at a start", () => {
+  test("is stored before the server says that it is ready", async () => {
+    const clickHouse = await startTestClickHouse();
+    cleanup.push(() => clickHouse.stop());
+    const dir = freshDir();
+    const payloads = Array.from({ length: 300 }, () => Array.from({ length: 50 }, () => line()).join(""));
+    await leaveInJournal(dir, payloads);
+    const settings = { SPANWAY_SPANS_URL: clickHouse.url, SPANWAY_ORGANIZATION_ID: organizationId };
+    // The tables are made by another node first: a store that is slow from the outset would slow the migration too.
+    const other = await start(freshDir(), settings);
+    await other.kill("SIGTERM");
+    await clickHouse.setFaults({ delayMs: 500 });
+    const server = await start(dir, settings);
+    const first = await server.prod.get("/readyz");
+    expect([first.status, bodyOf(first)["checks"]]).toMatchObject([503, { journal: "replaying" }]);
+    for (;;) {
+      if ((await server.prod.get("/readyz")).status === 200) break;
+      await sleep(20);
+    }
+    await clickHouse.setFaults({});
+    expect(await summarize(server.prod)).toMatchObject({ number_of_requests: 15_000, total_cost: 7500 });
+  });
+
+  test("one row that the store refuses is set aside, alone, and counted; its neighbours are stored", async () => {
+    const dir = freshDir();
+    const bad = [{ timestamp: "no time" }, { unique_id: "no id" }, { version: "-1" }, { cost: "cheap" }].map(line);
+    const good = Array.from({ length: 200 }, () => line());
+    const rows = good.flatMap((row, i) => (i % 50 === 25 ? [row, bad[Math.floor(i / 50)] ?? ""] : [row]));
+    await leaveInJournal(dir, [rows.slice(0, 150).join(""), rows.slice(150).join(""), '{"half a line\n', "\n"]);
+    const server = await start(dir, { SPANWAY_ORGANIZATION_ID: organizationId });
+    await settle(server.prod);
+    expect(await summarize(server.prod, { log_type: "chat" })).toMatchObject({
+      number_of_requests: 200,
+      total_cost: 100,
+    });
+    expect(await metricOf(server, "spanway_writer_quarantined_rows_total")).toBe(5);
+    expect(await metricOf(server, "spanway_journal_quarantined")).toBe(5);
+    expect(await metricOf(server, "spanway_journal_entries")).toBe(0);
+    expect(server.output()).toContain("quarantined");
+    expect(server.output()).not.toContain("half a line");
+    await server.kill("SIGTERM");
+    const again = await start(dir, { SPANWAY_ORGANIZATION_ID: organizationId });
+    expect(await metricOf(again, "spanway_journal_quarantined")).toBe(5);
+  });
+
+  test.each([
+    ["cut off", Buffer.alloc(100)],
+    ["not a database", Buffer.alloc(100_000, "x")],
+  ])("a file that is %s stops the start with its path", async (_name, bytes) => {
+    const dir = freshDir();
+    mkdirSync(join(dir, "journal"));
+    writeFileSync(join(dir, "journal", "data.mdb"), bytes);
+    await expect(start(dir)).rejects.toThrow(/The journal .*data\.mdb is damaged/);
+  });
+
+  test("a folder that is none stops the start with its path", async () => {
+    const dir = freshDir();
+    writeFileSync(join(dir, "journal"), "not a database");
+    await expect(start(dir)).rejects.toThrow(join(dir, "journal"));
+  });
+});
+
+describe("several nodes", () => {
+  test("a second process on a data folder is refused, the first does not notice", async () => {
+    const dir = freshDir();
+    const first = await start(dir);
+    const began = performance.now();
+    await expect(start(dir)).rejects.toThrow(/Another Spanway process uses this data folder/);
+    expect(performance.now() - began).toBeLessThan(graceMs);
+    const created = await first.prod.post("/api/request-logs/", { input: "still here" });
+    expect(await retrieveSpan(first.prod, bodyOf(created)["unique_id"])).toMatchObject({ input: "still here" });
+    await first.kill("SIGKILL");
+    const next = await start(dir);
+    expect((await listSpans(next.prod)).count).toBe(1);
+  });
+
+  test("two that start at once on empty stores set up one organisation, and share its spans", async () => {
+    const clickHouse = await startTestClickHouse();
+    cleanup.push(() => clickHouse.stop());
+    const control = join(freshDir(), "control.db");
+    const settings = {
+      SPANWAY_SPANS_URL: clickHouse.url,
+      SPANWAY_CONTROL_URL: `sqlite:${control}`,
+      SPANWAY_SECRET_KEY: "a secret that both nodes know",
+      SPANWAY_PROD_KEY: "",
+      SPANWAY_TEST_KEY: "",
+    };
+    const nodes = await Promise.all([freshDir(), freshDir()].map((dir) => start(dir, settings)));
+    const keys = nodes.flatMap((node) =>
+      [...node.output().matchAll(/prod API key +(\S+)/g)].map((match) => match[1] ?? ""),
+    );
+    expect(keys).toHaveLength(1);
+    const [one, two] = nodes.map((node) => createClient(node.url, keys[0])) as [
+      ServerProcess["prod"],
+      ServerProcess["prod"],
+    ];
+    const span = {
+      trace_unique_id: "t",
+      span_unique_id: "s",
+      log_type: "chat",
+      cost: 0.5,
+      timestamp: "2026-01-01T00:00:00Z",
+    };
+    const ids = await Promise.all(
+      [one, two, one, two].map(async (node) => bodyOf(await node.post("/api/request-logs/", span))["unique_id"]),
+    );
+    expect(new Set(ids).size).toBe(1);
+    await settle(one);
+    await settle(two);
+    for (const node of [one, two]) {
+      expect(await summarize(node, { log_type: "chat" })).toMatchObject({ number_of_requests: 1, total_cost: 0.5 });
+    }
+  });
+});
