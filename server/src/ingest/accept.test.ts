@@ -193,3 +193,31 @@ test("concurrent resends of one span leave one row", async () => {
   );
   expect(collapse(written)).toHaveLength(1);
 });
+
+test("a row that a fuller one supersedes is accepted only once that one is on disk", async () => {
+  let commit: () => void = () => undefined;
+  const slow: Journal = {
+    ...journal,
+    lookup: () => ({ timestampNs: 0n, version: 7n << 61n }),
+    settled: () => new Promise((resolve) => (commit = resolve)),
+  };
+  const intakeOver = (over: Journal): SpanIntake =>
+    createSpanIntake({
+      journal: over,
+      prices: createPriceBook({ maxModels: 10 }),
+      metrics: createIngestMetrics(new Registry(), journal),
+      committed: () => undefined,
+      now: Date.now,
+    });
+  let isAccepted = false;
+  const accepting = intakeOver(slow)
+    .accept([started], newOrigin())
+    .then(() => (isAccepted = true));
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(isAccepted).toBe(false);
+  commit();
+  await accepting;
+  expect(isAccepted).toBe(true);
+  const failing = intakeOver({ ...slow, settled: () => Promise.reject(new Error("disk")) });
+  await expect(failing.accept([started], newOrigin())).rejects.toThrow("disk");
+});

@@ -1,4 +1,4 @@
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -107,4 +107,25 @@ test("what no store takes is kept aside", async () => {
   const reopened = journalAt(path);
   expect(reopened.stats()).toMatchObject({ entries: 0, quarantined: 1 });
   await reopened.close();
+});
+
+test("settled waits for every append begun before", async () => {
+  const journal = journalAt(folder());
+  const committed: number[] = [];
+  for (let i = 1; i <= 3; i += 1) {
+    void journal.append({ payload: Buffer.from("a\n"), rows: 1, identities: [] }).then(() => committed.push(i));
+  }
+  await journal.settled();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(committed).toEqual([1, 2, 3]);
+  await journal.settled();
+  await journal.close();
+});
+
+test("what is no database of the journal's is refused with its path, not opened", () => {
+  for (const bytes of [Buffer.alloc(100), Buffer.alloc(50_000, "x")]) {
+    const path = folder();
+    writeFileSync(join(path, "data.mdb"), bytes);
+    expect(() => journalAt(path)).toThrow(join(path, "data.mdb"));
+  }
 });

@@ -1,0 +1,345 @@
+import { mkdtempSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { pino } from "pino";
+import { Registry } from "prom-client";
+import { afterEach, describe, expect, test } from "vitest";
+import { limits } from "../limits.ts";
+import { openJournal, type Journal } from "../storage/journal/journal.ts";
+import { SpanInsertError, type SpanBatch } from "../storage/spans/span-store.ts";
+import { createIngestMetrics } from "../telemetry/ingest-metrics.ts";
+import { createSpanWriter, type SpanWriter } from "./writer.ts";
+import { createWriterQueue } from "./writer-queue.ts";
+
+/** Takes inserts; `script` may fail or delay them. */
+type Sink = { batches: SpanBatch[]; insert(batch: SpanBatch, signal?: AbortSignal): Promise<void> };
+
+type Bench = { journal: Journal; writer: SpanWriter; registry: Registry; path: string };
+
+const cleanup: Array<() => Promise<unknown>> = [];
+afterEach(async () => {
+  for (const undo of cleanup.splice(0).reverse()) await undo();
+});
+
+function sinkOf(script: (batch: SpanBatch, attempt: number) => void | Promise<void> = () => undefined): Sink {
+  let attempts = 0;
+  const batches: SpanBatch[] = [];
+  return {
+    batches,
+    async insert(batch) {
+      attempts += 1;
+      await script(batch, attempts);
+      batches.push(batch);
+    },
+  };
+}
+
+function newFolder(): string {
+  const path = mkdtempSync(join(tmpdir(), "spanway-writer-"));
+  cleanup.push(() => rm(path, { recursive: true, force: true }));
+  return path;
+}
+
+function bench(sink: Sink, path = newFolder()): Bench {
+  const journal = openJournal({ path, maxBytes: 1e9, identityMemoryMs: 1e9, now: Date.now });
+  const registry = new Registry();
+  const writer = createSpanWriter({
+    journal,
+    store: sink,
+    metrics: createIngestMetrics(registry, journal),
+    logger: pino({ level: "silent" }),
+    nodeId: "node",
+    now: Date.now,
+  });
+  cleanup.push(async () => {
+    await writer.stop(0);
+    await journal.close();
+  });
+  return { journal, writer, registry, path };
+}
+
+const payloadOf = (rows: readonly string[]): Buffer => Buffer.from(rows.map((row) => `${row}\n`).join(""));
+
+async function add({ journal, writer }: Bench, ...rows: string[]): Promise<void> {
+  const payload = payloadOf(rows);
+  writer.add(await journal.append({ payload, rows: rows.length, identities: [] }), payload);
+}
+
+/** Puts rows into the journal before the writer starts: it finds them there. */
+async function leave({ journal }: Bench, ...rows: string[]): Promise<void> {
+  await journal.append({ payload: payloadOf(rows), rows: rows.length, identities: [] });
+}
+
+const rowsOf = (batches: readonly SpanBatch[]): string[] =>
+  batches.flatMap(({ ndjson }) => ndjson.toString().trimEnd().split("\n"));
+const numbered = (count: number): string[] => Array.from({ length: count }, (_, i) => `row ${i}`);
+const metric = async (registry: Registry, name: string): Promise<number> =>
+  (await registry.getSingleMetric(name)?.get())?.values[0]?.value ?? Number.NaN;
+
+const retryable = () => new SpanInsertError("retryable", { cause: new Error("down") });
+const poison = () => new SpanInsertError("poison", { cause: new Error("cannot parse") });
+
+describe("groups", () => {
+  test("requests that come close together are one insert, in their order", async () => {
+    const sink = sinkOf();
+    const own = bench(sink);
+    own.writer.start();
+    const rows = numbered(50);
+    for (const row of rows) await add(own, row);
+    await own.writer.flush();
+    expect(rowsOf(sink.batches)).toEqual(rows);
+    expect(sink.batches.length).toBeLessThan(10);
+    for (const { ndjson, rows: count } of sink.batches) expect(ndjson.toString().split("\n")).toHaveLength(count + 1);
+  });
+
+  test("a lone request is stored after the group's time, without being asked for", async () => {
+    const sink = sinkOf();
+    const own = bench(sink);
+    own.writer.start();
+    await add(own, "alone");
+    await until(() => sink.batches.length === 1);
+    expect(own.writer.state()).toMatchObject({ queuedEntries: 0, failing: undefined });
+    await until(() => own.journal.stats().entries === 0);
+  });
+
+  test("no insert has more rows or bytes than a group may, unless one request has", async () => {
+    const sink = sinkOf();
+    const own = bench(sink);
+    const half = numbered(limits.writerGroupRows / 2);
+    const big = "x".repeat(limits.writerGroupBytes / 2 + 1);
+    await leave(own, ...half);
+    await leave(own, ...half);
+    await leave(own, "one more");
+    await leave(own, big);
+    await leave(own, big);
+    await leave(own, big + big);
+    own.writer.start();
+    await own.writer.flush();
+    expect(sink.batches.map(({ rows }) => rows)).toEqual([limits.writerGroupRows, 2, 1, 1]);
+    expect(rowsOf(sink.batches)).toEqual([...half, ...half, "one more", big, big, big + big]);
+  });
+
+  test("each insert has a token of its own, and a repeated one its first", async () => {
+    const sink = sinkOf((_batch, attempt) => {
+      if (attempt === 2) throw retryable();
+    });
+    const tokens: string[] = [];
+    const own = bench({ ...sink, insert: (batch) => (tokens.push(batch.token), sink.insert(batch)) });
+    own.writer.start();
+    for (const row of ["a", "b", "c"]) {
+      await add(own, row);
+      await own.writer.flush();
+    }
+    expect(tokens).toHaveLength(4);
+    expect(tokens[1]).toBe(tokens[2]);
+    expect(new Set(tokens).size).toBe(3);
+  });
+});
+
+describe("a store that fails", () => {
+  test("is tried again, ever more slowly, until it takes the rows; the state tells meanwhile", async () => {
+    const at: number[] = [];
+    const sink = sinkOf((_batch, attempt) => {
+      at.push(performance.now());
+      if (attempt <= 4) throw retryable();
+    });
+    const own = bench(sink);
+    own.writer.start();
+    await add(own, "a");
+    await until(() => own.writer.state().failing !== undefined);
+    expect(own.writer.state().failing?.sinceMs).toBeLessThanOrEqual(Date.now());
+    expect(own.journal.stats().entries).toBe(1);
+    await own.writer.flush();
+    expect(rowsOf(sink.batches)).toEqual(["a"]);
+    expect(own.writer.state().failing).toBeUndefined();
+    expect(await metric(own.registry, "spanway_writer_failures_total")).toBe(4);
+    const pauses = at.slice(1).map((time, i) => time - at[i]!);
+    for (const [i, pause] of pauses.entries()) {
+      expect(pause).toBeGreaterThanOrEqual((limits.writerRetryMinMs * 2 ** i) / 2 - 5);
+    }
+  });
+
+  test("any error that is no refusal of the content is tried again, whatever was thrown", async () => {
+    const thrown: unknown[] = [
+      new Error("?"),
+      "text",
+      undefined,
+      Object.assign(new Error("reset"), { code: "ECONNRESET" }),
+    ];
+    const sink = sinkOf((_batch, attempt) => {
+      if (attempt <= thrown.length) throw thrown[attempt - 1];
+    });
+    const own = bench(sink);
+    own.writer.start();
+    await add(own, "a");
+    await own.writer.flush();
+    expect(rowsOf(sink.batches)).toEqual(["a"]);
+    expect(own.journal.stats()).toMatchObject({ entries: 0, quarantined: 0 });
+  });
+
+  test("what comes meanwhile waits its turn, and is read from the journal where memory holds no more", async () => {
+    let isDown = true;
+    const sink = sinkOf(() => {
+      if (isDown) throw retryable();
+    });
+    const own = bench(sink);
+    own.writer.start();
+    const rows = Array.from({ length: 90 }, (_, i) => `${i} ${"x".repeat(1e6)}`);
+    for (const row of rows) await add(own, row);
+    isDown = false;
+    await own.writer.flush();
+    expect(rowsOf(sink.batches).map((row) => row.slice(0, 3))).toEqual(rows.map((row) => row.slice(0, 3)));
+    expect(own.journal.stats()).toMatchObject({ entries: 0, bytes: 0 });
+  }, 60_000);
+
+  test("stopping gives up after the grace; the journal keeps the rows for the next start", async () => {
+    const own = bench(
+      sinkOf(() => {
+        throw retryable();
+      }),
+    );
+    own.writer.start();
+    await add(own, "a", "b");
+    await add(own, "c");
+    const began = performance.now();
+    await own.writer.stop(300);
+    expect(performance.now() - began).toBeLessThan(2000);
+    expect(own.journal.stats()).toMatchObject({ entries: 2, quarantined: 0 });
+    await cleanup.pop()?.();
+
+    const sink = sinkOf();
+    const next = bench(sink, own.path);
+    expect(next.writer.state().isReplayed).toBe(false);
+    next.writer.start();
+    await next.writer.flush();
+    expect(rowsOf(sink.batches)).toEqual(["a", "b", "c"]);
+    expect(next.writer.state().isReplayed).toBe(true);
+  });
+
+  test("an insert under way is given its signal when the writer stops", async () => {
+    let signal: AbortSignal | undefined;
+    const own = bench({
+      batches: [],
+      insert: (_batch, given) =>
+        new Promise((_resolve, reject) => {
+          signal = given;
+          given?.addEventListener("abort", () => reject(given.reason as Error));
+        }),
+    });
+    own.writer.start();
+    await add(own, "a");
+    await until(() => signal !== undefined);
+    await own.writer.stop(50);
+    expect(signal?.aborted).toBe(true);
+    expect(own.journal.stats().entries).toBe(1);
+  });
+});
+
+describe("rows that the store refuses", () => {
+  const isBad = (row: string): boolean => row.startsWith("bad");
+  const refusing = () =>
+    sinkOf(({ ndjson }) => {
+      if (ndjson.toString().split("\n").some(isBad)) throw poison();
+    });
+
+  test.each([
+    ["alone", [0], 1],
+    ["first", [0], 9],
+    ["last", [8], 9],
+    ["neighbours", [3, 4], 9],
+    ["every other", [0, 2, 4, 6], 8],
+    ["all", [0, 1, 2, 3], 4],
+    ["one of many", [777], 1000],
+  ])("%s: the others are stored, in order, and each bad one is set aside", async (_name, bad, count) => {
+    const sink = refusing();
+    const own = bench(sink);
+    const rows = numbered(count).map((row, i) => (bad.includes(i) ? `bad ${i}` : row));
+    for (let i = 0; i < count; i += 7) await leave(own, ...rows.slice(i, i + 7));
+    own.writer.start();
+    await own.writer.flush();
+    expect(rowsOf(sink.batches)).toEqual(rows.filter((row) => !isBad(row)));
+    expect(own.journal.stats()).toMatchObject({ entries: 0, quarantined: bad.length });
+    expect(await metric(own.registry, "spanway_writer_quarantined_rows_total")).toBe(bad.length);
+    const tokens = sink.batches.map(({ token }) => token);
+    expect(new Set(tokens).size).toBe(tokens.length);
+  });
+
+  test("with a store that fails in between, no row is lost or stored twice", async () => {
+    const sink = sinkOf(({ ndjson }, attempt) => {
+      if (attempt % 3 === 0) throw retryable();
+      if (ndjson.toString().split("\n").some(isBad)) throw poison();
+    });
+    const own = bench(sink);
+    await leave(own, "a", "bad", "b", "c");
+    own.writer.start();
+    await own.writer.flush();
+    expect(rowsOf(sink.batches)).toEqual(["a", "b", "c"]);
+    expect(own.journal.stats().quarantined).toBe(1);
+  });
+
+  test("stopping in the middle leaves the entry in the journal whole", async () => {
+    const own = bench(
+      sinkOf(({ rows }) => {
+        if (rows > 1) throw poison();
+        throw retryable();
+      }),
+    );
+    await leave(own, "a", "b");
+    own.writer.start();
+    await own.writer.stop(200);
+    expect(own.journal.stats()).toMatchObject({ entries: 1, quarantined: 0 });
+    expect(own.journal.read(1)?.toString()).toBe("a\nb\n");
+  });
+});
+
+describe("flush and replay", () => {
+  test("flushing nothing, and flushing twice at once, resolve", async () => {
+    const own = bench(sinkOf());
+    own.writer.start();
+    await own.writer.flush();
+    await add(own, "a");
+    await Promise.all([own.writer.flush(), own.writer.flush()]);
+    expect(own.journal.stats().entries).toBe(0);
+  });
+
+  test("is replayed only once everything of an earlier process is stored", async () => {
+    const first = bench(sinkOf());
+    for (const row of numbered(limits.journalReplayPage * 2 + 1)) await leave(first, row);
+    await cleanup.pop()?.();
+
+    const pauses: Array<() => void> = [];
+    const sink = sinkOf(() => new Promise<void>((resolve) => pauses.push(resolve)));
+    const own = bench(sink, first.path);
+    own.writer.start();
+    await add(own, "new");
+    await until(() => pauses.length === 1);
+    expect(own.writer.state().isReplayed).toBe(false);
+    pauses[0]?.();
+    await until(() => own.writer.state().isReplayed || pauses.length === 2);
+    pauses[1]?.();
+    await own.writer.flush();
+    expect(own.writer.state().isReplayed).toBe(true);
+    expect(rowsOf(sink.batches)).toEqual([...numbered(limits.journalReplayPage * 2 + 1), "new"]);
+  });
+
+  test("the queue holds so many bytes in memory and no more", () => {
+    const queue = createWriterQueue();
+    const payload = Buffer.alloc(limits.writerHeldBytes / 4);
+    for (let seq = 1; seq <= 6; seq += 1) queue.push({ seq, rows: 1, bytes: payload.length }, payload);
+    const taken = Array.from({ length: 6 }, () => queue.takeGroup().entries).flat();
+    expect(taken.map((entry) => entry.seq)).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(taken.map((entry) => entry.payload !== undefined)).toEqual([true, true, true, true, false, false]);
+    queue.push({ seq: 7, rows: 1, bytes: payload.length }, payload);
+    expect(queue.takeGroup().entries[0]?.payload).toBe(payload);
+  });
+});
+
+async function until(isSo: () => boolean): Promise<void> {
+  const deadline = Date.now() + 10_000;
+  while (!isSo()) {
+    if (Date.now() > deadline) throw new Error("waited in vain");
+    await sleep(5);
+  }
+}
