@@ -174,6 +174,9 @@ async function fail(kernel: Kernel, route: Route, context: RequestContext, error
   await send(context, reply, kernel.closing);
 }
 
+// Asked every few seconds by machines; only their failures are news.
+const probes: ReadonlySet<string> = new Set(["/livez", "/readyz", "/metrics"]);
+
 /** Runs once the answer is out or the connection is gone. */
 function finish(kernel: Kernel, route: Route, context: RequestContext): void {
   const { response, message } = context;
@@ -186,7 +189,8 @@ function finish(kernel: Kernel, route: Route, context: RequestContext): void {
   kernel.metrics.inFlight.set(kernel.inFlight);
   kernel.metrics.requests.inc({ route: route.pattern, method, status });
   kernel.metrics.durationS.observe({ route: route.pattern }, ms / 1000);
-  kernel.logger.info(
+  const level = probes.has(route.pattern) && status < 400 ? "debug" : "info";
+  kernel.logger[level](
     {
       method,
       route: route.pattern,

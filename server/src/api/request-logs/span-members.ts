@@ -1,5 +1,5 @@
 import { messageLogTypes, spanExtras, type SpanColumn, type SpanExtra } from "../../domain/span.ts";
-import { exceedsShape, isObject } from "../../lib/json.ts";
+import { exceedsShape, isObject, parseJsonText } from "../../lib/json.ts";
 import { limits } from "../../limits.ts";
 import type { StoredSpan } from "../../storage/spans/span-store.ts";
 
@@ -136,8 +136,8 @@ const parsedExtras = new WeakMap<StoredSpan, Record<string, unknown>>();
 function extrasOf(span: StoredSpan, stored: string): Record<string, unknown> {
   const known = parsedExtras.get(span);
   if (known) return known;
-  const parsed = JSON.parse(stored) as unknown;
-  const extras = isObject(parsed) ? parsed : {};
+  const parsed = parseJsonText(stored);
+  const extras = parsed.ok && isObject(parsed.value) ? parsed.value : {};
   parsedExtras.set(span, extras);
   return extras;
 }
