@@ -30,6 +30,8 @@ export const limits = {
   // Spans
   spanBytes: 20 * MiB,
   bulkRows: 500,
+  /** Rows of one request to the legacy ingest route. */
+  ingestRows: 20_000,
   spanDepth: 256,
   spanNodes: 250_000,
   /** Keys and values of one request body: parsing takes about a second a million at worst. */
@@ -50,7 +52,9 @@ export const limits = {
   otlpValues: 2_000_000,
   /** Keys and values of one OTLP/JSON body: an attribute alone has six. */
   otlpJsonNodes: 6_000_000,
+  otlpSliceSpans: 256,
   otlpEventsPerSpan: 256,
+  otlpErrorChars: 64 * KiB,
   otlpLinksPerSpan: 128,
   /** Messages, tool calls and parts that are put together from indexed keys, for each list. */
   otlpIndexedItems: 10_000,

@@ -12,6 +12,9 @@ import { listApiKeys } from "./api-keys/list-api-keys.ts";
 import { getMe } from "./auth/get-me.ts";
 import { login } from "./auth/login.ts";
 import { refresh } from "./auth/refresh.ts";
+import { ingestSpans } from "./ingest/ingest-spans.ts";
+import { ingestOtlpMetrics } from "./otlp/ingest-otlp-metrics.ts";
+import { ingestOtlpTraces } from "./otlp/ingest-otlp-traces.ts";
 import { createOrganization } from "./organizations/create-organization.ts";
 import { updateOrganization } from "./organizations/update-organization.ts";
 import { bulkCreateSpans } from "./request-logs/bulk-create-spans.ts";
@@ -44,6 +47,9 @@ export function apiEndpoints(deps: ApiDeps): AnyEndpoint[] {
     summarizeSpans(deps),
     groupSpans(deps),
     retrieveSpan(deps),
+    ingestSpans(deps),
+    ingestOtlpTraces(deps),
+    ingestOtlpMetrics(),
     login(control),
     refresh(control),
     getMe(control),

@@ -74,7 +74,7 @@ function invalidLogs(message: string): ServiceError {
   return new ServiceError("invalid_request", `${message}.`, { errors: { logs: [message] } });
 }
 
-function presentOutcomes(outcomes: readonly RowOutcome[]): z.input<typeof bulkResult> {
+export function presentOutcomes(outcomes: readonly RowOutcome[]): z.input<typeof bulkResult> {
   const errors = outcomes.flatMap((outcome, index) => (outcome.ok ? [] : [presentRefusal(outcome, index)]));
   const success_count = outcomes.length - errors.length;
   return {
