@@ -17,7 +17,10 @@ export function readUsage(values: BodyValues): Usage | undefined {
     total: values.total_tokens ?? stated.total,
     cacheRead: values.prompt_cache_hit_tokens ?? stated.cacheRead,
     cacheWrite: values.prompt_cache_creation_tokens ?? stated.cacheWrite,
+    cacheWrite1h: values.cache_creation_1h_tokens ?? stated.cacheWrite1h,
     reasoning: values.reasoning_tokens ?? stated.reasoning,
+    audioInput: values.audio_prompt_tokens ?? stated.audioInput,
+    audioOutput: values.audio_completion_tokens ?? stated.audioOutput,
   });
 }
 

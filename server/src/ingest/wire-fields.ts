@@ -1,4 +1,4 @@
-import { spanColumns, spanExtras } from "../domain/span.ts";
+import { spanColumns, spanExtras, type ColumnKind } from "../domain/span.ts";
 import * as read from "./field-readers.ts";
 import type { Reader } from "./field-readers.ts";
 
@@ -95,6 +95,9 @@ export const derivedFields = {
   prompt_cache_hit_tokens: read.count,
   prompt_cache_creation_tokens: read.count,
   reasoning_tokens: read.count,
+  cache_creation_1h_tokens: read.count,
+  audio_prompt_tokens: read.count,
+  audio_completion_tokens: read.count,
 } as const satisfies Record<string, Reader<unknown>>;
 
 /** Another name → the field's own. The own name wins where both are sent. */
@@ -126,10 +129,11 @@ function aliasesOf(field: string): string[] {
   return Object.keys(fieldAliases).filter((alias) => fieldAliases[alias] === field);
 }
 
-/** Where each plain field is stored. */
-export const placeOfField: ReadonlyMap<string, "column" | "extra"> = new Map(
-  Object.keys(plainFields).map((field): [string, "column" | "extra"] => {
-    if (field in spanColumns) return [field, "column"];
+/** Where each plain field is stored; a document is a column of JSON text. */
+export const placeOfField: ReadonlyMap<string, "column" | "document" | "extra"> = new Map(
+  Object.keys(plainFields).map((field): [string, "column" | "document" | "extra"] => {
+    const kind = (spanColumns as Record<string, ColumnKind>)[field];
+    if (kind !== undefined) return [field, kind === "json" ? "document" : "column"];
     if (field in spanExtras) return [field, "extra"];
     throw new Error(`the field ${field} has no place in domain/span.ts`);
   }),

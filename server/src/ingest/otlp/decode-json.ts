@@ -46,6 +46,12 @@ type Json = Record<string, unknown>;
 type Names = readonly string[];
 type Shape<T> = { resources: Names; scopes: Names; items: Names; read: (item: Json, budget: Budget) => T };
 
+const otherSignals: ReadonlyArray<{ names: Names; hint: string }> = [
+  { names: ["resourceLogs", "resource_logs"], hint: " These are logs: send them to /api/v1/logs." },
+  { names: ["resourceMetrics", "resource_metrics"], hint: " These are metrics: send them to /api/v1/metrics." },
+  { names: ["resourceSpans", "resource_spans"], hint: " These are traces: send them to /api/v2/traces." },
+];
+
 function readExport<T>(bytes: Buffer, shape: Shape<T>): ExportRequest<T> {
   if (bytes.length > limits.otlpJsonNodes && countJsonNodes(bytes, limits.otlpJsonNodes) > limits.otlpJsonNodes) {
     throw new OtlpDecodeError("too_large", `The export holds more than ${limits.otlpJsonNodes} keys and values.`);
@@ -55,7 +61,10 @@ function readExport<T>(bytes: Buffer, shape: Shape<T>): ExportRequest<T> {
   const root = isObject(parsed.value) ? parsed.value : {};
   const resources = member(root, ...shape.resources);
   if (!Array.isArray(resources)) {
-    throw new OtlpDecodeError("malformed", `The body must be an object whose ${shape.resources[0]} is a list.`);
+    const hint =
+      otherSignals.find(({ names }) => names[0] !== shape.resources[0] && member(root, ...names) !== undefined)?.hint ??
+      "";
+    throw new OtlpDecodeError("malformed", `The body must be an object whose ${shape.resources[0]} is a list.${hint}`);
   }
 
   const budget = createBudget(limits.otlpValues);

@@ -1,0 +1,22 @@
+import { endpoint } from "../../http/endpoint.ts";
+import { limits } from "../../limits.ts";
+import { otlpSuccess } from "./ingest-otlp-traces.ts";
+import { encodingOf, exportReply, otlpMediaTypes } from "./read-export.ts";
+
+/** Exporters that send all three signals to one address would otherwise report an error every few seconds. */
+export const ingestOtlpMetrics = () =>
+  endpoint({
+    id: "ingest_otlp_metrics",
+    method: "POST",
+    path: "/api/v1/metrics",
+    aliases: ["/v1/metrics", "/api/v2/metrics", "/api/v2/traces/v1/metrics"],
+    summary: "Take metrics over OTLP/HTTP, and drop them",
+    tags: ["Traces"],
+    auth: "key",
+    permission: "spans:write",
+    dialect: "otlp",
+    body: { kind: "raw", maxBytes: limits.requestBytes, mediaTypes: otlpMediaTypes },
+    success: { status: 200, schema: otlpSuccess },
+    errors: ["forbidden", "payload_too_large", "unsupported_media_type"],
+    handler: ({ body }) => exportReply(encodingOf(body)),
+  });

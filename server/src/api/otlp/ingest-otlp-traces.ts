@@ -1,0 +1,77 @@
+import { z } from "zod";
+import { ServiceError } from "../../domain/errors.ts";
+import { endpoint } from "../../http/endpoint.ts";
+import type { SpanIntake } from "../../ingest/accept.ts";
+import { acceptTraces, type AcceptedExport } from "../../ingest/otlp/accept-traces.ts";
+import { decodeJsonTraces } from "../../ingest/otlp/decode-json.ts";
+import { decodeProtobufTraces } from "../../ingest/otlp/decode-protobuf.ts";
+import { limits } from "../../limits.ts";
+import { originOf } from "../request-logs/read-span-bodies.ts";
+import { decodeExport, encodingOf, exportReply, otlpMediaTypes } from "./read-export.ts";
+
+const body = z
+  .object({
+    resourceSpans: z
+      .array(z.looseObject({}))
+      .meta({ description: "The spans of one resource each. Trace ids are 32 hex characters, span ids 16." }),
+  })
+  .meta({ id: "OtlpTraces" });
+
+export const otlpSuccess = z
+  .object({
+    partialSuccess: z
+      .object({ rejectedSpans: z.int(), rejectedLogRecords: z.int(), errorMessage: z.string() })
+      .partial()
+      .meta({ description: "Empty where everything was accepted." }),
+  })
+  .meta({ id: "OtlpSuccess" });
+
+const decoders = { json: decodeJsonTraces, protobuf: decodeProtobufTraces };
+
+export const ingestOtlpTraces = (deps: { intake: SpanIntake }) =>
+  endpoint({
+    id: "ingest_otlp_traces",
+    method: "POST",
+    path: "/api/v2/traces",
+    aliases: ["/api/v1/traces", "/api/v2/traces/v1/traces", "/v1/traces"],
+    summary: "Ingest traces over OTLP/HTTP",
+    description:
+      "An ExportTraceServiceRequest in JSON or protobuf; the answer is in the same encoding. Spans that cannot be " +
+      "taken are counted in `partialSuccess`; 400 when none can.",
+    tags: ["Traces"],
+    auth: "key",
+    permission: "spans:write",
+    dialect: "otlp",
+    body: { kind: "raw", maxBytes: limits.requestBytes, documents: body, mediaTypes: otlpMediaTypes },
+    success: { status: 200, schema: otlpSuccess },
+    errors: ["invalid_request", "forbidden", "payload_too_large", "unsupported_media_type", "unavailable"],
+    async handler({ principal, body }) {
+      const encoding = encodingOf(body);
+      const request = decodeExport(body.bytes, encoding, decoders);
+      const { accepted, rejected, isWithoutIds } = await acceptTraces(
+        request,
+        originOf(principal, "tracing_integration"),
+        deps,
+      );
+      if (rejected.length === 0) return exportReply(encoding);
+      const message = describeRejected(rejected);
+      if (accepted > 0) {
+        return exportReply(encoding, { rejectedField: "rejectedSpans", rejected: rejected.length, message });
+      }
+      const hint = isWithoutIds ? " If this is a logs export, send it to /api/v1/logs." : "";
+      throw new ServiceError("invalid_request", `No span was accepted: ${message}.${hint}`);
+    },
+  });
+
+const reasonsMax = 5;
+
+/** `2 spans: spanId must be …; 1 span: …`, the most frequent reasons first. */
+function describeRejected(rejected: AcceptedExport["rejected"]): string {
+  const counts = new Map<string, number>();
+  for (const reason of rejected) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  return [...counts]
+    .toSorted(([, a], [, b]) => b - a)
+    .slice(0, reasonsMax)
+    .map(([reason, count]) => `${count} ${count === 1 ? "span" : "spans"}: ${reason}`)
+    .join("; ");
+}

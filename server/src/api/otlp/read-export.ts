@@ -1,0 +1,70 @@
+import { ServiceError } from "../../domain/errors.ts";
+import { content, reply, type Reply } from "../../http/reply.ts";
+import type { RawBodyValue } from "../../http/endpoint.ts";
+import { OtlpDecodeError, type ExportRequest } from "../../ingest/otlp/export-request.ts";
+
+/** How a request is encoded, and so must be its answer. */
+export type Encoding = { kind: "json" | "protobuf"; contentType: string };
+
+const protobufTypes = new Set(["application/x-protobuf", "application/protobuf"]);
+export const otlpMediaTypes = ["application/json", "application/x-protobuf"] as const;
+
+/** By the media type; by the first byte where there is none. @throws ServiceError `unsupported_media_type` */
+export function encodingOf({ bytes, contentType }: RawBodyValue): Encoding {
+  if (contentType === "application/json") return { kind: "json", contentType };
+  if (protobufTypes.has(contentType)) return { kind: "protobuf", contentType };
+  if (contentType !== "") {
+    const message = "Content-Type must be application/x-protobuf or application/json.";
+    throw new ServiceError("unsupported_media_type", message);
+  }
+  // A protobuf export begins with its first field, 0x0a, which is also white space: look past it.
+  const isJson = /^\s*\{/.test(bytes.toString("latin1", 0, 64));
+  return isJson
+    ? { kind: "json", contentType: "application/json" }
+    : { kind: "protobuf", contentType: "application/x-protobuf" };
+}
+
+type Decoders<T> = Record<Encoding["kind"], (bytes: Buffer) => ExportRequest<T>>;
+
+/** @throws ServiceError `invalid_request`, `payload_too_large` */
+export function decodeExport<T>(bytes: Buffer, encoding: Encoding, decoders: Decoders<T>): ExportRequest<T> {
+  // An empty export is an empty protobuf message; in JSON nothing else can be meant either.
+  if (bytes.length === 0) return { groups: [], malformed: 0 };
+  try {
+    return decoders[encoding.kind](bytes);
+  } catch (error) {
+    if (!(error instanceof OtlpDecodeError)) throw error;
+    const code = error.reason === "too_large" ? "payload_too_large" : "invalid_request";
+    throw new ServiceError(code, error.message, { cause: error });
+  }
+}
+
+/**
+ * 200 in the request's encoding. `partial_success` is left out on full success: exporters warn on it even where it
+ * says that nothing was rejected.
+ */
+export function exportReply(
+  { kind, contentType }: Encoding,
+  partial?: { rejectedField: "rejectedSpans" | "rejectedLogRecords"; rejected: number; message: string },
+): Reply {
+  if (kind === "json") {
+    const partialSuccess = partial && { [partial.rejectedField]: partial.rejected, errorMessage: partial.message };
+    return reply(200, { partialSuccess: partialSuccess ?? {} });
+  }
+  if (!partial) return content(contentType, Buffer.alloc(0));
+  return content(contentType, encodePartialSuccess(partial.rejected, partial.message));
+}
+
+/** Field 1 of the answer; in it, field 1 is the number of what was rejected (varint), field 2 the text that says why. */
+function encodePartialSuccess(rejected: number, message: string): Buffer {
+  const text = Buffer.from(message, "utf8");
+  const inner = Buffer.concat([Buffer.from([0x08, ...varint(rejected), 0x12, ...varint(text.length)]), text]);
+  return Buffer.concat([Buffer.from([0x0a, ...varint(inner.length)]), inner]);
+}
+
+function varint(value: number): number[] {
+  const bytes: number[] = [];
+  let rest = value;
+  for (; rest > 0x7f; rest >>>= 7) bytes.push((rest & 0x7f) | 0x80);
+  return [...bytes, rest];
+}

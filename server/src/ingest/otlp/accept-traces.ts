@@ -1,0 +1,77 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { limits } from "../../limits.ts";
+import type { RowOutcome, SpanIntake } from "../accept.ts";
+import { createNestedJson } from "../nested-json.ts";
+import type { SpanOrigin } from "../normalize.ts";
+import type { ExportRequest, OtlpSpan, ScopeItems } from "./export-request.ts";
+import { mapSpan, type SpanBody } from "./map-span.ts";
+
+export type AcceptedExport = {
+  accepted: number;
+  /** Why items were left out, one reason each. */
+  rejected: string[];
+  /** Whether no item has an id: that is what a logs export looks like when it is read as traces. */
+  isWithoutIds: boolean;
+};
+
+type PlacedSpan = Omit<ScopeItems<OtlpSpan>, "items"> & { span: OtlpSpan };
+
+/**
+ * Maps and accepts the spans of an export, in slices, so that a large one does not hold up others. A span without valid
+ * ids is left out: nothing could be told of where it belongs. When a slice cannot be taken, the ones before it are
+ * stored already; the exporter sends everything again, and the same ids are the same spans.
+ *
+ * @throws ServiceError `unavailable`
+ */
+export async function acceptTraces(
+  request: ExportRequest<OtlpSpan>,
+  origin: SpanOrigin,
+  { intake }: { intake: SpanIntake },
+): Promise<AcceptedExport> {
+  const result: AcceptedExport = {
+    accepted: 0,
+    rejected: Array.from({ length: request.malformed }, () => "a span could not be decoded"),
+    isWithoutIds: false,
+  };
+  const spans = placedSpans(request, result);
+  const nested = createNestedJson(limits.bodyNodes);
+  for (let from = 0; from < spans.length; from += limits.otlpSliceSpans) {
+    if (from > 0) await nextTurn();
+    const slice = spans.slice(from, from + limits.otlpSliceSpans);
+    const bodies = slice.map(({ span, ...place }): SpanBody => mapSpan(span, place, { nested }));
+    countOutcomes(await intake.accept(bodies, origin), result);
+  }
+  return result;
+}
+
+function placedSpans(request: ExportRequest<OtlpSpan>, result: AcceptedExport): PlacedSpan[] {
+  const placed: PlacedSpan[] = [];
+  let withoutIds = 0;
+  for (const { resource, scope, items } of request.groups) {
+    for (const span of items) {
+      const problem = idProblem(span);
+      if (span.traceId === "" && span.spanId === "") withoutIds += 1;
+      if (problem === undefined) placed.push({ span, resource, scope });
+      else result.rejected.push(problem);
+    }
+  }
+  result.isWithoutIds = placed.length === 0 && withoutIds > 0;
+  return placed;
+}
+
+function idProblem({ traceId, spanId }: OtlpSpan): string | undefined {
+  if (traceId === "") return "traceId must be 16 bytes that are not all zero";
+  return spanId === "" ? "spanId must be 8 bytes that are not all zero" : undefined;
+}
+
+function countOutcomes(outcomes: readonly RowOutcome[], result: AcceptedExport): void {
+  for (const outcome of outcomes) {
+    if (outcome.ok) result.accepted += 1;
+    else
+      result.rejected.push(
+        Object.entries(outcome.errors)
+          .map(([field, [problem]]) => `${field} ${problem}`)
+          .join("; "),
+      );
+  }
+}

@@ -1,0 +1,126 @@
+import { isRawNumber } from "../../lib/json.ts";
+import type { NestedJson } from "../nested-json.ts";
+import { Problem } from "../field-readers.ts";
+import type { AttributeValue, Attributes } from "./export-request.ts";
+
+/**
+ * The attributes of one span while it is being mapped. What is taken is gone, so that nothing is stored twice: what is
+ * left at the end becomes metadata. Null and "" count as absent, and stay.
+ */
+export class AttributeBag {
+  readonly #values: Map<string, AttributeValue>;
+  readonly #nested: NestedJson;
+  readonly #families = new Map<string, string[]>();
+
+  constructor(attributes: Attributes, nested: NestedJson) {
+    this.#values = new Map(attributes);
+    this.#nested = nested;
+    for (const key of attributes.keys()) {
+      const family = familyOf(key);
+      const keys = this.#families.get(family);
+      if (keys) keys.push(key);
+      else this.#families.set(family, [key]);
+    }
+  }
+
+  /** Whether any key was sent whose first segment (up to a `.` or `:`) is one of these. */
+  hasFamily(...families: readonly string[]): boolean {
+    return families.some((family) => this.#families.has(family));
+  }
+
+  peek(key: string): AttributeValue | undefined {
+    const value = this.#values.get(key);
+    return value === null || value === "" ? undefined : value;
+  }
+
+  peekText(key: string): string | undefined {
+    return asText(this.peek(key));
+  }
+
+  has(key: string): boolean {
+    return this.peek(key) !== undefined;
+  }
+
+  take(key: string): AttributeValue | undefined {
+    const value = this.peek(key);
+    if (value !== undefined) this.#values.delete(key);
+    return value;
+  }
+
+  /** The first of the keys that has a value; the others stay. */
+  takeAny(...keys: readonly string[]): AttributeValue | undefined {
+    for (const key of keys) {
+      const value = this.take(key);
+      if (value !== undefined) return value;
+    }
+    return undefined;
+  }
+
+  /** Text, or the digits of a number. Anything else stays. */
+  takeText(...keys: readonly string[]): string | undefined {
+    for (const key of keys) {
+      const text = this.peekText(key);
+      if (text === undefined) continue;
+      this.#values.delete(key);
+      return text;
+    }
+    return undefined;
+  }
+
+  /** A value whose text is JSON of an object or a list, parsed; other text as it is. The first key that has one. */
+  takeTree(...keys: readonly string[]): unknown {
+    return this.parsed(this.takeAny(...keys));
+  }
+
+  peekTree(key: string): unknown {
+    return this.parsed(this.peek(key));
+  }
+
+  parsed(value: unknown): unknown {
+    if (typeof value !== "string") return value;
+    const tree = this.#nested.read(value);
+    // Text that holds more than a request may is kept as text.
+    return tree instanceof Problem ? value : tree;
+  }
+
+  /** Removes keys whose content is stored under another name already. */
+  drop(...keys: readonly string[]): void {
+    for (const key of keys) this.#values.delete(key);
+  }
+
+  /** Removes those of the keys that say no more than `value`. */
+  dropEqual(keys: readonly string[], value: unknown): void {
+    for (const key of keys) if (this.#values.get(key) === value) this.#values.delete(key);
+  }
+
+  /** The keys that are left under a prefix, which must hold its first segment whole. */
+  keysWith(prefix: string): string[] {
+    const keys = this.#families.get(familyOf(prefix)) ?? [];
+    return keys.filter((key) => key.length > prefix.length && key.startsWith(prefix) && this.#values.has(key));
+  }
+
+  /** Everything under a prefix, by the rest of the key. */
+  takePrefix(prefix: string): Map<string, AttributeValue> {
+    const taken = new Map<string, AttributeValue>();
+    for (const key of this.keysWith(prefix)) {
+      taken.set(key.slice(prefix.length), this.#values.get(key) ?? null);
+      this.#values.delete(key);
+    }
+    return taken;
+  }
+
+  rest(): IterableIterator<[string, AttributeValue]> {
+    return this.#values.entries();
+  }
+}
+
+export function asText(value: unknown): string | undefined {
+  if (typeof value === "string") return value;
+  if (typeof value === "number") return String(value);
+  return isRawNumber(value) ? value.rawJSON : undefined;
+}
+
+function familyOf(key: string): string {
+  const end = key.search(/[.:]/);
+  return end === -1 ? key : key.slice(0, end);
+}

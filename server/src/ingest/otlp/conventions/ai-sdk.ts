@@ -1,0 +1,151 @@
+import { isObject } from "../../../lib/json.ts";
+import type { AttributeBag } from "../attribute-bag.ts";
+import type { Convention, SpanContent } from "../convention.ts";
+import { toMessages, type Message } from "../messages/message.ts";
+import { toolsOf } from "../messages/tool-calls.ts";
+import { systemText, withSystem } from "./gen-ai.ts";
+
+/** The Vercel AI SDK 3 to 6. Version 7 writes the GenAI conventions alone. */
+export const aiSdk: Convention = {
+  name: "ai-sdk",
+  applies: ({ bag }) => bag.hasFamily("ai", "aisdk"),
+  fields: {
+    model: ["ai.response.model", "ai.model.id", "aisdk.model.id"],
+    provider_id: ["ai.model.provider", "aisdk.model.provider"],
+    temperature: ["ai.settings.temperature"],
+    top_p: ["ai.settings.topP"],
+    max_tokens: ["ai.settings.maxOutputTokens", "ai.settings.maxTokens"],
+    frequency_penalty: ["ai.settings.frequencyPenalty"],
+    presence_penalty: ["ai.settings.presencePenalty"],
+    stop: ["ai.settings.stopSequences"],
+    tokens_per_second: ["ai.response.avgOutputTokensPerSecond"],
+    tool_choice: ["ai.prompt.toolChoice"],
+    span_workflow_name: ["ai.telemetry.functionId"],
+    prompt_unit_price: ["ai.telemetry.metadata.prompt_unit_price"],
+    completion_unit_price: ["ai.telemetry.metadata.completion_unit_price"],
+    customer_params: ["ai.telemetry.metadata.customer_params"],
+    customer_identifier: [
+      "ai.telemetry.metadata.customer_identifier",
+      "ai.telemetry.metadata.userId",
+      "ai.telemetry.metadata.user_id",
+    ],
+    customer_email: ["ai.telemetry.metadata.customer_email"],
+    customer_name: ["ai.telemetry.metadata.customer_name"],
+    thread_identifier: [
+      "ai.telemetry.metadata.thread_identifier",
+      "ai.telemetry.metadata.threadId",
+      "ai.telemetry.metadata.thread_id",
+      "ai.telemetry.metadata.sessionId",
+      "ai.telemetry.metadata.session_id",
+    ],
+  },
+  derive: ({ bag }) => {
+    const operation = bag.peekText("ai.operationId") ?? "";
+    bag.drop("operation.name", "resource.name");
+    return {
+      span_name: operation === "ai.toolCall" ? bag.peekText("ai.toolCall.name") : undefined,
+      stream: /\.doStream$|^ai\.stream(?:Text|Object)$/.test(operation) ? true : undefined,
+    };
+  },
+  usage: ({ bag }) => {
+    const count = (...keys: string[]): number | undefined => {
+      const value = bag.takeAny(...keys);
+      bag.drop(...keys);
+      return typeof value === "number" && value >= 0 ? value : undefined;
+    };
+    const provider = providerUsage(bag);
+    const cacheRead = count("ai.usage.inputTokenDetails.cacheReadTokens", "ai.usage.cachedInputTokens");
+    const reasoning = count("ai.usage.outputTokenDetails.reasoningTokens", "ai.usage.reasoningTokens");
+    bag.drop("ai.usage.inputTokenDetails.noCacheTokens", "ai.usage.outputTokenDetails.textTokens");
+    return {
+      input: count("ai.usage.inputTokens", "ai.usage.promptTokens", "ai.usage.tokens"),
+      output: count("ai.usage.outputTokens", "ai.usage.completionTokens"),
+      total: count("ai.usage.totalTokens"),
+      cacheRead: cacheRead ?? provider.cacheRead,
+      cacheWrite: count("ai.usage.inputTokenDetails.cacheWriteTokens") ?? provider.cacheWrite,
+      reasoning: reasoning ?? provider.reasoning,
+    };
+  },
+  metadataPrefixes: ["ai.telemetry.metadata."],
+  content({ bag }) {
+    const text = bag.takeText("ai.response.text", "ai.result.text");
+    const object = bag.takeAny("ai.response.object", "ai.result.object");
+    const calls = bag.takeTree("ai.response.toolCalls", "ai.result.toolCalls");
+    const reasoning = bag.takeText("ai.response.reasoning");
+    const hasAnswer = (text ?? object ?? calls ?? reasoning) !== undefined;
+    const answer = {
+      role: "assistant",
+      content: text ?? (object === undefined ? null : jsonText(object)),
+      tool_calls: calls,
+      reasoning_content: reasoning,
+    };
+    return {
+      prompt: promptOf(bag),
+      completions: hasAnswer ? toMessages(answer, "assistant") : undefined,
+      tools: toolsOf(listOf(bag, "ai.prompt.tools")),
+      ...inputAndOutput(bag),
+    };
+  },
+};
+
+function promptOf(bag: AttributeBag): Message[] | undefined {
+  const messages = bag.takeTree("ai.prompt.messages");
+  const prompt = bag.takeTree("ai.prompt");
+  bag.drop("ai.prompt.format");
+  const fromMessages = toMessages(messages, "user");
+  if (fromMessages.length > 0) return fromMessages;
+  if (!isObject(prompt)) return toMessages(prompt, "user");
+  const said = [...toMessages(prompt["messages"], "user"), ...toMessages(prompt["prompt"], "user")];
+  return withSystem(said, systemText(prompt["system"]));
+}
+
+/** What tools and embeddings were given and gave back. The vectors themselves are not kept. */
+function inputAndOutput(bag: AttributeBag): Pick<SpanContent, "input" | "output"> {
+  const values = listOf(bag, "ai.values");
+  bag.drop("ai.embedding", "ai.embeddings");
+  return {
+    input: bag.take("ai.toolCall.args") ?? values ?? jsonScalar(bag.take("ai.value")),
+    output: bag.take("ai.toolCall.result"),
+  };
+}
+
+/** A list whose items are JSON text each. */
+function listOf(bag: AttributeBag, key: string): unknown[] | undefined {
+  const given = bag.takeTree(key);
+  return Array.isArray(given) ? (given as unknown[]).map((item) => jsonScalar(bag.parsed(item))) : undefined;
+}
+
+/** `"\"hello\""` is the text `hello`. */
+function jsonScalar(value: unknown): unknown {
+  if (typeof value !== "string" || !value.startsWith('"')) return value;
+  try {
+    return JSON.parse(value) as unknown;
+  } catch {
+    return value;
+  }
+}
+
+function jsonText(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+type ProviderUsage = {
+  cacheRead?: number | undefined;
+  cacheWrite?: number | undefined;
+  reasoning?: number | undefined;
+};
+
+/** Version 4 tells of cache and reasoning only in what the provider said. It stays metadata. */
+function providerUsage(bag: AttributeBag): ProviderUsage {
+  const metadata = bag.peekTree("ai.response.providerMetadata");
+  if (!isObject(metadata)) return {};
+  const count = (value: unknown): number | undefined => (typeof value === "number" ? value : undefined);
+  const openai = isObject(metadata["openai"]) ? metadata["openai"] : {};
+  const anthropic = isObject(metadata["anthropic"]) ? metadata["anthropic"] : {};
+  const usage = isObject(anthropic["usage"]) ? anthropic["usage"] : {};
+  return {
+    cacheRead: count(openai["cachedPromptTokens"]) ?? count(usage["cache_read_input_tokens"]),
+    cacheWrite: count(anthropic["cacheCreationInputTokens"]) ?? count(usage["cache_creation_input_tokens"]),
+    reasoning: count(openai["reasoningTokens"]),
+  };
+}

@@ -1,0 +1,106 @@
+import { isObject } from "../../../lib/json.ts";
+import type { AttributeBag } from "../attribute-bag.ts";
+import type { Convention, SpanContent } from "../convention.ts";
+import type { OtlpEvent } from "../export-request.ts";
+import { toMessages, type Message } from "../messages/message.ts";
+import { structuredContent } from "./gen-ai.ts";
+
+/** Event name → the role of the message that it holds. */
+const messageEvents = new Map([
+  ["gen_ai.system.message", "system"],
+  ["gen_ai.user.message", "user"],
+  ["gen_ai.assistant.message", "assistant"],
+  ["gen_ai.tool.message", "tool"],
+]);
+
+const structuredKeys = {
+  input: "gen_ai.input.messages",
+  output: "gen_ai.output.messages",
+  system: "gen_ai.system_instructions",
+  tools: "gen_ai.tool.definitions",
+} as const;
+
+/** Whether an event or a log record carries what was said on its span. */
+export function isContentEvent({ name }: Pick<OtlpEvent, "name">): boolean {
+  return (
+    messageEvents.has(name) ||
+    name === "gen_ai.choice" ||
+    name === "gen_ai.client.inference.operation.details" ||
+    name === "gen_ai.content.prompt" ||
+    name === "gen_ai.content.completion"
+  );
+}
+
+/** Messages as events of the span, or as log records that were joined to it: GenAI 1.28 to 1.36, and 1.37's details. */
+export const genAiEvents: Convention = {
+  name: "gen-ai-events",
+  applies: ({ events }) => events.some(isContentEvent),
+  content(view) {
+    const { bag, operation } = view;
+    const events = view.events.filter(isContentEvent);
+    view.events = view.events.filter((event) => !isContentEvent(event));
+    const content = combined(bag, events);
+    if (operation !== "execute_tool") return content;
+    // What a tool was given and gave back is no conversation.
+    return { input: content.prompt?.at(-1)?.content, output: content.completions?.[0]?.content };
+  },
+};
+
+function combined(bag: AttributeBag, events: readonly OtlpEvent[]): SpanContent {
+  const prompt: Message[] = [];
+  const completions: Message[] = [];
+  const details: Record<keyof typeof structuredKeys, unknown> = {
+    input: undefined,
+    output: undefined,
+    system: undefined,
+    tools: undefined,
+  };
+  for (const { name, attributes } of events) {
+    const role = messageEvents.get(name);
+    if (role !== undefined) prompt.push(...toMessages(messageOf(bag, attributes), role));
+    else if (name === "gen_ai.choice") completions.push(...toMessages(choiceOf(bag, attributes), "assistant"));
+    else if (name === "gen_ai.content.prompt") {
+      prompt.push(...toMessages(bag.parsed(attributes.get("gen_ai.prompt")), "user"));
+    } else if (name === "gen_ai.content.completion") {
+      completions.push(...toMessages(bag.parsed(attributes.get("gen_ai.completion")), "assistant"));
+    }
+    for (const [member, key] of Object.entries(structuredKeys)) {
+      details[member as keyof typeof structuredKeys] ??= bag.parsed(attributes.get(key) ?? undefined);
+    }
+  }
+  const structured = structuredContent(details);
+  return {
+    prompt: structured.prompt && structured.prompt.length > 0 ? structured.prompt : prompt,
+    completions: structured.completions && structured.completions.length > 0 ? structured.completions : completions,
+    tools: structured.tools,
+    input: structured.input,
+  };
+}
+
+function messageOf(bag: AttributeBag, attributes: OtlpEvent["attributes"]): Record<string, unknown> {
+  return {
+    role: attributes.get("role"),
+    content: blocksOf(bag, attributes.get("content") ?? attributes.get("gen_ai.event.content")),
+    tool_calls: bag.parsed(attributes.get("tool_calls")),
+    tool_call_id: attributes.get("id") ?? attributes.get("tool_call_id"),
+    name: attributes.get("name"),
+  };
+}
+
+/** `message` is a message, its content, or blocks as JSON text; the calls may stand beside it. */
+function choiceOf(bag: AttributeBag, attributes: OtlpEvent["attributes"]): Record<string, unknown> {
+  const message = blocksOf(bag, attributes.get("message") ?? attributes.get("content"));
+  const calls = bag.parsed(attributes.get("tool_calls"));
+  const parts = isObject(message) && ("content" in message || "role" in message || "tool_calls" in message);
+  const base = parts ? message : { content: message };
+  return { ...base, ...(Array.isArray(calls) && { tool_calls: calls }) };
+}
+
+/** JSON text of blocks, parsed; JSON of anything else is what was said. */
+function blocksOf(bag: AttributeBag, given: unknown): unknown {
+  const parsed = bag.parsed(given);
+  if (typeof given !== "string") return parsed;
+  const isBlocks = Array.isArray(parsed) && parsed.length > 0 && (parsed as unknown[]).every(isObject);
+  const isMessage = isObject(parsed) && ("content" in parsed || "tool_calls" in parsed);
+  return isBlocks || isMessage ? parsed : given;
+}

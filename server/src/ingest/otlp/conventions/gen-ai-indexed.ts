@@ -1,0 +1,81 @@
+import type { AttributeBag } from "../attribute-bag.ts";
+import type { Convention } from "../convention.ts";
+import { indexedIn, takeIndexed, type IndexedItem } from "../indexed-keys.ts";
+import { holdsMessages, toMessages, type Message } from "../messages/message.ts";
+import { toolOf } from "../messages/tool-calls.ts";
+
+/** GenAI before 1.37 as OpenLLMetry writes it: `gen_ai.prompt.N.role`, `gen_ai.completion.N.content` … */
+export const genAiIndexed: Convention = {
+  name: "gen-ai-indexed",
+  applies: ({ bag }) => bag.hasFamily("gen_ai", "llm"),
+  fields: {
+    stream: ["llm.is_streaming"],
+    customer_identifier: ["llm.user"],
+    frequency_penalty: ["llm.frequency_penalty"],
+    presence_penalty: ["llm.presence_penalty"],
+    stop: ["llm.chat.stop_sequences"],
+  },
+  usage: {
+    total: ["llm.usage.total_tokens"],
+    cacheRead: ["llm.usage.cache_read_input_tokens"],
+    cacheWrite: ["llm.usage.cache_creation_input_tokens"],
+  },
+  content: ({ bag }) => ({
+    prompt: indexedMessages(bag, "gen_ai.prompt", "user"),
+    completions: indexedMessages(bag, "gen_ai.completion", "assistant"),
+    tools: takeIndexed(bag, "llm.request.functions").map(toolOfItem),
+  }),
+};
+
+function indexedMessages(bag: AttributeBag, prefix: string, role: string): Message[] {
+  const messages = takeIndexed(bag, prefix).flatMap((item) => toMessages(rawMessage(bag, item), role));
+  if (messages.length > 0) return messages;
+  // The oldest form: the whole list as JSON in one attribute.
+  const whole = bag.peekTree(prefix);
+  const list = typeof whole === "object" && whole !== null && "messages" in whole ? whole.messages : whole;
+  if (!holdsMessages(list)) return [];
+  bag.drop(prefix);
+  return toMessages(list, role);
+}
+
+function rawMessage(bag: AttributeBag, item: IndexedItem): Record<string, unknown> {
+  const calls = indexedIn(item, "tool_calls").map((call) => ({
+    id: call.get("id"),
+    name: call.get("name") ?? call.get("function.name"),
+    arguments: call.get("arguments") ?? call.get("function.arguments"),
+  }));
+  const content = item.get("content");
+  // Exporters in JavaScript write the missing content of a call as text.
+  const isMissing = content === "null" && item.get("role") === "assistant";
+  return {
+    role: item.get("role"),
+    content: isMissing ? null : blocksOrText(bag, content),
+    tool_call_id: item.get("tool_call_id"),
+    reasoning_content: item.get("reasoning_content") ?? item.get("reasoning"),
+    ...(calls.length > 0 && { tool_calls: calls }),
+  };
+}
+
+/** Content of several parts comes as JSON text; other JSON is what was said. */
+function blocksOrText(bag: AttributeBag, content: unknown): unknown {
+  const parsed = bag.parsed(content);
+  const isBlocks =
+    Array.isArray(parsed) &&
+    parsed.length > 0 &&
+    (parsed as unknown[]).every((block) => typeof block === "object" && block !== null && "type" in block);
+  return isBlocks ? parsed : content;
+}
+
+function toolOfItem(item: IndexedItem): unknown {
+  const given = item.get("parameters") ?? item.get("arguments") ?? item.get("input_schema");
+  return toolOf({ name: item.get("name"), description: item.get("description"), parameters: parsedSchema(given) });
+}
+
+function parsedSchema(given: unknown): unknown {
+  if (typeof given !== "string") return given;
+  try {
+    return JSON.parse(given) as unknown;
+  } catch {
+    return given;
+  }
+}

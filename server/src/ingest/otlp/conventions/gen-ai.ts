@@ -1,0 +1,126 @@
+import type { Convention, SpanContent, SpanView } from "../convention.ts";
+import { toMessages, type Message } from "../messages/message.ts";
+import { toolsOf } from "../messages/tool-calls.ts";
+
+/**
+ * OpenTelemetry's GenAI semantic conventions from 1.37 on, with the extra keys that exporters add to them.
+ * https://opentelemetry.io/docs/specs/semconv/gen-ai/
+ */
+export const genAi: Convention = {
+  name: "gen-ai",
+  applies: ({ bag }) => bag.hasFamily("gen_ai"),
+  fields: {
+    model: ["gen_ai.response.model", "gen_ai.request.model"],
+    provider_id: ["gen_ai.provider.name", "gen_ai.system"],
+    temperature: ["gen_ai.request.temperature"],
+    top_p: ["gen_ai.request.top_p"],
+    max_tokens: ["gen_ai.request.max_tokens", "gen_ai.request.max_completion_tokens"],
+    frequency_penalty: ["gen_ai.request.frequency_penalty"],
+    presence_penalty: ["gen_ai.request.presence_penalty"],
+    n: ["gen_ai.request.choice.count", "gen_ai.request.n"],
+    stop: ["gen_ai.request.stop_sequences"],
+    dimensions: ["gen_ai.embeddings.dimension.count"],
+    stream: ["gen_ai.request.stream", "gen_ai.request.is_stream", "gen_ai.is_streaming"],
+    thread_identifier: ["gen_ai.conversation.id"],
+    span_workflow_name: ["gen_ai.workflow.name"],
+    prompt_name: ["gen_ai.prompt.name"],
+  },
+  derive: ({ bag, operation }) => ({
+    // On a chat span it is the tool that the model asked for.
+    span_name: operation === "execute_tool" || operation === "tool_call" ? bag.peekText("gen_ai.tool.name") : undefined,
+  }),
+  usage: {
+    input: ["gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"],
+    output: ["gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"],
+    total: ["gen_ai.usage.total_tokens"],
+    cacheRead: [
+      "gen_ai.usage.cache_read.input_tokens",
+      "gen_ai.usage.cache_read_input_tokens",
+      "gen_ai.usage.cached_input_tokens",
+      "gen_ai.usage.input_cached_tokens",
+      "gen_ai.usage.details.cache_read_tokens",
+      "gen_ai.usage.details.cache_read_input_tokens",
+    ],
+    cacheWrite: [
+      "gen_ai.usage.cache_creation.input_tokens",
+      "gen_ai.usage.cache_creation_input_tokens",
+      "gen_ai.usage.cache_write.input_tokens",
+      "gen_ai.usage.cache_write_input_tokens",
+      "gen_ai.usage.details.cache_write_tokens",
+      "gen_ai.usage.details.cache_creation_input_tokens",
+    ],
+    cacheWrite5m: ["gen_ai.usage.cache_creation_5m_input_tokens", "gen_ai.usage.cache_write_5m_input_tokens"],
+    cacheWrite1h: ["gen_ai.usage.cache_creation_1h_input_tokens", "gen_ai.usage.cache_write_1h_input_tokens"],
+    reasoning: [
+      "gen_ai.usage.reasoning.output_tokens",
+      "gen_ai.usage.reasoning_tokens",
+      "gen_ai.usage.details.reasoning_tokens",
+    ],
+    audioInput: [
+      "gen_ai.usage.audio_input_tokens",
+      "gen_ai.usage.input_audio_tokens",
+      "gen_ai.usage.details.input_audio_tokens",
+    ],
+    audioOutput: [
+      "gen_ai.usage.audio_output_tokens",
+      "gen_ai.usage.output_audio_tokens",
+      "gen_ai.usage.details.output_audio_tokens",
+    ],
+  },
+  // These pass on what Anthropic and Bedrock count, where the input is only the fresh part.
+  cache: ({ scopeName }) =>
+    /^@traceloop\/instrumentation-(?:anthropic|bedrock)$/.test(scopeName) ? "exclusive" : undefined,
+  cost: ["gen_ai.usage.cost"],
+  costParts: ["gen_ai.usage.input_cost", "gen_ai.usage.output_cost"],
+  content: ({ bag, operation }) => {
+    const content = structuredContent({
+      input: bag.takeTree("gen_ai.input.messages"),
+      output: bag.takeTree("gen_ai.output.messages"),
+      system: bag.takeTree("gen_ai.system_instructions"),
+      tools: bag.takeTree("gen_ai.tool.definitions"),
+    });
+    if (operation === "chat") return content;
+    return {
+      ...content,
+      input: content.input ?? bag.take("gen_ai.tool.call.arguments"),
+      output: content.output ?? bag.take("gen_ai.tool.call.result"),
+    };
+  },
+};
+
+/** The attributes of 1.37: JSON text or structured, on the span, on an event or on a log record. */
+export function structuredContent(given: {
+  input: unknown;
+  output: unknown;
+  system: unknown;
+  tools: unknown;
+}): SpanContent {
+  const prompt = toMessages(given.input, "user");
+  // Embeddings are asked for texts: those are input, not messages.
+  const isTexts = Array.isArray(given.input) && (given.input as unknown[]).every((item) => typeof item === "string");
+  return {
+    prompt: isTexts ? undefined : withSystem(prompt, systemText(given.system)),
+    input: isTexts && (given.input as unknown[]).length > 0 ? given.input : undefined,
+    completions: toMessages(given.output, "assistant"),
+    tools: toolsOf(given.tools),
+  };
+}
+
+/** Puts the instructions first, unless the messages have some of their own. */
+export function withSystem(messages: Message[], system: Message | undefined): Message[] {
+  if (system === undefined || messages.some(({ role }) => role === "system")) return messages;
+  return [system, ...messages];
+}
+
+/** A list of parts, or plain text. */
+export function systemText(given: unknown): Message | undefined {
+  if (typeof given === "string") return given === "" ? undefined : { role: "system", content: given };
+  return Array.isArray(given) && given.length > 0
+    ? toMessages({ role: "system", parts: given }, "system")[0]
+    : undefined;
+}
+
+/** Whether a span is a call of a model, as far as the semantic conventions tell. */
+export function isModelCall({ operation }: SpanView): boolean {
+  return ["chat", "text_completion", "generate_content", "embeddings"].includes(operation);
+}

@@ -1,0 +1,41 @@
+import { isObject } from "../../../lib/json.ts";
+import type { Convention, SpanView } from "../convention.ts";
+import { holdsMessages, toMessages, type Message } from "../messages/message.ts";
+
+/** Bare names that people choose by hand, and what is left when nobody more specific knew. */
+export const generic: Convention = {
+  name: "generic",
+  applies: () => true,
+  fields: {
+    customer_identifier: ["gen_ai.user", "gen_ai.request.user", "enduser.id", "user_id"],
+    thread_identifier: ["thread_id", "conversation_id"],
+  },
+  derive: ({ bag, span }) => ({
+    model: hasModelEvidence({ bag }) ? bag.takeText("model") : undefined,
+    span_name: span.name,
+  }),
+  content({ bag }) {
+    const input = bag.takeAny("input", "prompt");
+    const output = bag.takeAny("output", "completion");
+    const prompt = messagesIn(bag.parsed(input), "messages", "user");
+    const completions = messagesIn(bag.parsed(output), "choices", "assistant");
+    return {
+      prompt,
+      completions,
+      input: prompt.length > 0 ? undefined : input,
+      output: completions.length > 0 ? undefined : output,
+    };
+  },
+};
+
+function hasModelEvidence({ bag }: Pick<SpanView, "bag">): boolean {
+  return bag.hasFamily("gen_ai", "llm", "prompt", "messages");
+}
+
+function messagesIn(value: unknown, list: string, role: string): Message[] {
+  const given = isObject(value) && list in value ? value[list] : value;
+  const choices = Array.isArray(given)
+    ? (given as unknown[]).map((item) => (isObject(item) ? (item["message"] ?? item) : item))
+    : given;
+  return holdsMessages(choices) ? toMessages(choices, role) : [];
+}

@@ -1,0 +1,33 @@
+import { isObject } from "../../../lib/json.ts";
+import type { Convention } from "../convention.ts";
+import { holdsMessages, toMessages } from "../messages/message.ts";
+
+const property = "lmnr.association.properties.";
+
+/** Laminar. Its model calls write the GenAI conventions beside it. */
+export const laminar: Convention = {
+  name: "laminar",
+  applies: ({ bag }) => bag.hasFamily("lmnr"),
+  fields: {
+    customer_identifier: [`${property}user_id`],
+    thread_identifier: [`${property}session_id`],
+  },
+  derive({ bag }) {
+    const path = bag.takeAny("lmnr.span.path");
+    const names = Array.isArray(path) ? path.filter((name) => typeof name === "string") : undefined;
+    return { span_path: names?.join(".") ?? path };
+  },
+  metadataPrefixes: [`${property}metadata.`],
+  content({ bag }) {
+    const input = bag.takeTree("lmnr.span.input");
+    const output = bag.takeTree("lmnr.span.output");
+    const messages = isObject(input) ? input["messages"] : input;
+    if (bag.peekText("lmnr.span.type")?.toLowerCase() !== "llm") return { input, output };
+    return {
+      prompt: holdsMessages(messages) ? toMessages(messages, "user") : undefined,
+      input: holdsMessages(messages) ? undefined : input,
+      completions: holdsMessages(output) ? toMessages(output, "assistant") : undefined,
+      output: holdsMessages(output) ? undefined : output,
+    };
+  },
+};

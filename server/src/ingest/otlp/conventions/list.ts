@@ -1,0 +1,50 @@
+import type { Convention } from "../convention.ts";
+import { adk } from "./adk.ts";
+import { aiSdk } from "./ai-sdk.ts";
+import { claudeCode } from "./claude-code.ts";
+import { codex } from "./codex.ts";
+import { genAi } from "./gen-ai.ts";
+import { genAiEvents } from "./gen-ai-events.ts";
+import { genAiIndexed } from "./gen-ai-indexed.ts";
+import { generic } from "./generic.ts";
+import { genkit } from "./genkit.ts";
+import { laminar } from "./laminar.ts";
+import { langfuse } from "./langfuse.ts";
+import { langsmith } from "./langsmith.ts";
+import { litellm } from "./litellm.ts";
+import { livekit } from "./livekit.ts";
+import { logfire } from "./logfire.ts";
+import { mastra } from "./mastra.ts";
+import { mlflow } from "./mlflow.ts";
+import { openinference } from "./openinference.ts";
+import { openllmetry } from "./openllmetry.ts";
+import { own } from "./own.ts";
+import { strands } from "./strands.ts";
+
+/**
+ * All vocabularies, the most deliberate first: the product's own keys, then those of observability SDKs, then the
+ * semantic conventions new to old, then what frameworks leave behind. See docs/adding-a-convention.md.
+ */
+export const conventions: readonly Convention[] = [
+  own,
+  langfuse,
+  laminar,
+  genAi,
+  openinference,
+  aiSdk,
+  genAiIndexed,
+  genAiEvents,
+  strands,
+  logfire,
+  langsmith,
+  livekit,
+  adk,
+  claudeCode,
+  codex,
+  mastra,
+  genkit,
+  litellm,
+  mlflow,
+  openllmetry,
+  generic,
+];

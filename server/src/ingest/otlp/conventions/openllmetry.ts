@@ -1,0 +1,36 @@
+import type { AttributeBag } from "../attribute-bag.ts";
+import type { Convention, SpanContent } from "../convention.ts";
+
+const property = (...names: string[]): string[] => names.map((name) => `traceloop.association.properties.${name}`);
+
+/** OpenLLMetry's decorators and associations. Its model calls write the GenAI conventions. */
+export const openllmetry: Convention = {
+  name: "openllmetry",
+  applies: ({ bag }) => bag.hasFamily("traceloop"),
+  fields: {
+    customer_identifier: property("customer_identifier", "customer_id", "user_id", "userId"),
+    thread_identifier: property("thread_id", "threadId", "session_id", "sessionId", "conversation_id"),
+    span_path: ["traceloop.entity.path"],
+    prompt_name: ["traceloop.prompt.key"],
+    prompt_version_number: ["traceloop.prompt.version"],
+    variables: ["traceloop.prompt.template_variables"],
+  },
+  derive: ({ bag }) => ({
+    // Spans below a decorated one carry its name too.
+    span_name: bag.has("traceloop.span.kind") ? bag.takeText("traceloop.entity.name") : undefined,
+    span_workflow_name: workflowName(bag),
+  }),
+  metadataPrefixes: ["traceloop.association.properties."],
+  content: ({ bag }): SpanContent => ({
+    input: bag.take("traceloop.entity.input"),
+    output: bag.take("traceloop.entity.output"),
+  }),
+};
+
+/** The key names the innermost workflow or agent: an agent's name is no workflow's. */
+function workflowName(bag: AttributeBag): string | undefined {
+  const name = bag.takeText("traceloop.workflow.name");
+  if (name === undefined || name === bag.peekText("gen_ai.agent.name")) return undefined;
+  const isAgent = bag.peekText("traceloop.span.kind") === "agent";
+  return isAgent ? undefined : name;
+}

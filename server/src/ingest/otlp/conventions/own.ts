@@ -1,0 +1,38 @@
+import { productFamilies } from "../../../domain/product-families.ts";
+import type { Convention } from "../convention.ts";
+
+const inEveryFamily = (...names: readonly string[]): string[] =>
+  productFamilies.flatMap((family) => names.map((name) => `${family}.${name}`));
+
+/** The product's own keys, as its SDKs and its documentation write them, under each of its names. */
+export const own: Convention = {
+  name: "own",
+  applies: ({ bag }) => bag.hasFamily(...productFamilies),
+  fields: {
+    log_method: inEveryFamily("entity.log_method"),
+    customer_identifier: inEveryFamily(
+      "customer_params.customer_identifier",
+      "customer.identifier",
+      "customer_identifier",
+    ),
+    customer_email: inEveryFamily("customer_params.email", "customer_params.customer_email", "customer.email"),
+    customer_name: inEveryFamily("customer_params.name", "customer_params.customer_name", "customer.name"),
+    customer_params: inEveryFamily("customer_params"),
+    thread_identifier: inEveryFamily("threads.thread_identifier", "thread.id", "thread_identifier"),
+    session_identifier: inEveryFamily("sessions.session_identifier", "session.id"),
+    trace_group_identifier: inEveryFamily(
+      "trace.trace_group_identifier",
+      "trace_group.group_identifier",
+      "trace_group.id",
+    ),
+    custom_identifier: inEveryFamily("span_params.custom_identifier", "custom_identifier"),
+    evaluation_identifier: inEveryFamily("evaluation_params.evaluation_identifier"),
+    properties: inEveryFamily("properties"),
+    span_tools: inEveryFamily("span.tools"),
+    span_handoffs: inEveryFamily("span.handoffs"),
+    tool_calls: inEveryFamily("span.tool_calls"),
+  },
+  metadataObjects: inEveryFamily("metadata"),
+  metadataPrefixes: inEveryFamily("metadata."),
+  metadataIsJson: true,
+};

@@ -1,0 +1,19 @@
+import type { Convention } from "../convention.ts";
+import { toMessages } from "../messages/message.ts";
+
+/** Strands agents: GenAI events and attributes, but for the instructions and what only names the span again. */
+export const strands: Convention = {
+  name: "strands",
+  applies: ({ scopeName }) => scopeName.startsWith("strands"),
+  derive: ({ bag, span }) => {
+    if (bag.peek("name") === span.name) bag.drop("name");
+    // The span's own times say the same.
+    bag.drop("gen_ai.event.start_time", "gen_ai.event.end_time");
+    return {};
+  },
+  content({ bag }) {
+    const system = bag.takeText("system_prompt");
+    const input = bag.takeTree("gen_ai.prompt");
+    return { prompt: system === undefined ? undefined : toMessages(input, "user") };
+  },
+};

@@ -1,0 +1,249 @@
+import { productFamilies } from "../../domain/product-families.ts";
+import type { SpanView } from "./convention.ts";
+
+/** What is known once the content was read. */
+type Evidence = { hasMessages: boolean; isModelCall: boolean };
+
+/**
+ * One key that says what a span is. `types` maps its values, lower case, to log types; a function where it depends.
+ * Values that no table knows decide nothing.
+ */
+type Rule = {
+  key: string;
+  types: Readonly<Record<string, string | ((view: SpanView, evidence: Evidence) => string)>>;
+};
+
+const taskOrWorkflow = ({ isRoot }: SpanView): string => (isRoot ? "workflow" : "task");
+const chatOrGeneration = (_view: SpanView, { hasMessages }: Evidence): string => (hasMessages ? "chat" : "generation");
+
+const documented = Object.fromEntries(
+  [
+    "text",
+    "chat",
+    "completion",
+    "response",
+    "embedding",
+    "transcription",
+    "speech",
+    "workflow",
+    "task",
+    "tool",
+    "agent",
+    "handoff",
+    "guardrail",
+    "function",
+    "custom",
+    "generation",
+    "unknown",
+    "score",
+    "batch",
+  ].map((type) => [type, type]),
+);
+
+/** Chat, or `response` where it was the Responses API that was called. */
+const chat = ({ bag }: SpanView): string => {
+  const isResponses =
+    bag.peek("openai.api.type") === "responses" ||
+    bag.peekText("gen_ai.response.id")?.startsWith("resp_") === true ||
+    bag.peekText("gen_ai.system")?.endsWith(".responses") === true;
+  return isResponses ? "response" : "chat";
+};
+
+/** In order of authority: the first rule that knows its value decides. */
+const rules: readonly Rule[] = [
+  ...productFamilies.map((family) => ({
+    key: `${family}.entity.log_type`,
+    types: { ...documented, trace: "workflow", step: "task", llm: "generation", model: "generation" },
+  })),
+  {
+    key: "langfuse.observation.type",
+    types: {
+      generation: chatOrGeneration,
+      chain: "task",
+      retriever: "task",
+      guardrail: "guardrail",
+      embedding: "embedding",
+      agent: "agent",
+      tool: "tool",
+      evaluator: "custom",
+      event: "custom",
+      span: taskOrWorkflow,
+    },
+  },
+  {
+    key: "openinference.span.kind",
+    types: {
+      llm: "chat",
+      embedding: "embedding",
+      agent: "agent",
+      tool: "tool",
+      chain: taskOrWorkflow,
+      retriever: "task",
+      reranker: "task",
+      guardrail: "guardrail",
+      evaluator: "custom",
+      prompt: "task",
+    },
+  },
+  {
+    key: "gen_ai.operation.name",
+    types: {
+      chat,
+      generate_content: chat,
+      generate: chat,
+      llm_call: chat,
+      call_llm: chat,
+      text_completion: "completion",
+      completion: "completion",
+      embeddings: "embedding",
+      execute_tool: "tool",
+      tool_call: "tool",
+      invoke_agent: "agent",
+      create_agent: "agent",
+      agent_call: "agent",
+      agent_step: "task",
+      model_step: "task",
+      workflow_step: "task",
+      schedule_tool_calls: "task",
+      invoke_workflow: "workflow",
+      retrieval: "task",
+      guard: "guardrail",
+      "guardrail.run": "guardrail",
+    },
+  },
+  {
+    key: "traceloop.span.kind",
+    types: {
+      workflow: "workflow",
+      task: "task",
+      agent: "agent",
+      tool: "tool",
+      session: "task",
+      guardrail: "guardrail",
+    },
+  },
+  {
+    key: "mastra.span.type",
+    types: {
+      agent_run: "agent",
+      workflow_run: "workflow",
+      workflow_step: "task",
+      model_generation: "task",
+      model_step: "task",
+      model_inference: "chat",
+      model_chunk: "task",
+      llm_generation: "chat",
+      tool_call: "tool",
+      mcp_tool_call: "tool",
+      processor_run: "task",
+      generic: "task",
+    },
+  },
+  {
+    key: "genkit:metadata:subtype",
+    types: {
+      model: "chat",
+      flow: taskOrWorkflow,
+      tool: "tool",
+      embedder: "embedding",
+      retriever: "task",
+      util: "task",
+    },
+  },
+  {
+    key: "lmnr.span.type",
+    types: { llm: "chat", tool: "tool", executor: "task", evaluator: "custom", evaluation: "custom", default: "task" },
+  },
+  {
+    key: "langsmith.span.kind",
+    types: {
+      llm: "chat",
+      tool: "tool",
+      chain: taskOrWorkflow,
+      retriever: "task",
+      embedding: "embedding",
+      prompt: "task",
+      parser: "task",
+    },
+  },
+  {
+    key: "mlflow.spanType",
+    types: {
+      llm: "chat",
+      chat_model: "chat",
+      agent: "agent",
+      tool: "tool",
+      chain: taskOrWorkflow,
+      embedding: "embedding",
+      retriever: "task",
+      reranker: "task",
+      parser: "task",
+    },
+  },
+  {
+    key: "ai.operationId",
+    types: {
+      "ai.generatetext.dogenerate": chat,
+      "ai.streamtext.dostream": chat,
+      "ai.generateobject.dogenerate": chat,
+      "ai.streamobject.dostream": chat,
+      "ai.generatetext": taskOrWorkflow,
+      "ai.streamtext": taskOrWorkflow,
+      "ai.generateobject": taskOrWorkflow,
+      "ai.streamobject": taskOrWorkflow,
+      "ai.embed": "embedding",
+      "ai.embedmany": "embedding",
+      "ai.embed.doembed": "embedding",
+      "ai.embedmany.doembed": "embedding",
+      "ai.toolcall": "tool",
+    },
+  },
+  {
+    key: "llm.request.type",
+    types: { chat: "chat", completion: "completion", embedding: "embedding", rerank: "task" },
+  },
+];
+
+const toolEvidence = ["gen_ai.tool.name", "gen_ai.tool.call.id", "gen_ai.tool.call.arguments", "ai.toolCall.name"];
+
+/** Span names of frameworks that say nothing else of what a span is. */
+const spanNames: ReadonlyArray<readonly [scope: RegExp, name: RegExp, type: string]> = [
+  [/^livekit/, /^(?:llm_node|llm_request|llm_request_run)$/, "chat"],
+  [/^livekit/, /^function_tool$/, "tool"],
+  [/^livekit/, /^(?:agent_turn|agent_session)$/, "agent"],
+  [/^livekit/, /^tts_/, "speech"],
+  [/^com\.anthropic\.claude_code/, /^claude_code\.llm_request$/, "chat"],
+  [/^com\.anthropic\.claude_code/, /^claude_code\.tool\b/, "tool"],
+  [/^com\.anthropic\.claude_code/, /^claude_code\.interaction$/, "agent"],
+  [/^codex/, /^session_task\.turn$/, "agent"],
+  [/^codex/, /^handle_responses$/, "response"],
+  [/^gcp\.vertex\.agent$/, /^call_llm$/, "chat"],
+  [/^gcp\.vertex\.agent$/, /^execute_tool\b/, "tool"],
+  [/^gcp\.vertex\.agent$/, /^(?:agent_run|invoke_agent)\b/, "agent"],
+];
+
+/**
+ * What kind of span this is. Reads the bag before conventions take from it; what is decided by evidence alone waits
+ * for the content. A key that says no more than the log type is taken in the end.
+ */
+export function decideLogType(view: SpanView): (evidence: Evidence) => string {
+  const { bag, scopeName, span } = view;
+  for (const { key, types } of rules) {
+    const value = bag.peekText(key)?.toLowerCase();
+    if (value === undefined || !Object.hasOwn(types, value)) continue;
+    const type = types[value] ?? "task";
+    // The bag is read now: by the time of the evidence, its keys are taken.
+    const decided = typeof type === "string" || type === chatOrGeneration ? type : type(view, noEvidence);
+    return (evidence) => {
+      const logType = typeof decided === "string" ? decided : decided(view, evidence);
+      if (logType === value) bag.drop(key);
+      return logType;
+    };
+  }
+  if (toolEvidence.some((key) => bag.has(key))) return () => "tool";
+  const named = spanNames.find(([scope, name]) => scope.test(scopeName) && name.test(span.name));
+  const fallback = taskOrWorkflow(view);
+  return ({ isModelCall }) => named?.[2] ?? (isModelCall ? "chat" : fallback);
+}
+
+const noEvidence: Evidence = { hasMessages: false, isModelCall: false };

@@ -1,0 +1,255 @@
+import { normalizeUsage, type RawUsage } from "../../domain/usage.ts";
+import { limits } from "../../limits.ts";
+import { formatTimeNs, maxTimeNs, minTimeNs } from "../../lib/time.ts";
+import { Problem } from "../field-readers.ts";
+import type { NestedJson } from "../nested-json.ts";
+import * as read from "../field-readers.ts";
+import { wireFields } from "../wire-fields.ts";
+import { AttributeBag, asText } from "./attribute-bag.ts";
+import type { FieldTable, SpanContent, SpanView, UsageTable } from "./convention.ts";
+import { conventions } from "./conventions/list.ts";
+import type { OtlpEvent, OtlpSpan, ScopeItems } from "./export-request.ts";
+import { gatherMetadata, liftMetadata, type Metadata } from "./gather-metadata.ts";
+import { decideLogType } from "./log-type.ts";
+import type { Message } from "./messages/message.ts";
+import { readOutcome } from "./outcome.ts";
+import { providerOf } from "./provider.ts";
+import { timeToFirstToken } from "./time-to-first-token.ts";
+
+/** A span body in the vocabulary of ingest/wire-fields.ts. */
+export type SpanBody = Record<string, unknown>;
+
+type Gathered = {
+  body: SpanBody;
+  content: SpanContent;
+  usage: RawUsage;
+  metadata: Metadata;
+};
+
+/**
+ * Maps one span onto a span body. Every convention that applies takes what it knows; what nobody took becomes
+ * metadata, with the resource and the scope. `logEvents` are log records that belong to the span.
+ */
+export function mapSpan(
+  span: OtlpSpan,
+  { resource, scope }: Omit<ScopeItems<OtlpSpan>, "items">,
+  { nested, logEvents = [] }: { nested: NestedJson; logEvents?: readonly OtlpEvent[] },
+): SpanBody {
+  const view: SpanView = {
+    span,
+    scopeName: scope.name,
+    isRoot: span.parentSpanId === "",
+    operation: asText(span.attributes.get("gen_ai.operation.name")) ?? "",
+    bag: new AttributeBag(span.attributes, nested),
+    events: [...span.events, ...logEvents],
+  };
+  const gathered: Gathered = { body: {}, content: {}, usage: {}, metadata: Object.create(null) as Metadata };
+  // Outcome and kind read attributes that conventions take.
+  const outcome = readOutcome(view);
+  const firstTokenS = timeToFirstToken(view);
+  const kind = decideLogType(view);
+  for (const convention of conventions) {
+    if (!convention.applies(view)) continue;
+    takeFields(view, convention.fields ?? {}, gathered.body);
+    if (convention.derive) takeDerived(convention.derive(view), gathered.body);
+    takeUsage(view, convention, gathered.usage);
+    takeCost(view, convention, gathered.body);
+    takeContent(convention.content?.(view), gathered.content);
+    liftMetadata(view.bag, convention, gathered.metadata);
+  }
+
+  const { body, content, usage } = gathered;
+  Object.assign(body, identityOf(span), outcome);
+  placeContent(body, content);
+  body["log_type"] = kind(evidenceOf(gathered));
+  placeProvider(body, gathered.metadata);
+  placeUsage(body, usage);
+  if (firstTokenS !== undefined) {
+    body["time_to_first_token"] = firstTokenS;
+    body["stream"] ??= true;
+  }
+  if (view.span.links.length > 0) body["span_links"] = linksOf(span);
+  body["metadata"] = gatherMetadata(view, { resource, scope }, gathered.metadata);
+  return body;
+}
+
+/** A model, tokens, or both a question and an answer: a framework's own steps carry at most one of these two. */
+function evidenceOf({ body, content, usage }: Gathered): { hasMessages: boolean; isModelCall: boolean } {
+  const hasUsage = usage.input !== undefined || usage.output !== undefined;
+  const isAnswered = content.prompt !== undefined && content.completions !== undefined;
+  return {
+    hasMessages: content.prompt !== undefined || content.completions !== undefined,
+    isModelCall: body["model"] !== undefined || hasUsage || isAnswered,
+  };
+}
+
+function identityOf(span: OtlpSpan): SpanBody {
+  const start = timeText(span.startNs);
+  const end = timeText(span.endNs);
+  const body: SpanBody = {
+    trace_unique_id: span.traceId,
+    span_unique_id: span.spanId,
+    timestamp: end ?? start,
+    start_time: start,
+  };
+  if (span.parentSpanId !== "") body["span_parent_id"] = span.parentSpanId;
+  // An end before the start tells that clocks ran apart: no time passed, as far as can be known.
+  if (end !== undefined && span.endNs < span.startNs) body["latency"] = 0;
+  return body;
+}
+
+function timeText(ns: bigint): string | undefined {
+  return ns <= 0n || ns < minTimeNs || ns > maxTimeNs ? undefined : formatTimeNs(ns);
+}
+
+/** Takes each field that is open yet from the first key whose value the field's own reader accepts. */
+function takeFields({ bag }: SpanView, fields: FieldTable, body: SpanBody): void {
+  for (const [field, keys] of Object.entries(fields)) {
+    for (const key of body[field] === undefined ? keys : []) {
+      const value = readField(bag, field, key);
+      if (value === undefined) continue;
+      body[field] = value;
+      bag.drop(key);
+      break;
+    }
+    if (body[field] !== undefined) bag.dropEqual(keys, body[field]);
+  }
+}
+
+const treeReaders: ReadonlySet<unknown> = new Set([read.object, read.list, read.textOrObject, read.textOrList]);
+
+function readField(bag: AttributeBag, field: string, key: string): unknown {
+  const given = bag.peek(key);
+  const reader = wireFields.get(field)?.reader;
+  if (given === undefined || !reader) return undefined;
+  const tried = treeReaders.has(reader) ? bag.parsed(given) : given;
+  const value = reader(tried);
+  if (!(value instanceof Problem)) return value;
+  // Ids are sent as numbers now and then.
+  const text = asText(given);
+  const asTextValue = text === undefined ? value : reader(text);
+  return asTextValue instanceof Problem ? undefined : asTextValue;
+}
+
+/** Values that code found: those that the field's reader refuses are left out rather than cost the span. */
+function takeDerived(derived: SpanBody, body: SpanBody): void {
+  for (const [field, given] of Object.entries(derived)) {
+    if (body[field] !== undefined || given === undefined || given === null) continue;
+    const value = wireFields.get(field)?.reader(given);
+    if (value !== undefined && !(value instanceof Problem)) body[field] = given;
+  }
+}
+
+type Counts = Exclude<keyof RawUsage, "convention">;
+
+/**
+ * The first convention that counts input or output decides how its counts relate to cached tokens; later ones only
+ * fill in parts (cache, reasoning) that it does not know.
+ */
+function takeUsage(view: SpanView, convention: (typeof conventions)[number], usage: RawUsage): void {
+  if (!convention.usage) return;
+  const found =
+    typeof convention.usage === "function" ? convention.usage(view) : readUsageTable(view, convention.usage);
+  if (!found) return;
+  const isFirst = usage.input === undefined && usage.output === undefined;
+  const { convention: stated = convention.cache?.(view), ...counts } = found;
+  if (isFirst && (counts.input !== undefined || counts.output !== undefined)) {
+    usage.convention = stated;
+    Object.assign(usage, { ...counts, ...definedCounts(usage) });
+    return;
+  }
+  if (usage.convention === "exclusive" || stated === "exclusive") return;
+  Object.assign(usage, { ...counts, ...definedCounts(usage) });
+}
+
+function definedCounts(usage: RawUsage): RawUsage {
+  return Object.fromEntries(Object.entries(usage).filter(([, count]) => count !== undefined)) as RawUsage;
+}
+
+function readUsageTable({ bag }: SpanView, table: UsageTable): RawUsage {
+  const usage: RawUsage = {};
+  for (const [name, keys] of Object.entries(table)) {
+    for (const key of keys) {
+      const value = read.count(bag.peek(key) ?? "");
+      if (typeof value !== "number" || typeof bag.peek(key) === "boolean") continue;
+      usage[name as Counts] = value;
+      bag.drop(key);
+      bag.dropEqual(keys, value);
+      break;
+    }
+  }
+  return usage;
+}
+
+function takeCost({ bag }: SpanView, convention: (typeof conventions)[number], body: SpanBody): void {
+  const given = (key: string): number | undefined => {
+    const value = read.money(bag.peek(key) ?? "");
+    return typeof value === "number" ? value : undefined;
+  };
+  const stated = (convention.cost ?? []).find((key) => given(key) !== undefined);
+  if (stated !== undefined) {
+    body["cost"] ??= given(stated);
+    bag.drop(stated);
+  }
+  const parts = (convention.costParts ?? []).filter((key) => given(key) !== undefined);
+  if (parts.length > 0) body["cost"] ??= parts.reduce((sum, key) => sum + (given(key) ?? 0), 0);
+}
+
+function takeContent(found: SpanContent | undefined, content: SpanContent): void {
+  if (!found) return;
+  const { prompt, completions, tools, input, output } = found;
+  if (prompt && prompt.length > 0) content.prompt ??= prompt;
+  if (completions && completions.length > 0) content.completions ??= completions;
+  if (tools && tools.length > 0) content.tools ??= tools;
+  content.input ??= input;
+  content.output ??= output;
+}
+
+/** Messages stand for input and output; those are only stored where there are no messages. */
+function placeContent(body: SpanBody, { prompt, completions, tools, input, output }: SpanContent): void {
+  if (prompt) body["prompt_messages"] = prompt;
+  else if (input !== undefined && input !== null) body["input"] = input;
+  const answer = completions && answerOf(completions);
+  if (answer) body["completion_message"] = answer;
+  else if (output !== undefined && output !== null) body["output"] = output;
+  if (completions && completions.length > 1) body["completion_messages"] = completions;
+  if (tools) body["tools"] = tools;
+}
+
+function answerOf(completions: readonly Message[]): Message | undefined {
+  return completions.find(({ role }) => role === "assistant") ?? completions[0];
+}
+
+function placeProvider(body: SpanBody, metadata: Metadata): void {
+  const given = body["provider_id"];
+  if (typeof given !== "string") return;
+  const provider = providerOf(given);
+  if (provider === undefined) {
+    delete body["provider_id"];
+    metadata["gen_ai.system"] ??= given;
+  } else body["provider_id"] = provider;
+}
+
+function placeUsage(body: SpanBody, raw: RawUsage): void {
+  const usage = normalizeUsage(raw);
+  if (!usage) return;
+  body["prompt_tokens"] ??= usage.input;
+  body["completion_tokens"] ??= usage.output;
+  body["total_tokens"] ??= usage.total;
+  body["prompt_cache_hit_tokens"] ??= usage.cacheRead;
+  body["prompt_cache_creation_tokens"] ??= usage.cacheWrite;
+  body["cache_creation_1h_tokens"] ??= usage.cacheWrite1h;
+  body["reasoning_tokens"] ??= usage.reasoning;
+  body["audio_prompt_tokens"] ??= usage.audioInput || undefined;
+  body["audio_completion_tokens"] ??= usage.audioOutput || undefined;
+  // Exporters without a price of their own say 0: unknown is not free.
+  if (body["cost"] === 0 && (usage.total ?? 0) > 0) delete body["cost"];
+}
+
+function linksOf({ links }: OtlpSpan): unknown[] {
+  return links.slice(0, limits.otlpLinksPerSpan).map(({ traceId, spanId, attributes }) => ({
+    trace_id: traceId,
+    span_id: spanId,
+    ...(attributes.size > 0 && { attributes: Object.fromEntries(attributes) }),
+  }));
+}

@@ -1,0 +1,160 @@
+import { isObject } from "../../../lib/json.ts";
+import { toolCallOf, type ToolCall } from "./tool-calls.ts";
+
+/** What the blocks of one message are sorted into. */
+export type Content = {
+  /** Parts as OpenAI writes them: `{type: "text", text}`, `{type: "image_url", image_url: {url}}` … */
+  parts: unknown[];
+  toolCalls: ToolCall[];
+  toolResults: Array<{ id: string | undefined; content: string }>;
+  reasoning: string[];
+};
+
+export function createContent(): Content {
+  return { parts: [], toolCalls: [], toolResults: [], reasoning: [] };
+}
+
+type Block = Record<string, unknown>;
+type ReadBlock = (block: Block, into: Content) => void;
+
+const readText: ReadBlock = (block, into) => {
+  const text = block["text"] ?? block["content"];
+  if (typeof text === "string") into.parts.push({ type: "text", text });
+};
+const readReasoning: ReadBlock = (block, into) => {
+  const given = block["content"] ?? block["text"] ?? block["thinking"] ?? block["reasoning"] ?? block["summary"];
+  const text = textOf(given);
+  if (text !== "") into.reasoning.push(text);
+};
+const readCall: ReadBlock = (block, into) => {
+  into.toolCalls.push(toolCallOf(block));
+};
+const readResult: ReadBlock = (block, into) => {
+  const id = [block["id"], block["toolCallId"], block["tool_use_id"], block["toolUseId"], block["call_id"]].find(
+    (value) => typeof value === "string",
+  );
+  const given = block["response"] ?? block["result"] ?? block["output"] ?? block["content"];
+  into.toolResults.push({ id, content: textOf(given) });
+};
+const readBlob: ReadBlock = (block, into) => {
+  const data = block["content"] ?? block["data"];
+  if (typeof data !== "string") return;
+  pushMedia(into, { modality: block["modality"], mimeType: block["mime_type"] ?? block["mediaType"], data });
+};
+const readUri: ReadBlock = (block, into) => {
+  const url = block["uri"] ?? block["url"];
+  if (block["modality"] === "image") into.parts.push({ type: "image_url", image_url: { url } });
+  else into.parts.push(block);
+};
+/** `image` is a URL, data, or an object with either: AI SDK, OpenInference, Anthropic. */
+const readImage: ReadBlock = (block, into) => {
+  const source = block["image_url"] ?? block["image"] ?? block["source"] ?? block["url"];
+  const url = imageUrl(source, block["mediaType"] ?? block["mimeType"]);
+  into.parts.push(url === undefined ? block : { type: "image_url", image_url: { url } });
+};
+const readFile: ReadBlock = (block, into) => {
+  const { data } = block;
+  const mimeType = block["mediaType"] ?? block["mimeType"];
+  if (typeof data === "string" && typeof mimeType === "string") pushMedia(into, { mimeType, data });
+  else into.parts.push(block);
+};
+
+const typedBlocks: ReadonlyMap<string, ReadBlock> = new Map<string, ReadBlock>([
+  ["text", readText],
+  ["input_text", readText],
+  ["output_text", readText],
+  ["reasoning", readReasoning],
+  ["thinking", readReasoning],
+  ["tool_call", readCall],
+  ["tool-call", readCall],
+  ["tool_use", readCall],
+  ["toolUse", readCall],
+  ["server_tool_call", readCall],
+  ["server_tool_use", readCall],
+  ["function_call", readCall],
+  ["tool_call_response", readResult],
+  ["tool-result", readResult],
+  ["tool_result", readResult],
+  ["toolResult", readResult],
+  ["server_tool_call_response", readResult],
+  ["function_call_output", readResult],
+  ["blob", readBlob],
+  ["uri", readUri],
+  ["image", readImage],
+  ["image_url", readImage],
+  ["input_image", readImage],
+  ["file", readFile],
+]);
+
+/** Blocks without a type, told by the member they have: Bedrock and Gemini. */
+const untypedBlocks: ReadonlyArray<[member: string, read: ReadBlock]> = [
+  ["toolUse", readCall],
+  ["toolResult", readResult],
+  ["functionCall", readCall],
+  ["function_call", readCall],
+  ["functionResponse", readResult],
+  ["function_response", readResult],
+  ["reasoningContent", (block, into) => readReasoning(innerOf(block["reasoningText"]) ?? block, into)],
+  ["inlineData", readFile],
+  ["inline_data", (block, into) => readFile({ ...block, mimeType: block["mime_type"] }, into)],
+];
+
+/** Sorts one block of a message's content; a block of no known shape stays a part as it is. */
+export function readBlock(block: unknown, into: Content): void {
+  if (typeof block === "string") {
+    if (block !== "") into.parts.push({ type: "text", text: block });
+    return;
+  }
+  if (!isObject(block)) return;
+  const typed = typeof block["type"] === "string" ? typedBlocks.get(block["type"]) : undefined;
+  if (typed) return typed(block, into);
+  if (block["type"] === undefined) {
+    for (const [member, read] of untypedBlocks) {
+      const inner = innerOf(block[member]);
+      if (inner) return read(inner, into);
+    }
+    if (typeof block["text"] === "string")
+      return block["thought"] === true ? readReasoning(block, into) : readText(block, into);
+  }
+  into.parts.push(block);
+}
+
+/** The text of a tool's result: text as it is, blocks of text joined, `{type, value}` unwrapped, the rest as JSON. */
+function textOf(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (value === undefined || value === null) return "";
+  if (Array.isArray(value)) {
+    const texts = (value as unknown[]).map((item) => (isObject(item) ? item["text"] : undefined));
+    if (texts.length > 0 && texts.every((text) => typeof text === "string")) return texts.join("\n");
+  }
+  if (isObject(value) && typeof value["type"] === "string" && "value" in value) return textOf(value["value"]);
+  return JSON.stringify(value);
+}
+
+function pushMedia(into: Content, media: { modality?: unknown; mimeType?: unknown; data: string }): void {
+  const { modality, data } = media;
+  const mimeType = typeof media.mimeType === "string" ? media.mimeType : "application/octet-stream";
+  const url = /^(?:data:|https?:)/.test(data) ? data : `data:${mimeType};base64,${data}`;
+  if (modality === "image" || mimeType.startsWith("image/")) into.parts.push({ type: "image_url", image_url: { url } });
+  else if (modality === "audio" || mimeType.startsWith("audio/")) {
+    into.parts.push({ type: "input_audio", input_audio: { data, format: mimeType.slice(mimeType.indexOf("/") + 1) } });
+  } else into.parts.push({ type: "file", file: { file_data: url } });
+}
+
+function imageUrl(source: unknown, mimeType: unknown): string | undefined {
+  if (typeof source === "string") {
+    if (/^(?:data:|https?:)/.test(source) || typeof mimeType !== "string") return source;
+    return `data:${mimeType};base64,${source}`;
+  }
+  if (!isObject(source)) return undefined;
+  const { url, data } = source;
+  if (typeof url === "string") return url;
+  if (isObject(source["image"])) return imageUrl(source["image"], mimeType);
+  const mediaType = source["media_type"];
+  const type = typeof mediaType === "string" ? mediaType : "image/png";
+  return typeof data === "string" ? `data:${type};base64,${data}` : undefined;
+}
+
+function innerOf(value: unknown): Block | undefined {
+  return isObject(value) ? value : undefined;
+}

@@ -1,0 +1,39 @@
+import { finiteNumber, Problem, seconds } from "../field-readers.ts";
+import { parseTimeNs } from "../../lib/time.ts";
+import type { SpanView } from "./convention.ts";
+
+/** Key → how many of its units make a second. */
+const durations: ReadonlyArray<readonly [key: string, perSecond: number]> = [
+  ["gen_ai.response.time_to_first_chunk", 1],
+  ["gen_ai.client.operation.time_to_first_chunk", 1],
+  ["gen_ai.server.time_to_first_token", 1],
+  ["gen_ai.usage.ttft", 1],
+  ["ai.response.msToFirstChunk", 1000],
+  ["ai.stream.msToFirstChunk", 1000],
+  ["lk.response.ttft", 1],
+  ["ttft_ms", 1000],
+];
+
+/** Keys that say when the first token came, as ISO text, once or twice JSON-encoded. */
+const instants = ["langfuse.observation.completion_start_time", "mastra.completion_start_time"];
+
+const firstChunkEvent = "ai.stream.firstChunk";
+
+/** Seconds from the start of the span to the first token. */
+export function timeToFirstToken({ bag, span, events }: SpanView): number | undefined {
+  for (const [key, perSecond] of durations) {
+    const given = finiteNumber(bag.peek(key) ?? "");
+    const value = typeof given === "number" ? seconds(given / perSecond) : undefined;
+    if (value === undefined || value instanceof Problem) continue;
+    bag.drop(key);
+    return value;
+  }
+  for (const key of instants) {
+    const firstNs = parseTimeNs((bag.peekText(key) ?? "").replace(/^["\\]+|["\\]+$/g, ""));
+    if (firstNs === undefined || firstNs < span.startNs) continue;
+    bag.drop(key);
+    return Number(firstNs - span.startNs) / 1e9;
+  }
+  const first = events.find(({ name, timeNs }) => name === firstChunkEvent && timeNs >= span.startNs);
+  return first && Number(first.timeNs - span.startNs) / 1e9;
+}
