@@ -201,6 +201,11 @@ describe("content", () => {
     ]);
   });
 
+  test("a document that is a string stays one", () => {
+    const stored = row({ full_request: "plain", full_response: { a: "x" }, input: "plain" });
+    expect([stored.full_request, stored.full_response, stored.input]).toEqual(['"plain"', { a: "x" }, "plain"]);
+  });
+
   test("input that repeats the messages is not stored twice", () => {
     const messages = [{ role: "user", content: "x" }];
     expect(row({ prompt_messages: messages, input: JSON.stringify(messages) })).not.toHaveProperty("input");

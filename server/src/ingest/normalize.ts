@@ -153,15 +153,18 @@ function isMessageLogType(logType: string | undefined): boolean {
   return (messageLogTypes as readonly string[]).includes(logType ?? "");
 }
 
-/** Puts each plain value into its column, or into `extra`. */
+/**
+ * Puts each plain value into its column, or into `extra`. The store keeps what a column is sent as its text: a document
+ * that is itself a string must come as JSON text to stay one.
+ */
 function place(row: SpanRow, values: BodyValues): void {
   const columns: Record<string, unknown> = row;
   const extra: Record<string, unknown> = {};
   for (const [field, value] of Object.entries(values)) {
     const place = placeOfField.get(field);
     if (place === undefined || (values.disable_log === true && contentFields.has(field))) continue;
-    if (place === "column") columns[field] = value;
-    else extra[field] = value;
+    if (place === "extra") extra[field] = value;
+    else columns[field] = place === "document" && typeof value === "string" ? JSON.stringify(value) : value;
   }
   if (values.disable_log === true) extra["is_log_omitted"] = true;
   if (Object.keys(extra).length > 0) row.extra = extra;

@@ -32,7 +32,10 @@ export type SpanStore = {
   /** `count` is the number of groups, `rows` one page of them. */
   groupSpans(query: GroupSpansQuery, signal?: AbortSignal): Promise<{ count: number; rows: SpanGroup[] }>;
 
-  /** Has what ended before `cutoffNs` deleted in the background: it leaves reads and disk some time after. */
+  /**
+   * Takes what was received before `cutoffNs` out of every read, and frees its disk space in the background. By receipt,
+   * because the times of a span are its sender's: a clock that is years off must not delete it, nor keep it for ever.
+   */
   deleteOlderThan(organizationId: string, cutoffNs: bigint, signal?: AbortSignal): Promise<void>;
 
   /** @throws ServiceError `unavailable` */

@@ -13,7 +13,7 @@ export async function deleteOlderThan(
   signal?: AbortSignal,
 ): Promise<void> {
   const old = allOf(scopeWhere({ organization_id: organizationId }), {
-    sql: "timestamp < fromUnixTimestamp64Nano({cutoff_ns:Int64}, 'UTC')",
+    sql: "received_at < fromUnixTimestamp64Nano({cutoff_ns:Int64}, 'UTC')",
     params: { cutoff_ns: cutoffNs.toString() },
   });
   const found = await database.query(

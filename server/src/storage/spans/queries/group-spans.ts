@@ -4,7 +4,8 @@ import type { SpanDatabase } from "../drivers/span-database.ts";
 import type { GroupSpansQuery, SpanGroup, SpanGrouping, SpanGroupSortField } from "../span-store.ts";
 import { spanGroupSortFields } from "../span-store.ts";
 import { figureAlias, figuresOf, selectFigures } from "./figures.ts";
-import { selectionWhere } from "./selection.ts";
+import { rollUp } from "./roll-up.ts";
+import { selectionWhere, withoutFilter } from "./selection.ts";
 import { averageCost, averageOf, isError, isUnpriced, rowUsage, sumOf, sumOfCost } from "./usage.ts";
 
 /** The columns that make a group. Traces and threads are told apart by environment too; spans outside of any do not count. */
@@ -45,12 +46,13 @@ export async function groupSpans(
 ): Promise<{ count: number; rows: SpanGroup[] }> {
   const { columns, where: present } = keyColumns(query.groupBy);
   const where = selectionWhere(query);
+  const usage = await rollUp(database, [withoutFilter(query)], signal);
   const direction = query.sort.descending ? "DESC" : "ASC";
   const offset = (query.page - 1) * query.pageSize;
   const { rows, rowsBeforeLimit } = await database.query(
     {
       name: "group",
-      sql: `SELECT ${[...columns, ...select].join(", ")} FROM spans FINAL WHERE ${where.sql}${present}
+      sql: `${usage.with} SELECT ${[...columns, ...select].join(", ")} FROM spans FINAL WHERE ${where.sql}${present}
         GROUP BY ${columns.join(", ")} ORDER BY ${[`${figureAlias(query.sort.field)} ${direction}`, ...columns].join(", ")}
         LIMIT ${Math.min(query.pageSize, limits.groupRowsMax)} OFFSET ${offset}`,
       params: where.params,

@@ -34,12 +34,26 @@ export function selectionWhere({ scope, window, filter }: SpanSelection): Where 
   return allOf(scopeWhere(scope), windowWhere(window), filter && { ...filter, sql: `(${filter.sql})` });
 }
 
+/** All spans of the scope and window. */
+export function withoutFilter({ scope, window }: SpanSelection): Where {
+  return allOf(scopeWhere(scope), windowWhere(window));
+}
+
 export function allOf(...parts: ReadonlyArray<Where | undefined>): Where {
   const given = parts.filter((part) => part !== undefined);
   return {
     sql: given.map((part) => part.sql).join(" AND "),
     params: Object.assign({}, ...given.map((part) => part.params)) as StatementParams,
   };
+}
+
+/**
+ * The spans of several selections that have none in common, as what stands behind FROM. One is the usual case; several
+ * keep the primary key usable, which OR does not.
+ */
+export function spansOf(parts: readonly Where[], { isFinal = true } = {}): string {
+  const selects = parts.map(({ sql }) => `SELECT * FROM spans ${isFinal ? "FINAL" : ""} WHERE ${sql}`);
+  return `(${selects.join(" UNION ALL ")})`;
 }
 
 // 1900-01-01, the first day of ClickHouse's DateTime64; its last instant is that of an Int64.

@@ -1,7 +1,8 @@
 import type { SpanDatabase } from "../drivers/span-database.ts";
 import type { SpanSelection, SpanSummary } from "../span-store.ts";
 import { figuresOf, selectFigures } from "./figures.ts";
-import { selectionWhere } from "./selection.ts";
+import { rollUp } from "./roll-up.ts";
+import { selectionWhere, withoutFilter } from "./selection.ts";
 import { averageOf, isError, isUnpriced, rowUsage, sumOf, sumOfCost } from "./usage.ts";
 
 const figures: Record<keyof SpanSummary, string> = {
@@ -25,8 +26,13 @@ export async function summarizeSpans(
   signal?: AbortSignal,
 ): Promise<SpanSummary> {
   const where = selectionWhere(selection);
+  const usage = await rollUp(database, [withoutFilter(selection)], signal);
   const { rows } = await database.query(
-    { name: "summarize", sql: `SELECT ${select.join(", ")} FROM spans FINAL WHERE ${where.sql}`, params: where.params },
+    {
+      name: "summarize",
+      sql: `${usage.with} SELECT ${select.join(", ")} FROM spans FINAL WHERE ${where.sql}`,
+      params: where.params,
+    },
     signal,
   );
   return figuresOf(rows[0] ?? {}, Object.keys(figures) as (keyof SpanSummary)[]);

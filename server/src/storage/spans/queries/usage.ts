@@ -1,19 +1,22 @@
 import { llmLogTypes } from "../../../domain/span.ts";
 
 /**
- * What one row used, in one place: sums and groups are built from these expressions alone, so that a rule for wrappers
- * that restate their children has one place to stand.
+ * What one row used, in one place: sums, groups, traces and threads are built from these expressions alone. A span that
+ * restates what spans below it used counts for nothing; `is_restated` is what `roll-up.ts` says of it.
  */
 export const rowUsage = {
-  cost: "cost",
-  totalTokens: "total_tokens",
-  promptTokens: "prompt_tokens",
-  completionTokens: "completion_tokens",
+  cost: "if(is_restated, NULL, cost)",
+  totalTokens: "if(is_restated, NULL, total_tokens)",
+  promptTokens: "if(is_restated, NULL, prompt_tokens)",
+  completionTokens: "if(is_restated, NULL, completion_tokens)",
 } as const;
+
+/** Zeros, which some exporters send with every span, are no usage. */
+export const hasUsage = "(ifNull(total_tokens > 0, 0) OR ifNull(cost > 0, 0))";
 
 const isModelCall = `log_type IN (${llmLogTypes.map((type) => `'${type}'`).join(", ")})`;
 export const isError = "(status = 'failed' OR ifNull(status_code >= 400, 0))";
-export const isUnpriced = `(${isModelCall} AND isNull(${rowUsage.cost}))`;
+export const isUnpriced = `(${isModelCall} AND isNull(cost) AND NOT is_restated)`;
 
 /** 0 where no row has a value. A sum of dollars is cut where the error of adding doubles begins. */
 export const sumOf = (expression: string) => `ifNull(sum(${expression}), 0)`;
