@@ -1,0 +1,58 @@
+import { gunzipSync } from "node:zlib";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { decodeJsonTraces } from "../../src/ingest/otlp/decode-json.ts";
+import { decodeProtobufTraces } from "../../src/ingest/otlp/decode-protobuf.ts";
+import { expectedSpans } from "../fixtures/otlp/expected-spans.ts";
+import { fixture, fixtureNames, send, storedSpans, type Fixture } from "../support/otlp.ts";
+import { summarizeSpan, type SpanSummary } from "../support/otlp-summary.ts";
+import { startTestApp, type TestApp } from "../support/test-app.ts";
+import type { Answer } from "../support/test-client.ts";
+
+/** Every body that a real SDK sent is posted as it was sent, and read back through the API. */
+const names = fixtureNames("captures").filter((name) => name.includes(".traces."));
+
+let app: TestApp;
+const answers = new Map<string, Answer>();
+beforeAll(async () => {
+  app = await startTestApp();
+  for (const name of names) answers.set(name, await send(app.prod, "/api/v2/traces", fixture("captures", name)));
+}, 60_000);
+afterAll(() => app.stop());
+
+test("every scenario has its fixtures, and every fixture its scenario", () => {
+  expect([...new Set(names.map(scenarioOf))]).toEqual(Object.keys(expectedSpans));
+});
+
+test.each(names)("%s", async (name) => {
+  const sent = fixture("captures", name);
+  const answer = answers.get(name);
+  expect([answer?.status, answer?.text]).toEqual([200, name.includes(".pb") ? "" : '{"partialSuccess":{}}']);
+  const rows = await storedSpans(app.prod, { trace_unique_id: traceIds(sent) });
+  const stored = rows.map((row) => summarizeSpan(row, rows)).map(withoutTiming);
+  expect(inAnyOrder(stored)).toEqual(inAnyOrder(expectedSpans[scenarioOf(name)] ?? []));
+});
+
+function scenarioOf(name: string): string {
+  return name.split("--").slice(0, 2).join("--");
+}
+
+/** The manual span of this scenario starts and gets its first token within a millisecond: a stream or not by chance. */
+function withoutTiming(span: SpanSummary): SpanSummary {
+  const { streamed, ...rest } = span;
+  return span.name === "manual-gen" || streamed === undefined ? rest : { ...rest, streamed };
+}
+
+/** Siblings may start in the same millisecond. */
+function inAnyOrder(spans: readonly SpanSummary[]): SpanSummary[] {
+  const rounded = spans.map((span) =>
+    span.cost === undefined ? span : { ...span, cost: Number(span.cost.toFixed(4)) },
+  );
+  const key = (span: SpanSummary): string => JSON.stringify(Object.entries(span).toSorted());
+  return rounded.toSorted((a, b) => (key(a) < key(b) ? -1 : 1));
+}
+
+function traceIds({ name, body, headers }: Fixture): string[] {
+  const bytes = headers["content-encoding"] === undefined ? Buffer.from(body) : gunzipSync(body);
+  const request = name.includes(".json") ? decodeJsonTraces(bytes) : decodeProtobufTraces(bytes);
+  return [...new Set(request.groups.flatMap((group) => group.items.map((span) => span.traceId)))];
+}
