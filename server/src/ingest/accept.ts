@@ -1,7 +1,8 @@
 import type { ErrorCode, FieldErrors } from "../domain/errors.ts";
 import type { SpanRow } from "../domain/span.ts";
 import { limits } from "../limits.ts";
-import type { IdentityRecord, IdentityWrite, Journal, JournalEntry } from "../storage/journal/journal.ts";
+import type { IdentityRecord, IdentityWrite } from "../storage/journal/identity-memory.ts";
+import type { Journal, JournalEntry } from "../storage/journal/journal.ts";
 import type { IngestMetrics } from "../telemetry/ingest-metrics.ts";
 import type { PriceBook } from "./enrich/price.ts";
 import { judgeResend } from "./identity.ts";
@@ -56,7 +57,12 @@ export function createSpanIntake({ journal, prices, metrics, committed, now }: S
       });
       if (batch.lines.length > 0) {
         const payload = encodeLines(batch.lines);
-        const entry = await journal.append({ payload, rows: batch.lines.length, identities: batch.identities() });
+        const entry = await journal
+          .append({ payload, rows: batch.lines.length, identities: batch.identities() })
+          .catch((error: unknown) => {
+            metrics.journalRefusals.inc();
+            throw error;
+          });
         committed(entry, payload);
       }
       // What stands in for a superseded row may itself be on its way to the disk still.

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { IdentityRecord } from "../storage/journal/journal.ts";
+import type { IdentityRecord } from "../storage/journal/identity-memory.ts";
 
 /**
  * Which span a row is, and which of several versions of one span wins.

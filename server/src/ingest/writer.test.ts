@@ -42,8 +42,9 @@ function newFolder(): string {
   return path;
 }
 
-function bench(sink: Sink, path = newFolder()): Bench {
-  const journal = openJournal({ path, maxBytes: 1e9, identityMemoryMs: 1e9, now: Date.now });
+function bench(sink: Sink, path = newFolder(), over: (journal: Journal) => Partial<Journal> = () => ({})): Bench {
+  const opened = openJournal({ path, maxBytes: 1e9, identityMemoryMs: 1e9, now: Date.now });
+  const journal = { ...opened, ...over(opened) };
   const registry = new Registry();
   const writer = createSpanWriter({
     journal,
@@ -291,6 +292,39 @@ describe("rows that the store refuses", () => {
     await own.writer.stop(200);
     expect(own.journal.stats()).toMatchObject({ entries: 1, quarantined: 0 });
     expect(own.journal.read(1)?.toString()).toBe("a\nb\n");
+  });
+});
+
+describe("a journal whose disk is full", () => {
+  test("entries that could not be removed are removed with the next group", async () => {
+    let refusals = 1;
+    const own = bench(sinkOf(), newFolder(), (journal) => ({
+      remove: (seqs) => (refusals-- > 0 ? Promise.reject(new Error("disk full")) : journal.remove(seqs)),
+    }));
+    own.writer.start();
+    await add(own, "a");
+    await own.writer.flush();
+    expect(own.journal.stats().entries).toBe(1);
+    await add(own, "b");
+    await own.writer.flush();
+    expect(own.journal.stats()).toMatchObject({ entries: 0, bytes: 0 });
+  });
+
+  test("a bad row that could not be set aside stays, and is set aside once there is room", async () => {
+    let refusals = 2;
+    const sink = sinkOf(({ ndjson }) => {
+      if (ndjson.toString().includes("bad")) throw poison();
+    });
+    const own = bench(sink, newFolder(), (journal) => ({
+      quarantine: (...row) => (refusals-- > 0 ? Promise.reject(new Error("disk full")) : journal.quarantine(...row)),
+    }));
+    own.writer.start();
+    await add(own, "a", "bad", "b");
+    await until(() => own.writer.state().failing !== undefined);
+    expect(own.journal.stats()).toMatchObject({ entries: 1, quarantined: 0 });
+    await own.writer.flush();
+    expect(own.journal.stats()).toMatchObject({ entries: 0, quarantined: 1 });
+    expect(rowsOf(sink.batches)).toEqual(["a", "b"]);
   });
 });
 

@@ -56,6 +56,8 @@ class JournalWriter implements SpanWriter {
   #running: Promise<void> | undefined;
   #lastReplaySeq = 0;
   #addedSeq = 0;
+  /** Stored, but not removed from the journal yet. */
+  #storedSeqs: number[] = [];
   #writtenSeq = 0;
   #failing: WriterState["failing"];
   #flushRequested = false;
@@ -148,9 +150,13 @@ class JournalWriter implements SpanWriter {
     const seqs = entries.map(({ seq }) => seq);
     const lastSeq = seqs.at(-1) ?? 0;
     if (!(await this.#insert({ payload, rows, token: `${nodeId}:${seqs[0]}-${lastSeq}` }))) return;
-    await journal.remove(seqs).catch((error: unknown) => {
-      logger.error({ err: error }, "journal entries could not be removed; they will be replayed");
-    });
+    this.#storedSeqs.push(...seqs);
+    try {
+      await journal.remove(this.#storedSeqs);
+      this.#storedSeqs = [];
+    } catch (error) {
+      logger.error({ err: error }, "stored entries could not be removed from the journal; the next group tries again");
+    }
     this.#writtenSeq = lastSeq;
     for (const { seq, resolve } of this.#flushWaiters) if (seq <= lastSeq) resolve();
     this.#flushWaiters = this.#flushWaiters.filter(({ seq }) => seq > lastSeq);
@@ -188,26 +194,38 @@ class JournalWriter implements SpanWriter {
     const { metrics, logger, now } = this.#deps;
     metrics.insertFailures.inc();
     if (this.#failing || this.#stopping.signal.aborted) return;
-    logger.error({ err: error }, "the span store refuses rows; they stay in the journal");
+    logger.error({ err: error }, "rows cannot be stored; they stay in the journal");
     this.#failing = { sinceMs: now(), reason: error instanceof Error ? error.name : "unknown" };
   }
 
   /** Halves a batch that holds a bad row until that row stands alone. */
   async #isolate({ payload, token }: Batch, error: unknown): Promise<boolean> {
-    const { journal, metrics, logger } = this.#deps;
     const lines = splitLines(payload);
-    if (lines.length <= 1) {
-      logger.error({ err: error, token }, "a row was quarantined: the span store refuses its content");
-      metrics.quarantinedRows.inc();
-      await journal.quarantine(payload, String(error));
-      return true;
-    }
+    if (lines.length <= 1) return this.#quarantine(payload, error);
     const middle = lines.length >> 1;
     for (const [index, half] of [lines.slice(0, middle), lines.slice(middle)].entries()) {
       const part = { payload: Buffer.concat(half), rows: half.length, token: `${token}/${index}` };
       if (!(await this.#insert(part))) return false;
     }
     return true;
+  }
+
+  /** False only when the writer stops before the row is set aside on disk. */
+  async #quarantine(row: Buffer, refusal: unknown): Promise<boolean> {
+    const { journal, metrics, logger } = this.#deps;
+    const { signal } = this.#stopping;
+    for (let attempt = 0; !signal.aborted; attempt += 1) {
+      try {
+        await journal.quarantine(row, String(refusal));
+        metrics.quarantinedRows.inc();
+        logger.error({ err: refusal }, "a row was quarantined: the span store refuses its content");
+        return true;
+      } catch (error) {
+        this.#failed(error);
+        await sleep(retryDelayMs(attempt), undefined, { signal }).catch(() => undefined);
+      }
+    }
+    return false;
   }
 }
 

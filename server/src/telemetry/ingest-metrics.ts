@@ -4,6 +4,7 @@ import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 export type IngestMetrics = {
   accepted: Counter<"log_method">;
   refused: Counter<"log_method">;
+  journalRefusals: Counter;
   insertSeconds: Histogram;
   insertedRows: Counter;
   insertFailures: Counter;
@@ -32,6 +33,11 @@ export function createIngestMetrics(
       name: "spanway_spans_refused_total",
       help: "Spans refused by validation",
       labelNames: ["log_method"],
+      registers,
+    }),
+    journalRefusals: new Counter({
+      name: "spanway_journal_refusals_total",
+      help: "Requests refused because the journal was full or could not be written",
       registers,
     }),
     insertSeconds: new Histogram({

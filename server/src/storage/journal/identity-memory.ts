@@ -1,0 +1,84 @@
+import type { Database, RootDatabase } from "lmdb";
+
+/** `timestampNs` and `version` are the accepted row's own. */
+export type IdentityRecord = { timestampNs: bigint; version: bigint };
+export type IdentityWrite = { identity: Buffer } & IdentityRecord;
+
+const identityOverlapMs = 50;
+
+export type IdentityMemory = {
+  lookup(identity: Buffer): IdentityRecord | undefined;
+  /** Knows the records from now on. `put` writes them; one of the others is called once the transaction has ended. */
+  remember(identities: readonly IdentityWrite[]): { put(): void; succeeded(): void; failed(): void };
+};
+
+/**
+ * Two generations of a map identity → version; the older one is dropped whole when a new one begins,
+ * so that the memory is bounded by time without ever scanning it.
+ */
+export function openIdentityMemory(
+  root: RootDatabase,
+  { identityMemoryMs, now }: { identityMemoryMs: number; now: () => number },
+): IdentityMemory {
+  const uncommitted = new Map<string, IdentityRecord>();
+  const openGeneration = (generation: number): Database<Buffer, Buffer> =>
+    root.openDB<Buffer, Buffer>({ name: `identity-${generation}`, encoding: "binary", keyEncoding: "binary" });
+  const generationAt = (): number => Math.floor(now() / identityMemoryMs);
+
+  let generation = generationAt();
+  dropOldGenerations(root, generation);
+  let current = openGeneration(generation);
+  let previous = openGeneration(generation - 1);
+
+  const rotate = (): void => {
+    const next = generationAt();
+    if (next === generation) return;
+    generation = next;
+    dropOldGenerations(root, generation);
+    current = openGeneration(generation);
+    previous = openGeneration(generation - 1);
+  };
+
+  return {
+    lookup(identity) {
+      const fresh = uncommitted.get(identity.toString("latin1"));
+      if (fresh) return fresh;
+      const stored = current.getBinaryFast(identity) ?? previous.getBinaryFast(identity);
+      return stored && { timestampNs: stored.readBigInt64LE(0), version: stored.readBigUInt64LE(8) };
+    },
+    remember(identities) {
+      rotate();
+      for (const { identity, timestampNs, version } of identities) {
+        uncommitted.set(identity.toString("latin1"), { timestampNs, version });
+      }
+      const put = (): void => {
+        for (const { identity, timestampNs, version } of identities) {
+          const record = Buffer.allocUnsafe(16);
+          record.writeBigInt64LE(timestampNs, 0);
+          record.writeBigUInt64LE(version, 8);
+          void current.put(identity, record);
+        }
+      };
+      const forget = (): void => {
+        for (const { identity, version } of identities) {
+          const key = identity.toString("latin1");
+          if (uncommitted.get(key)?.version === version) uncommitted.delete(key);
+        }
+      };
+      // A read of this very event turn may still see the snapshot before the commit.
+      return { put, succeeded: () => void setTimeout(forget, identityOverlapMs).unref(), failed: forget };
+    },
+  };
+}
+
+function dropOldGenerations(root: RootDatabase, generation: number): void {
+  for (const name of root.getKeys({ start: "identity-", end: "identity-~" })) {
+    const number = Number(String(name).slice("identity-".length));
+    // What could not be dropped is tried again with the next generation.
+    if (number < generation - 1)
+      root
+        .openDB({ name: String(name), encoding: "binary" })
+        .drop()
+        .catch(() => undefined);
+  }
+}
