@@ -25,6 +25,7 @@ import { createRateLimiter } from "./http/rate-limit.ts";
 import { createHttpServer } from "./http/server.ts";
 import { createSpanIntake } from "./ingest/accept.ts";
 import { createPriceBook } from "./ingest/enrich/price.ts";
+import { createLogJoiner } from "./ingest/otlp/join-logs.ts";
 import { createSpanWriter, type SpanWriter } from "./ingest/writer.ts";
 import { enforceRetention } from "./jobs/retention.ts";
 import { scheduleJob } from "./jobs/schedule.ts";
@@ -33,6 +34,7 @@ import { limits } from "./limits.ts";
 import { createControlStores } from "./storage/control/control-stores.ts";
 import { openControlDatabase, type ControlDatabase } from "./storage/control/open-control-database.ts";
 import { openJournal } from "./storage/journal/journal.ts";
+import { openLogEvents } from "./storage/journal/log-events.ts";
 import { lockNode } from "./storage/journal/node-lock.ts";
 import { openSpanStore } from "./storage/spans/drivers/open-span-store.ts";
 import type { SpanStore } from "./storage/spans/span-store.ts";
@@ -104,6 +106,14 @@ async function compose(
     committed: (entry, payload) => writer.add(entry, payload),
     now,
   });
+  const catalogue = createSpanCatalogue();
+  const logEvents = openLogEvents({ path: join(config.dataDir, "otlp-logs"), maxBytes: limits.otlpWaitingBytes, now });
+  cleanup.push(() => logEvents.close());
+  const logs = createLogJoiner({ events: logEvents, spans, catalogue, intake, now });
+  const joining = scheduleJob({ name: "log join", everyMs: limits.otlpJoinEveryMs, logger }, (signal) =>
+    logs.joinWaiting(signal),
+  );
+  cleanup.push(() => joining.stop());
   const retention = scheduleJob({ name: "retention", everyMs: limits.retentionEveryMs, logger }, (signal) =>
     enforceRetention({ organizations: stores.organizations, spans, instanceDays: config.retentionDays, now }, signal),
   );
@@ -113,8 +123,9 @@ async function compose(
   const authenticator = createAuthenticator({ ...stores, tokens, nowMs: now });
   const endpoints = apiEndpoints({
     intake,
+    logs,
     spans,
-    catalogue: createSpanCatalogue(),
+    catalogue,
     stores,
     authenticator,
     passwords,

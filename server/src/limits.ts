@@ -56,8 +56,23 @@ export const limits = {
   otlpEventsPerSpan: 256,
   otlpErrorChars: 64 * KiB,
   otlpLinksPerSpan: 128,
+  /** Log records that wait for their spans, on each node. */
+  otlpWaitingBytes: 256 * MiB,
+  /** A record younger than this is not looked for: its span is likely under way to this very node. */
+  otlpJoinAfterMs: 1_000,
+  otlpJoinEveryMs: 500,
+  otlpJoinPauseMs: 60_000,
+  otlpJoinBatch: 256,
+  /** After this time messages whose span never came are stored as a span of their own. */
+  otlpJoinMs: 60 * 60 * 1_000,
   /** Messages, tool calls and parts that are put together from indexed keys, for each list. */
   otlpIndexedItems: 10_000,
+
+  // Traces
+  /** A trace of more spans, or of more bytes of input, output and metadata, is retrieved without those. */
+  fullTreeSpans: 10_000,
+  fullTreeBytes: 64 * MiB,
+  treeSpans: 200_000,
 
   // Journal and writer
   journalBytes: 2 * GiB,
@@ -116,4 +131,8 @@ export const limits = {
   filterDepth: 16,
   filterChars: 64 * KiB,
   groupRowsMax: 10_000,
+  /** Spans without usage that may stand between a wrapper and what it restates. */
+  usageLevels: 32,
+  /** Traces across each edge of a window that a list looks up as a whole; of more, the part within the window is shown. */
+  traceStraddlers: 500,
 } as const;

@@ -4,6 +4,7 @@ import type { Passwords } from "../auth/passwords.ts";
 import type { Tokens } from "../auth/tokens.ts";
 import type { AnyEndpoint } from "../http/endpoint.ts";
 import type { SpanIntake } from "../ingest/accept.ts";
+import type { LogJoiner } from "../ingest/otlp/join-logs.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";
 import type { SpanStore } from "../storage/spans/span-store.ts";
 import { createApiKey } from "./api-keys/create-api-key.ts";
@@ -13,6 +14,7 @@ import { getMe } from "./auth/get-me.ts";
 import { login } from "./auth/login.ts";
 import { refresh } from "./auth/refresh.ts";
 import { ingestSpans } from "./ingest/ingest-spans.ts";
+import { ingestOtlpLogs } from "./otlp/ingest-otlp-logs.ts";
 import { ingestOtlpMetrics } from "./otlp/ingest-otlp-metrics.ts";
 import { ingestOtlpTraces } from "./otlp/ingest-otlp-traces.ts";
 import { createOrganization } from "./organizations/create-organization.ts";
@@ -28,6 +30,7 @@ import { createTemporaryKey } from "./temporary-keys/create-temporary-key.ts";
 
 export type ApiDeps = SpanReadDeps & {
   intake: SpanIntake;
+  logs: LogJoiner;
   spans: SpanStore;
   stores: ControlStores;
   authenticator: CachingAuthenticator;
@@ -49,6 +52,7 @@ export function apiEndpoints(deps: ApiDeps): AnyEndpoint[] {
     retrieveSpan(deps),
     ingestSpans(deps),
     ingestOtlpTraces(deps),
+    ingestOtlpLogs(deps),
     ingestOtlpMetrics(),
     login(control),
     refresh(control),

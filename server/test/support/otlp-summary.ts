@@ -73,7 +73,7 @@ function tokensOf(row: Row): string {
 }
 
 function text(value: unknown): string {
-  return value === null || value === undefined ? "" : String(value as string | number | boolean);
+  return value === null || value === undefined ? "" : `${value as string | number | boolean}`;
 }
 
 function definedOnly(summary: { [K in keyof SpanSummary]: SpanSummary[K] | undefined }): SpanSummary {

@@ -5,6 +5,7 @@ import type { SpanIntake } from "../../ingest/accept.ts";
 import { acceptTraces, type AcceptedExport } from "../../ingest/otlp/accept-traces.ts";
 import { decodeJsonTraces } from "../../ingest/otlp/decode-json.ts";
 import { decodeProtobufTraces } from "../../ingest/otlp/decode-protobuf.ts";
+import type { LogJoiner } from "../../ingest/otlp/join-logs.ts";
 import { limits } from "../../limits.ts";
 import { originOf } from "../request-logs/read-span-bodies.ts";
 import { decodeExport, encodingOf, exportReply, otlpMediaTypes } from "./read-export.ts";
@@ -28,7 +29,7 @@ export const otlpSuccess = z
 
 const decoders = { json: decodeJsonTraces, protobuf: decodeProtobufTraces };
 
-export const ingestOtlpTraces = (deps: { intake: SpanIntake }) =>
+export const ingestOtlpTraces = (deps: { intake: SpanIntake; logs: Pick<LogJoiner, "eventsFor"> }) =>
   endpoint({
     id: "ingest_otlp_traces",
     method: "POST",

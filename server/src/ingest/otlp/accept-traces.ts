@@ -4,6 +4,7 @@ import type { RowOutcome, SpanIntake } from "../accept.ts";
 import { createNestedJson } from "../nested-json.ts";
 import type { SpanOrigin } from "../normalize.ts";
 import type { ExportRequest, OtlpSpan, ScopeItems } from "./export-request.ts";
+import type { LogJoiner } from "./join-logs.ts";
 import { mapSpan, type SpanBody } from "./map-span.ts";
 
 export type AcceptedExport = {
@@ -26,7 +27,7 @@ type PlacedSpan = Omit<ScopeItems<OtlpSpan>, "items"> & { span: OtlpSpan };
 export async function acceptTraces(
   request: ExportRequest<OtlpSpan>,
   origin: SpanOrigin,
-  { intake }: { intake: SpanIntake },
+  { intake, logs }: { intake: SpanIntake; logs: Pick<LogJoiner, "eventsFor"> },
 ): Promise<AcceptedExport> {
   const result: AcceptedExport = {
     accepted: 0,
@@ -38,7 +39,9 @@ export async function acceptTraces(
   for (let from = 0; from < spans.length; from += limits.otlpSliceSpans) {
     if (from > 0) await nextTurn();
     const slice = spans.slice(from, from + limits.otlpSliceSpans);
-    const bodies = slice.map(({ span, ...place }): SpanBody => mapSpan(span, place, { nested }));
+    const bodies = slice.map(({ span, ...place }): SpanBody =>
+      mapSpan(span, place, { nested, logEvents: logs.eventsFor(origin, span) }),
+    );
     countOutcomes(await intake.accept(bodies, origin), result);
   }
   return result;

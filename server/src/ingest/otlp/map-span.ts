@@ -206,7 +206,7 @@ function takeContent(found: SpanContent | undefined, content: SpanContent): void
 }
 
 /** Messages stand for input and output; those are only stored where there are no messages. */
-function placeContent(body: SpanBody, { prompt, completions, tools, input, output }: SpanContent): void {
+export function placeContent(body: SpanBody, { prompt, completions, tools, input, output }: SpanContent): void {
   if (prompt) body["prompt_messages"] = prompt;
   else if (input !== undefined && input !== null) body["input"] = input;
   const answer = completions && answerOf(completions);

@@ -47,19 +47,30 @@ export function openLogEvents({
   };
   for (const { key, value } of records.getRange()) hold(key, value);
 
+  const release = (seq: number, { key, text }: Stored): void => {
+    const entry = waiting.get(key);
+    const at = entry?.seqs.indexOf(seq) ?? -1;
+    if (!entry || at === -1) return;
+    entry.seqs.splice(at, 1);
+    entry.texts.splice(at, 1);
+    heldBytes -= text.length;
+    if (entry.seqs.length === 0) waiting.delete(key);
+  };
+
   return {
     async add(entries) {
       const bytes = entries.reduce((sum, { text }) => sum + text.length, 0);
       if (heldBytes + bytes > maxBytes) throw unavailable("Too many log records wait for their spans.");
-      const writes = entries.map((entry) => {
+      const added = entries.map((entry) => {
         const stored: Stored = { ...entry, atMs: now() };
         const seq = nextSeq;
         hold(seq, stored);
-        return records.put(seq, stored);
+        return { seq, stored };
       });
       try {
-        await Promise.all(writes);
+        await Promise.all(added.map(({ seq, stored }) => records.put(seq, stored)));
       } catch (error) {
+        for (const { seq, stored } of added) release(seq, stored);
         throw unavailable("Log records cannot be written.", error);
       }
     },

@@ -39,14 +39,15 @@ export const genAiEvents: Convention = {
     const { bag, operation } = view;
     const events = view.events.filter(isContentEvent);
     view.events = view.events.filter((event) => !isContentEvent(event));
-    const content = combined(bag, events);
+    const content = contentOfEvents(bag, events);
     if (operation !== "execute_tool") return content;
     // What a tool was given and gave back is no conversation.
     return { input: content.prompt?.at(-1)?.content, output: content.completions?.[0]?.content };
   },
 };
 
-function combined(bag: AttributeBag, events: readonly OtlpEvent[]): SpanContent {
+/** What the events of one span say together. */
+export function contentOfEvents(bag: AttributeBag, events: readonly OtlpEvent[]): SpanContent {
   const prompt: Message[] = [];
   const completions: Message[] = [];
   const details: Record<keyof typeof structuredKeys, unknown> = {

@@ -1,0 +1,43 @@
+import { z } from "zod";
+import { ServiceError } from "../../domain/errors.ts";
+import { endpoint } from "../../http/endpoint.ts";
+import { decodeJsonLogs } from "../../ingest/otlp/decode-json.ts";
+import { decodeProtobufLogs } from "../../ingest/otlp/decode-protobuf.ts";
+import type { LogJoiner } from "../../ingest/otlp/join-logs.ts";
+import { limits } from "../../limits.ts";
+import { originOf } from "../request-logs/read-span-bodies.ts";
+import { otlpSuccess } from "./ingest-otlp-traces.ts";
+import { decodeExport, encodingOf, exportReply, otlpMediaTypes } from "./read-export.ts";
+
+const body = z.object({ resourceLogs: z.array(z.looseObject({})) }).meta({ id: "OtlpLogs" });
+const decoders = { json: decodeJsonLogs, protobuf: decodeProtobufLogs };
+
+export const ingestOtlpLogs = (deps: { logs: Pick<LogJoiner, "accept"> }) =>
+  endpoint({
+    id: "ingest_otlp_logs",
+    method: "POST",
+    path: "/api/v1/logs",
+    aliases: ["/v1/logs", "/api/v2/logs", "/api/v2/traces/v1/logs"],
+    summary: "Join GenAI log events to their spans over OTLP/HTTP",
+    description:
+      "Instrumentations that keep prompts and answers out of spans send them as log records. Those that hold messages " +
+      "and name a span complete it, whichever of the two arrives first; all others are dropped.",
+    tags: ["Traces"],
+    auth: "key",
+    permission: "spans:write",
+    dialect: "otlp",
+    body: { kind: "raw", maxBytes: limits.requestBytes, documents: body, mediaTypes: otlpMediaTypes },
+    success: { status: 200, schema: otlpSuccess },
+    errors: ["invalid_request", "forbidden", "payload_too_large", "unsupported_media_type", "unavailable"],
+    async handler({ principal, body }) {
+      const encoding = encodingOf(body);
+      const request = decodeExport(body.bytes, encoding, decoders);
+      await deps.logs.accept(request, originOf(principal, "tracing_integration"));
+      if (request.malformed === 0) return exportReply(encoding);
+      const message = `${request.malformed} log records could not be decoded`;
+      if (request.groups.every(({ items }) => items.length === 0)) {
+        throw new ServiceError("invalid_request", `No log record was accepted: ${message}.`);
+      }
+      return exportReply(encoding, { rejectedField: "rejectedLogRecords", rejected: request.malformed, message });
+    },
+  });

@@ -1,0 +1,51 @@
+import { spanColumns, type SpanColumn } from "../../domain/span.ts";
+import { isObject, parseJsonText } from "../../lib/json.ts";
+import type { StoredSpan } from "../../storage/spans/span-store.ts";
+import { placeOfField } from "../wire-fields.ts";
+import type { SpanBody } from "./map-span.ts";
+
+const counts = [
+  "prompt_tokens",
+  "completion_tokens",
+  "total_tokens",
+  "prompt_cache_hit_tokens",
+  "prompt_cache_creation_tokens",
+  "reasoning_tokens",
+] as const;
+
+/** A stored span as the body that would be stored as the same row, so that it can be completed and accepted again. */
+export function bodyOfRow(row: StoredSpan): SpanBody {
+  const extra = objectIn(row.extra);
+  const body: SpanBody = {
+    timestamp: row.timestamp,
+    start_time: row.start_time,
+    status: row.status,
+    status_code: row.status_code,
+    metadata: { ...objectIn(row.metadata), ...objectIn(row.metadata_reserved) },
+    ...(isObject(extra["usage_details"]) ? extra["usage_details"] : {}),
+  };
+  for (const [field, place] of placeOfField) {
+    const value = place === "extra" ? extra[field] : columnValue(row, field as SpanColumn);
+    if (value !== undefined && value !== null && value !== "") body[field] = value;
+  }
+  for (const count of counts) if (row[count] !== null && row[count] !== undefined) body[count] = row[count];
+  // A computed cost is computed again.
+  if (row.cost_source === "stated") body["cost"] = row.cost;
+  return body;
+}
+
+function columnValue(row: StoredSpan, column: SpanColumn): unknown {
+  const value = row[column];
+  return spanColumns[column] === "json" && typeof value === "string" ? jsonIn(value) : value;
+}
+
+function jsonIn(text: string): unknown {
+  if (text === "") return undefined;
+  const parsed = parseJsonText(text);
+  return parsed.ok ? parsed.value : undefined;
+}
+
+function objectIn(text: string | undefined): Record<string, unknown> {
+  const value = jsonIn(text ?? "");
+  return isObject(value) ? value : {};
+}

@@ -1,0 +1,145 @@
+import { mkdtempSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createSpanCatalogue } from "../../filter/span-fields.ts";
+import { limits } from "../../limits.ts";
+import { openLogEvents, type LogEvents } from "../../storage/journal/log-events.ts";
+import type { SpanStore } from "../../storage/spans/span-store.ts";
+import type { SpanIntake } from "../accept.ts";
+import type { ExportRequest, OtlpLogRecord } from "./export-request.ts";
+import { createLogJoiner, type LogJoiner } from "./join-logs.ts";
+
+const origin = {
+  organization_id: "org",
+  environment: "prod" as const,
+  organization_key_id: "key",
+  organization_key_name: "Key",
+  log_method: "tracing_integration",
+};
+const signal = new AbortController().signal;
+let dir: string;
+let events: LogEvents;
+let nowMs = 0;
+let lookups = 0;
+let accepted: unknown[] = [];
+
+const open = (maxBytes = 1_000_000): LogEvents =>
+  openLogEvents({ path: join(dir, "events"), maxBytes, now: () => nowMs });
+/** A span store without spans. */
+const spans: Pick<SpanStore, "listSpans"> = {
+  listSpans: async () => {
+    lookups += 1;
+    return { count: 0, rows: [] };
+  },
+};
+const intake: SpanIntake = {
+  accept: async (bodies) => {
+    accepted.push(...bodies);
+    return [];
+  },
+};
+const joiner = (): LogJoiner =>
+  createLogJoiner({ events, spans, intake, catalogue: createSpanCatalogue(), now: () => nowMs });
+const exportOf = (spanId: string, content = "Weather?"): ExportRequest<OtlpLogRecord> => ({
+  malformed: 0,
+  groups: [
+    {
+      resource: new Map(),
+      scope: { name: "", version: "", attributes: new Map() },
+      items: [
+        {
+          traceId: "a".repeat(32),
+          spanId,
+          timeNs: 1_700_000_000_000_000_001n,
+          eventName: "gen_ai.user.message",
+          body: { content },
+          attributes: new Map([["plan", "pro"]]),
+        },
+      ],
+    },
+  ],
+});
+const spanId = "b".repeat(16);
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), "spanway-logs-"));
+  events = open();
+  nowMs = 1_000_000;
+  lookups = 0;
+  accepted = [];
+});
+afterEach(async () => {
+  await events.close();
+  await rm(dir, { recursive: true, force: true });
+});
+
+test("what waits survives a restart", async () => {
+  await joiner().accept(exportOf(spanId), origin);
+  await events.close();
+  events = open();
+  expect(joiner().eventsFor(origin, { traceId: "a".repeat(32), spanId })).toEqual([
+    {
+      name: "gen_ai.user.message",
+      timeNs: 1_700_000_000_000_000_001n,
+      attributes: new Map([
+        ["content", "Weather?"],
+        ["plan", "pro"],
+      ]),
+    },
+  ]);
+});
+
+test("a span that does not come is looked for ever less often", async () => {
+  const logs = joiner();
+  await logs.accept(exportOf(spanId), origin);
+  await logs.joinWaiting(signal);
+  expect(lookups).toBe(0);
+  for (let second = 0; second < 600; second += 1) {
+    nowMs += 1_000;
+    await logs.joinWaiting(signal);
+  }
+  expect(lookups).toBeGreaterThan(5);
+  expect(lookups).toBeLessThan(40);
+  expect(accepted).toEqual([]);
+});
+
+test("messages of a span that never came are stored as a span of their own", async () => {
+  const logs = joiner();
+  await logs.accept(exportOf(spanId), origin);
+  nowMs += limits.otlpJoinMs + 1;
+  await logs.joinWaiting(signal);
+  expect(accepted).toEqual([
+    {
+      trace_unique_id: "a".repeat(32),
+      span_unique_id: spanId,
+      log_type: "chat",
+      span_name: "gen_ai.user.message",
+      timestamp: "2023-11-14T22:13:20.000000001Z",
+      metadata: { plan: "pro" },
+      prompt_messages: [{ role: "user", content: "Weather?" }],
+    },
+  ]);
+  expect(events.isEmpty()).toBe(true);
+});
+
+test("records that are sent again say nothing new", async () => {
+  const logs = joiner();
+  for (let time = 0; time < 3; time += 1) await logs.accept(exportOf(spanId), origin);
+  expect(logs.eventsFor(origin, { traceId: "a".repeat(32), spanId })).toHaveLength(1);
+  nowMs += limits.otlpJoinMs + 1;
+  await logs.joinWaiting(signal);
+  expect(accepted).toMatchObject([{ prompt_messages: [{ role: "user", content: "Weather?" }] }]);
+  expect(events.isEmpty()).toBe(true);
+});
+
+test("more than may wait is refused, so that the exporter tries again", async () => {
+  await events.close();
+  events = open(500);
+  const logs = joiner();
+  await expect(logs.accept(exportOf(spanId, "x".repeat(500)), origin)).rejects.toMatchObject({ code: "unavailable" });
+  expect(events.isEmpty()).toBe(true);
+  await logs.accept(exportOf(spanId), origin);
+  expect(events.isEmpty()).toBe(false);
+});

@@ -1,0 +1,237 @@
+import type { Condition } from "../../filter/ast.ts";
+import type { Catalogue } from "../../filter/catalogue.ts";
+import { toClickHouse } from "../../filter/to-clickhouse.ts";
+import { isObject, parseJsonText } from "../../lib/json.ts";
+import { limits } from "../../limits.ts";
+import type { LogEventEntry, LogEvents } from "../../storage/journal/log-events.ts";
+import type { SpanStore, StoredSpan } from "../../storage/spans/span-store.ts";
+import { spanColumns, type SpanColumn, type SpanRow } from "../../domain/span.ts";
+import type { SpanIntake } from "../accept.ts";
+import { createNestedJson } from "../nested-json.ts";
+import type { SpanOrigin } from "../normalize.ts";
+import { AttributeBag, asText } from "./attribute-bag.ts";
+import { bodyOfRow } from "./body-of-row.ts";
+import { contentOfEvents, isContentEvent } from "./conventions/gen-ai-events.ts";
+import type { AttributeValue, ExportRequest, OtlpEvent, OtlpLogRecord } from "./export-request.ts";
+import { formatTimeNs, maxTimeNs, minTimeNs } from "../../lib/time.ts";
+import { placeContent, type SpanBody } from "./map-span.ts";
+
+/**
+ * Brings what was said, where an exporter sends it as log records, onto the spans it belongs to, in either order of
+ * arrival and also where span and records reached different nodes: a record waits on disk until its span is accepted
+ * here or is found in the span store.
+ */
+export type LogJoiner = {
+  /**
+   * Keeps the records of an export that hold messages of a span; all others are dropped. Once it resolves they are on
+   * disk. Returns how many were kept.
+   * @throws ServiceError `unavailable`
+   */
+  accept(request: ExportRequest<OtlpLogRecord>, origin: SpanOrigin): Promise<number>;
+  /** The events that wait for a span that is being accepted now. */
+  eventsFor(origin: SpanOrigin, span: { traceId: string; spanId: string }): readonly OtlpEvent[];
+  /** Completes stored spans with the events that wait for them; gives up on spans that never came. */
+  joinWaiting(signal: AbortSignal): Promise<void>;
+};
+
+export type LogJoinerDeps = {
+  events: LogEvents;
+  spans: Pick<SpanStore, "listSpans">;
+  catalogue: Catalogue<SpanRow>;
+  intake: SpanIntake;
+  /** Milliseconds since the epoch. */
+  now: () => number;
+};
+
+/** What is kept of a log record: all that joining it later needs. */
+type Kept = {
+  origin: SpanOrigin;
+  traceId: string;
+  spanId: string;
+  name: string;
+  timeNs: string;
+  attributes: Array<[string, AttributeValue]>;
+};
+
+type Waiting = { key: string; sinceMs: number; count: number; kept: Kept[]; first: Kept };
+
+export function createLogJoiner(deps: LogJoinerDeps): LogJoiner {
+  const { events, now } = deps;
+  const triedMs = new Map<string, number>();
+  /** Looked for again after half the time it has waited: what never comes costs less and less. */
+  const isDue = ({ key, sinceMs }: { key: string; sinceMs: number }): boolean => {
+    const waitedMs = now() - sinceMs;
+    const pauseMs = Math.min(waitedMs / 2, limits.otlpJoinPauseMs);
+    return waitedMs >= limits.otlpJoinAfterMs && now() - (triedMs.get(key) ?? 0) >= pauseMs;
+  };
+  return {
+    async accept(request, origin) {
+      const entries = request.groups.flatMap(({ items }) => items.flatMap((record) => entryOf(record, origin)));
+      if (entries.length > 0) await events.add(entries);
+      for (const { key } of entries) triedMs.delete(key);
+      return entries.length;
+    },
+    eventsFor(origin, { traceId, spanId }) {
+      if (events.isEmpty()) return [];
+      return keptOf(events.of(keyOf(origin, traceId, spanId))).map(eventOf);
+    },
+    async joinWaiting(signal) {
+      // A span that was accepted a moment ago is not in the store yet: what is too young waits for the next round.
+      for (const batch of batchesOf(events.waiting().filter(isDue), events)) {
+        signal.throwIfAborted();
+        await joinBatch(batch, deps, signal);
+        for (const { key } of batch) {
+          if (events.of(key).length === 0) triedMs.delete(key);
+          else triedMs.set(key, now());
+        }
+      }
+    },
+  };
+}
+
+function keyOf({ organization_id, environment }: SpanOrigin, traceId: string, spanId: string): string {
+  return [organization_id, environment, traceId, spanId].join("\n");
+}
+
+function entryOf(record: OtlpLogRecord, origin: SpanOrigin): LogEventEntry[] {
+  const { traceId, spanId, timeNs } = record;
+  const name = nameOf(record);
+  if (traceId === "" || spanId === "" || !isContentEvent({ name })) return [];
+  const body = isObject(record.body) ? Object.entries(record.body as Record<string, AttributeValue>) : [];
+  const attributes = [...new Map([...body, ...record.attributes])];
+  const kept: Kept = { origin, traceId, spanId, name, timeNs: timeNs.toString(), attributes };
+  return [{ key: keyOf(origin, traceId, spanId), text: JSON.stringify(kept) }];
+}
+
+/** The name has a field of its own since 2025; before, an attribute or the body held it. */
+function nameOf({ eventName, attributes, body }: OtlpLogRecord): string {
+  if (eventName !== "") return eventName;
+  return asText(attributes.get("event.name")) ?? (typeof body === "string" ? body : "");
+}
+
+function keptOf(texts: readonly string[]): Kept[] {
+  // An exporter that heard no answer sends its records again.
+  return [...new Set(texts)].slice(0, limits.otlpEventsPerSpan).flatMap((text) => {
+    const parsed = parseJsonText(text);
+    return parsed.ok ? [asKept(parsed.value)] : [];
+  });
+}
+
+/** Safe because nothing but `entryOf` writes these texts. */
+function asKept(value: unknown): Kept {
+  return value as Kept;
+}
+
+function eventOf({ name, timeNs, attributes }: Kept): OtlpEvent {
+  return { name, timeNs: BigInt(timeNs), attributes: new Map(attributes) };
+}
+
+/** Waiting spans by organisation and environment, a bounded number at a time. */
+function batchesOf(waiting: ReturnType<LogEvents["waiting"]>, events: LogEvents): Waiting[][] {
+  const byScope = new Map<string, Waiting[]>();
+  for (const { key, sinceMs } of waiting) {
+    const texts = events.of(key);
+    const kept = keptOf(texts);
+    const [first] = kept;
+    if (!first) continue;
+    const scope = `${first.origin.organization_id}\n${first.origin.environment}`;
+    const list = byScope.get(scope) ?? [];
+    list.push({ key, sinceMs, count: texts.length, kept, first });
+    byScope.set(scope, list);
+  }
+  return [...byScope.values()].flatMap((list) => {
+    const batches: Waiting[][] = [];
+    for (let from = 0; from < list.length; from += limits.otlpJoinBatch) {
+      batches.push(list.slice(from, from + limits.otlpJoinBatch));
+    }
+    return batches;
+  });
+}
+
+async function joinBatch(batch: readonly Waiting[], deps: LogJoinerDeps, signal: AbortSignal): Promise<void> {
+  const stored = await storedSpans(batch, deps, signal);
+  for (const { key, sinceMs, count, kept, first } of batch) {
+    const row = stored.get(`${first.traceId}\n${first.spanId}`);
+    const isLate = deps.now() - sinceMs > limits.otlpJoinMs;
+    if (!row && !isLate) continue;
+    const body = row ? completed(row, kept) : spanOfEvents(kept);
+    if (body) await deps.intake.accept([body], row ? originOfRow(row, first.origin) : first.origin);
+    await deps.events.remove(key, count);
+  }
+}
+
+const allColumns = Object.keys(spanColumns) as SpanColumn[];
+
+async function storedSpans(
+  batch: readonly Waiting[],
+  { spans, catalogue }: LogJoinerDeps,
+  signal: AbortSignal,
+): Promise<Map<string, StoredSpan>> {
+  const [head] = batch;
+  if (!head) return new Map();
+  const { organization_id, environment } = head.first.origin;
+  const isOneOf = (field: string, id: "traceId" | "spanId"): Condition => {
+    const values = [...new Set(batch.map(({ first }) => first[id]))];
+    return { type: "condition", field, operator: "equal", values };
+  };
+  const { rows } = await spans.listSpans(
+    {
+      scope: { organization_id, environment },
+      window: { fromNs: minTimeNs, toNs: maxTimeNs },
+      filter: toClickHouse(
+        { type: "all", filters: [isOneOf("trace_unique_id", "traceId"), isOneOf("span_unique_id", "spanId")] },
+        catalogue,
+      ),
+      sort: { field: "timestamp", descending: true },
+      page: 1,
+      pageSize: limits.otlpJoinBatch * 2,
+      fields: allColumns,
+    },
+    signal,
+  );
+  return new Map(rows.map((row) => [`${row.trace_unique_id ?? ""}\n${row.span_unique_id ?? ""}`, row]));
+}
+
+/** The span with what its events say; undefined where it knows all of that already. */
+function completed(row: StoredSpan, kept: readonly Kept[]): SpanBody | undefined {
+  const body = bodyOfRow(row);
+  const said = contentBody(kept);
+  const missing = Object.entries(said).filter(([field]) => body[field] === undefined);
+  return missing.length === 0 ? undefined : { ...body, ...Object.fromEntries(missing) };
+}
+
+/** What is left of a span that never came: its messages, at the time they were said. */
+function spanOfEvents(kept: readonly Kept[]): SpanBody {
+  const [first] = kept;
+  const timeNs = BigInt(first?.timeNs ?? "0");
+  return {
+    trace_unique_id: first?.traceId,
+    span_unique_id: first?.spanId,
+    log_type: "chat",
+    span_name: first?.name,
+    ...(timeNs > 0n && timeNs <= maxTimeNs && { timestamp: formatTimeNs(timeNs) }),
+    metadata: Object.fromEntries(kept.flatMap(({ attributes }) => attributes.filter(([key]) => !isContentKey(key)))),
+    ...contentBody(kept),
+  };
+}
+
+function contentBody(kept: readonly Kept[]): SpanBody {
+  const bag = new AttributeBag(new Map(), createNestedJson(limits.bodyNodes));
+  const body: SpanBody = {};
+  placeContent(body, contentOfEvents(bag, kept.map(eventOf)));
+  return body;
+}
+
+function isContentKey(key: string): boolean {
+  return /^(?:gen_ai\.(?:input\.messages|output\.messages|system_instructions|tool\.definitions)|content|message|tool_calls)$/.test(
+    key,
+  );
+}
+
+function originOfRow(row: StoredSpan, origin: SpanOrigin): SpanOrigin {
+  return {
+    ...origin,
+    organization_key_id: row.organization_key_id ?? origin.organization_key_id,
+    organization_key_name: row.organization_key_name ?? origin.organization_key_name,
+  };
+}
