@@ -79,7 +79,7 @@ export const limits = {
   writerGroupRows: 10_000,
   writerGroupBytes: 24 * MiB,
   writerGroupMs: 100,
-  writerBusyGroupMs: 400,
+  writerBusyGroupMs: 250,
   writerSmallGroupRows: 200,
   writerHeldBytes: 64 * MiB,
   journalReplayPage: 1000,
