@@ -56,6 +56,8 @@ export const limits = {
   otlpEventsPerSpan: 256,
   otlpErrorChars: 64 * KiB,
   otlpLinksPerSpan: 128,
+  /** Decorated spans of one trace that may run at a time while their parents are looked for. */
+  otlpRunningSpans: 64,
   /** Log records that wait for their spans, on each node. */
   otlpWaitingBytes: 256 * MiB,
   /** A record younger than this is not looked for: its span is likely under way to this very node. */

@@ -5,6 +5,7 @@ import { createNestedJson } from "../nested-json.ts";
 import type { SpanOrigin } from "../normalize.ts";
 import type { ExportRequest, OtlpSpan, ScopeItems } from "./export-request.ts";
 import type { LogJoiner } from "./join-logs.ts";
+import { restoreParents } from "./restore-parents.ts";
 import { mapSpan, type SpanBody } from "./map-span.ts";
 
 export type AcceptedExport = {
@@ -35,6 +36,7 @@ export async function acceptTraces(
     isWithoutIds: false,
   };
   const spans = placedSpans(request, result);
+  restoreParents(spans);
   const nested = createNestedJson(limits.bodyNodes);
   for (let from = 0; from < spans.length; from += limits.otlpSliceSpans) {
     if (from > 0) await nextTurn();

@@ -224,7 +224,7 @@ const spanNames: ReadonlyArray<readonly [scope: RegExp, name: RegExp, type: stri
 
 /**
  * What kind of span this is. Reads the bag before conventions take from it; what is decided by evidence alone waits
- * for the content. A key that says no more than the log type is taken in the end.
+ * for the content. Keys that say no more than the log type are taken in the end.
  */
 export function decideLogType(view: SpanView): (evidence: Evidence) => string {
   const { bag, scopeName, span } = view;
@@ -236,7 +236,7 @@ export function decideLogType(view: SpanView): (evidence: Evidence) => string {
     const decided = typeof type === "string" || type === chatOrGeneration ? type : type(view, noEvidence);
     return (evidence) => {
       const logType = typeof decided === "string" ? decided : decided(view, evidence);
-      if (logType === value) bag.drop(key);
+      for (const rule of rules) if (bag.peekText(rule.key)?.toLowerCase() === logType) bag.drop(rule.key);
       return logType;
     };
   }

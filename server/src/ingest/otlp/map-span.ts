@@ -153,6 +153,8 @@ function takeUsage(view: SpanView, convention: (typeof conventions)[number], usa
   if (!found) return;
   const isFirst = usage.input === undefined && usage.output === undefined;
   const { convention: stated = convention.cache?.(view), ...counts } = found;
+  // Where the vocabulary is known to exclude what was cached, its total is only its own sum and tells nothing.
+  if (stated === "exclusive") delete counts.total;
   if (isFirst && (counts.input !== undefined || counts.output !== undefined)) {
     usage.convention = stated;
     Object.assign(usage, { ...counts, ...definedCounts(usage) });

@@ -19,7 +19,7 @@ export const claudeCode: Convention = {
   },
   cache: () => "exclusive",
   cost: ["cost_usd"],
-  derive: ({ bag }) => ({ provider_id: bag.has("model") ? "anthropic" : undefined }),
+  derive: ({ span }) => ({ provider_id: span.attributes.has("model") ? "anthropic" : undefined }),
   content(view) {
     const { bag, span } = view;
     const isModelCall = span.name === "claude_code.llm_request";

@@ -11,7 +11,7 @@ export const codex: Convention = {
     thread_identifier: ["conversation.id", "thread.id"],
     customer_email: ["user.email"],
   },
-  derive: ({ bag }) => ({ provider_id: bag.has("model") ? "openai" : undefined }),
+  derive: ({ span }) => ({ provider_id: span.attributes.has("model") ? "openai" : undefined }),
   usage: {
     input: turn("input_tokens"),
     output: turn("output_tokens"),

@@ -1,4 +1,4 @@
-import type { Convention, SpanContent, SpanView } from "../convention.ts";
+import type { Convention, SpanContent } from "../convention.ts";
 import { toMessages, type Message } from "../messages/message.ts";
 import { toolsOf } from "../messages/tool-calls.ts";
 
@@ -118,9 +118,4 @@ export function systemText(given: unknown): Message | undefined {
   return Array.isArray(given) && given.length > 0
     ? toMessages({ role: "system", parts: given }, "system")[0]
     : undefined;
-}
-
-/** Whether a span is a call of a model, as far as the semantic conventions tell. */
-export function isModelCall({ operation }: SpanView): boolean {
-  return ["chat", "text_completion", "generate_content", "embeddings"].includes(operation);
 }

@@ -8,12 +8,13 @@ import { toolsOf } from "../messages/tool-calls.ts";
 export const genkit: Convention = {
   name: "genkit",
   applies: ({ bag }) => bag.hasFamily("genkit"),
-  fields: { span_name: ["genkit:name"], span_path: ["genkit:path"] },
+  fields: { span_path: ["genkit:path"] },
   derive: ({ bag }) => {
-    if (!isModel(bag)) return {};
-    const name = bag.peekText("genkit:name") ?? "";
+    const name = bag.takeText("genkit:name") ?? "";
+    if (!isModel(bag)) return { span_name: name };
     const config = memberOf(bag.peekTree("genkit:input"), "config");
     return {
+      span_name: name,
       model: name.slice(name.indexOf("/") + 1),
       provider_id: name.includes("/") ? name.slice(0, name.indexOf("/")) : undefined,
       temperature: memberOf(config, "temperature"),

@@ -1,0 +1,37 @@
+import { describe, expect, test } from "vitest";
+import type { OtlpEvent } from "./export-request.ts";
+import { mapped, type Given } from "./map-span.fixture.ts";
+
+describe("how it went", () => {
+  const exception: OtlpEvent = {
+    name: "exception",
+    timeNs: 0n,
+    attributes: new Map([["exception.message", "404 gone"]]),
+  };
+  test.each([
+    [
+      "the status",
+      {},
+      { status: { code: 2, message: "boom" } },
+      { status: "error", status_code: 500, error_message: "boom" },
+    ],
+    ["an exception", {}, { events: [exception] }, { status: "error", status_code: 404, error_message: "404 gone" }],
+    [
+      "Langfuse's level",
+      { "langfuse.observation.level": "ERROR", "langfuse.observation.status_message": "no" },
+      {},
+      { status: "error", error_message: "no" },
+    ],
+    [
+      "a code of HTTP",
+      { "http.response.status_code": 429 },
+      { status: { code: 2, message: "slow down" } },
+      { status: "error", status_code: 429 },
+    ],
+    ["error.type", { "error.type": "503" }, {}, { status: "error", status_code: 503, error_message: "503" }],
+    ["a tool's own status", { "gen_ai.tool.status": "error" }, {}, { status: "error" }],
+    ["nothing", { "http.response.status_code": 404 }, { status: { code: 1, message: "" } }, { status: "success" }],
+  ] as const)("told by %s", (_name, attributes, given, expected) => {
+    expect(mapped(attributes, given as Given)).toMatchObject(expected);
+  });
+});
