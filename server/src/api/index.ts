@@ -2,6 +2,7 @@ import type { CachingAuthenticator } from "../auth/authenticator.ts";
 import type { LoginThrottle } from "../auth/login-throttle.ts";
 import type { Passwords } from "../auth/passwords.ts";
 import type { Tokens } from "../auth/tokens.ts";
+import { createTraceCatalogue } from "../filter/trace-fields.ts";
 import type { AnyEndpoint } from "../http/endpoint.ts";
 import type { SpanIntake } from "../ingest/accept.ts";
 import type { LogJoiner } from "../ingest/otlp/join-logs.ts";
@@ -27,6 +28,8 @@ import type { SpanReadDeps } from "./request-logs/read-selection.ts";
 import { retrieveSpan } from "./request-logs/retrieve-span.ts";
 import { summarizeSpans } from "./request-logs/summarize-spans.ts";
 import { createTemporaryKey } from "./temporary-keys/create-temporary-key.ts";
+import { listTraces } from "./traces/list-traces.ts";
+import { retrieveTrace } from "./traces/retrieve-trace.ts";
 
 export type ApiDeps = SpanReadDeps & {
   intake: SpanIntake;
@@ -43,6 +46,7 @@ export type ApiDeps = SpanReadDeps & {
 export function apiEndpoints(deps: ApiDeps): AnyEndpoint[] {
   const { stores, now: nowMs } = deps;
   const control = { ...deps, ...stores, nowMs };
+  const traces = { ...deps, traceCatalogue: createTraceCatalogue(deps.catalogue) };
   return [
     createSpan(deps),
     bulkCreateSpans(deps),
@@ -51,6 +55,8 @@ export function apiEndpoints(deps: ApiDeps): AnyEndpoint[] {
     groupSpans(deps),
     retrieveSpan(deps),
     ingestSpans(deps),
+    listTraces(traces),
+    retrieveTrace(traces),
     ingestOtlpTraces(deps),
     ingestOtlpLogs(deps),
     ingestOtlpMetrics(),

@@ -2,8 +2,11 @@ import type { SpanDatabase } from "./drivers/span-database.ts";
 import { migrateSpans } from "./migrations/migrate.ts";
 import { deleteOlderThan } from "./queries/delete-spans.ts";
 import { groupSpans } from "./queries/group-spans.ts";
+import { hydrateSpans } from "./queries/hydrate-spans.ts";
 import { listSpans } from "./queries/list-spans.ts";
+import { listTraces } from "./queries/list-traces.ts";
 import { retrieveSpan } from "./queries/retrieve-span.ts";
+import { listTraceSpans, retrieveTraces } from "./queries/retrieve-trace.ts";
 import { summarizeSpans } from "./queries/summarize-spans.ts";
 import type { SpanStore } from "./span-store.ts";
 
@@ -16,6 +19,10 @@ export function createSpanStore(database: SpanDatabase): SpanStore {
     retrieveSpan: (scope, uniqueId, signal) => retrieveSpan(database, scope, uniqueId, signal),
     summarizeSpans: (query, signal) => summarizeSpans(database, query, signal),
     groupSpans: (query, signal) => groupSpans(database, query, signal),
+    listTraces: (query, signal) => listTraces(database, query, signal),
+    retrieveTraces: (scope, traceId, signal) => retrieveTraces(database, scope, traceId, signal),
+    listTraceSpans: (query, signal) => listTraceSpans(database, query, signal),
+    hydrateSpans: (scope, keys, fields, signal) => hydrateSpans(database, scope, keys, fields, signal),
     deleteOlderThan: (organizationId, cutoffNs, signal) => deleteOlderThan(database, organizationId, cutoffNs, signal),
     ping: (signal) => database.ping(signal),
     close: () => database.close(),

@@ -1,4 +1,5 @@
 import type { ColumnKind, SpanColumn, SpanScope, spanColumns } from "../../domain/span.ts";
+import type { TraceNumber, TraceSortField, TraceText } from "../../domain/trace.ts";
 
 /**
  * Where spans live: ClickHouse, in the process or behind a URL. One contract, proven on both by `contract/`.
@@ -31,6 +32,23 @@ export type SpanStore = {
 
   /** `count` is the number of groups, `rows` one page of them. */
   groupSpans(query: GroupSpansQuery, signal?: AbortSignal): Promise<{ count: number; rows: SpanGroup[] }>;
+
+  /** `count` is exact, and `rows` are one page. A trace is listed when a span of it ended within the window. */
+  listTraces(query: ListTracesQuery, signal?: AbortSignal): Promise<{ count: number; rows: StoredTrace[] }>;
+
+  /** The trace of this id in each environment of the scope that has one. */
+  retrieveTraces(scope: SpanScope, traceId: string, signal?: AbortSignal): Promise<StoredTrace[]>;
+
+  /** The spans of one trace, earliest start first. */
+  listTraceSpans(query: ListTraceSpansQuery, signal?: AbortSignal): Promise<StoredSpan[]>;
+
+  /** The spans of these keys, in their order; those that are gone are left out. */
+  hydrateSpans(
+    scope: SpanScope,
+    keys: readonly SpanKey[],
+    fields: readonly SpanColumn[],
+    signal?: AbortSignal,
+  ): Promise<StoredSpan[]>;
 
   /**
    * Takes what was received before `cutoffNs` out of every read, and frees its disk space in the background. By receipt,
@@ -175,6 +193,57 @@ export type SpanGroup = {
   first_timestamp: string;
   last_timestamp: string;
 } & Record<Exclude<SpanGroupSortField, "first_timestamp" | "last_timestamp">, number>;
+
+/** What finds one version of one span. */
+export type SpanKey = Pick<StoredSpan, "timestamp" | "unique_id" | "environment" | "version">;
+
+/** What a list of traces is filtered by. */
+export type TraceCondition = {
+  /** On spans: narrows what is read, without changing which traces there are of what is left. */
+  where?: SpanCondition | undefined;
+  /** On spans: `match_<i>` says whether any span of the trace fulfils the i-th. */
+  matches: readonly SpanCondition[];
+  /** On `figure_<name>` of the figures below, and on `match_<i>`. */
+  having: SpanCondition;
+  /** The names of figures that `having` reads: those of domain/trace.ts, and `name`. */
+  figures: readonly string[];
+};
+
+export type ListTracesQuery = {
+  scope: SpanScope;
+  window: TimeWindow;
+  condition?: TraceCondition | undefined;
+} & Page & {
+    /** Ties end in the trace id, in the same direction. */
+    sort: { field: TraceSortField; descending: boolean };
+  };
+
+export type ListTraceSpansQuery = {
+  scope: SpanScope;
+  traceId: string;
+  fields: readonly SpanColumn[];
+  limit: number;
+  offset?: number;
+};
+
+/**
+ * A trace as a whole. Texts are '' where absent. The root is the earliest span without a parent in the trace; `name`
+ * and `organization_key_id` are the root's.
+ */
+export type StoredTrace = {
+  trace_unique_id: string;
+  environment: string;
+  /** As times of spans. `end_time` is the latest end. */
+  start_time: string;
+  end_time: string;
+  name: string;
+  organization_key_id: string;
+  root_span_unique_id: string;
+  root: SpanKey;
+  /** Of input, output, messages and metadata of all spans; 0 in lists. */
+  payload_bytes: number;
+} & Record<TraceNumber, number> &
+  Record<TraceText, string>;
 
 /**
  * - `poison`: the store read the rows and refuses them for what is in them; the same bytes will never go in.

@@ -1,11 +1,8 @@
 import type { SpanColumn, SpanScope } from "../../../domain/span.ts";
 import type { ResultRow, SpanDatabase } from "../drivers/span-database.ts";
-import type { StoredSpan } from "../span-store.ts";
+import type { SpanKey, StoredSpan } from "../span-store.ts";
 import { storedSpan } from "./result-values.ts";
 import { allOf, scopeWhere } from "./selection.ts";
-
-/** What finds one version of one span. */
-export type SpanKey = Pick<StoredSpan, "timestamp" | "unique_id" | "environment" | "version">;
 
 const keyColumns = ["timestamp", "unique_id", "environment", "version"] as const satisfies readonly SpanColumn[];
 

@@ -1,9 +1,8 @@
 import type { SpanColumn } from "../../../domain/span.ts";
 import { limits } from "../../../limits.ts";
 import type { SpanDatabase } from "../drivers/span-database.ts";
-import type { ListSpansQuery, SpanSort, SpanSortField, StoredSpan } from "../span-store.ts";
+import type { ListSpansQuery, SpanKey, SpanSort, SpanSortField, StoredSpan } from "../span-store.ts";
 import { hydrateSpans } from "./hydrate-spans.ts";
-import type { SpanKey } from "./hydrate-spans.ts";
 import { selectionWhere } from "./selection.ts";
 import type { Where } from "./selection.ts";
 

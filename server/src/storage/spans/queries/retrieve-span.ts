@@ -1,9 +1,8 @@
 import { spanColumns } from "../../../domain/span.ts";
 import type { SpanColumn, SpanScope } from "../../../domain/span.ts";
 import type { SpanDatabase } from "../drivers/span-database.ts";
-import type { StoredSpan } from "../span-store.ts";
+import type { SpanKey, StoredSpan } from "../span-store.ts";
 import { hydrateSpans } from "./hydrate-spans.ts";
-import type { SpanKey } from "./hydrate-spans.ts";
 import { allOf, scopeWhere } from "./selection.ts";
 
 const uuidPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

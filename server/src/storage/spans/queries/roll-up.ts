@@ -47,7 +47,7 @@ export async function rollUp(database: SpanDatabase, parts: readonly Where[], si
     with: `WITH RECURSIVE usage_parents AS (
         SELECT DISTINCT ${parentKey} AS key, 1 AS level FROM ${spans} WHERE ${hasParent} AND ${hasUsage}
         UNION ALL
-        SELECT DISTINCT ${parentKey} AS key, above.level + 1 AS level FROM ${spans}, (SELECT max(level) AS level FROM usage_parents) AS above
+        SELECT DISTINCT ${parentKey} AS key, above.level + 1 AS level FROM ${spans} AS here, (SELECT max(level) AS level FROM usage_parents) AS above
         WHERE ${hasParent} AND NOT ${hasUsage} AND above.level < ${limits.usageLevels} AND ${spanKey} IN (SELECT key FROM usage_parents)
       ), (${hasUsage} AND trace_unique_id != '' AND span_unique_id != '' AND ${spanKey} IN (SELECT key FROM usage_parents)) AS is_restated`,
   };

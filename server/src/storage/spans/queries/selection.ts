@@ -15,10 +15,11 @@ export function scopeWhere(scope: SpanScope): Where {
       };
 }
 
-/** The day is said beside the time because the primary key starts with it. */
-function windowWhere(window: TimeWindow): Where {
-  const from = "fromUnixTimestamp64Nano({from_ns:Int64}, 'UTC')";
-  const to = "fromUnixTimestamp64Nano({to_ns:Int64}, 'UTC')";
+/** The day is said beside the time because the primary key starts with it. `name` tells two windows of a statement apart. */
+export function windowWhere(window: TimeWindow, name = ""): Where {
+  const [fromName, toName] = [`${name}from_ns`, `${name}to_ns`];
+  const from = `fromUnixTimestamp64Nano({${fromName}:Int64}, 'UTC')`;
+  const to = `fromUnixTimestamp64Nano({${toName}:Int64}, 'UTC')`;
   return {
     sql: [
       `toDate32(timestamp) >= toDate32(${from})`,
@@ -26,7 +27,27 @@ function windowWhere(window: TimeWindow): Where {
       `timestamp >= ${from}`,
       `timestamp <= ${to}`,
     ].join(" AND "),
-    params: { from_ns: int64(window.fromNs), to_ns: int64(window.toNs) },
+    params: { [fromName]: int64(window.fromNs), [toName]: int64(window.toNs) },
+  };
+}
+
+/** What ended outside of the window. */
+export function beyondWindow(window: TimeWindow): Where {
+  const { sql, params } = windowWhere(window);
+  return { sql: `NOT (${sql})`, params };
+}
+
+/** A stretch between two stored times, both inclusive. */
+export function stretchWhere(first: string, last: string): Where {
+  const [from, to] = ["{first:DateTime64(9, 'UTC')}", "{last:DateTime64(9, 'UTC')}"];
+  return {
+    sql: [
+      `toDate32(timestamp) >= toDate32(${from})`,
+      `toDate32(timestamp) <= toDate32(${to})`,
+      `timestamp >= ${from}`,
+      `timestamp <= ${to}`,
+    ].join(" AND "),
+    params: { first, last },
   };
 }
 

@@ -14,7 +14,7 @@ export const rowUsage = {
 /** Zeros, which some exporters send with every span, are no usage. */
 export const hasUsage = "(ifNull(total_tokens > 0, 0) OR ifNull(cost > 0, 0))";
 
-const isModelCall = `log_type IN (${llmLogTypes.map((type) => `'${type}'`).join(", ")})`;
+export const isModelCall = `log_type IN (${llmLogTypes.map((type) => `'${type}'`).join(", ")})`;
 export const isError = "(status = 'failed' OR ifNull(status_code >= 400, 0))";
 export const isUnpriced = `(${isModelCall} AND isNull(cost) AND NOT is_restated)`;
 

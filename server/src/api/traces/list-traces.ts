@@ -1,0 +1,85 @@
+import { z } from "zod";
+import { ServiceError } from "../../domain/errors.ts";
+import { traceSortFields } from "../../domain/trace.ts";
+import { describeFields } from "../../filter/describe.ts";
+import { parseQuickFilters } from "../../filter/quick-filters.ts";
+import { endpoint } from "../../http/endpoint.ts";
+import { pageOf, paginate } from "../../http/pagination.ts";
+import { environmentQuery, pagingQuery, sortQuery, timeWindowQuery } from "../../http/query.ts";
+import { rawJson } from "../../http/reply.ts";
+import { JsonObjectWriter } from "../../lib/json-writer.ts";
+import type { ListTracesQuery, SpanStore, StoredSpan, StoredTrace } from "../../storage/spans/span-store.ts";
+import { filtersBody } from "../request-logs/read-selection.ts";
+import { rootFields, writeTrace } from "./present-trace.ts";
+import { readTraceFilter, selectTraces, traceSchema, type TraceReadDeps } from "./read-traces.ts";
+
+export const listTraces = (deps: TraceReadDeps & { spans: SpanStore }) =>
+  endpoint({
+    id: "list_traces",
+    method: "POST",
+    path: "/api/traces/list/",
+    aliases: [{ method: "GET", path: "/api/traces/list/" }],
+    summary: "List traces",
+    description:
+      "A trace is listed when one of its spans ended within the window, the last hour unless the query says otherwise, " +
+      "and is then counted as a whole. Filters on figures of the trace compare those; filters on fields of spans hold " +
+      "when they do for any span of the trace, and their negation when they do for none. " +
+      `sort_by is one of ${traceSortFields.join(", ")}.`,
+    tags: ["Traces"],
+    auth: "key",
+    permission: "spans:read",
+    query: z.object({
+      ...pagingQuery(),
+      ...sortQuery("-timestamp"),
+      ...timeWindowQuery(),
+      ...environmentQuery(),
+      fetch_filters: z.stringbool().optional().meta({ description: "Adds filters_data and current_filters." }),
+    }),
+    body: { kind: "json", schema: filtersBody },
+    success: { status: 200, schema: pageOf(traceSchema) },
+    errors: ["invalid_request", "query_too_large", "unavailable"],
+    async handler({ principal, query, body, rawQuery, url, signal }) {
+      const organizationId = principal.organization_id;
+      const quick = parseQuickFilters(rawQuery, deps.traceCatalogue).filter;
+      const filter = readTraceFilter(body.filters, [quick], deps);
+      const selection = selectTraces(deps, { organizationId, query, filter });
+      const { page, page_size: pageSize } = query;
+      const found = await deps.spans.listTraces(
+        { ...selection, page, pageSize, sort: readSort(query.sort_by) },
+        signal,
+      );
+      const scope = { organization_id: organizationId };
+      const roots = await deps.spans.hydrateSpans(
+        scope,
+        found.rows.map((trace) => trace.root),
+        rootFields,
+        signal,
+      );
+      const results = presentTraces(found.rows, roots, organizationId);
+      const { results: rows, ...envelope } = paginate({ url, page, pageSize, count: found.count, results });
+      const writer = new JsonObjectWriter();
+      for (const [name, value] of Object.entries(envelope)) writer.value(name, value);
+      writer.raw("results", `[${rows.join(",")}]`);
+      if (query.fetch_filters === true) {
+        writer.value("filters_data", describeFields(deps.traceCatalogue)).value("current_filters", body.filters ?? {});
+      }
+      return rawJson(writer.toString());
+    },
+  });
+
+function presentTraces(traces: readonly StoredTrace[], roots: readonly StoredSpan[], organizationId: string): string[] {
+  const byId = new Map(roots.map((root) => [`${root.environment} ${root.unique_id}`, root]));
+  return traces.map((trace) => {
+    const root = byId.get(`${trace.environment} ${trace.root.unique_id}`);
+    return writeTrace(trace, root, organizationId).toString();
+  });
+}
+
+function readSort(sortBy: string): ListTracesQuery["sort"] {
+  const descending = sortBy.startsWith("-");
+  const name = descending ? sortBy.slice(1) : sortBy;
+  const field = traceSortFields.find((known) => known === name);
+  if (field !== undefined) return { field, descending };
+  const message = `sort_by must be one of ${traceSortFields.join(", ")}, with or without a leading -`;
+  throw new ServiceError("invalid_request", message, { errors: { sort_by: [message] } });
+}

@@ -1,0 +1,47 @@
+import { JsonObjectWriter } from "../../lib/json-writer.ts";
+import type { StoredSpan, StoredTrace } from "../../storage/spans/span-store.ts";
+import { columnsOf } from "../request-logs/present-span.ts";
+import { isoTime, spanMembers } from "../request-logs/span-members.ts";
+
+const payloadMembers = ["input", "output", "metadata"] as const;
+
+/** What the root has to be read with for `writeTrace`. */
+export const rootFields = columnsOf(payloadMembers);
+
+/** The members of a trace as JSON; those of its tree go in after. `root` is undefined when it is gone since. */
+export function writeTrace(trace: StoredTrace, root: StoredSpan | undefined, organizationId: string): JsonObjectWriter {
+  const writer = new JsonObjectWriter();
+  const text = (name: string, value: string) => writer.value(name, value === "" ? null : value);
+  writer.value("id", trace.trace_unique_id).value("trace_unique_id", trace.trace_unique_id);
+  text("root_span_unique_id", trace.root_span_unique_id);
+  writer.value("unique_organization_id", organizationId).value("organization_id", organizationId);
+  text("organization_key_id", trace.organization_key_id);
+  writer.value("environment", trace.environment);
+  text("name", trace.name);
+  text("customer_identifier", trace.customer_identifier);
+  text("thread_identifier", trace.thread_identifier);
+  text("session_identifier", trace.session_identifier);
+  text("trace_group_identifier", trace.trace_group_identifier);
+  text("workflow_name", trace.workflow_name);
+  text("span_workflow_name", trace.workflow_name);
+  text("model", trace.model);
+  writer
+    .value("timestamp", isoTime(trace.end_time))
+    .value("start_time", isoTime(trace.start_time))
+    .value("end_time", isoTime(trace.end_time));
+  for (const name of countedMembers) writer.value(name, trace[name]);
+  for (const name of payloadMembers) writer.raw(name, (root && spanMembers[name]?.json(root)) ?? "null");
+  return writer.value("storage_object_key", null);
+}
+
+const countedMembers = [
+  "duration",
+  "span_count",
+  "llm_call_count",
+  "error_count",
+  "total_cost",
+  "total_tokens",
+  "total_prompt_tokens",
+  "total_completion_tokens",
+  "unpriced_count",
+] as const;

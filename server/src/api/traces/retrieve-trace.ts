@@ -1,0 +1,132 @@
+import { z } from "zod";
+import type { Environment } from "../../domain/principal.ts";
+import { endpoint } from "../../http/endpoint.ts";
+import { paginate } from "../../http/pagination.ts";
+import { wholeNumber } from "../../http/query.ts";
+import { rawJson } from "../../http/reply.ts";
+import { JsonObjectWriter } from "../../lib/json-writer.ts";
+import { limits } from "../../limits.ts";
+import type { SpanStore, StoredTrace } from "../../storage/spans/span-store.ts";
+import { findTrace } from "./find-trace.ts";
+import { rootFields, writeTrace } from "./present-trace.ts";
+import { nodeFields, presentTree, writeNode, type NodeForm } from "./present-tree.ts";
+import { traceSchema } from "./read-traces.ts";
+
+const treeQuery = z.object({
+  tree: z
+    .enum(["full", "slim", "flat"], { error: "tree must be one of full, slim, flat" })
+    .default("full")
+    .meta({
+      description:
+        "full: the tree with the input, output and metadata of every span. slim: without those. " +
+        "flat: no tree, but one page of the spans with all members, in order of their start, under `spans`.",
+    }),
+  page: wholeNumber("page", { min: 1, max: limits.pageMax, default: 1 }),
+  page_size: wholeNumber("page_size", { min: 1, max: limits.pageSizeMax, default: limits.pageSizeDefault }),
+});
+
+const retrieved = traceSchema
+  .extend({
+    span_tree: z
+      .array(z.looseObject({ unique_id: z.string(), children: z.array(z.unknown()) }))
+      .meta({ description: "Roots, with their children inside, earliest first." }),
+    is_slim: z.boolean().meta({
+      description: `Whether the tree has no input, output and metadata, as asked or because the trace is larger than ${limits.fullTreeSpans} spans or ${limits.fullTreeBytes} bytes.`,
+    }),
+    is_truncated: z.boolean().meta({ description: `Whether spans beyond the first ${limits.treeSpans} are left out.` }),
+  })
+  .meta({ id: "RetrievedTrace" });
+
+export const retrieveTrace = (deps: { spans: SpanStore }) =>
+  endpoint({
+    id: "retrieve_trace",
+    method: "GET",
+    path: "/api/traces/{trace_unique_id}/",
+    summary: "Retrieve a trace",
+    description:
+      "Figures and the tree of spans. Looks in the environment of the key, then in the other. A span whose parent is " +
+      "not in the trace stands at the top; a cycle is cut above its earliest span; every span is there once.",
+    tags: ["Traces"],
+    auth: "key",
+    permission: "spans:read",
+    query: treeQuery,
+    success: { status: 200, schema: retrieved },
+    errors: ["invalid_request", "not_found", "query_too_large", "unavailable"],
+    async handler({ principal, params, query, url, signal }) {
+      const organizationId = principal.organization_id;
+      const trace = await findTrace(
+        deps.spans,
+        { organizationId, traceId: params.trace_unique_id, first: principal.environment },
+        signal,
+      );
+      const writer = await writeWholeTrace(deps.spans, trace, organizationId, signal);
+      if (query.tree === "flat") writer.raw("spans", await presentPage(deps.spans, trace, organizationId, query, url));
+      else await writeTree(deps.spans, trace, organizationId, query.tree, writer, signal);
+      return rawJson(writer.toString());
+    },
+  });
+
+async function writeWholeTrace(
+  spans: SpanStore,
+  trace: StoredTrace,
+  organizationId: string,
+  signal: AbortSignal,
+): Promise<JsonObjectWriter> {
+  const [root] = await spans.hydrateSpans({ organization_id: organizationId }, [trace.root], rootFields, signal);
+  return writeTrace(trace, root, organizationId);
+}
+
+async function writeTree(
+  spans: SpanStore,
+  trace: StoredTrace,
+  organizationId: string,
+  asked: NodeForm,
+  writer: JsonObjectWriter,
+  signal: AbortSignal,
+): Promise<void> {
+  const isLarge = trace.span_count > limits.fullTreeSpans || trace.payload_bytes > limits.fullTreeBytes;
+  const form = isLarge ? "slim" : asked;
+  const rows = await spans.listTraceSpans(
+    {
+      scope: scopeOf(trace, organizationId),
+      traceId: trace.trace_unique_id,
+      fields: nodeFields(form),
+      limit: limits.treeSpans,
+    },
+    signal,
+  );
+  writer
+    .raw("span_tree", presentTree(rows, form))
+    .value("is_slim", form === "slim")
+    .value("is_truncated", trace.span_count > limits.treeSpans);
+}
+
+async function presentPage(
+  spans: SpanStore,
+  trace: StoredTrace,
+  organizationId: string,
+  { page, page_size: pageSize }: { page: number; page_size: number },
+  url: URL,
+): Promise<string> {
+  const rows = await spans.listTraceSpans({
+    scope: scopeOf(trace, organizationId),
+    traceId: trace.trace_unique_id,
+    fields: nodeFields("full"),
+    limit: pageSize,
+    offset: (page - 1) * pageSize,
+  });
+  const results = rows.map((span) => writeNode(span, "full").toString());
+  const { results: nodes, ...envelope } = paginate({ url, page, pageSize, count: trace.span_count, results });
+  const writer = new JsonObjectWriter();
+  for (const [name, value] of Object.entries(envelope)) writer.value(name, value);
+  return writer.raw("results", `[${nodes.join(",")}]`).toString();
+}
+
+function scopeOf({ environment }: StoredTrace, organization_id: string) {
+  return { organization_id, environment: asEnvironment(environment) };
+}
+
+/** The store only holds environments that keys had. */
+function asEnvironment(environment: string): Environment {
+  return environment as Environment;
+}

@@ -1,0 +1,81 @@
+/** What the place of a span in its trace follows from. '' counts as absent. Times sort as text. */
+export type TreeSpan = {
+  unique_id: string;
+  span_unique_id: string;
+  span_parent_id: string;
+  start_time: string;
+  timestamp: string;
+};
+
+/** Nodes are indexes into the spans that the tree was built from. */
+export type SpanTree = {
+  /** Spans without a parent, whose parent is not here, or at which a cycle was cut, earliest first. */
+  roots: number[];
+  /** Of each span its children, earliest first. */
+  children: number[][];
+};
+
+/**
+ * Arranges the spans of one trace, in whatever order they come. Every span is in the tree once: an orphan stands at the
+ * top, and a cycle is cut above its earliest span. Nothing recurses, so depth has no limit.
+ */
+export function buildSpanTree(spans: readonly TreeSpan[]): SpanTree {
+  const order = spans.map((_, index) => index).sort((a, b) => compareSpans(at(spans, a), at(spans, b)));
+  const parents = parentsOf(spans);
+  cutCycles(parents, order);
+  const roots: number[] = [];
+  const children = spans.map((): number[] => []);
+  for (const index of order) {
+    const parent = parents[index] ?? none;
+    (parent === none ? roots : at(children, parent)).push(index);
+  }
+  return { roots, children };
+}
+
+const none = -1;
+
+export function compareSpans(a: TreeSpan, b: TreeSpan): number {
+  return (
+    compareText(a.start_time, b.start_time) ||
+    compareText(a.timestamp, b.timestamp) ||
+    compareText(a.unique_id, b.unique_id)
+  );
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function parentsOf(spans: readonly TreeSpan[]): number[] {
+  const byId = new Map<string, number>();
+  for (const [index, span] of spans.entries()) if (span.span_unique_id !== "") byId.set(span.span_unique_id, index);
+  return spans.map((span, index) => {
+    const parent = span.span_parent_id === "" ? none : (byId.get(span.span_parent_id) ?? none);
+    return parent === index ? none : parent;
+  });
+}
+
+/** Walks up from each span once; a walk that meets itself has found a cycle, whose earliest span loses its parent. */
+function cutCycles(parents: number[], order: readonly number[]): void {
+  const rank = new Map(order.map((index, place) => [index, place]));
+  const walkOf = parents.map(() => none);
+  for (const start of order) {
+    let index = start;
+    while (index !== none && walkOf[index] === none) {
+      walkOf[index] = start;
+      index = parents[index] ?? none;
+    }
+    if (index === none || walkOf[index] !== start) continue;
+    let earliest = index;
+    for (let member = parents[index] ?? none; member !== index; member = parents[member] ?? none) {
+      if ((rank.get(member) ?? 0) < (rank.get(earliest) ?? 0)) earliest = member;
+    }
+    parents[earliest] = none;
+  }
+}
+
+function at<T>(list: readonly T[], index: number): T {
+  const item = list[index];
+  if (item === undefined) throw new RangeError(`no item ${index}`);
+  return item;
+}

@@ -1,0 +1,85 @@
+import type { SpanColumn } from "../../../domain/span.ts";
+import { traceNumbers, traceTexts } from "../../../domain/trace.ts";
+import type { ResultRow, SpanDatabase } from "../drivers/span-database.ts";
+import type { StoredTrace } from "../span-store.ts";
+import { figureAlias, figuresOf, selectFigures } from "./figures.ts";
+import { rollUp } from "./roll-up.ts";
+import { spansOf, type Where } from "./selection.ts";
+import { rootOf, traceFigures } from "./trace-figures.ts";
+
+export type TraceKey = { trace_unique_id: string; environment: string };
+
+const rootColumns = [
+  "unique_id",
+  "timestamp",
+  "version",
+  "span_unique_id",
+  "span_name",
+  "organization_key_id",
+  "customer_identifier",
+  "thread_identifier",
+  "session_identifier",
+  "trace_group_identifier",
+  "span_workflow_name",
+  "model",
+] as const satisfies readonly SpanColumn[];
+
+const { timestamp: _end, name: _name, ...shownFigures } = traceFigures;
+const select = selectFigures(shownFigures);
+
+/** What there is to say of the traces that the spans of `parts` make, by their key. */
+export async function describeTraces(
+  database: SpanDatabase,
+  parts: readonly Where[],
+  signal?: AbortSignal,
+): Promise<Map<string, StoredTrace>> {
+  const usage = await rollUp(database, parts, signal);
+  const params = Object.assign({}, ...parts.map((part) => part.params));
+  const spans = spansOf(parts);
+  const key = (id: string) => `cityHash64(environment, trace_unique_id, ${id})`;
+  const { rows } = await database.query(
+    {
+      name: "describe_traces",
+      // A span that is its own parent has one that is in the trace, and so is a root only where there is no other.
+      sql: `${usage.with} SELECT trace_unique_id, environment, ${[...select, ...rootOf(rootColumns)].join(", ")}
+        FROM (SELECT *, span_parent_id = '' OR ${key("span_parent_id")} NOT IN
+          (SELECT ${key("span_unique_id")} FROM ${spans} WHERE span_unique_id != '') AS is_root FROM ${spans}) AS spans
+        GROUP BY trace_unique_id, environment`,
+      params,
+    },
+    signal,
+  );
+  return new Map(rows.map(storedTrace).map((trace) => [traceKeyText(trace), trace]));
+}
+
+export function traceKeyText({ trace_unique_id: id, environment }: TraceKey): string {
+  return `${environment} ${id}`;
+}
+
+function storedTrace(row: ResultRow): StoredTrace {
+  const text = (name: string) => {
+    const value = row[name];
+    return typeof value === "string" ? value : "";
+  };
+  const root = (column: (typeof rootColumns)[number]) => text(`root_${column}`);
+  const said = Object.fromEntries(
+    traceTexts.map((name) => [
+      name,
+      root(name === "workflow_name" ? "span_workflow_name" : name) || text(figureAlias(name)),
+    ]),
+  ) as Pick<StoredTrace, (typeof traceTexts)[number]>;
+  const environment = text("environment");
+  return {
+    trace_unique_id: text("trace_unique_id"),
+    environment,
+    start_time: text(figureAlias("start_time")),
+    end_time: text(figureAlias("end_time")),
+    ...figuresOf(row, traceNumbers),
+    ...said,
+    name: root("span_name"),
+    organization_key_id: root("organization_key_id"),
+    root_span_unique_id: root("span_unique_id"),
+    root: { unique_id: root("unique_id"), timestamp: root("timestamp"), environment, version: root("version") },
+    payload_bytes: 0,
+  };
+}

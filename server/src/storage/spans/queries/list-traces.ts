@@ -1,0 +1,123 @@
+import { usageFigures } from "../../../domain/trace.ts";
+import { limits } from "../../../limits.ts";
+import type { SpanDatabase } from "../drivers/span-database.ts";
+import type { ListTracesQuery, StoredTrace } from "../span-store.ts";
+import { describeTraces, traceKeyText } from "./describe-traces.ts";
+import { figureAlias } from "./figures.ts";
+import { rollUp, withoutRollUp } from "./roll-up.ts";
+import { allOf, beyondWindow, scopeWhere, spansOf, stretchWhere, windowWhere, type Where } from "./selection.ts";
+import { traceFigures } from "./trace-figures.ts";
+
+/**
+ * A trace is listed when a span of it ended within the window, and then as a whole. Its other spans are looked up where
+ * something says that there are any, see `straddlers`.
+ *
+ * First the keys of one page, from as few figures as sorting and filtering need; then all there is to say of those.
+ */
+export async function listTraces(
+  database: SpanDatabase,
+  query: ListTracesQuery,
+  signal?: AbortSignal,
+): Promise<{ count: number; rows: StoredTrace[] }> {
+  const parts = await traceSpans(database, query, signal);
+  const page = await tracePage(database, query, parts, signal);
+  if (page.keys.length === 0) return { count: page.count, rows: [] };
+  const found = await describeTraces(
+    database,
+    parts.map((part) => allOf(part, pageWhere(page.keys))),
+    signal,
+  );
+  return { count: page.count, rows: page.keys.flatMap((key) => found.get(traceKeyText(key)) ?? []) };
+}
+
+/** All spans of the traces of the window, as selections that have none in common. */
+export async function traceSpans(
+  database: SpanDatabase,
+  { scope, window, condition }: Pick<ListTracesQuery, "scope" | "window" | "condition">,
+  signal?: AbortSignal,
+): Promise<Where[]> {
+  const inScope = allOf(scopeWhere(scope), { sql: "trace_unique_id != ''", params: {} }, condition?.where);
+  const within = allOf(inScope, windowWhere(window));
+  const ids = await straddlers(database, { inScope, within, window }, signal);
+  if (ids.length === 0) return [within];
+  const beyond = { sql: "trace_unique_id IN {straddlers:Array(String)}", params: { straddlers: ids } };
+  return [within, allOf(inScope, beyondWindow(window), beyond)];
+}
+
+const hourNs = 3_600_000_000_000n;
+
+/**
+ * Traces with spans on both sides of an edge of the window: those of which a span in it began before it, and those that
+ * went on within the hour after it. Their other spans are found by the index on trace ids, which serves a few of them.
+ */
+async function straddlers(
+  database: SpanDatabase,
+  { inScope, within, window }: { inScope: Where; within: Where; window: ListTracesQuery["window"] },
+  signal?: AbortSignal,
+): Promise<string[]> {
+  const after = windowWhere({ fromNs: window.toNs + 1n, toNs: window.toNs + hourNs }, "after");
+  const { rows } = await database.query(
+    {
+      name: "trace_straddlers",
+      sql: `SELECT DISTINCT trace_unique_id FROM spans WHERE ${within.sql} AND start_time < fromUnixTimestamp64Nano({from_ns:Int64}, 'UTC') LIMIT ${limits.traceStraddlers}
+        UNION ALL
+        SELECT DISTINCT trace_unique_id FROM spans WHERE ${inScope.sql} AND ${after.sql}
+        AND cityHash64(trace_unique_id) IN (SELECT cityHash64(trace_unique_id) FROM spans WHERE ${within.sql}) LIMIT ${limits.traceStraddlers}`,
+      params: { ...within.params, ...after.params },
+    },
+    signal,
+  );
+  return [...new Set(rows.map((row) => String(row["trace_unique_id"])))];
+}
+
+type PageKey = { trace_unique_id: string; environment: string; first: string; last: string };
+
+async function tracePage(
+  database: SpanDatabase,
+  query: ListTracesQuery,
+  parts: readonly Where[],
+  signal?: AbortSignal,
+): Promise<{ count: number; keys: PageKey[] }> {
+  const { condition, sort, page, pageSize } = query;
+  const figures = [...new Set([sort.field, ...(condition?.figures ?? [])])];
+  const usage = figures.some((name) => usageFigures.has(name)) ? await rollUp(database, parts, signal) : withoutRollUp;
+  const select = [
+    "trace_unique_id",
+    "environment",
+    "min(timestamp) AS first",
+    "max(timestamp) AS last",
+    ...figures.map((name) => `${traceFigures[name]} AS ${figureAlias(name)}`),
+    ...(condition?.matches ?? []).map(({ sql }, index) => `max(${sql}) AS match_${index}`),
+  ];
+  const direction = sort.descending ? "DESC" : "ASC";
+  const { rows, rowsBeforeLimit } = await database.query(
+    {
+      name: "list_traces",
+      sql: `${usage.with} SELECT ${select.join(", ")} FROM ${spansOf(parts)} GROUP BY trace_unique_id, environment
+        HAVING ${condition?.having.sql ?? "1"}
+        ORDER BY ${figureAlias(sort.field)} ${direction}, trace_unique_id ${direction}, environment
+        LIMIT ${pageSize} OFFSET ${(page - 1) * pageSize}`,
+      params: Object.assign(
+        {},
+        condition?.having.params,
+        ...(condition?.matches ?? []).map(({ params }) => params),
+        ...parts.map(({ params }) => params),
+      ),
+      settings: { exact_rows_before_limit: 1 },
+    },
+    signal,
+  );
+  return { count: rowsBeforeLimit ?? rows.length, keys: rows as PageKey[] };
+}
+
+/** The traces of a page, and the stretch of time that they lie in: in a list by time that is short. */
+function pageWhere(keys: readonly PageKey[]): Where {
+  const [first = ""] = keys.map((key) => key.first).sort();
+  const last =
+    keys
+      .map((key) => key.last)
+      .sort()
+      .at(-1) ?? "";
+  const ids = [...new Set(keys.map((key) => key.trace_unique_id))];
+  return allOf({ sql: "trace_unique_id IN {page:Array(String)}", params: { page: ids } }, stretchWhere(first, last));
+}

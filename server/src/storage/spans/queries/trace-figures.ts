@@ -1,0 +1,58 @@
+import type { SpanColumn } from "../../../domain/span.ts";
+import type { TraceNumber, TraceText, TraceTime } from "../../../domain/trace.ts";
+import { traceTexts } from "../../../domain/trace.ts";
+import { isError, isModelCall, isUnpriced, rowUsage, sumOf, sumOfCost } from "./usage.ts";
+
+/** The order in which a trace's spans are asked: as `compareSpans` of domain/span-tree.ts has it. */
+const spanOrder = "start_time, timestamp, toString(unique_id)";
+
+const ns = (time: string) => `toUnixTimestamp64Nano(${time})`;
+
+const times: Record<TraceTime, string> = {
+  timestamp: "max(timestamp)",
+  end_time: "max(timestamp)",
+  start_time: "min(start_time)",
+};
+
+const numbers: Record<TraceNumber, string> = {
+  // Clocks disagree: a duration is never negative.
+  duration: `greatest(0, (${ns("max(timestamp)")} - ${ns("min(start_time)")}) / 1e9)`,
+  span_count: "count()",
+  llm_call_count: `countIf(${isModelCall})`,
+  error_count: `countIf(${isError})`,
+  total_cost: sumOfCost,
+  total_tokens: sumOf(rowUsage.totalTokens),
+  total_prompt_tokens: sumOf(rowUsage.promptTokens),
+  total_completion_tokens: sumOf(rowUsage.completionTokens),
+  unpriced_count: `countIf(${isUnpriced})`,
+};
+
+const textColumns = {
+  customer_identifier: "customer_identifier",
+  thread_identifier: "thread_identifier",
+  session_identifier: "session_identifier",
+  trace_group_identifier: "trace_group_identifier",
+  workflow_name: "span_workflow_name",
+  model: "model",
+} as const satisfies Record<TraceText, SpanColumn>;
+
+/** What the spans of a trace that have no parent say counts before what others say. */
+const textOf = (column: SpanColumn) =>
+  `argMinIf(toString(${column}), (span_parent_id != '', ${spanOrder}), ${column} != '')`;
+
+const texts = Object.fromEntries(traceTexts.map((name) => [name, textOf(textColumns[name])])) as Record<
+  TraceText,
+  string
+>;
+
+/** The figures of a trace as aggregates over its spans, by name. */
+export const traceFigures: Readonly<Record<string, string>> = {
+  ...times,
+  ...numbers,
+  ...texts,
+  name: `argMin(toString(span_name), (span_parent_id != '', ${spanOrder}))`,
+};
+
+/** The root among spans that know whether they are one (`is_root`); a trace that is all cycle has its earliest span. */
+export const rootOf = (columns: readonly SpanColumn[]) =>
+  columns.map((column) => `argMin(${column}, (NOT is_root, ${spanOrder})) AS root_${column}`);
