@@ -89,6 +89,8 @@ export const boolean: Reader<boolean> = (value) => {
 /** Nanoseconds since the epoch. */
 export const time: Reader<bigint> = (value) => {
   if (value === "") return undefined;
+  // Nanoseconds that were read already: no JSON holds one of these.
+  if (typeof value === "bigint") return value;
   const readable = typeof value === "string" || typeof value === "number";
   const ns = isRawNumber(value) ? parseTimeNs(value.rawJSON) : readable ? parseTimeNs(value) : undefined;
   return ns ?? new Problem("must be an ISO 8601 time or an epoch number between 1900 and 2262");

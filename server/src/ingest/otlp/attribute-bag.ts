@@ -121,6 +121,8 @@ export function asText(value: unknown): string | undefined {
 }
 
 function familyOf(key: string): string {
-  const end = key.search(/[.:]/);
+  const dot = key.indexOf(".");
+  const colon = key.indexOf(":");
+  const end = colon !== -1 && (dot === -1 || colon < dot) ? colon : dot;
   return end === -1 ? key : key.slice(0, end);
 }

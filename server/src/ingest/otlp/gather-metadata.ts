@@ -5,8 +5,12 @@ import type { AttributeBag } from "./attribute-bag.ts";
 import type { Convention, SpanView } from "./convention.ts";
 import type { Attributes, OtlpEvent, OtlpScope } from "./export-request.ts";
 
-/** Without a prototype, so that `__proto__` is a key like any other. */
-export type Metadata = Record<string, unknown>;
+/** By key, the first value wins; a map, so that `__proto__` is a key like any other. */
+export type Metadata = Map<string, unknown>;
+
+export function addMetadata(into: Metadata, key: string, value: unknown): void {
+  if (!into.has(key)) into.set(key, value);
+}
 
 const tagKeys = [
   "langfuse.trace.tags",
@@ -27,12 +31,12 @@ export function liftMetadata(bag: AttributeBag, convention: Convention, into: Me
     const object = bag.peekTree(key);
     if (!isObject(object)) continue;
     bag.drop(key);
-    for (const [name, value] of Object.entries(object)) into[name] ??= value;
+    for (const [name, value] of Object.entries(object)) addMetadata(into, name, value);
   }
   for (const prefix of convention.metadataPrefixes ?? []) {
     for (const [name, value] of bag.takePrefix(prefix)) {
-      if (name === "tags") into["tags"] ??= tagsOf(bag, value);
-      else into[name] ??= parse(value);
+      if (name === "tags") addMetadata(into, "tags", tagsOf(bag, value));
+      else addMetadata(into, name, parse(value));
     }
   }
 }
@@ -42,19 +46,19 @@ export function gatherMetadata(
   { bag, span, events }: SpanView,
   { resource, scope }: { resource: Attributes; scope: OtlpScope },
   own: Metadata,
-): Metadata {
+): Record<string, unknown> {
   const tags = bag.takeAny(...tagKeys);
-  if (tags !== undefined) own["tags"] ??= tagsOf(bag, tags);
-  for (const [key, value] of bag.rest()) own[key] ??= value;
-  if (events.length > 0) own["otel.events"] ??= events.slice(0, limits.otlpEventsPerSpan).map(presentEvent);
-  for (const [key, value] of resource) own[key] ??= value;
-  if (scope.name !== "") own["otel.scope.name"] ??= scope.name;
-  if (scope.version !== "") own["otel.scope.version"] ??= scope.version;
-  for (const [key, value] of scope.attributes) own[`otel.scope.${key}`] ??= value;
-  if (span.kind > 1) own["otel.span.kind"] ??= kinds[span.kind] ?? span.kind;
-  if (span.traceState !== "") own["otel.trace_state"] ??= span.traceState;
-  if (span.droppedAttributes > 0) own["otel.dropped_attributes_count"] ??= span.droppedAttributes;
-  return own;
+  if (tags !== undefined) addMetadata(own, "tags", tagsOf(bag, tags));
+  for (const [key, value] of bag.rest()) addMetadata(own, key, value);
+  if (events.length > 0) addMetadata(own, "otel.events", events.slice(0, limits.otlpEventsPerSpan).map(presentEvent));
+  for (const [key, value] of resource) addMetadata(own, key, value);
+  if (scope.name !== "") addMetadata(own, "otel.scope.name", scope.name);
+  if (scope.version !== "") addMetadata(own, "otel.scope.version", scope.version);
+  for (const [key, value] of scope.attributes) addMetadata(own, `otel.scope.${key}`, value);
+  if (span.kind > 1) addMetadata(own, "otel.span.kind", kinds[span.kind] ?? span.kind);
+  if (span.traceState !== "") addMetadata(own, "otel.trace_state", span.traceState);
+  if (span.droppedAttributes > 0) addMetadata(own, "otel.dropped_attributes_count", span.droppedAttributes);
+  return Object.fromEntries(own);
 }
 
 const kinds = ["unspecified", "internal", "server", "client", "producer", "consumer"];

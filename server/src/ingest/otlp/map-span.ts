@@ -1,15 +1,15 @@
 import { normalizeUsage, type RawUsage } from "../../domain/usage.ts";
 import { limits } from "../../limits.ts";
-import { formatTimeNs, maxTimeNs, minTimeNs } from "../../lib/time.ts";
+import { maxTimeNs } from "../../lib/time.ts";
 import { Problem } from "../field-readers.ts";
 import type { NestedJson } from "../nested-json.ts";
 import * as read from "../field-readers.ts";
 import { wireFields } from "../wire-fields.ts";
 import { AttributeBag, asText } from "./attribute-bag.ts";
-import type { FieldTable, SpanContent, SpanView, UsageTable } from "./convention.ts";
+import type { SpanContent, SpanView, UsageTable } from "./convention.ts";
 import { conventions } from "./conventions/list.ts";
 import type { OtlpEvent, OtlpSpan, ScopeItems } from "./export-request.ts";
-import { gatherMetadata, liftMetadata, type Metadata } from "./gather-metadata.ts";
+import { addMetadata, gatherMetadata, liftMetadata, type Metadata } from "./gather-metadata.ts";
 import { decideLogType } from "./log-type.ts";
 import type { Message } from "./messages/message.ts";
 import { readOutcome } from "./outcome.ts";
@@ -18,6 +18,19 @@ import { timeToFirstToken } from "./time-to-first-token.ts";
 
 /** A span body in the vocabulary of ingest/wire-fields.ts. */
 export type SpanBody = Record<string, unknown>;
+
+type CompiledField = { field: string; keys: readonly string[]; reader: read.Reader<unknown>; isTree: boolean };
+
+const treeReaders: ReadonlySet<unknown> = new Set([read.object, read.list, read.textOrObject, read.textOrList]);
+
+const compiledConventions = conventions.map((convention) => ({
+  convention,
+  fields: Object.entries(convention.fields ?? {}).map(([field, keys]): CompiledField => {
+    const reader = wireFields.get(field)?.reader;
+    if (!reader) throw new Error(`the convention ${convention.name} fills ${field}, which is no field of a span`);
+    return { field, keys, reader, isTree: treeReaders.has(reader) };
+  }),
+}));
 
 type Gathered = {
   body: SpanBody;
@@ -43,14 +56,14 @@ export function mapSpan(
     bag: new AttributeBag(span.attributes, nested),
     events: [...span.events, ...logEvents],
   };
-  const gathered: Gathered = { body: {}, content: {}, usage: {}, metadata: Object.create(null) as Metadata };
+  const gathered: Gathered = { body: {}, content: {}, usage: {}, metadata: new Map() };
   // Outcome and kind read attributes that conventions take.
   const outcome = readOutcome(view);
   const firstTokenS = timeToFirstToken(view);
   const kind = decideLogType(view);
-  for (const convention of conventions) {
+  for (const { convention, fields } of compiledConventions) {
     if (!convention.applies(view)) continue;
-    takeFields(view, convention.fields ?? {}, gathered.body);
+    takeFields(view, fields, gathered.body);
     if (convention.derive) takeDerived(convention.derive(view), gathered.body);
     takeUsage(view, convention, gathered.usage);
     takeCost(view, convention, gathered.body);
@@ -84,8 +97,8 @@ function evidenceOf({ body, content, usage }: Gathered): { hasMessages: boolean;
 }
 
 function identityOf(span: OtlpSpan): SpanBody {
-  const start = timeText(span.startNs);
-  const end = timeText(span.endNs);
+  const start = knownTime(span.startNs);
+  const end = knownTime(span.endNs);
   const body: SpanBody = {
     trace_unique_id: span.traceId,
     span_unique_id: span.spanId,
@@ -98,32 +111,28 @@ function identityOf(span: OtlpSpan): SpanBody {
   return body;
 }
 
-function timeText(ns: bigint): string | undefined {
-  return ns <= 0n || ns < minTimeNs || ns > maxTimeNs ? undefined : formatTimeNs(ns);
+function knownTime(ns: bigint): bigint | undefined {
+  return ns <= 0n || ns > maxTimeNs ? undefined : ns;
 }
 
 /** Takes each field that is open yet from the first key whose value the field's own reader accepts. */
-function takeFields({ bag }: SpanView, fields: FieldTable, body: SpanBody): void {
-  for (const [field, keys] of Object.entries(fields)) {
-    for (const key of body[field] === undefined ? keys : []) {
-      const value = readField(bag, field, key);
-      if (value === undefined) continue;
-      body[field] = value;
-      bag.drop(key);
-      break;
+function takeFields({ bag }: SpanView, fields: readonly CompiledField[], body: SpanBody): void {
+  for (const { field, keys, reader, isTree } of fields) {
+    for (const key of keys) {
+      const given = bag.peek(key);
+      if (given === undefined) continue;
+      if (body[field] === undefined) {
+        const value = readField(isTree ? bag.parsed(given) : given, reader);
+        if (value === undefined) continue;
+        body[field] = value;
+        bag.drop(key);
+      } else if (body[field] === given) bag.drop(key);
     }
-    if (body[field] !== undefined) bag.dropEqual(keys, body[field]);
   }
 }
 
-const treeReaders: ReadonlySet<unknown> = new Set([read.object, read.list, read.textOrObject, read.textOrList]);
-
-function readField(bag: AttributeBag, field: string, key: string): unknown {
-  const given = bag.peek(key);
-  const reader = wireFields.get(field)?.reader;
-  if (given === undefined || !reader) return undefined;
-  const tried = treeReaders.has(reader) ? bag.parsed(given) : given;
-  const value = reader(tried);
+function readField(given: unknown, reader: read.Reader<unknown>): unknown {
+  const value = reader(given);
   if (!(value instanceof Problem)) return value;
   // Ids are sent as numbers now and then.
   const text = asText(given);
@@ -172,8 +181,9 @@ function readUsageTable({ bag }: SpanView, table: UsageTable): RawUsage {
   const usage: RawUsage = {};
   for (const [name, keys] of Object.entries(table)) {
     for (const key of keys) {
-      const value = read.count(bag.peek(key) ?? "");
-      if (typeof value !== "number" || typeof bag.peek(key) === "boolean") continue;
+      const given = bag.peek(key);
+      const value = given === undefined || typeof given === "boolean" ? undefined : read.count(given);
+      if (typeof value !== "number") continue;
       usage[name as Counts] = value;
       bag.drop(key);
       bag.dropEqual(keys, value);
@@ -184,8 +194,9 @@ function readUsageTable({ bag }: SpanView, table: UsageTable): RawUsage {
 }
 
 function takeCost({ bag }: SpanView, convention: (typeof conventions)[number], body: SpanBody): void {
+  if (!convention.cost && !convention.costParts) return;
   const given = (key: string): number | undefined => {
-    const value = read.money(bag.peek(key) ?? "");
+    const value = bag.has(key) ? read.money(bag.peek(key)) : undefined;
     return typeof value === "number" ? value : undefined;
   };
   const stated = (convention.cost ?? []).find((key) => given(key) !== undefined);
@@ -228,7 +239,7 @@ function placeProvider(body: SpanBody, metadata: Metadata): void {
   const provider = providerOf(given);
   if (provider === undefined) {
     delete body["provider_id"];
-    metadata["gen_ai.system"] ??= given;
+    addMetadata(metadata, "gen_ai.system", given);
   } else body["provider_id"] = provider;
 }
 
