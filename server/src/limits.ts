@@ -12,6 +12,7 @@ export const limits = {
   controlBodyBytes: 1 * MiB,
   pageSizeMax: 1000,
   pageSizeDefault: 50,
+  threadPageSizeDefault: 100,
   pageMax: 1_000_000,
   requestIdChars: 128,
   shutdownGraceMs: 10_000,

@@ -2,6 +2,7 @@ import type { CachingAuthenticator } from "../auth/authenticator.ts";
 import type { LoginThrottle } from "../auth/login-throttle.ts";
 import type { Passwords } from "../auth/passwords.ts";
 import type { Tokens } from "../auth/tokens.ts";
+import { createThreadCatalogue } from "../filter/thread-fields.ts";
 import { createTraceCatalogue } from "../filter/trace-fields.ts";
 import type { AnyEndpoint } from "../http/endpoint.ts";
 import type { SpanIntake } from "../ingest/accept.ts";
@@ -28,6 +29,7 @@ import type { SpanReadDeps } from "./request-logs/read-selection.ts";
 import { retrieveSpan } from "./request-logs/retrieve-span.ts";
 import { summarizeSpans } from "./request-logs/summarize-spans.ts";
 import { createTemporaryKey } from "./temporary-keys/create-temporary-key.ts";
+import { listThreads } from "./threads/list-threads.ts";
 import { listTraces } from "./traces/list-traces.ts";
 import { retrieveTrace } from "./traces/retrieve-trace.ts";
 
@@ -57,6 +59,7 @@ export function apiEndpoints(deps: ApiDeps): AnyEndpoint[] {
     ingestSpans(deps),
     listTraces(traces),
     retrieveTrace(traces),
+    listThreads({ ...deps, threadCatalogue: createThreadCatalogue(deps.catalogue) }),
     ingestOtlpTraces(deps),
     ingestOtlpLogs(deps),
     ingestOtlpMetrics(),

@@ -2,12 +2,12 @@ import { z } from "zod";
 import type { Environment } from "../../domain/principal.ts";
 import { joinFilters, type Filter } from "../../filter/ast.ts";
 import { parseFilters } from "../../filter/parse.ts";
-import { toTraceFilter, type TraceCatalogue } from "../../filter/trace-fields.ts";
+import { toGroupFilter, type GroupCatalogue } from "../../filter/group-fields.ts";
 import { timeWindow } from "../../http/query.ts";
 import type { ListTracesQuery } from "../../storage/spans/span-store.ts";
 
 export type TraceReadDeps = {
-  traceCatalogue: TraceCatalogue;
+  traceCatalogue: GroupCatalogue;
   /** Milliseconds since the epoch. */
   now: () => number;
 };
@@ -33,7 +33,7 @@ export function selectTraces(
       ...(environment !== undefined && environment !== "all" && { environment }),
     },
     window: { fromNs: startNs, toNs: endNs },
-    condition: toTraceFilter(request.filter, traceCatalogue),
+    condition: toGroupFilter(request.filter, traceCatalogue),
   };
 }
 

@@ -4,6 +4,7 @@ import { deleteOlderThan } from "./queries/delete-spans.ts";
 import { groupSpans } from "./queries/group-spans.ts";
 import { hydrateSpans } from "./queries/hydrate-spans.ts";
 import { listSpans } from "./queries/list-spans.ts";
+import { listThreads } from "./queries/list-threads.ts";
 import { listTraces } from "./queries/list-traces.ts";
 import { retrieveSpan } from "./queries/retrieve-span.ts";
 import { listTraceSpans, retrieveTraces } from "./queries/retrieve-trace.ts";
@@ -22,6 +23,7 @@ export function createSpanStore(database: SpanDatabase): SpanStore {
     listTraces: (query, signal) => listTraces(database, query, signal),
     retrieveTraces: (scope, traceId, signal) => retrieveTraces(database, scope, traceId, signal),
     listTraceSpans: (query, signal) => listTraceSpans(database, query, signal),
+    listThreads: (query, signal) => listThreads(database, query, signal),
     hydrateSpans: (scope, keys, fields, signal) => hydrateSpans(database, scope, keys, fields, signal),
     deleteOlderThan: (organizationId, cutoffNs, signal) => deleteOlderThan(database, organizationId, cutoffNs, signal),
     ping: (signal) => database.ping(signal),

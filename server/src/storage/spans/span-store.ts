@@ -1,4 +1,5 @@
 import type { ColumnKind, SpanColumn, SpanScope, spanColumns } from "../../domain/span.ts";
+import type { ThreadNumber, ThreadSortField, ThreadTime } from "../../domain/thread.ts";
 import type { TraceNumber, TraceSortField, TraceText } from "../../domain/trace.ts";
 
 /**
@@ -41,6 +42,9 @@ export type SpanStore = {
 
   /** The spans of one trace, earliest start first. */
   listTraceSpans(query: ListTraceSpansQuery, signal?: AbortSignal): Promise<StoredSpan[]>;
+
+  /** `count` is exact, and `rows` are one page of the threads that have a span in the window. */
+  listThreads(query: ListThreadsQuery, signal?: AbortSignal): Promise<{ count: number; rows: StoredThread[] }>;
 
   /** The spans of these keys, in their order; those that are gone are left out. */
   hydrateSpans(
@@ -197,22 +201,22 @@ export type SpanGroup = {
 /** What finds one version of one span. */
 export type SpanKey = Pick<StoredSpan, "timestamp" | "unique_id" | "environment" | "version">;
 
-/** What a list of traces is filtered by. */
-export type TraceCondition = {
-  /** On spans: narrows what is read, without changing which traces there are of what is left. */
+/** What groups of spans, such as traces, are filtered by. */
+export type GroupCondition = {
+  /** On spans, and the same for all of a group: narrows what is read. */
   where?: SpanCondition | undefined;
-  /** On spans: `match_<i>` says whether any span of the trace fulfils the i-th. */
+  /** On spans: `match_<i>` says whether any span of the group fulfils the i-th. */
   matches: readonly SpanCondition[];
-  /** On `figure_<name>` of the figures below, and on `match_<i>`. */
+  /** On the columns of the key, `figure_<name>` and `match_<i>`. */
   having: SpanCondition;
-  /** The names of figures that `having` reads: those of domain/trace.ts, and `name`. */
+  /** The names of figures that `having` reads. */
   figures: readonly string[];
 };
 
 export type ListTracesQuery = {
   scope: SpanScope;
   window: TimeWindow;
-  condition?: TraceCondition | undefined;
+  condition?: GroupCondition | undefined;
 } & Page & {
     /** Ties end in the trace id, in the same direction. */
     sort: { field: TraceSortField; descending: boolean };
@@ -244,6 +248,22 @@ export type StoredTrace = {
   payload_bytes: number;
 } & Record<TraceNumber, number> &
   Record<TraceText, string>;
+
+export type ListThreadsQuery = {
+  scope: SpanScope;
+  window: TimeWindow;
+  condition?: GroupCondition | undefined;
+} & Page & {
+    /** Ties end in the thread, in the same direction. */
+    sort: { field: ThreadSortField; descending: boolean };
+  };
+
+/** `customer_identifier` is that of the first span that has one, '' where none has. */
+export type StoredThread = { thread_identifier: string; environment: string; customer_identifier: string } & Record<
+  ThreadNumber,
+  number
+> &
+  Record<ThreadTime, string>;
 
 /**
  * - `poison`: the store read the rows and refuses them for what is in them; the same bytes will never go in.

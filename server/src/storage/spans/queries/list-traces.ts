@@ -4,6 +4,7 @@ import type { SpanDatabase } from "../drivers/span-database.ts";
 import type { ListTracesQuery, StoredTrace } from "../span-store.ts";
 import { describeTraces, traceKeyText } from "./describe-traces.ts";
 import { figureAlias } from "./figures.ts";
+import { conditionParams, groupMatches } from "./group-condition.ts";
 import { rollUp, withoutRollUp } from "./roll-up.ts";
 import { allOf, beyondWindow, scopeWhere, spansOf, stretchWhere, windowWhere, type Where } from "./selection.ts";
 import { traceFigures } from "./trace-figures.ts";
@@ -87,7 +88,7 @@ async function tracePage(
     "min(timestamp) AS first",
     "max(timestamp) AS last",
     ...figures.map((name) => `${traceFigures[name]} AS ${figureAlias(name)}`),
-    ...(condition?.matches ?? []).map(({ sql }, index) => `max(${sql}) AS match_${index}`),
+    ...groupMatches(condition),
   ];
   const direction = sort.descending ? "DESC" : "ASC";
   const { rows, rowsBeforeLimit } = await database.query(
@@ -97,12 +98,7 @@ async function tracePage(
         HAVING ${condition?.having.sql ?? "1"}
         ORDER BY ${figureAlias(sort.field)} ${direction}, trace_unique_id ${direction}, environment
         LIMIT ${pageSize} OFFSET ${(page - 1) * pageSize}`,
-      params: Object.assign(
-        {},
-        condition?.having.params,
-        ...(condition?.matches ?? []).map(({ params }) => params),
-        ...parts.map(({ params }) => params),
-      ),
+      params: Object.assign(conditionParams(condition), ...parts.map(({ params }) => params)),
       settings: { exact_rows_before_limit: 1 },
     },
     signal,

@@ -1,0 +1,102 @@
+import { z } from "zod";
+import { ServiceError } from "../../domain/errors.ts";
+import { threadSortFields } from "../../domain/thread.ts";
+import { joinFilters } from "../../filter/ast.ts";
+import { describeFields } from "../../filter/describe.ts";
+import { toGroupFilter, type GroupCatalogue } from "../../filter/group-fields.ts";
+import { parseFilters } from "../../filter/parse.ts";
+import { parseQuickFilters } from "../../filter/quick-filters.ts";
+import { endpoint } from "../../http/endpoint.ts";
+import { pageOf, paginate } from "../../http/pagination.ts";
+import { environmentQuery, pagingQuery, sortQuery, timeWindow, timeWindowQuery } from "../../http/query.ts";
+import { limits } from "../../limits.ts";
+import type { ListThreadsQuery, SpanStore, StoredThread } from "../../storage/spans/span-store.ts";
+import { filtersBody } from "../request-logs/read-selection.ts";
+import { isoTime } from "../request-logs/span-members.ts";
+
+const thread = z
+  .object({
+    id: z.string(),
+    thread_identifier: z.string(),
+    environment: z.string(),
+    log_count: z.int().meta({ description: "Spans that name the thread." }),
+    trace_count: z.int(),
+    total_cost: z.number().meta({ description: "USD; what wrappers restate counts once, as in traces." }),
+    total_tokens: z.number(),
+    customer_identifier: z.string().nullable(),
+    first_timestamp: z.string().meta({ format: "date-time" }),
+    last_timestamp: z.string().meta({ format: "date-time" }),
+  })
+  .meta({ id: "Thread" });
+
+const described = { filters_data: z.record(z.string(), z.unknown()), current_filters: z.unknown() };
+
+type ThreadDeps = { spans: SpanStore; threadCatalogue: GroupCatalogue; now: () => number };
+
+export const listThreads = (deps: ThreadDeps) =>
+  endpoint({
+    id: "list_threads",
+    method: "POST",
+    path: "/api/log_threads/",
+    aliases: [{ method: "GET", path: "/api/log_threads/" }],
+    summary: "List threads",
+    description:
+      "Threads with a span in the window, the last hour unless the query says otherwise, newest first. The environment " +
+      `is that of the key, whatever the query says. sort_by is timestamp or one of ${threadSortFields.join(", ")}.`,
+    tags: ["Threads"],
+    auth: "key",
+    permission: "spans:read",
+    query: z.object({
+      ...pagingQuery(limits.threadPageSizeDefault),
+      ...sortQuery("-timestamp"),
+      ...timeWindowQuery(),
+      ...environmentQuery(),
+    }),
+    body: { kind: "json", schema: filtersBody },
+    success: { status: 200, schema: pageOf(thread).extend(described) },
+    errors: ["invalid_request", "query_too_large", "unavailable"],
+    async handler({ principal, query, body, rawQuery, url, signal }) {
+      const { startNs, endNs } = timeWindow(query, deps.now());
+      const { page, page_size: pageSize } = query;
+      const { count, rows } = await deps.spans.listThreads(
+        {
+          scope: { organization_id: principal.organization_id, environment: principal.environment },
+          window: { fromNs: startNs, toNs: endNs },
+          condition: toGroupFilter(readFilter(body.filters, rawQuery, deps.threadCatalogue), deps.threadCatalogue),
+          page,
+          pageSize,
+          sort: readSort(query.sort_by),
+        },
+        signal,
+      );
+      return {
+        ...paginate({ url, page, pageSize, count, results: rows.map(presentThread) }),
+        filters_data: describeFields(deps.threadCatalogue),
+        current_filters: body.filters ?? {},
+      };
+    },
+  });
+
+function readFilter(filters: unknown, rawQuery: URLSearchParams, catalogue: GroupCatalogue) {
+  const given = Array.isArray(filters) && filters.length === 0 ? undefined : filters;
+  return joinFilters("all", [parseFilters(given, catalogue).filter, parseQuickFilters(rawQuery, catalogue).filter]);
+}
+
+function presentThread({ customer_identifier, ...row }: StoredThread): z.input<typeof thread> {
+  return {
+    id: row.thread_identifier,
+    ...row,
+    customer_identifier: customer_identifier === "" ? null : customer_identifier,
+    first_timestamp: isoTime(row.first_timestamp),
+    last_timestamp: isoTime(row.last_timestamp),
+  };
+}
+
+function readSort(sortBy: string): ListThreadsQuery["sort"] {
+  const descending = sortBy.startsWith("-");
+  const name = descending ? sortBy.slice(1) : sortBy;
+  const field = name === "timestamp" ? "last_timestamp" : threadSortFields.find((known) => known === name);
+  if (field !== undefined) return { field, descending };
+  const message = `sort_by must be timestamp or one of ${threadSortFields.join(", ")}, with or without a leading -`;
+  throw new ServiceError("invalid_request", message, { errors: { sort_by: [message] } });
+}

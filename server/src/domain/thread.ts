@@ -1,0 +1,10 @@
+/** The figures of a thread, by which it is sorted and filtered. Money in USD. */
+export const threadNumbers = ["log_count", "trace_count", "total_cost", "total_tokens"] as const;
+export type ThreadNumber = (typeof threadNumbers)[number];
+
+/** When its first and its last span ended. */
+export const threadTimes = ["first_timestamp", "last_timestamp"] as const;
+export type ThreadTime = (typeof threadTimes)[number];
+
+export const threadSortFields = [...threadTimes, ...threadNumbers] as const;
+export type ThreadSortField = (typeof threadSortFields)[number];
