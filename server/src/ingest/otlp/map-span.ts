@@ -205,7 +205,8 @@ function takeCost({ bag }: SpanView, convention: (typeof conventions)[number], b
     bag.drop(stated);
   }
   const parts = (convention.costParts ?? []).filter((key) => given(key) !== undefined);
-  if (parts.length > 0) body["cost"] ??= parts.reduce((sum, key) => sum + (given(key) ?? 0), 0);
+  const sum = parts.reduce((total, key) => total + (given(key) ?? 0), 0);
+  if (parts.length > 0 && typeof read.money(sum) === "number") body["cost"] ??= sum;
 }
 
 function takeContent(found: SpanContent | undefined, content: SpanContent): void {
@@ -246,15 +247,21 @@ function placeProvider(body: SpanBody, metadata: Metadata): void {
 function placeUsage(body: SpanBody, raw: RawUsage): void {
   const usage = normalizeUsage(raw);
   if (!usage) return;
-  body["prompt_tokens"] ??= usage.input;
-  body["completion_tokens"] ??= usage.output;
-  body["total_tokens"] ??= usage.total;
-  body["prompt_cache_hit_tokens"] ??= usage.cacheRead;
-  body["prompt_cache_creation_tokens"] ??= usage.cacheWrite;
-  body["cache_creation_1h_tokens"] ??= usage.cacheWrite1h;
-  body["reasoning_tokens"] ??= usage.reasoning;
-  body["audio_prompt_tokens"] ??= usage.audioInput || undefined;
-  body["audio_completion_tokens"] ??= usage.audioOutput || undefined;
+  const counts = {
+    prompt_tokens: usage.input,
+    completion_tokens: usage.output,
+    total_tokens: usage.total,
+    prompt_cache_hit_tokens: usage.cacheRead,
+    prompt_cache_creation_tokens: usage.cacheWrite,
+    cache_creation_1h_tokens: usage.cacheWrite1h,
+    reasoning_tokens: usage.reasoning,
+    audio_prompt_tokens: usage.audioInput || undefined,
+    audio_completion_tokens: usage.audioOutput || undefined,
+  };
+  for (const [field, count] of Object.entries(counts)) {
+    // What is no count, such as half a token, must not cost the span.
+    if (count !== undefined && typeof read.count(count) === "number") body[field] ??= count;
+  }
   // Exporters without a price of their own say 0: unknown is not free.
   if (body["cost"] === 0 && (usage.total ?? 0) > 0) delete body["cost"];
 }

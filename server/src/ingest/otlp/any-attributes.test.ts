@@ -1,0 +1,193 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { limits } from "../../limits.ts";
+import { createPriceBook } from "../enrich/price.ts";
+import { createNestedJson } from "../nested-json.ts";
+import { normalizeSpan } from "../normalize.ts";
+import { conventions } from "./conventions/list.ts";
+import type { AttributeValue, OtlpEvent, OtlpSpan } from "./export-request.ts";
+import { mapSpan } from "./map-span.ts";
+
+/** Every key that a table names, and those that only code knows. */
+const knownKeys = [
+  ...conventions.flatMap(({ fields, usage, cost, costParts, metadataObjects, metadataPrefixes }) => [
+    ...Object.values(fields ?? {}).flat(),
+    ...(typeof usage === "object" ? Object.values(usage).flat() : []),
+    ...(cost ?? []),
+    ...(costParts ?? []),
+    ...(metadataObjects ?? []),
+    ...(metadataPrefixes ?? []).map((prefix) => `${prefix}key`),
+  ]),
+  "gen_ai.operation.name",
+  "gen_ai.input.messages",
+  "gen_ai.output.messages",
+  "gen_ai.system_instructions",
+  "gen_ai.tool.definitions",
+  "gen_ai.tool.call.arguments",
+  "gen_ai.prompt",
+  "gen_ai.prompt.0.role",
+  "gen_ai.prompt.0.content",
+  "gen_ai.prompt.0.tool_calls.0.name",
+  "gen_ai.completion.99999999999.content",
+  "llm.input_messages.0.message.role",
+  "llm.input_messages.0.message.content",
+  "llm.input_messages.0.message.contents.0.message_content.type",
+  "llm.input_messages.0.message.contents.0.message_content.text",
+  "llm.output_messages.0.message.tool_calls.0.tool_call.function.name",
+  "llm.tools.0.tool.json_schema",
+  "llm.invocation_parameters",
+  "openinference.span.kind",
+  "input.value",
+  "output.value",
+  "ai.operationId",
+  "ai.prompt",
+  "ai.prompt.messages",
+  "ai.prompt.tools",
+  "ai.response.text",
+  "ai.response.toolCalls",
+  "ai.response.providerMetadata",
+  "ai.usage.inputTokens",
+  "ai.usage.outputTokens",
+  "ai.usage.cachedInputTokens",
+  "ai.usage.reasoningTokens",
+  "ai.usage.totalTokens",
+  "ai.values",
+  "langfuse.observation.type",
+  "langfuse.observation.input",
+  "langfuse.observation.output",
+  "langfuse.observation.usage_details",
+  "langfuse.observation.cost_details",
+  "langfuse.observation.model.parameters",
+  "langfuse.observation.completion_start_time",
+  "lmnr.span.input",
+  "lmnr.span.path",
+  "genkit:input",
+  "genkit:output",
+  "genkit:metadata:subtype",
+  "gcp.vertex.agent.llm_request",
+  "gcp.vertex.agent.llm_response",
+  "mastra.span.type",
+  "mastra.metadata.modelMetadata",
+  "mlflow.spanInputs",
+  "mlflow.spanOutputs",
+  "mlflow.chat.tokenUsage",
+  "pydantic_ai.all_messages",
+  "events",
+  "langsmith.usage_metadata",
+  "lk.chat_ctx",
+  "tag.tags",
+  "error.type",
+  "http.response.status_code",
+  "input",
+  "output",
+  "model",
+  "__proto__",
+  "constructor",
+];
+
+const words = fc.constantFrom(
+  "chat",
+  "LLM",
+  "generation",
+  "model",
+  "ai.toolCall",
+  "user",
+  "null",
+  "",
+  "-1",
+  "NaN",
+  "1e400",
+);
+const message = fc.record(
+  {
+    role: fc.oneof(words, fc.integer()),
+    content: fc.jsonValue(),
+    parts: fc.jsonValue(),
+    tool_calls: fc.jsonValue(),
+    type: words,
+  },
+  { requiredKeys: [] },
+);
+const someJson = fc.oneof(fc.jsonValue(), fc.array(message), fc.record({ messages: fc.array(message) }), message);
+const value: fc.Arbitrary<unknown> = fc.oneof(
+  words,
+  fc.string({ unit: "binary" }).map((text) => text.toWellFormed()),
+  someJson.map((json) => JSON.stringify(json)),
+  someJson,
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+  fc.constantFrom(0, 1, 1.5, -3, 1e12, 1e15, 1e300, 2 ** 31),
+  fc.boolean(),
+  fc.constant(null),
+);
+const attributes = fc
+  .array(fc.tuple(fc.constantFrom(...knownKeys), value), { maxLength: 60 })
+  .map((pairs) => new Map(pairs) as Map<string, AttributeValue>);
+const event: fc.Arbitrary<OtlpEvent> = fc.record({
+  name: fc.constantFrom(
+    "exception",
+    "gen_ai.choice",
+    "gen_ai.user.message",
+    "gen_ai.client.inference.operation.details",
+    "other",
+  ),
+  timeNs: fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }),
+  attributes: fc
+    .array(
+      fc.tuple(
+        fc.constantFrom("content", "message", "role", "id", "gen_ai.input.messages", "exception.message"),
+        value,
+      ),
+    )
+    .map((pairs) => new Map(pairs) as Map<string, AttributeValue>),
+});
+const span: fc.Arbitrary<OtlpSpan> = fc.record({
+  traceId: fc.constant("a".repeat(32)),
+  spanId: fc.constant("b".repeat(16)),
+  parentSpanId: fc.constantFrom("", "c".repeat(16)),
+  traceState: fc.string(),
+  name: fc.string({ maxLength: 3000, size: "max" }),
+  kind: fc.nat(9),
+  startNs: fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }),
+  endNs: fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }),
+  attributes,
+  droppedAttributes: fc.nat(),
+  events: fc.array(event, { maxLength: 4 }),
+  links: fc.constant([]),
+  status: fc.record({ code: fc.nat(3), message: fc.string() }),
+});
+const scopeNames = fc.constantFrom(
+  "",
+  "strands-agents",
+  "livekit-agents",
+  "com.anthropic.claude_code.tracing",
+  "codex_exec",
+  "pydantic-ai",
+);
+
+test("whatever a span holds, it is stored: no attribute refuses a span, and none is lost without a trace", () => {
+  const prices = createPriceBook({ maxModels: 100 });
+  const origin = {
+    organization_id: "o",
+    environment: "prod" as const,
+    organization_key_id: "k",
+    organization_key_name: "k",
+    log_method: "tracing_integration",
+  };
+  fc.assert(
+    fc.property(span, scopeNames, (given, name) => {
+      const nested = createNestedJson(limits.bodyNodes);
+      const scope = { name, version: "", attributes: new Map<string, AttributeValue>() };
+      const body = mapSpan(given, { resource: new Map(), scope }, { nested });
+      const result = normalizeSpan(body, origin, { receivedNs: 1n, prices, nested });
+      expect(result).toMatchObject({ ok: true });
+      const row = result.ok ? result.span.row : undefined;
+      expect(() => JSON.parse(JSON.stringify(row)) as unknown).not.toThrow();
+      // What was unknown to every convention is found in metadata.
+      const isKept =
+        given.attributes.get("constructor") === undefined || Object.hasOwn(row?.metadata as object, "constructor");
+      expect(isKept).toBe(true);
+    }),
+    { numRuns: 1000 },
+  );
+  expect(Object.keys(Object.prototype)).toEqual([]);
+});
