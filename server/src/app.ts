@@ -24,10 +24,12 @@ import { openapiDocument } from "./http/openapi.ts";
 import { createRateLimiter } from "./http/rate-limit.ts";
 import { createHttpServer } from "./http/server.ts";
 import { createSpanIntake } from "./ingest/accept.ts";
+import { createDeletedTraces } from "./ingest/deleted-traces.ts";
 import { createPriceBook } from "./ingest/enrich/price.ts";
 import { createLogJoiner } from "./ingest/otlp/join-logs.ts";
 import { createSpanWriter, type SpanWriter } from "./ingest/writer.ts";
 import { enforceRetention } from "./jobs/retention.ts";
+import { createTraceDeletions, loadTraceDeletions } from "./jobs/trace-deletions.ts";
 import { scheduleJob } from "./jobs/schedule.ts";
 import { randomToken } from "./lib/random-token.ts";
 import { limits } from "./limits.ts";
@@ -39,6 +41,7 @@ import { lockNode } from "./storage/journal/node-lock.ts";
 import { openSpanStore } from "./storage/spans/drivers/open-span-store.ts";
 import type { SpanStore } from "./storage/spans/span-store.ts";
 import { createIngestMetrics } from "./telemetry/ingest-metrics.ts";
+import { watchLogEvents } from "./telemetry/log-event-metrics.ts";
 import { createQueryMetrics } from "./telemetry/query-metrics.ts";
 
 export type App = {
@@ -96,6 +99,8 @@ async function compose(
   const tokens = createTokens(loadSecretKey(config.secretKeyPath, config.secretKey), now);
 
   const metrics = createIngestMetrics(registry, journal);
+  const deletedTraces = createDeletedTraces(now);
+  await loadTraceDeletions({ deletions: stores.traceDeletions, deletedTraces, now });
   const writer = createSpanWriter({ journal, store: spans, metrics, logger, nodeId: randomToken(12), now });
   writer.start();
   cleanup.push(() => writer.stop(limits.shutdownGraceMs));
@@ -104,11 +109,13 @@ async function compose(
     prices: createPriceBook({ maxModels: limits.pricedModels }),
     metrics,
     committed: (entry, payload) => writer.add(entry, payload),
+    deletedTraces,
     now,
   });
   const catalogue = createSpanCatalogue();
   const logEvents = openLogEvents({ path: join(config.dataDir, "otlp-logs"), maxBytes: limits.otlpWaitingBytes, now });
   cleanup.push(() => logEvents.close());
+  watchLogEvents(registry, logEvents);
   const logs = createLogJoiner({ events: logEvents, spans, catalogue, intake, now });
   const joining = scheduleJob({ name: "log join", everyMs: limits.otlpJoinEveryMs, logger }, (signal) =>
     logs.joinWaiting(signal),
@@ -119,12 +126,25 @@ async function compose(
   );
   cleanup.push(() => retention.stop());
 
+  const deletionDeps = { deletions: stores.traceDeletions, deletedTraces, spans, flush: () => writer.flush(), now };
+  const traceDeletions = createTraceDeletions(deletionDeps);
+  const sweeping = scheduleJob(
+    { name: "trace deletions", everyMs: limits.traceDeletionSweepEveryMs, logger },
+    (signal) => traceDeletions.sweep(signal),
+  );
+  cleanup.push(() => sweeping.stop());
+  const purging = scheduleJob({ name: "trace purge", everyMs: limits.traceDeletionPurgeEveryMs, logger }, (signal) =>
+    traceDeletions.purge(signal),
+  );
+  cleanup.push(() => purging.stop());
+
   const readiness = readinessOf({ writer, spans, database });
   const authenticator = createAuthenticator({ ...stores, tokens, nowMs: now });
   const endpoints = apiEndpoints({
     intake,
     logs,
     spans,
+    traceDeletions,
     catalogue,
     stores,
     authenticator,

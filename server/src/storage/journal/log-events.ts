@@ -16,6 +16,7 @@ export type LogEvents = {
   waiting(): Array<{ key: string; sinceMs: number }>;
   /** Forgets the first `count` texts of a key; more may have arrived since they were read. */
   remove(key: string, count: number): Promise<void>;
+  stats(): { spans: number; bytes: number };
   close(): Promise<void>;
 };
 
@@ -85,6 +86,7 @@ export function openLogEvents({
       if (entry.texts.length === 0) waiting.delete(key);
       await Promise.all(seqs.map((seq) => records.remove(seq)));
     },
+    stats: () => ({ spans: waiting.size, bytes: heldBytes }),
     async close() {
       await records.flushed;
       await records.close();
