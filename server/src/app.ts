@@ -24,12 +24,10 @@ import { openapiDocument } from "./http/openapi.ts";
 import { createRateLimiter } from "./http/rate-limit.ts";
 import { createHttpServer } from "./http/server.ts";
 import { createSpanIntake } from "./ingest/accept.ts";
-import { createDeletedTraces } from "./ingest/deleted-traces.ts";
 import { createPriceBook } from "./ingest/enrich/price.ts";
-import { createLogJoiner } from "./ingest/otlp/join-logs.ts";
+import { createLogJoiner, type LogJoiner, type LogJoinerDeps } from "./ingest/otlp/join-logs.ts";
 import { createSpanWriter, type SpanWriter } from "./ingest/writer.ts";
 import { enforceRetention } from "./jobs/retention.ts";
-import { createTraceDeletions, loadTraceDeletions } from "./jobs/trace-deletions.ts";
 import { scheduleJob } from "./jobs/schedule.ts";
 import { randomToken } from "./lib/random-token.ts";
 import { limits } from "./limits.ts";
@@ -99,8 +97,6 @@ async function compose(
   const tokens = createTokens(loadSecretKey(config.secretKeyPath, config.secretKey), now);
 
   const metrics = createIngestMetrics(registry, journal);
-  const deletedTraces = createDeletedTraces(now);
-  await loadTraceDeletions({ deletions: stores.traceDeletions, deletedTraces, now });
   const writer = createSpanWriter({ journal, store: spans, metrics, logger, nodeId: randomToken(12), now });
   writer.start();
   cleanup.push(() => writer.stop(limits.shutdownGraceMs));
@@ -109,34 +105,14 @@ async function compose(
     prices: createPriceBook({ maxModels: limits.pricedModels }),
     metrics,
     committed: (entry, payload) => writer.add(entry, payload),
-    deletedTraces,
     now,
   });
   const catalogue = createSpanCatalogue();
-  const logEvents = openLogEvents({ path: join(config.dataDir, "otlp-logs"), maxBytes: limits.otlpWaitingBytes, now });
-  cleanup.push(() => logEvents.close());
-  watchLogEvents(registry, logEvents);
-  const logs = createLogJoiner({ events: logEvents, spans, catalogue, intake, now });
-  const joining = scheduleJob({ name: "log join", everyMs: limits.otlpJoinEveryMs, logger }, (signal) =>
-    logs.joinWaiting(signal),
-  );
-  cleanup.push(() => joining.stop());
+  const logs = startLogJoining({ config, logger, registry, cleanup }, { spans, catalogue, intake, now });
   const retention = scheduleJob({ name: "retention", everyMs: limits.retentionEveryMs, logger }, (signal) =>
     enforceRetention({ organizations: stores.organizations, spans, instanceDays: config.retentionDays, now }, signal),
   );
   cleanup.push(() => retention.stop());
-
-  const deletionDeps = { deletions: stores.traceDeletions, deletedTraces, spans, flush: () => writer.flush(), now };
-  const traceDeletions = createTraceDeletions(deletionDeps);
-  const sweeping = scheduleJob(
-    { name: "trace deletions", everyMs: limits.traceDeletionSweepEveryMs, logger },
-    (signal) => traceDeletions.sweep(signal),
-  );
-  cleanup.push(() => sweeping.stop());
-  const purging = scheduleJob({ name: "trace purge", everyMs: limits.traceDeletionPurgeEveryMs, logger }, (signal) =>
-    traceDeletions.purge(signal),
-  );
-  cleanup.push(() => purging.stop());
 
   const readiness = readinessOf({ writer, spans, database });
   const authenticator = createAuthenticator({ ...stores, tokens, nowMs: now });
@@ -144,7 +120,6 @@ async function compose(
     intake,
     logs,
     spans,
-    traceDeletions,
     catalogue,
     stores,
     authenticator,
@@ -155,6 +130,23 @@ async function compose(
   });
   const url = await serveHttp({ config, logger, registry, authenticator, endpoints, readiness, cleanup });
   return { url, firstStart, readiness };
+}
+
+/** Log records wait on disk for the spans that they complete. */
+function startLogJoining(
+  { config, logger, registry, cleanup }: Pick<HttpParts, "config" | "logger" | "registry" | "cleanup">,
+  deps: Omit<LogJoinerDeps, "events">,
+): LogJoiner {
+  const path = join(config.dataDir, "otlp-logs");
+  const events = openLogEvents({ path, maxBytes: limits.otlpWaitingBytes, now: deps.now });
+  cleanup.push(() => events.close());
+  watchLogEvents(registry, events);
+  const logs = createLogJoiner({ ...deps, events });
+  const joining = scheduleJob({ name: "log join", everyMs: limits.otlpJoinEveryMs, logger }, (signal) =>
+    logs.joinWaiting(signal),
+  );
+  cleanup.push(() => joining.stop());
+  return logs;
 }
 
 type HttpParts = {
