@@ -49,7 +49,7 @@ describe("53 spans of one instant", () => {
   test.each(["timestamp", "-timestamp", "cost", "-cost", "id", "-model", "latency", "status_code"])(
     "by %s the pages together hold each once, in one order",
     async (sort) => {
-      for (const size of [1, 10, 53, 1000]) {
+      for (const size of [1, 10, 53]) {
         if (size === 1 && sort !== "-timestamp") continue;
         const seen = await walk(prod, `sort_by=${sort}&page_size=${size}`, chat);
         expect([seen.length, new Set(seen).size]).toEqual([total, total]);
@@ -171,6 +171,6 @@ test("whatever the times and the page size, pages partition the list", async () 
         expect(times).toEqual(sort === "-cost" ? times : sorted);
       },
     ),
-    { numRuns: 8 },
+    { numRuns: 5 },
   );
 });
