@@ -24,10 +24,13 @@ import { openapiDocument } from "./http/openapi.ts";
 import { createRateLimiter } from "./http/rate-limit.ts";
 import { createHttpServer } from "./http/server.ts";
 import { createSpanIntake } from "./ingest/accept.ts";
+import { createDeletedTraces } from "./ingest/deleted-traces.ts";
 import { createPriceBook } from "./ingest/enrich/price.ts";
 import { createLogJoiner, type LogJoiner, type LogJoinerDeps } from "./ingest/otlp/join-logs.ts";
 import { createSpanWriter, type SpanWriter } from "./ingest/writer.ts";
+import { migrateSpans, type SpanMigration } from "./jobs/migrate-spans.ts";
 import { enforceRetention } from "./jobs/retention.ts";
+import { loadTraceDeletions, startTraceDeletions } from "./jobs/trace-deletions.ts";
 import { scheduleJob } from "./jobs/schedule.ts";
 import { randomToken } from "./lib/random-token.ts";
 import { limits } from "./limits.ts";
@@ -89,7 +92,11 @@ async function compose(
     now,
   });
   cleanup.push(() => journal.close());
-  await Promise.all([database.migrate(), spans.migrate()]);
+  await database.migrate();
+  const stopping = new AbortController();
+  cleanup.push(() => stopping.abort());
+  const isRemote = config.spans.kind === "clickhouse";
+  const migration = await migrateSpans({ spans, isRemote, logger, signal: stopping.signal });
 
   const stores = createControlStores(database);
   const passwords = createPasswords();
@@ -97,7 +104,9 @@ async function compose(
   const tokens = createTokens(loadSecretKey(config.secretKeyPath, config.secretKey), now);
 
   const metrics = createIngestMetrics(registry, journal);
-  const writer = createSpanWriter({ journal, store: spans, metrics, logger, nodeId: randomToken(12), now });
+  const deletedTraces = createDeletedTraces(now);
+  await loadTraceDeletions({ deletions: stores.traceDeletions, deletedTraces, now });
+  const writer = createSpanWriter({ journal, store: migration.store, metrics, logger, nodeId: randomToken(12), now });
   writer.start();
   cleanup.push(() => writer.stop(limits.shutdownGraceMs));
   const intake = createSpanIntake({
@@ -105,6 +114,7 @@ async function compose(
     prices: createPriceBook({ maxModels: limits.pricedModels }),
     metrics,
     committed: (entry, payload) => writer.add(entry, payload),
+    deletedTraces,
     now,
   });
   const catalogue = createSpanCatalogue();
@@ -114,12 +124,19 @@ async function compose(
   );
   cleanup.push(() => retention.stop());
 
-  const readiness = readinessOf({ writer, spans, database });
+  const { traceDeletions, stop: stopDeletions } = startTraceDeletions(
+    { deletions: stores.traceDeletions, deletedTraces, spans, flush: () => writer.flush(), now },
+    logger,
+  );
+  cleanup.push(stopDeletions);
+
+  const readiness = readinessOf({ writer, spans, database, migration });
   const authenticator = createAuthenticator({ ...stores, tokens, nowMs: now });
   const endpoints = apiEndpoints({
     intake,
     logs,
     spans,
+    traceDeletions,
     catalogue,
     stores,
     authenticator,
@@ -212,6 +229,7 @@ function readinessOf(deps: {
   writer: SpanWriter;
   spans: Pick<SpanStore, "ping">;
   database: Pick<ControlDatabase, "ping">;
+  migration: Pick<SpanMigration, "isDone">;
 }): () => Promise<Readiness> {
   const check = async (ask: (signal: AbortSignal) => Promise<void>): Promise<string> => {
     const signal = AbortSignal.timeout(limits.readinessMs);
@@ -225,7 +243,7 @@ function readinessOf(deps: {
   return async () => {
     const { isReplayed, failing } = deps.writer.state();
     const [spans, control] = await Promise.all([
-      check((signal) => deps.spans.ping(signal)),
+      deps.migration.isDone() ? check((signal) => deps.spans.ping(signal)) : "has no tables yet",
       check(() => deps.database.ping()),
     ]);
     const journal = isReplayed ? "ok" : "replaying";

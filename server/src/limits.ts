@@ -76,6 +76,16 @@ export const limits = {
   fullTreeSpans: 10_000,
   fullTreeBytes: 64 * MiB,
   treeSpans: 200_000,
+  bulkDeleteTraces: 1_000,
+  /** How long what is sent again of a deleted trace stays deleted. */
+  deletedTraceMs: 24 * 60 * 60 * 1_000,
+  deletedTraces: 500_000,
+  deletionsPerTrace: 16,
+  traceDeletionFlushMs: 2_000,
+  traceDeletionSweepEveryMs: 2_000,
+  traceDeletionOverlapMs: 60_000,
+  traceDeletionPurgeEveryMs: 60 * 60 * 1_000,
+  traceDeletionsPage: 1_000,
 
   // Journal and writer
   journalBytes: 2 * GiB,

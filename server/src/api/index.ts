@@ -7,6 +7,7 @@ import { createTraceCatalogue } from "../filter/trace-fields.ts";
 import type { AnyEndpoint } from "../http/endpoint.ts";
 import type { SpanIntake } from "../ingest/accept.ts";
 import type { LogJoiner } from "../ingest/otlp/join-logs.ts";
+import type { TraceDeletions } from "../jobs/trace-deletions.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";
 import type { SpanStore } from "../storage/spans/span-store.ts";
 import { createApiKey } from "./api-keys/create-api-key.ts";
@@ -30,13 +31,18 @@ import { retrieveSpan } from "./request-logs/retrieve-span.ts";
 import { summarizeSpans } from "./request-logs/summarize-spans.ts";
 import { createTemporaryKey } from "./temporary-keys/create-temporary-key.ts";
 import { listThreads } from "./threads/list-threads.ts";
+import { deleteTrace } from "./traces/delete-trace.ts";
+import { deleteTraces } from "./traces/delete-traces.ts";
 import { listTraces } from "./traces/list-traces.ts";
+import { retrievePublicTrace } from "./traces/retrieve-public-trace.ts";
 import { retrieveTrace } from "./traces/retrieve-trace.ts";
+import { shareTrace } from "./traces/share-trace.ts";
 
 export type ApiDeps = SpanReadDeps & {
   intake: SpanIntake;
   logs: LogJoiner;
   spans: SpanStore;
+  traceDeletions: TraceDeletions;
   stores: ControlStores;
   authenticator: CachingAuthenticator;
   passwords: Passwords;
@@ -59,6 +65,10 @@ export function apiEndpoints(deps: ApiDeps): AnyEndpoint[] {
     ingestSpans(deps),
     listTraces(traces),
     retrieveTrace(traces),
+    shareTrace({ ...traces, ...stores }),
+    retrievePublicTrace({ ...traces, ...stores }),
+    deleteTrace(traces),
+    deleteTraces(traces),
     listThreads({ ...deps, threadCatalogue: createThreadCatalogue(deps.catalogue) }),
     ingestOtlpTraces(deps),
     ingestOtlpLogs(deps),

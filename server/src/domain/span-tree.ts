@@ -34,7 +34,7 @@ export function buildSpanTree(spans: readonly TreeSpan[]): SpanTree {
 
 const none = -1;
 
-export function compareSpans(a: TreeSpan, b: TreeSpan): number {
+function compareSpans(a: TreeSpan, b: TreeSpan): number {
   return (
     compareText(a.start_time, b.start_time) ||
     compareText(a.timestamp, b.timestamp) ||

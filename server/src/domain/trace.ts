@@ -1,3 +1,5 @@
+import type { Environment } from "./principal.ts";
+
 /** The figures of a trace: what its rows show, are sorted by and filtered by. Money in USD, `duration` in seconds. */
 export const traceNumbers = [
   "duration",
@@ -38,3 +40,14 @@ export const usageFigures: ReadonlySet<string> = new Set([
   "total_completion_tokens",
   "unpriced_count",
 ]);
+
+/** That the spans of a trace that ended within [fromNs, toNs] were deleted; what is sent of them later stays so. */
+export type TraceDeletion = {
+  organization_id: string;
+  environment: Environment;
+  trace_unique_id: string;
+  fromNs: bigint;
+  toNs: bigint;
+  /** Milliseconds since the epoch. */
+  deletedAtMs: number;
+};

@@ -4,6 +4,7 @@ import { limits } from "../limits.ts";
 import type { IdentityRecord, IdentityWrite } from "../storage/journal/identity-memory.ts";
 import type { Journal, JournalEntry } from "../storage/journal/journal.ts";
 import type { IngestMetrics } from "../telemetry/ingest-metrics.ts";
+import type { DeletedTraces } from "./deleted-traces.ts";
 import type { PriceBook } from "./enrich/price.ts";
 import { judgeResend } from "./identity.ts";
 import { createNestedJson } from "./nested-json.ts";
@@ -34,16 +35,25 @@ export type SpanIntakeDeps = {
   metrics: IngestMetrics;
   /** Called with what was committed, so that the writer stores it. */
   committed: (entry: JournalEntry, payload: Buffer) => void;
+  /** What is sent again of a deleted trace is accepted and not kept. */
+  deletedTraces?: Pick<DeletedTraces, "covers">;
   /** Milliseconds since the epoch. */
   now: () => number;
 };
 
-export function createSpanIntake({ journal, prices, metrics, committed, now }: SpanIntakeDeps): SpanIntake {
+export function createSpanIntake({
+  journal,
+  prices,
+  metrics,
+  committed,
+  deletedTraces,
+  now,
+}: SpanIntakeDeps): SpanIntake {
   const nextReceivedNs = createReceiptClock(now);
 
   return {
     async accept(bodies, origin, { idempotencyKey } = {}) {
-      const batch = createBatch(journal);
+      const batch = createBatch(journal, deletedTraces);
       const nested = createNestedJson(limits.bodyNodes);
       const outcomes = bodies.map((body, index): RowOutcome => {
         const normalized = normalizeSpan(body, origin, {
@@ -84,7 +94,7 @@ type Batch = {
 };
 
 /** The rows of one request, with resends judged against what was accepted before and earlier in the request. */
-function createBatch(journal: Pick<Journal, "lookup">): Batch {
+function createBatch(journal: Pick<Journal, "lookup">, deletedTraces?: Pick<DeletedTraces, "covers">): Batch {
   const lines: string[] = [];
   const written = new Map<string, IdentityWrite>();
   let superseded = 0;
@@ -96,6 +106,9 @@ function createBatch(journal: Pick<Journal, "lookup">): Batch {
       const before: IdentityRecord | undefined = span.isIdentified
         ? (written.get(key) ?? journal.lookup(span.identity))
         : undefined;
+      // An earlier version tells when a span ended that is sent without saying so.
+      const ends = [span.timestampNs, ...(before === undefined ? [] : [before.timestampNs])];
+      if (ends.some((end) => deletedTraces?.covers(span.row, end))) return { ok: true, row: span.row };
       const verdict = judgeResend(before, span);
       if (verdict.kind === "superseded") {
         superseded += 1;

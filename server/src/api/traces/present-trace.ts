@@ -9,9 +9,14 @@ const payloadMembers = ["input", "output", "metadata"] as const;
 export const rootFields = columnsOf(payloadMembers);
 
 /** The members of a trace as JSON; those of its tree go in after. `root` is undefined when it is gone since. */
-export function writeTrace(trace: StoredTrace, root: StoredSpan | undefined, organizationId: string): JsonObjectWriter {
+export function writeTrace(
+  trace: StoredTrace,
+  root: StoredSpan | undefined,
+  organizationId: string,
+  isHidden: (member: string) => boolean = () => false,
+): JsonObjectWriter {
   const writer = new JsonObjectWriter();
-  const text = (name: string, value: string) => writer.value(name, value === "" ? null : value);
+  const text = (name: string, value: string) => isHidden(name) || writer.value(name, value === "" ? null : value);
   writer.value("id", trace.trace_unique_id).value("trace_unique_id", trace.trace_unique_id);
   text("root_span_unique_id", trace.root_span_unique_id);
   writer.value("unique_organization_id", organizationId).value("organization_id", organizationId);
@@ -30,7 +35,9 @@ export function writeTrace(trace: StoredTrace, root: StoredSpan | undefined, org
     .value("start_time", isoTime(trace.start_time))
     .value("end_time", isoTime(trace.end_time));
   for (const name of countedMembers) writer.value(name, trace[name]);
-  for (const name of payloadMembers) writer.raw(name, (root && spanMembers[name]?.json(root)) ?? "null");
+  for (const name of payloadMembers) {
+    if (!isHidden(name)) writer.raw(name, (root && spanMembers[name]?.json(root)) ?? "null");
+  }
   return writer.value("storage_object_key", null);
 }
 

@@ -36,11 +36,16 @@ const slimMembers = [
 ] as const;
 const payloadMembers = ["input", "output", "metadata", "span_links"] as const;
 
-/** `slim` leaves out input, output, metadata and span_links. */
-export type NodeForm = "full" | "slim";
+/** `slim` leaves out input, output, metadata and span_links; `public` what a stranger must not see. */
+export type NodeForm = "full" | "slim" | "public" | "public slim";
+
+/** Members of traces and of their spans that a shared trace does not show. */
+export const privateMembers: ReadonlySet<string> = new Set(["metadata", "customer_identifier", "organization_key_id"]);
 
 function membersOf(form: NodeForm): readonly string[] {
-  return form === "full" ? [...slimMembers, ...payloadMembers] : slimMembers;
+  const isSlim = form === "slim" || form === "public slim";
+  const members = isSlim ? slimMembers : [...slimMembers, ...payloadMembers];
+  return form.startsWith("public") ? members.filter((name) => !privateMembers.has(name)) : members;
 }
 
 /** What spans have to be read with. */

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import type { Environment } from "../../domain/principal.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { paginate } from "../../http/pagination.ts";
 import { wholeNumber } from "../../http/query.ts";
@@ -9,8 +8,10 @@ import { limits } from "../../limits.ts";
 import type { SpanStore, StoredTrace } from "../../storage/spans/span-store.ts";
 import { findTrace } from "./find-trace.ts";
 import { rootFields, writeTrace } from "./present-trace.ts";
-import { nodeFields, presentTree, writeNode, type NodeForm } from "./present-tree.ts";
+import { nodeFields, writeNode } from "./present-tree.ts";
 import { traceSchema } from "./read-traces.ts";
+import { readTraceId } from "./trace-id.ts";
+import { traceScope, writeTree } from "./write-tree.ts";
 
 const treeQuery = z.object({
   tree: z
@@ -25,7 +26,7 @@ const treeQuery = z.object({
   page_size: wholeNumber("page_size", { min: 1, max: limits.pageSizeMax, default: limits.pageSizeDefault }),
 });
 
-const retrieved = traceSchema
+export const retrievedTrace = traceSchema
   .extend({
     span_tree: z
       .array(z.looseObject({ unique_id: z.string(), children: z.array(z.unknown()) }))
@@ -50,18 +51,21 @@ export const retrieveTrace = (deps: { spans: SpanStore }) =>
     auth: "key",
     permission: "spans:read",
     query: treeQuery,
-    success: { status: 200, schema: retrieved },
+    success: { status: 200, schema: retrievedTrace },
     errors: ["invalid_request", "not_found", "query_too_large", "unavailable"],
     async handler({ principal, params, query, url, signal }) {
       const organizationId = principal.organization_id;
       const trace = await findTrace(
         deps.spans,
-        { organizationId, traceId: params.trace_unique_id, first: principal.environment },
+        { organizationId, traceId: readTraceId(params.trace_unique_id), first: principal.environment },
         signal,
       );
       const writer = await writeWholeTrace(deps.spans, trace, organizationId, signal);
       if (query.tree === "flat") writer.raw("spans", await presentPage(deps.spans, trace, organizationId, query, url));
-      else await writeTree(deps.spans, trace, organizationId, query.tree, writer, signal);
+      else {
+        const isSlim = query.tree === "slim";
+        await writeTree(deps.spans, trace, { organizationId, isSlim, isPublic: false, signal }, writer);
+      }
       return rawJson(writer.toString());
     },
   });
@@ -76,31 +80,6 @@ async function writeWholeTrace(
   return writeTrace(trace, root, organizationId);
 }
 
-async function writeTree(
-  spans: SpanStore,
-  trace: StoredTrace,
-  organizationId: string,
-  asked: NodeForm,
-  writer: JsonObjectWriter,
-  signal: AbortSignal,
-): Promise<void> {
-  const isLarge = trace.span_count > limits.fullTreeSpans || trace.payload_bytes > limits.fullTreeBytes;
-  const form = isLarge ? "slim" : asked;
-  const rows = await spans.listTraceSpans(
-    {
-      scope: scopeOf(trace, organizationId),
-      traceId: trace.trace_unique_id,
-      fields: nodeFields(form),
-      limit: limits.treeSpans,
-    },
-    signal,
-  );
-  writer
-    .raw("span_tree", presentTree(rows, form))
-    .value("is_slim", form === "slim")
-    .value("is_truncated", trace.span_count > limits.treeSpans);
-}
-
 async function presentPage(
   spans: SpanStore,
   trace: StoredTrace,
@@ -109,7 +88,7 @@ async function presentPage(
   url: URL,
 ): Promise<string> {
   const rows = await spans.listTraceSpans({
-    scope: scopeOf(trace, organizationId),
+    scope: traceScope(trace, organizationId),
     traceId: trace.trace_unique_id,
     fields: nodeFields("full"),
     limit: pageSize,
@@ -120,13 +99,4 @@ async function presentPage(
   const writer = new JsonObjectWriter();
   for (const [name, value] of Object.entries(envelope)) writer.value(name, value);
   return writer.raw("results", `[${nodes.join(",")}]`).toString();
-}
-
-function scopeOf({ environment }: StoredTrace, organization_id: string) {
-  return { organization_id, environment: asEnvironment(environment) };
-}
-
-/** The store only holds environments that keys had. */
-function asEnvironment(environment: string): Environment {
-  return environment as Environment;
 }

@@ -1,6 +1,8 @@
 import { createApiKeyStore, type ApiKeyStore } from "./api-key-store.ts";
 import type { ControlDatabase, ControlQueries } from "./open-control-database.ts";
 import { createOrganizationStore, type OrganizationStore } from "./organization-store.ts";
+import { createTraceDeletionStore, type TraceDeletionStore } from "./trace-deletion-store.ts";
+import { createTraceShareStore, type TraceShareStore } from "./trace-share-store.ts";
 import { createUserStore, type UserStore } from "./user-store.ts";
 import { createInstanceStore, type InstanceStore } from "./instance-store.ts";
 
@@ -9,6 +11,8 @@ export type ControlStoreSet = {
   organizations: OrganizationStore;
   users: UserStore;
   apiKeys: ApiKeyStore;
+  traceShares: TraceShareStore;
+  traceDeletions: TraceDeletionStore;
 };
 
 export type ControlStores = ControlStoreSet & {
@@ -29,5 +33,7 @@ function storeSet(queries: ControlQueries): ControlStoreSet {
     organizations: createOrganizationStore(queries),
     users: createUserStore(queries),
     apiKeys: createApiKeyStore(queries),
+    traceShares: createTraceShareStore(queries),
+    traceDeletions: createTraceDeletionStore(queries),
   };
 }

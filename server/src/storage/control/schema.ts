@@ -9,6 +9,8 @@ export type ControlSchema = {
   organizations: OrganizationTable;
   users: UserTable;
   api_keys: ApiKeyTable;
+  trace_shares: TraceShareTable;
+  trace_deletions: TraceDeletionTable;
 };
 
 /** One row, written by whoever sets up the instance first. */
@@ -45,6 +47,25 @@ type ApiKeyTable = {
   created_at: string;
   expires_at: string | null;
   revoked_at: string | null;
+};
+
+type TraceShareTable = {
+  unique_organization_id: string;
+  trace_unique_id: string;
+  environment: string;
+  is_public: number;
+  updated_at: string;
+};
+
+/** Nanoseconds are text: they do not fit the integers that drivers return. */
+type TraceDeletionTable = {
+  id: Generated<number>;
+  unique_organization_id: string;
+  environment: string;
+  trace_unique_id: string;
+  from_ns: string;
+  to_ns: string;
+  deleted_at: string;
 };
 
 export type UserRow = Selectable<UserTable>;

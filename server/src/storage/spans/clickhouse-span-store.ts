@@ -1,13 +1,14 @@
 import type { SpanDatabase } from "./drivers/span-database.ts";
 import { migrateSpans } from "./migrations/migrate.ts";
 import { deleteOlderThan } from "./queries/delete-spans.ts";
+import { deleteTraces, purgeDeleted } from "./queries/delete-traces.ts";
 import { groupSpans } from "./queries/group-spans.ts";
 import { hydrateSpans } from "./queries/hydrate-spans.ts";
 import { listSpans } from "./queries/list-spans.ts";
 import { listThreads } from "./queries/list-threads.ts";
-import { listTraces } from "./queries/list-traces.ts";
+import { listTraces, matchTraces } from "./queries/list-traces.ts";
 import { retrieveSpan } from "./queries/retrieve-span.ts";
-import { listTraceSpans, retrieveTraces } from "./queries/retrieve-trace.ts";
+import { countTraceSpans, listTraceSpans, retrieveTraces } from "./queries/retrieve-trace.ts";
 import { summarizeSpans } from "./queries/summarize-spans.ts";
 import type { SpanStore } from "./span-store.ts";
 
@@ -24,6 +25,10 @@ export function createSpanStore(database: SpanDatabase): SpanStore {
     retrieveTraces: (scope, traceId, signal) => retrieveTraces(database, scope, traceId, signal),
     listTraceSpans: (query, signal) => listTraceSpans(database, query, signal),
     listThreads: (query, signal) => listThreads(database, query, signal),
+    matchTraces: (query, signal) => matchTraces(database, query, signal),
+    countTraceSpans: (query, signal) => countTraceSpans(database, query, signal),
+    deleteTraces: (deletions, signal) => deleteTraces(database, deletions, signal),
+    purgeDeleted: (cutoffNs, signal) => purgeDeleted(database, cutoffNs, signal),
     hydrateSpans: (scope, keys, fields, signal) => hydrateSpans(database, scope, keys, fields, signal),
     deleteOlderThan: (organizationId, cutoffNs, signal) => deleteOlderThan(database, organizationId, cutoffNs, signal),
     ping: (signal) => database.ping(signal),

@@ -1,6 +1,6 @@
 import type { ColumnKind, SpanColumn, SpanScope, spanColumns } from "../../domain/span.ts";
 import type { ThreadNumber, ThreadSortField, ThreadTime } from "../../domain/thread.ts";
-import type { TraceNumber, TraceSortField, TraceText } from "../../domain/trace.ts";
+import type { TraceDeletion, TraceNumber, TraceSortField, TraceText } from "../../domain/trace.ts";
 
 /**
  * Where spans live: ClickHouse, in the process or behind a URL. One contract, proven on both by `contract/`.
@@ -45,6 +45,24 @@ export type SpanStore = {
 
   /** `count` is exact, and `rows` are one page of the threads that have a span in the window. */
   listThreads(query: ListThreadsQuery, signal?: AbortSignal): Promise<{ count: number; rows: StoredThread[] }>;
+
+  /** The keys of the traces that `listTraces` would list, at most `limit` of `count`. */
+  matchTraces(
+    query: Omit<ListTracesQuery, "sort" | keyof Page> & { limit: number },
+    signal?: AbortSignal,
+  ): Promise<{ count: number; keys: Array<{ trace_unique_id: string; environment: string }> }>;
+
+  /** How many spans a trace has in each environment of the scope that has any, and how many of them ended in the window. */
+  countTraceSpans(
+    query: { scope: SpanScope; traceId: string; window: TimeWindow },
+    signal?: AbortSignal,
+  ): Promise<Array<{ environment: string; inWindow: number; total: number }>>;
+
+  /** Takes the spans of these deletions out of every read. Safe to repeat. */
+  deleteTraces(deletions: readonly TraceDeletion[], signal?: AbortSignal): Promise<void>;
+
+  /** Frees, in the background, the disk space of deleted traces; what hides them goes when it is older than the cutoff. */
+  purgeDeleted(cutoffNs: bigint, signal?: AbortSignal): Promise<void>;
 
   /** The spans of these keys, in their order; those that are gone are left out. */
   hydrateSpans(

@@ -1,10 +1,12 @@
 import type { Migration } from "kysely/migration";
 import { createAccounts } from "./0001-create-accounts.ts";
+import { createTraceRecords } from "./0002-create-trace-records.ts";
 import type { ControlDialect } from "./columns.ts";
 
 /** Every migration in order. An entry that was released is never edited: what changes is a new entry at the end. */
 export function controlMigrations(dialect: ControlDialect): Record<string, Migration> {
   return {
     "0001-create-accounts": createAccounts(dialect),
+    "0002-create-trace-records": createTraceRecords(dialect),
   };
 }

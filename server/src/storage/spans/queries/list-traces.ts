@@ -2,7 +2,7 @@ import { usageFigures } from "../../../domain/trace.ts";
 import { limits } from "../../../limits.ts";
 import type { SpanDatabase } from "../drivers/span-database.ts";
 import type { ListTracesQuery, StoredTrace } from "../span-store.ts";
-import { describeTraces, traceKeyText } from "./describe-traces.ts";
+import { describeTraces, traceKeyText, type TraceKey } from "./describe-traces.ts";
 import { figureAlias } from "./figures.ts";
 import { conditionParams, groupMatches } from "./group-condition.ts";
 import { rollUp, withoutRollUp } from "./roll-up.ts";
@@ -31,8 +31,19 @@ export async function listTraces(
   return { count: page.count, rows: page.keys.flatMap((key) => found.get(traceKeyText(key)) ?? []) };
 }
 
+/** The keys of the traces that a list would have, at most `limit` of them. */
+export async function matchTraces(
+  database: SpanDatabase,
+  query: Omit<ListTracesQuery, "sort" | "page" | "pageSize"> & { limit: number },
+  signal?: AbortSignal,
+): Promise<{ count: number; keys: TraceKey[] }> {
+  const parts = await traceSpans(database, query, signal);
+  const order = { sort: { field: "timestamp", descending: true }, page: 1, pageSize: query.limit } as const;
+  return await tracePage(database, { ...query, ...order }, parts, signal);
+}
+
 /** All spans of the traces of the window, as selections that have none in common. */
-export async function traceSpans(
+async function traceSpans(
   database: SpanDatabase,
   { scope, window, condition }: Pick<ListTracesQuery, "scope" | "window" | "condition">,
   signal?: AbortSignal,
@@ -71,7 +82,7 @@ async function straddlers(
   return [...new Set(rows.map((row) => String(row["trace_unique_id"])))];
 }
 
-type PageKey = { trace_unique_id: string; environment: string; first: string; last: string };
+type PageKey = TraceKey & { first: string; last: string };
 
 async function tracePage(
   database: SpanDatabase,

@@ -1,9 +1,9 @@
 import type { SpanColumn, SpanScope } from "../../../domain/span.ts";
 import type { SpanDatabase } from "../drivers/span-database.ts";
-import type { ListTraceSpansQuery, StoredSpan, StoredTrace } from "../span-store.ts";
+import type { ListTraceSpansQuery, StoredSpan, StoredTrace, TimeWindow } from "../span-store.ts";
 import { describeTraces } from "./describe-traces.ts";
 import { storedSpan } from "./result-values.ts";
-import { allOf, scopeWhere, spansOf, stretchWhere, type Where } from "./selection.ts";
+import { allOf, scopeWhere, spansOf, stretchWhere, windowWhere, type Where } from "./selection.ts";
 
 /** A trace of each environment that has one: an id alone tells neither day nor time, so an index finds these first. */
 export async function retrieveTraces(
@@ -37,6 +37,30 @@ export async function listTraceSpans(
     signal,
   );
   return rows.map(storedSpan);
+}
+
+/** How many spans a trace has in each environment, and how many of them ended in the window. */
+export async function countTraceSpans(
+  database: SpanDatabase,
+  { scope, traceId, window }: { scope: SpanScope; traceId: string; window: TimeWindow },
+  signal?: AbortSignal,
+): Promise<Array<{ environment: string; inWindow: number; total: number }>> {
+  const place = await placeOf(database, scope, traceId, signal);
+  if (place === undefined) return [];
+  const within = windowWhere(window);
+  const { rows } = await database.query(
+    {
+      name: "count_trace_spans",
+      sql: `SELECT environment, countIf(${within.sql}) AS in_window, count() AS total FROM ${spansOf([place.where])} GROUP BY environment`,
+      params: { ...place.where.params, ...within.params },
+    },
+    signal,
+  );
+  return rows.map((row) => ({
+    environment: String(row["environment"]),
+    inWindow: Number(row["in_window"]),
+    total: Number(row["total"]),
+  }));
 }
 
 const payloadColumns = [

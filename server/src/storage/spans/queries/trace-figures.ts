@@ -3,7 +3,7 @@ import type { TraceNumber, TraceText, TraceTime } from "../../../domain/trace.ts
 import { traceTexts } from "../../../domain/trace.ts";
 import { isError, isModelCall, isUnpriced, rowUsage, sumOf, sumOfCost } from "./usage.ts";
 
-/** The order in which a trace's spans are asked: as `compareSpans` of domain/span-tree.ts has it. */
+/** The order in which a trace's spans are asked: as domain/span-tree.ts has it. */
 const spanOrder = "start_time, timestamp, toString(unique_id)";
 
 const ns = (time: string) => `toUnixTimestamp64Nano(${time})`;

@@ -1,0 +1,55 @@
+import { z } from "zod";
+import { endpoint } from "../../http/endpoint.ts";
+import { rawJson } from "../../http/reply.ts";
+import type { TraceShareStore } from "../../storage/control/trace-share-store.ts";
+import type { SpanStore } from "../../storage/spans/span-store.ts";
+import { findTrace, traceNotFound } from "./find-trace.ts";
+import { rootFields, writeTrace } from "./present-trace.ts";
+import { privateMembers } from "./present-tree.ts";
+import { retrievedTrace } from "./retrieve-trace.ts";
+import { readTraceId } from "./trace-id.ts";
+import { writeTree } from "./write-tree.ts";
+
+const publicTrace = retrievedTrace
+  .omit({ metadata: true, customer_identifier: true })
+  .meta({ id: "PublicTrace", description: "A retrieved trace without metadata, customer and API key." });
+
+export const retrievePublicTrace = (deps: { spans: SpanStore; traceShares: TraceShareStore }) =>
+  endpoint({
+    id: "retrieve_public_trace",
+    method: "GET",
+    path: "/api/{unique_organization_id}/traces/{trace_unique_id}/",
+    summary: "Retrieve a shared trace",
+    description: "Needs no credentials. Whatever is not shared is 404, whether there is such a trace or not.",
+    tags: ["Traces"],
+    auth: "none",
+    limit: "public_trace",
+    query: z.object({
+      tree: z.enum(["full", "slim"], { error: "tree must be one of full, slim" }).default("full").meta({
+        description: "slim: without input and output of the spans.",
+      }),
+    }),
+    success: { status: 200, schema: publicTrace },
+    errors: ["invalid_request", "not_found", "query_too_large", "unavailable"],
+    async handler({ params, query, signal }) {
+      const [organizationId, traceId] = [params.unique_organization_id, params.trace_unique_id].map(readTraceId);
+      if (organizationId === undefined || traceId === undefined) throw traceNotFound();
+      const share = await deps.traceShares.findPublic(organizationId, traceId);
+      if (share === undefined) throw traceNotFound();
+      const trace = await findTrace(deps.spans, { organizationId, traceId, first: share.environment }, signal);
+      const [root] = await deps.spans.hydrateSpans(
+        { organization_id: organizationId },
+        [trace.root],
+        rootFields,
+        signal,
+      );
+      const writer = writeTrace(trace, root, organizationId, (member) => privateMembers.has(member));
+      await writeTree(
+        deps.spans,
+        trace,
+        { organizationId, isSlim: query.tree === "slim", isPublic: true, signal },
+        writer,
+      );
+      return rawJson(writer.toString());
+    },
+  });

@@ -1,0 +1,55 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "pino";
+import { limits } from "../limits.ts";
+import type { SpanStore } from "../storage/spans/span-store.ts";
+
+export type SpanMigration = {
+  /** Inserts that wait for the tables. */
+  store: Pick<SpanStore, "insert">;
+  isDone(): boolean;
+};
+
+/**
+ * Brings the tables of spans up to date. A store in the process fails the start when it cannot; one behind a URL may be
+ * down just now: the node starts all the same, takes spans into its journal, and tries again until it succeeds.
+ */
+export async function migrateSpans({
+  spans,
+  isRemote,
+  logger,
+  signal,
+}: {
+  spans: Pick<SpanStore, "migrate" | "insert">;
+  isRemote: boolean;
+  logger: Logger;
+  signal: AbortSignal;
+}): Promise<SpanMigration> {
+  let isDone = false;
+  const attempt = async (): Promise<void> => {
+    await spans.migrate();
+    isDone = true;
+  };
+  const keepTrying = async (): Promise<void> => {
+    while (!isDone && !signal.aborted) {
+      await sleep(limits.writerRetryMaxMs, undefined, { signal, ref: false }).catch(() => undefined);
+      if (!signal.aborted) await attempt().catch(() => undefined);
+    }
+    if (isDone) logger.info("the span store answers; its tables are up to date");
+  };
+  try {
+    await attempt();
+  } catch (error) {
+    if (!isRemote) throw error;
+    logger.error({ err: error }, "the span store does not answer; spans stay in the journal until it does");
+    void keepTrying();
+  }
+  return {
+    isDone: () => isDone,
+    store: {
+      insert(batch, insertSignal) {
+        if (!isDone) return Promise.reject(new Error("the tables of the span store are not there yet"));
+        return spans.insert(batch, insertSignal);
+      },
+    },
+  };
+}

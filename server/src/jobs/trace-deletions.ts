@@ -1,0 +1,112 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "pino";
+import type { TraceDeletion } from "../domain/trace.ts";
+import type { DeletedTraces } from "../ingest/deleted-traces.ts";
+import { limits } from "../limits.ts";
+import type { TraceDeletionStore } from "../storage/control/trace-deletion-store.ts";
+import type { SpanStore } from "../storage/spans/span-store.ts";
+import { scheduleJob } from "./schedule.ts";
+
+/**
+ * Deletes traces: gone from every read once `delete` resolves, off the disk within hours.
+ *
+ * The order is what makes it hold: first the deletion is on record, so that what comes in from here on is refused, then
+ * what was accepted before is stored, then tombstones take all of it out of reads. What another node still had in its
+ * journal gets its tombstones from `sweep`.
+ */
+export type TraceDeletions = {
+  /** Waits until what this node has accepted is visible, at most `limits.traceDeletionFlushMs`. */
+  settle(): Promise<void>;
+  /** @throws ServiceError `unavailable` when the stores do not take it; some of it may then be deleted already. */
+  delete(deletions: readonly TraceDeletion[]): Promise<void>;
+  /** Learns what other nodes deleted, and deletes again what came late. */
+  sweep(signal: AbortSignal): Promise<void>;
+  /** Frees the disk space of what was deleted, and forgets deletions that are over a day old. */
+  purge(signal: AbortSignal): Promise<void>;
+};
+
+export type TraceDeletionDeps = {
+  deletions: TraceDeletionStore;
+  deletedTraces: DeletedTraces;
+  spans: Pick<SpanStore, "deleteTraces" | "purgeDeleted">;
+  /** Resolves once all that was accepted so far is stored. */
+  flush: () => Promise<void>;
+  now: () => number;
+};
+
+/** Reads everything of the last day, before anything is accepted. */
+export async function loadTraceDeletions({
+  deletions,
+  deletedTraces,
+  now,
+}: Pick<TraceDeletionDeps, "deletions" | "deletedTraces" | "now">): Promise<void> {
+  await learn(deletions, deletedTraces, now() - limits.deletedTraceMs);
+}
+
+/** Begins to sweep and to purge, until it is stopped. */
+export function startTraceDeletions(
+  deps: TraceDeletionDeps,
+  logger: Logger,
+): { traceDeletions: TraceDeletions; stop: () => Promise<void> } {
+  const traceDeletions = createTraceDeletions(deps);
+  const sweeping = scheduleJob(
+    { name: "trace deletions", everyMs: limits.traceDeletionSweepEveryMs, logger },
+    (signal) => traceDeletions.sweep(signal),
+  );
+  const purging = scheduleJob({ name: "trace purge", everyMs: limits.traceDeletionPurgeEveryMs, logger }, (signal) =>
+    traceDeletions.purge(signal),
+  );
+  const stop = async () => {
+    await Promise.all([sweeping.stop(), purging.stop()]);
+  };
+  return { traceDeletions, stop };
+}
+
+function createTraceDeletions(deps: TraceDeletionDeps): TraceDeletions {
+  const { deletions: store, deletedTraces, spans, flush, now } = deps;
+  let sweptAtMs = now();
+  const settle = async () => {
+    await Promise.race([flush(), sleep(limits.traceDeletionFlushMs, undefined, { ref: false })]);
+  };
+
+  return {
+    settle,
+    async delete(deletions) {
+      await store.add(deletions);
+      for (const deletion of deletions) deletedTraces.add(deletion);
+      await settle();
+      await spans.deleteTraces(deletions);
+    },
+    async sweep(signal) {
+      const startedAtMs = now();
+      await learn(store, deletedTraces, sweptAtMs - limits.traceDeletionOverlapMs);
+      const late = sweepAgesMs.flatMap((ageMs) =>
+        deletedTraces
+          .since(ageMs + startedAtMs - sweptAtMs)
+          .filter(({ deletedAtMs }) => deletedAtMs < startedAtMs - ageMs),
+      );
+      if (late.length > 0) await spans.deleteTraces(late, signal);
+      sweptAtMs = startedAtMs;
+    },
+    async purge(signal) {
+      const recent = deletedTraces.since(limits.deletedTraceMs);
+      if (recent.length > 0) await spans.deleteTraces(recent, signal);
+      const cutoffMs = now() - limits.deletedTraceMs;
+      await spans.purgeDeleted(BigInt(cutoffMs) * 1_000_000n, signal);
+      await store.forget(new Date(cutoffMs).toISOString());
+    },
+  };
+}
+
+/** How long after a deletion it is repeated: another node stores what it has accepted within a second at normal load. */
+const sweepAgesMs = [3_000, 30_000, 300_000];
+
+async function learn(store: TraceDeletionStore, deletedTraces: DeletedTraces, sinceMs: number): Promise<void> {
+  const since = new Date(sinceMs).toISOString();
+  let page = await store.list(since);
+  for (;;) {
+    for (const deletion of page.deletions) deletedTraces.add(deletion);
+    if (page.next === undefined) return;
+    page = await store.list(since, page.next);
+  }
+}

@@ -1,0 +1,93 @@
+import type { Environment } from "../../domain/principal.ts";
+import type { TraceDeletion } from "../../domain/trace.ts";
+import { limits } from "../../limits.ts";
+import type { ControlQueries } from "./open-control-database.ts";
+
+export type TraceDeletionStore = {
+  add: (deletions: readonly TraceDeletion[]) => Promise<void>;
+  /**
+   * What was deleted at `since` or later, oldest first, a page at a time. `after` is the cursor of the page before;
+   * without one it is the first page. No cursor comes with the last page.
+   */
+  list: (
+    since: string,
+    after?: DeletionCursor,
+  ) => Promise<{ deletions: TraceDeletion[]; next: DeletionCursor | undefined }>;
+  /** Forgets what was deleted before a time. */
+  forget: (before: string) => Promise<void>;
+};
+
+export type DeletionCursor = { deleted_at: string; id: number };
+
+// Seven values a row, and SQLite binds no more than 32,766.
+const rowsPerInsert = 500;
+
+export function createTraceDeletionStore(queries: ControlQueries): TraceDeletionStore {
+  return {
+    add: async (deletions) => {
+      for (let start = 0; start < deletions.length; start += rowsPerInsert) {
+        const rows = deletions.slice(start, start + rowsPerInsert).map(toRow);
+        await queries.insertInto("trace_deletions").values(rows).execute();
+      }
+    },
+
+    list: async (since, after) => {
+      const rows = await queries
+        .selectFrom("trace_deletions")
+        .selectAll()
+        .where("deleted_at", ">=", since)
+        .where((row) =>
+          after === undefined
+            ? row.lit(true)
+            : row.or([
+                row("deleted_at", ">", after.deleted_at),
+                row.and([row("deleted_at", "=", after.deleted_at), row("id", ">", after.id)]),
+              ]),
+        )
+        .orderBy("deleted_at")
+        .orderBy("id")
+        .limit(limits.traceDeletionsPage)
+        .execute();
+      const last = rows.length === limits.traceDeletionsPage ? rows.at(-1) : undefined;
+      return { deletions: rows.map(toDeletion), next: last && { deleted_at: last.deleted_at, id: last.id } };
+    },
+
+    forget: async (before) => {
+      await queries.deleteFrom("trace_deletions").where("deleted_at", "<", before).execute();
+    },
+  };
+}
+
+function toRow({ organization_id, environment, trace_unique_id, fromNs, toNs, deletedAtMs }: TraceDeletion) {
+  return {
+    unique_organization_id: organization_id,
+    environment,
+    trace_unique_id,
+    from_ns: fromNs.toString(),
+    to_ns: toNs.toString(),
+    deleted_at: new Date(deletedAtMs).toISOString(),
+  };
+}
+
+function toDeletion(row: {
+  unique_organization_id: string;
+  environment: string;
+  trace_unique_id: string;
+  from_ns: string;
+  to_ns: string;
+  deleted_at: string;
+}): TraceDeletion {
+  return {
+    organization_id: row.unique_organization_id,
+    environment: asEnvironment(row.environment),
+    trace_unique_id: row.trace_unique_id,
+    fromNs: BigInt(row.from_ns),
+    toNs: BigInt(row.to_ns),
+    deletedAtMs: Date.parse(row.deleted_at),
+  };
+}
+
+/** Only `add` writes the column, and it takes an Environment. */
+function asEnvironment(environment: string): Environment {
+  return environment as Environment;
+}

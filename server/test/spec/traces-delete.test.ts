@@ -1,0 +1,285 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { always, bodyOf, listSpans, retrieveSpan, settle, summarize } from "../support/spans.ts";
+import { startTestApp, type TestApp } from "../support/test-app.ts";
+import { createClient, type Answer, type ListAnswer, type Row, type TestClient } from "../support/test-client.ts";
+import { getTrace, ingest, listTraces, second, traceSpan } from "../support/traces.ts";
+
+let app: TestApp;
+let prod: TestClient;
+let testKey: TestClient;
+let organizationId: string;
+beforeAll(async () => {
+  app = await startTestApp();
+  ({ prod, test: testKey, unique_organization_id: organizationId } = await app.newOrganization());
+});
+afterAll(() => app.stop());
+
+let traces = 0;
+const newTrace = () => `trace-${(traces += 1)}`;
+const remove = (client: TestClient, id: string, query = always) =>
+  client.request("DELETE", `/api/traces/${encodeURIComponent(id)}/?${query}`);
+const bulk = (filters: unknown, client = prod, query = always): Promise<Answer> =>
+  client.post(`/api/traces/bulk/?${query}`, { filters });
+const spansOf = async (client: TestClient, id: string) =>
+  (await listSpans(client, { trace_unique_id: [id] })).results
+    .map((row) => row["span_unique_id"])
+    .map(String)
+    .sort();
+
+async function expectGone(client: TestClient, id: string): Promise<void> {
+  const filters = { trace_unique_id: [id] };
+  expect((await getTrace(client, id)).status).toBe(404);
+  expect((await listTraces(client, filters)).count).toBe(0);
+  expect((await listSpans(client, filters)).count).toBe(0);
+  expect(await summarize(client, filters)).toMatchObject({ number_of_requests: 0 });
+  const groups = await client.post(`/api/request-logs/groups/?${always}&group_by=trace`, { filters });
+  expect((groups.json as ListAnswer).count).toBe(0);
+}
+
+describe("deleting one", () => {
+  test("takes it out of every read at once, however fresh it is", async () => {
+    const [id, other] = [newTrace(), newTrace()];
+    await ingest(prod, [traceSpan(other, "a", null)]);
+    await prod.post("/api/v1/traces/ingest", [
+      traceSpan(id, "a", null, 0, { thread_identifier: id }),
+      traceSpan(id, "b", "a"),
+    ]);
+    const answer = await remove(prod, id);
+    expect(answer.status).toBe(200);
+    expect(answer.json).toMatchObject({
+      message: expect.stringContaining("2 spans"),
+      deleted_count: 1,
+      deleted_spans: 2,
+    });
+    await expectGone(prod, id);
+    expect(
+      (await prod.post(`/api/log_threads/?${always}`, { filters: { thread_identifier: [id] } })).json,
+    ).toMatchObject({
+      count: 0,
+    });
+    expect(await spansOf(prod, other)).toEqual(["a"]);
+  });
+
+  test("of what is not there is 200 with a message and 0", async () => {
+    const answer = await remove(prod, "nothing");
+    expect([answer.status, answer.json]).toEqual([
+      200,
+      { message: expect.any(String), deleted_count: 0, deleted_spans: 0, remaining_spans: 0 },
+    ]);
+  });
+
+  test("acts within the window, and says how many spans stayed", async () => {
+    const id = newTrace();
+    await ingest(
+      prod,
+      [0, 10, 20, 30].map((start) => traceSpan(id, `s${start}`, null, start)),
+    );
+    // By default that is the last hour, in which this trace has nothing.
+    expect(bodyOf(await remove(prod, id, ""))).toMatchObject({
+      deleted_count: 0,
+      remaining_spans: 4,
+      message: expect.stringContaining("4 spans outside"),
+    });
+    // Both edges belong to it.
+    const window = `start_time=${second(11)}&end_time=${second(21)}`;
+    expect(bodyOf(await remove(prod, id, window))).toMatchObject({
+      deleted_count: 1,
+      deleted_spans: 2,
+      remaining_spans: 2,
+      message: expect.stringContaining("2 spans outside"),
+    });
+    expect(await spansOf(prod, id)).toEqual(["s0", "s30"]);
+    const recent = newTrace();
+    await ingest(prod, [{ trace_unique_id: recent, span_unique_id: "now" }]);
+    expect(bodyOf(await remove(prod, recent, ""))).toMatchObject({ deleted_spans: 1, remaining_spans: 0 });
+  });
+
+  test("takes the trace of the key's environment, else of the other", async () => {
+    const [both, elsewhere] = [newTrace(), newTrace()];
+    await ingest(prod, [traceSpan(both, "prod", null)]);
+    await ingest(testKey, [traceSpan(both, "test", null), traceSpan(elsewhere, "test", null)]);
+    await remove(prod, both);
+    expect(await spansOf(prod, both)).toEqual(["test"]);
+    expect(bodyOf(await remove(prod, elsewhere))).toMatchObject({ deleted_count: 1 });
+    await expectGone(prod, elsewhere);
+  });
+
+  test("touches no other organisation's trace of that id", async () => {
+    const id = newTrace();
+    const other = await app.newOrganization();
+    await ingest(prod, [traceSpan(id, "ours", null)]);
+    expect(bodyOf(await remove(other.prod, id))).toMatchObject({ deleted_count: 0 });
+    await ingest(other.prod, [traceSpan(id, "theirs", null)]);
+    await remove(prod, id);
+    expect(await spansOf(other.prod, id)).toEqual(["theirs"]);
+  });
+
+  test("with a window that is junk is 400, without credentials 401, without the permission 403", async () => {
+    expect((await remove(prod, "x", "start_time=never")).status).toBe(400);
+    expect((await remove(createClient(app.url), "x")).status).toBe(401);
+    const admin = await app.login();
+    const made = bodyOf(
+      await admin.post("/api/api-keys/", { name: "reads", environment: "prod", permissions: ["spans:read"] }),
+    );
+    const reader = createClient(app.url, String(made["key"]));
+    expect((await remove(reader, "x")).status).toBe(403);
+    expect((await bulk({ trace_unique_id: ["x"] }, reader)).status).toBe(403);
+  });
+});
+
+describe("what is sent again of a deleted trace stays deleted", () => {
+  const again = async (client: TestClient, spans: readonly Row[]) => {
+    const answer = await client.post("/api/v1/traces/ingest", spans);
+    expect([answer.status, bodyOf(answer)["ingested_spans"]]).toEqual([200, spans.length]);
+    await settle(client);
+  };
+
+  test("byte by byte, fuller, or without saying when it ended", async () => {
+    const id = newTrace();
+    const dated = traceSpan(id, "a", null);
+    const undated = { trace_unique_id: id, span_unique_id: "b" };
+    await ingest(prod, [dated, undated]);
+    expect(bodyOf(await remove(prod, id))).toMatchObject({ deleted_spans: 2 });
+    await again(prod, [dated, undated]);
+    await expectGone(prod, id);
+    await again(prod, [
+      { ...dated, output: "done", prompt_tokens: 5 },
+      { ...undated, timestamp: second(99), output: "done" },
+    ]);
+    await expectGone(prod, id);
+  });
+
+  test("also a span of it that comes for the first time, if it ended within the deleted window", async () => {
+    const id = newTrace();
+    await ingest(prod, [traceSpan(id, "a", null, 0)]);
+    await remove(prod, id, `start_time=${second(0)}&end_time=${second(10)}`);
+    await again(prod, [traceSpan(id, "late", "a", 3), traceSpan(id, "new", null, 20)]);
+    expect(await spansOf(prod, id)).toEqual(["new"]);
+  });
+
+  test("but nothing of another trace, environment or organisation", async () => {
+    const id = newTrace();
+    const other = await app.newOrganization();
+    await ingest(prod, [traceSpan(id, "a", null)]);
+    await remove(prod, id);
+    await again(testKey, [traceSpan(id, "in test", null)]);
+    await again(other.prod, [traceSpan(id, "theirs", null)]);
+    expect(await spansOf(prod, id)).toEqual(["in test"]);
+    expect(await spansOf(other.prod, id)).toEqual(["theirs"]);
+  });
+});
+
+describe("deleting in bulk", () => {
+  test.each(["/api/traces/bulk/", "/api/traces/bulk-delete/"])("%s deletes what the filter matches", async (path) => {
+    const [a, b, c] = [newTrace(), newTrace(), newTrace()];
+    await ingest(
+      prod,
+      [a, b, c].map((id) => traceSpan(id, "s", null, 0, { metadata: { run: path }, cost: id === c ? 5 : 1 })),
+    );
+    const filters = { metadata__run: { operator: "", value: [path] }, total_cost: { operator: "lt", value: [5] } };
+    const answer = await prod.post(`${path}?${always}`, { filters });
+    expect([answer.status, answer.json]).toEqual([
+      200,
+      { success_count: 2, deleted_count: 2, error_count: 0, errors: [], ignored: [], message: expect.any(String) },
+    ]);
+    await expectGone(prod, a);
+    await expectGone(prod, b);
+    expect(await spansOf(prod, c)).toEqual(["s"]);
+  });
+
+  test("of nothing is 200 with 0 and a message", async () => {
+    const answer = await bulk({ trace_unique_id: ["nothing"] });
+    expect(answer.json).toMatchObject({ success_count: 0, deleted_count: 0, message: expect.any(String) });
+  });
+
+  test("counts an id that is named twice once", async () => {
+    const id = newTrace();
+    await ingest(prod, [traceSpan(id, "a", null), traceSpan(id, "b", null)]);
+    const answer = await bulk({ trace_unique_id: { operator: "IN", value: [id, id, id] } });
+    expect(answer.json).toMatchObject({ success_count: 1, deleted_count: 1 });
+  });
+
+  test.each<[name: string, body: unknown]>([
+    ["no filters", {}],
+    ["null", { filters: null }],
+    ["empty filters", { filters: {} }],
+    ["an empty list", { filters: [] }],
+    ["a text", { filters: "all" }],
+    ["a mistyped field alone", { filters: { trace_idd: ["x"] } }],
+    ["an unknown operator alone", { filters: { trace_unique_id: { operator: "near", value: ["x"] } } }],
+  ])("with %s is 400 and deletes nothing", async (_name, body) => {
+    const id = newTrace();
+    await ingest(prod, [traceSpan(id, "a", null)]);
+    const answer = await prod.post(`/api/traces/bulk/?${always}`, body);
+    expect([answer.status, bodyOf(answer)["code"]]).toEqual([400, "invalid_request"]);
+    expect(await spansOf(prod, id)).toEqual(["a"]);
+  });
+
+  test("ignores what it does not know beside a condition that it does, and says so", async () => {
+    const [id, kept] = [newTrace(), newTrace()];
+    await ingest(prod, [traceSpan(id, "a", null), traceSpan(kept, "a", null)]);
+    const answer = await bulk({
+      trace_unique_id: [id],
+      trace_idd: ["x"],
+      total_cost: { operator: "near", value: [1] },
+    });
+    expect(answer.json).toMatchObject({ deleted_count: 1, ignored: [{ field: "trace_idd" }, { field: "total_cost" }] });
+    await expectGone(prod, id);
+    expect(await spansOf(prod, kept)).toEqual(["a"]);
+  });
+
+  test("names one's own organisation only, which is no condition", async () => {
+    const id = newTrace();
+    await ingest(prod, [traceSpan(id, "a", null)]);
+    expect((await bulk({ unique_organization_id: [organizationId] })).status).toBe(400);
+    expect((await bulk({ unique_organization_id: ["org_other"], trace_unique_id: [id] })).status).toBe(403);
+    expect(await spansOf(prod, id)).toEqual(["a"]);
+    const answer = await bulk({
+      unique_organization_id: { operator: "", value: [organizationId] },
+      trace_unique_id: [id],
+    });
+    expect(answer.json).toMatchObject({ deleted_count: 1 });
+  });
+
+  test("leaves other organisations, environments and times alone", async () => {
+    const id = newTrace();
+    const other = await app.newOrganization();
+    await ingest(other.prod, [traceSpan(id, "theirs", null)]);
+    await ingest(prod, [traceSpan(id, "early", null, 0), traceSpan(id, "late", null, 100)]);
+    await ingest(testKey, [traceSpan(id, "test", null, 0)]);
+    expect((await bulk({ trace_unique_id: [id] }, prod, "")).json).toMatchObject({ deleted_count: 0 });
+    const window = `environment=prod&start_time=${second(0)}&end_time=${second(5)}`;
+    expect((await bulk({ trace_unique_id: [id] }, prod, window)).json).toMatchObject({ deleted_count: 1 });
+    expect(await spansOf(prod, id)).toEqual(["late", "test"]);
+    expect(await spansOf(other.prod, id)).toEqual(["theirs"]);
+  });
+
+  test("of 1000 traces deletes them all, of 1001 none: 422", async () => {
+    const own = await app.newOrganization();
+    const rows = Array.from({ length: 1001 }, (_, n) => traceSpan(`many-${n}`, "a", null, 0, { metadata: { n } }));
+    await ingest(own.prod, rows);
+    const all = { metadata__n: { operator: "gte", value: [0] } };
+    const refused = await bulk(all, own.prod);
+    expect([refused.status, bodyOf(refused)["code"]]).toEqual([422, "too_many_rows"]);
+    expect((await listTraces(own.prod)).count).toBe(1001);
+    const deleted = await bulk({ metadata__n: { operator: "gte", value: [1] } }, own.prod);
+    expect(deleted.json).toMatchObject({ success_count: 1000, deleted_count: 1000 });
+    expect((await listTraces(own.prod)).results).toMatchObject([{ trace_unique_id: "many-0" }]);
+  });
+
+  test("takes an access token too", async () => {
+    await ingest(app.prod, [traceSpan("of the first organisation", "a", null)]);
+    const answer = await bulk({ trace_unique_id: ["of the first organisation"] }, await app.login());
+    expect(answer.json).toMatchObject({ deleted_count: 1 });
+    expect((await bulk({ trace_unique_id: ["x"] }, createClient(app.url))).status).toBe(401);
+  });
+});
+
+test("a span of a deleted trace is not retrieved by its own id either", async () => {
+  const id = newTrace();
+  await ingest(prod, [traceSpan(id, "a", null)]);
+  const [span] = (await listSpans(prod, { trace_unique_id: [id] })).results;
+  await retrieveSpan(prod, span?.["unique_id"]);
+  await remove(prod, id);
+  expect((await prod.get(`/api/request-logs/${String(span?.["unique_id"])}/`)).status).toBe(404);
+});

@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { bodyOf } from "../support/spans.ts";
+import { startTestApp, type TestApp } from "../support/test-app.ts";
+import { createClient, type TestClient } from "../support/test-client.ts";
+import { drawTree, ingest, traceSpan, type Node } from "../support/traces.ts";
+
+let app: TestApp;
+let own: Awaited<ReturnType<TestApp["newOrganization"]>>;
+let other: typeof own;
+let anyone: TestClient;
+
+const secret = { metadata: { secret: "s3cret" }, customer_identifier: "anna", customer_email: "anna@example.com" };
+
+beforeAll(async () => {
+  app = await startTestApp({ SPANWAY_PUBLIC_TRACE_PER_MINUTE: "40" });
+  [own, other] = [await app.newOrganization(), await app.newOrganization()];
+  anyone = createClient(app.url);
+  for (const { prod } of [own, other]) {
+    await ingest(prod, [
+      traceSpan("t", "root", null, 0, { input: "q", output: "a", ...secret }),
+      traceSpan("t", "call", "root", 1, { log_type: "chat", input: "inner", ...secret }),
+    ]);
+  }
+  await ingest(own.test, [traceSpan("t", "of-test", null)]);
+});
+afterAll(() => app.stop());
+
+const share = (client: TestClient, id: string, body: unknown) => client.request("PATCH", `/api/traces/${id}/`, body);
+const read = (id: string, organization = own.unique_organization_id, query = "") =>
+  anyone.get(`/api/${organization}/traces/${id}/?${query}`);
+
+describe("sharing", () => {
+  test("makes a trace public, and ends it again", async () => {
+    expect((await read("t")).status).toBe(404);
+    const shared = await share(own.prod, "t", { is_public: true });
+    expect([shared.status, shared.json]).toEqual([200, { trace_unique_id: "t", is_public: true }]);
+    expect((await read("t")).status).toBe(200);
+    expect((await share(own.prod, "t", { is_public: true })).status).toBe(200);
+    const ended = await share(own.prod, "t", { is_public: false });
+    expect([ended.status, ended.json]).toEqual([200, { trace_unique_id: "t", is_public: false }]);
+    expect((await read("t")).status).toBe(404);
+  });
+
+  test.each([{}, { is_public: null }, { is_public: "true" }, { is_public: 1 }, []])("with %j is 400", async (body) => {
+    const answer = await share(own.prod, "t", body);
+    expect([answer.status, bodyOf(answer)["code"]]).toEqual([400, "invalid_request"]);
+    expect(bodyOf(answer)["detail"]).toEqual(expect.any(String));
+  });
+
+  test("without credentials is 401", async () => {
+    expect((await share(anyone, "t", { is_public: true })).status).toBe(401);
+  });
+
+  test("of a trace without spans is kept until there are some", async () => {
+    expect((await share(own.prod, "later", { is_public: true })).status).toBe(200);
+    expect((await read("later")).status).toBe(404);
+    await ingest(own.prod, [traceSpan("later", "a", null)]);
+    expect((await read("later")).status).toBe(200);
+  });
+
+  test("is that organisation's alone", async () => {
+    await share(other.prod, "t", { is_public: true });
+    expect((await read("t", other.unique_organization_id)).status).toBe(200);
+    expect((await read("t")).status).toBe(404);
+    await share(own.prod, "t", { is_public: false });
+    expect((await read("t", other.unique_organization_id)).status).toBe(200);
+  });
+});
+
+describe("a public trace", () => {
+  beforeAll(() => share(own.prod, "t", { is_public: true }));
+
+  test("has figures, tree, input and output, of the environment that was shared", async () => {
+    const trace = bodyOf(await read("t"));
+    expect(trace).toMatchObject({ trace_unique_id: "t", environment: "prod", span_count: 2, input: "q", output: "a" });
+    expect(drawTree(trace["span_tree"] as Node[])).toBe("root(call)");
+  });
+
+  test("hides metadata, customer and key, in every node too", async () => {
+    for (const query of ["", "tree=slim"]) {
+      const { text } = await read("t", own.unique_organization_id, query);
+      for (const hidden of ["s3cret", "anna", "metadata", "customer", "organization_key"])
+        expect(text).not.toContain(hidden);
+    }
+  });
+
+  test("can be read slim", async () => {
+    const [root] = bodyOf(await read("t", own.unique_organization_id, "tree=slim"))["span_tree"] as Node[];
+    expect(root).not.toHaveProperty("input");
+  });
+});
+
+test("everything that is not shared is 404 with one body", async () => {
+  const answers = [await read("nothing"), await read("t", "org_nobody"), await read("%00"), await read("' OR 1=1")];
+  for (const answer of answers) {
+    expect([answer.status, answer.json]).toEqual([404, answers[0]?.json]);
+    expect(bodyOf(answer)).toMatchObject({ error: expect.any(String), detail: expect.any(String) });
+  }
+});
+
+// Last, because it uses up what this address may read in a minute.
+test("public reads are limited by address", async () => {
+  const statuses: number[] = [];
+  for (let n = 0; n <= 40; n += 1) statuses.push((await read("nothing")).status);
+  expect(statuses[0]).toBe(404);
+  expect(statuses.at(-1)).toBe(429);
+  expect((await read("t")).json).toMatchObject({ code: "rate_limited", retry_after: expect.any(Number) });
+});
