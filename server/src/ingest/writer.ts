@@ -63,6 +63,7 @@ class JournalWriter implements SpanWriter {
   #flushRequested = false;
   #flushWaiters: Array<{ seq: number; resolve: () => void }> = [];
   #wake = (): void => undefined;
+  #onFailure = (): void => undefined;
 
   constructor(deps: SpanWriterDeps) {
     this.#deps = deps;
@@ -100,7 +101,9 @@ class JournalWriter implements SpanWriter {
   }
 
   async stop(graceMs: number): Promise<void> {
-    await Promise.race([this.flush(), sleep(graceMs, undefined, { ref: false })]);
+    // A store that refuses will not take the rest within the grace either: the journal keeps it.
+    const refused = new Promise<void>((resolve) => (this.#onFailure = resolve));
+    if (!this.#failing) await Promise.race([this.flush(), refused, sleep(graceMs, undefined, { ref: false })]);
     this.#stopping.abort();
     this.#wake();
     await this.#running;
@@ -193,6 +196,7 @@ class JournalWriter implements SpanWriter {
   #failed(error: unknown): void {
     const { metrics, logger, now } = this.#deps;
     metrics.insertFailures.inc();
+    this.#onFailure();
     if (this.#failing || this.#stopping.signal.aborted) return;
     logger.error({ err: error }, "rows cannot be stored; they stay in the journal");
     this.#failing = { sinceMs: now(), reason: error instanceof Error ? error.name : "unknown" };

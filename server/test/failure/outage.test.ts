@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { startTestClickHouse, type TestClickHouse } from "../support/clickhouse-http-server.ts";
 import { listSpans, settle, summarize } from "../support/spans.ts";
+import { newDataDir, startServerProcess } from "../support/server-process.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import type { Answer, Row, TestClient } from "../support/test-client.ts";
 
@@ -40,6 +41,8 @@ async function until(what: string, isSo: () => Promise<boolean>): Promise<void> 
   }
 }
 
+const listPath = "/api/request-logs/list/?start_time=2000-01-01";
+
 const untilReady = () => until("ready", async () => (await prod.get("/readyz")).status === 200);
 
 /** Each accepted span is stored, once, and nothing else is. */
@@ -55,6 +58,31 @@ async function expectStored(client: TestClient, names: readonly string[]): Promi
 }
 
 describe("while the span store refuses everything", () => {
+  test("a node starts, takes spans, and stops at once; the next start stores them", async () => {
+    await clickHouse.setFaults({ refuse: "reset" });
+    const dataDir = newDataDir();
+    const start = () => startServerProcess(dataDir.path, { SPANWAY_SPANS_URL: clickHouse.url });
+    const down = await start();
+    const names = ["a", "b"].map((name) => `${name}_${randomUUID()}`);
+    for (const name of names) expect((await down.prod.post("/api/request-logs/", spanNamed(name))).status).toBe(201);
+    expect((await down.prod.get("/readyz")).json).toMatchObject({
+      ready: false,
+      checks: { spans: "has no tables yet" },
+    });
+    const stopped = Date.now();
+    expect(await down.kill("SIGTERM")).toMatchObject({ code: 0 });
+    expect(Date.now() - stopped).toBeLessThan(5_000);
+
+    const still = await start();
+    await clickHouse.setFaults({});
+    const filter = { custom_identifier: { operator: "in", value: names } };
+    await until("listed", async () =>
+      (await still.prod.post(listPath, { filters: filter })).text.includes('"count":2'),
+    );
+    await still.kill("SIGTERM");
+    await dataDir.remove();
+  });
+
   test(
     "spans are taken, reads say 503, probes and metrics tell; then each span is there once",
     async () => {
