@@ -47,22 +47,27 @@ import { createQueryMetrics } from "./telemetry/query-metrics.ts";
 
 export type App = {
   url: string;
-  /** What was made at the very first start, to be shown once. */
-  firstStart: FirstStart | undefined;
   /** Whether the journal is replayed and the stores answer. */
   readiness(): Promise<Readiness>;
   /** Finishes requests, stores what was accepted, closes everything. The journal keeps what the store does not take. */
   stop(): Promise<void>;
 };
 
+export type StartOptions = {
+  config: Config;
+  logger: Logger;
+  /** Told what the very first start made, to be shown once: at once, because what comes next may fail. */
+  onFirstStart?: (made: FirstStart) => void;
+};
+
 /** The composition root: stores, then engines, then HTTP. Undoes what it began when a step fails. */
-export async function startApp({ config, logger }: { config: Config; logger: Logger }): Promise<App> {
+export async function startApp(start: StartOptions): Promise<App> {
   const cleanup: Array<() => Promise<void> | void> = [];
   const stop = async (): Promise<void> => {
     for (const undo of cleanup.splice(0).reverse()) await undo();
   };
   try {
-    return { ...(await compose(config, logger, cleanup)), stop };
+    return { ...(await compose(start, cleanup)), stop };
   } catch (error) {
     await stop();
     throw error;
@@ -70,8 +75,7 @@ export async function startApp({ config, logger }: { config: Config; logger: Log
 }
 
 async function compose(
-  config: Config,
-  logger: Logger,
+  { config, logger, onFirstStart }: StartOptions,
   cleanup: Array<() => Promise<void> | void>,
 ): Promise<Omit<App, "stop">> {
   const now = Date.now;
@@ -101,6 +105,7 @@ async function compose(
   const stores = createControlStores(database);
   const passwords = createPasswords();
   const firstStart = await ensureFirstStart(stores, passwords, config, now);
+  if (firstStart) onFirstStart?.(firstStart);
   const tokens = createTokens(loadSecretKey(config.secretKeyPath, config.secretKey), now);
 
   const metrics = createIngestMetrics(registry, journal);
@@ -143,10 +148,11 @@ async function compose(
     passwords,
     tokens,
     throttle: createLoginThrottle(now),
+    caughtUp: () => writer.caughtUp(limits.readYourWriteMs),
     now,
   });
   const url = await serveHttp({ config, logger, registry, authenticator, endpoints, readiness, cleanup });
-  return { url, firstStart, readiness };
+  return { url, readiness };
 }
 
 /** Log records wait on disk for the spans that they complete. */

@@ -94,6 +94,7 @@ export const limits = {
   writerGroupMs: 100,
   writerBusyGroupMs: 250,
   writerSmallGroupRows: 200,
+  readYourWriteMs: 1_000,
   writerHeldBytes: 64 * MiB,
   journalReplayPage: 1000,
   pricedModels: 10_000,

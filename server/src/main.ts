@@ -12,15 +12,24 @@ if (Number(process.versions.node.split(".")[0]) < minNodeMajor) {
 // Loaded only now: the modules below do not even parse on an older Node.
 const { startApp } = await import("./app.ts");
 const { createLogger } = await import("./telemetry/logger.ts");
+const { NodeLockError } = await import("./storage/journal/node-lock.ts");
 const { describeFirstStart } = await import("./auth/describe-first-start.ts");
+
+/** One line for what an operator can mend, the whole error for what only we can. */
+function explain(error: unknown): unknown {
+  if (error instanceof ConfigError || error instanceof NodeLockError) return error.message;
+  if (error instanceof Error && "code" in error && error.code === "EADDRINUSE") {
+    return `${error.message}. Another program listens there; set SPANWAY_PORT to a free port.`;
+  }
+  return error;
+}
 
 try {
   const config = readConfig();
   const logger = createLogger(config.logLevel);
   for (const name of config.unknownVariables) logger.warn({ name }, "an environment variable that nothing reads");
 
-  const app = await startApp({ config, logger });
-  if (app.firstStart) console.log(describeFirstStart(app.firstStart, app.url));
+  const app = await startApp({ config, logger, onFirstStart: (made) => console.log(describeFirstStart(made)) });
   logger.info({ url: app.url }, "Spanway is listening");
 
   let stopping = false;
@@ -39,6 +48,6 @@ try {
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
 } catch (error) {
-  console.error(error instanceof ConfigError ? error.message : error);
+  console.error(explain(error));
   process.exit(1);
 }

@@ -48,6 +48,7 @@ export type ApiDeps = SpanReadDeps & {
   passwords: Passwords;
   tokens: Tokens;
   throttle: LoginThrottle;
+  caughtUp: () => Promise<void>;
 };
 
 /** The surface but for the system routes: every operation there is. */

@@ -1,7 +1,7 @@
 import type { FirstSecret, FirstStart } from "./first-start.ts";
 
 /** What a person needs after the first start; secrets that the operator chose are not repeated. */
-export function describeFirstStart(first: FirstStart, url: string): string {
+export function describeFirstStart(first: FirstStart): string {
   const show = ({ value, given }: FirstSecret): string => (given ? "(as configured)" : value);
   return [
     "",
@@ -12,8 +12,6 @@ export function describeFirstStart(first: FirstStart, url: string): string {
     `  test API key    ${show(first.keys.test)}`,
     `  admin           ${first.admin_email}`,
     `  admin password  ${show(first.admin_password)}`,
-    "",
-    `  API reference   ${url}/docs`,
     "",
   ].join("\n");
 }

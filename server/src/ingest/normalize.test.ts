@@ -201,6 +201,15 @@ describe("content", () => {
     ]);
   });
 
+  test("the tool calls of an answer are the span's, unless it states its own or keeps no content", () => {
+    const tool_calls = [{ id: "c1", type: "function", function: { name: "f", arguments: "{}" } }];
+    const completion_message = { role: "assistant", content: null, tool_calls };
+    expect(row({ completion_message }).tool_calls).toEqual(tool_calls);
+    expect(row({ completion_message, tool_calls: ["own"] }).tool_calls).toEqual(["own"]);
+    expect(row({ completion_message, disable_log: true })).not.toHaveProperty("tool_calls");
+    expect(row({ completion_message: { tool_calls: [] } })).not.toHaveProperty("tool_calls");
+  });
+
   test("a document that is a string stays one", () => {
     const stored = row({ full_request: "plain", full_response: { a: "x" }, input: "plain" });
     expect([stored.full_request, stored.full_response, stored.input]).toEqual(['"plain"', { a: "x" }, "plain"]);

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { FieldErrors } from "../domain/errors.ts";
 import type { Environment } from "../domain/principal.ts";
+import { isObject } from "../lib/json.ts";
 import { messageLogTypes, type SpanRow } from "../domain/span.ts";
 import type { Usage } from "../domain/usage.ts";
 import { indexMetadata } from "../filter/metadata-index.ts";
@@ -104,6 +105,7 @@ export function normalizeSpan(
   if (times.latency !== undefined) row.latency = times.latency;
   placeCustomer(row, values);
   placeMessages(row, values);
+  placeToolCalls(row);
   placeUsage(row, values, usage, priceOf(values, usage, times.timestampNs, prices));
   placeMetadata(row, values.metadata);
   return { ok: true, span: { row, identity, isIdentified, timestampNs: times.timestampNs, version } };
@@ -197,6 +199,13 @@ function placeMessages(row: SpanRow, values: BodyValues): void {
   ) {
     delete row.output;
   }
+}
+
+/** The calls that a model's answer asks for, where SDKs put them, so that they can be filtered without reading payload. */
+function placeToolCalls(row: SpanRow): void {
+  if (row.tool_calls !== undefined || !isObject(row.completion_message)) return;
+  const calls = row.completion_message["tool_calls"];
+  if (Array.isArray(calls) && calls.length > 0) row.tool_calls = calls;
 }
 
 function isSameJson(text: unknown, value: unknown): boolean {

@@ -20,8 +20,10 @@ export type SpanWriter = {
   /** Takes over a committed entry. */
   add(entry: JournalEntry, payload: Buffer): void;
   state(): WriterState;
-  /** Resolves once all that was added before is stored. */
+  /** Resolves once all that was added before is stored; hurries the writer. */
   flush(): Promise<void>;
+  /** The same without hurrying, and for `timeoutMs` at most: for reads that must see what their caller just wrote. */
+  caughtUp(timeoutMs: number): Promise<void>;
   /** Flushes as long as the store takes it, at most `graceMs`; the journal keeps the rest. */
   stop(graceMs: number): Promise<void>;
 };
@@ -61,7 +63,7 @@ class JournalWriter implements SpanWriter {
   #writtenSeq = 0;
   #failing: WriterState["failing"];
   #flushRequested = false;
-  #flushWaiters: Array<{ seq: number; resolve: () => void }> = [];
+  #waiters: Array<{ seq: number; resolve: () => void }> = [];
   #wake = (): void => undefined;
   #onFailure = (): void => undefined;
 
@@ -93,11 +95,20 @@ class JournalWriter implements SpanWriter {
     };
   }
 
-  flush(): Promise<void> {
-    if (this.#writtenSeq >= this.#addedSeq) return Promise.resolve();
+  async flush(): Promise<void> {
+    if (this.#writtenSeq >= this.#addedSeq) return;
     this.#flushRequested = true;
     this.#wake();
-    return new Promise((resolve) => this.#flushWaiters.push({ seq: this.#addedSeq, resolve }));
+    await this.#written(this.#addedSeq);
+  }
+
+  async caughtUp(timeoutMs: number): Promise<void> {
+    if (this.#writtenSeq >= this.#addedSeq || this.#failing) return;
+    await Promise.race([this.#written(this.#addedSeq), sleep(timeoutMs, undefined, { ref: false })]);
+  }
+
+  #written(seq: number): Promise<void> {
+    return new Promise((resolve) => this.#waiters.push({ seq, resolve }));
   }
 
   async stop(graceMs: number): Promise<void> {
@@ -161,9 +172,9 @@ class JournalWriter implements SpanWriter {
       logger.error({ err: error }, "stored entries could not be removed from the journal; the next group tries again");
     }
     this.#writtenSeq = lastSeq;
-    for (const { seq, resolve } of this.#flushWaiters) if (seq <= lastSeq) resolve();
-    this.#flushWaiters = this.#flushWaiters.filter(({ seq }) => seq > lastSeq);
-    this.#flushRequested = this.#flushWaiters.length > 0;
+    for (const { seq, resolve } of this.#waiters) if (seq <= lastSeq) resolve();
+    this.#waiters = this.#waiters.filter(({ seq }) => seq > lastSeq);
+    if (this.#writtenSeq >= this.#addedSeq) this.#flushRequested = false;
   }
 
   /** Whether all rows are stored or quarantined; false only when the writer stops first. */

@@ -168,6 +168,16 @@ describe("the journal at a start", () => {
 });
 
 describe("several nodes", () => {
+  test("a taken port stops the start in one line, after the keys of the first start were shown", async () => {
+    const running = await start(freshDir());
+    const taken = new URL(running.url).port;
+    const dir = freshDir();
+    const refusal = await startServerProcess(dir, { SPANWAY_PORT: taken, SPANWAY_PROD_KEY: "" }).catch(String);
+    expect(refusal).toMatch(/prod API key {4}spw_prod_\w+/);
+    expect(refusal).toContain("set SPANWAY_PORT");
+    expect(refusal).not.toContain("    at ");
+  });
+
   test("a second process on a data folder is refused, the first does not notice", async () => {
     const dir = freshDir();
     const first = await start(dir);

@@ -253,3 +253,16 @@ describe("quick filters in the URL", () => {
     }
   });
 });
+
+describe("conditions outside of filters", () => {
+  test.each([
+    ["filter", { filter: { model: ["gpt-4o"] } }],
+    ["customer_identifier", { customer_identifier: "bob" }],
+    ["metadata__plan", { metadata__plan: "pro" }],
+  ])("%s is refused, since it would be passed over", async (name, body) => {
+    for (const read of ["list", "summary", "groups"]) {
+      const answer = await prod.post(`/api/request-logs/${read}/?${always}&group_by=model`, body);
+      expect([read, answer.status, fieldsOf(answer)]).toEqual([read, 400, [name]]);
+    }
+  });
+});

@@ -108,3 +108,12 @@ describe("404", () => {
     expect(stranger.json).toEqual(nothing.json);
   });
 });
+
+test("a span is there for whoever reads its id right after the 201", async () => {
+  const { prod } = await app.newOrganization();
+  for (let i = 0; i < 5; i += 1) {
+    const created = await prod.post("/api/request-logs/", { note: `note ${i}` });
+    const { unique_id } = created.json as { unique_id: string };
+    expect((await prod.get(`/api/request-logs/${unique_id}/`)).json).toMatchObject({ unique_id, note: `note ${i}` });
+  }
+});

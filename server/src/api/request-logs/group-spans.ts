@@ -55,6 +55,7 @@ export const groupSpans = (deps: SpanReadDeps & { spans: SpanStore }) =>
       ...sortQuery(defaultSort),
       ...timeWindowQuery(),
       ...environmentQuery(),
+      fetch_filters: z.stringbool().optional().meta({ description: "Fills filters_data." }),
     }),
     body: { kind: "json", schema: filtersBody },
     success: {
@@ -72,7 +73,8 @@ export const groupSpans = (deps: SpanReadDeps & { spans: SpanStore }) =>
       );
       return {
         ...paginate({ url, page, pageSize, count, results: rows.map(presentGroup) }),
-        filters_data: describeFields(deps.catalogue),
+        // Tens of kilobytes, for those who build a menu of it.
+        filters_data: query.fetch_filters === true ? describeFields(deps.catalogue) : {},
         current_filters: body.filters ?? {},
       };
     },

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { ServiceError } from "../../domain/errors.ts";
 import type { Environment } from "../../domain/principal.ts";
 import type { SpanRow } from "../../domain/span.ts";
 import { joinFilters, type Filter } from "../../filter/ast.ts";
@@ -40,6 +41,7 @@ export function readSelection(
 ): SpanSelection {
   const { startNs, endNs } = timeWindow(request.query, now());
   const { environment } = request.query;
+  refuseMisplacedFilters(request.body, catalogue);
   const own = parseFilters(withoutEmptyList(request.body.filters), catalogue).filter;
   const filter = joinFilters("all", [own, ...(request.more ?? [])]);
   return {
@@ -50,6 +52,15 @@ export function readSelection(
     window: { fromNs: startNs, toNs: endNs },
     filter: isEverything(filter) ? undefined : toClickHouse(filter, catalogue),
   };
+}
+
+/** A filter beside `filters` instead of in it would be passed over, and the answer be about everything. */
+function refuseMisplacedFilters(body: z.output<typeof filtersBody>, catalogue: SpanReadDeps["catalogue"]): void {
+  if (body.filters !== undefined) return;
+  const misplaced = Object.keys(body).find((name) => name === "filter" || catalogue.find(name) !== undefined);
+  if (misplaced === undefined) return;
+  const message = `conditions belong into filters: {"filters": {"<field>": …}}; found ${misplaced} beside it`;
+  throw new ServiceError("invalid_request", message, { errors: { [misplaced]: [message] } });
 }
 
 // Some clients send `filters: []` for none.

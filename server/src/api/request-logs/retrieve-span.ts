@@ -8,7 +8,11 @@ import { spanSchema } from "./span-schema.ts";
 
 const isUuid = (id: string): boolean => z.guid().safeParse(id).success;
 
-export const retrieveSpan = (deps: { spans: SpanStore }) =>
+export const retrieveSpan = (deps: {
+  spans: Pick<SpanStore, "retrieveSpan">;
+  /** Resolves when spans that were accepted before are stored, or after a while. */
+  caughtUp: () => Promise<void>;
+}) =>
   endpoint({
     id: "retrieve_span",
     method: "GET",
@@ -25,8 +29,18 @@ export const retrieveSpan = (deps: { spans: SpanStore }) =>
     async handler({ principal, params, signal }) {
       const id = params.unique_id;
       const scope = { organization_id: principal.organization_id };
-      const span = isUuid(id) ? await deps.spans.retrieveSpan(scope, id, signal) : undefined;
-      if (span === undefined) throw new ServiceError("not_found", "There is no span with this unique_id.");
+      if (!isUuid(id)) throw notFound();
+      let span = await deps.spans.retrieveSpan(scope, id, signal);
+      if (span === undefined) {
+        // Its 201 may be younger than the last insert: whoever reads an id at once gets its span.
+        await deps.caughtUp();
+        span = await deps.spans.retrieveSpan(scope, id, signal);
+      }
+      if (span === undefined) throw notFound();
       return rawJson(presentSpan(span, allMembers));
     },
   });
+
+function notFound(): ServiceError {
+  return new ServiceError("not_found", "There is no span with this unique_id.");
+}

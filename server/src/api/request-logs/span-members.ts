@@ -54,8 +54,14 @@ const time = (column: SpanColumn): SpanMember => ({
   lists: true,
 });
 
+const zero = 0x30;
+
 export function isoTime(stored: string): string {
-  return `${stored.replace(" ", "T").replace(/(\.\d{3}\d*?)0*$/, "$1")}Z`;
+  const point = stored.indexOf(".");
+  let end = stored.length;
+  // By hand, as there are several in each of very many rows.
+  while (point !== -1 && end > point + 4 && stored.charCodeAt(end - 1) === zero) end -= 1;
+  return `${stored.slice(0, 10)}T${stored.slice(11, end)}Z`;
 }
 
 const constant = (value: string, lists = true): SpanMember => ({ columns: [], json: () => value, lists });

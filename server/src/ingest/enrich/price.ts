@@ -101,15 +101,20 @@ export function createPriceBook({ maxModels }: { maxModels: number }): PriceBook
       const { prompt, completion } = call.unitPrices ?? {};
       if (prompt !== undefined || completion !== undefined) {
         const costUsd = ((usage.input ?? 0) * (prompt ?? 0) + (usage.output ?? 0) * (completion ?? 0)) / 1e6;
-        return { costUsd, version: "stated unit prices" };
+        return { costUsd: withoutNoise(costUsd), version: "stated unit prices" };
       }
       if (call.model === "") return undefined;
       const rates = ratesOf(call.model, call.provider.toLowerCase());
       if (!rates) return undefined;
       if (rates.isConditional || (usage.input ?? 0) >= rates.tierStart) return calculate(rates, call);
-      return { costUsd: linearCost(rates.perToken, usage), version: rates.version };
+      return { costUsd: withoutNoise(linearCost(rates.perToken, usage)), version: rates.version };
     },
   };
+}
+
+/** Cuts where the error of adding doubles begins: $0.000075, not $0.00007500000000000001. */
+function withoutNoise(costUsd: number): number {
+  return Number(costUsd.toPrecision(12));
 }
 
 function linearCost(perToken: Record<Bucket, number>, usage: Usage): number {
@@ -147,7 +152,7 @@ function calculate(rates: Rates, { usage, timestampNs }: PricedCall): Price | un
     rates.providerId,
     new Date(Number(timestampNs / 1_000_000n)),
   );
-  return result && { costUsd: result.total_price, version: rates.version };
+  return result && { costUsd: withoutNoise(result.total_price), version: rates.version };
 }
 
 function findRates(model: string, provider: string): Rates | undefined {

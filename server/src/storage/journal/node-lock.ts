@@ -1,10 +1,12 @@
 import { DatabaseSync } from "node:sqlite";
 
+export class NodeLockError extends Error {}
+
 /**
  * Holds a folder for this process, so that no second node replays its journal. The lock is the operating system's, on
  * a SQLite file: it goes with the process, however that ends.
  *
- * @throws Error when another process holds it
+ * @throws NodeLockError when another process holds it
  */
 export function lockNode(path: string): { release(): void } {
   const database = new DatabaseSync(path);
@@ -12,7 +14,7 @@ export function lockNode(path: string): { release(): void } {
     database.exec("PRAGMA busy_timeout = 0; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE;");
   } catch (cause) {
     database.close();
-    throw new Error(`Another Spanway process uses this data folder (${path} is locked).`, { cause });
+    throw new NodeLockError(`Another Spanway process uses this data folder (${path} is locked).`, { cause });
   }
   return { release: () => database.close() };
 }
