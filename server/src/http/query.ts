@@ -105,7 +105,11 @@ export function environmentQuery() {
         context.addIssue({ code: "custom", message });
         return z.NEVER;
       })
-      .meta({ enum: environmentChoices }),
+      .meta({
+        enum: environmentChoices,
+        description:
+          "Absent: both where spans and traces are read, prod for bulk creation. Threads: always the key's environment.",
+      }),
   };
 }
 

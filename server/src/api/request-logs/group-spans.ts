@@ -50,7 +50,7 @@ export const groupSpans = (deps: SpanReadDeps & { spans: SpanStore }) =>
     auth: "key",
     permission: "analytics:read",
     query: z.object({
-      group_by: z.string().optional().meta({ enum: spanGroupings }),
+      group_by: z.string().optional().meta({ enum: spanGroupings, description: "Required." }),
       ...pagingQuery(),
       ...sortQuery(defaultSort),
       ...timeWindowQuery(),

@@ -1,112 +1,126 @@
 import { z } from "zod";
+import { limits } from "../../limits.ts";
 
 /**
- * The span body as the API reference documents it. Bodies are read by ingest/wire-fields.ts, which says per field what
- * is accepted; a test holds the two lists together.
+ * The span body as the API reference documents it. Bodies are read by ingest/wire-fields.ts, which has the same fields
+ * and says for each what is accepted.
  */
-const time = z
-  .union([z.string(), z.number()])
-  .meta({ description: "ISO 8601 (naive means UTC), or epoch seconds or milliseconds." });
-const messages = z.array(z.record(z.string(), z.unknown()));
-const tokens = z.int().min(0);
+const text = (description: string) => z.string().meta({ description });
+const identifier = (description: string) => z.string().max(limits.identifierChars).meta({ description });
+const tokens = (description: string) => z.int().min(0).meta({ description });
+const number = (description: string) => z.number().meta({ description });
+const integer = (description: string) => z.int().meta({ description });
+const usd = (description: string) => z.number().min(0).meta({ description });
+const boolean = (description: string) => z.boolean().meta({ description });
+const json = (description: string) => z.unknown().meta({ description });
+const object = (description: string) => z.record(z.string(), z.unknown()).meta({ description });
+const list = (description: string) => z.array(z.unknown()).meta({ description });
+const messages = (description: string) => z.array(z.record(z.string(), z.unknown())).meta({ description });
+const textOrObject = (description: string) =>
+  z.union([z.string(), z.record(z.string(), z.unknown())]).meta({ description });
+const time = (description: string) => z.union([z.string(), z.number()]).meta({ description });
 
 export const spanBody = z
   .looseObject({
-    log_type: z.string().meta({
-      description:
-        "chat, completion, response, embedding, agent, generation, tool, workflow … Default: chat where messages are, else text.",
-    }),
-    model: z.string(),
-    provider_id: z.string(),
-    prompt_messages: messages.meta({ description: "Input messages of a model call. Alias: messages." }),
-    completion_message: z.record(z.string(), z.unknown()).meta({ description: "Output message of a model call." }),
-    completion_messages: messages,
-    input: z.unknown().meta({ description: "Text or JSON; for message logs also the JSON text of the messages." }),
-    output: z.unknown(),
-    tools: z.array(z.unknown()),
-    tool_calls: z.array(z.unknown()),
-    tool_choice: z.union([z.string(), z.record(z.string(), z.unknown())]),
-    response_format: z.union([z.string(), z.record(z.string(), z.unknown())]),
-    full_request: z.unknown(),
-    full_response: z.unknown(),
-    reasoning: z.unknown(),
-    embedding: z.unknown(),
-    audio_input_file: z.unknown(),
-    audio_output_file: z.unknown(),
-    variables: z.record(z.string(), z.unknown()),
-    ideal_output: z.unknown(),
-    prompt_tokens: tokens,
-    completion_tokens: tokens,
-    total_tokens: tokens.meta({ description: "Aliases: total_request_tokens, all_tokens." }),
-    prompt_cache_hit_tokens: tokens,
-    prompt_cache_creation_tokens: tokens,
-    reasoning_tokens: tokens,
-    usage: z
-      .record(z.string(), z.unknown())
-      .meta({ description: "A usage object of OpenAI or Anthropic; fills what the token fields leave open." }),
-    cost: z.number().min(0).meta({ description: "USD. Computed from the model's price where absent." }),
-    prompt_unit_price: z.number().min(0).meta({ description: "USD per million tokens." }),
-    completion_unit_price: z.number().min(0).meta({ description: "USD per million tokens." }),
-    timestamp: time.meta({ description: "END of the span. Default: start_time plus latency, else now." }),
-    start_time: time,
-    latency: z.number().meta({ description: "Seconds. Alias: generation_time." }),
-    time_to_first_token: z.number().meta({ description: "Seconds. Alias: ttft." }),
-    tokens_per_second: z.number(),
-    routing_time: z.number().meta({ description: "Seconds." }),
-    status: z.string().meta({ description: "success or error." }),
-    status_code: z.int().meta({ default: 200 }),
-    error_message: z.string(),
-    error_code: z.unknown(),
-    warnings: z.unknown(),
-    stream: z.boolean(),
-    positive_feedback: z.boolean(),
-    cache_hit: z.boolean(),
-    cache_key: z.string(),
-    temperature: z.number(),
-    top_p: z.number(),
-    max_tokens: z.int(),
-    frequency_penalty: z.number(),
-    presence_penalty: z.number(),
-    n: z.int(),
-    stop: z.union([z.string(), z.array(z.unknown())]),
-    encoding_format: z.string(),
-    dimensions: z.int(),
-    customer_identifier: z.string().max(254),
-    customer_email: z.string(),
-    customer_name: z.string(),
-    customer_params: z.record(z.string(), z.unknown()).meta({ description: "{customer_identifier, name, email}" }),
-    thread_identifier: z.string(),
-    session_identifier: z.string(),
-    trace_group_identifier: z.string(),
-    custom_identifier: z.string(),
-    group_identifier: z.string(),
-    evaluation_identifier: z.string(),
-    prompt_id: z.string(),
-    prompt_name: z.string(),
-    prompt_version_number: z.union([z.string(), z.number()]),
-    deployment_id: z.string(),
-    deployment_name: z.string(),
-    category: z.string(),
-    note: z.string(),
-    trace_unique_id: z.string(),
-    span_unique_id: z.string(),
-    span_parent_id: z.string().nullable().meta({ description: "Absent or null: a root." }),
-    span_name: z.string(),
-    span_workflow_name: z.string().meta({ description: "Alias: workflow_name." }),
-    span_path: z.string(),
-    trace_name: z.string(),
-    span_handoffs: z.unknown(),
-    span_tools: z.unknown(),
-    span_links: z.unknown(),
-    log_method: z.string(),
-    metadata: z
-      .record(z.string(), z.unknown())
-      .meta({ description: "Free keys; those starting with _ are kept but never returned." }),
-    properties: z.record(z.string(), z.unknown()),
-    disable_log: z.boolean().meta({ description: "Keeps metrics, drops input and output." }),
-    svc_params: z
-      .record(z.string(), z.unknown())
-      .meta({ description: "Merged below the body's own fields. Legacy names: respan_params, keywordsai_params." }),
+    log_type: text(
+      "chat, completion, response, embedding, agent, generation, tool, workflow … Default: chat where messages are, else text.",
+    ),
+    model: identifier("Model that was called; absent on spans that are no model call."),
+    provider_id: identifier("Provider of the model; helps to find its price."),
+    prompt_messages: messages("Input messages of a model call. Alias: messages."),
+    completion_message: object("Output message of a model call."),
+    completion_messages: messages("All output messages, where a call gave several."),
+    input: json("Text or JSON; for message logs also the JSON text of the messages."),
+    output: json("Text or JSON, likewise."),
+    tools: list("Tools that the model could call."),
+    tool_calls: list("Tool calls that the model asked for."),
+    tool_choice: textOrObject("auto, none, or the tool that had to be called."),
+    response_format: textOrObject("Form that the answer had to have, such as a JSON schema."),
+    full_request: json("Request to the provider, as it was sent."),
+    full_response: json("Response of the provider, as it came."),
+    reasoning: json("Reasoning that the model gave beside its answer."),
+    embedding: json("Vector, or vectors, of an embedding call."),
+    audio_input_file: json("Audio that went in, such as its address."),
+    audio_output_file: json("Audio that came out, likewise."),
+    variables: object("Values that were put into the prompt's placeholders."),
+    ideal_output: json("Output that would have been right, for evaluations."),
+    prompt_tokens: tokens("Input tokens."),
+    completion_tokens: tokens("Output tokens, those of reasoning included."),
+    total_tokens: tokens("Default: input plus output. Aliases: total_request_tokens, all_tokens."),
+    prompt_cache_hit_tokens: tokens("Input tokens read from the provider's cache."),
+    prompt_cache_creation_tokens: tokens("Input tokens written to the provider's cache."),
+    cache_creation_1h_tokens: tokens("Those of them that are kept for an hour, which cost more."),
+    reasoning_tokens: tokens("Output tokens spent on reasoning."),
+    audio_prompt_tokens: tokens("Input tokens that are audio."),
+    audio_completion_tokens: tokens("Output tokens that are audio."),
+    usage: object("A usage object of OpenAI or Anthropic; fills what the token fields leave open."),
+    cost: usd("USD. Computed from the model's price where absent."),
+    prompt_unit_price: usd("USD per million input tokens, instead of the price table's."),
+    completion_unit_price: usd("USD per million output tokens, likewise."),
+    timestamp: time(
+      "END of the span. ISO 8601 (naive means UTC), or epoch seconds or milliseconds. Default: start_time plus latency, else now.",
+    ),
+    start_time: time("Start of the span, in the same forms. Default: timestamp minus latency."),
+    latency: number("Seconds. Default: from start_time to timestamp. Alias: generation_time."),
+    time_to_first_token: number("Seconds. Alias: ttft."),
+    tokens_per_second: number("Output tokens a second. Default: from output tokens and latency."),
+    routing_time: number("Seconds spent on choosing where the call went."),
+    status: text("success or error; error is stored as failed."),
+    status_code: integer("HTTP status of the call. Default of a failed span: 500.").meta({ default: 200 }),
+    error_message: text("What went wrong."),
+    error_code: json("Code of the error, as its source gave it."),
+    warnings: json("What was odd without being an error, as text or JSON."),
+    stream: boolean("Whether the answer was streamed."),
+    positive_feedback: boolean("What the user thought of the answer."),
+    cache_hit: boolean("Whether a response cache gave the answer."),
+    cache_key: identifier("Key of the response cache."),
+    temperature: number("Sampling temperature."),
+    top_p: number("Share of probability that is sampled from."),
+    max_tokens: integer("Bound of output tokens."),
+    frequency_penalty: number("Penalty on tokens by how often they occurred."),
+    presence_penalty: number("Penalty on tokens that occurred at all."),
+    n: integer("Number of answers asked for."),
+    stop: z.union([z.string(), z.array(z.unknown())]).meta({ description: "Texts at which the model had to stop." }),
+    encoding_format: text("Form of an embedding: float or base64."),
+    dimensions: integer("Length of an embedding."),
+    customer_identifier: identifier("Customer of the application that the span was for."),
+    customer_email: identifier("E-mail address of that customer."),
+    customer_name: text("Name of that customer."),
+    customer_params: object("{customer_identifier, name, email}: the three above in one object."),
+    thread_identifier: identifier("Conversation that the span belongs to."),
+    session_identifier: identifier("Session that the span belongs to."),
+    trace_group_identifier: identifier("Groups traces."),
+    custom_identifier: identifier("Identifier of the caller's own, of any meaning."),
+    group_identifier: identifier("Groups spans."),
+    evaluation_identifier: identifier("Evaluation that the span belongs to."),
+    prompt_id: identifier("Prompt template that was used."),
+    prompt_name: text("Name of that template."),
+    prompt_version_number: z
+      .union([z.string(), z.number()])
+      .meta({ description: "Version of that template, as a number or a name such as latest." }),
+    deployment_id: identifier("Deployment of the model."),
+    deployment_name: identifier("Name of that deployment."),
+    category: text("Label of the caller's own."),
+    note: text("Remark of a person."),
+    trace_unique_id: identifier("Trace that the span belongs to."),
+    span_unique_id: identifier("Id of the span in its trace. What is sent with the same two ids is the same span."),
+    span_parent_id: z
+      .string()
+      .max(limits.identifierChars)
+      .nullable()
+      .meta({ description: "span_unique_id of the parent. Absent or null: a root." }),
+    span_name: text("Name of the step."),
+    span_workflow_name: text("Name of the whole workflow. Alias: workflow_name."),
+    span_path: text("Names of the steps above, joined."),
+    trace_name: text("Name of the trace."),
+    span_handoffs: json("Agents that the step handed over to."),
+    span_tools: json("Tools that the step had."),
+    span_links: json("Spans of other traces that belong to this one."),
+    log_method: text("How the span was logged. Default: by the route it came in."),
+    metadata: object("Free keys; those starting with _ are kept but never returned."),
+    properties: object("Free keys too, for values that must keep their types."),
+    disable_log: boolean("Keeps metrics, drops input and output."),
+    svc_params: object("Merged below the body's own fields. Legacy names: respan_params, keywordsai_params."),
   })
   .partial()
   .meta({ id: "SpanBody" });

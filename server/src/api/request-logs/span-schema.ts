@@ -1,29 +1,56 @@
 import { z } from "zod";
+import { spanBody } from "./span-body.ts";
 import { spanMembers } from "./span-members.ts";
 
-/** A span in responses, for the API reference: its members are those of span-members.ts. */
-const text = z.string().nullable();
+/**
+ * A span in responses, for the API reference: its members are those of span-members.ts. A member without an entry here
+ * means what the field of its name in the span body does.
+ */
+const described = (description: string) => z.unknown().meta({ description });
+const text = (description: string) => z.string().nullable().meta({ description });
 const known: Record<string, z.ZodType> = {
-  id: z.string(),
-  unique_id: z.string(),
-  environment: z.enum(["prod", "test"]),
+  id: z.string().meta({ description: "The same as unique_id." }),
+  unique_id: z.string().meta({ description: "Id of the span, by which it is retrieved." }),
+  organization_id: described("Organization that owns the span."),
+  unique_organization_id: described("The same as organization_id."),
+  organization_key_id: described("API key that the span came in with."),
+  organization_key_name: described("Name of that key."),
+  environment: z.enum(["prod", "test"]).meta({ description: "That of the key." }),
   timestamp: z.string().meta({ format: "date-time", description: "END of the span." }),
-  start_time: z.string().meta({ format: "date-time" }),
-  prompt_messages: z.array(z.unknown()).nullable(),
-  completion_message: z.record(z.string(), z.unknown()).nullable(),
-  metadata: z.record(z.string(), z.unknown()),
-  properties: z.record(z.string(), z.unknown()),
+  start_time: z.string().meta({ format: "date-time", description: "Start of the span." }),
+  prompt_messages: z.array(z.unknown()).nullable().meta({ description: "Input messages, of message logs only." }),
+  completion_message: z
+    .record(z.string(), z.unknown())
+    .nullable()
+    .meta({ description: "Output message, of message logs only." }),
+  metadata: z.record(z.string(), z.unknown()).meta({ description: "As sent, but for keys that start with _." }),
+  properties: z.record(z.string(), z.unknown()).meta({ description: "As sent." }),
   scores: z.record(z.string(), z.unknown()).meta({ description: "By evaluator." }),
-  limit_info: z.looseObject({ is_allowed: z.boolean(), limits: z.array(z.unknown()) }),
-  input: text,
-  output: text,
-  status: text.meta({ description: "success or failed." }),
+  limit_info: z
+    .looseObject({ is_allowed: z.boolean(), limits: z.array(z.unknown()) })
+    .meta({ description: "Credit and budget checks of the call; without any, it was allowed." }),
+  input: text("Text as sent, or the JSON text of the input messages."),
+  output: text("Text as sent, or the JSON text of the output message."),
+  status: text("success or failed."),
+  failed: described("Whether status is failed or status_code is 400 or more."),
   latency: z.number().nullable().meta({ description: "Seconds." }),
+  total_tokens: described("Input plus output tokens; null when unknown."),
+  total_request_tokens: described("The same as total_tokens."),
   cost: z.number().nullable().meta({ description: "USD; null when unknown." }),
+  cost_source: described("stated when it was sent, computed when it comes from the price table; null without a cost."),
+  price_version: described("Price table and entry behind a computed cost."),
+  usage_is_estimated: described("Whether the token counts are estimates."),
+  is_log_omitted: described("Whether disable_log left input and output out."),
+  blurred: described("Whether content is hidden from the reader; always false."),
 };
 
+const sent = new Map(Object.entries(spanBody.shape).map(([name, field]) => [name, field.unwrap().description]));
+
+function schemaOf(name: string): z.ZodType {
+  const description = sent.get(name);
+  return known[name] ?? (description === undefined ? z.unknown() : described(description));
+}
+
 export const spanSchema = z
-  .looseObject(
-    Object.fromEntries(Object.keys(spanMembers).map((name) => [name, (known[name] ?? z.unknown()).optional()])),
-  )
+  .looseObject(Object.fromEntries(Object.keys(spanMembers).map((name) => [name, schemaOf(name).optional()])))
   .meta({ id: "Span" });
