@@ -37,7 +37,7 @@ export function seededRandom(seed: number): () => number {
 }
 
 /** `YYYY-MM-DD hh:mm:ss.nnnnnnnnn` of a time in milliseconds and the nanoseconds after it. */
-function columnTime(ms: number, extraNs = 0): string {
+export function columnTime(ms: number, extraNs = 0): string {
   return new Date(ms).toISOString().slice(0, 23).replace("T", " ") + String(extraNs).padStart(6, "0");
 }
 

@@ -1,5 +1,4 @@
-import { buildSpanTree, type TreeSpan } from "../../domain/span-tree.ts";
-import { JsonObjectWriter } from "../../lib/json-writer.ts";
+import { buildSpanTree, type SpanTree, type TreeSpan } from "../../domain/span-tree.ts";
 import type { StoredSpan } from "../../storage/spans/span-store.ts";
 import { columnsOf } from "../request-logs/present-span.ts";
 import { spanMembers } from "../request-logs/span-members.ts";
@@ -43,8 +42,7 @@ export type NodeForm = "full" | "slim" | "public" | "public slim";
 export const privateMembers: ReadonlySet<string> = new Set(["metadata", "customer_identifier", "organization_key_id"]);
 
 function membersOf(form: NodeForm): readonly string[] {
-  const isSlim = form === "slim" || form === "public slim";
-  const members = isSlim ? slimMembers : [...slimMembers, ...payloadMembers];
+  const members = form.endsWith("slim") ? slimMembers : [...slimMembers, ...payloadMembers];
   return form.startsWith("public") ? members.filter((name) => !privateMembers.has(name)) : members;
 }
 
@@ -53,42 +51,76 @@ export function nodeFields(form: NodeForm) {
   return columnsOf([...membersOf(form), "unique_id", "timestamp"]);
 }
 
-/** A span of a trace, without its children. */
-export function writeNode(span: StoredSpan, form: NodeForm): JsonObjectWriter {
-  const writer = new JsonObjectWriter();
-  for (const name of membersOf(form)) writer.raw(name, spanMembers[name]?.json(span) ?? "null");
-  writer.raw("end_time", spanMembers["timestamp"]?.json(span) ?? "null");
-  return writer.value("storage_object_key", null);
+/**
+ * Writes a span of a trace as the text of a JSON object up to its closing brace, so that children may follow. What does
+ * not depend on the span is made once. A slim one has no members that are null.
+ */
+export function nodeWriter(form: NodeForm): (span: StoredSpan) => string {
+  const members = membersOf(form).flatMap((name) => {
+    const member = spanMembers[name];
+    return member === undefined ? [] : [{ start: `,${JSON.stringify(name)}:`, json: member.json }];
+  });
+  const isSlim = form.endsWith("slim");
+  const end = spanMembers["timestamp"]?.json ?? (() => "null");
+  return (span) => {
+    const parts = [`{"end_time":${end(span)},"storage_object_key":null`];
+    for (const { start, json } of members) {
+      const value = json(span);
+      if (!isSlim || value !== "null") parts.push(start, value);
+    }
+    return parts.join("");
+  };
 }
+
+export type TreeWriter = {
+  add(spans: readonly StoredSpan[]): void;
+  /** The tree as pieces of the JSON text of a list. */
+  finish(): Buffer[];
+};
 
 /**
- * The tree of spans as the JSON text of a list. Written node by node with a stack of its own: a chain of any depth takes
- * no more of the program's.
+ * Writes the tree of spans that come in any order. Of a span only its text, as bytes, and its place are kept, and the
+ * tree is walked with a stack of its own: neither many spans nor a deep chain of them cost more than their text.
  */
-export function presentTree(spans: readonly StoredSpan[], form: NodeForm): string {
-  const { roots, children } = buildSpanTree(spans.map(treeSpan));
-  const pieces = ["["];
-  const levels = [{ nodes: roots, next: 0 }];
-  for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
-    const node = level.nodes[level.next];
-    if (node === undefined) {
-      levels.pop();
-      pieces.push(levels.length > 0 ? "]}" : "]");
-      continue;
-    }
-    if (level.next > 0) pieces.push(",");
-    level.next += 1;
-    pieces.push(openNode(spans[node], form));
-    levels.push({ nodes: children[node] ?? [], next: 0 });
-  }
-  return pieces.join("");
+export function createTreeWriter(form: NodeForm): TreeWriter {
+  const write = nodeWriter(form);
+  const places: TreeSpan[] = [];
+  const nodes: Buffer[] = [];
+  return {
+    add(spans) {
+      for (const span of spans) {
+        places.push(treeSpan(span));
+        nodes.push(Buffer.from(`${write(span)},"children":[`));
+      }
+    },
+    finish: () => walk(buildSpanTree(places), nodes),
+  };
 }
 
-/** A node up to the bracket that its children follow. */
-function openNode(span: StoredSpan | undefined, form: NodeForm): string {
-  if (span === undefined) throw new RangeError("the tree has a node without a span");
-  const closed = writeNode(span, form).raw("children", "[]").toString();
-  return closed.slice(0, -2);
+const [comma, open, close, closeNode] = [",", "[", "]", "]}"].map((text) => Buffer.from(text)) as [
+  Buffer,
+  Buffer,
+  Buffer,
+  Buffer,
+];
+
+function walk({ roots, children }: SpanTree, nodes: readonly Buffer[]): Buffer[] {
+  const pieces = [open];
+  const levels = [{ places: roots, next: 0 }];
+  for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
+    const place = level.places[level.next];
+    const node = place === undefined ? undefined : nodes[place];
+    if (place === undefined || node === undefined) {
+      levels.pop();
+      pieces.push(levels.length > 0 ? closeNode : close);
+      continue;
+    }
+    if (level.next > 0) pieces.push(comma);
+    level.next += 1;
+    pieces.push(node);
+    levels.push({ places: children[place] ?? [], next: 0 });
+  }
+  return pieces;
 }
 
 function treeSpan({ unique_id, span_unique_id, span_parent_id, start_time, timestamp }: StoredSpan): TreeSpan {

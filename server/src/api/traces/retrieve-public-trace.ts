@@ -1,14 +1,11 @@
 import { z } from "zod";
 import { endpoint } from "../../http/endpoint.ts";
-import { rawJson } from "../../http/reply.ts";
 import type { TraceShareStore } from "../../storage/control/trace-share-store.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
 import { findTrace, traceNotFound } from "./find-trace.ts";
-import { rootFields, writeTrace } from "./present-trace.ts";
-import { privateMembers } from "./present-tree.ts";
 import { retrievedTrace } from "./retrieve-trace.ts";
 import { readTraceId } from "./trace-id.ts";
-import { writeTree } from "./write-tree.ts";
+import { presentWholeTrace } from "./present-whole-trace.ts";
 
 const publicTrace = retrievedTrace
   .omit({ metadata: true, customer_identifier: true })
@@ -37,19 +34,7 @@ export const retrievePublicTrace = (deps: { spans: SpanStore; traceShares: Trace
       const share = await deps.traceShares.findPublic(organizationId, traceId);
       if (share === undefined) throw traceNotFound();
       const trace = await findTrace(deps.spans, { organizationId, traceId, first: share.environment }, signal);
-      const [root] = await deps.spans.hydrateSpans(
-        { organization_id: organizationId },
-        [trace.root],
-        rootFields,
-        signal,
-      );
-      const writer = writeTrace(trace, root, organizationId, (member) => privateMembers.has(member));
-      await writeTree(
-        deps.spans,
-        trace,
-        { organizationId, isSlim: query.tree === "slim", isPublic: true, signal },
-        writer,
-      );
-      return rawJson(writer.toString());
+      const request = { organizationId, isSlim: query.tree === "slim", isPublic: true, signal };
+      return await presentWholeTrace(deps.spans, trace, request);
     },
   });

@@ -8,10 +8,10 @@ import { limits } from "../../limits.ts";
 import type { SpanStore, StoredTrace } from "../../storage/spans/span-store.ts";
 import { findTrace } from "./find-trace.ts";
 import { rootFields, writeTrace } from "./present-trace.ts";
-import { nodeFields, writeNode } from "./present-tree.ts";
+import { nodeFields, nodeWriter } from "./present-tree.ts";
 import { traceSchema } from "./read-traces.ts";
 import { readTraceId } from "./trace-id.ts";
-import { traceScope, writeTree } from "./write-tree.ts";
+import { presentWholeTrace, traceScope } from "./present-whole-trace.ts";
 
 const treeQuery = z.object({
   tree: z
@@ -19,7 +19,7 @@ const treeQuery = z.object({
     .default("full")
     .meta({
       description:
-        "full: the tree with the input, output and metadata of every span. slim: without those. " +
+        "full: the tree with the input, output and metadata of every span. slim: without those, and without members that are null. " +
         "flat: no tree, but one page of the spans with all members, in order of their start, under `spans`.",
     }),
   page: wholeNumber("page", { min: 1, max: limits.pageMax, default: 1 }),
@@ -60,43 +60,42 @@ export const retrieveTrace = (deps: { spans: SpanStore }) =>
         { organizationId, traceId: readTraceId(params.trace_unique_id), first: principal.environment },
         signal,
       );
-      const writer = await writeWholeTrace(deps.spans, trace, organizationId, signal);
-      if (query.tree === "flat") writer.raw("spans", await presentPage(deps.spans, trace, organizationId, query, url));
-      else {
-        const isSlim = query.tree === "slim";
-        await writeTree(deps.spans, trace, { organizationId, isSlim, isPublic: false, signal }, writer);
+      if (query.tree === "flat") {
+        return rawJson(await presentPage(deps.spans, trace, { organizationId, query, url, signal }));
       }
-      return rawJson(writer.toString());
+      const request = { organizationId, isSlim: query.tree === "slim", isPublic: false, signal };
+      return await presentWholeTrace(deps.spans, trace, request);
     },
   });
 
-async function writeWholeTrace(
-  spans: SpanStore,
-  trace: StoredTrace,
-  organizationId: string,
-  signal: AbortSignal,
-): Promise<JsonObjectWriter> {
-  const [root] = await spans.hydrateSpans({ organization_id: organizationId }, [trace.root], rootFields, signal);
-  return writeTrace(trace, root, organizationId);
-}
-
+/** The trace with one page of its spans instead of its tree. */
 async function presentPage(
   spans: SpanStore,
   trace: StoredTrace,
-  organizationId: string,
-  { page, page_size: pageSize }: { page: number; page_size: number },
-  url: URL,
+  request: { organizationId: string; query: { page: number; page_size: number }; url: URL; signal: AbortSignal },
 ): Promise<string> {
-  const rows = await spans.listTraceSpans({
-    scope: traceScope(trace, organizationId),
-    traceId: trace.trace_unique_id,
-    fields: nodeFields("full"),
-    limit: pageSize,
-    offset: (page - 1) * pageSize,
-  });
-  const results = rows.map((span) => writeNode(span, "full").toString());
+  const { organizationId, url, signal } = request;
+  const { page, page_size: pageSize } = request.query;
+  const scope = traceScope(trace, organizationId);
+  const [rows, [root]] = await Promise.all([
+    spans.listTraceSpans(
+      {
+        scope,
+        traceId: trace.trace_unique_id,
+        stretch: trace.stretch,
+        fields: nodeFields("full"),
+        limit: pageSize,
+        offset: (page - 1) * pageSize,
+      },
+      signal,
+    ),
+    spans.hydrateSpans(scope, [trace.root], rootFields, signal),
+  ]);
+  const write = nodeWriter("full");
+  const results = rows.map((span) => `${write(span)}}`);
   const { results: nodes, ...envelope } = paginate({ url, page, pageSize, count: trace.span_count, results });
-  const writer = new JsonObjectWriter();
-  for (const [name, value] of Object.entries(envelope)) writer.value(name, value);
-  return writer.raw("results", `[${nodes.join(",")}]`).toString();
+  const list = new JsonObjectWriter();
+  for (const [name, value] of Object.entries(envelope)) list.value(name, value);
+  list.raw("results", `[${nodes.join(",")}]`);
+  return writeTrace(trace, root, organizationId).raw("spans", list.toString()).toString();
 }

@@ -8,7 +8,7 @@ import { listSpans } from "./queries/list-spans.ts";
 import { listThreads } from "./queries/list-threads.ts";
 import { listTraces, matchTraces } from "./queries/list-traces.ts";
 import { retrieveSpan } from "./queries/retrieve-span.ts";
-import { countTraceSpans, listTraceSpans, retrieveTraces } from "./queries/retrieve-trace.ts";
+import { countTraceSpans, listTraceSpans, readTraceSpans, retrieveTraces } from "./queries/retrieve-trace.ts";
 import { summarizeSpans } from "./queries/summarize-spans.ts";
 import type { SpanStore } from "./span-store.ts";
 
@@ -24,6 +24,7 @@ export function createSpanStore(database: SpanDatabase): SpanStore {
     listTraces: (query, signal) => listTraces(database, query, signal),
     retrieveTraces: (scope, traceId, signal) => retrieveTraces(database, scope, traceId, signal),
     listTraceSpans: (query, signal) => listTraceSpans(database, query, signal),
+    readTraceSpans: (query, signal) => readTraceSpans(database, query, signal),
     listThreads: (query, signal) => listThreads(database, query, signal),
     matchTraces: (query, signal) => matchTraces(database, query, signal),
     countTraceSpans: (query, signal) => countTraceSpans(database, query, signal),

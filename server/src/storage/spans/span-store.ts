@@ -40,8 +40,11 @@ export type SpanStore = {
   /** The trace of this id in each environment of the scope that has one. */
   retrieveTraces(scope: SpanScope, traceId: string, signal?: AbortSignal): Promise<StoredTrace[]>;
 
-  /** The spans of one trace, earliest start first. */
+  /** One page of the spans of one trace, earliest start first. */
   listTraceSpans(query: ListTraceSpansQuery, signal?: AbortSignal): Promise<StoredSpan[]>;
+
+  /** The spans of one trace, at most `limit` of them, by their ends: in chunks, as there may be very many. */
+  readTraceSpans(query: Omit<ListTraceSpansQuery, "offset">, signal?: AbortSignal): AsyncIterable<StoredSpan[]>;
 
   /** `count` is exact, and `rows` are one page of the threads that have a span in the window. */
   listThreads(query: ListThreadsQuery, signal?: AbortSignal): Promise<{ count: number; rows: StoredThread[] }>;
@@ -240,9 +243,13 @@ export type ListTracesQuery = {
     sort: { field: TraceSortField; descending: boolean };
   };
 
+export type TraceStretch = { first: string; last: string };
+
 export type ListTraceSpansQuery = {
   scope: SpanScope;
   traceId: string;
+  /** Where to look: the trace's own. */
+  stretch: TraceStretch;
   fields: readonly SpanColumn[];
   limit: number;
   offset?: number;
@@ -264,6 +271,8 @@ export type StoredTrace = {
   root: SpanKey;
   /** Of input, output, messages and metadata of all spans; 0 in lists. */
   payload_bytes: number;
+  /** The ends of its first and last span; in lists those of its root. */
+  stretch: TraceStretch;
 } & Record<TraceNumber, number> &
   Record<TraceText, string>;
 

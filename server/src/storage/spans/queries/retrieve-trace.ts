@@ -1,6 +1,7 @@
 import type { SpanColumn, SpanScope } from "../../../domain/span.ts";
-import type { SpanDatabase } from "../drivers/span-database.ts";
-import type { ListTraceSpansQuery, StoredSpan, StoredTrace, TimeWindow } from "../span-store.ts";
+import { limits } from "../../../limits.ts";
+import type { ResultRow, SpanDatabase } from "../drivers/span-database.ts";
+import type { ListTraceSpansQuery, StoredSpan, StoredTrace, TimeWindow, TraceStretch } from "../span-store.ts";
 import { describeTraces } from "./describe-traces.ts";
 import { storedSpan } from "./result-values.ts";
 import { allOf, scopeWhere, spansOf, stretchWhere, windowWhere, type Where } from "./selection.ts";
@@ -15,28 +16,65 @@ export async function retrieveTraces(
   const place = await placeOf(database, scope, traceId, signal);
   if (place === undefined) return [];
   const traces = await describeTraces(database, [place.where], signal);
-  return [...traces.values()].map((trace) => ({ ...trace, payload_bytes: place.payloadBytes }));
+  return [...traces.values()].map((trace) => ({ ...trace, payload_bytes: place.payloadBytes, stretch: place.stretch }));
 }
 
-/** The spans of one trace, earliest first. */
+/** One page of the spans of a trace, earliest start first. */
 export async function listTraceSpans(
   database: SpanDatabase,
   query: ListTraceSpansQuery,
   signal?: AbortSignal,
 ): Promise<StoredSpan[]> {
-  const place = await placeOf(database, query.scope, query.traceId, signal);
-  if (place === undefined) return [];
-  const { where } = place;
+  const where = allOf(ofTrace(query.scope, query.traceId), stretchWhere(query.stretch.first, query.stretch.last));
+  const order = `ORDER BY start_time, timestamp, toString(unique_id) LIMIT ${query.limit} OFFSET ${query.offset ?? 0}`;
+  return await readSpans(database, { where, order, fields: query.fields }, signal);
+}
+
+/** All of them, in chunks by primary key. */
+export async function* readTraceSpans(
+  database: SpanDatabase,
+  query: Omit<ListTraceSpansQuery, "offset">,
+  signal?: AbortSignal,
+): AsyncGenerator<StoredSpan[], void> {
+  let last: StoredSpan | undefined;
+  for (let left = query.limit; left > 0; left -= limits.traceSpansChunk) {
+    const rest = last && {
+      sql: "(timestamp, unique_id) > ({last_time:DateTime64(9, 'UTC')}, {last_id:UUID})",
+      params: { last_time: last.timestamp, last_id: last.unique_id },
+    };
+    const stretch = stretchWhere(last?.timestamp ?? query.stretch.first, query.stretch.last);
+    const where = allOf(ofTrace(query.scope, query.traceId), stretch, rest);
+    const size = Math.min(left, limits.traceSpansChunk);
+    const order = `ORDER BY timestamp, unique_id LIMIT ${size}`;
+    const rows = await readSpans(database, { where, order, fields: query.fields }, signal);
+    if (rows.length > 0) yield rows;
+    last = rows.at(-1);
+    if (rows.length < size) return;
+  }
+}
+
+/** A row is a list of values: of many rows, the names of their columns would be most of the answer. */
+async function readSpans(
+  database: SpanDatabase,
+  { where, order, fields }: { where: Where; order: string; fields: readonly SpanColumn[] },
+  signal?: AbortSignal,
+): Promise<StoredSpan[]> {
+  const columns = [...new Set<SpanColumn>(["timestamp", "unique_id", ...fields])];
   const { rows } = await database.query(
     {
       name: "trace_spans",
-      sql: `SELECT ${[...new Set(query.fields)].join(", ")} FROM ${spansOf([where])}
-        ORDER BY start_time, timestamp, toString(unique_id) LIMIT ${query.limit} OFFSET ${query.offset ?? 0}`,
+      sql: `SELECT tuple(${columns.join(", ")}) AS span FROM ${spansOf([where])} ${order}`,
       params: where.params,
+      settings: { output_format_json_named_tuples_as_objects: 0 },
     },
     signal,
   );
-  return rows.map(storedSpan);
+  return rows.map(({ span }) => {
+    const row: ResultRow = {};
+    const values = span as unknown[];
+    for (const [index, column] of columns.entries()) row[column] = values[index];
+    return storedSpan(row);
+  });
 }
 
 /** How many spans a trace has in each environment, and how many of them ended in the window. */
@@ -81,21 +119,26 @@ async function placeOf(
   scope: SpanScope,
   traceId: string,
   signal?: AbortSignal,
-): Promise<{ where: Where; payloadBytes: number } | undefined> {
+): Promise<{ where: Where; stretch: TraceStretch; payloadBytes: number } | undefined> {
   if (traceId === "") return undefined;
-  const ofTrace = allOf(scopeWhere(scope), { sql: "trace_unique_id = {trace:String}", params: { trace: traceId } });
+  const spans = ofTrace(scope, traceId);
   const { rows } = await database.query(
     {
       name: "place_trace",
       sql: `SELECT min(timestamp) AS first, max(timestamp) AS last,
         sum(${payloadColumns.map((column) => `${column}.size`).join(" + ")}) AS bytes
-        FROM spans WHERE ${ofTrace.sql} HAVING count() > 0`,
-      params: ofTrace.params,
+        FROM spans WHERE ${spans.sql} HAVING count() > 0`,
+      params: spans.params,
     },
     signal,
   );
   const [place] = rows;
   if (place === undefined) return undefined;
-  const stretch = stretchWhere(String(place["first"]), String(place["last"]));
-  return { where: allOf(ofTrace, stretch), payloadBytes: Number(place["bytes"]) };
+  const stretch = { first: String(place["first"]), last: String(place["last"]) };
+  const where = allOf(spans, stretchWhere(stretch.first, stretch.last));
+  return { where, stretch, payloadBytes: Number(place["bytes"]) };
+}
+
+function ofTrace(scope: SpanScope, traceId: string): Where {
+  return allOf(scopeWhere(scope), { sql: "trace_unique_id = {trace:String}", params: { trace: traceId } });
 }

@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { always, listSpans, summarize } from "../support/spans.ts";
+import { startTestApp, type TestApp } from "../support/test-app.ts";
+import type { ListAnswer, Row, TestClient } from "../support/test-client.ts";
+import { getTrace, ingest, listTraces, retrieveTrace, traceSpan, type Node } from "../support/traces.ts";
+
+let app: TestApp;
+let prod: TestClient;
+
+const chain = 5_000;
+const children = 20_000;
+const spans = 45_000;
+
+const usage = { log_type: "chat", model: "own-model", prompt_tokens: 1, completion_tokens: 1, cost: 0.001 };
+const payload = { input: "x".repeat(200), metadata: { k: "v" } };
+
+const rows: Record<string, Row[]> = {
+  deep: Array.from({ length: chain }, (_, n) =>
+    traceSpan("deep", `d${n}`, n === 0 ? null : `d${n - 1}`, n, n === chain - 1 ? usage : {}),
+  ),
+  wide: Array.from({ length: children + 1 }, (_, n) =>
+    traceSpan("wide", `w${n}`, n === 0 ? null : "w0", n, n === 0 ? {} : { ...usage, ...payload }),
+  ),
+  // A tree in which each span has ten children.
+  large: Array.from({ length: spans }, (_, n) =>
+    traceSpan("large", `l${n}`, n === 0 ? null : `l${Math.floor((n - 1) / 10)}`, n % 3600, payload),
+  ),
+};
+
+beforeAll(async () => {
+  app = await startTestApp();
+  prod = app.prod;
+  for (const all of Object.values(rows)) {
+    const requests = [];
+    for (let start = 0; start < all.length; start += 5_000) requests.push(all.slice(start, start + 5_000));
+    await ingest(prod, ...requests);
+  }
+}, 60_000);
+afterAll(() => app.stop());
+
+/** How many nodes there are, and how deep they lie, without recursion. */
+function measure(roots: readonly Node[]): { count: number; depth: number; ids: Set<string> } {
+  const ids = new Set<string>();
+  let depth = 0;
+  for (let level = roots; level.length > 0; level = level.flatMap((node) => node.children)) {
+    depth += 1;
+    for (const node of level) ids.add(node.span_unique_id);
+  }
+  return { count: ids.size, depth, ids };
+}
+
+describe("traces that are very deep, wide or large", () => {
+  test("are listed", async () => {
+    const { results } = await listTraces(prod, {}, `${always}&sort_by=span_count`);
+    expect(results.map((row) => [row["trace_unique_id"], row["span_count"], row["llm_call_count"]])).toEqual([
+      ["deep", chain, 1],
+      ["wide", children + 1, children],
+      ["large", spans, 0],
+    ]);
+    expect(results.map((row) => row["total_tokens"])).toEqual([2, 2 * children, 0]);
+    expect(await summarize(prod, { trace_unique_id: { operator: "in", value: Object.keys(rows) } })).toMatchObject({
+      number_of_requests: chain + children + 1 + spans,
+      total_tokens: 2 * children + 2,
+    });
+  });
+
+  test.each([
+    ["deep", chain, chain, false],
+    ["wide", children + 1, 2, true],
+    ["large", spans, 6, true],
+  ])("%s is retrieved with every span once; slim by itself from 10,000 spans on", async (id, count, depth, isSlim) => {
+    // The answer of a deep trace nests deeper than JSON.parse goes with a reviver, but not deeper than without.
+    const trace = await retrieveTrace(prod, id);
+    const { ids, ...measured } = measure(trace.span_tree);
+    expect([measured, ids.size]).toEqual([{ count, depth }, count]);
+    expect(trace).toMatchObject({ span_count: count, is_slim: isSlim, is_truncated: false });
+    expect(trace.span_tree).toHaveLength(1);
+  });
+
+  test("are read by pages with all members", async () => {
+    const seen = new Set<unknown>();
+    for (let page = 1; page <= 21; page += 1) {
+      const trace = (await getTrace(prod, "wide", `tree=flat&page_size=1000&page=${page}`)).json as Row;
+      const { count, results } = trace["spans"] as ListAnswer;
+      expect(count).toBe(children + 1);
+      for (const span of results) seen.add(span["span_unique_id"]);
+      if (page === 2) expect(results[0]).toMatchObject(payload);
+    }
+    expect(seen.size).toBe(children + 1);
+  });
+
+  test("are deleted", async () => {
+    for (const id of Object.keys(rows)) {
+      const answer = await prod.request("DELETE", `/api/traces/${id}/?${always}`);
+      expect([answer.status, (answer.json as Row)["deleted_spans"]]).toEqual([200, rows[id]?.length]);
+      expect((await getTrace(prod, id)).status).toBe(404);
+      expect((await listSpans(prod, { trace_unique_id: [id] })).count).toBe(0);
+    }
+  });
+});
