@@ -41,11 +41,12 @@ export async function describeTraces(
     {
       name: "describe_traces",
       // A span that is its own parent has one that is in the trace, and so is a root only where there is no other.
-      sql: `${usage.with} SELECT trace_unique_id, environment, ${[...select, ...rootOf(rootColumns)].join(", ")}
+      sql: `${usage.with} SELECT trace_unique_id, environment, ${[...select, rootOf(rootColumns)].join(", ")}
         FROM (SELECT *, span_parent_id = '' OR ${key("span_parent_id")} NOT IN
-          (SELECT ${key("span_unique_id")} FROM ${spans} WHERE span_unique_id != '') AS is_root FROM ${spans}) AS spans
+          (SELECT ${key("span_unique_id")} FROM ${spans} WHERE span_unique_id != '') AS is_root FROM ${usage.of(spans)}) AS spans
         GROUP BY trace_unique_id, environment`,
       params,
+      settings: { output_format_json_named_tuples_as_objects: 0 },
     },
     signal,
   );
@@ -61,7 +62,8 @@ function storedTrace(row: ResultRow): StoredTrace {
     const value = row[name];
     return typeof value === "string" ? value : "";
   };
-  const root = (column: (typeof rootColumns)[number]) => text(`root_${column}`);
+  const values = row["root"] as string[];
+  const root = (column: (typeof rootColumns)[number]) => values[rootColumns.indexOf(column)] ?? "";
   const said = Object.fromEntries(
     traceTexts.map((name) => [
       name,

@@ -5,7 +5,7 @@ import type { GroupSpansQuery, SpanGroup, SpanGrouping, SpanGroupSortField } fro
 import { spanGroupSortFields } from "../span-store.ts";
 import { figureAlias, figuresOf, selectFigures } from "./figures.ts";
 import { rollUp } from "./roll-up.ts";
-import { selectionWhere, withoutFilter } from "./selection.ts";
+import { selectionWhere, spansOf, withoutFilter } from "./selection.ts";
 import { averageCost, averageOf, isError, isUnpriced, rowUsage, sumOf, sumOfCost } from "./usage.ts";
 
 /** The columns that make a group. Traces and threads are told apart by environment too; spans outside of any do not count. */
@@ -52,7 +52,7 @@ export async function groupSpans(
   const { rows, rowsBeforeLimit } = await database.query(
     {
       name: "group",
-      sql: `${usage.with} SELECT ${[...columns, ...select].join(", ")} FROM spans FINAL WHERE ${where.sql}${present}
+      sql: `${usage.with} SELECT ${[...columns, ...select].join(", ")} FROM ${usage.of(spansOf([{ ...where, sql: where.sql + present }]))}
         GROUP BY ${columns.join(", ")} ORDER BY ${[`${figureAlias(query.sort.field)} ${direction}`, ...columns].join(", ")}
         LIMIT ${Math.min(query.pageSize, limits.groupRowsMax)} OFFSET ${offset}`,
       params: where.params,

@@ -4,7 +4,7 @@ import type { ListThreadsQuery, StoredThread } from "../span-store.ts";
 import { figureAlias, figuresOf, selectFigures } from "./figures.ts";
 import { conditionParams, groupMatches } from "./group-condition.ts";
 import { rollUp } from "./roll-up.ts";
-import { allOf, withoutFilter } from "./selection.ts";
+import { allOf, spansOf, withoutFilter } from "./selection.ts";
 import { rowUsage, sumOf, sumOfCost } from "./usage.ts";
 
 const figures: Record<ThreadSortField, string> = {
@@ -32,7 +32,7 @@ export async function listThreads(
   const { rows, rowsBeforeLimit } = await database.query(
     {
       name: "list_threads",
-      sql: `${usage.with} SELECT thread_identifier, environment, ${select.join(", ")} FROM spans FINAL WHERE ${where.sql}
+      sql: `${usage.with} SELECT thread_identifier, environment, ${select.join(", ")} FROM ${usage.of(spansOf([where]))}
         GROUP BY thread_identifier, environment HAVING ${condition?.having.sql ?? "1"}
         ORDER BY ${figureAlias(sort.field)} ${direction}, thread_identifier ${direction}, environment
         LIMIT ${pageSize} OFFSET ${(page - 1) * pageSize}`,

@@ -105,7 +105,7 @@ async function tracePage(
   const { rows, rowsBeforeLimit } = await database.query(
     {
       name: "list_traces",
-      sql: `${usage.with} SELECT ${select.join(", ")} FROM ${spansOf(parts)} GROUP BY trace_unique_id, environment
+      sql: `${usage.with} SELECT ${select.join(", ")} FROM ${usage.of(spansOf(parts))} GROUP BY trace_unique_id, environment
         HAVING ${condition?.having.sql ?? "1"}
         ORDER BY ${figureAlias(sort.field)} ${direction}, trace_unique_id ${direction}, environment
         LIMIT ${pageSize} OFFSET ${(page - 1) * pageSize}`,

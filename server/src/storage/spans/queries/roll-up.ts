@@ -9,12 +9,13 @@ import { hasUsage } from "./usage.ts";
  * count, and a span above one of them does not, however far above. So the order of arrival decides nothing, and a
  * wrapper counts as long as nothing below it says what it used.
  *
- * `with` begins a statement over the same spans and names `is_restated`, which the expressions of `usage.ts` read.
+ * `with` begins a statement; `of` gives the spans of a FROM clause the column `is_restated`, which the expressions of
+ * `usage.ts` read.
  */
-export type RollUp = { with: string };
+export type RollUp = { with: string; of: (spans: string) => string };
 
 /** For statements that read no usage. */
-export const withoutRollUp: RollUp = { with: "WITH 0 AS is_restated" };
+export const withoutRollUp: RollUp = { with: "", of: (spans) => `(SELECT *, 0 AS is_restated FROM ${spans})` };
 
 const spanKey = "cityHash64(environment, trace_unique_id, span_unique_id)";
 const parentKey = "cityHash64(environment, trace_unique_id, span_parent_id)";
@@ -49,6 +50,8 @@ export async function rollUp(database: SpanDatabase, parts: readonly Where[], si
         UNION ALL
         SELECT DISTINCT ${parentKey} AS key, above.level + 1 AS level FROM ${spans} AS here, (SELECT max(level) AS level FROM usage_parents) AS above
         WHERE ${hasParent} AND NOT ${hasUsage} AND above.level < ${limits.usageLevels} AND ${spanKey} IN (SELECT key FROM usage_parents)
-      ), (${hasUsage} AND trace_unique_id != '' AND span_unique_id != '' AND ${spanKey} IN (SELECT key FROM usage_parents)) AS is_restated`,
+      )`,
+    of: (from) =>
+      `(SELECT *, ${hasUsage} AND trace_unique_id != '' AND span_unique_id != '' AND ${spanKey} IN (SELECT key FROM usage_parents) AS is_restated FROM ${from})`,
   };
 }

@@ -2,7 +2,7 @@ import type { SpanDatabase } from "../drivers/span-database.ts";
 import type { SpanSelection, SpanSummary } from "../span-store.ts";
 import { figuresOf, selectFigures } from "./figures.ts";
 import { rollUp } from "./roll-up.ts";
-import { selectionWhere, withoutFilter } from "./selection.ts";
+import { selectionWhere, spansOf, withoutFilter } from "./selection.ts";
 import { averageOf, isError, isUnpriced, rowUsage, sumOf, sumOfCost } from "./usage.ts";
 
 const figures: Record<keyof SpanSummary, string> = {
@@ -30,7 +30,7 @@ export async function summarizeSpans(
   const { rows } = await database.query(
     {
       name: "summarize",
-      sql: `${usage.with} SELECT ${select.join(", ")} FROM spans FINAL WHERE ${where.sql}`,
+      sql: `${usage.with} SELECT ${select.join(", ")} FROM ${usage.of(spansOf([where]))}`,
       params: where.params,
     },
     signal,

@@ -55,4 +55,4 @@ export const traceFigures: Readonly<Record<string, string>> = {
 
 /** The root among spans that know whether they are one (`is_root`); a trace that is all cycle has its earliest span. */
 export const rootOf = (columns: readonly SpanColumn[]) =>
-  columns.map((column) => `argMin(${column}, (NOT is_root, ${spanOrder})) AS root_${column}`);
+  `argMin(tuple(${columns.join(", ")}), (NOT is_root, ${spanOrder})) AS root`;
