@@ -1,0 +1,161 @@
+import { randomUUID } from "node:crypto";
+import { mkdtempSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pino } from "pino";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { openMemoryControl } from "../../test/support/memory-control.ts";
+import type { TraceDeletion } from "../domain/trace.ts";
+import { createDeletedTraces, type DeletedTraces } from "../ingest/deleted-traces.ts";
+import { limits } from "../limits.ts";
+import { openEmbeddedDatabase } from "../storage/spans/drivers/embedded-database.ts";
+import { openSpanStore } from "../storage/spans/drivers/open-span-store.ts";
+import type { SpanDatabase } from "../storage/spans/drivers/span-database.ts";
+import type { SpanStore } from "../storage/spans/span-store.ts";
+import { loadTraceDeletions, startTraceDeletions, type TraceDeletions } from "./trace-deletions.ts";
+
+/** Two nodes over one span store and one control store, on a clock that the tests move. */
+const clock = { ms: Date.now() };
+const now = () => clock.ms;
+const path = mkdtempSync(join(tmpdir(), "spanway-deletions-"));
+const organizationId = `org_${randomUUID()}`;
+const logger = pino({ level: "silent" });
+const neverAborted = new AbortController().signal;
+
+let spans: SpanStore;
+let database: SpanDatabase;
+let control: Awaited<ReturnType<typeof openMemoryControl>>;
+let own: Node;
+let other: Node;
+
+type Node = { deletedTraces: DeletedTraces; traceDeletions: TraceDeletions; stop: () => Promise<void> };
+
+function startNode(): Node {
+  const deletedTraces = createDeletedTraces(now);
+  const flush = () => Promise.resolve();
+  const deps = { deletions: control.stores.traceDeletions, deletedTraces, spans, flush, now };
+  return { deletedTraces, ...startTraceDeletions(deps, logger) };
+}
+
+beforeAll(async () => {
+  spans = openSpanStore({ kind: "chdb", path });
+  database = openEmbeddedDatabase(path);
+  await spans.migrate();
+  control = await openMemoryControl();
+  const created_at = new Date().toISOString();
+  await control.stores.organizations.create({
+    unique_organization_id: organizationId,
+    name: "Acme",
+    retention_days: null,
+    created_at,
+  });
+  [own, other] = [startNode(), startNode()];
+});
+afterAll(async () => {
+  await Promise.all([own.stop(), other.stop()]);
+  await spans.close();
+  await database.close();
+  await control.close();
+  await rm(path, { recursive: true, force: true });
+});
+
+const timestamp = "2026-05-05 05:05:05.000000000";
+const atNs = BigInt(Date.UTC(2026, 4, 5, 5, 5, 5)) * 1_000_000n;
+
+function deletionOf(trace: string): TraceDeletion {
+  return {
+    organization_id: organizationId,
+    environment: "prod",
+    trace_unique_id: trace,
+    fromNs: atNs,
+    toNs: atNs + 1n,
+    deletedAtMs: now(),
+  };
+}
+
+async function store(trace: string): Promise<void> {
+  const row = { organization_id: organizationId, environment: "prod", timestamp, version: "1", trace_unique_id: trace };
+  const ndjson = Buffer.from(`${JSON.stringify({ ...row, unique_id: randomUUID(), input: "payload" })}\n`);
+  await spans.insert({ ndjson, rows: 1, token: randomUUID() });
+}
+
+const visible = async (trace: string) =>
+  (await spans.retrieveTraces({ organization_id: organizationId }, trace))[0]?.span_count ?? 0;
+
+/** Rows in the table, seen or not. */
+async function rowsOf(trace: string): Promise<{ payload: number; tombstones: number }> {
+  const { rows } = await database.query({
+    name: "count",
+    sql: "SELECT countIf(is_deleted = 0) AS payload, countIf(is_deleted = 1) AS tombstones FROM spans WHERE trace_unique_id = {trace:String}",
+    params: { trace },
+  });
+  return { payload: Number(rows[0]?.["payload"]), tombstones: Number(rows[0]?.["tombstones"]) };
+}
+
+test("a deleted trace is gone, and gone it stays when it is deleted again", async () => {
+  await store("t1");
+  expect(await visible("t1")).toBe(1);
+  for (let n = 0; n < 2; n += 1) {
+    await own.traceDeletions.delete([deletionOf("t1")]);
+    expect(await visible("t1")).toBe(0);
+  }
+});
+
+test("another node learns of it, and so does one that starts later", async () => {
+  await own.traceDeletions.delete([deletionOf("t2")]);
+  const trace = deletionOf("t2");
+  await other.traceDeletions.sweep(neverAborted);
+  expect(other.deletedTraces.covers(trace, atNs)).toBe(true);
+
+  const restarted = createDeletedTraces(now);
+  await loadTraceDeletions({ deletions: control.stores.traceDeletions, deletedTraces: restarted, now });
+  expect(restarted.covers(trace, atNs)).toBe(true);
+  expect(restarted.covers(trace, atNs + 2n)).toBe(false);
+  expect(restarted.covers({ ...trace, environment: "test" }, atNs)).toBe(false);
+  expect(restarted.covers({ ...trace, organization_id: "another" }, atNs)).toBe(false);
+  expect(restarted.covers({ ...trace, trace_unique_id: "t22" }, atNs)).toBe(false);
+});
+
+test("what another node stores late is deleted by the sweep", async () => {
+  await own.traceDeletions.sweep(neverAborted);
+  await own.traceDeletions.delete([deletionOf("t3")]);
+  await store("t3");
+  expect(await visible("t3")).toBe(1);
+  clock.ms += 4_000;
+  await own.traceDeletions.sweep(neverAborted);
+  expect(await visible("t3")).toBe(0);
+});
+
+test("the payload leaves the disk first, what hides it a day later; then sending it again is allowed", async () => {
+  await store("t4");
+  await store("kept");
+  await own.traceDeletions.delete([deletionOf("t4")]);
+  const purged = async (wanted: object) => {
+    await vi.waitFor(
+      async () => {
+        await own.traceDeletions.purge(neverAborted);
+        expect(await rowsOf("t4")).toEqual(wanted);
+      },
+      { timeout: 20_000, interval: 200 },
+    );
+  };
+  await purged({ payload: 0, tombstones: 1 });
+  expect(own.deletedTraces.covers(deletionOf("t4"), atNs)).toBe(true);
+
+  clock.ms += limits.deletedTraceMs + 60_000;
+  await purged({ payload: 0, tombstones: 0 });
+  expect(own.deletedTraces.covers(deletionOf("t4"), atNs)).toBe(false);
+  await store("t4");
+  expect([await visible("t4"), await visible("kept")]).toEqual([1, 1]);
+  const { deletions } = await control.stores.traceDeletions.list("1970-01-01T00:00:00.000Z");
+  expect(deletions).toEqual([]);
+}, 60_000);
+
+test("of too many deletions the oldest are forgotten", () => {
+  const deletedTraces = createDeletedTraces(now);
+  for (let n = 0; n <= limits.deletedTraces; n += 1) deletedTraces.add(deletionOf(`many ${n}`));
+  expect(deletedTraces.size()).toBe(limits.deletedTraces);
+  expect(deletedTraces.covers(deletionOf("many 0"), atNs)).toBe(false);
+  expect(deletedTraces.covers(deletionOf("many 1"), atNs)).toBe(true);
+});
