@@ -49,6 +49,31 @@ test("the demo loads the data set, once however often it runs", async () => {
   expect((traces.json as ListAnswer).count).toBe(100);
 });
 
+test("each conversation is a trace: an agent over its turns, and their tools below them", async () => {
+  type Node = { log_type: string; children: Node[] };
+  const list = (await app.prod.post("/api/traces/list/?page_size=100&start_time=2020-01-01")).json as ListAnswer;
+  expect([list.count, list.results.length]).toEqual([100, 100]);
+  const shapes = new Set<string>();
+  let spans = 0;
+  for (const { trace_unique_id: id, total_cost: cost } of list.results) {
+    const { span_tree: tree } = (await app.prod.get(`/api/traces/${String(id)}/`)).json as { span_tree: Node[] };
+    const walk = (nodes: readonly Node[], above: string): void => {
+      for (const node of nodes) {
+        spans += 1;
+        shapes.add(`${above}${node.log_type}`);
+        walk(node.children, `${above}${node.log_type}/`);
+      }
+    };
+    walk(tree, "");
+    expect([tree.length, Number(cost) > 0]).toEqual([1, true]);
+  }
+  expect(spans).toBe(1893);
+  expect([...shapes].sort()).toEqual(["agent", "agent/chat", "agent/chat/tool"]);
+
+  const threads = (await app.prod.post("/api/log_threads/?start_time=2020-01-01")).json as ListAnswer;
+  expect(threads.count).toBe(35);
+});
+
 test("costs are the server's: gpt-4o's price of the tokens", async () => {
   const { results } = await app.prod.list({ log_type: { value: ["chat"] } }, { page_size: "1000" });
   for (const { prompt_tokens: prompt, completion_tokens: completion, cost, cost_source: source } of results) {

@@ -91,6 +91,46 @@ const operations: Operation[] = [
     status: 200,
     members: ["count", "results", "filters_data", "current_filters"],
   },
+  {
+    name: "list of traces",
+    routes: [
+      ["POST", "/api/traces/list"],
+      ["GET", "/api/traces/list"],
+    ],
+    status: 200,
+    members: ["count", "next", "previous", "results"],
+  },
+  {
+    name: "list of threads",
+    routes: [
+      ["POST", "/api/log_threads"],
+      ["GET", "/api/log_threads"],
+    ],
+    status: 200,
+    members: ["count", "next", "previous", "results", "filters_data"],
+  },
+  {
+    name: "bulk delete of traces",
+    routes: [
+      ["POST", "/api/traces/bulk"],
+      ["POST", "/api/traces/bulk-delete"],
+    ],
+    body: { filters: { trace_unique_id: ["nothing"] } },
+    status: 200,
+    members: ["success_count", "deleted_count", "ignored"],
+  },
+  {
+    name: "legacy ingest",
+    routes: [
+      ["POST", "/api/v1/traces/ingest"],
+      ["POST", "/api/integrations/v1/traces/ingest"],
+      ["POST", "/api/openai/v1/traces/ingest"],
+      ["POST", "/v1/traces/ingest"],
+    ],
+    body: [{ input: "x" }],
+    status: 200,
+    members: ["ingested_spans", "errors"],
+  },
 ];
 
 const calls = operations.flatMap((operation) =>

@@ -4,6 +4,7 @@ import type { SpanStore } from "../span-store.ts";
 import { describeOperations } from "./operations-contract.ts";
 import { describeReads } from "./reads-contract.ts";
 import { describeRows } from "./rows-contract.ts";
+import { describeTraces } from "./traces-contract.ts";
 import type { ContractDriver } from "./span-fixtures.ts";
 
 /** What every driver of the span store keeps to. `open` may be called again: each call is a node of its own. */
@@ -26,6 +27,7 @@ export function describeSpanStore(driver: string, open: ContractDriver["open"]):
     const contract: ContractDriver = { open, store: () => store, insert };
     describeRows(contract);
     describeReads(contract);
+    describeTraces(contract);
     describeOperations(contract);
   });
 }

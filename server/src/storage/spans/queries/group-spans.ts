@@ -46,7 +46,10 @@ export async function groupSpans(
 ): Promise<{ count: number; rows: SpanGroup[] }> {
   const { columns, where: present } = keyColumns(query.groupBy);
   const where = selectionWhere(query);
-  const usage = await rollUp(database, [withoutFilter(query)], signal);
+  const all = withoutFilter(query);
+  // As in the list of threads: a wrapper whose children do not name the thread speaks for them.
+  const related = query.groupBy === "thread" ? { ...all, sql: all.sql + present } : all;
+  const usage = await rollUp(database, [related], signal);
   const direction = query.sort.descending ? "DESC" : "ASC";
   const offset = (query.page - 1) * query.pageSize;
   const { rows, rowsBeforeLimit } = await database.query(

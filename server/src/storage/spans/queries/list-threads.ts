@@ -25,8 +25,10 @@ export async function listThreads(
 ): Promise<{ count: number; rows: StoredThread[] }> {
   const { condition, sort, page, pageSize } = query;
   const all = withoutFilter(query);
-  const where = allOf(all, { sql: "thread_identifier != ''", params: {} }, condition?.where);
-  const usage = await rollUp(database, [all], signal);
+  // A wrapper whose children do not name the thread speaks for them: only spans of threads restate each other here.
+  const inThreads = allOf(all, { sql: "thread_identifier != ''", params: {} });
+  const where = allOf(inThreads, condition?.where);
+  const usage = await rollUp(database, [inThreads], signal);
   const select = [...selectFigures(figures), `${customer} AS customer`, ...groupMatches(condition)];
   const direction = sort.descending ? "DESC" : "ASC";
   const { rows, rowsBeforeLimit } = await database.query(

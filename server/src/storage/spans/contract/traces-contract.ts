@@ -1,0 +1,122 @@
+import { describe, expect, it } from "vitest";
+import type { StoredSpan } from "../span-store.ts";
+import type { ContractDriver } from "./span-fixtures.ts";
+import { everythingOf, firstPage, listOf, mostFirst, newOrganization, nsAt, spanRow, timeAt } from "./span-fixtures.ts";
+
+const newest = { field: "timestamp", descending: true } as const;
+
+export function describeTraces({ store, insert }: ContractDriver): void {
+  const span = (org: string, trace: string, id: string, parent: string, second: number, members: object = {}) =>
+    spanRow(org, {
+      trace_unique_id: trace,
+      span_unique_id: id,
+      span_parent_id: parent,
+      span_name: `span ${id}`,
+      start_time: timeAt(second),
+      timestamp: timeAt(second + 1),
+      ...members,
+    });
+  const usage = (tokens: number) => ({
+    log_type: "chat",
+    total_tokens: tokens,
+    prompt_tokens: tokens,
+    cost: tokens / 100,
+  });
+
+  async function insertTraces(): Promise<string> {
+    const org = newOrganization();
+    await insert([
+      span(org, "wrapped", "agent", "", 0, { ...usage(30), thread_identifier: "th", customer_identifier: "it's" }),
+      span(org, "wrapped", "task", "agent", 1),
+      span(org, "wrapped", "call", "task", 2, usage(30)),
+      span(org, "plain", "call", "gone", 10, { ...usage(5), model: "m", status: "failed" }),
+    ]);
+    return org;
+  }
+
+  describe("traces", () => {
+    it("are listed with figures that count restated usage once", async () => {
+      const org = await insertTraces();
+      const { count, rows } = await store().listTraces({ ...everythingOf(org), ...firstPage, sort: newest });
+      expect(count).toBe(2);
+      expect(rows).toMatchObject([
+        { trace_unique_id: "plain", name: "span call", total_tokens: 5, error_count: 1, span_count: 1, model: "m" },
+        {
+          trace_unique_id: "wrapped",
+          environment: "prod",
+          name: "span agent",
+          root_span_unique_id: "agent",
+          customer_identifier: "it's",
+          total_tokens: 30,
+          total_cost: 0.3,
+          span_count: 3,
+          llm_call_count: 2,
+          duration: 3,
+        },
+      ]);
+    });
+
+    it("are filtered by figures and by what any of their spans says", async () => {
+      const org = await insertTraces();
+      const condition = {
+        matches: [{ sql: "model = {m0_0:String}", params: { m0_0: "m" } }],
+        having: { sql: "match_0 AND figure_total_tokens < {h0:Float64}", params: { h0: "6" } },
+        figures: ["total_tokens"],
+      };
+      const query = { ...everythingOf(org), condition };
+      expect(await store().listTraces({ ...query, ...firstPage, sort: newest })).toMatchObject({
+        count: 1,
+        rows: [{ trace_unique_id: "plain" }],
+      });
+      expect((await store().matchTraces({ ...query, limit: 10 })).keys).toMatchObject([{ trace_unique_id: "plain" }]);
+    });
+
+    it("are retrieved with all their spans, in chunks and by pages", async () => {
+      const org = await insertTraces();
+      const scope = { organization_id: org };
+      const [trace, ...others] = await store().retrieveTraces(scope, "wrapped");
+      expect(others).toEqual([]);
+      expect(trace?.total_tokens).toBe(30);
+      expect(await store().retrieveTraces(scope, "nothing")).toEqual([]);
+      const stretch = trace?.stretch ?? { first: "", last: "" };
+      const query = { scope, traceId: "wrapped", stretch, fields: ["span_unique_id", "cost"] as const, limit: 10 };
+      const read: StoredSpan[] = [];
+      for await (const rows of store().readTraceSpans(query)) read.push(...rows);
+      expect(read.map((row) => [row.span_unique_id, row.cost])).toEqual([
+        ["agent", 0.3],
+        ["task", null],
+        ["call", 0.3],
+      ]);
+      const page = await store().listTraceSpans({ ...query, limit: 1, offset: 1 });
+      expect(page.map((row) => row.span_unique_id)).toEqual(["task"]);
+    });
+
+    it("are deleted within a window, and not in other organisations", async () => {
+      const [org, other] = [await insertTraces(), await insertTraces()];
+      const window = { fromNs: nsAt(0), toNs: nsAt(2) };
+      const counts = await store().countTraceSpans({ scope: { organization_id: org }, traceId: "wrapped", window });
+      expect(counts).toEqual([{ environment: "prod", inWindow: 2, total: 3 }]);
+      const deletion = {
+        organization_id: org,
+        environment: "prod",
+        trace_unique_id: "wrapped",
+        deletedAtMs: 0,
+      } as const;
+      await store().deleteTraces([{ ...deletion, ...window }]);
+      const left = async (organization: string) => (await store().listSpans(listOf(organization))).count;
+      expect([await left(org), await left(other)]).toEqual([2, 4]);
+    });
+  });
+
+  it("threads are listed with the figures of their spans", async () => {
+    const org = await insertTraces();
+    const sort = { field: "last_timestamp", descending: true } as const;
+    const { count, rows } = await store().listThreads({ ...everythingOf(org), ...firstPage, sort });
+    const figures = { log_count: 1, trace_count: 1, customer_identifier: "it's" };
+    expect(count).toBe(1);
+    expect(rows).toMatchObject([{ thread_identifier: "th", environment: "prod", ...figures }]);
+    // What restates its usage does not name the thread.
+    const groups = await store().groupSpans({ ...everythingOf(org), ...firstPage, groupBy: "thread", sort: mostFirst });
+    expect([rows[0]?.total_tokens, groups.rows[0]?.total_tokens]).toEqual([30, 30]);
+  });
+}
