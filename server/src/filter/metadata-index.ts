@@ -26,6 +26,8 @@ export function indexMetadata(metadata: Record<string, unknown>): Record<string,
         if (
           value === null ||
           value === undefined ||
+          // JSON has no infinity: such a number is stored as null.
+          (typeof value === "number" && !Number.isFinite(value)) ||
           key.includes(pathSeparator) ||
           (depth === 0 && key.startsWith("_"))
         )

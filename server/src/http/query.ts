@@ -119,10 +119,13 @@ export function includeFieldsQuery() {
     include_fields: z
       .string({ error: "include_fields must be given once" })
       .optional()
-      .transform((text) => {
+      .transform((text, context) => {
         const names = (text ?? "").split(",").map((name) => name.trim());
-        const given = names.filter((name) => name !== "");
-        return given.length === 0 ? undefined : given;
+        const given = [...new Set(names.filter((name) => name !== ""))];
+        if (given.length <= limits.includeFields) return given.length === 0 ? undefined : given;
+        const message = `include_fields must name at most ${limits.includeFields} fields`;
+        context.addIssue({ code: "custom", message });
+        return z.NEVER;
       })
       .meta({ description: "Comma-separated field names; the answer holds these fields only." }),
   };

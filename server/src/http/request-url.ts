@@ -6,5 +6,6 @@ const hostPattern = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
  */
 export function baseUrlOf(publicUrl: string | undefined, protocol: string, host: string, listening: string): string {
   if (publicUrl !== undefined) return publicUrl.replace(/\/+$/, "");
-  return hostPattern.test(host) ? `${protocol}://${host}` : listening;
+  const url = `${protocol}://${host}`;
+  return hostPattern.test(host) && URL.canParse(url) ? url : listening;
 }

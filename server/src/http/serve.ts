@@ -1,3 +1,4 @@
+import { exceedsShape, parseJson as parseJsonBytes } from "../lib/json.ts";
 import { ServiceError } from "../domain/errors.ts";
 import { limits } from "../limits.ts";
 import { authenticate } from "./authenticate.ts";
@@ -147,12 +148,15 @@ function parseJson(bytes: Buffer, contentType: string): unknown {
   if (!jsonTypePattern.test(contentType)) {
     throw new ServiceError("unsupported_media_type", "The body must be JSON, with Content-Type: application/json.");
   }
-  const hasByteOrderMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
-  try {
-    return JSON.parse(bytes.toString("utf8", hasByteOrderMark ? 3 : 0));
-  } catch (error) {
-    throw new ServiceError("invalid_request", "The body is not valid JSON.", { cause: error });
+  const parsed = parseJsonBytes(bytes);
+  if (!parsed.ok) throw new ServiceError("invalid_request", "The body is not valid JSON.");
+  if (exceedsShape(parsed.value, limits.controlBodyDepth, limits.controlBodyNodes) !== undefined) {
+    throw new ServiceError(
+      "invalid_request",
+      `The body nests deeper than ${limits.controlBodyDepth} levels or holds too many values.`,
+    );
   }
+  return parsed.value;
 }
 
 async function fail(kernel: Kernel, route: Route, context: RequestContext, error: unknown): Promise<void> {

@@ -25,6 +25,11 @@ let journal: Journal;
 let intake: SpanIntake;
 let written: StoredRow[] = [];
 
+function keep(payload: Buffer): void {
+  const lines = payload.toString().trimEnd().split("\n");
+  written.push(...lines.map((line) => JSON.parse(line) as StoredRow));
+}
+
 beforeAll(() => {
   path = mkdtempSync(join(tmpdir(), "spanway-accept-"));
   journal = openJournal({ path, maxBytes: 1e9, identityMemoryMs: 1e9, now: Date.now });
@@ -32,15 +37,7 @@ beforeAll(() => {
     journal,
     prices: createPriceBook({ maxModels: 10 }),
     metrics: createIngestMetrics(new Registry(), journal),
-    committed: (_entry, payload) => {
-      written.push(
-        ...payload
-          .toString()
-          .trimEnd()
-          .split("\n")
-          .map((line) => JSON.parse(line) as StoredRow),
-      );
-    },
+    committed: (_entry, payload) => keep(payload),
     now: Date.now,
   });
 });
@@ -220,4 +217,20 @@ test("a row that a fuller one supersedes is accepted only once that one is on di
   expect(isAccepted).toBe(true);
   const failing = intakeOver({ ...slow, settled: () => Promise.reject(new Error("disk")) });
   await expect(failing.accept([started], newOrigin())).rejects.toThrow("disk");
+});
+
+test("what is received later wins, also after the clock was set back", async () => {
+  written = [];
+  const origin = newOrigin();
+  const restarted = createSpanIntake({
+    journal,
+    prices: createPriceBook({ maxModels: 10 }),
+    metrics: createIngestMetrics(new Registry(), journal),
+    committed: (_entry, payload) => keep(payload),
+    now: () => Date.now() - 3_600_000,
+  });
+  await intake.accept([completed], origin);
+  await restarted.accept([{ ...completed, output: "same key" }], origin);
+  await restarted.accept([{ ...completed, output: "new", timestamp: "2026-01-01T00:00:09Z" }], origin);
+  expect(collapse(written)).toMatchObject([{ output: "new" }]);
 });

@@ -6,7 +6,7 @@ import type { Journal, JournalEntry } from "../storage/journal/journal.ts";
 import type { IngestMetrics } from "../telemetry/ingest-metrics.ts";
 import type { DeletedTraces } from "./deleted-traces.ts";
 import type { PriceBook } from "./enrich/price.ts";
-import { judgeResend } from "./identity.ts";
+import { judgeResend, versionAfter } from "./identity.ts";
 import { createNestedJson } from "./nested-json.ts";
 import { normalizeSpan, type NormalizedSpan, type SpanOrigin } from "./normalize.ts";
 import { storedTime } from "./read-times.ts";
@@ -109,6 +109,8 @@ function createBatch(journal: Pick<Journal, "lookup">, deletedTraces?: Pick<Dele
       // An earlier version tells when a span ended that is sent without saying so.
       const ends = [span.timestampNs, ...(before === undefined ? [] : [before.timestampNs])];
       if (ends.some((end) => deletedTraces?.covers(span.row, end))) return { ok: true, row: span.row };
+      span.version = versionAfter(before, span.version);
+      span.row.version = span.version.toString();
       const verdict = judgeResend(before, span);
       if (verdict.kind === "superseded") {
         superseded += 1;

@@ -48,6 +48,15 @@ export function spanVersion(rank: number, receivedNs: bigint): bigint {
 
 const rankOf = (version: bigint): bigint => version >> 61n;
 
+/**
+ * The version of a row that comes after `before`: among equally full ones the later must be the higher, also when the
+ * machine's clock was set back between them.
+ */
+export function versionAfter(before: IdentityRecord | undefined, version: bigint): bigint {
+  if (!before || rankOf(before.version) !== rankOf(version) || version > before.version) return version;
+  return before.version + 1n;
+}
+
 export type Resend =
   | { kind: "first" }
   /** Another version with a higher rank was accepted before: this one is superseded already. */

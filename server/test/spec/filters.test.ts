@@ -266,3 +266,41 @@ describe("conditions outside of filters", () => {
     }
   });
 });
+
+describe("filters at the edge of reason", () => {
+  test("a long integer finds its value whether it comes as a number or as text", async () => {
+    const { prod: client } = await app.newOrganization();
+    await storeSpans(client, [{ span_name: "long", metadata: { id: 1 } }]);
+    await client.post("/api/request-logs/", '{"span_name":"long","metadata":{"id":9007199254740993}}');
+    await client.waitForSpans(3);
+    for (const value of ["9007199254740993", '"9007199254740993"', "[9007199254740993]"]) {
+      const answer = await client.post(`${path}?${always}`, `{"filters":{"metadata__id":${value}}}`);
+      expect([value, (answer.json as ListAnswer).count]).toEqual([value, 1]);
+    }
+  });
+
+  test.each([
+    [
+      "nests thousands of levels",
+      `{"filters":{"model":{"operator":${"[".repeat(20_000)}${"]".repeat(20_000)},"value":["x"]}}}`,
+    ],
+    ["carries such depth beside the filters", `{"filters":{},"more":${"[".repeat(20_000)}${"]".repeat(20_000)}}`],
+  ])("a body that %s is 400", async (_what, body) => {
+    expect((await prod.post(`${path}?${always}`, body)).status).toBe(400);
+  });
+
+  test("a filter that is too much for one statement is never a fault of the server", async () => {
+    const texts = (letter: string) => Array.from({ length: 1000 }, (_, i) => `${letter}${i}`);
+    const filters = {
+      metadata__a__b: { operator: "contains", value: texts("a") },
+      metadata__c__d: { operator: "contains", value: texts("c") },
+    };
+    expect([200, 413]).toContain((await prod.post(`${path}?${always}`, { filters })).status);
+  });
+});
+
+test("more include_fields than a span has are refused", async () => {
+  const names = Array.from({ length: 201 }, (_, i) => `f${i}`).join(",");
+  const answer = await prod.post(`${path}?${always}&include_fields=${names}`);
+  expect([answer.status, fieldsOf(answer)]).toEqual([400, ["include_fields"]]);
+});

@@ -44,7 +44,7 @@ export const ingestSpans = (deps: { intake: SpanIntake }) =>
     async handler({ principal, body, headers }) {
       const spans = readSpans(readJsonBody(body.bytes));
       const outcomes = await deps.intake.accept(spans, originOf(principal, "tracing_integration"), {
-        idempotencyKey: readIdempotencyKey(headers["idempotency-key"]),
+        idempotencyKey: readIdempotencyKey(headers["idempotency-key"], body.bytes),
       });
       const { success_count, error_count, errors } = presentOutcomes(outcomes);
       if (success_count === 0 && error_count > 0) {

@@ -50,7 +50,7 @@ export const bulkCreateSpans = (deps: { intake: SpanIntake }) =>
       const rows = readRows(readJsonBody(body.bytes));
       const environment = query.environment === "test" ? "test" : "prod";
       const outcomes = await deps.intake.accept(rows, originOf(principal, "logging_api", environment), {
-        idempotencyKey: readIdempotencyKey(headers["idempotency-key"]),
+        idempotencyKey: readIdempotencyKey(headers["idempotency-key"], body.bytes),
       });
       const result = presentOutcomes(outcomes);
       if (result.success_count > 0) return result;

@@ -44,7 +44,7 @@ export const createSpan = (deps: { intake: SpanIntake }) =>
     errors: ["invalid_request", "payload_too_large", "validation_failed", "unavailable"],
     async handler({ principal, body, headers }) {
       const [outcome] = await deps.intake.accept([readJsonBody(body.bytes)], originOf(principal, "logging_api"), {
-        idempotencyKey: readIdempotencyKey(headers["idempotency-key"]),
+        idempotencyKey: readIdempotencyKey(headers["idempotency-key"], body.bytes),
       });
       if (outcome?.ok) return presentCreated(outcome.row);
       const errors = outcome?.errors ?? {};

@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { ServiceError, type FieldErrors } from "../../domain/errors.ts";
 import type { Environment, Principal } from "../../domain/principal.ts";
 import type { SpanOrigin } from "../../ingest/normalize.ts";
@@ -32,10 +33,15 @@ export function originOf(principal: Principal, logMethod: string, environment: E
   };
 }
 
-/** Names a request, so that its repetition stores nothing twice. */
-export function readIdempotencyKey(header: string | string[] | undefined): string | undefined {
+/**
+ * Names a request, so that its repetition stores nothing twice. The body belongs to the name: the same key with another
+ * body is another request, whose spans must not take the place of those accepted before.
+ */
+export function readIdempotencyKey(header: string | string[] | undefined, body: Buffer): string | undefined {
   if (header === undefined || header === "") return undefined;
-  if (typeof header === "string" && header.length <= limits.identifierChars) return header;
+  if (typeof header === "string" && header.length <= limits.identifierChars) {
+    return `${header}\n${hash("sha256", body, "hex")}`;
+  }
   const message = `Idempotency-Key must be one value of at most ${limits.identifierChars} characters`;
   throw new ServiceError("invalid_request", message, { errors: { "Idempotency-Key": [message] } });
 }

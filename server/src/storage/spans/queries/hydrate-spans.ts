@@ -1,3 +1,4 @@
+import { limits } from "../../../limits.ts";
 import type { SpanColumn, SpanScope } from "../../../domain/span.ts";
 import type { ResultRow, SpanDatabase } from "../drivers/span-database.ts";
 import type { SpanKey, StoredSpan } from "../span-store.ts";
@@ -29,7 +30,13 @@ export async function hydrateSpans(
     },
   });
   const { rows } = await database.query(
-    { name: "hydrate", sql: `SELECT ${columns.join(", ")} FROM spans PREWHERE ${where.sql}`, params: where.params },
+    {
+      name: "hydrate",
+      sql: `SELECT ${columns.join(", ")} FROM spans PREWHERE ${where.sql}`,
+      params: where.params,
+      // A thousand spans of megabytes each are an answer that nobody can take: fewer rows or fields, please.
+      settings: { max_result_bytes: limits.pagePayloadBytes, result_overflow_mode: "throw" },
+    },
     signal,
   );
   const newest = newestRows(rows.map(storedSpan));

@@ -12,8 +12,20 @@ export async function listSpans(
   query: ListSpansQuery,
   signal?: AbortSignal,
 ): Promise<{ count: number; rows: StoredSpan[] }> {
+  const first = await readPage(database, query, signal);
+  // Of a span that was sent again between finding and reading it, the key may be gone: look once more.
+  const { count, rows } = first.isWhole ? first : await readPage(database, query, signal);
+  return { count, rows };
+}
+
+async function readPage(
+  database: SpanDatabase,
+  query: ListSpansQuery,
+  signal?: AbortSignal,
+): Promise<{ count: number; rows: StoredSpan[]; isWhole: boolean }> {
   const page = isSliceable(query) ? await sliceIds(database, query, signal) : await scanIds(database, query, signal);
-  return { count: page.count, rows: await hydrateSpans(database, query.scope, page.keys, query.fields, signal) };
+  const rows = await hydrateSpans(database, query.scope, page.keys, query.fields, signal);
+  return { count: page.count, rows, isWhole: rows.length === page.keys.length };
 }
 
 type IdPage = { count: number; keys: SpanKey[] };

@@ -1,3 +1,4 @@
+import { limits } from "../../../limits.ts";
 import { spanColumns } from "../../../domain/span.ts";
 import type { SpanColumn, SpanScope } from "../../../domain/span.ts";
 import type { SpanDatabase } from "../drivers/span-database.ts";
@@ -16,6 +17,20 @@ export async function retrieveSpan(
   signal?: AbortSignal,
 ): Promise<StoredSpan | undefined> {
   if (!uuidPattern.test(uniqueId)) return undefined;
+  for (let attempt = 0; attempt < limits.spanRetrieveAttempts; attempt += 1) {
+    const { isThere, span } = await readSpan(database, scope, uniqueId, signal);
+    if (span !== undefined || !isThere) return span;
+    // Sent again between finding and reading it: its key is another one now.
+  }
+  return undefined;
+}
+
+async function readSpan(
+  database: SpanDatabase,
+  scope: SpanScope,
+  uniqueId: string,
+  signal?: AbortSignal,
+): Promise<{ isThere: boolean; span: StoredSpan | undefined }> {
   const where = allOf(scopeWhere(scope), { sql: "unique_id = {unique_id:UUID}", params: { unique_id: uniqueId } });
   const { rows } = await database.query(
     {
@@ -26,5 +41,5 @@ export async function retrieveSpan(
     signal,
   );
   const [span] = await hydrateSpans(database, scope, rows as SpanKey[], allColumns, signal);
-  return span;
+  return { isThere: rows.length > 0, span };
 }
