@@ -19,20 +19,26 @@ export const withoutRollUp: RollUp = { with: "", of: (spans) => `(SELECT *, 0 AS
 
 const spanKey = "cityHash64(environment, trace_unique_id, span_unique_id)";
 const parentKey = "cityHash64(environment, trace_unique_id, span_parent_id)";
-const hasParent = "trace_unique_id != '' AND span_parent_id != ''";
+// A span that names itself as its parent restates nobody.
+const hasParent = "trace_unique_id != '' AND span_parent_id != '' AND span_parent_id != span_unique_id";
 
 /**
  * `parts` are the spans that a statement reads, filters apart: what a filter leaves out still tells what restates it.
  *
  * Climbs from the spans with usage to their parents, through those without usage, one level of all traces at a time. A
  * parent with usage is not climbed from: it is a start itself. Where no span with usage has such a parent, which is the
- * usual case, one cheap look says so.
+ * usual case, one or two cheap looks say so.
  */
 export async function rollUp(database: SpanDatabase, parts: readonly Where[], signal?: AbortSignal): Promise<RollUp> {
   const params = Object.assign({}, ...parts.map((part) => part.params)) as StatementParams;
   // Rows of older versions can only make this look too careful, so it does without FINAL; nor does it mind that two
   // traces may use the same span ids.
   const every = spansOf(parts, { isFinal: false });
+  const children = await database.query(
+    { name: "roll_up", sql: `SELECT 1 FROM ${every} WHERE ${hasParent} AND ${hasUsage} LIMIT 1`, params },
+    signal,
+  );
+  if (children.rows.length === 0) return withoutRollUp;
   const { rows } = await database.query(
     {
       name: "roll_up",
