@@ -47,7 +47,8 @@ function inAnyOrder(spans: readonly SpanSummary[]): SpanSummary[] {
   const rounded = spans.map((span) =>
     span.cost === undefined ? span : { ...span, cost: Number(span.cost.toFixed(4)) },
   );
-  const key = (span: SpanSummary): string => JSON.stringify(Object.entries(span).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  const key = (span: SpanSummary): string =>
+    JSON.stringify(Object.entries(span).toSorted(([a], [b]) => (a < b ? -1 : 1)));
   return rounded.toSorted((a, b) => (key(a) < key(b) ? -1 : 1));
 }
 
