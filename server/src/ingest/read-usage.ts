@@ -24,7 +24,7 @@ export function readUsage(values: BodyValues): Usage | undefined {
   });
 }
 
-export function fromUsageObject(usage: Record<string, unknown>): RawUsage {
+function fromUsageObject(usage: Record<string, unknown>): RawUsage {
   const promptDetails = firstObject(usage["prompt_tokens_details"], usage["input_tokens_details"]);
   const completionDetails = firstObject(usage["completion_tokens_details"], usage["output_tokens_details"]);
   const cacheCreation = firstObject(usage["cache_creation"]);
