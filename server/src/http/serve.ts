@@ -1,4 +1,4 @@
-import { exceedsShape, parseJson as parseJsonBytes } from "../lib/json.ts";
+import { exceedsShape, parseKeepingDigits } from "../lib/json.ts";
 import { ServiceError } from "../domain/errors.ts";
 import { limits } from "../limits.ts";
 import { authenticate } from "./authenticate.ts";
@@ -148,15 +148,18 @@ function parseJson(bytes: Buffer, contentType: string): unknown {
   if (!jsonTypePattern.test(contentType)) {
     throw new ServiceError("unsupported_media_type", "The body must be JSON, with Content-Type: application/json.");
   }
-  const parsed = parseJsonBytes(bytes);
-  if (!parsed.ok) throw new ServiceError("invalid_request", "The body is not valid JSON.");
-  if (exceedsShape(parsed.value, limits.controlBodyDepth, limits.controlBodyNodes) !== undefined) {
-    throw new ServiceError(
-      "invalid_request",
-      `The body nests deeper than ${limits.controlBodyDepth} levels or holds too many values.`,
-    );
+  const hasByteOrderMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+  let value: unknown;
+  try {
+    value = parseKeepingDigits(bytes.toString("utf8", hasByteOrderMark ? 3 : 0));
+  } catch (error) {
+    throw new ServiceError("invalid_request", "The body is not valid JSON.", { cause: error });
   }
-  return parsed.value;
+  if (exceedsShape(value, limits.controlBodyDepth, limits.controlBodyNodes) !== undefined) {
+    const bound = `nests deeper than ${limits.controlBodyDepth} levels or holds more than ${limits.controlBodyNodes} values`;
+    throw new ServiceError("invalid_request", `The body ${bound}.`);
+  }
+  return value;
 }
 
 async function fail(kernel: Kernel, route: Route, context: RequestContext, error: unknown): Promise<void> {

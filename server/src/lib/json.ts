@@ -49,8 +49,11 @@ function shorten(message: string): string {
   return message.includes("end of JSON") ? "not valid JSON: it ends too early" : "not valid JSON";
 }
 
-/** A reviver would see the digits too, at several times the cost of this for every value of the text. */
-function parseKeepingDigits(text: string): unknown {
+/**
+ * JSON as the standard has it, but for long integers, which keep their digits. Throws what JSON.parse throws.
+ * A reviver would see the digits too, at several times the cost of this for every value of the text.
+ */
+export function parseKeepingDigits(text: string): unknown {
   const value = JSON.parse(text) as unknown;
   if (!holdsUnsafeInteger(value, maxSearchDepth)) return value;
   // Nobody can guess it, so no text of a client is taken for digits.
