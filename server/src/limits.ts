@@ -90,6 +90,7 @@ export const limits = {
 
   // Journal and writer
   journalBytes: 2 * GiB,
+  journalEntries: 1_000_000,
   writerGroupRows: 10_000,
   writerGroupBytes: 24 * MiB,
   writerGroupMs: 100,
@@ -141,7 +142,8 @@ export const limits = {
   spanSlicedListRows: 20_000,
   spanHttpConnections: 64,
   includeFields: 200,
-  spanRetrieveAttempts: 3,
+  movedReadAttempts: 3,
+  movingTraceS: 60,
   pagePayloadBytes: 96 * MiB,
   controlBodyDepth: 64,
   controlBodyNodes: 100_000,

@@ -74,6 +74,8 @@ export function nodeWriter(form: NodeForm): (span: StoredSpan) => string {
 
 export type TreeWriter = {
   add(spans: readonly StoredSpan[]): void;
+  /** How many were added. */
+  size(): number;
   /** The tree as pieces of the JSON text of a list. */
   finish(): Buffer[];
 };
@@ -93,6 +95,7 @@ export function createTreeWriter(form: NodeForm): TreeWriter {
         nodes.push(Buffer.from(`${write(span)},"children":[`));
       }
     },
+    size: () => places.length,
     finish: () => walk(buildSpanTree(places), nodes),
   };
 }

@@ -2,16 +2,41 @@ import type { Environment } from "../../domain/principal.ts";
 import { content, type Reply } from "../../http/reply.ts";
 import { limits } from "../../limits.ts";
 import type { SpanStore, StoredTrace } from "../../storage/spans/span-store.ts";
+import { findTrace } from "./find-trace.ts";
 import { rootFields, writeTrace } from "./present-trace.ts";
-import { createTreeWriter, nodeFields, privateMembers, type NodeForm } from "./present-tree.ts";
+import { createTreeWriter, nodeFields, privateMembers, type NodeForm, type TreeWriter } from "./present-tree.ts";
 
-/** The answer of a trace with its tree: in full, or slim where that is asked for or the trace is too large. */
-export async function presentWholeTrace(
-  spans: Pick<SpanStore, "readTraceSpans" | "hydrateSpans">,
+type WholeTraceRequest = {
+  organizationId: string;
+  traceId: string;
+  /** The environment that is looked in first. */
+  first: Environment;
+  isSlim: boolean;
+  isPublic: boolean;
+  signal: AbortSignal;
+};
+
+type TraceReads = Pick<SpanStore, "retrieveTraces" | "readTraceSpans" | "hydrateSpans">;
+
+/**
+ * The answer of a trace with its tree: in full, or slim where that is asked for or the trace is too large.
+ *
+ * The trace is found and then read. Spans that were sent again in between, with other times, are not where they were
+ * found, and a tree without them would be a wrong one: then it is found anew.
+ */
+export async function presentWholeTrace(spans: TraceReads, request: WholeTraceRequest): Promise<Reply> {
+  for (let attempt = 1; ; attempt += 1) {
+    const trace = await findTrace(spans, request, request.signal);
+    const { reply, isWhole } = await readWholeTrace(spans, trace, request);
+    if (isWhole || attempt === limits.movedReadAttempts) return reply;
+  }
+}
+
+async function readWholeTrace(
+  spans: TraceReads,
   trace: StoredTrace,
-  request: { organizationId: string; isSlim: boolean; isPublic: boolean; signal: AbortSignal },
-): Promise<Reply> {
-  const { organizationId, isPublic, signal } = request;
+  { organizationId, isPublic, signal, ...request }: WholeTraceRequest,
+): Promise<{ reply: Reply; isWhole: boolean }> {
   const isLarge = trace.span_count > limits.fullTreeSpans || trace.payload_bytes > limits.fullTreeBytes;
   const isSlim = request.isSlim || isLarge;
   const form = isPublic ? (isSlim ? "public slim" : "public") : isSlim ? "slim" : "full";
@@ -26,15 +51,18 @@ export async function presentWholeTrace(
     .raw("span_tree", "")
     .toString()
     .slice(0, -1);
-  const bytes = Buffer.concat([Buffer.from(start), ...tree, Buffer.from("}")]);
-  return content("application/json; charset=utf-8", bytes);
+  const bytes = Buffer.concat([Buffer.from(start), ...tree.finish(), Buffer.from("}")]);
+  return {
+    reply: content("application/json; charset=utf-8", bytes),
+    isWhole: root !== undefined && tree.size() >= Math.min(trace.span_count, limits.treeSpans),
+  };
 }
 
 async function readTree(
   spans: Pick<SpanStore, "readTraceSpans">,
   trace: StoredTrace,
   request: { organizationId: string; form: NodeForm; signal: AbortSignal },
-): Promise<Buffer[]> {
+): Promise<TreeWriter> {
   const tree = createTreeWriter(request.form);
   const query = {
     scope: traceScope(trace, request.organizationId),
@@ -44,7 +72,7 @@ async function readTree(
     limit: limits.treeSpans,
   };
   for await (const rows of spans.readTraceSpans(query, request.signal)) tree.add(rows);
-  return tree.finish();
+  return tree;
 }
 
 export function traceScope({ environment }: Pick<StoredTrace, "environment">, organization_id: string) {

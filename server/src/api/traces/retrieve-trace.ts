@@ -55,16 +55,12 @@ export const retrieveTrace = (deps: { spans: SpanStore }) =>
     errors: ["invalid_request", "not_found", "query_too_large", "unavailable"],
     async handler({ principal, params, query, url, signal }) {
       const organizationId = principal.organization_id;
-      const trace = await findTrace(
-        deps.spans,
-        { organizationId, traceId: readTraceId(params.trace_unique_id), first: principal.environment },
-        signal,
-      );
+      const wanted = { organizationId, traceId: readTraceId(params.trace_unique_id), first: principal.environment };
       if (query.tree === "flat") {
+        const trace = await findTrace(deps.spans, wanted, signal);
         return rawJson(await presentPage(deps.spans, trace, { organizationId, query, url, signal }));
       }
-      const request = { organizationId, isSlim: query.tree === "slim", isPublic: false, signal };
-      return await presentWholeTrace(deps.spans, trace, request);
+      return await presentWholeTrace(deps.spans, { ...wanted, isSlim: query.tree === "slim", isPublic: false, signal });
     },
   });
 

@@ -13,10 +13,31 @@ export async function retrieveTraces(
   traceId: string,
   signal?: AbortSignal,
 ): Promise<StoredTrace[]> {
-  const place = await placeOf(database, scope, traceId, signal);
-  if (place === undefined) return [];
-  const traces = await describeTraces(database, [place.where], signal);
-  return [...traces.values()].map((trace) => ({ ...trace, payload_bytes: place.payloadBytes, stretch: place.stretch }));
+  for (let attempt = 1; ; attempt += 1) {
+    const place = await placeOf(database, scope, traceId, signal);
+    if (place === undefined) return [];
+    const traces = await describeTraces(database, [place.where], signal);
+    if (attempt < limits.movedReadAttempts && (await hasMoved(database, { scope, traceId, place }, signal))) continue;
+    return [...traces.values()].map((trace) => ({
+      ...trace,
+      payload_bytes: place.payloadBytes,
+      stretch: place.stretch,
+    }));
+  }
+}
+
+/**
+ * Whether spans were sent again with other times since the trace was placed, and so are not where it was looked for.
+ * Asked only of traces that something came in for just now: a trace that is over keeps its place.
+ */
+async function hasMoved(
+  database: SpanDatabase,
+  { scope, traceId, place }: { scope: SpanScope; traceId: string; place: Place },
+  signal?: AbortSignal,
+): Promise<boolean> {
+  if (!place.isRecent) return false;
+  const now = await placeOf(database, scope, traceId, signal);
+  return now !== undefined && (now.stretch.first < place.stretch.first || now.stretch.last > place.stretch.last);
 }
 
 /** One page of the spans of a trace, earliest start first. */
@@ -110,6 +131,8 @@ const payloadColumns = [
   "metadata",
 ] as const satisfies readonly SpanColumn[];
 
+type Place = { where: Where; stretch: TraceStretch; payloadBytes: number; isRecent: boolean };
+
 /**
  * The primary key's stretch that holds the trace, and how much payload it has; undefined when there is no such trace.
  * Without FINAL: both only have to be large enough.
@@ -119,13 +142,14 @@ async function placeOf(
   scope: SpanScope,
   traceId: string,
   signal?: AbortSignal,
-): Promise<{ where: Where; stretch: TraceStretch; payloadBytes: number } | undefined> {
+): Promise<Place | undefined> {
   if (traceId === "") return undefined;
   const spans = ofTrace(scope, traceId);
   const { rows } = await database.query(
     {
       name: "place_trace",
       sql: `SELECT min(timestamp) AS first, max(timestamp) AS last,
+        max(received_at) > now64(9) - INTERVAL ${limits.movingTraceS} SECOND AS is_recent,
         sum(${payloadColumns.map((column) => `${column}.size`).join(" + ")}) AS bytes
         FROM spans WHERE ${spans.sql} HAVING count() > 0`,
       params: spans.params,
@@ -136,7 +160,7 @@ async function placeOf(
   if (place === undefined) return undefined;
   const stretch = { first: String(place["first"]), last: String(place["last"]) };
   const where = allOf(spans, stretchWhere(stretch.first, stretch.last));
-  return { where, stretch, payloadBytes: Number(place["bytes"]) };
+  return { where, stretch, payloadBytes: Number(place["bytes"]), isRecent: Number(place["is_recent"]) === 1 };
 }
 
 function ofTrace(scope: SpanScope, traceId: string): Where {

@@ -15,18 +15,23 @@ export function scopeWhere(scope: SpanScope): Where {
       };
 }
 
-/** The day is said beside the time because the primary key starts with it. `name` tells two windows of a statement apart. */
+/** The day is said beside the time because the primary key starts with it. Both are expressions of ours. */
+function endedWithin(from: string, to: string): string {
+  return [
+    `toDate32(timestamp) >= toDate32(${from})`,
+    `toDate32(timestamp) <= toDate32(${to})`,
+    `timestamp >= ${from}`,
+    `timestamp <= ${to}`,
+  ].join(" AND ");
+}
+
+/** `name` tells two windows of a statement apart. */
 export function windowWhere(window: TimeWindow, name = ""): Where {
   const [fromName, toName] = [`${name}from_ns`, `${name}to_ns`];
   const from = `fromUnixTimestamp64Nano({${fromName}:Int64}, 'UTC')`;
   const to = `fromUnixTimestamp64Nano({${toName}:Int64}, 'UTC')`;
   return {
-    sql: [
-      `toDate32(timestamp) >= toDate32(${from})`,
-      `toDate32(timestamp) <= toDate32(${to})`,
-      `timestamp >= ${from}`,
-      `timestamp <= ${to}`,
-    ].join(" AND "),
+    sql: endedWithin(from, to),
     params: { [fromName]: int64(window.fromNs), [toName]: int64(window.toNs) },
   };
 }
@@ -41,12 +46,7 @@ export function beyondWindow(window: TimeWindow): Where {
 export function stretchWhere(first: string, last: string): Where {
   const [from, to] = ["{first:DateTime64(9, 'UTC')}", "{last:DateTime64(9, 'UTC')}"];
   return {
-    sql: [
-      `toDate32(timestamp) >= toDate32(${from})`,
-      `toDate32(timestamp) <= toDate32(${to})`,
-      `timestamp >= ${from}`,
-      `timestamp <= ${to}`,
-    ].join(" AND "),
+    sql: endedWithin(from, to),
     params: { first, last },
   };
 }

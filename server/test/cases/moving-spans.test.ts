@@ -1,0 +1,52 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startTestApp, type TestApp } from "../support/test-app.ts";
+import { retrieveTrace, traceSpan } from "../support/traces.ts";
+
+/** Reads find spans and then read them; a resend with other times in between moves them to another place. */
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app.stop());
+
+test("spans are never missing from reads while they are sent again with other times", async () => {
+  const { prod: client } = await app.newOrganization();
+  const trace = randomUUID();
+  const logs = Array.from({ length: 10 }, (_, i) => ({ trace_unique_id: trace, span_unique_id: `s${i}` }));
+  await client.post("/api/request-logs/bulk/", { logs });
+  const { results } = await client.waitForSpans(logs.length);
+  const missing: string[] = [];
+  for (let resend = 0; resend < 15; resend += 1) {
+    // Without a time of their own, each resend moves them to now.
+    await client.post("/api/request-logs/bulk/", { logs });
+    for (const { unique_id: id } of results.slice(0, 3)) {
+      const { status } = await client.get(`/api/request-logs/${String(id)}/`);
+      if (status !== 200) missing.push(`retrieve answered ${status}`);
+    }
+    const list = await client.list();
+    if (list.count !== logs.length || list.results.length !== logs.length)
+      missing.push(`list had ${list.results.length}`);
+  }
+  expect(missing).toEqual([]);
+});
+
+test("a trace whose spans are sent again with other times is never shown in part", async () => {
+  const { prod: client } = await app.newOrganization();
+  const ids = ["root", "a", "b", "c", "d", "e"];
+  const send = (shift: number) =>
+    client.post("/api/request-logs/bulk/", {
+      logs: ids.map((id) => traceSpan("moving", id, id === "root" ? null : "root", shift)),
+    });
+  await send(0);
+  await client.waitForSpans(ids.length);
+  const shapes = new Set<string>();
+  for (let shift = 1; shift <= 20; shift += 1) {
+    await send(shift);
+    for (let read = 0; read < 5; read += 1) {
+      const { span_tree: tree } = await retrieveTrace(client, "moving");
+      shapes.add(`${tree.length} root, ${tree[0]?.children.length} children`);
+    }
+  }
+  expect([...shapes]).toEqual([`1 root, ${ids.length - 1} children`]);
+});
