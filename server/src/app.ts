@@ -92,6 +92,7 @@ async function compose(
   const journal = openJournal({
     path: config.journalPath,
     maxBytes: config.journalBytes,
+    maxEntries: limits.journalEntries,
     identityMemoryMs: limits.identityMemoryMs,
     now,
   });

@@ -32,7 +32,7 @@ function keep(payload: Buffer): void {
 
 beforeAll(() => {
   path = mkdtempSync(join(tmpdir(), "spanway-accept-"));
-  journal = openJournal({ path, maxBytes: 1e9, identityMemoryMs: 1e9, now: Date.now });
+  journal = openJournal({ path, maxBytes: 1e9, maxEntries: 1e6, identityMemoryMs: 1e9, now: Date.now });
   intake = createSpanIntake({
     journal,
     prices: createPriceBook({ maxModels: 10 }),

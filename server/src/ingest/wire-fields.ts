@@ -101,7 +101,7 @@ export const derivedFields = {
 } as const satisfies Record<string, Reader<unknown>>;
 
 /** Another name → the field's own. The own name wins where both are sent. */
-const fieldAliases: Record<string, string> = {
+export const fieldAliases: Record<string, string> = {
   generation_time: "latency",
   ttft: "time_to_first_token",
   messages: "prompt_messages",

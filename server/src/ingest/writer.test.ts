@@ -43,7 +43,7 @@ function newFolder(): string {
 }
 
 function bench(sink: Sink, path = newFolder(), over: (journal: Journal) => Partial<Journal> = () => ({})): Bench {
-  const opened = openJournal({ path, maxBytes: 1e9, identityMemoryMs: 1e9, now: Date.now });
+  const opened = openJournal({ path, maxBytes: 1e9, maxEntries: 1e6, identityMemoryMs: 1e9, now: Date.now });
   const journal = { ...opened, ...over(opened) };
   const registry = new Registry();
   const writer = createSpanWriter({

@@ -63,7 +63,7 @@ class JournalWriter implements SpanWriter {
   #writtenSeq = 0;
   #failing: WriterState["failing"];
   #flushRequested = false;
-  #waiters: Array<{ seq: number; resolve: () => void }> = [];
+  readonly #waiters = new Set<{ seq: number; resolve: () => void }>();
   #wake = (): void => undefined;
   #onFailure = (): void => undefined;
 
@@ -99,16 +99,18 @@ class JournalWriter implements SpanWriter {
     if (this.#writtenSeq >= this.#addedSeq) return;
     this.#flushRequested = true;
     this.#wake();
-    await this.#written(this.#addedSeq);
+    const seq = this.#addedSeq;
+    await new Promise<void>((resolve) => this.#waiters.add({ seq, resolve }));
   }
 
   async caughtUp(timeoutMs: number): Promise<void> {
     if (this.#writtenSeq >= this.#addedSeq || this.#failing) return;
-    await Promise.race([this.#written(this.#addedSeq), sleep(timeoutMs, undefined, { ref: false })]);
-  }
-
-  #written(seq: number): Promise<void> {
-    return new Promise((resolve) => this.#waiters.push({ seq, resolve }));
+    const waiter = { seq: this.#addedSeq, resolve: (): void => undefined };
+    const written = new Promise<void>((resolve) => (waiter.resolve = resolve));
+    this.#waiters.add(waiter);
+    // A store that hangs must not gather those who gave up.
+    await Promise.race([written, sleep(timeoutMs, undefined, { ref: false })]);
+    this.#waiters.delete(waiter);
   }
 
   async stop(graceMs: number): Promise<void> {
@@ -172,8 +174,11 @@ class JournalWriter implements SpanWriter {
       logger.error({ err: error }, "stored entries could not be removed from the journal; the next group tries again");
     }
     this.#writtenSeq = lastSeq;
-    for (const { seq, resolve } of this.#waiters) if (seq <= lastSeq) resolve();
-    this.#waiters = this.#waiters.filter(({ seq }) => seq > lastSeq);
+    for (const waiter of this.#waiters) {
+      if (waiter.seq > lastSeq) continue;
+      waiter.resolve();
+      this.#waiters.delete(waiter);
+    }
     if (this.#writtenSeq >= this.#addedSeq) this.#flushRequested = false;
   }
 

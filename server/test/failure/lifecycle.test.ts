@@ -35,7 +35,13 @@ async function start(dir: string, overrides: Record<string, string> = {}): Promi
 
 /** Rows as the intake puts them into the journal, there before the server starts. */
 async function leaveInJournal(dir: string, payloads: readonly string[]): Promise<void> {
-  const journal = openJournal({ path: join(dir, "journal"), maxBytes: 1e9, identityMemoryMs: 1e9, now: Date.now });
+  const journal = openJournal({
+    path: join(dir, "journal"),
+    maxBytes: 1e9,
+    maxEntries: 1e6,
+    identityMemoryMs: 1e9,
+    now: Date.now,
+  });
   for (const payload of payloads) {
     await journal.append({ payload: Buffer.from(payload), rows: payload.split("\n").length - 1, identities: [] });
   }

@@ -12,7 +12,7 @@ const folder = (): string => {
   return path;
 };
 const journalAt = (path: string, options: Partial<JournalOptions> = {}): Journal =>
-  openJournal({ path, maxBytes: 1e6, identityMemoryMs: 1000, now: () => 10_000, ...options });
+  openJournal({ path, maxBytes: 1e6, maxEntries: 100, identityMemoryMs: 1000, now: () => 10_000, ...options });
 
 afterEach(async () => {
   await Promise.all(folders.splice(0).map((path) => rm(path, { recursive: true, force: true })));
@@ -55,6 +55,17 @@ test("over its byte bound it refuses, and takes again once entries are removed",
   await journal.remove([first.seq]);
   expect(journal.stats()).toMatchObject({ entries: 0, bytes: 0 });
   await expect(journal.append({ payload, rows: 1, identities: [] })).resolves.toMatchObject({ rows: 1 });
+  await journal.close();
+});
+
+test("over its bound of entries it refuses, however small they are", async () => {
+  const journal = journalAt(folder(), { maxEntries: 2 });
+  const append = () => journal.append({ payload: Buffer.from("a\n"), rows: 1, identities: [] });
+  const first = await append();
+  await append();
+  await expect(append()).rejects.toMatchObject({ code: "unavailable" });
+  await journal.remove([first.seq]);
+  await expect(append()).resolves.toMatchObject({ rows: 1 });
   await journal.close();
 });
 

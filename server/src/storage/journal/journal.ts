@@ -13,7 +13,7 @@ import { inOneTransaction, openDatabase } from "./journal-database.ts";
 export type Journal = {
   /**
    * Commits one request's rows: NDJSON, each line with its line break.
-   * @throws ServiceError `unavailable` when the byte bound is reached or the disk refuses.
+   * @throws ServiceError `unavailable` when a bound is reached or the disk refuses.
    */
   append(entry: { payload: Buffer; rows: number; identities: readonly IdentityWrite[] }): Promise<JournalEntry>;
   /** The last accepted version of an identity, including those whose commit is still under way: see `settled`. */
@@ -37,6 +37,8 @@ export type JournalEntry = { seq: number; rows: number; bytes: number };
 export type JournalOptions = {
   path: string;
   maxBytes: number;
+  /** Each entry costs memory in the queue to the store, however few bytes it has. */
+  maxEntries: number;
   /** How long an identity is remembered at least; twice that at most. */
   identityMemoryMs: number;
   now: () => number;
@@ -66,7 +68,7 @@ export function openJournal(options: JournalOptions): Journal {
 
   return {
     async append({ payload, rows, identities }) {
-      if (pendingBytes + payload.byteLength > options.maxBytes) {
+      if (pendingBytes + payload.byteLength > options.maxBytes || sizes.size >= options.maxEntries) {
         throw unavailable("The ingest journal is full: storage does not keep up. Try again later.");
       }
       const seq = nextSeq;
