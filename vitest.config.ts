@@ -8,8 +8,6 @@ export default defineConfig({
     pool: "forks",
     isolate: true,
     maxWorkers: 2,
-    // Reads that follow a write by milliseconds can miss it on a busy machine; a fault fails each time.
-    retry: 2,
     testTimeout: 30_000,
     hookTimeout: 60_000,
     teardownTimeout: 20_000,

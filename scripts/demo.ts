@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { readConversations } from "./demo/conversation.ts";
-import { DemoError, sendSpans, type Target } from "./demo/send-spans.ts";
+import { DemoError, sendSpans, untilVisible, type Target } from "./demo/send-spans.ts";
 import { toSpans } from "./demo/to-spans.ts";
 
 const usage = `Loads the example conversations (examples/airline-agent) into a running server as spans.
@@ -43,6 +43,7 @@ async function run(target: Target): Promise<void> {
       `${count("agent")} traces, ${count("chat")} model calls, ${count("tool")} tool calls, ${customers} customers.`,
   );
   if (refused.length > 0) throw new DemoError(`${refused.length} were refused, the first with: ${refused[0]?.error}`);
+  await untilVisible(target, spans);
   console.log(nextSteps(target.url));
 }
 

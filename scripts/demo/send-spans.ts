@@ -30,6 +30,25 @@ export async function sendSpans(
   return report;
 }
 
+const visibleWithinMs = 30_000;
+const lookEveryMs = 50;
+
+/**
+ * Waits until the last span is listed at its new time, which takes a second or less; a node stores in the order of
+ * acceptance, so the others are there then. What is tried next must not find half of them.
+ * Goes on after half a minute in any case.
+ */
+export async function untilVisible(target: Target, spans: readonly SpanBody[]): Promise<void> {
+  const last = spans.at(-1);
+  if (last === undefined) return;
+  const path = `/api/request-logs/summary/?start_time=${last.timestamp}&end_time=${last.timestamp}`;
+  const body = JSON.stringify({ filters: { span_unique_id: { value: [last.span_unique_id] } } });
+  for (const deadline = Date.now() + visibleWithinMs; Date.now() < deadline; await sleep(lookEveryMs)) {
+    const answer = (await (await post(target, path, body)).json()) as { number_of_requests?: number };
+    if (answer.number_of_requests !== 0) return;
+  }
+}
+
 type BulkAnswer = { success_count: number; error_count: number; errors: Array<{ index: number; error: string }> };
 
 async function postLogs(target: Target, logs: SpanBody[], onWait: (seconds: number) => void): Promise<BulkAnswer> {
