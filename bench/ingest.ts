@@ -3,9 +3,10 @@ import { once } from "node:events";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Agent, request } from "node:http";
-import { benchFolder, benchKey, startBenchServer, type BenchServer } from "./lib/bench-server.ts";
+import { Agent } from "node:http";
+import { benchFolder, startBenchServer, type BenchServer } from "./lib/bench-server.ts";
 import { inParallel, machine, percentile, round } from "./lib/figures.ts";
+import { post } from "./lib/post.ts";
 import { realTexts } from "./lib/real-texts.ts";
 import { bulkBodies } from "./lib/span-bodies.ts";
 
@@ -174,22 +175,4 @@ async function visibility(server: BenchServer, bodies: readonly Buffer[], rowsPe
   await Promise.all([load(), probe()]);
   agent.destroy();
   return delays;
-}
-
-function post(agent: Agent, url: string, body: Buffer): Promise<{ status: number; text: string }> {
-  return new Promise((resolve, reject) => {
-    const headers = {
-      authorization: `Bearer ${benchKey}`,
-      "content-type": "application/json",
-      "content-length": body.byteLength,
-    };
-    const outgoing = request(url, { method: "POST", agent, headers }, (response) => {
-      const chunks: Buffer[] = [];
-      response.on("data", (chunk: Buffer) => chunks.push(chunk));
-      response.on("end", () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }));
-      response.on("error", reject);
-    });
-    outgoing.on("error", reject);
-    outgoing.end(body);
-  });
 }

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { Agent, request } from "node:http";
+import { Agent } from "node:http";
 import { encodeTraces, type JsonKeyValue, type JsonTraces } from "../server/test/support/otlp-encoder.ts";
-import { benchFolder, benchKey, startBenchServer, type BenchServer } from "./lib/bench-server.ts";
+import { benchFolder, startBenchServer, type BenchServer } from "./lib/bench-server.ts";
 import { inParallel, machine, round } from "./lib/figures.ts";
+import { post } from "./lib/post.ts";
 import { realTexts } from "./lib/real-texts.ts";
 import { bulkBodies } from "./lib/span-bodies.ts";
 
@@ -137,22 +138,4 @@ async function countSpans(agent: Agent, server: BenchServer): Promise<number> {
   const url = `${server.url}/api/request-logs/summary/?start_time=2020-01-01`;
   const answer = await post(agent, url, Buffer.from("{}"), "application/json");
   return (JSON.parse(answer.text) as { number_of_requests: number }).number_of_requests;
-}
-
-function post(agent: Agent, url: string, body: Buffer, contentType: string): Promise<{ status: number; text: string }> {
-  return new Promise((resolve, reject) => {
-    const headers = {
-      authorization: `Bearer ${benchKey}`,
-      "content-type": contentType,
-      "content-length": body.byteLength,
-    };
-    const sent = request(url, { method: "POST", agent, headers }, (response) => {
-      const chunks: Buffer[] = [];
-      response.on("data", (chunk: Buffer) => chunks.push(chunk));
-      response.on("end", () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }));
-      response.on("error", reject);
-    });
-    sent.on("error", reject);
-    sent.end(body);
-  });
 }

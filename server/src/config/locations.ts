@@ -1,19 +1,8 @@
 import { resolve } from "node:path";
 import { Secret } from "../lib/secret.ts";
 import type { ControlLocation } from "../storage/control/open-control-database.ts";
+import type { SpansLocation } from "../storage/spans/drivers/open-span-store.ts";
 import { BadValue, type Parse } from "./parse.ts";
-
-/** Where spans are kept. `url` is the origin alone; `cluster` names a cluster for replicated and distributed tables. */
-export type SpansLocation =
-  | { kind: "chdb"; path: string }
-  | {
-      kind: "clickhouse";
-      url: string;
-      username: string;
-      password: Secret;
-      database: string;
-      cluster: string | null;
-    };
 
 /** Where counters and cached responses are kept. `url` has the scheme redis or rediss. */
 export type CacheLocation = { kind: "memory" } | { kind: "redis"; url: Secret };

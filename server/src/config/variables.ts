@@ -63,7 +63,7 @@ export const variables = {
   bulkCreatePerMinute: perMinute("SPANWAY_BULK_CREATE_PER_MINUTE", "30", "Bulk span requests per organisation."),
   bulkDeletePerMinute: perMinute("SPANWAY_BULK_DELETE_PER_MINUTE", "10", "Bulk deletions per organisation and path."),
   publicTracePerMinute: perMinute("SPANWAY_PUBLIC_TRACE_PER_MINUTE", "60", "Reads of shared traces per address."),
-  apiPerMinute: perMinute("SPANWAY_API_PER_MINUTE", "0", "Every other non-log, non-gateway request per organisation."),
+  apiPerMinute: perMinute("SPANWAY_API_PER_MINUTE", "0", "Requests about users, keys and organisations."),
   journalBytes: variable(
     "SPANWAY_JOURNAL_MAX_BYTES",
     bytes(2 ** 20),

@@ -195,4 +195,15 @@ describe.concurrent("Idempotency-Key", () => {
     const answer = await prod.post("/api/request-logs/", {}, { "idempotency-key": "k".repeat(255) });
     expect(answer).toMatchObject({ status: 400, json: { errors: { "Idempotency-Key": [expect.any(String)] } } });
   });
+
+  test("names a request with its body: another body under the same key takes nothing away", async () => {
+    const custom_identifier = randomUUID();
+    const headers = key();
+    const bodies = [{ input: "first", cost: 1 }, { input: "second", cost: 5 }, { input: "third" }];
+    for (const body of bodies) await createSpan(prod, { ...body, custom_identifier }, headers);
+    await prod.post("/api/request-logs/bulk/", { logs: [{ custom_identifier, cost: 7 }] }, headers);
+    await settle(prod);
+    const filter = { custom_identifier: [custom_identifier] };
+    expect(await summarize(prod, filter)).toMatchObject({ number_of_requests: 4, total_cost: 13 });
+  });
 });

@@ -69,4 +69,5 @@ type TraceDeletionTable = {
 };
 
 export type UserRow = Selectable<UserTable>;
+export type TraceDeletionRow = Selectable<TraceDeletionTable>;
 export type ApiKeyRow = Selectable<ApiKeyTable>;

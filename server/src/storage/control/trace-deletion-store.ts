@@ -2,6 +2,7 @@ import type { Environment } from "../../domain/principal.ts";
 import type { TraceDeletion } from "../../domain/trace.ts";
 import { limits } from "../../limits.ts";
 import type { ControlQueries } from "./open-control-database.ts";
+import type { TraceDeletionRow } from "./schema.ts";
 
 export type TraceDeletionStore = {
   add: (deletions: readonly TraceDeletion[]) => Promise<void>;
@@ -69,14 +70,7 @@ function toRow({ organization_id, environment, trace_unique_id, fromNs, toNs, de
   };
 }
 
-function toDeletion(row: {
-  unique_organization_id: string;
-  environment: string;
-  trace_unique_id: string;
-  from_ns: string;
-  to_ns: string;
-  deleted_at: string;
-}): TraceDeletion {
+function toDeletion(row: Omit<TraceDeletionRow, "id">): TraceDeletion {
   return {
     organization_id: row.unique_organization_id,
     environment: asEnvironment(row.environment),

@@ -1,0 +1,9 @@
+import { expect, test } from "vitest";
+import { paramsFields } from "../../domain/product-families.ts";
+import { fieldAliases, wireFields } from "../../ingest/wire-fields.ts";
+import { spanBody } from "./span-body.ts";
+
+test("the API reference documents every field that a span body may hold, and no other", () => {
+  const own = [...wireFields.keys()].filter((name) => !Object.hasOwn(fieldAliases, name));
+  expect(new Set(Object.keys(spanBody.shape))).toEqual(new Set([...own, paramsFields[0]]));
+});
