@@ -109,8 +109,11 @@ function createBatch(journal: Pick<Journal, "lookup">, deletedTraces?: Pick<Dele
       // An earlier version tells when a span ended that is sent without saying so.
       const ends = [span.timestampNs, ...(before === undefined ? [] : [before.timestampNs])];
       if (ends.some((end) => deletedTraces?.covers(span.row, end))) return { ok: true, row: span.row };
-      span.version = versionAfter(before, span.version);
-      span.row.version = span.version.toString();
+      const version = versionAfter(before, span.version);
+      if (version !== span.version) {
+        span.version = version;
+        span.row.version = version.toString();
+      }
       const verdict = judgeResend(before, span);
       if (verdict.kind === "superseded") {
         superseded += 1;
