@@ -8,9 +8,10 @@ import type { IncomingHttpHeaders } from "node:http";
 export type ChatTranslator = {
   /**
    * The call to make for one chat completion.
+   * @param nowMs milliseconds since the epoch, for signatures that are dated
    * @throws ServiceError `invalid_request` naming the parameter that this provider cannot be asked for.
    */
-  request(chat: ChatRequest, target: Target): UpstreamCall;
+  request(chat: ChatRequest, target: Target, nowMs: number): UpstreamCall;
   /** A whole 2xx reply as a chat completion. Throws `BadReply` where the bytes are not one. */
   reply(bytes: Buffer, call: CallFacts): ChatCompletion;
   /** A state machine for the stream of one call. */
@@ -59,6 +60,8 @@ export type UpstreamCall = {
   /** Lower-case names. Never a header of the caller. */
   headers: Record<string, string>;
   body: Buffer;
+  /** Parameters of the caller that this provider has no match for and that were left out or changed, so that it can be told. */
+  adjusted?: readonly string[];
 };
 
 /** What translators may say of the call in their answers. */
@@ -140,6 +143,7 @@ export type ChatCompletion = {
 export type ChatDelta = {
   role?: "assistant";
   content?: string | null;
+  refusal?: string | null;
   tool_calls?: Array<{
     index: number;
     /** `id`, `type` and `name` come once, with the first delta of a call. */
@@ -148,6 +152,7 @@ export type ChatDelta = {
     function: { name?: string; arguments: string };
   }>;
   reasoning_content?: string;
+  /** Whole blocks, never parts of one: those of all chunks, in order, are those of the message. */
   thinking_blocks?: unknown[];
 };
 
