@@ -104,6 +104,16 @@ export const limits = {
   writerRetryMinMs: 100,
   writerRetryMaxMs: 5_000,
 
+  // Calls to other servers
+  upstreamOrigins: 256,
+  upstreamConnections: 4_096,
+  upstreamConnectMs: 10_000,
+  upstreamKeepAliveMs: 15_000,
+
+  // Gateway
+  /** Items of a list, or members of an object, within one service parameter. */
+  serviceParamItems: 256,
+
   // Control plane
   controlBusyMs: 10_000,
   controlBusyRetryMs: 20,

@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import type { AllowedUpstream } from "../domain/allowed-upstream.ts";
 import { Secret } from "../lib/secret.ts";
 
 /** Reads one variable's text. Throws `BadValue` with a phrase that completes "NAME …" and never repeats the value. */
@@ -83,11 +84,6 @@ export const apiKey: Parse<Secret> = (value) => {
   }
   return new Secret(value);
 };
-
-/** What the guard against private upstream addresses lets through. `port` null means every port. */
-export type AllowedUpstream =
-  | { kind: "host"; host: string; port: number | null }
-  | { kind: "network"; address: string; prefixBits: number };
 
 /** A comma-separated list of `host`, `host:port`, `[ipv6]:port` and `address/bits`. */
 export const allowedUpstreams: Parse<AllowedUpstream[]> = (value) =>

@@ -6,3 +6,6 @@ export const productFamilies = ["svc", "respan", "keywordsai"] as const;
 
 /** Body members that hold service parameters: `svc_params`, `respan_params`, `keywordsai_params`. */
 export const paramsFields = productFamilies.map((family) => `${family}_params`);
+
+/** Request headers that hold them, as a JSON object in base64: `x-data-svc-params` and its legacy names. */
+export const paramsHeaders = productFamilies.map((family) => `x-data-${family}-params`);

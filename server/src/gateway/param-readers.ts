@@ -1,0 +1,113 @@
+import { Problem, type Reader } from "../ingest/field-readers.ts";
+import { isObject, isRawNumber } from "../lib/json.ts";
+import { limits } from "../limits.ts";
+
+/** Readers of service parameters, beside those of span fields: see `ingest/field-readers.ts` for what a reader is. */
+
+/** A number above 0. Digits that a double cannot hold are too many for every parameter there is. */
+export const positive: Reader<number> = (value) =>
+  typeof value === "number" && Number.isFinite(value) && value > 0 ? value : new Problem("must be a number above 0");
+
+export const positiveOrZero: Reader<number> = (value) =>
+  typeof value === "number" && Number.isFinite(value) && value >= 0
+    ? value
+    : new Problem("must be a number, 0 or above");
+
+export function wholeNumber(min: number, max: number): Reader<number> {
+  return (value) =>
+    typeof value === "number" && Number.isInteger(value) && value >= min && value <= max
+      ? value
+      : new Problem(`must be a whole number from ${min} to ${max}`);
+}
+
+export const flag: Reader<boolean> = (value) =>
+  typeof value === "boolean" ? value : new Problem("must be true or false");
+
+export const word: Reader<string> = (value) => {
+  if (typeof value !== "string") return new Problem("must be a string");
+  if (value.length > limits.identifierChars) {
+    return new Problem(`must be at most ${limits.identifierChars} characters long`);
+  }
+  return value === "" ? undefined : value;
+};
+
+export function listOf<T>(read: Reader<T>): Reader<T[]> {
+  return (value) => {
+    if (!Array.isArray(value)) return new Problem("must be a list");
+    if (value.length > limits.serviceParamItems) {
+      return new Problem(`must hold at most ${limits.serviceParamItems} items`);
+    }
+    const items: T[] = [];
+    for (const [index, item] of (value as unknown[]).entries()) {
+      const taken = read(item);
+      if (taken instanceof Problem) return new Problem(`holds a bad item: number ${index} ${taken.message}`);
+      if (taken !== undefined) items.push(taken);
+    }
+    return items;
+  };
+}
+
+/** An object whose keys are the caller's: at most as many as a list may hold. */
+export function mapOf<T>(read: Reader<T>): Reader<Record<string, T>> {
+  return (value) => {
+    if (!isObject(value)) return new Problem("must be an object");
+    const entries = Object.entries(value);
+    if (entries.length > limits.serviceParamItems) {
+      return new Problem(`must hold at most ${limits.serviceParamItems} members`);
+    }
+    // Without a prototype: keys are the caller's, `__proto__` among them.
+    const map: Record<string, T> = Object.create(null) as Record<string, T>;
+    for (const [key, member] of entries) {
+      if (member === null) continue;
+      const taken = read(member);
+      if (taken instanceof Problem) return new Problem(`holds a bad member: ${key} ${taken.message}`);
+      if (taken !== undefined) map[key] = taken;
+    }
+    return map;
+  };
+}
+
+type Shape = Record<string, Reader<unknown>>;
+type ValueOf<R> = R extends Reader<infer T> ? T : never;
+export type ValuesOf<S extends Shape, Required extends keyof S = never> = {
+  -readonly [K in Exclude<keyof S, Required>]?: ValueOf<S[K]>;
+} & { -readonly [K in Required]: ValueOf<S[K]> };
+
+/** An object with members of its own readers; `isClosed` refuses others, which are else left alone. */
+export function objectOf<S extends Shape, Required extends keyof S & string = never>(
+  shape: S,
+  { required = [], isClosed = false }: { required?: readonly Required[]; isClosed?: boolean } = {},
+): Reader<ValuesOf<S, Required>> {
+  return (value) => {
+    if (!isObject(value)) return new Problem("must be an object");
+    const values: Record<string, unknown> = {};
+    for (const [key, member] of Object.entries(value)) {
+      const read = Object.hasOwn(shape, key) ? shape[key] : undefined;
+      if (read === undefined) {
+        if (isClosed) return new Problem(`holds an unknown member: ${key}`);
+        continue;
+      }
+      if (member === null) continue;
+      const taken = read(member);
+      if (taken instanceof Problem) return new Problem(`holds a bad member: ${key} ${taken.message}`);
+      if (taken !== undefined) values[key] = taken;
+    }
+    // Safe: each member was filled by the reader that its type is made of, and the required ones are there.
+    const missing = required.find((key) => values[key] === undefined);
+    return missing === undefined ? (values as ValuesOf<S, Required>) : new Problem(`must hold ${missing}`);
+  };
+}
+
+/** Either of two forms; what fits neither is told of the first. */
+export function either<A, B>(first: Reader<A>, second: Reader<B>): Reader<A | B> {
+  return (value) => {
+    const taken = first(value);
+    if (!(taken instanceof Problem)) return taken;
+    const other = second(value);
+    return other instanceof Problem ? taken : other;
+  };
+}
+
+/** Numbers are taken for their text: versions and deployment names are written both ways. */
+export const textOrNumber: Reader<string> = (value) =>
+  isRawNumber(value) ? value.rawJSON : typeof value === "number" ? String(value) : word(value);

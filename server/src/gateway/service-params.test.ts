@@ -1,0 +1,107 @@
+import { describe, expect, test } from "vitest";
+import { ServiceError } from "../domain/errors.ts";
+import { isServiceParam, readServiceParams } from "./service-params.ts";
+
+const inBase64 = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64");
+
+function refusalOf(body: Record<string, unknown>, headers: Record<string, string> = {}): ServiceError {
+  try {
+    readServiceParams(body, headers);
+  } catch (error) {
+    if (error instanceof ServiceError) return error;
+  }
+  throw new Error("nothing was refused");
+}
+
+describe("the three places", () => {
+  test("precede each other: the body's own members, svc_params, its legacy names, the header, its legacy names", () => {
+    const places = ["body", "svc", "respan", "keywordsai", "svc header", "respan header", "keywordsai header"];
+    for (let first = 0; first < places.length; first += 1) {
+      const at = (place: number): Record<string, unknown> =>
+        place >= first ? { customer_identifier: places[place], thread_identifier: `t${place}` } : {};
+      const params = readServiceParams(
+        { ...at(0), svc_params: at(1), respan_params: at(2), keywordsai_params: at(3) },
+        {
+          "x-data-svc-params": inBase64(at(4)),
+          "x-data-respan-params": inBase64(at(5)),
+          "x-data-keywordsai-params": inBase64(at(6)),
+        },
+      );
+      expect(params).toEqual({ customer_identifier: places[first], thread_identifier: `t${first}` });
+    }
+  });
+
+  test("are merged parameter by parameter, and null counts as absent", () => {
+    const params = readServiceParams(
+      { customer_identifier: null, disable_log: false },
+      {
+        "x-data-respan-params": inBase64({ customer_identifier: "from header", disable_log: true, retries: 2 }),
+      },
+    );
+    expect(params).toEqual({ customer_identifier: "from header", disable_log: false, retries: 2 });
+  });
+
+  test("leave what is the provider's alone", () => {
+    expect(readServiceParams({ model: "gpt-4o", messages: [], user: "u", temperature: 1 }, {})).toEqual({});
+    expect(["model", "messages", "user", "tools", "seed"].filter(isServiceParam)).toEqual([]);
+    expect(["metadata", "svc_params", "respan_params", "keywordsai_params", "models"].every(isServiceParam)).toBe(true);
+  });
+
+  test("know the older spelling; the own name wins", () => {
+    const models = (model: string) => [{ model, weight: 1 }];
+    expect(readServiceParams({ loadbalance_models: models("a") }, {})).toEqual({ load_balance_models: models("a") });
+    const both = { loadbalance_models: models("a"), load_balance_models: models("b") };
+    expect(readServiceParams(both, {})).toEqual({ load_balance_models: models("b") });
+  });
+});
+
+describe("a bad parameter is refused by its name", () => {
+  test.each<[param: string, value: unknown]>([
+    ["fallback_models", "gpt-4o"],
+    ["fallback_models", [1]],
+    ["fallback_models", Array.from({ length: 1000 }, () => "m")],
+    ["disable_log", "yes"],
+    ["request_breakdown", 1],
+    ["customer_identifier", 7],
+    ["customer_identifier", "x".repeat(255)],
+    ["metadata", "text"],
+    ["cache_ttl", -1],
+    ["retries", 1.5],
+    ["retries", -1],
+    ["retry_params", { num_retries: 3 }],
+    ["retry_params", { retry_enabled: true, num_retries: 0 }],
+    ["retry_params", { retry_enabled: true, retry_after: -1 }],
+    ["retry_params", { retry_enabled: true, backoff: 2 }],
+    ["load_balance_models", [{ weight: 1 }]],
+    ["load_balance_group", { models: [{ model: "m", weight: 0 }] }],
+    ["customer_credentials", { openai: "sk-123" }],
+    ["customer_credentials", [{ weight: 1 }]],
+    ["credential_override", []],
+    ["customer_params", []],
+    ["svc_params", "text"],
+  ])("%s %j", (param, value) => {
+    const refusal = refusalOf({ [param]: value });
+    expect(refusal.code).toBe("invalid_request");
+    expect(Object.keys(refusal.errors ?? {})).toEqual([param]);
+  });
+
+  test("also where a stronger place overrides it, and never with its value", () => {
+    const refusal = refusalOf({ disable_log: true, svc_params: { disable_log: "secret-value" } });
+    expect(Object.keys(refusal.errors ?? {})).toEqual(["svc_params.disable_log"]);
+    expect(JSON.stringify([refusal.message, refusal.errors])).not.toContain("secret-value");
+  });
+
+  test.each(["not base64!", Buffer.from("[1]").toString("base64"), Buffer.from("{").toString("base64")])(
+    "a header that is no JSON object: %s",
+    (text) => {
+      expect(Object.keys(refusalOf({}, { "x-data-svc-params": text }).errors ?? {})).toEqual(["x-data-svc-params"]);
+    },
+  );
+});
+
+test("keys of a caller's map are data, whatever their names", () => {
+  const override = JSON.parse('{"credential_override":{"__proto__":{"api_key":"k"}}}') as Record<string, unknown>;
+  const params = readServiceParams(override, {});
+  expect(Object.keys(params.credential_override ?? {})).toEqual(["__proto__"]);
+  expect(({} as Record<string, unknown>)["api_key"]).toBeUndefined();
+});

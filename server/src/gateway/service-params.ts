@@ -1,0 +1,164 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { ServiceError } from "../domain/errors.ts";
+import { paramsFields, paramsHeaders } from "../domain/product-families.ts";
+import { boolean, identifier, name, object, Problem, type Reader } from "../ingest/field-readers.ts";
+import { exceedsShape, isObject, parseJson } from "../lib/json.ts";
+import { limits } from "../limits.ts";
+import {
+  either,
+  flag,
+  listOf,
+  mapOf,
+  objectOf,
+  positive,
+  positiveOrZero,
+  textOrNumber,
+  wholeNumber,
+  word,
+  type ValuesOf,
+} from "./param-readers.ts";
+
+/** One provider's credential as a caller writes it: `{api_key, api_base, api_version, …}`. */
+const credential = mapOf(either(textOrNumber, object));
+
+const weightedModel = objectOf({ model: word, weight: positive, credentials: credential }, { required: ["model"] });
+
+const weightedCredentials = objectOf(
+  {
+    credentials: mapOf(credential),
+    weight: positive,
+    available_models: listOf(word),
+    exclude_models: listOf(word),
+  },
+  { required: ["credentials"] },
+);
+
+/**
+ * What a caller may tell the gateway beside the provider's own parameters; names as on the wire.
+ * Times are seconds.
+ */
+const readers = {
+  // Routing
+  fallback_models: listOf(word),
+  disable_fallback: flag,
+  load_balance_group: objectOf({ group_id: word, models: listOf(weightedModel) }),
+  load_balance_models: listOf(weightedModel),
+  models: listOf(word),
+  exclude_providers: listOf(word),
+  exclude_models: listOf(word),
+  model_name_map: mapOf(word),
+  weight: positive,
+  retry_params: objectOf(
+    { retry_enabled: flag, num_retries: wholeNumber(1, 100), retry_after: positive },
+    { required: ["retry_enabled"], isClosed: true },
+  ),
+  retries: wholeNumber(0, 100),
+  customer_credentials: either(mapOf(credential), listOf(weightedCredentials)),
+  credential_override: mapOf(credential),
+
+  // Cache
+  cache_enabled: flag,
+  cache_ttl: positiveOrZero,
+  cache_options: objectOf({ cache_by_customer: flag, is_cached_by_model: flag, omit_log: flag }),
+
+  // Customer
+  customer_params: object,
+  customer_identifier: identifier,
+  customer_email: identifier,
+  customer_name: name,
+
+  // The record
+  disable_log: flag,
+  request_breakdown: flag,
+  metadata: object,
+  properties: object,
+  custom_identifier: identifier,
+  group_identifier: identifier,
+  evaluation_identifier: identifier,
+  thread_identifier: identifier,
+  session_identifier: identifier,
+  trace_unique_id: identifier,
+  span_unique_id: identifier,
+  span_parent_id: identifier,
+  trace_group_identifier: identifier,
+  span_name: name,
+  span_workflow_name: name,
+  positive_feedback: boolean,
+  prompt: object,
+  variables: object,
+} as const satisfies Record<string, Reader<unknown>>;
+
+export type ServiceParams = ValuesOf<typeof readers>;
+
+/** Another spelling of a parameter; the own name wins where both are sent. */
+const aliases: Record<string, keyof typeof readers> = {
+  loadbalance_models: "load_balance_models",
+  workflow_name: "span_workflow_name",
+};
+
+const readerOf: ReadonlyMap<string, { param: string; read: Reader<unknown> }> = new Map([
+  ...Object.entries<Reader<unknown>>(readers).map(([param, read]) => [param, { param, read }] as const),
+  ...Object.entries(aliases).map(([alias, param]) => [alias, { param, read: readers[param] }] as const),
+]);
+
+const nestedFields: ReadonlySet<string> = new Set(paramsFields);
+
+/** Whether a member of a request's body is ours: no provider gets to see it. */
+export function isServiceParam(member: string): boolean {
+  return readerOf.has(member) || nestedFields.has(member);
+}
+
+/**
+ * The service parameters of a request from the three places, parameter by parameter: members of the body, then
+ * `svc_params` and its legacy names, then the header and its legacy names. `null` counts as absent.
+ *
+ * @throws ServiceError `invalid_request` naming the parameter.
+ */
+export function readServiceParams(body: Record<string, unknown>, headers: IncomingHttpHeaders): ServiceParams {
+  const values: Record<string, unknown> = {};
+  take(body, "", values);
+  for (const field of paramsFields) {
+    const nested = body[field];
+    if (nested === undefined || nested === null) continue;
+    if (!isObject(nested)) throw badParam(field, "must be an object");
+    take(nested, `${field}.`, values);
+  }
+  for (const header of paramsHeaders) {
+    const text = headers[header];
+    if (typeof text === "string" && text !== "") take(decodeHeader(header, text), `${header}: `, values);
+  }
+  return typedByReaders(values);
+}
+
+function take(source: Record<string, unknown>, place: string, values: Record<string, unknown>): void {
+  const before = Object.keys(values);
+  for (const key of Object.keys(source)) {
+    const known = readerOf.get(key);
+    const raw = source[key];
+    if (known === undefined || raw === null || raw === undefined) continue;
+    const value = known.read(raw);
+    // What a stronger place overrides has to be right all the same: a mistake should not show by chance.
+    if (value instanceof Problem) throw badParam(place + key, value.message);
+    const isWeaker = before.includes(known.param) || (key !== known.param && values[known.param] !== undefined);
+    if (!isWeaker && value !== undefined) values[known.param] = value;
+  }
+}
+
+function decodeHeader(header: string, text: string): Record<string, unknown> {
+  // Buffer passes over what is no base64, and JSON then tells.
+  const parsed = parseJson(Buffer.from(text, "base64"));
+  if (!parsed.ok || !isObject(parsed.value)) throw badParam(header, "must be a JSON object in base64");
+  if (exceedsShape(parsed.value, limits.controlBodyDepth, limits.controlBodyNodes) !== undefined) {
+    throw badParam(header, `must not nest deeper than ${limits.controlBodyDepth} levels`);
+  }
+  return parsed.value;
+}
+
+function badParam(param: string, message: string): ServiceError {
+  return new ServiceError("invalid_request", `${param} ${message}.`, { errors: { [param]: [message] } });
+}
+
+/** Safe because each member was filled by the reader that its type is made of. */
+function typedByReaders(values: Record<string, unknown>): ServiceParams {
+  return values;
+}

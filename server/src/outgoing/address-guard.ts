@@ -1,0 +1,108 @@
+import { lookup as resolve, type LookupAddress } from "node:dns";
+import { isIP, type LookupFunction } from "node:net";
+import { buildConnector } from "undici";
+import type { AllowedUpstream } from "../domain/allowed-upstream.ts";
+import { isWithin, parseIp } from "../lib/ip-address.ts";
+import { isPublicAddress, withoutMapping } from "./public-address.ts";
+
+/** Why a connection was refused: the address is not one of the public internet. Says nothing of the address. */
+export class AddressRefused extends Error {
+  constructor(host: string) {
+    super(`${host} is not a public address; SPANWAY_ALLOW_PRIVATE_UPSTREAMS can allow it`);
+    this.name = "AddressRefused";
+  }
+}
+
+export type Connector = ReturnType<typeof buildConnector>;
+
+/** Resolves a name to all of its addresses; fails as `dns.lookup` does. */
+export type Resolve = (
+  host: string,
+  done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void;
+
+const resolveAll: Resolve = (host, done) => resolve(host, { all: true }, done);
+
+export type AddressGuard = {
+  /** Connects to public addresses and to those that are allowed. */
+  guarded: Connector;
+  /** Connects anywhere: for hosts that the operator named. */
+  open: Connector;
+};
+
+/**
+ * Judges every address at the moment of connecting: the socket goes to the very addresses that were judged, so that a
+ * name which resolves otherwise the next time gains nothing.
+ */
+export function createAddressGuard({
+  allowed,
+  connectMs,
+  resolve = resolveAll,
+}: {
+  allowed: readonly AllowedUpstream[];
+  connectMs: number;
+  resolve?: Resolve;
+}): AddressGuard {
+  const isAllowed = createAllowance(allowed);
+  const options = { timeout: connectMs, allowH2: false };
+  const open = buildConnector(options);
+
+  const connectorOf = (port: number): Connector => buildConnector({ ...options, lookup: guardedLookup(port) });
+  const connectors = new Map<number, Connector>();
+
+  const guardedLookup =
+    (port: number): LookupFunction =>
+    (host, { all }, done) => {
+      resolve(host, (error, addresses) => {
+        if (error) return done(error, []);
+        const good = addresses.filter(({ address }) => isAllowed(host, port, address));
+        const [first] = good;
+        if (first === undefined) return done(new AddressRefused(host), []);
+        return all === true ? done(null, good) : done(null, first.address, first.family);
+      });
+    };
+
+  const guarded: Connector = (target, done) => {
+    const host = target.hostname.replace(/^\[|\]$/g, "");
+    const port = Number(target.port) || (target.protocol === "https:" ? 443 : 80);
+    // Node asks no resolver about an address.
+    if (isIP(host) !== 0 && !isAllowed(host, port, host)) {
+      queueMicrotask(() => done(new AddressRefused(host), null));
+      return;
+    }
+    // A connector keeps sessions of TLS, so one for each port; few are in use, and callers must not fill memory.
+    let connector = connectors.get(port);
+    if (connector === undefined) {
+      if (connectors.size >= maxConnectors) connectors.clear();
+      connectors.set(port, (connector = connectorOf(port)));
+    }
+    connector({ ...target, hostname: host }, done);
+  };
+
+  return { guarded, open };
+}
+
+const maxConnectors = 64;
+
+function createAllowance(
+  allowed: readonly AllowedUpstream[],
+): (host: string, port: number, address: string) => boolean {
+  const networks = allowed.flatMap((entry) => {
+    if (entry.kind !== "network") return [];
+    const address = parseIp(entry.address);
+    return address === undefined ? [] : [{ address, prefixBits: entry.prefixBits }];
+  });
+  const isAllowedHost = (host: string, port: number): boolean =>
+    allowed.some((entry) => entry.kind === "host" && entry.host === host && (entry.port ?? port) === port);
+
+  return (host, port, text) => {
+    const address = parseIp(text);
+    if (address === undefined) return false;
+    if (isPublicAddress(address)) return true;
+    const plain = withoutMapping(address);
+    return (
+      isAllowedHost(host.toLowerCase(), port) ||
+      networks.some(({ address: base, prefixBits }) => isWithin(plain, base, prefixBits))
+    );
+  };
+}
