@@ -138,6 +138,12 @@ export const limits = {
   retentionDaysMax: 36_500,
   displayNameChars: 255,
 
+  // Gateway
+  /** One event of an upstream's stream. */
+  upstreamEventBytes: 16 * MiB,
+  /** What of an upstream's error is told. */
+  upstreamMessageChars: 4096,
+
   // Queries
   queryTimeMs: 20_000,
   queryMemoryBytes: 2 * GiB,

@@ -1,0 +1,208 @@
+import { isObject, parseJsonText } from "../../../lib/json.ts";
+import { type Part, readParts, readTextParts, type TextPart } from "./parts.ts";
+import { refuse } from "./refuse.ts";
+
+/**
+ * The messages of a chat in the form that providers other than OpenAI share: system text apart, then turns of user and
+ * assistant that alternate and begin with the user, each call of a tool answered in the turn that follows.
+ */
+export type Conversation = {
+  system: TextPart[];
+  turns: Turn[];
+  /** What the messages said that no other provider has a place for. */
+  adjusted: string[];
+};
+
+export type Turn = UserTurn | AssistantTurn;
+
+export type UserTurn = {
+  role: "user";
+  /** In the order of the calls of the turn before; they come ahead of `parts`. */
+  results: ToolResult[];
+  parts: Part[];
+};
+
+export type AssistantTurn = {
+  role: "assistant";
+  texts: TextPart[];
+  calls: Call[];
+  /** Signed reasoning, as this gateway gave it. */
+  thinkingBlocks: unknown[];
+};
+
+export type Call = {
+  id: string;
+  name: string;
+  arguments: Record<string, unknown>;
+  /** The tool call as it was sent, for what providers attach to it. */
+  source: Record<string, unknown>;
+};
+
+export type ToolResult = { callId: string; name: string; parts: Part[]; cacheControl?: unknown };
+
+/** What the user says where a conversation begins with the assistant, which Anthropic and Bedrock refuse. */
+export const openingText = "Begin.";
+
+/** @throws ServiceError naming the message that is at fault: nothing is dropped. */
+export function readConversation(messages: unknown): Conversation {
+  if (!Array.isArray(messages) || messages.length === 0) return refuse("messages", "must be a list of messages");
+  const reader = new ConversationReader();
+  (messages as unknown[]).forEach((message, i) => reader.read(message, `messages.${i}`));
+  return reader.finish();
+}
+
+class ConversationReader {
+  readonly #conversation: Conversation = { system: [], turns: [], adjusted: [] };
+  /** The last assistant turn with calls, while their results come in. */
+  #open: { calls: Call[]; path: string; results: Map<string, ToolResult> } | undefined;
+
+  read(message: unknown, path: string): void {
+    if (!isObject(message)) return refuse(path, "must be an object");
+    switch (message["role"]) {
+      case "system":
+      case "developer":
+        this.#conversation.system.push(...cachedAsWhole(readTextParts(message["content"], `${path}.content`), message));
+        return;
+      case "user":
+        this.#noteName(message);
+        this.#userTurn().parts.push(...cachedAsWhole(readParts(message["content"], `${path}.content`), message));
+        return;
+      case "assistant":
+        this.#readAssistant(message, path);
+        return;
+      case "tool":
+        this.#readResult(message, path);
+        return;
+      default:
+        return refuse(`${path}.role`, "must be system, developer, user, assistant or tool");
+    }
+  }
+
+  finish(): Conversation {
+    this.#close();
+    const { turns } = this.#conversation;
+    const kept = merged(turns.filter(holdsSomething));
+    if (kept[0]?.role !== "user") {
+      kept.unshift({ role: "user", results: [], parts: [{ type: "text", text: openingText }] });
+    }
+    return { ...this.#conversation, turns: kept };
+  }
+
+  #userTurn(): UserTurn {
+    const last = this.#conversation.turns.at(-1);
+    if (last?.role === "user") return last;
+    const turn: UserTurn = { role: "user", results: [], parts: [] };
+    this.#conversation.turns.push(turn);
+    return turn;
+  }
+
+  #readAssistant(message: Record<string, unknown>, path: string): void {
+    this.#close();
+    if (isObject(message["audio"])) refuse(`${path}.audio`, "spoken answers cannot be sent to this provider");
+    if (isObject(message["function_call"])) refuse(`${path}.function_call`, "is superseded by tool_calls");
+    this.#noteName(message);
+    const texts = readTextParts(message["content"], `${path}.content`);
+    if (texts.length === 0 && typeof message["refusal"] === "string") {
+      texts.push(...readTextParts(message["refusal"], `${path}.refusal`));
+    }
+    const calls = readCalls(message["tool_calls"], `${path}.tool_calls`);
+    const blocks = message["thinking_blocks"];
+    const thinkingBlocks = Array.isArray(blocks) ? (blocks as unknown[]) : [];
+    this.#conversation.turns.push({
+      role: "assistant",
+      texts: cachedAsWhole(texts, message),
+      calls,
+      thinkingBlocks,
+    });
+    if (calls.length > 0) this.#open = { calls, path, results: new Map() };
+  }
+
+  #readResult(message: Record<string, unknown>, path: string): void {
+    const callId = message["tool_call_id"];
+    const call = this.#open?.calls.find(({ id }) => id === callId);
+    if (!this.#open || !call) {
+      return refuse(`${path}.tool_call_id`, "names no tool call of the assistant message before it");
+    }
+    if (this.#open.results.has(call.id)) refuse(`${path}.tool_call_id`, "names a tool call that is answered already");
+    const parts = readParts(message["content"], `${path}.content`);
+    const cacheControl = message["cache_control"];
+    this.#open.results.set(call.id, {
+      callId: call.id,
+      name: call.name,
+      parts,
+      ...(cacheControl ? { cacheControl } : {}),
+    });
+    this.#userTurn();
+  }
+
+  /** The results of the last calls are complete, or the request is refused. */
+  #close(): void {
+    const open = this.#open;
+    if (!open) return;
+    const missing = open.calls.filter(({ id }) => !open.results.has(id)).map(({ id }) => id);
+    if (missing.length > 0) {
+      refuse(`${open.path}.tool_calls`, `no tool message answers ${missing.join(", ")}: every call needs its result`);
+    }
+    this.#userTurn().results = open.calls.flatMap(({ id }) => open.results.get(id) ?? []);
+    this.#open = undefined;
+  }
+
+  #noteName(message: Record<string, unknown>): void {
+    const { adjusted } = this.#conversation;
+    if (typeof message["name"] === "string" && !adjusted.includes("messages.name")) adjusted.push("messages.name");
+  }
+}
+
+function readCalls(calls: unknown, path: string): Call[] {
+  if (calls === null || calls === undefined) return [];
+  if (!Array.isArray(calls)) return refuse(path, "must be a list");
+  const read = (calls as unknown[]).map((call, i) => readCall(call, `${path}.${i}`));
+  if (new Set(read.map(({ id }) => id)).size < read.length) refuse(path, "must have ids that differ");
+  return read;
+}
+
+function readCall(call: unknown, path: string): Call {
+  const called = isObject(call) ? call["function"] : undefined;
+  if (!isObject(call) || !isObject(called)) return refuse(path, "must be a call of a function");
+  const { id } = call;
+  const { name } = called;
+  if (typeof id !== "string" || id === "") return refuse(`${path}.id`, "must be text");
+  if (typeof name !== "string" || name === "") return refuse(`${path}.function.name`, "must be text");
+  return { id, name, arguments: readArguments(called["arguments"], `${path}.function.arguments`), source: call };
+}
+
+function readArguments(text: unknown, path: string): Record<string, unknown> {
+  if (text === undefined || text === null || text === "") return {};
+  const parsed = typeof text === "string" ? parseJsonText(text) : { ok: true as const, value: text };
+  if (parsed.ok && isObject(parsed.value)) return parsed.value;
+  return refuse(path, "must be the text of a JSON object");
+}
+
+/** `cache_control` of a message is that of its last part. */
+function cachedAsWhole<T extends Part>(parts: T[], message: Record<string, unknown>): T[] {
+  const cacheControl = message["cache_control"];
+  const last = parts.at(-1);
+  return cacheControl && last ? [...parts.slice(0, -1), { ...last, cacheControl }] : parts;
+}
+
+function holdsSomething(turn: Turn): boolean {
+  if (turn.role === "user") return turn.results.length > 0 || turn.parts.length > 0;
+  return turn.texts.length > 0 || turn.calls.length > 0;
+}
+
+/** Neighbours of one role as one turn. Two turns of the assistant meet only where the first has no calls. */
+function merged(turns: Turn[]): Turn[] {
+  const result: Turn[] = [];
+  for (const turn of turns) {
+    const last = result.at(-1);
+    if (last?.role === "user" && turn.role === "user") {
+      last.results.push(...turn.results);
+      last.parts.push(...turn.parts);
+    } else if (last?.role === "assistant" && turn.role === "assistant") {
+      last.texts.push(...turn.texts);
+      last.calls.push(...turn.calls);
+      last.thinkingBlocks.push(...turn.thinkingBlocks);
+    } else result.push(turn);
+  }
+  return result;
+}

@@ -1,0 +1,50 @@
+import { refuse } from "./refuse.ts";
+
+/** Where the bytes of an image or a document are. */
+export type Media =
+  | { kind: "bytes"; mediaType: string; base64: string }
+  | { kind: "url"; url: string }
+  | { kind: "file"; fileId: string };
+
+const dataUrl = /^data:([^,;]*)((?:;[^,;]*)*),/i;
+
+/**
+ * Reads a `data:` or `http(s):` URL. Links are never followed here: providers fetch them, or the request is refused.
+ * The type of bytes is what they are, not what they are called, as providers refuse a JPEG that is declared as PNG.
+ */
+export function readMediaUrl(url: string, path: string): Media {
+  const head = dataUrl.exec(url);
+  if (!head) {
+    if (/^https?:\/\//i.test(url)) return { kind: "url", url };
+    return refuse(path, "must be a data: URL or an https: URL");
+  }
+  const data = url.slice(head[0].length);
+  const base64 = /;base64$/i.test(head[2] ?? "") ? data : Buffer.from(percentDecoded(data, path)).toString("base64");
+  return readBase64(base64, head[1] ?? "", path);
+}
+
+/** Bytes as base64, with the media type that was declared, if any. */
+export function readBase64(base64: string, declaredType: string, path: string): Media {
+  if (base64.trim() === "") return refuse(path, "holds no bytes");
+  const mediaType = sniffMediaType(base64) ?? (declaredType.trim().toLowerCase() || "text/plain");
+  return { kind: "bytes", mediaType: mediaType === "image/jpg" ? "image/jpeg" : mediaType, base64 };
+}
+
+function percentDecoded(text: string, path: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return refuse(path, "is not a well-formed data: URL");
+  }
+}
+
+/** What the first bytes say: the types that providers tell apart, else `undefined`. */
+function sniffMediaType(base64: string): string | undefined {
+  const head = Buffer.from(base64.slice(0, 32), "base64").toString("latin1");
+  if (head.startsWith("\x89PNG\r\n\x1a\n")) return "image/png";
+  if (head.startsWith("\xff\xd8\xff")) return "image/jpeg";
+  if (head.startsWith("GIF87a") || head.startsWith("GIF89a")) return "image/gif";
+  if (head.startsWith("RIFF") && head.slice(8, 12) === "WEBP") return "image/webp";
+  if (head.startsWith("%PDF-")) return "application/pdf";
+  return undefined;
+}

@@ -1,0 +1,136 @@
+import { isObject } from "../../../lib/json.ts";
+import type { ChatRequest } from "../provider.ts";
+import { presentMembers, refuse } from "./refuse.ts";
+
+/**
+ * What happens to OpenAI's parameters that a provider has no match for. One policy for all translators:
+ * - `refuse`: the answer would lack something that the caller will look for. 400, naming the parameter.
+ * - `leave out`: the answer is as good without it. Not sent, and named in `UpstreamCall.adjusted`.
+ * Values that ask for nothing (`n: 1`, `logprobs: false`, penalties of 0, null) are left out without a word.
+ * Parameters that are in nobody's table are the provider's own and go through untouched.
+ */
+type Treatment = { otherwise: "refuse" | "leave out"; isNothing: (value: unknown) => boolean };
+
+const isZero = (value: unknown): boolean => value === 0;
+const isFalse = (value: unknown): boolean => value === false;
+const isEmpty = (value: unknown): boolean =>
+  Array.isArray(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0;
+const never = (): boolean => false;
+const always = (): boolean => true;
+
+const treatments: Readonly<Record<string, Treatment>> = {
+  n: { otherwise: "refuse", isNothing: (value) => value === 1 },
+  logprobs: { otherwise: "refuse", isNothing: isFalse },
+  top_logprobs: { otherwise: "refuse", isNothing: isZero },
+  logit_bias: { otherwise: "refuse", isNothing: isEmpty },
+  audio: { otherwise: "refuse", isNothing: never },
+  modalities: {
+    otherwise: "refuse",
+    isNothing: (value) => Array.isArray(value) && value.every((modality) => modality === "text"),
+  },
+  functions: { otherwise: "refuse", isNothing: isEmpty },
+  function_call: { otherwise: "refuse", isNothing: (value) => value === "none" || value === "auto" },
+  web_search_options: { otherwise: "refuse", isNothing: never },
+  echo: { otherwise: "refuse", isNothing: isFalse },
+
+  frequency_penalty: { otherwise: "leave out", isNothing: isZero },
+  presence_penalty: { otherwise: "leave out", isNothing: isZero },
+  seed: { otherwise: "leave out", isNothing: never },
+  prediction: { otherwise: "leave out", isNothing: never },
+  verbosity: { otherwise: "leave out", isNothing: (value) => value === "medium" },
+  service_tier: { otherwise: "leave out", isNothing: (value) => value === "auto" || value === "default" },
+  moderation: { otherwise: "leave out", isNothing: never },
+  store: { otherwise: "leave out", isNothing: isFalse },
+  user: { otherwise: "leave out", isNothing: never },
+
+  // They say how OpenAI is to keep what it has computed, or whom a call is for, and nothing of the answer.
+  metadata: { otherwise: "leave out", isNothing: always },
+  prompt_cache_key: { otherwise: "leave out", isNothing: always },
+  prompt_cache_retention: { otherwise: "leave out", isNothing: always },
+  safety_identifier: { otherwise: "leave out", isNothing: always },
+  stream_options: { otherwise: "leave out", isNothing: always },
+};
+
+export type Parameters = {
+  /** The members of the chat that hold something and that the policy does not take away. */
+  members: Record<string, unknown>;
+  /** Those of them that no table knows: the provider's own. */
+  foreign: Record<string, unknown>;
+  adjusted: string[];
+};
+
+/** The members that every translator reads. */
+const common = [
+  "model",
+  "messages",
+  "stream",
+  "tools",
+  "tool_choice",
+  "parallel_tool_calls",
+  "response_format",
+  "max_tokens",
+  "max_completion_tokens",
+  "temperature",
+  "top_p",
+  "stop",
+  "reasoning_effort",
+  "thinking",
+] as const;
+
+/**
+ * Applies the policy.
+ * @param provider as the caller knows it, for the words of a refusal
+ * @param handled members that the translator reads beside the common ones; the policy does not touch them
+ */
+export function readParameters(chat: ChatRequest, provider: string, handled: readonly string[]): Parameters {
+  const known = new Set<string>([...common, ...handled]);
+  const result: Parameters = { members: {}, foreign: {}, adjusted: [] };
+  for (const [name, value] of Object.entries(presentMembers(chat))) {
+    const treatment = known.has(name) ? undefined : treatments[name];
+    if (!treatment) {
+      result.members[name] = value;
+      if (!known.has(name)) result.foreign[name] = value;
+    } else if (!treatment.isNothing(value)) {
+      if (treatment.otherwise === "refuse") refuse(name, `is not supported by ${provider}`);
+      result.adjusted.push(name);
+    }
+  }
+  return result;
+}
+
+/** How many tokens may be generated; the newer name wins where both are given. */
+export function readMaxTokens(members: Record<string, unknown>): number | undefined {
+  const name = members["max_completion_tokens"] === undefined ? "max_tokens" : "max_completion_tokens";
+  const value = members[name];
+  if (value === undefined) return undefined;
+  if (typeof value !== "number" || !Number.isInteger(value) || value < 1)
+    return refuse(name, "must be a whole number of at least 1");
+  return value;
+}
+
+/** `stop` as a list. Texts that are blank are left out and reported: Anthropic, for one, refuses them. */
+export function readStop(members: Record<string, unknown>, adjusted: string[]): string[] {
+  const { stop } = members;
+  if (stop === undefined) return [];
+  const list: unknown[] = Array.isArray(stop) ? stop : [stop];
+  const texts = list.map((text) =>
+    typeof text === "string" ? text : refuse("stop", "must be text or a list of texts"),
+  );
+  const kept = texts.filter((text) => text.trim() !== "");
+  if (kept.length < texts.length) adjusted.push("stop");
+  return kept;
+}
+
+/** A number between two bounds, both included. */
+export function readNumber(
+  members: Record<string, unknown>,
+  name: string,
+  min: number,
+  max: number,
+): number | undefined {
+  const value = members[name];
+  if (value === undefined) return undefined;
+  if (typeof value !== "number" || value < min || value > max)
+    return refuse(name, `must be a number from ${min} to ${max}`);
+  return value;
+}

@@ -1,0 +1,101 @@
+import { isObject } from "../../../lib/json.ts";
+import { type Media, readBase64, readMediaUrl } from "./media.ts";
+import { refuse } from "./refuse.ts";
+
+/** The parts of a message's content, of whatever spelling, with where a prompt cache is to be cut. */
+export type TextPart = { type: "text"; text: string; cacheControl?: unknown };
+export type ImagePart = { type: "image"; media: Media; path: string; cacheControl?: unknown };
+export type DocumentPart = { type: "document"; media: Media; name?: string; path: string; cacheControl?: unknown };
+/** `format` as OpenAI names it: wav, mp3. */
+export type AudioPart = { type: "audio"; base64: string; format: string; path: string; cacheControl?: unknown };
+export type Part = TextPart | ImagePart | DocumentPart | AudioPart;
+
+/**
+ * Content as parts. Blank text is left out: Anthropic, Bedrock and Gemini refuse it, and it says nothing.
+ * @param path where the content is, for what is refused: no part is ever dropped
+ */
+export function readParts(content: unknown, path: string): Part[] {
+  if (content === null || content === undefined) return [];
+  if (typeof content === "string") return textPart(content);
+  if (!Array.isArray(content)) return refuse(path, "must be text or a list of parts");
+  return (content as unknown[]).flatMap((part, i) => readPart(part, `${path}.${i}`));
+}
+
+/** Parts of which only text makes sense, such as those of the system and the assistant. */
+export function readTextParts(content: unknown, path: string): TextPart[] {
+  return readParts(content, path).map((part) => (part.type === "text" ? part : refuse(path, "must be text")));
+}
+
+/** Text of parts that are nothing else, `undefined` where there is something else among them. */
+export function textOf(parts: readonly Part[]): string | undefined {
+  const texts = parts.map((part) => (part.type === "text" ? part.text : undefined));
+  return texts.includes(undefined) ? undefined : texts.join("\n");
+}
+
+function textPart(text: string, cacheControl?: unknown): TextPart[] {
+  if (text.trim() === "") return [];
+  return [{ type: "text", text, ...(cacheControl ? { cacheControl } : {}) }];
+}
+
+function readPart(part: unknown, path: string): Part[] {
+  if (typeof part === "string") return textPart(part);
+  if (!isObject(part)) return refuse(path, "must be an object");
+  const cacheControl = part["cache_control"];
+  const cache = cacheControl ? { cacheControl } : {};
+  switch (part["type"]) {
+    case "text":
+      return textPart(textMember(part, "text", path), cacheControl);
+    case "refusal":
+      return textPart(textMember(part, "refusal", path), cacheControl);
+    case "image_url":
+      return [{ type: "image", media: readImage(part["image_url"], `${path}.image_url`), path, ...cache }];
+    case "file":
+      return [{ ...readFile(part["file"], `${path}.file`), ...cache }];
+    case "input_audio":
+      return [{ ...readAudio(part["input_audio"], `${path}.input_audio`), ...cache }];
+    default:
+      return refuse(
+        `${path}.type`,
+        `${JSON.stringify(part["type"]) ?? "a part without type"} is no part that can be sent`,
+      );
+  }
+}
+
+function textMember(part: Record<string, unknown>, name: string, path: string): string {
+  const text = part[name];
+  return typeof text === "string" ? text : refuse(`${path}.${name}`, "must be text");
+}
+
+function readImage(image: unknown, path: string): Media {
+  const url = isObject(image) ? image["url"] : image;
+  return typeof url === "string" ? readMediaUrl(url, path) : refuse(path, "must hold a url");
+}
+
+function readFile(file: unknown, path: string): DocumentPart | ImagePart {
+  if (!isObject(file)) return refuse(path, "must be an object");
+  const name = typeof file["filename"] === "string" ? { name: file["filename"] } : {};
+  const data = file["file_data"];
+  if (typeof data === "string") {
+    const media = /^(?:data|https?):/i.test(data)
+      ? readMediaUrl(data, `${path}.file_data`)
+      : readBase64(data, typeOfName(name.name), `${path}.file_data`);
+    if (media.kind === "bytes" && media.mediaType.startsWith("image/")) return { type: "image", media, path };
+    return { type: "document", media, path, ...name };
+  }
+  if (typeof file["file_id"] === "string") {
+    return { type: "document", media: { kind: "file", fileId: file["file_id"] }, path, ...name };
+  }
+  return refuse(path, "must hold file_data or file_id");
+}
+
+function typeOfName(name = ""): string {
+  return name.toLowerCase().endsWith(".pdf") ? "application/pdf" : "text/plain";
+}
+
+function readAudio(audio: unknown, path: string): AudioPart {
+  if (!isObject(audio)) return refuse(path, "must be an object");
+  const { data, format } = audio;
+  if (typeof data !== "string" || data === "") return refuse(`${path}.data`, "must be base64 text");
+  if (typeof format !== "string") return refuse(`${path}.format`, "must be text");
+  return { type: "audio", base64: data, format, path };
+}

@@ -1,0 +1,43 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { limits } from "../../../limits.ts";
+import type { UpstreamProblem } from "../provider.ts";
+
+/** What a status alone says of why an upstream did not answer. */
+export function kindOfStatus(status: number): UpstreamProblem["kind"] {
+  if (status === 401 || status === 402 || status === 403) return "credential";
+  if (status === 408 || status === 409 || status === 429 || status === 503 || status === 529) return "busy";
+  if (status === 400 || status === 404 || status === 413 || status === 422) return "request";
+  return "fault";
+}
+
+/**
+ * How long an upstream asks to wait: `retry-after-ms`, else `retry-after` in seconds or as a date. A date is held against
+ * the upstream's own clock, its `date` header. `undefined` for what cannot be read, is negative or has passed.
+ */
+export function retryAfterMs(headers: IncomingHttpHeaders): number | undefined {
+  const exact = positive(Number(single(headers["retry-after-ms"]) ?? Number.NaN));
+  if (exact !== undefined) return exact;
+  const text = single(headers["retry-after"])?.trim();
+  if (!text) return undefined;
+  const seconds = Number(text);
+  if (!Number.isNaN(seconds)) return positive(seconds * 1_000);
+  return positive(Date.parse(text) - Date.parse(single(headers["date"]) ?? ""));
+}
+
+function positive(ms: number): number | undefined {
+  return Number.isFinite(ms) && ms > 0 ? Math.ceil(ms) : undefined;
+}
+
+function single(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header[0] : header;
+}
+
+// Keys of providers, bearer tokens and AWS credentials, as upstreams quote them back.
+const secrets = /\b(?:sk|pk|rk|gsk|xai|key)-[\w-]{8,}|\b(?:AKIA|ASIA)[A-Z0-9]{12,}|\bAIza[\w-]{20,}|\bBearer\s+\S+/g;
+
+/** An upstream's own words, bounded and without anything that looks like a key. */
+export function upstreamMessage(text: string, fallback: string): string {
+  const trimmed = text.trim();
+  if (trimmed === "") return fallback;
+  return trimmed.slice(0, limits.upstreamMessageChars).replace(secrets, "[redacted]").toWellFormed();
+}

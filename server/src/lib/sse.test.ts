@@ -1,0 +1,68 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { createSseSplitter, SseBlockTooLong } from "./sse.ts";
+
+/** What comes of a stream that is fed in these pieces. */
+function split(pieces: readonly Buffer[], max = 1_000) {
+  const splitter = createSseSplitter(max);
+  const events = pieces.flatMap((piece) => splitter.push(piece));
+  return {
+    said: events.filter(({ data }) => data !== undefined).map(({ name, data }) => ({ name, data })),
+    bytes: Buffer.concat([...events.map(({ raw }) => raw), splitter.rest()]).toString("latin1"),
+    rest: splitter.rest().toString(),
+  };
+}
+
+const stream =
+  ": hello\n\nevent: a\ndata: 北京 🌍\n\ndata:one\r\ndata:  two\r\n\r\nid: 7\rdata\r\revent:b\ndata: {}\n\ndata: cut";
+
+describe("server-sent events", () => {
+  test("are read with every end of line, comments and unfinished ones apart", () => {
+    const { said, rest } = split([Buffer.from(stream)]);
+    expect(said).toEqual([
+      { name: "a", data: "北京 🌍" },
+      { name: "", data: "one\n two" },
+      { name: "", data: "" },
+      { name: "b", data: "{}" },
+    ]);
+    expect(rest).toBe("data: cut");
+  });
+
+  test("are the same wherever the bytes are cut, and nothing of the bytes is lost", () => {
+    const bytes = Buffer.from(stream);
+    const whole = split([bytes]);
+    expect(whole.bytes).toBe(bytes.toString("latin1"));
+    for (let cut = 0; cut <= bytes.length; cut += 1) {
+      expect(split([bytes.subarray(0, cut), bytes.subarray(cut)])).toEqual(whole);
+    }
+    expect(split(Array.from(bytes, (byte) => Buffer.from([byte])))).toEqual(whole);
+  });
+
+  test("hold to it for any mixture of lines", () => {
+    const piece = fc.constantFrom("\r", "\n", "\r\n", "data: x", "data:", ": c", "event: é", " ", "🌍");
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 30 }), fc.array(fc.nat(3), { maxLength: 60 }), (pieces, sizes) => {
+        const bytes = Buffer.from(pieces.join(""));
+        const cuts: Buffer[] = [];
+        let from = 0;
+        for (const size of sizes) {
+          cuts.push(bytes.subarray(from, from + size));
+          from += size;
+        }
+        const cut = split([...cuts, bytes.subarray(from)]);
+        expect(cut.said).toEqual(split([bytes]).said);
+        expect(cut.bytes).toBe(bytes.toString("latin1"));
+      }),
+    );
+  });
+
+  test("are refused when one is longer than the bound, however it comes", () => {
+    expect(() => split([Buffer.from(`data: ${"x".repeat(100)}`)], 50)).toThrow(SseBlockTooLong);
+    expect(() =>
+      split(
+        Array.from({ length: 100 }, () => Buffer.from("xx")),
+        50,
+      ),
+    ).toThrow(SseBlockTooLong);
+  });
+});
