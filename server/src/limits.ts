@@ -88,6 +88,32 @@ export const limits = {
   traceDeletionPurgeEveryMs: 60 * 60 * 1_000,
   traceDeletionsPage: 1_000,
 
+  // Routing
+  /** Retries of each model where the caller says nothing. */
+  defaultRetries: 2,
+  modelsPerCall: 32,
+  retryWaitMs: 30_000,
+  /** No attempt of a call begins later than this after its arrival. */
+  routeDeadlineMs: 300_000,
+  coolingCredentials: 10_000,
+  failuresBeforeCoolDown: 3,
+  coolDownMs: 1_000,
+  coolDownMaxMs: 60_000,
+  deadCredentialMs: 30_000,
+  /** A cool-down this short is waited out where there is nothing else to try. */
+  coolDownWaitMs: 2_000,
+  /** How long others wait for the one call that tries a credential again. */
+  probeMs: 10_000,
+  cataloguedModels: 10_000,
+  providerSettings: 200,
+  providerModels: 1_000,
+  modelNameChars: 512,
+  credentialChars: 16 * KiB,
+  cachedProviderSettings: 5_000,
+  cachedProviderSettingMs: 5_000,
+  /** Settings this old still serve while the control store does not answer. */
+  staleProviderSettingMs: 5 * 60 * 1_000,
+
   // Journal and writer
   journalBytes: 2 * GiB,
   journalEntries: 1_000_000,

@@ -1,6 +1,7 @@
 import { createApiKeyStore, type ApiKeyStore } from "./api-key-store.ts";
 import type { ControlDatabase, ControlQueries } from "./open-control-database.ts";
 import { createOrganizationStore, type OrganizationStore } from "./organization-store.ts";
+import { createProviderSettingStore, type ProviderSettingStore } from "./provider-setting-store.ts";
 import { createTraceDeletionStore, type TraceDeletionStore } from "./trace-deletion-store.ts";
 import { createTraceShareStore, type TraceShareStore } from "./trace-share-store.ts";
 import { createUserStore, type UserStore } from "./user-store.ts";
@@ -13,6 +14,7 @@ export type ControlStoreSet = {
   apiKeys: ApiKeyStore;
   traceShares: TraceShareStore;
   traceDeletions: TraceDeletionStore;
+  providerSettings: ProviderSettingStore;
 };
 
 export type ControlStores = ControlStoreSet & {
@@ -35,5 +37,6 @@ function storeSet(queries: ControlQueries): ControlStoreSet {
     apiKeys: createApiKeyStore(queries),
     traceShares: createTraceShareStore(queries),
     traceDeletions: createTraceDeletionStore(queries),
+    providerSettings: createProviderSettingStore(queries),
   };
 }

@@ -11,6 +11,7 @@ export type ControlSchema = {
   api_keys: ApiKeyTable;
   trace_shares: TraceShareTable;
   trace_deletions: TraceDeletionTable;
+  provider_settings: ProviderSettingTable;
 };
 
 /** One row, written by whoever sets up the instance first. */
@@ -68,6 +69,26 @@ type TraceDeletionTable = {
   deleted_at: string;
 };
 
+/** `weight` is a number as text, since the shared subset has no fractions; `fields` is a JSON object. */
+type ProviderSettingTable = {
+  id: string;
+  unique_organization_id: string;
+  provider: string;
+  name: string;
+  environment: string | null;
+  base_url: string | null;
+  fields: string;
+  available_models: string | null;
+  exclude_models: string;
+  weight: string;
+  is_enabled: number;
+  secret: string | null;
+  secret_tail: string;
+  created_at: string;
+  updated_at: string;
+};
+
 export type UserRow = Selectable<UserTable>;
 export type TraceDeletionRow = Selectable<TraceDeletionTable>;
 export type ApiKeyRow = Selectable<ApiKeyTable>;
+export type ProviderSettingRow = Selectable<ProviderSettingTable>;

@@ -1,6 +1,7 @@
 import type { Migration } from "kysely/migration";
 import { createAccounts } from "./0001-create-accounts.ts";
 import { createTraceRecords } from "./0002-create-trace-records.ts";
+import { createProviderSettings } from "./0004-create-provider-settings.ts";
 import type { ControlDialect } from "./columns.ts";
 
 /** Every migration in order. An entry that was released is never edited: what changes is a new entry at the end. */
@@ -8,5 +9,6 @@ export function controlMigrations(dialect: ControlDialect): Record<string, Migra
   return {
     "0001-create-accounts": createAccounts(dialect),
     "0002-create-trace-records": createTraceRecords(dialect),
+    "0004-create-provider-settings": createProviderSettings(),
   };
 }

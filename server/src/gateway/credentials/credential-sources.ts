@@ -1,0 +1,75 @@
+import type { Environment } from "../../domain/principal.ts";
+import type { Secret } from "../../lib/secret.ts";
+import { weightedOrder } from "../../lib/weighted-order.ts";
+import type { RoutedCall } from "../routing/plan.ts";
+import { callerCredentials, memberCredentials } from "./caller-credentials.ts";
+import type { OpenSetting } from "./stored-settings.ts";
+import { servesModel, type UsableCredential } from "./usable-credential.ts";
+
+/** What the server's environment variables say of a provider. `baseUrl` is the operator's choice, and may be private. */
+export type EnvironmentCredential = {
+  apiKey: Secret | undefined;
+  baseUrl: string | undefined;
+  fields: Readonly<Record<string, string>>;
+};
+
+/** The beta flag under which a setting serves the keys of its own environment alone. */
+const envScopedBeta = "env-scoped-integrations-2026-03-28";
+
+export type CredentialQuery = {
+  call: Pick<RoutedCall, "params" | "environment" | "betas">;
+  provider: string;
+  /** What the model is called: by the caller, and by the provider. */
+  names: readonly string[];
+  /** Credentials that stand beside the model in a load balancing group, and the parameter that holds the group. */
+  member: { credentials: Readonly<Record<string, unknown>>; param: string } | undefined;
+  settings: readonly OpenSetting[];
+  fromEnvironment: EnvironmentCredential | undefined;
+  random: () => number;
+};
+
+/**
+ * The credentials for one model of one provider, in the order in which they are tried. They come from one source, the first that
+ * has any: the member of the group, `customer_credentials`, `credential_override`, stored settings, environment variables. So
+ * nobody's calls are paid by another source because the right one ran dry. Several of one source are drawn by weight.
+ */
+export function findCredentials(query: CredentialQuery): UsableCredential[] {
+  const { call, provider, names, member, random } = query;
+  const own =
+    member === undefined
+      ? callerCredentials(call.params, provider, names)
+      : memberCredentials(member.credentials, provider, member.param);
+  const usable = (own ?? storedCredentials(query)).filter((credential) => servesModel(credential, names));
+  if (own !== undefined || usable.length > 0) return weightedOrder(usable, ({ weight }) => weight, random);
+  return query.fromEnvironment === undefined ? [] : [environmentCredential(query.fromEnvironment)];
+}
+
+function storedCredentials({ settings, provider, call }: CredentialQuery): readonly OpenSetting[] {
+  return ofEnvironment(
+    settings.filter((setting) => setting.provider === provider),
+    call.environment,
+    call.betas,
+  );
+}
+
+/** Settings of the key's environment, or of both. Where there are none, those of the other, unless the beta keeps them apart. */
+export function ofEnvironment(
+  settings: readonly OpenSetting[],
+  environment: Environment,
+  betas: ReadonlySet<string>,
+): readonly OpenSetting[] {
+  const own = settings.filter((setting) => setting.environment === null || setting.environment === environment);
+  return own.length > 0 || betas.has(envScopedBeta) ? own : settings;
+}
+
+function environmentCredential({ apiKey, fields }: EnvironmentCredential): UsableCredential {
+  return {
+    credential: { ...(apiKey !== undefined && { apiKey: apiKey.reveal() }), fields },
+    // The operator's address, where there is one, is every credential's default.
+    baseUrl: undefined,
+    isCallerHost: false,
+    weight: 1,
+    availableModels: undefined,
+    excludeModels: [],
+  };
+}

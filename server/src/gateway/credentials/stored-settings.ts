@@ -1,0 +1,106 @@
+import { ServiceError } from "../../domain/errors.ts";
+import type { SealedProviderSetting } from "../../domain/provider-setting.ts";
+import type { Environment } from "../../domain/principal.ts";
+import { ExpiringLru } from "../../lib/expiring-lru.ts";
+import { limits } from "../../limits.ts";
+import type { ProviderSettingStore } from "../../storage/control/provider-setting-store.ts";
+import type { SecretBox } from "./secret-box.ts";
+import type { UsableCredential } from "./usable-credential.ts";
+
+/** A setting ready for use. */
+export type OpenSetting = UsableCredential & { provider: string; environment: Environment | null };
+
+/**
+ * The enabled provider settings of organisations, opened and kept in memory for seconds: a change on another node is felt after
+ * `limits.cachedProviderSettingMs`, one on this node at once.
+ */
+export type StoredSettings = {
+  /** At once where they were asked for lately. @throws ServiceError `unavailable` when the store does not answer. */
+  of(organizationId: string): readonly OpenSetting[] | Promise<readonly OpenSetting[]>;
+  /** Drops what is known of an organisation whose settings changed. */
+  forget(organizationId: string): void;
+};
+
+export type StoredSettingsDeps = {
+  store: Pick<ProviderSettingStore, "list">;
+  box: SecretBox;
+  now: () => number;
+  /** Told of each setting that could not be opened and is left out. */
+  onUnreadable?: () => void;
+};
+
+type Known = { settings: readonly OpenSetting[]; loadedMs: number };
+
+export function createStoredSettings({ store, box, now, onUnreadable }: StoredSettingsDeps): StoredSettings {
+  const freshMs = limits.cachedProviderSettingMs;
+  // Kept longer than it is fresh, for when the store does not answer.
+  const known = new ExpiringLru<string, Known>({
+    maxEntries: limits.cachedProviderSettings,
+    ttlMs: limits.staleProviderSettingMs,
+    nowMs: now,
+  });
+  const loads = new Map<string, Promise<readonly OpenSetting[]>>();
+
+  const openAll = (rows: readonly SealedProviderSetting[]): OpenSetting[] =>
+    rows.flatMap((row) => {
+      if (!row.is_enabled) return [];
+      const opened = openSetting(row, box);
+      if (opened === undefined) onUnreadable?.();
+      return opened ?? [];
+    });
+
+  const load = (organizationId: string): Promise<readonly OpenSetting[]> => {
+    const loadedMs = now();
+    const loading: Promise<readonly OpenSetting[]> = store
+      .list(organizationId)
+      .then((rows) => {
+        const settings = openAll(rows);
+        // Where `forget` came between, what was read may be older than the change: good for this call, not to be kept.
+        if (loads.get(organizationId) === loading) known.set(organizationId, { settings, loadedMs });
+        return settings;
+      })
+      .catch((cause: unknown) => {
+        const stale = known.get(organizationId);
+        if (stale !== undefined) return stale.settings;
+        throw new ServiceError("unavailable", "Provider settings cannot be read just now.", { retryAfterS: 1, cause });
+      })
+      .finally(() => {
+        if (loads.get(organizationId) === loading) loads.delete(organizationId);
+      });
+    loads.set(organizationId, loading);
+    return loading;
+  };
+
+  return {
+    of: (organizationId) => {
+      const entry = known.get(organizationId);
+      const ageMs = entry === undefined ? Number.POSITIVE_INFINITY : now() - entry.loadedMs;
+      if (entry !== undefined && ageMs < freshMs) {
+        // Busy organisations never wait: what will soon be too old is read anew beside the call.
+        if (ageMs > freshMs / 2 && !loads.has(organizationId)) load(organizationId).catch(() => {});
+        return entry.settings;
+      }
+      return loads.get(organizationId) ?? load(organizationId);
+    },
+    forget: (organizationId) => {
+      loads.delete(organizationId);
+      known.delete(organizationId);
+    },
+  };
+}
+
+function openSetting(row: SealedProviderSetting, box: SecretBox): OpenSetting | undefined {
+  const secrets = row.secret === null ? {} : box.open(row.secret, row);
+  if (secrets === undefined) return undefined;
+  const { api_key: apiKey, ...secretFields } = secrets;
+  return {
+    provider: row.provider,
+    environment: row.environment,
+    credential: { ...(apiKey !== undefined && { apiKey }), fields: { ...row.fields, ...secretFields } },
+    baseUrl: row.base_url ?? undefined,
+    isCallerHost: false,
+    weight: row.weight,
+    availableModels: row.available_models ?? undefined,
+    excludeModels: row.exclude_models,
+  };
+}

@@ -1,0 +1,24 @@
+import type { Credential } from "../providers/provider.ts";
+
+/** A credential for one provider, from wherever it comes. */
+export type UsableCredential = {
+  credential: Credential;
+  /** Undefined: where the provider is by default. */
+  baseUrl: string | undefined;
+  /** The caller chose `baseUrl` in this request. */
+  isCallerHost: boolean;
+  /** Above 0. */
+  weight: number;
+  /** Undefined: all. */
+  availableModels: readonly string[] | undefined;
+  excludeModels: readonly string[];
+};
+
+/** @param names what the model is called: by the caller, and by the provider */
+export function servesModel(usable: UsableCredential, names: readonly string[]): boolean {
+  const { availableModels, excludeModels } = usable;
+  return (
+    !names.some((name) => excludeModels.includes(name)) &&
+    (availableModels === undefined || names.some((name) => availableModels.includes(name)))
+  );
+}

@@ -1,0 +1,77 @@
+import { ServiceError } from "../../domain/errors.ts";
+import { weightedOrder } from "../../lib/weighted-order.ts";
+import { limits } from "../../limits.ts";
+import { providerName } from "./provider-names.ts";
+import type { RoutedCall, RoutingParams, WeightedModel } from "./plan.ts";
+
+/** A model name that may answer the call, and where it was named. */
+export type Candidate = {
+  name: string;
+  /** The parameter to blame where the name means nothing. */
+  param: "model" | "models" | "fallback_models" | "load_balance_group" | "load_balance_models";
+  /** Credentials of a member of a load balancing group, for it alone. */
+  credentials?: Readonly<Record<string, unknown>>;
+};
+
+/**
+ * The model names of a call in the order in which they are tried, each once: the members of a load balancing group as drawn by
+ * weight, which take the place of `model`; else `model` and then `models`; then `fallback_models`. With `disable_fallback` the first
+ * alone.
+ * @throws ServiceError `invalid_request` naming the parameter.
+ */
+export function listCandidates(call: RoutedCall, random: () => number): Candidate[] {
+  const { params } = call;
+  const named = [...firstChoices(call, random), ...listed("fallback_models", params.fallback_models)];
+  if (named.length === 0) throw badParam("model", "No model is named.");
+  const names = new Set<string>();
+  const all = named.filter(({ name, credentials }) => {
+    // Two members of a group may be one model with different credentials.
+    const key = credentials === undefined ? name : `${name}\u0000${JSON.stringify(credentials)}`;
+    return !names.has(key) && names.add(key);
+  });
+  const excluded = new Set(params.exclude_models);
+  const candidates = all.filter(({ name }) => !excluded.has(name));
+  if (candidates.length === 0) throw badParam("exclude_models", "exclude_models leaves no model to ask.");
+  if (candidates.length > limits.modelsPerCall) {
+    throw badParam(candidates.at(-1)?.param ?? "models", `A call may name ${limits.modelsPerCall} models at most.`);
+  }
+  return params.disable_fallback ? candidates.slice(0, 1) : candidates;
+}
+
+function firstChoices({ model, params }: RoutedCall, random: () => number): Candidate[] {
+  const group = membersOf(params);
+  if (group !== undefined) {
+    return weightedOrder(group.members, ({ weight }) => weight ?? 1, random).map(({ model, credentials }) => ({
+      name: model,
+      param: group.param,
+      ...(credentials && { credentials }),
+    }));
+  }
+  const own: Candidate[] = model === "" ? [] : [{ name: model, param: "model" }];
+  return [...own, ...listed("models", params.models)];
+}
+
+function membersOf(
+  params: RoutingParams,
+): { param: "load_balance_group" | "load_balance_models"; members: readonly WeightedModel[] } | undefined {
+  const { load_balance_group: group, load_balance_models: models } = params;
+  if (models !== undefined && models.length > 0) return { param: "load_balance_models", members: models };
+  if (group === undefined) return undefined;
+  if (group.models === undefined || group.models.length === 0) {
+    throw badParam("load_balance_group", "load_balance_group has to list its models: groups are not stored.");
+  }
+  return { param: "load_balance_group", members: group.models };
+}
+
+function listed(param: Candidate["param"], names: readonly string[] | undefined): Candidate[] {
+  return (names ?? []).map((name) => ({ name, param }));
+}
+
+/** Providers that the call must not reach, by our names. */
+export function excludedProviders(params: RoutingParams): ReadonlySet<string> {
+  return new Set(params.exclude_providers?.map(providerName));
+}
+
+export function badParam(param: string, message: string): ServiceError {
+  return new ServiceError("invalid_request", message, { errors: { [param]: [message] } });
+}

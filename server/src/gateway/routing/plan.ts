@@ -1,0 +1,99 @@
+import type { Environment } from "../../domain/principal.ts";
+import type { ChatTranslator, Target, UpstreamProblem } from "../providers/provider.ts";
+import type { Operation, Quirks } from "../providers/quirks.ts";
+
+/** A call as routing sees it. */
+export type RoutedCall = {
+  organizationId: string;
+  /** That of the key. */
+  environment: Environment;
+  /** As the caller named it; "" where only `models` or a load balancing group name one. */
+  model: string;
+  params: RoutingParams;
+  /** X-Svc-Route-Provider. */
+  routeProvider?: string | undefined;
+  betas: ReadonlySet<string>;
+  operation: Operation;
+};
+
+/** The service parameters that routing reads, in the shapes that they were checked for. Seconds. */
+export type RoutingParams = {
+  fallback_models?: readonly string[] | undefined;
+  disable_fallback?: boolean | undefined;
+  load_balance_group?: { group_id?: string | undefined; models?: readonly WeightedModel[] | undefined } | undefined;
+  load_balance_models?: readonly WeightedModel[] | undefined;
+  models?: readonly string[] | undefined;
+  exclude_providers?: readonly string[] | undefined;
+  exclude_models?: readonly string[] | undefined;
+  model_name_map?: Readonly<Record<string, string>> | undefined;
+  retry_params?:
+    | { retry_enabled: boolean; num_retries?: number | undefined; retry_after?: number | undefined }
+    | undefined;
+  retries?: number | undefined;
+  customer_credentials?: CredentialsByName | readonly WeightedCredentials[] | undefined;
+  credential_override?: CredentialsByName | undefined;
+};
+
+export type WeightedModel = {
+  model: string;
+  weight?: number | undefined;
+  credentials?: Readonly<Record<string, unknown>> | undefined;
+};
+
+/** `{openai: {api_key, …}}`, by provider or, for an override, by model. */
+export type CredentialsByName = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+export type WeightedCredentials = {
+  credentials: CredentialsByName;
+  weight?: number | undefined;
+  available_models?: readonly string[] | undefined;
+  exclude_models?: readonly string[] | undefined;
+};
+
+/** One call of one upstream with one credential. */
+export type Attempt = {
+  /** The name that led here: the caller's `model`, a fallback's, or that of a group's member. */
+  model: string;
+  target: Target;
+  /** Undefined: the upstream speaks OpenAI's wire. */
+  translator: ChatTranslator | undefined;
+  quirks: Quirks;
+  /** Tells the organisation's credentials and models apart in the cool-down; no part of a secret can be read from it. */
+  credentialId: string;
+  /** The caller chose the address in this very request: it gets the caller's own key or none. */
+  isCallerHost: boolean;
+  /** Whoever runs the server chose the address: it may be private. */
+  isOperatorHost: boolean;
+};
+
+/** How an attempt ended for the credential that it used. `aborted` says nothing of the upstream: the client left. */
+export type Outcome = "success" | "aborted" | UpstreamProblem;
+
+/**
+ * The attempts of one call, one after the other. At most `(retries + 1) × models` of them, none begun after the deadline.
+ */
+export type Plan = {
+  /** Every model that may be tried, in order. */
+  models: readonly string[];
+  /**
+   * The attempt to make now: the first, or the one after the attempt that ended in `problem`. It has waited already, as long as
+   * back-off, `Retry-After` and the cool-down of its credential ask. Undefined: give up, and answer `lastProblem()`.
+   * @throws the signal's reason when the client leaves meanwhile.
+   */
+  next(problem?: UpstreamProblem): Promise<{ attempt: Attempt; waitedMs: number } | undefined>;
+  /** The problem to answer with after giving up. */
+  lastProblem(): UpstreamProblem;
+  /**
+   * How the attempt ended, once, as soon as it is known: success at its first content byte. `next` does it for the problem that
+   * it is given.
+   */
+  report(attempt: Attempt, outcome: Outcome): void;
+};
+
+/** What routing knows of a provider. */
+export type ProviderEntry = {
+  translator: ChatTranslator | undefined;
+  quirks: Quirks;
+  /** The vendor's own address; "" for what answers inside this process; undefined where a credential has to name it. */
+  baseUrl: string | undefined;
+};

@@ -1,0 +1,35 @@
+/** Other spellings of a provider, as model names, headers and parameters have them → ours. */
+const aliases: Readonly<Record<string, string>> = {
+  azure_openai: "azure",
+  "azure-openai": "azure",
+  google: "gemini",
+  google_ai_studio: "gemini",
+  "google-ai-studio": "gemini",
+  google_gemini: "gemini",
+  vertex_ai: "gemini",
+  "vertex-ai": "gemini",
+  aws: "bedrock",
+  aws_bedrock: "bedrock",
+  "aws-bedrock": "bedrock",
+  "amazon-bedrock": "bedrock",
+  together_ai: "together",
+  togetherai: "together",
+  fireworks_ai: "fireworks",
+  "fireworks-ai": "fireworks",
+  mistralai: "mistral",
+  mistral_ai: "mistral",
+  "x-ai": "xai",
+  x_ai: "xai",
+  grok: "xai",
+  "perplexity-ai": "perplexity",
+  perplexity_ai: "perplexity",
+};
+
+/** What an organisation may call a provider of its own. */
+export const providerNamePattern = /^[a-z0-9][a-z0-9_-]{0,63}$/;
+
+/** Our name for what a caller called a provider; a name that we do not know stays as it is, in lower case. */
+export function providerName(name: string): string {
+  const lower = name.trim().toLowerCase();
+  return Object.hasOwn(aliases, lower) ? (aliases[lower] ?? lower) : lower;
+}

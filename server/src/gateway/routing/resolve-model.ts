@@ -1,0 +1,43 @@
+import type { Catalogue } from "../models/catalogue.ts";
+import { providerName } from "./provider-names.ts";
+
+/** A model under the name that `provider` has for it. */
+export type ModelAt = { provider: string; model: string };
+
+export type ResolverDeps = {
+  catalogue: Catalogue;
+  /** Whether there is such a provider for this call: one of ours, or one that the organisation or the caller brings. */
+  isProvider: (name: string) => boolean;
+  /** Where models go that no catalogue knows: a provider whose address the operator has set to a server of their own. */
+  ownServer: string | undefined;
+};
+
+/** Providers whose own names of models have a vendor before a slash: `openai/gpt-oss-120b` is Groq's name. */
+const resellers: ReadonlySet<string> = new Set([
+  "openrouter",
+  "together",
+  "fireworks",
+  "groq",
+  "cerebras",
+  "ollama",
+  "vllm",
+]);
+
+/**
+ * Who may answer to a model name, most preferred first; empty for a name that means nothing.
+ * @param pin the provider that the caller insists on; a prefix of the name then says nothing of where to go
+ */
+export function resolveModel(name: string, pin: string | undefined, deps: ResolverDeps): ModelAt[] {
+  const slash = name.indexOf("/");
+  const prefix = slash > 0 ? providerName(name.slice(0, slash)) : undefined;
+  const rest = name.slice(slash + 1);
+
+  if (pin !== undefined) {
+    const isForeign = prefix !== undefined && deps.isProvider(prefix) && !resellers.has(pin);
+    return [{ provider: pin, model: prefix === pin || isForeign ? rest : name }];
+  }
+  if (prefix !== undefined && rest !== "" && deps.isProvider(prefix)) return [{ provider: prefix, model: rest }];
+  const sellers = deps.catalogue.providersOf(name).filter(deps.isProvider);
+  if (sellers.length > 0) return sellers.map((provider) => ({ provider, model: name }));
+  return deps.ownServer === undefined ? [] : [{ provider: deps.ownServer, model: name }];
+}

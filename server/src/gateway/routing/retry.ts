@@ -1,0 +1,71 @@
+import { limits } from "../../limits.ts";
+import type { UpstreamProblem } from "../providers/provider.ts";
+import type { RoutingParams } from "./plan.ts";
+
+/** `retries` beyond the first attempt of each model; `baseMs` before the first of them. */
+export type RetryPolicy = { retries: number; baseMs: number };
+
+const baseMs = 200;
+const retriesWhereEnabled = 3;
+
+/** `retry_params` win over the shorthand `retries`; without either there are `limits.defaultRetries`. */
+export function readRetryPolicy(params: Pick<RoutingParams, "retry_params" | "retries">): RetryPolicy {
+  const { retry_params, retries } = params;
+  if (retry_params === undefined) return { retries: retries ?? limits.defaultRetries, baseMs };
+  if (!retry_params.retry_enabled) return { retries: 0, baseMs };
+  return {
+    retries: retry_params.num_retries ?? retriesWhereEnabled,
+    baseMs: retry_params.retry_after === undefined ? baseMs : retry_params.retry_after * 1_000,
+  };
+}
+
+/**
+ * What to do about a problem:
+ * - `give_up`: the request is at fault, and every model would refuse it.
+ * - `other_credential`: ours is; the same model with the next credential, else the next model.
+ * - `retry`: the same model again, later or with another credential, then the next model.
+ * - `other_model`: this model will not answer, another may.
+ */
+export type Verdict = "give_up" | "other_credential" | "retry" | "other_model";
+
+export function judge(problem: UpstreamProblem): Verdict {
+  switch (problem.kind) {
+    // A model that was retired is what fallback models are for; a bad request is bad for them too.
+    case "request":
+      return problem.status === 404 ? "other_model" : "give_up";
+    case "credential":
+      return "other_credential";
+    case "busy":
+      return "retry";
+    case "fault":
+      return isTransient(problem.status) ? "retry" : "other_model";
+    default:
+      return "other_model";
+  }
+}
+
+/** No status (0) is a fault of the network, 2xx an error within a stream or a body. */
+function isTransient(status: number): boolean {
+  return status < 300 || status === 408 || status === 409 || status === 429 || status >= 500;
+}
+
+/**
+ * Milliseconds before retry `n` (from 0) of a model: what the upstream asked for, up to a tenth more, so that those it refused
+ * together do not come back together; else a back-off that doubles, between half and all of it. Never more than
+ * `limits.retryWaitMs`; undefined where the upstream asks for more than that.
+ * @param random at least 0, below 1
+ */
+export function retryDelayMs(
+  policy: RetryPolicy,
+  n: number,
+  problem: UpstreamProblem,
+  random: () => number,
+): number | undefined {
+  const maxMs = limits.retryWaitMs;
+  const askedMs = problem.retryAfterMs;
+  if (askedMs !== undefined && askedMs >= 0) {
+    return askedMs > maxMs ? undefined : Math.min(maxMs, askedMs * (1 + random() / 10));
+  }
+  const fullMs = Math.min(maxMs, policy.baseMs * 2 ** Math.min(n, 30));
+  return fullMs * (0.5 + random() / 2);
+}

@@ -1,0 +1,217 @@
+import { createHmac, randomBytes } from "node:crypto";
+import { ServiceError } from "../../domain/errors.ts";
+import { callerProviders } from "../credentials/caller-credentials.ts";
+import { findCredentials, type EnvironmentCredential } from "../credentials/credential-sources.ts";
+import type { OpenSetting, StoredSettings } from "../credentials/stored-settings.ts";
+import type { UsableCredential } from "../credentials/usable-credential.ts";
+import type { Catalogue } from "../models/catalogue.ts";
+import { badParam, excludedProviders, listCandidates, type Candidate } from "./list-candidates.ts";
+import type { Attempt, Plan, ProviderEntry, RoutedCall } from "./plan.ts";
+import { providerName } from "./provider-names.ts";
+import { customProvider } from "./provider-table.ts";
+import { resolveModel, type ModelAt } from "./resolve-model.ts";
+import { readRetryPolicy } from "./retry.ts";
+import { runPlan, type Leg, type PlanDeps } from "./run-plan.ts";
+
+export type Router = {
+  /**
+   * Where a call may go.
+   * @param signal aborted when the client leaves
+   * @throws ServiceError `invalid_request` for a parameter that makes no sense, an unknown model or provider among them;
+   * `upstream_failed` when nothing that could answer has a credential.
+   */
+  plan(call: RoutedCall, signal: AbortSignal): Promise<Plan>;
+};
+
+export type RouterDeps = PlanDeps & {
+  providers: ReadonlyMap<string, ProviderEntry>;
+  catalogue: Catalogue;
+  settings: StoredSettings;
+  /** By provider; those of which the environment says nothing are absent. */
+  environment: ReadonlyMap<string, EnvironmentCredential>;
+};
+
+export function createRouter(deps: RouterDeps): Router {
+  const idKey = randomBytes(32);
+  return {
+    plan: async (call, signal) => {
+      const known = deps.settings.of(call.organizationId);
+      const settings = known instanceof Promise ? await known : known;
+      const legs = new LegFinder(deps, call, settings, idKey).findAll();
+      return runPlan(legs, readRetryPolicy(call.params), deps, signal);
+    },
+  };
+}
+
+/** Finds who answers to the models of one call, and with which credentials. */
+class LegFinder {
+  readonly #deps: RouterDeps;
+  readonly #call: RoutedCall;
+  readonly #settings: readonly OpenSetting[];
+  readonly #idKey: Buffer;
+  readonly #brought: ReadonlySet<string>;
+  readonly #excluded: ReadonlySet<string>;
+  readonly #pin: string | undefined;
+
+  constructor(deps: RouterDeps, call: RoutedCall, settings: readonly OpenSetting[], idKey: Buffer) {
+    this.#deps = deps;
+    this.#call = call;
+    this.#settings = settings;
+    this.#idKey = idKey;
+    this.#brought = new Set([...callerProviders(call.params), ...settings.map(({ provider }) => provider)]);
+    this.#excluded = excludedProviders(call.params);
+    this.#pin = this.#readPin();
+  }
+
+  findAll(): Leg[] {
+    const legs: Leg[] = [];
+    const missing: ModelAt[] = [];
+    for (const candidate of listCandidates(this.#call, this.#deps.random)) {
+      const places = this.#placesOf(candidate);
+      const leg = this.#findLeg(candidate, places);
+      if (leg !== undefined) legs.push(leg);
+      else missing.push(...places.slice(0, 1));
+    }
+    if (legs.length > 0) return legs;
+    const [first] = missing;
+    if (first === undefined) throw badParam("exclude_providers", "exclude_providers leaves no model to ask.");
+    throw withoutCredential(first.provider);
+  }
+
+  /** Where the candidate's name leads, without providers that the call excludes. */
+  #placesOf(candidate: Candidate): ModelAt[] {
+    const { operation } = this.#call;
+    const places = this.#resolve(candidate);
+    if (places.length === 0) {
+      const message = `${candidate.param} names an unknown model: ${candidate.name}. Say which provider has it, as in openai/${candidate.name}.`;
+      throw badParam(candidate.param, message);
+    }
+    const able = places.filter(
+      ({ provider }) => operation === "chat" || this.#entry(provider).translator === undefined,
+    );
+    if (able.length === 0) {
+      throw badParam(candidate.param, `${places[0]?.provider ?? ""} cannot be asked for this here: ${operation}.`);
+    }
+    return able.filter(({ provider }) => !this.#excluded.has(provider));
+  }
+
+  /** Of several providers the first that has a credential answers; its credentials stand in for each other. */
+  #findLeg(candidate: Candidate, places: readonly ModelAt[]): Leg | undefined {
+    for (const place of places) {
+      const attempts = this.#attemptsAt(candidate, place);
+      if (attempts.length > 0) return { model: candidate.name, attempts };
+    }
+    return undefined;
+  }
+
+  #resolve({ name, param }: Candidate): ModelAt[] {
+    const { catalogue, environment } = this.#deps;
+    const isProvider = (provider: string): boolean => this.#isProvider(provider);
+    const hasPrefix = name.includes("/") && isProvider(providerName(name.slice(0, name.indexOf("/"))));
+    // The pin is about `model`; another name may say for itself where it leads.
+    const pin = param === "model" || !hasPrefix ? this.#pin : undefined;
+    const listed =
+      pin === undefined && !hasPrefix
+        ? this.#settings.filter((setting) => setting.availableModels?.includes(name))
+        : [];
+    const ownServer = environment.get("openai")?.baseUrl === undefined ? undefined : "openai";
+    return [
+      ...listed.map(({ provider }) => ({ provider, model: name })),
+      ...resolveModel(name, pin, { catalogue, isProvider, ownServer }),
+    ];
+  }
+
+  #attemptsAt({ name, credentials, param }: Candidate, { provider, model }: ModelAt): Attempt[] {
+    const entry = this.#entry(provider);
+    const upstream = provider === "azure" ? this.#deploymentOf(name, model) : model;
+    const found =
+      entry.baseUrl === ""
+        ? [keyless]
+        : findCredentials({
+            call: this.#call,
+            provider,
+            names: [...new Set([name, model, upstream])],
+            member: credentials && { credentials, param },
+            settings: this.#settings,
+            fromEnvironment: this.#deps.environment.get(provider),
+            random: this.#deps.random,
+          });
+    return found.flatMap((usable) => this.#attempt(name, { provider, model: upstream }, entry, usable) ?? []);
+  }
+
+  /** Undefined where nobody says at which address the provider is. */
+  #attempt(
+    name: string,
+    { provider, model }: ModelAt,
+    entry: ProviderEntry,
+    usable: UsableCredential,
+  ): Attempt | undefined {
+    const { credential } = usable;
+    const operatorUrl = usable.baseUrl === undefined ? this.#deps.environment.get(provider)?.baseUrl : undefined;
+    const baseUrl = usable.baseUrl ?? operatorUrl ?? entry.baseUrl ?? regionUrl(provider, credential.fields["region"]);
+    if (baseUrl === undefined) return undefined;
+    return {
+      model: name,
+      target: { provider, model, baseUrl, credential },
+      translator: entry.translator,
+      quirks: entry.quirks,
+      credentialId: this.#credentialId([
+        provider,
+        model,
+        baseUrl,
+        credential.apiKey ?? "",
+        JSON.stringify(credential.fields),
+      ]),
+      isCallerHost: usable.isCallerHost,
+      isOperatorHost: operatorUrl !== undefined,
+    };
+  }
+
+  /** Of one organisation and one model, so that no other suffers when it cools down. */
+  #credentialId(parts: readonly string[]): string {
+    const hash = createHmac("sha256", this.#idKey).update(JSON.stringify([this.#call.organizationId, ...parts]));
+    return hash.digest("base64url");
+  }
+
+  #deploymentOf(name: string, model: string): string {
+    const map = this.#call.params.model_name_map ?? {};
+    return map[name] ?? map[model] ?? model;
+  }
+
+  #readPin(): string | undefined {
+    const { routeProvider } = this.#call;
+    if (routeProvider === undefined || routeProvider.trim() === "") return undefined;
+    const pin = providerName(routeProvider);
+    if (!this.#isProvider(pin))
+      throw badParam("X-Svc-Route-Provider", "X-Svc-Route-Provider names an unknown provider.");
+    return pin;
+  }
+
+  #isProvider(name: string): boolean {
+    return this.#deps.providers.has(name) || this.#brought.has(name);
+  }
+
+  #entry(provider: string): ProviderEntry {
+    return this.#deps.providers.get(provider) ?? customProvider;
+  }
+}
+
+const keyless: UsableCredential = {
+  credential: { fields: {} },
+  baseUrl: undefined,
+  isCallerHost: false,
+  weight: 1,
+  availableModels: undefined,
+  excludeModels: [],
+};
+
+function regionUrl(provider: string, region: string | undefined): string | undefined {
+  return provider === "bedrock" && region !== undefined ? `https://bedrock-runtime.${region}.amazonaws.com` : undefined;
+}
+
+function withoutCredential(provider: string): ServiceError {
+  return new ServiceError(
+    "upstream_failed",
+    `There is no credential for ${provider}: add one to the provider settings, or send customer_credentials or credential_override.`,
+  );
+}

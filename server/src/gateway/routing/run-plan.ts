@@ -1,0 +1,174 @@
+import { limits } from "../../limits.ts";
+import type { UpstreamProblem } from "../providers/provider.ts";
+import type { CoolDown } from "./cool-down.ts";
+import type { Attempt, Plan } from "./plan.ts";
+import { judge, retryDelayMs, type RetryPolicy } from "./retry.ts";
+
+/** One model of a call, with every credential that may be used for it, best first; never empty. */
+export type Leg = { model: string; attempts: readonly Attempt[] };
+
+export type PlanDeps = {
+  coolDown: CoolDown;
+  now: () => number;
+  random: () => number;
+  /** Rejects with the signal's reason. */
+  sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  onRetry?: (kind: "retry" | "fallback") => void;
+};
+
+/** Walks through the legs of a call, best first; those whose every credential cools down come last. */
+export function runPlan(legs: readonly Leg[], policy: RetryPolicy, deps: PlanDeps, signal: AbortSignal): Plan {
+  const ready = legs.filter((leg) => leg.attempts.some(({ credentialId }) => deps.coolDown.isReady(credentialId)));
+  const order = ready.length === legs.length ? legs : [...ready, ...legs.filter((leg) => !ready.includes(leg))];
+  const walk = new PlanWalk(order, policy, deps, signal);
+  return {
+    models: order.map(({ model }) => model),
+    next: (problem) => walk.next(problem),
+    lastProblem: () => walk.lastProblem,
+    report: (attempt, outcome) => deps.coolDown.report(attempt.credentialId, outcome),
+  };
+}
+
+/** Where a call stands. */
+class PlanWalk {
+  lastProblem: UpstreamProblem = { kind: "busy", status: 0, message: "The provider did not answer in time." };
+
+  readonly #legs: readonly Leg[];
+  readonly #policy: RetryPolicy;
+  readonly #deps: PlanDeps;
+  readonly #signal: AbortSignal;
+  readonly #deadlineMs: number;
+  #leg = 0;
+  /** Attempts begun on this leg, and how many of them had to wait. */
+  #tries = 0;
+  #waits = 0;
+  #delayMs = 0;
+  /** Credentials of this leg that were tried, and those that are of no use. */
+  readonly #tried = new Set<Attempt>();
+  readonly #dead = new Set<Attempt>();
+  #current: Attempt | undefined;
+  #isOver = false;
+
+  constructor(legs: readonly Leg[], policy: RetryPolicy, deps: PlanDeps, signal: AbortSignal) {
+    this.#legs = legs;
+    this.#policy = policy;
+    this.#deps = deps;
+    this.#signal = signal;
+    this.#deadlineMs = deps.now() + limits.routeDeadlineMs;
+  }
+
+  async next(problem: UpstreamProblem | undefined): Promise<{ attempt: Attempt; waitedMs: number } | undefined> {
+    const startedMs = this.#deps.now();
+    if (problem !== undefined && this.#current !== undefined) {
+      this.#deps.coolDown.report(this.#current.credentialId, problem);
+      this.#moveOn(problem);
+    }
+    while (!this.#isOver) {
+      const attempt = this.#choose();
+      if (this.#isLate()) this.#isOver = true;
+      else if (attempt === undefined) this.#nextLeg();
+      else if (await this.#begin(attempt)) return { attempt, waitedMs: this.#deps.now() - startedMs };
+    }
+    return undefined;
+  }
+
+  /** Decides what comes after a problem. */
+  #moveOn(problem: UpstreamProblem): void {
+    this.lastProblem = problem;
+    const verdict = judge(problem);
+    if (verdict === "give_up") this.#isOver = true;
+    else if (verdict === "other_model" || this.#tries > this.#policy.retries) this.#nextLeg();
+    else if (verdict === "other_credential") {
+      if (this.#current) this.#dead.add(this.#current);
+      this.#count("retry");
+    } else this.#retry(problem);
+  }
+
+  /** A credential that was not tried yet need not wait. */
+  #retry(problem: UpstreamProblem): void {
+    this.#count("retry");
+    if (this.#untried().length > 0) return;
+    const delayMs = retryDelayMs(this.#policy, this.#waits, problem, this.#deps.random);
+    if (delayMs === undefined || this.#deps.now() + delayMs > this.#deadlineMs) return this.#nextLeg();
+    this.#waits += 1;
+    this.#delayMs = delayMs;
+    return undefined;
+  }
+
+  #nextLeg(): void {
+    this.#leg += 1;
+    this.#tries = 0;
+    this.#waits = 0;
+    this.#delayMs = 0;
+    this.#tried.clear();
+    this.#dead.clear();
+    if (this.#leg >= this.#legs.length) this.#isOver = true;
+    else this.#count("fallback");
+  }
+
+  #usable(): Attempt[] {
+    return this.#legs[this.#leg]?.attempts.filter((attempt) => !this.#dead.has(attempt)) ?? [];
+  }
+
+  #untried(): Attempt[] {
+    return this.#usable().filter((attempt) => !this.#tried.has(attempt));
+  }
+
+  /** The best credential: not tried before those that were, ready before those that cool down. */
+  #choose(): Attempt | undefined {
+    const untried = this.#untried();
+    const isReady = ({ credentialId }: Attempt): boolean => this.#deps.coolDown.isReady(credentialId);
+    const usable = untried.length > 0 ? untried : this.#usable();
+    return usable.find(isReady) ?? usable[0];
+  }
+
+  /** Waits until the attempt may begin; false when it may not after all, and something else was decided. */
+  async #begin(attempt: Attempt): Promise<boolean> {
+    const { coolDown } = this.#deps;
+    const coolingMs = coolDown.remainingMs(attempt.credentialId);
+    // A short rest is waited out. At the end of a long one nobody is left to wait: one call tries at once.
+    await this.#wait(Math.max(this.#delayMs, coolingMs <= limits.coolDownWaitMs ? coolingMs : 0));
+    this.#delayMs = 0;
+    if (this.#isLate()) return false;
+    const entry = coolDown.enter(attempt.credentialId);
+    if (entry !== "go") return this.#follow(attempt, entry);
+    this.#take(attempt);
+    return true;
+  }
+
+  /** Another call finds out how the credential does. Its failure is one of ours, so that many calls fail with one attempt. */
+  async #follow(attempt: Attempt, probe: Promise<UpstreamProblem | undefined>): Promise<false> {
+    const timeout = new AbortController();
+    try {
+      const signal = AbortSignal.any([this.#signal, timeout.signal]);
+      const late = this.#deps.sleep(limits.probeMs, signal).then(() => undefined);
+      const problem = await Promise.race([probe, late]);
+      if (problem !== undefined) {
+        this.#take(attempt);
+        this.#moveOn(problem);
+      }
+      return false;
+    } finally {
+      timeout.abort();
+    }
+  }
+
+  #take(attempt: Attempt): void {
+    this.#current = attempt;
+    this.#tries += 1;
+    this.#tried.add(attempt);
+  }
+
+  #isLate(): boolean {
+    return this.#deps.now() > this.#deadlineMs;
+  }
+
+  async #wait(ms: number): Promise<void> {
+    if (ms > 0) await this.#deps.sleep(ms, this.#signal);
+    this.#signal.throwIfAborted();
+  }
+
+  #count(kind: "retry" | "fallback"): void {
+    this.#deps.onRetry?.(kind);
+  }
+}
