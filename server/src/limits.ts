@@ -137,6 +137,10 @@ export const limits = {
   upstreamKeepAliveMs: 15_000,
 
   // Gateway
+  /** One event of an upstream's stream. */
+  upstreamEventBytes: 16 * MiB,
+  /** What of an upstream's error is told. */
+  upstreamMessageChars: 4096,
   /** Items of a list, or members of an object, within one service parameter. */
   serviceParamItems: 256,
 
@@ -163,12 +167,6 @@ export const limits = {
   loginAddressesTracked: 10_000,
   retentionDaysMax: 36_500,
   displayNameChars: 255,
-
-  // Gateway
-  /** One event of an upstream's stream. */
-  upstreamEventBytes: 16 * MiB,
-  /** What of an upstream's error is told. */
-  upstreamMessageChars: 4096,
 
   // Queries
   queryTimeMs: 20_000,

@@ -1,0 +1,86 @@
+import type { Call, ToolResult, Turn } from "../shared/conversation.ts";
+import type { Media } from "../shared/media.ts";
+import { type Part, type TextPart, textOf } from "../shared/parts.ts";
+import { refuse } from "../shared/refuse.ts";
+import { portableToolId } from "../shared/tool-ids.ts";
+import { signedThinking } from "./reasoning.ts";
+
+/** Content of the Messages API. */
+export type Block = Record<string, unknown>;
+
+/** @param withThinking whether earlier thinking may be sent: only a model that thinks takes it */
+export function turnToMessage(turn: Turn, withThinking: boolean): { role: string; content: Block[] } {
+  if (turn.role === "user") {
+    return { role: "user", content: [...turn.results.map(resultBlock), ...turn.parts.map(partBlock)] };
+  }
+  const thinking = withThinking ? signedThinking(turn.thinkingBlocks) : [];
+  return { role: "assistant", content: [...thinking, ...turn.texts.map(textBlock), ...turn.calls.map(callBlock)] };
+}
+
+export function textBlock({ text, cacheControl }: TextPart): Block {
+  return { type: "text", text, ...cached(cacheControl) };
+}
+
+export function cached(cacheControl: unknown): { cache_control?: unknown } {
+  return cacheControl ? { cache_control: cacheControl } : {};
+}
+
+function callBlock({ id, name, arguments: input, source }: Call): Block {
+  return { type: "tool_use", id: portableToolId(id), name, input, ...cached(source["cache_control"]) };
+}
+
+function resultBlock({ callId, parts, cacheControl }: ToolResult): Block {
+  const isPlain = parts.every((part) => part.cacheControl === undefined);
+  const text = isPlain && parts.length <= 1 ? textOf(parts) : undefined;
+  const content = text ?? parts.map(partBlock);
+  return {
+    type: "tool_result",
+    tool_use_id: portableToolId(callId),
+    ...(content.length > 0 ? { content } : {}),
+    ...cached(cacheControl),
+  };
+}
+
+function partBlock(part: Part): Block {
+  if (part.type === "text") return textBlock(part);
+  if (part.type === "audio") return refuse(part.path, "audio cannot be sent to Anthropic");
+  if (part.type === "image") {
+    return { type: "image", source: imageSource(part.media, part.path), ...cached(part.cacheControl) };
+  }
+  return {
+    type: "document",
+    source: documentSource(part.media, part.path),
+    ...(part.name === undefined ? {} : { title: part.name }),
+    ...cached(part.cacheControl),
+  };
+}
+
+function imageSource(media: Media, path: string): Block {
+  if (media.kind === "url") return { type: "url", url: media.url };
+  if (media.kind === "file") return fileSource(media.fileId, path);
+  if (!/^image\/(?:png|jpeg|gif|webp)$/.test(media.mediaType)) {
+    return refuse(path, `${media.mediaType} is no image that Anthropic takes: PNG, JPEG, GIF and WebP are`);
+  }
+  return { type: "base64", media_type: media.mediaType, data: media.base64 };
+}
+
+const textTypes = /^(?:text\/|application\/(?:json|xml|yaml|x-yaml|javascript|csv|x-ndjson)|[\w./-]+\+(?:json|xml))/;
+
+function documentSource(media: Media, path: string): Block {
+  if (media.kind === "url") return { type: "url", url: media.url };
+  if (media.kind === "file") return fileSource(media.fileId, path);
+  if (media.mediaType === "application/pdf") {
+    return { type: "base64", media_type: media.mediaType, data: media.base64 };
+  }
+  // The API takes text as text only, whatever its kind is called.
+  if (textTypes.test(media.mediaType)) {
+    return { type: "text", media_type: "text/plain", data: Buffer.from(media.base64, "base64").toString("utf8") };
+  }
+  return refuse(path, `${media.mediaType} is no document that Anthropic takes: PDF and text are`);
+}
+
+/** Anthropic's own files are referred to; those of others it cannot see. */
+function fileSource(fileId: string, path: string): Block {
+  if (fileId.startsWith("file_")) return { type: "file", file_id: fileId };
+  return refuse(`${path}.file.file_id`, "is no file of Anthropic's: send file_data");
+}

@@ -1,0 +1,52 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { isObject, parseJson } from "../../../lib/json.ts";
+import type { UpstreamProblem } from "../provider.ts";
+import { kindOfStatus, retryAfterMs, upstreamMessage } from "../shared/problems.ts";
+
+const kinds: Readonly<Record<string, UpstreamProblem["kind"]>> = {
+  invalid_request_error: "request",
+  not_found_error: "request",
+  request_too_large: "request",
+  authentication_error: "credential",
+  permission_error: "credential",
+  billing_error: "credential",
+  rate_limit_error: "busy",
+  overloaded_error: "busy",
+  timeout_error: "fault",
+  api_error: "fault",
+};
+
+/** What a reply with an error's status says. */
+export function readProblem(status: number, headers: IncomingHttpHeaders, bytes: Buffer): UpstreamProblem {
+  const parsed = parseJson(bytes);
+  const error = parsed.ok && isObject(parsed.value) ? parsed.value["error"] : undefined;
+  const waitMs = retryAfterMs(headers);
+  return {
+    ...describe(error, status, isObject(error) ? "" : bytes.toString("utf8")),
+    ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }),
+  };
+}
+
+/** An `error` event of a stream, whose status was 200. */
+export function readStreamError(event: Record<string, unknown>): UpstreamProblem {
+  return describe(event["error"], 200, "");
+}
+
+function describe(error: unknown, status: number, otherwise: string): UpstreamProblem {
+  const { type, message } = isObject(error) ? error : {};
+  const said = upstreamMessage(typeof message === "string" ? message : otherwise, `Anthropic answered ${status}`);
+  const byType = typeof type === "string" ? kinds[type] : undefined;
+  // A status is more telling than a type, but within a stream there is only the type.
+  const byStatus = status === 200 ? (byType ?? "fault") : kindOfStatus(status);
+  return {
+    kind: isOutOfMoney(said) || byType === "credential" ? "credential" : byStatus,
+    status,
+    message: said,
+    ...(typeof type === "string" ? { type } : {}),
+  };
+}
+
+/** An empty account is a 400 `invalid_request_error` there, although no request will do. */
+function isOutOfMoney(message: string): boolean {
+  return /credit balance is too low/i.test(message);
+}

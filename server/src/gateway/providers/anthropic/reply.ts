@@ -1,0 +1,77 @@
+import { isObject, parseJson } from "../../../lib/json.ts";
+import { BadReply, type CallFacts, type ChatCompletion, type ChatMessage, type FinishReason } from "../provider.ts";
+import { jsonToolName } from "../shared/response-format.ts";
+import { signedThinking } from "./reasoning.ts";
+import { toUsage } from "./usage.ts";
+
+/** A whole answer of the Messages API as a chat completion. */
+export function fromAnthropic(bytes: Buffer, call: CallFacts): ChatCompletion {
+  const parsed = parseJson(bytes);
+  const reply = parsed.ok ? parsed.value : undefined;
+  if (!isObject(reply) || !Array.isArray(reply["content"])) throw new BadReply("Anthropic's reply is no message");
+  const message = toMessage(reply["content"] as unknown[]);
+  const refusal = refusalOf(reply["stop_details"]);
+  const usage = isObject(reply["usage"]) ? toUsage(reply["usage"]) : undefined;
+  return {
+    id: typeof reply["id"] === "string" ? reply["id"] : call.id,
+    object: "chat.completion",
+    created: call.created,
+    model: call.model,
+    choices: [
+      {
+        index: 0,
+        message: refusal === undefined ? message : { ...message, refusal },
+        finish_reason: toFinishReason(reply["stop_reason"], message.tool_calls !== undefined),
+      },
+    ],
+    ...(usage ? { usage } : {}),
+  };
+}
+
+/** Blocks of other kinds, such as those of tools that Anthropic runs itself, have no place in a chat completion. */
+function toMessage(content: unknown[]): ChatMessage {
+  const blocks = content.filter(isObject);
+  const calls = blocks.filter(({ type }) => type === "tool_use");
+  const answer = calls.find(({ name }) => name === jsonToolName);
+  const texts = answer
+    ? [JSON.stringify(answer["input"] ?? {})]
+    : blocks.flatMap(({ type, text }) => (type === "text" && typeof text === "string" ? [text] : []));
+  const toolCalls = calls
+    .filter(({ name }) => name !== jsonToolName)
+    .map((block) => ({
+      id: String(block["id"]),
+      type: "function" as const,
+      function: { name: String(block["name"]), arguments: JSON.stringify(block["input"] ?? {}) },
+    }));
+  const reasoning = blocks.flatMap(({ type, thinking }) =>
+    type === "thinking" && typeof thinking === "string" ? [thinking] : [],
+  );
+  const thinkingBlocks = signedThinking(blocks);
+  return {
+    role: "assistant",
+    content: texts.length > 0 ? texts.join("") : toolCalls.length > 0 ? null : "",
+    ...(toolCalls.length > 0 ? { tool_calls: toolCalls } : {}),
+    ...(reasoning.join("") === "" ? {} : { reasoning_content: reasoning.join("") }),
+    ...(thinkingBlocks.length > 0 ? { thinking_blocks: thinkingBlocks } : {}),
+  };
+}
+
+const reasons: Readonly<Record<string, FinishReason>> = {
+  end_turn: "stop",
+  stop_sequence: "stop",
+  pause_turn: "stop",
+  max_tokens: "length",
+  model_context_window_exceeded: "length",
+  refusal: "content_filter",
+};
+
+/** @param hasCalls whether calls of the caller's own tools came; the tool of a JSON answer is none */
+export function toFinishReason(reason: unknown, hasCalls: boolean): FinishReason {
+  const known = typeof reason === "string" ? reasons[reason] : undefined;
+  return known ?? (hasCalls ? "tool_calls" : "stop");
+}
+
+export function refusalOf(details: unknown): string | undefined {
+  const explanation = isObject(details) ? details["explanation"] : undefined;
+  return typeof explanation === "string" && explanation !== "" ? explanation : undefined;
+}

@@ -1,0 +1,109 @@
+import { isObject } from "../../../lib/json.ts";
+
+/**
+ * JSON schemas for decoding that is held to them. Anthropic takes a part of JSON Schema and refuses the rest; what it
+ * refuses becomes words in the description, as its own SDKs do.
+ */
+
+type Schema = Record<string, unknown>;
+
+const kept = new Set([
+  "$ref",
+  "$id",
+  "$schema",
+  "type",
+  "enum",
+  "const",
+  "default",
+  "title",
+  "description",
+  "required",
+]);
+const maps = new Set(["properties", "$defs", "definitions"]);
+const formats = new Set("date-time time date duration email hostname uri ipv4 ipv6 uuid".split(" "));
+
+/** The schema with only what the decoder takes. Give it none that `fitsDecoder` denies. */
+export function forDecoder(schema: Schema): Schema {
+  if (typeof schema["$ref"] === "string") return { $ref: schema["$ref"] };
+  const result: Schema = {};
+  const words: string[] = [];
+  for (const [name, value] of Object.entries(schema)) {
+    if (maps.has(name) && isObject(value)) result[name] = mapValues(value, reduce);
+    else if (name === "items") result["items"] = reduce(value);
+    else if (name === "anyOf" || name === "oneOf") result["anyOf"] = Array.isArray(value) ? value.map(reduce) : value;
+    else if (name === "allOf") result["allOf"] = Array.isArray(value) ? value.map(reduce) : value;
+    else if (kept.has(name) || isTaken(name, value)) result[name] = value;
+    else if (name !== "additionalProperties") words.push(`${name}: ${JSON.stringify(value)}`);
+  }
+  if (isObjectSchema(schema)) result["additionalProperties"] = false;
+  if (words.length > 0) {
+    const said = typeof result["description"] === "string" ? `${result["description"]}\n` : "";
+    result["description"] = `${said}{${words.join(", ")}}`;
+  }
+  return result;
+}
+
+/**
+ * Whether a decoder can be held to this schema without changing what it means. Not so for objects of any keys, which
+ * would come out empty, and for schemas that contain themselves.
+ */
+export function fitsDecoder(schema: Schema): boolean {
+  return fits(schema, schema, []);
+}
+
+function fits(schema: unknown, root: Schema, referring: readonly string[]): boolean {
+  if (!isObject(schema)) return typeof schema !== "boolean";
+  const ref = schema["$ref"];
+  if (typeof ref === "string") {
+    if (referring.includes(ref) || referring.length >= maxReferences) return false;
+    const target = resolve(ref, root);
+    return target !== undefined && fits(target, root, [...referring, ref]);
+  }
+  if (isObjectSchema(schema) && !isClosed(schema)) return false;
+  const { properties, items, anyOf, oneOf, allOf } = schema;
+  const children = [
+    ...(isObject(properties) ? Object.values(properties) : []),
+    ...[anyOf, oneOf, allOf].flatMap((list) => (Array.isArray(list) ? (list as unknown[]) : [])),
+    ...(items === undefined ? [] : [items]),
+  ];
+  return children.every((child) => fits(child, root, referring));
+}
+
+// Nested deeper, a schema is not worth the search.
+const maxReferences = 32;
+
+/** Whether it names its keys, and allows no others on purpose. */
+function isClosed(schema: Schema): boolean {
+  const { properties, additionalProperties } = schema;
+  const isOpen = additionalProperties !== undefined && additionalProperties !== false;
+  return (
+    !isOpen && schema["patternProperties"] === undefined && (isObject(properties) || additionalProperties === false)
+  );
+}
+
+function isObjectSchema(schema: Schema): boolean {
+  const { type } = schema;
+  return type === "object" || (Array.isArray(type) && type.includes("object")) || isObject(schema["properties"]);
+}
+
+function isTaken(name: string, value: unknown): boolean {
+  if (name === "format") return typeof value === "string" && formats.has(value);
+  return name === "minItems" && (value === 0 || value === 1);
+}
+
+function reduce(schema: unknown): unknown {
+  return isObject(schema) ? forDecoder(schema) : schema;
+}
+
+function mapValues(object: Schema, map: (value: unknown) => unknown): Schema {
+  return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, map(value)]));
+}
+
+function resolve(ref: string, root: Schema): unknown {
+  if (!ref.startsWith("#/")) return ref === "#" ? root : undefined;
+  let found: unknown = root;
+  for (const key of ref.slice(2).split("/")) {
+    found = isObject(found) ? found[key.replaceAll("~1", "/").replaceAll("~0", "~")] : undefined;
+  }
+  return found;
+}

@@ -1,0 +1,47 @@
+import { isObject } from "../../../lib/json.ts";
+import type { ChatUsage } from "../provider.ts";
+
+/** Anthropic counts what was read from and written to its cache apart from `input_tokens`; OpenAI's count holds both. */
+export function toUsage(usage: Record<string, unknown>): ChatUsage | undefined {
+  const input = count(usage["input_tokens"]);
+  const output = count(usage["output_tokens"]);
+  if (input === undefined && output === undefined) return undefined;
+  const read = count(usage["cache_read_input_tokens"]);
+  const written = count(usage["cache_creation_input_tokens"]);
+  const details = isObject(usage["output_tokens_details"]) ? usage["output_tokens_details"] : {};
+  const reasoning = count(details["thinking_tokens"]);
+  const prompt = (input ?? 0) + (read ?? 0) + (written ?? 0);
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: output ?? 0,
+    total_tokens: prompt + (output ?? 0),
+    prompt_tokens_details: { cached_tokens: read ?? 0, cache_creation_tokens: written ?? 0 },
+    ...(reasoning === undefined ? {} : { completion_tokens_details: { reasoning_tokens: reasoning } }),
+    ...(read === undefined ? {} : { cache_read_input_tokens: read }),
+    ...(written === undefined ? {} : { cache_creation_input_tokens: written }),
+    ...writesByLifetime(usage["cache_creation"]),
+  };
+}
+
+/** Later figures replace earlier ones, as they are totals; what a later event leaves out or nulls stays. */
+export function mergeUsage(earlier: Record<string, unknown>, later: unknown): Record<string, unknown> {
+  if (!isObject(later)) return earlier;
+  return { ...earlier, ...Object.fromEntries(Object.entries(later).filter(([, value]) => value !== null)) };
+}
+
+function writesByLifetime(creation: unknown): Pick<ChatUsage, "cache_creation"> {
+  if (!isObject(creation)) return {};
+  const short = count(creation["ephemeral_5m_input_tokens"]);
+  const long = count(creation["ephemeral_1h_input_tokens"]);
+  if (short === undefined && long === undefined) return {};
+  return {
+    cache_creation: {
+      ...(short === undefined ? {} : { ephemeral_5m_input_tokens: short }),
+      ...(long === undefined ? {} : { ephemeral_1h_input_tokens: long }),
+    },
+  };
+}
+
+function count(value: unknown): number | undefined {
+  return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined;
+}
