@@ -4,7 +4,7 @@ import { SkipReporter } from "./server/test/support/skip-reporter.ts";
 // chDB binds one data directory per process, so every test file gets a process of its own.
 export default defineConfig({
   test: {
-    include: ["server/**/*.test.ts", "scripts/**/*.test.ts", "bench/**/*.test.ts"],
+    include: ["server/**/*.test.ts", "scripts/**/*.test.ts", "bench/**/*.test.ts", "integrations/**/*.test.ts"],
     pool: "forks",
     isolate: true,
     maxWorkers: 2,

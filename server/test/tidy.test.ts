@@ -21,7 +21,7 @@ function filesBelow(folder: string): string[] {
 const files = filesBelow("").sort();
 
 const read = (path: string): string => readFileSync(join(root, path), "utf8");
-const sources = files.filter((path) => /^(server|scripts|bench)\/.*\.ts$/.test(path));
+const sources = files.filter((path) => /^(server|scripts|bench|integrations)\/.*\.ts$/.test(path));
 const isOfTests = (path: string): boolean => /\.test\.ts$|\.fixture\.ts$|-contract\.ts$|\/test-support\.ts$/.test(path);
 const serverSources = sources.filter((path) => path.startsWith("server/src/") && !isOfTests(path));
 const documents = files.filter((path) => path.endsWith(".md"));
