@@ -15,6 +15,7 @@ import { createLoginThrottle } from "./auth/login-throttle.ts";
 import { createPasswords } from "./auth/passwords.ts";
 import { loadSecretKey } from "./auth/secret-key.ts";
 import { createTokens } from "./auth/tokens.ts";
+import { composeEvaluation } from "./compose-evaluation.ts";
 import type { Config } from "./config.ts";
 import { createSpanCatalogue } from "./filter/span-fields.ts";
 import { loadDocsPage } from "./http/docs-page.ts";
@@ -150,6 +151,7 @@ async function compose(
     tokens,
     throttle: createLoginThrottle(now),
     caughtUp: () => writer.caughtUp(limits.readYourWriteMs),
+    ...(await composeEvaluation({ stores, catalogue, logger })),
     now,
   });
   const url = await serveHttp({ config, logger, registry, authenticator, endpoints, readiness, cleanup });

@@ -168,6 +168,19 @@ export const limits = {
   retentionDaysMax: 36_500,
   displayNameChars: 255,
 
+  // Evaluation
+  conditionsPerOrganization: 1_000,
+  conditionPageSizeDefault: 20,
+  evaluatorsPerOrganization: 1_000,
+  versionsPerEvaluator: 100,
+  automationsPerOrganization: 200,
+  evaluatorsPerAutomation: 20,
+  evaluationErrorChars: 2_000,
+  /** Prompts, code, patterns: each text of an evaluator. */
+  evaluatorTextChars: 64 * KiB,
+  evaluatorTags: 100,
+  scoreChoices: 100,
+
   // Queries
   queryTimeMs: 20_000,
   queryMemoryBytes: 2 * GiB,

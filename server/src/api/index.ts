@@ -4,6 +4,7 @@ import type { Passwords } from "../auth/passwords.ts";
 import type { Tokens } from "../auth/tokens.ts";
 import { createThreadCatalogue } from "../filter/thread-fields.ts";
 import { createTraceCatalogue } from "../filter/trace-fields.ts";
+import type { ActiveAutomations } from "../evaluation/active-automations.ts";
 import type { AnyEndpoint } from "../http/endpoint.ts";
 import type { SpanIntake } from "../ingest/accept.ts";
 import type { LogJoiner } from "../ingest/otlp/join-logs.ts";
@@ -16,6 +17,26 @@ import { listApiKeys } from "./api-keys/list-api-keys.ts";
 import { getMe } from "./auth/get-me.ts";
 import { login } from "./auth/login.ts";
 import { refresh } from "./auth/refresh.ts";
+import { createAutomation } from "./automations/create-automation.ts";
+import { deleteAutomation } from "./automations/delete-automation.ts";
+import { listAutomations } from "./automations/list-automations.ts";
+import { retrieveAutomation } from "./automations/retrieve-automation.ts";
+import { updateAutomation } from "./automations/update-automation.ts";
+import { createCondition } from "./conditions/create-condition.ts";
+import { deleteCondition } from "./conditions/delete-condition.ts";
+import { listConditions } from "./conditions/list-conditions.ts";
+import { retrieveCondition } from "./conditions/retrieve-condition.ts";
+import { updateCondition } from "./conditions/update-condition.ts";
+import { createEvaluator } from "./evaluators/create-evaluator.ts";
+import { deleteEvaluator } from "./evaluators/delete-evaluator.ts";
+import {
+  createEvaluatorVersion,
+  listEvaluatorVersions,
+  retrieveEvaluatorVersion,
+} from "./evaluators/evaluator-versions.ts";
+import { listEvaluators } from "./evaluators/list-evaluators.ts";
+import { retrieveEvaluator } from "./evaluators/retrieve-evaluator.ts";
+import { replaceEvaluator, updateEvaluator } from "./evaluators/update-evaluator.ts";
 import { ingestSpans } from "./ingest/ingest-spans.ts";
 import { ingestOtlpLogs } from "./otlp/ingest-otlp-logs.ts";
 import { ingestOtlpMetrics } from "./otlp/ingest-otlp-metrics.ts";
@@ -49,6 +70,7 @@ export type ApiDeps = SpanReadDeps & {
   tokens: Tokens;
   throttle: LoginThrottle;
   caughtUp: () => Promise<void>;
+  activeAutomations: ActiveAutomations;
 };
 
 /** The surface but for the system routes: every operation there is. */
@@ -83,5 +105,32 @@ export function apiEndpoints(deps: ApiDeps): AnyEndpoint[] {
     createTemporaryKey(control),
     createOrganization(control),
     updateOrganization(control),
+    ...evaluationEndpoints(deps),
+  ];
+}
+
+/** Conditions, automations, evaluators and their scores. */
+function evaluationEndpoints(deps: ApiDeps): AnyEndpoint[] {
+  const control = { ...deps, ...deps.stores, nowMs: deps.now };
+  return [
+    createCondition(control),
+    listConditions(control),
+    retrieveCondition(control),
+    updateCondition(control),
+    deleteCondition(control),
+    createAutomation(control),
+    listAutomations(control),
+    retrieveAutomation(control),
+    updateAutomation(control),
+    deleteAutomation(control),
+    createEvaluator(control),
+    listEvaluators(control),
+    retrieveEvaluator(control),
+    updateEvaluator(control),
+    replaceEvaluator(control),
+    deleteEvaluator(control),
+    createEvaluatorVersion(control),
+    listEvaluatorVersions(control),
+    retrieveEvaluatorVersion(control),
   ];
 }

@@ -1,4 +1,7 @@
 import { createApiKeyStore, type ApiKeyStore } from "./api-key-store.ts";
+import { createAutomationStore, type AutomationStore } from "./automation-store.ts";
+import { createConditionStore, type ConditionStore } from "./condition-store.ts";
+import { createEvaluatorStore, type EvaluatorStore } from "./evaluator-store.ts";
 import type { ControlDatabase, ControlQueries } from "./open-control-database.ts";
 import { createOrganizationStore, type OrganizationStore } from "./organization-store.ts";
 import { createProviderSettingStore, type ProviderSettingStore } from "./provider-setting-store.ts";
@@ -15,6 +18,9 @@ export type ControlStoreSet = {
   traceShares: TraceShareStore;
   traceDeletions: TraceDeletionStore;
   providerSettings: ProviderSettingStore;
+  conditions: ConditionStore;
+  evaluators: EvaluatorStore;
+  automations: AutomationStore;
 };
 
 export type ControlStores = ControlStoreSet & {
@@ -38,5 +44,8 @@ function storeSet(queries: ControlQueries): ControlStoreSet {
     traceShares: createTraceShareStore(queries),
     traceDeletions: createTraceDeletionStore(queries),
     providerSettings: createProviderSettingStore(queries),
+    conditions: createConditionStore(queries),
+    evaluators: createEvaluatorStore(queries),
+    automations: createAutomationStore(queries),
   };
 }

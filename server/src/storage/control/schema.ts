@@ -12,6 +12,14 @@ export type ControlSchema = {
   trace_shares: TraceShareTable;
   trace_deletions: TraceDeletionTable;
   provider_settings: ProviderSettingTable;
+  conditions: ConditionTable;
+  evaluators: EvaluatorTable;
+  evaluator_versions: EvaluatorVersionTable;
+  automations: AutomationTable;
+  automation_evaluators: AutomationEvaluatorTable;
+  automation_spend: AutomationSpendTable;
+  evaluation_runs: EvaluationRunTable;
+  scores: ScoreTable;
 };
 
 /** One row, written by whoever sets up the instance first. */
@@ -88,7 +96,94 @@ type ProviderSettingTable = {
   updated_at: string;
 };
 
+type ConditionTable = {
+  id: string;
+  unique_organization_id: string;
+  condition_slug: string;
+  name: string;
+  condition_type: string;
+  description: string;
+  condition_policy: string;
+  created_at: string;
+  updated_at: string;
+};
+
+type EvaluatorTable = {
+  id: string;
+  unique_organization_id: string;
+  evaluator_slug: string;
+  definition: string;
+  starred: number;
+  created_at: string;
+  updated_at: string;
+};
+
+type EvaluatorVersionTable = {
+  version_id: string;
+  evaluator_id: string;
+  version: number;
+  version_description: string;
+  definition: string;
+  created_at: string;
+};
+
+type AutomationTable = {
+  id: string;
+  unique_organization_id: string;
+  environment: string;
+  automation_slug: string;
+  name: string;
+  automation_type: string;
+  condition_id: string;
+  is_enabled: number;
+  configuration: string;
+  last_error: string | null;
+  last_error_at: string | null;
+  created_at: string;
+  updated_at: string;
+};
+
+type AutomationEvaluatorTable = { automation_id: string; evaluator_id: string; position: number };
+
+/** By UTC day. */
+type AutomationSpendTable = { automation_id: string; day: string; spent_micro_usd: number };
+
+/** `due_at` of a running row is when its owner's claim ends. */
+type EvaluationRunTable = {
+  id: Generated<number>;
+  automation_id: string;
+  evaluator_id: string;
+  log_id: string;
+  unique_organization_id: string;
+  environment: string;
+  log_timestamp: string;
+  state: string;
+  attempts: number;
+  due_at: string;
+  owner: string | null;
+  created_at: string;
+};
+
+/** `revision` is microseconds as 16 digits: it orders the states of a score in its copy in the span store. */
+type ScoreTable = {
+  id: string;
+  unique_organization_id: string;
+  environment: string;
+  log_id: string;
+  evaluator_id: string;
+  automation_id: string | null;
+  document: string;
+  revision: string;
+  is_deleted: number;
+  is_mirrored: number;
+  created_at: string;
+};
+
 export type UserRow = Selectable<UserTable>;
 export type TraceDeletionRow = Selectable<TraceDeletionTable>;
 export type ApiKeyRow = Selectable<ApiKeyTable>;
+export type ConditionRow = Selectable<ConditionTable>;
+export type EvaluatorRow = Selectable<EvaluatorTable>;
+export type EvaluatorVersionRow = Selectable<EvaluatorVersionTable>;
+export type AutomationRow = Selectable<AutomationTable>;
 export type ProviderSettingRow = Selectable<ProviderSettingTable>;

@@ -2,6 +2,7 @@ import type { Migration } from "kysely/migration";
 import { createAccounts } from "./0001-create-accounts.ts";
 import { createTraceRecords } from "./0002-create-trace-records.ts";
 import { createProviderSettings } from "./0004-create-provider-settings.ts";
+import { createEvaluation } from "./0006-create-evaluation.ts";
 import type { ControlDialect } from "./columns.ts";
 
 /** Every migration in order. An entry that was released is never edited: what changes is a new entry at the end. */
@@ -10,5 +11,6 @@ export function controlMigrations(dialect: ControlDialect): Record<string, Migra
     "0001-create-accounts": createAccounts(dialect),
     "0002-create-trace-records": createTraceRecords(dialect),
     "0004-create-provider-settings": createProviderSettings(),
+    "0006-create-evaluation": createEvaluation(dialect),
   };
 }

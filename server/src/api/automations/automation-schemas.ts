@@ -1,0 +1,135 @@
+import { z } from "zod";
+import { automationTypes, type Automation } from "../../domain/automation.ts";
+import type { Condition } from "../../domain/condition.ts";
+import { ServiceError } from "../../domain/errors.ts";
+import type { Evaluator } from "../../domain/evaluator.ts";
+import { environments } from "../../domain/principal.ts";
+import { omit } from "../../lib/omit.ts";
+import { limits } from "../../limits.ts";
+import type { ControlStoreSet } from "../../storage/control/control-stores.ts";
+import { conditionSchema } from "../conditions/condition-schemas.ts";
+
+const samplingRate = z
+  .number({ error: "sampling_rate must be a number from 0.0 to 1.0" })
+  .min(0, "sampling_rate must be from 0.0 to 1.0")
+  .max(1, "sampling_rate must be from 0.0 to 1.0")
+  .meta({ description: "Share of the matching logs that is evaluated; the same log is always in or always out." });
+
+const dailyBudget = z
+  .number()
+  .min(0)
+  .max(limits.costUsdMax)
+  .meta({ description: "USD that model judges may cost a UTC day. Default: SPANWAY_AUTOMATION_DAILY_BUDGET." });
+
+/** Members beside these are kept as sent; `evaluator_ids` is that of the automation. */
+export const newConfigurationSchema = z.looseObject({
+  sampling_rate: samplingRate,
+  daily_budget: dailyBudget.optional(),
+});
+
+export const configurationChangeSchema = z.looseObject({
+  sampling_rate: samplingRate.optional(),
+  daily_budget: dailyBudget.optional(),
+});
+
+// One message for the list as a whole, under its own name.
+const texts = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.every((id) => typeof id === "string");
+export const evaluatorIdsSchema = z
+  .custom<string[]>(texts, "evaluator_ids must be a list of evaluator ids")
+  .refine((ids) => ids.length > 0, "At least one evaluator is required.")
+  .refine(
+    (ids) => ids.length <= limits.evaluatorsPerAutomation,
+    `At most ${limits.evaluatorsPerAutomation} evaluators.`,
+  )
+  .transform((ids) => [...new Set(ids)])
+  .meta({ type: "array", items: { type: "string" }, minItems: 1, maxItems: limits.evaluatorsPerAutomation });
+
+export const automationSchema = z
+  .object({
+    id: z.string(),
+    automation_slug: z.string(),
+    name: z.string(),
+    automation_type: z.enum(automationTypes),
+    environment: z.enum(environments).meta({ description: "That of the key that made it: whose logs are evaluated." }),
+    condition: conditionSchema.pick({ id: true, condition_slug: true, name: true, condition_type: true }),
+    evaluator_ids: z.array(z.string()),
+    evaluator_details: z.array(
+      z.object({ id: z.string(), name: z.string(), evaluator_slug: z.string(), eval_class: z.string() }),
+    ),
+    is_enabled: z.boolean(),
+    configuration: z.looseObject({ evaluator_ids: z.array(z.string()), sampling_rate: z.number() }),
+    last_error: z.string().nullable().meta({ description: "Of the last evaluation that failed or was left out." }),
+    last_error_at: z.string().nullable().meta({ format: "date-time" }),
+    created_at: z.string().meta({ format: "date-time" }),
+    updated_at: z.string().meta({ format: "date-time" }),
+  })
+  .meta({ id: "Automation" });
+
+function presentAutomation(
+  automation: Automation,
+  { condition, evaluators }: { condition: Condition; evaluators: ReadonlyMap<string, Evaluator> },
+): z.input<typeof automationSchema> {
+  const { evaluator_ids, configuration } = automation;
+  const { id, condition_slug, name, condition_type } = condition;
+  return {
+    ...omit(automation, "unique_organization_id", "condition_id"),
+    condition: { id, condition_slug, name, condition_type },
+    evaluator_ids,
+    evaluator_details: evaluator_ids.flatMap((evaluatorId) => {
+      const evaluator = evaluators.get(evaluatorId);
+      if (evaluator === undefined) return [];
+      const { id, name, evaluator_slug, eval_class } = evaluator;
+      return [{ id, name, evaluator_slug, eval_class }];
+    }),
+    configuration: { ...configuration, evaluator_ids },
+  };
+}
+
+/** Automations as they are answered, with what they refer to. */
+export async function describeAutomations(
+  stores: Pick<ControlStoreSet, "conditions" | "evaluators">,
+  uniqueOrganizationId: string,
+  automations: readonly Automation[],
+): Promise<Array<z.input<typeof automationSchema>>> {
+  const ids = [...new Set(automations.flatMap(({ evaluator_ids }) => evaluator_ids))];
+  const [evaluators, conditions] = await Promise.all([
+    stores.evaluators.findAll(uniqueOrganizationId, ids),
+    stores.conditions.list(uniqueOrganizationId),
+  ]);
+  const evaluatorsById = new Map(evaluators.map((evaluator) => [evaluator.id, evaluator]));
+  const conditionsById = new Map(conditions.map((condition) => [condition.id, condition]));
+  return automations.flatMap((automation) => {
+    const condition = conditionsById.get(automation.condition_id);
+    return condition === undefined ? [] : [presentAutomation(automation, { condition, evaluators: evaluatorsById })];
+  });
+}
+
+/** @throws ServiceError `invalid_request` that lists the unknown ids */
+export async function requireEvaluators(
+  evaluators: Pick<ControlStoreSet["evaluators"], "findAll">,
+  uniqueOrganizationId: string,
+  ids: readonly string[],
+): Promise<void> {
+  const known = new Set((await evaluators.findAll(uniqueOrganizationId, ids)).map(({ id }) => id));
+  const unknown = ids.filter((id) => !known.has(id));
+  if (unknown.length === 0) return;
+  const message = `Unknown evaluators: ${unknown.map((id) => id.slice(0, limits.identifierChars)).join(", ")}.`;
+  throw new ServiceError("invalid_request", message, { errors: { evaluator_ids: [message] } });
+}
+
+/** @throws ServiceError `invalid_request` keyed `condition` */
+export async function requireCondition(
+  conditions: Pick<ControlStoreSet["conditions"], "find">,
+  uniqueOrganizationId: string,
+  id: string,
+): Promise<Condition> {
+  const condition = await conditions.find(uniqueOrganizationId, id);
+  if (condition !== undefined) return condition;
+  const message = "There is no such condition.";
+  throw new ServiceError("invalid_request", message, { errors: { condition: [message] } });
+}
+
+export function automationNotFound(): ServiceError {
+  return new ServiceError("not_found", "Automation not found.");
+}

@@ -1,0 +1,82 @@
+import { randomUUID } from "node:crypto";
+import { z } from "zod";
+import { automationTypes } from "../../domain/automation.ts";
+import type { ActiveAutomations } from "../../evaluation/active-automations.ts";
+import { endpoint } from "../../http/endpoint.ts";
+import type { ControlStores } from "../../storage/control/control-stores.ts";
+import { slugSchema } from "../conditions/condition-schemas.ts";
+import { nameSchema } from "../organizations/schemas.ts";
+import {
+  automationSchema,
+  describeAutomations,
+  evaluatorIdsSchema,
+  newConfigurationSchema,
+  requireCondition,
+  requireEvaluators,
+} from "./automation-schemas.ts";
+
+const newAutomationSchema = z.object({
+  automation_slug: slugSchema,
+  name: nameSchema,
+  automation_type: z.enum(automationTypes),
+  condition: z.string().meta({ description: "Id or slug of the condition." }),
+  evaluator_ids: evaluatorIdsSchema,
+  configuration: newConfigurationSchema,
+  is_enabled: z.boolean().default(false),
+});
+
+export type AutomationDeps = {
+  stores: ControlStores;
+  activeAutomations: Pick<ActiveAutomations, "refresh">;
+  nowMs: () => number;
+};
+
+export const createAutomation = ({ stores, activeAutomations, nowMs }: AutomationDeps) =>
+  endpoint({
+    id: "create_automation",
+    method: "POST",
+    path: "/automation/automations/",
+    aliases: ["/api/automations/"],
+    summary: "Make an automation",
+    description:
+      "Evaluators judge every log of the key's environment that matches the condition and falls into the sample, once " +
+      "each. The slug is unique in the organization and cannot be changed.",
+    tags: ["Automations"],
+    auth: "key",
+    permission: "settings:write",
+    limit: "api",
+    dialect: "fields",
+    body: { kind: "json", schema: newAutomationSchema },
+    success: { status: 201, schema: automationSchema },
+    errors: ["invalid_request", "conflict"],
+    handler: async ({ principal, body }) => {
+      const { organization_id: organization, environment } = principal;
+      const { condition: conditionId, ...fields } = body;
+      const now = new Date(nowMs()).toISOString();
+      const created = await stores.transaction(async ({ automations, conditions, evaluators }) => {
+        const condition = await requireCondition(conditions, organization, conditionId);
+        await requireEvaluators(evaluators, organization, fields.evaluator_ids);
+        return automations.create({
+          ...fields,
+          id: randomUUID(),
+          unique_organization_id: organization,
+          environment,
+          condition_id: condition.id,
+          configuration: withoutEvaluators(fields.configuration),
+          created_at: now,
+          updated_at: now,
+        });
+      });
+      await activeAutomations.refresh();
+      const [shown] = await describeAutomations(stores, organization, [created]);
+      if (shown === undefined) throw new Error("an automation lost its condition while it was made");
+      return shown;
+    },
+  });
+
+/** The list of evaluators stands beside the configuration, and is only shown in it. */
+export function withoutEvaluators<T extends Record<string, unknown>>(configuration: T): T {
+  const kept = { ...configuration };
+  delete kept["evaluator_ids"];
+  return kept;
+}

@@ -1,0 +1,76 @@
+import { z } from "zod";
+import type { Automation } from "../../domain/automation.ts";
+import { endpoint } from "../../http/endpoint.ts";
+import { definedFields } from "../../lib/defined-fields.ts";
+import type { ControlStoreSet } from "../../storage/control/control-stores.ts";
+import { nameSchema } from "../organizations/schemas.ts";
+import {
+  automationNotFound,
+  automationSchema,
+  configurationChangeSchema,
+  describeAutomations,
+  evaluatorIdsSchema,
+  requireCondition,
+  requireEvaluators,
+} from "./automation-schemas.ts";
+import { withoutEvaluators, type AutomationDeps } from "./create-automation.ts";
+
+const automationChangeSchema = z.object({
+  name: nameSchema.optional(),
+  condition: z.string().optional().meta({ description: "Id or slug of the condition." }),
+  is_enabled: z.boolean().optional(),
+  configuration: configurationChangeSchema.optional(),
+  evaluator_ids: evaluatorIdsSchema.optional(),
+});
+
+export const updateAutomation = ({ stores, activeAutomations, nowMs }: AutomationDeps) =>
+  endpoint({
+    id: "update_automation",
+    method: "PATCH",
+    path: "/automation/automations/{automation_id}/",
+    aliases: ["/api/automations/{automation_id}/"],
+    summary: "Change an automation",
+    description:
+      "By id or slug. Only what is given changes; `configuration` is merged with what it was, `evaluator_ids` replaces " +
+      "the whole list. A disabled automation also leaves out the logs that wait for it.",
+    tags: ["Automations"],
+    auth: "key",
+    permission: "settings:write",
+    limit: "api",
+    dialect: "fields",
+    body: { kind: "json", schema: automationChangeSchema },
+    success: { status: 200, schema: automationSchema },
+    errors: ["invalid_request", "not_found"],
+    handler: async ({ principal, params, body }) => {
+      const organization = principal.organization_id;
+      const updated_at = new Date(nowMs()).toISOString();
+      const changed = await stores.transaction(async (set) => {
+        const found = await set.automations.find(organization, params.automation_id);
+        if (found === undefined) throw automationNotFound();
+        return set.automations.update(organization, found.id, { ...(await readChange(set, found, body)), updated_at });
+      });
+      if (changed === undefined) throw automationNotFound();
+      await activeAutomations.refresh();
+      const [shown] = await describeAutomations(stores, organization, [changed]);
+      if (shown === undefined) throw automationNotFound();
+      return shown;
+    },
+  });
+
+async function readChange(
+  { conditions, evaluators }: Pick<ControlStoreSet, "conditions" | "evaluators">,
+  automation: Automation,
+  { condition: conditionId, configuration, ...fields }: z.output<typeof automationChangeSchema>,
+) {
+  const organization = automation.unique_organization_id;
+  if (fields.evaluator_ids) await requireEvaluators(evaluators, organization, fields.evaluator_ids);
+  const condition =
+    conditionId === undefined ? undefined : await requireCondition(conditions, organization, conditionId);
+  return {
+    ...definedFields(fields),
+    ...(condition && { condition_id: condition.id }),
+    ...(configuration && {
+      configuration: { ...automation.configuration, ...definedFields(withoutEvaluators(configuration)) },
+    }),
+  };
+}

@@ -1,0 +1,78 @@
+import { z } from "zod";
+import { conditionTypes, type Condition } from "../../domain/condition.ts";
+import { ServiceError } from "../../domain/errors.ts";
+import { limits } from "../../limits.ts";
+import { nameSchema } from "../organizations/schemas.ts";
+
+/** Stands in paths and filters as it is. */
+export const slugSchema = z
+  .string()
+  .min(1)
+  .max(limits.identifierChars)
+  .regex(/^[\w.-]+$/, "may have letters, digits, dots, hyphens and underscores");
+
+const rule = z.looseObject({
+  field: z.string().meta({ description: "A field of spans, or `metadata.<key>`." }),
+  operator: z
+    .string()
+    .optional()
+    .meta({
+      description:
+        "equals, not_equals, greater_than, less_than, greater_than_or_equal, less_than_or_equal, contains, " +
+        "not_contains, in, not_in, and every operator of filters.",
+    }),
+  value: z.unknown().meta({ description: "One value, or a list for in and not_in." }),
+});
+
+const policySchema = z.object({
+  rules: z.array(rule).meta({ description: "None: every log matches." }),
+  connector: z.enum(["AND", "OR"]).optional(),
+});
+
+export const conditionSchema = z
+  .object({
+    id: z.string(),
+    condition_slug: z.string(),
+    name: z.string(),
+    condition_type: z.enum(conditionTypes),
+    description: z.string(),
+    condition_policy: policySchema,
+    unique_organization_id: z.string(),
+    created_at: z.string().meta({ format: "date-time" }),
+    updated_at: z.string().meta({ format: "date-time" }),
+  })
+  .meta({ id: "Condition" });
+
+const description = z.string().max(limits.nameChars);
+// What is wrong with a policy is told by the reader of policies, under this one name.
+const policy = z.unknown().meta({
+  description: "`{rules: [{field, operator, value}], connector}`, where connector is AND (default) or OR.",
+  examples: [{ rules: [{ field: "status_code", operator: "equals", value: 200 }], connector: "AND" }],
+});
+
+export const newConditionSchema = z.object({
+  name: nameSchema,
+  condition_slug: slugSchema,
+  condition_type: z.string().meta({ enum: conditionTypes }),
+  condition_policy: policy,
+  description: description.default(""),
+});
+
+export const conditionChangeSchema = z.object({
+  name: nameSchema.optional(),
+  condition_policy: policy.optional(),
+  description: description.optional(),
+});
+
+export function presentCondition(condition: Condition): z.input<typeof conditionSchema> {
+  return { ...condition, condition_policy: asPolicyOutput(condition.condition_policy) };
+}
+
+/** The stored policy was read by the filter language, whose connectors are in upper or lower case. */
+function asPolicyOutput(policy: Condition["condition_policy"]): z.input<typeof policySchema> {
+  return policy as z.input<typeof policySchema>;
+}
+
+export function conditionNotFound(): ServiceError {
+  return new ServiceError("not_found", "There is no such condition.");
+}

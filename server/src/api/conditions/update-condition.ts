@@ -1,0 +1,45 @@
+import type { SpanRow } from "../../domain/span.ts";
+import type { ActiveAutomations } from "../../evaluation/active-automations.ts";
+import { checkPolicy } from "../../evaluation/read-policy.ts";
+import type { Catalogue } from "../../filter/catalogue.ts";
+import { endpoint } from "../../http/endpoint.ts";
+import { definedFields } from "../../lib/defined-fields.ts";
+import type { ConditionStore } from "../../storage/control/condition-store.ts";
+import { conditionChangeSchema, conditionNotFound, conditionSchema, presentCondition } from "./condition-schemas.ts";
+
+export const updateCondition = (deps: {
+  conditions: Pick<ConditionStore, "find" | "update">;
+  activeAutomations: Pick<ActiveAutomations, "refresh">;
+  catalogue: Catalogue<SpanRow>;
+  nowMs: () => number;
+}) =>
+  endpoint({
+    id: "update_condition",
+    method: "PATCH",
+    path: "/automation/conditions/{condition_id}/",
+    aliases: ["/api/conditions/{condition_id}/"],
+    summary: "Change a condition",
+    description: "By id or slug. Only what is given changes; automations that use it follow it for logs from now on.",
+    tags: ["Automations"],
+    auth: "key",
+    permission: "settings:write",
+    limit: "api",
+    dialect: "fields",
+    body: { kind: "json", schema: conditionChangeSchema },
+    success: { status: 200, schema: conditionSchema },
+    errors: ["invalid_request", "not_found"],
+    handler: async ({ principal, params, body }) => {
+      const organization = principal.organization_id;
+      const found = await deps.conditions.find(organization, params.condition_id);
+      if (found === undefined) throw conditionNotFound();
+      const { condition_policy: policy, ...texts } = body;
+      const changed = await deps.conditions.update(organization, found.id, {
+        ...definedFields(texts),
+        ...(policy !== undefined && { condition_policy: checkPolicy(policy, deps.catalogue) }),
+        updated_at: new Date(deps.nowMs()).toISOString(),
+      });
+      if (changed === undefined) throw conditionNotFound();
+      await deps.activeAutomations.refresh();
+      return presentCondition(changed);
+    },
+  });

@@ -1,0 +1,207 @@
+import { z } from "zod";
+import { ServiceError } from "../../domain/errors.ts";
+import {
+  defaultEvalClass,
+  evalClasses,
+  evaluatorTypes,
+  legacyScoreValueTypes,
+  ruleTargets,
+  scoreValueTypes,
+  type Evaluator,
+  type EvaluatorDefinition,
+  type EvaluatorVersion,
+} from "../../domain/evaluator.ts";
+import { definitionErrors } from "../../evaluation/read-definition.ts";
+import { omit } from "../../lib/omit.ts";
+import { limits } from "../../limits.ts";
+import { slugSchema } from "../conditions/condition-schemas.ts";
+import { nameSchema } from "../organizations/schemas.ts";
+import { readLegacyConfigurations } from "./legacy-configurations.ts";
+
+const text = z.string().max(limits.evaluatorTextChars);
+const number = z.number();
+
+const scoreConfig = z.object({
+  min_score: number.optional(),
+  max_score: number.optional(),
+  choices: z
+    .array(z.object({ name: text.min(1), value: z.union([text, number]).optional() }))
+    .max(limits.scoreChoices)
+    .optional()
+    .meta({ description: "Of single_select and multi_select; a score holds names." }),
+});
+
+const llmConfig = z.object({
+  model: text.min(1).meta({ description: "A model of this gateway." }),
+  evaluator_definition: text.min(1).meta({
+    description:
+      "The prompt. {{input}}, {{output}}, {{expected_output}}, {{metadata.x}} and {{metrics.x}} are replaced by the " +
+      "log's, as text; older names are {{llm_input}} and {{llm_output}}.",
+  }),
+  scoring_rubric: text.optional(),
+  temperature: number.min(0).max(2).optional(),
+  max_tokens: z.int().min(1).optional(),
+  top_p: number.min(0).max(1).optional(),
+  frequency_penalty: number.min(-2).max(2).optional(),
+  presence_penalty: number.min(-2).max(2).optional(),
+  stop: z.union([text, z.array(text).max(16)]).optional(),
+  verbosity: text.optional(),
+});
+
+const codeConfig = z.object({
+  eval_code_snippet: text.min(1).meta({
+    description:
+      "JavaScript that defines main(eval_inputs), which returns the score, or {score, explanation}, or a promise of " +
+      "either. It has no I/O, and little time and memory.",
+  }),
+});
+
+const target = { target: z.enum(ruleTargets).optional().meta({ default: "output" }) };
+const ruleConfig = z.discriminatedUnion("rule", [
+  z.object({
+    rule: z.literal("regex"),
+    pattern: text.min(1),
+    flags: z
+      .string()
+      .regex(/^[dgimsuy]*$/)
+      .optional(),
+    ...target,
+  }),
+  z.object({ rule: z.literal("json_schema"), schema: z.record(z.string(), z.unknown()), ...target }),
+  z.object({
+    rule: z.literal("contains"),
+    text: z.union([text.min(1), z.array(text.min(1)).min(1).max(100)]),
+    case_sensitive: z.boolean().optional(),
+    match: z.enum(["any", "all"]).optional(),
+    ...target,
+  }),
+  z.object({
+    rule: z.literal("similarity"),
+    expected: text.optional().meta({ description: "Default: the log's ideal_output." }),
+    ...target,
+  }),
+]);
+
+const passing = z
+  .record(z.string(), z.unknown())
+  .nullable()
+  .meta({
+    description: "`{primary_score: {operator, value}}` in the filter language; decides is_passed.",
+    examples: [{ primary_score: { operator: "gte", value: 0.5 } }],
+  });
+
+const changeable = {
+  name: nameSchema,
+  description: z.string().max(limits.nameChars),
+  score_config: scoreConfig,
+  passing_conditions: passing,
+  llm_config: llmConfig.nullable(),
+  code_config: codeConfig.nullable(),
+  rule_config: ruleConfig.nullable(),
+  eval_class: z.enum(evalClasses),
+  starred: z.boolean(),
+  tags: z.array(z.string().max(limits.nameChars)).max(limits.evaluatorTags),
+};
+
+const legacy = {
+  configurations: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .meta({ deprecated: true, description: "Older form of llm_config and score_config." }),
+  categorical_choices: scoreConfig.shape.choices.meta({
+    deprecated: true,
+    description: "Older form of score_config.choices.",
+  }),
+};
+
+const scoreValueType = z
+  .string()
+  .transform((type) => legacyScoreValueTypes[type] ?? type)
+  .pipe(z.enum(scoreValueTypes))
+  .meta({ enum: [...scoreValueTypes, ...Object.keys(legacyScoreValueTypes)] });
+
+export const newEvaluatorSchema = z.object({
+  ...z.object(changeable).partial().shape,
+  ...legacy,
+  name: nameSchema,
+  type: z.enum(evaluatorTypes),
+  score_value_type: scoreValueType,
+  evaluator_slug: slugSchema.optional().meta({ description: "Made from the name where absent; cannot be changed." }),
+});
+
+export const evaluatorChangeSchema = z.object({
+  ...z.object(changeable).partial().shape,
+  ...legacy,
+  type: z.enum(evaluatorTypes).optional(),
+  score_value_type: scoreValueType.optional(),
+});
+
+const definitionShape = { ...changeable, type: z.enum(evaluatorTypes), score_value_type: z.enum(scoreValueTypes) };
+
+export const evaluatorSchema = z
+  .object({
+    ...definitionShape,
+    eval_class: z.string(),
+    id: z.string(),
+    evaluator_slug: z.string(),
+    version_id: z.string().meta({ description: "Of a version its own, of the evaluator itself its id." }),
+    version: z.int().meta({ description: "0 is the evaluator itself, which runs and can be changed." }),
+    version_description: z.string(),
+    is_read_only: z.boolean(),
+    created_at: z.string().meta({ format: "date-time" }),
+    updated_at: z.string().meta({ format: "date-time" }),
+  })
+  .meta({ id: "Evaluator" });
+
+export function presentEvaluator(evaluator: Evaluator): z.input<typeof evaluatorSchema> {
+  const shown = omit(evaluator, "unique_organization_id");
+  return { ...shown, version_id: evaluator.id, version: 0, version_description: "", is_read_only: false };
+}
+
+export function presentVersion(
+  { id, evaluator_slug, starred }: Evaluator,
+  { definition, version_id, version, version_description, created_at }: EvaluatorVersion,
+): z.input<typeof evaluatorSchema> {
+  const frozen = { version_id, version, version_description, is_read_only: true, created_at, updated_at: created_at };
+  return { ...definition, id, evaluator_slug, starred, ...frozen };
+}
+
+type Identity = Pick<EvaluatorDefinition, "name" | "type" | "score_value_type">;
+
+/** What every evaluator says of itself, and no default replaces. */
+export function identityOf({ name, type, score_value_type }: Identity): Identity {
+  return { name, type, score_value_type };
+}
+
+type Sent = z.output<typeof evaluatorChangeSchema>;
+
+/** What was sent, on top of `base`. @throws ServiceError `invalid_request` keyed by field where it cannot run so */
+export function readDefinition(base: Identity & Partial<EvaluatorDefinition>, sent: Sent): EvaluatorDefinition {
+  const older = readLegacyConfigurations(sent.configurations ?? {}, sent.categorical_choices);
+  const type = sent.type ?? base.type;
+  const definition: EvaluatorDefinition = {
+    name: sent.name ?? base.name,
+    description: sent.description ?? base.description ?? "",
+    type,
+    score_value_type: sent.score_value_type ?? base.score_value_type,
+    eval_class: sent.eval_class ?? base.eval_class ?? defaultEvalClass(type),
+    score_config: sent.score_config ?? older.score_config ?? base.score_config ?? {},
+    passing_conditions: firstGiven(sent.passing_conditions, older.passing_conditions, base.passing_conditions),
+    llm_config: firstGiven(sent.llm_config, older.llm_config, base.llm_config),
+    code_config: firstGiven(sent.code_config, base.code_config),
+    rule_config: firstGiven(sent.rule_config, base.rule_config),
+    tags: sent.tags ?? base.tags ?? [],
+  };
+  const errors = definitionErrors(definition);
+  const [first] = Object.values(errors).flat();
+  if (first !== undefined) throw new ServiceError("invalid_request", first, { errors });
+  return definition;
+}
+
+function firstGiven<T>(...values: Array<T | null | undefined>): T | null {
+  return values.find((value) => value !== undefined) ?? null;
+}
+
+export function evaluatorNotFound(): ServiceError {
+  return new ServiceError("not_found", "There is no such evaluator.");
+}

@@ -1,0 +1,88 @@
+import { randomUUID } from "node:crypto";
+import { z } from "zod";
+import { endpoint } from "../../http/endpoint.ts";
+import { pageOf, paginate } from "../../http/pagination.ts";
+import { pagingQuery } from "../../http/query.ts";
+import { limits } from "../../limits.ts";
+import type { ControlStores } from "../../storage/control/control-stores.ts";
+import { definitionOf, type EvaluatorStore } from "../../storage/control/evaluator-store.ts";
+import { evaluatorNotFound, evaluatorSchema, presentVersion } from "./evaluator-schemas.ts";
+
+const path = "/api/evaluators/{evaluator_id}/versions/";
+const tags = ["Evaluators"];
+
+export const createEvaluatorVersion = (deps: { stores: Pick<ControlStores, "transaction">; nowMs: () => number }) =>
+  endpoint({
+    id: "create_evaluator_version",
+    method: "POST",
+    path,
+    summary: "Freeze an evaluator as a version",
+    description: "Keeps the evaluator as it is now under the next number. Automations run the evaluator itself.",
+    tags,
+    auth: "key",
+    permission: "settings:write",
+    limit: "api",
+    body: { kind: "json", schema: z.object({ version_description: z.string().max(limits.nameChars).default("") }) },
+    success: { status: 201, schema: evaluatorSchema },
+    errors: ["not_found", "conflict"],
+    handler: async ({ principal, params, body }) =>
+      deps.stores.transaction(async ({ evaluators }) => {
+        const found = await evaluators.find(principal.organization_id, params.evaluator_id);
+        if (found === undefined) throw evaluatorNotFound();
+        const version = await evaluators.addVersion({
+          version_id: randomUUID(),
+          evaluator_id: found.id,
+          version_description: body.version_description,
+          definition: definitionOf(found),
+          created_at: new Date(deps.nowMs()).toISOString(),
+        });
+        return presentVersion(found, version);
+      }),
+  });
+
+export const listEvaluatorVersions = (deps: { evaluators: Pick<EvaluatorStore, "find" | "listVersions"> }) =>
+  endpoint({
+    id: "list_evaluator_versions",
+    method: "GET",
+    path,
+    summary: "List the versions of an evaluator",
+    description: "Newest first.",
+    tags,
+    auth: "key",
+    permission: "spans:read",
+    limit: "api",
+    query: z.object(pagingQuery(limits.conditionPageSizeDefault)),
+    success: { status: 200, schema: pageOf(evaluatorSchema) },
+    errors: ["not_found"],
+    handler: async ({ principal, params, query, url }) => {
+      const found = await deps.evaluators.find(principal.organization_id, params.evaluator_id);
+      if (found === undefined) throw evaluatorNotFound();
+      const { page, page_size: pageSize } = query;
+      const versions = await deps.evaluators.listVersions(found.id);
+      const rows = versions.slice((page - 1) * pageSize, page * pageSize);
+      const results = rows.map((version) => presentVersion(found, version));
+      return paginate({ url, page, pageSize, count: versions.length, results });
+    },
+  });
+
+export const retrieveEvaluatorVersion = (deps: { evaluators: Pick<EvaluatorStore, "find" | "listVersions"> }) =>
+  endpoint({
+    id: "retrieve_evaluator_version",
+    method: "GET",
+    path: "/api/evaluators/{evaluator_id}/versions/{version}/",
+    summary: "Retrieve a version of an evaluator",
+    description: "By number or version_id.",
+    tags,
+    auth: "key",
+    permission: "spans:read",
+    limit: "api",
+    success: { status: 200, schema: evaluatorSchema },
+    errors: ["not_found"],
+    handler: async ({ principal, params }) => {
+      const found = await deps.evaluators.find(principal.organization_id, params.evaluator_id);
+      const versions = found === undefined ? [] : await deps.evaluators.listVersions(found.id);
+      const version = versions.find((each) => [each.version_id, String(each.version)].includes(params.version));
+      if (found === undefined || version === undefined) throw evaluatorNotFound();
+      return presentVersion(found, version);
+    },
+  });

@@ -1,0 +1,74 @@
+import { endpoint } from "../../http/endpoint.ts";
+import type { ControlStores } from "../../storage/control/control-stores.ts";
+import type { EvaluatorDefinition } from "../../domain/evaluator.ts";
+import {
+  evaluatorChangeSchema,
+  evaluatorNotFound,
+  evaluatorSchema,
+  identityOf,
+  newEvaluatorSchema,
+  presentEvaluator,
+  readDefinition,
+} from "./evaluator-schemas.ts";
+
+type Deps = { stores: Pick<ControlStores, "transaction">; nowMs: () => number };
+
+const common = {
+  path: "/api/evaluators/{evaluator_id}/",
+  tags: ["Evaluators"],
+  auth: "key",
+  permission: "settings:write",
+  limit: "api",
+  dialect: "fields",
+  success: { status: 200, schema: evaluatorSchema },
+  errors: ["invalid_request", "not_found"],
+} as const;
+
+export const updateEvaluator = (deps: Deps) =>
+  endpoint({
+    ...common,
+    id: "update_evaluator",
+    method: "PATCH",
+    summary: "Change an evaluator",
+    description: "By id or slug. Only what is given changes; a configuration object replaces the one before it.",
+    body: { kind: "json", schema: evaluatorChangeSchema },
+    handler: ({ principal, params, body }) =>
+      change(deps, [principal.organization_id, params.evaluator_id], (found) => ({
+        definition: readDefinition(found, body),
+        starred: body.starred,
+      })),
+  });
+
+export const replaceEvaluator = (deps: Deps) =>
+  endpoint({
+    ...common,
+    id: "replace_evaluator",
+    method: "PUT",
+    summary: "Replace an evaluator",
+    description: "By id or slug. What is not given takes its default; id and slug stay.",
+    body: { kind: "json", schema: newEvaluatorSchema },
+    handler: ({ principal, params, body }) =>
+      change(deps, [principal.organization_id, params.evaluator_id], () => ({
+        definition: readDefinition(identityOf(body), body),
+        starred: body.starred ?? false,
+      })),
+  });
+
+async function change(
+  { stores, nowMs }: Deps,
+  [organization, idOrSlug]: readonly [organization: string, idOrSlug: string],
+  read: (found: EvaluatorDefinition) => { definition: EvaluatorDefinition; starred: boolean | undefined },
+) {
+  const changed = await stores.transaction(async ({ evaluators }) => {
+    const found = await evaluators.find(organization, idOrSlug);
+    if (found === undefined) throw evaluatorNotFound();
+    const { definition, starred = found.starred } = read(found);
+    return evaluators.update(organization, found.id, {
+      definition,
+      starred,
+      updated_at: new Date(nowMs()).toISOString(),
+    });
+  });
+  if (changed === undefined) throw evaluatorNotFound();
+  return presentEvaluator(changed);
+}

@@ -1,0 +1,21 @@
+/** Which logs an automation is about. */
+export const conditionTypes = ["single_log"] as const;
+export type ConditionType = (typeof conditionTypes)[number];
+
+export type ConditionRule = { field: string; operator?: string; value?: unknown; connector?: string };
+
+/** Read by filter/parse.ts: the same language as that of filters. */
+export type ConditionPolicy = { rules: ConditionRule[]; connector?: string };
+
+export type Condition = {
+  id: string;
+  unique_organization_id: string;
+  /** Unique in the organisation and fixed once made. */
+  condition_slug: string;
+  name: string;
+  condition_type: ConditionType;
+  description: string;
+  condition_policy: ConditionPolicy;
+  created_at: string;
+  updated_at: string;
+};

@@ -1,0 +1,56 @@
+import type { ActiveAutomation } from "../domain/automation.ts";
+import type { Environment } from "../domain/principal.ts";
+import type { SpanRow } from "../domain/span.ts";
+import type { Catalogue } from "../filter/catalogue.ts";
+import type { AutomationStore } from "../storage/control/automation-store.ts";
+import { compilePolicy } from "./read-policy.ts";
+
+export type CompiledAutomation = ActiveAutomation & { matches: (row: SpanRow) => boolean };
+
+/**
+ * The enabled automations in memory, conditions compiled, so that ingest asks no database. Changes made on this node hold
+ * at once, those of other nodes with the next refresh.
+ */
+export type ActiveAutomations = {
+  of(organizationId: string, environment: Environment): readonly CompiledAutomation[];
+  find(id: string): CompiledAutomation | undefined;
+  isEmpty(): boolean;
+  refresh(): Promise<void>;
+};
+
+export function createActiveAutomations(deps: {
+  automations: Pick<AutomationStore, "listActive">;
+  catalogue: Catalogue<SpanRow>;
+  onUnreadable: (automationId: string, error: unknown) => void;
+}): ActiveAutomations {
+  let byScope = new Map<string, CompiledAutomation[]>();
+  let byId = new Map<string, CompiledAutomation>();
+  let last: Promise<void> = Promise.resolve();
+
+  const load = async (): Promise<void> => {
+    const active = await deps.automations.listActive();
+    const compiled = active.flatMap((automation) => {
+      try {
+        return [{ ...automation, matches: compilePolicy(automation.condition_policy, deps.catalogue) }];
+      } catch (error) {
+        // A field that a later version no longer has must not stop the automations of everybody.
+        deps.onUnreadable(automation.id, error);
+        return [];
+      }
+    });
+    byId = new Map(compiled.map((automation) => [automation.id, automation]));
+    byScope = Map.groupBy(compiled, (each) => scopeOf(each.unique_organization_id, each.environment));
+  };
+
+  return {
+    of: (organizationId, environment) => byScope.get(scopeOf(organizationId, environment)) ?? [],
+    find: (id) => byId.get(id),
+    isEmpty: () => byId.size === 0,
+    // One after the other, so that what is read last is what was written last.
+    refresh: () => (last = last.catch(() => undefined).then(load)),
+  };
+}
+
+function scopeOf(organizationId: string, environment: string): string {
+  return `${environment}\n${organizationId}`;
+}

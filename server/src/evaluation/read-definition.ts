@@ -1,0 +1,38 @@
+import type { EvaluatorDefinition, ScoreValueType } from "../domain/evaluator.ts";
+import type { FieldErrors } from "../domain/errors.ts";
+import { compilePassing } from "./passing.ts";
+
+/** What is wrong with an evaluator as a whole, by field; nothing where it can run. */
+export function definitionErrors(definition: EvaluatorDefinition): FieldErrors {
+  const errors: FieldErrors = {};
+  const { type, score_value_type: valueType, score_config: scores, passing_conditions: passing } = definition;
+  if (type === "llm" && definition.llm_config === null) errors["llm_config"] = ["an llm evaluator needs llm_config"];
+  if (type === "code" && definition.code_config === null)
+    errors["code_config"] = ["a code evaluator needs code_config"];
+  if (type === "rule" && definition.rule_config === null) errors["rule_config"] = ["a rule needs rule_config"];
+  if (type === "rule" && definition.rule_config !== null) {
+    const fitting = ruleValueTypes(definition.rule_config.rule);
+    if (!fitting.includes(valueType)) {
+      errors["score_value_type"] = [`the rule ${definition.rule_config.rule} gives ${fitting.join(" or ")}`];
+    }
+  }
+  if (scores.min_score !== undefined && scores.max_score !== undefined && scores.min_score >= scores.max_score) {
+    errors["score_config"] = ["min_score must be below max_score"];
+  }
+  if (isSelect(valueType) && (scores.choices ?? []).length === 0) {
+    errors["score_config"] = [`${valueType} needs score_config.choices`];
+  }
+  if (passing !== null) {
+    const problem = compilePassing(passing);
+    if (!problem.ok) errors["passing_conditions"] = [problem.error];
+  }
+  return errors;
+}
+
+function ruleValueTypes(rule: "regex" | "json_schema" | "contains" | "similarity"): ScoreValueType[] {
+  return rule === "similarity" ? ["numerical", "percentage"] : ["boolean"];
+}
+
+export function isSelect(type: ScoreValueType): boolean {
+  return type === "single_select" || type === "multi_select";
+}

@@ -1,0 +1,48 @@
+import { Validator } from "@cfworker/json-schema";
+import type { QuickJSWASMModule } from "quickjs-emscripten";
+import type { RuleConfig } from "../../domain/evaluator.ts";
+import { runCode } from "./run-code.ts";
+import type { SandboxBounds, SandboxReply } from "./sandbox-task.ts";
+import { similarity } from "./similarity.ts";
+
+/**
+ * Applies a built-in rule to a text: a boolean, or for `similarity` a number from 0 to 1. Patterns run in the engine, which
+ * can be interrupted. A schema may hold patterns too, and those run here: whoever waits for the answer ends this thread.
+ */
+export function runRule(
+  engine: QuickJSWASMModule,
+  { rule, text, expected }: { rule: RuleConfig; text: string; expected: string },
+  bounds: SandboxBounds,
+): SandboxReply {
+  if (rule.rule === "regex") {
+    const inputs = JSON.stringify({ pattern: rule.pattern, flags: rule.flags ?? "", text });
+    return runCode(
+      engine,
+      { code: "const main = (rule) => new RegExp(rule.pattern, rule.flags).test(rule.text)", inputs },
+      bounds,
+    );
+  }
+  if (rule.rule === "contains") return answer(contains(rule, text));
+  if (rule.rule === "similarity") return answer(similarity(text, rule.expected ?? expected));
+  const parsed = parse(text);
+  return answer(parsed.ok && new Validator(rule.schema, "2020-12").validate(parsed.value).valid);
+}
+
+function answer(value: boolean | number): SandboxReply {
+  return { outcome: { ok: true, json: JSON.stringify(value) }, isSpent: false };
+}
+
+function contains(rule: Extract<RuleConfig, { rule: "contains" }>, text: string): boolean {
+  const fold = (each: string) => (rule.case_sensitive === false ? each.toLowerCase() : each);
+  const wanted = Array.isArray(rule.text) ? rule.text : [rule.text];
+  const holds = (each: string) => fold(text).includes(fold(each));
+  return rule.match === "all" ? wanted.every(holds) : wanted.some(holds);
+}
+
+function parse(text: string): { ok: true; value: unknown } | { ok: false } {
+  try {
+    return { ok: true, value: JSON.parse(text) as unknown };
+  } catch {
+    return { ok: false };
+  }
+}

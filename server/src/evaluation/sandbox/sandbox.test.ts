@@ -1,0 +1,158 @@
+import { performance } from "node:perf_hooks";
+import { afterAll, describe, expect, test } from "vitest";
+import { createSandbox } from "./sandbox-pool.ts";
+
+const sandbox = createSandbox({
+  threads: 2,
+  queued: 200,
+  timeMs: 250,
+  graceMs: 500,
+  memoryBytes: 16 * 2 ** 20,
+  stackBytes: 256 * 1024,
+  resultChars: 1_000,
+});
+afterAll(() => sandbox.stop());
+
+const run = (code: string, inputs: unknown = {}) => sandbox.run({ kind: "code", code, inputs: JSON.stringify(inputs) });
+const value = async (code: string, inputs?: unknown): Promise<unknown> => {
+  const result = await run(code, inputs);
+  return result.ok ? (JSON.parse(result.json) as unknown) : result.error;
+};
+
+describe("code", () => {
+  test("returns what main makes of its inputs, now or later", async () => {
+    expect(await value("function main(inputs) { return inputs.output.length }", { output: "four" })).toBe(4);
+    expect(await value("const main = async ({ output }) => ({ score: await output })", { output: 0.5 })).toEqual({
+      score: 0.5,
+    });
+  });
+
+  test.each([
+    ["throws", "function main() { throw new TypeError('no such thing') }", "TypeError: no such thing"],
+    ["is no JavaScript", "def main(eval_inputs):\n  return 1", /SyntaxError/],
+    ["has no main", "const score = 1", /no function main/],
+    ["returns nothing", "function main() {}", /nothing that JSON can say/],
+    ["returns too much", "const main = () => 'x'.repeat(2000)", /2002 characters/],
+    ["never settles", "const main = () => new Promise(() => {})", /nothing settles/],
+    ["recurses", "function main() { return main() }", /stack overflow/],
+  ])("that %s fails with a reason", async (_what, code, error) => {
+    expect(await run(code)).toEqual({ ok: false, error: expect.stringMatching(error) });
+  });
+
+  test.each([
+    ["loops", "function main() { for (;;); }"],
+    ["loops before main", "for (;;);"],
+    ["loops over promises", "async function main() { for (;;) await 1 }"],
+    ["catches its interruption", "function main() { for (;;) try { for (;;); } catch {} }"],
+    ["loops while it is described", "function main() { throw { get message() { for (;;); } } }"],
+    ["backtracks", "const main = () => /^(a+)+$/.test('a'.repeat(50) + 'b')"],
+    ["fills memory", "function main() { const kept = []; for (;;) kept.push(new Array(1000).fill(kept.length)) }"],
+    ["doubles a text", "function main() { let text = 'x'; for (;;) text += text }"],
+    ["nests deeply", "function main() { let deep = []; for (let i = 0; i < 1e5; i++) deep = [deep]; return deep }"],
+  ])("that %s is stopped, and others run on", async (_what, code) => {
+    const beganMs = performance.now();
+    const [stopped, other] = await Promise.all([run(code), value("const main = () => 1")]);
+    expect(stopped.ok).toBe(false);
+    expect(other).toBe(1);
+    expect(performance.now() - beganMs).toBeLessThan(3_000);
+    expect(await value("const main = () => 2")).toBe(2);
+  });
+
+  test("has the language and nothing else", async () => {
+    const names = [
+      "process",
+      "require",
+      "fetch",
+      "XMLHttpRequest",
+      "WebSocket",
+      "setTimeout",
+      "console",
+      "std",
+      "os",
+      "Deno",
+    ];
+    expect(
+      await value(
+        `const main = () => ${JSON.stringify(names)}.filter((name) => typeof globalThis[name] !== "undefined")`,
+      ),
+    ).toEqual([]);
+    expect(await value("const main = () => import('node:fs')")).toMatch(/could not load module/);
+  });
+
+  test("of one run leaves nothing behind for the next", async () => {
+    await value("globalThis.left = 1; Array.prototype.map = () => 'taken'; const main = () => 1");
+    const runs = Array.from({ length: 4 }, () => value("const main = () => [typeof left, [1].map((each) => each)]"));
+    expect(await Promise.all(runs)).toEqual(Array.from({ length: 4 }, () => ["undefined", [1]]));
+  });
+
+  test("does not hold up the event loop", async () => {
+    let longestMs = 0;
+    let lastMs = performance.now();
+    const timer = setInterval(() => {
+      longestMs = Math.max(longestMs, performance.now() - lastMs);
+      lastMs = performance.now();
+    }, 5);
+    await Promise.all(Array.from({ length: 4 }, () => run("function main() { for (;;); }")));
+    clearInterval(timer);
+    expect(longestMs).toBeLessThan(250);
+  });
+
+  test("beyond the queue is refused, to be tried again", async () => {
+    const small = createSandbox({
+      threads: 1,
+      queued: 1,
+      timeMs: 200,
+      graceMs: 200,
+      memoryBytes: 2 ** 24,
+      stackBytes: 2 ** 18,
+      resultChars: 100,
+    });
+    const results = await Promise.all(
+      Array.from({ length: 3 }, () => small.run({ kind: "code", code: "const main = () => 1", inputs: "{}" })),
+    );
+    expect(results.filter((result) => result.ok)).toHaveLength(2);
+    expect(results[2]).toMatchObject({ ok: false, isTransient: true });
+    await small.stop();
+  });
+});
+
+describe("rules", () => {
+  const rule = async (config: object, text: string, expected = ""): Promise<unknown> => {
+    const result = await sandbox.run({ kind: "rule", rule: asRule(config), text, expected });
+    return result.ok ? (JSON.parse(result.json) as unknown) : result.error;
+  };
+  /** The tests below write rules as their configuration does. */
+  const asRule = (config: object) =>
+    config as Parameters<typeof sandbox.run>[0] extends infer T ? (T extends { rule: infer R } ? R : never) : never;
+
+  test.each([
+    [{ rule: "regex", pattern: "^\\d+$" }, "123", true],
+    [{ rule: "regex", pattern: "^\\d+$" }, "12a", false],
+    [{ rule: "regex", pattern: "HELLO", flags: "i" }, "say hello", true],
+    [{ rule: "contains", text: "yes" }, "oh yes", true],
+    [{ rule: "contains", text: "YES" }, "oh yes", false],
+    [{ rule: "contains", text: "YES", case_sensitive: false }, "oh yes", true],
+    [{ rule: "contains", text: ["a", "z"] }, "abc", true],
+    [{ rule: "contains", text: ["a", "z"], match: "all" }, "abc", false],
+    [
+      { rule: "json_schema", schema: { type: "object", required: ["a"], properties: { a: { type: "integer" } } } },
+      '{"a":1}',
+      true,
+    ],
+    [{ rule: "json_schema", schema: { type: "object", required: ["a"] } }, '{"b":1}', false],
+    [{ rule: "json_schema", schema: {} }, "not json", false],
+    [{ rule: "similarity", expected: "The  same" }, "the same", 1],
+    [{ rule: "similarity", expected: "abc" }, "xyz", 0],
+    [{ rule: "similarity" }, "night", 0.25],
+  ])("%j on %j is %j", async (config, text, result) => {
+    expect(await rule(config, text, "nacht")).toBe(result);
+  });
+
+  test("that never end are ended", async () => {
+    const evil = { rule: "regex", pattern: "^(a+)+$" };
+    expect(await rule(evil, `${"a".repeat(50)}b`)).toMatch(/ran longer/);
+    const schema = { rule: "json_schema", schema: { type: "string", pattern: "^(a+)+$" } };
+    expect(await rule(schema, JSON.stringify(`${"a".repeat(50)}b`))).toMatch(/ran longer/);
+    expect(await rule({ rule: "regex", pattern: "(" }, "")).toMatch(/SyntaxError/);
+  });
+});
