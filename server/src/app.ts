@@ -16,6 +16,7 @@ import { createPasswords } from "./auth/passwords.ts";
 import { loadSecretKey } from "./auth/secret-key.ts";
 import { createTokens } from "./auth/tokens.ts";
 import { composeEvaluation } from "./compose-evaluation.ts";
+import { composeIngest } from "./compose-ingest.ts";
 import type { Config } from "./config.ts";
 import { createSpanCatalogue } from "./filter/span-fields.ts";
 import { loadDocsPage } from "./http/docs-page.ts";
@@ -24,16 +25,12 @@ import { createHttpMetrics } from "./http/metrics.ts";
 import { openapiDocument } from "./http/openapi.ts";
 import { createRateLimiter } from "./http/rate-limit.ts";
 import { createHttpServer } from "./http/server.ts";
-import { createSpanIntake } from "./ingest/accept.ts";
-import { createDeletedTraces } from "./ingest/deleted-traces.ts";
-import { createPriceBook } from "./ingest/enrich/price.ts";
 import { createLogJoiner, type LogJoiner, type LogJoinerDeps } from "./ingest/otlp/join-logs.ts";
-import { createSpanWriter, type SpanWriter } from "./ingest/writer.ts";
+import type { SpanWriter } from "./ingest/writer.ts";
 import { migrateSpans, type SpanMigration } from "./jobs/migrate-spans.ts";
 import { enforceRetention } from "./jobs/retention.ts";
-import { loadTraceDeletions, startTraceDeletions } from "./jobs/trace-deletions.ts";
+import { startTraceDeletions } from "./jobs/trace-deletions.ts";
 import { scheduleJob } from "./jobs/schedule.ts";
-import { randomToken } from "./lib/random-token.ts";
 import { limits } from "./limits.ts";
 import { createControlStores } from "./storage/control/control-stores.ts";
 import { openControlDatabase, type ControlDatabase } from "./storage/control/open-control-database.ts";
@@ -42,7 +39,6 @@ import { openLogEvents } from "./storage/journal/log-events.ts";
 import { lockNode } from "./storage/journal/node-lock.ts";
 import { openSpanStore } from "./storage/spans/drivers/open-span-store.ts";
 import type { SpanStore } from "./storage/spans/span-store.ts";
-import { createIngestMetrics } from "./telemetry/ingest-metrics.ts";
 import { watchLogEvents } from "./telemetry/log-event-metrics.ts";
 import { createQueryMetrics } from "./telemetry/query-metrics.ts";
 
@@ -110,20 +106,10 @@ async function compose(
   if (firstStart) onFirstStart?.(firstStart);
   const tokens = createTokens(loadSecretKey(config.secretKeyPath, config.secretKey), now);
 
-  const metrics = createIngestMetrics(registry, journal);
-  const deletedTraces = createDeletedTraces(now);
-  await loadTraceDeletions({ deletions: stores.traceDeletions, deletedTraces, now });
-  const writer = createSpanWriter({ journal, store: migration.store, metrics, logger, nodeId: randomToken(12), now });
-  writer.start();
-  cleanup.push(() => writer.stop(limits.shutdownGraceMs));
-  const intake = createSpanIntake({
-    journal,
-    prices: createPriceBook({ maxModels: limits.pricedModels }),
-    metrics,
-    committed: (entry, payload) => writer.add(entry, payload),
-    deletedTraces,
-    now,
-  });
+  const { writer, intake, deletedTraces } = await composeIngest(
+    { registry, cleanup },
+    { journal, spans, store: migration.store, deletions: stores.traceDeletions, subscribers: [], logger, now },
+  );
   const catalogue = createSpanCatalogue();
   const logs = startLogJoining({ config, logger, registry, cleanup }, { spans, catalogue, intake, now });
   const retention = scheduleJob({ name: "retention", everyMs: limits.retentionEveryMs, logger }, (signal) =>

@@ -143,6 +143,13 @@ export const limits = {
   upstreamMessageChars: 4096,
   /** Items of a list, or members of an object, within one service parameter. */
   serviceParamItems: 256,
+  // Fan-out
+  /** Stored spans that subscribers have not taken; beyond it they read them back from the span store. */
+  fanOutKeptBytes: 512 * MiB,
+  fanOutHeldBytes: 64 * MiB,
+  fanOutBatchRows: 500,
+  fanOutRetryMinMs: 100,
+  fanOutRetryMaxMs: 15_000,
 
   // Control plane
   controlBusyMs: 10_000,

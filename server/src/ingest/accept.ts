@@ -34,7 +34,7 @@ export type SpanIntakeDeps = {
   prices: PriceBook;
   metrics: IngestMetrics;
   /** Called with what was committed, so that the writer stores it. */
-  committed: (entry: JournalEntry, payload: Buffer) => void;
+  committed: (entry: JournalEntry, payload: Buffer, organizationId: string, rows: readonly SpanRow[]) => void;
   /** What is sent again of a deleted trace is accepted and not kept. */
   deletedTraces?: Pick<DeletedTraces, "covers">;
   /** Milliseconds since the epoch. */
@@ -73,7 +73,7 @@ export function createSpanIntake({
             metrics.journalRefusals.inc();
             throw error;
           });
-        committed(entry, payload);
+        committed(entry, payload, origin.organization_id, batch.rows);
       }
       // What stands in for a superseded row may itself be on its way to the disk still.
       if (batch.hasSuperseded()) await journal.settled();
@@ -87,6 +87,8 @@ export function createSpanIntake({
 
 type Batch = {
   lines: string[];
+  /** The spans among them. */
+  rows: SpanRow[];
   add(span: NormalizedSpan): RowOutcome;
   identities(): IdentityWrite[];
   /** Whether a row was left out because a fuller version was accepted before. */
@@ -96,11 +98,13 @@ type Batch = {
 /** The rows of one request, with resends judged against what was accepted before and earlier in the request. */
 function createBatch(journal: Pick<Journal, "lookup">, deletedTraces?: Pick<DeletedTraces, "covers">): Batch {
   const lines: string[] = [];
+  const rows: SpanRow[] = [];
   const written = new Map<string, IdentityWrite>();
   let superseded = 0;
 
   return {
     lines,
+    rows,
     add(span) {
       const key = span.isIdentified ? span.identity.toString("latin1") : "";
       const before: IdentityRecord | undefined = span.isIdentified
@@ -123,6 +127,7 @@ function createBatch(journal: Pick<Journal, "lookup">, deletedTraces?: Pick<Dele
       const line = serializeRow(span.row);
       if (line === undefined) return tooLarge();
       lines.push(line);
+      rows.push(span.row);
       if (verdict.kind === "wins" && verdict.replaces !== undefined) lines.push(tombstone(span, verdict.replaces));
       if (span.isIdentified) {
         const { identity, timestampNs, version } = span;

@@ -2,9 +2,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { limits } from "../limits.ts";
 import type { Journal, JournalEntry } from "../storage/journal/journal.ts";
+import type { Keep } from "../storage/journal/kept-entries.ts";
 import { isPoisonBatch } from "../storage/spans/span-store.ts";
 import type { SpanStore } from "../storage/spans/span-store.ts";
 import type { IngestMetrics } from "../telemetry/ingest-metrics.ts";
+import type { FanOut } from "./fan-out.ts";
 import { createWriterQueue, type Group } from "./writer-queue.ts";
 
 /**
@@ -39,6 +41,8 @@ export type SpanWriterDeps = {
   journal: Journal;
   store: Pick<SpanStore, "insert">;
   metrics: IngestMetrics;
+  /** Told what is stored, for those who wait for it. */
+  fanOut?: Pick<FanOut, "keep" | "kept">;
   logger: Logger;
   /** Names this node's inserts, so that tokens of two nodes never meet. */
   nodeId: string;
@@ -59,7 +63,7 @@ class JournalWriter implements SpanWriter {
   #lastReplaySeq = 0;
   #addedSeq = 0;
   /** Stored, but not removed from the journal yet. */
-  #storedSeqs: number[] = [];
+  #stored: Array<{ seqs: number[]; keep: Keep }> = [];
   #writtenSeq = 0;
   #failing: WriterState["failing"];
   #flushRequested = false;
@@ -161,18 +165,15 @@ class JournalWriter implements SpanWriter {
   }
 
   async #writeGroup({ entries, rows }: Group): Promise<void> {
-    const { journal, logger, nodeId } = this.#deps;
-    const payload = Buffer.concat(entries.map(({ seq, payload }) => payload ?? journal.read(seq) ?? Buffer.alloc(0)));
+    const { journal, nodeId } = this.#deps;
+    const payloads = entries.map(({ seq, payload }) => payload ?? journal.read(seq) ?? Buffer.alloc(0));
+    const payload = Buffer.concat(payloads);
     const seqs = entries.map(({ seq }) => seq);
     const lastSeq = seqs.at(-1) ?? 0;
     if (!(await this.#insert({ payload, rows, token: `${nodeId}:${seqs[0]}-${lastSeq}` }))) return;
-    this.#storedSeqs.push(...seqs);
-    try {
-      await journal.remove(this.#storedSeqs);
-      this.#storedSeqs = [];
-    } catch (error) {
-      logger.error({ err: error }, "stored entries could not be removed from the journal; the next group tries again");
-    }
+    const keep = this.#deps.fanOut?.keep(seqs.map((seq, i) => ({ seq, payload: payloads[i] ?? Buffer.alloc(0) })));
+    this.#stored.push({ seqs, keep: keep ?? { entries: [], missed: [] } });
+    await this.#removeStored();
     this.#writtenSeq = lastSeq;
     for (const waiter of this.#waiters) {
       if (waiter.seq > lastSeq) continue;
@@ -180,6 +181,24 @@ class JournalWriter implements SpanWriter {
       this.#waiters.delete(waiter);
     }
     if (this.#writtenSeq >= this.#addedSeq) this.#flushRequested = false;
+  }
+
+  async #removeStored(): Promise<void> {
+    const { journal, fanOut, logger } = this.#deps;
+    const keep = {
+      entries: this.#stored.flatMap((group) => group.keep.entries),
+      missed: this.#stored.flatMap((group) => group.keep.missed),
+    };
+    try {
+      await journal.remove(
+        this.#stored.flatMap(({ seqs }) => seqs),
+        keep,
+      );
+      this.#stored = [];
+      fanOut?.kept(keep);
+    } catch (error) {
+      logger.error({ err: error }, "stored entries could not be removed from the journal; the next group tries again");
+    }
   }
 
   /** Whether all rows are stored or quarantined; false only when the writer stops first. */

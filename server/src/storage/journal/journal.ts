@@ -2,6 +2,7 @@ import type { Database, RootDatabase } from "lmdb";
 import { ServiceError } from "../../domain/errors.ts";
 import { openIdentityMemory, type IdentityMemory, type IdentityRecord, type IdentityWrite } from "./identity-memory.ts";
 import { inOneTransaction, openDatabase } from "./journal-database.ts";
+import { openKeptEntries, type Keep, type KeptEntries } from "./kept-entries.ts";
 
 /**
  * Accepted spans that the span store does not have yet, on this node's disk.
@@ -24,8 +25,10 @@ export type Journal = {
   pending(after: number, limit: number): JournalEntry[];
   /** The bytes of an entry; undefined once it is removed. */
   read(seq: number): Buffer | undefined;
-  /** Forgets entries that the span store has. A crash before the flush only replays them. */
-  remove(seqs: readonly number[]): Promise<void>;
+  /** Forgets entries that the span store has, but for those to keep. A crash before the flush only replays them. */
+  remove(seqs: readonly number[], keep?: Keep): Promise<void>;
+  /** Entries that are stored and still needed. They count neither as pending nor against the bounds of the journal. */
+  kept: KeptEntries;
   /** Sets entries aside that no store takes, for an operator to look at: nothing accepted is ever dropped. */
   quarantine(payload: Buffer, reason: string): Promise<void>;
   stats(): { entries: number; bytes: number; quarantined: number };
@@ -61,7 +64,11 @@ export function openJournal(options: JournalOptions): Journal {
     pendingBytes -= sizes.get(seq) ?? 0;
     sizes.delete(seq);
   };
-  for (const { key, value } of entries.getRange()) hold(key, value.byteLength);
+  const kept = openKeptEntries(root, entries);
+  for (const { key, value } of entries.getRange()) {
+    hold(key, value.byteLength);
+    if (kept.has(key)) release(key);
+  }
 
   const commits = createCommits(root, entries, openIdentityMemory(root, options));
   let [quarantineKey = 0] = quarantined.getKeys({ reverse: true, limit: 1 });
@@ -84,19 +91,25 @@ export function openJournal(options: JournalOptions): Journal {
     lookup: (identity) => commits.lookup(identity),
     settled: () => commits.settled(),
     pending(after, limit) {
-      return Array.from(entries.getRange({ start: after + 1, limit }), ({ key, value }) => ({
-        seq: key,
-        rows: countLines(value),
-        bytes: value.byteLength,
-      }));
+      const page: JournalEntry[] = [];
+      for (const { key, value } of entries.getRange({ start: after + 1 })) {
+        if (kept.has(key)) continue;
+        page.push({ seq: key, rows: countLines(value), bytes: value.byteLength });
+        if (page.length === limit) break;
+      }
+      return page;
     },
     read: (seq) => entries.get(seq),
-    async remove(seqs) {
+    async remove(seqs, keep = nothing) {
+      const needed = new Set(keep.entries.map(({ seq }) => seq));
       await inOneTransaction(root, () => {
-        for (const seq of seqs) void entries.remove(seq);
+        for (const seq of seqs) if (!needed.has(seq)) void entries.remove(seq);
+        kept.put(keep);
       });
+      kept.committed(keep);
       for (const seq of seqs) release(seq);
     },
+    kept,
     async quarantine(payload, reason) {
       const note = Buffer.from(`${JSON.stringify({ at: new Date(options.now()).toISOString(), reason })}\n`);
       const key = (quarantineKey = Math.max(options.now(), quarantineKey + 1));
@@ -109,6 +122,8 @@ export function openJournal(options: JournalOptions): Journal {
     },
   };
 }
+
+const nothing: Keep = { entries: [], missed: [] };
 
 /** Entries on their way to the disk, each with what is to be remembered of its identities. */
 function createCommits(root: RootDatabase, entries: Database<Buffer, number>, memory: IdentityMemory) {

@@ -1,0 +1,65 @@
+import type { Logger } from "pino";
+import type { Registry } from "prom-client";
+import { createSpanIntake, type SpanIntake } from "./ingest/accept.ts";
+import { createDeletedTraces, type DeletedTraces } from "./ingest/deleted-traces.ts";
+import { createPriceBook } from "./ingest/enrich/price.ts";
+import { createFanOut, type SpanSubscriber } from "./ingest/fan-out.ts";
+import { createReadBack } from "./ingest/read-back.ts";
+import { createSpanWriter, type SpanWriter } from "./ingest/writer.ts";
+import { loadTraceDeletions } from "./jobs/trace-deletions.ts";
+import { randomToken } from "./lib/random-token.ts";
+import { limits } from "./limits.ts";
+import type { TraceDeletionStore } from "./storage/control/trace-deletion-store.ts";
+import type { Journal } from "./storage/journal/journal.ts";
+import type { SpanStore } from "./storage/spans/span-store.ts";
+import { createFanOutMetrics } from "./telemetry/fan-out-metrics.ts";
+import { createIngestMetrics } from "./telemetry/ingest-metrics.ts";
+
+export type IngestParts = {
+  journal: Journal;
+  spans: Pick<SpanStore, "listSpans">;
+  /** Where rows go: waits for the tables of a remote store. */
+  store: Pick<SpanStore, "insert">;
+  deletions: TraceDeletionStore;
+  /** Who hears of stored spans. They must know by now what they want: what nobody wants is not kept. */
+  subscribers: readonly SpanSubscriber[];
+  logger: Logger;
+  now: () => number;
+};
+
+/** From the intake through the journal into the span store, and on to those who wait for spans. */
+export async function composeIngest(
+  { registry, cleanup }: { registry: Registry; cleanup: Array<() => Promise<void> | void> },
+  { journal, spans, store, deletions, subscribers, logger, now }: IngestParts,
+): Promise<{ writer: SpanWriter; intake: SpanIntake; deletedTraces: DeletedTraces }> {
+  const metrics = createIngestMetrics(registry, journal);
+  const deletedTraces = createDeletedTraces(now);
+  await loadTraceDeletions({ deletions, deletedTraces, now });
+
+  const fanOut = createFanOut({
+    journal,
+    subscribers,
+    readBack: createReadBack(spans),
+    maxKeptBytes: limits.fanOutKeptBytes,
+    metrics: createFanOutMetrics(registry, journal.kept),
+    logger,
+  });
+  fanOut.start();
+  cleanup.push(() => fanOut.stop());
+  const writer = createSpanWriter({ journal, store, metrics, fanOut, logger, nodeId: randomToken(12), now });
+  writer.start();
+  cleanup.push(() => writer.stop(limits.shutdownGraceMs));
+
+  const intake = createSpanIntake({
+    journal,
+    prices: createPriceBook({ maxModels: limits.pricedModels }),
+    metrics,
+    committed: (entry, payload, organizationId, rows) => {
+      fanOut.hold(entry.seq, organizationId, rows, entry.bytes);
+      writer.add(entry, payload);
+    },
+    deletedTraces,
+    now,
+  });
+  return { writer, intake, deletedTraces };
+}

@@ -1,0 +1,243 @@
+import { mkdtempSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { pino } from "pino";
+import { Registry } from "prom-client";
+import { afterEach, describe, expect, test } from "vitest";
+import type { SpanRow } from "../domain/span.ts";
+import { limits } from "../limits.ts";
+import { openJournal, type Journal } from "../storage/journal/journal.ts";
+import { createFanOutMetrics } from "../telemetry/fan-out-metrics.ts";
+import { createIngestMetrics } from "../telemetry/ingest-metrics.ts";
+import { createFanOut, type FanOut, type SpanSubscriber } from "./fan-out.ts";
+import type { ReadBack } from "./read-back.ts";
+import { createSpanWriter, type SpanWriter } from "./writer.ts";
+
+const cleanup: Array<() => Promise<unknown>> = [];
+afterEach(async () => {
+  for (const undo of cleanup.splice(0).reverse()) await undo();
+});
+
+function newFolder(): string {
+  const path = mkdtempSync(join(tmpdir(), "spanway-fan-out-"));
+  cleanup.push(() => rm(path, { recursive: true, force: true }));
+  return path;
+}
+
+type Bench = { journal: Journal; writer: SpanWriter; fanOut: FanOut; close(): Promise<void> };
+
+/** A node's journal, writer and fan-out, over a span store that takes everything. */
+function start(
+  path: string,
+  subscribers: SpanSubscriber[],
+  { readBack = nothingToRead, isDown = false, maxKeptBytes = limits.fanOutKeptBytes } = {},
+): Bench {
+  const logger = pino({ level: "silent" });
+  const journal = openJournal({ path, maxBytes: 1e9, maxEntries: 1e6, identityMemoryMs: 1e9, now: Date.now });
+  const registry = new Registry();
+  const metrics = createFanOutMetrics(registry, journal.kept);
+  const fanOut = createFanOut({ journal, subscribers, readBack, maxKeptBytes, metrics, logger });
+  const insert = () => (isDown ? Promise.reject(new Error("down")) : Promise.resolve());
+  const writer = createSpanWriter({
+    journal,
+    store: { insert },
+    metrics: createIngestMetrics(registry, journal),
+    fanOut,
+    logger,
+    nodeId: "node",
+    now: Date.now,
+  });
+  fanOut.start();
+  writer.start();
+  const close = async () => {
+    await writer.stop(isDown ? 0 : 1000);
+    await fanOut.stop();
+    await journal.close();
+  };
+  return { journal, writer, fanOut, close };
+}
+
+const nothingToRead: ReadBack = async function* () {};
+
+function row(id: string, organization_id = "org_a", extra: Partial<SpanRow> = {}): SpanRow {
+  const received_at = `2026-01-01 00:00:0${id.length % 10}.000000000`;
+  return { organization_id, environment: "prod", timestamp: "", unique_id: id, version: "1", received_at, ...extra };
+}
+
+async function add({ journal, writer, fanOut }: Bench, rows: readonly SpanRow[], isHeld = true): Promise<void> {
+  const payload = Buffer.from(rows.map((each) => `${JSON.stringify(each)}\n`).join(""));
+  const entry = await journal.append({ payload, rows: rows.length, identities: [] });
+  if (isHeld) fanOut.hold(entry.seq, rows[0]!.organization_id, rows, payload.byteLength);
+  writer.add(entry, payload);
+}
+
+type Recorder = SpanSubscriber & { ids: string[]; rows: SpanRow[] };
+
+function recorder(name: string, over: Partial<SpanSubscriber> = {}): Recorder {
+  const ids: string[] = [];
+  const rows: SpanRow[] = [];
+  return {
+    name,
+    ids,
+    rows,
+    wants: () => true,
+    take: (batch) => {
+      for (const spans of batch) {
+        rows.push(...spans.rows);
+        ids.push(...spans.rows.map(({ unique_id }) => unique_id));
+      }
+      return Promise.resolve();
+    },
+    ...over,
+  };
+}
+
+async function settled({ writer, fanOut }: Bench): Promise<void> {
+  await writer.flush();
+  await fanOut.drained();
+}
+
+describe("every subscriber", () => {
+  test("gets the spans of the organizations it wants, and nothing stays behind", async () => {
+    const [all, some] = [recorder("all"), recorder("some", { wants: (id) => id === "org_b" })];
+    const bench = start(newFolder(), [all, some]);
+    await add(bench, [row("a1"), row("a2")]);
+    await add(bench, [row("b1", "org_b")]);
+    await settled(bench);
+    expect(all.ids).toEqual(["a1", "a2", "b1"]);
+    expect(some.ids).toEqual(["b1"]);
+    expect(bench.journal.kept.stats()).toEqual({ entries: 0, bytes: 0 });
+    await bench.close();
+  });
+
+  test("gets rows that were not held as they were accepted, but for those that only take others out", async () => {
+    const seen = recorder("seen");
+    const bench = start(newFolder(), [seen]);
+    const span = row("a1", "org_a", { metadata: { a: { b: 1 } }, prompt_messages: [{ role: "user" }] });
+    await add(bench, [span, row("gone", "org_a", { is_deleted: 1 })], false);
+    await settled(bench);
+    expect(seen.rows).toEqual([span]);
+    await bench.close();
+  });
+
+  test("gets again what it refused, while others and other spans go on", async () => {
+    let refusals = 0;
+    const taken = recorder("fussy");
+    const take: SpanSubscriber["take"] = (batch, signal) => {
+      const bad = batch.flatMap(({ rows }) => rows).find(({ unique_id }) => unique_id === "bad");
+      if (bad === undefined || refusals >= 3) return taken.take(batch, signal);
+      refusals += 1;
+      return Promise.reject(new Error("not now"));
+    };
+    const fussy = { ...taken, take };
+    const calm = recorder("calm");
+    const bench = start(newFolder(), [fussy, calm]);
+    await add(bench, [row("bad")]);
+    for (let i = 0; i < 5; i += 1) await add(bench, [row(`good ${i}`)]);
+    await bench.writer.flush();
+    await expect.poll(() => calm.ids).toHaveLength(6);
+    await bench.fanOut.drained();
+    expect(fussy.ids.toSorted()).toEqual(calm.ids.toSorted());
+    expect(fussy.ids.at(-1)).toBe("bad");
+    await bench.close();
+  });
+});
+
+test("a subscriber that hangs holds up neither the writer nor another one", async () => {
+  const stuck = recorder("stuck", { take: (_batch, signal) => sleep(1e6, undefined, { signal }) });
+  const seen = recorder("seen");
+  const bench = start(newFolder(), [stuck, seen]);
+  for (let i = 0; i < 20; i += 1) await add(bench, [row(`${i}`)]);
+  await bench.writer.flush();
+  await expect.poll(() => seen.ids).toHaveLength(20);
+  expect(bench.journal.stats()).toMatchObject({ entries: 0, bytes: 0 });
+  expect(bench.journal.kept.stats().entries).toBe(20);
+  await bench.close();
+});
+
+describe("after a crash", () => {
+  test("what a subscriber had not taken comes again, and is not stored again", async () => {
+    const path = newFolder();
+    const stuck = recorder("stuck", { take: (_batch, signal) => sleep(1e6, undefined, { signal }) });
+    const first = start(path, [stuck]);
+    await add(first, [row("a"), row("b")]);
+    await add(first, [row("c")]);
+    await first.writer.flush();
+    await first.close();
+
+    const again = recorder("stuck");
+    const second = start(path, [again]);
+    expect(second.journal.pending(0, 10)).toEqual([]);
+    await second.fanOut.drained();
+    expect(again.ids).toEqual(["a", "b", "c"]);
+    expect(second.journal.kept.stats()).toEqual({ entries: 0, bytes: 0 });
+    await second.close();
+  });
+
+  test("what was not stored yet is stored first, then handed on", async () => {
+    const path = newFolder();
+    const first = start(path, [recorder("seen")], { isDown: true });
+    await add(first, [row("a")]);
+    await first.close();
+
+    const seen = recorder("seen");
+    const second = start(path, [seen]);
+    await second.writer.flush();
+    await second.fanOut.drained();
+    expect(seen.ids).toEqual(["a"]);
+    await second.close();
+  });
+
+  test("what only a subscriber wanted that is no more is forgotten", async () => {
+    const path = newFolder();
+    const first = start(path, [recorder("old", { take: () => Promise.reject(new Error("never")) })]);
+    await add(first, [row("a")]);
+    await first.writer.flush();
+    await first.close();
+    const second = start(path, [recorder("new")]);
+    await expect.poll(() => second.journal.kept.stats().entries).toBe(0);
+    await second.close();
+  });
+});
+
+test("beyond its bound nothing is kept but where to read it back, in this run and the next", async () => {
+  const path = newFolder();
+  const stored: SpanRow[] = [];
+  const asked: Array<{ organizationId: string; from: string; to: string }> = [];
+  const readBack: ReadBack = async function* ({ organizationId, from, to }) {
+    asked.push({ organizationId, from, to });
+    yield stored.filter(({ received_at = "" }) => received_at >= from && received_at <= to);
+  };
+  const stuck = recorder("seen", { take: (_batch, signal) => sleep(1e6, undefined, { signal }) });
+  const maxKeptBytes = 5_000;
+  const first = start(path, [stuck], { readBack, maxKeptBytes });
+  for (let i = 1; i <= 20; i += 1) {
+    const span = row(`${i}`, "org_a", { received_at: `2026-01-01 00:00:00.${String(i).padStart(9, "0")}` });
+    stored.push(span);
+    await add(first, [{ ...span, input: "x".repeat(800) }]);
+  }
+  await first.writer.flush();
+  const { bytes, entries } = first.journal.kept.stats();
+  expect(bytes).toBeLessThanOrEqual(maxKeptBytes);
+  expect(entries).toBeGreaterThan(0);
+  expect(first.journal.kept.missed()).toEqual([
+    {
+      subscriber: "seen",
+      organizationId: "org_a",
+      from: stored[entries]?.received_at,
+      to: stored.at(-1)?.received_at,
+    },
+  ]);
+  await first.close();
+
+  asked.splice(0);
+  const seen = recorder("seen");
+  const second = start(path, [seen], { readBack });
+  await second.fanOut.drained();
+  expect(asked).toHaveLength(1);
+  expect(seen.ids.toSorted()).toEqual(stored.map(({ unique_id }) => unique_id).toSorted());
+  expect(second.journal.kept.missed()).toEqual([]);
+  await second.close();
+});

@@ -1,0 +1,236 @@
+import type { Logger } from "pino";
+import type { SpanRow } from "../domain/span.ts";
+import { parseKeepingDigits } from "../lib/json.ts";
+import { limits } from "../limits.ts";
+import type { Journal } from "../storage/journal/journal.ts";
+import { stretchTogether, type Keep, type KeptEntry, type MissedStretch } from "../storage/journal/kept-entries.ts";
+import type { FanOutMetrics } from "../telemetry/fan-out-metrics.ts";
+import { createFanOutLane, type FanOutLane } from "./fan-out-lane.ts";
+import type { ReadBack } from "./read-back.ts";
+
+/**
+ * Hands spans on to whoever waits for them once they are stored: webhooks, automations, customers.
+ *
+ * At least once, also over `kill -9`: an entry leaves the journal only when every subscriber that wanted it has taken it.
+ * Subscribers never hold up the intake, the writer or each other: each has a lane of its own, entries that wait are
+ * bounded in bytes, and beyond that a subscriber reads what it missed back from the span store.
+ */
+export type SpanSubscriber = {
+  /** Written to disk: it must not change. */
+  name: string;
+  /** Whether spans of this organisation matter to it. Asked for each request's rows: quick, and never throws. */
+  wants(organizationId: string): boolean;
+  /**
+   * Takes spans over: once it resolves they are the subscriber's own, on disk if they must not be lost. Called one batch at
+   * a time; a batch that is refused comes again, after other spans, and after a crash a batch may come twice.
+   */
+  take(batch: readonly StoredSpans[], signal: AbortSignal): Promise<void>;
+};
+
+/** Spans of one organisation, in the order of acceptance. JSON columns hold values, or the JSON text of them. */
+export type StoredSpans = { organizationId: string; rows: readonly SpanRow[] };
+
+export type FanOut = {
+  /** Remembers the rows of an entry that is not stored yet, where anybody wants them: it spares parsing them again. */
+  hold(seq: number, organizationId: string, rows: readonly SpanRow[], bytes: number): void;
+  /** What must be kept of stored entries; for the writer. */
+  keep(entries: ReadonlyArray<{ seq: number; payload: Buffer }>): Keep;
+  /** Called once that is on disk. */
+  kept(keep: Keep): void;
+  /** Begins with what an earlier process left. */
+  start(): void;
+  /** Resolves once everything kept so far has been taken; for tests and orderly ends. */
+  drained(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+export type FanOutDeps = {
+  journal: Pick<Journal, "read" | "kept">;
+  subscribers: readonly SpanSubscriber[];
+  readBack: ReadBack;
+  /** Bytes of entries kept for subscribers; of more, they read what they missed back from the span store. */
+  maxKeptBytes: number;
+  metrics: FanOutMetrics;
+  logger: Logger;
+};
+
+type HeldEntry = StoredSpans & { bytes: number };
+
+export function createFanOut(deps: FanOutDeps): FanOut {
+  return new JournalFanOut(deps);
+}
+
+class JournalFanOut implements FanOut {
+  readonly #deps: FanOutDeps;
+  readonly #lanes = new Map<string, FanOutLane>();
+  /** Rows at hand, of entries that are stored or will be. */
+  readonly #held = new Map<number, HeldEntry>();
+  #heldBytes = 0;
+  /** How many subscribers have yet to take an entry. */
+  readonly #open = new Map<number, { subscribers: number; bytes: number }>();
+  #openBytes = 0;
+  #finished: number[] = [];
+  #finishing: Promise<void> | undefined;
+
+  constructor(deps: FanOutDeps) {
+    this.#deps = deps;
+    for (const subscriber of deps.subscribers) {
+      const lane = createFanOutLane(subscriber, {
+        ...deps,
+        load: (seq) => this.#load(seq),
+        done: (seqs) => this.#done(seqs),
+      });
+      this.#lanes.set(subscriber.name, lane);
+    }
+  }
+
+  hold(seq: number, organizationId: string, rows: readonly SpanRow[], bytes: number): void {
+    if (this.#heldBytes + bytes > limits.fanOutHeldBytes || this.#wanting(organizationId).length === 0) return;
+    this.#held.set(seq, { organizationId, rows, bytes });
+    this.#heldBytes += bytes;
+  }
+
+  keep(entries: ReadonlyArray<{ seq: number; payload: Buffer }>): Keep {
+    const kept: KeptEntry[] = [];
+    const missed = new Map<string, MissedStretch>();
+    if (this.#lanes.size === 0) return { entries: kept, missed: [] };
+    let bytes = this.#openBytes;
+    for (const { seq, payload } of entries) {
+      const organizationId = this.#held.get(seq)?.organizationId ?? organizationOf(payload);
+      const subscribers = organizationId === undefined ? [] : this.#wanting(organizationId);
+      if (organizationId === undefined || subscribers.length === 0) {
+        this.#release(seq);
+      } else if (bytes + payload.byteLength <= this.#deps.maxKeptBytes) {
+        kept.push({ seq, bytes: payload.byteLength, subscribers });
+        bytes += payload.byteLength;
+      } else {
+        this.#miss(organizationId, subscribers, spansOf(payload), missed);
+        this.#release(seq);
+      }
+    }
+    return { entries: kept, missed: [...missed.values()] };
+  }
+
+  kept({ entries }: Keep): void {
+    for (const { seq, bytes, subscribers } of entries) {
+      this.#open.set(seq, { subscribers: subscribers.length, bytes });
+      this.#openBytes += bytes;
+      for (const name of subscribers) this.#lanes.get(name)?.push(seq);
+    }
+  }
+
+  start(): void {
+    const { kept } = this.#deps.journal;
+    const left = kept.list();
+    const known = (names: readonly string[]) => names.filter((name) => this.#lanes.has(name));
+    const entries = left.map((entry) => ({ ...entry, subscribers: known(entry.subscribers) }));
+    this.kept({ entries: entries.filter(({ subscribers }) => subscribers.length > 0), missed: [] });
+    for (const stretch of kept.missed()) this.#lanes.get(stretch.subscriber)?.miss(stretch);
+    // A subscriber that this version no longer has.
+    this.#finish(entries.filter(({ subscribers }) => subscribers.length === 0).map(({ seq }) => seq));
+    for (const lane of this.#lanes.values()) lane.start();
+  }
+
+  async drained(): Promise<void> {
+    await Promise.all([...this.#lanes.values()].map((lane) => lane.drained()));
+    await this.#finishing;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([...this.#lanes.values()].map((lane) => lane.stop()));
+    await this.#finishing;
+  }
+
+  #wanting(organizationId: string): string[] {
+    return this.#deps.subscribers.filter((subscriber) => subscriber.wants(organizationId)).map(({ name }) => name);
+  }
+
+  #miss(
+    organizationId: string,
+    subscribers: readonly string[],
+    rows: readonly SpanRow[],
+    into: Map<string, MissedStretch>,
+  ): void {
+    const times = rows.flatMap(({ received_at: at }) => (at === undefined ? [] : [{ from: at, to: at }]));
+    const [first, ...others] = times;
+    if (first === undefined) return;
+    const stretch = others.reduce(stretchTogether, first);
+    this.#deps.metrics.missed.inc(rows.length * subscribers.length);
+    for (const subscriber of subscribers) {
+      const whole = this.#lanes.get(subscriber)?.miss({ subscriber, organizationId, ...stretch });
+      if (whole) into.set(`${subscriber}\n${organizationId}`, whole);
+    }
+  }
+
+  #load(seq: number): StoredSpans | undefined {
+    const held = this.#held.get(seq);
+    if (held !== undefined) return held;
+    const payload = this.#deps.journal.read(seq);
+    const rows = payload && spansOf(payload);
+    const organizationId = rows?.[0]?.organization_id;
+    return rows === undefined || organizationId === undefined ? undefined : { organizationId, rows };
+  }
+
+  #done(seqs: readonly number[]): void {
+    const finished = seqs.filter((seq) => {
+      const entry = this.#open.get(seq);
+      if (entry === undefined) return false;
+      entry.subscribers -= 1;
+      return entry.subscribers === 0;
+    });
+    this.#finish(finished);
+  }
+
+  /** Takes finished entries out of the journal, in as few transactions as their commits allow. */
+  #finish(seqs: readonly number[]): void {
+    for (const seq of seqs) {
+      this.#openBytes -= this.#open.get(seq)?.bytes ?? 0;
+      this.#open.delete(seq);
+      this.#release(seq);
+      this.#finished.push(seq);
+    }
+    if (this.#finished.length > 0) this.#finishing ??= this.#forget();
+  }
+
+  async #forget(): Promise<void> {
+    while (this.#finished.length > 0) {
+      const seqs = this.#finished.splice(0);
+      try {
+        await this.#deps.journal.kept.done(seqs);
+      } catch (error) {
+        // They are handed on once more at the next start, which subscribers expect.
+        this.#deps.logger.error({ err: error }, "entries that were handed on could not be removed from the journal");
+      }
+    }
+    this.#finishing = undefined;
+  }
+
+  #release(seq: number): void {
+    this.#heldBytes -= this.#held.get(seq)?.bytes ?? 0;
+    this.#held.delete(seq);
+  }
+}
+
+const organizationStart = Buffer.from('{"organization_id":"');
+
+/** All rows of an entry are of one organisation, whose id every row begins with. */
+function organizationOf(payload: Buffer): string | undefined {
+  if (!payload.subarray(0, organizationStart.length).equals(organizationStart)) return undefined;
+  const end = payload.indexOf(0x22, organizationStart.length);
+  return end === -1 ? undefined : payload.toString("utf8", organizationStart.length, end);
+}
+
+/** The spans of an entry; rows that only take others out of the table are none. */
+function spansOf(payload: Buffer): SpanRow[] {
+  const lines = payload.toString("utf8").split("\n");
+  return lines.flatMap((line) => {
+    if (line === "") return [];
+    const row = asRow(parseKeepingDigits(line));
+    return row.is_deleted === 1 ? [] : [row];
+  });
+}
+
+/** The journal holds what ingest/accept.ts wrote: rows. */
+function asRow(value: unknown): SpanRow {
+  return value as SpanRow;
+}
