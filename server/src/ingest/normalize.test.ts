@@ -210,6 +210,23 @@ describe("content", () => {
     expect(row({ completion_message: { tool_calls: [] } })).not.toHaveProperty("tool_calls");
   });
 
+  test("tool calls in the AI SDK's shape become OpenAI's", () => {
+    const aiSdkCalls = [
+      { toolCallId: "c1", toolName: "f", input: { a: 1 } },
+      { type: "function", id: "c2", name: "g", args: '{"b":2}', result: "done" },
+    ];
+    const calls = [
+      { id: "c1", type: "function", function: { name: "f", arguments: '{"a":1}' } },
+      { id: "c2", type: "function", function: { name: "g", arguments: '{"b":2}' }, result: "done" },
+    ];
+    const told = row({ completion_message: { role: "assistant", content: "", tool_calls: aiSdkCalls } });
+    expect([told.tool_calls, told.completion_message]).toEqual([
+      calls,
+      { role: "assistant", content: "", tool_calls: calls },
+    ]);
+    expect(row({ tool_calls: aiSdkCalls }).tool_calls).toEqual(calls);
+  });
+
   test("a document that is a string stays one", () => {
     const stored = row({ full_request: "plain", full_response: { a: "x" }, input: "plain" });
     expect([stored.full_request, stored.full_response, stored.input]).toEqual(['"plain"', { a: "x" }, "plain"]);

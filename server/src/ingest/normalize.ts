@@ -9,6 +9,7 @@ import { limits } from "../limits.ts";
 import type { Price, PriceBook } from "./enrich/price.ts";
 import type { NestedJson } from "./nested-json.ts";
 import { completeness, formatUuid, spanIdentity, spanVersion } from "./identity.ts";
+import { withOpenAiCalls } from "./otlp/messages/tool-calls.ts";
 import { readBody, type BodyValues } from "./read-body.ts";
 import { readUsage } from "./read-usage.ts";
 import { readTimes, storedTime } from "./read-times.ts";
@@ -203,9 +204,14 @@ function placeMessages(row: SpanRow, values: BodyValues): void {
 
 /** The calls that a model's answer asks for, where SDKs put them, so that they can be filtered without reading payload. */
 function placeToolCalls(row: SpanRow): void {
-  if (row.tool_calls !== undefined || !isObject(row.completion_message)) return;
-  const calls = row.completion_message["tool_calls"];
-  if (Array.isArray(calls) && calls.length > 0) row.tool_calls = calls;
+  if (row.tool_calls !== undefined) row.tool_calls = withOpenAiCalls(row.tool_calls);
+  if (!isObject(row.completion_message)) return;
+  const calls = withOpenAiCalls(row.completion_message["tool_calls"]);
+  if (!Array.isArray(calls) || calls.length === 0) return;
+  if (calls !== row.completion_message["tool_calls"]) {
+    row.completion_message = { ...row.completion_message, tool_calls: calls };
+  }
+  row.tool_calls ??= calls;
 }
 
 function isSameJson(text: unknown, value: unknown): boolean {

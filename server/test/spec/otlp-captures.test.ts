@@ -4,7 +4,7 @@ import { decodeJsonTraces } from "../../src/ingest/otlp/decode-json.ts";
 import { decodeProtobufTraces } from "../../src/ingest/otlp/decode-protobuf.ts";
 import { expectedSpans } from "../fixtures/otlp/expected-spans.ts";
 import { fixture, fixtureNames, send, storedSpans, type Fixture } from "../support/otlp.ts";
-import { summarizeSpan, type SpanSummary } from "../support/otlp-summary.ts";
+import { inAnyOrder, summarizeSpan, type SpanSummary } from "../support/otlp-summary.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import type { Answer } from "../support/test-client.ts";
 
@@ -40,16 +40,6 @@ function scenarioOf(name: string): string {
 function withoutTiming(span: SpanSummary): SpanSummary {
   const { streamed, ...rest } = span;
   return span.name === "manual-gen" || streamed === undefined ? rest : { ...rest, streamed };
-}
-
-/** Siblings may start in the same millisecond. */
-function inAnyOrder(spans: readonly SpanSummary[]): SpanSummary[] {
-  const rounded = spans.map((span) =>
-    span.cost === undefined ? span : { ...span, cost: Number(span.cost.toFixed(4)) },
-  );
-  const key = (span: SpanSummary): string =>
-    JSON.stringify(Object.entries(span).toSorted(([a], [b]) => (a < b ? -1 : 1)));
-  return rounded.toSorted((a, b) => (key(a) < key(b) ? -1 : 1));
 }
 
 function traceIds({ name, body, headers }: Fixture): string[] {

@@ -51,6 +51,16 @@ export function summarizeSpan(row: Row, all: readonly Row[]): SpanSummary {
   });
 }
 
+/** Sorted, for comparison: siblings may start in the same millisecond. */
+export function inAnyOrder(spans: readonly SpanSummary[]): SpanSummary[] {
+  const rounded = spans.map((span) =>
+    span.cost === undefined ? span : { ...span, cost: Number(span.cost.toFixed(4)) },
+  );
+  const key = (span: SpanSummary): string =>
+    JSON.stringify(Object.entries(span).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  return rounded.toSorted((a, b) => (key(a) < key(b) ? -1 : 1));
+}
+
 function sayingOf({ content, tool_calls }: Message): string {
   const parts = Array.isArray(content) ? (content as Array<Record<string, unknown>>) : [];
   const said =

@@ -33,11 +33,19 @@ function nest(decorated: OtlpSpan[]): void {
   }
 }
 
-/** A parent may end a moment before its child: their clocks are read one after the other. Its name tells for sure. */
+/**
+ * In JavaScript a span starts at a whole millisecond and ends by its exact duration after that: a parent may seem to end
+ * this much before its child.
+ */
+const endSlackNs = 1_000_000n;
+
+/** A span's name tells for sure; then the span that ran all the while, or all but the slack, if that is the lesser part. */
 function enclosing(running: readonly OtlpSpan[], span: OtlpSpan): OtlpSpan | undefined {
   const parentName = asText(span.attributes.get("traceloop.entity.path"))?.split(".").at(-1);
   const named = running.findLast((other) => nameOf(other) === parentName && nameOf(other) !== nameOf(span));
-  return named ?? running.findLast(({ endNs }) => endNs >= span.endNs);
+  const isMostOfIt = (other: OtlpSpan): boolean =>
+    other.endNs + endSlackNs >= span.endNs && 2n * (other.endNs - span.startNs) >= span.endNs - span.startNs;
+  return named ?? running.findLast(({ endNs }) => endNs >= span.endNs) ?? running.findLast(isMostOfIt);
 }
 
 function nameOf({ attributes }: OtlpSpan): string | undefined {

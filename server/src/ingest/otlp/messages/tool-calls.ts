@@ -16,6 +16,25 @@ export function toolCallOf(raw: Record<string, unknown>): ToolCall {
   };
 }
 
+/**
+ * The calls of an answer, each as OpenAI writes it where it has the AI SDK's shape, which exporters pass on: `toolName` with
+ * `input`, or `name` with `args`. What else such a call holds, a result for one, stays beside. Any other value is given back
+ * as it is, the very same one.
+ */
+export function withOpenAiCalls(calls: unknown): unknown {
+  if (!Array.isArray(calls) || !(calls as unknown[]).some(isAiSdkCall)) return calls;
+  return (calls as unknown[]).map((call) => {
+    if (!isAiSdkCall(call)) return call;
+    const { toolCallId: _id, toolName: _toolName, name: _name, input: _input, args: _args, ...rest } = call;
+    return { ...rest, ...toolCallOf(call) };
+  });
+}
+
+function isAiSdkCall(call: unknown): call is Record<string, unknown> {
+  if (!isObject(call) || isObject(call["function"])) return false;
+  return typeof call["toolName"] === "string" || (typeof call["name"] === "string" && "args" in call);
+}
+
 /** A tool definition as OpenAI writes it. Built-in tools, and what is none of the known shapes, stay as they are. */
 export function toolOf(raw: unknown): unknown {
   if (typeof raw === "string") return { type: "function", function: { name: raw } };

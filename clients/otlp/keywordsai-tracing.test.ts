@@ -1,0 +1,49 @@
+import { expect, test } from "vitest";
+import { runClient } from "../support/run-client.ts";
+import {
+  call,
+  forecast,
+  mini,
+  result,
+  system,
+  table,
+  told,
+  uncached,
+  uncachedCost,
+  user,
+  weather,
+} from "./expected.ts";
+
+/** It takes decorated spans out of their parents, which are found again; and its instrumentation leaves calls out of a repeated conversation. */
+test("@keywordsai/tracing", async () => {
+  const run = await runClient("keywordsai-tracing.ts");
+  const noArguments = '{"args":[],"kwargs":{}}';
+  const chat = { name: "openai.chat", type: "chat", parent: "weather_agent", model: mini, tools: "get_weather{}" };
+  expect(run.trees).toEqual(["weather_workflow(weather_agent(get_weather openai.chat openai.chat plan))"]);
+  expect(run.spans).toEqual(
+    table(
+      { name: "weather_workflow", type: "workflow", input: noArguments, output: JSON.stringify(forecast) },
+      {
+        name: "weather_agent",
+        type: "agent",
+        parent: "weather_workflow",
+        ...user,
+        input: noArguments,
+        output: JSON.stringify(forecast),
+      },
+      { name: "plan", type: "task", parent: "weather_agent", input: noArguments, output: '{"steps":["weather"]}' },
+      { ...chat, said: [system, weather], answer: call, ...uncached },
+      {
+        name: "get_weather",
+        type: "tool",
+        parent: "weather_agent",
+        input: '{"args":["Paris"],"kwargs":{}}',
+        output: result,
+      },
+      { ...chat, said: [system, weather, "assistant: ", told], answer: forecast, ...uncached },
+    ),
+  );
+  expect(run.rows.find((row) => row["log_type"] === "agent")?.["metadata"]).toMatchObject({ plan: "pro", seats: 3 });
+  expect(run.traces).toMatchObject([{ span_count: 6, error_count: 0, total_tokens: 148 }]);
+  expect(run.traces[0]?.["total_cost"]).toBeCloseTo((2 * uncachedCost) / 1e6, 12);
+});

@@ -1,0 +1,35 @@
+import type OpenAI from "openai";
+
+/** The conversation that most programs hold: a question, a call of a tool, its result, the answer. */
+export const question = "What is the weather in Paris?";
+export const weather = { tempC: 18, sky: "cloudy" };
+
+export const weatherParameters = {
+  type: "object",
+  properties: { city: { type: "string" } },
+  required: ["city"],
+  additionalProperties: false,
+} as const;
+
+export const weatherTool: OpenAI.ChatCompletionFunctionTool = {
+  type: "function",
+  function: { name: "get_weather", description: "The weather in a city", parameters: weatherParameters },
+};
+
+/** Asks, calls the tool that the model wants, and asks again with its result. */
+export async function askForWeather(openai: OpenAI, getWeather: (city: string) => Promise<unknown>): Promise<string> {
+  const messages: OpenAI.ChatCompletionMessageParam[] = [
+    { role: "system", content: "You are a helpful assistant." },
+    { role: "user", content: question },
+  ];
+  const request = { model: "gpt-4o-mini", temperature: 0.2, tools: [weatherTool] };
+  const first = await openai.chat.completions.create({ ...request, messages });
+  const asked = first.choices[0]?.message;
+  const call = asked?.tool_calls?.[0];
+  if (!asked || call?.type !== "function") throw new Error("the model called no tool");
+  const { city } = JSON.parse(call.function.arguments) as { city: string };
+  const result = await getWeather(city);
+  messages.push(asked, { role: "tool", tool_call_id: call.id, content: JSON.stringify(result) });
+  const second = await openai.chat.completions.create({ ...request, messages });
+  return second.choices[0]?.message.content ?? "";
+}
