@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { Redis } from "ioredis";
 import type { Logger } from "pino";
@@ -84,6 +84,7 @@ async function compose(
   cleanup.push(() => lock.release());
   const database = openControlDatabase(config.control, (error) => logger.error({ err: error }, "control database"));
   cleanup.push(() => database.close());
+  const hasSpans = config.spans.kind !== "chdb" || existsSync(config.spans.path);
   const spans = openSpanStore(config.spans, { onQuery: createQueryMetrics(registry) });
   cleanup.push(() => spans.close());
   const journal = openJournal({
@@ -91,6 +92,7 @@ async function compose(
     maxBytes: config.journalBytes,
     maxEntries: limits.journalEntries,
     identityMemoryMs: limits.identityMemoryMs,
+    isFirst: !hasSpans,
     now,
   });
   cleanup.push(() => journal.close());

@@ -126,6 +126,8 @@ export const limits = {
   writerHeldBytes: 64 * MiB,
   journalReplayPage: 1000,
   pricedModels: 10_000,
+  /** How far the clocks of senders are trusted to be from ours where it saves work. */
+  clockSkewMs: 60 * 60 * 1_000,
   identityMemoryMs: 15 * 24 * 60 * 60 * 1_000,
   writerRetryMinMs: 100,
   writerRetryMaxMs: 5_000,

@@ -15,6 +15,8 @@ export const spanColumns = {
   // Which of several versions of one span wins, see ingest/identity.ts.
   version: "integer",
   is_deleted: "integer",
+  /** 1 where an earlier row may have the same key, see ingest/identity.ts. */
+  is_resend: "integer",
 
   start_time: "time",
   received_at: "time",

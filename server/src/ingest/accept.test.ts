@@ -16,6 +16,7 @@ type StoredRow = {
   timestamp: string;
   version: string;
   is_deleted?: number;
+  is_resend?: number;
   model?: string;
   output?: string;
 };
@@ -32,7 +33,7 @@ function keep(payload: Buffer): void {
 
 beforeAll(() => {
   path = mkdtempSync(join(tmpdir(), "spanway-accept-"));
-  journal = openJournal({ path, maxBytes: 1e9, maxEntries: 1e6, identityMemoryMs: 1e9, now: Date.now });
+  journal = openJournal({ path, maxBytes: 1e9, maxEntries: 1e6, identityMemoryMs: 1e9, isFirst: true, now: Date.now });
   intake = createSpanIntake({
     journal,
     prices: createPriceBook({ maxModels: 10 }),
@@ -233,4 +234,61 @@ test("what is received later wins, also after the clock was set back", async () 
   await restarted.accept([{ ...completed, output: "same key" }], origin);
   await restarted.accept([{ ...completed, output: "new", timestamp: "2026-01-01T00:00:09Z" }], origin);
   expect(collapse(written)).toMatchObject([{ output: "new" }]);
+});
+
+describe("rows that may share their key with another one say so", () => {
+  const marksOf = async (...requests: unknown[][]): Promise<Array<number | undefined>> => {
+    written = [];
+    const origin = newOrigin();
+    for (const bodies of requests) await intake.accept(bodies, origin);
+    return written.map((row) => row.is_resend);
+  };
+  const endingIn = (ms: number, over: object = {}) => ({
+    ...ids,
+    ...over,
+    timestamp: new Date(Date.now() + ms).toISOString(),
+  });
+  const hourMs = 3_600_000;
+
+  test("every version after the first does, and what takes the first out of the table", async () => {
+    expect(await marksOf([endingIn(0)], [endingIn(1000)])).toEqual([undefined, 1, 1]);
+    const same = endingIn(0);
+    expect(await marksOf([same, same], [same])).toEqual([undefined, 1, 1]);
+  });
+
+  test("a first version does not, nor what has no identity, whenever it ended", async () => {
+    const elsewhere = { trace_unique_id: undefined, span_unique_id: undefined };
+    const rows = [endingIn(0), endingIn(-365 * 24 * hourMs, elsewhere), endingIn(365 * 24 * hourMs, elsewhere)];
+    expect(await marksOf(rows)).toEqual([undefined, undefined, undefined]);
+  });
+
+  test("what ended before identities were remembered does, and what ends in days to come", async () => {
+    const ends = [-20 * 24 * hourMs, -hourMs / 2, 2 * hourMs].map((ms, i) => endingIn(ms, { span_unique_id: `s${i}` }));
+    const folder = mkdtempSync(join(tmpdir(), "spanway-accept-marks-"));
+    const since = Date.now() - 10 * 24 * hourMs;
+    let clock = since;
+    const young = openJournal({
+      path: folder,
+      maxBytes: 1e9,
+      maxEntries: 1e6,
+      identityMemoryMs: 1e12,
+      now: () => clock,
+    });
+    clock = Date.now();
+    const own = createSpanIntake({
+      journal: young,
+      prices: createPriceBook({ maxModels: 10 }),
+      metrics: createIngestMetrics(new Registry(), young),
+      committed: (entry, payload) => {
+        keep(payload);
+        expect(entry.hasResends).toBe(true);
+      },
+      now: () => clock,
+    });
+    written = [];
+    await own.accept(ends, newOrigin());
+    expect(written.map((row) => row.is_resend)).toEqual([1, undefined, 1]);
+    await young.close();
+    await rm(folder, { recursive: true, force: true });
+  });
 });

@@ -53,7 +53,7 @@ export function createSpanIntake({
 
   return {
     async accept(bodies, origin, { idempotencyKey } = {}) {
-      const batch = createBatch(journal, deletedTraces);
+      const batch = createBatch({ journal, deletedTraces, nowMs: now() });
       const nested = createNestedJson(limits.bodyNodes);
       const outcomes = bodies.map((body, index): RowOutcome => {
         const normalized = normalizeSpan(body, origin, {
@@ -68,7 +68,12 @@ export function createSpanIntake({
       if (batch.lines.length > 0) {
         const payload = encodeLines(batch.lines);
         const entry = await journal
-          .append({ payload, rows: batch.lines.length, identities: batch.identities() })
+          .append({
+            payload,
+            rows: batch.lines.length,
+            identities: batch.identities(),
+            hasResends: batch.hasResends(),
+          })
           .catch((error: unknown) => {
             metrics.journalRefusals.inc();
             throw error;
@@ -93,14 +98,30 @@ type Batch = {
   identities(): IdentityWrite[];
   /** Whether a row was left out because a fuller version was accepted before. */
   hasSuperseded(): boolean;
+  /** Whether a row may share its key with one that was accepted before. */
+  hasResends(): boolean;
 };
 
 /** The rows of one request, with resends judged against what was accepted before and earlier in the request. */
-function createBatch(journal: Pick<Journal, "lookup">, deletedTraces?: Pick<DeletedTraces, "covers">): Batch {
+function createBatch({
+  journal,
+  deletedTraces,
+  nowMs,
+}: {
+  journal: Pick<Journal, "lookup" | "completeSinceMs">;
+  deletedTraces: Pick<DeletedTraces, "covers"> | undefined;
+  nowMs: number;
+}): Batch {
   const lines: string[] = [];
   const rows: SpanRow[] = [];
   const written = new Map<string, IdentityWrite>();
   let superseded = 0;
+  let resends = 0;
+  // A span is received after its end, clocks being an hour apart at most: of what ended in between, resends are known.
+  const knownFromNs = BigInt(journal.completeSinceMs() + limits.clockSkewMs) * 1_000_000n;
+  const knownToNs = BigInt(nowMs + limits.clockSkewMs) * 1_000_000n;
+  const mayBeResend = (before: IdentityRecord | undefined, { isIdentified, timestampNs }: NormalizedSpan): boolean =>
+    before !== undefined || (isIdentified && (timestampNs < knownFromNs || timestampNs > knownToNs));
 
   return {
     lines,
@@ -124,10 +145,12 @@ function createBatch(journal: Pick<Journal, "lookup">, deletedTraces?: Pick<Dele
         return { ok: true, row: span.row };
       }
 
-      const line = serializeRow(span.row);
+      const isResend = mayBeResend(before, span);
+      const line = serializeRow(isResend ? { is_resend: 1, ...span.row } : span.row);
       if (line === undefined) return tooLarge();
       lines.push(line);
       rows.push(span.row);
+      if (isResend) resends += 1;
       if (verdict.kind === "wins" && verdict.replaces !== undefined) lines.push(tombstone(span, verdict.replaces));
       if (span.isIdentified) {
         const { identity, timestampNs, version } = span;
@@ -137,6 +160,7 @@ function createBatch(journal: Pick<Journal, "lookup">, deletedTraces?: Pick<Dele
     },
     identities: () => [...written.values()],
     hasSuperseded: () => superseded > 0,
+    hasResends: () => resends > 0,
   };
 }
 
@@ -173,6 +197,7 @@ function tooLarge(): RefusedRow {
 /** The row that takes an older version with another timestamp, hence another key, out of the table. */
 function tombstone({ row, version }: NormalizedSpan, timestampNs: bigint): string {
   return JSON.stringify({
+    is_resend: 1,
     organization_id: row.organization_id,
     environment: row.environment,
     timestamp: storedTime(timestampNs),

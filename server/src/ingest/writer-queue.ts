@@ -2,7 +2,7 @@ import { limits } from "../limits.ts";
 import type { JournalEntry } from "../storage/journal/journal.ts";
 
 export type Queued = JournalEntry & { payload: Buffer | undefined };
-export type Group = { entries: Queued[]; rows: number; bytes: number };
+export type Group = { entries: Queued[]; rows: number; bytes: number; hasResends: boolean };
 
 export type WriterQueue = {
   push(entry: JournalEntry, payload: Buffer | undefined): void;
@@ -35,12 +35,13 @@ export function createWriterQueue(): WriterQueue {
       bytes += entry.bytes;
     },
     takeGroup() {
-      const group: Group = { entries: [], rows: 0, bytes: 0 };
+      const group: Group = { entries: [], rows: 0, bytes: 0, hasResends: false };
       for (const entry of entries) {
         if (!fits(group, entry)) break;
         group.entries.push(entry);
         group.rows += entry.rows;
         group.bytes += entry.bytes;
+        group.hasResends ||= entry.hasResends;
         heldBytes -= entry.payload?.byteLength ?? 0;
       }
       entries.splice(0, group.entries.length);

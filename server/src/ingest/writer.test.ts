@@ -61,7 +61,7 @@ function bench(sink: Sink, path = newFolder(), over: (journal: Journal) => Parti
   return { journal, writer, registry, path };
 }
 
-const payloadOf = (rows: readonly string[]): Buffer => Buffer.from(rows.map((row) => `${row}\n`).join(""));
+const payloadOf = (rows: readonly string[]): Buffer => Buffer.from(rows.map((row) => `{"${row}\n`).join(""));
 
 async function add({ journal, writer }: Bench, ...rows: string[]): Promise<void> {
   const payload = payloadOf(rows);
@@ -74,13 +74,44 @@ async function leave({ journal }: Bench, ...rows: string[]): Promise<void> {
 }
 
 const rowsOf = (batches: readonly SpanBatch[]): string[] =>
-  batches.flatMap(({ ndjson }) => ndjson.toString().trimEnd().split("\n"));
+  batches.flatMap(({ ndjson }) => ndjson.toString().trimEnd().split("\n").map(textOf));
+/** A row without its brace, and without the mark that it may have been stored before. */
+const textOf = (line: string): string => line.replace(/^\{("is_resend":1,)?"?/, "");
 const numbered = (count: number): string[] => Array.from({ length: count }, (_, i) => `row ${i}`);
 const metric = async (registry: Registry, name: string): Promise<number> =>
   (await registry.getSingleMetric(name)?.get())?.values[0]?.value ?? Number.NaN;
 
 const retryable = () => new SpanInsertError("retryable", { cause: new Error("down") });
 const poison = () => new SpanInsertError("poison", { cause: new Error("cannot parse") });
+
+describe("what the store may have already is marked", () => {
+  const linesOf = (batches: readonly SpanBatch[]) =>
+    batches.flatMap(({ ndjson }) => ndjson.toString().trimEnd().split("\n"));
+
+  test("after a restart, and not what comes then", async () => {
+    const sink = sinkOf();
+    const own = bench(sink);
+    await leave(own, 'a":1}', 'is_resend":1,"a":2}');
+    own.writer.start();
+    await own.writer.flush();
+    await add(own, 'a":3}');
+    await own.writer.flush();
+    expect(linesOf(sink.batches)).toEqual(['{"is_resend":1,"a":1}', '{"is_resend":1,"a":2}', '{"a":3}']);
+    expect(sink.batches.map((batch) => batch.hasResends)).toEqual([true, false]);
+  });
+
+  test("when an insert is tried again", async () => {
+    const sink = sinkOf((_batch, attempt) => {
+      if (attempt <= 2) throw retryable();
+    });
+    const own = bench(sink);
+    own.writer.start();
+    await add(own, 'a":1}');
+    await own.writer.flush();
+    expect(linesOf(sink.batches)).toEqual(['{"is_resend":1,"a":1}']);
+    expect(sink.batches.map((batch) => batch.hasResends)).toEqual([true]);
+  });
+});
 
 describe("groups", () => {
   test("requests that come close together are one insert, in their order", async () => {
@@ -239,7 +270,7 @@ describe("a store that fails", () => {
 });
 
 describe("rows that the store refuses", () => {
-  const isBad = (row: string): boolean => row.startsWith("bad");
+  const isBad = (row: string): boolean => textOf(row).startsWith("bad");
   const refusing = () =>
     sinkOf(({ ndjson }) => {
       if (ndjson.toString().split("\n").some(isBad)) throw poison();
@@ -291,7 +322,7 @@ describe("rows that the store refuses", () => {
     own.writer.start();
     await own.writer.stop(200);
     expect(own.journal.stats()).toMatchObject({ entries: 1, quarantined: 0 });
-    expect(own.journal.read(1)?.toString()).toBe("a\nb\n");
+    expect(own.journal.read(1)?.toString()).toBe('{"a\n{"b\n');
   });
 });
 
@@ -361,11 +392,12 @@ describe("flush and replay", () => {
   test("the queue holds so many bytes in memory and no more", () => {
     const queue = createWriterQueue();
     const payload = Buffer.alloc(limits.writerHeldBytes / 4);
-    for (let seq = 1; seq <= 6; seq += 1) queue.push({ seq, rows: 1, bytes: payload.length }, payload);
+    for (let seq = 1; seq <= 6; seq += 1)
+      queue.push({ seq, rows: 1, bytes: payload.length, hasResends: false }, payload);
     const taken = Array.from({ length: 6 }, () => queue.takeGroup().entries).flat();
     expect(taken.map((entry) => entry.seq)).toEqual([1, 2, 3, 4, 5, 6]);
     expect(taken.map((entry) => entry.payload !== undefined)).toEqual([true, true, true, true, false, false]);
-    queue.push({ seq: 7, rows: 1, bytes: payload.length }, payload);
+    queue.push({ seq: 7, rows: 1, bytes: payload.length, hasResends: false }, payload);
     expect(queue.takeGroup().entries[0]?.payload).toBe(payload);
   });
 });

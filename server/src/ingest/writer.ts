@@ -49,7 +49,7 @@ export type SpanWriterDeps = {
   now: () => number;
 };
 
-type Batch = { payload: Buffer; rows: number; token: string };
+type Batch = { payload: Buffer; rows: number; token: string; hasResends: boolean };
 
 export function createSpanWriter(deps: SpanWriterDeps): SpanWriter {
   return new JournalWriter(deps);
@@ -164,13 +164,15 @@ class JournalWriter implements SpanWriter {
     clearTimeout(timer);
   }
 
-  async #writeGroup({ entries, rows }: Group): Promise<void> {
+  async #writeGroup({ entries, rows, hasResends }: Group): Promise<void> {
     const { journal, nodeId } = this.#deps;
     const payloads = entries.map(({ seq, payload }) => payload ?? journal.read(seq) ?? Buffer.alloc(0));
-    const payload = Buffer.concat(payloads);
     const seqs = entries.map(({ seq }) => seq);
     const lastSeq = seqs.at(-1) ?? 0;
-    if (!(await this.#insert({ payload, rows, token: `${nodeId}:${seqs[0]}-${lastSeq}` }))) return;
+    const token = `${nodeId}:${seqs[0]}-${lastSeq}`;
+    const isReplayed = (i: number) => (seqs[i] ?? 0) <= this.#lastReplaySeq;
+    const payload = Buffer.concat(payloads.map((bytes, i) => (isReplayed(i) ? markResends(bytes) : bytes)));
+    if (!(await this.#insert({ payload, rows, token, hasResends }))) return;
     const keep = this.#deps.fanOut?.keep(seqs.map((seq, i) => ({ seq, payload: payloads[i] ?? Buffer.alloc(0) })));
     this.#stored.push({ seqs, keep: keep ?? { entries: [], missed: [] } });
     await this.#removeStored();
@@ -205,16 +207,21 @@ class JournalWriter implements SpanWriter {
   async #insert(batch: Batch): Promise<boolean> {
     const { store, metrics } = this.#deps;
     const { signal } = this.#stopping;
+    const { rows, token } = batch;
+    let { payload: ndjson, hasResends } = batch;
     for (let attempt = 0; !signal.aborted; attempt += 1) {
       const end = metrics.insertSeconds.startTimer();
       try {
-        await store.insert({ ndjson: batch.payload, rows: batch.rows, token: batch.token }, signal);
+        await store.insert({ ndjson, rows, token, hasResends }, signal);
         end();
         this.#succeeded(batch.rows);
         return true;
       } catch (error) {
         if (isPoisonBatch(error)) return this.#isolate(batch, error);
         this.#failed(error);
+        // The store may have taken them all the same, and have forgotten the token when they come again.
+        if (!hasResends || attempt === 0) ndjson = markResends(ndjson);
+        hasResends = true;
         await sleep(retryDelayMs(attempt), undefined, { signal }).catch(() => undefined);
       }
     }
@@ -238,12 +245,12 @@ class JournalWriter implements SpanWriter {
   }
 
   /** Halves a batch that holds a bad row until that row stands alone. */
-  async #isolate({ payload, token }: Batch, error: unknown): Promise<boolean> {
+  async #isolate({ payload, token, hasResends }: Batch, error: unknown): Promise<boolean> {
     const lines = splitLines(payload);
     if (lines.length <= 1) return this.#quarantine(payload, error);
     const middle = lines.length >> 1;
     for (const [index, half] of [lines.slice(0, middle), lines.slice(middle)].entries()) {
-      const part = { payload: Buffer.concat(half), rows: half.length, token: `${token}/${index}` };
+      const part = { payload: Buffer.concat(half), rows: half.length, token: `${token}/${index}`, hasResends };
       if (!(await this.#insert(part))) return false;
     }
     return true;
@@ -272,6 +279,20 @@ class JournalWriter implements SpanWriter {
 function retryDelayMs(attempt: number): number {
   const delay = Math.min(limits.writerRetryMaxMs, limits.writerRetryMinMs * 2 ** Math.min(attempt, 16));
   return delay * (0.5 + Math.random() / 2);
+}
+
+const resendMark = Buffer.from('{"is_resend":1,');
+
+/** Whatever else a damaged journal may hold is left for the store to refuse. */
+const isRow = (line: Buffer): boolean => line[0] === 0x7b && line[1] === 0x22;
+
+/** Rows that the store may have already say so as their first member, see `SpanBatch`. */
+function markResends(payload: Buffer): Buffer {
+  return Buffer.concat(
+    splitLines(payload).flatMap((line) =>
+      isRow(line) && !line.subarray(0, resendMark.length).equals(resendMark) ? [resendMark, line.subarray(1)] : [line],
+    ),
+  );
 }
 
 /** The lines of NDJSON, each with its line break. JSON text holds no raw line break. */

@@ -8,6 +8,11 @@ const identityOverlapMs = 50;
 
 export type IdentityMemory = {
   lookup(identity: Buffer): IdentityRecord | undefined;
+  /**
+   * Milliseconds since the epoch: what was accepted from then on is remembered. Of what came before it may be forgotten;
+   * the clock being set back never makes it earlier.
+   */
+  completeSinceMs(): number;
   /** Knows the records from now on. `put` writes them; one of the others is called once the transaction has ended. */
   remember(identities: readonly IdentityWrite[]): { put(): void; succeeded(): void; failed(): void };
 };
@@ -18,15 +23,20 @@ export type IdentityMemory = {
  */
 export function openIdentityMemory(
   root: RootDatabase,
-  { identityMemoryMs, now }: { identityMemoryMs: number; now: () => number },
+  { identityMemoryMs, isFirst, now }: { identityMemoryMs: number; isFirst?: boolean; now: () => number },
 ): IdentityMemory {
   const uncommitted = new Map<string, IdentityRecord>();
   const openGeneration = (generation: number): Database<Buffer, Buffer> =>
     root.openDB<Buffer, Buffer>({ name: `identity-${generation}`, encoding: "binary", keyEncoding: "binary" });
   const generationAt = (): number => Math.floor(now() / identityMemoryMs);
 
+  const floor = openFloor(root, isFirst === true ? 0 : now());
+  const dropBefore = (first: number): void => {
+    const dropped = dropOldGenerations(root, first);
+    if (dropped !== undefined) floor.raise((dropped + 1) * identityMemoryMs);
+  };
   let generation = generationAt();
-  dropOldGenerations(root, generation);
+  dropBefore(generation - 1);
   let current = openGeneration(generation);
   let previous = openGeneration(generation - 1);
 
@@ -34,7 +44,7 @@ export function openIdentityMemory(
     const next = generationAt();
     if (next === generation) return;
     generation = next;
-    dropOldGenerations(root, generation);
+    dropBefore(generation - 1);
     current = openGeneration(generation);
     previous = openGeneration(generation - 1);
   };
@@ -46,6 +56,7 @@ export function openIdentityMemory(
       const stored = current.getBinaryFast(identity) ?? previous.getBinaryFast(identity);
       return stored && { timestampNs: stored.readBigInt64LE(0), version: stored.readBigUInt64LE(8) };
     },
+    completeSinceMs: () => floor.ms(),
     remember(identities) {
       rotate();
       for (const { identity, timestampNs, version } of identities) {
@@ -71,14 +82,34 @@ export function openIdentityMemory(
   };
 }
 
-function dropOldGenerations(root: RootDatabase, generation: number): void {
+/** Since when the memory is complete, on disk beside it. */
+function openFloor(root: RootDatabase, initialMs: number) {
+  const stored = root.openDB<number, string>({ name: "identities-complete", encoding: "json" });
+  const write = (ms: number): number => {
+    void stored.put("since_ms", ms);
+    return ms;
+  };
+  let sinceMs = stored.get("since_ms") ?? write(initialMs);
+  return {
+    ms: () => sinceMs,
+    raise(ms: number): void {
+      if (ms > sinceMs) sinceMs = write(ms);
+    },
+  };
+}
+
+/** Drops the generations before `first`, and gives the last of them. */
+function dropOldGenerations(root: RootDatabase, first: number): number | undefined {
+  let last: number | undefined;
   for (const name of root.getKeys({ start: "identity-", end: "identity-~" })) {
-    const number = Number(String(name).slice("identity-".length));
+    const generation = Number(String(name).slice("identity-".length));
+    if (generation >= first) continue;
+    last = Math.max(last ?? generation, generation);
     // What could not be dropped is tried again with the next generation.
-    if (number < generation - 1)
-      root
-        .openDB({ name: String(name), encoding: "binary" })
-        .drop()
-        .catch(() => undefined);
+    root
+      .openDB({ name: String(name), encoding: "binary" })
+      .drop()
+      .catch(() => undefined);
   }
+  return last;
 }

@@ -110,6 +110,48 @@ test("identities are remembered for one to two generations, then forgotten", asy
   await journal.close();
 });
 
+test("it tells since when every identity is known: from its making, or for ever where nothing came before it", async () => {
+  const path = folder();
+  const journal = journalAt(path);
+  expect(journal.completeSinceMs()).toBe(10_000);
+  await journal.close();
+  const later = journalAt(path, { now: () => 10_900, isFirst: true });
+  expect(later.completeSinceMs()).toBe(10_000);
+  await later.close();
+  const first = journalAt(folder(), { isFirst: true });
+  expect(first.completeSinceMs()).toBe(0);
+  await first.close();
+});
+
+test("what was forgotten moves that time on for good, also when the clock is set back", async () => {
+  let now = 10_000;
+  const path = folder();
+  const journal = journalAt(path, { now: () => now, isFirst: true });
+  const append = (fill: number) =>
+    journal.append({
+      payload: Buffer.from("a\n"),
+      rows: 1,
+      identities: [{ identity: identity(fill), timestampNs: 1n, version: 1n }],
+    });
+  await append(1);
+  now = 11_000;
+  await append(2);
+  expect(journal.completeSinceMs()).toBe(10_000);
+  now = 12_000;
+  await append(3);
+  expect(journal.completeSinceMs()).toBe(11_000);
+  now = 900_000;
+  await append(4);
+  expect(journal.completeSinceMs()).toBe(13_000);
+  now = 12_100;
+  await append(5);
+  expect(journal.completeSinceMs()).toBe(13_000);
+  await journal.close();
+  const reopened = journalAt(path, { now: () => now });
+  expect(reopened.completeSinceMs()).toBe(13_000);
+  await reopened.close();
+});
+
 test("what no store takes is kept aside", async () => {
   const path = folder();
   const journal = journalAt(path);

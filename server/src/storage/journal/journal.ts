@@ -16,9 +16,16 @@ export type Journal = {
    * Commits one request's rows: NDJSON, each line with its line break.
    * @throws ServiceError `unavailable` when a bound is reached or the disk refuses.
    */
-  append(entry: { payload: Buffer; rows: number; identities: readonly IdentityWrite[] }): Promise<JournalEntry>;
+  append(entry: {
+    payload: Buffer;
+    rows: number;
+    identities: readonly IdentityWrite[];
+    hasResends?: boolean;
+  }): Promise<JournalEntry>;
   /** The last accepted version of an identity, including those whose commit is still under way: see `settled`. */
   lookup(identity: Buffer): IdentityRecord | undefined;
+  /** Milliseconds since the epoch: `lookup` knows every identity that was accepted from then on. */
+  completeSinceMs(): number;
   /** Resolves once every append begun so far is committed. @throws ServiceError `unavailable` when one is not. */
   settled(): Promise<void>;
   /** Entries in the order of acceptance, from `after` (exclusive); what a crash left is among them. */
@@ -35,7 +42,8 @@ export type Journal = {
   close(): Promise<void>;
 };
 
-export type JournalEntry = { seq: number; rows: number; bytes: number };
+/** `hasResends`: a row of it may share its key with one that was accepted before, and says so. */
+export type JournalEntry = { seq: number; rows: number; bytes: number; hasResends: boolean };
 
 export type JournalOptions = {
   path: string;
@@ -44,6 +52,8 @@ export type JournalOptions = {
   maxEntries: number;
   /** How long an identity is remembered at least; twice that at most. */
   identityMemoryMs: number;
+  /** That no span was accepted before, by whatever journal: then nothing of old can be sent again. */
+  isFirst?: boolean;
   now: () => number;
 };
 
@@ -70,11 +80,12 @@ export function openJournal(options: JournalOptions): Journal {
     if (kept.has(key)) release(key);
   }
 
-  const commits = createCommits(root, entries, openIdentityMemory(root, options));
+  const memory = openIdentityMemory(root, options);
+  const commits = createCommits(root, entries, memory);
   let [quarantineKey = 0] = quarantined.getKeys({ reverse: true, limit: 1 });
 
   return {
-    async append({ payload, rows, identities }) {
+    async append({ payload, rows, identities, hasResends = false }) {
       if (pendingBytes + payload.byteLength > options.maxBytes || sizes.size >= options.maxEntries) {
         throw unavailable("The ingest journal is full: storage does not keep up. Try again later.");
       }
@@ -86,15 +97,17 @@ export function openJournal(options: JournalOptions): Journal {
         release(seq);
         throw error;
       }
-      return { seq, rows, bytes: payload.byteLength };
+      return { seq, rows, bytes: payload.byteLength, hasResends };
     },
     lookup: (identity) => commits.lookup(identity),
+    completeSinceMs: () => memory.completeSinceMs(),
     settled: () => commits.settled(),
     pending(after, limit) {
       const page: JournalEntry[] = [];
       for (const { key, value } of entries.getRange({ start: after + 1 })) {
         if (kept.has(key)) continue;
-        page.push({ seq: key, rows: countLines(value), bytes: value.byteLength });
+        // Whether the store has them already is not known.
+        page.push({ seq: key, rows: countLines(value), bytes: value.byteLength, hasResends: true });
         if (page.length === limit) break;
       }
       return page;

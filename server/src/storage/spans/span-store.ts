@@ -88,7 +88,11 @@ export type SpanStore = {
   close(): Promise<void>;
 };
 
-export type SpanBatch = { ndjson: Buffer; rows: number; token: string };
+/**
+ * A row that may share its key with an earlier one says `is_resend`: 1, as its first member, and `hasResends` tells of
+ * such rows. Embedded, reads rely on it; a server may have other nodes' rows, which nobody marks, so there they do not.
+ */
+export type SpanBatch = { ndjson: Buffer; rows: number; token: string; hasResends?: boolean };
 
 /** Spans that ended within [fromNs, toNs], both inclusive, in nanoseconds since 1970. */
 export type TimeWindow = { fromNs: bigint; toNs: bigint };

@@ -42,7 +42,7 @@ export function describeOperations({ store, insert, open }: ContractDriver): voi
       );
       const slow = { sql: "sleepEachRow(0.02) = 0", params: {} };
       const hungry = { sql: "arraySum(arrayMap(x -> cityHash64(input, x), range(100000))) != 0", params: {} };
-      const [hasty, lean] = [open({ timeMs: 100 }), open({ memoryBytes: 4 * 1024 * 1024 })];
+      const [hasty, lean] = [open({ timeMs: 500 }), open({ memoryBytes: 4 * 1024 * 1024 })];
       try {
         const tooLarge = { code: "query_too_large", name: "ServiceError" };
         await expect(hasty.summarizeSpans({ ...everythingOf(org), filter: slow })).rejects.toMatchObject(tooLarge);

@@ -86,6 +86,7 @@ export function fullRow(organization_id: string): TestRow & Record<string, unkno
     unique_id: randomUUID(),
     version: "18446744073709551615",
     is_deleted: 0,
+    is_resend: 0,
   };
 }
 

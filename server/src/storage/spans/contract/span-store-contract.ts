@@ -19,9 +19,12 @@ export function describeSpanStore(driver: string, open: ContractDriver["open"]):
       await store.close();
     });
 
+    const keys = new Set<string>();
     const insert = async (rows: readonly object[], token: string = randomUUID()) => {
-      const lines = rows.map((row) => JSON.stringify(row));
-      await store.insert({ ndjson: Buffer.from(`${lines.join("\n")}\n`), rows: rows.length, token });
+      const marked = rows.map((row) => (isNewKey(keys, row) ? row : { is_resend: 1, ...row }));
+      const ndjson = Buffer.from(marked.map((row) => `${JSON.stringify(row)}\n`).join(""));
+      const hasResends = marked.some((row) => "is_resend" in row);
+      await store.insert({ ndjson, rows: rows.length, token, hasResends });
     };
 
     const contract: ContractDriver = { open, store: () => store, insert };
@@ -30,4 +33,13 @@ export function describeSpanStore(driver: string, open: ContractDriver["open"]):
     describeTraces(contract);
     describeOperations(contract);
   });
+}
+
+/** A tombstone is of a key that is there, or may be. */
+function isNewKey(keys: Set<string>, row: object): boolean {
+  const values = new Map(Object.entries(row));
+  const key = ["organization_id", "environment", "timestamp", "unique_id"].map((name) => values.get(name)).join("\n");
+  if (keys.has(key) || values.get("is_deleted") === 1) return false;
+  keys.add(key);
+  return true;
 }

@@ -10,6 +10,8 @@ import { bindLiterals } from "./bind-literals.ts";
 import { asInsertError } from "./engine-errors.ts";
 import { createQueryGate } from "./query-gate.ts";
 import { readRows } from "./read-rows.ts";
+import type { SpanBatch } from "../span-store.ts";
+import { createResendWatch } from "./resend-watch.ts";
 import type { QueryBounds, QueryResult, SpanDatabase, SpanDatabaseOptions, Statement } from "./span-database.ts";
 import { insertSettings, readSettings, withSettings } from "./span-database.ts";
 
@@ -45,6 +47,7 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
   const insertConnection = createChdbConnection({ path });
   const withinBounds = createQueryGate(bounds, options.onQuery);
   const underWay = new Set<Promise<unknown>>();
+  const resends = createResendWatch();
 
   const track = <T>(work: Promise<T>): Promise<T> => {
     const settled = work.then(
@@ -84,19 +87,15 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
   return {
     cluster: null,
     database: "default",
+    resends,
     query,
     execute: async (statement) => {
       const sql = withSettings(bindLiterals(statement.sql, statement.params ?? {}), statement.settings ?? {});
-      await track(maintenance.command({ query: sql }));
+      await track(resends.during(() => maintenance.command({ query: sql })));
     },
     insert: async (batch) => {
-      const work = insertConnection.chdb.rawInsert({
-        table: "spans",
-        values: batch.ndjson,
-        format: "JSONEachRow",
-        settings: insertSettings(batch.token),
-      });
-      await track(work).catch((error: unknown) => {
+      const write = () => insertRaw(insertConnection, batch);
+      await track(batch.hasResends === true ? resends.during(write) : write()).catch((error: unknown) => {
         throw asInsertError(error);
       });
     },
@@ -111,6 +110,13 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
       await drainPending();
     },
   };
+}
+
+async function insertRaw(
+  { chdb }: ReturnType<typeof createChdbConnection>,
+  { ndjson, token }: SpanBatch,
+): Promise<void> {
+  await chdb.rawInsert({ table: "spans", values: ndjson, format: "JSONEachRow", settings: insertSettings(token) });
 }
 
 /** The package declares the client's contract by an older copy of its types; at run time it is the same. */

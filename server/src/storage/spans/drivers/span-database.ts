@@ -1,4 +1,5 @@
 import type { SpanBatch, StatementParams } from "../span-store.ts";
+import type { ResendWatch } from "./resend-watch.ts";
 
 /** What the queries need of an engine; `embedded-database.ts` and `http-database.ts` are the two there are. */
 export type SpanDatabase = {
@@ -13,6 +14,8 @@ export type SpanDatabase = {
   insert(batch: SpanBatch, signal?: AbortSignal): Promise<void>;
   ping(signal?: AbortSignal): Promise<void>;
   close(): Promise<void>;
+  /** Present where every row comes from this node, so that `is_resend` tells all that may share a key. */
+  resends?: Pick<ResendWatch, "state">;
 };
 
 export type Statement = {

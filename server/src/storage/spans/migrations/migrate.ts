@@ -1,29 +1,46 @@
 import type { SpanDatabase } from "../drivers/span-database.ts";
 import { createSpans } from "./0001-spans.ts";
-import { mergeTree, onCluster } from "./dialect.ts";
+import { markSpans } from "./0002-span-marks.ts";
+import { localTable, mergeTree, onCluster } from "./dialect.ts";
 import type { Placement } from "./dialect.ts";
 
 /**
  * In order, each applied once and never changed after a release. Every statement must be harmless when run again: nodes
  * that start together may run it together, and a node that dies half way leaves the rest to the next start.
  */
-const migrations: ReadonlyArray<{ version: number; name: string; statements: (placement: Placement) => string[] }> = [
+const migrations: readonly Migration[] = [
   { version: 1, name: "spans", statements: createSpans },
+  { version: 2, name: "span marks", statements: markSpans, unless: "has_parent" },
 ];
+
+type Migration = {
+  version: number;
+  name: string;
+  statements: (placement: Placement) => string[];
+  /** The column of `spans` that tells that there is nothing to do. */
+  unless?: string;
+};
 
 export async function migrateSpans(database: SpanDatabase): Promise<void> {
   for (const sql of versionTable(database)) await database.execute({ name: "migrate", sql });
   const { rows } = await database.query({ name: "migrate", sql: "SELECT version FROM span_migrations FINAL" });
   const applied = new Set(rows.map((row) => Number(row["version"])));
-  for (const { version, name, statements } of migrations) {
+  for (const { version, name, statements, unless } of migrations) {
     if (applied.has(version)) continue;
-    for (const sql of statements(database)) await database.execute({ name: "migrate", sql });
+    const isDone = unless !== undefined && (await hasColumn(database, unless));
+    for (const sql of isDone ? [] : statements(database)) await database.execute({ name: "migrate", sql });
     await database.execute({
       name: "migrate",
       sql: "INSERT INTO span_migrations (version, name) SELECT {version:UInt32}, {name:String}",
       params: { version: String(version), name },
     });
   }
+}
+
+async function hasColumn(database: SpanDatabase, column: string): Promise<boolean> {
+  const sql = `SELECT 1 FROM system.columns WHERE database = currentDatabase() AND table = {table:String} AND name = {column:String}`;
+  const params = { table: localTable(database), column };
+  return (await database.query({ name: "migrate", sql, params })).rows.length > 0;
 }
 
 function versionTable(placement: Placement): string[] {

@@ -29,8 +29,8 @@ export async function deleteTraces(
     });
     await database.execute({
       name: "delete_traces",
-      sql: `INSERT INTO spans (organization_id, environment, timestamp, unique_id, trace_unique_id, start_time, version, is_deleted, received_at)
-        SELECT organization_id, environment, timestamp, unique_id, trace_unique_id, start_time, toUInt64('${lastVersion}'), 1, now64(9, 'UTC')
+      sql: `INSERT INTO spans (organization_id, environment, timestamp, unique_id, trace_unique_id, start_time, version, is_deleted, is_resend, received_at)
+        SELECT organization_id, environment, timestamp, unique_id, trace_unique_id, start_time, toUInt64('${lastVersion}'), 1, 1, now64(9, 'UTC')
         FROM spans FINAL WHERE ${where.sql}`,
       params: where.params,
       settings: { insert_deduplicate: 0, max_partitions_per_insert_block: 0, distributed_foreground_insert: 1 },

@@ -4,7 +4,8 @@ import type { SpanDatabase } from "../drivers/span-database.ts";
 import type { GroupSpansQuery, SpanGroup, SpanGrouping, SpanGroupSortField } from "../span-store.ts";
 import { spanGroupSortFields } from "../span-store.ts";
 import { figureAlias, figuresOf, selectFigures } from "./figures.ts";
-import { rollUp } from "./roll-up.ts";
+import { readOnce, type Once } from "./once.ts";
+import type { RollUp } from "./roll-up.ts";
 import { selectionWhere, spansOf, withoutFilter } from "./selection.ts";
 import { averageCost, averageOf, isError, isUnpriced, rowUsage, sumOf, sumOfCost } from "./usage.ts";
 
@@ -49,20 +50,21 @@ export async function groupSpans(
   const all = withoutFilter(query);
   // As in the list of threads: a wrapper whose children do not name the thread speaks for them.
   const related = query.groupBy === "thread" ? { ...all, sql: all.sql + present } : all;
-  const usage = await rollUp(database, [related], signal);
   const direction = query.sort.descending ? "DESC" : "ASC";
   const offset = (query.page - 1) * query.pageSize;
-  const { rows, rowsBeforeLimit } = await database.query(
-    {
-      name: "group",
-      sql: `${usage.with} SELECT ${[...columns, ...select].join(", ")} FROM ${usage.of(spansOf([{ ...where, sql: where.sql + present }]))}
+  const read = async (once: Once, usage: RollUp) =>
+    await database.query(
+      {
+        name: "group",
+        sql: `${usage.with} SELECT ${[...columns, ...select].join(", ")} FROM ${usage.of(spansOf([{ ...where, sql: where.sql + present }], once))}
         GROUP BY ${columns.join(", ")} ORDER BY ${[`${figureAlias(query.sort.field)} ${direction}`, ...columns].join(", ")}
         LIMIT ${Math.min(query.pageSize, limits.groupRowsMax)} OFFSET ${offset}`,
-      params: where.params,
-      settings: { exact_rows_before_limit: 1 },
-    },
-    signal,
-  );
+        params: where.params,
+        settings: { exact_rows_before_limit: 1 },
+      },
+      signal,
+    );
+  const { rows, rowsBeforeLimit } = await readOnce(database, { all, summed: related }, read, signal);
   return {
     count: rowsBeforeLimit ?? rows.length,
     rows: rows.map((row) => ({

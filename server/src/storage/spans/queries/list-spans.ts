@@ -3,7 +3,8 @@ import { limits } from "../../../limits.ts";
 import type { SpanDatabase } from "../drivers/span-database.ts";
 import type { ListSpansQuery, SpanKey, SpanSort, SpanSortField, StoredSpan } from "../span-store.ts";
 import { hydrateSpans } from "./hydrate-spans.ts";
-import { selectionWhere } from "./selection.ts";
+import { readOnce, type Once } from "./once.ts";
+import { selectionWhere, withoutFilter } from "./selection.ts";
 import type { Where } from "./selection.ts";
 
 /** Ids first, from key columns alone; then one page by primary key. Payload is read for that page only. */
@@ -23,7 +24,9 @@ async function readPage(
   query: ListSpansQuery,
   signal?: AbortSignal,
 ): Promise<{ count: number; rows: StoredSpan[]; isWhole: boolean }> {
-  const page = isSliceable(query) ? await sliceIds(database, query, signal) : await scanIds(database, query, signal);
+  const find = async (once: Once): Promise<IdPage> =>
+    isSliceable(query) ? await sliceIds(database, query, once, signal) : await scanIds(database, query, once, signal);
+  const page = await readOnce(database, { all: withoutFilter(query) }, find, signal);
   const rows = await hydrateSpans(database, query.scope, page.keys, query.fields, signal);
   return { count: page.count, rows, isWhole: rows.length === page.keys.length };
 }
@@ -59,23 +62,39 @@ const sortExpressions: Partial<Record<SpanColumn, string>> = {
 function orderBy({ field, descending }: SpanSort): string {
   const direction = descending ? "DESC" : "ASC";
   const column = sortColumns[field];
-  const ties = [`toDate32(timestamp) ${direction}`, `timestamp ${direction}`, `unique_id ${direction}`, `environment`];
+  const ties = [
+    `toDate32(timestamp) ${direction}`,
+    `timestamp ${direction}`,
+    `unique_id ${direction}`,
+    `environment ${direction}`,
+  ];
   const first = column === "timestamp" ? [] : [`${sortExpressions[column] ?? column} ${direction} NULLS LAST`];
   return [...first, ...ties].join(", ");
 }
 
 const idColumns = "timestamp, unique_id, environment, version";
 
-function pageIds(where: Where, query: ListSpansQuery): string {
+function pageIds(where: Where, query: ListSpansQuery, once: Once): string {
   const offset = (query.page - 1) * query.pageSize;
-  return `SELECT ${idColumns} FROM spans FINAL WHERE ${where.sql} ORDER BY ${orderBy(query.sort)} LIMIT ${query.pageSize} OFFSET ${offset}`;
+  return `SELECT ${idColumns} FROM spans ${once} WHERE ${where.sql} ORDER BY ${orderBy(query.sort)} LIMIT ${query.pageSize} OFFSET ${offset}`;
 }
 
 /** One pass gives the page and the count, which is what a filter or another order needs anyway. */
-async function scanIds(database: SpanDatabase, query: ListSpansQuery, signal?: AbortSignal): Promise<IdPage> {
+async function scanIds(
+  database: SpanDatabase,
+  query: ListSpansQuery,
+  once: Once,
+  signal?: AbortSignal,
+): Promise<IdPage> {
   const where = selectionWhere(query);
   const { rows, rowsBeforeLimit } = await database.query(
-    { name: "list_ids", sql: pageIds(where, query), params: where.params, settings: { exact_rows_before_limit: 1 } },
+    {
+      name: "list_ids",
+      sql: pageIds(where, query, once),
+      params: where.params,
+      // Where rows are read in order the engine stops early, and calls what it has seen by then exact.
+      settings: { exact_rows_before_limit: 1, optimize_read_in_order: 0 },
+    },
     signal,
   );
   return { count: rowsBeforeLimit ?? rows.length, keys: rows as SpanKey[] };
@@ -89,20 +108,27 @@ function isSliceable(query: ListSpansQuery): boolean {
   );
 }
 
-/**
- * The usual list: by time, unfiltered, near one end of the window. FINAL cannot stop early, so a plain read in key order,
- * which can, finds the slice of time that holds the page, and FINAL has only that slice to look at.
- */
-async function sliceIds(database: SpanDatabase, query: ListSpansQuery, signal?: AbortSignal): Promise<IdPage> {
+/** The usual list: by time, unfiltered, near one end of the window. Counting needs no more than the index. */
+async function sliceIds(
+  database: SpanDatabase,
+  query: ListSpansQuery,
+  once: Once,
+  signal?: AbortSignal,
+): Promise<IdPage> {
   const where = selectionWhere(query);
   const counting = database.query(
-    { name: "list_count", sql: `SELECT count() AS count FROM spans FINAL WHERE ${where.sql}`, params: where.params },
+    { name: "list_count", sql: `SELECT count() AS count FROM spans ${once} WHERE ${where.sql}`, params: where.params },
     signal,
   );
-  const [counted, keys] = await Promise.all([counting, sliceKeys(database, query, where, signal)]);
+  const finding = once === "" ? keysOf(database, query, once, signal) : sliceKeys(database, query, where, signal);
+  const [counted, keys] = await Promise.all([counting, finding]);
   return { count: Number(counted.rows[0]?.["count"] ?? 0), keys };
 }
 
+/**
+ * FINAL cannot stop early, so a plain read in key order, which can, finds the slice of time that holds the page, and FINAL
+ * has only that slice to look at.
+ */
 async function sliceKeys(
   database: SpanDatabase,
   query: ListSpansQuery,
@@ -124,9 +150,9 @@ async function sliceKeys(
   const boundNs = bound.rows[0]?.["bound"];
   const isBound = typeof boundNs === "string";
   const slice = isBound ? { ...query, window: cutWindow(query, BigInt(boundNs)) } : query;
-  const keys = await keysOf(database, slice, signal);
+  const keys = await keysOf(database, slice, "FINAL", signal);
   const isShort = isBound && keys.length < query.pageSize;
-  return isShort ? await keysOf(database, query, signal) : keys;
+  return isShort ? await keysOf(database, query, "FINAL", signal) : keys;
 }
 
 const spareRows = 64;
@@ -135,8 +161,14 @@ function cutWindow({ window, sort }: ListSpansQuery, boundNs: bigint) {
   return sort.descending ? { ...window, fromNs: boundNs } : { ...window, toNs: boundNs };
 }
 
-async function keysOf(database: SpanDatabase, query: ListSpansQuery, signal?: AbortSignal): Promise<SpanKey[]> {
+async function keysOf(
+  database: SpanDatabase,
+  query: ListSpansQuery,
+  once: Once,
+  signal?: AbortSignal,
+): Promise<SpanKey[]> {
   const where = selectionWhere(query);
-  const { rows } = await database.query({ name: "list_ids", sql: pageIds(where, query), params: where.params }, signal);
+  const sql = pageIds(where, query, once);
+  const { rows } = await database.query({ name: "list_ids", sql, params: where.params }, signal);
   return rows as SpanKey[];
 }

@@ -3,7 +3,8 @@ import type { ResultRow, SpanDatabase } from "../drivers/span-database.ts";
 import type { ListThreadsQuery, StoredThread } from "../span-store.ts";
 import { figureAlias, figuresOf, selectFigures } from "./figures.ts";
 import { conditionParams, groupMatches } from "./group-condition.ts";
-import { rollUp } from "./roll-up.ts";
+import { readOnce, type Once } from "./once.ts";
+import type { RollUp } from "./roll-up.ts";
 import { allOf, spansOf, withoutFilter } from "./selection.ts";
 import { rowUsage, sumOf, sumOfCost } from "./usage.ts";
 
@@ -28,21 +29,22 @@ export async function listThreads(
   // A wrapper whose children do not name the thread speaks for them: only spans of threads restate each other here.
   const inThreads = allOf(all, { sql: "thread_identifier != ''", params: {} });
   const where = allOf(inThreads, condition?.where);
-  const usage = await rollUp(database, [inThreads], signal);
   const select = [...selectFigures(figures), `${customer} AS customer`, ...groupMatches(condition)];
   const direction = sort.descending ? "DESC" : "ASC";
-  const { rows, rowsBeforeLimit } = await database.query(
-    {
-      name: "list_threads",
-      sql: `${usage.with} SELECT thread_identifier, environment, ${select.join(", ")} FROM ${usage.of(spansOf([where]))}
+  const read = async (once: Once, usage: RollUp) =>
+    await database.query(
+      {
+        name: "list_threads",
+        sql: `${usage.with} SELECT thread_identifier, environment, ${select.join(", ")} FROM ${usage.of(spansOf([where], once))}
         GROUP BY thread_identifier, environment HAVING ${condition?.having.sql ?? "1"}
         ORDER BY ${figureAlias(sort.field)} ${direction}, thread_identifier ${direction}, environment
         LIMIT ${pageSize} OFFSET ${(page - 1) * pageSize}`,
-      params: { ...conditionParams(condition), ...where.params },
-      settings: { exact_rows_before_limit: 1 },
-    },
-    signal,
-  );
+        params: { ...conditionParams(condition), ...where.params },
+        settings: { exact_rows_before_limit: 1 },
+      },
+      signal,
+    );
+  const { rows, rowsBeforeLimit } = await readOnce(database, { all, summed: inThreads }, read, signal);
   return { count: rowsBeforeLimit ?? rows.length, rows: rows.map(storedThread) };
 }
 

@@ -1,6 +1,7 @@
 import { limits } from "../../../limits.ts";
 import type { SpanDatabase } from "../drivers/span-database.ts";
 import type { StatementParams } from "../span-store.ts";
+import type { Once } from "./once.ts";
 import { spansOf, type Where } from "./selection.ts";
 import { hasUsage } from "./usage.ts";
 
@@ -20,36 +21,38 @@ export const withoutRollUp: RollUp = { with: "", of: (spans) => `(SELECT *, 0 AS
 const spanKey = "cityHash64(environment, trace_unique_id, span_unique_id)";
 const parentKey = "cityHash64(environment, trace_unique_id, span_parent_id)";
 // A span that names itself as its parent restates nobody.
-const hasParent = "trace_unique_id != '' AND span_parent_id != '' AND span_parent_id != span_unique_id";
+const hasParent = "has_parent = 1";
+
+/** What `parts` bind. */
+export const paramsOf = (parts: readonly Where[]): StatementParams =>
+  Object.assign({}, ...parts.map(({ params }) => params)) as StatementParams;
 
 /**
- * `parts` are the spans that a statement reads, filters apart: what a filter leaves out still tells what restates it.
+ * A statement that gives a row where a span with usage is a parent; where none is, which is the usual case, nothing is
+ * restated. `parts` are the spans that are to be summed, filters apart: what a filter leaves out still tells what
+ * restates it.
  *
- * Climbs from the spans with usage to their parents, through those without usage, one level of all traces at a time. A
- * parent with usage is not climbed from: it is a start itself. Where no span with usage has such a parent, which is the
- * usual case, one or two cheap looks say so.
+ * Rows of older versions can only make this look too careful, so it does without FINAL; nor does it mind that two traces
+ * may use the same span ids. The first condition is known before a row is read, and mostly by the index alone.
  */
+export function lookForParents(parts: readonly Where[]): string {
+  const every = spansOf(parts, "");
+  return `SELECT 'parent' AS look FROM ${every} WHERE (SELECT count() FROM (SELECT 1 FROM ${every} WHERE ${hasParent} LIMIT 1)) = 1
+    AND ${hasUsage} AND cityHash64(span_unique_id) IN (SELECT cityHash64(span_parent_id) FROM ${every} WHERE ${hasParent}) LIMIT 1`;
+}
+
 export async function rollUp(database: SpanDatabase, parts: readonly Where[], signal?: AbortSignal): Promise<RollUp> {
-  const params = Object.assign({}, ...parts.map((part) => part.params)) as StatementParams;
-  // Rows of older versions can only make this look too careful, so it does without FINAL; nor does it mind that two
-  // traces may use the same span ids.
-  const every = spansOf(parts, { isFinal: false });
-  const children = await database.query(
-    { name: "roll_up", sql: `SELECT 1 FROM ${every} WHERE ${hasParent} AND ${hasUsage} LIMIT 1`, params },
-    signal,
-  );
-  if (children.rows.length === 0) return withoutRollUp;
-  const { rows } = await database.query(
-    {
-      name: "roll_up",
-      sql: `SELECT 1 FROM ${every} WHERE (span_parent_id != '' OR ${hasUsage})
-        AND cityHash64(span_unique_id) IN (SELECT cityHash64(span_parent_id) FROM ${every} WHERE ${hasParent} AND ${hasUsage}) LIMIT 1`,
-      params,
-    },
-    signal,
-  );
-  if (rows.length === 0) return withoutRollUp;
-  const spans = spansOf(parts);
+  const look = { name: "roll_up", sql: lookForParents(parts), params: paramsOf(parts) };
+  const { rows } = await database.query(look, signal);
+  return rows.length === 0 ? withoutRollUp : climb(parts, "FINAL");
+}
+
+/**
+ * Climbs from the spans with usage to their parents, through those without usage, one level of all traces at a time. A
+ * parent with usage is not climbed from: it is a start itself.
+ */
+export function climb(parts: readonly Where[], once: Once): RollUp {
+  const spans = spansOf(parts, once);
   return {
     with: `WITH RECURSIVE usage_parents AS (
         SELECT DISTINCT ${parentKey} AS key, 1 AS level FROM ${spans} WHERE ${hasParent} AND ${hasUsage}

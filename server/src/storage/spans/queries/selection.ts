@@ -1,4 +1,5 @@
 import type { SpanScope } from "../../../domain/span.ts";
+import type { Once } from "./once.ts";
 import type { SpanSelection, StatementParams, TimeWindow } from "../span-store.ts";
 
 /** A WHERE clause without its word, and what is bound in it. */
@@ -15,14 +16,13 @@ export function scopeWhere(scope: SpanScope): Where {
       };
 }
 
-/** The day is said beside the time because the primary key starts with it. Both are expressions of ours. */
+/**
+ * The day is said beside the time because the primary key starts with it, and to the index alone: the time decides. Both
+ * are expressions of ours.
+ */
 function endedWithin(from: string, to: string): string {
-  return [
-    `toDate32(timestamp) >= toDate32(${from})`,
-    `toDate32(timestamp) <= toDate32(${to})`,
-    `timestamp >= ${from}`,
-    `timestamp <= ${to}`,
-  ].join(" AND ");
+  const days = `toDate32(timestamp) >= toDate32(${from}) AND toDate32(timestamp) <= toDate32(${to})`;
+  return `indexHint(${days}) AND timestamp >= ${from} AND timestamp <= ${to}`;
 }
 
 /** `name` tells two windows of a statement apart. */
@@ -38,8 +38,12 @@ export function windowWhere(window: TimeWindow, name = ""): Where {
 
 /** What ended outside of the window. */
 export function beyondWindow(window: TimeWindow): Where {
-  const { sql, params } = windowWhere(window);
-  return { sql: `NOT (${sql})`, params };
+  const [from, to] = [int64(window.fromNs), int64(window.toNs)];
+  const at = (name: string) => `fromUnixTimestamp64Nano({${name}:Int64}, 'UTC')`;
+  return {
+    sql: `(timestamp < ${at("from_ns")} OR timestamp > ${at("to_ns")})`,
+    params: { from_ns: from, to_ns: to },
+  };
 }
 
 /** A stretch between two stored times, both inclusive. */
@@ -72,8 +76,8 @@ export function allOf(...parts: ReadonlyArray<Where | undefined>): Where {
  * The spans of several selections that have none in common, as what stands behind FROM. One is the usual case; several
  * keep the primary key usable, which OR does not.
  */
-export function spansOf(parts: readonly Where[], { isFinal = true } = {}): string {
-  const selects = parts.map(({ sql }) => `SELECT * FROM spans ${isFinal ? "FINAL" : ""} WHERE ${sql}`);
+export function spansOf(parts: readonly Where[], once: Once = "FINAL"): string {
+  const selects = parts.map(({ sql }) => `SELECT * FROM spans ${once} WHERE ${sql}`);
   return `(${selects.join(" UNION ALL ")})`;
 }
 

@@ -1,7 +1,8 @@
 import type { SpanDatabase } from "../drivers/span-database.ts";
 import type { SpanSelection, SpanSummary } from "../span-store.ts";
 import { figuresOf, selectFigures } from "./figures.ts";
-import { rollUp } from "./roll-up.ts";
+import { readOnce, type Once } from "./once.ts";
+import type { RollUp } from "./roll-up.ts";
 import { selectionWhere, spansOf, withoutFilter } from "./selection.ts";
 import { averageOf, isError, isUnpriced, rowUsage, sumOf, sumOfCost } from "./usage.ts";
 
@@ -26,14 +27,16 @@ export async function summarizeSpans(
   signal?: AbortSignal,
 ): Promise<SpanSummary> {
   const where = selectionWhere(selection);
-  const usage = await rollUp(database, [withoutFilter(selection)], signal);
-  const { rows } = await database.query(
-    {
-      name: "summarize",
-      sql: `${usage.with} SELECT ${select.join(", ")} FROM ${usage.of(spansOf([where]))}`,
-      params: where.params,
-    },
-    signal,
-  );
+  const all = withoutFilter(selection);
+  const read = async (once: Once, usage: RollUp) =>
+    await database.query(
+      {
+        name: "summarize",
+        sql: `${usage.with} SELECT ${select.join(", ")} FROM ${usage.of(spansOf([where], once))}`,
+        params: where.params,
+      },
+      signal,
+    );
+  const { rows } = await readOnce(database, { all, summed: all }, read, signal);
   return figuresOf(rows[0] ?? {}, Object.keys(figures) as (keyof SpanSummary)[]);
 }
