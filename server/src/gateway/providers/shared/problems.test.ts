@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { retryAfterMs, upstreamMessage } from "./problems.ts";
+
+const date = "Wed, 21 Oct 2026 07:28:00 GMT";
+const later = "Wed, 21 Oct 2026 07:28:05 GMT";
+
+test.each<[object, number | undefined]>([
+  [{ "retry-after": "1" }, 1_000],
+  [{ "retry-after": " 0.5 " }, 500],
+  [{ "retry-after": "3600" }, 3_600_000],
+  [{ "retry-after-ms": "250", "retry-after": "9" }, 250],
+  [{ "retry-after-ms": "soon", "retry-after": "9" }, 9_000],
+  [{ "retry-after": later, date }, 5_000],
+  [{ "retry-after": date, date: later }, undefined],
+  [{ "retry-after": later }, undefined],
+  [{ "retry-after": "-5" }, undefined],
+  [{ "retry-after": "0" }, undefined],
+  [{ "retry-after": "Infinity" }, undefined],
+  [{ "retry-after": "soon" }, undefined],
+  [{ "retry-after": "" }, undefined],
+  [{}, undefined],
+])("%j asks to wait %s ms", (headers, ms) => {
+  expect(retryAfterMs(headers)).toBe(ms);
+});
+
+test.each([
+  "Incorrect API key provided: sk-proj-abcDEF123456.",
+  "key-aaaaBBBBcccc1111 is invalid",
+  "The security token AKIAIOSFODNN7EXAMPLE is invalid",
+  "API key AIzaSyA-1234567890abcdefghijklmnop not valid",
+  "header: Bearer abc.def.ghi",
+])("%j is told without the key", (message) => {
+  expect(upstreamMessage(message, "")).toContain("[redacted]");
+  expect(upstreamMessage(message, "")).not.toMatch(/abcDEF|BBBB|IOSFODNN|1234567890|def\.ghi/);
+});
