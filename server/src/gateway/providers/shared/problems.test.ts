@@ -1,10 +1,11 @@
+import type { IncomingHttpHeaders } from "node:http";
 import { expect, test } from "vitest";
 import { retryAfterMs, upstreamMessage } from "./problems.ts";
 
 const date = "Wed, 21 Oct 2026 07:28:00 GMT";
 const later = "Wed, 21 Oct 2026 07:28:05 GMT";
 
-test.each<[object, number | undefined]>([
+test.each<[IncomingHttpHeaders, number | undefined]>([
   [{ "retry-after": "1" }, 1_000],
   [{ "retry-after": " 0.5 " }, 500],
   [{ "retry-after": "3600" }, 3_600_000],
