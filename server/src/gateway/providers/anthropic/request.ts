@@ -1,14 +1,16 @@
 import { isObject } from "../../../lib/json.ts";
 import type { ChatRequest, Target, UpstreamCall } from "../provider.ts";
 import { type Conversation, readConversation } from "../shared/conversation.ts";
-import { type Parameters, readMaxTokens, readNumber, readParameters, readStop } from "../shared/parameters.ts";
-import { type TextPart } from "../shared/parts.ts";
+import { type Parameters, readMaxTokens, readParameters, readStop } from "../shared/parameters.ts";
+import type { TextPart } from "../shared/parts.ts";
+import { type AnswerPlan, planAnswer } from "../shared/plan-answer.ts";
 import { refuse } from "../shared/refuse.ts";
-import { jsonInstruction, type JsonFormat, jsonToolName, readResponseFormat } from "../shared/response-format.ts";
-import { type FunctionTool, readTools, type Tools, withToolsOfHistory } from "../shared/tools.ts";
+import { jsonInstruction, readResponseFormat } from "../shared/response-format.ts";
+import { type FunctionTool, readTools, withToolsOfHistory } from "../shared/tools.ts";
 import { type Block, cached, textBlock, turnToMessage } from "./blocks.ts";
 import { type ClaudeModel, describeClaude } from "./models.ts";
 import { readReasoning } from "./reasoning.ts";
+import { readSampling } from "./sampling.ts";
 import { fitsDecoder, forDecoder } from "./schemas.ts";
 
 /** Members of the Messages API that callers use by OpenAI's names, or that have a header. */
@@ -38,14 +40,17 @@ export function toAnthropic(chat: ChatRequest, target: Target): UpstreamCall {
 
 function buildBody(parameters: Parameters, conversation: Conversation, model: ClaudeModel): Record<string, unknown> {
   const { members, foreign, adjusted } = parameters;
-  const format = planFormat(readResponseFormat(members["response_format"]), model);
-  const tools = planTools(withToolsOfHistory(readTools(members), conversation), format, model);
+  const plan = planAnswer(
+    withToolsOfHistory(readTools(members), conversation),
+    readResponseFormat(members["response_format"]),
+    (schema) => model.takesSchemas && fitsDecoder(schema),
+  );
   const reasoning = readReasoning({
     members,
     model,
     conversation,
     maxTokens: readMaxTokens(members),
-    isToolForced: tools.isForced,
+    isToolForced: plan.isForced,
     adjusted,
   });
   const stop = readStop(members, adjusted);
@@ -53,17 +58,17 @@ function buildBody(parameters: Parameters, conversation: Conversation, model: Cl
   const outputConfig = {
     ...(isObject(members["output_config"]) ? members["output_config"] : {}),
     ...(reasoning.effort ? { effort: reasoning.effort } : {}),
-    ...(format?.by === "schema" ? { format: { type: "json_schema", schema: forDecoder(format.schema) } } : {}),
+    ...(plan.schema ? { format: { type: "json_schema", schema: forDecoder(plan.schema.schema) } } : {}),
   };
   return {
     ...foreign,
     max_tokens: reasoning.maxTokens,
-    ...systemOf(conversation, format),
+    ...systemOf(conversation, plan),
     messages: messagesOf(conversation, reasoning.isOn),
-    ...tools.members,
+    ...toolsOf(plan, model),
     ...(reasoning.thinking ? { thinking: reasoning.thinking } : {}),
     ...(Object.keys(outputConfig).length > 0 ? { output_config: outputConfig } : {}),
-    ...readSampling(parameters, model, reasoning.isOn),
+    ...samplingOf(parameters, model.takesSampling && !reasoning.isOn),
     ...(stop.length > 0 ? { stop_sequences: stop } : {}),
     ...(typeof userId === "string" ? { metadata: { user_id: userId } } : {}),
     ...serviceTier(parameters),
@@ -80,57 +85,19 @@ function messagesOf({ turns }: Conversation, withThinking: boolean): Array<{ rol
   return messages;
 }
 
-function systemOf({ system }: Conversation, format: FormatPlan | undefined): { system?: Block[] } {
-  const parts: TextPart[] =
-    format?.by === "instruction" ? [...system, { type: "text", text: jsonInstruction }] : system;
+function systemOf({ system }: Conversation, plan: AnswerPlan): { system?: Block[] } {
+  const parts: TextPart[] = plan.isAskedInWords ? [...system, { type: "text", text: jsonInstruction }] : system;
   return parts.length > 0 ? { system: parts.map(textBlock) } : {};
 }
 
-/**
- * How a JSON answer is had. By structured outputs where model and schema allow it; else by a tool that must be called
- * and whose arguments are the answer; without a schema, by asking for it.
- */
-type FormatPlan =
-  | { by: "schema" | "tool"; schema: Record<string, unknown>; format: JsonFormat }
-  | { by: "instruction" };
-
-function planFormat(format: JsonFormat | undefined, model: ClaudeModel): FormatPlan | undefined {
-  if (!format) return undefined;
-  if (!format.schema) return { by: "instruction" };
-  const by = model.takesSchemas && fitsDecoder(format.schema) ? "schema" : "tool";
-  return { by, schema: format.schema, format };
-}
-
-type ToolPlan = { members: Record<string, unknown>; isForced: boolean };
-
-function planTools(tools: Tools, format: FormatPlan | undefined, model: ClaudeModel): ToolPlan {
-  const declared: Block[] = [...tools.native, ...tools.functions.map((tool) => toolBlock(tool, model))];
-  if (tools.functions.some(({ name }) => name === jsonToolName)) refuse("tools", `${jsonToolName} is a reserved name`);
-  const choice = tools.choice ?? { type: "auto" as const };
-  const isCallDue = choice.type === "required" || choice.type === "named";
-  const once = tools.isParallel ? {} : { disable_parallel_tool_use: true };
-  if (format?.by === "tool" && !isCallDue) {
-    const isAlone = declared.length === 0 || choice.type === "none";
-    const members = {
-      tools: [...declared, jsonTool(format.schema, format.format)],
-      tool_choice: isAlone
-        ? { type: "tool", name: jsonToolName, disable_parallel_tool_use: true }
-        : { type: "any", ...once },
-    };
-    return { members, isForced: true };
-  }
-  if (declared.length === 0) return { members: {}, isForced: false };
-  if (choice.type === "none") return { members: { tools: declared, tool_choice: { type: "none" } }, isForced: false };
-  if (choice.type === "named") {
-    const members = { tools: declared, tool_choice: { type: "tool", name: choice.name, ...once } };
-    return { members, isForced: true };
-  }
-  const type = choice.type === "required" ? "any" : "auto";
-  const isDefault = tools.choice === undefined && tools.isParallel;
-  return {
-    members: { tools: declared, ...(isDefault ? {} : { tool_choice: { type, ...once } }) },
-    isForced: isCallDue,
-  };
+function toolsOf(plan: AnswerPlan, model: ClaudeModel): Record<string, unknown> {
+  const tools = [...plan.native, ...plan.functions.map((tool) => toolBlock(tool, model))];
+  if (tools.length === 0) return {};
+  const once = plan.isParallel ? {} : { disable_parallel_tool_use: true };
+  if (plan.choice?.type === "none") return { tools, tool_choice: { type: "none" } };
+  if (plan.choice?.type === "named") return { tools, tool_choice: { type: "tool", name: plan.choice.name, ...once } };
+  if (plan.choice === undefined && plan.isParallel) return { tools };
+  return { tools, tool_choice: { type: plan.choice?.type === "required" ? "any" : "auto", ...once } };
 }
 
 function toolBlock(tool: FunctionTool, model: ClaudeModel): Block {
@@ -145,38 +112,14 @@ function toolBlock(tool: FunctionTool, model: ClaudeModel): Block {
   };
 }
 
-function jsonTool(schema: Record<string, unknown>, { name, description }: JsonFormat): Block {
-  const purpose = `Gives the final answer, "${name}". Call it once, when the answer is complete.`;
+function samplingOf(parameters: Parameters, isFree: boolean): Record<string, unknown> {
+  // Most models refuse temperature and top_p together.
+  const { temperature, topP, topK } = readSampling(parameters, isFree, false);
   return {
-    name: jsonToolName,
-    description: description === undefined ? purpose : `${purpose}\n${description}`,
-    input_schema: { type: "object", ...schema },
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(topP === undefined ? {} : { top_p: topP }),
+    ...(topK === undefined ? {} : { top_k: topK }),
   };
-}
-
-/** Temperature is at most 1 here. Models that think, and newer ones always, choose their sampling themselves. */
-function readSampling(parameters: Parameters, model: ClaudeModel, isThinking: boolean): Record<string, unknown> {
-  const { members, adjusted } = parameters;
-  const temperature = readNumber(members, "temperature", 0, 2);
-  const topP = readNumber(members, "top_p", 0, 1);
-  const topK = members["top_k"];
-  const isFree = model.takesSampling && !isThinking;
-  const result: Record<string, unknown> = {};
-  if (temperature !== undefined && temperature !== 1) {
-    if (!isFree || temperature > 1) adjusted.push("temperature");
-    if (isFree) result["temperature"] = Math.min(temperature, 1);
-  }
-  if (topP !== undefined && topP !== 1) {
-    // Most models refuse both at once.
-    const isTaken = isFree && result["temperature"] === undefined;
-    if (isTaken) result["top_p"] = topP;
-    else adjusted.push("top_p");
-  }
-  if (topK !== undefined) {
-    if (isFree) result["top_k"] = topK;
-    else adjusted.push("top_k");
-  }
-  return result;
 }
 
 function serviceTier({ members, adjusted }: Parameters): Record<string, unknown> {

@@ -1,0 +1,43 @@
+import { refuse } from "./refuse.ts";
+import { type JsonFormat, jsonToolName } from "./response-format.ts";
+import type { Tools } from "./tools.ts";
+
+/** Tools and form of an answer, for providers that hold only some models, or some schemas, to JSON. */
+export type AnswerPlan = Tools & {
+  /** The schema that the answer's text is held to. */
+  schema?: Required<Pick<JsonFormat, "name" | "schema">> & JsonFormat;
+  /** Whether JSON is to be asked for in words: `jsonInstruction`. */
+  isAskedInWords: boolean;
+  /** Whether a tool must be called. */
+  isForced: boolean;
+};
+
+/**
+ * How a JSON answer is had. By the provider's structured outputs where model and schema allow it; else by a tool that must
+ * be called and whose arguments are the answer; without a schema, by asking for it.
+ * @param takesSchema whether structured outputs can hold the answer to this schema
+ */
+export function planAnswer(
+  tools: Tools,
+  format: JsonFormat | undefined,
+  takesSchema: (schema: Record<string, unknown>) => boolean,
+): AnswerPlan {
+  if (tools.functions.some(({ name }) => name === jsonToolName)) refuse("tools", `${jsonToolName} is a reserved name`);
+  const isCallDue = tools.choice?.type === "required" || tools.choice?.type === "named";
+  const plan: AnswerPlan = { ...tools, isAskedInWords: false, isForced: isCallDue };
+  if (!format) return plan;
+  const { schema } = format;
+  if (!schema) return { ...plan, isAskedInWords: true };
+  if (takesSchema(schema)) return { ...plan, schema: { ...format, schema } };
+  // This turn is a call in any case; the answer comes later.
+  if (isCallDue) return plan;
+  const functions = [...tools.functions, { ...jsonTool(format), parameters: schema, isStrict: false }];
+  const isAlone = tools.choice?.type === "none" || (tools.functions.length === 0 && tools.native.length === 0);
+  if (!isAlone) return { ...plan, functions, choice: { type: "required" }, isForced: true };
+  return { ...plan, functions, choice: { type: "named", name: jsonToolName }, isParallel: false, isForced: true };
+}
+
+function jsonTool({ name, description }: JsonFormat): { name: string; description: string } {
+  const purpose = `Gives the final answer, "${name}". Call it once, when the answer is complete.`;
+  return { name: jsonToolName, description: description === undefined ? purpose : `${purpose}\n${description}` };
+}
