@@ -1,0 +1,82 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { encodeEvent, encodeMessage } from "./event-stream.fixture.ts";
+import { BadEventStream, createEventStreamDecoder } from "./event-stream.ts";
+
+const decode = (pieces: readonly Buffer[], max = 10_000) => {
+  const decoder = createEventStreamDecoder(max);
+  const messages = pieces
+    .flatMap((piece) => decoder.push(piece))
+    .map(({ headers, payload }) => ({ headers, payload: payload.toString("latin1") }));
+  return { messages, isBetweenMessages: decoder.isBetweenMessages() };
+};
+
+describe("event streams", () => {
+  test("are decoded as the published example is", () => {
+    // The message with headers and payload of AWS's own suite of test vectors.
+    const bytes = Buffer.from(
+      "0000003d0000002007fd83960c636f6e74656e742d747970650700106170706c69636174696f6e2f6a736f6e7b27666f6f273a27626172277d8d9c08b1",
+      "hex",
+    );
+    expect(decode([bytes]).messages).toEqual([
+      { headers: { "content-type": "application/json" }, payload: "{'foo':'bar'}" },
+    ]);
+  });
+
+  test("are the same wherever the bytes are cut", () => {
+    const message = fc.record({
+      headers: fc.dictionary(fc.stringMatching(/^[:a-z-]{1,8}$/), fc.string({ maxLength: 20 }), { maxKeys: 3 }),
+      payload: fc.uint8Array({ maxLength: 40 }),
+    });
+    fc.assert(
+      fc.property(fc.array(message, { maxLength: 4 }), fc.array(fc.nat(20)), (messages, sizes) => {
+        const bytes = Buffer.concat(
+          messages.map(({ headers, payload }) => encodeMessage(headers, Buffer.from(payload))),
+        );
+        const cuts: Buffer[] = [];
+        let from = 0;
+        for (const size of sizes) {
+          cuts.push(bytes.subarray(from, from + size));
+          from += size;
+        }
+        const decoded = decode([...cuts, bytes.subarray(from)]);
+        expect(decoded.isBetweenMessages).toBe(true);
+        expect(decoded.messages).toEqual(
+          messages.map(({ headers, payload }) => ({
+            headers: { ...headers },
+            payload: Buffer.from(payload).toString("latin1"),
+          })),
+        );
+      }),
+    );
+  });
+
+  test("are refused when any byte is another", () => {
+    const bytes = encodeEvent("contentBlockDelta", { delta: { text: "Hi" } });
+    const accepted = Array.from(bytes, (byte, at) => {
+      const damaged = Buffer.from(bytes);
+      damaged[at] = byte ^ 0x10;
+      try {
+        return decode([damaged]).messages.length;
+      } catch (error) {
+        return error instanceof BadEventStream ? 0 : -1;
+      }
+    });
+    expect(accepted).toEqual(accepted.map(() => 0));
+  });
+
+  test("may not end within a message, nor have one beyond the bound", () => {
+    const bytes = encodeEvent("messageStart", { role: "assistant" });
+    expect(decode([bytes.subarray(0, -1)]).isBetweenMessages).toBe(false);
+    expect(decode([bytes]).isBetweenMessages).toBe(true);
+    expect(() => decode([bytes.subarray(0, 12)], 50)).toThrow(BadEventStream);
+  });
+
+  test("pass over headers that are no text, and refuse those that are cut", () => {
+    const headers = Buffer.from([1, 0x61, 4, 0, 0, 0, 9, 1, 0x62, 0, 1, 0x63, 6, 0, 2, 1, 2, 1, 0x64, 7, 0, 1, 0x78]);
+    const payload = Buffer.from("!");
+    expect(decode([encodeMessage(headers, payload)]).messages).toEqual([{ headers: { d: "x" }, payload: "!" }]);
+    expect(() => decode([encodeMessage(headers.subarray(0, -1), payload)])).toThrow(BadEventStream);
+    expect(() => decode([encodeMessage(Buffer.from([1, 0x61, 77]), payload)])).toThrow(BadEventStream);
+  });
+});
