@@ -18,6 +18,7 @@ import { createTokens } from "./auth/tokens.ts";
 import { composeEvaluation } from "./compose-evaluation.ts";
 import { composeIngest } from "./compose-ingest.ts";
 import type { Config } from "./config.ts";
+import { createScoreSources } from "./filter/score-sources.ts";
 import { createSpanCatalogue } from "./filter/span-fields.ts";
 import { loadDocsPage } from "./http/docs-page.ts";
 import type { AnyEndpoint } from "./http/endpoint.ts";
@@ -108,11 +109,12 @@ async function compose(
   if (firstStart) onFirstStart?.(firstStart);
   const tokens = createTokens(loadSecretKey(config.secretKeyPath, config.secretKey), now);
 
+  const catalogue = createSpanCatalogue(createScoreSources());
+  const evaluation = await composeEvaluation({ stores, spans, catalogue, registry, logger, cleanup });
   const { writer, intake, deletedTraces } = await composeIngest(
     { registry, cleanup },
     { journal, spans, store: migration.store, deletions: stores.traceDeletions, subscribers: [], logger, now },
   );
-  const catalogue = createSpanCatalogue();
   const logs = startLogJoining({ config, logger, registry, cleanup }, { spans, catalogue, intake, now });
   const retention = scheduleJob({ name: "retention", everyMs: limits.retentionEveryMs, logger }, (signal) =>
     enforceRetention({ organizations: stores.organizations, spans, instanceDays: config.retentionDays, now }, signal),
@@ -139,7 +141,7 @@ async function compose(
     tokens,
     throttle: createLoginThrottle(now),
     caughtUp: () => writer.caughtUp(limits.readYourWriteMs),
-    ...(await composeEvaluation({ stores, catalogue, logger })),
+    ...evaluation,
     now,
   });
   const url = await serveHttp({ config, logger, registry, authenticator, endpoints, readiness, cleanup });

@@ -189,6 +189,13 @@ export const limits = {
   evaluatorTextChars: 64 * KiB,
   evaluatorTags: 100,
   scoreChoices: 100,
+  scoreTextChars: 64 * KiB,
+  scoreMax: 1e15,
+  scorePageSizeMax: 100,
+  scoreMirrorRows: 2_000,
+  scoreMirrorGroupMs: 50,
+  scoreMirrorEveryMs: 5_000,
+  scoreMirrorRetryMs: 1_000,
 
   // Queries
   queryTimeMs: 20_000,

@@ -4,7 +4,7 @@ import type { Passwords } from "../auth/passwords.ts";
 import type { Tokens } from "../auth/tokens.ts";
 import { createThreadCatalogue } from "../filter/thread-fields.ts";
 import { createTraceCatalogue } from "../filter/trace-fields.ts";
-import type { ActiveAutomations } from "../evaluation/active-automations.ts";
+import type { Evaluation } from "../evaluation/evaluation.ts";
 import type { AnyEndpoint } from "../http/endpoint.ts";
 import type { SpanIntake } from "../ingest/accept.ts";
 import type { LogJoiner } from "../ingest/otlp/join-logs.ts";
@@ -50,6 +50,11 @@ import { listSpans } from "./request-logs/list-spans.ts";
 import type { SpanReadDeps } from "./request-logs/read-selection.ts";
 import { retrieveSpan } from "./request-logs/retrieve-span.ts";
 import { summarizeSpans } from "./request-logs/summarize-spans.ts";
+import { createLogScore, createScore } from "./scores/create-score.ts";
+import { deleteLogScore, deleteScore } from "./scores/delete-score.ts";
+import { listLogScores, listScores } from "./scores/list-scores.ts";
+import { retrieveLogScore, retrieveScore } from "./scores/retrieve-score.ts";
+import { replaceLogScore, replaceScore, updateLogScore, updateScore } from "./scores/update-score.ts";
 import { createTemporaryKey } from "./temporary-keys/create-temporary-key.ts";
 import { listThreads } from "./threads/list-threads.ts";
 import { deleteTrace } from "./traces/delete-trace.ts";
@@ -70,8 +75,7 @@ export type ApiDeps = SpanReadDeps & {
   tokens: Tokens;
   throttle: LoginThrottle;
   caughtUp: () => Promise<void>;
-  activeAutomations: ActiveAutomations;
-};
+} & Evaluation;
 
 /** The surface but for the system routes: every operation there is. */
 export function apiEndpoints(deps: ApiDeps): AnyEndpoint[] {
@@ -132,5 +136,17 @@ function evaluationEndpoints(deps: ApiDeps): AnyEndpoint[] {
     createEvaluatorVersion(control),
     listEvaluatorVersions(control),
     retrieveEvaluatorVersion(control),
+    createScore(control),
+    listScores(control),
+    retrieveScore(control),
+    updateScore(control),
+    replaceScore(control),
+    deleteScore(control),
+    createLogScore(control),
+    listLogScores(control),
+    retrieveLogScore(control),
+    updateLogScore(control),
+    replaceLogScore(control),
+    deleteLogScore(control),
   ];
 }

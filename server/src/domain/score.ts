@@ -1,3 +1,6 @@
+import type { EvaluatorType, ScoreValueType } from "./evaluator.ts";
+import type { Environment } from "./principal.ts";
+
 /** The value of a score, in the member that its value type names; the others are null. */
 export type ScoreValue = {
   /** `numerical` and `percentage`. */
@@ -10,6 +13,43 @@ export type ScoreValue = {
   json_value: string | null;
 };
 
+export const noValue: ScoreValue = {
+  numerical_value: null,
+  string_value: null,
+  boolean_value: null,
+  categorical_value: null,
+  json_value: null,
+};
+
+/** What one evaluator says of one log: at most one each. */
+export type Score = ScoreValue & {
+  id: string;
+  unique_organization_id: string;
+  environment: Environment;
+  /** `unique_id` of the log. */
+  log_id: string;
+  evaluator_id: string;
+  /** As they were when the score was made. */
+  evaluator_slug: string;
+  evaluator_name: string;
+  type: EvaluatorType;
+  score_value_type: ScoreValueType;
+  /** Null where the evaluator has no passing conditions. */
+  is_passed: boolean | null;
+  explanation: string | null;
+  /** USD of the judge's calls; null where there was none or its price is unknown. */
+  cost: number | null;
+  /** Who scored, where a person did. */
+  scorer: string | null;
+  /** The automation that made it; null for scores over the API. */
+  automation_id: string | null;
+  /** `failed` has no value but an `error_message`. */
+  status: "success" | "failed";
+  error_message: string | null;
+  created_at: string;
+  updated_at: string;
+};
+
 /** As text, which filters compare: numbers, true and false, choices and JSON as JSON text. */
 export function scoreText(score: ScoreValue): string | undefined {
   if (score.numerical_value !== null) return String(score.numerical_value);
@@ -20,4 +60,10 @@ export function scoreText(score: ScoreValue): string | undefined {
     return only !== undefined && more.length === 0 ? only : JSON.stringify(score.categorical_value);
   }
   return score.json_value ?? undefined;
+}
+
+/** As a number, which averages and orders: true is 1, false 0; null where the value is no number. */
+export function scoreNumber(score: ScoreValue): number | null {
+  if (score.boolean_value !== null) return score.boolean_value ? 1 : 0;
+  return score.numerical_value;
 }

@@ -40,6 +40,11 @@ export type Source<Row> = {
   presentSql?(scope: SqlScope): string;
   /** `dynamic` only, optional: an array that holds the value, to be narrowed by a skip index where `sql` cannot. */
   candidatesSql?(scope: SqlScope): string;
+  /**
+   * For values that are in another table: wraps a condition on `sql`, which then reads that table's columns, into one
+   * on the row. A row without a value there fulfils none.
+   */
+  withinSql?(scope: SqlScope, condition: string): string;
   /** The same value in memory: undefined, null (or '' for text) when absent. JSON may be given as its value. */
   read(row: Row): unknown;
   form: TextForm;

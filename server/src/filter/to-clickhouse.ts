@@ -85,14 +85,15 @@ function conditionSql<Row>(condition: Condition, catalogue: Catalogue<Row>, scop
   return both(
     "OR",
     field.sources.map((source) => {
-      const sql = sourceSql[field.kind](condition, source, scope);
+      const own = sourceSql[field.kind](condition, source, scope);
+      const sql = source.withinSql?.(scope, own) ?? own;
       return mayBeNull ? `ifNull(${sql}, 0)` : `(${sql})`;
     }),
   );
 }
 
 function absentSql<Row>(field: Field<Row>, source: Source<Row>, scope: SqlScope): string {
-  if (field.kind === "dynamic") return `NOT ${source.presentSql?.(scope) ?? "1"}`;
+  if (field.kind === "dynamic") return `NOT ${source.withinSql?.(scope, "1") ?? source.presentSql?.(scope) ?? "1"}`;
   if (!field.nullable) return "0";
   const value = source.sql(scope);
   if (field.kind !== "text") return `isNull(${value})`;

@@ -93,6 +93,7 @@ describe("a row", () => {
     expect(results[0]).toEqual({
       model: "model-a",
       date_group: null,
+      scores: {},
       number_of_requests: 3,
       span_count: 3,
       total_cost: 4,

@@ -8,6 +8,7 @@ import {
   spanGroupings,
   spanGroupSortFields,
   type GroupSpansQuery,
+  type ScoreFigures,
   type SpanGroup,
   type SpanGrouping,
   type SpanStore,
@@ -29,6 +30,7 @@ const group = z
     average_ttft: z.number(),
     average_tps: z.number(),
     cache_hit_percentage: z.number(),
+    scores: z.record(z.string(), z.unknown()).meta({ description: "Averages by evaluator id, as in the summary." }),
   })
   .meta({ id: "SpanGroup", description: "The value grouped by stands under its own name beside the aggregates." });
 
@@ -71,8 +73,11 @@ export const groupSpans = (deps: SpanReadDeps & { spans: SpanStore }) =>
         { ...selection, page, pageSize, groupBy, sort: readSort(query.sort_by) },
         signal,
       );
+      const keys = rows.map(keyText);
+      const scores = await deps.spans.groupScores({ ...selection, groupBy, keys }, signal);
+      const results = rows.map((row) => ({ ...presentGroup(row), scores: scoresOf(row, scores) }));
       return {
-        ...paginate({ url, page, pageSize, count, results: rows.map(presentGroup) }),
+        ...paginate({ url, page, pageSize, count, results }),
         // Tens of kilobytes, for those who build a menu of it.
         filters_data: query.fetch_filters === true ? describeFields(deps.catalogue) : {},
         current_filters: body.filters ?? {},
@@ -93,6 +98,18 @@ function readSort(sortBy: string): GroupSpansQuery["sort"] {
   const name = descending ? sortBy.slice(1) : sortBy;
   const field = spanGroupSortFields.find((known) => known === name);
   return field === undefined ? { field: defaultSort, descending: false } : { field, descending };
+}
+
+/** What is grouped by, as text; traces and threads are told apart by their environment too. */
+function keyText({ key }: SpanGroup): string {
+  const [value] = Object.values(key);
+  return String(value ?? "");
+}
+
+function scoresOf(row: SpanGroup, scores: Awaited<ReturnType<SpanStore["groupScores"]>>): Record<string, ScoreFigures> {
+  const isWithin = (environment: string) => environment === "" || environment === row.key["environment"];
+  const own = scores.filter(({ key, environment }) => key === keyText(row) && isWithin(environment));
+  return Object.fromEntries(own.map(({ figures }) => [figures.evaluator_id, figures]));
 }
 
 function presentGroup({ key, first_timestamp, last_timestamp, ...aggregates }: SpanGroup) {

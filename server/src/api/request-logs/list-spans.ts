@@ -11,7 +11,9 @@ import { pageOf, paginate } from "../../http/pagination.ts";
 import { environmentQuery, includeFieldsQuery, pagingQuery, sortQuery, timeWindowQuery } from "../../http/query.ts";
 import { rawJson } from "../../http/reply.ts";
 import { JsonObjectWriter } from "../../lib/json-writer.ts";
+import type { ScoreStore } from "../../storage/control/score-store.ts";
 import { spanSortFields, type SpanSort, type SpanStore } from "../../storage/spans/span-store.ts";
+import { attachScores } from "./attach-scores.ts";
 import { columnsOf, listMembers, presentSpan } from "./present-span.ts";
 import { filtersBody, readSelection, type SpanReadDeps } from "./read-selection.ts";
 import { spanSchema } from "./span-schema.ts";
@@ -28,7 +30,9 @@ const listQuery = z.object({
   all_envs: z.stringbool().optional().meta({ description: "Older spelling of environment=all.", deprecated: true }),
 });
 
-export const listSpans = (deps: SpanReadDeps & { spans: SpanStore }) =>
+export const listSpans = (
+  deps: SpanReadDeps & { spans: SpanStore; stores: { scores: Pick<ScoreStore, "listOfLogs"> } },
+) =>
   endpoint({
     id: "list_spans",
     method: "POST",
@@ -64,7 +68,10 @@ export const listSpans = (deps: SpanReadDeps & { spans: SpanStore }) =>
         { ...selection, page, pageSize, sort: readSort(query.sort_by), fields: columnsOf(members) },
         signal,
       );
-      const { results, ...envelope } = paginate({ url, page, pageSize, count, results: rows });
+      const shown = members.includes("scores")
+        ? await attachScores(deps.stores.scores, principal.organization_id, rows)
+        : rows;
+      const { results, ...envelope } = paginate({ url, page, pageSize, count, results: shown });
       const writer = new JsonObjectWriter();
       for (const [name, value] of Object.entries(envelope)) writer.value(name, value);
       writer.raw("results", `[${results.map((span) => presentSpan(span, members)).join(",")}]`);
@@ -89,11 +96,11 @@ function olderEnvironment(query: { is_test?: boolean | undefined; all_envs?: boo
   return query.is_test ? "test" : "prod";
 }
 
-/** Scores sort once there are any; until then all are absent, and the ties fall to the newest. */
 function readSort(sortBy: string): SpanSort {
   const descending = sortBy.startsWith("-");
   const name = descending ? sortBy.slice(1) : sortBy;
-  if (name.startsWith("scores__")) return { field: "timestamp", descending };
+  const evaluator = /^scores__(.+)$/s.exec(name)?.[1];
+  if (evaluator !== undefined) return { field: "timestamp", descending, score: evaluator };
   const field = spanSortFields.find((known) => known === name);
   if (field !== undefined) return { field, descending };
   const message = `sort_by must be one of ${spanSortFields.join(", ")} or scores__<evaluator>, with or without a leading -`;

@@ -1,7 +1,6 @@
 import type { SpanColumn } from "../../domain/span.ts";
 import { JsonObjectWriter } from "../../lib/json-writer.ts";
-import type { StoredSpan } from "../../storage/spans/span-store.ts";
-import { spanMembers } from "./span-members.ts";
+import { spanMembers, type ScoredStoredSpan } from "./span-members.ts";
 
 const keyMembers = ["id", "unique_id", "timestamp", "environment"];
 
@@ -19,7 +18,7 @@ export function columnsOf(members: readonly string[]): SpanColumn[] {
 }
 
 /** One span as JSON text. A member that no span has is null, so that a field asked for is always there. */
-export function presentSpan(span: StoredSpan, members: readonly string[]): string {
+export function presentSpan(span: ScoredStoredSpan, members: readonly string[]): string {
   const writer = new JsonObjectWriter();
   for (const name of members) writer.raw(name, memberOf(name)?.json(span) ?? "null");
   return writer.toString();

@@ -2,7 +2,9 @@ import { z } from "zod";
 import { ServiceError } from "../../domain/errors.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { rawJson } from "../../http/reply.ts";
+import type { ScoreStore } from "../../storage/control/score-store.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
+import { attachScores } from "./attach-scores.ts";
 import { allMembers, presentSpan } from "./present-span.ts";
 import { spanSchema } from "./span-schema.ts";
 
@@ -10,6 +12,7 @@ const isUuid = (id: string): boolean => z.guid().safeParse(id).success;
 
 export const retrieveSpan = (deps: {
   spans: Pick<SpanStore, "retrieveSpan">;
+  stores: { scores: Pick<ScoreStore, "listOfLogs"> };
   /** Resolves when spans that were accepted before are stored, or after a while. */
   caughtUp: () => Promise<void>;
 }) =>
@@ -37,7 +40,8 @@ export const retrieveSpan = (deps: {
         span = await deps.spans.retrieveSpan(scope, id, signal);
       }
       if (span === undefined) throw notFound();
-      return rawJson(presentSpan(span, allMembers));
+      const [scored = span] = await attachScores(deps.stores.scores, principal.organization_id, [span]);
+      return rawJson(presentSpan(scored, allMembers));
     },
   });
 

@@ -3,6 +3,9 @@ import { exceedsShape, isObject, parseJsonText } from "../../lib/json.ts";
 import { limits } from "../../limits.ts";
 import type { StoredSpan } from "../../storage/spans/span-store.ts";
 
+/** A span with the JSON text of its scores, see attach-scores.ts. */
+export type ScoredStoredSpan = StoredSpan & { scores?: string };
+
 /**
  * The members of a span in responses: how each is made from stored columns, as JSON text.
  *
@@ -10,7 +13,7 @@ import type { StoredSpan } from "../../storage/spans/span-store.ts";
  */
 export type SpanMember = {
   columns: readonly SpanColumn[];
-  json: (span: StoredSpan) => string;
+  json: (span: ScoredStoredSpan) => string;
   lists: boolean;
 };
 
@@ -222,7 +225,7 @@ export const spanMembers: Readonly<Record<string, SpanMember>> = {
   completion_messages: json("completion_messages"),
   tools: json("tools"),
   tool_calls: json("tool_calls"),
-  scores: constant("{}"),
+  scores: { columns: [], json: (span) => span.scores ?? "{}", lists: true },
   ...extraMembers,
   limit_info: extra("limit_info", unlimited),
   full_request: json("full_request", { lists: false }),

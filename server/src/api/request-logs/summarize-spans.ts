@@ -44,6 +44,10 @@ export const summarizeSpans = (deps: SpanReadDeps & { spans: SpanStore }) =>
     errors: ["invalid_request", "query_too_large", "unavailable"],
     async handler({ principal, query, body, signal }) {
       const selection = readSelection(deps, { organizationId: principal.organization_id, query, body });
-      return { ...(await deps.spans.summarizeSpans(selection, signal)), scores: {} };
+      const [figures, scores] = await Promise.all([
+        deps.spans.summarizeSpans(selection, signal),
+        deps.spans.summarizeScores(selection, signal),
+      ]);
+      return { ...figures, scores: Object.fromEntries(scores.map((score) => [score.evaluator_id, score])) };
     },
   });

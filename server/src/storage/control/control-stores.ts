@@ -5,6 +5,7 @@ import { createEvaluatorStore, type EvaluatorStore } from "./evaluator-store.ts"
 import type { ControlDatabase, ControlQueries } from "./open-control-database.ts";
 import { createOrganizationStore, type OrganizationStore } from "./organization-store.ts";
 import { createProviderSettingStore, type ProviderSettingStore } from "./provider-setting-store.ts";
+import { createScoreStore, type ScoreStore } from "./score-store.ts";
 import { createTraceDeletionStore, type TraceDeletionStore } from "./trace-deletion-store.ts";
 import { createTraceShareStore, type TraceShareStore } from "./trace-share-store.ts";
 import { createUserStore, type UserStore } from "./user-store.ts";
@@ -21,6 +22,7 @@ export type ControlStoreSet = {
   conditions: ConditionStore;
   evaluators: EvaluatorStore;
   automations: AutomationStore;
+  scores: ScoreStore;
 };
 
 export type ControlStores = ControlStoreSet & {
@@ -47,5 +49,6 @@ function storeSet(queries: ControlQueries): ControlStoreSet {
     conditions: createConditionStore(queries),
     evaluators: createEvaluatorStore(queries),
     automations: createAutomationStore(queries),
+    scores: createScoreStore(queries),
   };
 }

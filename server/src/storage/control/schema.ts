@@ -185,5 +185,6 @@ export type ApiKeyRow = Selectable<ApiKeyTable>;
 export type ConditionRow = Selectable<ConditionTable>;
 export type EvaluatorRow = Selectable<EvaluatorTable>;
 export type EvaluatorVersionRow = Selectable<EvaluatorVersionTable>;
+export type ScoreRow = Selectable<ScoreTable>;
 export type AutomationRow = Selectable<AutomationTable>;
 export type ProviderSettingRow = Selectable<ProviderSettingTable>;

@@ -7,8 +7,9 @@ import { hydrateSpans } from "./queries/hydrate-spans.ts";
 import { listSpans } from "./queries/list-spans.ts";
 import { listThreads } from "./queries/list-threads.ts";
 import { listTraces, matchTraces } from "./queries/list-traces.ts";
-import { retrieveSpan } from "./queries/retrieve-span.ts";
+import { findSpan, retrieveSpan } from "./queries/retrieve-span.ts";
 import { countTraceSpans, listTraceSpans, readTraceSpans, retrieveTraces } from "./queries/retrieve-trace.ts";
+import { groupScores, summarizeScores } from "./queries/score-figures.ts";
 import { summarizeSpans } from "./queries/summarize-spans.ts";
 import type { SpanStore } from "./span-store.ts";
 
@@ -21,6 +22,9 @@ export function createSpanStore(database: SpanDatabase): SpanStore {
     retrieveSpan: (scope, uniqueId, signal) => retrieveSpan(database, scope, uniqueId, signal),
     summarizeSpans: (query, signal) => summarizeSpans(database, query, signal),
     groupSpans: (query, signal) => groupSpans(database, query, signal),
+    summarizeScores: (query, signal) => summarizeScores(database, query, signal),
+    groupScores: (query, signal) => groupScores(database, query, signal),
+    findSpan: (scope, uniqueId, signal) => findSpan(database, scope, uniqueId, signal),
     listTraces: (query, signal) => listTraces(database, query, signal),
     retrieveTraces: (scope, traceId, signal) => retrieveTraces(database, scope, traceId, signal),
     listTraceSpans: (query, signal) => listTraceSpans(database, query, signal),

@@ -34,6 +34,18 @@ export type SpanStore = {
   /** `count` is the number of groups, `rows` one page of them. */
   groupSpans(query: GroupSpansQuery, signal?: AbortSignal): Promise<{ count: number; rows: SpanGroup[] }>;
 
+  /** What evaluators say of the spans of a selection. */
+  summarizeScores(query: SpanSelection, signal?: AbortSignal): Promise<ScoreFigures[]>;
+
+  /** The same for each of some groups of them, in no order. */
+  groupScores(
+    query: GroupScoresQuery,
+    signal?: AbortSignal,
+  ): Promise<Array<{ key: string; environment: string; figures: ScoreFigures }>>;
+
+  /** Where one span is; undefined when there is none in the scope. */
+  findSpan(scope: SpanScope, uniqueId: string, signal?: AbortSignal): Promise<SpanKey | undefined>;
+
   /** `count` is exact, and `rows` are one page. A trace is listed when a span of it ended within the window. */
   listTraces(query: ListTracesQuery, signal?: AbortSignal): Promise<{ count: number; rows: StoredTrace[] }>;
 
@@ -91,8 +103,9 @@ export type SpanStore = {
 /**
  * A row that may share its key with an earlier one says `is_resend`: 1, as its first member, and `hasResends` tells of
  * such rows. Embedded, reads rely on it; a server may have other nodes' rows, which nobody marks, so there they do not.
+ * `table`: what the rows are, spans unless it says otherwise.
  */
-export type SpanBatch = { ndjson: Buffer; rows: number; token: string; hasResends?: boolean };
+export type SpanBatch = { ndjson: Buffer; rows: number; token: string; hasResends?: boolean; table?: "scores" };
 
 /** Spans that ended within [fromNs, toNs], both inclusive, in nanoseconds since 1970. */
 export type TimeWindow = { fromNs: bigint; toNs: bigint };
@@ -105,8 +118,11 @@ export type StatementParams = Record<string, string | readonly string[]>;
 
 export type SpanSelection = { scope: SpanScope; window: TimeWindow; filter?: SpanCondition | undefined };
 
-/** Ties end in (timestamp, unique_id), in the same direction. Absent values come last in both. */
-export type SpanSort = { field: SpanSortField; descending: boolean };
+/**
+ * Ties end in (timestamp, unique_id), in the same direction. Absent values come last in both. With `score`,
+ * an evaluator's id or slug, its scores come first: numbers by value, everything else by text.
+ */
+export type SpanSort = { field: SpanSortField; descending: boolean; score?: string };
 
 export const spanSortFields = [
   "timestamp",
@@ -222,6 +238,22 @@ export type SpanGroup = {
   first_timestamp: string;
   last_timestamp: string;
 } & Record<Exclude<SpanGroupSortField, "first_timestamp" | "last_timestamp">, number>;
+
+/** `keys` are values of the column grouped by, as text; '' where it is absent. */
+export type GroupScoresQuery = SpanSelection & { groupBy: SpanGrouping; keys: readonly string[] };
+
+/** Over the scores of one evaluator that have a value. Averages count true as 1; null where no value is a number. */
+export type ScoreFigures = {
+  evaluator_id: string;
+  evaluator_slug: string;
+  evaluator_name: string;
+  score_value_type: string;
+  count: number;
+  avg_score: number | null;
+  /** Null but for booleans. */
+  true_count: number | null;
+  false_count: number | null;
+};
 
 /** What finds one version of one span. */
 export type SpanKey = Pick<StoredSpan, "timestamp" | "unique_id" | "environment" | "version">;

@@ -114,9 +114,14 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
 
 async function insertRaw(
   { chdb }: ReturnType<typeof createChdbConnection>,
-  { ndjson, token }: SpanBatch,
+  { ndjson, token, table }: SpanBatch,
 ): Promise<void> {
-  await chdb.rawInsert({ table: "spans", values: ndjson, format: "JSONEachRow", settings: insertSettings(token) });
+  await chdb.rawInsert({
+    table: table ?? "spans",
+    values: ndjson,
+    format: "JSONEachRow",
+    settings: insertSettings(token),
+  });
 }
 
 /** The package declares the client's contract by an older copy of its types; at run time it is the same. */

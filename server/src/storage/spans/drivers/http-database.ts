@@ -83,7 +83,7 @@ export function openHttpDatabase(location: HttpLocation, options: SpanDatabaseOp
     insert: async (batch, signal) => {
       try {
         const result = await writes.exec({
-          query: `${withSettings("INSERT INTO spans", { ...insertSettings(batch.token), ...clustered })} FORMAT JSONEachRow`,
+          query: `${withSettings(`INSERT INTO ${batch.table ?? "spans"}`, { ...insertSettings(batch.token), ...clustered })} FORMAT JSONEachRow`,
           values: Readable.from([batch.ndjson], { objectMode: false }),
           clickhouse_settings: wholeReply,
           ...(signal ? { abort_signal: signal } : {}),

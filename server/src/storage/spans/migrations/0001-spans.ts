@@ -1,4 +1,4 @@
-import { localTable, mergeTree, onCluster } from "./dialect.ts";
+import { deduplicationWindow, localTable, mergeTree, onCluster } from "./dialect.ts";
 import type { Placement } from "./dialect.ts";
 
 /**
@@ -35,10 +35,6 @@ export function createSpans(placement: Placement): string[] {
     );
   }
   return statements;
-}
-
-function deduplicationWindow({ cluster }: Placement): string {
-  return cluster === null ? "non_replicated_deduplication_window" : "replicated_deduplication_window";
 }
 
 const time = "DateTime64(9, 'UTC')";

@@ -10,8 +10,12 @@ export function onCluster({ cluster }: Placement): string {
   return cluster === null ? "" : ` ON CLUSTER '${cluster}'`;
 }
 
-export function localTable({ cluster }: Placement): string {
-  return cluster === null ? "spans" : "spans_local";
+export function localTable({ cluster }: Placement, table: "spans" | "scores" = "spans"): string {
+  return cluster === null ? table : `${table}_local`;
+}
+
+export function deduplicationWindow({ cluster }: Placement): string {
+  return cluster === null ? "non_replicated_deduplication_window" : "replicated_deduplication_window";
 }
 
 /** `engine` is a MergeTree family member and its arguments; `{shard}` and `{replica}` are macros of the servers. */

@@ -1,6 +1,7 @@
 import type { SpanDatabase } from "../drivers/span-database.ts";
 import { createSpans } from "./0001-spans.ts";
 import { markSpans } from "./0002-span-marks.ts";
+import { createScores } from "./0010-scores.ts";
 import { localTable, mergeTree, onCluster } from "./dialect.ts";
 import type { Placement } from "./dialect.ts";
 
@@ -11,6 +12,7 @@ import type { Placement } from "./dialect.ts";
 const migrations: readonly Migration[] = [
   { version: 1, name: "spans", statements: createSpans },
   { version: 2, name: "span marks", statements: markSpans, unless: "has_parent" },
+  { version: 10, name: "scores", statements: createScores },
 ];
 
 type Migration = {

@@ -4,7 +4,7 @@ import type { SpanDatabase } from "../drivers/span-database.ts";
 import type { ListSpansQuery, SpanKey, SpanSort, SpanSortField, StoredSpan } from "../span-store.ts";
 import { hydrateSpans } from "./hydrate-spans.ts";
 import { readOnce, type Once } from "./once.ts";
-import { selectionWhere, withoutFilter } from "./selection.ts";
+import { allOf, selectionWhere, withoutFilter } from "./selection.ts";
 import type { Where } from "./selection.ts";
 
 /** Ids first, from key columns alone; then one page by primary key. Payload is read for that page only. */
@@ -59,7 +59,7 @@ const sortExpressions: Partial<Record<SpanColumn, string>> = {
   customer_identifier: "nullIf(customer_identifier, '')",
 };
 
-function orderBy({ field, descending }: SpanSort): string {
+function orderBy({ field, descending, score }: SpanSort): string {
   const direction = descending ? "DESC" : "ASC";
   const column = sortColumns[field];
   const ties = [
@@ -69,15 +69,22 @@ function orderBy({ field, descending }: SpanSort): string {
     `environment ${direction}`,
   ];
   const first = column === "timestamp" ? [] : [`${sortExpressions[column] ?? column} ${direction} NULLS LAST`];
-  return [...first, ...ties].join(", ");
+  const scores = ["score_value", "score_text"].map((name) => `${name} ${direction} NULLS LAST`);
+  return [...(score === undefined ? [] : scores), ...first, ...ties].join(", ");
 }
 
 const idColumns = "timestamp, unique_id, environment, version";
 
 function pageIds(where: Where, query: ListSpansQuery, once: Once): string {
   const offset = (query.page - 1) * query.pageSize;
-  return `SELECT ${idColumns} FROM spans ${once} WHERE ${where.sql} ORDER BY ${orderBy(query.sort)} LIMIT ${query.pageSize} OFFSET ${offset}`;
+  const from = query.sort.score === undefined ? `spans ${once}` : `spans ${once} ${joinedScores}`;
+  return `SELECT ${idColumns} FROM ${from} WHERE ${where.sql} ORDER BY ${orderBy(query.sort)} LIMIT ${query.pageSize} OFFSET ${offset}`;
 }
+
+const joinedScores = `GLOBAL ANY LEFT JOIN (
+    SELECT unique_id AS scored_id, value AS score_value, nullIf(text, '') AS score_text FROM scores FINAL
+    WHERE organization_id = {organization_id:String} AND (evaluator_id = {evaluator:String} OR evaluator_slug = {evaluator:String})
+  ) AS scored ON unique_id = scored_id`;
 
 /** One pass gives the page and the count, which is what a filter or another order needs anyway. */
 async function scanIds(
@@ -86,7 +93,11 @@ async function scanIds(
   once: Once,
   signal?: AbortSignal,
 ): Promise<IdPage> {
-  const where = selectionWhere(query);
+  const { score } = query.sort;
+  const where = allOf(
+    selectionWhere(query),
+    score === undefined ? undefined : { sql: "1", params: { evaluator: score } },
+  );
   const { rows, rowsBeforeLimit } = await database.query(
     {
       name: "list_ids",
@@ -104,6 +115,7 @@ function isSliceable(query: ListSpansQuery): boolean {
   return (
     query.filter === undefined &&
     query.sort.field === "timestamp" &&
+    query.sort.score === undefined &&
     query.page * query.pageSize <= limits.spanSlicedListRows
   );
 }

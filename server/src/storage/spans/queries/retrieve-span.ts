@@ -31,6 +31,18 @@ async function readSpan(
   uniqueId: string,
   signal?: AbortSignal,
 ): Promise<{ isThere: boolean; span: StoredSpan | undefined }> {
+  const key = await findSpan(database, scope, uniqueId, signal);
+  const [span] = await hydrateSpans(database, scope, key === undefined ? [] : [key], allColumns, signal);
+  return { isThere: key !== undefined, span };
+}
+
+export async function findSpan(
+  database: SpanDatabase,
+  scope: SpanScope,
+  uniqueId: string,
+  signal?: AbortSignal,
+): Promise<SpanKey | undefined> {
+  if (!uuidPattern.test(uniqueId)) return undefined;
   const where = allOf(scopeWhere(scope), { sql: "unique_id = {unique_id:UUID}", params: { unique_id: uniqueId } });
   const { rows } = await database.query(
     {
@@ -40,6 +52,5 @@ async function readSpan(
     },
     signal,
   );
-  const [span] = await hydrateSpans(database, scope, rows as SpanKey[], allColumns, signal);
-  return { isThere: rows.length > 0, span };
+  return (rows as SpanKey[])[0];
 }

@@ -1,0 +1,141 @@
+import { randomUUID } from "node:crypto";
+import { ServiceError } from "../../domain/errors.ts";
+import type { Evaluator } from "../../domain/evaluator.ts";
+import type { KeyPrincipal } from "../../domain/principal.ts";
+import { noValue, type Score, type ScoreValue } from "../../domain/score.ts";
+import type { ScoreMirror } from "../../evaluation/score-mirror.ts";
+import { definedFields } from "../../lib/defined-fields.ts";
+import { pick } from "../../lib/pick.ts";
+import type { ControlStores } from "../../storage/control/control-stores.ts";
+import type { SpanStore } from "../../storage/spans/span-store.ts";
+import { readSentScore, scoreNotFound, type SentScore } from "./score-schemas.ts";
+
+/** What the routes of scores do, whether they name the log or not. */
+export type ScoreDeps = {
+  stores: ControlStores;
+  spans: Pick<SpanStore, "findSpan">;
+  scoreMirror: Pick<ScoreMirror, "poke">;
+  /** Told of each new score. */
+  onScore: (score: Score) => void;
+  /** Resolves when spans that were accepted before are stored, or after a while. */
+  caughtUp: () => Promise<void>;
+  nowMs: () => number;
+};
+
+/** Undefined where the log has a score of this evaluator already. */
+export async function createScoreOfLog(
+  deps: ScoreDeps,
+  principal: KeyPrincipal,
+  logId: string,
+  sent: SentScore & { evaluator_id?: string | undefined; evaluator_slug?: string | undefined },
+): Promise<Score | undefined> {
+  const { stores, scoreMirror, onScore, nowMs } = deps;
+  const organization = principal.organization_id;
+  const evaluator = await requireEvaluator(deps, organization, sent.evaluator_id ?? sent.evaluator_slug);
+  const parts = readSentScore(evaluator, sent);
+  const { environment } = await requireLog(deps, organization, logId);
+  const now = new Date(nowMs()).toISOString();
+  const score: Score = {
+    ...parts,
+    id: randomUUID(),
+    unique_organization_id: organization,
+    environment: environment === "test" ? "test" : "prod",
+    log_id: logId.toLowerCase(),
+    evaluator_id: evaluator.id,
+    evaluator_slug: evaluator.evaluator_slug,
+    evaluator_name: evaluator.name,
+    type: evaluator.type,
+    score_value_type: evaluator.score_value_type,
+    cost: null,
+    automation_id: null,
+    created_at: now,
+    updated_at: now,
+  };
+  const [added] = await stores.scores.add([score], nowMs());
+  if (added === undefined) return undefined;
+  scoreMirror.poke();
+  onScore(added);
+  return added;
+}
+
+/** `logId` where the route names the log too. */
+export async function findScore(
+  { stores }: Pick<ScoreDeps, "stores">,
+  organization: string,
+  { scoreId, logId }: { scoreId: string; logId: string | undefined },
+): Promise<Score> {
+  const score = await stores.scores.find(organization, scoreId);
+  if (score === undefined || (logId !== undefined && score.log_id !== logId.toLowerCase())) throw scoreNotFound();
+  return score;
+}
+
+/** `keeps`: what was not sent stays (PATCH), else it takes its default (PUT). */
+export async function changeScore(
+  { stores, scoreMirror, nowMs }: ScoreDeps,
+  organization: string,
+  ids: { scoreId: string; logId: string | undefined },
+  { sent, keeps }: { sent: SentScore; keeps: boolean },
+): Promise<Score> {
+  const changed = await stores.transaction(async (set) => {
+    const found = await findScore({ stores: { ...stores, ...set } }, organization, ids);
+    const evaluator = (await set.evaluators.find(organization, found.evaluator_id)) ?? standIn(found);
+    const parts = readSentScore(evaluator, keeps ? merge(found, sent) : sent);
+    return set.scores.replace({ ...found, ...parts, updated_at: new Date(nowMs()).toISOString() }, nowMs());
+  });
+  if (changed === undefined) throw scoreNotFound();
+  scoreMirror.poke();
+  return changed;
+}
+
+export async function removeScore(
+  { stores, scoreMirror, nowMs }: ScoreDeps,
+  organization: string,
+  ids: { scoreId: string; logId: string | undefined },
+): Promise<void> {
+  const { id } = await findScore({ stores }, organization, ids);
+  if (!(await stores.scores.remove(organization, id, nowMs()))) throw scoreNotFound();
+  scoreMirror.poke();
+}
+
+/** Whether a score passed follows its value, unless it is said. */
+function merge(found: Score, sent: SentScore): SentScore {
+  const given = definedFields(sent);
+  const hasValue = Object.keys(given).some((name) => name.endsWith("_value"));
+  return {
+    ...pick(found, ...valueMembers, "explanation", "scorer"),
+    is_passed: hasValue ? null : found.is_passed,
+    ...given,
+  };
+}
+
+const valueMembers = Object.keys(noValue) as (keyof ScoreValue)[];
+
+async function requireEvaluator({ stores }: ScoreDeps, organization: string, idOrSlug = ""): Promise<Evaluator> {
+  const evaluator = idOrSlug === "" ? undefined : await stores.evaluators.find(organization, idOrSlug);
+  if (evaluator !== undefined) return evaluator;
+  const message = idOrSlug === "" ? "evaluator_id is required" : "there is no such evaluator";
+  throw new ServiceError("invalid_request", message, { errors: { evaluator_id: [message] } });
+}
+
+/** @throws ServiceError `not_found` */
+export async function requireLog(
+  { spans, caughtUp }: Pick<ScoreDeps, "spans" | "caughtUp">,
+  organization: string,
+  logId: string,
+): Promise<{ environment: string }> {
+  const scope = { organization_id: organization };
+  let log = await spans.findSpan(scope, logId);
+  if (log === undefined) {
+    // Its 201 may be younger than the last insert.
+    await caughtUp();
+    log = await spans.findSpan(scope, logId);
+  }
+  if (log === undefined) throw new ServiceError("not_found", "There is no log with this id.");
+  return log;
+}
+
+/** For scores that outlived their evaluator. */
+function standIn(score: Score): Pick<Evaluator, "score_value_type" | "score_config" | "passing_conditions"> {
+  const choices = (score.categorical_value ?? []).map((name) => ({ name }));
+  return { score_value_type: score.score_value_type, score_config: { choices }, passing_conditions: null };
+}

@@ -1,0 +1,66 @@
+import { endpoint } from "../../http/endpoint.ts";
+import { changeScore, type ScoreDeps } from "./score-operations.ts";
+import { presentScore, scoreChangeSchema, scoreSchema } from "./score-schemas.ts";
+
+const common = {
+  tags: ["Scores"],
+  auth: "key",
+  permission: "spans:write",
+  limit: "api",
+  dialect: "fields",
+  body: { kind: "json", schema: scoreChangeSchema },
+  success: { status: 200, schema: scoreSchema },
+  errors: ["invalid_request", "not_found"],
+} as const;
+const patch = { method: "PATCH", summary: "Change a score", description: "Only what is given changes." } as const;
+const put = { method: "PUT", summary: "Replace a score", description: "Its log and evaluator stay." } as const;
+const path = "/api/scores/{score_id}/";
+const logPath = "/api/logs/{log_id}/scores/{score_id}/";
+
+export const updateScore = (deps: ScoreDeps) =>
+  endpoint({
+    ...common,
+    ...patch,
+    id: "update_score",
+    path,
+    handler: async ({ principal, params, body }) => {
+      const ids = { scoreId: params.score_id, logId: undefined };
+      return presentScore(await changeScore(deps, principal.organization_id, ids, { sent: body, keeps: true }));
+    },
+  });
+
+export const replaceScore = (deps: ScoreDeps) =>
+  endpoint({
+    ...common,
+    ...put,
+    id: "replace_score",
+    path,
+    handler: async ({ principal, params, body }) => {
+      const ids = { scoreId: params.score_id, logId: undefined };
+      return presentScore(await changeScore(deps, principal.organization_id, ids, { sent: body, keeps: false }));
+    },
+  });
+
+export const updateLogScore = (deps: ScoreDeps) =>
+  endpoint({
+    ...common,
+    ...patch,
+    id: "update_log_score",
+    path: logPath,
+    handler: async ({ principal, params, body }) => {
+      const ids = { scoreId: params.score_id, logId: params.log_id };
+      return presentScore(await changeScore(deps, principal.organization_id, ids, { sent: body, keeps: true }));
+    },
+  });
+
+export const replaceLogScore = (deps: ScoreDeps) =>
+  endpoint({
+    ...common,
+    ...put,
+    id: "replace_log_score",
+    path: logPath,
+    handler: async ({ principal, params, body }) => {
+      const ids = { scoreId: params.score_id, logId: params.log_id };
+      return presentScore(await changeScore(deps, principal.organization_id, ids, { sent: body, keeps: false }));
+    },
+  });

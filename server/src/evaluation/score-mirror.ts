@@ -1,0 +1,120 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "pino";
+import { scoreNumber, scoreText } from "../domain/score.ts";
+import { limits } from "../limits.ts";
+import type { ControlStores } from "../storage/control/control-stores.ts";
+import type { ScoreStore, UnmirroredScore } from "../storage/control/score-store.ts";
+import type { SpanStore } from "../storage/spans/span-store.ts";
+
+/**
+ * Copies scores from the control store, which decides what is there, into the span store, where lists filter, order and
+ * average by them. A change is marked until its copy is written, so that none is lost; writing one twice changes nothing.
+ */
+export type ScoreMirror = {
+  /** There is something to copy. */
+  poke(): void;
+  /** Resolves when all that was there before is copied, or after a while: for reads after a write. */
+  caughtUp(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+export type ScoreMirrorDeps = {
+  scores: Pick<ScoreStore, "unmirrored">;
+  stores: Pick<ControlStores, "transaction">;
+  spans: Pick<SpanStore, "insert">;
+  logger: Logger;
+  /** Names this node's inserts. */
+  nodeId: string;
+  onFailure: () => void;
+};
+
+export function startScoreMirror(deps: ScoreMirrorDeps): ScoreMirror {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  let asked = 1;
+  let done = 0;
+  let wake = (): void => undefined;
+  const waiters = new Set<{ asked: number; resolve: () => void }>();
+
+  const loop = async (): Promise<void> => {
+    while (!signal.aborted) {
+      const target = asked;
+      try {
+        while (!signal.aborted && (await copyBatch(deps, signal)));
+        done = target;
+      } catch (error) {
+        if (signal.aborted) break;
+        deps.onFailure();
+        deps.logger.warn({ err: error }, "scores could not be copied to the span store; they are tried again");
+        await sleep(limits.scoreMirrorRetryMs, undefined, { signal }).catch(() => undefined);
+      }
+      for (const waiter of waiters) if (waiter.asked <= done) waiter.resolve();
+      if (done < asked) continue;
+      // Other nodes may have left some, if they ended before they copied them.
+      const timer = setTimeout(() => wake(), limits.scoreMirrorEveryMs).unref();
+      await new Promise<void>((resolve) => (wake = resolve));
+      clearTimeout(timer);
+      // A little patience makes one insert of many scores.
+      if (!signal.aborted) await sleep(limits.scoreMirrorGroupMs, undefined, { signal }).catch(() => undefined);
+    }
+  };
+  const running = loop();
+
+  return {
+    poke: () => {
+      asked += 1;
+      wake();
+    },
+    caughtUp: async () => {
+      if (done >= asked) return;
+      const waiter = { asked, resolve: (): void => undefined };
+      const copied = new Promise<void>((resolve) => (waiter.resolve = resolve));
+      waiters.add(waiter);
+      wake();
+      await Promise.race([copied, sleep(limits.readYourWriteMs, undefined, { ref: false })]);
+      waiters.delete(waiter);
+    },
+    stop: async () => {
+      stopping.abort();
+      wake();
+      await running;
+    },
+  };
+}
+
+/** Whether there may be more. */
+async function copyBatch({ scores, stores, spans, nodeId }: ScoreMirrorDeps, signal: AbortSignal): Promise<boolean> {
+  const batch = await scores.unmirrored(limits.scoreMirrorRows);
+  const [first] = batch;
+  if (first === undefined) return false;
+  const lines = batch.map((change) => `${JSON.stringify(copyOf(change))}\n`);
+  const token = `${nodeId}:scores:${first.id}:${first.revision}:${batch.length}`;
+  await spans.insert({ ndjson: Buffer.from(lines.join("")), rows: batch.length, token, table: "scores" }, signal);
+  await stores.transaction((set) => set.scores.markMirrored(batch));
+  return batch.length === limits.scoreMirrorRows;
+}
+
+/** One row of the table `scores`. A score without a value takes the place of one that had it. */
+function copyOf({ unique_organization_id, log_id, evaluator_id, revision, score }: UnmirroredScore) {
+  const key = {
+    organization_id: unique_organization_id,
+    unique_id: log_id,
+    evaluator_id,
+    version: String(BigInt(revision)),
+  };
+  const text = score && scoreText(score);
+  if (score === undefined || text === undefined) return { ...key, is_deleted: 1 };
+  const { environment, evaluator_slug, evaluator_name, score_value_type, is_passed, created_at } = score;
+  return {
+    ...key,
+    is_deleted: 0,
+    environment,
+    evaluator_slug,
+    evaluator_name,
+    score_value_type,
+    text,
+    value: scoreNumber(score),
+    is_passed,
+    created_at: created_at.replace("T", " ").replace("Z", ""),
+  };
+}

@@ -1,0 +1,229 @@
+import type { Score } from "../../domain/score.ts";
+import type { ControlQueries } from "./open-control-database.ts";
+import type { ScoreRow } from "./schema.ts";
+
+export type ScoreFilter = {
+  log_id?: string | undefined;
+  evaluator_id?: string | undefined;
+  automation_id?: string | undefined;
+  environment?: string | undefined;
+};
+
+/** A change that the copy in the span store has yet to learn of; `score` is undefined where it is gone. */
+export type UnmirroredScore = Pick<
+  ScoreRow,
+  "id" | "revision" | "unique_organization_id" | "log_id" | "evaluator_id"
+> & {
+  score: Score | undefined;
+};
+
+/** The scores themselves: one for each log and evaluator. Call what reads and then writes inside a transaction. */
+export type ScoreStore = {
+  /** Adds those that are the first of their log and evaluator, and answers them. */
+  add: (scores: readonly Score[], nowMs: number) => Promise<Score[]>;
+  find: (uniqueOrganizationId: string, id: string) => Promise<Score | undefined>;
+  /** All scores of these logs, oldest first. */
+  listOfLogs: (uniqueOrganizationId: string, logIds: readonly string[]) => Promise<Score[]>;
+  /** Newest first. */
+  list: (
+    uniqueOrganizationId: string,
+    filter: ScoreFilter,
+    page: { limit: number; offset: number },
+  ) => Promise<{ count: number; scores: Score[] }>;
+  /** Replaces a score by one of the same id, log and evaluator; undefined when it is gone. */
+  replace: (score: Score, nowMs: number) => Promise<Score | undefined>;
+  /** Whether there was one. */
+  remove: (uniqueOrganizationId: string, id: string, nowMs: number) => Promise<boolean>;
+  /** Oldest change first. */
+  unmirrored: (limit: number) => Promise<UnmirroredScore[]>;
+  /** Unless they have changed since. */
+  markMirrored: (changes: ReadonlyArray<Pick<UnmirroredScore, "id" | "revision">>) => Promise<void>;
+  forgetOlder: (uniqueOrganizationId: string, before: string) => Promise<void>;
+};
+
+// Eleven values a row, and SQLite binds no more than 32,766.
+const rowsPerInsert = 500;
+
+export function createScoreStore(queries: ControlQueries): ScoreStore {
+  return { ...writers(queries), ...readers(queries), ...mirroring(queries) };
+}
+
+function writers(queries: ControlQueries): Pick<ScoreStore, "add" | "replace" | "remove"> {
+  return {
+    add: async (scores, nowMs) => {
+      const added: Score[] = [];
+      for (let start = 0; start < scores.length; start += rowsPerInsert) {
+        const rows = await queries
+          .insertInto("scores")
+          .values(scores.slice(start, start + rowsPerInsert).map((score) => toRow(score, nowMs)))
+          .onConflict((conflict) =>
+            conflict
+              .columns(["unique_organization_id", "log_id", "evaluator_id"])
+              // In the place of one that was deleted, and whose copy does not know yet.
+              .doUpdateSet((column) => ({
+                id: column.ref("excluded.id"),
+                environment: column.ref("excluded.environment"),
+                automation_id: column.ref("excluded.automation_id"),
+                document: column.ref("excluded.document"),
+                revision: column.ref("excluded.revision"),
+                created_at: column.ref("excluded.created_at"),
+                is_deleted: 0,
+                is_mirrored: 0,
+              }))
+              .where("scores.is_deleted", "=", 1),
+          )
+          .returning("document")
+          .execute();
+        added.push(...rows.map(toScore));
+      }
+      return added;
+    },
+
+    replace: async (score, nowMs) => {
+      const change = await revise(queries, score.unique_organization_id, score.id, nowMs);
+      if (change === undefined) return undefined;
+      const { document } = toRow(score, nowMs);
+      const row = await change({ document }).returning("document").executeTakeFirst();
+      return row && toScore(row);
+    },
+
+    remove: async (uniqueOrganizationId, id, nowMs) => {
+      const change = await revise(queries, uniqueOrganizationId, id, nowMs);
+      if (change === undefined) return false;
+      return (await change({ is_deleted: 1 }).returning("id").executeTakeFirst()) !== undefined;
+    },
+  };
+}
+
+/** An update under the next revision, which is later than the one before whatever the clock says. */
+async function revise(queries: ControlQueries, uniqueOrganizationId: string, id: string, nowMs: number) {
+  const before = await present(queries, uniqueOrganizationId)
+    .select("revision")
+    .where("id", "=", id)
+    .executeTakeFirst();
+  if (before === undefined) return undefined;
+  const revision = revisionText(Math.max(nowMs * 1_000, Number(before.revision) + 1));
+  return (change: { document: string } | { is_deleted: 1 }) =>
+    queries
+      .updateTable("scores")
+      .set({ ...change, revision, is_mirrored: 0 })
+      .where("unique_organization_id", "=", uniqueOrganizationId)
+      .where("id", "=", id)
+      .where("revision", "=", before.revision);
+}
+
+function present(queries: ControlQueries, uniqueOrganizationId: string) {
+  return queries
+    .selectFrom("scores")
+    .where("unique_organization_id", "=", uniqueOrganizationId)
+    .where("is_deleted", "=", 0);
+}
+
+function readers(queries: ControlQueries): Pick<ScoreStore, "find" | "listOfLogs" | "list"> {
+  return {
+    find: async (uniqueOrganizationId, id) => {
+      const row = await present(queries, uniqueOrganizationId)
+        .select("document")
+        .where("id", "=", id)
+        .executeTakeFirst();
+      return row && toScore(row);
+    },
+
+    listOfLogs: async (uniqueOrganizationId, logIds) => {
+      const scores: Score[] = [];
+      for (let start = 0; start < logIds.length; start += rowsPerInsert) {
+        const rows = await present(queries, uniqueOrganizationId)
+          .select("document")
+          .where("log_id", "in", logIds.slice(start, start + rowsPerInsert))
+          .orderBy("created_at")
+          .orderBy("id")
+          .execute();
+        scores.push(...rows.map(toScore));
+      }
+      return scores;
+    },
+
+    list: async (uniqueOrganizationId, filter, { limit, offset }) => {
+      let matching = present(queries, uniqueOrganizationId);
+      for (const name of ["log_id", "evaluator_id", "automation_id", "environment"] as const) {
+        const value = filter[name];
+        if (value !== undefined) matching = matching.where(name, "=", value);
+      }
+      const { count } = await matching.select((column) => column.fn.countAll().as("count")).executeTakeFirstOrThrow();
+      const rows = await matching
+        .select("document")
+        .orderBy("created_at", "desc")
+        .orderBy("id", "desc")
+        .limit(limit)
+        .offset(offset)
+        .execute();
+      return { count: Number(count), scores: rows.map(toScore) };
+    },
+  };
+}
+
+function mirroring(queries: ControlQueries): Pick<ScoreStore, "unmirrored" | "markMirrored" | "forgetOlder"> {
+  return {
+    unmirrored: async (limit) => {
+      const rows = await queries
+        .selectFrom("scores")
+        .select(["id", "revision", "unique_organization_id", "log_id", "evaluator_id", "document", "is_deleted"])
+        .where("is_mirrored", "=", 0)
+        .orderBy("revision")
+        .limit(limit)
+        .execute();
+      return rows.map(({ document, is_deleted, ...key }) => ({
+        ...key,
+        score: is_deleted === 1 ? undefined : toScore({ document }),
+      }));
+    },
+
+    markMirrored: async (changes) => {
+      // Scores that were made together have one revision.
+      for (const [revision, part] of Map.groupBy(changes, (change) => change.revision)) {
+        const ids = part.map(({ id }) => id);
+        await queries
+          .updateTable("scores")
+          .set({ is_mirrored: 1 })
+          .where("revision", "=", revision)
+          .where("id", "in", ids)
+          .execute();
+      }
+      await queries.deleteFrom("scores").where("is_mirrored", "=", 1).where("is_deleted", "=", 1).execute();
+    },
+
+    forgetOlder: async (uniqueOrganizationId, before) => {
+      await queries
+        .deleteFrom("scores")
+        .where("unique_organization_id", "=", uniqueOrganizationId)
+        .where("created_at", "<", before)
+        .execute();
+    },
+  };
+}
+
+function toRow(score: Score, nowMs: number): ScoreRow {
+  const { id, unique_organization_id, environment, log_id, evaluator_id, automation_id, created_at } = score;
+  return {
+    id,
+    unique_organization_id,
+    environment,
+    log_id,
+    evaluator_id,
+    automation_id,
+    document: JSON.stringify(score),
+    revision: revisionText(nowMs * 1_000),
+    is_deleted: 0,
+    is_mirrored: 0,
+    created_at,
+  };
+}
+
+function revisionText(microseconds: number): string {
+  return String(Math.trunc(microseconds)).padStart(16, "0");
+}
+
+/** Only this store writes the column, from a Score. */
+function toScore({ document }: Pick<ScoreRow, "document">): Score {
+  return JSON.parse(document) as Score;
+}

@@ -1,0 +1,101 @@
+import type { SpanDatabase, ResultRow } from "../drivers/span-database.ts";
+import type { GroupScoresQuery, ScoreFigures, SpanSelection } from "../span-store.ts";
+import { selectionWhere } from "./selection.ts";
+
+const columns = [
+  "evaluator_id",
+  "argMax(evaluator_slug, version) AS slug",
+  "argMax(evaluator_name, version) AS name",
+  "argMax(score_value_type, version) AS value_type",
+  "count() AS scored",
+  "avg(value) AS average",
+  "countIf(score_value_type = 'boolean' AND value = 1) AS trues",
+  "countIf(score_value_type = 'boolean' AND value = 0) AS falses",
+].join(", ");
+
+const ownScores = "scores FINAL WHERE organization_id = {organization_id:String}";
+
+/** What evaluators say of the spans of a selection. */
+export async function summarizeScores(
+  database: SpanDatabase,
+  selection: SpanSelection,
+  signal?: AbortSignal,
+): Promise<ScoreFigures[]> {
+  const where = selectionWhere(selection);
+  if (!(await hasScores(database, where.params, signal))) return [];
+  const { rows } = await database.query(
+    {
+      name: "summarize_scores",
+      sql: `SELECT ${columns} FROM ${ownScores}
+        AND unique_id GLOBAL IN (SELECT unique_id FROM spans FINAL WHERE ${where.sql})
+        GROUP BY evaluator_id ORDER BY evaluator_id`,
+      params: where.params,
+    },
+    signal,
+  );
+  return rows.map(figuresOfRow);
+}
+
+/** The same for each of some groups of them, in no order. */
+export async function groupScores(
+  database: SpanDatabase,
+  { groupBy, keys, ...selection }: GroupScoresQuery,
+  signal?: AbortSignal,
+): Promise<Array<{ key: string; environment: string; figures: ScoreFigures }>> {
+  const where = selectionWhere(selection);
+  if (keys.length === 0 || !(await hasScores(database, where.params, signal))) return [];
+  const column = groupBy === "trace" ? "trace_unique_id" : groupBy === "thread" ? "thread_identifier" : groupBy;
+  const key = `ifNull(toString(${column}), '')`;
+  const isRollup = groupBy === "trace" || groupBy === "thread";
+  const { rows } = await database.query(
+    {
+      name: "group_scores",
+      sql: `SELECT group_key, group_environment, ${columns} FROM (SELECT * FROM ${ownScores}) AS given
+        GLOBAL INNER JOIN (
+          SELECT unique_id, ${key} AS group_key, ${isRollup ? "environment" : "''"} AS group_environment
+          FROM spans FINAL WHERE ${where.sql} AND ${key} IN {score_keys:Array(String)}
+        ) AS grouped ON given.unique_id = grouped.unique_id
+        GROUP BY group_key, group_environment, evaluator_id ORDER BY evaluator_id`,
+      params: { ...where.params, score_keys: [...new Set(keys)] },
+    },
+    signal,
+  );
+  return rows.map((row) => ({
+    key: String(row["group_key"]),
+    environment: String(row["group_environment"]),
+    figures: figuresOfRow(row),
+  }));
+}
+
+/** Most organizations have none: a look at the primary key spares the rest. */
+async function hasScores(
+  database: SpanDatabase,
+  params: Record<string, string | readonly string[]>,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  const { organization_id = "" } = params;
+  const { rows } = await database.query(
+    {
+      name: "has_scores",
+      sql: "SELECT 1 FROM scores WHERE organization_id = {organization_id:String} LIMIT 1",
+      params: { organization_id },
+    },
+    signal,
+  );
+  return rows.length > 0;
+}
+
+function figuresOfRow(row: ResultRow): ScoreFigures {
+  const isBoolean = row["value_type"] === "boolean";
+  const average = row["average"];
+  return {
+    evaluator_id: String(row["evaluator_id"]),
+    evaluator_slug: String(row["slug"]),
+    evaluator_name: String(row["name"]),
+    score_value_type: String(row["value_type"]),
+    count: Number(row["scored"]),
+    avg_score: average === null || average === undefined ? null : Number(average),
+    true_count: isBoolean ? Number(row["trues"]) : null,
+    false_count: isBoolean ? Number(row["falses"]) : null,
+  };
+}
