@@ -1,7 +1,5 @@
 import { Counter, type Registry } from "prom-client";
 
-export type EvaluationMetrics = ReturnType<typeof createEvaluationMetrics>;
-
 export function createEvaluationMetrics(registry: Registry) {
   const registers = [registry];
   return {
