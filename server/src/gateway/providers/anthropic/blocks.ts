@@ -2,8 +2,8 @@ import type { Call, ToolResult, Turn } from "../shared/conversation.ts";
 import type { Media } from "../shared/media.ts";
 import { type Part, type TextPart, textOf } from "../shared/parts.ts";
 import { refuse } from "../shared/refuse.ts";
+import { signedThinking } from "../shared/thinking.ts";
 import { portableToolId } from "../shared/tool-ids.ts";
-import { signedThinking } from "./reasoning.ts";
 
 /** Content of the Messages API. */
 export type Block = Record<string, unknown>;

@@ -1,6 +1,7 @@
 import { isObject } from "../../../lib/json.ts";
 import type { Conversation } from "../shared/conversation.ts";
 import { refuse } from "../shared/refuse.ts";
+import { signedThinking } from "../shared/thinking.ts";
 import type { ClaudeModel, Effort } from "./models.ts";
 
 /** How a Claude is asked to think. */
@@ -124,16 +125,4 @@ function mayBeginThinking({ conversation }: ReasoningAsked): boolean {
   if (last?.role !== "user") return false;
   if (last.results.length === 0) return true;
   return before?.role === "assistant" && signedThinking(before.thinkingBlocks).length > 0;
-}
-
-/** Blocks that the API takes back: whole, and signed. */
-export function signedThinking(blocks: readonly unknown[]): Array<Record<string, unknown>> {
-  return blocks.flatMap((block): Array<Record<string, unknown>> => {
-    if (!isObject(block)) return [];
-    const { type, thinking, signature, data } = block;
-    if (type === "thinking" && typeof thinking === "string" && typeof signature === "string" && signature !== "") {
-      return [{ type, thinking, signature }];
-    }
-    return type === "redacted_thinking" && typeof data === "string" ? [{ type, data }] : [];
-  });
 }

@@ -1,7 +1,7 @@
 import { isObject, parseJson } from "../../../lib/json.ts";
 import { BadReply, type CallFacts, type ChatCompletion, type ChatMessage, type FinishReason } from "../provider.ts";
 import { jsonToolName } from "../shared/response-format.ts";
-import { signedThinking } from "./reasoning.ts";
+import { signedThinking } from "../shared/thinking.ts";
 import { toUsage } from "./usage.ts";
 
 /** A whole answer of the Messages API as a chat completion. */

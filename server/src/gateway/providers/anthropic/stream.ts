@@ -1,35 +1,17 @@
 import { isObject } from "../../../lib/json.ts";
 import { createSseSplitter, SseBlockTooLong, type SseEvent } from "../../../lib/sse.ts";
 import { limits } from "../../../limits.ts";
-import type {
-  CallFacts,
-  ChatChunk,
-  ChatDelta,
-  ChatStreamTranslator,
-  StreamStep,
-  UpstreamProblem,
-} from "../provider.ts";
+import type { CallFacts, ChatChunk, ChatStreamTranslator, StreamStep, UpstreamProblem } from "../provider.ts";
+import { type BlockWriter, createBlockWriter } from "../shared/block-writer.ts";
 import { type ChunkMaker, createChunkMaker } from "../shared/chunks.ts";
-import { createPairJoiner, type PairJoiner } from "../shared/pair-joiner.ts";
-import { jsonToolName } from "../shared/response-format.ts";
+import { signedThinking } from "../shared/thinking.ts";
 import { readStreamError } from "./problem.ts";
-import { signedThinking } from "./reasoning.ts";
 import { refusalOf, toFinishReason } from "./reply.ts";
 import { mergeUsage, toUsage } from "./usage.ts";
 
-/** What is known of a block while it is under way, by its index. */
-type OpenBlock = { joiner: PairJoiner } & (
-  | { type: "text" }
-  | { type: "thinking"; thinking: string; signature: string }
-  | { type: "tool"; position: number; hasArguments: boolean; input: unknown }
-  /** The tool that stands for a JSON answer: its arguments are text. */
-  | { type: "answer"; hasArguments: boolean; input: unknown }
-  | { type: "other" }
-);
-
 type StreamState = {
-  blocks: Map<unknown, OpenBlock>;
-  calls: number;
+  /** Made when the answer begins. */
+  output: { maker: ChunkMaker; blocks: BlockWriter } | undefined;
   usage: Record<string, unknown>;
   stopReason: unknown;
   stopDetails: unknown;
@@ -39,10 +21,8 @@ type StreamState = {
 /** A stream of the Messages API as chunks. Events of unknown kinds are passed over, as its documentation asks. */
 export function createAnthropicStream(call: CallFacts): ChatStreamTranslator {
   const splitter = createSseSplitter(limits.upstreamEventBytes);
-  let maker: ChunkMaker | undefined;
   const state: StreamState = {
-    blocks: new Map(),
-    calls: 0,
+    output: undefined,
     usage: {},
     stopReason: undefined,
     stopDetails: undefined,
@@ -63,17 +43,11 @@ export function createAnthropicStream(call: CallFacts): ChatStreamTranslator {
       failed = readStreamError(event);
       return [];
     }
-    if (event["type"] === "message_start" && !maker) {
-      const message = isObject(event["message"]) ? event["message"] : {};
-      maker = createChunkMaker(typeof message["id"] === "string" ? message["id"] : call.id, call);
-      state.usage = mergeUsage(state.usage, message["usage"]);
-      return [maker.delta({ content: "" })];
+    if (event["type"] === "message_stop" && typeof state.stopReason !== "string") {
+      failed = broken("Anthropic's stream ended without saying why");
+      return [];
     }
-    maker ??= createChunkMaker(call.id, call);
-    if (event["type"] !== "message_stop") return takeEvent(event, state, maker);
-    if (typeof state.stopReason === "string") return finish(state, maker);
-    failed = broken("Anthropic's stream ended without saying why");
-    return [];
+    return takeEvent(event, state, call);
   };
 
   const step = (chunks: ChatChunk[]): StreamStep => ({
@@ -114,17 +88,25 @@ function broken(message: string): UpstreamProblem {
   return { kind: "fault", status: 200, message };
 }
 
-function takeEvent(event: Record<string, unknown>, state: StreamState, maker: ChunkMaker): ChatChunk[] {
+function takeEvent(event: Record<string, unknown>, state: StreamState, call: CallFacts): ChatChunk[] {
+  if (event["type"] === "message_start") {
+    const message = isObject(event["message"]) ? event["message"] : {};
+    state.usage = mergeUsage(state.usage, message["usage"]);
+    if (state.output) return [];
+    state.output = createOutput(typeof message["id"] === "string" ? message["id"] : call.id, call);
+    return [state.output.maker.delta({ content: "" })];
+  }
+  if (!answering.has(event["type"])) return [];
+  state.output ??= createOutput(call.id, call);
+  const { maker, blocks } = state.output;
+  const { index } = event;
   switch (event["type"]) {
     case "content_block_start":
-      return startBlock(event, state, maker);
+      return isObject(event["content_block"]) ? startBlock(index, event["content_block"], blocks, maker) : [];
     case "content_block_delta":
-      return isObject(event["delta"]) ? continueBlock(event["delta"], state.blocks.get(event["index"]), maker) : [];
-    case "content_block_stop": {
-      const block = state.blocks.get(event["index"]);
-      state.blocks.delete(event["index"]);
-      return block ? stopBlock(block, maker) : [];
-    }
+      return isObject(event["delta"]) ? continueBlock(index, event["delta"], blocks) : [];
+    case "content_block_stop":
+      return blocks.close(index);
     case "message_delta": {
       const delta = isObject(event["delta"]) ? event["delta"] : {};
       state.stopReason = delta["stop_reason"] ?? state.stopReason;
@@ -132,104 +114,78 @@ function takeEvent(event: Record<string, unknown>, state: StreamState, maker: Ch
       state.usage = mergeUsage(state.usage, event["usage"]);
       return [];
     }
+    case "message_stop":
+      return finish(state, maker, blocks);
     default:
       return [];
   }
 }
 
-function startBlock(event: Record<string, unknown>, state: StreamState, maker: ChunkMaker): ChatChunk[] {
-  const content = isObject(event["content_block"]) ? event["content_block"] : {};
-  const { index } = event;
-  const joiner = createPairJoiner();
-  const open = (block: OpenBlock, begun: unknown): ChatChunk[] => {
-    state.blocks.set(index, block);
-    return typeof begun === "string" ? addText(begun, block, maker) : [];
-  };
+/** The events that are of an answer, should it have begun without saying so. */
+const answering = new Set<unknown>([
+  "content_block_start",
+  "content_block_delta",
+  "content_block_stop",
+  "message_delta",
+  "message_stop",
+]);
+
+function createOutput(id: string, call: CallFacts): { maker: ChunkMaker; blocks: BlockWriter } {
+  const maker = createChunkMaker(id, call);
+  return { maker, blocks: createBlockWriter(maker) };
+}
+
+function startBlock(
+  index: unknown,
+  content: Record<string, unknown>,
+  blocks: BlockWriter,
+  maker: ChunkMaker,
+): ChatChunk[] {
   switch (content["type"]) {
     case "text":
-      return open({ type: "text", joiner }, content["text"]);
+      return [...blocks.open(index, { type: "text" }), ...addText(index, content["text"], blocks)];
     case "thinking": {
-      const signature = typeof content["signature"] === "string" ? content["signature"] : "";
-      return open({ type: "thinking", thinking: "", signature, joiner }, content["thinking"]);
+      const opened = blocks.open(index, { type: "thinking" });
+      if (typeof content["signature"] === "string") blocks.sign(index, content["signature"]);
+      return [...opened, ...addText(index, content["thinking"], blocks)];
     }
     case "redacted_thinking":
-      state.blocks.set(index, { type: "other", joiner });
       return signedThinking([content]).map((block) => maker.delta({ thinking_blocks: [block] }));
     case "tool_use": {
       const { id, name, input } = content;
-      if (name === jsonToolName) return open({ type: "answer", hasArguments: false, input, joiner }, "");
-      const position = state.calls;
-      state.calls += 1;
-      state.blocks.set(index, { type: "tool", position, hasArguments: false, input, joiner });
-      const named = { name: String(name), arguments: "" };
-      return [maker.delta({ tool_calls: [{ index: position, id: String(id), type: "function", function: named }] })];
+      return blocks.open(index, { type: "call", id: String(id), name: String(name), input });
     }
     default:
-      return open({ type: "other", joiner }, "");
+      return blocks.open(index, { type: "ignored" });
   }
 }
 
-function continueBlock(delta: Record<string, unknown>, block: OpenBlock | undefined, maker: ChunkMaker): ChatChunk[] {
-  if (!block) return [];
-  if (delta["type"] === "signature_delta" && block.type === "thinking" && typeof delta["signature"] === "string") {
-    block.signature += delta["signature"];
-  }
-  const member = memberOfDelta[block.type];
-  const text = member === undefined ? undefined : delta[member];
-  return typeof text === "string" ? addText(text, block, maker) : [];
-}
-
-/** Where the deltas of a kind of block have their text. */
-const memberOfDelta: Readonly<Record<OpenBlock["type"], string | undefined>> = {
-  text: "text",
-  thinking: "thinking",
-  tool: "partial_json",
-  answer: "partial_json",
-  other: undefined,
+/** Where the kinds of deltas have their text. */
+const textMembers: Readonly<Record<string, string>> = {
+  text_delta: "text",
+  thinking_delta: "thinking",
+  input_json_delta: "partial_json",
 };
 
-function addText(piece: string, block: OpenBlock, maker: ChunkMaker): ChatChunk[] {
-  const text = block.joiner.add(piece);
-  return text === "" ? [] : [maker.delta(deltaOf(text, block))];
+function continueBlock(index: unknown, delta: Record<string, unknown>, blocks: BlockWriter): ChatChunk[] {
+  const { type, signature } = delta;
+  if (type === "signature_delta" && typeof signature === "string") blocks.sign(index, signature);
+  const member = typeof type === "string" ? textMembers[type] : undefined;
+  return member === undefined ? [] : addText(index, delta[member], blocks);
 }
 
-function deltaOf(text: string, block: OpenBlock): ChatDelta {
-  if (block.type === "thinking") {
-    block.thinking += text;
-    return { reasoning_content: text };
-  }
-  if (block.type === "tool") {
-    block.hasArguments = true;
-    return { tool_calls: [{ index: block.position, function: { arguments: text } }] };
-  }
-  if (block.type === "answer") block.hasArguments = true;
-  return { content: text };
+function addText(index: unknown, text: unknown, blocks: BlockWriter): ChatChunk[] {
+  return typeof text === "string" ? blocks.add(index, text) : [];
 }
 
-function stopBlock(block: OpenBlock, maker: ChunkMaker): ChatChunk[] {
-  const rest = block.joiner.rest();
-  const last = rest === "" ? [] : [maker.delta(deltaOf(rest, block))];
-  if (block.type === "thinking") {
-    return [...last, ...signedThinking([block]).map((signed) => maker.delta({ thinking_blocks: [signed] }))];
-  }
-  // A call without arguments has no deltas, or empty ones; some servers give the input whole, at the start.
-  if ((block.type === "tool" || block.type === "answer") && !block.hasArguments) {
-    return addText(JSON.stringify(isObject(block.input) ? block.input : {}), block, maker);
-  }
-  return last;
-}
-
-function finish(state: StreamState, maker: ChunkMaker): ChatChunk[] {
-  // Blocks that were not closed are complete all the same: the message is.
-  const last = [...state.blocks.values()].flatMap((block) => stopBlock(block, maker));
-  state.blocks.clear();
+function finish(state: StreamState, maker: ChunkMaker, blocks: BlockWriter): ChatChunk[] {
   state.isDone = true;
   const refusal = refusalOf(state.stopDetails);
   const usage = toUsage(state.usage);
   return [
-    ...last,
+    ...blocks.closeAll(),
     ...(refusal === undefined ? [] : [maker.delta({ refusal })]),
-    maker.finish(toFinishReason(state.stopReason, state.calls > 0)),
+    maker.finish(toFinishReason(state.stopReason, blocks.calls() > 0)),
     ...(usage ? [maker.usage(usage)] : []),
   ];
 }

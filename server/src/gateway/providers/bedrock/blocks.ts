@@ -1,0 +1,114 @@
+import { isObject } from "../../../lib/json.ts";
+import type { Call, ToolResult, Turn } from "../shared/conversation.ts";
+import type { Media } from "../shared/media.ts";
+import type { DocumentPart, Part, TextPart } from "../shared/parts.ts";
+import { refuse } from "../shared/refuse.ts";
+import { signedThinking } from "../shared/thinking.ts";
+import { portableToolId } from "../shared/tool-ids.ts";
+
+/** Content of the Converse API: each block is an object with one member, named after its kind. */
+export type Block = Record<string, unknown>;
+
+/** Writes the turns of one request. The names of its documents differ, as the API demands. */
+export class BlockMaker {
+  readonly #documentNames = new Set<string>();
+
+  /** @param withThinking whether earlier thinking may be sent: only a model that thinks takes it */
+  message(turn: Turn, withThinking: boolean): { role: string; content: Block[] } {
+    if (turn.role === "user") {
+      const results = turn.results.flatMap((result) => this.#result(result));
+      return { role: "user", content: [...results, ...turn.parts.flatMap((part) => this.#part(part))] };
+    }
+    const thinking = withThinking ? signedThinking(turn.thinkingBlocks).map(reasoningBlock) : [];
+    return {
+      role: "assistant",
+      content: [...thinking, ...turn.texts.flatMap(textBlocks), ...turn.calls.flatMap(callBlocks)],
+    };
+  }
+
+  #result({ callId, parts, cacheControl }: ToolResult): Block[] {
+    // A cut within a result cannot be said; the one that ends it can.
+    const content = parts.map((part) => this.#block(part));
+    const cache = cacheControl ?? parts.findLast((part) => part.cacheControl !== undefined)?.cacheControl;
+    return [{ toolResult: { toolUseId: portableToolId(callId), content } }, ...cachePoint(cache)];
+  }
+
+  #part(part: Part): Block[] {
+    return [this.#block(part), ...cachePoint(part.cacheControl)];
+  }
+
+  #block(part: Part): Block {
+    if (part.type === "text") return { text: part.text };
+    if (part.type === "audio") return { audio: { format: part.format, source: { bytes: part.base64 } } };
+    const { mediaType, base64 } = bytesOf(part.media, part.path);
+    if (part.type === "document") {
+      const format = documentFormat(mediaType, part);
+      return { document: { format, name: this.#documentName(part), source: { bytes: base64 } } };
+    }
+    const format = /^image\/(png|jpeg|gif|webp)$/.exec(mediaType)?.[1];
+    if (format === undefined)
+      refuse(part.path, `${mediaType} is no image that Bedrock takes: PNG, JPEG, GIF and WebP are`);
+    return { image: { format, source: { bytes: base64 } } };
+  }
+
+  /** Letters, digits, single blanks, hyphens and brackets, and another for each document of a request. */
+  #documentName({ name }: DocumentPart): string {
+    const stem = (name ?? "document").replace(/\.\w{1,5}$/, "");
+    const plain =
+      stem
+        .replace(/[^\w\s()[\]-]|_/g, "-")
+        .replace(/\s+/g, " ")
+        .trim()
+        .slice(0, 190) || "document";
+    let unique = plain;
+    for (let n = 2; this.#documentNames.has(unique); n += 1) unique = `${plain} ${n}`;
+    this.#documentNames.add(unique);
+    return unique;
+  }
+}
+
+export function textBlocks({ text, cacheControl }: TextPart): Block[] {
+  return [{ text }, ...cachePoint(cacheControl)];
+}
+
+/** Anthropic's `cache_control` marks a block; a cache point follows it. */
+export function cachePoint(cacheControl: unknown): Block[] {
+  if (!cacheControl) return [];
+  const ttl = isObject(cacheControl) && typeof cacheControl["ttl"] === "string" ? { ttl: cacheControl["ttl"] } : {};
+  return [{ cachePoint: { type: "default", ...ttl } }];
+}
+
+function callBlocks({ id, name, arguments: input, source }: Call): Block[] {
+  return [{ toolUse: { toolUseId: portableToolId(id), name, input } }, ...cachePoint(source["cache_control"])];
+}
+
+function reasoningBlock({ thinking, signature, data }: Record<string, unknown>): Block {
+  if (data !== undefined) return { reasoningContent: { redactedContent: data } };
+  return { reasoningContent: { reasoningText: { text: thinking, signature } } };
+}
+
+function bytesOf(media: Media, path: string): { mediaType: string; base64: string } {
+  if (media.kind === "bytes") return media;
+  if (media.kind === "url") return refuse(path, "Bedrock fetches no links: send the bytes as a data: URL");
+  return refuse(`${path}.file.file_id`, "Bedrock keeps no files: send file_data");
+}
+
+const documentFormats: Readonly<Record<string, string>> = {
+  "application/pdf": "pdf",
+  "text/csv": "csv",
+  "text/html": "html",
+  "text/markdown": "md",
+  "application/msword": "doc",
+  "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "docx",
+  "application/vnd.ms-excel": "xls",
+  "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
+};
+
+function documentFormat(mediaType: string, part: DocumentPart): string {
+  const known = documentFormats[mediaType.split(";")[0] ?? ""];
+  if (known !== undefined) return known;
+  const extension = /\.(pdf|csv|docx?|xlsx?|html|txt|md)$/i.exec(part.name ?? "")?.[1]?.toLowerCase();
+  if (extension !== undefined) return extension;
+  if (/^text\/|^application\/(?:json|xml|yaml|x-yaml)/.test(mediaType)) return "txt";
+  return refuse(part.path, `${mediaType} is no document that Bedrock takes`);
+}

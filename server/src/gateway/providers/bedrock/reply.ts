@@ -1,0 +1,89 @@
+import { isObject, parseJson } from "../../../lib/json.ts";
+import { BadReply, type CallFacts, type ChatCompletion, type ChatMessage, type FinishReason } from "../provider.ts";
+import { jsonToolName } from "../shared/response-format.ts";
+import { signedThinking } from "../shared/thinking.ts";
+import { toUsage } from "./usage.ts";
+
+/** A whole answer of Converse as a chat completion. */
+export function fromBedrock(bytes: Buffer, call: CallFacts): ChatCompletion {
+  const parsed = parseJson(bytes);
+  const reply = parsed.ok ? parsed.value : undefined;
+  const output = isObject(reply) ? reply["output"] : undefined;
+  const answer = isObject(output) ? output["message"] : undefined;
+  if (!isObject(reply) || !isObject(answer) || !Array.isArray(answer["content"])) {
+    throw new BadReply("Bedrock's reply is no message");
+  }
+  const message = toMessage(answer["content"] as unknown[]);
+  const finish = toFinishReason(reply["stopReason"], message.tool_calls !== undefined);
+  if (finish === undefined) throw new BadReply(`Bedrock's model answered with ${String(reply["stopReason"])}`);
+  const usage = toUsage(reply["usage"]);
+  return {
+    id: call.id,
+    object: "chat.completion",
+    created: call.created,
+    model: call.model,
+    choices: [{ index: 0, message, finish_reason: finish }],
+    ...(usage ? { usage } : {}),
+  };
+}
+
+function toMessage(content: unknown[]): ChatMessage {
+  const blocks = content.filter(isObject);
+  const calls = blocks.flatMap(({ toolUse }) =>
+    isObject(toolUse) && toolUse["type"] !== "server_tool_use" ? [toolUse] : [],
+  );
+  const answer = calls.find(({ name }) => name === jsonToolName);
+  const texts = answer ? [JSON.stringify(answer["input"] ?? {})] : blocks.flatMap(textsOf);
+  const toolCalls = calls
+    .filter(({ name }) => name !== jsonToolName)
+    .map(({ toolUseId, name, input }) => ({
+      id: String(toolUseId),
+      type: "function" as const,
+      function: { name: String(name), arguments: JSON.stringify(input ?? {}) },
+    }));
+  const thinking = blocks.flatMap(({ reasoningContent }) =>
+    isObject(reasoningContent) ? [toThinking(reasoningContent)] : [],
+  );
+  const reasoning = thinking.map((block) => (typeof block["thinking"] === "string" ? block["thinking"] : "")).join("");
+  const signed = signedThinking(thinking);
+  return {
+    role: "assistant",
+    content: texts.length > 0 ? texts.join("") : toolCalls.length > 0 ? null : "",
+    ...(toolCalls.length > 0 ? { tool_calls: toolCalls } : {}),
+    ...(reasoning === "" ? {} : { reasoning_content: reasoning }),
+    ...(signed.length > 0 ? { thinking_blocks: signed } : {}),
+  };
+}
+
+function textsOf(block: Record<string, unknown>): string[] {
+  if (typeof block["text"] === "string") return [block["text"]];
+  const cited = isObject(block["citationsContent"]) ? block["citationsContent"]["content"] : undefined;
+  return Array.isArray(cited) ? cited.filter(isObject).flatMap(textsOf) : [];
+}
+
+/** A block of reasoning in Anthropic's form, which `thinking_blocks` have everywhere. */
+function toThinking({ reasoningText, redactedContent }: Record<string, unknown>): Record<string, unknown> {
+  if (isObject(reasoningText)) {
+    return { type: "thinking", thinking: reasoningText["text"], signature: reasoningText["signature"] };
+  }
+  return { type: "redacted_thinking", data: redactedContent };
+}
+
+const reasons: Readonly<Record<string, FinishReason>> = {
+  end_turn: "stop",
+  stop_sequence: "stop",
+  max_tokens: "length",
+  model_context_window_exceeded: "length",
+  content_filtered: "content_filter",
+  guardrail_intervened: "content_filter",
+};
+
+/**
+ * `undefined` where the model's output could not be read (`malformed_model_output`, `malformed_tool_use`): that is no
+ * answer.
+ * @param hasCalls whether calls of the caller's own tools came; the tool of a JSON answer is none
+ */
+export function toFinishReason(reason: unknown, hasCalls: boolean): FinishReason | undefined {
+  if (typeof reason !== "string" || reason.startsWith("malformed_")) return undefined;
+  return reasons[reason] ?? (hasCalls ? "tool_calls" : "stop");
+}

@@ -1,0 +1,164 @@
+import { isObject } from "../../../lib/json.ts";
+import { limits } from "../../../limits.ts";
+import type {
+  CallFacts,
+  ChatChunk,
+  ChatStreamTranslator,
+  ChatUsage,
+  StreamStep,
+  UpstreamProblem,
+} from "../provider.ts";
+import { type BlockWriter, createBlockWriter } from "../shared/block-writer.ts";
+import { type ChunkMaker, createChunkMaker } from "../shared/chunks.ts";
+import { BadEventStream, createEventStreamDecoder, type EventMessage } from "./event-stream.ts";
+import { readStreamException } from "./problem.ts";
+import { toFinishReason } from "./reply.ts";
+import { toUsage } from "./usage.ts";
+
+type StreamState = {
+  stopReason: unknown;
+  usage: ChatUsage | undefined;
+  problem: UpstreamProblem | undefined;
+  isDone: boolean;
+};
+
+/** A stream of ConverseStream as chunks. Usage comes after the stop, in an event of its own that may be missing. */
+export function createBedrockStream(call: CallFacts): ChatStreamTranslator {
+  const decoder = createEventStreamDecoder(limits.upstreamEventBytes);
+  const maker = createChunkMaker(call.id, call);
+  const blocks = createBlockWriter(maker);
+  const state: StreamState = { stopReason: undefined, usage: undefined, problem: undefined, isDone: false };
+
+  const take = (message: EventMessage): ChatChunk[] => {
+    if (state.isDone || state.problem) return [];
+    const type = message.headers[":message-type"];
+    if (type === "exception" || type === "error") {
+      state.problem = readStreamException(
+        message.headers[":exception-type"] ?? message.headers[":error-code"],
+        message.payload,
+      );
+      return [];
+    }
+    const event = parseEvent(message.payload);
+    if (!event) {
+      state.problem = broken("an event of Bedrock's stream is not JSON");
+      return [];
+    }
+    const chunks = takeEvent(message.headers[":event-type"], event, state, maker, blocks);
+    return state.stopReason !== undefined && state.usage ? [...chunks, ...finish(state, maker, blocks)] : chunks;
+  };
+
+  const step = (chunks: ChatChunk[]): StreamStep => ({
+    chunks,
+    ...(state.problem ? { problem: state.problem } : {}),
+    ...(state.isDone && !state.problem ? { isDone: true } : {}),
+  });
+
+  return {
+    push: (bytes) => {
+      if (state.problem || state.isDone) return step([]);
+      try {
+        return step(decoder.push(bytes).flatMap(take));
+      } catch (error) {
+        if (!(error instanceof BadEventStream)) throw error;
+        state.problem = broken(`Bedrock's stream cannot be read: ${error.message}`);
+        return step([]);
+      }
+    },
+    end: () => {
+      if (state.isDone || state.problem) return step([]);
+      if (state.stopReason !== undefined && decoder.isBetweenMessages()) return step(finish(state, maker, blocks));
+      state.problem = broken("Bedrock's stream ended before the answer was complete");
+      return step([]);
+    },
+  };
+}
+
+function takeEvent(
+  type: string | undefined,
+  event: Record<string, unknown>,
+  state: StreamState,
+  maker: ChunkMaker,
+  blocks: BlockWriter,
+): ChatChunk[] {
+  const index = event["contentBlockIndex"];
+  switch (type ?? "") {
+    case "messageStart":
+      return [maker.delta({ content: "" })];
+    case "contentBlockStart":
+      return isObject(event["start"]) ? startBlock(index, event["start"], blocks) : [];
+    case "contentBlockDelta":
+      return isObject(event["delta"]) ? continueBlock(index, event["delta"], blocks, maker) : [];
+    case "contentBlockStop":
+      return blocks.close(index);
+    case "messageStop":
+      state.stopReason = event["stopReason"];
+      return [];
+    case "metadata":
+      state.usage = toUsage(event["usage"]) ?? state.usage;
+      return [];
+    default:
+      return [];
+  }
+}
+
+/** Only calls, and what clients have no place for, say that they begin. */
+function startBlock(index: unknown, start: Record<string, unknown>, blocks: BlockWriter): ChatChunk[] {
+  const { toolUse } = start;
+  if (!isObject(toolUse)) return Object.keys(start).length === 0 ? [] : blocks.open(index, { type: "ignored" });
+  if (toolUse["type"] === "server_tool_use") return blocks.open(index, { type: "ignored" });
+  return blocks.open(index, { type: "call", id: String(toolUse["toolUseId"]), name: String(toolUse["name"]) });
+}
+
+function continueBlock(
+  index: unknown,
+  delta: Record<string, unknown>,
+  blocks: BlockWriter,
+  maker: ChunkMaker,
+): ChatChunk[] {
+  const { text, toolUse, reasoningContent } = delta;
+  if (isObject(toolUse)) return typeof toolUse["input"] === "string" ? blocks.add(index, toolUse["input"]) : [];
+  if (isObject(reasoningContent)) return continueReasoning(index, reasoningContent, blocks, maker);
+  if (typeof text !== "string") return [];
+  const opened = blocks.isOpen(index) ? [] : blocks.open(index, { type: "text" });
+  return [...opened, ...blocks.add(index, text)];
+}
+
+function continueReasoning(
+  index: unknown,
+  { text, signature, redactedContent }: Record<string, unknown>,
+  blocks: BlockWriter,
+  maker: ChunkMaker,
+): ChatChunk[] {
+  if (typeof redactedContent === "string") {
+    return [maker.delta({ thinking_blocks: [{ type: "redacted_thinking", data: redactedContent }] })];
+  }
+  const opened = blocks.isOpen(index) ? [] : blocks.open(index, { type: "thinking" });
+  if (typeof signature === "string") blocks.sign(index, signature);
+  return [...opened, ...(typeof text === "string" ? blocks.add(index, text) : [])];
+}
+
+function finish(state: StreamState, maker: ChunkMaker, blocks: BlockWriter): ChatChunk[] {
+  const last = blocks.closeAll();
+  const reason = toFinishReason(state.stopReason, blocks.calls() > 0);
+  if (reason === undefined) {
+    state.problem = broken(`Bedrock's model answered with ${String(state.stopReason)}`);
+    return last;
+  }
+  state.isDone = true;
+  return [...last, maker.finish(reason), ...(state.usage ? [maker.usage(state.usage)] : [])];
+}
+
+/** Without repair of its text: a character may be cut between two events. */
+function parseEvent(payload: Buffer): Record<string, unknown> | undefined {
+  try {
+    const event = JSON.parse(payload.toString("utf8")) as unknown;
+    return isObject(event) ? event : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function broken(message: string): UpstreamProblem {
+  return { kind: "fault", status: 200, message };
+}

@@ -1,0 +1,97 @@
+import { isObject } from "../../../lib/json.ts";
+import type { ChatChunk, ChatDelta } from "../provider.ts";
+import type { ChunkMaker } from "./chunks.ts";
+import { createPairJoiner, type PairJoiner } from "./pair-joiner.ts";
+import { jsonToolName } from "./response-format.ts";
+import { signedThinking } from "./thinking.ts";
+
+/**
+ * Chunks out of blocks of content that come in pieces, several at a time, told apart by their index. Calls are counted
+ * from 0 in the order in which they begin; the tool of a JSON answer is text.
+ */
+export type BlockWriter = {
+  open(index: unknown, block: NewBlock): ChatChunk[];
+  isOpen(index: unknown): boolean;
+  /** More text of a block: what it says, its thinking, or the arguments of its call as JSON text. */
+  add(index: unknown, text: string): ChatChunk[];
+  /** More of the signature of a block of thinking. */
+  sign(index: unknown, signature: string): void;
+  close(index: unknown): ChatChunk[];
+  /** Closes what is left open, when the answer is complete. */
+  closeAll(): ChatChunk[];
+  /** How many calls of the caller's tools have begun. */
+  calls(): number;
+};
+
+/** `input`: arguments that came whole, for a call without pieces. `ignored`: a block that clients have no place for. */
+export type NewBlock =
+  | { type: "text" | "thinking" | "ignored" }
+  | { type: "call"; id: string; name: string; input?: unknown };
+
+type OpenBlock = { joiner: PairJoiner } & (
+  | { type: "text" | "ignored" }
+  | { type: "thinking"; thinking: string; signature: string }
+  | { type: "call"; position: number | undefined; input: unknown; hasArguments: boolean }
+);
+
+export function createBlockWriter(maker: ChunkMaker): BlockWriter {
+  const blocks = new Map<unknown, OpenBlock>();
+  let calls = 0;
+
+  const close = (index: unknown): ChatChunk[] => {
+    const block = blocks.get(index);
+    blocks.delete(index);
+    if (!block) return [];
+    const rest = say(block.joiner.rest(), block, maker);
+    if (block.type === "thinking") {
+      return [...rest, ...signedThinking([block]).map((signed) => maker.delta({ thinking_blocks: [signed] }))];
+    }
+    // A call without arguments has no pieces, or empty ones.
+    if (block.type !== "call" || block.hasArguments) return rest;
+    return [...rest, ...say(JSON.stringify(isObject(block.input) ? block.input : {}), block, maker)];
+  };
+
+  return {
+    open: (index, block) => {
+      const joiner = createPairJoiner();
+      if (block.type === "thinking") blocks.set(index, { type: "thinking", thinking: "", signature: "", joiner });
+      else if (block.type !== "call") blocks.set(index, { type: block.type, joiner });
+      else {
+        const position = block.name === jsonToolName ? undefined : calls;
+        blocks.set(index, { type: "call", position, input: block.input, hasArguments: false, joiner });
+        if (position === undefined) return [];
+        calls += 1;
+        const begun = { name: block.name, arguments: "" };
+        return [maker.delta({ tool_calls: [{ index: position, id: block.id, type: "function", function: begun }] })];
+      }
+      return [];
+    },
+    isOpen: (index) => blocks.has(index),
+    add: (index, text) => {
+      const block = blocks.get(index);
+      return block ? say(block.joiner.add(text), block, maker) : [];
+    },
+    sign: (index, signature) => {
+      const block = blocks.get(index);
+      if (block?.type === "thinking") block.signature += signature;
+    },
+    close,
+    closeAll: () => [...blocks.keys()].flatMap(close),
+    calls: () => calls,
+  };
+}
+
+function say(text: string, block: OpenBlock, maker: ChunkMaker): ChatChunk[] {
+  return text === "" || block.type === "ignored" ? [] : [maker.delta(deltaOf(text, block))];
+}
+
+function deltaOf(text: string, block: OpenBlock): ChatDelta {
+  if (block.type === "thinking") {
+    block.thinking += text;
+    return { reasoning_content: text };
+  }
+  if (block.type !== "call") return { content: text };
+  block.hasArguments = true;
+  if (block.position === undefined) return { content: text };
+  return { tool_calls: [{ index: block.position, function: { arguments: text } }] };
+}
