@@ -48,17 +48,16 @@ export function forDecoder(schema: Schema): Schema {
  * would come out empty, and for schemas that contain themselves.
  */
 export function fitsDecoder(schema: Schema): boolean {
-  return fits(schema, schema, []);
+  return fits(schema, { root: schema, answers: new Map() });
 }
 
-function fits(schema: unknown, root: Schema, referring: readonly string[]): boolean {
+/** What is known of the targets of references, each looked at once; `undefined` while it is being looked at. */
+type Search = { root: Schema; answers: Map<string, boolean | undefined> };
+
+function fits(schema: unknown, search: Search): boolean {
   if (!isObject(schema)) return typeof schema !== "boolean";
   const ref = schema["$ref"];
-  if (typeof ref === "string") {
-    if (referring.includes(ref) || referring.length >= maxReferences) return false;
-    const target = resolve(ref, root);
-    return target !== undefined && fits(target, root, [...referring, ref]);
-  }
+  if (typeof ref === "string") return targetFits(ref, search);
   if (isObjectSchema(schema) && !isClosed(schema)) return false;
   const { properties, items, anyOf, oneOf, allOf } = schema;
   const children = [
@@ -66,11 +65,17 @@ function fits(schema: unknown, root: Schema, referring: readonly string[]): bool
     ...[anyOf, oneOf, allOf].flatMap((list) => (Array.isArray(list) ? (list as unknown[]) : [])),
     ...(items === undefined ? [] : [items]),
   ];
-  return children.every((child) => fits(child, root, referring));
+  return children.every((child) => fits(child, search));
 }
 
-// Nested deeper, a schema is not worth the search.
-const maxReferences = 32;
+function targetFits(ref: string, search: Search): boolean {
+  if (search.answers.has(ref)) return search.answers.get(ref) ?? false;
+  search.answers.set(ref, undefined);
+  const target = resolve(ref, search.root);
+  const answer = target !== undefined && fits(target, search);
+  search.answers.set(ref, answer);
+  return answer;
+}
 
 /** Whether it names its keys, and allows no others on purpose. */
 function isClosed(schema: Schema): boolean {
