@@ -124,6 +124,15 @@ describe("messages", () => {
     expect(sent[3]?.content).toEqual([{ type: "text", text: "So:" }]);
   });
 
+  test("names of participants have no place, and are reported; blank arguments are none", () => {
+    const call = { id: "a", type: "function", function: { name: "f", arguments: " " } };
+    const sent = send({
+      messages: [{ ...user("Hi"), name: "Ann" }, { role: "assistant", tool_calls: [call] }, result("a")],
+    });
+    expect(sent.adjusted).toEqual(["messages.name"]);
+    expect(sent.body.messages[1]?.content).toEqual([{ type: "tool_use", id: "a", name: "f", input: {} }]);
+  });
+
   test("cache_control goes along from parts, messages and tools", () => {
     const cache_control = { type: "ephemeral", ttl: "1h" };
     const sent = body({
@@ -188,6 +197,11 @@ describe("parts", () => {
     expect(block(file(`data:application/pdf;base64,${jpeg}`))).toEqual({ type: "image", source });
   });
 
+  test("large images go as they are", () => {
+    const data = jpeg.slice(0, 4) + "A".repeat(8_000_000);
+    expect(block(image(`data:image/jpeg;base64,${data}`))).toMatchObject({ source: { data } });
+  });
+
   test("links go as links", () => {
     expect(block(image("https://a.example/b.png"))).toEqual({
       type: "image",
@@ -227,6 +241,7 @@ describe("parts", () => {
     ["a bitmap", image(`data:image/bmp;base64,${base64("BM…")}`)],
     ["a scheme that is none", image("ftp://a.example/b")],
     ["no bytes", image("data:image/png;base64,")],
+    ["a head without end", image(`data:${";".repeat(3_000_000)}`)],
     ["text without text", { type: "text" }],
   ])("%s is refused, never dropped", (_what, part) => {
     expect(refused({ messages: [user([{ type: "text", text: "see" }, part])] })).toMatch(/^messages\.0\.content\.1/);

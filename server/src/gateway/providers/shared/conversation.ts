@@ -41,7 +41,7 @@ export type Call = {
 export type ToolResult = { callId: string; name: string; parts: Part[]; cacheControl?: unknown };
 
 /** What the user says where a conversation begins with the assistant, which Anthropic and Bedrock refuse. */
-export const openingText = "Begin.";
+const openingText = "Begin.";
 
 /** @throws ServiceError naming the message that is at fault: nothing is dropped. */
 export function readConversation(messages: unknown): Conversation {
@@ -172,7 +172,7 @@ function readCall(call: unknown, path: string): Call {
 }
 
 function readArguments(text: unknown, path: string): Record<string, unknown> {
-  if (text === undefined || text === null || text === "") return {};
+  if (text === undefined || text === null || (typeof text === "string" && text.trim() === "")) return {};
   const parsed = typeof text === "string" ? parseJsonText(text) : { ok: true as const, value: text };
   if (parsed.ok && isObject(parsed.value)) return parsed.value;
   return refuse(path, "must be the text of a JSON object");

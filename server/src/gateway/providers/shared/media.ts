@@ -6,21 +6,22 @@ export type Media =
   | { kind: "url"; url: string }
   | { kind: "file"; fileId: string };
 
-const dataUrl = /^data:([^,;]*)((?:;[^,;]*)*),/i;
+/** Media types and their parameters are short; what is longer is no head of a data: URL. */
+const headChars = 512;
 
 /**
  * Reads a `data:` or `http(s):` URL. Links are never followed here: providers fetch them, or the request is refused.
  * The type of bytes is what they are, not what they are called, as providers refuse a JPEG that is declared as PNG.
  */
 export function readMediaUrl(url: string, path: string): Media {
-  const head = dataUrl.exec(url);
-  if (!head) {
-    if (/^https?:\/\//i.test(url)) return { kind: "url", url };
-    return refuse(path, "must be a data: URL or an https: URL");
-  }
-  const data = url.slice(head[0].length);
-  const base64 = /;base64$/i.test(head[2] ?? "") ? data : Buffer.from(percentDecoded(data, path)).toString("base64");
-  return readBase64(base64, head[1] ?? "", path);
+  if (/^https?:\/\//i.test(url)) return { kind: "url", url };
+  const comma = url.slice(0, headChars).indexOf(",");
+  if (!/^data:/i.test(url) || comma === -1) return refuse(path, "must be a data: URL or an https: URL");
+  const [mediaType = "", ...parameters] = url.slice("data:".length, comma).split(";");
+  const data = url.slice(comma + 1);
+  const isBase64 = parameters.at(-1)?.trim().toLowerCase() === "base64";
+  const base64 = isBase64 ? data : Buffer.from(percentDecoded(data, path)).toString("base64");
+  return readBase64(base64, mediaType, path);
 }
 
 /** Bytes as base64, with the media type that was declared, if any. */
