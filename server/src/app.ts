@@ -110,10 +110,11 @@ async function compose(
   const tokens = createTokens(loadSecretKey(config.secretKeyPath, config.secretKey), now);
 
   const catalogue = createSpanCatalogue(createScoreSources());
-  const evaluation = await composeEvaluation({ stores, spans, catalogue, registry, logger, cleanup });
+  const evaluation = await composeEvaluation({ config, stores, spans, catalogue, registry, logger, cleanup, now });
+  const subscribers = [evaluation.subscriber];
   const { writer, intake, deletedTraces } = await composeIngest(
     { registry, cleanup },
-    { journal, spans, store: migration.store, deletions: stores.traceDeletions, subscribers: [], logger, now },
+    { journal, spans, store: migration.store, deletions: stores.traceDeletions, subscribers, logger, now },
   );
   const logs = startLogJoining({ config, logger, registry, cleanup }, { spans, catalogue, intake, now });
   const retention = scheduleJob({ name: "retention", everyMs: limits.retentionEveryMs, logger }, (signal) =>

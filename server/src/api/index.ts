@@ -36,6 +36,7 @@ import {
 } from "./evaluators/evaluator-versions.ts";
 import { listEvaluators } from "./evaluators/list-evaluators.ts";
 import { retrieveEvaluator } from "./evaluators/retrieve-evaluator.ts";
+import { runEvaluator } from "./evaluators/run-evaluator.ts";
 import { replaceEvaluator, updateEvaluator } from "./evaluators/update-evaluator.ts";
 import { ingestSpans } from "./ingest/ingest-spans.ts";
 import { ingestOtlpLogs } from "./otlp/ingest-otlp-logs.ts";
@@ -136,6 +137,7 @@ function evaluationEndpoints(deps: ApiDeps): AnyEndpoint[] {
     createEvaluatorVersion(control),
     listEvaluatorVersions(control),
     retrieveEvaluatorVersion(control),
+    runEvaluator(control),
     createScore(control),
     listScores(control),
     retrieveScore(control),

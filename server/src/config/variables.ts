@@ -63,6 +63,12 @@ export const variables = {
   bulkCreatePerMinute: perMinute("SPANWAY_BULK_CREATE_PER_MINUTE", "30", "Bulk span requests per organisation."),
   bulkDeletePerMinute: perMinute("SPANWAY_BULK_DELETE_PER_MINUTE", "10", "Bulk deletions per organisation and path."),
   publicTracePerMinute: perMinute("SPANWAY_PUBLIC_TRACE_PER_MINUTE", "60", "Reads of shared traces per address."),
+  automationDailyBudget: variable(
+    "SPANWAY_AUTOMATION_DAILY_BUDGET",
+    integer(0, 1_000_000),
+    String(limits.automationDailyBudgetUsd),
+    "USD that model judges of one automation may cost a UTC day, where the automation does not say.",
+  ),
   apiPerMinute: perMinute("SPANWAY_API_PER_MINUTE", "0", "Requests about users, keys and organisations."),
   journalBytes: variable(
     "SPANWAY_JOURNAL_MAX_BYTES",

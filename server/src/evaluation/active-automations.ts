@@ -13,8 +13,9 @@ export type CompiledAutomation = ActiveAutomation & { matches: (row: SpanRow) =>
  */
 export type ActiveAutomations = {
   of(organizationId: string, environment: Environment): readonly CompiledAutomation[];
+  /** Whether any automation of the organisation is enabled. */
+  wants(organizationId: string): boolean;
   find(id: string): CompiledAutomation | undefined;
-  isEmpty(): boolean;
   refresh(): Promise<void>;
 };
 
@@ -24,6 +25,7 @@ export function createActiveAutomations(deps: {
   onUnreadable: (automationId: string, error: unknown) => void;
 }): ActiveAutomations {
   let byScope = new Map<string, CompiledAutomation[]>();
+  let organizations = new Set<string>();
   let byId = new Map<string, CompiledAutomation>();
   let last: Promise<void> = Promise.resolve();
 
@@ -38,6 +40,7 @@ export function createActiveAutomations(deps: {
         return [];
       }
     });
+    organizations = new Set(compiled.map((automation) => automation.unique_organization_id));
     byId = new Map(compiled.map((automation) => [automation.id, automation]));
     byScope = Map.groupBy(compiled, (each) => scopeOf(each.unique_organization_id, each.environment));
   };
@@ -45,7 +48,7 @@ export function createActiveAutomations(deps: {
   return {
     of: (organizationId, environment) => byScope.get(scopeOf(organizationId, environment)) ?? [],
     find: (id) => byId.get(id),
-    isEmpty: () => byId.size === 0,
+    wants: (organizationId) => organizations.has(organizationId),
     // One after the other, so that what is read last is what was written last.
     refresh: () => (last = last.catch(() => undefined).then(load)),
   };

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
-import { scoreNumber, scoreText } from "../domain/score.ts";
+import { scoreNumber, scoreText, type Score } from "../domain/score.ts";
 import { limits } from "../limits.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";
 import type { ScoreStore, UnmirroredScore } from "../storage/control/score-store.ts";
@@ -25,6 +25,8 @@ export type ScoreMirrorDeps = {
   logger: Logger;
   /** Names this node's inserts. */
   nodeId: string;
+  /** Told of scores that are new, at least once each: what it throws brings them again. */
+  publish: (scores: readonly Score[]) => Promise<void>;
   onFailure: () => void;
 };
 
@@ -83,13 +85,17 @@ export function startScoreMirror(deps: ScoreMirrorDeps): ScoreMirror {
 }
 
 /** Whether there may be more. */
-async function copyBatch({ scores, stores, spans, nodeId }: ScoreMirrorDeps, signal: AbortSignal): Promise<boolean> {
+async function copyBatch(
+  { scores, stores, spans, publish, nodeId }: ScoreMirrorDeps,
+  signal: AbortSignal,
+): Promise<boolean> {
   const batch = await scores.unmirrored(limits.scoreMirrorRows);
   const [first] = batch;
   if (first === undefined) return false;
   const lines = batch.map((change) => `${JSON.stringify(copyOf(change))}\n`);
   const token = `${nodeId}:scores:${first.id}:${first.revision}:${batch.length}`;
   await spans.insert({ ndjson: Buffer.from(lines.join("")), rows: batch.length, token, table: "scores" }, signal);
+  await publish(batch.flatMap(({ score }) => (score?.created_at === score?.updated_at ? (score ?? []) : [])));
   await stores.transaction((set) => set.scores.markMirrored(batch));
   return batch.length === limits.scoreMirrorRows;
 }

@@ -15,8 +15,6 @@ export type ScoreDeps = {
   stores: ControlStores;
   spans: Pick<SpanStore, "findSpan">;
   scoreMirror: Pick<ScoreMirror, "poke">;
-  /** Told of each new score. */
-  onScore: (score: Score) => void;
   /** Resolves when spans that were accepted before are stored, or after a while. */
   caughtUp: () => Promise<void>;
   nowMs: () => number;
@@ -29,7 +27,7 @@ export async function createScoreOfLog(
   logId: string,
   sent: SentScore & { evaluator_id?: string | undefined; evaluator_slug?: string | undefined },
 ): Promise<Score | undefined> {
-  const { stores, scoreMirror, onScore, nowMs } = deps;
+  const { stores, scoreMirror, nowMs } = deps;
   const organization = principal.organization_id;
   const evaluator = await requireEvaluator(deps, organization, sent.evaluator_id ?? sent.evaluator_slug);
   const parts = readSentScore(evaluator, sent);
@@ -54,7 +52,6 @@ export async function createScoreOfLog(
   const [added] = await stores.scores.add([score], nowMs());
   if (added === undefined) return undefined;
   scoreMirror.poke();
-  onScore(added);
   return added;
 }
 

@@ -1,6 +1,7 @@
 import { createApiKeyStore, type ApiKeyStore } from "./api-key-store.ts";
 import { createAutomationStore, type AutomationStore } from "./automation-store.ts";
 import { createConditionStore, type ConditionStore } from "./condition-store.ts";
+import { createEvaluationRunStore, type EvaluationRunStore } from "./evaluation-run-store.ts";
 import { createEvaluatorStore, type EvaluatorStore } from "./evaluator-store.ts";
 import type { ControlDatabase, ControlQueries } from "./open-control-database.ts";
 import { createOrganizationStore, type OrganizationStore } from "./organization-store.ts";
@@ -23,6 +24,7 @@ export type ControlStoreSet = {
   evaluators: EvaluatorStore;
   automations: AutomationStore;
   scores: ScoreStore;
+  evaluationRuns: EvaluationRunStore;
 };
 
 export type ControlStores = ControlStoreSet & {
@@ -50,5 +52,6 @@ function storeSet(queries: ControlQueries): ControlStoreSet {
     evaluators: createEvaluatorStore(queries),
     automations: createAutomationStore(queries),
     scores: createScoreStore(queries),
+    evaluationRuns: createEvaluationRunStore(queries),
   };
 }

@@ -145,8 +145,8 @@ type AutomationTable = {
 
 type AutomationEvaluatorTable = { automation_id: string; evaluator_id: string; position: number };
 
-/** By UTC day. */
-type AutomationSpendTable = { automation_id: string; day: string; spent_micro_usd: number };
+/** By UTC day. Drivers return wide integers as text. */
+type AutomationSpendTable = { automation_id: string; day: string; spent_micro_usd: number | string };
 
 /** `due_at` of a running row is when its owner's claim ends. */
 type EvaluationRunTable = {
@@ -185,6 +185,7 @@ export type ApiKeyRow = Selectable<ApiKeyTable>;
 export type ConditionRow = Selectable<ConditionTable>;
 export type EvaluatorRow = Selectable<EvaluatorTable>;
 export type EvaluatorVersionRow = Selectable<EvaluatorVersionTable>;
+export type EvaluationRunRow = Selectable<EvaluationRunTable>;
 export type ScoreRow = Selectable<ScoreTable>;
 export type AutomationRow = Selectable<AutomationTable>;
 export type ProviderSettingRow = Selectable<ProviderSettingTable>;

@@ -1,0 +1,81 @@
+import { z } from "zod";
+import { ServiceError } from "../../domain/errors.ts";
+import { noValue } from "../../domain/score.ts";
+import type { Evaluate } from "../../evaluation/evaluate.ts";
+import { completeInputs } from "../../evaluation/evaluation-inputs.ts";
+import { endpoint } from "../../http/endpoint.ts";
+import { pick } from "../../lib/pick.ts";
+import type { EvaluatorStore } from "../../storage/control/evaluator-store.ts";
+import { scoreSchema } from "../scores/score-schemas.ts";
+import { evaluatorNotFound } from "./evaluator-schemas.ts";
+
+const inputsSchema = z
+  .looseObject({
+    input: z.unknown().optional(),
+    output: z.unknown().optional(),
+    expected_output: z.unknown().optional(),
+    metadata: z.record(z.string(), z.unknown()).optional(),
+    metrics: z.record(z.string(), z.unknown()).optional(),
+  })
+  .meta({ description: "As of a log: text, or JSON that becomes its text. Older names: llm_input, llm_output." });
+
+const resultSchema = scoreSchema.pick({
+  evaluator_id: true,
+  evaluator_slug: true,
+  evaluator_name: true,
+  type: true,
+  score_value_type: true,
+  numerical_value: true,
+  string_value: true,
+  boolean_value: true,
+  categorical_value: true,
+  json_value: true,
+  is_passed: true,
+  explanation: true,
+  cost: true,
+  status: true,
+  error_message: true,
+});
+
+export const runEvaluator = (deps: { evaluators: Pick<EvaluatorStore, "find">; evaluate: Evaluate }) =>
+  endpoint({
+    id: "run_evaluator",
+    method: "POST",
+    path: "/api/evaluators/{evaluator_id}/run/",
+    summary: "Try an evaluator",
+    description: "On inputs of your own; nothing is stored but the log of a judge's call.",
+    tags: ["Evaluators"],
+    auth: "key",
+    permission: "settings:write",
+    limit: "api",
+    dialect: "fields",
+    body: { kind: "json", schema: z.object({ inputs: inputsSchema.default({}) }) },
+    success: { status: 200, schema: resultSchema },
+    errors: ["invalid_request", "not_found", "unavailable"],
+    handler: async ({ principal, params, body, signal }) => {
+      const evaluator = await deps.evaluators.find(principal.organization_id, params.evaluator_id);
+      if (evaluator === undefined) throw evaluatorNotFound();
+      if (evaluator.type === "human") throw nothingRuns();
+      const outcome = await deps.evaluate(evaluator, completeInputs(body.inputs), {
+        organizationId: principal.organization_id,
+        environment: principal.environment,
+        signal,
+      });
+      return {
+        evaluator_id: evaluator.id,
+        evaluator_name: evaluator.name,
+        ...pick(evaluator, "evaluator_slug", "type", "score_value_type"),
+        ...(outcome.ok ? outcome.value : noValue),
+        is_passed: outcome.ok ? outcome.isPassed : null,
+        explanation: outcome.ok ? outcome.explanation : null,
+        cost: outcome.costUsd,
+        status: outcome.ok ? ("success" as const) : ("failed" as const),
+        error_message: outcome.ok ? null : outcome.error,
+      };
+    },
+  });
+
+function nothingRuns(): ServiceError {
+  const message = "People score for this evaluator; nothing runs.";
+  return new ServiceError("invalid_request", message, { errors: { type: [message] } });
+}

@@ -1,0 +1,66 @@
+import { hash } from "node:crypto";
+import type { SpanRow } from "../domain/span.ts";
+import type { SpanSubscriber } from "../ingest/fan-out.ts";
+import type { EvaluationRunStore, NewRun } from "../storage/control/evaluation-run-store.ts";
+import type { ActiveAutomations } from "./active-automations.ts";
+import { judgeLogMethod } from "./judge.ts";
+
+/**
+ * Takes stored logs and puts on record which of them automations evaluate. Logs come at least once and in several
+ * versions; a run has the identity of its automation, evaluator and log, so that each is evaluated once: when a version of
+ * it first matches. What evaluators log themselves is left alone.
+ */
+export function createRunQueue(deps: {
+  activeAutomations: ActiveAutomations;
+  runs: Pick<EvaluationRunStore, "enqueue">;
+  /** There is something to do. */
+  poke: () => void;
+  now: () => number;
+}): SpanSubscriber {
+  const { activeAutomations, runs, poke, now } = deps;
+  return {
+    name: "evaluation",
+    wants: (organizationId) => activeAutomations.wants(organizationId),
+    async take(batch) {
+      const wanted = batch.flatMap(({ rows }) => rows.flatMap((row) => runsOf(row, activeAutomations)));
+      if (wanted.length === 0) return;
+      try {
+        const added = await runs.enqueue(wanted, new Date(now()).toISOString());
+        if (added > 0) poke();
+      } catch (error) {
+        // An automation that another node deleted: what comes again is matched with those that are left.
+        await activeAutomations.refresh();
+        throw error;
+      }
+    },
+  };
+}
+
+function runsOf(row: SpanRow, activeAutomations: ActiveAutomations): NewRun[] {
+  if (row.log_method === judgeLogMethod) return [];
+  return activeAutomations
+    .of(row.organization_id, row.environment)
+    .filter(
+      ({ id, configuration, matches }) => isSampled(row.unique_id, id, configuration.sampling_rate) && matches(row),
+    )
+    .flatMap(({ id, evaluator_ids }) =>
+      evaluator_ids.map((evaluator_id) => ({
+        automation_id: id,
+        evaluator_id,
+        log_id: row.unique_id,
+        unique_organization_id: row.organization_id,
+        environment: row.environment,
+        log_timestamp: row.timestamp,
+      })),
+    );
+}
+
+const sampleSpace = 2 ** 48;
+
+/** Decided by the ids alone, so that it is the same on every node, for every version of a log, and after a crash. */
+export function isSampled(logId: string, automationId: string, rate: number): boolean {
+  if (rate >= 1) return true;
+  if (rate <= 0) return false;
+  const digest = hash("sha256", `${automationId}\n${logId}`, "hex");
+  return Number.parseInt(digest.slice(0, 12), 16) / sampleSpace < rate;
+}

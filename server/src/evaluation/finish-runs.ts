@@ -1,0 +1,73 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "pino";
+import { limits } from "../limits.ts";
+import type { ControlStores, ControlStoreSet } from "../storage/control/control-stores.ts";
+import { dayOf, microUsd, type RunResult } from "./run-evaluation.ts";
+
+export type FinisherDeps = {
+  stores: Pick<ControlStores, "transaction">;
+  retryDelaysMs: readonly number[];
+  /** Called once results are on record. */
+  finished: (results: readonly RunResult[]) => void;
+  logger: Logger;
+  /** Aborted when the server stops: from then on each result has one try. */
+  signal: AbortSignal;
+  now: () => number;
+};
+
+/**
+ * Puts results on record, many in one transaction: scores, ends of runs, what judges cost. A run whose score is there ends
+ * with it, so that neither a crash nor another node makes two.
+ */
+export function createFinisher(deps: FinisherDeps): { add(result: RunResult): void; settled(): Promise<void> } {
+  const waiting: RunResult[] = [];
+  let flushing: Promise<void> | undefined;
+
+  const flush = async (): Promise<void> => {
+    while (waiting.length > 0) {
+      if (waiting.length < limits.evaluationFlushRows) await sleep(limits.evaluationFlushMs);
+      const results = waiting.splice(0, limits.evaluationFlushRows);
+      try {
+        await deps.stores.transaction((set) => record(deps, set, results));
+        deps.finished(results);
+      } catch (error) {
+        // What is not on record is done again after the next start.
+        if (deps.signal.aborted) return;
+        deps.logger.warn({ err: error }, "evaluations could not be put on record; trying again");
+        waiting.unshift(...results);
+        await sleep(limits.evaluationPollMs);
+      }
+    }
+    flushing = undefined;
+  };
+
+  return {
+    add(result) {
+      waiting.push(result);
+      flushing ??= flush();
+    },
+    settled: async () => {
+      await flushing;
+    },
+  };
+}
+
+async function record(deps: FinisherDeps, set: ControlStoreSet, results: readonly RunResult[]): Promise<void> {
+  const nowMs = deps.now();
+  const scores = results.flatMap((result) =>
+    result.kind === "scored" || result.kind === "failed" ? [result.score] : [],
+  );
+  await set.scores.add(scores, nowMs);
+  await set.evaluationRuns.finish(results.flatMap(({ kind, run }) => (kind === "retried" ? [] : [run.id])));
+  for (const { kind, run } of results) {
+    if (kind !== "retried") continue;
+    const delayMs = deps.retryDelaysMs[run.attempts - 1] ?? deps.retryDelaysMs.at(-1) ?? 0;
+    await set.evaluationRuns.retry(run.id, new Date(nowMs + delayMs).toISOString());
+  }
+  for (const [automationId, group] of Map.groupBy(results, ({ run }) => run.automation_id)) {
+    const spent = group.reduce((sum, { costUsd }) => sum + (costUsd ?? 0), 0);
+    if (spent > 0) await set.evaluationRuns.addSpent(automationId, dayOf(nowMs), Math.ceil(spent * microUsd));
+    const error = group.findLast((result) => result.error !== undefined)?.error;
+    if (error !== undefined) await set.automations.noteError(automationId, error, new Date(nowMs).toISOString());
+  }
+}

@@ -1,0 +1,102 @@
+import { randomUUID } from "node:crypto";
+import type { Evaluator } from "../domain/evaluator.ts";
+import { noValue, type Score } from "../domain/score.ts";
+import { limits } from "../limits.ts";
+import type { AutomationStore } from "../storage/control/automation-store.ts";
+import type { EvaluationRun, EvaluationRunStore } from "../storage/control/evaluation-run-store.ts";
+import type { StoredSpan } from "../storage/spans/span-store.ts";
+import type { ActiveAutomations } from "./active-automations.ts";
+import type { Evaluate, EvaluationOutcome } from "./evaluate.ts";
+import { inputsOf } from "./evaluation-inputs.ts";
+import { judgeLogMethod } from "./judge.ts";
+
+/** How one claim of a run ended. `error` is told on the automation. */
+export type RunResult = { run: EvaluationRun; costUsd: number | null; error?: string } & (
+  | { kind: "scored" | "failed"; score: Score }
+  | { kind: "retried" }
+  /** There is nothing to evaluate, or nothing to evaluate it with. */
+  | { kind: "dropped" }
+  | { kind: "over_budget" }
+);
+
+export type RunDeps = {
+  evaluate: Evaluate;
+  activeAutomations: Pick<ActiveAutomations, "find">;
+  automations: Pick<AutomationStore, "find">;
+  runs: Pick<EvaluationRunStore, "spent">;
+  /** USD a day where the automation does not say. */
+  dailyBudgetUsd: number;
+  /** The waits between tries; after the last of them a failure is final. */
+  retryDelaysMs: readonly number[];
+  now: () => number;
+};
+
+/** One try. Never rejects but for the control store. */
+export async function runEvaluation(
+  deps: RunDeps,
+  run: EvaluationRun,
+  { span, evaluator, signal }: { span: StoredSpan | undefined; evaluator: Evaluator | undefined; signal: AbortSignal },
+): Promise<RunResult> {
+  const dropped: RunResult = { kind: "dropped", run, costUsd: null };
+  const automation = await activeAutomation(deps, run);
+  if (automation === undefined || evaluator === undefined || evaluator.type === "human") return dropped;
+  const mayRetry = run.attempts <= deps.retryDelaysMs.length;
+  // Another node may still be about to see it; a deleted one stays away.
+  if (span === undefined) return mayRetry ? { kind: "retried", run, costUsd: null } : dropped;
+  if (span.log_method === judgeLogMethod) return dropped;
+  if (evaluator.type === "llm" && (await isOverBudget(deps, run, automation.configuration.daily_budget))) {
+    return { kind: "over_budget", run, costUsd: null, error: "The daily budget of this automation is spent." };
+  }
+  const { organizationId, environment } = { organizationId: run.unique_organization_id, environment: run.environment };
+  const outcome = await deps.evaluate(evaluator, inputsOf(span), { organizationId, environment, signal });
+  if (signal.aborted && !outcome.ok) return { kind: "retried", run, costUsd: outcome.costUsd };
+  if (!outcome.ok && outcome.isTransient && mayRetry) {
+    return { kind: "retried", run, costUsd: outcome.costUsd, error: outcome.error };
+  }
+  const score = scoreOf(run, evaluator, outcome, new Date(deps.now()).toISOString());
+  return outcome.ok
+    ? { kind: "scored", run, score, costUsd: outcome.costUsd }
+    : { kind: "failed", run, score, costUsd: outcome.costUsd, error: outcome.error };
+}
+
+/** Of another node's change this one learns with a delay, so what it does not know it looks up. */
+async function activeAutomation({ activeAutomations, automations }: RunDeps, run: EvaluationRun) {
+  const known = activeAutomations.find(run.automation_id);
+  if (known !== undefined) return known;
+  const found = await automations.find(run.unique_organization_id, run.automation_id);
+  return found?.is_enabled === true ? found : undefined;
+}
+
+async function isOverBudget(deps: RunDeps, run: EvaluationRun, budgetUsd = deps.dailyBudgetUsd): Promise<boolean> {
+  return (await deps.runs.spent(run.automation_id, dayOf(deps.now()))) >= budgetUsd * microUsd;
+}
+
+export const microUsd = 1_000_000;
+
+export function dayOf(nowMs: number): string {
+  return new Date(nowMs).toISOString().slice(0, 10);
+}
+
+function scoreOf(run: EvaluationRun, evaluator: Evaluator, outcome: EvaluationOutcome, now: string): Score {
+  return {
+    ...(outcome.ok ? outcome.value : noValue),
+    id: randomUUID(),
+    unique_organization_id: run.unique_organization_id,
+    environment: run.environment,
+    log_id: run.log_id,
+    evaluator_id: evaluator.id,
+    evaluator_slug: evaluator.evaluator_slug,
+    evaluator_name: evaluator.name,
+    type: evaluator.type,
+    score_value_type: evaluator.score_value_type,
+    is_passed: outcome.ok ? outcome.isPassed : null,
+    explanation: outcome.ok ? outcome.explanation : null,
+    cost: outcome.costUsd,
+    scorer: null,
+    automation_id: run.automation_id,
+    status: outcome.ok ? "success" : "failed",
+    error_message: outcome.ok ? null : outcome.error.slice(0, limits.evaluationErrorChars),
+    created_at: now,
+    updated_at: now,
+  };
+}

@@ -1,0 +1,210 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "pino";
+import type { Evaluator } from "../domain/evaluator.ts";
+import { limits } from "../limits.ts";
+import type { ControlStores } from "../storage/control/control-stores.ts";
+import type { EvaluationRun } from "../storage/control/evaluation-run-store.ts";
+import type { SpanStore } from "../storage/spans/span-store.ts";
+import { createFinisher } from "./finish-runs.ts";
+import { readLogs } from "./read-logs.ts";
+import { runEvaluation, type RunDeps, type RunResult } from "./run-evaluation.ts";
+
+/**
+ * Works the queue of evaluations off, bounded in number for each organisation and for all, and in turns, so that the
+ * backlog of one holds up no other. Several nodes share one queue.
+ */
+export type Runner = {
+  /** There is something to do. */
+  poke(): void;
+  /** Ends what is under way, and gives back what is not done. */
+  stop(): Promise<void>;
+};
+
+export type RunnerDeps = Omit<RunDeps, "automations" | "runs"> & {
+  stores: ControlStores;
+  spans: Pick<SpanStore, "hydrateSpans" | "findSpan">;
+  /** Told of each result once it is on record. */
+  finished: (result: RunResult) => void;
+  logger: Logger;
+  /** Names this node, also after a restart. */
+  owner: string;
+};
+
+export async function startRunner(deps: RunnerDeps): Promise<Runner> {
+  await deps.stores.evaluationRuns.release(deps.owner, new Date(deps.now()).toISOString());
+  return new QueueRunner(deps);
+}
+
+class QueueRunner implements Runner {
+  readonly #deps: RunnerDeps;
+  readonly #stopping = new AbortController();
+  readonly #inFlight = new Map<string, number>();
+  readonly #batches = new Set<Promise<void>>();
+  readonly #finisher: ReturnType<typeof createFinisher>;
+  readonly #heartbeat: NodeJS.Timeout;
+  readonly #running: Promise<void>;
+  #total = 0;
+  /** The organisation whose turn was last. */
+  #turn = "";
+  #isPoked = true;
+  #wake = (): void => undefined;
+
+  constructor(deps: RunnerDeps) {
+    this.#deps = deps;
+    const { signal } = this.#stopping;
+    this.#finisher = createFinisher({ ...deps, signal, finished: (results) => this.#finished(results) });
+    this.#heartbeat = setInterval(() => void this.#renew(), limits.evaluationLeaseMs / 3).unref();
+    this.#running = this.#loop();
+  }
+
+  poke(): void {
+    this.#isPoked = true;
+    this.#wake();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort(new Error("the server stops"));
+    clearInterval(this.#heartbeat);
+    this.#wake();
+    await this.#running;
+    await Promise.all(this.#batches);
+    await this.#finisher.settled();
+    const { stores, owner, now } = this.#deps;
+    await stores.evaluationRuns.release(owner, new Date(now()).toISOString());
+  }
+
+  async #loop(): Promise<void> {
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      this.#isPoked = false;
+      try {
+        const claimed = await this.#claimRound();
+        if (claimed === 0 && !this.#isPoked) await this.#pause();
+      } catch (error) {
+        this.#deps.logger.warn({ err: error }, "evaluations could not be claimed; trying again");
+        await sleep(limits.evaluationPollMs, undefined, { signal }).catch(() => undefined);
+      }
+    }
+  }
+
+  /** Until something is enqueued or finished here; retries that come due and other nodes' runs are looked for now and then. */
+  async #pause(): Promise<void> {
+    const timer = setTimeout(() => this.#wake(), limits.evaluationPollMs).unref();
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve;
+      if (this.#isPoked || this.#stopping.signal.aborted) resolve();
+    });
+    clearTimeout(timer);
+  }
+
+  /** A turn for each organisation, as far as there is room. */
+  async #claimRound(): Promise<number> {
+    const { stores, owner, now } = this.#deps;
+    let claimed = 0;
+    let isFromStart = this.#turn === "";
+    while (this.#total < limits.evaluationRunsInFlight && !this.#stopping.signal.aborted) {
+      const organization = await stores.evaluationRuns.nextOrganization(this.#turn);
+      this.#turn = organization ?? "";
+      if (organization === undefined && isFromStart) break;
+      if (organization === undefined) {
+        isFromStart = true;
+        continue;
+      }
+      const limit = this.#roomOf(organization);
+      if (limit === 0) continue;
+      const nowMs = now();
+      const runs = await stores.evaluationRuns.claim({
+        uniqueOrganizationId: organization,
+        owner,
+        now: new Date(nowMs).toISOString(),
+        leaseUntil: new Date(nowMs + limits.evaluationLeaseMs).toISOString(),
+        limit,
+      });
+      claimed += runs.length;
+      this.#start(organization, runs);
+    }
+    return claimed;
+  }
+
+  /** Small claims cost as much as large ones, so room gathers before it is used. */
+  #roomOf(organization: string): number {
+    const busy = this.#inFlight.get(organization) ?? 0;
+    const room = Math.min(limits.evaluationRunsPerOrganization - busy, limits.evaluationRunsInFlight - this.#total);
+    return busy === 0 || room * 4 >= limits.evaluationRunsPerOrganization ? room : 0;
+  }
+
+  #start(organization: string, runs: readonly EvaluationRun[]): void {
+    if (runs.length === 0) return;
+    this.#count(organization, runs.length);
+    const batch = this.#runBatch(organization, runs).finally(() => this.#batches.delete(batch));
+    this.#batches.add(batch);
+  }
+
+  async #runBatch(organization: string, runs: readonly EvaluationRun[]): Promise<void> {
+    const { stores, spans, logger } = this.#deps;
+    const { signal } = this.#stopping;
+    try {
+      const evaluatorIds = [...new Set(runs.map((run) => run.evaluator_id))];
+      const [evaluators, logs, scores] = await Promise.all([
+        stores.evaluators.findAll(organization, evaluatorIds),
+        readLogs(spans, organization, runs, signal),
+        stores.scores.listOfLogs(organization, [...new Set(runs.map((run) => run.log_id))]),
+      ]);
+      const byId = new Map(evaluators.map((evaluator) => [evaluator.id, evaluator]));
+      const isScored = new Set(scores.map((score) => `${score.log_id} ${score.evaluator_id}`));
+      await Promise.all(
+        runs.map(async (run) => {
+          const isDone = isScored.has(`${run.log_id} ${run.evaluator_id}`);
+          const span = logs.get(run.log_id);
+          const result: RunResult = isDone
+            ? { kind: "dropped", run, costUsd: null }
+            : await this.#run(run, span, byId.get(run.evaluator_id));
+          this.#finisher.add(result);
+        }),
+      );
+    } catch (error) {
+      if (!signal.aborted) logger.warn({ err: error }, "a batch of evaluations could not be read; trying again");
+      for (const run of runs) this.#finisher.add({ kind: "retried", run, costUsd: null });
+    }
+  }
+
+  async #run(
+    run: EvaluationRun,
+    span: Parameters<typeof runEvaluation>[2]["span"],
+    evaluator: Evaluator | undefined,
+  ): Promise<RunResult> {
+    const { stores } = this.#deps;
+    const deps = { ...this.#deps, automations: stores.automations, runs: stores.evaluationRuns };
+    try {
+      return await runEvaluation(deps, run, { span, evaluator, signal: this.#stopping.signal });
+    } catch (error) {
+      this.#deps.logger.warn({ err: error }, "an evaluation failed on our side; trying again");
+      return { kind: "retried", run, costUsd: null };
+    }
+  }
+
+  #finished(results: readonly RunResult[]): void {
+    for (const result of results) {
+      this.#count(result.run.unique_organization_id, -1);
+      this.#deps.finished(result);
+    }
+    this.poke();
+  }
+
+  #count(organization: string, change: number): void {
+    this.#total += change;
+    const busy = (this.#inFlight.get(organization) ?? 0) + change;
+    if (busy === 0) this.#inFlight.delete(organization);
+    else this.#inFlight.set(organization, busy);
+  }
+
+  async #renew(): Promise<void> {
+    if (this.#total === 0) return;
+    const { stores, owner, now, logger } = this.#deps;
+    try {
+      await stores.evaluationRuns.renew(owner, new Date(now() + limits.evaluationLeaseMs).toISOString());
+    } catch (error) {
+      logger.warn({ err: error }, "the lease of evaluations could not be renewed; another node may take them over");
+    }
+  }
+}

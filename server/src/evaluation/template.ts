@@ -1,0 +1,28 @@
+import { isObject } from "../lib/json.ts";
+import { limits } from "../limits.ts";
+
+/**
+ * Puts values in the place of `{{name}}` and `{{name.member}}`. Values are inserted as text, once: braces within them
+ * mean nothing. What does not exist is empty, and what is long is cut.
+ */
+export function renderTemplate(template: string, values: Record<string, unknown>): string {
+  return template.replace(/\{\{\s*([\w.-]+)\s*\}\}/g, (_placeholder, path: string) => {
+    const text = textOf(valueAt(values, path));
+    return text.length <= limits.judgeValueChars ? text : `${text.slice(0, limits.judgeValueChars)} […]`;
+  });
+}
+
+/** A member named by the whole path comes before members of members: metadata keys may have dots. */
+function valueAt(values: Record<string, unknown>, path: string): unknown {
+  if (Object.hasOwn(values, path)) return values[path];
+  const dot = path.indexOf(".");
+  if (dot === -1) return undefined;
+  const name = path.slice(0, dot);
+  const inner = Object.hasOwn(values, name) ? values[name] : undefined;
+  return isObject(inner) ? valueAt(inner, path.slice(dot + 1)) : undefined;
+}
+
+function textOf(value: unknown): string {
+  if (value === undefined || value === null) return "";
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
