@@ -16,6 +16,7 @@ import { createPasswords } from "./auth/passwords.ts";
 import { loadSecretKey } from "./auth/secret-key.ts";
 import { createTokens } from "./auth/tokens.ts";
 import { composeEvaluation } from "./compose-evaluation.ts";
+import { composeGateway } from "./compose-gateway.ts";
 import { composeIngest } from "./compose-ingest.ts";
 import type { Config } from "./config.ts";
 import { createScoreSources } from "./filter/score-sources.ts";
@@ -107,7 +108,8 @@ async function compose(
   const passwords = createPasswords();
   const firstStart = await ensureFirstStart(stores, passwords, config, now);
   if (firstStart) onFirstStart?.(firstStart);
-  const tokens = createTokens(loadSecretKey(config.secretKeyPath, config.secretKey), now);
+  const secretKey = loadSecretKey(config.secretKeyPath, config.secretKey);
+  const tokens = createTokens(secretKey, now);
 
   const catalogue = createSpanCatalogue(createScoreSources());
   const evaluation = await composeEvaluation({ config, stores, spans, catalogue, registry, logger, cleanup, now });
@@ -116,6 +118,7 @@ async function compose(
     { registry, cleanup },
     { journal, spans, store: migration.store, deletions: stores.traceDeletions, subscribers, logger, now },
   );
+  const { chat } = composeGateway({ registry, cleanup }, { config, stores, secretKey, intake, logger, now });
   const logs = startLogJoining({ config, logger, registry, cleanup }, { spans, catalogue, intake, now });
   const retention = scheduleJob({ name: "retention", everyMs: limits.retentionEveryMs, logger }, (signal) =>
     enforceRetention({ organizations: stores.organizations, spans, instanceDays: config.retentionDays, now }, signal),
@@ -132,6 +135,7 @@ async function compose(
   const authenticator = createAuthenticator({ ...stores, tokens, nowMs: now });
   const endpoints = apiEndpoints({
     intake,
+    chat,
     logs,
     spans,
     traceDeletions,

@@ -136,6 +136,8 @@ export const limits = {
   upstreamOrigins: 256,
   upstreamConnections: 4_096,
   upstreamConnectMs: 10_000,
+  /** What the times for upstreams may be set to: what a timer can hold. */
+  upstreamMsMax: 2_147_483_647,
   upstreamKeepAliveMs: 15_000,
 
   // Gateway
@@ -143,6 +145,28 @@ export const limits = {
   upstreamEventBytes: 16 * MiB,
   /** What of an upstream's error is told. */
   upstreamMessageChars: 4096,
+  /** Body of one call. */
+  gatewayBodyBytes: 32 * MiB,
+  /** A whole answer of an upstream. */
+  upstreamReplyBytes: 64 * MiB,
+  /** Bytes of a stream that may come before its first content, until it is sent on all the same. */
+  heldStreamBytes: 256 * KiB,
+  /** How long the end of a stream may take after all that matters has come. */
+  upstreamTrailMs: 1_000,
+  /** How long an upstream that does not know `stream_options` is not asked with it. */
+  usageRefusalMs: 60 * 60 * 1_000,
+  /** Text of one answer that is recorded; more is passed on and left out of the span. */
+  recordedChars: 4 * MiB,
+  recordedChoices: 128,
+  recordedToolCalls: 1_024,
+  /** Spans of finished calls that wait for the journal; at either bound no further calls are taken. */
+  recordsWaiting: 20_000,
+  recordBytesWaiting: 256 * MiB,
+  recordBatch: 500,
+  recordBatchBytes: 32 * MiB,
+  recordRetryMinMs: 100,
+  recordRetryMaxMs: 5_000,
+  recordDrainPollMs: 5,
   /** Items of a list, or members of an object, within one service parameter. */
   serviceParamItems: 256,
   // Fan-out

@@ -5,6 +5,7 @@ import type { Tokens } from "../auth/tokens.ts";
 import { createThreadCatalogue } from "../filter/thread-fields.ts";
 import { createTraceCatalogue } from "../filter/trace-fields.ts";
 import type { Evaluation } from "../evaluation/evaluation.ts";
+import type { Chat } from "../gateway/chat.ts";
 import type { AnyEndpoint } from "../http/endpoint.ts";
 import type { SpanIntake } from "../ingest/accept.ts";
 import type { LogJoiner } from "../ingest/otlp/join-logs.ts";
@@ -38,6 +39,7 @@ import { listEvaluators } from "./evaluators/list-evaluators.ts";
 import { retrieveEvaluator } from "./evaluators/retrieve-evaluator.ts";
 import { runEvaluator } from "./evaluators/run-evaluator.ts";
 import { replaceEvaluator, updateEvaluator } from "./evaluators/update-evaluator.ts";
+import { createChatCompletion } from "./chat/create-chat-completion.ts";
 import { ingestSpans } from "./ingest/ingest-spans.ts";
 import { ingestOtlpLogs } from "./otlp/ingest-otlp-logs.ts";
 import { ingestOtlpMetrics } from "./otlp/ingest-otlp-metrics.ts";
@@ -67,6 +69,7 @@ import { shareTrace } from "./traces/share-trace.ts";
 
 export type ApiDeps = SpanReadDeps & {
   intake: SpanIntake;
+  chat: Chat;
   logs: LogJoiner;
   spans: SpanStore;
   traceDeletions: TraceDeletions;
@@ -91,6 +94,7 @@ export function apiEndpoints(deps: ApiDeps): AnyEndpoint[] {
     groupSpans(deps),
     retrieveSpan(deps),
     ingestSpans(deps),
+    createChatCompletion(deps),
     listTraces(traces),
     retrieveTrace(traces),
     shareTrace({ ...traces, ...stores }),

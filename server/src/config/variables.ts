@@ -94,10 +94,29 @@ export const variables = {
     "",
     "Private addresses the gateway may call.",
   ),
+  upstreamFirstByteMs: upstreamMs("FIRST_BYTE", "600000", "Time to the head of a provider's answer."),
+  upstreamIdleMs: upstreamMs("IDLE", "120000", "Time between two pieces of a provider's answer."),
+  upstreamTotalMs: upstreamMs("TOTAL", "1800000", "Time of one attempt altogether."),
 };
 
 /** Providers whose credentials the environment may hold, by the prefix of their variables. */
-export const providers = { openai: "OPENAI", anthropic: "ANTHROPIC", gemini: "GEMINI" } as const;
+export const providers = {
+  openai: "OPENAI",
+  anthropic: "ANTHROPIC",
+  gemini: "GEMINI",
+  azure: "AZURE_OPENAI",
+  groq: "GROQ",
+  together: "TOGETHER",
+  fireworks: "FIREWORKS",
+  deepseek: "DEEPSEEK",
+  mistral: "MISTRAL",
+  xai: "XAI",
+  openrouter: "OPENROUTER",
+  perplexity: "PERPLEXITY",
+  cerebras: "CEREBRAS",
+  ollama: "OLLAMA",
+  vllm: "VLLM",
+} as const;
 export type ProviderName = keyof typeof providers;
 
 export type ProviderVariables = { apiKey: Variable<Secret>; baseUrl: Variable<string> };
@@ -111,6 +130,10 @@ export function providerVariables(prefix: string): ProviderVariables {
 
 function variable<T, const F extends string | null>(name: string, parse: Parse<T>, fallback: F, description: string) {
   return { name, parse, fallback, description };
+}
+
+function upstreamMs<const F extends string>(name: string, fallback: F, what: string) {
+  return variable(`SPANWAY_UPSTREAM_${name}_MS`, integer(1, limits.upstreamMsMax), fallback, `${what} Milliseconds.`);
 }
 
 function perMinute<const F extends string>(name: string, fallback: F, what: string) {

@@ -9,3 +9,9 @@ export const paramsFields = productFamilies.map((family) => `${family}_params`);
 
 /** Request headers that hold them, as a JSON object in base64: `x-data-svc-params` and its legacy names. */
 export const paramsHeaders = productFamilies.map((family) => `x-data-${family}-params`);
+
+/** `x-svc-route-provider` and its legacy names: pins the provider of a gateway call. */
+export const routeProviderHeaders = productFamilies.map((family) => `x-${family}-route-provider`);
+
+/** `x-svc-beta` and its legacy names: comma-separated flags. */
+export const betaHeaders = productFamilies.map((family) => `x-${family}-beta`);

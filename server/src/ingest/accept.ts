@@ -22,11 +22,17 @@ export type RowOutcome = AcceptedRow | RefusedRow;
  * @throws ServiceError `unavailable` when the journal cannot take them; then none is accepted.
  */
 export type SpanIntake = {
-  accept(
-    bodies: readonly unknown[],
-    origin: SpanOrigin,
-    options?: { idempotencyKey?: string | undefined },
-  ): Promise<RowOutcome[]>;
+  accept(bodies: readonly unknown[], origin: SpanOrigin, options?: AcceptOptions): Promise<RowOutcome[]>;
+};
+
+export type AcceptOptions = {
+  /** Names a request that may be repeated. */
+  idempotencyKey?: string | undefined;
+  /**
+   * The ids of the rows, 16 bytes each (`newIdentity`), where they had to be known before: they are taken by rows whose
+   * identity does not follow from what they hold.
+   */
+  identities?: readonly Buffer[] | undefined;
 };
 
 export type SpanIntakeDeps = {
@@ -52,7 +58,7 @@ export function createSpanIntake({
   const nextReceivedNs = createReceiptClock(now);
 
   return {
-    async accept(bodies, origin, { idempotencyKey } = {}) {
+    async accept(bodies, origin, { idempotencyKey, identities } = {}) {
       const batch = createBatch({ journal, deletedTraces, nowMs: now() });
       const nested = createNestedJson(limits.bodyNodes);
       const outcomes = bodies.map((body, index): RowOutcome => {
@@ -61,6 +67,7 @@ export function createSpanIntake({
           prices,
           nested,
           idempotencyKey: idempotencyKey === undefined ? undefined : `${idempotencyKey}\n${index}`,
+          identity: identities?.[index],
         });
         if (!normalized.ok) return { ok: false, code: "validation_failed", errors: normalized.errors };
         return batch.add(normalized.span);

@@ -1,4 +1,4 @@
-import { hash } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
 import type { IdentityRecord } from "../storage/journal/identity-memory.ts";
 
 /**
@@ -22,6 +22,11 @@ export function spanIdentity(parts: {
     "hex",
   );
   return asUuid8(bytes);
+}
+
+/** A random identity: RFC 9562, version 4. */
+export function newIdentity(): Buffer {
+  return Buffer.from(randomUUID().replaceAll("-", ""), "hex");
 }
 
 // RFC 9562: version 8 is for ids whose bits the application defines.

@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import type { FieldErrors } from "../domain/errors.ts";
 import type { Environment } from "../domain/principal.ts";
 import { isObject } from "../lib/json.ts";
@@ -8,7 +7,7 @@ import { indexMetadata } from "../filter/metadata-index.ts";
 import { limits } from "../limits.ts";
 import type { Price, PriceBook } from "./enrich/price.ts";
 import type { NestedJson } from "./nested-json.ts";
-import { completeness, formatUuid, spanIdentity, spanVersion } from "./identity.ts";
+import { completeness, formatUuid, newIdentity, spanIdentity, spanVersion } from "./identity.ts";
 import { withOpenAiCalls } from "./otlp/messages/tool-calls.ts";
 import { readBody, type BodyValues } from "./read-body.ts";
 import { readUsage } from "./read-usage.ts";
@@ -59,7 +58,7 @@ const contentFields: ReadonlySet<string> = new Set([
  * Turns one span body, as JSON was parsed, into the row that is stored.
  *
  * `receivedNs` must rise from one call to the next: it dates the version. `idempotencyKey` names this row within a
- * request that may be repeated; `nested` is shared by the rows of a request.
+ * request that may be repeated; `identity` is the id of a row whose id does not follow from what it holds; `nested` is shared by the rows of a request.
  */
 export function normalizeSpan(
   body: unknown,
@@ -69,7 +68,14 @@ export function normalizeSpan(
     prices,
     nested,
     idempotencyKey,
-  }: { receivedNs: bigint; prices: PriceBook; nested: NestedJson; idempotencyKey?: string | undefined },
+    identity: given,
+  }: {
+    receivedNs: bigint;
+    prices: PriceBook;
+    nested: NestedJson;
+    idempotencyKey?: string | undefined;
+    identity?: Buffer | undefined;
+  },
 ): NormalizeResult {
   const read = readBody(body, nested);
   if (!read.ok) return read;
@@ -85,7 +91,7 @@ export function normalizeSpan(
     hasEnded: (times.latency ?? 0) > 0,
   });
   const version = spanVersion(rank, receivedNs);
-  const { identity, isIdentified } = identify(values, origin, idempotencyKey);
+  const { identity, isIdentified } = identify(values, origin, { idempotencyKey, given });
 
   const row: SpanRow = {
     organization_id: origin.organization_id,
@@ -115,7 +121,7 @@ export function normalizeSpan(
 function identify(
   values: BodyValues,
   { organization_id, environment }: SpanOrigin,
-  idempotencyKey: string | undefined,
+  { idempotencyKey, given }: { idempotencyKey: string | undefined; given: Buffer | undefined },
 ): { identity: Buffer; isIdentified: boolean } {
   const { trace_unique_id: trace, span_unique_id: span } = values;
   if (trace !== undefined && span !== undefined) {
@@ -126,15 +132,7 @@ function identify(
     const key = { organization_id, environment, trace: "\0idempotency-key", span: idempotencyKey };
     return { identity: spanIdentity(key), isIdentified: true };
   }
-  return { identity: randomIdentity(), isIdentified: false };
-}
-
-// RFC 9562, version 4.
-function randomIdentity(): Buffer {
-  const bytes = randomBytes(16);
-  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
-  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
-  return bytes;
+  return { identity: given ?? newIdentity(), isIdentified: false };
 }
 
 const failedStatuses = new Set(["error", "failed", "failure"]);

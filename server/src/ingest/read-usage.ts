@@ -24,6 +24,11 @@ export function readUsage(values: BodyValues): Usage | undefined {
   });
 }
 
+/** The usage that an object of an upstream's reply states; undefined where it holds no counts. */
+export function readUsageObject(usage: Record<string, unknown>): Usage | undefined {
+  return normalizeUsage(fromUsageObject(usage));
+}
+
 function fromUsageObject(usage: Record<string, unknown>): RawUsage {
   const promptDetails = firstObject(usage["prompt_tokens_details"], usage["input_tokens_details"]);
   const completionDetails = firstObject(usage["completion_tokens_details"], usage["output_tokens_details"]);

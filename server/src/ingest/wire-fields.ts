@@ -78,7 +78,9 @@ export const plainFields = {
   prompt_unit_price: read.money,
   completion_unit_price: read.money,
   usage: read.object,
+  usage_is_estimated: read.boolean,
   customer_params: read.object,
+  limit_info: read.object,
 } as const satisfies Record<string, Reader<unknown>>;
 
 export const derivedFields = {

@@ -33,7 +33,8 @@ const plain: Quirks = {
   path: (operation) => paths[operation],
   auth: bearer,
   streamUsage: "asked",
-  omit: [],
+  // The gateway does it.
+  omit: ["echo"],
 };
 
 const at = (baseUrl: string, differences: Partial<Quirks> = {}): Quirks => ({ ...plain, baseUrl, ...differences });
@@ -66,16 +67,3 @@ export const openaiShaped = {
 } as const satisfies Record<string, Quirks>;
 
 export type OpenaiShapedProvider = keyof typeof openaiShaped;
-
-/** What callers and tables call these providers beside their own names. */
-export const providerAliases: ReadonlyMap<string, OpenaiShapedProvider> = new Map([
-  ["azure_openai", "azure"],
-  ["azure-openai", "azure"],
-  ["together_ai", "together"],
-  ["togetherai", "together"],
-  ["fireworks_ai", "fireworks"],
-  ["mistralai", "mistral"],
-  ["mistral_ai", "mistral"],
-  ["x-ai", "xai"],
-  ["x_ai", "xai"],
-]);

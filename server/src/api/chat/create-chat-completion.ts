@@ -1,0 +1,42 @@
+import type { Chat } from "../../gateway/chat.ts";
+import { endpoint } from "../../http/endpoint.ts";
+import { limits } from "../../limits.ts";
+import { originOf } from "../request-logs/read-span-bodies.ts";
+import { chatBody, chatCompletion } from "./schemas.ts";
+
+export const createChatCompletion = (deps: { chat: Chat }) =>
+  endpoint({
+    id: "create_chat_completion",
+    method: "POST",
+    path: "/api/chat/completions",
+    aliases: ["/v1/chat/completions", "/chat/completions", "/api/v1/chat/completions"],
+    summary: "Create a chat completion",
+    description:
+      "Sends a chat to the provider of its model, in OpenAI's format whatever the provider, and records it as a span: " +
+      "`x-spanway-log-id` names it. Every parameter of OpenAI's is taken. Service parameters stand in the body, in " +
+      "`svc_params`, or in the header `X-Data-Svc-Params` as a JSON object in base64. `spanway/echo` answers without any " +
+      "provider.",
+    tags: ["Gateway"],
+    auth: "key",
+    permission: "spans:write",
+    dialect: "openai",
+    body: { kind: "raw", maxBytes: limits.gatewayBodyBytes, documents: chatBody },
+    success: {
+      status: 200,
+      schema: chatCompletion,
+      description: "A completion, or a stream of chunks where `stream` is true.",
+    },
+    errors: ["invalid_request", "payload_too_large", "upstream_failed", "rate_limited", "unavailable"],
+    async handler(context) {
+      await deps.chat.complete({
+        origin: originOf(context.principal, "gateway"),
+        bytes: context.body.bytes,
+        headers: context.headers,
+        signal: context.signal,
+        startedAtMs: context.startedAtMs,
+        elapsedMs: () => context.elapsedMs(),
+        response: context.hijack(),
+      });
+      return {} as never;
+    },
+  });

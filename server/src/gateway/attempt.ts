@@ -1,0 +1,222 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { Pools } from "../outgoing/pools.ts";
+import { ServiceError } from "../domain/errors.ts";
+import { isObject, parseJson } from "../lib/json.ts";
+import { limits } from "../limits.ts";
+import { createChatDigest, type ChatDigest } from "./chat-digest.ts";
+import { completionChunks } from "./completion-chunks.ts";
+import { Exchange, type ExchangeSink, type UpstreamTimeouts } from "./exchange.ts";
+import { readErrorWithin, readProblem } from "./providers/openai/problem.ts";
+import { openaiCall } from "./providers/openai/request.ts";
+import { BadReply, type CallFacts, type UpstreamCall, type UpstreamProblem } from "./providers/provider.ts";
+import type { ChatAsk } from "./read-chat-request.ts";
+import type { Attempt } from "./routing/plan.ts";
+import { createOpenaiSource, createTranslatedSource, type StreamSink, type StreamSource } from "./stream-source.ts";
+
+/** How one attempt ended. */
+export type AttemptEnd =
+  /** A whole reply: its bytes as they came where the upstream is OpenAI-shaped, and what is in it. */
+  | { kind: "reply"; bytes: Buffer | undefined; completion: Record<string, unknown> }
+  /** A stream that is complete. */
+  | { kind: "streamed" }
+  /** `hasContent`: some of the stream was sent on already, so that no other upstream may answer. */
+  | { kind: "problem"; problem: UpstreamProblem; hasContent: boolean }
+  | { kind: "gone" };
+
+export type AttemptDeps = { pools: Pools; timeouts: UpstreamTimeouts; now: () => number };
+
+/** One attempt of a call, with all that it writes to: the stream's reader and the digest. */
+export type AttemptRun = {
+  ask: ChatAsk;
+  attempt: Attempt;
+  facts: CallFacts;
+  signal: AbortSignal;
+  /** Whether the usage is asked for: not of upstreams that are known to refuse the question. */
+  asksUsage: boolean;
+  mapUsage: ((usage: Record<string, unknown>) => Record<string, unknown>) | undefined;
+  /** Told of the events of a stream; `attach` gives it the exchange to pause when the caller is slow. */
+  onEvents(events: Buffer | string, hasContent: boolean): void;
+  attach(exchange: Exchange): void;
+  onDigest(digest: ChatDigest): void;
+  onAdjusted(params: readonly string[]): void;
+};
+
+/** Makes one call of one upstream. Never rejects but for faults of ours. */
+export function runAttempt(deps: AttemptDeps, run: AttemptRun): Promise<AttemptEnd> {
+  let call: UpstreamCall;
+  try {
+    call = callOf(run, deps.now());
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    const [param] = Object.keys(error.errors ?? {});
+    const problem: UpstreamProblem = { kind: "request", status: 400, message: error.message, ...(param && { param }) };
+    return Promise.resolve({ kind: "problem", problem, hasContent: false });
+  }
+  if (call.adjusted !== undefined && call.adjusted.length > 0) run.onAdjusted(call.adjusted);
+  return new Promise((resolve, reject) => {
+    const reader = new ReplyReader(run, resolve, reject);
+    const exchange = new Exchange(reader, deps.timeouts);
+    reader.exchange = exchange;
+    run.attach(exchange);
+    if (run.signal.aborted) return resolve({ kind: "gone" });
+    run.signal.addEventListener("abort", reader.onGone, { once: true });
+    exchange.start(deps.pools, call, run.attempt.isOperatorHost ? "operator" : "guarded");
+    return undefined;
+  });
+}
+
+function callOf({ ask, attempt, asksUsage }: AttemptRun, nowMs: number): UpstreamCall {
+  const { target, translator, quirks } = attempt;
+  if (translator === undefined) return openaiCall(ask.body, target, { quirks, operation: "chat", asksUsage });
+  const { messages, body } = ask;
+  return translator.request({ ...body.forProvider, model: target.model, messages }, target, nowMs);
+}
+
+/** Reads the answer of one exchange, whatever it turns out to be: a stream, a whole reply or an error. */
+class ReplyReader implements ExchangeSink, StreamSink {
+  exchange: Exchange | undefined;
+  readonly #run: AttemptRun;
+  readonly #resolve: (end: AttemptEnd) => void;
+  readonly #reject: (error: unknown) => void;
+  #status = 0;
+  #headers: IncomingHttpHeaders = {};
+  #source: StreamSource | undefined;
+  #chunks: Buffer[] = [];
+  #bytes = 0;
+  #hasContent = false;
+  #isOver = false;
+
+  constructor(run: AttemptRun, resolve: (end: AttemptEnd) => void, reject: (error: unknown) => void) {
+    this.#run = run;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  readonly onGone = (): void => {
+    this.exchange?.abort();
+    this.#end({ kind: "gone" });
+  };
+
+  onHead(status: number, headers: IncomingHttpHeaders): void {
+    this.#status = status;
+    this.#headers = headers;
+    const isJson = /^application\/json\b/i.test(headers["content-type"] ?? "");
+    if (this.#run.ask.isStream && isSuccess(status) && !isJson) {
+      const { translator } = this.#run.attempt;
+      const options = this.#sourceOptions();
+      this.#source = translator
+        ? createTranslatedSource(translator.stream(this.#run.facts), options)
+        : createOpenaiSource(options);
+    }
+  }
+
+  onData(bytes: Buffer): void {
+    this.#guard(() => {
+      if (this.#source !== undefined) return this.#source.push(bytes);
+      this.#bytes += bytes.length;
+      if (this.#bytes <= limits.upstreamReplyBytes) {
+        this.#chunks.push(bytes);
+        return undefined;
+      }
+      this.exchange?.abort();
+      return this.#fail({ kind: "fault", status: this.#status, message: "The provider's answer is too large." });
+    });
+  }
+
+  onEnd(): void {
+    this.#guard(() => (this.#source === undefined ? this.#readWhole() : this.#source.end()));
+  }
+
+  onFailure(problem: UpstreamProblem): void {
+    this.#fail(problem);
+  }
+
+  onEvents(events: Buffer | string, hasContent: boolean): void {
+    if (hasContent) this.#hasContent = true;
+    this.#run.onEvents(events, hasContent);
+  }
+
+  onDone(): void {
+    this.exchange?.finish(limits.upstreamTrailMs);
+    this.#end({ kind: "streamed" });
+  }
+
+  onProblem(problem: UpstreamProblem): void {
+    this.exchange?.abort();
+    this.#fail(problem);
+  }
+
+  #sourceOptions(): Parameters<typeof createOpenaiSource>[0] {
+    const { ask, mapUsage } = this.#run;
+    const digest = createChatDigest();
+    this.#run.onDigest(digest);
+    return { digest, sink: this, wantsUsage: ask.wantsUsage, mapUsage };
+  }
+
+  #readWhole(): void {
+    const bytes = this.#chunks.length === 1 && this.#chunks[0] ? this.#chunks[0] : Buffer.concat(this.#chunks);
+    const { attempt, facts } = this.#run;
+    if (!isSuccess(this.#status)) return this.#fail(this.#problemOf(bytes));
+    if (attempt.translator !== undefined) {
+      return this.#replied(undefined, { ...attempt.translator.reply(bytes, facts) });
+    }
+    const parsed = parseJson(bytes);
+    if (!parsed.ok || !isObject(parsed.value)) throw new BadReply("The provider's answer is not a JSON object.");
+    const problem = readErrorWithin(parsed.value);
+    if (problem !== undefined) return this.#fail(problem);
+    if (!Array.isArray(parsed.value["choices"])) throw new BadReply("The provider's answer is no chat completion.");
+    return this.#replied(bytes, parsed.value);
+  }
+
+  #replied(bytes: Buffer | undefined, completion: Record<string, unknown>): void {
+    if (!this.#run.ask.isStream) return this.#end({ kind: "reply", bytes, completion });
+    // A whole completion although a stream was asked for: the caller gets a stream.
+    const source = createOpenaiSource(this.#sourceOptions());
+    for (const chunk of completionChunks(completion)) source.push(sseEvent(JSON.stringify(chunk)));
+    return source.push(sseEvent("[DONE]"));
+  }
+
+  #problemOf(bytes: Buffer): UpstreamProblem {
+    const { translator } = this.#run.attempt;
+    if (this.#status >= 300 && this.#status < 400) {
+      return { kind: "fault", status: this.#status, message: "The provider answered with a redirect." };
+    }
+    if (translator !== undefined) return translator.problem(this.#status, this.#headers, bytes);
+    return readProblem(this.#status, this.#headers, bytes);
+  }
+
+  /** What a translator throws of a reply is a fault of the upstream, all else one of ours. */
+  #guard(work: () => void): void {
+    if (this.#isOver) return;
+    try {
+      work();
+    } catch (error) {
+      this.exchange?.abort();
+      if (error instanceof BadReply) {
+        this.#fail({ kind: "fault", status: this.#status, message: error.message, code: "bad_reply" });
+        return;
+      }
+      this.#isOver = true;
+      this.#reject(error);
+    }
+  }
+
+  #fail(problem: UpstreamProblem): void {
+    this.#end({ kind: "problem", problem, hasContent: this.#hasContent });
+  }
+
+  #end(end: AttemptEnd): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#run.signal.removeEventListener("abort", this.onGone);
+    this.#resolve(end);
+  }
+}
+
+function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
+function sseEvent(data: string): Buffer {
+  return Buffer.from(`data: ${data}\n\n`);
+}

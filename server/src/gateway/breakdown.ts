@@ -1,0 +1,29 @@
+import type { CallLedger } from "./call-ledger.ts";
+import { readUsageObject } from "../ingest/read-usage.ts";
+
+/** The `request_breakdown` of an answer: what its span says, for the caller at once. Times are seconds, cost is USD. */
+export function breakdownOf(
+  ledger: CallLedger,
+  { costUsd, elapsedMs, isCached }: { costUsd: number | null; elapsedMs: number; isCached: boolean },
+): Record<string, unknown> {
+  const usage = ledger.usage && readUsageObject(ledger.usage);
+  return {
+    prompt_tokens: usage?.input ?? null,
+    completion_tokens: usage?.output ?? null,
+    cost: isCached ? 0 : costUsd,
+    prompt_messages: ledger.asked["messages"] ?? [],
+    completion_message: ledger.messages[0] ?? null,
+    model: ledger.model,
+    cached: isCached,
+    timestamp: new Date(ledger.startedAtMs + elapsedMs).toISOString(),
+    status_code: 200,
+    stream: ledger.stream,
+    latency: elapsedMs / 1e3,
+    scores: {},
+    category: "",
+    metadata: ledger.params.metadata ?? {},
+    routing_time: (ledger.routedMs ?? 0) / 1e3,
+    full_request: ledger.asked,
+    sentiment_score: 0,
+  };
+}

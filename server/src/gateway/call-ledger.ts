@@ -1,0 +1,163 @@
+import type { PriceBook } from "../ingest/enrich/price.ts";
+import { newIdentity } from "../ingest/identity.ts";
+import type { SpanOrigin } from "../ingest/normalize.ts";
+import { isObject } from "../lib/json.ts";
+import { usageOf, type ChatDigest } from "./chat-digest.ts";
+import { promptChars } from "./prompt-size.ts";
+import { costOf, estimateUsage } from "./usage-report.ts";
+import type { ServiceParams } from "./service-params.ts";
+
+/**
+ * What is known of one call, filled in as it goes on: its span is made of this, however the call ends. Times are
+ * milliseconds since the call arrived, but for `startedAtMs`, which is since the epoch.
+ */
+export type CallLedger = {
+  origin: SpanOrigin;
+  /** The span's identity, and its `unique_id` as the caller was told it. */
+  identity: Buffer;
+  startedAtMs: number;
+  /** The members of the caller's body without service parameters; empty where it could not be read. */
+  asked: Record<string, unknown>;
+  params: ServiceParams;
+  /** The parameters could not be read: nobody knows whether content may be kept. */
+  isUnread: boolean;
+  stream: boolean;
+  /** As it was asked for until an upstream is chosen, then as that upstream calls it. */
+  model: string;
+  provider: string;
+  attempts: number;
+  /** When the first attempt began. */
+  routedMs: number | undefined;
+  firstTokenMs: number | undefined;
+  endedMs: number;
+  statusCode: number;
+  /** What the caller was told. */
+  errorMessage: string | undefined;
+  /** The answer's messages, one for each choice. */
+  messages: Array<Record<string, unknown>>;
+  usage: Record<string, unknown> | undefined;
+  isUsageEstimated: boolean;
+  warnings: string[];
+  limitInfo: Record<string, unknown> | undefined;
+};
+
+/** That of a call that has just arrived. */
+export function newLedger({ origin, startedAtMs }: Pick<CallLedger, "origin" | "startedAtMs">): CallLedger {
+  return {
+    origin,
+    identity: newIdentity(),
+    startedAtMs,
+    asked: {},
+    params: {},
+    isUnread: true,
+    stream: false,
+    model: "",
+    provider: "",
+    attempts: 0,
+    routedMs: undefined,
+    firstTokenMs: undefined,
+    endedMs: 0,
+    statusCode: 200,
+    errorMessage: undefined,
+    messages: [],
+    usage: undefined,
+    isUsageEstimated: false,
+    warnings: [],
+    limitInfo: undefined,
+  };
+}
+
+/** Takes over what a stream said, so far. */
+export function takeDigest(ledger: CallLedger, digest: ChatDigest | undefined): void {
+  if (digest === undefined) return;
+  ledger.messages = digest.messages();
+  ledger.usage = digest.usage();
+  if (digest.isCut()) ledger.warnings.push("the completion was too long to be kept whole");
+  if (ledger.usage === undefined && ledger.messages.length > 0) estimateMissing(ledger, digest.chars());
+}
+
+/** Takes over a whole reply. */
+export function takeReply(ledger: CallLedger, completion: Record<string, unknown>): void {
+  ledger.messages = messagesOf(completion);
+  ledger.usage = usageOf(completion);
+  if (ledger.usage === undefined) estimateMissing(ledger, JSON.stringify(ledger.messages).length);
+}
+
+/** The upstream stated no usage, but some there was. */
+export function estimateMissing(ledger: CallLedger, completionChars: number): void {
+  ledger.usage = estimateUsage(promptChars(ledger.asked), completionChars);
+  ledger.isUsageEstimated = true;
+}
+
+/** In USD; null where model or usage are unknown. */
+export function costOfCall({ model, provider, usage, startedAtMs }: CallLedger, prices: PriceBook): number | null {
+  return costOf(prices, { model, provider, usage, atMs: startedAtMs });
+}
+
+function messagesOf(completion: Record<string, unknown>): Array<Record<string, unknown>> {
+  const choices = Array.isArray(completion["choices"]) ? (completion["choices"] as unknown[]) : [];
+  return choices.flatMap((choice) => (isObject(choice) && isObject(choice["message"]) ? [choice["message"]] : []));
+}
+
+/** Members of a request that are recorded under their own names. */
+const recordedNumbers = ["temperature", "max_tokens", "top_p", "frequency_penalty", "presence_penalty", "n"] as const;
+const recordedContent = ["tools", "tool_choice", "response_format", "stop"] as const;
+const recordedParams = [
+  "customer_identifier",
+  "customer_email",
+  "customer_name",
+  "customer_params",
+  "thread_identifier",
+  "session_identifier",
+  "trace_unique_id",
+  "span_unique_id",
+  "span_parent_id",
+  "trace_group_identifier",
+  "span_name",
+  "span_workflow_name",
+  "custom_identifier",
+  "group_identifier",
+  "evaluation_identifier",
+  "metadata",
+  "properties",
+  "positive_feedback",
+] as const satisfies ReadonlyArray<keyof ServiceParams>;
+
+/** The body of a call's span, as the intake reads it. With `disable_log` it holds nothing that was said. */
+export function spanOfCall(ledger: CallLedger): Record<string, unknown> {
+  const { asked, params } = ledger;
+  const omitsContent = ledger.isUnread || params.disable_log === true;
+  const startNs = BigInt(Math.round(ledger.startedAtMs * 1e3)) * 1_000n;
+  const span: Record<string, unknown> = {
+    log_type: "chat",
+    stream: ledger.stream,
+    model: ledger.model,
+    provider_id: ledger.provider,
+    start_time: startNs,
+    timestamp: startNs + BigInt(Math.round(ledger.endedMs * 1e6)),
+    latency: ledger.endedMs / 1e3,
+    status_code: ledger.statusCode,
+  };
+  if (ledger.routedMs !== undefined) span["routing_time"] = ledger.routedMs / 1e3;
+  if (ledger.firstTokenMs !== undefined) span["time_to_first_token"] = ledger.firstTokenMs / 1e3;
+  if (ledger.usage !== undefined) span["usage"] = ledger.usage;
+  if (ledger.isUsageEstimated) span["usage_is_estimated"] = true;
+  if (ledger.limitInfo !== undefined) span["limit_info"] = ledger.limitInfo;
+  if (ledger.warnings.length > 0) span["warnings"] = ledger.warnings;
+  for (const name of recordedParams) if (params[name] !== undefined) span[name] = params[name];
+  for (const name of recordedNumbers) if (typeof asked[name] === "number") span[name] = asked[name];
+  span["max_tokens"] ??= asked["max_completion_tokens"];
+  if (omitsContent) {
+    span["disable_log"] = true;
+    // An upstream's own words may quote what was said.
+    if (ledger.errorMessage !== undefined) span["error_message"] = `The call failed with status ${ledger.statusCode}.`;
+    return span;
+  }
+  for (const name of recordedContent) if (asked[name] !== undefined) span[name] = asked[name];
+  if (ledger.errorMessage !== undefined) span["error_message"] = ledger.errorMessage;
+  if (Array.isArray(asked["messages"])) span["prompt_messages"] = asked["messages"];
+  const [message] = ledger.messages;
+  if (message !== undefined) span["completion_message"] = message;
+  if (ledger.messages.length > 1) span["completion_messages"] = ledger.messages;
+  return span;
+}

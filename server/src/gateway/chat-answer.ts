@@ -1,0 +1,145 @@
+import type { OutgoingHttpHeaders } from "node:http";
+import { formatUuid } from "../ingest/identity.ts";
+import type { PriceBook } from "../ingest/enrich/price.ts";
+import type { AttemptEnd } from "./attempt.ts";
+import { breakdownOf } from "./breakdown.ts";
+import { costOfCall, takeDigest, takeReply, type CallLedger } from "./call-ledger.ts";
+import type { ChatCall } from "./chat.ts";
+import type { ChatDigest } from "./chat-digest.ts";
+import { answerError, answerWhole, ClientStream, type CallError } from "./client-answer.ts";
+import type { Exchange } from "./exchange.ts";
+import type { ChatAsk } from "./read-chat-request.ts";
+import { detailedUsage } from "./usage-report.ts";
+
+export const tokenBreakdown = "token-breakdown-2026-03-26";
+
+/** The answer to one caller: a whole body, a stream or an error, with what it asked to have beside the completion. */
+export class ChatAnswer {
+  readonly stream: ClientStream;
+  /** Of the stream that is under way. */
+  digest: ChatDigest | undefined;
+  /** What is held up while the caller reads slowly. */
+  exchange: Exchange | undefined;
+  /** Parameters that the provider was not asked for as the caller put them. */
+  adjusted: readonly string[] = [];
+  /** Time spent on upstreams so far, in milliseconds; the rest is ours. */
+  upstreamMs = 0;
+  readonly #call: ChatCall;
+  readonly #ledger: CallLedger;
+  readonly #prices: PriceBook;
+  #waitsForDrain = false;
+
+  constructor(call: ChatCall, ledger: CallLedger, prices: PriceBook) {
+    this.#call = call;
+    this.#ledger = ledger;
+    this.#prices = prices;
+    this.stream = new ClientStream(
+      call.response,
+      () => this.#headers(),
+      () => this.#holdUpstream(),
+    );
+  }
+
+  sendReply(ask: ChatAsk, { bytes, completion }: Extract<AttemptEnd, { kind: "reply" }>): void {
+    const ledger = this.#ledger;
+    takeReply(ledger, completion);
+    const isDetailed = ask.betas.has(tokenBreakdown) && ledger.usage !== undefined;
+    const isChanged = ask.echoes || isDetailed || ask.params.request_breakdown === true;
+    const body = isChanged
+      ? {
+          ...completion,
+          ...(isDetailed && ledger.usage && { usage: detailedUsage(ledger.usage) }),
+          ...this.#extras(ask),
+        }
+      : completion;
+    answerWhole(
+      this.#call.response,
+      200,
+      isChanged || bytes === undefined ? JSON.stringify(body) : bytes,
+      this.#headers(),
+    );
+  }
+
+  /** What the caller asked to have beside the completion. */
+  #extras(ask: ChatAsk): Record<string, unknown> {
+    return {
+      ...(ask.echoes && { prompt_messages: ask.messages }),
+      ...(ask.params.request_breakdown === true && { request_breakdown: this.#breakdown() }),
+    };
+  }
+
+  #breakdown(): Record<string, unknown> {
+    return breakdownOf(this.#ledger, {
+      costUsd: costOfCall(this.#ledger, this.#prices),
+      elapsedMs: this.#call.elapsedMs(),
+      isCached: false,
+    });
+  }
+
+  sendEnd(ask: ChatAsk): void {
+    const { digest } = this;
+    takeDigest(this.#ledger, digest);
+    const extras = this.#extras(ask);
+    if (digest !== undefined && Object.keys(extras).length > 0) {
+      const { request_breakdown } = extras;
+      const usage = this.#ledger.usage;
+      this.stream.writeJson({
+        id: digest.id() ?? `chatcmpl-${formatUuid(this.#ledger.identity)}`,
+        object: "chat.completion.chunk",
+        created: digest.created() ?? Math.floor(this.#call.startedAtMs / 1000),
+        model: digest.model() ?? this.#ledger.model,
+        choices:
+          request_breakdown === undefined ? [] : [{ index: 0, delta: {}, finish_reason: null, request_breakdown }],
+        ...(ask.wantsUsage && usage !== undefined && !this.#ledger.isUsageEstimated && { usage }),
+        ...extras,
+      });
+    }
+    this.stream.end();
+  }
+
+  /** A stream that fails after its first content. */
+  breakOff(error: CallError): void {
+    takeDigest(this.#ledger, this.digest);
+    this.#ledger.statusCode = 424;
+    this.#ledger.errorMessage = error.message;
+    this.stream.fail({ ...error, type: "upstream_error" });
+  }
+
+  refuse(error: CallError): void {
+    this.#ledger.statusCode = error.status;
+    this.#ledger.errorMessage = error.message;
+    if (this.#call.signal.aborted) return;
+    answerError(this.#call.response, error, this.#headers());
+  }
+
+  #headers(): OutgoingHttpHeaders {
+    const { identity, provider, model, attempts } = this.#ledger;
+    const headers: OutgoingHttpHeaders = {
+      "x-spanway-log-id": formatUuid(identity),
+      "x-spanway-attempts": attempts,
+      "x-spanway-overhead-ms": Math.max(0, this.#call.elapsedMs() - this.upstreamMs).toFixed(2),
+    };
+    if (attempts > 0) {
+      headers["x-spanway-provider"] = provider;
+      headers["x-spanway-model"] = headerText(model);
+    }
+    if (this.adjusted.length > 0) headers["x-spanway-adjusted"] = this.adjusted.map(headerText).join(", ");
+    return headers;
+  }
+
+  /** The caller reads slower than the upstream sends. */
+  #holdUpstream(): void {
+    this.exchange?.pause();
+    if (this.#waitsForDrain) return;
+    this.#waitsForDrain = true;
+    this.#call.response.once("drain", () => {
+      this.#waitsForDrain = false;
+      this.exchange?.resume();
+    });
+  }
+}
+
+/** Names come from callers and stand in headers: what does not belong there is left out. */
+function headerText(text: string): string {
+  return text.replace(/[^\x20-\x7e]/g, "?");
+}

@@ -1,0 +1,168 @@
+import { isObject } from "../lib/json.ts";
+import { limits } from "../limits.ts";
+
+/** What was said in a stream, gathered from its chunks: the messages as a whole reply would hold them, and the usage. */
+export type ChatDigest = {
+  /** Takes one chunk; whether it holds content: something a caller could already have used. */
+  add(chunk: Record<string, unknown>): boolean;
+  /** Whether every choice that was begun has its finish. */
+  isFinished(): boolean;
+  /** In the order of their index; empty where no content came. */
+  messages(): Array<Record<string, unknown>>;
+  finishReasons(): Array<string | null>;
+  /** The last usage that says something: upstreams send it once, on every chunk, or again and fuller. */
+  usage(): Record<string, unknown> | undefined;
+  /** The stream's own id and model, as of its first chunk. */
+  id(): string | undefined;
+  model(): string | undefined;
+  created(): number | undefined;
+  /** Whether text beyond the bound was left out. */
+  isCut(): boolean;
+  /** Characters of text and tool arguments, also of those that were left out. */
+  chars(): number;
+};
+
+type Call = { id: string | undefined; name: string; args: string };
+type Choice = {
+  content: string;
+  hasContent: boolean;
+  refusal: string;
+  reasoning: string;
+  calls: Map<number, Call>;
+  rest: Record<string, unknown>;
+  finish: string | null;
+};
+
+export function createChatDigest(): ChatDigest {
+  const choices = new Map<number, Choice>();
+  let usage: Record<string, unknown> | undefined;
+  let first: Record<string, unknown> | undefined;
+  let chars = 0;
+
+  const text = (value: unknown): string => {
+    if (typeof value !== "string") return "";
+    const room = limits.recordedChars - chars;
+    chars += value.length;
+    return value.length <= room ? value : value.slice(0, Math.max(0, room));
+  };
+
+  const choiceAt = (index: unknown): Choice | undefined => {
+    const key = typeof index === "number" ? index : 0;
+    let choice = choices.get(key);
+    if (choice === undefined && choices.size < limits.recordedChoices) {
+      const calls = new Map<number, Call>();
+      choice = { content: "", hasContent: false, refusal: "", reasoning: "", calls, rest: {}, finish: null };
+      choices.set(key, choice);
+    }
+    return choice;
+  };
+
+  /** Adds a delta; whether it says anything. */
+  const addDelta = (choice: Choice, delta: Record<string, unknown>): boolean => {
+    let hasContent = false;
+    for (const member of Object.keys(delta)) {
+      const value = delta[member];
+      if (member === "role" || isEmpty(value)) continue;
+      hasContent = true;
+      if (member === "content" && typeof value === "string") {
+        choice.content += text(value);
+        choice.hasContent = true;
+      } else if (member === "tool_calls") addCalls(choice.calls, value, text);
+      else if (member === "refusal") choice.refusal += text(value);
+      else if (member === "reasoning_content" || member === "reasoning") choice.reasoning += text(value);
+      else addRest(choice.rest, member, value);
+    }
+    return hasContent;
+  };
+
+  return {
+    add(chunk) {
+      first ??= chunk;
+      usage = usageOf(chunk) ?? usage;
+      const list = chunk["choices"];
+      if (!Array.isArray(list)) return false;
+      let hasContent = false;
+      for (const item of list as unknown[]) {
+        const choice = isObject(item) ? choiceAt(item["index"]) : undefined;
+        if (!isObject(item) || choice === undefined) continue;
+        const delta = item["delta"] ?? item["message"];
+        if (isObject(delta) && addDelta(choice, delta)) hasContent = true;
+        if (typeof item["finish_reason"] === "string" && item["finish_reason"] !== "") {
+          choice.finish = item["finish_reason"];
+          hasContent = true;
+        }
+      }
+      return hasContent;
+    },
+    isFinished: () => choices.size > 0 && Array.from(choices.values()).every(({ finish }) => finish !== null),
+    messages: () => inOrder(choices).map(messageOf),
+    finishReasons: () => inOrder(choices).map(({ finish }) => finish),
+    usage: () => usage,
+    id: () => textMember(first, "id"),
+    model: () => textMember(first, "model"),
+    created: () => (typeof first?.["created"] === "number" ? first["created"] : undefined),
+    isCut: () => chars > limits.recordedChars,
+    chars: () => chars,
+  };
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === null || value === undefined || value === "" || (Array.isArray(value) && value.length === 0);
+}
+
+function addCalls(calls: Map<number, Call>, value: unknown, text: (value: unknown) => string): void {
+  if (!Array.isArray(value)) return;
+  for (const [position, item] of (value as unknown[]).entries()) {
+    if (!isObject(item)) continue;
+    const index = typeof item["index"] === "number" ? item["index"] : position;
+    let call = calls.get(index);
+    if (call === undefined) {
+      if (calls.size >= limits.recordedToolCalls) continue;
+      calls.set(index, (call = { id: undefined, name: "", args: "" }));
+    }
+    if (typeof item["id"] === "string" && item["id"] !== "") call.id ??= item["id"];
+    const fn = item["function"];
+    if (!isObject(fn)) continue;
+    if (call.name === "") call.name = text(fn["name"]);
+    call.args += text(fn["arguments"]);
+  }
+}
+
+/** Members that not every provider has. Lists grow; of anything else the last one stands. */
+function addRest(rest: Record<string, unknown>, member: string, value: unknown): void {
+  const known = rest[member];
+  if (Array.isArray(value) && Array.isArray(known)) {
+    if (known.length < limits.recordedToolCalls) rest[member] = [...(known as unknown[]), ...(value as unknown[])];
+  } else if (known !== undefined || Object.keys(rest).length < limits.recordedChoices) rest[member] = value;
+}
+
+function inOrder(choices: Map<number, Choice>): Choice[] {
+  return [...choices.entries()].sort(([a], [b]) => a - b).map(([, choice]) => choice);
+}
+
+function messageOf({ content, hasContent, refusal, reasoning, calls, rest }: Choice): Record<string, unknown> {
+  const toolCalls = [...calls.entries()]
+    .sort(([a], [b]) => a - b)
+    .map(([, { id, name, args }]) => ({ id: id ?? "", type: "function", function: { name, arguments: args } }));
+  return {
+    role: "assistant",
+    content: hasContent || toolCalls.length === 0 ? content : null,
+    ...(toolCalls.length > 0 && { tool_calls: toolCalls }),
+    ...(refusal !== "" && { refusal }),
+    ...(reasoning !== "" && { reasoning_content: reasoning }),
+    ...rest,
+  };
+}
+
+function textMember(chunk: Record<string, unknown> | undefined, member: string): string | undefined {
+  const value = chunk?.[member];
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+/** The usage of a chunk or of a whole reply, where it says something; Groq also has it below `x_groq`. */
+export function usageOf(holder: Record<string, unknown>): Record<string, unknown> | undefined {
+  const own = holder["usage"];
+  if (isObject(own) && Object.values(own).some((value) => typeof value === "number")) return own;
+  const groq = holder["x_groq"];
+  return isObject(groq) && isObject(groq["usage"]) ? groq["usage"] : undefined;
+}

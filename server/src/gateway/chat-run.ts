@@ -1,0 +1,252 @@
+import { ServiceError } from "../domain/errors.ts";
+import { formatUuid, spanIdentity } from "../ingest/identity.ts";
+import { runAttempt, type AttemptEnd, type AttemptRun } from "./attempt.ts";
+import type { Admission } from "./budgets.ts";
+import { costOfCall, estimateMissing, newLedger, spanOfCall, takeDigest, type CallLedger } from "./call-ledger.ts";
+import { ChatAnswer, tokenBreakdown } from "./chat-answer.ts";
+import type { ChatCall, ChatDeps } from "./chat.ts";
+import { errorOfProblem, errorOfService, type CallError } from "./client-answer.ts";
+import { runEcho } from "./echo-attempt.ts";
+import { promptChars } from "./prompt-size.ts";
+import type { UpstreamProblem } from "./providers/provider.ts";
+import { readChatAsk, readMembers, withoutServiceParams, type ChatAsk } from "./read-chat-request.ts";
+import type { Attempt, Plan } from "./routing/plan.ts";
+import { builtInProvider } from "./routing/provider-table.ts";
+import { readServiceParams } from "./service-params.ts";
+import { costOf, detailedUsage, estimateUsage } from "./usage-report.ts";
+
+/** Completion tokens that are reserved for a call that does not bound them. */
+const estimatedCompletionTokens = 1_000;
+
+/** One call from its first byte to its span. */
+export class ChatRun {
+  readonly #deps: ChatDeps;
+  readonly #call: ChatCall;
+  readonly #ledger: CallLedger;
+  readonly #answer: ChatAnswer;
+  #admission: Admission | undefined;
+
+  constructor(deps: ChatDeps, call: ChatCall) {
+    this.#deps = deps;
+    this.#call = call;
+    this.#ledger = newLedger(call);
+    this.#answer = new ChatAnswer(call, this.#ledger, deps.prices);
+  }
+
+  /** Never rejects but for faults of ours, which are recorded as well. */
+  async run(): Promise<void> {
+    const ledger = this.#ledger;
+    try {
+      const error = await this.#proceed();
+      if (error !== undefined) this.#answer.refuse(error);
+    } catch (error) {
+      if (this.#call.signal.aborted) this.#markGone();
+      else if (error instanceof ServiceError) this.#answer.refuse(errorOfService(error));
+      else {
+        ledger.statusCode = 500;
+        ledger.errorMessage = "Something went wrong in the gateway.";
+        throw error;
+      }
+    } finally {
+      this.#record();
+    }
+  }
+
+  /** The error to answer with, where nothing was sent yet. */
+  async #proceed(): Promise<CallError | undefined> {
+    const ask = this.#read();
+    const { signal, origin } = this.#call;
+    const plan = await this.#deps.router.plan(
+      {
+        organizationId: origin.organization_id,
+        environment: origin.environment,
+        model: ask.model,
+        params: ask.params,
+        routeProvider: ask.routeProvider,
+        betas: ask.betas,
+        operation: "chat",
+      },
+      signal,
+    );
+    const refusal = await this.#admit(ask, plan.models[0] ?? ask.model);
+    return refusal ?? this.#walk(ask, plan);
+  }
+
+  #read(): ChatAsk {
+    const { bytes, headers, origin } = this.#call;
+    const ledger = this.#ledger;
+    const members = readMembers(bytes);
+    const forProvider = withoutServiceParams(members);
+    ledger.asked = forProvider;
+    ledger.stream = members["stream"] === true;
+    if (typeof members["model"] === "string") ledger.model = members["model"];
+    const params = readServiceParams(members, headers);
+    ledger.params = params;
+    ledger.isUnread = false;
+    const { trace_unique_id: trace, span_unique_id: span } = params;
+    if (trace !== undefined && span !== undefined) {
+      const { organization_id, environment } = origin;
+      ledger.identity = spanIdentity({ organization_id, environment, trace, span });
+    }
+    return readChatAsk({ bytes, members, forProvider }, params, headers);
+  }
+
+  async #admit(ask: ChatAsk, model: string): Promise<CallError | undefined> {
+    const { organization_id, environment } = this.#call.origin;
+    const { customer_identifier, customer_params } = ask.params;
+    const named = customer_identifier ?? customer_params?.["customer_identifier"];
+    const customer = typeof named === "string" && named !== "" ? named : undefined;
+    const admission = await this.#deps.budgets.admit({
+      organizationId: organization_id,
+      environment,
+      customerIdentifier: customer,
+      customerParams: customer_params,
+      estimateUsd: customer === undefined ? null : this.#estimateUsd(ask, model),
+    });
+    this.#admission = admission;
+    this.#ledger.limitInfo = admission.limitInfo;
+    if (admission.isAllowed) return undefined;
+    const { code, message, retryAfterS } = admission;
+    return {
+      status: 429,
+      message,
+      type: code,
+      param: null,
+      code,
+      headers: {
+        ...(code === "budget_exceeded" && { "x-should-retry": "false" }),
+        ...(retryAfterS !== undefined && { "retry-after": String(Math.ceil(retryAfterS)) }),
+      },
+    };
+  }
+
+  #estimateUsd({ body }: ChatAsk, model: string): number | null {
+    const { max_completion_tokens: newer, max_tokens: older, n } = body.members;
+    const bound = [newer, older].find((value) => typeof value === "number") ?? estimatedCompletionTokens;
+    const usage = estimateUsage(promptChars(body.forProvider), 0);
+    const completion_tokens = bound * (typeof n === "number" && n > 1 ? n : 1);
+    return costOf(this.#deps.prices, {
+      model,
+      provider: "",
+      usage: { prompt_tokens: usage["prompt_tokens"], completion_tokens },
+      atMs: this.#call.startedAtMs,
+    });
+  }
+
+  /** Goes through the plan until an upstream answers. */
+  async #walk(ask: ChatAsk, plan: Plan): Promise<CallError | undefined> {
+    let problem: UpstreamProblem | undefined;
+    for (;;) {
+      const step = await plan.next(problem);
+      if (step === undefined) return errorOfProblem(plan.lastProblem());
+      this.#answer.upstreamMs += step.waitedMs;
+      const end = await this.#attempt(ask, step.attempt, plan);
+      this.#deps.metrics.attempts.inc({ outcome: outcomeOf(end) });
+      if (end.kind === "reply") {
+        plan.report(step.attempt, "success");
+        this.#answer.sendReply(ask, end);
+        return undefined;
+      }
+      if (end.kind === "streamed") {
+        this.#answer.sendEnd(ask);
+        return undefined;
+      }
+      if (end.kind === "gone") {
+        plan.report(step.attempt, "aborted");
+        this.#markGone();
+        return undefined;
+      }
+      if (end.hasContent || this.#answer.stream.isOpen) {
+        this.#answer.breakOff(errorOfProblem(end.problem));
+        return undefined;
+      }
+      problem = end.problem;
+    }
+  }
+
+  async #attempt(ask: ChatAsk, attempt: Attempt, plan: Plan): Promise<AttemptEnd> {
+    const ledger = this.#ledger;
+    const { target, quirks, translator } = attempt;
+    ledger.attempts += 1;
+    ledger.provider = target.provider;
+    ledger.model = target.model;
+    ledger.routedMs ??= this.#call.elapsedMs();
+    const { usageRefusals } = this.#deps;
+    const isAskedFor = ask.isStream && translator === undefined && quirks.streamUsage === "asked";
+    const asksUsage = isAskedFor && usageRefusals.get(target.baseUrl) === undefined;
+    const end = await this.#once(ask, attempt, plan, asksUsage);
+    if (asksUsage && end.kind === "problem" && !end.hasContent && isAboutStreamOptions(end.problem)) {
+      // It does not know the question: asked without, it will answer.
+      usageRefusals.set(target.baseUrl, true);
+      return this.#once(ask, attempt, plan, false);
+    }
+    return end;
+  }
+
+  async #once(ask: ChatAsk, attempt: Attempt, plan: Plan, asksUsage: boolean): Promise<AttemptEnd> {
+    this.#answer.stream.reset();
+    this.#answer.digest = undefined;
+    const { signal, startedAtMs } = this.#call;
+    const beganMs = this.#call.elapsedMs();
+    let isReported = false;
+    const run: AttemptRun = {
+      ask,
+      attempt,
+      asksUsage,
+      signal,
+      facts: {
+        model: attempt.model,
+        id: `chatcmpl-${formatUuid(this.#ledger.identity)}`,
+        created: Math.floor(startedAtMs / 1000),
+      },
+      mapUsage: ask.betas.has(tokenBreakdown) ? detailedUsage : undefined,
+      attach: (exchange) => void (this.#answer.exchange = exchange),
+      onDigest: (digest) => void (this.#answer.digest = digest),
+      onAdjusted: (params) => void (this.#answer.adjusted = params),
+      onEvents: (events, hasContent) => {
+        if (!hasContent) return this.#answer.stream.hold(events);
+        if (!isReported) {
+          isReported = true;
+          const nowMs = this.#call.elapsedMs();
+          this.#ledger.firstTokenMs ??= nowMs;
+          this.#answer.upstreamMs += nowMs - beganMs;
+          plan.report(attempt, "success");
+        }
+        return this.#answer.stream.write(events);
+      },
+    };
+    const end = attempt.target.provider === builtInProvider ? runEcho(run) : await runAttempt(this.#deps, run);
+    if (!isReported) this.#answer.upstreamMs += this.#call.elapsedMs() - beganMs;
+    return end;
+  }
+
+  #markGone(): void {
+    this.#ledger.statusCode = 499;
+    this.#ledger.errorMessage = "The client closed the connection.";
+    takeDigest(this.#ledger, this.#answer.digest);
+    // What the upstream had begun is paid for.
+    if (this.#ledger.attempts > 0 && this.#ledger.usage === undefined) estimateMissing(this.#ledger, 0);
+  }
+
+  #record(): void {
+    const ledger = this.#ledger;
+    ledger.endedMs = this.#call.elapsedMs();
+    this.#deps.recorder.add({
+      body: spanOfCall(ledger),
+      origin: ledger.origin,
+      identity: ledger.identity,
+      bytes: this.#call.bytes.length + 2 * (this.#answer.digest?.chars() ?? 0) + 2_000,
+    });
+    if (this.#admission?.isAllowed !== true) return;
+    this.#admission.settle(ledger.usage === undefined ? 0 : costOfCall(ledger, this.#deps.prices));
+  }
+}
+
+function outcomeOf(end: AttemptEnd): string {
+  if (end.kind === "problem") return end.problem.kind;
+  return end.kind === "gone" ? "gone" : "success";
+}
+
+function isAboutStreamOptions({ kind, message, param }: UpstreamProblem): boolean {
+  return kind === "request" && /stream_options|include_usage/.test(`${param ?? ""} ${message}`);
+}

@@ -1,0 +1,59 @@
+import type { IncomingHttpHeaders, ServerResponse } from "node:http";
+import { ServiceError } from "../domain/errors.ts";
+import type { PriceBook } from "../ingest/enrich/price.ts";
+import type { SpanOrigin } from "../ingest/normalize.ts";
+import { ExpiringLru } from "../lib/expiring-lru.ts";
+import { limits } from "../limits.ts";
+import type { GatewayMetrics } from "../telemetry/gateway-metrics.ts";
+import type { AttemptDeps } from "./attempt.ts";
+import type { Budgets } from "./budgets.ts";
+import { ChatRun } from "./chat-run.ts";
+import type { Recorder } from "./recorder.ts";
+import type { Router } from "./routing/router.ts";
+
+/** One request for a chat completion, as it came over HTTP. The gateway writes the response and ends it. */
+export type ChatCall = {
+  origin: SpanOrigin;
+  bytes: Buffer;
+  headers: IncomingHttpHeaders;
+  /** Aborted when the caller leaves. */
+  signal: AbortSignal;
+  /** Milliseconds since the epoch at which the call arrived. */
+  startedAtMs: number;
+  elapsedMs(): number;
+  response: ServerResponse;
+};
+
+export type ChatDeps = AttemptDeps & {
+  router: Router;
+  budgets: Budgets;
+  recorder: Recorder;
+  prices: PriceBook;
+  metrics: GatewayMetrics;
+  /** Upstreams, by base URL, that refuse to be asked for the usage of a stream. */
+  usageRefusals: Pick<ExpiringLru<string, true>, "get" | "set">;
+};
+
+export type Chat = {
+  /** Answers a call, and records it as one span however it ends. @throws ServiceError `unavailable` when it cannot. */
+  complete(call: ChatCall): Promise<void>;
+};
+
+export function createChat(deps: Omit<ChatDeps, "usageRefusals">): Chat {
+  const usageRefusals = new ExpiringLru<string, true>({
+    maxEntries: limits.upstreamOrigins,
+    ttlMs: limits.usageRefusalMs,
+    nowMs: deps.now,
+  });
+  return {
+    async complete(call) {
+      if (deps.recorder.isFull()) {
+        deps.metrics.refusedFull.inc();
+        throw new ServiceError("unavailable", "Too many finished calls wait to be recorded. Please try again.", {
+          retryAfterS: 1,
+        });
+      }
+      await new ChatRun({ ...deps, usageRefusals }, call).run();
+    },
+  };
+}

@@ -1,0 +1,132 @@
+import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
+import { errorCodes, type ServiceError } from "../domain/errors.ts";
+import { limits } from "../limits.ts";
+import type { UpstreamProblem } from "./providers/provider.ts";
+
+/** An error in OpenAI's shape, with its status. */
+export type CallError = {
+  status: number;
+  message: string;
+  type: string;
+  param: string | null;
+  code: string | null;
+  headers?: OutgoingHttpHeaders;
+};
+
+/** What a caller is told of an upstream that did not answer: never a 401, which would blame the caller's own key. */
+export function errorOfProblem(problem: UpstreamProblem): CallError {
+  const { kind, message, type, param, code } = problem;
+  if (kind === "request") {
+    return { status: 400, message, type: type ?? "invalid_request_error", param: param ?? null, code: code ?? null };
+  }
+  const told = kind === "credential" ? "The provider refused the credential in use." : message;
+  return { status: 424, message: told, type: "upstream_error", param: null, code: code ?? "upstream_failed" };
+}
+
+/** A mistake of the caller's, or a state of ours, that was thrown. */
+export function errorOfService(error: ServiceError): CallError {
+  const status = errorCodes[error.code];
+  const [param] = Object.keys(error.errors ?? {});
+  const type = status === 424 ? "upstream_error" : status >= 500 ? "server_error" : "invalid_request_error";
+  const headers = error.retryAfterS === undefined ? {} : { "retry-after": String(Math.ceil(error.retryAfterS)) };
+  return { status, message: error.message, type, param: param ?? null, code: error.code, headers };
+}
+
+function errorBody({ message, type, param, code }: CallError): string {
+  return JSON.stringify({ error: { message, type, param, code } });
+}
+
+const common: OutgoingHttpHeaders = { "x-content-type-options": "nosniff" };
+
+/** Answers with one body. */
+export function answerWhole(
+  response: ServerResponse,
+  status: number,
+  body: Buffer | string,
+  headers: OutgoingHttpHeaders,
+): void {
+  response.writeHead(status, {
+    ...common,
+    "content-type": "application/json",
+    "content-length": typeof body === "string" ? Buffer.byteLength(body) : body.length,
+    "cache-control": "no-store",
+    ...headers,
+  });
+  response.end(body);
+}
+
+export function answerError(response: ServerResponse, error: CallError, headers: OutgoingHttpHeaders): void {
+  answerWhole(response, error.status, errorBody(error), { ...headers, ...error.headers });
+}
+
+const doneEvent = "data: [DONE]\n\n";
+
+/**
+ * The stream to a caller. Nothing of it is sent before its first content, so that until then another upstream may be
+ * asked; from then on what fails can only be told within the stream.
+ */
+export class ClientStream {
+  readonly #response: ServerResponse;
+  readonly #head: () => OutgoingHttpHeaders;
+  readonly #onFull: () => void;
+  #waiting: Array<Buffer | string> = [];
+  #waitingBytes = 0;
+  isOpen = false;
+
+  /** @param onFull told when the caller reads slower than it is sent to; the response's `drain` says when it goes on. */
+  constructor(response: ServerResponse, head: () => OutgoingHttpHeaders, onFull: () => void) {
+    this.#response = response;
+    this.#head = head;
+    this.#onFull = onFull;
+  }
+
+  /** Events before the first content: they wait for it, as long as they are few. */
+  hold(events: Buffer | string): void {
+    if (this.isOpen) return this.write(events);
+    this.#waiting.push(typeof events === "string" ? events : Buffer.from(events));
+    this.#waitingBytes += events.length;
+    if (this.#waitingBytes > limits.heldStreamBytes) this.#open();
+    return undefined;
+  }
+
+  /** Whole events. */
+  write(events: Buffer | string): void {
+    if (!this.isOpen) this.#open();
+    if (this.#response.destroyed) return;
+    if (!this.#response.write(events)) this.#onFull();
+  }
+
+  writeJson(value: unknown): void {
+    this.write(`data: ${JSON.stringify(value)}\n\n`);
+  }
+
+  end(): void {
+    this.write(doneEvent);
+    this.#response.end();
+  }
+
+  /** Tells of a failure after the first content, and ends. */
+  fail(error: CallError): void {
+    this.write(`data: ${errorBody(error)}\n\n`);
+    this.#response.end();
+  }
+
+  /** Forgets what waits: another upstream begins anew. */
+  reset(): void {
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+  }
+
+  #open(): void {
+    this.isOpen = true;
+    this.#response.writeHead(200, {
+      ...common,
+      "content-type": "text/event-stream; charset=utf-8",
+      "cache-control": "no-cache, no-store",
+      "x-accel-buffering": "no",
+      ...this.#head(),
+    });
+    for (const events of this.#waiting) this.#response.write(events);
+    this.reset();
+  }
+}

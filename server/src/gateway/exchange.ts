@@ -1,0 +1,207 @@
+import type { IncomingHttpHeaders } from "node:http";
+import * as zlib from "node:zlib";
+import type { Dispatcher } from "undici";
+import { AddressRefused } from "../outgoing/address-guard.ts";
+import type { ExchangeHandler, HostTrust, Pools } from "../outgoing/pools.ts";
+import type { UpstreamCall, UpstreamProblem } from "./providers/provider.ts";
+
+/** How long an upstream may take, in milliseconds. */
+export type UpstreamTimeouts = {
+  /** To the head of its answer. */
+  firstByteMs: number;
+  /** Between two pieces of its answer. */
+  idleMs: number;
+  /** Altogether, over all attempts of a call. */
+  totalMs: number;
+};
+
+/** Told of one exchange: a head, data, then either an end or a failure; nothing more after `abort`. */
+export type ExchangeSink = {
+  onHead(status: number, headers: IncomingHttpHeaders): void;
+  /** Decoded, where the upstream encoded its answer although it was asked not to. */
+  onData(bytes: Buffer): void;
+  onEnd(): void;
+  onFailure(problem: UpstreamProblem): void;
+};
+
+/**
+ * One request to an upstream and its answer, under our own clocks: time in which the reader holds the answer up counts
+ * for the total alone.
+ */
+export class Exchange implements ExchangeHandler {
+  readonly #sink: ExchangeSink;
+  readonly #timeouts: UpstreamTimeouts;
+  #controller: Dispatcher.DispatchController | undefined;
+  #decoder: zlib.Gunzip | undefined;
+  #quiet: NodeJS.Timeout | undefined;
+  #total: NodeJS.Timeout | undefined;
+  #isOver = false;
+  #isPaused = false;
+
+  constructor(sink: ExchangeSink, timeouts: UpstreamTimeouts) {
+    this.#sink = sink;
+    this.#timeouts = timeouts;
+  }
+
+  /** @param call its url is absolute. */
+  start(pools: Pools, call: UpstreamCall, trust: HostTrust): void {
+    const { firstByteMs, totalMs } = this.#timeouts;
+    this.#quiet = setTimeout(() => this.#late(`did not answer within ${firstByteMs} ms`), firstByteMs);
+    this.#total = setTimeout(() => this.#late("took longer than a call may"), totalMs);
+    const url = URL.parse(call.url);
+    if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "") {
+      this.#fail({ kind: "fault", status: 0, message: "The provider's address is not a plain http(s) URL." });
+      return;
+    }
+    const { method, headers, body } = call;
+    try {
+      pools.dispatch(url.origin, trust, { method, path: url.pathname + url.search, headers, body }, this);
+    } catch (error) {
+      this.onResponseError(undefined, error instanceof Error ? error : new Error("not sent"));
+    }
+  }
+
+  /** The answer is of no more use: the connection is cut, now or as soon as it is there. */
+  abort(): void {
+    if (this.#isOver) return;
+    this.#end();
+    this.#cut();
+  }
+
+  pause(): void {
+    if (this.#isPaused || this.#isOver) return;
+    this.#isPaused = true;
+    clearTimeout(this.#quiet);
+    this.#controller?.pause();
+    this.#decoder?.pause();
+  }
+
+  resume(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    if (!this.#isOver) this.#startIdle();
+    this.#controller?.resume();
+    this.#decoder?.resume();
+  }
+
+  /** All that matters has come. What follows is thrown away, so that the connection can be used again if little does. */
+  finish(waitMs: number): void {
+    if (this.#isOver) return;
+    this.#end();
+    this.resume();
+    this.#total = setTimeout(() => this.#cut(), waitMs).unref();
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#isOver) this.#cut();
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    if (this.#isOver || status < 200) return;
+    this.#startIdle();
+    const coding = headers["content-encoding"];
+    if (typeof coding === "string" && coding !== "identity" && coding !== "") this.#decode(coding.toLowerCase());
+    if (!this.#isOver) this.#sink.onHead(status, headers);
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, bytes: Buffer): void {
+    if (this.#isOver) return;
+    if (!this.#isPaused) this.#quiet?.refresh();
+    if (this.#decoder === undefined) this.#sink.onData(bytes);
+    else this.#decoder.write(bytes);
+  }
+
+  onResponseEnd(): void {
+    if (this.#isOver) {
+      clearTimeout(this.#total);
+      return;
+    }
+    if (this.#decoder !== undefined) this.#decoder.end();
+    else this.#complete();
+  }
+
+  onResponseError(_controller: unknown, error: Error): void {
+    this.#fail(problemOf(error));
+  }
+
+  #complete(): void {
+    if (this.#isOver) return;
+    this.#end();
+    this.#sink.onEnd();
+  }
+
+  #fail(problem: UpstreamProblem): void {
+    clearTimeout(this.#total);
+    if (this.#isOver) return;
+    this.#end();
+    this.#sink.onFailure(problem);
+  }
+
+  #late(what: string): void {
+    if (this.#isOver) return;
+    this.#fail({ kind: "fault", status: 0, message: `The provider ${what}.`, code: "timeout" });
+    this.#cut();
+  }
+
+  #startIdle(): void {
+    clearTimeout(this.#quiet);
+    const { idleMs } = this.#timeouts;
+    this.#quiet = setTimeout(() => this.#late(`sent nothing for ${idleMs} ms`), idleMs);
+  }
+
+  #end(): void {
+    this.#isOver = true;
+    clearTimeout(this.#quiet);
+    clearTimeout(this.#total);
+    this.#decoder?.destroy();
+  }
+
+  #cut(): void {
+    this.#controller?.abort(new Error("the answer is of no more use"));
+  }
+
+  #decode(coding: string): void {
+    const create = Object.hasOwn(decoders, coding) ? decoders[coding] : undefined;
+    if (create === undefined) {
+      this.#fail({ kind: "fault", status: 0, message: "The provider's answer is encoded in an unknown way." });
+      this.#cut();
+      return;
+    }
+    this.#decoder = create()
+      .on("data", (bytes: Buffer) => this.#isOver || this.#sink.onData(bytes))
+      .on("end", () => this.#complete())
+      .on("error", () => {
+        this.#fail({ kind: "fault", status: 0, message: "The provider's answer could not be decoded." });
+        this.#cut();
+      });
+  }
+}
+
+const flushing = { flush: zlib.constants.Z_SYNC_FLUSH, finishFlush: zlib.constants.Z_SYNC_FLUSH };
+
+const decoders: Record<string, () => zlib.Gunzip> = {
+  gzip: () => zlib.createGunzip(flushing),
+  "x-gzip": () => zlib.createGunzip(flushing),
+  deflate: () => zlib.createInflate(flushing),
+  br: () => zlib.createBrotliDecompress({ flush: zlib.constants.BROTLI_OPERATION_FLUSH }),
+  zstd: () => zlib.createZstdDecompress(),
+};
+
+/** What hindered an exchange, without addresses: they are no business of the caller. */
+function problemOf(error: Error): UpstreamProblem {
+  if (error instanceof AddressRefused) {
+    return { kind: "request", status: 0, message: "The provider's address is not allowed.", code: "address_refused" };
+  }
+  const code = (error as NodeJS.ErrnoException).code ?? "";
+  return { kind: "fault", status: 0, message: `The connection to the provider failed${words[code] ?? ""}.`, code };
+}
+
+const words: Record<string, string> = {
+  ECONNREFUSED: ": it was refused",
+  ECONNRESET: ": it was reset",
+  UND_ERR_SOCKET: ": it was closed",
+  UND_ERR_CONNECT_TIMEOUT: ": it took too long",
+  ENOTFOUND: ": its name is unknown",
+  EAI_AGAIN: ": its name cannot be resolved now",
+};

@@ -1,0 +1,23 @@
+import { isObject } from "../lib/json.ts";
+
+/** An image or a file is taken for this many characters: what is in it is not text. */
+const mediaChars = 2_000;
+
+/** Characters of the text that a chat sends, for estimates. */
+export function promptChars(asked: Record<string, unknown>): number {
+  const messages = Array.isArray(asked["messages"]) ? (asked["messages"] as unknown[]) : [];
+  const tools = asked["tools"] === undefined ? 0 : JSON.stringify(asked["tools"]).length;
+  return messages.reduce<number>((sum, message) => sum + messageChars(message), tools);
+}
+
+function messageChars(message: unknown): number {
+  if (!isObject(message)) return 0;
+  const { content, tool_calls } = message;
+  const calls = tool_calls === undefined ? 0 : JSON.stringify(tool_calls).length;
+  if (typeof content === "string") return content.length + calls;
+  if (!Array.isArray(content)) return calls;
+  return (content as unknown[]).reduce<number>((sum, part) => {
+    if (!isObject(part)) return sum;
+    return sum + (typeof part["text"] === "string" ? part["text"].length : mediaChars);
+  }, calls);
+}

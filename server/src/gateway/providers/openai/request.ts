@@ -1,0 +1,52 @@
+import type { Target, UpstreamCall } from "../provider.ts";
+import type { Operation, Quirks } from "../quirks.ts";
+
+/** The body of a request as the caller sent it, and what of it concerns the gateway. */
+export type CallerBody = {
+  bytes: Buffer;
+  /** Parsed, service parameters included. */
+  members: Record<string, unknown>;
+  /** The members without service parameters; the same object where there are none. */
+  forProvider: Record<string, unknown>;
+};
+
+/**
+ * The call to an OpenAI-shaped upstream. The caller's own bytes go out unless something in them has to change: then the
+ * body is written once more, long digits kept.
+ */
+export function openaiCall(
+  body: CallerBody,
+  target: Target,
+  { quirks, operation, asksUsage }: { quirks: Quirks; operation: Operation; asksUsage: boolean },
+): UpstreamCall {
+  const headers: Record<string, string> = {
+    "content-type": "application/json",
+    accept: body.members["stream"] === true ? "text/event-stream" : "application/json",
+    "accept-encoding": "identity",
+    "user-agent": "spanway",
+  };
+  if (target.credential.apiKey !== undefined) {
+    const [name, value] = quirks.auth(target.credential.apiKey);
+    headers[name] = value;
+  }
+  const url = target.baseUrl + quirks.path(operation, target);
+  return { method: "POST", url, headers, body: bodyOf(body, target.model, quirks, asksUsage) };
+}
+
+function bodyOf(
+  { bytes, members, forProvider }: CallerBody,
+  model: string,
+  quirks: Quirks,
+  asksUsage: boolean,
+): Buffer {
+  const options = members["stream_options"];
+  const changes: Record<string, unknown> = {};
+  if (members["model"] !== model) changes["model"] = model;
+  if (members["stream"] === true && asksUsage) {
+    const given = typeof options === "object" && options !== null ? (options as Record<string, unknown>) : {};
+    if (given["include_usage"] !== true) changes["stream_options"] = { ...given, include_usage: true };
+  } else if (options !== undefined) changes["stream_options"] = undefined;
+  for (const member of quirks.omit) if (members[member] !== undefined) changes[member] = undefined;
+  for (const _change in changes) return Buffer.from(JSON.stringify({ ...forProvider, ...changes }));
+  return forProvider === members ? bytes : Buffer.from(JSON.stringify(forProvider));
+}

@@ -1,0 +1,114 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { ServiceError } from "../domain/errors.ts";
+import { betaHeaders, routeProviderHeaders } from "../domain/product-families.ts";
+import { countJsonNodes } from "../lib/json-text.ts";
+import { exceedsShape, isObject, parseJson } from "../lib/json.ts";
+import { limits } from "../limits.ts";
+import type { CallerBody } from "./providers/openai/request.ts";
+import { isServiceParam, type ServiceParams } from "./service-params.ts";
+
+/** A chat completion as a caller asked for it. */
+export type ChatAsk = {
+  body: CallerBody;
+  params: ServiceParams;
+  /** "" where only `models` or a load balancing group name one. */
+  model: string;
+  messages: unknown[];
+  isStream: boolean;
+  /** The caller asked for a chunk with the usage of its stream. */
+  wantsUsage: boolean;
+  /** `echo`: the answer holds what was asked. */
+  echoes: boolean;
+  betas: ReadonlySet<string>;
+  routeProvider: string | undefined;
+};
+
+/** The members of a request's body. @throws ServiceError `invalid_request`, `payload_too_large` */
+export function readMembers(bytes: Buffer): Record<string, unknown> {
+  if (bytes.length > limits.bodyNodes && countJsonNodes(bytes, limits.bodyNodes) > limits.bodyNodes) {
+    throw new ServiceError(
+      "payload_too_large",
+      `The body must not hold more than ${limits.bodyNodes} keys and values.`,
+    );
+  }
+  const parsed = parseJson(bytes);
+  if (!parsed.ok) throw new ServiceError("invalid_request", `The body is ${parsed.message}.`);
+  if (!isObject(parsed.value)) throw new ServiceError("invalid_request", "The body must be a JSON object.");
+  if (exceedsShape(parsed.value, limits.spanDepth, limits.spanNodes) !== undefined) {
+    const bound = `nests deeper than ${limits.spanDepth} levels or holds more than ${limits.spanNodes} values`;
+    throw new ServiceError("invalid_request", `The body ${bound}.`);
+  }
+  return parsed.value;
+}
+
+/** @throws ServiceError `invalid_request` naming the parameter. */
+export function readChatAsk(body: CallerBody, params: ServiceParams, headers: IncomingHttpHeaders): ChatAsk {
+  const { members } = body;
+  const { model, messages, stream, echo, stream_options: options } = members;
+  if (model !== undefined && model !== null && (typeof model !== "string" || model.length > limits.identifierChars)) {
+    throw bad("model", `must be a string of at most ${limits.identifierChars} characters`);
+  }
+  const namesNone = model === undefined || model === null || model === "";
+  if (namesNone && (params.models ?? params.load_balance_group ?? params.load_balance_models) === undefined) {
+    throw bad("model", "must name a model");
+  }
+  if (!Array.isArray(messages) || messages.length === 0)
+    throw bad("messages", "must be a list of at least one message");
+  for (const [index, message] of (messages as unknown[]).entries()) {
+    if (!isObject(message)) throw bad(`messages.${index}`, "must be an object");
+    if (typeof message["role"] !== "string") throw bad(`messages.${index}.role`, "must be a string");
+  }
+  flagOrAbsent("stream", stream);
+  flagOrAbsent("echo", echo);
+  within("temperature", members["temperature"], 0, 2);
+  within("frequency_penalty", members["frequency_penalty"], -2, 2);
+  within("presence_penalty", members["presence_penalty"], -2, 2);
+  return {
+    body,
+    params,
+    model: namesNone ? "" : model,
+    messages: messages as unknown[],
+    isStream: stream === true,
+    wantsUsage: isObject(options) && options["include_usage"] === true,
+    echoes: echo === true,
+    betas: betasOf(headers),
+    routeProvider: firstHeader(headers, routeProviderHeaders),
+  };
+}
+
+/** The same object where it holds none. */
+export function withoutServiceParams(members: Record<string, unknown>): Record<string, unknown> {
+  const names = Object.keys(members);
+  if (!names.some(isServiceParam)) return members;
+  return Object.fromEntries(names.filter((name) => !isServiceParam(name)).map((name) => [name, members[name]]));
+}
+
+const noBetas: ReadonlySet<string> = new Set();
+
+function betasOf(headers: IncomingHttpHeaders): ReadonlySet<string> {
+  const sent = betaHeaders.flatMap((name) => headers[name] ?? []);
+  return sent.length === 0 ? noBetas : new Set(sent.flatMap((text) => text.split(",")).map((flag) => flag.trim()));
+}
+
+function firstHeader(headers: IncomingHttpHeaders, names: readonly string[]): string | undefined {
+  for (const name of names) {
+    const value = headers[name];
+    if (typeof value === "string" && value !== "") return value;
+  }
+  return undefined;
+}
+
+function flagOrAbsent(name: string, value: unknown): void {
+  if (value !== undefined && value !== null && typeof value !== "boolean") throw bad(name, "must be true or false");
+}
+
+function within(name: string, value: unknown, min: number, max: number): void {
+  if (value === undefined || value === null) return;
+  if (typeof value !== "number" || !(value >= min && value <= max)) {
+    throw bad(name, `must be a number from ${min} to ${max}`);
+  }
+}
+
+function bad(param: string, message: string): ServiceError {
+  return new ServiceError("invalid_request", `${param} ${message}.`, { errors: { [param]: [message] } });
+}

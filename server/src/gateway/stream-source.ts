@@ -1,0 +1,167 @@
+import { isObject, parseJson } from "../lib/json.ts";
+import { createSseSplitter, SseBlockTooLong } from "../lib/sse.ts";
+import { limits } from "../limits.ts";
+import { usageOf, type ChatDigest } from "./chat-digest.ts";
+import { readErrorWithin } from "./providers/openai/problem.ts";
+import type { ChatStreamTranslator, StreamStep, UpstreamProblem } from "./providers/provider.ts";
+
+/** What comes of an upstream's stream, in order; nothing after `onDone` or `onProblem`. */
+export type StreamSink = {
+  /** Whole events for the caller. `hasContent`: a caller could use something in them. */
+  onEvents(events: Buffer | string, hasContent: boolean): void;
+  onDone(): void;
+  onProblem(problem: UpstreamProblem): void;
+};
+
+/** Reads one upstream's stream, gathers it in the digest and makes the caller's stream of it. */
+export type StreamSource = {
+  push(bytes: Buffer): void;
+  /** The upstream closed. What was not complete ends in a problem, never in a made-up finish. */
+  end(): void;
+};
+
+type SourceOptions = {
+  digest: ChatDigest;
+  sink: StreamSink;
+  wantsUsage: boolean;
+  /** Rewrites the usage that the caller asked for. */
+  mapUsage?: ((usage: Record<string, unknown>) => Record<string, unknown>) | undefined;
+};
+
+const truncated: UpstreamProblem = {
+  kind: "fault",
+  status: 200,
+  message: "The provider's stream ended before it was complete.",
+  code: "stream_truncated",
+};
+
+/**
+ * An OpenAI-shaped stream: events go on byte for byte, but for comments and broken ones, and for the usage where the
+ * caller did not ask.
+ */
+export function createOpenaiSource({ digest, sink, wantsUsage, mapUsage }: SourceOptions): StreamSource {
+  const splitter = createSseSplitter(limits.upstreamEventBytes);
+  let isOver = false;
+  /** Events that follow each other in memory and go on together. */
+  let run: Buffer | undefined;
+  let runHasContent = false;
+
+  const flush = (): void => {
+    if (run === undefined) return;
+    const events = run;
+    run = undefined;
+    sink.onEvents(events, runHasContent);
+    runHasContent = false;
+  };
+  const pass = (raw: Buffer, hasContent: boolean): void => {
+    const isNext = run !== undefined && raw.buffer === run.buffer && raw.byteOffset === run.byteOffset + run.byteLength;
+    if (run !== undefined && isNext) run = Buffer.from(run.buffer, run.byteOffset, run.byteLength + raw.byteLength);
+    else {
+      flush();
+      run = raw;
+    }
+    runHasContent ||= hasContent;
+  };
+  const finish = (problem?: UpstreamProblem): void => {
+    flush();
+    isOver = true;
+    if (problem === undefined) sink.onDone();
+    else sink.onProblem(problem);
+  };
+
+  const take = (raw: Buffer, data: string): void => {
+    if (data === "[DONE]") return finish();
+    const chunk = parseChunk(data);
+    // Keep-alives that are no comments, and the like: no client could read them.
+    if (chunk === undefined) return undefined;
+    const problem = readErrorWithin(chunk);
+    if (problem !== undefined) return finish(problem);
+    const hasContent = digest.add(chunk);
+    if (!hasContent && isUsageAlone(chunk)) {
+      if (!wantsUsage) return undefined;
+      const usage = usageOf(chunk);
+      if (mapUsage !== undefined && usage !== undefined) {
+        flush();
+        return sink.onEvents(`data: ${JSON.stringify({ ...chunk, usage: mapUsage(usage) })}\n\n`, false);
+      }
+    }
+    return pass(raw, hasContent);
+  };
+
+  return {
+    push(bytes) {
+      if (isOver) return;
+      try {
+        for (const { raw, data } of splitter.push(bytes)) {
+          if (data !== undefined) take(raw, data);
+          if (isOver) return;
+        }
+      } catch (error) {
+        if (!(error instanceof SseBlockTooLong)) throw error;
+        return finish({ kind: "fault", status: 200, message: "The provider sent an event that is too large." });
+      }
+      return flush();
+    },
+    end() {
+      if (isOver) return;
+      finish(digest.isFinished() ? undefined : truncated);
+    },
+  };
+}
+
+function parseChunk(data: string): Record<string, unknown> | undefined {
+  // Most texts hold nothing that the plain parser gets wrong.
+  try {
+    const value: unknown = data.includes("\\u") ? parsed(data) : JSON.parse(data);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function parsed(data: string): unknown {
+  const result = parseJson(Buffer.from(data));
+  return result.ok ? result.value : undefined;
+}
+
+function isUsageAlone(chunk: Record<string, unknown>): boolean {
+  const choices = chunk["choices"];
+  const isBare = choices === undefined || choices === null || (Array.isArray(choices) && choices.length === 0);
+  return isBare && isObject(chunk["usage"]);
+}
+
+/** A stream of another wire, by its provider's translator. */
+export function createTranslatedSource(
+  translator: ChatStreamTranslator,
+  { digest, sink, wantsUsage, mapUsage }: SourceOptions,
+): StreamSource {
+  let isOver = false;
+
+  const take = (step: StreamStep, isEnd: boolean): void => {
+    let events = "";
+    let hasContent = false;
+    for (const chunk of step.chunks) {
+      const { usage, ...rest } = chunk;
+      if (digest.add(chunk)) hasContent = true;
+      if (usage === undefined) events += `data: ${JSON.stringify(chunk)}\n\n`;
+      else if (wantsUsage) {
+        events += `data: ${JSON.stringify({ ...rest, usage: mapUsage ? mapUsage(usage) : usage })}\n\n`;
+      } else if (rest.choices.length > 0) events += `data: ${JSON.stringify(rest)}\n\n`;
+    }
+    if (events !== "") sink.onEvents(events, hasContent);
+    if (step.problem === undefined && step.isDone !== true && !isEnd) return;
+    isOver = true;
+    if (step.problem !== undefined) sink.onProblem(step.problem);
+    else if (step.isDone === true) sink.onDone();
+    else sink.onProblem(truncated);
+  };
+
+  return {
+    push(bytes) {
+      if (!isOver) take(translator.push(bytes), false);
+    },
+    end() {
+      if (!isOver) take(translator.end(), true);
+    },
+  };
+}

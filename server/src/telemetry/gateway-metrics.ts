@@ -1,0 +1,46 @@
+import { Counter, Gauge, type Registry } from "prom-client";
+
+/** What an operator watches of the gateway. Nothing that a caller chose is a label. */
+export type GatewayMetrics = {
+  attempts: Counter<"outcome">;
+  retries: Counter<"kind">;
+  recordRetries: Counter;
+  recordsLost: Counter;
+  refusedFull: Counter;
+  poolEvictions: Counter;
+  coolDownsDropped: Counter;
+  /** Shows how many records wait. */
+  watchRecords(read: () => number): void;
+};
+
+export function createGatewayMetrics(registry: Registry): GatewayMetrics {
+  const registers = [registry];
+  const counter = (name: string, help: string): Counter => new Counter({ name, help, registers });
+  return {
+    attempts: new Counter({
+      name: "spanway_gateway_attempts_total",
+      help: "Calls made of upstreams, by how they ended",
+      labelNames: ["outcome"],
+      registers,
+    }),
+    retries: new Counter({
+      name: "spanway_gateway_retries_total",
+      help: "Further attempts of a call, with the same model or the next",
+      labelNames: ["kind"],
+      registers,
+    }),
+    recordRetries: counter("spanway_gateway_record_retries_total", "Times that the journal took no spans of calls"),
+    recordsLost: counter("spanway_gateway_records_lost_total", "Spans of calls that were never recorded"),
+    refusedFull: counter("spanway_gateway_refusals_total", "Calls refused because too many spans wait for the journal"),
+    poolEvictions: counter("spanway_upstream_pool_evictions_total", "Pools of connections closed to make room"),
+    coolDownsDropped: counter("spanway_gateway_cool_downs_dropped_total", "Cool-downs forgotten to make room"),
+    watchRecords(read) {
+      const gauge: Gauge = new Gauge({
+        name: "spanway_gateway_records_waiting",
+        help: "Spans of finished calls that are not in the journal yet",
+        registers,
+        collect: () => gauge.set(read()),
+      });
+    },
+  };
+}

@@ -1,0 +1,295 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { chunk, completion, done, eventsOf, helloStream, question, textOf, usageChunk } from "../support/chat.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { answers, streams } from "../support/scripted-upstream.ts";
+import { retrieveSpan } from "../support/spans.ts";
+import type { Answer, Row } from "../support/test-client.ts";
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startTestGateway();
+});
+afterAll(() => gateway.stop());
+beforeEach(() => gateway.upstream.script(answers(200, completion())));
+
+const path = "/api/chat/completions";
+const chat = (members: Row = {}): Row => ({ model: "gpt-4o", messages: [question], ...members });
+const complete = (members: Row = {}, headers: Record<string, string> = {}): Promise<Answer> =>
+  gateway.app.prod.post(path, chat(members), headers);
+const spanOf = (answer: Answer): Promise<Row> => retrieveSpan(gateway.app.prod, answer.headers.get("x-spanway-log-id"));
+const lastBody = (): Row => JSON.parse(gateway.upstream.requests.at(-1)?.body ?? "") as Row;
+const errorOf = (answer: Answer): Row => (answer.json as { error: Row }).error;
+const inBase64 = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64");
+
+describe("POST /api/chat/completions sends a chat completion", () => {
+  test("and gives the answer back byte for byte, on every alias", async () => {
+    for (const alias of [path, `${path}/`, "/v1/chat/completions", "/chat/completions"]) {
+      const answer = await gateway.app.prod.post(alias, chat());
+      expect([alias, answer.status, answer.text]).toEqual([alias, 200, JSON.stringify(completion())]);
+    }
+  });
+
+  test("whose request goes on byte for byte when nothing in it is the gateway's", async () => {
+    const sent = `{ "model":"gpt-4o",\n "messages":[{"role":"user","content":"h\\u00e9"}], "seed": 12345678901234567890 }`;
+    await gateway.app.prod.post(path, sent);
+    expect(gateway.upstream.requests.at(-1)?.body).toBe(sent);
+    expect(gateway.upstream.requests.at(-1)?.path).toBe("/v1/chat/completions");
+  });
+
+  test("and keeps long digits and unknown parameters where the body has to change", async () => {
+    const members = `"messages":[{"role":"user","content":"x"}],"seed":12345678901234567890,"some_new_parameter":{"a":[1.50]}`;
+    await gateway.app.prod.post(path, `{"model":"openai/gpt-4o",${members},"metadata":{"a":1}}`);
+    expect(gateway.upstream.requests.at(-1)?.body).toBe(`{"model":"gpt-4o",${members.replace("1.50", "1.5")}}`);
+  });
+
+  test("with server-sent events when stream is true", async () => {
+    gateway.upstream.script(streams(...helloStream, usageChunk(), done));
+    const answer = await complete({ stream: true });
+    expect(answer.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
+    expect(answer.text).toBe([...helloStream, done].join(""));
+    expect(await spanOf(answer)).toMatchObject({ stream: true, status_code: 200, prompt_tokens: 10 });
+  });
+
+  test("logged as one span with what was asked, answered and used", async () => {
+    const tools = [{ type: "function", function: { name: "f", parameters: { type: "object" } } }];
+    const params = {
+      tools,
+      temperature: 0.5,
+      max_tokens: 7,
+      stop: ["x"],
+      customer_identifier: "c1",
+      thread_identifier: "t1",
+    };
+    const answer = await complete({ ...params, metadata: { a: 1, b: { c: true } } });
+    expect(await spanOf(answer)).toMatchObject({
+      log_type: "chat",
+      log_method: "gateway",
+      model: "gpt-4o",
+      provider_id: "openai",
+      prompt_messages: [question],
+      completion_message: { role: "assistant", content: "Hello." },
+      prompt_tokens: 10,
+      completion_tokens: 2,
+      cost: 0.000045,
+      ...params,
+      metadata: { a: 1, b: { c: true } },
+      limit_info: { is_allowed: true },
+      environment: "prod",
+    });
+    const { results } = await gateway.app.prod.waitForSpans(1, { customer_identifier: "c1" });
+    expect(results.length).toBe(1);
+  });
+
+  test("under the headers that name its log, provider, model, attempts and our share of the time", async () => {
+    const { headers } = await complete({}, { "x-request-id": "mine" });
+    expect(headers.get("x-request-id")).toBe("mine");
+    expect(headers.get("x-spanway-provider")).toBe("openai");
+    expect(headers.get("x-spanway-model")).toBe("gpt-4o");
+    expect(headers.get("x-spanway-attempts")).toBe("1");
+    expect(Number(headers.get("x-spanway-overhead-ms"))).toBeGreaterThan(0);
+  });
+});
+
+describe("service parameters", () => {
+  test("stand in the body, in svc_params or in the header, and none of them reaches the provider", async () => {
+    const answer = await complete(
+      { customer_identifier: "body", svc_params: { customer_identifier: "nested", thread_identifier: "nested" } },
+      { "X-Data-Svc-Params": inBase64({ thread_identifier: "header", custom_identifier: "header" }) },
+    );
+    expect(await spanOf(answer)).toMatchObject({
+      customer_identifier: "body",
+      thread_identifier: "nested",
+      custom_identifier: "header",
+    });
+    expect(lastBody()).toEqual(chat());
+    expect(Object.keys(gateway.upstream.requests.at(-1)?.headers ?? {})).not.toContain("x-data-svc-params");
+  });
+
+  test("that are wrong are answered with 400 naming them, in OpenAI's shape, and logged", async () => {
+    const answer = await complete({ svc_params: { retries: "many" } });
+    expect(answer.status).toBe(400);
+    expect(errorOf(answer)).toEqual({
+      message: expect.stringContaining("svc_params.retries"),
+      type: "invalid_request_error",
+      param: "svc_params.retries",
+      code: "invalid_request",
+    });
+    expect(await spanOf(answer)).toMatchObject({ status_code: 400, prompt_messages: null, is_log_omitted: true });
+  });
+
+  test("disable_log keeps nothing that was said", async () => {
+    gateway.upstream.script(answers(400, { error: { message: "bad: Say hello." } }));
+    for (const script of [answers(200, completion()), answers(400, { error: { message: "bad: Say hello." } })]) {
+      gateway.upstream.script(script);
+      const span = await spanOf(await complete({ disable_log: true, tools: [{ type: "function" }], stop: ["hello"] }));
+      expect(JSON.stringify(span)).not.toMatch(/[Hh]ello/);
+      expect(span).toMatchObject({ is_log_omitted: true, tools: null, model: "gpt-4o" });
+    }
+  });
+
+  test("request_breakdown adds what the span says: to the body, or as the last chunk of a stream", async () => {
+    const whole = await complete({ request_breakdown: true, metadata: { a: 1 } });
+    const told = {
+      prompt_tokens: 10,
+      completion_tokens: 2,
+      cost: 0.000045,
+      prompt_messages: [question],
+      completion_message: { role: "assistant", content: "Hello." },
+      model: "gpt-4o",
+      cached: false,
+      status_code: 200,
+      scores: {},
+      category: "",
+      sentiment_score: 0,
+    };
+    expect(whole.json).toEqual({
+      ...completion(),
+      request_breakdown: expect.objectContaining({ ...told, stream: false, metadata: { a: 1 }, full_request: chat() }),
+    });
+
+    gateway.upstream.script(streams(...helloStream, usageChunk(), done));
+    const events = eventsOf((await complete({ request_breakdown: true, stream: true })).text);
+    expect(events.at(-1)).toBe("[DONE]");
+    const last = events.at(-2) as Row;
+    expect(last).toMatchObject({
+      id: "chatcmpl-1",
+      model: "gpt-4o-2024-08-06",
+      choices: [{ index: 0, delta: {}, finish_reason: null, request_breakdown: { ...told, stream: true } }],
+      request_breakdown: { ...told, stream: true },
+    });
+    expect(last).not.toHaveProperty("usage");
+    expect(textOf(events)).toBe("Hello.");
+  });
+});
+
+describe("the beta token-breakdown", () => {
+  test("gives usage in its whole detail, streamed or not", async () => {
+    const usage = {
+      prompt_tokens: 10,
+      completion_tokens: 2,
+      total_tokens: 12,
+      prompt_tokens_details: { cached_tokens: 4 },
+    };
+    const detailed = {
+      prompt_tokens_details: { cached_tokens: 4, cache_creation_tokens: 0, audio_tokens: 0 },
+      completion_tokens_details: { reasoning_tokens: 0, audio_tokens: 0 },
+      cache_read_input_tokens: 4,
+      cache_creation_input_tokens: 0,
+    };
+    const beta = { "x-svc-beta": "other, token-breakdown-2026-03-26" };
+    gateway.upstream.script(answers(200, completion({ usage })));
+    expect((await complete({}, beta)).json).toMatchObject({ usage: { ...usage, ...detailed } });
+    gateway.upstream.script(streams(...helloStream, usageChunk(usage), done));
+    const stream = await complete({ stream: true, stream_options: { include_usage: true } }, beta);
+    expect(eventsOf(stream.text).at(-2)).toMatchObject({ choices: [], usage: { ...usage, ...detailed } });
+  });
+});
+
+describe("errors", () => {
+  test.each<[what: string, body: unknown, param: string | null]>([
+    ["no JSON", "{", null],
+    ["no object", "[]", null],
+    ["no model", { messages: [question] }, "model"],
+    ["no messages", { model: "gpt-4o" }, "messages"],
+    ["a temperature beyond 2", chat({ temperature: 2.1 }), "temperature"],
+    ["a frequency_penalty below -2", chat({ frequency_penalty: -2.1 }), "frequency_penalty"],
+    ["a stream that is no boolean", chat({ stream: "yes" }), "stream"],
+  ])("400 for %s, logged all the same", async (_what, body, param) => {
+    const before = gateway.upstream.requests.length;
+    const answer = await gateway.app.prod.post(path, body);
+    expect(answer.status).toBe(400);
+    expect(errorOf(answer)).toMatchObject({ message: expect.any(String), type: "invalid_request_error", param });
+    expect(gateway.upstream.requests.length).toBe(before);
+    expect(await spanOf(answer)).toMatchObject({ status_code: 400, failed: true });
+  });
+
+  test("401 without a key, in OpenAI's shape", async () => {
+    const answer = await gateway.app.prod.post(path, chat(), { authorization: "Bearer wrong_key_0123456789" });
+    expect(answer.status).toBe(401);
+    expect(errorOf(answer)).toMatchObject({ type: "authentication_error" });
+  });
+
+  test.each([400, 404, 413, 422])(
+    "400 with the provider's words when it answers %i about the request",
+    async (status) => {
+      gateway.upstream.script(
+        answers(status, { error: { message: "no such thing", type: "t", param: "p", code: "c" } }),
+      );
+      const answer = await complete();
+      expect(answer.status).toBe(400);
+      expect(errorOf(answer)).toEqual({ message: "no such thing", type: "t", param: "p", code: "c" });
+      expect(await spanOf(answer)).toMatchObject({ status_code: 400, error_message: "no such thing" });
+    },
+  );
+
+  test.each([401, 402, 403, 500, 503])("424, never 401, when it answers %i", async (status) => {
+    gateway.upstream.script(answers(status, { error: { message: `Incorrect API key provided: sk-secret123456789` } }));
+    const answer = await complete({ retries: 0 });
+    expect(answer.status).toBe(424);
+    expect(errorOf(answer)).toMatchObject({ type: "upstream_error", param: null });
+    const span = await spanOf(answer);
+    expect(span).toMatchObject({ status_code: 424, failed: true });
+    expect(JSON.stringify(span) + answer.text).not.toContain("sk-secret");
+  });
+
+  test("405 for GET", async () => {
+    expect((await gateway.app.prod.get(path)).status).toBe(405);
+  });
+});
+
+describe("echo", () => {
+  test("gives the prompt back beside the answer, and is not sent on", async () => {
+    expect((await complete({ echo: true })).json).toEqual({ ...completion(), prompt_messages: [question] });
+    expect(lastBody()).toEqual(chat());
+    gateway.upstream.script(streams(...helloStream, done));
+    const events = eventsOf((await complete({ echo: true, stream: true })).text);
+    expect(events.at(-2)).toMatchObject({ choices: [], prompt_messages: [question] });
+  });
+});
+
+describe("the model spanway/echo", () => {
+  test("answers with what the user said last, without any provider", async () => {
+    const messages = [question, { role: "assistant", content: "no" }, { role: "user", content: "one two three" }];
+    const before = gateway.upstream.requests.length;
+    const whole = await gateway.app.prod.post(path, { model: "spanway/echo", messages });
+    expect(whole.json).toMatchObject({
+      object: "chat.completion",
+      choices: [{ message: { role: "assistant", content: "one two three" }, finish_reason: "stop" }],
+      usage: { prompt_tokens: 6, completion_tokens: 3, total_tokens: 9 },
+    });
+    const options = { stream: true, stream_options: { include_usage: true } };
+    const events = eventsOf((await gateway.app.prod.post(path, { model: "spanway/echo", messages, ...options })).text);
+    expect(textOf(events)).toBe("one two three");
+    expect(events.at(-2)).toMatchObject({ choices: [], usage: { total_tokens: 9 } });
+    expect(gateway.upstream.requests.length).toBe(before);
+    expect(await spanOf(whole)).toMatchObject({ model: "echo", provider_id: "spanway", total_tokens: 9 });
+  });
+});
+
+test("a whole answer to a request for a stream becomes a stream", async () => {
+  const tool_calls = [{ id: "call_1", type: "function", function: { name: "f", arguments: "{}" } }];
+  const message = { role: "assistant", content: null, tool_calls };
+  gateway.upstream.script(answers(200, completion({ choices: [{ index: 0, message, finish_reason: "tool_calls" }] })));
+  const answer = await complete({ stream: true });
+  const events = eventsOf(answer.text);
+  expect(events.at(-1)).toBe("[DONE]");
+  expect(events[0]).toMatchObject({ choices: [{ delta: { tool_calls: [{ index: 0, ...tool_calls[0] }] } }] });
+  expect(await spanOf(answer)).toMatchObject({ completion_message: { tool_calls } });
+});
+
+test("several choices of a stream are told apart", async () => {
+  const at = (index: number, delta: Row, finish_reason: string | null = null): string =>
+    chunk({}, null, { choices: [{ index, delta, finish_reason }] });
+  gateway.upstream.script(
+    streams(
+      at(1, { content: "b1" }),
+      at(0, { content: "a1" }),
+      at(1, { content: "b2" }),
+      at(0, {}, "stop"),
+      at(1, {}, "length"),
+      done,
+    ),
+  );
+  const span = await spanOf(await complete({ stream: true, n: 2 }));
+  expect(span["completion_messages"]).toMatchObject([{ content: "a1" }, { content: "b1b2" }]);
+});
