@@ -88,6 +88,18 @@ describe("messages", () => {
     ["a result of no call", "messages.1.tool_call_id", [user("Hi"), result("a")]],
     ["a second result", "messages.3.tool_call_id", [user("Hi"), calls("a"), result("a"), result("a")]],
     ["calls of one id", "messages.1.tool_calls", [user("Hi"), calls("a", "a")]],
+    [
+      "a call whose arguments nest without end",
+      "messages.0.tool_calls.0.function.arguments",
+      [
+        {
+          role: "assistant",
+          tool_calls: [
+            { id: "a", function: { name: "f", arguments: `{"a":${"[".repeat(50_000)}${"]".repeat(50_000)}}` } },
+          ],
+        },
+      ],
+    ],
     ["a role that is unknown", "messages.0.role", [{ role: "function", content: "x" }]],
     ["a part that is unknown", "messages.0.content.0.type", [user([{ type: "video_url" }])]],
     ["no messages", "messages", []],

@@ -1,4 +1,5 @@
-import { isObject, parseJsonText } from "../../../lib/json.ts";
+import { exceedsShape, isObject, parseJsonText } from "../../../lib/json.ts";
+import { limits } from "../../../limits.ts";
 import { type Part, readParts, readTextParts, type TextPart } from "./parts.ts";
 import { refuse } from "./refuse.ts";
 
@@ -174,6 +175,8 @@ function readCall(call: unknown, path: string): Call {
 function readArguments(text: unknown, path: string): Record<string, unknown> {
   if (text === undefined || text === null || (typeof text === "string" && text.trim() === "")) return {};
   const parsed = typeof text === "string" ? parseJsonText(text) : { ok: true as const, value: text };
+  if (parsed.ok && exceedsShape(parsed.value, limits.spanDepth, limits.spanNodes))
+    return refuse(path, "nests too deep");
   if (parsed.ok && isObject(parsed.value)) return parsed.value;
   return refuse(path, "must be the text of a JSON object");
 }

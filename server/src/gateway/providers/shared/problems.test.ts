@@ -18,6 +18,9 @@ test.each<[IncomingHttpHeaders, number | undefined]>([
   [{ "retry-after": "0" }, undefined],
   [{ "retry-after": "Infinity" }, undefined],
   [{ "retry-after": "soon" }, undefined],
+  [{ "retry-after": "0x10", date }, undefined],
+  [{ "retry-after": "5 apples", date }, undefined],
+  [{ "retry-after": "-1", date }, undefined],
   [{ "retry-after": "" }, undefined],
   [{}, undefined],
 ])("%j asks to wait %s ms", (headers, ms) => {

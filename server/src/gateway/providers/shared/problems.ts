@@ -11,17 +11,26 @@ export function kindOfStatus(status: number): UpstreamProblem["kind"] {
 }
 
 /**
- * How long an upstream asks to wait: `retry-after-ms`, else `retry-after` in seconds or as a date. A date is held against
- * the upstream's own clock, its `date` header. `undefined` for what cannot be read, is negative or has passed.
+ * How long an upstream asks to wait: `retry-after-ms`, else `retry-after` in seconds or as an HTTP date. A date is held
+ * against the upstream's own clock, its `date` header. `undefined` for what cannot be read, is negative or has passed.
  */
 export function retryAfterMs(headers: IncomingHttpHeaders): number | undefined {
-  const exact = positive(Number(single(headers["retry-after-ms"]) ?? Number.NaN));
-  if (exact !== undefined) return exact;
-  const text = single(headers["retry-after"])?.trim();
-  if (!text) return undefined;
-  const seconds = Number(text);
-  if (!Number.isNaN(seconds)) return positive(seconds * 1_000);
-  return positive(Date.parse(text) - Date.parse(single(headers["date"]) ?? ""));
+  const text = headers["retry-after"] ?? "";
+  return (
+    positive(decimal(single(headers["retry-after-ms"]))) ??
+    positive(decimal(text) * 1_000) ??
+    positive(httpDate(text) - httpDate(headers.date ?? ""))
+  );
+}
+
+/** NaN for all that is no plain decimal number. */
+function decimal(text = ""): number {
+  return /^\s*\d+(?:\.\d+)?\s*$/.test(text) ? Number(text) : Number.NaN;
+}
+
+/** `Date.parse` takes "-1" and "5 apples" for years; a date of HTTP begins with a weekday. */
+function httpDate(text: string): number {
+  return /^\s*[A-Za-z]{3,9},? /.test(text) ? Date.parse(text) : Number.NaN;
 }
 
 function positive(ms: number): number | undefined {
