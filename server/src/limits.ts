@@ -114,6 +114,26 @@ export const limits = {
   /** Settings this old still serve while the control store does not answer. */
   staleProviderSettingMs: 5 * 60 * 1_000,
 
+  // Customers
+  customerMetadataChars: 64 * KiB,
+  customerRateLimitMax: 1_000_000,
+  cachedCustomers: 50_000,
+  /** How long another node goes on with a customer as it was before a change. */
+  cachedCustomerMs: 5_000,
+  customerChangeAttempts: 5,
+  customerLedgerBatch: 64,
+  customerLedgerQueued: 10_000,
+  customerLedgerRetryMs: 1_000,
+  /** A node that died gives back what it had reserved after this time; one that lives renews it. */
+  customerReservationMs: 30_000,
+  customerReservationRenewEveryMs: 10_000,
+  /** How long a first call waits to learn what its customer has spent so far. */
+  customerSpendMs: 2_000,
+  /** How often what budgeted customers spent is compared with their spans. */
+  customerSpendSyncMs: 30_000,
+  customerSpendReads: 2,
+  customerSpendReadsQueued: 256,
+
   // Journal and writer
   journalBytes: 2 * GiB,
   journalEntries: 1_000_000,

@@ -3,6 +3,8 @@ import { createAutomationStore, type AutomationStore } from "./automation-store.
 import { createConditionStore, type ConditionStore } from "./condition-store.ts";
 import { createEvaluationRunStore, type EvaluationRunStore } from "./evaluation-run-store.ts";
 import { createEvaluatorStore, type EvaluatorStore } from "./evaluator-store.ts";
+import { createCustomerLedger, type CustomerLedger } from "./customer-ledger.ts";
+import { createCustomerStore, type CustomerStore } from "./customer-store.ts";
 import type { ControlDatabase, ControlQueries } from "./open-control-database.ts";
 import { createOrganizationStore, type OrganizationStore } from "./organization-store.ts";
 import { createProviderSettingStore, type ProviderSettingStore } from "./provider-setting-store.ts";
@@ -25,6 +27,8 @@ export type ControlStoreSet = {
   automations: AutomationStore;
   scores: ScoreStore;
   evaluationRuns: EvaluationRunStore;
+  customers: CustomerStore;
+  customerLedger: CustomerLedger;
 };
 
 export type ControlStores = ControlStoreSet & {
@@ -53,5 +57,7 @@ function storeSet(queries: ControlQueries): ControlStoreSet {
     automations: createAutomationStore(queries),
     scores: createScoreStore(queries),
     evaluationRuns: createEvaluationRunStore(queries),
+    customers: createCustomerStore(queries),
+    customerLedger: createCustomerLedger(queries),
   };
 }

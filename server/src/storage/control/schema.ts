@@ -1,7 +1,8 @@
-import type { Generated, Selectable } from "kysely";
+import type { ColumnType, Generated, Selectable } from "kysely";
+import type { CustomerKeyColumns } from "./customer-key.ts";
 
 /**
- * The tables, in the subset that SQLite and Postgres share: text, integer, null. Times are ISO 8601 text in UTC with
+ * The tables, in the subset that SQLite and Postgres share: text, integer, double, null. Times are ISO 8601 text in UTC with
  * milliseconds, which sorts as time; flags are 0 and 1; lists are JSON text.
  */
 export type ControlSchema = {
@@ -20,6 +21,9 @@ export type ControlSchema = {
   automation_spend: AutomationSpendTable;
   evaluation_runs: EvaluationRunTable;
   scores: ScoreTable;
+  customers: CustomerTable;
+  customer_spend: CustomerSpendTable;
+  customer_reservations: CustomerReservationTable;
 };
 
 /** One row, written by whoever sets up the instance first. */
@@ -179,6 +183,48 @@ type ScoreTable = {
   created_at: string;
 };
 
+/** `metadata` and `sent` are JSON objects. `is_indexed` is 0 until the span store has the row as it is now. */
+type CustomerTable = CustomerKeyColumns & {
+  email: string | null;
+  name: string | null;
+  metadata: string;
+  group_identifier: string | null;
+  period_budget: number | null;
+  budget_duration: string | null;
+  period_start: string | null;
+  period_end: string | null;
+  total_budget: number | null;
+  markup_percentage: number;
+  rate_limit: number | null;
+  sent: string;
+  first_seen: string;
+  created_at: string;
+  updated_at: string;
+  is_indexed: number;
+};
+
+/** Billionths of a dollar are big integers: they are written as such, and read as text. */
+type BigInteger = ColumnType<string, bigint, bigint>;
+
+type CustomerSpendTable = CustomerKeyColumns & {
+  /** The period that `period_spent` belongs to; '' where the customer has none. */
+  period_start: string;
+  period_spent: BigInteger;
+  total_spent: BigInteger;
+  reserved: BigInteger;
+  /** The period whose budget was last reported as reached, '' before. */
+  reached_period: string;
+  reached_total: number;
+};
+
+type CustomerReservationTable = CustomerKeyColumns & {
+  id: string;
+  node_id: string;
+  amount: BigInteger;
+  expires_at: string;
+};
+
+export type CustomerRow = Selectable<CustomerTable>;
 export type UserRow = Selectable<UserTable>;
 export type TraceDeletionRow = Selectable<TraceDeletionTable>;
 export type ApiKeyRow = Selectable<ApiKeyTable>;

@@ -1,6 +1,7 @@
 import type { Migration } from "kysely/migration";
 import { createAccounts } from "./0001-create-accounts.ts";
 import { createTraceRecords } from "./0002-create-trace-records.ts";
+import { createCustomers } from "./0003-create-customers.ts";
 import { createProviderSettings } from "./0004-create-provider-settings.ts";
 import { createEvaluation } from "./0006-create-evaluation.ts";
 import type { ControlDialect } from "./columns.ts";
@@ -10,6 +11,7 @@ export function controlMigrations(dialect: ControlDialect): Record<string, Migra
   return {
     "0001-create-accounts": createAccounts(dialect),
     "0002-create-trace-records": createTraceRecords(dialect),
+    "0003-create-customers": createCustomers(),
     "0004-create-provider-settings": createProviderSettings(),
     "0006-create-evaluation": createEvaluation(dialect),
   };

@@ -1,0 +1,338 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { pino } from "pino";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { createPostgresDatabase, postgresSkipReason, postgresUrl } from "../../test/support/postgres.ts";
+import { createControlStores, type ControlStores } from "../storage/control/control-stores.ts";
+import {
+  openControlDatabase,
+  type ControlDatabase,
+  type ControlLocation,
+} from "../storage/control/open-control-database.ts";
+import { createBudgets, type Admission, type BudgetReached, type Budgets } from "./budgets.ts";
+import { createCallRates } from "./call-rates.ts";
+import { createSpendLedger, type SpendLedger } from "./ledger-queue.ts";
+import { createCustomerProfiles, type CustomerProfiles } from "./profiles.ts";
+import { createSpendSync } from "./spend-sync.ts";
+
+type Place = { location: ControlLocation; remove: () => Promise<void> };
+
+async function sqlitePlace(): Promise<Place> {
+  const folder = await mkdtemp(join(tmpdir(), "spanway-budgets-"));
+  return {
+    location: { kind: "sqlite", path: join(folder, "control.db") },
+    remove: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+async function postgresPlace(): Promise<Place> {
+  const { url, drop } = await createPostgresDatabase();
+  return { location: { kind: "postgres", url }, remove: drop };
+}
+
+describe("budgets on SQLite", () => {
+  describeBudgets(sqlitePlace);
+});
+describe.skipIf(postgresUrl === undefined)(`budgets on Postgres${postgresSkipReason}`, () => {
+  describeBudgets(postgresPlace);
+});
+
+/** One node: connections and memory of its own. */
+type Node = {
+  budgets: Budgets;
+  profiles: CustomerProfiles;
+  ledger: SpendLedger;
+  stores: ControlStores;
+  reached: BudgetReached[];
+  stop: () => Promise<void>;
+};
+
+const organizations = ["org_a", "org_b"];
+const logger = pino({ level: "silent" });
+
+function describeBudgets(newPlace: () => Promise<Place>) {
+  let place: Place;
+  let database: ControlDatabase;
+  /** What the clock of every node says. */
+  let nowMs = Date.parse("2026-03-10T12:00:00Z");
+  /** What spans cost, by customer. */
+  const spans = new Map<string, { period: number; total: number }>();
+  const nodes: Node[] = [];
+
+  const newNode = (): Node => {
+    const own = openControlDatabase(place.location);
+    const stores = createControlStores(own);
+    const now = () => nowMs;
+    const ledger = createSpendLedger({ stores, logger, now });
+    const spend = async ({ customer_identifier }: { customer_identifier: string }) =>
+      spans.get(customer_identifier) ?? { period: 0, total: 0 };
+    const sync = createSpendSync({ ledger, spend, logger, now });
+    const profiles = createCustomerProfiles({ customers: stores.customers, changed: () => undefined, now });
+    const reached: BudgetReached[] = [];
+    const budgets = createBudgets({
+      profiles,
+      ledger,
+      sync,
+      rates: createCallRates({ onStoreFailure: () => undefined }),
+      onBudgetReached: (event) => reached.push(event),
+      now,
+    });
+    const stop = async () => {
+      await sync.stop();
+      await ledger.stop(1_000);
+      await own.close();
+    };
+    const node = { budgets, profiles, ledger, stores, reached, stop };
+    nodes.push(node);
+    return node;
+  };
+
+  beforeAll(async () => {
+    place = await newPlace();
+    database = openControlDatabase(place.location);
+    await database.migrate();
+    const stores = createControlStores(database);
+    for (const id of organizations) {
+      const created_at = new Date(nowMs).toISOString();
+      await stores.organizations.create({ unique_organization_id: id, name: id, retention_days: null, created_at });
+    }
+  });
+  afterEach(async () => {
+    for (const node of nodes.splice(0)) await node.stop();
+  });
+  afterAll(async () => {
+    await database.close();
+    await place.remove();
+  });
+
+  let customers = 0;
+  const newCustomer = () => `customer-${(customers += 1)}`;
+  const call = (customerIdentifier: string, estimateUsd: number | null, customerParams?: unknown, org = "org_a") => ({
+    organizationId: org,
+    environment: "prod" as const,
+    customerIdentifier,
+    customerParams,
+    estimateUsd,
+  });
+  const keyOf = (customer_identifier: string) =>
+    ({ organization_id: "org_a", environment: "prod", customer_identifier }) as const;
+  const allowed = (admissions: readonly Admission[]) => admissions.filter(({ isAllowed }) => isAllowed);
+  const settleAll = (admissions: readonly Admission[], costUsd: number | null) => {
+    for (const admission of admissions) if (admission.isAllowed) admission.settle(costUsd);
+  };
+  /** Waits for what is settled off the caller's path. */
+  const expectSpent = async (node: Node, customer: string, usd: number) => {
+    await expect
+      .poll(async () => (await node.ledger.find(keyOf(customer)))?.total, { timeout: 3_000, interval: 5 })
+      .toBe(BigInt(Math.round(usd * 1e9)));
+  };
+
+  test("twenty first calls at once spend no more than the budget", async () => {
+    const [node, customer] = [newNode(), newCustomer()];
+    const params = { total_budget: 0.01 };
+    const admissions = await Promise.all(
+      Array.from({ length: 20 }, () => node.budgets.admit(call(customer, 0.004, params))),
+    );
+    expect(allowed(admissions)).toHaveLength(2);
+    const blocked = admissions.find(({ isAllowed }) => !isAllowed);
+    expect(blocked).toMatchObject({ code: "budget_exceeded", message: expect.stringContaining("total budget") });
+    expect(blocked?.limitInfo).toMatchObject({
+      is_allowed: false,
+      reason: "total_budget",
+      total_budget: 0.01,
+      total_usage: 0,
+      reserved: 0.008,
+      estimate: 0.004,
+    });
+    settleAll(admissions, 0.004);
+    await expectSpent(node, customer, 0.008);
+    expect((await node.budgets.admit(call(customer, 0.004))).isAllowed).toBe(false);
+    // What was set aside and not used is there for others.
+    expect((await node.budgets.admit(call(customer, 0.002))).isAllowed).toBe(true);
+  });
+
+  test("calls on two nodes at once spend no more than the budget", async () => {
+    const [one, other, customer] = [newNode(), newNode(), newCustomer()];
+    const params = { period_budget: 0.01, budget_duration: "daily" };
+    const admissions = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        (index % 2 === 0 ? one : other).budgets.admit(call(customer, 0.004, params)),
+      ),
+    );
+    expect(allowed(admissions)).toHaveLength(2);
+  });
+
+  test("many customers at once on two nodes wait for each other without end", async () => {
+    const [one, other] = [newNode(), newNode()];
+    const names = Array.from({ length: 8 }, newCustomer);
+    const admissions = await Promise.all(
+      Array.from({ length: 96 }, (_, index) =>
+        [one, other][index % 2]!.budgets.admit(call(names[(index * 5) % 8]!, 0.1, { total_budget: 1 })),
+      ),
+    );
+    expect(allowed(admissions)).toHaveLength(80);
+    settleAll(admissions, 0.05);
+    for (const name of names) await expectSpent(one, name, 0.5);
+  });
+
+  test("what a call did not use is given back, and settling twice counts once", async () => {
+    const [node, customer] = [newNode(), newCustomer()];
+    const first = await node.budgets.admit(call(customer, 0.9, { total_budget: 1 }));
+    expect((await node.budgets.admit(call(customer, 0.2))).isAllowed).toBe(false);
+    settleAll([first, first], 0.1);
+    await expectSpent(node, customer, 0.1);
+    expect((await node.budgets.admit(call(customer, 0.9))).isAllowed).toBe(true);
+  });
+
+  test("of an unknown cost what was set aside counts", async () => {
+    const [node, customer] = [newNode(), newCustomer()];
+    settleAll([await node.budgets.admit(call(customer, 0.3, { total_budget: 1 }))], null);
+    await expectSpent(node, customer, 0.3);
+  });
+
+  test("a call without an estimate passes until the budget is used up", async () => {
+    const [node, customer] = [newNode(), newCustomer()];
+    const first = await node.budgets.admit(call(customer, null, { total_budget: 1 }));
+    settleAll([first], 1.5);
+    await expectSpent(node, customer, 1.5);
+    expect((await node.budgets.admit(call(customer, null))).limitInfo).toMatchObject({
+      is_allowed: false,
+      total_usage: 1.5,
+    });
+  });
+
+  test("a node that dies gives back what it reserved, one that lives keeps it", async () => {
+    const [dead, alive, customer] = [newNode(), newNode(), newCustomer()];
+    expect((await dead.budgets.admit(call(customer, 0.6, { total_budget: 1 }))).isAllowed).toBe(true);
+    const long = await alive.budgets.admit(call(customer, 0.3));
+    expect((await alive.budgets.admit(call(customer, 0.6))).isAllowed).toBe(false);
+    nowMs += 20_000;
+    await alive.ledger.renew();
+    expect((await alive.budgets.admit(call(customer, 0.6))).isAllowed).toBe(false);
+    nowMs += 20_000;
+    const next = await alive.budgets.admit(call(customer, 0.6));
+    expect(next.limitInfo).toMatchObject({ is_allowed: true, reserved: 0.9 });
+    settleAll([long, next], 0.1);
+    await expectSpent(alive, customer, 0.2);
+  });
+
+  test("a reservation that was given back too early is still counted when it settles", async () => {
+    const [node, customer] = [newNode(), newCustomer()];
+    const slow = await node.budgets.admit(call(customer, 0.6, { total_budget: 1 }));
+    nowMs += 60_000;
+    const next = await node.budgets.admit(call(customer, 0.6));
+    settleAll([slow, next], 0.5);
+    await expectSpent(node, customer, 1);
+    expect(await node.ledger.find(keyOf(customer))).toMatchObject({ reserved: 0n });
+  });
+
+  test("a period renews, a total does not", async () => {
+    const [node, customer] = [newNode(), newCustomer()];
+    const params = { period_budget: 1, budget_duration: "daily", total_budget: 3 };
+    settleAll([await node.budgets.admit(call(customer, 1, params))], 1);
+    await expectSpent(node, customer, 1);
+    const blocked = await node.budgets.admit(call(customer, 0.5));
+    expect(blocked.limitInfo).toMatchObject({ reason: "period_budget", period_usage: 1, period_budget: 1 });
+    nowMs += 86_400_000;
+    for (const total of [2, 3]) {
+      spans.set(customer, { period: 0, total: 1 });
+      const renewed = await node.budgets.admit(call(customer, 1));
+      expect(renewed.limitInfo).toMatchObject({ is_allowed: true, period_usage: 0, total_usage: total - 1 });
+      settleAll([renewed], 1);
+      await expectSpent(node, customer, total);
+      nowMs += 86_400_000;
+    }
+    expect((await node.budgets.admit(call(customer, 0.1))).limitInfo).toMatchObject({ reason: "total_budget" });
+  });
+
+  test("what was spent elsewhere counts: before the first call at once, later within a while", async () => {
+    const [node, customer] = [newNode(), newCustomer()];
+    spans.set(customer, { period: 0.4, total: 5 });
+    const first = await node.budgets.admit(call(customer, 0.1, { period_budget: 1, total_budget: 10 }));
+    expect(first.limitInfo).toMatchObject({ period_usage: 0.4, total_usage: 5 });
+    spans.set(customer, { period: 1.2, total: 5.8 });
+    nowMs += 31_000;
+    await node.budgets.admit(call(customer, 0.1));
+    await expectSpent(node, customer, 5.8);
+    expect((await node.budgets.admit(call(customer, 0.1))).limitInfo).toMatchObject({ reason: "period_budget" });
+  });
+
+  test("an edit holds against what calls go on to say, until they say something new", async () => {
+    const [node, customer] = [newNode(), newCustomer()];
+    const params = { total_budget: 100, name: "Zoë" };
+    await node.budgets.admit(call(customer, 0.1, params));
+    await node.profiles.edit(keyOf(customer), { total_budget: 0 });
+    expect((await node.budgets.admit(call(customer, 0.1, params))).isAllowed).toBe(false);
+    const raised = await node.budgets.admit(call(customer, 0.1, { ...params, total_budget: 200 }));
+    expect(raised.limitInfo).toMatchObject({ is_allowed: true, total_budget: 200 });
+    expect(await node.profiles.find(keyOf(customer))).toMatchObject({ name: "Zoë", total_budget: 200 });
+  });
+
+  test("an edit on another node takes hold within seconds", async () => {
+    const [one, other, customer] = [newNode(), newNode(), newCustomer()];
+    await one.profiles.create(keyOf(customer));
+    expect((await one.budgets.admit(call(customer, 1))).isAllowed).toBe(true);
+    await other.profiles.edit(keyOf(customer), { total_budget: 0.5 });
+    expect((await other.budgets.admit(call(customer, 1))).isAllowed).toBe(false);
+    nowMs += 5_001;
+    expect((await one.budgets.admit(call(customer, 1))).isAllowed).toBe(false);
+  });
+
+  test("a budget that is reached is told once a period", async () => {
+    const [one, other, customer] = [newNode(), newNode(), newCustomer()];
+    const params = { period_budget: 1, budget_duration: "daily" };
+    settleAll([await one.budgets.admit(call(customer, 1, params))], 1);
+    await expectSpent(one, customer, 1);
+    for (const node of [one, other, one]) await node.budgets.admit(call(customer, 1));
+    const told = () =>
+      [...one.reached, ...other.reached].map(({ budget, customer: { name }, limitInfo }) => [
+        budget,
+        name,
+        limitInfo.period_budget,
+      ]);
+    expect(told()).toEqual([["period", null, 1]]);
+    nowMs += 86_400_000;
+    settleAll([await one.budgets.admit(call(customer, 1))], 1);
+    await expect.poll(told, { timeout: 3_000 }).toHaveLength(2);
+  });
+
+  test("organizations and environments are apart", async () => {
+    const [node, customer] = [newNode(), newCustomer()];
+    await node.budgets.admit(call(customer, 1, { total_budget: 0 }));
+    expect((await node.budgets.admit(call(customer, 1))).isAllowed).toBe(false);
+    expect((await node.budgets.admit(call(customer, 1, undefined, "org_b"))).isAllowed).toBe(true);
+    expect((await node.budgets.admit({ ...call(customer, 1), environment: "test" })).isAllowed).toBe(true);
+  });
+
+  test("requests a minute", async () => {
+    const [node, customer] = [newNode(), newCustomer()];
+    const params = { rate_limit: 2 };
+    const admissions = [];
+    for (let index = 0; index < 3; index += 1) admissions.push(await node.budgets.admit(call(customer, 1, params)));
+    expect(admissions.map(({ isAllowed }) => isAllowed)).toEqual([true, true, false]);
+    expect(admissions[2]).toMatchObject({ code: "rate_limited", limitInfo: { reason: "rate_limit", rate_limit: 2 } });
+    expect((admissions[2] as { retryAfterS: number }).retryAfterS).toBeGreaterThan(0);
+  });
+
+  test("customer_params that cannot be read are refused by name", async () => {
+    const node = newNode();
+    await expect(node.budgets.admit(call(newCustomer(), 1, { period_budget: "a lot" }))).rejects.toMatchObject({
+      code: "invalid_request",
+      errors: { "customer_params.period_budget": [expect.stringContaining("number")] },
+    });
+  });
+
+  test("without a customer, and for one without bounds, everything passes", async () => {
+    const node = newNode();
+    const nobody = { organizationId: "org_a", environment: "prod", customerIdentifier: undefined } as const;
+    const admission = await node.budgets.admit({ ...nobody, estimateUsd: 1 });
+    expect(admission.limitInfo).toMatchObject({ is_allowed: true, total_budget: null, estimate: 1 });
+    settleAll([admission], 1);
+    const customer = newCustomer();
+    expect((await node.budgets.admit(call(customer, 1))).isAllowed).toBe(true);
+    await sleep(20);
+    expect(await node.ledger.find(keyOf(customer))).toBeUndefined();
+  });
+}

@@ -1,0 +1,206 @@
+import type { Customer, CustomerKey } from "../domain/customer.ts";
+import { ServiceError } from "../domain/errors.ts";
+import type { Environment } from "../domain/principal.ts";
+import { isObject } from "../lib/json.ts";
+import type { CallRates } from "./call-rates.ts";
+import { readCustomerChange, type CustomerChange } from "./fields.ts";
+import type { Budgets as Bounds, ReachedBudget, ReserveOutcome, SpendLedger } from "./ledger-queue.ts";
+import { isUsedUp } from "./ledger-queue.ts";
+import { isoOf, limitInfo, type LimitInfo } from "./limit-info.ts";
+import { amountOf, budgetOf } from "./money.ts";
+import { periodAt, type Period } from "./periods.ts";
+import { newsFor, type CustomerProfiles } from "./profiles.ts";
+import type { SpendSync } from "./spend-sync.ts";
+
+/**
+ * Decides whether a call of a customer may be made. What it may cost is set aside before and settled after, in a ledger
+ * that all nodes share, so that calls at the same moment never spend a budget twice.
+ *
+ * Customers without a budget or a rate limit cost a look into memory.
+ */
+export type Budgets = {
+  /**
+   * @throws ServiceError `invalid_request` for customer_params that cannot be read; `unavailable` when a budget cannot be
+   * checked, as the control store does not answer
+   */
+  admit(call: BudgetedCall): Promise<Admission>;
+};
+
+export type BudgetedCall = {
+  organizationId: string;
+  environment: Environment;
+  customerIdentifier: string | undefined;
+  /** As the caller sent them. Their budgets are the customer's from here on, until something else is said. */
+  customerParams?: unknown;
+  /** What it costs at most; null where that cannot be told, which only a budget that is used up refuses. */
+  estimateUsd: number | null;
+};
+
+export type Admission =
+  | {
+      isAllowed: true;
+      limitInfo: LimitInfo;
+      /**
+       * Ends the reservation; call it for every outcome, once or more. Null: the cost is unknown, and what was set aside
+       * counts as spent. 0: nothing was.
+       */
+      settle(costUsd: number | null): void;
+    }
+  | {
+      isAllowed: false;
+      limitInfo: LimitInfo;
+      code: "budget_exceeded" | "rate_limited";
+      message: string;
+      retryAfterS?: number;
+    };
+
+/** Once for a period, and once for a total budget: spent, or too little is left for a call. */
+export type BudgetReached = { customer: Customer; budget: ReachedBudget; limitInfo: LimitInfo };
+
+export type BudgetDeps = {
+  profiles: Pick<CustomerProfiles, "recall" | "hear">;
+  ledger: Pick<SpendLedger, "reserve" | "settle">;
+  sync: Pick<SpendSync, "open" | "refresh">;
+  rates: CallRates;
+  onBudgetReached: (reached: BudgetReached) => void;
+  now: () => number;
+};
+
+export function createBudgets(deps: BudgetDeps): Budgets {
+  const { profiles, rates, now } = deps;
+  return {
+    async admit(call) {
+      const { estimateUsd } = call;
+      const key = keyOf(call);
+      if (key === undefined) return unlimited(limitInfo({ estimateUsd }));
+      const customer = await customerOf(profiles, key, call.customerParams);
+      if (customer === undefined) return unlimited(limitInfo({ estimateUsd }));
+      if (customer.rate_limit !== null) {
+        const retryAfterS = await rates.count(key, customer.rate_limit);
+        if (retryAfterS !== undefined) return tooMany(customer, estimateUsd, retryAfterS);
+      }
+      const period = budgetPeriod(customer, now());
+      if (period === undefined && customer.total_budget === null)
+        return unlimited(limitInfo({ customer, estimateUsd }));
+      return await admitWithin(deps, { key, customer, period, estimateUsd });
+    },
+  };
+}
+
+function keyOf({ organizationId, environment, customerIdentifier, customerParams }: BudgetedCall) {
+  const named = isObject(customerParams) ? customerParams["customer_identifier"] : undefined;
+  const identifier = customerIdentifier ?? (typeof named === "string" ? named : undefined);
+  if (identifier === undefined || identifier === "") return undefined;
+  return { organization_id: organizationId, environment, customer_identifier: identifier };
+}
+
+async function customerOf(
+  profiles: BudgetDeps["profiles"],
+  key: CustomerKey,
+  params: unknown,
+): Promise<Customer | undefined> {
+  const known = profiles.recall(key);
+  const customer = known instanceof Promise ? await known : known;
+  const said = readParams(params);
+  if (said === undefined) return customer;
+  const news = newsFor(customer ?? { sent: {} }, said);
+  return Object.keys(news).length === 0 ? customer : await profiles.hear(key, news);
+}
+
+function readParams(params: unknown): CustomerChange | undefined {
+  if (!isObject(params)) return undefined;
+  const read = readCustomerChange(params, "customer_params.");
+  if ("change" in read) return read.change;
+  const [field, messages] = Object.entries(read.errors)[0] ?? ["customer_params", []];
+  throw new ServiceError("invalid_request", `${field}: ${messages[0] ?? "is not valid"}`, { errors: read.errors });
+}
+
+/** The period whose budget applies; undefined where none does. */
+export function budgetPeriod(customer: Customer, nowMs: number): Period | undefined {
+  const { period_budget, budget_duration, period_end } = customer;
+  if (period_budget === null || (budget_duration === null && period_end === null)) return undefined;
+  return periodAt(customer, nowMs);
+}
+
+type BoundedCall = { key: CustomerKey; customer: Customer; period: Period | undefined; estimateUsd: number | null };
+
+async function admitWithin(deps: BudgetDeps, call: BoundedCall): Promise<Admission> {
+  const { key, customer, period, estimateUsd } = call;
+  const amount = amountOf(estimateUsd ?? 0);
+  const bounds: Bounds = {
+    periodStart: period === undefined ? "" : isoOf(period.startMs),
+    periodBudget: period && budgetOf(customer.period_budget ?? 0),
+    totalBudget: customer.total_budget === null ? undefined : budgetOf(customer.total_budget),
+  };
+  const outcome = await reserve(deps, key, bounds, amount);
+  deps.sync.refresh(key, bounds.periodStart);
+  const report = (reached: readonly ReachedBudget[], info: LimitInfo): void => {
+    for (const budget of reached) deps.onBudgetReached({ customer, budget, limitInfo: info });
+  };
+  if (outcome.kind === "over") {
+    const blocked = overBudget(call, outcome, bounds, amount);
+    report(outcome.reached, blocked.limitInfo);
+    return blocked;
+  }
+  const info = limitInfo({ customer, period, state: outcome.state, estimateUsd });
+  let isSettled = false;
+  return {
+    isAllowed: true,
+    limitInfo: info,
+    settle(costUsd) {
+      if (isSettled) return;
+      isSettled = true;
+      const spent = costUsd === null ? amount : amountOf(costUsd);
+      deps.ledger.settle({ key, id: outcome.id, spent, budgets: bounds }, (reached) => report(reached, info));
+    },
+  };
+}
+
+async function reserve(
+  { ledger, sync }: BudgetDeps,
+  key: CustomerKey,
+  bounds: Bounds,
+  amount: bigint,
+): Promise<Exclude<ReserveOutcome, { kind: "unopened" }>> {
+  for (let attempt = 0; attempt < 3; attempt += 1) {
+    const outcome = await ledger.reserve({ key, amount, ...bounds });
+    if (outcome.kind !== "unopened") return outcome;
+    await sync.open(key, bounds.periodStart);
+  }
+  // Nodes that know different periods take turns, until the change of the customer has reached them all.
+  throw new ServiceError("unavailable", "The customer's budget is being changed. Try again.", { retryAfterS: 1 });
+}
+
+type Blocked = Extract<Admission, { isAllowed: false }>;
+
+function overBudget(
+  { customer, period, estimateUsd }: BoundedCall,
+  { state }: Extract<ReserveOutcome, { kind: "over" }>,
+  { periodBudget }: Bounds,
+  amount: bigint,
+): Blocked {
+  const isPeriod = periodBudget !== undefined && isUsedUp(state.period, state, amount, periodBudget);
+  const reason = isPeriod ? "period_budget" : "total_budget";
+  const info = limitInfo({ customer, period, state, estimateUsd, reason });
+  const [budget, usage] = isPeriod ? [info.period_budget, info.period_usage] : [info.total_budget, info.total_usage];
+  const until = isPeriod && info.period_end !== null ? ` until ${info.period_end}` : "";
+  const wanted = estimateUsd === null ? "" : `, and this call may cost ${shown(estimateUsd)} USD`;
+  const message =
+    `The customer's ${isPeriod ? "period" : "total"} budget of ${shown(budget)} USD${until} does not allow this call: ` +
+    `${shown(usage)} USD are spent, ${shown(info.reserved)} USD are reserved for calls under way${wanted}.`;
+  return { isAllowed: false, limitInfo: info, code: "budget_exceeded", message };
+}
+
+function tooMany(customer: Customer, estimateUsd: number | null, retryAfterS: number): Blocked {
+  const message = `The customer may make ${customer.rate_limit ?? 0} requests a minute. Try again in ${retryAfterS} s.`;
+  const info = limitInfo({ customer, estimateUsd, reason: "rate_limit" });
+  return { isAllowed: false, limitInfo: info, code: "rate_limited", message, retryAfterS };
+}
+
+function unlimited(info: LimitInfo): Admission {
+  return { isAllowed: true, limitInfo: info, settle: () => undefined };
+}
+
+function shown(usd: number | null): string {
+  return String(Number((usd ?? 0).toPrecision(6)));
+}

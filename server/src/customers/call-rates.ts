@@ -1,0 +1,47 @@
+import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes, type RateLimiterAbstract } from "rate-limiter-flexible";
+import { customerKeyText, type CustomerKey } from "../domain/customer.ts";
+import { limits } from "../limits.ts";
+
+/** Calls of a customer in windows of one minute, in memory or in Redis. */
+export type CallRates = {
+  /** Counts one call; undefined when it may pass, else the seconds until it makes sense to try again. */
+  count(key: CustomerKey, perMinute: number): Promise<number | undefined>;
+};
+
+// The bound differs by customer: the limiter counts, and what it counted is compared here.
+const window = { points: Number.MAX_SAFE_INTEGER, duration: 60, keyPrefix: "spanway:customer" };
+
+/** @param onStoreFailure told of each call that this node counted for itself, as Redis did not answer. */
+export function createCallRates(options: { redis?: object | undefined; onStoreFailure: () => void }): CallRates {
+  const memory = new RateLimiterMemory(window);
+  const shared =
+    options.redis && new RateLimiterRedis({ ...window, storeClient: options.redis, rejectIfRedisNotReady: true });
+  const consume = async (key: string): Promise<RateLimiterRes> => {
+    if (shared === undefined) return consumed(memory, key);
+    try {
+      const timeout = AbortSignal.timeout(limits.rateLimitStoreMs);
+      const late = new Promise<never>((_resolve, reject) =>
+        timeout.addEventListener("abort", () => reject(new Error("no answer in time"))),
+      );
+      return await Promise.race([consumed(shared, key), late]);
+    } catch {
+      options.onStoreFailure();
+      return consumed(memory, key);
+    }
+  };
+  return {
+    async count(key, perMinute) {
+      const { consumedPoints, msBeforeNext } = await consume(customerKeyText(key));
+      return consumedPoints <= perMinute ? undefined : Math.max(1, Math.ceil(msBeforeNext / 1000));
+    },
+  };
+}
+
+async function consumed(limiter: RateLimiterAbstract, key: string): Promise<RateLimiterRes> {
+  try {
+    return await limiter.consume(key);
+  } catch (refused) {
+    if (refused instanceof RateLimiterRes) return refused;
+    throw refused;
+  }
+}

@@ -1,0 +1,128 @@
+import { z } from "zod";
+import { budgetDurations, type Customer, type CustomerFields } from "../domain/customer.ts";
+import type { FieldErrors } from "../domain/errors.ts";
+import { parseTimeNs } from "../lib/time.ts";
+import { limits } from "../limits.ts";
+
+/** The fields of a customer as callers send them: what is absent stays as it is, null clears. */
+
+const text = (max: number, description: string) =>
+  z
+    .string({ error: "must be text or null" })
+    .max(max, { error: `must be at most ${max} characters` })
+    .nullable()
+    .transform((value) => (value === "" ? null : value))
+    .optional()
+    .meta({ description });
+
+const usd = (description: string) => {
+  const error = "must be a number of US dollars, 0 or more, or null";
+  return z
+    .number({ error })
+    .min(0, { error })
+    .max(limits.costUsdMax, { error: `must be at most ${limits.costUsdMax}` })
+    .nullable()
+    .optional()
+    .meta({ description });
+};
+
+const time = (description: string) =>
+  z
+    .union([z.string(), z.number(), z.null()], { error: "must be an ISO 8601 date or date-time, or null" })
+    .transform((value, context) => {
+      if (value === null || value === "") return null;
+      const ns = parseTimeNs(value);
+      if (ns !== undefined) return new Date(Number(ns / 1_000_000n)).toISOString();
+      context.addIssue({ code: "custom", message: "must be an ISO 8601 date or date-time, or null" });
+      return z.NEVER;
+    })
+    .optional()
+    .meta({ type: ["string", "null"], format: "date-time", description });
+
+const metadataError = "must be an object or null";
+
+export const customerChangeFields = {
+  email: text(limits.identifierChars, "E-mail address.").refine(
+    (value) => typeof value !== "string" || /^[^\s@]+@[^\s@]+$/.test(value),
+    { error: "must be an e-mail address or null" },
+  ),
+  name: text(limits.nameChars, "Display name."),
+  metadata: z
+    .record(z.string(), z.unknown(), { error: metadataError })
+    .nullable()
+    .transform((value) => value ?? {})
+    .refine((value) => JSON.stringify(value).length <= limits.customerMetadataChars, {
+      error: `must be at most ${limits.customerMetadataChars} characters of JSON`,
+    })
+    .optional()
+    .meta({ description: "Replaced as a whole." }),
+  group_identifier: text(limits.identifierChars, "Group that the customer belongs to."),
+  period_budget: usd("USD that may be spent in a period; null: no bound."),
+  budget_duration: z
+    .enum(budgetDurations, { error: `must be one of ${budgetDurations.join(", ")}, or null` })
+    .nullable()
+    .optional()
+    .meta({ description: "How often the period budget renews. Null: it does not apply, unless period_end is given." }),
+  total_budget: usd("USD that may be spent over all time; null: no bound."),
+  period_start: time("Where the first period begins. Default: the day on which a budget is first set."),
+  period_end: time("End of the first period, instead of one budget_duration after its start. Not part of it."),
+  markup_percentage: z
+    .number({ error: "must be a number, 0 or more, or null" })
+    .min(0, { error: "must be a number, 0 or more, or null" })
+    .max(1_000_000, { error: "must be at most 1000000" })
+    .nullable()
+    .transform((value) => value ?? 0)
+    .optional()
+    .meta({ description: "20 reports 1.20 USD for a dollar of cost." }),
+  rate_limit: z
+    .int({ error: "must be a whole number of requests a minute, or null" })
+    .min(0, { error: "must be a whole number of requests a minute, or null" })
+    .max(limits.customerRateLimitMax, { error: `must be at most ${limits.customerRateLimitMax}` })
+    .nullable()
+    .optional()
+    .meta({ description: "Gateway requests a minute; null: no bound." }),
+};
+
+const customerChange = z.object(customerChangeFields);
+
+/** Members that are there; a member of undefined is not. */
+export type CustomerChange = { [F in keyof CustomerFields]?: CustomerFields[F] | undefined };
+
+/** Reads an object of fields; other members are not read. Problems are keyed by field, below `prefix`. */
+export function readCustomerChange(
+  value: unknown,
+  prefix: string,
+): { change: CustomerChange } | { errors: FieldErrors } {
+  const result = customerChange.safeParse(value);
+  if (result.success) return { change: result.data };
+  const errors: FieldErrors = {};
+  for (const issue of result.error.issues)
+    (errors[prefix + issue.path.map(String).join(".")] ??= []).push(issue.message);
+  return { errors };
+}
+
+/**
+ * What a change makes of a customer. A budget for a period needs a period: the first one begins today and, unless its
+ * duration or end is said, it is monthly.
+ */
+export function applyChange(
+  customer: Customer,
+  change: CustomerChange,
+  nowMs: number,
+): { fields: Partial<CustomerFields> } | { errors: FieldErrors } {
+  const given = Object.fromEntries(
+    Object.entries(change).filter(([, value]) => value !== undefined),
+  ) as Partial<CustomerFields>;
+  const next = { ...customer, ...given };
+  if (given.period_budget !== undefined && given.period_budget !== null) {
+    const hasNoPeriod = next.budget_duration === null && next.period_end === null;
+    if (hasNoPeriod && given.budget_duration === undefined) given.budget_duration = "monthly";
+  }
+  const isPeriodSet = (given.budget_duration ?? given.period_end ?? given.period_budget ?? null) !== null;
+  if (isPeriodSet && next.period_start === null && given.period_start === undefined) {
+    given.period_start = `${new Date(nowMs).toISOString().slice(0, 10)}T00:00:00.000Z`;
+  }
+  const { period_start: start, period_end: end } = { ...customer, ...given };
+  if (start !== null && end !== null && end <= start) return { errors: { period_end: ["must be after period_start"] } };
+  return { fields: given };
+}

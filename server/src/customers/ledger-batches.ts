@@ -1,0 +1,60 @@
+import { customerKeyText, type CustomerKey } from "../domain/customer.ts";
+import { limits } from "../limits.ts";
+import type { ControlStores } from "../storage/control/control-stores.ts";
+import type { CustomerLedger } from "../storage/control/customer-ledger.ts";
+
+/** One change of a customer's row. `failed` is told when its transaction did not commit: then nothing of it holds. */
+type Operation = {
+  key: CustomerKey;
+  /** Answers what is to be done once it is committed. */
+  run: (ledger: CustomerLedger) => Promise<() => void>;
+  failed: (error: unknown) => void;
+};
+
+export type LedgerBatches = { add(operation: Operation): void; size(): number; idle(): Promise<void> };
+
+/**
+ * Puts what happens at the same time into one transaction, as a commit costs a flush of the disk. Rows are changed in one
+ * order, so that two nodes never wait for each other.
+ */
+export function createLedgerBatches(stores: Pick<ControlStores, "transaction">): LedgerBatches {
+  const queue: Operation[] = [];
+  let running: Promise<void> | undefined;
+
+  const commit = (batch: readonly Operation[]): Promise<Array<() => void>> =>
+    stores.transaction(async ({ customerLedger }) => {
+      const done: Array<() => void> = [];
+      for (const operation of batch) done.push(await operation.run(customerLedger));
+      return done;
+    });
+  const runBatch = async (batch: Operation[]): Promise<void> => {
+    batch.sort(byCustomer);
+    try {
+      // Once more, should it have met another node's release of what expired, or a connection that was lost.
+      const committed = await commit(batch).catch(() => commit(batch));
+      for (const done of committed) done();
+    } catch (error) {
+      for (const { failed } of batch) failed(error);
+    }
+  };
+  const drain = async (): Promise<void> => {
+    // What comes in the same turn of the event loop goes together.
+    await new Promise(setImmediate);
+    while (queue.length > 0) await runBatch(queue.splice(0, limits.customerLedgerBatch));
+    running = undefined;
+  };
+
+  return {
+    add(operation) {
+      queue.push(operation);
+      running ??= drain();
+    },
+    size: () => queue.length,
+    idle: async () => running,
+  };
+}
+
+function byCustomer({ key: one }: Operation, { key: other }: Operation): number {
+  const [a, b] = [customerKeyText(one), customerKeyText(other)];
+  return a === b ? 0 : a < b ? -1 : 1;
+}

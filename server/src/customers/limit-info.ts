@@ -1,0 +1,66 @@
+import type { Customer } from "../domain/customer.ts";
+import type { SpendState } from "../storage/control/customer-ledger.ts";
+import { usdOf } from "./money.ts";
+import type { Period } from "./periods.ts";
+
+/** What decided whether a call was let through; kept with its span. Money in USD, without markup; null: no such bound. */
+export type LimitInfo = {
+  is_allowed: boolean;
+  /** Which bound refused the call. */
+  reason: "period_budget" | "total_budget" | "rate_limit" | null;
+  period_budget: number | null;
+  /** Spent in the period, what is under way apart. */
+  period_usage: number | null;
+  period_start: string | null;
+  period_end: string | null;
+  total_budget: number | null;
+  total_usage: number | null;
+  /** Set aside for calls under way, this one included when it is let through. */
+  reserved: number | null;
+  /** What the call was expected to cost at most; null where its price is unknown. */
+  estimate: number | null;
+  /** Requests a minute. */
+  rate_limit: number | null;
+};
+
+const unbounded: LimitInfo = {
+  is_allowed: true,
+  reason: null,
+  period_budget: null,
+  period_usage: null,
+  period_start: null,
+  period_end: null,
+  total_budget: null,
+  total_usage: null,
+  reserved: null,
+  estimate: null,
+  rate_limit: null,
+};
+
+export function limitInfo(parts: {
+  customer?: Pick<Customer, "period_budget" | "total_budget" | "rate_limit">;
+  period?: Period | undefined;
+  state?: SpendState;
+  estimateUsd: number | null;
+  reason?: LimitInfo["reason"];
+}): LimitInfo {
+  const { customer, period, state, estimateUsd, reason = null } = parts;
+  const info = { ...unbounded, is_allowed: reason === null, reason, estimate: estimateUsd };
+  if (customer === undefined) return info;
+  info.rate_limit = customer.rate_limit;
+  info.total_budget = customer.total_budget;
+  if (period !== undefined) {
+    info.period_budget = customer.period_budget;
+    info.period_start = isoOf(period.startMs);
+    info.period_end = period.endMs === undefined ? null : isoOf(period.endMs);
+  }
+  if (state === undefined) return info;
+  info.reserved = usdOf(state.reserved);
+  if (period !== undefined) info.period_usage = usdOf(state.period);
+  if (customer.total_budget !== null) info.total_usage = usdOf(state.total);
+  return info;
+}
+
+export function isoOf(ms: number): string {
+  return new Date(ms).toISOString();
+}

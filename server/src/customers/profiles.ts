@@ -1,0 +1,163 @@
+import { customerKeyText, type Customer, type CustomerFields, type CustomerKey } from "../domain/customer.ts";
+import { ServiceError } from "../domain/errors.ts";
+import { ExpiringLru } from "../lib/expiring-lru.ts";
+import { limits } from "../limits.ts";
+import type { CustomerStore } from "../storage/control/customer-store.ts";
+import { applyChange, type CustomerChange } from "./fields.ts";
+
+/** Customers as the control store has them, with a memory for those that calls name over and over. */
+export type CustomerProfiles = {
+  find(key: CustomerKey): Promise<Customer | undefined>;
+  /**
+   * The same from memory, at most `limits.cachedCustomerMs` old; older where the store does not answer.
+   * Most calls name customers that are in it: that costs a look into a map.
+   */
+  recall(key: CustomerKey): Customer | undefined | Promise<Customer | undefined>;
+  /** Undefined where there is no such customer. @throws ServiceError `invalid_request` with the problems by field */
+  edit(key: CustomerKey, change: CustomerChange): Promise<Customer | undefined>;
+  /**
+   * What a call or a span says of its customer, who is created where unknown. Only what was not said before changes a
+   * field: an edit holds until something new is said.
+   */
+  hear(key: CustomerKey, said: CustomerChange, firstSeen?: string): Promise<Customer>;
+  create(customer: CustomerKey & { first_seen?: string }): Promise<Customer>;
+  /** Lets the next call look again. */
+  forget(key: CustomerKey): void;
+};
+
+export type ProfileDeps = {
+  customers: CustomerStore;
+  /** Told of what was written, so that lists show it. */
+  changed: (customer: Customer) => void;
+  now: () => number;
+};
+
+type Remembered = { customer: Customer | undefined; readAtMs: number };
+
+export function createCustomerProfiles({ customers, changed, now }: ProfileDeps): CustomerProfiles {
+  const memory = new ExpiringLru<string, Remembered>({
+    maxEntries: limits.cachedCustomers,
+    ttlMs: Number.MAX_SAFE_INTEGER,
+    nowMs: now,
+  });
+  const remember = (key: CustomerKey, customer: Customer | undefined): void =>
+    memory.set(customerKeyText(key), { customer, readAtMs: now() });
+
+  const find = async (key: CustomerKey): Promise<Customer | undefined> => {
+    const customer = await customers.find(key);
+    remember(key, customer);
+    return customer;
+  };
+  const write = async (current: Customer, fields: Partial<Customer>): Promise<Customer | undefined> => {
+    const next = { ...current, ...fields, updated_at: laterThan(current.updated_at, now()) };
+    if (!(await customers.replace(next, current.updated_at))) return undefined;
+    remember(next, next);
+    changed(next);
+    return next;
+  };
+  /** Another node may change a customer at the same moment: then it is read and changed again. */
+  const change = async (
+    key: CustomerKey,
+    edit: (current: Customer) => Partial<Customer>,
+  ): Promise<Customer | undefined> => {
+    for (let attempt = 0; attempt < limits.customerChangeAttempts; attempt += 1) {
+      const current = await find(key);
+      if (current === undefined) return undefined;
+      const fields = edit(current);
+      if (Object.keys(fields).length === 0) return current;
+      const written = await write(current, fields);
+      if (written !== undefined) return written;
+    }
+    throw new ServiceError("unavailable", "The customer is being changed by others. Try again.", { retryAfterS: 1 });
+  };
+  const create: CustomerProfiles["create"] = async (key) => {
+    const customer = newCustomer(key, now());
+    await customers.create([customer]);
+    const created = (await find(key)) ?? customer;
+    changed(created);
+    return created;
+  };
+
+  return {
+    find,
+    create,
+    recall(key) {
+      const known = memory.get(customerKeyText(key));
+      if (known === undefined) return find(key);
+      if (now() - known.readAtMs < limits.cachedCustomerMs) return known.customer;
+      return find(key).catch(() => known.customer);
+    },
+    edit: (key, given) =>
+      change(key, (current) => {
+        const result = applyChange(current, given, now());
+        if ("fields" in result) return result.fields;
+        throw invalid(result.errors);
+      }),
+    async hear(key, said, firstSeen) {
+      const known = await change(key, (current) => heard(current, said, firstSeen, now()));
+      if (known !== undefined) return known;
+      await create({ ...key, ...(firstSeen !== undefined && { first_seen: firstSeen }) });
+      const made = await change(key, (current) => heard(current, said, firstSeen, now()));
+      if (made === undefined) throw new ServiceError("unavailable", "The customer is being deleted. Try again.");
+      return made;
+    },
+    forget: (key) => memory.delete(customerKeyText(key)),
+  };
+}
+
+/** What is new in what was said. */
+export function newsFor(customer: Pick<Customer, "sent">, said: CustomerChange): Partial<CustomerFields> {
+  const entries = Object.entries(said).filter(([field, value]) => {
+    const before = customer.sent[field as keyof CustomerFields];
+    return value !== undefined && JSON.stringify(value) !== JSON.stringify(before);
+  });
+  return Object.fromEntries(entries);
+}
+
+function heard(
+  current: Customer,
+  said: CustomerChange,
+  firstSeen: string | undefined,
+  nowMs: number,
+): Partial<Customer> {
+  const earlier = firstSeen !== undefined && firstSeen < current.first_seen ? { first_seen: firstSeen } : {};
+  const news = newsFor(current, said);
+  if (Object.keys(news).length === 0) return earlier;
+  const result = applyChange(current, news, nowMs);
+  if ("errors" in result) throw invalid(result.errors);
+  return { ...earlier, ...result.fields, sent: { ...current.sent, ...news } };
+}
+
+export function newCustomer(key: CustomerKey & { first_seen?: string }, nowMs: number): Customer {
+  const created_at = new Date(nowMs).toISOString();
+  return {
+    organization_id: key.organization_id,
+    environment: key.environment,
+    customer_identifier: key.customer_identifier,
+    email: null,
+    name: null,
+    metadata: {},
+    group_identifier: null,
+    period_budget: null,
+    budget_duration: null,
+    period_start: null,
+    period_end: null,
+    total_budget: null,
+    markup_percentage: 0,
+    rate_limit: null,
+    sent: {},
+    first_seen: key.first_seen ?? created_at,
+    created_at,
+    updated_at: created_at,
+  };
+}
+
+/** Times of changes rise also where clocks differ: the span store keeps the highest. */
+function laterThan(updatedAt: string, nowMs: number): string {
+  return new Date(Math.max(nowMs, Date.parse(updatedAt) + 1)).toISOString();
+}
+
+function invalid(errors: Record<string, string[]>): ServiceError {
+  const [field, messages] = Object.entries(errors)[0] ?? ["", []];
+  return new ServiceError("invalid_request", `${field}: ${messages[0] ?? "is not valid"}`, { errors });
+}

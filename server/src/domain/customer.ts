@@ -1,0 +1,43 @@
+import type { Environment } from "./principal.ts";
+
+/** An end user of an organization's product, known by the identifier that the organization's calls name. */
+export type CustomerKey = { organization_id: string; environment: Environment; customer_identifier: string };
+
+export const budgetDurations = ["daily", "weekly", "monthly", "yearly"] as const;
+export type BudgetDuration = (typeof budgetDurations)[number];
+
+/** What may be edited. Money in USD, times ISO 8601 in UTC. */
+export type CustomerFields = {
+  email: string | null;
+  name: string | null;
+  metadata: Readonly<Record<string, unknown>>;
+  group_identifier: string | null;
+  /** What may be spent in a period; null is no bound. */
+  period_budget: number | null;
+  /** How long a period is. See customers/periods.ts for how the four members work together. */
+  budget_duration: BudgetDuration | null;
+  period_start: string | null;
+  /** The first instant that no longer belongs to the period. */
+  period_end: string | null;
+  /** What may be spent over all time. */
+  total_budget: number | null;
+  /** 20 makes 1.20 USD of a dollar in usage reports. */
+  markup_percentage: number;
+  /** Gateway requests a minute. */
+  rate_limit: number | null;
+};
+
+export type Customer = CustomerKey &
+  CustomerFields & {
+    /** The end of the earliest span that named it, or its creation. */
+    first_seen: string;
+    created_at: string;
+    /** Rises with every change. */
+    updated_at: string;
+    /** What calls and spans said last. Only what they say anew changes a field, so that an edit holds. */
+    sent: Readonly<Partial<CustomerFields>>;
+  };
+
+export function customerKeyText({ organization_id, environment, customer_identifier }: CustomerKey): string {
+  return `${organization_id}\n${environment}\n${customer_identifier}`;
+}

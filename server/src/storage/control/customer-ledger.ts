@@ -1,0 +1,231 @@
+import { sql, type ExpressionBuilder } from "kysely";
+import type { CustomerKey } from "../../domain/customer.ts";
+import { columnsOf, keyOf, type CustomerKeyColumns } from "./customer-key.ts";
+import type { ControlQueries } from "./open-control-database.ts";
+import type { ControlSchema } from "./schema.ts";
+
+/**
+ * What budgeted customers have spent and have under way, in billionths of a dollar. Calls take several statements: use
+ * them in a transaction. A customer's row is locked by whoever changes it, so those of several customers must be changed
+ * in one order.
+ */
+export type CustomerLedger = {
+  /**
+   * Sets an amount aside, unless that would go over a budget, or one is used up, or the row is of another period.
+   * Undefined then.
+   */
+  reserve: (request: ReservationRequest) => Promise<SpendState | undefined>;
+  find: (key: CustomerKey) => Promise<SpendState | undefined>;
+  /** Begins a row or a period with what is known to be spent. What a row of the same period knows of is never made less. */
+  open: (key: CustomerKey, spend: { periodStart: string; period: bigint; total: bigint }) => Promise<void>;
+  /** Ends a reservation, if it is still there, and adds what was spent. Undefined where the customer has no row. */
+  settle: (key: CustomerKey, reservation: { id: string; spent: bigint }) => Promise<SpendState | undefined>;
+  /** Gives back what nobody renewed; of one customer, or of some. How many reservations that were. */
+  releaseExpired: (nowIso: string, of?: CustomerKey) => Promise<number>;
+  /** Keeps the reservations of a node that lives. */
+  renew: (nodeId: string, expiresAt: string) => Promise<void>;
+  /** True once for a period, or for the total budget. */
+  markReached: (key: CustomerKey, budget: { periodStart: string } | "total") => Promise<boolean>;
+  forget: (key: CustomerKey) => Promise<void>;
+};
+
+export type ReservationRequest = {
+  key: CustomerKey;
+  id: string;
+  nodeId: string;
+  expiresAt: string;
+  amount: bigint;
+  /** '' where the customer has no period. */
+  periodStart: string;
+  periodBudget: bigint | undefined;
+  totalBudget: bigint | undefined;
+};
+
+export type SpendState = { periodStart: string; period: bigint; total: bigint; reserved: bigint };
+
+// Of thousands of reservations that expired together, the rest go at the next look.
+const releasesAtOnce = 500;
+
+const state = [
+  "period_start",
+  sql<string>`cast(period_spent as text)`.as("period_spent"),
+  sql<string>`cast(total_spent as text)`.as("total_spent"),
+  sql<string>`cast(reserved as text)`.as("reserved"),
+] as const;
+
+type Row = { period_start: string; period_spent: string; total_spent: string; reserved: string };
+
+export function createCustomerLedger(queries: ControlQueries): CustomerLedger {
+  return {
+    find: (key) => find(queries, key),
+    reserve: (request) => reserve(queries, request),
+    open: (key, spend) => open(queries, key, spend),
+    settle: (key, reservation) => settle(queries, key, reservation),
+    releaseExpired: (nowIso, of) => releaseExpired(queries, nowIso, of),
+    renew: (nodeId, expiresAt) => renew(queries, nodeId, expiresAt),
+    markReached: (key, budget) => markReached(queries, key, budget),
+    forget: (key) => forget(queries, key),
+  };
+}
+
+async function find(queries: ControlQueries, key: CustomerKey): Promise<SpendState | undefined> {
+  const row = await queries.selectFrom("customer_spend").select(state).where(is(key)).executeTakeFirst();
+  return row && toState(row);
+}
+
+async function reserve(
+  queries: ControlQueries,
+  { key, id, nodeId, expiresAt, amount, periodStart, periodBudget, totalBudget }: ReservationRequest,
+): Promise<SpendState | undefined> {
+  let update = queries
+    .updateTable("customer_spend")
+    .set((row) => ({ reserved: sql<bigint>`${row.ref("reserved")} + ${amount}` }))
+    .where(is(key))
+    .where("period_start", "=", periodStart);
+  if (periodBudget !== undefined) update = update.where(fits("period_spent", amount, periodBudget));
+  if (totalBudget !== undefined) update = update.where(fits("total_spent", amount, totalBudget));
+  const row = await update.returning(state).executeTakeFirst();
+  if (row === undefined) return undefined;
+  await queries
+    .insertInto("customer_reservations")
+    .values({ id, ...columnsOf(key), node_id: nodeId, amount, expires_at: expiresAt })
+    .execute();
+  return toState(row);
+}
+
+async function open(
+  queries: ControlQueries,
+  key: CustomerKey,
+  { periodStart, period, total }: { periodStart: string; period: bigint; total: bigint },
+): Promise<void> {
+  await queries
+    .insertInto("customer_spend")
+    .values({
+      ...columnsOf(key),
+      period_start: periodStart,
+      period_spent: period,
+      total_spent: total,
+      reserved: 0n,
+      reached_period: "",
+      reached_total: 0,
+    })
+    .onConflict((conflict) =>
+      conflict.columns(["unique_organization_id", "environment", "customer_identifier"]).doUpdateSet({
+        period_start: (row) => row.ref("excluded.period_start"),
+        period_spent: sql<bigint>`case when customer_spend.period_start = excluded.period_start
+          and customer_spend.period_spent > excluded.period_spent
+          then customer_spend.period_spent else excluded.period_spent end`,
+        total_spent: sql<bigint>`case when customer_spend.total_spent > excluded.total_spent
+          then customer_spend.total_spent else excluded.total_spent end`,
+      }),
+    )
+    .execute();
+}
+
+async function settle(
+  queries: ControlQueries,
+  key: CustomerKey,
+  { id, spent }: { id: string; spent: bigint },
+): Promise<SpendState | undefined> {
+  const gone = await queries
+    .deleteFrom("customer_reservations")
+    .where("id", "=", id)
+    .returning(amountText)
+    .executeTakeFirst();
+  const released = BigInt(gone?.amount ?? 0);
+  const row = await queries
+    .updateTable("customer_spend")
+    .set((column) => ({
+      reserved: sql<bigint>`${column.ref("reserved")} - ${released}`,
+      period_spent: sql<bigint>`${column.ref("period_spent")} + ${spent}`,
+      total_spent: sql<bigint>`${column.ref("total_spent")} + ${spent}`,
+    }))
+    .where(is(key))
+    .returning(state)
+    .executeTakeFirst();
+  return row && toState(row);
+}
+
+async function releaseExpired(queries: ControlQueries, nowIso: string, of?: CustomerKey): Promise<number> {
+  let expired = queries.selectFrom("customer_reservations").select("id").where("expires_at", "<=", nowIso);
+  if (of !== undefined) expired = expired.where(is(of));
+  const ids = await expired.orderBy("id").limit(releasesAtOnce).execute();
+  if (ids.length === 0) return 0;
+  const gone = await queries
+    .deleteFrom("customer_reservations")
+    .where("expires_at", "<=", nowIso)
+    .where(
+      "id",
+      "in",
+      ids.map(({ id }) => id),
+    )
+    .returning(["unique_organization_id", "environment", "customer_identifier", amountText])
+    .execute();
+  for (const row of gone.sort(byCustomer)) await giveBack(queries, keyOf(row), BigInt(row.amount));
+  return gone.length;
+}
+
+async function giveBack(queries: ControlQueries, key: CustomerKey, amount: bigint): Promise<void> {
+  await queries
+    .updateTable("customer_spend")
+    .set((row) => ({ reserved: sql<bigint>`${row.ref("reserved")} - ${amount}` }))
+    .where(is(key))
+    .execute();
+}
+
+async function renew(queries: ControlQueries, nodeId: string, expiresAt: string): Promise<void> {
+  await queries
+    .updateTable("customer_reservations")
+    .set({ expires_at: expiresAt })
+    .where("node_id", "=", nodeId)
+    .execute();
+}
+
+async function markReached(
+  queries: ControlQueries,
+  key: CustomerKey,
+  budget: { periodStart: string } | "total",
+): Promise<boolean> {
+  const update = queries.updateTable("customer_spend").where(is(key));
+  const { numUpdatedRows } =
+    budget === "total"
+      ? await update.set({ reached_total: 1 }).where("reached_total", "=", 0).executeTakeFirst()
+      : await update
+          .set({ reached_period: budget.periodStart })
+          .where("reached_period", "!=", budget.periodStart)
+          .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+async function forget(queries: ControlQueries, key: CustomerKey): Promise<void> {
+  await queries.deleteFrom("customer_reservations").where(is(key)).execute();
+  await queries.deleteFrom("customer_spend").where(is(key)).execute();
+}
+
+const amountText = sql<string>`cast(amount as text)`.as("amount");
+
+/** A budget that is used up lets nothing through, not even what costs nothing. */
+function fits(spent: "period_spent" | "total_spent", amount: bigint, budget: bigint) {
+  const used = sql`${sql.ref(spent)} + reserved`;
+  return sql<boolean>`${used} + ${amount} <= ${budget} and ${used} < ${budget}`;
+}
+
+function is(key: CustomerKey) {
+  return (row: ExpressionBuilder<ControlSchema, "customer_spend" | "customer_reservations">) => row.and(columnsOf(key));
+}
+
+function byCustomer(one: CustomerKeyColumns, other: CustomerKeyColumns): number {
+  const [a, b] = [one, other].map((row) =>
+    [row.unique_organization_id, row.environment, row.customer_identifier].join("\n"),
+  );
+  return a === b ? 0 : String(a) < String(b) ? -1 : 1;
+}
+
+function toState(row: Row): SpendState {
+  return {
+    periodStart: row.period_start,
+    period: BigInt(row.period_spent),
+    total: BigInt(row.total_spent),
+    reserved: BigInt(row.reserved),
+  };
+}
