@@ -118,7 +118,15 @@ export type ChatUsage = {
 
 export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter";
 
-export type ToolCall = { id: string; type: "function"; function: { name: string; arguments: string } };
+export type ToolCall = {
+  id: string;
+  type: "function";
+  function: { name: string; arguments: string };
+  extra_content?: ExtraContent;
+};
+
+/** What a Gemini wants back with its own call in the next turn, where Google's OpenAI-compatible API has it. */
+export type ExtraContent = { google: { thought_signature: string } };
 
 export type ChatMessage = {
   role: "assistant";
@@ -150,6 +158,7 @@ export type ChatDelta = {
     id?: string;
     type?: "function";
     function: { name?: string; arguments: string };
+    extra_content?: ExtraContent;
   }>;
   reasoning_content?: string;
   /** Whole blocks, never parts of one: those of all chunks, in order, are those of the message. */

@@ -1,15 +1,16 @@
 import type { CallFacts, ChatChunk, ChatDelta, ChatUsage, FinishReason } from "../provider.ts";
 
-/** The chunks of one streamed completion. The first delta carries the role, as OpenAI's does. */
+/** The chunks of one streamed completion. The first delta of a choice carries the role, as OpenAI's does. */
 export type ChunkMaker = {
-  delta(delta: ChatDelta): ChatChunk;
-  finish(reason: FinishReason): ChatChunk;
+  /** @param index that of the choice, where several were asked for */
+  delta(delta: ChatDelta, index?: number): ChatChunk;
+  finish(reason: FinishReason, index?: number): ChatChunk;
   usage(usage: ChatUsage): ChatChunk;
 };
 
 /** @param id the provider's id of the answer, or that of the call where it gives none */
 export function createChunkMaker(id: string, call: CallFacts): ChunkMaker {
-  let isFirst = true;
+  const begun = new Set<number>();
   const chunk = (choices: ChatChunk["choices"]): ChatChunk => ({
     id,
     object: "chat.completion.chunk",
@@ -17,14 +18,14 @@ export function createChunkMaker(id: string, call: CallFacts): ChunkMaker {
     model: call.model,
     choices,
   });
-  const choice = (delta: ChatDelta, reason: FinishReason | null): ChatChunk => {
-    const begun = isFirst ? { role: "assistant" as const, ...delta } : delta;
-    isFirst = false;
-    return chunk([{ index: 0, delta: begun, finish_reason: reason }]);
+  const choice = (delta: ChatDelta, reason: FinishReason | null, index: number): ChatChunk => {
+    const isFirst = !begun.has(index);
+    begun.add(index);
+    return chunk([{ index, delta: isFirst ? { role: "assistant", ...delta } : delta, finish_reason: reason }]);
   };
   return {
-    delta: (delta) => choice(delta, null),
-    finish: (reason) => choice({}, reason),
+    delta: (delta, index = 0) => choice(delta, null, index),
+    finish: (reason, index = 0) => choice({}, reason, index),
     usage: (usage) => ({ ...chunk([]), usage }),
   };
 }

@@ -1,0 +1,98 @@
+/**
+ * Answers as Gemini gave them, with signatures cut short. Their shapes are those of payloads that the tests of the Vercel AI SDK
+ * (github.com/vercel/ai, packages/google/src/__fixtures__, Apache-2.0) have recorded, and of the reference of
+ * GenerateContentResponse (ai.google.dev/api/generate-content).
+ */
+
+/** From `google-tool-call-gemini3.chunks.txt`: a call, and then an empty text with the finish. */
+export const callThenStop = [
+  {
+    candidates: [
+      {
+        content: {
+          parts: [
+            {
+              functionCall: { name: "weather", args: { location: "San Francisco" } },
+              thoughtSignature: "EpEgCo4gAb4+",
+            },
+          ],
+          role: "model",
+        },
+        index: 0,
+      },
+    ],
+    usageMetadata: {
+      promptTokenCount: 29,
+      candidatesTokenCount: 15,
+      totalTokenCount: 848,
+      promptTokensDetails: [{ modality: "TEXT", tokenCount: 29 }],
+      thoughtsTokenCount: 804,
+    },
+    modelVersion: "gemini-3-pro-preview",
+    responseId: "QHiLaa6LBrb8vdIPoNztsAg",
+  },
+  {
+    candidates: [{ content: { parts: [{ text: "" }], role: "model" }, finishReason: "STOP", index: 0 }],
+    usageMetadata: { promptTokenCount: 29, candidatesTokenCount: 15, totalTokenCount: 848, thoughtsTokenCount: 804 },
+    modelVersion: "gemini-3-pro-preview",
+    responseId: "QHiLaa6LBrb8vdIPoNztsAg",
+  },
+];
+
+/** From `issue-19758-prompt-block.chunks.txt`. */
+export const blockedPrompt = {
+  promptFeedback: { blockReason: "PROHIBITED_CONTENT" },
+  usageMetadata: {
+    promptTokenCount: 9,
+    totalTokenCount: 9,
+    promptTokensDetails: [{ modality: "TEXT", tokenCount: 9 }],
+    serviceTier: "standard",
+  },
+  modelVersion: "gemini-3.7-flash",
+  responseId: "EXCPatOAKMrQjMcPteHVmQo",
+};
+
+/** From `google-tool-use-usage.json`: Gemini's own tool has read something. */
+export const usageOfOwnTool = {
+  promptTokenCount: 55,
+  candidatesTokenCount: 51,
+  totalTokenCount: 251,
+  promptTokensDetails: [{ modality: "TEXT", tokenCount: 55 }],
+  toolUsePromptTokenCount: 89,
+  toolUsePromptTokensDetails: [{ modality: "TEXT", tokenCount: 89 }],
+  thoughtsTokenCount: 56,
+  serviceTier: "standard",
+};
+
+/** From `google-429-retry-info.json`. */
+export const quotaExceeded = {
+  error: {
+    code: 429,
+    message: "You exceeded your current quota, please check your plan.",
+    status: "RESOURCE_EXHAUSTED",
+    details: [
+      {
+        "@type": "type.googleapis.com/google.rpc.QuotaFailure",
+        violations: [{ quotaId: "GenerateRequestsPerMinutePerProjectPerModel-FreeTier" }],
+      },
+      { "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "34.4s" },
+    ],
+  },
+};
+
+/** As google.rpc.ErrorInfo has it for a key that is none. */
+export const badKey = {
+  error: {
+    code: 400,
+    message: "API key not valid. Please pass a valid API key.",
+    status: "INVALID_ARGUMENT",
+    details: [
+      {
+        "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+        reason: "API_KEY_INVALID",
+        domain: "googleapis.com",
+        metadata: { service: "generativelanguage.googleapis.com" },
+      },
+    ],
+  },
+};

@@ -1,0 +1,127 @@
+import { isObject } from "../../../lib/json.ts";
+import type { Target } from "../provider.ts";
+import type { AssistantTurn, Call, ToolResult, Turn } from "../shared/conversation.ts";
+import type { Media } from "../shared/media.ts";
+import type { Part } from "../shared/parts.ts";
+import { refuse } from "../shared/refuse.ts";
+import { fileUri, isVertex } from "./address.ts";
+import type { GeminiModel } from "./models.ts";
+
+/** A part of a Content: an object with one member, named after its kind, and what is attached to it. */
+type GeminiPart = Record<string, unknown>;
+
+export type Content = { role: "user" | "model"; parts: GeminiPart[] };
+
+export function toContent(turn: Turn, target: Target, model: GeminiModel): Content {
+  if (turn.role === "assistant") return { role: "model", parts: [...texts(turn), ...calls(turn.calls, model)] };
+  const responses = turn.results.map((result) => functionResponse(result, target, model));
+  // Older models take no images within a result: they follow all results, which must stay together.
+  const beside = model.isThirdGeneration ? [] : turn.results.flatMap((result) => mediaOf(result, target));
+  return { role: "user", parts: [...responses, ...beside, ...turn.parts.map((part) => toPart(part, target))] };
+}
+
+function texts({ texts: said }: AssistantTurn): GeminiPart[] {
+  return said.map(({ text }) => ({ text }));
+}
+
+/** What Gemini's documentation has in the place of a signature that was lost, or of a call that another model made. */
+const noSignature = "skip_thought_signature_validator";
+
+/** Of calls that came together only the first is signed; without any signature the third generation refuses them. */
+function calls(list: readonly Call[], model: GeminiModel): GeminiPart[] {
+  const signatures = list.map(({ source }) => signatureOf(source));
+  const isSigned = signatures.some((signature) => signature !== undefined);
+  return list.map(({ id, name, arguments: args }, i) => {
+    const signature = signatures[i] ?? (model.isThirdGeneration && !isSigned && i === 0 ? noSignature : undefined);
+    return {
+      functionCall: { ...(model.isThirdGeneration ? { id } : {}), name, args },
+      ...(signature === undefined ? {} : { thoughtSignature: signature }),
+    };
+  });
+}
+
+/** Where Google's own OpenAI-compatible API has it, too. */
+function signatureOf({ extra_content: extra }: Record<string, unknown>): string | undefined {
+  const google = isObject(extra) ? extra["google"] : undefined;
+  const signature = isObject(google) ? google["thought_signature"] : undefined;
+  return typeof signature === "string" && signature !== "" ? signature : undefined;
+}
+
+/** A result goes as text, whatever it holds: Gemini would read JSON with `$ref` in it as references, and round its numbers. */
+function functionResponse(result: ToolResult, target: Target, model: GeminiModel): GeminiPart {
+  const output = result.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+  const media = model.isThirdGeneration ? mediaOf(result, target) : [];
+  return {
+    functionResponse: {
+      ...(model.isThirdGeneration ? { id: result.callId } : {}),
+      name: result.name,
+      response: { output },
+      ...(media.length > 0 ? { parts: media } : {}),
+    },
+  };
+}
+
+function mediaOf({ parts }: ToolResult, target: Target): GeminiPart[] {
+  return parts.flatMap((part) => (part.type === "text" ? [] : [toPart(part, target)]));
+}
+
+const audioTypes: Readonly<Record<string, string>> = {
+  wav: "audio/wav",
+  mp3: "audio/mp3",
+  aiff: "audio/aiff",
+  aac: "audio/aac",
+  ogg: "audio/ogg",
+  flac: "audio/flac",
+};
+
+function toPart(part: Part, target: Target): GeminiPart {
+  if (part.type === "text") return { text: part.text };
+  if (part.type !== "audio") return toMedia(part.media, part, target);
+  const mimeType = audioTypes[part.format.toLowerCase()];
+  if (mimeType === undefined) {
+    refuse(`${part.path}.format`, `must be one of ${Object.keys(audioTypes).join(", ")} for Gemini`);
+  }
+  return { inlineData: { mimeType, data: part.base64 } };
+}
+
+function toMedia(media: Media, { path, name }: { path: string; name?: string }, target: Target): GeminiPart {
+  if (media.kind === "bytes") return { inlineData: { mimeType: media.mediaType, data: media.base64 } };
+  const uri = media.kind === "url" ? media.url : uploaded(media.fileId, path, target);
+  const mimeType = typeOfName(name) ?? typeOfName(uri.split(/[?#]/)[0]);
+  if (mimeType === undefined && isVertex(target)) {
+    refuse(
+      path,
+      "Vertex AI must be told what a link leads to: send one with a file extension, or the bytes as a data: URL",
+    );
+  }
+  return { fileData: { ...(mimeType === undefined ? {} : { mimeType }), fileUri: uri } };
+}
+
+/** A file of the Gemini API by its name or address, or an object in Cloud Storage. */
+function uploaded(fileId: string, path: string, target: Target): string {
+  if (/^(?:https|gs):\/\//.test(fileId)) return fileId;
+  if (/^files\/[\w-]+$/.test(fileId)) return fileUri(target, fileId);
+  return refuse(`${path}.file_id`, "is no file of Gemini's: it has files/…, gs://… or an address");
+}
+
+const typesByExtension: Readonly<Record<string, string>> = {
+  png: "image/png",
+  jpg: "image/jpeg",
+  jpeg: "image/jpeg",
+  webp: "image/webp",
+  gif: "image/gif",
+  heic: "image/heic",
+  pdf: "application/pdf",
+  txt: "text/plain",
+  csv: "text/csv",
+  html: "text/html",
+  md: "text/markdown",
+  json: "application/json",
+  mp3: "audio/mp3",
+  wav: "audio/wav",
+  mp4: "video/mp4",
+};
+
+function typeOfName(name: string | undefined): string | undefined {
+  return typesByExtension[/\.([a-z0-9]{2,4})$/i.exec(name ?? "")?.[1]?.toLowerCase() ?? ""];
+}

@@ -1,0 +1,69 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { isObject, parseJson } from "../../../lib/json.ts";
+import type { UpstreamProblem } from "../provider.ts";
+import { kindOfStatus, retryAfterMs, upstreamMessage } from "../shared/problems.ts";
+
+/** By the status of google.rpc.Code. */
+const kinds: Readonly<Record<string, UpstreamProblem["kind"]>> = {
+  INVALID_ARGUMENT: "request",
+  NOT_FOUND: "request",
+  OUT_OF_RANGE: "request",
+  UNAUTHENTICATED: "credential",
+  PERMISSION_DENIED: "credential",
+  // A project without billing, or one that may not be used from where it is called.
+  FAILED_PRECONDITION: "credential",
+  RESOURCE_EXHAUSTED: "busy",
+  UNAVAILABLE: "busy",
+  ABORTED: "busy",
+  DEADLINE_EXCEEDED: "fault",
+  INTERNAL: "fault",
+};
+
+/** What a reply with an error's status says. Streams wrap it in a list. */
+export function readProblem(status: number, headers: IncomingHttpHeaders, bytes: Buffer): UpstreamProblem {
+  const parsed = parseJson(bytes);
+  const value = parsed.ok ? parsed.value : undefined;
+  const body: unknown = Array.isArray(value) ? value[0] : value;
+  const error = isObject(body) ? body["error"] : undefined;
+  const problem = describe(error, status, isObject(error) ? "" : bytes.toString("utf8"));
+  const waitMs = retryAfterMs(headers) ?? problem.retryAfterMs;
+  return { ...problem, ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }) };
+}
+
+/** An error within a stream, whose status was 200. */
+export function readStreamError(error: unknown): UpstreamProblem {
+  return describe(error, 200, "");
+}
+
+function describe(error: unknown, status: number, otherwise: string): UpstreamProblem {
+  const { code, status: name, message, details } = isObject(error) ? error : {};
+  const said = upstreamMessage(typeof message === "string" ? message : otherwise, `Gemini answered ${status}`);
+  const told = readDetails(details);
+  const byName = typeof name === "string" ? kinds[name] : undefined;
+  const byCode = typeof code === "number" && code !== 200 ? kindOfStatus(code) : "fault";
+  return {
+    kind: isBadKey(told.reason, said) ? "credential" : (byName ?? (status === 200 ? byCode : kindOfStatus(status))),
+    status,
+    message: said,
+    ...(typeof name === "string" ? { type: name } : {}),
+    ...(told.reason === undefined ? {} : { code: told.reason }),
+    ...(told.retryAfterMs === undefined ? {} : { retryAfterMs: told.retryAfterMs }),
+  };
+}
+
+/** A key that is none is a 400 INVALID_ARGUMENT there. */
+function isBadKey(reason: string | undefined, message: string): boolean {
+  return reason?.startsWith("API_KEY_") === true || /\bAPI key (?:not valid|expired|not found)/i.test(message);
+}
+
+/** `google.rpc.ErrorInfo` has a reason, `google.rpc.RetryInfo` a delay such as `34.4s`. */
+function readDetails(details: unknown): { reason?: string; retryAfterMs?: number } {
+  const list = Array.isArray(details) ? (details as unknown[]).filter(isObject) : [];
+  const reason = list.find((detail) => typeof detail["reason"] === "string")?.["reason"];
+  const delay = list.find((detail) => typeof detail["retryDelay"] === "string")?.["retryDelay"];
+  const seconds = Number(/^(\d+(?:\.\d+)?)s$/.exec(String(delay))?.[1] ?? Number.NaN);
+  return {
+    ...(typeof reason === "string" ? { reason } : {}),
+    ...(seconds > 0 ? { retryAfterMs: Math.ceil(seconds * 1_000) } : {}),
+  };
+}

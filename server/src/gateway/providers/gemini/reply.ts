@@ -1,0 +1,56 @@
+import { isObject, parseJson } from "../../../lib/json.ts";
+import { BadReply, type CallFacts, type ChatCompletion, type ChatMessage } from "../provider.ts";
+import { blockOf, createCallIds, readPart, refusalOf, toFinishReason, toLogprobs } from "./candidate.ts";
+import { toUsage } from "./usage.ts";
+
+/** A whole answer of generateContent as a chat completion. */
+export function fromGemini(bytes: Buffer, call: CallFacts): ChatCompletion {
+  const parsed = parseJson(bytes);
+  const reply = parsed.ok ? parsed.value : undefined;
+  if (!isObject(reply)) throw new BadReply("Gemini's reply is no answer");
+  const usage = toUsage(reply["usageMetadata"]);
+  return {
+    id: typeof reply["responseId"] === "string" ? reply["responseId"] : call.id,
+    object: "chat.completion",
+    created: call.created,
+    model: call.model,
+    choices: choicesOf(reply, call),
+    ...(usage ? { usage } : {}),
+  };
+}
+
+function choicesOf(reply: Record<string, unknown>, call: CallFacts): ChatCompletion["choices"] {
+  const candidates = Array.isArray(reply["candidates"]) ? (reply["candidates"] as unknown[]).filter(isObject) : [];
+  const block = blockOf(reply);
+  if (candidates.length === 0 && block !== undefined) {
+    const message = { role: "assistant" as const, content: "", refusal: block };
+    return [{ index: 0, message, finish_reason: "content_filter" }];
+  }
+  if (candidates.length === 0) throw new BadReply("Gemini's reply is no answer");
+  const idOf = createCallIds(call.id);
+  return candidates.map((candidate, i) => {
+    const message = toMessage(candidate, idOf);
+    const finish = toFinishReason(candidate["finishReason"], message.tool_calls !== undefined);
+    if (finish === undefined) throw new BadReply(`Gemini's model stopped with ${String(candidate["finishReason"])}`);
+    const logprobs = toLogprobs(candidate["logprobsResult"]);
+    const index = typeof candidate["index"] === "number" ? candidate["index"] : i;
+    return { index, message, finish_reason: finish, ...(logprobs ? { logprobs } : {}) };
+  });
+}
+
+function toMessage(candidate: Record<string, unknown>, idOf: (given: unknown) => string): ChatMessage {
+  const { content } = candidate;
+  const parts = isObject(content) && Array.isArray(content["parts"]) ? (content["parts"] as unknown[]) : [];
+  const said = parts.flatMap((part) => readPart(part, idOf) ?? []);
+  const text = said.flatMap((one) => (one.type === "text" ? [one.text] : [])).join("");
+  const thoughts = said.flatMap((one) => (one.type === "thought" ? [one.text] : [])).join("");
+  const calls = said.flatMap((one) => (one.type === "call" ? [one.call] : []));
+  const refusal = refusalOf(candidate);
+  return {
+    role: "assistant",
+    content: text === "" && calls.length > 0 ? null : text,
+    ...(refusal === undefined ? {} : { refusal }),
+    ...(calls.length > 0 ? { tool_calls: calls } : {}),
+    ...(thoughts === "" ? {} : { reasoning_content: thoughts }),
+  };
+}

@@ -1,0 +1,232 @@
+import { describe, expect, test } from "vitest";
+import type { ChatChunk } from "../provider.ts";
+import { call, runAtEveryCut, runStream, type Streamed } from "../stream.fixture.ts";
+import { blockedPrompt, callThenStop, quotaExceeded } from "./answers.fixture.ts";
+import { geminiTranslator } from "./translator.ts";
+
+const sse = (events: readonly object[]): Buffer =>
+  Buffer.from(events.map((event) => `data: ${JSON.stringify(event)}\r\n\r\n`).join(""));
+const run = (...events: object[]): Streamed => runAtEveryCut(geminiTranslator, sse(events));
+const once = (...events: object[]): Streamed => runStream(geminiTranslator, [sse(events)]);
+const chunksOf = (...events: object[]): ChatChunk[] => {
+  const stream = geminiTranslator.stream(call);
+  return [...stream.push(sse(events)).chunks, ...stream.end().chunks];
+};
+
+const said = (...parts: object[]) => ({ candidates: [{ content: { parts, role: "model" }, index: 0 }] });
+const done = (finishReason: string, usageMetadata: object = { promptTokenCount: 3, candidatesTokenCount: 4 }) => ({
+  candidates: [{ content: { parts: [{ text: "" }], role: "model" }, finishReason, index: 0 }],
+  usageMetadata,
+});
+const called = (name: string, args?: object, id?: string) => ({
+  functionCall: { name, ...(args && { args }), ...(id && { id }) },
+});
+
+test("text in any script, thoughts apart from it", () => {
+  const streamed = run(
+    { ...said({ text: "Let me ", thought: true }), responseId: "r1" },
+    said({ text: "see.", thought: true }, { text: "北京 \ud83c" }),
+    said({ text: "\udf0d naïve" }),
+    done("STOP"),
+  );
+  expect(streamed).toMatchObject({ id: "r1", finish: "stop", isDone: true, problem: undefined });
+  expect(streamed.message).toEqual({ role: "assistant", content: "北京 🌍 naïve", reasoning_content: "Let me see." });
+});
+
+test("a call, and a finish with an empty text after it, finish once with tool_calls", () => {
+  const streamed = run(...callThenStop);
+  expect(streamed).toMatchObject({ id: "QHiLaa6LBrb8vdIPoNztsAg", finish: "tool_calls" });
+  expect(streamed.usage).toEqual({
+    prompt_tokens: 29,
+    completion_tokens: 819,
+    total_tokens: 848,
+    prompt_tokens_details: { cached_tokens: 0 },
+    completion_tokens_details: { reasoning_tokens: 804 },
+  });
+});
+
+test("a signature is handed on with its call, in a form that comes back", () => {
+  const delta = chunksOf(...callThenStop)[0]?.choices[0]?.delta.tool_calls?.[0];
+  expect(delta).toMatchObject({ index: 0, extra_content: { google: { thought_signature: "EpEgCo4gAb4+" } } });
+  const messages = [
+    { role: "user", content: "Hi" },
+    { role: "assistant", tool_calls: [delta] },
+    { role: "tool", tool_call_id: delta?.id, content: "sunny" },
+  ];
+  const target = { provider: "gemini", model: "gemini-3-pro-preview", baseUrl: "http://x", credential: { fields: {} } };
+  const sent = JSON.parse(geminiTranslator.request({ model: "m", messages }, target, 0).body.toString()) as {
+    contents: Array<{ parts: unknown[] }>;
+  };
+  expect(sent.contents[1]?.parts).toEqual([
+    {
+      functionCall: { id: delta?.id, name: "weather", args: { location: "San Francisco" } },
+      thoughtSignature: "EpEgCo4gAb4+",
+    },
+  ]);
+});
+
+test("calls of one name are told apart, with Gemini's ids or without", () => {
+  const streamed = run(
+    said(called("a", { n: 1 }), called("a", { n: 1 })),
+    said(called("a", { n: 2 }, "own")),
+    done("STOP"),
+  );
+  const calls = streamed.message.tool_calls ?? [];
+  expect(calls.map(({ function: { arguments: args } }) => args)).toEqual(['{"n":1}', '{"n":1}', '{"n":2}']);
+  expect(new Set(calls.map(({ id }) => id)).size).toBe(3);
+  expect(calls[2]?.id).toBe("own");
+  const other = geminiTranslator.stream({ ...call, id: "chatcmpl-2" });
+  const [chunk] = other.push(sse([said(called("a"))])).chunks;
+  expect(calls.map(({ id }) => id)).not.toContain(chunk?.choices[0]?.delta.tool_calls?.[0]?.id);
+});
+
+test("a call without arguments has {}; the tool that stands for a JSON answer is text", () => {
+  expect(run(said(called("now")), done("STOP")).message.tool_calls).toMatchObject([{ function: { arguments: "{}" } }]);
+  const json = run(said(called("spanway_json_answer", { a: 1 })), done("STOP"));
+  expect(json).toMatchObject({ finish: "stop", message: { content: '{"a":1}' } });
+});
+
+test.each([
+  ["STOP", "stop"],
+  ["MAX_TOKENS", "length"],
+  ["SAFETY", "content_filter"],
+  ["RECITATION", "content_filter"],
+  ["PROHIBITED_CONTENT", "content_filter"],
+  ["BLOCKLIST", "content_filter"],
+  ["SPII", "content_filter"],
+  ["IMAGE_SAFETY", "content_filter"],
+  ["A_NEW_REASON", "stop"],
+])("%s is %s", (reason, finish) => {
+  expect(once(said({ text: "x" }), done(reason)).finish).toBe(finish);
+});
+
+test.each(["MAX_TOKENS", "SAFETY"])("%s stays what it is after a call", (reason) => {
+  expect(once(said(called("a")), done(reason)).finish).toBe(reason === "SAFETY" ? "content_filter" : "length");
+});
+
+test("a prompt that was blocked is an answer that says so", () => {
+  const streamed = run(blockedPrompt);
+  expect(streamed).toMatchObject({
+    finish: "content_filter",
+    message: { content: null, refusal: "The prompt was blocked: PROHIBITED_CONTENT" },
+    usage: { prompt_tokens: 9, completion_tokens: 0 },
+  });
+});
+
+describe("usage", () => {
+  const big = { promptTokenCount: 10, candidatesTokenCount: 20, cachedContentTokenCount: 8 };
+  test.each<[string, object[]]>([
+    [
+      "on every event",
+      [{ ...said({ text: "x" }), usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 1 } }, done("STOP", big)],
+    ],
+    ["after the finish", [said({ text: "x" }), done("STOP", {}), { usageMetadata: big }]],
+    [
+      "twice, the second larger",
+      [said({ text: "x" }), done("STOP", { ...big, candidatesTokenCount: 2 }), { usageMetadata: big }],
+    ],
+    [
+      "and nothing afterwards",
+      [said({ text: "x" }), done("STOP", big), { usageMetadata: {} }, { usageMetadata: null }],
+    ],
+  ])("%s: the last figures win", (_what, events) => {
+    expect(once(...events).usage).toMatchObject({
+      prompt_tokens: 10,
+      completion_tokens: 20,
+      total_tokens: 30,
+      prompt_tokens_details: { cached_tokens: 8 },
+    });
+  });
+
+  test("that never came is not made up", () => {
+    expect(once(said({ text: "x" }), done("STOP", {}))).toMatchObject({ isDone: true, usage: undefined });
+  });
+});
+
+test("a reason to finish with every event, as older models have it, is the last one's", () => {
+  const event = (text: string) => ({
+    candidates: [{ content: { parts: [{ text }] }, finishReason: "STOP", index: 0 }],
+  });
+  expect(run(event("a"), event("b"), event("c"))).toMatchObject({ message: { content: "abc" }, finish: "stop" });
+});
+
+test("several answers at once are as many choices, each with a role and a finish", () => {
+  const both = (a: string, b: string, finishReason?: string) => ({
+    candidates: [a, b].map((text, index) => ({
+      content: { parts: [{ text }] },
+      index,
+      ...(finishReason && { finishReason }),
+    })),
+  });
+  const chunks = chunksOf(both("a", "x"), both("b", "y", "STOP"));
+  for (const index of [0, 1]) {
+    const choices = chunks.flatMap((chunk) => chunk.choices.filter((choice) => choice.index === index));
+    expect(choices.map(({ delta }) => delta.role)).toEqual(["assistant", undefined, undefined]);
+    expect(choices.map(({ delta }) => delta.content ?? "").join("")).toBe(["ab", "xy"][index]);
+    expect(choices.map(({ finish_reason }) => finish_reason)).toEqual([null, null, "stop"]);
+  }
+});
+
+test("probabilities of tokens come with their text", () => {
+  const logprobsResult = {
+    chosenCandidates: [{ token: "é", logProbability: -0.5 }],
+    topCandidates: [
+      {
+        candidates: [
+          { token: "é", logProbability: -0.5 },
+          { token: "e", logProbability: -1 },
+        ],
+      },
+    ],
+  };
+  const event = { candidates: [{ content: { parts: [{ text: "é" }] }, index: 0, logprobsResult }] };
+  expect(chunksOf(event)[0]?.choices[0]?.logprobs).toEqual({
+    content: [
+      {
+        token: "é",
+        logprob: -0.5,
+        bytes: [195, 169],
+        top_logprobs: [
+          { token: "é", logprob: -0.5, bytes: [195, 169] },
+          { token: "e", logprob: -1, bytes: [101] },
+        ],
+      },
+    ],
+    refusal: null,
+  });
+});
+
+describe("what is no answer", () => {
+  test.each<[string, object[]]>([
+    ["an end without a finish", [said({ text: "x" })]],
+    ["a finish without a reason", [said({ text: "x" }), { candidates: [{ index: 0 }] }]],
+    ["nothing but usage", [{ usageMetadata: { promptTokenCount: 1 } }]],
+    ["a call that could not be read", [done("MALFORMED_FUNCTION_CALL")]],
+    ["an end for no reason", [said({ text: "x" }), done("OTHER")]],
+  ])("%s is a problem", (_what, events) => {
+    expect(once(...events)).toMatchObject({
+      finish: undefined,
+      isDone: false,
+      problem: { kind: "fault", status: 200 },
+    });
+  });
+
+  test("an error within the stream is told with its kind and wait", () => {
+    expect(once(quotaExceeded).problem).toMatchObject({ kind: "busy", status: 200, retryAfterMs: 34_400 });
+    const unavailable = { error: { code: 503, message: "The model is overloaded.", status: "UNAVAILABLE" } };
+    expect(once(said({ text: "x" }), unavailable, done("STOP"))).toMatchObject({
+      message: { content: "x" },
+      finish: undefined,
+      problem: { kind: "busy", message: "The model is overloaded.", type: "UNAVAILABLE" },
+    });
+  });
+
+  test("comments and lines of proxies are passed over, other bytes are a problem", () => {
+    const noise = Buffer.from(": PROCESSING\n\ndata: : keepalive\n\n");
+    const rest = sse([said({ text: "x" }), done("STOP")]);
+    expect(runAtEveryCut(geminiTranslator, Buffer.concat([noise, rest]))).toMatchObject({ finish: "stop" });
+    expect(runStream(geminiTranslator, [Buffer.from("data: <html>\n\n")]).problem).toMatchObject({ kind: "fault" });
+    const cut = Buffer.concat([rest, Buffer.from('data: {"candidates":')]);
+    expect(runStream(geminiTranslator, [cut])).toMatchObject({ isDone: false, problem: { kind: "fault" } });
+  });
+});

@@ -1,0 +1,187 @@
+import { isObject } from "../../../lib/json.ts";
+import { createSseSplitter, SseBlockTooLong, type SseEvent } from "../../../lib/sse.ts";
+import { limits } from "../../../limits.ts";
+import type { CallFacts, ChatChunk, ChatStreamTranslator, StreamStep, UpstreamProblem } from "../provider.ts";
+import { type ChunkMaker, createChunkMaker } from "../shared/chunks.ts";
+import { createPairJoiner, type PairJoiner } from "../shared/pair-joiner.ts";
+import { blockOf, createCallIds, readPart, refusalOf, type Said, toFinishReason, toLogprobs } from "./candidate.ts";
+import { readStreamError } from "./problem.ts";
+import { mergeUsage, toUsage } from "./usage.ts";
+
+/** One of the answers that are under way. */
+type Answer = {
+  /** What of a text is held back: of the answer's, or of the thoughts'. */
+  joiner: PairJoiner;
+  kind: "text" | "thought";
+  calls: number;
+  finishReason: unknown;
+  refusal: string | undefined;
+};
+
+type StreamState = {
+  maker: ChunkMaker | undefined;
+  answers: Map<number, Answer>;
+  usage: Record<string, unknown>;
+  block: string | undefined;
+};
+
+/**
+ * A stream of streamGenerateContent as chunks. Nothing marks its end: older models give a reason to finish with every event,
+ * so an answer is complete when the stream has closed after one.
+ */
+export function createGeminiStream(call: CallFacts): ChatStreamTranslator {
+  const splitter = createSseSplitter(limits.upstreamEventBytes);
+  const state: StreamState = { maker: undefined, answers: new Map(), usage: {}, block: undefined };
+  const idOf = createCallIds(call.id);
+  let failed: UpstreamProblem | undefined;
+  let isDone = false;
+
+  const take = ({ data }: SseEvent): ChatChunk[] => {
+    if (data === undefined || failed) return [];
+    const event = parseEvent(data);
+    if (event && event["error"] === undefined) return takeEvent(event, state, call, idOf);
+    // Proxies keep connections alive with lines that are no events.
+    if (event) failed = readStreamError(event["error"]);
+    else if (!/^\s*(?::|$|\[DONE\])/.test(data)) failed = broken("an event of Gemini's stream is not JSON");
+    return [];
+  };
+
+  const step = (chunks: ChatChunk[]): StreamStep => ({
+    chunks,
+    ...(failed ? { problem: failed } : {}),
+    ...(isDone && !failed ? { isDone: true } : {}),
+  });
+
+  return {
+    push: (bytes) => {
+      if (failed || isDone) return step([]);
+      try {
+        return step(splitter.push(bytes).flatMap(take));
+      } catch (error) {
+        if (!(error instanceof SseBlockTooLong)) throw error;
+        failed = broken("an event of Gemini's stream is too long");
+        return step([]);
+      }
+    },
+    end: () => {
+      if (failed || isDone) return step([]);
+      if (!isComplete(state) || splitter.rest().toString("latin1").trim() !== "") {
+        failed = broken("Gemini's stream ended before the answer was complete");
+        return step([]);
+      }
+      const { chunks, problem } = finish(state, state.maker ?? createChunkMaker(call.id, call));
+      failed = problem;
+      isDone = true;
+      return step(chunks);
+    },
+  };
+}
+
+/** Without repair of its text: a character may be cut between two events. */
+function parseEvent(data: string): Record<string, unknown> | undefined {
+  try {
+    const event = JSON.parse(data) as unknown;
+    return isObject(event) ? event : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function broken(message: string): UpstreamProblem {
+  return { kind: "fault", status: 200, message };
+}
+
+function takeEvent(
+  event: Record<string, unknown>,
+  state: StreamState,
+  call: CallFacts,
+  idOf: (given: unknown) => string,
+): ChatChunk[] {
+  const { responseId } = event;
+  const maker = (state.maker ??= createChunkMaker(typeof responseId === "string" ? responseId : call.id, call));
+  state.usage = mergeUsage(state.usage, event["usageMetadata"]);
+  state.block ??= blockOf(event);
+  const candidates = Array.isArray(event["candidates"]) ? (event["candidates"] as unknown[]) : [];
+  return candidates.filter(isObject).flatMap((candidate, i) => {
+    const index = typeof candidate["index"] === "number" ? candidate["index"] : i;
+    return takeCandidate(candidate, index, answerOf(state, index), maker, idOf);
+  });
+}
+
+function answerOf({ answers }: StreamState, index: number): Answer {
+  const known = answers.get(index);
+  if (known) return known;
+  const answer: Answer = {
+    joiner: createPairJoiner(),
+    kind: "text",
+    calls: 0,
+    finishReason: undefined,
+    refusal: undefined,
+  };
+  answers.set(index, answer);
+  return answer;
+}
+
+function takeCandidate(
+  candidate: Record<string, unknown>,
+  index: number,
+  answer: Answer,
+  maker: ChunkMaker,
+  idOf: (given: unknown) => string,
+): ChatChunk[] {
+  const { content, finishReason } = candidate;
+  const parts = isObject(content) && Array.isArray(content["parts"]) ? (content["parts"] as unknown[]) : [];
+  const chunks = parts.flatMap((part) => {
+    const said = readPart(part, idOf);
+    return said ? say(said, index, answer, maker) : [];
+  });
+  if (typeof finishReason === "string") answer.finishReason = finishReason;
+  answer.refusal = refusalOf(candidate) ?? answer.refusal;
+  const logprobs = toLogprobs(candidate["logprobsResult"]);
+  if (logprobs && chunks.length === 0) chunks.push(maker.delta({}, index));
+  const last = chunks.at(-1)?.choices[0];
+  if (logprobs && last) last.logprobs = logprobs;
+  return chunks;
+}
+
+function say(said: Said, index: number, answer: Answer, maker: ChunkMaker): ChatChunk[] {
+  if (said.type === "call") {
+    const position = answer.calls;
+    answer.calls += 1;
+    return [...flush(index, answer, maker), maker.delta({ tool_calls: [{ index: position, ...said.call }] }, index)];
+  }
+  const before = said.type === answer.kind ? [] : flush(index, answer, maker);
+  answer.kind = said.type;
+  return [...before, ...write(answer.joiner.add(said.text), index, answer, maker)];
+}
+
+function flush(index: number, answer: Answer, maker: ChunkMaker): ChatChunk[] {
+  return write(answer.joiner.rest(), index, answer, maker);
+}
+
+function write(text: string, index: number, { kind }: Answer, maker: ChunkMaker): ChatChunk[] {
+  if (text === "") return [];
+  return [maker.delta(kind === "text" ? { content: text } : { reasoning_content: text }, index)];
+}
+
+function isComplete({ answers, block }: StreamState): boolean {
+  if (answers.size === 0) return block !== undefined;
+  return [...answers.values()].every(({ finishReason }) => finishReason !== undefined);
+}
+
+function finish(state: StreamState, maker: ChunkMaker): { chunks: ChatChunk[]; problem: UpstreamProblem | undefined } {
+  const chunks: ChatChunk[] = [];
+  if (state.answers.size === 0)
+    chunks.push(maker.delta({ refusal: state.block ?? "" }), maker.finish("content_filter"));
+  for (const [index, answer] of state.answers) {
+    const reason = toFinishReason(answer.finishReason, answer.calls > 0);
+    chunks.push(...flush(index, answer, maker));
+    if (reason === undefined) {
+      return { chunks, problem: broken(`Gemini's model stopped with ${String(answer.finishReason)}`) };
+    }
+    if (answer.refusal !== undefined) chunks.push(maker.delta({ refusal: answer.refusal }, index));
+    chunks.push(maker.finish(reason, index));
+  }
+  const usage = toUsage(state.usage);
+  return { chunks: usage ? [...chunks, maker.usage(usage)] : chunks, problem: undefined };
+}

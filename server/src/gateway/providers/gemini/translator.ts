@@ -1,0 +1,13 @@
+import type { ChatTranslator } from "../provider.ts";
+import { readProblem } from "./problem.ts";
+import { fromGemini } from "./reply.ts";
+import { toGemini } from "./request.ts";
+import { createGeminiStream } from "./stream.ts";
+
+/** Google's Gemini API, and Gemini on Vertex AI where the credential names a project. */
+export const geminiTranslator: ChatTranslator = {
+  request: toGemini,
+  reply: fromGemini,
+  stream: createGeminiStream,
+  problem: readProblem,
+};
