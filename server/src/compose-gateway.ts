@@ -10,6 +10,7 @@ import { createStoredSettings } from "./gateway/credentials/stored-settings.ts";
 import { createCatalogue } from "./gateway/models/catalogue.ts";
 import { anthropicTranslator } from "./gateway/providers/anthropic/translator.ts";
 import { bedrockTranslator } from "./gateway/providers/bedrock/translator.ts";
+import { geminiTranslator } from "./gateway/providers/gemini/translator.ts";
 import { createRecorder } from "./gateway/recorder.ts";
 import { createCoolDown } from "./gateway/routing/cool-down.ts";
 import { createProviderTable } from "./gateway/routing/provider-table.ts";
@@ -50,7 +51,11 @@ export function composeGateway(
   const recorder = createRecorder({ intake, metrics, logger });
   cleanup.push(() => recorder.stop(limits.shutdownGraceMs));
   const router = createRouter({
-    providers: createProviderTable({ anthropic: anthropicTranslator, bedrock: bedrockTranslator }),
+    providers: createProviderTable({
+      anthropic: anthropicTranslator,
+      bedrock: bedrockTranslator,
+      gemini: geminiTranslator,
+    }),
     catalogue: createCatalogue({ maxModels: limits.pricedModels }),
     settings: createStoredSettings({ store: stores.providerSettings, box: createSecretBox(secretKey), now }),
     environment: environmentOf(config),
