@@ -13,7 +13,7 @@ export type SeenRequest = {
   closedAtMs: () => number | undefined;
 };
 
-type End = "close" | undefined;
+type End = string | undefined;
 
 /** What to do about one request: write bytes, wait, reset. The connection is closed when it returns `"close"`. */
 export type Script = (connection: ScriptedConnection, request: SeenRequest) => Promise<End> | End;
@@ -44,7 +44,9 @@ export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
   const server: Server = createServer((socket) => {
     sockets.add(socket);
     socket.setNoDelay(true);
-    let pending: Buffer = Buffer.alloc(0);
+    let pieces: Buffer[] = [];
+    let size = 0;
+    let wanted = 0;
     let closedAtMs: number | undefined;
     socket.on("close", () => {
       sockets.delete(socket);
@@ -56,10 +58,16 @@ export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
       socket.end();
     });
     socket.on("data", (bytes: Buffer) => {
-      pending = Buffer.concat([pending, bytes]);
+      pieces.push(bytes);
+      size += bytes.length;
+      // A large body is put together once, when it is whole.
+      if (size < wanted) return;
+      const pending = Buffer.concat(pieces);
       const read = readRequest(pending);
-      if (read === undefined) return;
-      pending = read.rest;
+      pieces = [read.rest];
+      size = read.rest.length;
+      wanted = read.wanted;
+      if (read.request === undefined) return;
       const request: SeenRequest = { ...read.request, closedAtMs: () => closedAtMs };
       requests.push(request);
       void run(script, connectionOf(socket), request, socket);
@@ -109,9 +117,16 @@ function connectionOf(socket: Socket): ScriptedConnection {
   };
 }
 
-function readRequest(bytes: Buffer): { request: Omit<SeenRequest, "closedAtMs">; rest: Buffer } | undefined {
+type ReadRequest = {
+  request: Omit<SeenRequest, "closedAtMs"> | undefined;
+  rest: Buffer;
+  /** Bytes without which it makes no sense to try again. */
+  wanted: number;
+};
+
+function readRequest(bytes: Buffer): ReadRequest {
   const headEnd = bytes.indexOf("\r\n\r\n");
-  if (headEnd === -1) return undefined;
+  if (headEnd === -1) return { request: undefined, rest: bytes, wanted: 0 };
   const [first = "", ...lines] = bytes.toString("latin1", 0, headEnd).split("\r\n");
   const [method = "", path = ""] = first.split(" ");
   const headers = Object.fromEntries(
@@ -121,9 +136,9 @@ function readRequest(bytes: Buffer): { request: Omit<SeenRequest, "closedAtMs">;
     }),
   );
   const bodyEnd = headEnd + 4 + Number(headers["content-length"] ?? 0);
-  if (bytes.length < bodyEnd) return undefined;
+  if (bytes.length < bodyEnd) return { request: undefined, rest: bytes, wanted: bodyEnd };
   const body = bytes.toString("utf8", headEnd + 4, bodyEnd);
-  return { request: { method, path, headers, body }, rest: bytes.subarray(bodyEnd) };
+  return { request: { method, path, headers, body }, rest: bytes.subarray(bodyEnd), wanted: 0 };
 }
 
 /** The head of an answer whose end is the end of the connection. */
@@ -140,7 +155,7 @@ export function answers(status: number, body: unknown, headers: Record<string, s
     const bytes = Buffer.isBuffer(body) ? body : Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
     const all = { "content-type": "application/json", "content-length": String(bytes.length), ...headers };
     await connection.write(Buffer.concat([Buffer.from(head(status, all)), bytes]));
-    return "close" as const;
+    return "close";
   };
 }
 
@@ -149,6 +164,6 @@ export function streams(...writes: ReadonlyArray<string | Buffer>): Script {
   return async (connection) => {
     await connection.write(streamHead);
     for (const bytes of writes) await connection.write(bytes);
-    return "close" as const;
+    return "close";
   };
 }

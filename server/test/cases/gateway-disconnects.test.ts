@@ -1,0 +1,147 @@
+import { once } from "node:events";
+import { request as httpRequest, type ClientRequest, type IncomingMessage } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { chunk, completion, done, helloStream, question } from "../support/chat.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { answers, head, streamHead, type Script } from "../support/scripted-upstream.ts";
+import { settle } from "../support/spans.ts";
+import { testKeys } from "../support/test-app.ts";
+import type { Row } from "../support/test-client.ts";
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startTestGateway();
+});
+afterAll(() => gateway.stop());
+
+function send(body: Row): ClientRequest {
+  const request = httpRequest(new URL("/v1/chat/completions", gateway.app.url), {
+    method: "POST",
+    headers: { authorization: `Bearer ${testKeys.prod}`, "content-type": "application/json" },
+    agent: false,
+  });
+  request.on("error", () => undefined);
+  request.end(JSON.stringify({ model: "gpt-4o", messages: [question], ...body }));
+  return request;
+}
+
+/** Resolves once the upstream has its request, and has done what comes before the client leaves. */
+function stage(before: Script): { ready: Promise<void>; cutAtMs: Promise<number> } {
+  const ready = Promise.withResolvers<void>();
+  const cut = Promise.withResolvers<number>();
+  gateway.upstream.script(async (connection, request) => {
+    await before(connection, request);
+    ready.resolve();
+    await connection.closed(5_000);
+    cut.resolve(Date.now());
+    return undefined;
+  });
+  return { ready: ready.promise, cutAtMs: cut.promise };
+}
+
+describe("a client that leaves", () => {
+  test.each<[phase: string, stream: boolean, before: Script, text: string | undefined]>([
+    ["before the head of the answer", true, () => undefined, undefined],
+    [
+      "between the head and the first token",
+      true,
+      async (connection) => {
+        await connection.write(streamHead + (helloStream[0] ?? ""));
+        return undefined;
+      },
+      "",
+    ],
+    [
+      "in the middle of the stream",
+      true,
+      async (connection) => {
+        await connection.write(streamHead + helloStream.slice(0, 2).join(""));
+        return undefined;
+      },
+      "Hel",
+    ],
+    ["while it waits for a whole answer", false, () => undefined, undefined],
+    [
+      "in the middle of a whole answer",
+      false,
+      async (connection) => {
+        await connection.write(`${head(200, { "content-type": "application/json" })}{"id":`);
+        return undefined;
+      },
+      undefined,
+    ],
+  ])("%s closes the upstream within 100 ms and is one span, 499", async (phase, stream, before, text) => {
+    const { ready, cutAtMs } = stage(before);
+    const request = send({ stream, customer_identifier: phase });
+    await ready;
+    await sleep(50);
+    const leftAtMs = Date.now();
+    request.destroy();
+    expect((await cutAtMs) - leftAtMs).toBeLessThan(100);
+
+    const { results } = await gateway.app.prod.waitForSpans(1, { customer_identifier: phase });
+    await settle(gateway.app.prod);
+    expect((await gateway.app.prod.list({ customer_identifier: phase })).count).toBe(1);
+    expect(results[0]).toMatchObject({ status_code: 499, failed: true, prompt_tokens: 3 });
+    const message = results[0]?.["completion_message"] as Row | null;
+    expect(message?.["content"]).toBe(text);
+  });
+});
+
+describe("a client that reads slowly", () => {
+  test("holds the upstream up; others are served meanwhile; its leaving closes the upstream", async () => {
+    const piece = chunk({ content: "x".repeat(64 * 1024) });
+    let written = 0;
+    const cut = Promise.withResolvers<number>();
+    gateway.upstream.script(async (connection) => {
+      connection.socket.once("close", () => cut.resolve(Date.now()));
+      await connection.write(streamHead);
+      for (let n = 0; n < 800 && !connection.socket.destroyed; n += 1) {
+        await connection.write(piece);
+        written += piece.length;
+      }
+      return undefined;
+    });
+    const before = process.memoryUsage().rss;
+    const request = send({ stream: true });
+    const [response] = (await once(request, "response")) as [IncomingMessage];
+    response.once("readable", () => undefined);
+    await sleep(1_500);
+    const stalledAt = written;
+    await sleep(500);
+    // Neither we nor the upstream's own socket take any more of the 50 MB.
+    expect(written).toBe(stalledAt);
+    expect(stalledAt).toBeLessThan(20 * 1024 * 1024);
+    // The upstream is in this process too, with what it holds.
+    expect(process.memoryUsage().rss - before).toBeLessThan(60 * 1024 * 1024);
+
+    gateway.upstream.script(answers(200, completion()));
+    const started = performance.now();
+    const other = await gateway.app.prod.post("/v1/chat/completions", { model: "gpt-4o", messages: [question] });
+    expect(other.status).toBe(200);
+    expect(performance.now() - started).toBeLessThan(500);
+
+    const leftAtMs = Date.now();
+    request.destroy();
+    expect((await cut.promise) - leftAtMs).toBeLessThan(100);
+  });
+
+  test("gets all of it in the end, byte for byte", async () => {
+    const pieces = Array.from({ length: 200 }, (_, n) => chunk({ content: `${n} ${"é".repeat(8 * 1024)}` }));
+    const all = [...pieces, chunk({}, "stop"), done].join("");
+    gateway.upstream.script(async (connection) => {
+      await connection.write(streamHead);
+      await connection.write(all);
+      return "close";
+    });
+    const request = send({ stream: true });
+    const [response] = (await once(request, "response")) as [IncomingMessage];
+    const chunks: Buffer[] = [];
+    for await (const bytes of response) {
+      chunks.push(bytes as Buffer);
+      if (chunks.length % 16 === 0) await sleep(2);
+    }
+    expect(Buffer.concat(chunks).toString()).toBe(all);
+  });
+});
