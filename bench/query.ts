@@ -119,7 +119,7 @@ function questions({ unique_id, customer_identifier, hour }: Probe): Question[] 
       name: "groups_by_model",
       path: `/api/request-logs/groups/?group_by=model&${month}`,
       sql: [
-        `SELECT model, count() AS n, sum(cost), sum(total_tokens), avg(latency), countIf(status_code >= 400) FROM spans WHERE ${mine} GROUP BY model ORDER BY n DESC LIMIT 50`,
+        `SELECT model, count() AS n, sum(cost), sum(total_tokens), sum(prompt_tokens), sum(completion_tokens), avg(cost), avg(total_tokens), avg(latency), avg(time_to_first_token), avg(tokens_per_second), countIf(status_code >= 400), countIf(cache_hit), countIf(isNull(cost)), min(timestamp), max(timestamp) FROM spans WHERE ${mine} GROUP BY model ORDER BY n DESC LIMIT 50`,
       ],
     },
     {

@@ -216,6 +216,7 @@ export const limits = {
   passwordHashesInFlight: 2,
   passwordHashesQueued: 32,
   loginFailures: 10,
+  loginFailuresPerAddress: 100,
   loginWindowMs: 15 * 60 * 1_000,
   loginAddressesTracked: 10_000,
   retentionDaysMax: 36_500,
@@ -282,6 +283,8 @@ export const limits = {
   spanHttpConnections: 64,
   includeFields: 200,
   movedReadAttempts: 3,
+  /** Organisations whose reads begin before it is known that they may be plain. */
+  plainOrganizations: 10_000,
   movingTraceS: 60,
   pagePayloadBytes: 96 * MiB,
   controlBodyDepth: 64,

@@ -26,3 +26,22 @@ test("a good login starts the count anew", () => {
   for (let made = 0; made < 10; made += 1) throttle.attempt("ada@example.com", "10.0.0.1");
   expect(() => throttle.attempt("ada@example.com", "10.0.0.1")).toThrow("Too many failed logins");
 });
+
+test("a hundred failures close every account to the address, and names made up do not push out what was counted", () => {
+  const { throttle } = newThrottle();
+  for (let made = 0; made < 10; made += 1) throttle.attempt("ada@example.com", "10.0.0.1");
+  for (let made = 0; made < 90; made += 1) throttle.attempt(`name${made}@example.com`, "10.0.0.1");
+  for (let made = 0; made < 20_000; made += 1)
+    expect(() => throttle.attempt(`other${made}@example.com`, "10.0.0.1")).toThrow("Too many failed logins");
+  expect(() => throttle.attempt("ada@example.com", "10.0.0.1")).toThrow("Too many failed logins");
+  throttle.attempt("ada@example.com", "10.0.0.2");
+});
+
+test("good logins do not close the address that many share", () => {
+  const { throttle } = newThrottle();
+  for (let made = 0; made < 1000; made += 1) {
+    throttle.attempt(`name${made}@example.com`, "10.0.0.1");
+    throttle.succeeded(`name${made}@example.com`, "10.0.0.1");
+  }
+  expect(() => throttle.attempt("ada@example.com", "10.0.0.1")).not.toThrow();
+});

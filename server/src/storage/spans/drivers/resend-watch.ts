@@ -1,13 +1,19 @@
+import { limits } from "../../../limits.ts";
+
 /** Tells a read whether rows that share a key with others may have come in while it ran. */
 export type ResendWatch = {
   /** The same before and after a read: none came in. Undefined while some are coming in. */
   state(): number | undefined;
   during<T>(write: () => Promise<T>): Promise<T>;
+  /** Whether the last read of the organisation met neither a row of these nor usage that is restated. */
+  wasPlain(organizationId: string): boolean;
+  found(organizationId: string, what: { isPlain: boolean }): void;
 };
 
 export function createResendWatch(): ResendWatch {
   let begun = 0;
   let underWay = 0;
+  const plain = new Set<string>();
   return {
     state: () => (underWay === 0 ? begun : undefined),
     async during(write) {
@@ -18,6 +24,12 @@ export function createResendWatch(): ResendWatch {
       } finally {
         underWay -= 1;
       }
+    },
+    wasPlain: (organizationId) => plain.has(organizationId),
+    found(organizationId, { isPlain }) {
+      if (!isPlain) plain.delete(organizationId);
+      else if (plain.size < limits.plainOrganizations) plain.add(organizationId);
+      else plain.clear();
     },
   };
 }

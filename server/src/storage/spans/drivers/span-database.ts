@@ -15,7 +15,7 @@ export type SpanDatabase = {
   ping(signal?: AbortSignal): Promise<void>;
   close(): Promise<void>;
   /** Present where every row comes from this node, so that `is_resend` tells all that may share a key. */
-  resends?: Pick<ResendWatch, "state">;
+  resends?: Omit<ResendWatch, "during">;
 };
 
 export type Statement = {
