@@ -29,6 +29,7 @@ export class SseBlockTooLong extends Error {
 
 const lf = 0x0a;
 const cr = 0x0d;
+const space = 0x20;
 
 export function createSseSplitter(maxBlockBytes: number): SseSplitter {
   let pending: Buffer = Buffer.alloc(0);
@@ -36,6 +37,8 @@ export function createSseSplitter(maxBlockBytes: number): SseSplitter {
   let at = 0;
   let isLineEmpty = true;
   let isAfterCr = false;
+  // Streams of models hold no CR: their lines are found by the engine's own search.
+  let mayHoldCr = false;
 
   /** The end of the first block, or -1 where it is not complete. */
   const findEnd = (): number => {
@@ -47,8 +50,12 @@ export function createSseSplitter(maxBlockBytes: number): SseSplitter {
         continue;
       }
       isAfterCr = byte === cr;
-      if (byte !== lf && byte !== cr) isLineEmpty = false;
-      else if (isLineEmpty) {
+      if (byte !== lf && byte !== cr) {
+        isLineEmpty = false;
+        if (mayHoldCr) continue;
+        const lineEnd = pending.indexOf(lf, at);
+        at = lineEnd === -1 ? pending.length : lineEnd;
+      } else if (isLineEmpty) {
         // The LF of this CR LF is of this block if it is there already.
         if (isAfterCr && pending[at] === lf) {
           at += 1;
@@ -62,6 +69,7 @@ export function createSseSplitter(maxBlockBytes: number): SseSplitter {
 
   return {
     push: (bytes) => {
+      mayHoldCr = bytes.includes(cr) || (mayHoldCr && (pending.length > 0 || isAfterCr));
       pending = pending.length === 0 ? bytes : Buffer.concat([pending, bytes]);
       const events: SseEvent[] = [];
       for (let end = findEnd(); end !== -1; end = findEnd()) {
@@ -77,6 +85,10 @@ export function createSseSplitter(maxBlockBytes: number): SseSplitter {
 }
 
 function readBlock(raw: Buffer): SseEvent {
+  // Nearly every block is one line of data.
+  if (raw.indexOf(lf) === raw.length - 2 && raw.toString("latin1", 0, 5) === "data:" && !raw.includes(cr)) {
+    return { name: "", data: raw.toString("utf8", raw[5] === space ? 6 : 5, raw.length - 2), raw };
+  }
   let name = "";
   const data: string[] = [];
   for (const line of raw

@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 import { ServiceError } from "../../domain/errors.ts";
 import { callerProviders } from "../credentials/caller-credentials.ts";
 import { findCredentials, type EnvironmentCredential } from "../credentials/credential-sources.ts";
@@ -32,7 +32,7 @@ export type RouterDeps = PlanDeps & {
 };
 
 export function createRouter(deps: RouterDeps): Router {
-  const idKey = randomBytes(32);
+  const idKey = randomBytes(32).toString("base64url");
   return {
     plan: async (call, signal) => {
       const known = deps.settings.of(call.organizationId);
@@ -48,12 +48,12 @@ class LegFinder {
   readonly #deps: RouterDeps;
   readonly #call: RoutedCall;
   readonly #settings: readonly OpenSetting[];
-  readonly #idKey: Buffer;
+  readonly #idKey: string;
   readonly #brought: ReadonlySet<string>;
   readonly #excluded: ReadonlySet<string>;
   readonly #pin: string | undefined;
 
-  constructor(deps: RouterDeps, call: RoutedCall, settings: readonly OpenSetting[], idKey: Buffer) {
+  constructor(deps: RouterDeps, call: RoutedCall, settings: readonly OpenSetting[], idKey: string) {
     this.#deps = deps;
     this.#call = call;
     this.#settings = settings;
@@ -169,8 +169,8 @@ class LegFinder {
 
   /** Of one organisation and one model, so that no other suffers when it cools down. */
   #credentialId(parts: readonly string[]): string {
-    const hash = createHmac("sha256", this.#idKey).update(JSON.stringify([this.#call.organizationId, ...parts]));
-    return hash.digest("base64url");
+    // In one call of the engine, as every call pays for it; the key never leaves the process.
+    return hash("sha256", JSON.stringify([this.#idKey, this.#call.organizationId, ...parts]), "base64url");
   }
 
   #deploymentOf(name: string, model: string): string {
