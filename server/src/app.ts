@@ -118,7 +118,10 @@ async function compose(
     { registry, cleanup },
     { journal, spans, store: migration.store, deletions: stores.traceDeletions, subscribers, logger, now },
   );
-  const { chat } = composeGateway({ registry, cleanup }, { config, stores, secretKey, intake, logger, now });
+  const { chat, models, providerSettings } = composeGateway(
+    { registry, cleanup },
+    { config, stores, secretKey, intake, logger, now },
+  );
   const logs = startLogJoining({ config, logger, registry, cleanup }, { spans, catalogue, intake, now });
   const retention = scheduleJob({ name: "retention", everyMs: limits.retentionEveryMs, logger }, (signal) =>
     enforceRetention({ organizations: stores.organizations, spans, instanceDays: config.retentionDays, now }, signal),
@@ -136,6 +139,8 @@ async function compose(
   const endpoints = apiEndpoints({
     intake,
     chat,
+    models,
+    providerSettings,
     logs,
     spans,
     traceDeletions,

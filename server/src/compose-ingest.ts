@@ -12,6 +12,7 @@ import { limits } from "./limits.ts";
 import type { TraceDeletionStore } from "./storage/control/trace-deletion-store.ts";
 import type { Journal } from "./storage/journal/journal.ts";
 import type { SpanStore } from "./storage/spans/span-store.ts";
+import { watchDeletedTraces } from "./telemetry/deleted-trace-metrics.ts";
 import { createFanOutMetrics } from "./telemetry/fan-out-metrics.ts";
 import { createIngestMetrics } from "./telemetry/ingest-metrics.ts";
 
@@ -34,6 +35,7 @@ export async function composeIngest(
 ): Promise<{ writer: SpanWriter; intake: SpanIntake; deletedTraces: DeletedTraces }> {
   const metrics = createIngestMetrics(registry, journal);
   const deletedTraces = createDeletedTraces(now);
+  watchDeletedTraces(registry, deletedTraces);
   await loadTraceDeletions({ deletions, deletedTraces, now });
 
   const fanOut = createFanOut({

@@ -4,11 +4,12 @@ import { inspect } from "node:util";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ConfigError, readConfig, type EnvironmentVariables } from "./config.ts";
-import { providers, providerVariables, variables, type Variable } from "./config/variables.ts";
+import { providerFields, providers, providerVariables, variables, type Variable } from "./config/variables.ts";
 
 const table: Variable<unknown>[] = [
   ...Object.values<Variable<unknown>>(variables),
   ...Object.values(providers).flatMap((prefix): Variable<unknown>[] => Object.values(providerVariables(prefix))),
+  ...Object.values(providerFields).flatMap((fields): Variable<unknown>[] => Object.values(fields)),
 ];
 
 function problemsOf(env: EnvironmentVariables): readonly string[] {
@@ -44,7 +45,7 @@ describe("defaults", () => {
       allowPrivateUpstreams: [],
       unknownVariables: [],
     });
-    expect(config.providers.openai).toEqual({ apiKey: undefined, baseUrl: undefined });
+    expect(config.providers.openai).toEqual({ apiKey: undefined, baseUrl: undefined, fields: {} });
   });
 
   test("everything follows the data folder, whatever its name", () => {

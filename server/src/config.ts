@@ -2,6 +2,7 @@ import { join, resolve } from "node:path";
 import { BadValue } from "./config/parse.ts";
 import {
   dataDirToken,
+  providerFields,
   providers,
   providerVariables,
   variables,
@@ -15,8 +16,13 @@ type Settings = {
   readonly [K in keyof Table]: ReturnType<Table[K]["parse"]> | (Table[K]["fallback"] extends null ? undefined : never);
 };
 
-/** Credentials of one provider; both undefined where the environment names none. */
-type ProviderConfig = { readonly apiKey: Secret | undefined; readonly baseUrl: string | undefined };
+/** Credentials of one provider; undefined, or without a member, where the environment says nothing. */
+type ProviderConfig = {
+  readonly apiKey: Secret | undefined;
+  readonly baseUrl: string | undefined;
+  /** What some providers need beside a key, by the member of a credential: region, api_version … */
+  readonly fields: Readonly<Record<string, Secret>>;
+};
 
 /** The server's settings. Paths are absolute; secrets are wrapped, so that the whole may be logged. */
 export type Config = Settings & {
@@ -65,9 +71,13 @@ export function readConfig(env: EnvironmentVariables = process.env): Config {
   const settings = Object.fromEntries(
     Object.entries<Variable<unknown>>(variables).map(([key, variable]) => [key, read(variable)]),
   );
-  const providerConfigs = mapValues(providers, (prefix): ProviderConfig => {
+  const providerConfigs = mapValues(providers, (prefix, name): ProviderConfig => {
     const { apiKey, baseUrl } = providerVariables(prefix);
-    return { apiKey: read(apiKey), baseUrl: read(baseUrl) };
+    const fields = Object.entries(providerFields[name] ?? {}).flatMap(([member, variable]) => {
+      const value = read(variable);
+      return value === undefined ? [] : [[member, value] as const];
+    });
+    return { apiKey: read(apiKey), baseUrl: read(baseUrl), fields: Object.fromEntries(fields) };
   });
   const { prodKey, testKey } = asSettings(settings);
   if (prodKey !== undefined && prodKey.reveal() === testKey?.reveal()) {
@@ -97,8 +107,8 @@ function asSettings(settings: Record<string, unknown>): Settings {
   return settings as Settings;
 }
 
-/** Safe because the result has the keys of `record` and no others. */
-function mapValues<K extends string, V, R>(record: Readonly<Record<K, V>>, map: (value: V) => R): Record<K, R> {
-  const entries = Object.entries<V>(record).map(([key, value]) => [key, map(value)]);
-  return Object.fromEntries(entries) as Record<K, R>;
+/** Safe because the result has the keys of `record` and no others, and so have its entries. */
+function mapValues<K extends string, V, R>(record: Readonly<Record<K, V>>, map: (value: V, key: K) => R): Record<K, R> {
+  const entries = Object.entries<V>(record) as [K, V][];
+  return Object.fromEntries(entries.map(([key, value]) => [key, map(value, key)])) as Record<K, R>;
 }

@@ -6,6 +6,8 @@ import { createThreadCatalogue } from "../filter/thread-fields.ts";
 import { createTraceCatalogue } from "../filter/trace-fields.ts";
 import type { Evaluation } from "../evaluation/evaluation.ts";
 import type { Chat } from "../gateway/chat.ts";
+import type { ProviderSettings } from "../gateway/credentials/provider-settings.ts";
+import type { ModelLister } from "../gateway/models/list-reachable.ts";
 import type { AnyEndpoint } from "../http/endpoint.ts";
 import type { SpanIntake } from "../ingest/accept.ts";
 import type { LogJoiner } from "../ingest/otlp/join-logs.ts";
@@ -41,11 +43,18 @@ import { runEvaluator } from "./evaluators/run-evaluator.ts";
 import { replaceEvaluator, updateEvaluator } from "./evaluators/update-evaluator.ts";
 import { createChatCompletion } from "./chat/create-chat-completion.ts";
 import { ingestSpans } from "./ingest/ingest-spans.ts";
+import { listModels } from "./models/list-models.ts";
+import { retrieveModel } from "./models/retrieve-model.ts";
 import { ingestOtlpLogs } from "./otlp/ingest-otlp-logs.ts";
 import { ingestOtlpMetrics } from "./otlp/ingest-otlp-metrics.ts";
 import { ingestOtlpTraces } from "./otlp/ingest-otlp-traces.ts";
 import { createOrganization } from "./organizations/create-organization.ts";
 import { updateOrganization } from "./organizations/update-organization.ts";
+import { createProvider } from "./providers/create-provider.ts";
+import { deleteProvider } from "./providers/delete-provider.ts";
+import { listProviders } from "./providers/list-providers.ts";
+import { retrieveProvider } from "./providers/retrieve-provider.ts";
+import { updateProvider } from "./providers/update-provider.ts";
 import { bulkCreateSpans } from "./request-logs/bulk-create-spans.ts";
 import { createSpan } from "./request-logs/create-span.ts";
 import { groupSpans } from "./request-logs/group-spans.ts";
@@ -70,6 +79,8 @@ import { shareTrace } from "./traces/share-trace.ts";
 export type ApiDeps = SpanReadDeps & {
   intake: SpanIntake;
   chat: Chat;
+  models: ModelLister;
+  providerSettings: ProviderSettings;
   logs: LogJoiner;
   spans: SpanStore;
   traceDeletions: TraceDeletions;
@@ -95,6 +106,13 @@ export function apiEndpoints(deps: ApiDeps): AnyEndpoint[] {
     retrieveSpan(deps),
     ingestSpans(deps),
     createChatCompletion(deps),
+    listModels(deps),
+    retrieveModel(deps),
+    createProvider(deps),
+    listProviders(deps),
+    retrieveProvider(deps),
+    updateProvider(deps),
+    deleteProvider(deps),
     listTraces(traces),
     retrieveTrace(traces),
     shareTrace({ ...traces, ...stores }),

@@ -77,6 +77,12 @@ export function secret(minChars: number): Parse<Secret> {
   };
 }
 
+/** A secret that travels in a header, so it is printable ASCII. */
+export const headerSecret: Parse<Secret> = (value) => {
+  if (!/^[\x21-\x7e]+$/.test(value)) throw new BadValue("must be printable ASCII without spaces");
+  return new Secret(value);
+};
+
 /** An API key travels in a header, so it is printable ASCII; a credential with dots in it is read as a JWT. */
 export const apiKey: Parse<Secret> = (value) => {
   if (!/^[\x21-\x2d\x2f-\x7e]{16,256}$/.test(value)) {

@@ -8,6 +8,7 @@ import {
   bytes,
   email,
   flag,
+  headerSecret,
   integer,
   oneOf,
   organizationId,
@@ -105,6 +106,7 @@ export const providers = {
   anthropic: "ANTHROPIC",
   gemini: "GEMINI",
   azure: "AZURE_OPENAI",
+  bedrock: "BEDROCK",
   groq: "GROQ",
   together: "TOGETHER",
   fireworks: "FIREWORKS",
@@ -119,13 +121,28 @@ export const providers = {
 } as const;
 export type ProviderName = keyof typeof providers;
 
+/** What some providers need beside a key, by the member of a credential. */
+export const providerFields: { readonly [K in ProviderName]?: Readonly<Record<string, Variable<Secret>>> } = {
+  azure: { api_version: credentialPart("AZURE_OPENAI_API_VERSION", "Version of Azure's API.") },
+  bedrock: {
+    access_key_id: credentialPart("AWS_ACCESS_KEY_ID", "Id of the AWS key for Bedrock."),
+    secret_access_key: credentialPart("AWS_SECRET_ACCESS_KEY", "The AWS key for Bedrock."),
+    session_token: credentialPart("AWS_SESSION_TOKEN", "Session of a temporary AWS key."),
+    region: credentialPart("AWS_REGION", "AWS region of Bedrock."),
+  },
+};
+
 export type ProviderVariables = { apiKey: Variable<Secret>; baseUrl: Variable<string> };
 
 export function providerVariables(prefix: string): ProviderVariables {
   return {
-    apiKey: variable(`${prefix}_API_KEY`, secret(1), null, "Key sent to the provider."),
+    apiKey: variable(`${prefix}_API_KEY`, headerSecret, null, "Key sent to the provider."),
     baseUrl: variable(`${prefix}_BASE_URL`, baseUrl, null, "Address called instead of the provider's own."),
   };
+}
+
+function credentialPart(name: string, description: string): Variable<Secret> {
+  return variable(name, headerSecret, null, description);
 }
 
 function variable<T, const F extends string | null>(name: string, parse: Parse<T>, fallback: F, description: string) {

@@ -59,7 +59,7 @@ export type Field<Row> = {
   sortable: boolean;
   /** Values worth offering, where the set is closed. */
   choices: readonly string[];
-  /** Spellings of a value that mean a stored one: `error` is stored as `failed`. */
+  /** Spellings of a value, lower case, that mean a stored one: `error` is stored as `failed`. */
   valueAliases: ReadonlyMap<string, string>;
   /** Works, but is of no use in a menu. */
   hidden: boolean;

@@ -174,7 +174,7 @@ class FilterReader<Row> {
     if (this.#chars > limits.filterChars) {
       throw rejection(name, `the values of a filter may have ${limits.filterChars} characters together`);
     }
-    return typeof value === "string" ? (field.valueAliases.get(value) ?? value) : value;
+    return typeof value === "string" ? (field.valueAliases.get(value.toLowerCase()) ?? value) : value;
   }
 
   #unknown(field: string, reason: string): undefined {

@@ -1,7 +1,8 @@
 import type { SpanColumn, SpanRow } from "../domain/span.ts";
 import { spanColumns } from "../domain/span.ts";
 import { environments } from "../domain/principal.ts";
-import { isObject } from "../lib/json.ts";
+import { spanStatusWords } from "../domain/span-status.ts";
+import { cleanText, isObject } from "../lib/json.ts";
 import { limits } from "../limits.ts";
 import type { Catalogue, Field, FieldFamily, FieldKind, Source, TextForm } from "./catalogue.ts";
 import { createCatalogue } from "./catalogue.ts";
@@ -134,7 +135,7 @@ const spanFields: ReadonlyArray<Field<SpanRow>> = [
   field("unique_id", "uuid", [column("unique_id")], { nullable: false, sortable: true }),
   time("timestamp", { nullable: false, sortable: true }),
   time("start_time"),
-  text("status", { choices: ["success", "failed"], valueAliases: new Map([["error", "failed"]]) }),
+  text("status", { choices: ["success", "failed"], valueAliases: spanStatusWords }),
   number("status_code"),
   derivedBoolean("failed", isFailed),
   field("error_count", "number", [errorCount], { nullable: false }),
@@ -202,7 +203,8 @@ const absent: Source<SpanRow> = { sql: () => "''", presentSql: () => "0", read: 
  * is none and it contains `__`, it is a path: `metadata__a__b` is `a__b`, else `b` inside `a`. Reserved keys do not exist.
  */
 const metadataField: FieldFamily<SpanRow> = (name) => {
-  const key = /^metadata(?:__|\.)(.+)$/s.exec(name)?.[1];
+  // Storage holds clean keys only.
+  const key = /^metadata(?:__|\.)(.+)$/s.exec(cleanText(name))?.[1];
   if (key === undefined || key.startsWith("_") || key.length > limits.metadataKeyChars) return undefined;
   if (key.includes(pathSeparator)) return undefined;
   const source = key.includes("__") ? literalOrNested(key, key.split("__").join(pathSeparator)) : metadataKey(key);

@@ -85,7 +85,8 @@ export function withoutServiceParams(members: Record<string, unknown>): Record<s
 
 const noBetas: ReadonlySet<string> = new Set();
 
-function betasOf(headers: IncomingHttpHeaders): ReadonlySet<string> {
+/** The flags of X-Svc-Beta and its legacy names. */
+export function betasOf(headers: IncomingHttpHeaders): ReadonlySet<string> {
   const sent = betaHeaders.flatMap((name) => headers[name] ?? []);
   return sent.length === 0 ? noBetas : new Set(sent.flatMap((text) => text.split(",")).map((flag) => flag.trim()));
 }

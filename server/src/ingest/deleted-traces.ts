@@ -12,7 +12,8 @@ export type DeletedTraces = {
   add(deletion: TraceDeletion): void;
   /** Those that were deleted within the last `ageMs`. */
   since(ageMs: number): TraceDeletion[];
-  size(): number;
+  /** How many are remembered, and how many were forgotten so far because there were too many. */
+  stats(): { traces: number; forgotten: number };
 };
 
 type TraceOf = { organization_id: string; environment: string; trace_unique_id?: string | undefined };
@@ -21,10 +22,13 @@ export function createDeletedTraces(now: () => number): DeletedTraces {
   /** In the order of their addition. */
   const deletions = new Map<string, TraceDeletion[]>();
 
+  let forgotten = 0;
+
   const dropExpired = (): void => {
     for (const [key, list] of deletions) {
       const isExpired = (list.at(-1)?.deletedAtMs ?? 0) < now() - limits.deletedTraceMs;
       if (!isExpired && deletions.size <= limits.deletedTraces) return;
+      if (!isExpired) forgotten += 1;
       deletions.delete(key);
     }
   };
@@ -55,7 +59,7 @@ export function createDeletedTraces(now: () => number): DeletedTraces {
     since(ageMs) {
       return [...deletions.values()].flat().filter(({ deletedAtMs }) => deletedAtMs >= now() - ageMs);
     },
-    size: () => deletions.size,
+    stats: () => ({ traces: deletions.size, forgotten }),
   };
 }
 

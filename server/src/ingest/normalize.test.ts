@@ -181,6 +181,10 @@ describe("outcome", () => {
     [{}, "success", 200],
     [{ status: "error" }, "failed", 500],
     [{ status: "ERROR", status_code: 429 }, "failed", 429],
+    [{ status: "Failed" }, "failed", 500],
+    [{ status: "OK" }, "success", 200],
+    [{ status: "OK", status_code: 404 }, "failed", 404],
+    [{ status: "Half done" }, "Half done", 200],
     [{ status_code: 404 }, "failed", 404],
     [{ status: "success", status_code: "201" }, "success", 201],
   ])("of %j", (body, status, status_code) => {

@@ -1,6 +1,7 @@
 import type { FieldErrors } from "../domain/errors.ts";
 import type { Environment } from "../domain/principal.ts";
 import { isObject } from "../lib/json.ts";
+import { spanStatusOf } from "../domain/span-status.ts";
 import { messageLogTypes, type SpanRow } from "../domain/span.ts";
 import type { Usage } from "../domain/usage.ts";
 import { indexMetadata } from "../filter/metadata-index.ts";
@@ -135,13 +136,10 @@ function identify(
   return { identity: given ?? newIdentity(), isIdentified: false };
 }
 
-const failedStatuses = new Set(["error", "failed", "failure"]);
-
 function readOutcome({ status, status_code }: BodyValues): { status: string; status_code: number } {
-  const saysFailed = status !== undefined && failedStatuses.has(status.toLowerCase());
-  const failed = saysFailed || (status_code ?? 0) >= 400;
-  if (failed) return { status: "failed", status_code: status_code ?? 500 };
-  return { status: status ?? "success", status_code: status_code ?? 200 };
+  const said = spanStatusOf(status ?? "success");
+  if (said === "failed" || (status_code ?? 0) >= 400) return { status: "failed", status_code: status_code ?? 500 };
+  return { status: said, status_code: status_code ?? 200 };
 }
 
 function logTypeOf(values: BodyValues): string {

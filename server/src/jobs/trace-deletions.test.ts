@@ -155,7 +155,7 @@ test("the payload leaves the disk first, what hides it a day later; then sending
 test("of too many deletions the oldest are forgotten", () => {
   const deletedTraces = createDeletedTraces(now);
   for (let n = 0; n <= limits.deletedTraces; n += 1) deletedTraces.add(deletionOf(`many ${n}`));
-  expect(deletedTraces.size()).toBe(limits.deletedTraces);
+  expect(deletedTraces.stats()).toEqual({ traces: limits.deletedTraces, forgotten: 1 });
   expect(deletedTraces.covers(deletionOf("many 0"), atNs)).toBe(false);
   expect(deletedTraces.covers(deletionOf("many 1"), atNs)).toBe(true);
 });

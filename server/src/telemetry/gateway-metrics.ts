@@ -9,12 +9,18 @@ export type GatewayMetrics = {
   refusedFull: Counter;
   poolEvictions: Counter;
   coolDownsDropped: Counter;
+  unreadableSettings: Counter;
   /** Shows how many records wait. */
   watchRecords(read: () => number): void;
+  /** Shows how many credentials failed lately. */
+  watchCredentials(read: () => number): void;
 };
 
 export function createGatewayMetrics(registry: Registry): GatewayMetrics {
   const registers = [registry];
+  const gauge = (name: string, help: string, read: () => number): void => {
+    const created: Gauge = new Gauge({ name, help, registers, collect: () => created.set(read()) });
+  };
   const counter = (name: string, help: string): Counter => new Counter({ name, help, registers });
   return {
     attempts: new Counter({
@@ -34,13 +40,17 @@ export function createGatewayMetrics(registry: Registry): GatewayMetrics {
     refusedFull: counter("spanway_gateway_refusals_total", "Calls refused because too many spans wait for the journal"),
     poolEvictions: counter("spanway_upstream_pool_evictions_total", "Pools of connections closed to make room"),
     coolDownsDropped: counter("spanway_gateway_cool_downs_dropped_total", "Cool-downs forgotten to make room"),
-    watchRecords(read) {
-      const gauge: Gauge = new Gauge({
-        name: "spanway_gateway_records_waiting",
-        help: "Spans of finished calls that are not in the journal yet",
-        registers,
-        collect: () => gauge.set(read()),
-      });
-    },
+    unreadableSettings: counter(
+      "spanway_gateway_unreadable_settings_total",
+      "Provider settings left out as they are sealed with another secret, or damaged; counted when they are read",
+    ),
+    watchRecords: (read) =>
+      gauge("spanway_gateway_records_waiting", "Spans of finished calls that are not in the journal yet", read),
+    watchCredentials: (read) =>
+      gauge(
+        "spanway_gateway_failing_credentials",
+        "Credentials whose last call failed, each by organization and model",
+        read,
+      ),
   };
 }

@@ -133,6 +133,8 @@ describe("fields", () => {
     ["environment", { operator: "", value: ["test"] }, ["of test"]],
     ["error_count", { operator: "gt", value: [0] }, ["ADA"]],
     ["status", { operator: "", value: ["error"] }, ["ADA"]],
+    ["status", { operator: "", value: ["ERROR"] }, ["ADA"]],
+    ["status", { operator: "not", value: ["Ok"] }, ["ADA"]],
     ["status", { operator: "", value: ["failed"] }, ["ADA"]],
     ["log_type", { operator: "", value: ["tool"] }, ["eszett"]],
     ["is_root_span", { operator: "", value: [false] }, []],

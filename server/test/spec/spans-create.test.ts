@@ -121,6 +121,7 @@ const everyField: Row = {
   prompt_cache_hit_tokens: 40,
   prompt_cache_creation_tokens: 10,
   reasoning_tokens: 5,
+  usage_is_estimated: true,
   usage: { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120, vendor_extra: { kept: true } },
   cost: 0.0125,
   prompt_unit_price: 2.5,

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import type { Row, TestClient } from "../support/test-client.ts";
@@ -38,6 +39,15 @@ describe.concurrent("round trip", () => {
     ["numbers of every size", { small: 1e-300, large: 1e300, negative: -0.1, zero: 0 }],
   ])("%s come back as sent", async (_name, metadata) => {
     expect((await roundTrip(prod, { metadata }))["metadata"]).toEqual(metadata);
+  });
+
+  test("a key with NUL is found by that very key, in a body as in a URL", async () => {
+    const value = randomUUID();
+    await roundTrip(prod, { metadata: { "a\0b": value } });
+    const inBody = await listSpans(prod, { "metadata__a\0b": value });
+    const inUrl = await listSpans(prod, {}, `${encodeURIComponent("metadata__a\0b")}=${value}`);
+    const bare = await listSpans(prod, {}, `${encodeURIComponent("a\0b")}=${value}`);
+    expect([inBody.count, inUrl.count, bare.count]).toEqual([1, 1, 1]);
   });
 
   test("__proto__ is a key like any other", async () => {

@@ -39,7 +39,7 @@ const known: Record<string, z.ZodType> = {
   cost: z.number().nullable().meta({ description: "USD; null when unknown." }),
   cost_source: described("stated when it was sent, computed when it comes from the price table; null without a cost."),
   price_version: described("Price table and entry behind a computed cost."),
-  usage_is_estimated: described("Whether the token counts are estimates."),
+  usage_is_estimated: described("Whether the token counts are estimates, where that is known."),
   is_log_omitted: described("Whether disable_log left input and output out."),
   blurred: described("Whether content is hidden from the reader; always false."),
 };

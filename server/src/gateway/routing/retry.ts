@@ -7,6 +7,8 @@ export type RetryPolicy = { retries: number; baseMs: number };
 
 const baseMs = 200;
 const retriesWhereEnabled = 3;
+/** No rate limit of a model resets after more than a day: whoever says so is mistaken. */
+const absurdWaitMs = 24 * 60 * 60 * 1_000;
 
 /** `retry_params` win over the shorthand `retries`; without either there are `limits.defaultRetries`. */
 export function readRetryPolicy(params: Pick<RoutingParams, "retry_params" | "retries">): RetryPolicy {
@@ -52,7 +54,7 @@ function isTransient(status: number): boolean {
 /**
  * Milliseconds before retry `n` (from 0) of a model: what the upstream asked for, up to a tenth more, so that those it refused
  * together do not come back together; else a back-off that doubles, between half and all of it. Never more than
- * `limits.retryWaitMs`; undefined where the upstream asks for more than that.
+ * `limits.retryWaitMs`; undefined where the upstream asks for more than that. What is absurd was not asked for.
  * @param random at least 0, below 1
  */
 export function retryDelayMs(
@@ -63,7 +65,7 @@ export function retryDelayMs(
 ): number | undefined {
   const maxMs = limits.retryWaitMs;
   const askedMs = problem.retryAfterMs;
-  if (askedMs !== undefined && askedMs >= 0) {
+  if (askedMs !== undefined && askedMs >= 0 && askedMs <= absurdWaitMs) {
     return askedMs > maxMs ? undefined : Math.min(maxMs, askedMs * (1 + random() / 10));
   }
   const fullMs = Math.min(maxMs, policy.baseMs * 2 ** Math.min(n, 30));

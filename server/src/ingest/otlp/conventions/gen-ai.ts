@@ -1,4 +1,5 @@
 import type { Convention, SpanContent } from "../convention.ts";
+import type { Attributes } from "../export-request.ts";
 import { toMessages, type Message } from "../messages/message.ts";
 import { toolsOf } from "../messages/tool-calls.ts";
 
@@ -25,9 +26,10 @@ export const genAi: Convention = {
     span_workflow_name: ["gen_ai.workflow.name"],
     prompt_name: ["gen_ai.prompt.name"],
   },
-  derive: ({ bag, operation }) => ({
+  derive: ({ bag, operation, scopeName, span }) => ({
     // On a chat span it is the tool that the model asked for.
     span_name: operation === "execute_tool" || operation === "tool_call" ? bag.peekText("gen_ai.tool.name") : undefined,
+    usage_is_estimated: countsOnItsOwn.test(scopeName) && isEstimate(operation, span.attributes) ? true : undefined,
   }),
   usage: {
     input: ["gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"],
@@ -87,6 +89,16 @@ export const genAi: Convention = {
     };
   },
 };
+
+/** Instrumentations that count the tokens of streams and images themselves, whatever the model said. */
+const countsOnItsOwn = /^@traceloop\/instrumentation-(?:openai|together)/;
+
+/** Its chat streams carry no sign of being streams: only where something says so is it known. */
+function isEstimate(operation: string, attributes: Attributes): boolean {
+  return operation === "image_generation" || streamSigns.some((key) => attributes.get(key) === true);
+}
+
+const streamSigns = ["gen_ai.request.stream", "gen_ai.is_streaming", "llm.is_streaming"];
 
 /** The attributes of 1.37: JSON text or structured, on the span, on an event or on a log record. */
 export function structuredContent(given: {

@@ -1,0 +1,14 @@
+import { z } from "zod";
+import type { ReachableModel } from "../../gateway/models/list-reachable.ts";
+
+export const modelSchema = z.object({
+  id: z.string().meta({ description: "What to write as `model`: the provider and its name of the model." }),
+  object: z.literal("model"),
+  created: z.int().meta({ description: "Unknown here, and 0." }),
+  owned_by: z.string().meta({ description: "The provider." }),
+});
+
+/** In OpenAI's shape, whose `created` no catalogue here knows. */
+export function presentModel({ id, provider }: ReachableModel): z.input<typeof modelSchema> {
+  return { id, object: "model", created: 0, owned_by: provider };
+}

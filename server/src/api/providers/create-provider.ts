@@ -1,0 +1,38 @@
+import { z } from "zod";
+import type { ProviderSettings } from "../../gateway/credentials/provider-settings.ts";
+import { endpoint } from "../../http/endpoint.ts";
+import { credentialSchema, presentSetting, settingSchema, splitCredential, traitsSchema } from "./schemas.ts";
+
+export const createProvider = (deps: { providerSettings: Pick<ProviderSettings, "create"> }) =>
+  endpoint({
+    id: "create_provider",
+    method: "POST",
+    path: "/api/providers/",
+    summary: "Store a credential for a provider",
+    description:
+      "The gateway uses it for calls of its environment. `provider` is one that the gateway knows, or a name of your own for a server that speaks OpenAI's wire at `base_url`. Keys are stored encrypted and never shown again.",
+    tags: ["Providers"],
+    auth: "key",
+    permission: "settings:write",
+    limit: "api",
+    body: {
+      kind: "json",
+      schema: z.strictObject({
+        provider: z.string().min(1).max(64),
+        name: traitsSchema.name.optional(),
+        environment: traitsSchema.environment.default(null),
+        available_models: traitsSchema.available_models.default(null),
+        exclude_models: traitsSchema.exclude_models.default([]),
+        weight: traitsSchema.weight.default(1),
+        is_enabled: traitsSchema.is_enabled.default(true),
+        ...credentialSchema,
+      }),
+    },
+    success: { status: 201, schema: settingSchema },
+    errors: ["conflict"],
+    handler: async ({ principal, body }) => {
+      const { credential, rest } = splitCredential(body);
+      const setting = { ...rest, name: rest.name ?? rest.provider, credential };
+      return presentSetting(await deps.providerSettings.create(principal.organization_id, setting));
+    },
+  });

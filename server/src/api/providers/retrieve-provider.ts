@@ -1,0 +1,21 @@
+import type { ProviderSettings } from "../../gateway/credentials/provider-settings.ts";
+import { endpoint } from "../../http/endpoint.ts";
+import { presentSetting, settingParams, settingSchema } from "./schemas.ts";
+
+export const retrieveProvider = (deps: { providerSettings: Pick<ProviderSettings, "find"> }) =>
+  endpoint({
+    id: "retrieve_provider",
+    method: "GET",
+    path: "/api/providers/{id}/",
+    summary: "Show a provider setting",
+    description: "Without what is secret in it.",
+    tags: ["Providers"],
+    auth: "key",
+    permission: "settings:write",
+    limit: "api",
+    params: settingParams,
+    success: { status: 200, schema: settingSchema },
+    errors: ["not_found"],
+    handler: async ({ principal, params }) =>
+      presentSetting(await deps.providerSettings.find(principal.organization_id, params.id)),
+  });

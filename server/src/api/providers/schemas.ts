@@ -1,0 +1,81 @@
+import { z } from "zod";
+import { environments } from "../../domain/principal.ts";
+import type { ProviderSetting } from "../../domain/provider-setting.ts";
+import type { CredentialInput } from "../../gateway/credentials/provider-settings.ts";
+import { limits } from "../../limits.ts";
+import { nameSchema } from "../organizations/schemas.ts";
+
+const text = z.string().min(1).max(limits.credentialChars).nullable().optional();
+const models = z.array(z.string().min(1).max(limits.modelNameChars)).max(limits.providerModels);
+
+/** Members of the credential: what is secret among them is only ever written. */
+export const credentialSchema = {
+  api_key: text.meta({ description: "Write-only." }),
+  base_url: text.meta({
+    description: "Called instead of the provider's own address. To change it, send the key anew.",
+  }),
+  api_version: text.meta({ description: "Azure." }),
+  region: text.meta({ description: "Bedrock." }),
+  access_key_id: text.meta({ description: "Bedrock." }),
+  secret_access_key: text.meta({ description: "Bedrock. Write-only." }),
+  session_token: text.meta({ description: "Bedrock. Write-only." }),
+};
+
+export const traitsSchema = {
+  name: nameSchema,
+  environment: z
+    .enum(environments)
+    .nullable()
+    .meta({ description: "The environment whose calls it serves; null both." }),
+  available_models: models.nullable().meta({ description: "The only models it serves; null all." }),
+  exclude_models: models.meta({ description: "Models that it does not serve." }),
+  weight: z.number().positive().max(1e6).meta({ description: "How often it is drawn among several of one provider." }),
+  is_enabled: z.boolean(),
+};
+
+export const settingSchema = z.object({
+  id: z.string(),
+  provider: z.string(),
+  ...traitsSchema,
+  base_url: z.string().nullable(),
+  api_version: z.string().nullable(),
+  region: z.string().nullable(),
+  access_key_id: z.string().nullable(),
+  has_secret: z.boolean(),
+  secret_tail: z
+    .string()
+    .meta({ description: "The last characters of the key, where it is long enough to show some." }),
+  created_at: z.string().meta({ format: "date-time" }),
+  updated_at: z.string().meta({ format: "date-time" }),
+});
+
+/** A setting as the routes show it. */
+export function presentSetting(setting: ProviderSetting): z.input<typeof settingSchema> {
+  return {
+    id: setting.id,
+    provider: setting.provider,
+    name: setting.name,
+    environment: setting.environment,
+    base_url: setting.base_url,
+    api_version: setting.fields["api_version"] ?? null,
+    region: setting.fields["region"] ?? null,
+    access_key_id: setting.fields["access_key_id"] ?? null,
+    available_models: setting.available_models && [...setting.available_models],
+    exclude_models: [...setting.exclude_models],
+    weight: setting.weight,
+    is_enabled: setting.is_enabled,
+    has_secret: setting.has_secret,
+    secret_tail: setting.secret_tail,
+    created_at: setting.created_at,
+    updated_at: setting.updated_at,
+  };
+}
+
+/** Parts the credential from the rest of a body. */
+export function splitCredential<Body extends CredentialInput>(body: Body) {
+  const { api_key, base_url, api_version, region, access_key_id, secret_access_key, session_token, ...rest } = body;
+  const credential = { api_key, base_url, api_version, region, access_key_id, secret_access_key, session_token };
+  return { credential, rest };
+}
+
+export const settingParams = z.object({ id: z.uuid() });

@@ -1,0 +1,37 @@
+import { z } from "zod";
+import type { ProviderSettings } from "../../gateway/credentials/provider-settings.ts";
+import { endpoint } from "../../http/endpoint.ts";
+import {
+  credentialSchema,
+  presentSetting,
+  settingParams,
+  settingSchema,
+  splitCredential,
+  traitsSchema,
+} from "./schemas.ts";
+
+export const updateProvider = (deps: { providerSettings: Pick<ProviderSettings, "update"> }) =>
+  endpoint({
+    id: "update_provider",
+    method: "PATCH",
+    path: "/api/providers/{id}/",
+    summary: "Change a provider setting",
+    description:
+      "What is left out stays as it is, null takes a member of the credential away. A change of `base_url` asks for the key anew: a stored key is never sent to another address. Other nodes follow within 5 seconds.",
+    tags: ["Providers"],
+    auth: "key",
+    permission: "settings:write",
+    limit: "api",
+    params: settingParams,
+    body: {
+      kind: "json",
+      schema: z.strictObject({ ...z.object(traitsSchema).partial().shape, ...credentialSchema }),
+    },
+    success: { status: 200, schema: settingSchema },
+    errors: ["not_found", "conflict"],
+    handler: async ({ principal, params, body }) => {
+      const { credential, rest } = splitCredential(body);
+      const change = { ...rest, credential };
+      return presentSetting(await deps.providerSettings.update(principal.organization_id, params.id, change));
+    },
+  });

@@ -1,0 +1,75 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Config } from "./config.ts";
+import type { EnvironmentCredential } from "./gateway/credentials/credential-sources.ts";
+import { createProviderSettings, type ProviderSettings } from "./gateway/credentials/provider-settings.ts";
+import { createSecretBox } from "./gateway/credentials/secret-box.ts";
+import { createStoredSettings } from "./gateway/credentials/stored-settings.ts";
+import { createCatalogue } from "./gateway/models/catalogue.ts";
+import { createModelLister, type ModelLister } from "./gateway/models/list-reachable.ts";
+import { anthropicTranslator } from "./gateway/providers/anthropic/translator.ts";
+import { bedrockTranslator } from "./gateway/providers/bedrock/translator.ts";
+import { geminiTranslator } from "./gateway/providers/gemini/translator.ts";
+import { createCoolDown } from "./gateway/routing/cool-down.ts";
+import { createProviderTable } from "./gateway/routing/provider-table.ts";
+import { createRouter, type Router } from "./gateway/routing/router.ts";
+import type { Secret } from "./lib/secret.ts";
+import { limits } from "./limits.ts";
+import type { ProviderSettingStore } from "./storage/control/provider-setting-store.ts";
+import type { GatewayMetrics } from "./telemetry/gateway-metrics.ts";
+
+export type Routing = { router: Router; models: ModelLister; providerSettings: ProviderSettings };
+
+export type RoutingParts = {
+  config: Pick<Config, "providers">;
+  stores: { providerSettings: ProviderSettingStore };
+  /** The instance's. */
+  secretKey: Secret;
+  metrics: GatewayMetrics;
+  now: () => number;
+};
+
+/** Who answers to which model, and with which credentials. */
+export function composeRouting({ config, stores, secretKey, metrics, now }: RoutingParts): Routing {
+  const coolDown = createCoolDown({ now, onDropped: () => metrics.coolDownsDropped.inc() });
+  metrics.watchCredentials(() => coolDown.size());
+  const box = createSecretBox(secretKey);
+  const store = stores.providerSettings;
+  const settings = createStoredSettings({ store, box, now, onUnreadable: () => metrics.unreadableSettings.inc() });
+  const providers = createProviderTable({
+    anthropic: anthropicTranslator,
+    bedrock: bedrockTranslator,
+    gemini: geminiTranslator,
+  });
+  const known = {
+    providers,
+    settings,
+    catalogue: createCatalogue({ maxModels: limits.cataloguedModels }),
+    environment: environmentCredentials(config.providers),
+  };
+  const onRetry = (kind: "retry" | "fallback"): void => metrics.retries.inc({ kind });
+  return {
+    router: createRouter({ ...known, coolDown, now, random: Math.random, sleep, onRetry }),
+    models: createModelLister(known),
+    providerSettings: createProviderSettings({ store, box, live: settings, providers, now, newId: randomUUID }),
+  };
+}
+
+/** Those of which the environment says enough to make a call: a key, an address, or AWS keys. */
+function environmentCredentials(config: Config["providers"]): ReadonlyMap<string, EnvironmentCredential> {
+  const credentials = new Map<string, EnvironmentCredential>();
+  for (const [name, { apiKey, baseUrl, fields }] of Object.entries(config)) {
+    if (apiKey === undefined && baseUrl === undefined && fields["secret_access_key"] === undefined) continue;
+    const revealed = Object.entries(fields).map(([member, value]) => [member, value.reveal()]);
+    credentials.set(name, { apiKey, baseUrl, fields: Object.fromEntries(revealed) });
+  }
+  return credentials;
+}
+
+async function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  try {
+    await delay(ms, undefined, { signal });
+  } catch {
+    signal.throwIfAborted();
+  }
+}

@@ -1,0 +1,24 @@
+import { Counter, Gauge, type Registry } from "prom-client";
+
+/** How many deleted traces are remembered, and whether that has reached its bound. */
+export function watchDeletedTraces(
+  registry: Registry,
+  deletedTraces: { stats(): { traces: number; forgotten: number } },
+): void {
+  const registers = [registry];
+  const traces: Gauge = new Gauge({
+    name: "spanway_deleted_traces",
+    help: "Traces deleted within the last day that this node remembers",
+    registers,
+    collect: () => traces.set(deletedTraces.stats().traces),
+  });
+  const forgotten: Counter = new Counter({
+    name: "spanway_deleted_traces_forgotten_total",
+    help: "Deleted traces that were forgotten within the day because there were too many",
+    registers,
+    collect() {
+      forgotten.reset();
+      forgotten.inc(deletedTraces.stats().forgotten);
+    },
+  });
+}
