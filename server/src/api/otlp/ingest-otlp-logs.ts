@@ -1,6 +1,9 @@
 import { z } from "zod";
 import { ServiceError } from "../../domain/errors.ts";
 import { endpoint } from "../../http/endpoint.ts";
+import type { SpanIntake } from "../../ingest/accept.ts";
+import { acceptTraces } from "../../ingest/otlp/accept-traces.ts";
+import { spansOfAgentLogs } from "../../ingest/otlp/agent-logs/read-agent-logs.ts";
 import { decodeJsonLogs } from "../../ingest/otlp/decode-json.ts";
 import { decodeProtobufLogs } from "../../ingest/otlp/decode-protobuf.ts";
 import type { LogJoiner } from "../../ingest/otlp/join-logs.ts";
@@ -12,7 +15,7 @@ import { decodeExport, encodingOf, exportReply, otlpMediaTypes } from "./read-ex
 const body = z.object({ resourceLogs: z.array(z.looseObject({})) }).meta({ id: "OtlpLogs" });
 const decoders = { json: decodeJsonLogs, protobuf: decodeProtobufLogs };
 
-export const ingestOtlpLogs = (deps: { logs: Pick<LogJoiner, "accept"> }) =>
+export const ingestOtlpLogs = (deps: { intake: SpanIntake; logs: Pick<LogJoiner, "accept" | "eventsFor"> }) =>
   endpoint({
     id: "ingest_otlp_logs",
     method: "POST",
@@ -21,7 +24,8 @@ export const ingestOtlpLogs = (deps: { logs: Pick<LogJoiner, "accept"> }) =>
     summary: "Join GenAI log events to their spans over OTLP/HTTP",
     description:
       "Instrumentations that keep prompts and answers out of spans send them as log records. Those that hold messages " +
-      "and name a span complete it, whichever of the two arrives first; all others are dropped.",
+      "and name a span complete it, whichever of the two arrives first. Prompts, model calls and tool calls that Claude " +
+      "Code, Codex and the Gemini CLI log without a span become spans themselves. All others are dropped.",
     tags: ["Traces"],
     auth: "key",
     permission: "spans:write",
@@ -32,12 +36,16 @@ export const ingestOtlpLogs = (deps: { logs: Pick<LogJoiner, "accept"> }) =>
     async handler({ principal, body }) {
       const encoding = encodingOf(body);
       const request = decodeExport(body.bytes, encoding, decoders);
-      await deps.logs.accept(request, originOf(principal, "tracing_integration"));
-      if (request.malformed === 0) return exportReply(encoding);
-      const message = `${request.malformed} log records could not be decoded`;
+      const origin = originOf(principal, "tracing_integration");
+      await deps.logs.accept(request, origin);
+      const spans = await acceptTraces(spansOfAgentLogs(request), origin, deps);
+      const rejected = request.malformed + spans.rejected.length;
+      if (rejected === 0) return exportReply(encoding);
+      const unread = request.malformed === 0 ? [] : [`${request.malformed} log records could not be decoded`];
+      const message = [...unread, ...new Set(spans.rejected)].join("; ");
       if (request.groups.every(({ items }) => items.length === 0)) {
         throw new ServiceError("invalid_request", `No log record was accepted: ${message}.`);
       }
-      return exportReply(encoding, { rejectedField: "rejectedLogRecords", rejected: request.malformed, message });
+      return exportReply(encoding, { rejectedField: "rejectedLogRecords", rejected, message });
     },
   });

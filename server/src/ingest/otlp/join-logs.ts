@@ -9,6 +9,7 @@ import { spanColumns, type SpanColumn, type SpanRow } from "../../domain/span.ts
 import type { SpanIntake } from "../accept.ts";
 import { createNestedJson } from "../nested-json.ts";
 import type { SpanOrigin } from "../normalize.ts";
+import { asContentRecord } from "./agent-logs/read-agent-logs.ts";
 import { AttributeBag, asText } from "./attribute-bag.ts";
 import { bodyOfRow } from "./body-of-row.ts";
 import { contentOfEvents, isContentEvent } from "./conventions/gen-ai-events.ts";
@@ -66,7 +67,9 @@ export function createLogJoiner(deps: LogJoinerDeps): LogJoiner {
   };
   return {
     async accept(request, origin) {
-      const entries = request.groups.flatMap(({ items }) => items.flatMap((record) => entryOf(record, origin)));
+      const entries = request.groups.flatMap(({ scope, items }) =>
+        items.flatMap((record) => entryOf(asContentRecord(record, scope.name), origin)),
+      );
       if (entries.length > 0) await events.add(entries);
       for (const { key } of entries) triedMs.delete(key);
       return entries.length;
