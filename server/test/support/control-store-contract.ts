@@ -308,6 +308,82 @@ export function describeControlStores(open: () => Promise<{ database: ControlDat
     });
   });
 
+  describe("provider settings", () => {
+    const newSetting = (unique_organization_id: string, fields: { name?: string; created_at?: string } = {}) => ({
+      id: randomUUID(),
+      unique_organization_id,
+      provider: "openai",
+      name: "Zoë's",
+      environment: "test" as const,
+      base_url: "https://example.com/v1",
+      fields: { api_version: "1" },
+      available_models: ["gpt-4o"],
+      exclude_models: ["a", "b"],
+      weight: 0.25,
+      is_enabled: false,
+      secret: "sealed",
+      secret_tail: "WXYZ",
+      created_at,
+      updated_at: created_at,
+      ...fields,
+    });
+
+    const changeable = ({ name, environment, base_url, fields, ...rest }: ReturnType<typeof newSetting>) => ({
+      name,
+      environment,
+      base_url,
+      fields,
+      available_models: rest.available_models,
+      exclude_models: rest.exclude_models,
+      weight: rest.weight,
+      is_enabled: rest.is_enabled,
+      secret: rest.secret,
+      secret_tail: rest.secret_tail,
+    });
+
+    test("come back as they were made, for their organization alone, oldest first", async () => {
+      const mine = (await newOrganization()).unique_organization_id;
+      const theirs = (await newOrganization()).unique_organization_id;
+      const later = newSetting(mine, { created_at: "2026-03-02T10:00:00.000Z" });
+      const full = newSetting(mine);
+      const bare = { ...newSetting(theirs), environment: null, base_url: null, available_models: null, secret: null };
+      for (const setting of [later, full, bare]) await stores.providerSettings.create(setting);
+      expect(await stores.providerSettings.list(mine)).toEqual([
+        { ...full, has_secret: true },
+        { ...later, has_secret: true },
+      ]);
+      expect(await stores.providerSettings.find(theirs, bare.id)).toEqual({ ...bare, has_secret: false });
+      expect(await stores.providerSettings.find(mine, bare.id)).toBeUndefined();
+    });
+
+    test("are changed whole, and not on the strength of what is no longer so", async () => {
+      const mine = (await newOrganization()).unique_organization_id;
+      const theirs = (await newOrganization()).unique_organization_id;
+      const before = newSetting(mine);
+      const neighbour = newSetting(mine);
+      for (const setting of [before, neighbour]) await stores.providerSettings.create(setting);
+      const updated_at = "2026-03-01T11:00:00.000Z";
+      const { id } = before;
+      const change = { ...changeable(before), name: "New", secret: "sealed anew", is_enabled: true, updated_at };
+      expect(await stores.providerSettings.update(theirs, id, change, created_at)).toBeUndefined();
+      const after = { ...before, ...change, has_secret: true };
+      expect(await stores.providerSettings.update(mine, id, change, created_at)).toEqual(after);
+      expect(await stores.providerSettings.update(mine, id, { ...change, name: "Late" }, created_at)).toBeUndefined();
+      expect(await stores.providerSettings.find(mine, id)).toEqual(after);
+      expect(await stores.providerSettings.find(mine, neighbour.id)).toEqual({ ...neighbour, has_secret: true });
+    });
+
+    test("are deleted by their organization alone", async () => {
+      const mine = (await newOrganization()).unique_organization_id;
+      const theirs = (await newOrganization()).unique_organization_id;
+      const { id } = await stores.providerSettings.create(newSetting(mine));
+      expect(await stores.providerSettings.delete(theirs, id)).toBe(false);
+      expect(await stores.providerSettings.delete(mine, id)).toBe(true);
+      expect(await stores.providerSettings.delete(mine, id)).toBe(false);
+      expect(await stores.providerSettings.list(mine)).toEqual([]);
+    });
+  });
+
   describe("transactions", () => {
     test("leave nothing behind when the work throws", async () => {
       const unique_organization_id = `org_${randomUUID()}`;

@@ -114,12 +114,15 @@ class PlanWalk {
     return this.#usable().filter((attempt) => !this.#tried.has(attempt));
   }
 
-  /** The best credential: not tried before those that were, ready before those that cool down. */
+  /** The best credential: not tried before those that were, ready before those that rest, and of these the first to be ready. */
   #choose(): Attempt | undefined {
+    const { coolDown } = this.#deps;
     const untried = this.#untried();
-    const isReady = ({ credentialId }: Attempt): boolean => this.#deps.coolDown.isReady(credentialId);
     const usable = untried.length > 0 ? untried : this.#usable();
-    return usable.find(isReady) ?? usable[0];
+    const ready = usable.find(({ credentialId }) => coolDown.isReady(credentialId));
+    if (ready !== undefined || usable.length < 2) return ready ?? usable[0];
+    const restOf = ({ credentialId }: Attempt): number => coolDown.remainingMs(credentialId);
+    return usable.reduce((best, attempt) => (restOf(attempt) < restOf(best) ? attempt : best));
   }
 
   /** Waits until the attempt may begin; false when it may not after all, and something else was decided. */

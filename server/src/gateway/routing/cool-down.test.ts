@@ -1,0 +1,80 @@
+import { describe, expect, test } from "vitest";
+import { limits } from "../../limits.ts";
+import type { UpstreamProblem } from "../providers/provider.ts";
+import { createCoolDown } from "./cool-down.ts";
+import { virtualTime } from "./run-plan.fixture.ts";
+
+const problem = (kind: UpstreamProblem["kind"], retryAfterMs?: number): UpstreamProblem => ({
+  kind,
+  status: 500,
+  message: "no",
+  ...(retryAfterMs !== undefined && { retryAfterMs }),
+});
+
+describe("how long a credential rests", () => {
+  test.each<[string, UpstreamProblem[], number]>([
+    ["a dead key", [problem("credential")], limits.deadCredentialMs],
+    ["asked to wait", [problem("busy", 5_000)], 5_000],
+    ["asked to wait for hours", [problem("busy", 3_600_000)], limits.coolDownMaxMs],
+    ["a failure", [problem("fault")], 0],
+    ["two in a row", [problem("fault"), problem("busy")], 0],
+    ["three in a row", [problem("fault"), problem("busy"), problem("fault")], limits.coolDownMs],
+    ["five in a row", Array.from({ length: 5 }, () => problem("fault")), limits.coolDownMs * 4],
+    ["a hundred in a row", Array.from({ length: 100 }, () => problem("fault")), limits.coolDownMaxMs],
+    ["a request at fault", [problem("credential"), problem("request")], 0],
+  ])("%s", (_what, problems, restMs) => {
+    const { now } = virtualTime();
+    const coolDown = createCoolDown({ now });
+    for (const each of problems) coolDown.report("id", each);
+    expect(coolDown.remainingMs("id")).toBe(restMs);
+    expect(coolDown.isReady("id")).toBe(restMs === 0);
+  });
+
+  test("success ends it", () => {
+    const { now } = virtualTime();
+    const coolDown = createCoolDown({ now });
+    coolDown.report("id", problem("credential"));
+    coolDown.report("id", "success");
+    expect(coolDown.remainingMs("id")).toBe(0);
+    expect(coolDown.size()).toBe(0);
+  });
+
+  test("others are not touched by it", () => {
+    const { now } = virtualTime();
+    const coolDown = createCoolDown({ now });
+    coolDown.report("id", problem("credential"));
+    expect(coolDown.isReady("other")).toBe(true);
+    expect(coolDown.enter("other")).toBe("go");
+  });
+});
+
+describe("the probe", () => {
+  test("is one call at a time, until it is too late to be waited for", async () => {
+    const { clock, now } = virtualTime();
+    const coolDown = createCoolDown({ now });
+    coolDown.report("id", problem("credential"));
+    clock.ms += limits.deadCredentialMs;
+    expect(coolDown.isReady("id")).toBe(true);
+    expect(coolDown.enter("id")).toBe("go");
+    expect(coolDown.isReady("id")).toBe(false);
+    const waiting = coolDown.enter("id");
+    expect(waiting).toBeInstanceOf(Promise);
+    clock.ms += limits.probeMs;
+    expect(coolDown.enter("id")).toBe("go");
+    expect(await waiting).toBeUndefined();
+  });
+});
+
+test("the number of credentials is bounded, and who waits for one that is dropped goes on", async () => {
+  const { now } = virtualTime();
+  let dropped = 0;
+  const coolDown = createCoolDown({ now, onDropped: () => (dropped += 1) });
+  coolDown.report("first", problem("credential"));
+  expect(coolDown.enter("first")).toBe("go");
+  const waiting = coolDown.enter("first");
+  for (let n = 0; n < limits.coolingCredentials; n += 1) coolDown.report(`id ${n}`, problem("fault"));
+  expect(coolDown.size()).toBe(limits.coolingCredentials);
+  expect(dropped).toBe(1);
+  expect(await waiting).toBeUndefined();
+  expect(coolDown.isReady("first")).toBe(true);
+});

@@ -1,0 +1,228 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { limits } from "../../limits.ts";
+import type { UpstreamProblem } from "../providers/provider.ts";
+import { createCoolDown } from "./cool-down.ts";
+import type { Plan } from "./plan.ts";
+import { attemptOf, virtualTime } from "./run-plan.fixture.ts";
+import { runPlan, type Leg } from "./run-plan.ts";
+
+type Ending = UpstreamProblem | "success";
+
+const busy = (retryAfterMs?: number): UpstreamProblem => ({
+  kind: "busy",
+  status: 429,
+  message: "slow down",
+  ...(retryAfterMs !== undefined && { retryAfterMs }),
+});
+const fault: UpstreamProblem = { kind: "fault", status: 502, message: "bad gateway" };
+const deadKey: UpstreamProblem = { kind: "credential", status: 401, message: "bad key" };
+const badRequest: UpstreamProblem = { kind: "request", status: 400, message: "no such role" };
+const unknownModel: UpstreamProblem = { kind: "request", status: 404, message: "no such model" };
+
+const leg = (model: string, ...ids: string[]): Leg => ({ model, attempts: ids.map((id) => attemptOf(model, id)) });
+
+/** Runs a call whose attempts end as given, the last ending again and again. */
+async function walk(legs: Leg[], retries: number, endings: Ending[]) {
+  const { clock, now, sleep } = virtualTime();
+  const coolDown = createCoolDown({ now });
+  const deps = { coolDown, now, sleep, random: () => 0 };
+  const plan = runPlan(legs, { retries, baseMs: 200 }, deps, new AbortController().signal);
+  const tried: string[] = [];
+  const waited: number[] = [];
+  let problem: UpstreamProblem | undefined;
+  for (;;) {
+    const step = await plan.next(problem);
+    if (step === undefined) return { tried, waited, plan, clock };
+    tried.push(step.attempt.credentialId);
+    waited.push(step.waitedMs);
+    const ending = endings[Math.min(tried.length, endings.length) - 1] ?? "success";
+    if (ending === "success") {
+      plan.report(step.attempt, "success");
+      return { tried, waited, plan, clock };
+    }
+    problem = ending;
+  }
+}
+
+describe("what comes after a problem", () => {
+  test.each<[what: string, legs: Leg[], retries: number, endings: Ending[], tried: string[], waited: number[]]>([
+    ["success at once", [leg("a", "a1")], 2, ["success"], ["a1"], [0]],
+    [
+      "each wait as asked",
+      [leg("a", "a1")],
+      2,
+      [busy(1_000), busy(2_000), "success"],
+      ["a1", "a1", "a1"],
+      [0, 1_000, 2_000],
+    ],
+    ["back-off doubles", [leg("a", "a1")], 3, [fault, fault, "success"], ["a1", "a1", "a1"], [0, 100, 200]],
+    [
+      "retries, then the next model",
+      [leg("a", "a1"), leg("b", "b1")],
+      1,
+      [fault],
+      ["a1", "a1", "b1", "b1"],
+      [0, 100, 0, 100],
+    ],
+    ["no retries", [leg("a", "a1"), leg("b", "b1")], 0, [fault, "success"], ["a1", "b1"], [0, 0]],
+    ["asked to wait too long", [leg("a", "a1"), leg("b", "b1")], 2, [busy(3_600_000), "success"], ["a1", "b1"], [0, 0]],
+    ["asked to wait too long, and no other model", [leg("a", "a1")], 2, [busy(3_600_000)], ["a1"], [0]],
+    ["a dead key", [leg("a", "a1", "a2"), leg("b", "b1")], 2, [deadKey, "success"], ["a1", "a2"], [0, 0]],
+    [
+      "every key dead",
+      [leg("a", "a1", "a2"), leg("b", "b1")],
+      2,
+      [deadKey, deadKey, "success"],
+      ["a1", "a2", "b1"],
+      [0, 0, 0],
+    ],
+    [
+      "a busy key has a stand-in",
+      [leg("a", "a1", "a2")],
+      3,
+      [busy(1_000), busy(500), "success"],
+      ["a1", "a2", "a2"],
+      [0, 0, 500],
+    ],
+    ["a bad request", [leg("a", "a1", "a2"), leg("b", "b1")], 2, [badRequest], ["a1"], [0]],
+    [
+      "a model that is gone",
+      [leg("a", "a1", "a2"), leg("b", "b1")],
+      2,
+      [unknownModel, "success"],
+      ["a1", "b1"],
+      [0, 0],
+    ],
+  ])("%s", async (_what, legs, retries, endings, tried, waited) => {
+    const walked = await walk(legs, retries, endings);
+    expect({ tried: walked.tried, waited: walked.waited }).toEqual({ tried, waited });
+  });
+
+  test("after giving up there is a problem to answer with: the last", async () => {
+    const { plan } = await walk([leg("a", "a1"), leg("b", "b1")], 0, [fault, deadKey]);
+    expect(plan.lastProblem()).toEqual(deadKey);
+  });
+});
+
+test("no more attempts than (retries + 1) × models, each model its share, and none begun after the deadline", async () => {
+  const waits = fc.option(fc.integer({ min: 0, max: 100_000 }), { nil: undefined });
+  const endings = fc.oneof(
+    waits.map(busy),
+    fc.constantFrom<Ending>(
+      fault,
+      deadKey,
+      unknownModel,
+      badRequest,
+      { ...fault, status: 0 },
+      { ...fault, status: 418 },
+    ),
+  );
+  const shapes = fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 4 });
+  await fc.assert(
+    fc.asyncProperty(
+      shapes,
+      fc.nat(4),
+      fc.array(endings, { minLength: 1, maxLength: 40 }),
+      fc.integer({ min: 0, max: 90_000 }),
+      async (shape, retries, problems, tookMs) => {
+        const { clock, now, sleep } = virtualTime();
+        const startMs = clock.ms;
+        const legs = shape.map((keys, n) => leg(`m${n}`, ...Array.from({ length: keys }, (_, k) => `m${n}k${k}`)));
+        const deps = { coolDown: createCoolDown({ now }), now, sleep, random: () => 0.99 };
+        const plan = runPlan(legs, { retries, baseMs: 200 }, deps, new AbortController().signal);
+        const perModel = new Map<string, number>();
+        let problem: UpstreamProblem | undefined;
+        for (let n = 0; ; n += 1) {
+          const step = await plan.next(problem);
+          if (step === undefined) break;
+          expect(now() - startMs).toBeLessThanOrEqual(limits.routeDeadlineMs);
+          const { model } = step.attempt;
+          perModel.set(model, (perModel.get(model) ?? 0) + 1);
+          expect(perModel.get(model)).toBeLessThanOrEqual(retries + 1);
+          clock.ms += tookMs;
+          const ending = problems[n % problems.length];
+          if (ending === undefined || ending === "success") break;
+          problem = ending;
+        }
+        const attempts = [...perModel.values()].reduce((sum, count) => sum + count, 0);
+        expect(attempts).toBeGreaterThan(0);
+        expect(attempts).toBeLessThanOrEqual((retries + 1) * shape.length);
+      },
+    ),
+  );
+});
+
+describe("a credential that failed lately", () => {
+  const setUp = () => {
+    const time = virtualTime();
+    const coolDown = createCoolDown({ now: time.now });
+    const start = (...legs: Leg[]): Plan =>
+      runPlan(legs, { retries: 1, baseMs: 200 }, { ...time, coolDown, random: () => 0 }, new AbortController().signal);
+    return { ...time, coolDown, start };
+  };
+
+  test("comes after other credentials, and its model after other models", async () => {
+    const { coolDown, start } = setUp();
+    coolDown.report("a1", deadKey);
+    expect((await start(leg("a", "a1", "a2")).next())?.attempt.credentialId).toBe("a2");
+    const plan = start(leg("a", "a1"), leg("b", "b1"));
+    expect(plan.models).toEqual(["b", "a"]);
+    expect((await plan.next())?.attempt.credentialId).toBe("b1");
+  });
+
+  test("is tried all the same where there is nothing else, a short rest waited out", async () => {
+    const { coolDown, start } = setUp();
+    coolDown.report("a1", deadKey);
+    expect(await start(leg("a", "a1")).next()).toMatchObject({ attempt: { credentialId: "a1" }, waitedMs: 0 });
+    coolDown.report("b1", busy(1_500));
+    expect(await start(leg("b", "b1")).next()).toMatchObject({ attempt: { credentialId: "b1" }, waitedMs: 1_500 });
+  });
+
+  test("is tried by one of a hundred calls, whose failure is that of all", async () => {
+    const { coolDown, start, clock, now } = setUp();
+    coolDown.report("a1", busy(1_000));
+    clock.ms += 1_000;
+    // Time stands still for those that wait for the probe.
+    const sleep = (_ms: number, signal: AbortSignal) =>
+      new Promise<void>((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error)));
+    const deps = { coolDown, now, sleep, random: () => 0 };
+    const plans = Array.from({ length: 100 }, () =>
+      runPlan([leg("a", "a1")], { retries: 0, baseMs: 200 }, deps, new AbortController().signal),
+    );
+    const steps = plans.map((plan) => plan.next());
+    const first = await steps[0];
+    expect(first?.attempt.credentialId).toBe("a1");
+    expect(await plans[0]!.next(deadKey)).toBeUndefined();
+    const others = await Promise.all(steps.slice(1));
+    expect(others.filter((step) => step !== undefined)).toEqual([]);
+    expect(plans.map((plan) => plan.lastProblem())).toEqual(plans.map(() => deadKey));
+    expect(start(leg("a", "a1")).models).toEqual(["a"]);
+  });
+
+  test("serves all that waited once the one call succeeds, and the next of them tries where it was abandoned", async () => {
+    const { coolDown, start } = setUp();
+    coolDown.report("a1", deadKey);
+    const [first, second, third] = [start(leg("a", "a1")), start(leg("a", "a1")), start(leg("a", "a1"))];
+    const probe = (await first.next())!;
+    const [waiting, alsoWaiting] = [second.next(), third.next()];
+    first.report(probe.attempt, "aborted");
+    const taken = (await waiting)!;
+    second.report(taken.attempt, "success");
+    expect((await alsoWaiting)?.attempt.credentialId).toBe("a1");
+    expect(coolDown.size()).toBe(0);
+  });
+});
+
+test("a client that leaves ends the wait", async () => {
+  const { now } = virtualTime();
+  const leave = new AbortController();
+  const sleep = (_ms: number, signal: AbortSignal) =>
+    new Promise<void>((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error)));
+  const deps = { coolDown: createCoolDown({ now }), now, sleep, random: () => 0 };
+  const plan = runPlan([leg("a", "a1")], { retries: 3, baseMs: 200 }, deps, leave.signal);
+  await plan.next();
+  const next = plan.next(fault);
+  leave.abort(new Error("the client left"));
+  await expect(next).rejects.toThrow("the client left");
+});
