@@ -15,6 +15,7 @@ export type CallLedger = {
   origin: SpanOrigin;
   /** The span's identity, and its `unique_id` as the caller was told it. */
   identity: Buffer;
+  logType: "chat" | "transcription" | "embedding" | "response";
   startedAtMs: number;
   /** The members of the caller's body without service parameters; empty where it could not be read. */
   asked: Record<string, unknown>;
@@ -35,6 +36,10 @@ export type CallLedger = {
   errorMessage: string | undefined;
   /** The answer's messages, one for each choice. */
   messages: Array<Record<string, unknown>>;
+  /** Fields of the span that hold something else that was said. */
+  content: Record<string, unknown>;
+  /** How long the recording plays that is transcribed. */
+  audioSeconds: number | undefined;
   usage: Record<string, unknown> | undefined;
   isUsageEstimated: boolean;
   warnings: string[];
@@ -46,6 +51,7 @@ export function newLedger({ origin, startedAtMs }: Pick<CallLedger, "origin" | "
   return {
     origin,
     identity: newIdentity(),
+    logType: "chat",
     startedAtMs,
     asked: {},
     params: {},
@@ -60,6 +66,8 @@ export function newLedger({ origin, startedAtMs }: Pick<CallLedger, "origin" | "
     statusCode: 200,
     errorMessage: undefined,
     messages: [],
+    content: {},
+    audioSeconds: undefined,
     usage: undefined,
     isUsageEstimated: false,
     warnings: [],
@@ -89,9 +97,13 @@ export function estimateMissing(ledger: CallLedger, completionChars: number): vo
   ledger.isUsageEstimated = true;
 }
 
-/** In USD; null where model or usage are unknown. */
-export function costOfCall({ model, provider, usage, startedAtMs }: CallLedger, prices: PriceBook): number | null {
-  return costOf(prices, { model, provider, usage, atMs: startedAtMs });
+/** In USD, by tokens or by the time of a recording; null where model or usage are unknown. */
+export function costOfCall(ledger: CallLedger, prices: PriceBook): number | null {
+  const { model, provider, usage, audioSeconds, startedAtMs } = ledger;
+  if (usage !== undefined || audioSeconds === undefined) {
+    return costOf(prices, { model, provider, usage, atMs: startedAtMs });
+  }
+  return prices.priceAudio({ model, provider, seconds: audioSeconds })?.costUsd ?? null;
 }
 
 function messagesOf(completion: Record<string, unknown>): Array<Record<string, unknown>> {
@@ -129,7 +141,7 @@ export function spanOfCall(ledger: CallLedger): Record<string, unknown> {
   const omitsContent = ledger.isUnread || params.disable_log === true;
   const startNs = BigInt(Math.round(ledger.startedAtMs * 1e3)) * 1_000n;
   const span: Record<string, unknown> = {
-    log_type: "chat",
+    log_type: ledger.logType,
     stream: ledger.stream,
     model: ledger.model,
     provider_id: ledger.provider,
@@ -159,5 +171,6 @@ export function spanOfCall(ledger: CallLedger): Record<string, unknown> {
   const [message] = ledger.messages;
   if (message !== undefined) span["completion_message"] = message;
   if (ledger.messages.length > 1) span["completion_messages"] = ledger.messages;
+  Object.assign(span, ledger.content);
   return span;
 }

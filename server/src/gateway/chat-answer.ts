@@ -1,6 +1,7 @@
 import type { OutgoingHttpHeaders } from "node:http";
 import { formatUuid } from "../ingest/identity.ts";
 import type { PriceBook } from "../ingest/enrich/price.ts";
+import { answerHeaders } from "./answer-headers.ts";
 import type { AttemptEnd } from "./attempt.ts";
 import { breakdownOf } from "./breakdown.ts";
 import { costOfCall, takeDigest, takeReply, type CallLedger } from "./call-ledger.ts";
@@ -113,18 +114,10 @@ export class ChatAnswer {
   }
 
   #headers(): OutgoingHttpHeaders {
-    const { identity, provider, model, attempts } = this.#ledger;
-    const headers: OutgoingHttpHeaders = {
-      "x-spanway-log-id": formatUuid(identity),
-      "x-spanway-attempts": attempts,
-      "x-spanway-overhead-ms": Math.max(0, this.#call.elapsedMs() - this.upstreamMs).toFixed(2),
-    };
-    if (attempts > 0) {
-      headers["x-spanway-provider"] = provider;
-      headers["x-spanway-model"] = headerText(model);
-    }
-    if (this.adjusted.length > 0) headers["x-spanway-adjusted"] = this.adjusted.map(headerText).join(", ");
-    return headers;
+    return answerHeaders(this.#ledger, {
+      overheadMs: this.#call.elapsedMs() - this.upstreamMs,
+      adjusted: this.adjusted,
+    });
   }
 
   /** The caller reads slower than the upstream sends. */
@@ -137,9 +130,4 @@ export class ChatAnswer {
       this.exchange?.resume();
     });
   }
-}
-
-/** Names come from callers and stand in headers: what does not belong there is left out. */
-function headerText(text: string): string {
-  return text.replace(/[^\x20-\x7e]/g, "?");
 }

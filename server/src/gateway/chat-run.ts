@@ -1,5 +1,6 @@
 import { ServiceError } from "../domain/errors.ts";
 import { formatUuid, spanIdentity } from "../ingest/identity.ts";
+import { admitCall, refusalOf } from "./admit-call.ts";
 import { runAttempt, type AttemptEnd, type AttemptRun } from "./attempt.ts";
 import type { Admission } from "./budgets.ts";
 import { costOfCall, estimateMissing, newLedger, spanOfCall, takeDigest, type CallLedger } from "./call-ledger.ts";
@@ -92,32 +93,10 @@ export class ChatRun {
   }
 
   async #admit(ask: ChatAsk, model: string): Promise<CallError | undefined> {
-    const { organization_id, environment } = this.#call.origin;
-    const { customer_identifier, customer_params } = ask.params;
-    const named = customer_identifier ?? customer_params?.["customer_identifier"];
-    const customer = typeof named === "string" && named !== "" ? named : undefined;
-    const admission = await this.#deps.budgets.admit({
-      organizationId: organization_id,
-      environment,
-      customerIdentifier: customer,
-      customerParams: customer_params,
-      estimateUsd: customer === undefined ? null : this.#estimateUsd(ask, model),
-    });
-    this.#admission = admission;
-    this.#ledger.limitInfo = admission.limitInfo;
-    if (admission.isAllowed) return undefined;
-    const { code, message, retryAfterS } = admission;
-    return {
-      status: 429,
-      message,
-      type: code,
-      param: null,
-      code,
-      headers: {
-        ...(code === "budget_exceeded" && { "x-should-retry": "false" }),
-        ...(retryAfterS !== undefined && { "retry-after": String(Math.ceil(retryAfterS)) }),
-      },
-    };
+    const estimate = (): number | null => this.#estimateUsd(ask, model);
+    this.#admission = await admitCall(this.#deps.budgets, this.#call.origin, ask.params, estimate);
+    this.#ledger.limitInfo = this.#admission.limitInfo;
+    return refusalOf(this.#admission);
   }
 
   #estimateUsd({ body }: ChatAsk, model: string): number | null {

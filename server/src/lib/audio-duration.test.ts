@@ -53,8 +53,19 @@ test.each<[string, Buffer, number]>([
   ["a WAV that was streamed", wav(24_000, 0xffffffff), 1.5],
   ["a FLAC", flac, 2.5],
   ["an MP3 of frames", mp3(100), (100 * 1_152) / 44_100],
-  ["an MP3 behind a tag", mp3(10, Buffer.concat([Buffer.from("ID3\x04\0\0\0\0\0\x05"), Buffer.alloc(5)])), 11_520 / 44_100],
-  ["an MP4", Buffer.concat([box("ftyp", Buffer.from("M4A ")), box("moov", box("mvhd", u32(0), u32(0), u32(0), u32(600), u32(1_500), Buffer.alloc(12)))]), 2.5],
+  [
+    "an MP3 behind a tag",
+    mp3(10, Buffer.concat([Buffer.from("ID3\x04\0\0\0\0\0\x05"), Buffer.alloc(5)])),
+    11_520 / 44_100,
+  ],
+  [
+    "an MP4",
+    Buffer.concat([
+      box("ftyp", Buffer.from("M4A ")),
+      box("moov", box("mvhd", u32(0), u32(0), u32(0), u32(600), u32(1_500), Buffer.alloc(12))),
+    ]),
+    2.5,
+  ],
   ["an Opus", Buffer.concat([oggPage(0n, Buffer.from("OpusHead")), oggPage(96_000n, Buffer.alloc(9))]), 2],
 ])("%s says how long it plays", (_what, bytes, seconds) => {
   expect(audioSeconds(bytes)).toBeCloseTo(seconds, 6);
@@ -69,9 +80,14 @@ test("a real MP3 does, too", () => {
 test("nothing whatever makes it throw, or last for ever", () => {
   const files = [wav(100), flac, mp3(3), oggPage(1n, Buffer.from("OpusHead")), box("ftyp", Buffer.alloc(4))];
   fc.assert(
-    fc.property(fc.constantFrom(...files, Buffer.alloc(0)), fc.nat(200), fc.uint8Array({ maxLength: 64 }), (file, at, noise) => {
-      const seconds = audioSeconds(Buffer.concat([file.subarray(0, at), noise]));
-      expect(seconds === undefined || seconds > 0).toBe(true);
-    }),
+    fc.property(
+      fc.constantFrom(...files, Buffer.alloc(0)),
+      fc.nat(200),
+      fc.uint8Array({ maxLength: 64 }),
+      (file, at, noise) => {
+        const seconds = audioSeconds(Buffer.concat([file.subarray(0, at), noise]));
+        expect(seconds === undefined || seconds > 0).toBe(true);
+      },
+    ),
   );
 });

@@ -17,7 +17,7 @@ function tag(bytes: Buffer, at: number): string {
 function wavSeconds(bytes: Buffer): number | undefined {
   if (tag(bytes, 0) !== "RIFF" || tag(bytes, 8) !== "WAVE") return undefined;
   let bytesPerSecond = 0;
-  for (let at = 12; at + 8 <= bytes.length; ) {
+  for (let at = 12; at + 8 <= bytes.length;) {
     const size = bytes.readUInt32LE(at + 4);
     if (tag(bytes, at) === "fmt " && at + 20 <= bytes.length) bytesPerSecond = bytes.readUInt32LE(at + 16);
     // Recorders that stream leave the size open; what is there counts.
@@ -59,7 +59,7 @@ function mp4Seconds(bytes: Buffer): number | undefined {
 }
 
 function findBox(bytes: Buffer, name: string): Buffer | undefined {
-  for (let at = 0; at + 8 <= bytes.length; ) {
+  for (let at = 0; at + 8 <= bytes.length;) {
     let size = bytes.readUInt32BE(at);
     let head = 8;
     if (size === 1 && at + 16 <= bytes.length) {

@@ -10,6 +10,8 @@ import type { Usage } from "../../domain/usage.ts";
 export type PriceBook = {
   /** Undefined when the model or the usage is unknown: unknown is not free. */
   price(call: PricedCall): Price | undefined;
+  /** Of a recording that plays so many seconds, for models that are paid by time. */
+  priceAudio(call: { model: string; provider: string; seconds: number }): Price | undefined;
 };
 
 export type PricedCall = {
@@ -108,6 +110,16 @@ export function createPriceBook({ maxModels }: { maxModels: number }): PriceBook
       if (!rates) return undefined;
       if (rates.isConditional || (usage.input ?? 0) >= rates.tierStart) return calculate(rates, call);
       return { costUsd: withoutNoise(linearCost(rates.perToken, usage)), version: rates.version };
+    },
+    priceAudio({ model, provider, seconds }) {
+      if (model === "") return undefined;
+      for (const candidate of candidates(model, provider.toLowerCase())) {
+        const found = tryCalculate({ audio_seconds: seconds }, candidate.model, candidate.providerId);
+        if (found === undefined || found.total_price === 0) continue;
+        const version = `${priceTableVersion} ${found.provider.id}/${found.model.id}`;
+        return { costUsd: withoutNoise(found.total_price), version };
+      }
+      return undefined;
     },
   };
 }

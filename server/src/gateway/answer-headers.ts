@@ -1,0 +1,26 @@
+import type { OutgoingHttpHeaders } from "node:http";
+import { formatUuid } from "../ingest/identity.ts";
+import type { CallLedger } from "./call-ledger.ts";
+
+/** The headers of every answer of the gateway: which span records it, who answered, and what the gateway took of the time. */
+export function answerHeaders(
+  { identity, provider, model, attempts }: CallLedger,
+  { overheadMs, adjusted = [] }: { overheadMs: number; adjusted?: readonly string[] },
+): OutgoingHttpHeaders {
+  const headers: OutgoingHttpHeaders = {
+    "x-spanway-log-id": formatUuid(identity),
+    "x-spanway-attempts": attempts,
+    "x-spanway-overhead-ms": Math.max(0, overheadMs).toFixed(2),
+  };
+  if (attempts > 0) {
+    headers["x-spanway-provider"] = provider;
+    headers["x-spanway-model"] = headerText(model);
+  }
+  if (adjusted.length > 0) headers["x-spanway-adjusted"] = adjusted.map(headerText).join(", ");
+  return headers;
+}
+
+/** Names come from callers and stand in headers: what does not belong there is left out. */
+function headerText(text: string): string {
+  return text.replace(/[^\x20-\x7e]/g, "?");
+}
