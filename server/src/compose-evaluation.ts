@@ -99,7 +99,7 @@ function subscriberOf(
   activeAutomations: Evaluation["activeAutomations"],
   runner: Runner,
 ): SpanSubscriber {
-  return createRunQueue({ activeAutomations, runs: stores.evaluationRuns, poke: () => runner.poke(), now });
+  return createRunQueue({ activeAutomations, runs: stores.evaluationRuns, poke: (added) => runner.poke(added), now });
 }
 
 /** Learns what other nodes changed, and forgets what is long done. */

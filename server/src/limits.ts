@@ -248,6 +248,9 @@ export const limits = {
   /** Waits between tries of an evaluation that failed for now; then it has failed. */
   evaluationRetryMs: [1_000, 10_000, 60_000],
   evaluationPollMs: 1_000,
+  /** New runs a second beyond which evaluating pauses between batches, for the sake of ingest. */
+  evaluationCrowdRuns: 1_000,
+  evaluationYieldMs: 200,
   evaluationFlushMs: 20,
   evaluationFlushRows: 200,
   /** How long it is known that a log was evaluated. */

@@ -13,8 +13,8 @@ import { judgeLogMethod } from "./judge.ts";
 export function createRunQueue(deps: {
   activeAutomations: ActiveAutomations;
   runs: Pick<EvaluationRunStore, "enqueue">;
-  /** There is something to do. */
-  poke: () => void;
+  /** There are so many new runs. */
+  poke: (added: number) => void;
   now: () => number;
 }): SpanSubscriber {
   const { activeAutomations, runs, poke, now } = deps;
@@ -26,7 +26,7 @@ export function createRunQueue(deps: {
       if (wanted.length === 0) return;
       try {
         const added = await runs.enqueue(wanted, new Date(now()).toISOString());
-        if (added > 0) poke();
+        if (added > 0) poke(added);
       } catch (error) {
         // An automation that another node deleted: what comes again is matched with those that are left.
         await activeAutomations.refresh();

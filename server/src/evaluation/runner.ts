@@ -14,8 +14,8 @@ import { runEvaluation, type RunDeps, type RunResult } from "./run-evaluation.ts
  * backlog of one holds up no other. Several nodes share one queue.
  */
 export type Runner = {
-  /** There is something to do. */
-  poke(): void;
+  /** There are so many new runs to do. */
+  poke(added: number): void;
   /** Ends what is under way, and gives back what is not done. */
   stop(): Promise<void>;
 };
@@ -47,6 +47,8 @@ class QueueRunner implements Runner {
   /** The organisation whose turn was last. */
   #turn = "";
   #isPoked = true;
+  /** New runs of about a second. */
+  #arrivals = { sinceMs: 0, runs: 0 };
   #wake = (): void => undefined;
 
   constructor(deps: RunnerDeps) {
@@ -57,7 +59,14 @@ class QueueRunner implements Runner {
     this.#running = this.#loop();
   }
 
-  poke(): void {
+  poke(added: number): void {
+    const { now } = this.#deps;
+    if (now() - this.#arrivals.sinceMs > 1_000) this.#arrivals = { sinceMs: now(), runs: 0 };
+    this.#arrivals.runs += added;
+    this.#wakeUp();
+  }
+
+  #wakeUp(): void {
     this.#isPoked = true;
     this.#wake();
   }
@@ -79,12 +88,20 @@ class QueueRunner implements Runner {
       this.#isPoked = false;
       try {
         const claimed = await this.#claimRound();
-        if (claimed === 0 && !this.#isPoked) await this.#pause();
+        if (this.#isCrowded()) await sleep(limits.evaluationYieldMs, undefined, { signal });
+        else if (claimed === 0 && !this.#isPoked) await this.#pause();
       } catch (error) {
+        if (signal.aborted) return;
         this.#deps.logger.warn({ err: error }, "evaluations could not be claimed; trying again");
         await sleep(limits.evaluationPollMs, undefined, { signal }).catch(() => undefined);
       }
     }
+  }
+
+  /** Whether logs come faster than they can be evaluated: then evaluating them must not slow their intake. */
+  #isCrowded(): boolean {
+    const { sinceMs, runs } = this.#arrivals;
+    return runs > limits.evaluationCrowdRuns && this.#deps.now() - sinceMs < 2_000;
   }
 
   /** Until something is enqueued or finished here; retries that come due and other nodes' runs are looked for now and then. */
@@ -188,7 +205,7 @@ class QueueRunner implements Runner {
       this.#count(result.run.unique_organization_id, -1);
       this.#deps.finished(result);
     }
-    this.poke();
+    this.#wakeUp();
   }
 
   #count(organization: string, change: number): void {

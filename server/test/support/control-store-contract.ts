@@ -4,6 +4,7 @@ import { makeApiKey } from "../../src/auth/make-api-key.ts";
 import { ServiceError } from "../../src/domain/errors.ts";
 import { createControlStores, type ControlStores } from "../../src/storage/control/control-stores.ts";
 import type { ControlDatabase } from "../../src/storage/control/open-control-database.ts";
+import { describeEvaluationStores } from "./evaluation-store-contract.ts";
 
 const createdAtMs = Date.parse("2026-03-01T10:00:00.000Z");
 const created_at = new Date(createdAtMs).toISOString();
@@ -383,6 +384,7 @@ export function describeControlStores(open: () => Promise<{ database: ControlDat
       expect(await stores.providerSettings.list(mine)).toEqual([]);
     });
   });
+  describeEvaluationStores({ stores: () => stores, newOrganization: () => newOrganization() });
 
   describe("transactions", () => {
     test("leave nothing behind when the work throws", async () => {

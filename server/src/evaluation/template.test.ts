@@ -1,0 +1,38 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { limits } from "../limits.ts";
+import { renderTemplate } from "./template.ts";
+
+const values = {
+  input: "in",
+  output: "{{input}} $& $1",
+  metadata: { tier: "paid", "a.b": "flat", a: { b: "deep", c: [1] } },
+  none: null,
+};
+
+test.each([
+  ["{{input}} and {{ output }}", "in and {{input}} $& $1"],
+  ["{{metadata.tier}}", "paid"],
+  ["{{metadata.a.b}}", "flat"],
+  ["{{metadata.a.c}}", "[1]"],
+  ["{{metadata.a}}", '{"b":"deep","c":[1]}'],
+  ["{{none}}{{missing}}{{metadata.missing}}{{input.length}}", ""],
+  ["{{constructor}}{{__proto__}}{{metadata.constructor}}", ""],
+  ["{input} {{in put}} {{}}", "{input} {{in put}} {{}}"],
+])("%s becomes %s", (template, text) => {
+  expect(renderTemplate(template, values)).toBe(text);
+});
+
+test("whatever a value holds stands there as it is", () => {
+  fc.assert(
+    fc.property(fc.string(), fc.string(), (input, output) => {
+      expect(renderTemplate("<{{input}}|{{output}}>", { input, output })).toBe(`<${input}|${output}>`);
+    }),
+  );
+});
+
+test("a long value is cut", () => {
+  const text = renderTemplate("{{input}}", { input: "x".repeat(limits.judgeValueChars + 1) });
+  expect(text.length).toBeLessThan(limits.judgeValueChars + 10);
+  expect(text.endsWith(" […]")).toBe(true);
+});

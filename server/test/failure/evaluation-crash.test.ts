@@ -1,0 +1,57 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, expect, test } from "vitest";
+import { eventually, newAutomation, newEvaluator } from "../support/evaluation.ts";
+import { newDataDir, startServerProcess } from "../support/server-process.ts";
+import type { ListAnswer, Row, TestClient } from "../support/test-client.ts";
+
+const dataDir = newDataDir();
+afterAll(() => dataDir.remove());
+
+const rounds = 6;
+const rowsPerRequest = 50;
+
+/** All scores, by the log that each is of. */
+async function scoredLogs(client: TestClient): Promise<string[]> {
+  const logs: string[] = [];
+  for (let page = 1; ; page += 1) {
+    const { results, next } = (await client.get(`/api/scores/?page_size=100&page=${page}`)).json as ListAnswer;
+    logs.push(...results.map((score) => String(score["log_id"])));
+    if (next === null) return logs;
+  }
+}
+
+test(`after ${rounds} kills during evaluation every log accepted before has its score, and one`, async () => {
+  let automation: Row | undefined;
+  for (let round = 0; round < rounds; round += 1) {
+    const server = await startServerProcess(dataDir.path);
+    // Slow enough that every kill finds some under way.
+    const slow = "function main(i) { let n = 0; for (let k = 0; k < 2e5; k++) n += k % 7; return i.output.length }";
+    automation ??= await newAutomation(server.prod, {
+      evaluator_ids: [(await newEvaluator(server.prod, { code_config: { eval_code_snippet: slow } }))["id"]],
+    });
+    const logs = Array.from({ length: rowsPerRequest }, (_, i) => ({
+      output: "x".repeat(i + 1),
+      custom_identifier: "judged",
+    }));
+    const answer = await server.prod.post("/api/request-logs/bulk/", { logs });
+    expect(answer.json).toMatchObject({ success_count: rowsPerRequest });
+    await sleep(Math.random() * 600);
+    await server.kill("SIGKILL");
+  }
+  const server = await startServerProcess(dataDir.path);
+  const total = rounds * rowsPerRequest;
+  await eventually(async () => {
+    const { count } = (await server.prod.get("/api/scores/")).json as ListAnswer;
+    return count >= total ? count : undefined;
+  }, 30_000);
+  const logs = await scoredLogs(server.prod);
+  expect(logs).toHaveLength(total);
+  expect(new Set(logs).size).toBe(total);
+  const evaluator = String((automation!["evaluator_ids"] as string[])[0]);
+  const found = await eventually(async () => {
+    const list = await server.prod.list({ [`scores__${evaluator}`]: { operator: "gte", value: [1] } });
+    return list.count === total ? list : undefined;
+  });
+  expect(found.count).toBe(total);
+  await server.kill("SIGTERM");
+}, 90_000);
