@@ -19,6 +19,7 @@ import { composeEvaluation } from "./compose-evaluation.ts";
 import { composeGateway } from "./compose-gateway.ts";
 import { composeIngest } from "./compose-ingest.ts";
 import type { Config } from "./config.ts";
+import { createGatewayJudge } from "./evaluation/gateway-judge.ts";
 import { createScoreSources } from "./filter/score-sources.ts";
 import { createSpanCatalogue } from "./filter/span-fields.ts";
 import { loadDocsPage } from "./http/docs-page.ts";
@@ -112,7 +113,18 @@ async function compose(
   const tokens = createTokens(secretKey, now);
 
   const catalogue = createSpanCatalogue(createScoreSources());
-  const evaluation = await composeEvaluation({ config, stores, spans, catalogue, registry, logger, cleanup, now });
+  const judge = createGatewayJudge();
+  const evaluation = await composeEvaluation({
+    judge: judge.ask,
+    config,
+    stores,
+    spans,
+    catalogue,
+    registry,
+    logger,
+    cleanup,
+    now,
+  });
   const subscribers = [evaluation.subscriber];
   const { writer, intake, deletedTraces } = await composeIngest(
     { registry, cleanup },
@@ -122,11 +134,9 @@ async function compose(
     { registry, cleanup },
     { config, stores, secretKey, intake, logger, now },
   );
+  judge.connect(chat);
   const logs = startLogJoining({ config, logger, registry, cleanup }, { spans, catalogue, intake, now });
-  const retention = scheduleJob({ name: "retention", everyMs: limits.retentionEveryMs, logger }, (signal) =>
-    enforceRetention({ organizations: stores.organizations, spans, instanceDays: config.retentionDays, now }, signal),
-  );
-  cleanup.push(() => retention.stop());
+  startRetention({ config, logger, cleanup }, { organizations: stores.organizations, spans, now });
 
   const { traceDeletions, stop: stopDeletions } = startTraceDeletions(
     { deletions: stores.traceDeletions, deletedTraces, spans, flush: () => writer.flush(), now },
@@ -156,6 +166,17 @@ async function compose(
   });
   const url = await serveHttp({ config, logger, registry, authenticator, endpoints, readiness, cleanup });
   return { url, readiness };
+}
+
+/** What is too old goes, organization by organization. */
+function startRetention(
+  { config, logger, cleanup }: Pick<HttpParts, "config" | "logger" | "cleanup">,
+  deps: Omit<Parameters<typeof enforceRetention>[0], "instanceDays">,
+): void {
+  const retention = scheduleJob({ name: "retention", everyMs: limits.retentionEveryMs, logger }, (signal) =>
+    enforceRetention({ ...deps, instanceDays: config.retentionDays }, signal),
+  );
+  cleanup.push(() => retention.stop());
 }
 
 /** Log records wait on disk for the spans that they complete. */

@@ -9,7 +9,7 @@ import { createActiveAutomations } from "./evaluation/active-automations.ts";
 import { createRunQueue } from "./evaluation/enqueue-runs.ts";
 import { createEvaluate } from "./evaluation/evaluate.ts";
 import type { Evaluation } from "./evaluation/evaluation.ts";
-import { noJudge, type JudgeModel } from "./evaluation/judge.ts";
+import type { JudgeModel } from "./evaluation/judge.ts";
 import { startRunner, type Runner } from "./evaluation/runner.ts";
 import { createSandbox } from "./evaluation/sandbox/sandbox-pool.ts";
 import { startScoreMirror } from "./evaluation/score-mirror.ts";
@@ -31,8 +31,8 @@ export type EvaluationParts = {
   logger: Logger;
   cleanup: Array<() => Promise<void> | void>;
   now: () => number;
-  /** How models are called; absent: not at all. */
-  judge?: JudgeModel;
+  /** How models are called. */
+  judge: JudgeModel;
   /** Takes new scores over, at least once each. */
   publish?: (scores: readonly Score[]) => Promise<void>;
 };
@@ -40,7 +40,7 @@ export type EvaluationParts = {
 /** Conditions, automations and their evaluators, at work on what is stored. */
 export async function composeEvaluation(parts: EvaluationParts): Promise<Evaluation & { subscriber: SpanSubscriber }> {
   const { config, stores, spans, catalogue, registry, logger, cleanup, now } = parts;
-  const { judge = noJudge, publish = nobody } = parts;
+  const { judge, publish = nobody } = parts;
   const nodeId = readNodeId(join(config.dataDir, "node.id"));
   const metrics = createEvaluationMetrics(registry);
   const activeAutomations = createActiveAutomations({

@@ -93,7 +93,3 @@ function scoreSchema({
   const [minimum, maximum] = [config.min_score ?? min, config.max_score ?? max];
   return { type: "number", ...(minimum !== undefined && { minimum }), ...(maximum !== undefined && { maximum }) };
 }
-
-/** Where there is no gateway. */
-export const noJudge: JudgeModel = () =>
-  Promise.reject(new JudgeError("models cannot be called from here", { isTransient: false }));

@@ -1,0 +1,111 @@
+import { IncomingMessage, ServerResponse } from "node:http";
+import { Socket } from "node:net";
+import { ServiceError } from "../domain/errors.ts";
+import type { Chat } from "../gateway/chat.ts";
+import { isObject } from "../lib/json.ts";
+import { JudgeError, judgeLogMethod, type JudgeAnswer, type JudgeContext, type JudgeModel } from "./judge.ts";
+
+/**
+ * Judges called through this gateway, as any caller's chat is: routed, priced and recorded. The gateway records into the
+ * intake, which hands on to evaluations, so it is connected after both.
+ */
+export type GatewayJudge = { ask: JudgeModel; connect(chat: Pick<Chat, "complete">): void };
+
+export function createGatewayJudge(): GatewayJudge {
+  let gateway: Pick<Chat, "complete"> | undefined;
+  return {
+    connect(chat) {
+      gateway = chat;
+    },
+    ask: async (request, context) => {
+      if (gateway === undefined) throw new JudgeError("the gateway is starting", { isTransient: true });
+      const { status, body } = await complete(gateway, request, context);
+      const answer = parsed(body);
+      if (status === 200) return readAnswer(answer);
+      const { message } = isObject(answer["error"]) ? answer["error"] : {};
+      const told = typeof message === "string" ? message : "no reason was given";
+      throw new JudgeError(`the judge answered ${status}: ${told}`, { isTransient: status !== 400 });
+    },
+  };
+}
+
+async function complete(
+  chat: Pick<Chat, "complete">,
+  request: Record<string, unknown>,
+  { organizationId, environment, signal }: JudgeContext,
+): Promise<{ status: number; body: string }> {
+  const response = new CollectedResponse();
+  const startedMs = performance.now();
+  try {
+    await chat.complete({
+      origin: {
+        organization_id: organizationId,
+        environment,
+        organization_key_id: "",
+        organization_key_name: "",
+        log_method: judgeLogMethod,
+      },
+      // Its price comes with the breakdown.
+      bytes: Buffer.from(JSON.stringify({ ...request, request_breakdown: true })),
+      headers: {},
+      signal,
+      startedAtMs: Date.now(),
+      elapsedMs: () => performance.now() - startedMs,
+      response,
+    });
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    throw new JudgeError(error.message, { isTransient: error.code === "unavailable", cause: error });
+  }
+  if (!response.isComplete) throw new JudgeError("the judge's call was cut off", { isTransient: true });
+  return { status: response.statusCode, body: response.body };
+}
+
+/** What would go to a caller, kept instead. */
+class CollectedResponse extends ServerResponse {
+  body = "";
+  isComplete = false;
+
+  constructor() {
+    super(new IncomingMessage(new Socket()));
+  }
+
+  override writeHead(status: number): this {
+    this.statusCode = status;
+    return this;
+  }
+
+  override write(chunk: unknown): boolean {
+    if (typeof chunk === "string" || Buffer.isBuffer(chunk)) this.body += chunk.toString();
+    return true;
+  }
+
+  override end(chunk?: unknown): this {
+    this.write(chunk);
+    this.isComplete = true;
+    this.emit("finish");
+    this.emit("close");
+    return this;
+  }
+}
+
+function readAnswer(answer: Record<string, unknown>): JudgeAnswer {
+  const { choices, request_breakdown: breakdown } = answer;
+  const [choice] = Array.isArray(choices) ? (choices as unknown[]) : [];
+  const message = isObject(choice) ? choice["message"] : undefined;
+  const content = isObject(message) ? message["content"] : undefined;
+  const cost = isObject(breakdown) ? breakdown["cost"] : undefined;
+  return {
+    content: typeof content === "string" ? content : "",
+    costUsd: typeof cost === "number" ? cost : null,
+  };
+}
+
+function parsed(body: string): Record<string, unknown> {
+  try {
+    const value = JSON.parse(body) as unknown;
+    return isObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
