@@ -37,7 +37,7 @@ import { scheduleJob } from "./jobs/schedule.ts";
 import { limits } from "./limits.ts";
 import { createControlStores } from "./storage/control/control-stores.ts";
 import { openControlDatabase, type ControlDatabase } from "./storage/control/open-control-database.ts";
-import { openJournal } from "./storage/journal/journal.ts";
+import { openJournal, type Journal } from "./storage/journal/journal.ts";
 import { openLogEvents } from "./storage/journal/log-events.ts";
 import { lockNode } from "./storage/journal/node-lock.ts";
 import { openSpanStore } from "./storage/spans/drivers/open-span-store.ts";
@@ -83,27 +83,7 @@ async function compose(
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
 
-  const lock = lockNode(join(config.dataDir, "node.lock"));
-  cleanup.push(() => lock.release());
-  const database = openControlDatabase(config.control, (error) => logger.error({ err: error }, "control database"));
-  cleanup.push(() => database.close());
-  const hasSpans = config.spans.kind !== "chdb" || existsSync(config.spans.path);
-  const spans = openSpanStore(config.spans, { onQuery: createQueryMetrics(registry) });
-  cleanup.push(() => spans.close());
-  const journal = openJournal({
-    path: config.journalPath,
-    maxBytes: config.journalBytes,
-    maxEntries: limits.journalEntries,
-    identityMemoryMs: limits.identityMemoryMs,
-    isFirst: !hasSpans,
-    now,
-  });
-  cleanup.push(() => journal.close());
-  await database.migrate();
-  const stopping = new AbortController();
-  cleanup.push(() => stopping.abort());
-  const isRemote = config.spans.kind === "clickhouse";
-  const migration = await migrateSpans({ spans, isRemote, logger, signal: stopping.signal });
+  const { database, spans, journal, migration } = await openStores({ config, logger, registry, cleanup }, now);
 
   const stores = createControlStores(database);
   const passwords = createPasswords();
@@ -166,6 +146,35 @@ async function compose(
   });
   const url = await serveHttp({ config, logger, registry, authenticator, endpoints, readiness, cleanup });
   return { url, readiness };
+}
+
+/** Everything that is kept, open and up to date; a remote span store may follow later. */
+async function openStores(
+  { config, logger, registry, cleanup }: Pick<HttpParts, "config" | "logger" | "registry" | "cleanup">,
+  now: () => number,
+): Promise<{ database: ControlDatabase; spans: SpanStore; journal: Journal; migration: SpanMigration }> {
+  const lock = lockNode(join(config.dataDir, "node.lock"));
+  cleanup.push(() => lock.release());
+  const database = openControlDatabase(config.control, (error) => logger.error({ err: error }, "control database"));
+  cleanup.push(() => database.close());
+  const hasSpans = config.spans.kind !== "chdb" || existsSync(config.spans.path);
+  const spans = openSpanStore(config.spans, { onQuery: createQueryMetrics(registry) });
+  cleanup.push(() => spans.close());
+  const journal = openJournal({
+    path: config.journalPath,
+    maxBytes: config.journalBytes,
+    maxEntries: limits.journalEntries,
+    identityMemoryMs: limits.identityMemoryMs,
+    isFirst: !hasSpans,
+    now,
+  });
+  cleanup.push(() => journal.close());
+  await database.migrate();
+  const stopping = new AbortController();
+  cleanup.push(() => stopping.abort());
+  const isRemote = config.spans.kind === "clickhouse";
+  const migration = await migrateSpans({ spans, isRemote, logger, signal: stopping.signal });
+  return { database, spans, journal, migration };
 }
 
 /** What is too old goes, organization by organization. */
