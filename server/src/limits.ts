@@ -298,8 +298,6 @@ export const limits = {
   filterDepth: 16,
   filterChars: 64 * KiB,
   groupRowsMax: 10_000,
-  /** Spans without usage that may stand between a wrapper and what it restates. */
-  usageLevels: 32,
   /** Traces across each edge of a window that a list looks up as a whole; of more, the part within the window is shown. */
   traceStraddlers: 500,
 } as const;

@@ -34,7 +34,8 @@ export function buildSpanTree(spans: readonly TreeSpan[]): SpanTree {
 
 const none = -1;
 
-function compareSpans(a: TreeSpan, b: TreeSpan): number {
+/** The order of siblings, and of spans that compete for being the root. */
+export function compareSpans(a: TreeSpan, b: TreeSpan): number {
   return (
     compareText(a.start_time, b.start_time) ||
     compareText(a.timestamp, b.timestamp) ||

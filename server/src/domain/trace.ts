@@ -32,6 +32,9 @@ export type TraceText = (typeof traceTexts)[number];
 export const traceSortFields = [...traceTimes, ...traceNumbers] as const;
 export type TraceSortField = (typeof traceSortFields)[number];
 
+/** Spans without usage that may stand between a wrapper and what it restates. */
+export const usageLevels = 32;
+
 /** Figures that depend on which usage counts, see storage/spans/queries/usage.ts. */
 export const usageFigures: ReadonlySet<string> = new Set([
   "total_cost",

@@ -1,4 +1,5 @@
 import { buildSpanTree, type SpanTree, type TreeSpan } from "../../domain/span-tree.ts";
+import type { SpanColumn } from "../../domain/span.ts";
 import type { StoredSpan } from "../../storage/spans/span-store.ts";
 import { columnsOf } from "../request-logs/present-span.ts";
 import { spanMembers } from "../request-logs/span-members.ts";
@@ -45,6 +46,32 @@ function membersOf(form: NodeForm): readonly string[] {
   const members = form.endsWith("slim") ? slimMembers : [...slimMembers, ...payloadMembers];
   return form.startsWith("public") ? members.filter((name) => !privateMembers.has(name)) : members;
 }
+
+/** What the figures of a trace, and what is said of its root, are made of. */
+export const figureFields = [
+  "timestamp",
+  "unique_id",
+  "environment",
+  "version",
+  "start_time",
+  "span_unique_id",
+  "span_parent_id",
+  "span_name",
+  "organization_key_id",
+  "log_type",
+  "status",
+  "status_code",
+  "cost",
+  "total_tokens",
+  "prompt_tokens",
+  "completion_tokens",
+  "customer_identifier",
+  "thread_identifier",
+  "session_identifier",
+  "trace_group_identifier",
+  "span_workflow_name",
+  "model",
+] as const satisfies readonly SpanColumn[];
 
 /** What spans have to be read with. */
 export function nodeFields(form: NodeForm) {

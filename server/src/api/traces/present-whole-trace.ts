@@ -1,10 +1,12 @@
 import type { Environment } from "../../domain/principal.ts";
+import { figuresOfTrace, type TraceFigures } from "../../domain/trace-figures.ts";
 import { content, type Reply } from "../../http/reply.ts";
+import { parseTimeNs } from "../../lib/time.ts";
 import { limits } from "../../limits.ts";
-import type { SpanStore, StoredTrace } from "../../storage/spans/span-store.ts";
-import { findTrace } from "./find-trace.ts";
+import type { SpanStore, StoredSpan, StoredTrace, TracePlace } from "../../storage/spans/span-store.ts";
+import { findTrace, traceNotFound } from "./find-trace.ts";
 import { rootFields, writeTrace } from "./present-trace.ts";
-import { createTreeWriter, nodeFields, privateMembers, type NodeForm, type TreeWriter } from "./present-tree.ts";
+import { createTreeWriter, figureFields, nodeFields, privateMembers, type NodeForm } from "./present-tree.ts";
 
 type WholeTraceRequest = {
   organizationId: string;
@@ -16,63 +18,132 @@ type WholeTraceRequest = {
   signal: AbortSignal;
 };
 
-type TraceReads = Pick<SpanStore, "retrieveTraces" | "readTraceSpans" | "hydrateSpans">;
+type TraceReads = Pick<SpanStore, "placeTraces" | "retrieveTraces" | "readTraceSpans" | "hydrateSpans">;
 
 /**
  * The answer of a trace with its tree: in full, or slim where that is asked for or the trace is too large.
  *
- * The trace is found and then read. Spans that were sent again in between, with other times, are not where they were
- * found, and a tree without them would be a wrong one: then it is found anew.
+ * The trace is placed, then its spans are read, once, for the tree and the figures alike. Spans that were sent again in
+ * between, with other times, are not where they were, and a tree without them would be a wrong one: then all of it is
+ * done anew.
  */
 export async function presentWholeTrace(spans: TraceReads, request: WholeTraceRequest): Promise<Reply> {
+  const scope = { organization_id: request.organizationId };
   for (let attempt = 1; ; attempt += 1) {
-    const trace = await findTrace(spans, request, request.signal);
-    const { reply, isWhole } = await readWholeTrace(spans, trace, request);
-    if (isWhole || attempt === limits.movedReadAttempts) return reply;
+    const places = await spans.placeTraces(scope, request.traceId, request.signal);
+    places.sort((a, b) => Number(b.environment === request.first) - Number(a.environment === request.first));
+    const { reply, looked } = await firstThere(spans, places, request);
+    if (attempt < limits.movedReadAttempts && (await hasMoved(spans, looked, request))) continue;
+    if (reply === undefined) throw traceNotFound();
+    return reply;
   }
 }
 
-async function readWholeTrace(
+/** Where all spans of one place are deleted, the next is meant. */
+async function firstThere(
   spans: TraceReads,
-  trace: StoredTrace,
-  { organizationId, isPublic, signal, ...request }: WholeTraceRequest,
-): Promise<{ reply: Reply; isWhole: boolean }> {
-  const isLarge = trace.span_count > limits.fullTreeSpans || trace.payload_bytes > limits.fullTreeBytes;
+  places: readonly TracePlace[],
+  request: WholeTraceRequest,
+): Promise<{ reply: Reply | undefined; looked: TracePlace[] }> {
+  const looked: TracePlace[] = [];
+  for (const place of places) {
+    looked.push(place);
+    const reply = await readPlace(spans, place, request);
+    if (reply !== undefined) return { reply, looked };
+  }
+  return { reply: undefined, looked };
+}
+
+/** Asked only of places that something came in for just now: a trace that is over keeps its place. */
+async function hasMoved(
+  spans: Pick<SpanStore, "placeTraces">,
+  looked: readonly TracePlace[],
+  { organizationId, traceId, signal }: WholeTraceRequest,
+): Promise<boolean> {
+  if (!looked.some((place) => place.is_recent)) return false;
+  const now = await spans.placeTraces({ organization_id: organizationId }, traceId, signal);
+  return looked.some((before) => {
+    const after = now.find((place) => place.environment === before.environment);
+    return after !== undefined && !isSamePlace(before, after);
+  });
+}
+
+function isSamePlace(before: TracePlace, after: TracePlace): boolean {
+  const isWithin = after.stretch.first >= before.stretch.first && after.stretch.last <= before.stretch.last;
+  // One statement sees one moment; between several of them a span may have moved from what was not read to what was.
+  const isOneMoment = before.span_count <= limits.traceSpansChunk || after.span_count === before.span_count;
+  return isWithin && isOneMoment;
+}
+
+/** Undefined when nothing is there to see. */
+async function readPlace(
+  spans: TraceReads,
+  place: TracePlace,
+  { organizationId, traceId, isPublic, signal, ...request }: WholeTraceRequest,
+): Promise<Reply | undefined> {
+  const isLarge = place.span_count > limits.fullTreeSpans || place.payload_bytes > limits.fullTreeBytes;
   const isSlim = request.isSlim || isLarge;
-  const form = isPublic ? (isSlim ? "public slim" : "public") : isSlim ? "slim" : "full";
-  const [tree, [root]] = await Promise.all([
-    readTree(spans, trace, { organizationId, form, signal }),
-    spans.hydrateSpans(traceScope(trace, organizationId), [trace.root], rootFields, signal),
-  ]);
+  const form: NodeForm = isPublic ? (isSlim ? "public slim" : "public") : isSlim ? "slim" : "full";
+  const scope = traceScope(place, organizationId);
+  const tree = createTreeWriter(form);
+  const seen: StoredSpan[] = [];
+  const query = { scope, traceId, stretch: place.stretch, limit: limits.treeSpans };
+  const fields = [...new Set([...nodeFields(form), ...figureFields])];
+  for await (const rows of spans.readTraceSpans({ ...query, fields }, signal)) {
+    tree.add(rows);
+    for (const row of rows) seen.push(withoutPayload(row));
+  }
+  const isTruncated = place.span_count > limits.treeSpans && tree.size() >= limits.treeSpans;
+  const trace = isTruncated
+    ? await findTrace(spans, { organizationId, traceId, first: asEnvironment(place.environment) }, signal)
+    : traceOf(traceId, place, seen);
+  if (trace === undefined) return undefined;
+  const [root] = await spans.hydrateSpans(scope, [trace.root], rootFields, signal);
   const isHidden = (member: string) => isPublic && privateMembers.has(member);
   const start = writeTrace(trace, root, organizationId, isHidden)
     .value("is_slim", isSlim)
-    .value("is_truncated", trace.span_count > limits.treeSpans)
+    .value("is_truncated", isTruncated)
     .raw("span_tree", "")
     .toString()
     .slice(0, -1);
   const bytes = Buffer.concat([Buffer.from(start), ...tree.finish(), Buffer.from("}")]);
+  return content("application/json; charset=utf-8", bytes);
+}
+
+/** What figures need of a span. A copy: the row itself would keep its payload in memory for as long as the trace is read. */
+function withoutPayload(row: StoredSpan): StoredSpan {
+  const kept: Record<string, unknown> = {};
+  for (const field of figureFields) kept[field] = row[field];
+  return kept as StoredSpan;
+}
+
+function traceOf(traceId: string, place: TracePlace, spans: readonly StoredSpan[]): StoredTrace | undefined {
+  const figures = figuresOfTrace(spans.map(figureSpan));
+  if (figures === undefined) return undefined;
+  const { root, ...shown } = figures;
   return {
-    reply: content("application/json; charset=utf-8", bytes),
-    isWhole: root !== undefined && tree.size() >= Math.min(trace.span_count, limits.treeSpans),
+    ...shown,
+    trace_unique_id: traceId,
+    environment: place.environment,
+    duration: secondsBetween(figures),
+    name: root.span_name ?? "",
+    organization_key_id: root.organization_key_id ?? "",
+    root_span_unique_id: root.span_unique_id,
+    root,
+    payload_bytes: place.payload_bytes,
+    stretch: place.stretch,
   };
 }
 
-async function readTree(
-  spans: Pick<SpanStore, "readTraceSpans">,
-  trace: StoredTrace,
-  request: { organizationId: string; form: NodeForm; signal: AbortSignal },
-): Promise<TreeWriter> {
-  const tree = createTreeWriter(request.form);
-  const query = {
-    scope: traceScope(trace, request.organizationId),
-    traceId: trace.trace_unique_id,
-    stretch: trace.stretch,
-    fields: nodeFields(request.form),
-    limit: limits.treeSpans,
-  };
-  for await (const rows of spans.readTraceSpans(query, request.signal)) tree.add(rows);
-  return tree;
+function figureSpan(span: StoredSpan) {
+  const { span_unique_id = "", span_parent_id = "", start_time = span.timestamp } = span;
+  return { ...span, span_unique_id, span_parent_id, start_time };
+}
+
+/** Clocks disagree: a duration is never negative. */
+function secondsBetween({ start_time, end_time }: Pick<TraceFigures<unknown>, "start_time" | "end_time">): number {
+  const ns = (parseTimeNs(end_time) ?? 0n) - (parseTimeNs(start_time) ?? 0n);
+  return Math.max(0, Number(ns) / 1e9);
 }
 
 export function traceScope({ environment }: Pick<StoredTrace, "environment">, organization_id: string) {

@@ -8,7 +8,13 @@ import { listSpans } from "./queries/list-spans.ts";
 import { listThreads } from "./queries/list-threads.ts";
 import { listTraces, matchTraces } from "./queries/list-traces.ts";
 import { findSpan, retrieveSpan } from "./queries/retrieve-span.ts";
-import { countTraceSpans, listTraceSpans, readTraceSpans, retrieveTraces } from "./queries/retrieve-trace.ts";
+import {
+  countTraceSpans,
+  listTraceSpans,
+  placeTraces,
+  readTraceSpans,
+  retrieveTraces,
+} from "./queries/retrieve-trace.ts";
 import { groupScores, summarizeScores } from "./queries/score-figures.ts";
 import { summarizeSpans } from "./queries/summarize-spans.ts";
 import type { SpanStore } from "./span-store.ts";
@@ -26,6 +32,7 @@ export function createSpanStore(database: SpanDatabase): SpanStore {
     groupScores: (query, signal) => groupScores(database, query, signal),
     findSpan: (scope, uniqueId, signal) => findSpan(database, scope, uniqueId, signal),
     listTraces: (query, signal) => listTraces(database, query, signal),
+    placeTraces: (scope, traceId, signal) => placeTraces(database, scope, traceId, signal),
     retrieveTraces: (scope, traceId, signal) => retrieveTraces(database, scope, traceId, signal),
     listTraceSpans: (query, signal) => listTraceSpans(database, query, signal),
     readTraceSpans: (query, signal) => readTraceSpans(database, query, signal),

@@ -49,6 +49,9 @@ export type SpanStore = {
   /** `count` is exact, and `rows` are one page. A trace is listed when a span of it ended within the window. */
   listTraces(query: ListTracesQuery, signal?: AbortSignal): Promise<{ count: number; rows: StoredTrace[] }>;
 
+  /** Where the spans of a trace lie, in each environment of the scope that may have some. */
+  placeTraces(scope: SpanScope, traceId: string, signal?: AbortSignal): Promise<TracePlace[]>;
+
   /** The trace of this id in each environment of the scope that has one. */
   retrieveTraces(scope: SpanScope, traceId: string, signal?: AbortSignal): Promise<StoredTrace[]>;
 
@@ -280,6 +283,18 @@ export type ListTracesQuery = {
   };
 
 export type TraceStretch = { first: string; last: string };
+
+/** Rows of older versions and of deleted spans are among these: as much as there may be, not as there is. */
+export type TracePlace = {
+  environment: string;
+  /** The ends of its first and last span. */
+  stretch: TraceStretch;
+  span_count: number;
+  /** Of input, output, messages and metadata. */
+  payload_bytes: number;
+  /** Whether something came in within `limits.movingTraceS`: what was placed may move while it is read. */
+  is_recent: boolean;
+};
 
 export type ListTraceSpansQuery = {
   scope: SpanScope;

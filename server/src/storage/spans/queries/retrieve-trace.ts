@@ -1,7 +1,14 @@
 import type { SpanColumn, SpanScope } from "../../../domain/span.ts";
 import { limits } from "../../../limits.ts";
 import type { ResultRow, SpanDatabase } from "../drivers/span-database.ts";
-import type { ListTraceSpansQuery, StoredSpan, StoredTrace, TimeWindow, TraceStretch } from "../span-store.ts";
+import type {
+  ListTraceSpansQuery,
+  StoredSpan,
+  StoredTrace,
+  TimeWindow,
+  TracePlace,
+  TraceStretch,
+} from "../span-store.ts";
 import { describeTraces } from "./describe-traces.ts";
 import { storedSpan } from "./result-values.ts";
 import { allOf, scopeWhere, spansOf, stretchWhere, windowWhere, type Where } from "./selection.ts";
@@ -131,36 +138,58 @@ const payloadColumns = [
   "metadata",
 ] as const satisfies readonly SpanColumn[];
 
+/** Stretches of the primary key that hold a trace. Without FINAL: they only have to be large enough. */
+export async function placeTraces(
+  database: SpanDatabase,
+  scope: SpanScope,
+  traceId: string,
+  signal?: AbortSignal,
+): Promise<TracePlace[]> {
+  if (traceId === "") return [];
+  const spans = ofTrace(scope, traceId);
+  const { rows } = await database.query(
+    {
+      name: "place_trace",
+      sql: `SELECT environment, min(timestamp) AS first, max(timestamp) AS last, count() AS spans,
+        max(received_at) > now64(9) - INTERVAL ${limits.movingTraceS} SECOND AS is_recent,
+        sum(${payloadColumns.map((column) => `${column}.size`).join(" + ")}) AS bytes
+        FROM spans WHERE ${spans.sql} GROUP BY environment`,
+      params: spans.params,
+    },
+    signal,
+  );
+  return rows.map((row) => ({
+    environment: String(row["environment"]),
+    stretch: { first: String(row["first"]), last: String(row["last"]) },
+    span_count: Number(row["spans"]),
+    payload_bytes: Number(row["bytes"]),
+    is_recent: Number(row["is_recent"]) === 1,
+  }));
+}
+
 type Place = { where: Where; stretch: TraceStretch; payloadBytes: number; isRecent: boolean };
 
-/**
- * The primary key's stretch that holds the trace, and how much payload it has; undefined when there is no such trace.
- * Without FINAL: both only have to be large enough.
- */
+/** All environments of the scope together; undefined when there is no such trace. */
 async function placeOf(
   database: SpanDatabase,
   scope: SpanScope,
   traceId: string,
   signal?: AbortSignal,
 ): Promise<Place | undefined> {
-  if (traceId === "") return undefined;
-  const spans = ofTrace(scope, traceId);
-  const { rows } = await database.query(
-    {
-      name: "place_trace",
-      sql: `SELECT min(timestamp) AS first, max(timestamp) AS last,
-        max(received_at) > now64(9) - INTERVAL ${limits.movingTraceS} SECOND AS is_recent,
-        sum(${payloadColumns.map((column) => `${column}.size`).join(" + ")}) AS bytes
-        FROM spans WHERE ${spans.sql} HAVING count() > 0`,
-      params: spans.params,
-    },
-    signal,
-  );
-  const [place] = rows;
-  if (place === undefined) return undefined;
-  const stretch = { first: String(place["first"]), last: String(place["last"]) };
-  const where = allOf(spans, stretchWhere(stretch.first, stretch.last));
-  return { where, stretch, payloadBytes: Number(place["bytes"]), isRecent: Number(place["is_recent"]) === 1 };
+  const places = await placeTraces(database, scope, traceId, signal);
+  if (places.length === 0) return undefined;
+  const [first = ""] = places.map(({ stretch }) => stretch.first).sort();
+  const last =
+    places
+      .map(({ stretch }) => stretch.last)
+      .sort()
+      .at(-1) ?? "";
+  return {
+    where: allOf(ofTrace(scope, traceId), stretchWhere(first, last)),
+    stretch: { first, last },
+    payloadBytes: places.reduce((sum, place) => sum + place.payload_bytes, 0),
+    isRecent: places.some((place) => place.is_recent),
+  };
 }
 
 function ofTrace(scope: SpanScope, traceId: string): Where {

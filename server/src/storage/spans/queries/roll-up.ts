@@ -1,4 +1,4 @@
-import { limits } from "../../../limits.ts";
+import { usageLevels } from "../../../domain/trace.ts";
 import type { SpanDatabase } from "../drivers/span-database.ts";
 import type { StatementParams } from "../span-store.ts";
 import type { Once } from "./once.ts";
@@ -58,7 +58,7 @@ export function climb(parts: readonly Where[], once: Once): RollUp {
         SELECT DISTINCT ${parentKey} AS key, 1 AS level FROM ${spans} WHERE ${hasParent} AND ${hasUsage}
         UNION ALL
         SELECT DISTINCT ${parentKey} AS key, above.level + 1 AS level FROM ${spans} AS here, (SELECT max(level) AS level FROM usage_parents) AS above
-        WHERE ${hasParent} AND NOT ${hasUsage} AND above.level < ${limits.usageLevels} AND ${spanKey} IN (SELECT key FROM usage_parents)
+        WHERE ${hasParent} AND NOT ${hasUsage} AND above.level < ${usageLevels} AND ${spanKey} IN (SELECT key FROM usage_parents)
       )`,
     of: (from) =>
       `(SELECT *, ${hasUsage} AND trace_unique_id != '' AND span_unique_id != '' AND ${spanKey} IN (SELECT key FROM usage_parents) AS is_restated FROM ${from})`,
