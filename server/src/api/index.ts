@@ -44,6 +44,7 @@ import { replaceEvaluator, updateEvaluator } from "./evaluators/update-evaluator
 import { createChatCompletion } from "./chat/create-chat-completion.ts";
 import { ingestSpans } from "./ingest/ingest-spans.ts";
 import { listModels } from "./models/list-models.ts";
+import { listPublicModels } from "./models/list-public-models.ts";
 import { retrieveModel } from "./models/retrieve-model.ts";
 import { ingestOtlpLogs } from "./otlp/ingest-otlp-logs.ts";
 import { ingestOtlpMetrics } from "./otlp/ingest-otlp-metrics.ts";
@@ -107,6 +108,7 @@ export function apiEndpoints(deps: ApiDeps): AnyEndpoint[] {
     ingestSpans(deps),
     createChatCompletion(deps),
     listModels(deps),
+    listPublicModels(deps),
     retrieveModel(deps),
     createProvider(deps),
     listProviders(deps),

@@ -108,6 +108,13 @@ export function either<A, B>(first: Reader<A>, second: Reader<B>): Reader<A | B>
   };
 }
 
-/** Numbers are taken for their text: versions and deployment names are written both ways. */
-export const textOrNumber: Reader<string> = (value) =>
-  isRawNumber(value) ? value.rawJSON : typeof value === "number" ? String(value) : word(value);
+/** A member of a credential: tokens of a session are long. Numbers are taken for their text, as versions are written both ways. */
+export const credentialText: Reader<string> = (value) => {
+  if (isRawNumber(value)) return value.rawJSON;
+  if (typeof value === "number") return String(value);
+  if (typeof value !== "string") return new Problem("must be a string");
+  if (value.length > limits.credentialChars) {
+    return new Problem(`must be at most ${limits.credentialChars} characters long`);
+  }
+  return value === "" ? undefined : value;
+};

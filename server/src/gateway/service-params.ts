@@ -12,14 +12,14 @@ import {
   objectOf,
   positive,
   positiveOrZero,
-  textOrNumber,
+  credentialText,
   wholeNumber,
   word,
   type ValuesOf,
 } from "./param-readers.ts";
 
 /** One provider's credential as a caller writes it: `{api_key, api_base, api_version, …}`. */
-const credential = mapOf(either(textOrNumber, object));
+const credential = mapOf(either(credentialText, object));
 
 const weightedModel = objectOf({ model: word, weight: positive, credentials: credential }, { required: ["model"] });
 

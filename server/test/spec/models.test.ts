@@ -85,3 +85,11 @@ describe("one model", () => {
     expect(answer).toMatchObject({ status: 404, json: { error: { code: "not_found" } } });
   });
 });
+
+test("the catalogue is public, with prices per million tokens", async () => {
+  const answer = await createClient(app.url).get("/api/models/public");
+  expect(answer.status).toBe(200);
+  const { models } = answer.json as { models: Array<Record<string, unknown>> };
+  const gpt = { model_name: "gpt-4o", max_context_window: 128_000, input_cost: 2.5, output_cost: 10 };
+  expect(models).toContainEqual({ ...gpt, provider: { provider_name: "openai", provider_id: "openai" } });
+});

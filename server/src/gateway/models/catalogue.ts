@@ -1,17 +1,25 @@
-import { calcPrice, findProvider } from "@pydantic/genai-prices";
+import { calcPrice, findProvider, type ModelInfo } from "@pydantic/genai-prices";
 
 /**
  * Which providers sell a model under which name, from the tables of `@pydantic/genai-prices`, offline. They know most models of the
  * large vendors, and by their prefixes also those that are newer than the tables.
  */
 export type Catalogue = {
+  /** Every provider of the catalogue, in the order in which they are asked. */
+  providers: readonly string[];
   /** Providers that sell `model` under exactly this name, its maker first. Empty for a name that nobody knows. */
   providersOf(model: string): readonly string[];
   /** The names of a provider's models. */
   modelsOf(provider: string): readonly CatalogueModel[];
 };
 
-export type CatalogueModel = { id: string; contextWindow: number | undefined };
+export type CatalogueModel = {
+  id: string;
+  contextWindow: number | undefined;
+  /** USD per million tokens, of the lowest tier; undefined where the price depends on the time, or there is none. */
+  inputUsd: number | undefined;
+  outputUsd: number | undefined;
+};
 
 /** Our providers in the order in which they are asked for a model, and what the tables call them. */
 const tableNames = {
@@ -54,6 +62,7 @@ const oneToken = { input_tokens: 1 };
 export function createCatalogue({ maxModels }: { maxModels: number }): Catalogue {
   const known = new Map<string, readonly string[]>();
   return {
+    providers: Object.keys(tableNames),
     providersOf: (model) => {
       let providers = known.get(model);
       if (providers === undefined) {
@@ -69,7 +78,12 @@ export function createCatalogue({ maxModels }: { maxModels: number }): Catalogue
       const models = findProvider({ providerId: tableNames[provider] })?.models ?? [];
       return models
         .filter(({ id }) => onlySells[provider]?.test(id) ?? true)
-        .map(({ id, context_window }) => ({ id, contextWindow: context_window }));
+        .map(({ id, context_window, prices }) => ({
+          id,
+          contextWindow: context_window,
+          inputUsd: priceIn(prices, "input_mtok"),
+          outputUsd: priceIn(prices, "output_mtok"),
+        }));
     },
   };
 }
@@ -99,6 +113,11 @@ function sells(provider: Known, model: string): boolean {
     // It knows the model, but no price for this usage.
     return true;
   }
+}
+
+function priceIn(prices: ModelInfo["prices"], bucket: string): number | undefined {
+  const price = Array.isArray(prices) ? undefined : prices[bucket];
+  return typeof price === "object" ? price.base : price;
 }
 
 function isKnown(provider: string): provider is Known {

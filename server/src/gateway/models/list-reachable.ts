@@ -4,7 +4,7 @@ import type { StoredSettings } from "../credentials/stored-settings.ts";
 import { servesModel, type UsableCredential } from "../credentials/usable-credential.ts";
 import type { ProviderEntry } from "../routing/plan.ts";
 import { builtInProvider } from "../routing/provider-table.ts";
-import type { Catalogue } from "./catalogue.ts";
+import type { Catalogue, CatalogueModel } from "./catalogue.ts";
 
 /** A model that a caller may name. `id` is what to write as `model`. */
 export type ReachableModel = { id: string; provider: string };
@@ -15,7 +15,12 @@ export type ModelLister = {
     principal: Pick<KeyPrincipal, "organization_id" | "environment">,
     betas: ReadonlySet<string>,
   ): Promise<ReachableModel[]>;
+  /** The whole catalogue. */
+  known(): KnownModel[];
 };
+
+/** What is known of a model without asking anybody; prices in USD per million tokens. */
+export type KnownModel = CatalogueModel & { provider: string };
 
 export type ModelListerDeps = {
   providers: ReadonlyMap<string, ProviderEntry>;
@@ -26,6 +31,8 @@ export type ModelListerDeps = {
 
 export function createModelLister({ providers, catalogue, settings, environment }: ModelListerDeps): ModelLister {
   return {
+    known: () =>
+      catalogue.providers.flatMap((provider) => catalogue.modelsOf(provider).map((model) => ({ ...model, provider }))),
     list: async ({ organization_id, environment: keyEnvironment }, betas) => {
       const stored = await settings.of(organization_id);
       const names = new Set([...environment.keys(), ...stored.map(({ provider }) => provider)]);

@@ -1,0 +1,318 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { chunk, completion, done, event, helloStream, question } from "../support/chat.ts";
+import { startTestGateway, upstreamKey, type TestGateway } from "../support/gateway.ts";
+import {
+  answers,
+  startScriptedUpstream,
+  streams,
+  type Script,
+  type ScriptedUpstream,
+} from "../support/scripted-upstream.ts";
+import type { Answer, Row, TestClient } from "../support/test-client.ts";
+
+/** Which upstream is called, how often, when, and with whose key. */
+
+let gateway: TestGateway;
+let openai: ScriptedUpstream;
+/** What the operator has Groq's address point to. */
+let groq: ScriptedUpstream;
+/** A private host that the configuration lets callers and organizations choose, and one that it does not. */
+let allowed: ScriptedUpstream;
+let forbidden: ScriptedUpstream;
+beforeAll(async () => {
+  [groq, allowed, forbidden] = await Promise.all([
+    startScriptedUpstream(),
+    startScriptedUpstream(),
+    startScriptedUpstream(),
+  ]);
+  gateway = await startTestGateway({
+    GROQ_API_KEY: "gsk-of-the-instance",
+    GROQ_BASE_URL: `${groq.url}/v1`,
+    SPANWAY_ALLOW_PRIVATE_UPSTREAMS: new URL(allowed.url).host,
+  });
+  openai = gateway.upstream;
+});
+afterAll(async () => {
+  await gateway.stop();
+  await Promise.all([groq, allowed, forbidden].map((upstream) => upstream.stop()));
+});
+
+let prod: TestClient;
+let testing: TestClient;
+beforeEach(async () => {
+  // Each test has its own organization, and so credentials that have not failed yet.
+  ({ prod, test: testing } = await gateway.app.newOrganization());
+  for (const upstream of [openai, groq, allowed, forbidden]) {
+    upstream.requests.length = 0;
+    upstream.script(answers(200, completion()));
+  }
+});
+
+const path = "/api/chat/completions";
+const call = (members: Row = {}, client = prod, headers: Record<string, string> = {}): Promise<Answer> =>
+  client.post(path, { model: "gpt-4o", messages: [question], ...members }, headers);
+const problem = (status: number, message: string, headers: Record<string, string> = {}): Script =>
+  answers(status, { error: { message, type: "error", param: null, code: null } }, headers);
+const keysSeen = (upstream: ScriptedUpstream): string[] =>
+  upstream.requests.map(({ headers }) => (headers["authorization"] ?? "none").replace("Bearer ", ""));
+const fallback = { fallback_models: ["groq/llama-3.3-70b-versatile"] };
+
+/** One script for each request, the last for all further ones; with the times at which they came. */
+function inTurn(...scripts: Script[]): { script: Script; gapsMs: () => number[] } {
+  const times: number[] = [];
+  const script: Script = (connection, request) => {
+    times.push(performance.now());
+    return (scripts[times.length - 1] ?? scripts.at(-1))?.(connection, request);
+  };
+  return { script, gapsMs: () => times.slice(1).map((time, n) => time - (times[n] ?? 0)) };
+}
+
+describe("an error within a stream, before any content", () => {
+  const overloaded = event({ error: { message: "Overloaded", type: "overloaded_error", code: 529 } });
+  test.each<[string, Script]>([
+    ["as its first event", streams(overloaded)],
+    ["after empty deltas", streams(chunk({ role: "assistant", content: "" }), chunk({}), overloaded)],
+  ])("%s leads to the fallback, and the caller sees its answer alone", async (_what, script) => {
+    openai.script(script);
+    groq.script(streams(...helloStream, done));
+    const answer = await call({ stream: true, retries: 0, ...fallback });
+    expect(answer.status).toBe(200);
+    expect(answer.text).toContain('"lo."');
+    expect(answer.text).not.toContain("Overloaded");
+    expect([openai.requests.length, groq.requests.length]).toEqual([1, 1]);
+  });
+
+  test("everywhere is 424 in JSON, not a stream", async () => {
+    openai.script(streams(overloaded));
+    groq.script(streams(overloaded));
+    const answer = await call({ stream: true, retries: 0, ...fallback });
+    expect(answer).toMatchObject({ status: 424, json: { error: { message: expect.stringContaining("Overloaded") } } });
+  });
+});
+
+describe("retries", () => {
+  const busy = (headers: Record<string, string>): Script => problem(429, "Slow down.", headers);
+  const ok = answers(200, completion());
+
+  test("wait as long as each answer asks, not as the first did", async () => {
+    const turn = inTurn(busy({ "retry-after-ms": "150" }), busy({ "retry-after-ms": "400" }), ok);
+    openai.script(turn.script);
+    const answer = await call({ ...fallback });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("x-spanway-attempts")).toBe("3");
+    const [first = 0, second = 0] = turn.gapsMs();
+    expect(first).toBeGreaterThanOrEqual(149);
+    expect(second).toBeGreaterThanOrEqual(399);
+    expect(groq.requests).toEqual([]);
+  });
+
+  test.each<[string, Record<string, string>, number]>([
+    ["seconds", { "retry-after": "1" }, 1_000],
+    ["a date", { "retry-after": "Sun, 06 Nov 1994 08:49:38 GMT", date: "Sun, 06 Nov 1994 08:49:37 GMT" }, 1_000],
+    ["milliseconds before seconds", { "retry-after-ms": "300", "retry-after": "20" }, 300],
+  ])("read %s", async (_what, headers, atLeastMs) => {
+    const turn = inTurn(busy(headers), ok);
+    openai.script(turn.script);
+    expect((await call()).status).toBe(200);
+    const [gapMs = 0] = turn.gapsMs();
+    expect(gapMs).toBeGreaterThanOrEqual(atLeastMs - 1);
+    expect(gapMs).toBeLessThan(atLeastMs * 2 + 1_000);
+  });
+
+  test.each(["-5", "soon", "", "1e9", "99999999999"])("back off by themselves where %j is asked", async (value) => {
+    const turn = inTurn(busy({ "retry-after": value }), ok);
+    openai.script(turn.script);
+    expect((await call()).status).toBe(200);
+    const [gapMs = 0] = turn.gapsMs();
+    expect(gapMs).toBeGreaterThanOrEqual(99);
+    expect(gapMs).toBeLessThan(2_000);
+  });
+
+  test("do not wait for an hour: the fallback answers at once", async () => {
+    openai.script(busy({ "retry-after": "3600" }));
+    const startedMs = performance.now();
+    expect((await call({ ...fallback })).status).toBe(200);
+    expect(performance.now() - startedMs).toBeLessThan(2_000);
+    expect([openai.requests.length, groq.requests.length]).toEqual([1, 1]);
+  });
+
+  test("are bounded: (retries + 1) × models", async () => {
+    openai.script(problem(500, "Broken."));
+    groq.script(problem(503, "Broken as well."));
+    const retry_params = { retry_enabled: true, num_retries: 2, retry_after: 0.001 };
+    const answer = await call({ retry_params, ...fallback });
+    expect(answer).toMatchObject({ status: 424, json: { error: { message: expect.stringContaining("as well") } } });
+    expect([openai.requests.length, groq.requests.length]).toEqual([3, 3]);
+  });
+
+  test("are made after a reset, and not at all where they are switched off", async () => {
+    const turn = inTurn((connection) => {
+      connection.reset();
+      return undefined;
+    }, ok);
+    openai.script(turn.script);
+    expect((await call()).status).toBe(200);
+    openai.requests.length = 0;
+    openai.script(problem(500, "Broken."));
+    expect((await call({ retry_params: { retry_enabled: false } })).status).toBe(424);
+    expect(openai.requests.length).toBe(1);
+  });
+});
+
+describe("a key of ours that is refused", () => {
+  const store = (api_key: string) => prod.post("/api/providers/", { provider: "openai", api_key });
+  const refusals: Array<[number, string]> = [
+    [401, "Incorrect API key provided."],
+    [402, "Payment required."],
+    [403, "Your account is not active."],
+    [400, "Your credit balance is too low to access the API."],
+  ];
+
+  test.each(refusals)("by %i %s gives way to the next key", async (status, message) => {
+    await Promise.all([store("sk-stored-dead-0123456789"), store("sk-stored-live-0123456789")]);
+    openai.script((connection, request) => {
+      const isDead = request.headers["authorization"]?.includes("dead") === true;
+      return (isDead ? problem(status, message) : answers(200, completion()))(connection, request);
+    });
+    for (let n = 0; n < 6; n += 1) expect((await call()).status).toBe(200);
+    const seen = keysSeen(openai);
+    // Once it was refused, it rests.
+    expect(seen.filter((key) => key.includes("dead")).length).toBeLessThanOrEqual(1);
+    expect(seen.filter((key) => key.includes("live"))).toHaveLength(6);
+  });
+
+  test.each(refusals)("by %i %s gives way to the fallback, and is 424 where there is none", async (status, message) => {
+    openai.script(problem(status, message));
+    expect((await call(fallback)).status).toBe(200);
+    expect(openai.requests).toHaveLength(1);
+    const answer = await call();
+    expect(answer.status).toBe(424);
+    expect(answer.text).not.toContain(upstreamKey);
+  });
+});
+
+test("a request at fault is not tried again, nor elsewhere", async () => {
+  openai.script(problem(400, "Unknown role: narrator."));
+  const answer = await call(fallback);
+  expect(answer).toMatchObject({ status: 400, json: { error: { message: expect.stringContaining("narrator") } } });
+  expect([openai.requests.length, groq.requests.length]).toEqual([1, 0]);
+});
+
+test("a model that was retired gives way to the fallback", async () => {
+  openai.script(problem(404, "The model does not exist."));
+  expect((await call(fallback)).status).toBe(200);
+  expect([openai.requests.length, groq.requests.length]).toEqual([1, 1]);
+});
+
+describe("whose key", () => {
+  test("customers' keys from a weighted list are drawn, and no other is used, not even when they fail", async () => {
+    const customer_credentials = [
+      { credentials: { openai: { api_key: "sk-customer-a" } }, weight: 1 },
+      { credentials: { openai: { api_key: "sk-customer-b" } }, weight: 1 },
+      { credentials: { openai: { api_key: "sk-customer-c" } }, exclude_models: ["gpt-4o"] },
+    ];
+    for (let n = 0; n < 30; n += 1) await call({ customer_credentials });
+    expect(new Set(keysSeen(openai))).toEqual(new Set(["sk-customer-a", "sk-customer-b"]));
+    openai.requests.length = 0;
+    openai.script(problem(401, "Incorrect API key provided."));
+    expect((await call({ customer_credentials })).status).toBe(424);
+    expect(new Set(keysSeen(openai))).toEqual(new Set(["sk-customer-a", "sk-customer-b"]));
+  });
+
+  test("an override goes with its own key to its own address, and with none where it has none", async () => {
+    const api_base = `${allowed.url}/v1`;
+    await call({ credential_override: { openai: { api_key: "sk-override" } } });
+    expect(keysSeen(openai)).toEqual(["sk-override"]);
+    await call({ credential_override: { "gpt-4o": { api_key: "sk-override", api_base } } });
+    await call({ credential_override: { openai: { api_base } } });
+    await call({ customer_credentials: { openai: { api_base } } });
+    expect(keysSeen(allowed)).toEqual(["sk-override", "none", "none"]);
+    expect(JSON.stringify(allowed.requests)).not.toContain(upstreamKey);
+  });
+
+  test("an override for one model leaves its fallback to the usual keys", async () => {
+    openai.script(problem(401, "Incorrect API key provided."));
+    await call({ ...fallback, credential_override: { "gpt-4o": { api_key: "sk-override" } } });
+    expect([keysSeen(openai), keysSeen(groq)]).toEqual([["sk-override"], ["gsk-of-the-instance"]]);
+  });
+
+  test("stored keys by environment, the other's where there is none, unless the beta keeps them apart", async () => {
+    const beta = { "x-svc-beta": "env-scoped-integrations-2026-03-28" };
+    await prod.post("/api/providers/", { provider: "openai", api_key: "sk-stored-prod", environment: "prod" });
+    await call({}, prod);
+    await call({}, testing);
+    await call({}, testing, beta);
+    await prod.post("/api/providers/", { provider: "openai", api_key: "sk-stored-test", environment: "test" });
+    await call({}, prod);
+    await call({}, testing);
+    await call({}, testing, beta);
+    expect(keysSeen(openai)).toEqual([
+      "sk-stored-prod",
+      "sk-stored-prod",
+      upstreamKey,
+      "sk-stored-prod",
+      "sk-stored-test",
+      "sk-stored-test",
+    ]);
+  });
+
+  test("of no other organization", async () => {
+    await prod.post("/api/providers/", { provider: "openai", api_key: "sk-stored-mine" });
+    const other = await gateway.app.newOrganization();
+    await call({}, other.prod);
+    expect(keysSeen(openai)).toEqual([upstreamKey]);
+  });
+
+  test("a change, a rest and a deletion are felt by the next call", async () => {
+    const made = await prod.post("/api/providers/", { provider: "openai", api_key: "sk-stored-one" });
+    const setting = `/api/providers/${String((made.json as Row)["id"])}/`;
+    await call();
+    await prod.request("PATCH", setting, { api_key: "sk-stored-two" });
+    await call();
+    await prod.request("PATCH", setting, { is_enabled: false });
+    await call();
+    await prod.request("PATCH", setting, { is_enabled: true });
+    await call();
+    await prod.request("DELETE", setting);
+    await call();
+    const seen = ["sk-stored-one", "sk-stored-two", upstreamKey, "sk-stored-two", upstreamKey];
+    expect(keysSeen(openai)).toEqual(seen);
+  });
+
+  test("a stored key goes to its own address alone, which must not be private either", async () => {
+    const own = { provider: "openai", api_key: "sk-stored-own", base_url: `${allowed.url}/v1` };
+    const made = await prod.post("/api/providers/", own);
+    await call();
+    expect([keysSeen(allowed), keysSeen(openai)]).toEqual([["sk-stored-own"], []]);
+    const setting = `/api/providers/${String((made.json as Row)["id"])}/`;
+    const moved = await prod.request("PATCH", setting, { base_url: `${forbidden.url}/v1` });
+    expect(moved.status).toBe(400);
+    await prod.request("PATCH", setting, { base_url: `${forbidden.url}/v1`, api_key: "sk-stored-new" });
+    expect((await call({ retries: 0 })).status).toBeGreaterThanOrEqual(400);
+    expect(forbidden.requests).toEqual([]);
+  });
+
+  test("a server of one's own answers under the name that it was given", async () => {
+    const own = { provider: "my-vllm", base_url: `${allowed.url}/v1`, available_models: ["llama"] };
+    await prod.post("/api/providers/", own);
+    const answer = await call({ model: "my-vllm/llama" });
+    expect(answer.headers.get("x-spanway-provider")).toBe("my-vllm");
+    await call({ model: "llama" });
+    expect(allowed.requests.map(({ body }) => (JSON.parse(body) as Row)["model"])).toEqual(["llama", "llama"]);
+    expect(keysSeen(allowed)).toEqual(["none", "none"]);
+  });
+});
+
+describe("bad parameters are 400 and name what is wrong", () => {
+  test.each<[Row, string]>([
+    [{ model: "gpt-4o", retry_params: { retry_enabled: true, tries: 3 } }, "retry_params"],
+    [{ model: "gpt-4o", retry_params: { num_retries: 3 } }, "retry_params"],
+    [{ model: "gpt-4o", retry_params: { retry_enabled: true, num_retries: 0 } }, "retry_params"],
+    [{ model: "gpt-4o", exclude_models: ["gpt-4o"] }, "exclude_models"],
+    [{ model: "gpt-4o", load_balance_models: [{ model: "gpt-4o", weight: 0 }] }, "load_balance_models"],
+    [{ model: "gpt-4o", credential_override: { openai: { api_key: "a\nb" } } }, "credential_override.openai.api_key"],
+  ])("%j", async (members, param) => {
+    expect(await call(members)).toMatchObject({ status: 400, json: { error: { param } } });
+    expect(openai.requests).toEqual([]);
+  });
+});
