@@ -70,7 +70,7 @@ function readHeaderText(member: string, text: string): string {
 }
 
 /** An http(s) address without user, query or fragment, given back without its trailing slash. @throws BadCredential */
-export function readBaseUrl(member: string, text: string): string {
+function readBaseUrl(member: string, text: string): string {
   const url = text.length > 2048 ? null : URL.parse(text);
   if (url === null || (url.protocol !== "https:" && url.protocol !== "http:")) {
     throw new BadCredential(member, "must be an http:// or https:// address");
