@@ -169,9 +169,12 @@ test("what evaluators log themselves is never judged", async () => {
   expect((await scoresOf(prod)).results).toMatchObject([{ log_id: log["unique_id"] }]);
 });
 
-test("a sample is as large as its rate says, and the same for every automation state and resend", async () => {
+test("a sample is as large as its rate says, and the same when logs are sent again", async () => {
   const { prod } = await app.newOrganization();
-  await newAutomation(prod, { configuration: { sampling_rate: 0.1 } });
+  const condition = await newCondition(prod, {
+    condition_policy: policy({ field: "trace_unique_id", operator: "equals", value: "sampled" }),
+  });
+  await newAutomation(prod, { condition: condition["id"], configuration: { sampling_rate: 0.1 } });
   const rounds = logs(1_000, (i) => ({ trace_unique_id: "sampled", span_unique_id: `s${i}`, output: "x" }));
   const send = async () => {
     for (const half of [rounds.slice(0, 500), rounds.slice(500)]) await storeSpans(prod, half);
@@ -206,9 +209,9 @@ describe("an evaluator that fails", () => {
     ],
     ["returns something else", { code_config: { eval_code_snippet: "const main = () => 'four'" } }, /must be a number/],
     [
-      "has no model to ask",
+      "names no model that there is",
       { type: "llm", code_config: null, llm_config: { model: "m", evaluator_definition: "{{output}}" } },
-      /models cannot be called/,
+      /judge answered 400/,
     ],
   ])("because it %s leaves a score that says so", async (_what, fields, error) => {
     const { prod } = await app.newOrganization();
