@@ -9,12 +9,14 @@ import { getLivez } from "./api/system/get-livez.ts";
 import { getMetrics } from "./api/system/get-metrics.ts";
 import { getOpenapi } from "./api/system/get-openapi.ts";
 import { getReadyz, type Readiness } from "./api/system/get-readyz.ts";
+import { webhookPayloads } from "./api/webhooks/webhook-payloads.ts";
 import { createAuthenticator } from "./auth/authenticator.ts";
 import { ensureFirstStart, type FirstStart } from "./auth/first-start.ts";
 import { createLoginThrottle } from "./auth/login-throttle.ts";
 import { createPasswords } from "./auth/passwords.ts";
 import { loadSecretKey } from "./auth/secret-key.ts";
 import { createTokens } from "./auth/tokens.ts";
+import { composeDelivery } from "./compose-delivery.ts";
 import { composeEvaluation } from "./compose-evaluation.ts";
 import { composeGateway } from "./compose-gateway.ts";
 import { composeIngest } from "./compose-ingest.ts";
@@ -94,18 +96,11 @@ async function compose(
 
   const catalogue = createSpanCatalogue(createScoreSources());
   const judge = createGatewayJudge();
-  const evaluation = await composeEvaluation({
-    judge: judge.ask,
-    config,
-    stores,
-    spans,
-    catalogue,
-    registry,
-    logger,
-    cleanup,
-    now,
-  });
-  const subscribers = [evaluation.subscriber];
+  const engine = { config, stores, spans, registry, logger, cleanup, now };
+  const delivery = await composeDelivery({ ...engine, secretKey });
+  const { publishScores: publish } = delivery;
+  const evaluation = await composeEvaluation({ ...engine, catalogue, judge: judge.ask, publish });
+  const subscribers = [delivery.subscriber, evaluation.subscriber];
   const { writer, intake, deletedTraces } = await composeIngest(
     { registry, cleanup },
     { journal, spans, store: migration.store, deletions: stores.traceDeletions, subscribers, logger, now },
@@ -141,6 +136,7 @@ async function compose(
     tokens,
     throttle: createLoginThrottle(now),
     caughtUp: () => writer.caughtUp(limits.readYourWriteMs),
+    ...delivery,
     ...evaluation,
     now,
   });
@@ -243,7 +239,7 @@ async function serveHttp({
     getReadyz({ readiness }),
     getMetrics({ registry }),
     getDocs({ page: await loadDocsPage() }),
-    getOpenapi({ document: () => openapiDocument(all, { title: "Spanway", version: "1.0.0" }) }),
+    getOpenapi({ document: () => openapiDocument(all, { title: "Spanway", version: "1.0.0" }, webhookPayloads) }),
   ];
   const server = createHttpServer({
     endpoints: all,

@@ -197,6 +197,43 @@ export const limits = {
   fanOutRetryMinMs: 100,
   fanOutRetryMaxMs: 15_000,
 
+  // Webhooks
+  webhooksPerOrganization: 100,
+  webhookUrlChars: 200,
+  webhookNameChars: 70,
+  /** A larger payload is sent without its large members. */
+  webhookPayloadBytes: 1 * MiB,
+  webhookMemberBytes: 8 * KiB,
+  /** What may wait for one webhook; further events are not queued, which its `skipped_events` counts. */
+  webhookQueueRows: 100_000,
+  webhookQueueBytes: 256 * MiB,
+  webhookRetryMs: 24 * 60 * 60 * 1_000,
+  webhookRetryMinMs: 5_000,
+  webhookRetryMaxMs: 4 * 60 * 60 * 1_000,
+  webhookTimeoutMs: 10_000,
+  webhookClaimMs: 30_000,
+  webhookResponseBytes: 1 * KiB,
+  webhookInFlight: 256,
+  webhookInFlightEach: 32,
+  /** Of one whose last attempts all failed. */
+  webhookInFlightFailing: 2,
+  webhookFailuresInRow: 3,
+  webhookDisableAfterMs: 5 * 24 * 60 * 60 * 1_000,
+  webhookSecretOverlapMs: 24 * 60 * 60 * 1_000,
+  webhookPollEveryMs: 1_000,
+  webhookPaceMs: 5,
+  webhookRefreshEveryMs: 2_000,
+  webhookBacklogEveryMs: 30_000,
+  webhookPurgeEveryMs: 60_000,
+  webhookPurgeRows: 1_000,
+  /** Finished deliveries, kept for the log and for sending them again. */
+  webhookLogMs: 7 * 24 * 60 * 60 * 1_000,
+  webhookLogRows: 10_000,
+  traceWatchEveryMs: 1_000,
+  traceWatchClaimMs: 60_000,
+  traceWatchBatch: 100,
+  traceQuietSMax: 86_400,
+
   // Control plane
   controlBusyMs: 10_000,
   controlBusyRetryMs: 20,

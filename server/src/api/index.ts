@@ -4,6 +4,9 @@ import type { Passwords } from "../auth/passwords.ts";
 import type { Tokens } from "../auth/tokens.ts";
 import { createThreadCatalogue } from "../filter/thread-fields.ts";
 import { createTraceCatalogue } from "../filter/trace-fields.ts";
+import type { Deliverer } from "../delivery/deliverer.ts";
+import type { WebhookDirectory } from "../delivery/webhook-directory.ts";
+import type { WebhookSecrets } from "../delivery/webhook-secrets.ts";
 import type { Evaluation } from "../evaluation/evaluation.ts";
 import type { Chat } from "../gateway/chat.ts";
 import type { ProviderSettings } from "../gateway/credentials/provider-settings.ts";
@@ -76,6 +79,14 @@ import { listTraces } from "./traces/list-traces.ts";
 import { retrievePublicTrace } from "./traces/retrieve-public-trace.ts";
 import { retrieveTrace } from "./traces/retrieve-trace.ts";
 import { shareTrace } from "./traces/share-trace.ts";
+import { createWebhook } from "./webhooks/create-webhook.ts";
+import { deleteWebhook } from "./webhooks/delete-webhook.ts";
+import { listDeliveries } from "./webhooks/list-deliveries.ts";
+import { listWebhooks } from "./webhooks/list-webhooks.ts";
+import { redeliverEvent } from "./webhooks/redeliver-event.ts";
+import { retrieveWebhook } from "./webhooks/retrieve-webhook.ts";
+import { rotateWebhookSecret } from "./webhooks/rotate-webhook-secret.ts";
+import { replaceWebhook, updateWebhook } from "./webhooks/update-webhook.ts";
 
 export type ApiDeps = SpanReadDeps & {
   intake: SpanIntake;
@@ -91,7 +102,10 @@ export type ApiDeps = SpanReadDeps & {
   tokens: Tokens;
   throttle: LoginThrottle;
   caughtUp: () => Promise<void>;
-} & Evaluation;
+} & Evaluation &
+  WebhookParts;
+
+type WebhookParts = { deliverer: Deliverer; webhookSecrets: WebhookSecrets; webhookDirectory: WebhookDirectory };
 
 /** The surface but for the system routes: every operation there is. */
 export function apiEndpoints(deps: ApiDeps): AnyEndpoint[] {
@@ -135,6 +149,22 @@ export function apiEndpoints(deps: ApiDeps): AnyEndpoint[] {
     createOrganization(control),
     updateOrganization(control),
     ...evaluationEndpoints(deps),
+    ...webhookEndpoints(deps),
+  ];
+}
+
+function webhookEndpoints(deps: ApiDeps): AnyEndpoint[] {
+  const webhooks = { ...deps, ...deps.stores, nowMs: deps.now };
+  return [
+    listWebhooks(webhooks),
+    createWebhook(webhooks),
+    retrieveWebhook(webhooks),
+    updateWebhook(webhooks),
+    replaceWebhook(webhooks),
+    deleteWebhook(webhooks),
+    rotateWebhookSecret(webhooks),
+    listDeliveries(webhooks),
+    redeliverEvent(webhooks),
   ];
 }
 

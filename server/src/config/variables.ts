@@ -83,6 +83,12 @@ export const variables = {
     "0",
     "Days spans are kept; 0 keeps them.",
   ),
+  traceQuietS: variable(
+    "SPANWAY_TRACE_QUIET_SECONDS",
+    integer(1, limits.traceQuietSMax),
+    "30",
+    "Seconds without a new span after which a trace counts as complete.",
+  ),
   logLevel: variable(
     "SPANWAY_LOG_LEVEL",
     oneOf(["fatal", "error", "warn", "info", "debug", "trace", "silent"]),

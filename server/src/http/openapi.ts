@@ -1,3 +1,4 @@
+import type { z } from "zod";
 import { errorCodes, type ErrorCode } from "../domain/errors.ts";
 import type { AnyEndpoint, BodySpec } from "./endpoint.ts";
 import { locationsOf } from "./mount.ts";
@@ -8,8 +9,15 @@ export type OpenApiInfo = { title: string; version: string; description?: string
 
 type Json = Record<string, unknown>;
 
+/** A request that the service makes: by the name of what happened. */
+export type OutgoingRequest = { summary: string; description: string; tag: string; body: z.ZodType };
+
 /** The OpenAPI 3.1 document of these endpoints. Aliases are named in the description of the path they stand for. */
-export function openapiDocument(endpoints: readonly AnyEndpoint[], info: OpenApiInfo): Json {
+export function openapiDocument(
+  endpoints: readonly AnyEndpoint[],
+  info: OpenApiInfo,
+  webhooks: Readonly<Record<string, OutgoingRequest>> = {},
+): Json {
   const schemas = new SchemaCollector({ ...errorSchemas });
   const paths: Record<string, Json> = {};
   for (const endpoint of endpoints) {
@@ -21,12 +29,28 @@ export function openapiDocument(endpoints: readonly AnyEndpoint[], info: OpenApi
     info,
     tags: tags.map((name) => ({ name })),
     paths,
+    webhooks: Object.fromEntries(
+      Object.entries(webhooks).map(([name, hook]) => [name, webhookOf(name, hook, schemas)]),
+    ),
     components: {
       schemas: schemas.components,
       securitySchemes: {
         key: { type: "http", scheme: "bearer", description: "An API key." },
         user: { type: "http", scheme: "bearer", bearerFormat: "JWT", description: "A person's access token." },
       },
+    },
+  };
+}
+
+function webhookOf(name: string, { summary, description, tag, body }: OutgoingRequest, schemas: SchemaCollector): Json {
+  return {
+    post: {
+      operationId: `webhook_${name}`,
+      summary,
+      description,
+      tags: [tag],
+      requestBody: { content: { "application/json": { schema: schemas.inline(`webhook_${name}`, body) } } },
+      responses: { "2XX": { description: "Received. Anything else is tried again." } },
     },
   };
 }

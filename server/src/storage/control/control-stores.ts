@@ -5,13 +5,16 @@ import { createEvaluationRunStore, type EvaluationRunStore } from "./evaluation-
 import { createEvaluatorStore, type EvaluatorStore } from "./evaluator-store.ts";
 import { createCustomerLedger, type CustomerLedger } from "./customer-ledger.ts";
 import { createCustomerStore, type CustomerStore } from "./customer-store.ts";
+import { createDeliveryStore, type DeliveryStore } from "./delivery-store.ts";
 import type { ControlDatabase, ControlQueries } from "./open-control-database.ts";
 import { createOrganizationStore, type OrganizationStore } from "./organization-store.ts";
 import { createProviderSettingStore, type ProviderSettingStore } from "./provider-setting-store.ts";
 import { createScoreStore, type ScoreStore } from "./score-store.ts";
 import { createTraceDeletionStore, type TraceDeletionStore } from "./trace-deletion-store.ts";
 import { createTraceShareStore, type TraceShareStore } from "./trace-share-store.ts";
+import { createTraceWatchStore, type TraceWatchStore } from "./trace-watch-store.ts";
 import { createUserStore, type UserStore } from "./user-store.ts";
+import { createWebhookStore, type WebhookStore } from "./webhook-store.ts";
 import { createInstanceStore, type InstanceStore } from "./instance-store.ts";
 
 export type ControlStoreSet = {
@@ -21,6 +24,9 @@ export type ControlStoreSet = {
   apiKeys: ApiKeyStore;
   traceShares: TraceShareStore;
   traceDeletions: TraceDeletionStore;
+  webhooks: WebhookStore;
+  deliveries: DeliveryStore;
+  traceWatches: TraceWatchStore;
   providerSettings: ProviderSettingStore;
   conditions: ConditionStore;
   evaluators: EvaluatorStore;
@@ -51,6 +57,9 @@ function storeSet(queries: ControlQueries): ControlStoreSet {
     apiKeys: createApiKeyStore(queries),
     traceShares: createTraceShareStore(queries),
     traceDeletions: createTraceDeletionStore(queries),
+    webhooks: createWebhookStore(queries),
+    deliveries: createDeliveryStore(queries),
+    traceWatches: createTraceWatchStore(queries),
     providerSettings: createProviderSettingStore(queries),
     conditions: createConditionStore(queries),
     evaluators: createEvaluatorStore(queries),

@@ -12,6 +12,9 @@ export type ControlSchema = {
   api_keys: ApiKeyTable;
   trace_shares: TraceShareTable;
   trace_deletions: TraceDeletionTable;
+  webhooks: WebhookTable;
+  webhook_deliveries: WebhookDeliveryTable;
+  trace_watches: TraceWatchTable;
   provider_settings: ProviderSettingTable;
   conditions: ConditionTable;
   evaluators: EvaluatorTable;
@@ -225,6 +228,56 @@ type CustomerReservationTable = CustomerKeyColumns & {
 };
 
 export type CustomerRow = Selectable<CustomerTable>;
+type WebhookTable = {
+  id: Generated<number>;
+  unique_organization_id: string;
+  environment: string | null;
+  organization_key: string | null;
+  name: string;
+  url: string;
+  event_type: string;
+  active: number;
+  secret: string;
+  previous_secret: string | null;
+  previous_secret_until: string | null;
+  failing_since: string | null;
+  disabled_at: string | null;
+  disabled_reason: string | null;
+  skipped_events: number;
+  created_at: string;
+  updated_at: string;
+};
+
+type WebhookDeliveryTable = {
+  id: Generated<number>;
+  webhook_id: number;
+  unique_organization_id: string;
+  environment: string;
+  event_id: string;
+  event_type: string;
+  payload: string;
+  bytes: number;
+  status: string;
+  attempts: number;
+  next_attempt_at: string | null;
+  expires_at: string;
+  created_at: string;
+  last_attempt_at: string | null;
+  response_status: number | null;
+  response_body: string | null;
+  error: string | null;
+};
+
+/** `last_received` is the time as the span table writes it. */
+type TraceWatchTable = {
+  id: Generated<number>;
+  unique_organization_id: string;
+  environment: string;
+  trace_unique_id: string;
+  last_received: string;
+  due_at: string;
+};
+
 export type UserRow = Selectable<UserTable>;
 export type TraceDeletionRow = Selectable<TraceDeletionTable>;
 export type ApiKeyRow = Selectable<ApiKeyTable>;
@@ -235,3 +288,5 @@ export type EvaluationRunRow = Selectable<EvaluationRunTable>;
 export type ScoreRow = Selectable<ScoreTable>;
 export type AutomationRow = Selectable<AutomationTable>;
 export type ProviderSettingRow = Selectable<ProviderSettingTable>;
+export type WebhookRow = Selectable<WebhookTable>;
+export type WebhookDeliveryRow = Selectable<WebhookDeliveryTable>;

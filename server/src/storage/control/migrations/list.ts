@@ -3,6 +3,7 @@ import { createAccounts } from "./0001-create-accounts.ts";
 import { createTraceRecords } from "./0002-create-trace-records.ts";
 import { createCustomers } from "./0003-create-customers.ts";
 import { createProviderSettings } from "./0004-create-provider-settings.ts";
+import { createWebhooks } from "./0005-create-webhooks.ts";
 import { createEvaluation } from "./0006-create-evaluation.ts";
 import type { ControlDialect } from "./columns.ts";
 
@@ -13,6 +14,7 @@ export function controlMigrations(dialect: ControlDialect): Record<string, Migra
     "0002-create-trace-records": createTraceRecords(dialect),
     "0003-create-customers": createCustomers(),
     "0004-create-provider-settings": createProviderSettings(),
+    "0005-create-webhooks": createWebhooks(dialect),
     "0006-create-evaluation": createEvaluation(dialect),
   };
 }

@@ -1,0 +1,40 @@
+import { ServiceError } from "../../domain/errors.ts";
+import type { Deliverer } from "../../delivery/deliverer.ts";
+import { endpoint } from "../../http/endpoint.ts";
+import { limits } from "../../limits.ts";
+import type { DeliveryStore } from "../../storage/control/delivery-store.ts";
+import { findWebhook, type WebhookDeps } from "./webhook-deps.ts";
+import { deliveryParams, deliverySchema, presentDelivery } from "./webhook-schemas.ts";
+
+export const redeliverEvent = (
+  deps: Pick<WebhookDeps, "webhooks" | "nowMs"> & {
+    deliveries: Pick<DeliveryStore, "redeliver">;
+    deliverer: Pick<Deliverer, "due">;
+  },
+) =>
+  endpoint({
+    id: "redeliver_webhook_event",
+    method: "POST",
+    path: "/api/webhooks/{id}/deliveries/{delivery_id}/redeliver/",
+    summary: "Send an event again",
+    description: "At once, whatever became of it before, with the same webhook-id. It is tried for another 24 hours.",
+    tags: ["Webhooks"],
+    auth: "key_or_user",
+    permission: "settings:write",
+    limit: "api",
+    params: deliveryParams,
+    success: { status: 202, schema: deliverySchema },
+    errors: ["not_found", "conflict"],
+    handler: async ({ principal, params }) => {
+      const webhook = await findWebhook(deps, principal.organization_id, params.id);
+      if (!webhook.active) throw new ServiceError("conflict", "This webhook is not active.");
+      const nowMs = deps.nowMs();
+      const delivery = await deps.deliveries.redeliver(principal.organization_id, params.id, params.delivery_id, {
+        now: new Date(nowMs).toISOString(),
+        expiresAt: new Date(nowMs + limits.webhookRetryMs).toISOString(),
+      });
+      if (delivery === undefined) throw new ServiceError("not_found", "There is no such delivery.");
+      deps.deliverer.due([params.id]);
+      return presentDelivery(delivery);
+    },
+  });

@@ -1,0 +1,48 @@
+import { z } from "zod";
+import { endpoint } from "../../http/endpoint.ts";
+import { limits } from "../../limits.ts";
+import { findWebhook, type WebhookDeps } from "./webhook-deps.ts";
+import { webhookNotFound, webhookParams } from "./webhook-schemas.ts";
+
+const message =
+  "The old secret signs beside the new one in the webhook-signature header for 24 hours; the X-…-Signature headers are made with the new one.";
+
+export const rotateWebhookSecret = (
+  deps: Pick<WebhookDeps, "webhooks" | "webhookSecrets" | "webhookDirectory" | "nowMs">,
+) =>
+  endpoint({
+    id: "rotate_webhook_secret",
+    method: "POST",
+    path: "/api/webhooks/{id}/rotate/",
+    summary: "Make a new secret",
+    description: message,
+    tags: ["Webhooks"],
+    auth: "key_or_user",
+    permission: "settings:write",
+    limit: "api",
+    params: webhookParams,
+    success: {
+      status: 200,
+      schema: z.object({ id: z.int(), name: z.string(), secrets: z.string(), message: z.string() }),
+    },
+    errors: ["not_found"],
+    handler: async ({ principal, params }) => {
+      const organizationId = principal.organization_id;
+      const webhook = await findWebhook(deps, organizationId, params.id);
+      const { secret, sealed } = deps.webhookSecrets.make(organizationId);
+      const nowMs = deps.nowMs();
+      const changed = await deps.webhooks.update(
+        organizationId,
+        params.id,
+        {
+          secret: sealed,
+          previous_secret: webhook.secret,
+          previous_secret_until: new Date(nowMs + limits.webhookSecretOverlapMs).toISOString(),
+        },
+        new Date(nowMs).toISOString(),
+      );
+      if (changed === undefined) throw webhookNotFound();
+      await deps.webhookDirectory.refresh();
+      return { id: changed.id, name: changed.name, secrets: secret, message };
+    },
+  });

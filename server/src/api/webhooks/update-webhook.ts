@@ -1,0 +1,72 @@
+import type { z } from "zod";
+import { endpoint } from "../../http/endpoint.ts";
+import { definedFields } from "../../lib/defined-fields.ts";
+import { checkKey, findWebhook, showWebhook, type WebhookDeps } from "./webhook-deps.ts";
+import {
+  newWebhookSchema,
+  webhookChangeSchema,
+  webhookNotFound,
+  webhookParams,
+  webhookSchema,
+} from "./webhook-schemas.ts";
+
+const shared = {
+  path: "/api/webhooks/{id}/",
+  tags: ["Webhooks"],
+  auth: "key_or_user",
+  permission: "settings:write",
+  limit: "api",
+  params: webhookParams,
+  success: { status: 200, schema: webhookSchema },
+  errors: ["invalid_request", "not_found"],
+} as const;
+
+export const updateWebhook = (deps: WebhookDeps) =>
+  endpoint({
+    ...shared,
+    id: "update_webhook",
+    method: "PATCH",
+    summary: "Change a webhook",
+    description:
+      "Only what is given changes. Nothing is sent while it is not active, and what happens then is not queued; what " +
+      "waited before is sent once it is active again, if that is within 24 hours.",
+    body: { kind: "json", schema: webhookChangeSchema },
+    handler: ({ principal, params, body }) => change(deps, principal.organization_id, params.id, body),
+  });
+
+export const replaceWebhook = (deps: WebhookDeps) =>
+  endpoint({
+    ...shared,
+    id: "replace_webhook",
+    method: "PUT",
+    summary: "Replace a webhook",
+    description: "What is not given has its default. The secret stays.",
+    body: { kind: "json", schema: newWebhookSchema },
+    handler: ({ principal, params, body }) => change(deps, principal.organization_id, params.id, body),
+  });
+
+async function change(
+  deps: WebhookDeps,
+  organizationId: string,
+  id: number,
+  changes: z.output<typeof webhookChangeSchema>,
+) {
+  const found = await findWebhook(deps, organizationId, id);
+  await checkKey(deps, organizationId, changes.organization_key);
+  const isFresh = changes.active === true && !found.active;
+  const now = new Date(deps.nowMs()).toISOString();
+  const changed = await deps.webhooks.update(
+    organizationId,
+    id,
+    {
+      ...definedFields(changes),
+      // Another address, or another chance, begins without a past.
+      ...((isFresh || (changes.url ?? found.url) !== found.url) && { failing_since: null }),
+      ...(isFresh && { disabled_at: null, disabled_reason: null }),
+    },
+    now,
+  );
+  if (changed === undefined) throw webhookNotFound();
+  await deps.webhookDirectory.refresh();
+  return await showWebhook(deps, changed);
+}

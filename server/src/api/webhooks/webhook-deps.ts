@@ -1,0 +1,55 @@
+import { ServiceError } from "../../domain/errors.ts";
+import type { Webhook } from "../../domain/webhook.ts";
+import type { WebhookDirectory } from "../../delivery/webhook-directory.ts";
+import type { WebhookSecrets } from "../../delivery/webhook-secrets.ts";
+import type { ApiKeyStore } from "../../storage/control/api-key-store.ts";
+import type { OrganizationStore } from "../../storage/control/organization-store.ts";
+import type { WebhookStore } from "../../storage/control/webhook-store.ts";
+import { presentWebhook, webhookNotFound } from "./webhook-schemas.ts";
+
+/** What the operations on webhooks share. */
+export type WebhookDeps = {
+  webhooks: WebhookStore;
+  organizations: Pick<OrganizationStore, "find">;
+  apiKeys: Pick<ApiKeyStore, "list">;
+  webhookSecrets: WebhookSecrets;
+  webhookDirectory: Pick<WebhookDirectory, "refresh">;
+  nowMs: () => number;
+};
+
+/** @throws ServiceError `not_found` */
+export async function findWebhook(
+  { webhooks }: Pick<WebhookDeps, "webhooks">,
+  uniqueOrganizationId: string,
+  id: number,
+): Promise<Webhook> {
+  const webhook = await webhooks.find(uniqueOrganizationId, id);
+  if (webhook === undefined) throw webhookNotFound();
+  return webhook;
+}
+
+/** The number that answers name the organisation by. */
+export async function organizationNumber(
+  { organizations }: Pick<WebhookDeps, "organizations">,
+  uniqueOrganizationId: string,
+): Promise<number> {
+  return (await organizations.find(uniqueOrganizationId))?.id ?? 0;
+}
+
+export async function showWebhook(deps: Pick<WebhookDeps, "organizations">, webhook: Webhook, secrets?: string) {
+  const organization = await organizationNumber(deps, webhook.unique_organization_id);
+  return presentWebhook(webhook, { organization, secrets });
+}
+
+/** @throws ServiceError `invalid_request` where the organisation has no such lasting key. */
+export async function checkKey(
+  { apiKeys }: Pick<WebhookDeps, "apiKeys">,
+  uniqueOrganizationId: string,
+  key: string | null | undefined,
+): Promise<void> {
+  if (key === null || key === undefined) return;
+  const keys = await apiKeys.list(uniqueOrganizationId);
+  if (keys.some(({ id }) => id === key)) return;
+  const message = "must be the id of an API key of the organization";
+  throw new ServiceError("invalid_request", `organization_key ${message}`, { errors: { organization_key: [message] } });
+}

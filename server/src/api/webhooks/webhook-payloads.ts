@@ -1,0 +1,36 @@
+import { z } from "zod";
+import type { WebhookEventType } from "../../domain/webhook.ts";
+import type { OutgoingRequest } from "../../http/openapi.ts";
+import { limits } from "../../limits.ts";
+import { spanSchema } from "../request-logs/span-schema.ts";
+import { scoreSchema } from "../scores/score-schemas.ts";
+import { traceSchema } from "../traces/read-traces.ts";
+
+const delivery =
+  "Signed: see docs/webhooks.md. The webhook-id header is the same at every attempt and names the event; an event may come " +
+  `more than once. A body over ${limits.webhookPayloadBytes} bytes has null in place of large members, and is_truncated.`;
+
+const request = (summary: string, body: z.ZodType): OutgoingRequest => ({
+  summary,
+  description: delivery,
+  tag: "Webhooks",
+  body,
+});
+
+/** What is sent for each type of event, for the API reference. */
+export const webhookPayloads: Record<WebhookEventType, OutgoingRequest> = {
+  request_log: request("A span was stored; once more when a fuller version of it was", spanSchema),
+  trace_completed: request("A trace has had no new span for a while", traceSchema),
+  on_eval_result_ingested: request("A log was scored", scoreSchema),
+  customer_budget_limit_reached: request(
+    "A customer has used up a budget",
+    z
+      .looseObject({
+        customer_identifier: z.string(),
+        environment: z.enum(["prod", "test"]),
+        budget: z.enum(["period", "total"]),
+        limit_info: z.looseObject({ is_allowed: z.boolean() }),
+      })
+      .meta({ id: "CustomerBudgetReached" }),
+  ),
+};

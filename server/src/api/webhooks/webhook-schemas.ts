@@ -1,0 +1,143 @@
+import { z } from "zod";
+import { ServiceError } from "../../domain/errors.ts";
+import { environments } from "../../domain/principal.ts";
+import { deliveryStatuses, webhookEventTypes, type Webhook } from "../../domain/webhook.ts";
+import { limits } from "../../limits.ts";
+import type { LoggedDelivery } from "../../storage/control/delivery-store.ts";
+
+const time = z.string().meta({ format: "date-time" });
+
+/** A mismatch is 404: ids are integers, as far as the database counts. */
+export const webhookParams = z.object({ id: idParam() });
+export const deliveryParams = z.object({ id: idParam(), delivery_id: idParam() });
+
+function idParam() {
+  return z
+    .string()
+    .regex(/^\d{1,9}$/)
+    .transform(Number)
+    .meta({ type: "integer" });
+}
+
+const urlMessage = "must be an http or https URL without user name and password";
+
+const url = z
+  .string()
+  .max(limits.webhookUrlChars)
+  .refine(isCallable, urlMessage)
+  .meta({ format: "uri", description: `${urlMessage}; private addresses are refused when they are called.` });
+
+function isCallable(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && /^https?:$/.test(url.protocol) && url.username === "" && url.password === "";
+}
+
+/** Names are shown to people; control characters would break what shows them, and a NUL the database. */
+const name = z
+  .string()
+  .trim()
+  .min(1)
+  .max(limits.webhookNameChars)
+  .regex(/^\P{Cc}*$/u, "must not contain control characters");
+
+const eventType = z.enum(webhookEventTypes);
+const organizationKey = z
+  .string()
+  .max(limits.identifierChars)
+  .nullable()
+  .meta({ description: "Id of an API key of the organization: only events that came about with it. null: all." });
+
+export const newWebhookSchema = z.object({
+  url,
+  name,
+  event_type: eventType,
+  active: z.boolean().default(true),
+  organization_key: organizationKey.default(null),
+});
+
+export const webhookChangeSchema = z.object({
+  url: url.optional(),
+  name: name.optional(),
+  event_type: eventType.optional(),
+  active: z.boolean().optional(),
+  organization_key: organizationKey.optional(),
+});
+
+export const webhookSchema = z
+  .object({
+    id: z.int(),
+    url: z.string().meta({ format: "uri" }),
+    organization: z.int(),
+    project: z.string().nullable().meta({ description: "Always null: there are no projects." }),
+    name: z.string(),
+    created: time,
+    event_type: eventType,
+    active: z.boolean(),
+    organization_key: organizationKey,
+    environment: z
+      .enum(environments)
+      .nullable()
+      .meta({ description: "Whose events it gets: that of the API key that made it; null, made by a person: both." }),
+    failing_since: time.nullable().meta({ description: "Since when no delivery has succeeded." }),
+    disabled_at: time.nullable(),
+    disabled_reason: z
+      .string()
+      .nullable()
+      .meta({ description: "Why it was switched off by itself. Activating it clears this." }),
+    skipped_events: z.int().meta({ description: "Events that were not queued because too many waited." }),
+    secrets: z
+      .string()
+      .optional()
+      .meta({ description: "whsec_… with the key in base64. Only where asked for, and when it was just made." }),
+  })
+  .meta({ id: "Webhook" });
+
+export function presentWebhook(
+  webhook: Webhook,
+  { organization, secrets }: { organization: number; secrets?: string | undefined },
+): z.input<typeof webhookSchema> {
+  return {
+    id: webhook.id,
+    url: webhook.url,
+    organization,
+    project: null,
+    name: webhook.name,
+    created: webhook.created_at,
+    event_type: webhook.event_type,
+    active: webhook.active,
+    organization_key: webhook.organization_key,
+    environment: webhook.environment,
+    failing_since: webhook.failing_since,
+    disabled_at: webhook.disabled_at,
+    disabled_reason: webhook.disabled_reason,
+    skipped_events: webhook.skipped_events,
+    ...(secrets !== undefined && { secrets }),
+  };
+}
+
+export const deliverySchema = z
+  .object({
+    id: z.int(),
+    event_id: z.string().meta({ description: "The webhook-id header: the same at every attempt." }),
+    event_type: eventType,
+    environment: z.enum(environments),
+    status: z.enum(deliveryStatuses),
+    attempts: z.int(),
+    created_at: time,
+    last_attempt_at: time.nullable(),
+    next_attempt_at: time.nullable().meta({ description: "null once it was delivered or given up." }),
+    expires_at: time.meta({ description: "When trying ends." }),
+    response_status: z.int().nullable(),
+    response_body: z.string().nullable().meta({ description: "The first kilobyte of the last answer." }),
+    error: z.string().nullable(),
+  })
+  .meta({ id: "WebhookDelivery" });
+
+export function presentDelivery(delivery: LoggedDelivery): z.input<typeof deliverySchema> {
+  const { webhook_id: _webhook, unique_organization_id: _organization, ...shown } = delivery;
+  return shown;
+}
+
+export function webhookNotFound(): ServiceError {
+  return new ServiceError("not_found", "There is no such webhook.");
+}

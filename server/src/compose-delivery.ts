@@ -1,0 +1,115 @@
+import type { Logger } from "pino";
+import type { Registry } from "prom-client";
+import { eventPayloads } from "./api/webhooks/event-payloads.ts";
+import type { Config } from "./config.ts";
+import { createBacklog } from "./delivery/backlog.ts";
+import { publishCompletedTraces } from "./delivery/completed-traces.ts";
+import { createDeliverer, type Deliverer } from "./delivery/deliverer.ts";
+import { createEvents, type Events, type WebhookEvent } from "./delivery/events.ts";
+import { purgeDeliveries } from "./delivery/housekeeping.ts";
+import { createSend } from "./delivery/send.ts";
+import { createSpanEvents } from "./delivery/span-events.ts";
+import { createWebhookDirectory, type WebhookDirectory } from "./delivery/webhook-directory.ts";
+import { createWebhookSecrets, type WebhookSecrets } from "./delivery/webhook-secrets.ts";
+import type { Score } from "./domain/score.ts";
+import type { SpanSubscriber } from "./ingest/fan-out.ts";
+import { scheduleJob } from "./jobs/schedule.ts";
+import type { Secret } from "./lib/secret.ts";
+import { limits } from "./limits.ts";
+import { createAddressGuard } from "./outgoing/address-guard.ts";
+import { createPools } from "./outgoing/pools.ts";
+import type { ControlStores } from "./storage/control/control-stores.ts";
+import type { SpanStore } from "./storage/spans/span-store.ts";
+import { createDeliveryMetrics } from "./telemetry/delivery-metrics.ts";
+
+export type Delivery = {
+  events: Events;
+  /** Tells of new scores; resolves once that is on record. */
+  publishScores: (scores: readonly Score[]) => Promise<void>;
+  /** Hears of stored spans. */
+  subscriber: SpanSubscriber;
+  /** What the surface needs. */
+  deliverer: Deliverer;
+  webhookSecrets: WebhookSecrets;
+  webhookDirectory: WebhookDirectory;
+};
+
+export type DeliveryParts = {
+  config: Pick<Config, "allowPrivateUpstreams" | "traceQuietS">;
+  stores: ControlStores;
+  spans: SpanStore;
+  secretKey: Secret;
+  registry: Registry;
+  logger: Logger;
+  cleanup: Array<() => Promise<void> | void>;
+  now: () => number;
+};
+
+/** Webhooks: what happened is queued in the control store, and sent from there. */
+export async function composeDelivery(parts: DeliveryParts): Promise<Delivery> {
+  const { config, stores, secretKey, registry, logger, cleanup, now } = parts;
+  const directory = createWebhookDirectory(stores.webhooks);
+  const backlog = createBacklog(stores.deliveries);
+  await Promise.all([directory.refresh(), backlog.refresh()]);
+  const metrics = createDeliveryMetrics(registry, {
+    backlog: () => backlog.total(),
+    inFlight: () => deliverer.inFlight(),
+    active: () => directory.ids().length,
+  });
+
+  // Pools of their own: receivers must not push providers out of those of the gateway.
+  const guard = createAddressGuard({ allowed: config.allowPrivateUpstreams, connectMs: limits.upstreamConnectMs });
+  const pools = createPools({ guard });
+  cleanup.push(() => pools.close());
+  const secrets = createWebhookSecrets(secretKey);
+  const shared = { deliveries: stores.deliveries, webhooks: stores.webhooks, directory, backlog, metrics, now };
+  const deliverer = createDeliverer({ ...shared, secrets, send: createSend(pools), logger });
+  const events = createEvents({ ...shared, onQueued: (webhookIds) => deliverer.due(webhookIds) });
+  deliverer.start();
+  cleanup.push(() => deliverer.stop());
+  scheduleUpkeep(parts, { directory, backlog, events });
+
+  const subscriber = createSpanEvents({
+    events,
+    directory,
+    traceWatches: stores.traceWatches,
+    presentSpan: eventPayloads.presentSpan,
+    traceQuietMs: config.traceQuietS * 1_000,
+    now,
+  });
+  const publishScores = (scores: readonly Score[]) => events.publishAll(scores.map(scoreEvent));
+  return { events, publishScores, subscriber, deliverer, webhookSecrets: secrets, webhookDirectory: directory };
+}
+
+function scoreEvent(score: Score): WebhookEvent {
+  return {
+    type: "on_eval_result_ingested",
+    organizationId: score.unique_organization_id,
+    environment: score.environment,
+    id: score.id,
+    payload: () => eventPayloads.presentScore(score),
+  };
+}
+
+/** Learns what other nodes changed, finds traces that are complete, and shortens the log. */
+function scheduleUpkeep(
+  { stores, spans, logger, cleanup, now }: DeliveryParts,
+  {
+    directory,
+    backlog,
+    events,
+  }: { directory: WebhookDirectory; backlog: { refresh(): Promise<void> }; events: Events },
+): void {
+  const every = (name: string, everyMs: number, work: (signal: AbortSignal) => Promise<void>): void => {
+    const job = scheduleJob({ name, everyMs, logger }, work);
+    cleanup.push(() => job.stop());
+  };
+  every("webhooks", limits.webhookRefreshEveryMs, () => directory.refresh());
+  every("webhook backlog", limits.webhookBacklogEveryMs, () => backlog.refresh());
+  every("webhook log", limits.webhookPurgeEveryMs, (signal) =>
+    purgeDeliveries({ deliveries: stores.deliveries, directory, now }, signal),
+  );
+  const { presentTrace, rootFields } = eventPayloads;
+  const traces = { traceWatches: stores.traceWatches, spans, events, presentTrace, rootFields, now };
+  every("completed traces", limits.traceWatchEveryMs, (signal) => publishCompletedTraces(traces, signal));
+}

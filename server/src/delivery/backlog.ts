@@ -1,0 +1,41 @@
+import { limits } from "../limits.ts";
+import type { DeliveryStore } from "../storage/control/delivery-store.ts";
+
+/**
+ * How much waits for each webhook, so that one that takes nothing does not fill the control store. Counted anew now and
+ * then, and kept up on the way: other nodes add and deliver too, so it is a bound that may be passed by a little.
+ */
+export type Backlog = {
+  refresh(): Promise<void>;
+  hasRoom(webhookId: number, bytes: number): boolean;
+  added(webhookId: number, bytes: number): void;
+  finished(webhookId: number, bytes: number): void;
+  /** Of all webhooks. */
+  total(): { rows: number; bytes: number };
+};
+
+export function createBacklog(deliveries: Pick<DeliveryStore, "backlog">): Backlog {
+  let waiting = new Map<number, { rows: number; bytes: number }>();
+  const change = (webhookId: number, rows: number, bytes: number): void => {
+    const known = waiting.get(webhookId) ?? { rows: 0, bytes: 0 };
+    waiting.set(webhookId, { rows: Math.max(0, known.rows + rows), bytes: Math.max(0, known.bytes + bytes) });
+  };
+  return {
+    async refresh() {
+      const counted = await deliveries.backlog();
+      waiting = new Map(counted.map(({ webhook_id, rows, bytes }) => [webhook_id, { rows, bytes }]));
+    },
+    hasRoom(webhookId, bytes) {
+      const known = waiting.get(webhookId);
+      if (known === undefined) return true;
+      return known.rows < limits.webhookQueueRows && known.bytes + bytes <= limits.webhookQueueBytes;
+    },
+    added: (webhookId, bytes) => change(webhookId, 1, bytes),
+    finished: (webhookId, bytes) => change(webhookId, -1, -bytes),
+    total: () =>
+      [...waiting.values()].reduce((sum, { rows, bytes }) => ({ rows: sum.rows + rows, bytes: sum.bytes + bytes }), {
+        rows: 0,
+        bytes: 0,
+      }),
+  };
+}

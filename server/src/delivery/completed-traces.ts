@@ -1,0 +1,58 @@
+import { limits } from "../limits.ts";
+import type { TraceWatch, TraceWatchStore } from "../storage/control/trace-watch-store.ts";
+import type { SpanStore, StoredSpan, StoredTrace } from "../storage/spans/span-store.ts";
+import type { Events } from "./events.ts";
+
+export type CompletedTracesDeps = {
+  traceWatches: Pick<TraceWatchStore, "claim" | "end">;
+  spans: Pick<SpanStore, "retrieveTraces" | "hydrateSpans">;
+  events: Pick<Events, "isHeard" | "publish">;
+  /** The members of a trace as JSON text, and what the root has to be read with for that. */
+  presentTrace: (trace: StoredTrace, root: StoredSpan | undefined, organizationId: string) => string;
+  rootFields: Parameters<SpanStore["hydrateSpans"]>[2];
+  now: () => number;
+};
+
+/**
+ * Publishes the traces that have been quiet long enough, on any number of nodes. The newest span's receipt is part of the
+ * event's identity: a crash between publishing and ending the watch repeats the event, and a span that comes later makes
+ * another one.
+ */
+export async function publishCompletedTraces(deps: CompletedTracesDeps, signal: AbortSignal): Promise<void> {
+  const { traceWatches, now } = deps;
+  for (;;) {
+    const nowMs = now();
+    const watches = await traceWatches.claim({
+      now: new Date(nowMs).toISOString(),
+      until: new Date(nowMs + limits.traceWatchClaimMs).toISOString(),
+      limit: limits.traceWatchBatch,
+    });
+    for (const watch of watches) {
+      signal.throwIfAborted();
+      await publishTrace(deps, watch, signal);
+      await traceWatches.end(watch);
+    }
+    if (watches.length < limits.traceWatchBatch) return;
+  }
+}
+
+async function publishTrace(
+  { spans, events, presentTrace, rootFields }: CompletedTracesDeps,
+  { unique_organization_id: organizationId, environment, trace_unique_id: traceId, last_received }: TraceWatch,
+  signal: AbortSignal,
+): Promise<void> {
+  const scope = { organization_id: organizationId, environment };
+  const [trace] = await spans.retrieveTraces(scope, traceId, signal);
+  // Deleted meanwhile.
+  if (trace === undefined) return;
+  const event = {
+    type: "trace_completed" as const,
+    organizationId,
+    environment,
+    organizationKeyId: trace.organization_key_id,
+    id: `${traceId} ${last_received}`,
+  };
+  if (!events.isHeard(event)) return;
+  const [root] = await spans.hydrateSpans(scope, [trace.root], rootFields, signal);
+  await events.publish({ ...event, payload: () => presentTrace(trace, root, organizationId) });
+}

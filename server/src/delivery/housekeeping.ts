@@ -1,0 +1,25 @@
+import { limits } from "../limits.ts";
+import type { DeliveryStore } from "../storage/control/delivery-store.ts";
+import type { WebhookDirectory } from "./webhook-directory.ts";
+
+/** Shortens the log of deliveries, in portions, as the control store may run on the main thread. Harmless on several nodes. */
+export async function purgeDeliveries(
+  {
+    deliveries,
+    directory,
+    now,
+  }: {
+    deliveries: Pick<DeliveryStore, "purge" | "trim">;
+    directory: Pick<WebhookDirectory, "ids">;
+    now: () => number;
+  },
+  signal: AbortSignal,
+): Promise<void> {
+  const { webhookPurgeRows: portion, webhookLogRows: keep } = limits;
+  const inPortions = async (remove: () => Promise<number>): Promise<void> => {
+    while (!signal.aborted && (await remove()) === portion) await new Promise((resolve) => setImmediate(resolve));
+  };
+  const before = new Date(now() - limits.webhookLogMs).toISOString();
+  await inPortions(() => deliveries.purge(before, portion));
+  for (const id of directory.ids()) await inPortions(() => deliveries.trim(id, keep, portion));
+}

@@ -1,0 +1,21 @@
+import { limits } from "../limits.ts";
+
+/**
+ * When to try again after `attempts` have failed, in ms since the epoch; undefined when that would be after the end. Thrice
+ * as long each time, from seconds to hours, with jitter so that what failed together does not come back together. What the
+ * receiver asks for is honoured within these bounds.
+ */
+export function nextAttemptMs(options: {
+  attempts: number;
+  nowMs: number;
+  endMs: number;
+  retryAfterMs?: number | undefined;
+  /** Within [0, 1). */
+  random: number;
+}): number | undefined {
+  const { attempts, nowMs, endMs, retryAfterMs = 0, random } = options;
+  const backoffMs = Math.min(limits.webhookRetryMaxMs, limits.webhookRetryMinMs * 3 ** Math.min(attempts - 1, 32));
+  const askedMs = Math.min(limits.webhookRetryMaxMs, retryAfterMs);
+  const next = nowMs + Math.max(backoffMs * (0.8 + 0.4 * random), askedMs);
+  return next <= endMs ? next : undefined;
+}

@@ -1,0 +1,133 @@
+import type { Dispatcher } from "undici";
+import { cleanText } from "../lib/json.ts";
+import { limits } from "../limits.ts";
+import type { Pools } from "../outgoing/pools.ts";
+
+/** How one attempt went. Texts come from the receiver: bounded, and fit to be stored. */
+export type SendResult = {
+  isDelivered: boolean;
+  status: number | null;
+  /** The first kilobyte. */
+  body: string | null;
+  error: string | null;
+  /** What the receiver asks for. */
+  retryAfterMs: number | undefined;
+};
+
+export type Send = (
+  request: { url: string; headers: Record<string, string>; body: string },
+  signal: AbortSignal,
+) => Promise<SendResult>;
+
+/**
+ * One POST, with a bound on its whole time. The answer counts once its head is there; of its body no more is read than is
+ * kept, and when the time is up the connection is cut. Redirects are failures: where they lead nobody has approved.
+ */
+export function createSend(pools: Pick<Pools, "dispatch">, timeoutMs: number = limits.webhookTimeoutMs): Send {
+  return (request, signal) => new Promise((resolve) => new Exchange(pools, timeoutMs, resolve).begin(request, signal));
+}
+
+class Exchange {
+  readonly #pools: Pick<Pools, "dispatch">;
+  readonly #resolve: (result: SendResult) => void;
+  readonly #timeoutMs: number;
+  #controller: Dispatcher.DispatchController | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #stopListening = (): void => undefined;
+  #isOver = false;
+  #status: number | null = null;
+  #location = "";
+  #retryAfterMs: number | undefined;
+  readonly #chunks: Buffer[] = [];
+  #bytes = 0;
+
+  constructor(pools: Pick<Pools, "dispatch">, timeoutMs: number, resolve: (result: SendResult) => void) {
+    this.#pools = pools;
+    this.#timeoutMs = timeoutMs;
+    this.#resolve = resolve;
+  }
+
+  begin({ url, headers, body }: Parameters<Send>[0], signal: AbortSignal): void {
+    const { origin, pathname, search } = new URL(url);
+    this.#timer = setTimeout(() => this.#cut(`no complete answer within ${this.#timeoutMs / 1000} s`), this.#timeoutMs);
+    const stopped = () => this.#cut("stopped");
+    signal.addEventListener("abort", stopped, { once: true });
+    this.#stopListening = () => signal.removeEventListener("abort", stopped);
+    const options = { method: "POST" as const, path: pathname + search, headers, body };
+    try {
+      this.#pools.dispatch(origin, "guarded", options, this.#handler());
+    } catch (error) {
+      this.#end(reasonOf(error));
+    }
+  }
+
+  #handler(): Parameters<Pools["dispatch"]>[3] {
+    return {
+      onRequestStart: (controller) => {
+        this.#controller = controller;
+        // The time was up before the connection was made: nothing is to be sent any more.
+        if (this.#isOver) controller.abort(new Error("too late"));
+      },
+      onResponseStart: (_controller, status, headers) => {
+        if (status < 200) return;
+        this.#status = status;
+        this.#location = textOf(headers["location"]);
+        this.#retryAfterMs = retryAfterMs(textOf(headers["retry-after"]));
+      },
+      onResponseData: (_controller, chunk) => {
+        const room = limits.webhookResponseBytes - this.#bytes;
+        // A copy: a piece of a chunk would keep all of it.
+        this.#chunks.push(Buffer.from(chunk.subarray(0, room)));
+        this.#bytes += Math.min(room, chunk.byteLength);
+        if (chunk.byteLength > room) this.#cut(null);
+      },
+      onResponseEnd: () => this.#end(null),
+      onResponseError: (_controller, error) => this.#end(reasonOf(error)),
+    };
+  }
+
+  #cut(reason: string | null): void {
+    this.#end(reason);
+    this.#controller?.abort(new Error("cut"));
+  }
+
+  /** `reason` is what went wrong before a whole answer was there. */
+  #end(reason: string | null): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    this.#stopListening();
+    const status = this.#status;
+    const isDelivered = status !== null && status < 300;
+    this.#resolve({
+      isDelivered,
+      status,
+      body: status === null ? null : cleanText(Buffer.concat(this.#chunks).toString("utf8")),
+      error: isDelivered ? null : (this.#refusal() ?? reason ?? "the connection was closed"),
+      retryAfterMs: this.#retryAfterMs,
+    });
+  }
+
+  #refusal(): string | undefined {
+    const status = this.#status;
+    if (status === null) return undefined;
+    if (status >= 400) return `the receiver answered ${status}`;
+    const to = this.#location === "" ? "" : ` to ${cleanText(this.#location).slice(0, limits.webhookUrlChars)}`;
+    return `the receiver answered ${status}, a redirect${to}; redirects are not followed`;
+  }
+}
+
+function textOf(header: string | string[] | undefined): string {
+  return typeof header === "string" ? header : (header?.[0] ?? "");
+}
+
+/** Seconds; a date is as good as nothing, as clocks differ. */
+function retryAfterMs(header: string): number | undefined {
+  return /^\d{1,9}$/.test(header) ? Number(header) * 1_000 : undefined;
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return "the connection failed";
+  const code = "code" in error && typeof error.code === "string" ? `${error.code}: ` : "";
+  return cleanText(`${code}${error.message}`).slice(0, limits.webhookResponseBytes);
+}

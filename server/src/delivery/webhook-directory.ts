@@ -1,0 +1,49 @@
+import type { Environment } from "../domain/principal.ts";
+import type { Webhook, WebhookEventType } from "../domain/webhook.ts";
+import type { WebhookStore } from "../storage/control/webhook-store.ts";
+
+/** Whom an event may concern. */
+export type EventScope = {
+  type: WebhookEventType;
+  organizationId: string;
+  environment: Environment;
+  /** The API key that it came about with; where absent, webhooks of one key do not get it. */
+  organizationKeyId?: string | undefined;
+};
+
+/** The active webhooks of all organisations, in memory: what is asked for every span must not ask a database. */
+export type WebhookDirectory = {
+  /** Looks again: after a change here, and now and then for those of other nodes. */
+  refresh(): Promise<void>;
+  get(id: number): Webhook | undefined;
+  /** Whether the organisation has a webhook of any of these types. */
+  hasAny(organizationId: string, types: readonly WebhookEventType[]): boolean;
+  listeners(scope: EventScope): Webhook[];
+  ids(): number[];
+};
+
+export function createWebhookDirectory(webhooks: Pick<WebhookStore, "listActive">): WebhookDirectory {
+  let byId = new Map<number, Webhook>();
+  let byOrganization = new Map<string, Webhook[]>();
+
+  return {
+    async refresh() {
+      const active = await webhooks.listActive();
+      byId = new Map(active.map((webhook) => [webhook.id, webhook]));
+      byOrganization = Map.groupBy(active, (webhook) => webhook.unique_organization_id);
+    },
+    get: (id) => byId.get(id),
+    hasAny: (organizationId, types) =>
+      byOrganization.get(organizationId)?.some(({ event_type }) => types.includes(event_type)) ?? false,
+    listeners({ type, organizationId, environment, organizationKeyId }) {
+      const webhooks = byOrganization.get(organizationId) ?? [];
+      return webhooks.filter(
+        (webhook) =>
+          webhook.event_type === type &&
+          (webhook.environment ?? environment) === environment &&
+          (webhook.organization_key === null || webhook.organization_key === organizationKeyId),
+      );
+    },
+    ids: () => [...byId.keys()],
+  };
+}

@@ -1,0 +1,282 @@
+import { sql } from "kysely";
+import type { Environment } from "../../domain/principal.ts";
+import type { Delivery, DeliveryStatus, WebhookEventType } from "../../domain/webhook.ts";
+import type { ControlQueries } from "./open-control-database.ts";
+import type { WebhookDeliveryRow } from "./schema.ts";
+
+export type NewDelivery = Pick<
+  Delivery,
+  | "webhook_id"
+  | "unique_organization_id"
+  | "environment"
+  | "event_id"
+  | "event_type"
+  | "payload"
+  | "created_at"
+  | "expires_at"
+>;
+
+/** Without what was sent: a page of the log must not be megabytes. */
+export type LoggedDelivery = Omit<Delivery, "payload">;
+
+/** How an attempt ended. `attempts` is what the claimed row had: an outcome of a claim that was lost changes nothing. */
+export type DeliveryOutcome = {
+  id: number;
+  attempts: number;
+  status: DeliveryStatus;
+  /** Whether it counts as an attempt. */
+  isAttempt: boolean;
+  next_attempt_at: string | null;
+  last_attempt_at: string;
+  response_status: number | null;
+  response_body: string | null;
+  error: string | null;
+};
+
+/**
+ * The durable queue of webhooks and its log. Any number of nodes may work on it: a claim moves the time of the next attempt
+ * to the end of the claim, so that a row whose node has died is simply due again. Times are ISO 8601, UTC.
+ */
+export type DeliveryStore = {
+  /** Due at once. An event that a webhook has already is left as it is. */
+  add: (deliveries: readonly NewDelivery[]) => Promise<void>;
+  /** The webhooks for which anything waits, with the time at which the first of it is due. */
+  queues: () => Promise<Array<{ webhook_id: number; next_attempt_at: string }>>;
+  /** What waits for each webhook. */
+  backlog: () => Promise<Array<{ webhook_id: number; rows: number; bytes: number }>>;
+  /** Takes what is due, longest first, until `until`; no other claim gets it before. */
+  claim: (webhookId: number, options: { now: string; until: string; limit: number }) => Promise<Delivery[]>;
+  /** All of them in one statement. */
+  finish: (outcomes: readonly DeliveryOutcome[]) => Promise<void>;
+  /** Gives up what waits for a webhook beyond its time. */
+  expire: (webhookId: number, now: string, reason: string) => Promise<void>;
+  /** Newest first. */
+  list: (
+    uniqueOrganizationId: string,
+    webhookId: number,
+    page: { page: number; pageSize: number },
+  ) => Promise<{ count: number; rows: LoggedDelivery[] }>;
+  /** Makes a delivery due now, whatever became of it before; undefined when there is no such one. */
+  redeliver: (
+    uniqueOrganizationId: string,
+    webhookId: number,
+    id: number,
+    times: { now: string; expiresAt: string },
+  ) => Promise<LoggedDelivery | undefined>;
+  /** Deletes finished ones from before a time, `limit` at most; answers how many. */
+  purge: (before: string, limit: number) => Promise<number>;
+  /** Deletes of a webhook's finished ones all but the newest `keep`, `limit` at most; answers how many. */
+  trim: (webhookId: number, keep: number, limit: number) => Promise<number>;
+};
+
+export function createDeliveryStore(queries: ControlQueries): DeliveryStore {
+  return { ...queueMethods(queries), ...logMethods(queries) };
+}
+
+// Thirteen values a row, and SQLite binds no more than 32,766.
+const rowsPerInsert = 1_000;
+
+function queueMethods(
+  queries: ControlQueries,
+): Pick<DeliveryStore, "add" | "queues" | "backlog" | "claim" | "finish" | "expire"> {
+  return {
+    add: async (deliveries) => {
+      for (let start = 0; start < deliveries.length; start += rowsPerInsert) {
+        await queries
+          .insertInto("webhook_deliveries")
+          .values(deliveries.slice(start, start + rowsPerInsert).map(newRow))
+          .onConflict((conflict) => conflict.columns(["webhook_id", "event_id"]).doNothing())
+          .execute();
+      }
+    },
+
+    queues: async () => {
+      // Jumps from webhook to webhook in the index: as many steps as webhooks, however much waits for each.
+      const { rows } = await sql<{ webhook_id: number; next_attempt_at: string }>`
+        with recursive waiting(id) as (
+          select (select min(webhook_id) from webhook_deliveries where next_attempt_at is not null)
+          union all
+          select (select min(webhook_id) from webhook_deliveries
+                  where next_attempt_at is not null and webhook_id > waiting.id)
+          from waiting where waiting.id is not null
+        )
+        select waiting.id as webhook_id,
+               (select min(next_attempt_at) from webhook_deliveries
+                where webhook_id = waiting.id and next_attempt_at is not null) as next_attempt_at
+        from waiting where waiting.id is not null`.execute(queries);
+      return rows;
+    },
+
+    backlog: async () => {
+      const rows = await queries
+        .selectFrom("webhook_deliveries")
+        .select((row) => ["webhook_id", row.fn.countAll().as("rows"), row.fn.sum("bytes").as("bytes")])
+        .where("next_attempt_at", "is not", null)
+        .groupBy("webhook_id")
+        .execute();
+      return rows.map(({ webhook_id, rows, bytes }) => ({ webhook_id, rows: Number(rows), bytes: Number(bytes) }));
+    },
+
+    claim: async (webhookId, { now, until, limit }) => {
+      const rows = await queries
+        .updateTable("webhook_deliveries")
+        .set({ next_attempt_at: until })
+        .where("id", "in", (due) =>
+          due
+            .selectFrom("webhook_deliveries")
+            .select("id")
+            .where("webhook_id", "=", webhookId)
+            .where("next_attempt_at", "<=", now)
+            .orderBy("next_attempt_at")
+            .limit(limit),
+        )
+        // Said again, as another claim may have come between: Postgres looks at it once more after waiting for a row.
+        .where("next_attempt_at", "<=", now)
+        .returningAll()
+        .execute();
+      return rows.map(toDelivery);
+    },
+
+    finish: async (outcomes) => {
+      for (let start = 0; start < outcomes.length; start += rowsPerInsert) {
+        await finishSome(queries, outcomes.slice(start, start + rowsPerInsert));
+      }
+    },
+
+    expire: async (webhookId, now, reason) => {
+      await queries
+        .updateTable("webhook_deliveries")
+        .set({ status: "failed", next_attempt_at: null, error: reason })
+        .where("webhook_id", "=", webhookId)
+        .where("next_attempt_at", "is not", null)
+        .where("expires_at", "<=", now)
+        .execute();
+    },
+  };
+}
+
+async function finishSome(queries: ControlQueries, outcomes: readonly DeliveryOutcome[]): Promise<void> {
+  if (outcomes.length === 0) return;
+  // Postgres takes the type of a bound value from a cast, as it has no column to look at.
+  const rows = outcomes.map(
+    (
+      outcome,
+    ) => sql`(cast(${outcome.id} as integer), cast(${outcome.attempts} as integer), cast(${outcome.status} as text),
+      cast(${outcome.isAttempt ? 1 : 0} as integer), cast(${outcome.next_attempt_at} as text), cast(${outcome.last_attempt_at} as text),
+      cast(${outcome.response_status} as integer), cast(${outcome.response_body} as text), cast(${outcome.error} as text))`,
+  );
+  await sql`
+    with outcome(id, attempts, status, is_attempt, next_attempt_at, last_attempt_at, response_status, response_body, error)
+      as (values ${sql.join(rows)})
+    update webhook_deliveries set
+      status = outcome.status,
+      attempts = webhook_deliveries.attempts + outcome.is_attempt,
+      next_attempt_at = outcome.next_attempt_at,
+      last_attempt_at = outcome.last_attempt_at,
+      response_status = outcome.response_status,
+      response_body = outcome.response_body,
+      error = outcome.error
+    from outcome
+    where webhook_deliveries.id = outcome.id
+      and webhook_deliveries.attempts = outcome.attempts
+      and webhook_deliveries.next_attempt_at is not null`.execute(queries);
+}
+
+function logMethods(queries: ControlQueries): Pick<DeliveryStore, "list" | "redeliver" | "purge" | "trim"> {
+  const finished = () => queries.selectFrom("webhook_deliveries").select("id").where("next_attempt_at", "is", null);
+
+  return {
+    list: async (uniqueOrganizationId, webhookId, { page, pageSize }) => {
+      const mine = queries
+        .selectFrom("webhook_deliveries")
+        .where("webhook_id", "=", webhookId)
+        .where("unique_organization_id", "=", uniqueOrganizationId);
+      const { count } = await mine.select((row) => row.fn.countAll().as("count")).executeTakeFirstOrThrow();
+      const rows = await mine
+        .select(loggedColumns)
+        .orderBy("id", "desc")
+        .limit(pageSize)
+        .offset((page - 1) * pageSize)
+        .execute();
+      return { count: Number(count), rows: rows.map(toLogged) };
+    },
+
+    redeliver: async (uniqueOrganizationId, webhookId, id, { now, expiresAt }) => {
+      const row = await queries
+        .updateTable("webhook_deliveries")
+        .set({ status: "pending", attempts: 0, next_attempt_at: now, expires_at: expiresAt, error: null })
+        .where("unique_organization_id", "=", uniqueOrganizationId)
+        .where("webhook_id", "=", webhookId)
+        .where("id", "=", id)
+        .returning(loggedColumns)
+        .executeTakeFirst();
+      return row && toLogged(row);
+    },
+
+    purge: async (before, limit) => {
+      const old = finished().where("created_at", "<", before).limit(limit);
+      const { numDeletedRows } = await queries
+        .deleteFrom("webhook_deliveries")
+        .where("id", "in", old)
+        .executeTakeFirstOrThrow();
+      return Number(numDeletedRows);
+    },
+
+    trim: async (webhookId, keep, limit) => {
+      const oldestKept = await finished()
+        .where("webhook_id", "=", webhookId)
+        .orderBy("id", "desc")
+        .limit(1)
+        .offset(keep)
+        .executeTakeFirst();
+      if (oldestKept === undefined) return 0;
+      const surplus = finished()
+        .where("webhook_id", "=", webhookId)
+        .where("id", "<=", oldestKept.id)
+        .orderBy("id")
+        .limit(limit);
+      const { numDeletedRows } = await queries
+        .deleteFrom("webhook_deliveries")
+        .where("id", "in", surplus)
+        .executeTakeFirstOrThrow();
+      return Number(numDeletedRows);
+    },
+  };
+}
+
+function newRow(delivery: NewDelivery) {
+  const { created_at, payload } = delivery;
+  return { ...delivery, bytes: payload.length, status: "pending", attempts: 0, next_attempt_at: created_at };
+}
+
+const loggedColumns = [
+  "id",
+  "webhook_id",
+  "unique_organization_id",
+  "environment",
+  "event_id",
+  "event_type",
+  "status",
+  "attempts",
+  "next_attempt_at",
+  "expires_at",
+  "created_at",
+  "last_attempt_at",
+  "response_status",
+  "response_body",
+  "error",
+] as const satisfies ReadonlyArray<keyof LoggedDelivery>;
+
+function toDelivery({ bytes: _bytes, payload, ...row }: WebhookDeliveryRow): Delivery {
+  return { ...toLogged(row), payload };
+}
+
+/** Only this store writes the table, from values of these types. */
+function toLogged(row: Omit<WebhookDeliveryRow, "bytes" | "payload">): LoggedDelivery {
+  return {
+    ...row,
+    environment: row.environment as Environment,
+    event_type: row.event_type as WebhookEventType,
+    status: row.status as DeliveryStatus,
+  };
+}

@@ -1,0 +1,74 @@
+import { sql } from "kysely";
+import type { Environment } from "../../domain/principal.ts";
+import type { ControlQueries } from "./open-control-database.ts";
+
+/** A trace whose completion somebody waits for. */
+export type TraceWatch = {
+  id: number;
+  unique_organization_id: string;
+  environment: Environment;
+  trace_unique_id: string;
+  /** When its newest span was received, as the span table writes times. */
+  last_received: string;
+  /** When it counts as complete, unless another span comes. */
+  due_at: string;
+};
+
+/** Any number of nodes may work on it. Times but for `last_received` are ISO 8601, UTC. */
+export type TraceWatchStore = {
+  /** Begins to watch, or waits longer. At most one of each trace in `watches`. */
+  touch: (watches: ReadonlyArray<Omit<TraceWatch, "id">>) => Promise<void>;
+  /** Takes what is due until `until`; no other claim gets it before. */
+  claim: (options: { now: string; until: string; limit: number }) => Promise<TraceWatch[]>;
+  /** Ends a watch, unless another span came since it was claimed. */
+  end: (watch: Pick<TraceWatch, "id" | "last_received">) => Promise<void>;
+};
+
+// Five values a row, and SQLite binds no more than 32,766.
+const rowsPerInsert = 1_000;
+
+export function createTraceWatchStore(queries: ControlQueries): TraceWatchStore {
+  return {
+    touch: async (watches) => {
+      for (let start = 0; start < watches.length; start += rowsPerInsert) {
+        await queries
+          .insertInto("trace_watches")
+          .values(watches.slice(start, start + rowsPerInsert).map((watch) => ({ ...watch })))
+          .onConflict((conflict) =>
+            conflict.columns(["unique_organization_id", "environment", "trace_unique_id"]).doUpdateSet({
+              last_received: sql`case when excluded.last_received > trace_watches.last_received
+                then excluded.last_received else trace_watches.last_received end`,
+              due_at: sql`excluded.due_at`,
+            }),
+          )
+          .execute();
+      }
+    },
+
+    claim: async ({ now, until, limit }) => {
+      const rows = await queries
+        .updateTable("trace_watches")
+        .set({ due_at: until })
+        .where("id", "in", (due) =>
+          due.selectFrom("trace_watches").select("id").where("due_at", "<=", now).orderBy("due_at").limit(limit),
+        )
+        .where("due_at", "<=", now)
+        .returningAll()
+        .execute();
+      return rows.map((row) => ({ ...row, environment: asEnvironment(row.environment) }));
+    },
+
+    end: async ({ id, last_received }) => {
+      await queries
+        .deleteFrom("trace_watches")
+        .where("id", "=", id)
+        .where("last_received", "=", last_received)
+        .execute();
+    },
+  };
+}
+
+/** Only `touch` writes the column, and it takes an Environment. */
+function asEnvironment(environment: string): Environment {
+  return environment as Environment;
+}

@@ -1,0 +1,211 @@
+import { sql } from "kysely";
+import { ServiceError } from "../../domain/errors.ts";
+import type { Environment } from "../../domain/principal.ts";
+import type { Webhook, WebhookEventType } from "../../domain/webhook.ts";
+import { limits } from "../../limits.ts";
+import type { ControlQueries } from "./open-control-database.ts";
+import type { WebhookRow } from "./schema.ts";
+
+export type NewWebhook = Pick<
+  Webhook,
+  | "unique_organization_id"
+  | "environment"
+  | "organization_key"
+  | "name"
+  | "url"
+  | "event_type"
+  | "active"
+  | "secret"
+  | "created_at"
+>;
+
+export type WebhookChanges = Partial<
+  Pick<
+    Webhook,
+    | "organization_key"
+    | "name"
+    | "url"
+    | "event_type"
+    | "active"
+    | "secret"
+    | "previous_secret"
+    | "previous_secret_until"
+    | "failing_since"
+    | "disabled_at"
+    | "disabled_reason"
+  >
+>;
+
+/** Times are ISO 8601, UTC. Every method for callers names their organisation; the others are for delivery. */
+export type WebhookStore = {
+  /** Throws `conflict` when the organisation has as many as `limits.ts` allows. */
+  create: (webhook: NewWebhook) => Promise<Webhook>;
+  /** Oldest first. */
+  list: (uniqueOrganizationId: string) => Promise<Webhook[]>;
+  find: (uniqueOrganizationId: string, id: number) => Promise<Webhook | undefined>;
+  update: (
+    uniqueOrganizationId: string,
+    id: number,
+    changes: WebhookChanges,
+    now: string,
+  ) => Promise<Webhook | undefined>;
+  /** With its deliveries, a portion at a time: very many may wait. */
+  delete: (uniqueOrganizationId: string, id: number) => Promise<boolean>;
+
+  /** Those of all organisations that are active. */
+  listActive: () => Promise<Webhook[]>;
+  /** Notes that a delivery failed. Answers since when all have. */
+  noteFailure: (id: number, now: string) => Promise<string | undefined>;
+  noteSuccess: (id: number) => Promise<void>;
+  /** Switches it off, unless that happened already. */
+  disable: (id: number, reason: string, now: string) => Promise<void>;
+  noteSkipped: (id: number, events: number) => Promise<void>;
+};
+
+const deliveriesPerDelete = 1_000;
+
+export function createWebhookStore(queries: ControlQueries): WebhookStore {
+  return {
+    create: async (webhook) => {
+      await makeRoom(queries, webhook.unique_organization_id);
+      const { active, ...fields } = webhook;
+      const row = await queries
+        .insertInto("webhooks")
+        .values({ ...fields, active: active ? 1 : 0, skipped_events: 0, updated_at: webhook.created_at })
+        .returningAll()
+        .executeTakeFirstOrThrow();
+      return toWebhook(row);
+    },
+
+    list: async (uniqueOrganizationId) => {
+      const rows = await queries
+        .selectFrom("webhooks")
+        .selectAll()
+        .where("unique_organization_id", "=", uniqueOrganizationId)
+        .orderBy("id")
+        .execute();
+      return rows.map(toWebhook);
+    },
+
+    find: async (uniqueOrganizationId, id) => {
+      const row = await queries
+        .selectFrom("webhooks")
+        .selectAll()
+        .where("unique_organization_id", "=", uniqueOrganizationId)
+        .where("id", "=", id)
+        .executeTakeFirst();
+      return row && toWebhook(row);
+    },
+
+    update: async (uniqueOrganizationId, id, { active, ...changes }, now) => {
+      const row = await queries
+        .updateTable("webhooks")
+        .set({ ...changes, ...(active !== undefined && { active: active ? 1 : 0 }), updated_at: now })
+        .where("unique_organization_id", "=", uniqueOrganizationId)
+        .where("id", "=", id)
+        .returningAll()
+        .executeTakeFirst();
+      return row && toWebhook(row);
+    },
+
+    delete: async (uniqueOrganizationId, id) => {
+      const stopped = await queries
+        .updateTable("webhooks")
+        .set({ active: 0 })
+        .where("unique_organization_id", "=", uniqueOrganizationId)
+        .where("id", "=", id)
+        .returning("id")
+        .executeTakeFirst();
+      if (stopped === undefined) return false;
+      await deleteDeliveries(queries, id);
+      await queries.deleteFrom("webhooks").where("id", "=", id).execute();
+      return true;
+    },
+
+    ...deliveryMethods(queries),
+  };
+}
+
+function deliveryMethods(
+  queries: ControlQueries,
+): Pick<WebhookStore, "listActive" | "noteFailure" | "noteSuccess" | "disable" | "noteSkipped"> {
+  return {
+    listActive: async () => {
+      const rows = await queries.selectFrom("webhooks").selectAll().where("active", "=", 1).orderBy("id").execute();
+      return rows.map(toWebhook);
+    },
+
+    noteFailure: async (id, now) => {
+      const row = await queries
+        .updateTable("webhooks")
+        .set({ failing_since: sql<string>`coalesce(failing_since, ${now})` })
+        .where("id", "=", id)
+        .returning("failing_since")
+        .executeTakeFirst();
+      return row?.failing_since ?? undefined;
+    },
+
+    noteSuccess: async (id) => {
+      await queries
+        .updateTable("webhooks")
+        .set({ failing_since: null })
+        .where("id", "=", id)
+        .where("failing_since", "is not", null)
+        .execute();
+    },
+
+    disable: async (id, reason, now) => {
+      await queries
+        .updateTable("webhooks")
+        .set({ active: 0, disabled_reason: reason, disabled_at: now, updated_at: now })
+        .where("id", "=", id)
+        .where("active", "=", 1)
+        .execute();
+    },
+
+    noteSkipped: async (id, events) => {
+      await queries
+        .updateTable("webhooks")
+        .set((row) => ({ skipped_events: row("skipped_events", "+", events) }))
+        .where("id", "=", id)
+        .execute();
+    },
+  };
+}
+
+async function deleteDeliveries(queries: ControlQueries, webhookId: number): Promise<void> {
+  for (;;) {
+    const { numDeletedRows } = await queries
+      .deleteFrom("webhook_deliveries")
+      .where("id", "in", (rows) =>
+        rows
+          .selectFrom("webhook_deliveries")
+          .select("id")
+          .where("webhook_id", "=", webhookId)
+          .orderBy("id")
+          .limit(deliveriesPerDelete),
+      )
+      .executeTakeFirstOrThrow();
+    if (numDeletedRows < deliveriesPerDelete) return;
+  }
+}
+
+async function makeRoom(queries: ControlQueries, uniqueOrganizationId: string): Promise<void> {
+  const { count } = await queries
+    .selectFrom("webhooks")
+    .select((row) => row.fn.countAll().as("count"))
+    .where("unique_organization_id", "=", uniqueOrganizationId)
+    .executeTakeFirstOrThrow();
+  const max = limits.webhooksPerOrganization;
+  if (Number(count) >= max) throw new ServiceError("conflict", `There are ${max} webhooks already; delete some first.`);
+}
+
+/** Only this store writes the table, from values of these types. */
+function toWebhook(row: WebhookRow): Webhook {
+  return {
+    ...row,
+    environment: row.environment as Environment | null,
+    event_type: row.event_type as WebhookEventType,
+    active: row.active === 1,
+  };
+}

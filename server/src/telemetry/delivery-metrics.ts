@@ -1,0 +1,54 @@
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+
+/** What an operator watches of webhooks. No tenant data in labels. */
+export type DeliveryMetrics = {
+  queued: Counter<"event_type">;
+  skipped: Counter;
+  attempts: Counter<"outcome">;
+  attemptSeconds: Histogram;
+  disabled: Counter;
+};
+
+export function createDeliveryMetrics(
+  registry: Registry,
+  read: { backlog(): { rows: number; bytes: number }; inFlight(): number; active(): number },
+): DeliveryMetrics {
+  const registers = [registry];
+  const gauge = (name: string, help: string, value: () => number): void => {
+    const created: Gauge = new Gauge({ name, help, registers, collect: () => created.set(value()) });
+  };
+  gauge("spanway_webhooks_active", "Webhooks that are switched on", () => read.active());
+  gauge("spanway_webhook_queue_rows", "Deliveries that wait, on all nodes", () => read.backlog().rows);
+  gauge("spanway_webhook_queue_bytes", "Bytes of their payloads", () => read.backlog().bytes);
+  gauge("spanway_webhook_attempts_in_flight", "Deliveries under way", () => read.inFlight());
+  return {
+    queued: new Counter({
+      name: "spanway_webhook_events_queued_total",
+      help: "Deliveries queued",
+      labelNames: ["event_type"],
+      registers,
+    }),
+    skipped: new Counter({
+      name: "spanway_webhook_events_skipped_total",
+      help: "Deliveries not queued because too many waited for their webhook",
+      registers,
+    }),
+    attempts: new Counter({
+      name: "spanway_webhook_attempts_total",
+      help: "Attempts by how they ended",
+      labelNames: ["outcome"],
+      registers,
+    }),
+    attemptSeconds: new Histogram({
+      name: "spanway_webhook_attempt_seconds",
+      help: "Duration of one attempt",
+      buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+      registers,
+    }),
+    disabled: new Counter({
+      name: "spanway_webhooks_disabled_total",
+      help: "Webhooks switched off because they kept failing",
+      registers,
+    }),
+  };
+}
