@@ -76,7 +76,7 @@ export const limits = {
   fullTreeSpans: 10_000,
   fullTreeBytes: 64 * MiB,
   treeSpans: 200_000,
-  traceSpansChunk: 10_000,
+  traceSpansChunk: 5_000,
   bulkDeleteTraces: 1_000,
   /** How long what is sent again of a deleted trace stays deleted. */
   deletedTraceMs: 24 * 60 * 60 * 1_000,

@@ -2,8 +2,8 @@ import { llmLogTypes } from "./span.ts";
 import { compareSpans, type TreeSpan } from "./span-tree.ts";
 import { traceTexts, usageLevels, type TraceNumber, type TraceText } from "./trace.ts";
 
-/** What the figures of a trace follow from. '' and null are absent; times sort as text, integers may be text. */
-export type FigureSpan = TreeSpan & {
+/** What the figures of a trace follow from, beside its tree. '' and null are absent; integers may be text. */
+export type FigureSpan = {
   log_type?: string;
   status?: string;
   status_code?: number | string | null;
@@ -13,70 +13,109 @@ export type FigureSpan = TreeSpan & {
   completion_tokens?: number | string | null;
 } & { [T in Exclude<TraceText, "workflow_name">]?: string } & { span_workflow_name?: string };
 
-export type TraceFigures<Span> = Record<Exclude<TraceNumber, "duration">, number> &
-  Record<TraceText, string> & {
-    start_time: string;
-    end_time: string;
-    /** The earliest span without a parent in the trace; of a trace that is all cycle the earliest. */
-    root: Span;
-  };
+export type TraceSums = Record<Exclude<TraceNumber, "duration">, number> & {
+  start_time: string;
+  end_time: string;
+  /** The earliest span without a parent in the trace; of a trace that is all cycle the earliest. */
+  root: TreeSpan;
+  /** What the root does not say itself: that of the earliest span that says it, one without a parent first. */
+  texts: Record<TraceText, string>;
+};
+
+export type TraceFigures = {
+  add(place: TreeSpan, span: FigureSpan): void;
+  /** Undefined of a trace without spans. */
+  finish(): TraceSums | undefined;
+};
 
 /**
- * The figures of a trace from all its spans, in any order; undefined of none. The same as those that lists compute where
- * the spans are kept, `storage/spans/queries/trace-figures.ts` and `roll-up.ts`: a test holds one to the other.
+ * The figures of a trace from all its spans, which come in any order and are not kept. The same as those that lists
+ * compute where the spans are, `storage/spans/queries/trace-figures.ts` and `roll-up.ts`: a test holds one to the other.
  */
-export function figuresOfTrace<Span extends FigureSpan>(spans: readonly Span[]): TraceFigures<Span> | undefined {
-  const [first] = spans;
-  if (first === undefined) return undefined;
-  const restated = restatedSpans(spans);
-  const sums = { total_cost: 0, total_tokens: 0, total_prompt_tokens: 0, total_completion_tokens: 0 };
-  const counts = { span_count: spans.length, llm_call_count: 0, error_count: 0, unpriced_count: 0 };
-  let { start_time, timestamp: end_time } = first;
-  for (const span of spans) {
-    if (span.start_time < start_time) start_time = span.start_time;
-    if (span.timestamp > end_time) end_time = span.timestamp;
-    const isCounted = !restated.has(span);
-    if (modelCalls.has(span.log_type ?? "")) {
-      counts.llm_call_count += 1;
-      if (isCounted && (span.cost ?? null) === null) counts.unpriced_count += 1;
-    }
-    if (span.status === "failed" || Number(span.status_code ?? 0) >= 400) counts.error_count += 1;
-    if (!isCounted) continue;
-    sums.total_cost += span.cost ?? 0;
-    sums.total_tokens += Number(span.total_tokens ?? 0);
-    sums.total_prompt_tokens += Number(span.prompt_tokens ?? 0);
-    sums.total_completion_tokens += Number(span.completion_tokens ?? 0);
-  }
-  const root = rootOf(spans) ?? first;
-  const total_cost = Math.round(sums.total_cost * 1e12) / 1e12;
-  return { ...counts, ...sums, total_cost, ...textsOf(spans, root), start_time, end_time, root };
+export function createTraceFigures(): TraceFigures {
+  const places: TreeSpan[] = [];
+  const usages: Usage[] = [];
+  const counts = { llm_call_count: 0, error_count: 0 };
+  const texts = createTexts();
+  return {
+    add(place, span) {
+      const isCall = modelCalls.has(span.log_type ?? "");
+      if (isCall) counts.llm_call_count += 1;
+      if (span.status === "failed" || Number(span.status_code ?? 0) >= 400) counts.error_count += 1;
+      places.push(place);
+      usages.push(usageOf(span, isCall));
+      texts.add(place, span);
+    },
+    finish() {
+      const root = rootOf(places);
+      if (root === undefined) return undefined;
+      const restated = restatedSpans(places, usages);
+      const counted = usages.filter((_, index) => !restated.has(index));
+      const sum = (of: (usage: Usage) => number) => counted.reduce((total, usage) => total + of(usage), 0);
+      return {
+        ...counts,
+        span_count: places.length,
+        unpriced_count: counted.filter(({ isUnpriced }) => isUnpriced).length,
+        // A sum of dollars is cut where the error of adding doubles begins.
+        total_cost: Math.round(sum(({ cost }) => cost) * 1e12) / 1e12,
+        total_tokens: sum(({ total }) => total),
+        total_prompt_tokens: sum(({ prompt }) => prompt),
+        total_completion_tokens: sum(({ completion }) => completion),
+        start_time: places.reduce((least, { start_time: time }) => (time < least ? time : least), root.start_time),
+        end_time: places.reduce((most, { timestamp: time }) => (time > most ? time : most), root.timestamp),
+        root,
+        texts: texts.finish(),
+      };
+    },
+  };
 }
 
 const modelCalls: ReadonlySet<string> = new Set(llmLogTypes);
 
-const hasUsage = ({ total_tokens, cost }: FigureSpan): boolean => Number(total_tokens ?? 0) > 0 || (cost ?? 0) > 0;
+type Usage = { cost: number; total: number; prompt: number; completion: number; isUnpriced: boolean };
 
-/** Spans with usage that have a span with usage below them, through spans without. */
-function restatedSpans<Span extends FigureSpan>(spans: readonly Span[]): ReadonlySet<Span> {
-  const byId = new Map<string, Span[]>();
-  for (const span of spans) {
-    if (span.span_unique_id === "") continue;
-    const others = byId.get(span.span_unique_id);
-    if (others === undefined) byId.set(span.span_unique_id, [span]);
-    else others.push(span);
+const nothing: Usage = { cost: 0, total: 0, prompt: 0, completion: 0, isUnpriced: false };
+const unknown: Usage = { ...nothing, isUnpriced: true };
+
+function usageOf(span: FigureSpan, isCall: boolean): Usage {
+  const [total, prompt, completion] = [span.total_tokens, span.prompt_tokens, span.completion_tokens].map((count) =>
+    Number(count ?? 0),
+  ) as [number, number, number];
+  const cost = span.cost ?? 0;
+  const isUnpriced = isCall && (span.cost ?? null) === null;
+  // Most spans of most traces used nothing.
+  if (cost === 0 && total === 0 && prompt === 0 && completion === 0) return isUnpriced ? unknown : nothing;
+  return { cost, total, prompt, completion, isUnpriced };
+}
+
+const hasUsage = ({ total, cost }: Usage): boolean => total > 0 || cost > 0;
+
+/** Spans with usage that have a span with usage below them, through spans without. By index. */
+function restatedSpans(places: readonly TreeSpan[], usages: readonly Usage[]): ReadonlySet<number> {
+  const byId = new Map<string, number[]>();
+  for (const [index, { span_unique_id: id }] of places.entries()) {
+    if (id === "") continue;
+    const others = byId.get(id);
+    if (others === undefined) byId.set(id, [index]);
+    else others.push(index);
   }
-  const parents = (span: Span) =>
-    span.span_parent_id === span.span_unique_id ? [] : (byId.get(span.span_parent_id) ?? []);
-  const restated = new Set<Span>();
-  const climbed = new Set<Span>();
-  let level = spans.filter(hasUsage);
+  const parentsOf = (index: number): readonly number[] => {
+    const { span_parent_id: parent, span_unique_id: id } = places[index] ?? { span_parent_id: "", span_unique_id: "" };
+    return parent === id ? [] : (byId.get(parent) ?? []);
+  };
+  const isUsed = (index: number) => hasUsage(usages[index] ?? nothing);
+  const restated = new Set<number>();
+  const climbed = new Set<number>();
+  let level = [...places.keys()].filter(isUsed);
   for (let height = 1; level.length > 0 && height <= usageLevels; height += 1) {
-    const above: Span[] = [];
-    for (const parent of level.flatMap(parents)) {
-      if (hasUsage(parent)) restated.add(parent);
-      else if (!climbed.has(parent)) {
-        climbed.add(parent);
-        above.push(parent);
+    const above: number[] = [];
+    for (const index of level) {
+      for (const parent of parentsOf(index)) {
+        if (isUsed(parent)) restated.add(parent);
+        else if (!climbed.has(parent)) {
+          climbed.add(parent);
+          above.push(parent);
+        }
       }
     }
     level = above;
@@ -84,29 +123,41 @@ function restatedSpans<Span extends FigureSpan>(spans: readonly Span[]): Readonl
   return restated;
 }
 
-function rootOf<Span extends FigureSpan>(spans: readonly Span[]): Span | undefined {
-  const ids = new Set(spans.map((span) => span.span_unique_id));
+function rootOf(places: readonly TreeSpan[]): TreeSpan | undefined {
+  const ids = new Set(places.map((place) => place.span_unique_id));
   ids.delete("");
-  const tops = spans.filter(({ span_parent_id: parent }) => parent === "" || !ids.has(parent));
-  return earliest(tops.length > 0 ? tops : spans);
+  const tops = places.filter(({ span_parent_id: parent }) => parent === "" || !ids.has(parent));
+  const competing = tops.length > 0 ? tops : places;
+  return competing.reduce<TreeSpan | undefined>(
+    (found, place) => (found === undefined || compareSpans(place, found) < 0 ? place : found),
+    undefined,
+  );
 }
 
-function earliest<Span extends FigureSpan>(spans: readonly Span[]): Span | undefined {
-  let found: Span | undefined;
-  for (const span of spans) if (found === undefined || compareSpans(span, found) < 0) found = span;
-  return found;
+/** Spans without a parent come before others, then the earliest. */
+function createTexts() {
+  const found = traceTexts.map((name) => ({
+    column: columnOf(name),
+    name,
+    text: "",
+    by: undefined as TreeSpan | undefined,
+  }));
+  const isBefore = (a: TreeSpan, b: TreeSpan): boolean => {
+    const [isTopA, isTopB] = [a.span_parent_id === "", b.span_parent_id === ""];
+    return isTopA === isTopB ? compareSpans(a, b) < 0 : isTopA;
+  };
+  return {
+    add(place: TreeSpan, span: FigureSpan): void {
+      for (const entry of found) {
+        const text = span[entry.column] ?? "";
+        if (text === "" || (entry.by !== undefined && !isBefore(place, entry.by))) continue;
+        entry.text = text;
+        entry.by = place;
+      }
+    },
+    finish: () => Object.fromEntries(found.map(({ name, text }) => [name, text])) as Record<TraceText, string>,
+  };
 }
 
-const columnOf = (text: TraceText) => (text === "workflow_name" ? "span_workflow_name" : text);
-
-function textsOf<Span extends FigureSpan>(spans: readonly Span[], root: Span): Record<TraceText, string> {
-  const texts = traceTexts.map((name) => {
-    const column = columnOf(name);
-    const own = root[column] ?? "";
-    if (own !== "") return [name, own];
-    const saying = spans.filter((span) => (span[column] ?? "") !== "");
-    const tops = saying.filter((span) => span.span_parent_id === "");
-    return [name, earliest(tops.length > 0 ? tops : saying)?.[column] ?? ""];
-  });
-  return Object.fromEntries(texts) as Record<TraceText, string>;
-}
+/** Traces call it workflow_name. */
+export const columnOf = (text: TraceText) => (text === "workflow_name" ? ("span_workflow_name" as const) : text);

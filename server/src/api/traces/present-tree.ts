@@ -1,3 +1,5 @@
+import { columnOf } from "../../domain/trace-figures.ts";
+import { traceTexts } from "../../domain/trace.ts";
 import { buildSpanTree, type SpanTree, type TreeSpan } from "../../domain/span-tree.ts";
 import type { SpanColumn } from "../../domain/span.ts";
 import type { StoredSpan } from "../../storage/spans/span-store.ts";
@@ -47,17 +49,11 @@ function membersOf(form: NodeForm): readonly string[] {
   return form.startsWith("public") ? members.filter((name) => !privateMembers.has(name)) : members;
 }
 
-/** What the figures of a trace, and what is said of its root, are made of. */
+/** What spans have to be read with for the figures of their trace. */
 export const figureFields = [
-  "timestamp",
-  "unique_id",
-  "environment",
-  "version",
   "start_time",
   "span_unique_id",
   "span_parent_id",
-  "span_name",
-  "organization_key_id",
   "log_type",
   "status",
   "status_code",
@@ -65,12 +61,7 @@ export const figureFields = [
   "total_tokens",
   "prompt_tokens",
   "completion_tokens",
-  "customer_identifier",
-  "thread_identifier",
-  "session_identifier",
-  "trace_group_identifier",
-  "span_workflow_name",
-  "model",
+  ...traceTexts.map(columnOf),
 ] as const satisfies readonly SpanColumn[];
 
 /** What spans have to be read with. */
@@ -100,7 +91,8 @@ export function nodeWriter(form: NodeForm): (span: StoredSpan) => string {
 }
 
 export type TreeWriter = {
-  add(spans: readonly StoredSpan[]): void;
+  /** Gives the place of the span in the tree, which is kept. */
+  add(span: StoredSpan): TreeSpan;
   /** How many were added. */
   size(): number;
   /** The tree as pieces of the JSON text of a list. */
@@ -116,11 +108,11 @@ export function createTreeWriter(form: NodeForm): TreeWriter {
   const places: TreeSpan[] = [];
   const nodes: Buffer[] = [];
   return {
-    add(spans) {
-      for (const span of spans) {
-        places.push(treeSpan(span));
-        nodes.push(Buffer.from(`${write(span)},"children":[`));
-      }
+    add(span) {
+      const place = treeSpan(span);
+      places.push(place);
+      nodes.push(Buffer.from(`${write(span)},"children":[`));
+      return place;
     },
     size: () => places.length,
     finish: () => walk(buildSpanTree(places), nodes),

@@ -1,5 +1,6 @@
 import type { Environment } from "../../domain/principal.ts";
-import { figuresOfTrace, type TraceFigures } from "../../domain/trace-figures.ts";
+import { columnOf, createTraceFigures, type TraceSums } from "../../domain/trace-figures.ts";
+import { traceTexts, type TraceText } from "../../domain/trace.ts";
 import { content, type Reply } from "../../http/reply.ts";
 import { parseTimeNs } from "../../lib/time.ts";
 import { limits } from "../../limits.ts";
@@ -86,19 +87,20 @@ async function readPlace(
   const form: NodeForm = isPublic ? (isSlim ? "public slim" : "public") : isSlim ? "slim" : "full";
   const scope = traceScope(place, organizationId);
   const tree = createTreeWriter(form);
-  const seen: StoredSpan[] = [];
+  const figures = createTraceFigures();
   const query = { scope, traceId, stretch: place.stretch, limit: limits.treeSpans };
   const fields = [...new Set([...nodeFields(form), ...figureFields])];
   for await (const rows of spans.readTraceSpans({ ...query, fields }, signal)) {
-    tree.add(rows);
-    for (const row of rows) seen.push(withoutPayload(row));
+    for (const row of rows) figures.add(tree.add(row), row);
   }
+  const sums = figures.finish();
+  if (sums === undefined) return undefined;
   const isTruncated = place.span_count > limits.treeSpans && tree.size() >= limits.treeSpans;
+  const key = { timestamp: sums.root.timestamp, unique_id: sums.root.unique_id, environment: place.environment };
+  const [root] = await spans.hydrateSpans(scope, [{ ...key, version: "" }], rootColumns, signal);
   const trace = isTruncated
     ? await findTrace(spans, { organizationId, traceId, first: asEnvironment(place.environment) }, signal)
-    : traceOf(traceId, place, seen);
-  if (trace === undefined) return undefined;
-  const [root] = await spans.hydrateSpans(scope, [trace.root], rootFields, signal);
+    : traceOf(traceId, place, sums, root);
   const isHidden = (member: string) => isPublic && privateMembers.has(member);
   const start = writeTrace(trace, root, organizationId, isHidden)
     .value("is_slim", isSlim)
@@ -110,38 +112,30 @@ async function readPlace(
   return content("application/json; charset=utf-8", bytes);
 }
 
-/** What figures need of a span. A copy: the row itself would keep its payload in memory for as long as the trace is read. */
-function withoutPayload(row: StoredSpan): StoredSpan {
-  const kept: Record<string, unknown> = {};
-  for (const field of figureFields) kept[field] = row[field];
-  return kept as StoredSpan;
-}
+const rootColumns = [
+  ...new Set([...rootFields, "span_name", "organization_key_id", ...traceTexts.map(columnOf)] as const),
+];
 
-function traceOf(traceId: string, place: TracePlace, spans: readonly StoredSpan[]): StoredTrace | undefined {
-  const figures = figuresOfTrace(spans.map(figureSpan));
-  if (figures === undefined) return undefined;
-  const { root, ...shown } = figures;
+function traceOf(traceId: string, place: TracePlace, sums: TraceSums, root: StoredSpan | undefined): StoredTrace {
+  const { root: at, texts, ...shown } = sums;
+  const said = traceTexts.map((name) => [name, root?.[columnOf(name)] || texts[name]] as const);
   return {
     ...shown,
+    ...(Object.fromEntries(said) as Record<TraceText, string>),
     trace_unique_id: traceId,
     environment: place.environment,
-    duration: secondsBetween(figures),
-    name: root.span_name ?? "",
-    organization_key_id: root.organization_key_id ?? "",
-    root_span_unique_id: root.span_unique_id,
-    root,
+    duration: secondsBetween(shown),
+    name: root?.span_name ?? "",
+    organization_key_id: root?.organization_key_id ?? "",
+    root_span_unique_id: at.span_unique_id,
+    root: { timestamp: at.timestamp, unique_id: at.unique_id, environment: place.environment, version: "" },
     payload_bytes: place.payload_bytes,
     stretch: place.stretch,
   };
 }
 
-function figureSpan(span: StoredSpan) {
-  const { span_unique_id = "", span_parent_id = "", start_time = span.timestamp } = span;
-  return { ...span, span_unique_id, span_parent_id, start_time };
-}
-
 /** Clocks disagree: a duration is never negative. */
-function secondsBetween({ start_time, end_time }: Pick<TraceFigures<unknown>, "start_time" | "end_time">): number {
+function secondsBetween({ start_time, end_time }: Pick<TraceSums, "start_time" | "end_time">): number {
   const ns = (parseTimeNs(end_time) ?? 0n) - (parseTimeNs(start_time) ?? 0n);
   return Math.max(0, Number(ns) / 1e9);
 }

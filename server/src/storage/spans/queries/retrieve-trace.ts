@@ -97,10 +97,12 @@ async function readSpans(
     },
     signal,
   );
+  // Copies of one object share its shape; members that are added one by one make a hash table of each row.
+  const shape = JSON.parse(JSON.stringify(Object.fromEntries(columns.map((column) => [column, null])))) as ResultRow;
   return rows.map(({ span }) => {
-    const row: ResultRow = {};
+    const row = { ...shape };
     const values = span as unknown[];
-    for (const [index, column] of columns.entries()) row[column] = values[index];
+    for (let index = 0; index < columns.length; index += 1) row[columns[index] as SpanColumn] = values[index];
     return storedSpan(row);
   });
 }
