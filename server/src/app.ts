@@ -100,6 +100,7 @@ async function compose(
   const delivery = await composeDelivery({ ...engine, secretKey });
   const { publishScores: publish } = delivery;
   const evaluation = await composeEvaluation({ ...engine, catalogue, judge: judge.ask, publish });
+  const redis = connectRedis({ config, logger, cleanup });
   const subscribers = [delivery.subscriber, evaluation.subscriber];
   const { writer, intake, deletedTraces } = await composeIngest(
     { registry, cleanup },
@@ -107,7 +108,7 @@ async function compose(
   );
   const { chat, models, providerSettings } = composeGateway(
     { registry, cleanup },
-    { config, stores, secretKey, intake, logger, now },
+    { config, stores, secretKey, intake, redis, logger, now },
   );
   judge.connect(chat);
   const logs = startLogJoining({ config, logger, registry, cleanup }, { spans, catalogue, intake, now });
@@ -140,7 +141,7 @@ async function compose(
     ...evaluation,
     now,
   });
-  const url = await serveHttp({ config, logger, registry, authenticator, endpoints, readiness, cleanup });
+  const url = await serveHttp({ config, redis, logger, registry, authenticator, endpoints, readiness, cleanup });
   return { url, readiness };
 }
 
@@ -203,6 +204,8 @@ function startLogJoining(
 
 type HttpParts = {
   config: Config;
+  /** What nodes share. */
+  redis: Redis | undefined;
   logger: Logger;
   registry: Registry;
   authenticator: ReturnType<typeof createAuthenticator>;
@@ -213,6 +216,7 @@ type HttpParts = {
 
 async function serveHttp({
   config,
+  redis,
   logger,
   registry,
   authenticator,
@@ -221,8 +225,6 @@ async function serveHttp({
   cleanup,
 }: HttpParts): Promise<string> {
   const metrics = createHttpMetrics(registry);
-  const redis = config.cache.kind === "redis" ? connectRedis(config.cache.url.reveal(), logger) : undefined;
-  if (redis) cleanup.push(() => redis.disconnect());
   const rateLimiter = createRateLimiter({
     perMinute: {
       bulk_create: config.bulkCreatePerMinute,
@@ -254,9 +256,16 @@ async function serveHttp({
   return server.listen({ host: config.host, port: config.port });
 }
 
-function connectRedis(url: string, logger: Logger): Redis {
-  const redis = new Redis(url, { maxRetriesPerRequest: 1, enableOfflineQueue: false });
+/** Undefined where each node is on its own. */
+function connectRedis({
+  config,
+  logger,
+  cleanup,
+}: Pick<HttpParts, "config" | "logger" | "cleanup">): Redis | undefined {
+  if (config.cache.kind !== "redis") return undefined;
+  const redis = new Redis(config.cache.url.reveal(), { maxRetriesPerRequest: 1, enableOfflineQueue: false });
   redis.on("error", (error: Error) => logger.warn({ err: error }, "the shared cache does not answer"));
+  cleanup.push(() => redis.disconnect());
   return redis;
 }
 

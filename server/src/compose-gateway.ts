@@ -4,6 +4,9 @@ import { composeRouting, type Routing } from "./compose-routing.ts";
 import type { Config } from "./config.ts";
 import { createChat, type Chat } from "./gateway/chat.ts";
 import { unlimited } from "./gateway/budgets.ts";
+import { createAnswerCache, type AnswerCache } from "./gateway/cache/answer-cache.ts";
+import { createMemoryStore } from "./gateway/cache/memory-store.ts";
+import { createRedisStore, type RedisCommands } from "./gateway/cache/redis-store.ts";
 import { createRecorder } from "./gateway/recorder.ts";
 import type { SpanIntake } from "./ingest/accept.ts";
 import { createPriceBook } from "./ingest/enrich/price.ts";
@@ -12,6 +15,7 @@ import { limits } from "./limits.ts";
 import { createAddressGuard } from "./outgoing/address-guard.ts";
 import { createPools, type Pools } from "./outgoing/pools.ts";
 import type { ControlStores } from "./storage/control/control-stores.ts";
+import { createCacheMetrics } from "./telemetry/cache-metrics.ts";
 import { createGatewayMetrics } from "./telemetry/gateway-metrics.ts";
 
 export type Gateway = Pick<Routing, "models" | "providerSettings"> & {
@@ -25,6 +29,8 @@ export type GatewayParts = {
   stores: Pick<ControlStores, "providerSettings">;
   secretKey: Secret;
   intake: SpanIntake;
+  /** What nodes share. */
+  redis: RedisCommands | undefined;
   logger: Logger;
   now: () => number;
 };
@@ -32,7 +38,7 @@ export type GatewayParts = {
 /** Calls to model providers, and the record of each. */
 export function composeGateway(
   { registry, cleanup }: { registry: Registry; cleanup: Array<() => Promise<void> | void> },
-  { config, stores, secretKey, intake, logger, now }: GatewayParts,
+  { config, stores, secretKey, intake, redis, logger, now }: GatewayParts,
 ): Gateway {
   const metrics = createGatewayMetrics(registry);
   const guard = createAddressGuard({ allowed: config.allowPrivateUpstreams, connectMs: limits.upstreamConnectMs });
@@ -51,9 +57,29 @@ export function composeGateway(
     now,
     router,
     budgets: unlimited,
+    cache: composeCache(registry, { secretKey, redis, now }),
     recorder,
     prices: createPriceBook({ maxModels: limits.pricedModels }),
     metrics,
   });
   return { chat, pools, ...routing };
+}
+
+function composeCache(
+  registry: Registry,
+  { secretKey, redis, now }: Pick<GatewayParts, "secretKey" | "redis" | "now">,
+): AnswerCache {
+  const metrics = createCacheMetrics(registry);
+  if (redis === undefined) {
+    const store = createMemoryStore({ now, onEviction: () => metrics.evictions.inc() });
+    metrics.watchBytes(() => store.size().bytes);
+    return createAnswerCache({ store, secretKey, metrics, now });
+  }
+  metrics.watchBytes(() => 0);
+  const store = createRedisStore({
+    redis,
+    onFailure: () => metrics.failures.inc(),
+    onSkip: () => metrics.skipped.inc({ reason: "busy" }),
+  });
+  return createAnswerCache({ store, secretKey, metrics, now });
 }

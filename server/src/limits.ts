@@ -134,6 +134,19 @@ export const limits = {
   customerSpendReads: 2,
   customerSpendReadsQueued: 256,
 
+  // Response cache
+  /** An answer that is larger is not kept. */
+  cacheEntryBytes: 1 * MiB,
+  cacheMemoryBytes: 64 * MiB,
+  cacheMemoryEntries: 20_000,
+  cacheTtlDefaultMs: 30 * 24 * 60 * 60 * 1_000,
+  cacheTtlMaxMs: 365 * 24 * 60 * 60 * 1_000,
+  /** Credentials of a model whose answers are looked for. */
+  cacheKeysPerCall: 8,
+  cacheReadMs: 100,
+  cacheReadsInFlight: 1_000,
+  cacheWriteBytesInFlight: 64 * MiB,
+
   // Journal and writer
   journalBytes: 2 * GiB,
   journalEntries: 1_000_000,

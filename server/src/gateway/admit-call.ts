@@ -10,18 +10,23 @@ import type { ServiceParams } from "./service-params.ts";
 export async function admitCall(
   budgets: Budgets,
   { organization_id, environment }: SpanOrigin,
-  { customer_identifier, customer_params }: ServiceParams,
+  params: ServiceParams,
   estimateUsd: () => number | null,
 ): Promise<Admission> {
-  const named = customer_identifier ?? customer_params?.["customer_identifier"];
-  const customer = typeof named === "string" && named !== "" ? named : undefined;
+  const customer = customerOf(params);
   return budgets.admit({
     organizationId: organization_id,
     environment,
     customerIdentifier: customer,
-    customerParams: customer_params,
+    customerParams: params.customer_params,
     estimateUsd: customer === undefined ? null : estimateUsd(),
   });
+}
+
+/** Who the call is for. */
+export function customerOf({ customer_identifier, customer_params }: ServiceParams): string | undefined {
+  const named = customer_identifier ?? customer_params?.["customer_identifier"];
+  return typeof named === "string" && named !== "" ? named : undefined;
 }
 
 /** What the caller is told of a call that may not begin; undefined for one that may. */

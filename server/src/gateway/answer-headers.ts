@@ -1,18 +1,20 @@
 import type { OutgoingHttpHeaders } from "node:http";
 import { formatUuid } from "../ingest/identity.ts";
-import type { CallLedger } from "./call-ledger.ts";
+import { isRecorded, type CallLedger } from "./call-ledger.ts";
 
 /** The headers of every answer of the gateway: which span records it, who answered, and what the gateway took of the time. */
 export function answerHeaders(
-  { identity, provider, model, attempts }: CallLedger,
+  ledger: CallLedger,
   { overheadMs, adjusted = [] }: { overheadMs: number; adjusted?: readonly string[] },
 ): OutgoingHttpHeaders {
+  const { identity, provider, model, attempts, isCached } = ledger;
   const headers: OutgoingHttpHeaders = {
-    "x-spanway-log-id": formatUuid(identity),
+    ...(isRecorded(ledger) && { "x-spanway-log-id": formatUuid(identity) }),
     "x-spanway-attempts": attempts,
     "x-spanway-overhead-ms": Math.max(0, overheadMs).toFixed(2),
   };
-  if (attempts > 0) {
+  if (attempts > 0 || isCached) {
+    headers["x-spanway-cache"] = isCached ? "hit" : "miss";
     headers["x-spanway-provider"] = provider;
     headers["x-spanway-model"] = headerText(model);
   }

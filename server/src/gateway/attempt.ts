@@ -3,15 +3,20 @@ import type { Pools } from "../outgoing/pools.ts";
 import { ServiceError } from "../domain/errors.ts";
 import { isObject, parseJson } from "../lib/json.ts";
 import { limits } from "../limits.ts";
-import { createChatDigest, type ChatDigest } from "./chat-digest.ts";
-import { completionChunks } from "./completion-chunks.ts";
+import type { ChatDigest } from "./chat-digest.ts";
 import { Exchange, type ExchangeSink, type UpstreamTimeouts } from "./exchange.ts";
 import { readErrorWithin, readProblem } from "./providers/openai/problem.ts";
 import { openaiCall } from "./providers/openai/request.ts";
 import { BadReply, type CallFacts, type UpstreamCall, type UpstreamProblem } from "./providers/provider.ts";
 import type { ChatAsk } from "./read-chat-request.ts";
 import type { Attempt } from "./routing/plan.ts";
-import { createOpenaiSource, createTranslatedSource, type StreamSink, type StreamSource } from "./stream-source.ts";
+import {
+  createOpenaiSource,
+  createTranslatedSource,
+  streamCompletion,
+  type StreamSink,
+  type StreamSource,
+} from "./stream-source.ts";
 
 /** How one attempt ended. */
 export type AttemptEnd =
@@ -37,7 +42,8 @@ export type AttemptRun = {
   /** Told of the events of a stream; `attach` gives it the exchange to pause when the caller is slow. */
   onEvents(events: Buffer | string, hasContent: boolean): void;
   attach(exchange: Exchange): void;
-  onDigest(digest: ChatDigest): void;
+  /** That of a stream which begins. */
+  newDigest(): ChatDigest;
   onAdjusted(params: readonly string[]): void;
 };
 
@@ -148,9 +154,7 @@ class ReplyReader implements ExchangeSink, StreamSink {
 
   #sourceOptions(): Parameters<typeof createOpenaiSource>[0] {
     const { ask, mapUsage } = this.#run;
-    const digest = createChatDigest();
-    this.#run.onDigest(digest);
-    return { digest, sink: this, wantsUsage: ask.wantsUsage, mapUsage };
+    return { digest: this.#run.newDigest(), sink: this, wantsUsage: ask.wantsUsage, mapUsage };
   }
 
   #readWhole(): void {
@@ -171,9 +175,7 @@ class ReplyReader implements ExchangeSink, StreamSink {
   #replied(bytes: Buffer | undefined, completion: Record<string, unknown>): void {
     if (!this.#run.ask.isStream) return this.#end({ kind: "reply", bytes, completion });
     // A whole completion although a stream was asked for: the caller gets a stream.
-    const source = createOpenaiSource(this.#sourceOptions());
-    for (const chunk of completionChunks(completion)) source.push(sseEvent(JSON.stringify(chunk)));
-    return source.push(sseEvent("[DONE]"));
+    return streamCompletion(completion, this.#sourceOptions());
   }
 
   #problemOf(bytes: Buffer): UpstreamProblem {
@@ -215,8 +217,4 @@ class ReplyReader implements ExchangeSink, StreamSink {
 
 function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;
-}
-
-function sseEvent(data: string): Buffer {
-  return Buffer.from(`data: ${data}\n\n`);
 }

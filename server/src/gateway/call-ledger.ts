@@ -44,6 +44,10 @@ export type CallLedger = {
   isUsageEstimated: boolean;
   warnings: string[];
   limitInfo: Record<string, unknown> | undefined;
+  /** Of the cached answer, whoever is given it; absent where the call did not ask for the cache. */
+  cacheKey: string | undefined;
+  /** The answer came from the cache. */
+  isCached: boolean;
 };
 
 /** That of a call that has just arrived. */
@@ -72,6 +76,8 @@ export function newLedger({ origin, startedAtMs }: Pick<CallLedger, "origin" | "
     isUsageEstimated: false,
     warnings: [],
     limitInfo: undefined,
+    cacheKey: undefined,
+    isCached: false,
   };
 }
 
@@ -95,6 +101,11 @@ export function takeReply(ledger: CallLedger, completion: Record<string, unknown
 export function estimateMissing(ledger: CallLedger, completionChars: number): void {
   ledger.usage = estimateUsage(promptChars(ledger.asked), completionChars);
   ledger.isUsageEstimated = true;
+}
+
+/** Whether the call leaves a span: all do, but for answers from the cache that the caller wants to have left out. */
+export function isRecorded({ isCached, params }: CallLedger): boolean {
+  return !(isCached && params.cache_options?.omit_log === true);
 }
 
 /** In USD, by tokens or by the time of a recording; null where model or usage are unknown. */
@@ -154,6 +165,8 @@ export function spanOfCall(ledger: CallLedger): Record<string, unknown> {
   if (ledger.firstTokenMs !== undefined) span["time_to_first_token"] = ledger.firstTokenMs / 1e3;
   if (ledger.usage !== undefined) span["usage"] = ledger.usage;
   if (ledger.isUsageEstimated) span["usage_is_estimated"] = true;
+  if (ledger.cacheKey !== undefined) span["cache_key"] = ledger.cacheKey;
+  if (ledger.isCached) span["cache_hit"] = true;
   if (ledger.limitInfo !== undefined) span["limit_info"] = ledger.limitInfo;
   if (ledger.warnings.length > 0) span["warnings"] = ledger.warnings;
   for (const name of recordedParams) if (params[name] !== undefined) span[name] = params[name];

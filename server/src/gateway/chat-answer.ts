@@ -73,7 +73,7 @@ export class ChatAnswer {
     return breakdownOf(this.#ledger, {
       costUsd: costOfCall(this.#ledger, this.#prices),
       elapsedMs: this.#call.elapsedMs(),
-      isCached: false,
+      isCached: this.#ledger.isCached,
     });
   }
 

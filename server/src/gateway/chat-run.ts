@@ -3,8 +3,18 @@ import { formatUuid, spanIdentity } from "../ingest/identity.ts";
 import { admitCall, refusalOf } from "./admit-call.ts";
 import { runAttempt, type AttemptEnd, type AttemptRun } from "./attempt.ts";
 import type { Admission } from "./budgets.ts";
-import { costOfCall, estimateMissing, newLedger, spanOfCall, takeDigest, type CallLedger } from "./call-ledger.ts";
+import type { CallCache, RecalledAnswer } from "./cache/answer-cache.ts";
+import {
+  costOfCall,
+  estimateMissing,
+  isRecorded,
+  newLedger,
+  spanOfCall,
+  takeDigest,
+  type CallLedger,
+} from "./call-ledger.ts";
 import { ChatAnswer, tokenBreakdown } from "./chat-answer.ts";
+import { createChatDigest, type ChatDigest } from "./chat-digest.ts";
 import type { ChatCall, ChatDeps } from "./chat.ts";
 import { errorOfProblem, errorOfService, type CallError } from "./client-answer.ts";
 import { runEcho } from "./echo-attempt.ts";
@@ -14,6 +24,7 @@ import { readChatAsk, readMembers, withoutServiceParams, type ChatAsk } from "./
 import type { Attempt, Plan } from "./routing/plan.ts";
 import { builtInProvider } from "./routing/provider-table.ts";
 import { readServiceParams } from "./service-params.ts";
+import { streamCompletion } from "./stream-source.ts";
 import { costOf, detailedUsage, estimateUsage } from "./usage-report.ts";
 
 /** Completion tokens that are reserved for a call that does not bound them. */
@@ -26,6 +37,7 @@ export class ChatRun {
   readonly #ledger: CallLedger;
   readonly #answer: ChatAnswer;
   #admission: Admission | undefined;
+  #cache: CallCache | undefined;
 
   constructor(deps: ChatDeps, call: ChatCall) {
     this.#deps = deps;
@@ -69,6 +81,11 @@ export class ChatRun {
       },
       signal,
     );
+    const recalled = await this.#recall(ask, plan);
+    if (recalled !== undefined) {
+      this.#replay(ask, recalled);
+      return undefined;
+    }
     const refusal = await this.#admit(ask, plan.models[0] ?? ask.model);
     return refusal ?? this.#walk(ask, plan);
   }
@@ -89,7 +106,45 @@ export class ChatRun {
       const { organization_id, environment } = origin;
       ledger.identity = spanIdentity({ organization_id, environment, trace, span });
     }
-    return readChatAsk({ bytes, members, forProvider }, params, headers);
+    // Where the answer may be kept, what is asked is what its key was made of, not bytes that others might read otherwise.
+    const asked = params.cache_enabled === true ? { ...forProvider } : forProvider;
+    return readChatAsk({ bytes, members, forProvider: asked }, params, headers);
+  }
+
+  /** The answer that was given before, where the call may be answered with it. */
+  async #recall(ask: ChatAsk, plan: Plan): Promise<RecalledAnswer | undefined> {
+    const { origin, signal } = this.#call;
+    this.#cache = this.#deps.cache.begin({ origin, ask, operation: "chat" }, plan.first);
+    const recalled = await this.#cache?.find();
+    signal.throwIfAborted();
+    return recalled;
+  }
+
+  /** Costs nothing, and so takes nothing of a budget. */
+  #replay(ask: ChatAsk, { key, completion, body, provider, model, adjusted }: RecalledAnswer): void {
+    const ledger = this.#ledger;
+    Object.assign(ledger, { isCached: true, cacheKey: key, provider, model, limitInfo: { is_allowed: true } });
+    ledger.routedMs = this.#call.elapsedMs();
+    this.#answer.adjusted = adjusted;
+    if (!ask.isStream) return this.#answer.sendReply(ask, { kind: "reply", bytes: body, completion });
+    ledger.firstTokenMs = ledger.routedMs;
+    const { stream } = this.#answer;
+    streamCompletion(completion, {
+      digest: this.#newDigest(),
+      sink: {
+        onEvents: (events, hasContent) => (hasContent ? stream.write(events) : stream.hold(events)),
+        onDone: () => this.#answer.sendEnd(ask),
+        onProblem: () => undefined,
+      },
+      wantsUsage: ask.wantsUsage,
+      mapUsage: mapUsageOf(ask),
+    });
+    return undefined;
+  }
+
+  #newDigest(): ChatDigest {
+    const digest = createChatDigest();
+    return (this.#answer.digest = this.#ledger.isCached ? digest : (this.#cache?.watch(digest) ?? digest));
   }
 
   async #admit(ask: ChatAsk, model: string): Promise<CallError | undefined> {
@@ -124,10 +179,12 @@ export class ChatRun {
       if (end.kind === "reply") {
         plan.report(step.attempt, "success");
         this.#answer.sendReply(ask, end);
+        this.#cache?.keep(step.attempt, end, this.#answer.adjusted);
         return undefined;
       }
       if (end.kind === "streamed") {
         this.#answer.sendEnd(ask);
+        this.#cache?.keep(step.attempt, undefined, this.#answer.adjusted);
         return undefined;
       }
       if (end.kind === "gone") {
@@ -149,6 +206,7 @@ export class ChatRun {
     ledger.attempts += 1;
     ledger.provider = target.provider;
     ledger.model = target.model;
+    ledger.cacheKey = this.#cache?.keyOf(attempt);
     ledger.routedMs ??= this.#call.elapsedMs();
     const { usageRefusals } = this.#deps;
     const isAskedFor = ask.isStream && translator === undefined && quirks.streamUsage === "asked";
@@ -178,9 +236,9 @@ export class ChatRun {
         id: `chatcmpl-${formatUuid(this.#ledger.identity)}`,
         created: Math.floor(startedAtMs / 1000),
       },
-      mapUsage: ask.betas.has(tokenBreakdown) ? detailedUsage : undefined,
+      mapUsage: mapUsageOf(ask),
       attach: (exchange) => void (this.#answer.exchange = exchange),
-      onDigest: (digest) => void (this.#answer.digest = digest),
+      newDigest: () => this.#newDigest(),
       onAdjusted: (params) => void (this.#answer.adjusted = params),
       onEvents: (events, hasContent) => {
         if (!hasContent) return this.#answer.stream.hold(events);
@@ -210,6 +268,7 @@ export class ChatRun {
   #record(): void {
     const ledger = this.#ledger;
     ledger.endedMs = this.#call.elapsedMs();
+    if (!isRecorded(ledger)) return;
     this.#deps.recorder.add({
       body: spanOfCall(ledger),
       origin: ledger.origin,
@@ -219,6 +278,10 @@ export class ChatRun {
     if (this.#admission?.isAllowed !== true) return;
     this.#admission.settle(ledger.usage === undefined ? 0 : costOfCall(ledger, this.#deps.prices));
   }
+}
+
+function mapUsageOf(ask: ChatAsk): AttemptRun["mapUsage"] {
+  return ask.betas.has(tokenBreakdown) ? detailedUsage : undefined;
 }
 
 function outcomeOf(end: AttemptEnd): string {

@@ -7,6 +7,7 @@ import { limits } from "../limits.ts";
 import type { GatewayMetrics } from "../telemetry/gateway-metrics.ts";
 import type { AttemptDeps } from "./attempt.ts";
 import type { Budgets } from "./budgets.ts";
+import type { AnswerCache } from "./cache/answer-cache.ts";
 import { ChatRun } from "./chat-run.ts";
 import type { Recorder } from "./recorder.ts";
 import type { Router } from "./routing/router.ts";
@@ -27,6 +28,7 @@ export type ChatCall = {
 export type ChatDeps = AttemptDeps & {
   router: Router;
   budgets: Budgets;
+  cache: AnswerCache;
   recorder: Recorder;
   prices: PriceBook;
   metrics: GatewayMetrics;

@@ -2,21 +2,12 @@ import { isObject } from "../lib/json.ts";
 
 /** A whole completion as the chunks of a stream: for each choice one with the message and one with its finish; then usage. */
 export function completionChunks(completion: Record<string, unknown>): Array<Record<string, unknown>> {
-  const { id, created, model, usage, system_fingerprint } = completion;
-  const head = {
-    id,
-    object: "chat.completion.chunk",
-    created,
-    model,
-    ...(system_fingerprint !== undefined && { system_fingerprint }),
-  };
-  const choices = Array.isArray(completion["choices"]) ? (completion["choices"] as unknown[]).filter(isObject) : [];
+  const { id, choices: listed, usage, ...rest } = completion;
+  const head = { id, ...rest, object: "chat.completion.chunk" };
+  const choices = Array.isArray(listed) ? (listed as unknown[]).filter(isObject) : [];
   return [
-    ...choices.flatMap(({ index, message, finish_reason, logprobs }) => [
-      {
-        ...head,
-        choices: [{ index, delta: deltaOf(message), finish_reason: null, ...(logprobs !== undefined && { logprobs }) }],
-      },
+    ...choices.flatMap(({ index, message, finish_reason, ...rest }) => [
+      { ...head, choices: [{ index, delta: deltaOf(message), finish_reason: null, ...rest }] },
       { ...head, choices: [{ index, delta: {}, finish_reason }] },
     ]),
     ...(isObject(usage) ? [{ ...head, choices: [], usage }] : []),

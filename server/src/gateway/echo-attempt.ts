@@ -1,4 +1,3 @@
-import { createChatDigest } from "./chat-digest.ts";
 import type { AttemptEnd, AttemptRun } from "./attempt.ts";
 import { echo, echoChunks } from "./providers/echo/echo.ts";
 import { createTranslatedSource, type StreamSink } from "./stream-source.ts";
@@ -12,8 +11,6 @@ export function runEcho(run: AttemptRun): AttemptEnd {
   }
   const chat = { ...ask.body.forProvider, model: facts.model, messages: ask.messages };
   if (!ask.isStream) return { kind: "reply", bytes: undefined, completion: { ...echo(chat, facts) } };
-  const digest = createChatDigest();
-  run.onDigest(digest);
   const sink: StreamSink = {
     onEvents: (events, hasContent) => run.onEvents(events, hasContent),
     onDone: () => undefined,
@@ -21,6 +18,11 @@ export function runEcho(run: AttemptRun): AttemptEnd {
   };
   const step = { chunks: echoChunks(chat, facts), isDone: true };
   const translator = { push: () => step, end: () => step };
-  createTranslatedSource(translator, { digest, sink, wantsUsage: ask.wantsUsage, mapUsage: run.mapUsage }).end();
+  createTranslatedSource(translator, {
+    digest: run.newDigest(),
+    sink,
+    wantsUsage: ask.wantsUsage,
+    mapUsage: run.mapUsage,
+  }).end();
   return { kind: "streamed" };
 }

@@ -2,6 +2,7 @@ import { isObject, parseJson } from "../lib/json.ts";
 import { createSseSplitter, SseBlockTooLong } from "../lib/sse.ts";
 import { limits } from "../limits.ts";
 import { usageOf, type ChatDigest } from "./chat-digest.ts";
+import { completionChunks } from "./completion-chunks.ts";
 import { readErrorWithin } from "./providers/openai/problem.ts";
 import type { ChatStreamTranslator, StreamStep, UpstreamProblem } from "./providers/provider.ts";
 
@@ -107,6 +108,17 @@ export function createOpenaiSource({ digest, sink, wantsUsage, mapUsage }: Sourc
       finish(digest.isFinished() ? undefined : truncated);
     },
   };
+}
+
+/** A whole completion for a caller who asked for a stream. */
+export function streamCompletion(completion: Record<string, unknown>, options: SourceOptions): void {
+  const source = createOpenaiSource(options);
+  for (const chunk of completionChunks(completion)) source.push(sseEvent(JSON.stringify(chunk)));
+  source.push(sseEvent("[DONE]"));
+}
+
+function sseEvent(data: string): Buffer {
+  return Buffer.from(`data: ${data}\n\n`);
 }
 
 function parseChunk(data: string): Record<string, unknown> | undefined {

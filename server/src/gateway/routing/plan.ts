@@ -75,6 +75,8 @@ export type Outcome = "success" | "aborted" | UpstreamProblem;
 export type Plan = {
   /** Every model that may be tried, in order. */
   models: readonly string[];
+  /** The attempts that the first of these models may be asked by: who answered the same before may have been any of them. */
+  first: readonly Attempt[];
   /**
    * The attempt to make now: the first, or the one after the attempt that ended in `problem`. It has waited already, as long as
    * back-off, `Retry-After` and the cool-down of its credential ask. Undefined: give up, and answer `lastProblem()`.

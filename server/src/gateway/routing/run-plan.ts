@@ -23,6 +23,7 @@ export function runPlan(legs: readonly Leg[], policy: RetryPolicy, deps: PlanDep
   const walk = new PlanWalk(order, policy, deps, signal);
   return {
     models: order.map(({ model }) => model),
+    first: order[0]?.attempts ?? [],
     next: (problem) => walk.next(problem),
     lastProblem: () => walk.lastProblem,
     report: (attempt, outcome) => deps.coolDown.report(attempt.credentialId, outcome),

@@ -1,0 +1,134 @@
+import { deriveKey } from "../../auth/secret-key.ts";
+import { isObject, parseJson } from "../../lib/json.ts";
+import type { Secret } from "../../lib/secret.ts";
+import { limits } from "../../limits.ts";
+import type { CacheMetrics } from "../../telemetry/cache-metrics.ts";
+import type { ChatDigest } from "../chat-digest.ts";
+import type { Attempt } from "../routing/plan.ts";
+import { answerKeys, type CacheableCall } from "./answer-key.ts";
+import type { AnswerStore, KeptAnswer } from "./answer-store.ts";
+import { CompletionBuilder } from "./completion-builder.ts";
+
+/** Answers that are given again to the same question, exactly, within one organisation. */
+export type AnswerCache = {
+  /**
+   * Undefined for a call that did not ask for the cache: it is off unless `cache_enabled` says otherwise, be it in a call whose
+   * content is kept out of the record (`disable_log`).
+   * @param attempts those of the model that would be asked first, at most `cacheKeysPerCall` of which are looked for
+   */
+  begin(call: CacheableCall, attempts: readonly Attempt[]): CallCache | undefined;
+};
+
+export type AnswerCacheDeps = {
+  store: AnswerStore;
+  /** The instance's. */
+  secretKey: Secret;
+  metrics: Pick<CacheMetrics, "lookups" | "skipped">;
+  now: () => number;
+};
+
+export function createAnswerCache(deps: AnswerCacheDeps): AnswerCache {
+  const secret = deriveKey(deps.secretKey, "answer keys");
+  return {
+    begin(call, attempts) {
+      const { cache_enabled: isEnabled, cache_ttl: ttlS } = call.ask.params;
+      if (isEnabled !== true || ttlS === 0) return undefined;
+      const ttlMs = ttlS === undefined ? limits.cacheTtlDefaultMs : Math.min(ttlS * 1e3, limits.cacheTtlMaxMs);
+      return new CallCache(deps, { call, attempts, ttlMs, keyOf: answerKeys(secret, call) });
+    },
+  };
+}
+
+/** Finishes after which an answer is not the whole one. */
+const cutShort: ReadonlySet<unknown> = new Set(["length", "content_filter", "error"]);
+
+export type RecalledAnswer = KeptAnswer & { key: string; completion: Record<string, unknown> };
+
+type CallParts = {
+  call: CacheableCall;
+  attempts: readonly Attempt[];
+  ttlMs: number;
+  keyOf: (attempt: Attempt) => string;
+};
+
+/** What one call has to do with the cache: it looks, and keeps what it was answered. */
+export class CallCache {
+  readonly #deps: AnswerCacheDeps;
+  readonly #parts: CallParts;
+  #builder: CompletionBuilder | undefined;
+
+  constructor(deps: AnswerCacheDeps, parts: CallParts) {
+    this.#deps = deps;
+    this.#parts = parts;
+  }
+
+  /** An answer of the model that would be asked first, no older than the call's `cache_ttl`. Never rejects. */
+  async find(): Promise<RecalledAnswer | undefined> {
+    const { attempts, ttlMs, keyOf } = this.#parts;
+    const { store, metrics, now } = this.#deps;
+    // The call may use any of these credentials.
+    const keys = [...new Set(attempts.slice(0, limits.cacheKeysPerCall).map(keyOf))];
+    const found = await store.find(keys, now() - ttlMs);
+    const parsed = found && parseJson(found.answer.body);
+    const completion = parsed?.ok === true && isObject(parsed.value) ? parsed.value : undefined;
+    metrics.lookups.inc({ outcome: completion === undefined ? "miss" : "hit" });
+    return found && completion && { ...found.answer, key: found.key, completion };
+  }
+
+  keyOf(attempt: Attempt): string {
+    return this.#parts.keyOf(attempt);
+  }
+
+  /** Gathers what the digest of a new stream is told. */
+  watch(digest: ChatDigest): ChatDigest {
+    const builder = new CompletionBuilder(limits.cacheEntryBytes);
+    this.#builder = builder;
+    return {
+      ...digest,
+      add(chunk) {
+        builder.add(chunk);
+        return digest.add(chunk);
+      },
+    };
+  }
+
+  /**
+   * Keeps the answer of an attempt, under the key of whoever gave it, if it is a whole one.
+   * @param reply undefined after a stream
+   */
+  keep(
+    { target, ...attempt }: Attempt,
+    reply: { bytes: Buffer | undefined; completion: Record<string, unknown> } | undefined,
+    adjusted: readonly string[],
+  ): void {
+    const { store, metrics, now } = this.#deps;
+    const completion = reply === undefined ? this.#builder?.build() : reply.completion;
+    if (this.#builder?.isTooLarge === true) metrics.skipped.inc({ reason: "too_large" });
+    if (completion === undefined || !this.#isWhole(completion)) return;
+    const body = reply?.bytes ?? Buffer.from(JSON.stringify(completion));
+    if (body.length > limits.cacheEntryBytes) {
+      metrics.skipped.inc({ reason: "too_large" });
+      return;
+    }
+    const { provider, model } = target;
+    store.keep(
+      this.#parts.keyOf({ target, ...attempt }),
+      { body, provider, model, adjusted, keptAtMs: now() },
+      this.#parts.ttlMs,
+    );
+  }
+
+  /** Every choice that was asked for is there, and ended by itself. */
+  #isWhole({ choices }: Record<string, unknown>): boolean {
+    const { n } = this.#parts.call.ask.body.members;
+    if (!Array.isArray(choices) || choices.length < (typeof n === "number" ? n : 1)) return false;
+    return (choices as unknown[]).every(
+      (choice) =>
+        isObject(choice) &&
+        isObject(choice["message"]) &&
+        typeof choice["finish_reason"] === "string" &&
+        choice["finish_reason"] !== "" &&
+        !cutShort.has(choice["finish_reason"]),
+    );
+  }
+}

@@ -1,0 +1,88 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { openaiShaped } from "../providers/quirks.ts";
+import type { Attempt } from "../routing/plan.ts";
+import type { ServiceParams } from "../service-params.ts";
+import { answerKeys, type CacheableCall } from "./answer-key.ts";
+
+const secret = new Uint8Array(32).fill(1);
+const origin = { organization_id: "org", environment: "prod" } as const;
+
+function callOf(members: Record<string, unknown>, params: ServiceParams = {}): CacheableCall {
+  return { origin, operation: "chat", ask: { body: { bytes: Buffer.of(), members, forProvider: members }, params } };
+}
+
+const attempt: Attempt = {
+  model: "gpt-4o",
+  target: { provider: "openai", model: "gpt-4o", baseUrl: "https://a", credential: { apiKey: "k", fields: {} } },
+  translator: undefined,
+  quirks: openaiShaped.openai,
+  credentialId: "c",
+  isCallerHost: false,
+  isOperatorHost: false,
+};
+const at = (target: Partial<Attempt["target"]>): Attempt => ({ ...attempt, target: { ...attempt.target, ...target } });
+const keyOf = (call: CacheableCall, where = attempt): string => answerKeys(secret, call)(where);
+
+const members = { model: "gpt-4o", messages: [{ role: "user", content: "x" }], temperature: 0 };
+const key = keyOf(callOf(members));
+
+describe("The key of an answer", () => {
+  test("does not depend on the order of members", () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (body) => {
+        const reversed = Object.fromEntries(Object.entries(body).reverse());
+        expect(keyOf(callOf(reversed))).toBe(keyOf(callOf(body)));
+      }),
+    );
+  });
+
+  test("depends on every member of the body but the model's name and the delivery", () => {
+    const names = fc.string().filter((name) => !["model", "stream", "stream_options", "__proto__"].includes(name));
+    fc.assert(
+      fc.property(names, fc.jsonValue(), fc.jsonValue(), (name, value, other) => {
+        fc.pre(JSON.stringify(value) !== JSON.stringify(other));
+        const [a, b] = [value, other].map((member) => keyOf(callOf({ ...members, [name]: member })));
+        const isSame = JSON.stringify(value) === JSON.stringify(other);
+        expect(a === b).toBe(isSame);
+        if (!(name in members)) expect(a).not.toBe(key);
+      }),
+    );
+    for (const delivery of [
+      { stream: true },
+      { stream_options: { include_usage: true } },
+      { model: "openai/gpt-4o" },
+    ]) {
+      expect(keyOf(callOf({ ...members, ...delivery }))).toBe(key);
+    }
+  });
+
+  test.each<[string, string]>([
+    ["organisation", keyOf({ ...callOf(members), origin: { ...origin, organization_id: "other" } })],
+    ["environment", keyOf({ ...callOf(members), origin: { ...origin, environment: "test" } })],
+    ["operation", keyOf({ ...callOf(members), operation: "responses" })],
+    ["provider", keyOf(callOf(members), at({ provider: "azure" }))],
+    ["model", keyOf(callOf(members), at({ model: "gpt-4o-mini" }))],
+    ["address", keyOf(callOf(members), at({ baseUrl: "https://b" }))],
+    ["credential", keyOf(callOf(members), at({ credential: { apiKey: "l", fields: {} } }))],
+    ["fields of the credential", keyOf(callOf(members), at({ credential: { apiKey: "k", fields: { region: "eu" } } }))],
+    ["secret of the server", answerKeys(new Uint8Array(32), callOf(members))(attempt)],
+    ["prompt", keyOf(callOf(members, { prompt: { prompt_id: "p" } }))],
+    ["customer, where asked for", keyOf(callOf(members, { cache_options: { cache_by_customer: true } }))],
+    ["model, where not asked for", keyOf(callOf(members, { cache_options: { is_cached_by_model: false } }))],
+  ])("depends on the %s", (_part, other) => {
+    expect(other).not.toBe(key);
+  });
+
+  test("tells a customer from none, and nobody's name from another parameter", () => {
+    const cache_options = { cache_by_customer: true };
+    const keys = [{}, { customer_identifier: "a" }, { customer_identifier: "null" }].map((params) =>
+      keyOf(callOf(members, { cache_options, ...params })),
+    );
+    expect(new Set(keys).size).toBe(3);
+  });
+
+  test("does not show the credential nor what was asked", () => {
+    expect(key).toMatch(/^[\w-]{43}$/);
+  });
+});

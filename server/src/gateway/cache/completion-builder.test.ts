@@ -1,0 +1,140 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { completionChunks } from "../completion-chunks.ts";
+import { CompletionBuilder } from "./completion-builder.ts";
+
+type Row = Record<string, unknown>;
+
+function built(chunks: readonly Row[], maxBytes = 1_000_000): Row | undefined {
+  const builder = new CompletionBuilder(maxBytes);
+  for (const chunk of chunks) builder.add(chunk);
+  return builder.build();
+}
+
+const text = fc.string({ maxLength: 20 });
+const call = fc.record({
+  id: fc.uuid(),
+  type: fc.constant("function"),
+  function: fc.record({ name: fc.stringMatching(/^[a-z]{1,8}$/), arguments: text }),
+});
+const completion = fc
+  .record({
+    contents: fc.array(
+      fc.record({ content: fc.option(text), tool_calls: fc.option(fc.array(call, { minLength: 1 })) }),
+      {
+        minLength: 1,
+        maxLength: 3,
+      },
+    ),
+    usage: fc.option(fc.record({ prompt_tokens: fc.nat(), completion_tokens: fc.nat() })),
+  })
+  .map(({ contents, usage }) => ({
+    id: "chatcmpl-1",
+    created: 1,
+    model: "m",
+    citations: ["https://a"],
+    object: "chat.completion",
+    choices: contents.map(({ content, tool_calls }, index) => ({
+      index,
+      message: { role: "assistant", content, ...(tool_calls && { tool_calls }) },
+      finish_reason: tool_calls ? "tool_calls" : "stop",
+    })),
+    ...(usage && { usage }),
+  }));
+
+describe("The builder of completions", () => {
+  test("gives back what was made a stream of", () => {
+    fc.assert(
+      fc.property(completion, (whole) => {
+        expect(built(completionChunks(whole))).toEqual(whole);
+      }),
+    );
+  });
+
+  test("adds up what comes in pieces, in whatever pieces it comes", () => {
+    fc.assert(
+      fc.property(fc.array(text), fc.array(text), (contents, args) => {
+        const chunks = [
+          ...contents.map((content) => ({ choices: [{ index: 0, delta: { role: "assistant", content } }] })),
+          ...args.map((piece, nth) => ({
+            choices: [
+              {
+                index: 0,
+                delta: {
+                  tool_calls: [{ index: 0, ...(nth === 0 && { id: "c" }), function: { name: "f", arguments: piece } }],
+                },
+              },
+            ],
+          })),
+          { choices: [{ index: 0, delta: {}, finish_reason: "stop" }] },
+        ];
+        const before = JSON.stringify(chunks);
+        const { choices } = built(chunks) as { choices: Array<{ message: Row }> };
+        expect(choices[0]?.message["content"]).toBe(contents.length > 0 ? contents.join("") : null);
+        expect(choices[0]?.message["tool_calls"]).toEqual(
+          args.length > 0
+            ? [{ id: "c", type: "function", function: { name: "f", arguments: args.join("") } }]
+            : undefined,
+        );
+        expect(JSON.stringify(chunks)).toBe(before);
+      }),
+    );
+  });
+
+  test("leaves out padding, and takes what is said once for all chunks once", () => {
+    const head = { id: "a", model: "m", obfuscation: "xyz", citations: ["https://a"], object: "chat.completion.chunk" };
+    const whole = built([
+      { ...head, service_tier: null, choices: [{ index: 1, delta: { content: "b", reasoning_content: "r" } }] },
+      { ...head, service_tier: "default", choices: [{ index: 0, delta: { content: "a" }, finish_reason: "stop" }] },
+      {
+        ...head,
+        choices: [{ index: 1, delta: {}, finish_reason: "length", content_filter_results: { hate: "safe" } }],
+      },
+      { ...head, choices: [{ index: 1, delta: {}, content_filter_results: { hate: "safe" } }] },
+    ]);
+    expect(whole).toEqual({
+      id: "a",
+      model: "m",
+      citations: ["https://a"],
+      service_tier: "default",
+      object: "chat.completion",
+      choices: [
+        { index: 0, message: { role: "assistant", content: "a" }, finish_reason: "stop" },
+        {
+          index: 1,
+          message: { role: "assistant", content: "b", reasoning_content: "r" },
+          finish_reason: "length",
+          content_filter_results: { hate: "safe" },
+        },
+      ],
+    });
+  });
+
+  test("gives up what grows too large, in text, in calls or in choices", () => {
+    const delta = (members: Row, index = 0): Row => ({ choices: [{ index, delta: members }] });
+    const many = Array.from({ length: 100 }, (_, index) => index);
+    expect(
+      built(
+        many.map(() => delta({ content: "x".repeat(20) })),
+        1_000,
+      ),
+    ).toBeUndefined();
+    expect(
+      built(
+        many.map((index) => delta({ tool_calls: [{ index, function: { arguments: "" } }] })),
+        1_000,
+      ),
+    ).toBeUndefined();
+    expect(
+      built(
+        many.map((index) => delta({}, index)),
+        1_000,
+      ),
+    ).toBeUndefined();
+  });
+
+  test("has nothing of a stream that said nothing", () => {
+    expect(built([])).toBeUndefined();
+    expect(built([{ id: "a", choices: [] }])).toBeUndefined();
+  });
+});

@@ -1,0 +1,127 @@
+import { isObject } from "../../lib/json.ts";
+import { usageOf } from "../chat-digest.ts";
+
+/** Members that come in pieces; of any other text the last one stands. */
+const pieces: ReadonlySet<string> = new Set([
+  "content",
+  "refusal",
+  "reasoning_content",
+  "reasoning",
+  "arguments",
+  "data",
+  "transcript",
+]);
+
+/** What a piece costs in memory beside its text. */
+const memberBytes = 32;
+
+type Members = Record<string, unknown>;
+type Choice = { message: Members; finish_reason: string | null; rest: Members };
+
+/**
+ * Adds up the chunks of a stream to the completion that would have come in one piece, with all that is in it: other than the
+ * record it leaves nothing out, and gives up instead.
+ */
+export class CompletionBuilder {
+  readonly #maxBytes: number;
+  readonly #choices = new Map<number, Choice>();
+  #head: Members = {};
+  #usage: Members | undefined;
+  #bytes = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  get isTooLarge(): boolean {
+    return this.#bytes > this.#maxBytes;
+  }
+
+  add(chunk: Members): void {
+    if (this.isTooLarge) return;
+    this.#usage = usageOf(chunk) ?? this.#usage;
+    const { choices, usage: _usage, object: _object, obfuscation: _padding, ...head } = chunk;
+    for (const name of Object.keys(head)) this.#head[name] ??= head[name];
+    if (!Array.isArray(choices)) return;
+    for (const item of choices as unknown[]) if (isObject(item)) this.#addChoice(item);
+    if (!this.isTooLarge) return;
+    this.#choices.clear();
+    this.#head = {};
+  }
+
+  /** Undefined where there is none, or it is too large. */
+  build(): Members | undefined {
+    if (this.isTooLarge || this.#choices.size === 0) return undefined;
+    const choices = [...this.#choices.entries()].sort(([a], [b]) => a - b);
+    return {
+      ...this.#head,
+      object: "chat.completion",
+      choices: choices.map(([index, { message, finish_reason, rest }]) => ({
+        index,
+        message: finished(message),
+        finish_reason,
+        ...rest,
+      })),
+      ...(this.#usage && { usage: this.#usage }),
+    };
+  }
+
+  #addChoice({ index, delta, message, finish_reason, ...rest }: Members): void {
+    const at = typeof index === "number" ? index : 0;
+    let choice = this.#choices.get(at);
+    if (choice === undefined) {
+      this.#bytes += memberBytes;
+      this.#choices.set(at, (choice = { message: {}, finish_reason: null, rest: {} }));
+    }
+    const said = delta ?? message;
+    if (isObject(said)) this.#merge(choice.message, said);
+    if (typeof finish_reason === "string" && finish_reason !== "") choice.finish_reason = finish_reason;
+    this.#merge(choice.rest, rest);
+  }
+
+  #merge(known: Members, more: Members): void {
+    for (const name of Object.keys(more)) {
+      const value = more[name];
+      this.#bytes += memberBytes + (typeof value === "string" ? value.length : 0);
+      known[name] = this.#merged(name, known[name], value);
+    }
+  }
+
+  #merged(name: string, known: unknown, value: unknown): unknown {
+    if (value === null || value === undefined) return known ?? value;
+    if (typeof value === "string") {
+      if (pieces.has(name) && typeof known === "string") return known + value;
+      return value === "" ? (known ?? value) : value;
+    }
+    // Of what is in the chunk nothing is changed: others read it as well.
+    if (Array.isArray(value)) return this.#appended(name, Array.isArray(known) ? (known as unknown[]) : [], value);
+    if (!isObject(value)) return value;
+    const members: Members = isObject(known) ? known : {};
+    this.#merge(members, value);
+    return members;
+  }
+
+  #appended(name: string, known: unknown[], more: unknown[]): unknown[] {
+    for (const [position, item] of more.entries()) {
+      if (!isObject(item)) {
+        this.#bytes += memberBytes + (typeof item === "string" ? item.length : 0);
+        known.push(item);
+        continue;
+      }
+      const index = typeof item["index"] === "number" ? item["index"] : position;
+      let members = name === "tool_calls" ? known.find((call) => isObject(call) && call["index"] === index) : undefined;
+      if (!isObject(members)) known.push((members = name === "tool_calls" ? { index } : {}));
+      if (isObject(members)) this.#merge(members, item);
+    }
+    return known;
+  }
+}
+
+/** A whole message numbers no tool calls, and says whose it is. */
+function finished(message: Members): Members {
+  const { tool_calls: calls } = message;
+  const whole = { role: "assistant", content: null, ...message };
+  if (!Array.isArray(calls)) return whole;
+  const inOrder = (calls as unknown[]).filter(isObject).sort((a, b) => Number(a["index"]) - Number(b["index"]));
+  return { ...whole, tool_calls: inOrder.map(({ index: _index, ...call }) => ({ type: "function", ...call })) };
+}

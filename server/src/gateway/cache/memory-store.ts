@@ -1,0 +1,59 @@
+import { limits } from "../../limits.ts";
+import type { AnswerStore, KeptAnswer } from "./answer-store.ts";
+
+export type MemoryStore = AnswerStore & { size(): { entries: number; bytes: number } };
+
+/** About what an entry holds beside its body. */
+const overheadBytes = 512;
+
+/** Answers in the memory of this process; where there is no room, those go that were not asked for the longest. */
+export function createMemoryStore({ now, onEviction }: { now: () => number; onEviction: () => void }): MemoryStore {
+  const entries = new Map<string, { answer: KeptAnswer; expiresAtMs: number }>();
+  let bytes = 0;
+
+  const drop = (key: string): void => {
+    const entry = entries.get(key);
+    if (entry === undefined) return;
+    entries.delete(key);
+    bytes -= sizeOf(entry.answer);
+  };
+  const live = (key: string): KeptAnswer | undefined => {
+    const entry = entries.get(key);
+    if (entry === undefined) return undefined;
+    if (entry.expiresAtMs > now()) return entry.answer;
+    drop(key);
+    return undefined;
+  };
+
+  return {
+    find: (keys, sinceMs) => {
+      for (const key of keys) {
+        const answer = live(key);
+        const entry = entries.get(key);
+        if (answer === undefined || entry === undefined || answer.keptAtMs < sinceMs) continue;
+        entries.delete(key);
+        entries.set(key, entry);
+        return Promise.resolve({ key, answer });
+      }
+      return Promise.resolve(undefined);
+    },
+    keep(key, { body, ...rest }, ttlMs) {
+      drop(key);
+      // Of its own, as it may be a small piece of a large one.
+      const answer = { ...rest, body: Buffer.allocUnsafeSlow(body.length) };
+      body.copy(answer.body);
+      entries.set(key, { answer, expiresAtMs: now() + ttlMs });
+      bytes += sizeOf(answer);
+      for (const oldest of entries.keys()) {
+        if (entries.size <= limits.cacheMemoryEntries && bytes <= limits.cacheMemoryBytes) return;
+        drop(oldest);
+        onEviction();
+      }
+    },
+    size: () => ({ entries: entries.size, bytes }),
+  };
+}
+
+function sizeOf({ body }: KeptAnswer): number {
+  return body.byteLength + overheadBytes;
+}

@@ -1,0 +1,118 @@
+import { promisify } from "node:util";
+import { constants, gunzip, gzip } from "node:zlib";
+import { isObject } from "../../lib/json.ts";
+import { limits } from "../../limits.ts";
+import type { AnswerStore, FoundAnswer, KeptAnswer } from "./answer-store.ts";
+
+/** What is asked of a connected ioredis client. */
+export type RedisCommands = {
+  mgetBuffer(...keys: string[]): Promise<Array<Buffer | null>>;
+  set(key: string, value: Buffer, expiry: "PX", ms: number): Promise<unknown>;
+};
+
+export type RedisStoreOptions = {
+  redis: RedisCommands;
+  /** Told of each time that Redis did not answer, or not in time, or with what cannot be read. */
+  onFailure: () => void;
+  /** Told of each answer that was not kept because too many are on their way to Redis. */
+  onSkip: () => void;
+};
+
+const prefix = "spanway:answer:1:";
+const compress = promisify(gzip);
+const decompress = promisify(gunzip);
+
+/** Answers that all nodes share. Redis may be slow or away: then there is no answer, and nobody waits long to learn it. */
+export function createRedisStore({ redis, onFailure, onSkip }: RedisStoreOptions): AnswerStore {
+  // Commands to a Redis that hangs stay with the client until the connection breaks: hence bounds.
+  let readsUnderWay = 0;
+  let bytesUnderWay = 0;
+
+  const read = async (keys: readonly string[]): Promise<Array<Buffer | null>> => {
+    readsUnderWay += 1;
+    try {
+      return await redis.mgetBuffer(...keys.map((key) => prefix + key));
+    } finally {
+      readsUnderWay -= 1;
+    }
+  };
+  const write = async (key: string, answer: KeptAnswer, ttlMs: number): Promise<void> => {
+    const { length } = answer.body;
+    bytesUnderWay += length;
+    try {
+      await redis.set(prefix + key, await encode(answer), "PX", Math.max(1, Math.floor(ttlMs)));
+    } finally {
+      bytesUnderWay -= length;
+    }
+  };
+
+  return {
+    async find(keys, sinceMs) {
+      if (readsUnderWay >= limits.cacheReadsInFlight) {
+        onFailure();
+        return undefined;
+      }
+      try {
+        return await firstOf(keys, await inTime(read(keys)), sinceMs);
+      } catch {
+        onFailure();
+        return undefined;
+      }
+    },
+    keep(key, answer, ttlMs) {
+      if (bytesUnderWay + answer.body.length > limits.cacheWriteBytesInFlight) return onSkip();
+      write(key, answer, ttlMs).catch(onFailure);
+      return undefined;
+    },
+  };
+}
+
+async function firstOf(
+  keys: readonly string[],
+  values: ReadonlyArray<Buffer | null>,
+  sinceMs: number,
+): Promise<FoundAnswer | undefined> {
+  for (const [index, key] of keys.entries()) {
+    const value = values[index];
+    if (value === null || value === undefined) continue;
+    const answer = await decode(value);
+    if (answer.keptAtMs >= sinceMs) return { key, answer };
+  }
+  return undefined;
+}
+
+async function inTime<T>(work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error("no answer in time")), limits.cacheReadMs);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const newline = 0x0a;
+
+/** Compressed: a line of JSON that says who answered, then the body. */
+async function encode({ body, ...head }: KeptAnswer): Promise<Buffer> {
+  const line = Buffer.from(`${JSON.stringify(head)}\n`);
+  return compress(Buffer.concat([line, body]), { level: constants.Z_BEST_SPEED });
+}
+
+/** Beyond the body: names of a model and a provider, and of parameters. */
+const headBytes = 64 * 1024;
+
+async function decode(value: Buffer): Promise<KeptAnswer> {
+  const bytes = await decompress(value, { maxOutputLength: limits.cacheEntryBytes + headBytes });
+  const end = bytes.indexOf(newline);
+  const head: unknown = JSON.parse(bytes.toString("utf8", 0, end));
+  if (!isObject(head)) throw new Error("not an answer that was kept");
+  const { provider, model, adjusted, keptAtMs } = head;
+  if (typeof provider !== "string" || typeof model !== "string" || typeof keptAtMs !== "number") {
+    throw new TypeError("not an answer that was kept");
+  }
+  const names = Array.isArray(adjusted) ? (adjusted as unknown[]).filter((name) => typeof name === "string") : [];
+  return { body: bytes.subarray(end + 1), provider, model, adjusted: names, keptAtMs };
+}

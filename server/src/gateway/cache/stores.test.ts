@@ -1,0 +1,160 @@
+import { Redis } from "ioredis";
+import { randomUUID } from "node:crypto";
+import { afterAll, describe, expect, test } from "vitest";
+import { limits } from "../../limits.ts";
+import type { KeptAnswer } from "./answer-store.ts";
+import { createMemoryStore } from "./memory-store.ts";
+import { createRedisStore, type RedisCommands } from "./redis-store.ts";
+
+function answer(body: string, keptAtMs = 0): KeptAnswer {
+  return { body: Buffer.from(body), provider: "openai", model: "gpt-4o", adjusted: ["seed"], keptAtMs };
+}
+
+describe("Answers in memory", () => {
+  const open = (): { store: ReturnType<typeof createMemoryStore>; clock: { ms: number }; evicted: () => number } => {
+    const clock = { ms: 0 };
+    let evictions = 0;
+    const store = createMemoryStore({ now: () => clock.ms, onEviction: () => (evictions += 1) });
+    return { store, clock, evicted: () => evictions };
+  };
+
+  test("live as long as they may, by the millisecond", async () => {
+    const { store, clock } = open();
+    store.keep("a", answer("1"), 1_000);
+    clock.ms = 999;
+    expect(await store.find(["a"], 0)).toEqual({ key: "a", answer: answer("1") });
+    clock.ms = 1_000;
+    expect(await store.find(["a"], 0)).toBeUndefined();
+    expect(store.size()).toEqual({ entries: 0, bytes: 0 });
+  });
+
+  test("are found under the first key that has one young enough", async () => {
+    const { store } = open();
+    store.keep("old", answer("old", 10), 1_000);
+    store.keep("new", answer("new", 20), 1_000);
+    expect((await store.find(["none", "old", "new"], 10))?.key).toBe("old");
+    expect((await store.find(["none", "old", "new"], 11))?.key).toBe("new");
+    expect(await store.find(["old", "new"], 21)).toBeUndefined();
+  });
+
+  test("replace each other under one key", async () => {
+    const { store } = open();
+    store.keep("a", answer("x".repeat(100)), 1_000);
+    const { bytes } = store.size();
+    store.keep("a", answer("y".repeat(100)), 1_000);
+    expect(store.size()).toEqual({ entries: 1, bytes });
+    expect(String((await store.find(["a"], 0))?.answer.body)).toBe("y".repeat(100));
+  });
+
+  test("stay within their bytes: those go that were not asked for the longest", async () => {
+    const { store, evicted } = open();
+    const body = "x".repeat(limits.cacheEntryBytes);
+    const kept = Math.floor(limits.cacheMemoryBytes / limits.cacheEntryBytes) - 1;
+    for (let i = 0; i < kept; i += 1) store.keep(String(i), answer(body), 1_000);
+    expect(evicted()).toBe(0);
+    await store.find(["0"], 0);
+    for (let i = kept; i < kept + 10; i += 1) store.keep(String(i), answer(body), 1_000);
+    expect(store.size().bytes).toBeLessThanOrEqual(limits.cacheMemoryBytes);
+    expect(evicted()).toBe(kept + 10 - store.size().entries);
+    expect(evicted()).toBeGreaterThan(0);
+    expect(await store.find(["1"], 0)).toBeUndefined();
+    expect((await store.find(["0"], 0))?.key).toBe("0");
+  });
+
+  test("stay within their number", () => {
+    const { store, evicted } = open();
+    for (let i = 0; i < limits.cacheMemoryEntries + 5; i += 1) store.keep(String(i), answer(""), 1_000);
+    expect([store.size().entries, evicted()]).toEqual([limits.cacheMemoryEntries, 5]);
+  });
+
+  test("are copies: nobody's larger buffer is held, and nobody changes them", async () => {
+    const { store } = open();
+    const large = Buffer.alloc(64 * 1024, "x");
+    store.keep("a", { ...answer(""), body: large.subarray(0, 3) }, 1_000);
+    large.fill("y");
+    const body = (await store.find(["a"], 0))?.answer.body;
+    expect([String(body), body?.buffer.byteLength]).toEqual(["xxx", 3]);
+  });
+});
+
+describe("Answers in Redis", () => {
+  const url = process.env["SPANWAY_TEST_REDIS_URL"];
+  const skipReason =
+    url === undefined ? " (skipped: SPANWAY_TEST_REDIS_URL is not set, scripts/test-services.sh starts a Redis)" : "";
+  const clients: Redis[] = [];
+  const connect = async (): Promise<Redis> => {
+    const client = new Redis(url ?? "");
+    clients.push(client);
+    await client.ping();
+    return client;
+  };
+  afterAll(() => {
+    for (const client of clients) client.disconnect();
+  });
+  const never = (): void => {
+    throw new Error("not expected");
+  };
+  const eventually = async (found: () => Promise<unknown>): Promise<void> => {
+    await expect.poll(found, { timeout: 2_000, interval: 10 }).toBeDefined();
+  };
+
+  test.skipIf(url === undefined)(`are found by other nodes, compressed, and expire${skipReason}`, async () => {
+    const [one, other] = [await connect(), await connect()].map((redis) =>
+      createRedisStore({ redis, onFailure: never, onSkip: never }),
+    );
+    const key = randomUUID();
+    const text = "Hello. ".repeat(10_000);
+    one!.keep(key, answer(text, 5), 60_000);
+    await eventually(() => other!.find(["none", key], 5));
+    expect(await other!.find(["none", key], 5)).toEqual({ key, answer: answer(text, 5) });
+    expect(await other!.find([key], 6)).toBeUndefined();
+    const [redis] = clients;
+    expect(await redis!.strlen(`spanway:answer:1:${key}`)).toBeLessThan(text.length / 10);
+    expect(await redis!.pttl(`spanway:answer:1:${key}`)).toBeGreaterThan(50_000);
+    one!.keep(key, answer(text, 5), 1);
+    await expect.poll(() => other!.find([key], 5), { timeout: 2_000, interval: 10 }).toBeUndefined();
+  });
+
+  test.skipIf(url === undefined)(`that cannot be read are none${skipReason}`, async () => {
+    const redis = await connect();
+    let failures = 0;
+    const store = createRedisStore({ redis, onFailure: () => (failures += 1), onSkip: never });
+    const key = randomUUID();
+    await redis.set(`spanway:answer:1:${key}`, "not gzip", "PX", 60_000);
+    expect(await store.find([key], 0)).toBeUndefined();
+    expect(failures).toBe(1);
+  });
+
+  test("are none while it is unreachable, which is counted and no error", async () => {
+    const redis = new Redis({ host: "127.0.0.1", port: 1, maxRetriesPerRequest: 1, enableOfflineQueue: false });
+    redis.on("error", () => undefined);
+    let failures = 0;
+    const store = createRedisStore({ redis, onFailure: () => (failures += 1), onSkip: never });
+    store.keep("a", answer("1"), 1_000);
+    expect(await store.find(["a"], 0)).toBeUndefined();
+    await expect.poll(() => failures, { timeout: 2_000, interval: 10 }).toBe(2);
+    redis.disconnect();
+  });
+
+  test("are none while it hangs: nobody waits long, and what waits is bounded", async () => {
+    let asked = 0;
+    let written = 0;
+    const silent: RedisCommands = {
+      mgetBuffer: () => new Promise(() => (asked += 1)),
+      set: () => new Promise(() => (written += 1)),
+    };
+    let failures = 0;
+    let skipped = 0;
+    const store = createRedisStore({ redis: silent, onFailure: () => (failures += 1), onSkip: () => (skipped += 1) });
+    const startedMs = performance.now();
+    const calls = limits.cacheReadsInFlight + 10;
+    const found = await Promise.all(Array.from({ length: calls }, () => store.find(["a"], 0)));
+    expect(performance.now() - startedMs).toBeLessThan(limits.cacheReadMs + 1_000);
+    expect(found.every((answer) => answer === undefined)).toBe(true);
+    expect([asked, failures]).toEqual([limits.cacheReadsInFlight, calls]);
+    const body = "x".repeat(limits.cacheWriteBytesInFlight / 4);
+    for (let i = 0; i < 6; i += 1) store.keep("a", answer(body), 1_000);
+    expect(skipped).toBe(2);
+    await expect.poll(() => written, { timeout: 5_000, interval: 20 }).toBe(4);
+  });
+});
