@@ -3,7 +3,8 @@ import { traceNumbers, traceTexts } from "../../../domain/trace.ts";
 import type { ResultRow, SpanDatabase } from "../drivers/span-database.ts";
 import type { StoredTrace } from "../span-store.ts";
 import { figureAlias, figuresOf, selectFigures } from "./figures.ts";
-import { rollUp } from "./roll-up.ts";
+import { readOnce, type Once } from "./once.ts";
+import type { RollUp } from "./roll-up.ts";
 import { spansOf, type Where } from "./selection.ts";
 import { rootOf, traceFigures } from "./trace-figures.ts";
 
@@ -33,23 +34,25 @@ export async function describeTraces(
   parts: readonly Where[],
   signal?: AbortSignal,
 ): Promise<Map<string, StoredTrace>> {
-  const usage = await rollUp(database, parts, signal);
   const params = Object.assign({}, ...parts.map((part) => part.params));
-  const spans = spansOf(parts);
   const key = (id: string) => `cityHash64(environment, trace_unique_id, ${id})`;
-  const { rows } = await database.query(
-    {
-      name: "describe_traces",
-      // A span that is its own parent has one that is in the trace, and so is a root only where there is no other.
-      sql: `${usage.with} SELECT trace_unique_id, environment, ${[...select, rootOf(rootColumns)].join(", ")}
+  const read = async (once: Once, usage: RollUp) => {
+    const spans = spansOf(parts, once);
+    return await database.query(
+      {
+        name: "describe_traces",
+        // A span that is its own parent has one that is in the trace, and so is a root only where there is no other.
+        sql: `${usage.with} SELECT trace_unique_id, environment, ${[...select, rootOf(rootColumns)].join(", ")}
         FROM (SELECT *, span_parent_id = '' OR ${key("span_parent_id")} NOT IN
           (SELECT ${key("span_unique_id")} FROM ${spans} WHERE span_unique_id != '') AS is_root FROM ${usage.of(spans)}) AS spans
         GROUP BY trace_unique_id, environment`,
-      params,
-      settings: { output_format_json_named_tuples_as_objects: 0 },
-    },
-    signal,
-  );
+        params,
+        settings: { output_format_json_named_tuples_as_objects: 0 },
+      },
+      signal,
+    );
+  };
+  const { rows } = await readOnce(database, { all: parts, summed: parts }, read, signal);
   return new Map(rows.map(storedTrace).map((trace) => [traceKeyText(trace), trace]));
 }
 

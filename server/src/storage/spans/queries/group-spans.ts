@@ -64,7 +64,7 @@ export async function groupSpans(
       },
       signal,
     );
-  const { rows, rowsBeforeLimit } = await readOnce(database, { all, summed: related }, read, signal);
+  const { rows, rowsBeforeLimit } = await readOnce(database, { all: [all], summed: [related] }, read, signal);
   return {
     count: rowsBeforeLimit ?? rows.length,
     rows: rows.map((row) => ({

@@ -26,7 +26,7 @@ async function readPage(
 ): Promise<{ count: number; rows: StoredSpan[]; isWhole: boolean }> {
   const find = async (once: Once): Promise<IdPage> =>
     isSliceable(query) ? await sliceIds(database, query, once, signal) : await scanIds(database, query, once, signal);
-  const page = await readOnce(database, { all: withoutFilter(query) }, find, signal);
+  const page = await readOnce(database, { all: [withoutFilter(query)] }, find, signal);
   const rows = await hydrateSpans(database, query.scope, page.keys, query.fields, signal);
   return { count: page.count, rows, isWhole: rows.length === page.keys.length };
 }

@@ -44,7 +44,7 @@ export async function listThreads(
       },
       signal,
     );
-  const { rows, rowsBeforeLimit } = await readOnce(database, { all, summed: inThreads }, read, signal);
+  const { rows, rowsBeforeLimit } = await readOnce(database, { all: [all], summed: [inThreads] }, read, signal);
   return { count: rowsBeforeLimit ?? rows.length, rows: rows.map(storedThread) };
 }
 

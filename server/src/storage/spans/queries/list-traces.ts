@@ -5,7 +5,8 @@ import type { ListTracesQuery, StoredTrace } from "../span-store.ts";
 import { describeTraces, traceKeyText, type TraceKey } from "./describe-traces.ts";
 import { figureAlias } from "./figures.ts";
 import { conditionParams, groupMatches } from "./group-condition.ts";
-import { rollUp, withoutRollUp } from "./roll-up.ts";
+import { readOnce, type Once } from "./once.ts";
+import type { RollUp } from "./roll-up.ts";
 import { allOf, beyondWindow, scopeWhere, spansOf, stretchWhere, windowWhere, type Where } from "./selection.ts";
 import { traceFigures } from "./trace-figures.ts";
 
@@ -92,7 +93,7 @@ async function tracePage(
 ): Promise<{ count: number; keys: PageKey[] }> {
   const { condition, sort, page, pageSize } = query;
   const figures = [...new Set([sort.field, ...(condition?.figures ?? [])])];
-  const usage = figures.some((name) => usageFigures.has(name)) ? await rollUp(database, parts, signal) : withoutRollUp;
+  const summed = figures.some((name) => usageFigures.has(name)) ? parts : undefined;
   const select = [
     "trace_unique_id",
     "environment",
@@ -102,18 +103,20 @@ async function tracePage(
     ...groupMatches(condition),
   ];
   const direction = sort.descending ? "DESC" : "ASC";
-  const { rows, rowsBeforeLimit } = await database.query(
-    {
-      name: "list_traces",
-      sql: `${usage.with} SELECT ${select.join(", ")} FROM ${usage.of(spansOf(parts))} GROUP BY trace_unique_id, environment
+  const read = async (once: Once, usage: RollUp) =>
+    await database.query(
+      {
+        name: "list_traces",
+        sql: `${usage.with} SELECT ${select.join(", ")} FROM ${usage.of(spansOf(parts, once))} GROUP BY trace_unique_id, environment
         HAVING ${condition?.having.sql ?? "1"}
         ORDER BY ${figureAlias(sort.field)} ${direction}, trace_unique_id ${direction}, environment
         LIMIT ${pageSize} OFFSET ${(page - 1) * pageSize}`,
-      params: Object.assign(conditionParams(condition), ...parts.map(({ params }) => params)),
-      settings: { exact_rows_before_limit: 1 },
-    },
-    signal,
-  );
+        params: Object.assign(conditionParams(condition), ...parts.map(({ params }) => params)),
+        settings: { exact_rows_before_limit: 1 },
+      },
+      signal,
+    );
+  const { rows, rowsBeforeLimit } = await readOnce(database, { all: parts, summed }, read, signal);
   return { count: rowsBeforeLimit ?? rows.length, keys: rows as PageKey[] };
 }
 

@@ -17,18 +17,18 @@ export type Once = "FINAL" | "";
  */
 export async function readOnce<T>(
   database: SpanDatabase,
-  { all, summed }: { all: Where; summed?: Where },
+  { all, summed }: { all: readonly Where[]; summed?: readonly Where[] | undefined },
   read: (once: Once, usage: RollUp) => Promise<T>,
   signal?: AbortSignal,
 ): Promise<T> {
   const { resends } = database;
   const before = resends?.state();
   const looks = [
-    ...(before === undefined ? [] : [`SELECT 'resend' AS look FROM spans WHERE ${all.sql} AND is_resend = 1 LIMIT 1`]),
-    ...(summed === undefined ? [] : [lookForParents([summed])]),
+    ...(before === undefined ? [] : all.map(lookForResends)),
+    ...(summed === undefined ? [] : [lookForParents(summed)]),
   ];
-  const looking = seen(database, looks, paramsOf(summed === undefined ? [all] : [all, summed]), signal);
-  const organization = String(all.params["organization_id"]);
+  const looking = seen(database, looks, paramsOf([...all, ...(summed ?? [])]), signal);
+  const organization = String(all[0]?.params["organization_id"]);
   // Most organisations have neither, hour after hour: what they ask for is read while the look goes on.
   const isLikelyPlain = before !== undefined && resends?.wasPlain(organization) === true;
   const [found, ready] = await Promise.all([looking, isLikelyPlain ? read("", withoutRollUp) : undefined]);
@@ -36,10 +36,12 @@ export async function readOnce<T>(
   const isPlain = () => before !== undefined && !found.has("resend") && resends?.state() === before;
   if (ready !== undefined && found.size === 0 && isPlain()) return ready;
 
-  const usage = (once: Once) => (summed !== undefined && found.has("parent") ? climb([summed], once) : withoutRollUp);
+  const usage = (once: Once) => (summed !== undefined && found.has("parent") ? climb(summed, once) : withoutRollUp);
   const result = isPlain() ? await read("", usage("")) : undefined;
   return result !== undefined && isPlain() ? result : await read("FINAL", usage("FINAL"));
 }
+
+const lookForResends = ({ sql }: Where) => `SELECT 'resend' AS look FROM spans WHERE ${sql} AND is_resend = 1 LIMIT 1`;
 
 async function seen(
   database: SpanDatabase,

@@ -1,5 +1,4 @@
 import { usageLevels } from "../../../domain/trace.ts";
-import type { SpanDatabase } from "../drivers/span-database.ts";
 import type { StatementParams } from "../span-store.ts";
 import type { Once } from "./once.ts";
 import { spansOf, type Where } from "./selection.ts";
@@ -39,12 +38,6 @@ export function lookForParents(parts: readonly Where[]): string {
   const every = spansOf(parts, "");
   return `SELECT 'parent' AS look FROM ${every} WHERE (SELECT count() FROM (SELECT 1 FROM ${every} WHERE ${hasParent} LIMIT 1)) = 1
     AND ${hasUsage} AND cityHash64(span_unique_id) IN (SELECT cityHash64(span_parent_id) FROM ${every} WHERE ${hasParent}) LIMIT 1`;
-}
-
-export async function rollUp(database: SpanDatabase, parts: readonly Where[], signal?: AbortSignal): Promise<RollUp> {
-  const look = { name: "roll_up", sql: lookForParents(parts), params: paramsOf(parts) };
-  const { rows } = await database.query(look, signal);
-  return rows.length === 0 ? withoutRollUp : climb(parts, "FINAL");
 }
 
 /**

@@ -37,6 +37,6 @@ export async function summarizeSpans(
       },
       signal,
     );
-  const { rows } = await readOnce(database, { all, summed: all }, read, signal);
+  const { rows } = await readOnce(database, { all: [all], summed: [all] }, read, signal);
   return figuresOf(rows[0] ?? {}, Object.keys(figures) as (keyof SpanSummary)[]);
 }
