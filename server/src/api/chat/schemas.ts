@@ -31,6 +31,22 @@ export const chatBody = z
     thread_identifier: z.string().optional(),
     metadata: z.looseObject({}).optional().meta({ description: "Kept with the span; no provider gets it." }),
     disable_log: z.boolean().optional().meta({ description: "Metrics alone are kept, nothing that was said." }),
+    cache_enabled: z
+      .boolean()
+      .optional()
+      .meta({ description: "The same question may be answered with the same answer, which is kept for it." }),
+    cache_ttl: z
+      .number()
+      .min(0)
+      .optional()
+      .meta({ description: "Seconds that the answer is kept: 30 days by default." }),
+    cache_options: z
+      .looseObject({
+        cache_by_customer: z.boolean().optional(),
+        is_cached_by_model: z.boolean().optional(),
+        omit_log: z.boolean().optional(),
+      })
+      .optional(),
     request_breakdown: z.boolean().optional(),
     svc_params: z.looseObject({}).optional().meta({ description: "Service parameters." }),
   })

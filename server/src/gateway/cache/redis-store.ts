@@ -1,5 +1,5 @@
 import { promisify } from "node:util";
-import { constants, gunzip, gzip } from "node:zlib";
+import { constants, gunzip, gzip, gzipSync } from "node:zlib";
 import { isObject } from "../../lib/json.ts";
 import { limits } from "../../limits.ts";
 import type { AnswerStore, FoundAnswer, KeptAnswer } from "./answer-store.ts";
@@ -20,6 +20,9 @@ export type RedisStoreOptions = {
 
 const prefix = "spanway:answer:1:";
 const compress = promisify(gzip);
+const fast = { level: constants.Z_BEST_SPEED };
+/** Compressed at once, so that the next question on this connection comes after it. Most answers are small. */
+const smallBytes = 16 * 1024;
 const decompress = promisify(gunzip);
 
 /** Answers that all nodes share. Redis may be slow or away: then there is no answer, and nobody waits long to learn it. */
@@ -40,7 +43,8 @@ export function createRedisStore({ redis, onFailure, onSkip }: RedisStoreOptions
     const { length } = answer.body;
     bytesUnderWay += length;
     try {
-      await redis.set(prefix + key, await encode(answer), "PX", Math.max(1, Math.floor(ttlMs)));
+      const value = length <= smallBytes ? gzipSync(encode(answer), fast) : await compress(encode(answer), fast);
+      await redis.set(prefix + key, value, "PX", Math.max(1, Math.floor(ttlMs)));
     } finally {
       bytesUnderWay -= length;
     }
@@ -95,10 +99,9 @@ async function inTime<T>(work: Promise<T>): Promise<T> {
 
 const newline = 0x0a;
 
-/** Compressed: a line of JSON that says who answered, then the body. */
-async function encode({ body, ...head }: KeptAnswer): Promise<Buffer> {
-  const line = Buffer.from(`${JSON.stringify(head)}\n`);
-  return compress(Buffer.concat([line, body]), { level: constants.Z_BEST_SPEED });
+/** A line of JSON that says who answered, then the body. */
+function encode({ body, ...head }: KeptAnswer): Buffer {
+  return Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), body]);
 }
 
 /** Beyond the body: names of a model and a provider, and of parameters. */
