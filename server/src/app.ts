@@ -106,11 +106,8 @@ async function compose(
     { registry, cleanup },
     { journal, spans, store: migration.store, deletions: stores.traceDeletions, subscribers, logger, now },
   );
-  const { chat, models, providerSettings } = composeGateway(
-    { registry, cleanup },
-    { config, stores, secretKey, intake, redis, logger, now },
-  );
-  judge.connect(chat);
+  const gateway = composeGateway({ registry, cleanup }, { config, stores, secretKey, intake, redis, logger, now });
+  judge.connect(gateway.chat);
   const logs = startLogJoining({ config, logger, registry, cleanup }, { spans, catalogue, intake, now });
   startRetention({ config, logger, cleanup }, { organizations: stores.organizations, spans, now });
 
@@ -124,9 +121,7 @@ async function compose(
   const authenticator = createAuthenticator({ ...stores, tokens, nowMs: now });
   const endpoints = apiEndpoints({
     intake,
-    chat,
-    models,
-    providerSettings,
+    ...gateway,
     logs,
     spans,
     traceDeletions,

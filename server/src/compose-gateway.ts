@@ -7,6 +7,8 @@ import { unlimited } from "./gateway/budgets.ts";
 import { createAnswerCache, type AnswerCache } from "./gateway/cache/answer-cache.ts";
 import { createMemoryStore } from "./gateway/cache/memory-store.ts";
 import { createRedisStore, type RedisCommands } from "./gateway/cache/redis-store.ts";
+import { createRelay, type Relay, type RelayOperation } from "./gateway/relay/relay.ts";
+import { createTranscription } from "./gateway/transcription/transcription.ts";
 import { createRecorder } from "./gateway/recorder.ts";
 import type { SpanIntake } from "./ingest/accept.ts";
 import { createPriceBook } from "./ingest/enrich/price.ts";
@@ -20,6 +22,8 @@ import { createGatewayMetrics } from "./telemetry/gateway-metrics.ts";
 
 export type Gateway = Pick<Routing, "models" | "providerSettings"> & {
   chat: Chat;
+  relay: Relay;
+  transcription: RelayOperation;
   /** Connections to other servers, for whoever else makes some. */
   pools: Pools;
 };
@@ -47,7 +51,8 @@ export function composeGateway(
   const recorder = createRecorder({ intake, metrics, logger });
   cleanup.push(() => recorder.stop(limits.shutdownGraceMs));
   const { router, ...routing } = composeRouting({ config, stores, secretKey, metrics, now });
-  const chat = createChat({
+  const prices = createPriceBook({ maxModels: limits.pricedModels });
+  const deps = {
     pools,
     timeouts: {
       firstByteMs: config.upstreamFirstByteMs,
@@ -59,10 +64,11 @@ export function composeGateway(
     budgets: unlimited,
     cache: composeCache(registry, { secretKey, redis, now }),
     recorder,
-    prices: createPriceBook({ maxModels: limits.pricedModels }),
+    prices,
     metrics,
-  });
-  return { chat, pools, ...routing };
+  };
+  const relay = createRelay(deps);
+  return { chat: createChat(deps), relay, transcription: createTranscription({ prices }), pools, ...routing };
 }
 
 function composeCache(

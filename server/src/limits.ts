@@ -180,6 +180,12 @@ export const limits = {
   upstreamMessageChars: 4096,
   /** Body of one call. */
   gatewayBodyBytes: 32 * MiB,
+  /** A recording to transcribe, as OpenAI bounds it. */
+  audioFileBytes: 25 * MiB,
+  /** The form that holds it. */
+  audioFormBytes: 26 * MiB,
+  formFields: 256,
+  formFieldBytes: 1 * MiB,
   /** A whole answer of an upstream. */
   upstreamReplyBytes: 64 * MiB,
   /** Bytes of a stream that may come before its first content, until it is sent on all the same. */

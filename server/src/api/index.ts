@@ -9,6 +9,7 @@ import type { WebhookDirectory } from "../delivery/webhook-directory.ts";
 import type { WebhookSecrets } from "../delivery/webhook-secrets.ts";
 import type { Evaluation } from "../evaluation/evaluation.ts";
 import type { Chat } from "../gateway/chat.ts";
+import type { Relay, RelayOperation } from "../gateway/relay/relay.ts";
 import type { ProviderSettings } from "../gateway/credentials/provider-settings.ts";
 import type { ModelLister } from "../gateway/models/list-reachable.ts";
 import type { AnyEndpoint } from "../http/endpoint.ts";
@@ -44,6 +45,7 @@ import { listEvaluators } from "./evaluators/list-evaluators.ts";
 import { retrieveEvaluator } from "./evaluators/retrieve-evaluator.ts";
 import { runEvaluator } from "./evaluators/run-evaluator.ts";
 import { replaceEvaluator, updateEvaluator } from "./evaluators/update-evaluator.ts";
+import { createTranscription } from "./audio/create-transcription.ts";
 import { createChatCompletion } from "./chat/create-chat-completion.ts";
 import { ingestSpans } from "./ingest/ingest-spans.ts";
 import { listModels } from "./models/list-models.ts";
@@ -91,6 +93,8 @@ import { replaceWebhook, updateWebhook } from "./webhooks/update-webhook.ts";
 export type ApiDeps = SpanReadDeps & {
   intake: SpanIntake;
   chat: Chat;
+  relay: Relay;
+  transcription: RelayOperation;
   models: ModelLister;
   providerSettings: ProviderSettings;
   logs: LogJoiner;
@@ -121,6 +125,7 @@ export function apiEndpoints(deps: ApiDeps): AnyEndpoint[] {
     retrieveSpan(deps),
     ingestSpans(deps),
     createChatCompletion(deps),
+    createTranscription(deps),
     listModels(deps),
     listPublicModels(deps),
     retrieveModel(deps),

@@ -1,5 +1,5 @@
 import type { PriceBook } from "../ingest/enrich/price.ts";
-import { newIdentity } from "../ingest/identity.ts";
+import { newIdentity, spanIdentity } from "../ingest/identity.ts";
 import type { SpanOrigin } from "../ingest/normalize.ts";
 import { isObject } from "../lib/json.ts";
 import { usageOf, type ChatDigest } from "./chat-digest.ts";
@@ -79,6 +79,16 @@ export function newLedger({ origin, startedAtMs }: Pick<CallLedger, "origin" | "
     cacheKey: undefined,
     isCached: false,
   };
+}
+
+/** Takes over the service parameters: from here on it is known whether content may be kept, and who the span is. */
+export function takeParams(ledger: CallLedger, params: ServiceParams): void {
+  ledger.params = params;
+  ledger.isUnread = false;
+  const { trace_unique_id: trace, span_unique_id: span } = params;
+  if (trace === undefined || span === undefined) return;
+  const { organization_id, environment } = ledger.origin;
+  ledger.identity = spanIdentity({ organization_id, environment, trace, span });
 }
 
 /** Takes over what a stream said, so far. */

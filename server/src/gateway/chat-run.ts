@@ -1,5 +1,5 @@
 import { ServiceError } from "../domain/errors.ts";
-import { formatUuid, spanIdentity } from "../ingest/identity.ts";
+import { formatUuid } from "../ingest/identity.ts";
 import { admitCall, refusalOf } from "./admit-call.ts";
 import { runAttempt, type AttemptEnd, type AttemptRun } from "./attempt.ts";
 import type { Admission } from "./budgets.ts";
@@ -11,6 +11,7 @@ import {
   newLedger,
   spanOfCall,
   takeDigest,
+  takeParams,
   type CallLedger,
 } from "./call-ledger.ts";
 import { ChatAnswer, tokenBreakdown } from "./chat-answer.ts";
@@ -91,7 +92,7 @@ export class ChatRun {
   }
 
   #read(): ChatAsk {
-    const { bytes, headers, origin } = this.#call;
+    const { bytes, headers } = this.#call;
     const ledger = this.#ledger;
     const members = readMembers(bytes);
     const forProvider = withoutServiceParams(members);
@@ -99,13 +100,7 @@ export class ChatRun {
     ledger.stream = members["stream"] === true;
     if (typeof members["model"] === "string") ledger.model = members["model"];
     const params = readServiceParams(members, headers);
-    ledger.params = params;
-    ledger.isUnread = false;
-    const { trace_unique_id: trace, span_unique_id: span } = params;
-    if (trace !== undefined && span !== undefined) {
-      const { organization_id, environment } = origin;
-      ledger.identity = spanIdentity({ organization_id, environment, trace, span });
-    }
+    takeParams(ledger, params);
     // Where the answer may be kept, what is asked is what its key was made of, not bytes that others might read otherwise.
     const asked = params.cache_enabled === true ? { ...forProvider } : forProvider;
     return readChatAsk({ bytes, members, forProvider: asked }, params, headers);

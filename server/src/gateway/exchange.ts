@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { Readable } from "node:stream";
 import * as zlib from "node:zlib";
 import type { Dispatcher } from "undici";
 import { AddressRefused } from "../outgoing/address-guard.ts";
@@ -14,6 +15,9 @@ export type UpstreamTimeouts = {
   /** Altogether, over all attempts of a call. */
   totalMs: number;
 };
+
+/** A call whose body may be a list of pieces, so that it can be sent again without being copied. */
+export type OutgoingCall = Omit<UpstreamCall, "body"> & { body: Buffer | readonly Buffer[] };
 
 /** Told of one exchange: a head, data, then either an end or a failure; nothing more after `abort`. */
 export type ExchangeSink = {
@@ -43,8 +47,8 @@ export class Exchange implements ExchangeHandler {
     this.#timeouts = timeouts;
   }
 
-  /** @param call its url is absolute. */
-  start(pools: Pools, call: UpstreamCall, trust: HostTrust): void {
+  /** @param call its url is absolute; its body may be in pieces whose `content-length` a header states. */
+  start(pools: Pools, call: OutgoingCall, trust: HostTrust): void {
     const { firstByteMs, totalMs } = this.#timeouts;
     this.#quiet = setTimeout(() => this.#late(`did not answer within ${firstByteMs} ms`), firstByteMs);
     this.#total = setTimeout(() => this.#late("took longer than a call may"), totalMs);
@@ -53,7 +57,8 @@ export class Exchange implements ExchangeHandler {
       this.#fail({ kind: "fault", status: 0, message: "The provider's address is not a plain http(s) URL." });
       return;
     }
-    const { method, headers, body } = call;
+    const { method, headers } = call;
+    const body = Buffer.isBuffer(call.body) ? call.body : Readable.from(call.body);
     try {
       pools.dispatch(url.origin, trust, { method, path: url.pathname + url.search, headers, body }, this);
     } catch (error) {

@@ -71,9 +71,13 @@ export function readChatAsk(body: CallerBody, params: ServiceParams, headers: In
     isStream: stream === true,
     wantsUsage: isObject(options) && options["include_usage"] === true,
     echoes: echo === true,
-    betas: betasOf(headers),
-    routeProvider: firstHeader(headers, routeProviderHeaders),
+    ...readRouteHeaders(headers),
   };
+}
+
+/** What the headers of a call say of its route. */
+export function readRouteHeaders(headers: IncomingHttpHeaders): Pick<ChatAsk, "betas" | "routeProvider"> {
+  return { betas: betasOf(headers), routeProvider: firstHeader(headers, routeProviderHeaders) };
 }
 
 /** The same object where it holds none. */

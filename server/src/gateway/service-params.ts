@@ -109,6 +109,18 @@ export function isServiceParam(member: string): boolean {
 }
 
 /**
+ * A member's value from the text of a form's field: as it is where the parameter may be text, else what the text is as JSON.
+ * Members that are none of ours stay text.
+ */
+export function memberOfText(member: string, text: string): unknown {
+  const known = readerOf.get(member);
+  const isText = known === undefined ? !nestedFields.has(member) : !(known.read(text) instanceof Problem);
+  if (isText) return text;
+  const parsed = parseJson(Buffer.from(/^(?:true|false)$/i.test(text) ? text.toLowerCase() : text));
+  return parsed.ok ? parsed.value : text;
+}
+
+/**
  * The service parameters of a request from the three places, parameter by parameter: members of the body, then
  * `svc_params` and its legacy names, then the header and its legacy names. `null` counts as absent.
  *

@@ -24,6 +24,8 @@ type JsonBody<S extends z.ZodType = z.ZodType> = {
 type RawBody = {
   kind: "raw";
   maxBytes: number;
+  /** What the sender of a body beyond `maxBytes` is told; by default that bound. */
+  tooLarge?: string;
   documents?: z.ZodType;
   /** Media types for the API reference. Default `application/json`. */
   mediaTypes?: readonly string[];

@@ -102,7 +102,8 @@ async function bodyOf(
   context: RequestContext,
 ): Promise<unknown> {
   const maxBytes = spec.kind === "raw" ? spec.maxBytes : limits.controlBodyBytes;
-  const bytes = await readBounded(kernel, endpoint.path, context, maxBytes);
+  const told = spec.kind === "raw" ? spec.tooLarge : undefined;
+  const bytes = await readBounded(kernel, endpoint.path, context, maxBytes, told);
   if (spec.kind === "raw") return { bytes, contentType: context.contentType };
   return validate(spec.schema, parseJson(bytes, context.contentType), spec.invalidBody);
 }
@@ -112,6 +113,7 @@ async function readBounded(
   pattern: string,
   context: RequestContext,
   maxBytes: number,
+  tooLarge?: string,
 ): Promise<Buffer> {
   const take = (bytes: number): boolean => {
     const fits = kernel.bodyBudget.take(bytes);
@@ -134,6 +136,7 @@ async function readBounded(
   } catch (error) {
     if (error instanceof ServiceError && (error.code === "payload_too_large" || error.code === "unavailable")) {
       kernel.metrics.bodyRefusals.inc({ code: error.code });
+      if (error.code === "payload_too_large" && tooLarge !== undefined) throw new ServiceError(error.code, tooLarge);
     }
     throw error;
   }

@@ -9,6 +9,8 @@ export type SeenRequest = {
   /** Lower-case names. */
   headers: Record<string, string>;
   body: string;
+  /** The body as it came. */
+  bytes: Buffer;
   /** Milliseconds since the epoch at which the connection was closed by the other side; undefined while it is open. */
   closedAtMs: () => number | undefined;
 };
@@ -137,8 +139,12 @@ function readRequest(bytes: Buffer): ReadRequest {
   );
   const bodyEnd = headEnd + 4 + Number(headers["content-length"] ?? 0);
   if (bytes.length < bodyEnd) return { request: undefined, rest: bytes, wanted: bodyEnd };
-  const body = bytes.toString("utf8", headEnd + 4, bodyEnd);
-  return { request: { method, path, headers, body }, rest: bytes.subarray(bodyEnd), wanted: 0 };
+  const sent = bytes.subarray(headEnd + 4, bodyEnd);
+  return {
+    request: { method, path, headers, body: sent.toString("utf8"), bytes: sent },
+    rest: bytes.subarray(bodyEnd),
+    wanted: 0,
+  };
 }
 
 /** The head of an answer whose end is the end of the connection. */

@@ -1,0 +1,75 @@
+import { z } from "zod";
+import type { Relay, RelayOperation } from "../../gateway/relay/relay.ts";
+import { fileTooLarge } from "../../gateway/transcription/read-form.ts";
+import { endpoint } from "../../http/endpoint.ts";
+import { limits } from "../../limits.ts";
+import { originOf } from "../request-logs/read-span-bodies.ts";
+
+const transcriptionForm = z
+  .looseObject({
+    file: z.string().meta({ description: "flac, mp3, mp4, mpeg, mpga, m4a, ogg, wav or webm.", format: "binary" }),
+    model: z.string().meta({ example: "whisper-1" }),
+    language: z.string().optional().meta({ description: "ISO 639-1." }),
+    prompt: z.string().optional(),
+    response_format: z.enum(["json", "text", "srt", "verbose_json", "vtt"]).default("json").optional(),
+    temperature: z.number().min(0).max(1).optional(),
+    timestamp_granularities: z
+      .array(z.enum(["word", "segment"]))
+      .optional()
+      .meta({ description: "Requires `response_format` to be `verbose_json`." }),
+    customer_credentials: z.looseObject({}).optional(),
+    disable_log: z.boolean().optional().meta({ description: "Metrics alone are kept, nothing that was said." }),
+    metadata: z.looseObject({}).optional().meta({ description: "As JSON, or as `metadata[key]`." }),
+    customer_identifier: z.string().optional(),
+    customer_email: z.string().optional(),
+    thread_identifier: z.string().optional(),
+    request_breakdown: z.boolean().optional(),
+  })
+  .meta({ id: "TranscriptionForm" });
+
+const transcription = z
+  .looseObject({ text: z.string(), request_breakdown: z.looseObject({}).optional() })
+  .meta({ id: "Transcription" });
+
+export const createTranscription = (deps: { relay: Relay; transcription: RelayOperation }) =>
+  endpoint({
+    id: "create_transcription",
+    method: "POST",
+    path: "/api/audio/transcription",
+    aliases: [
+      "/api/audio/transcriptions",
+      "/v1/audio/transcriptions",
+      "/audio/transcriptions",
+      "/api/v1/audio/transcriptions",
+    ],
+    summary: "Transcribe a recording",
+    description:
+      "Sends a recording to the provider of its model, and records the call as a span without the recording. The answer is " +
+      "the provider's, byte for byte: JSON, or text for `text`, `srt` and `vtt`. A breakdown of the request that was asked " +
+      "for stands in the JSON, beside text in the header `x-spanway-request-breakdown`.",
+    tags: ["Gateway"],
+    auth: "key",
+    permission: "spans:write",
+    dialect: "openai",
+    body: {
+      kind: "raw",
+      maxBytes: limits.audioFormBytes,
+      tooLarge: fileTooLarge,
+      documents: transcriptionForm,
+      mediaTypes: ["multipart/form-data"],
+    },
+    success: { status: 200, schema: transcription, description: "The transcription." },
+    errors: ["invalid_request", "payload_too_large", "upstream_failed", "rate_limited", "unavailable"],
+    async handler(context) {
+      await deps.relay.answer(deps.transcription, {
+        origin: originOf(context.principal, "gateway"),
+        bytes: context.body.bytes,
+        headers: context.headers,
+        signal: context.signal,
+        startedAtMs: context.startedAtMs,
+        elapsedMs: () => context.elapsedMs(),
+        response: context.hijack(),
+      });
+      return {} as never;
+    },
+  });

@@ -1,0 +1,161 @@
+import { ServiceError } from "../../domain/errors.ts";
+import { admitCall, refusalOf } from "../admit-call.ts";
+import { answerHeaders } from "../answer-headers.ts";
+import { breakdownOf } from "../breakdown.ts";
+import type { Admission } from "../budgets.ts";
+import { costOfCall, newLedger, spanOfCall, type CallLedger } from "../call-ledger.ts";
+import type { ChatCall } from "../chat.ts";
+import { answerError, answerWhole, errorOfProblem, errorOfService, type CallError } from "../client-answer.ts";
+import { BadReply, type UpstreamProblem } from "../providers/provider.ts";
+import type { Attempt, Plan } from "../routing/plan.ts";
+import { builtInProvider } from "../routing/provider-table.ts";
+import type { RelayAsk, RelayDeps, RelayOperation } from "./relay.ts";
+import { exchangeWhole, type WholeEnd, type WholeReply } from "./whole-exchange.ts";
+
+/** One call from its first byte to its span. */
+export class RelayRun {
+  readonly #deps: RelayDeps;
+  readonly #operation: RelayOperation;
+  readonly #call: ChatCall;
+  readonly #ledger: CallLedger;
+  #admission: Admission | undefined;
+  /** Time spent on upstreams so far, in milliseconds; the rest is ours. */
+  #upstreamMs = 0;
+
+  constructor(deps: RelayDeps, operation: RelayOperation, call: ChatCall) {
+    this.#deps = deps;
+    this.#operation = operation;
+    this.#call = call;
+    this.#ledger = { ...newLedger(call), logType: operation.logType };
+  }
+
+  /** Never rejects but for faults of ours, which are recorded as well. */
+  async run(): Promise<void> {
+    const ledger = this.#ledger;
+    try {
+      const error = await this.#proceed();
+      if (error !== undefined) this.#refuse(error);
+    } catch (error) {
+      if (this.#call.signal.aborted) this.#markGone();
+      else if (error instanceof ServiceError) this.#refuse(errorOfService(error));
+      else {
+        ledger.statusCode = 500;
+        ledger.errorMessage = "Something went wrong in the gateway.";
+        throw error;
+      }
+    } finally {
+      this.#record();
+    }
+  }
+
+  /** The error to answer with. */
+  async #proceed(): Promise<CallError | undefined> {
+    const { origin, signal } = this.#call;
+    const ledger = this.#ledger;
+    const ask = await this.#operation.read(this.#call, ledger);
+    ledger.asked = ask.asked;
+    const plan = await this.#deps.router.plan(
+      {
+        organizationId: origin.organization_id,
+        environment: origin.environment,
+        model: ask.model,
+        params: ask.params,
+        routeProvider: ask.routeProvider,
+        betas: ask.betas,
+        operation: this.#operation.operation,
+      },
+      signal,
+    );
+    const estimate = (): number | null => ask.estimateUsd(plan.models[0] ?? ask.model);
+    this.#admission = await admitCall(this.#deps.budgets, origin, ask.params, estimate);
+    ledger.limitInfo = this.#admission.limitInfo;
+    return refusalOf(this.#admission) ?? this.#walk(ask, plan);
+  }
+
+  /** Goes through the plan until an upstream answers. */
+  async #walk(ask: RelayAsk, plan: Plan): Promise<CallError | undefined> {
+    let problem: UpstreamProblem | undefined;
+    for (;;) {
+      const step = await plan.next(problem);
+      if (step === undefined) return errorOfProblem(plan.lastProblem());
+      this.#upstreamMs += step.waitedMs;
+      const end = await this.#attempt(ask, step.attempt);
+      if (end.kind === "gone") {
+        this.#deps.metrics.attempts.inc({ outcome: "gone" });
+        plan.report(step.attempt, "aborted");
+        this.#markGone();
+        return undefined;
+      }
+      problem = end.kind === "problem" ? end.problem : this.#read(ask, end.reply);
+      this.#deps.metrics.attempts.inc({ outcome: problem?.kind ?? "success" });
+      if (end.kind !== "reply" || problem !== undefined) continue;
+      plan.report(step.attempt, "success");
+      this.#answer(ask, end.reply);
+      return undefined;
+    }
+  }
+
+  async #attempt(ask: RelayAsk, attempt: Attempt): Promise<WholeEnd> {
+    const ledger = this.#ledger;
+    ledger.attempts += 1;
+    ledger.provider = attempt.target.provider;
+    ledger.model = attempt.target.model;
+    ledger.routedMs ??= this.#call.elapsedMs();
+    if (attempt.target.provider === builtInProvider) {
+      return { kind: "problem", problem: { kind: "request", status: 400, message: "This model answers chats alone." } };
+    }
+    const beganMs = this.#call.elapsedMs();
+    const { isOperatorHost } = attempt;
+    const end = await exchangeWhole(this.#deps, ask.call(attempt), { isOperatorHost, signal: this.#call.signal });
+    this.#upstreamMs += this.#call.elapsedMs() - beganMs;
+    return end;
+  }
+
+  #read(ask: RelayAsk, reply: WholeReply): UpstreamProblem | undefined {
+    try {
+      return ask.read(reply, this.#ledger);
+    } catch (error) {
+      if (!(error instanceof BadReply)) throw error;
+      return { kind: "fault", status: 200, message: error.message, code: "bad_reply" };
+    }
+  }
+
+  #answer(ask: RelayAsk, reply: WholeReply): void {
+    const { body, headers } = ask.answer(reply, ask.params.request_breakdown === true ? this.#breakdown() : undefined);
+    answerWhole(this.#call.response, 200, body, { ...this.#headers(), ...headers });
+  }
+
+  #breakdown(): Record<string, unknown> {
+    const costUsd = costOfCall(this.#ledger, this.#deps.prices);
+    return breakdownOf(this.#ledger, { costUsd, elapsedMs: this.#call.elapsedMs(), isCached: false });
+  }
+
+  #refuse(error: CallError): void {
+    this.#ledger.statusCode = error.status;
+    this.#ledger.errorMessage = error.message;
+    if (!this.#call.signal.aborted) answerError(this.#call.response, error, this.#headers());
+  }
+
+  #headers(): ReturnType<typeof answerHeaders> {
+    return answerHeaders(this.#ledger, { overheadMs: this.#call.elapsedMs() - this.#upstreamMs });
+  }
+
+  #markGone(): void {
+    this.#ledger.statusCode = 499;
+    this.#ledger.errorMessage = "The client closed the connection.";
+  }
+
+  #record(): void {
+    const ledger = this.#ledger;
+    ledger.endedMs = this.#call.elapsedMs();
+    // What an upstream had begun is paid for, also when the caller did not wait for it.
+    const isPaid = ledger.statusCode === 200 || (ledger.statusCode === 499 && ledger.attempts > 0);
+    const costUsd = isPaid ? costOfCall(ledger, this.#deps.prices) : 0;
+    const body = spanOfCall(ledger);
+    // Of tokens the intake makes the cost; the time of a recording it does not know.
+    if (isPaid && ledger.usage === undefined && costUsd !== null) body["cost"] = costUsd;
+    const bytes = 2 * JSON.stringify([ledger.asked, ledger.messages, ledger.content]).length + 2_000;
+    this.#deps.recorder.add({ body, origin: ledger.origin, identity: ledger.identity, bytes });
+    if (this.#admission?.isAllowed === true) this.#admission.settle(costUsd);
+  }
+}

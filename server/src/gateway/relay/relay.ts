@@ -1,0 +1,60 @@
+import type { OutgoingHttpHeaders } from "node:http";
+import { ServiceError } from "../../domain/errors.ts";
+import type { CallLedger } from "../call-ledger.ts";
+import type { ChatCall, ChatDeps } from "../chat.ts";
+import type { OutgoingCall } from "../exchange.ts";
+import type { UpstreamProblem } from "../providers/provider.ts";
+import type { Operation } from "../providers/quirks.ts";
+import type { Attempt } from "../routing/plan.ts";
+import type { ServiceParams } from "../service-params.ts";
+import { RelayRun } from "./relay-run.ts";
+import type { WholeReply } from "./whole-exchange.ts";
+
+/** What a caller wants of an operation that only OpenAI-shaped providers have. */
+export type RelayAsk = {
+  params: ServiceParams;
+  model: string;
+  betas: ReadonlySet<string>;
+  routeProvider: string | undefined;
+  /** The caller's members for the provider, to be recorded. */
+  asked: Record<string, unknown>;
+  /** Null where the price is unknown. */
+  estimateUsd(model: string): number | null;
+  /** The call to one upstream. The same ask is put to several, if need be. */
+  call(attempt: Attempt): OutgoingCall;
+  /** Takes what a reply says into the ledger, or tells why it is none. @throws BadReply */
+  read(reply: WholeReply, ledger: CallLedger): UpstreamProblem | undefined;
+  /** The answer to the caller. @param breakdown where one was asked for */
+  answer(reply: WholeReply, breakdown: Record<string, unknown> | undefined): RelayAnswer;
+};
+
+export type RelayAnswer = { body: Buffer | string; headers: OutgoingHttpHeaders };
+
+export type RelayDeps = Omit<ChatDeps, "usageRefusals" | "cache">;
+
+export type RelayOperation = {
+  operation: Operation;
+  logType: CallLedger["logType"];
+  /** Reads the caller's request, its service parameters into the ledger, too. @throws ServiceError */
+  read(call: ChatCall, ledger: CallLedger): Promise<RelayAsk> | RelayAsk;
+};
+
+/** Operations that pass from an OpenAI-shaped provider to the caller as they are: one request, one whole answer. */
+export type Relay = {
+  /** Answers a call, and records it as one span however it ends. @throws ServiceError `unavailable` when it cannot. */
+  answer(operation: RelayOperation, call: ChatCall): Promise<void>;
+};
+
+export function createRelay(deps: RelayDeps): Relay {
+  return {
+    async answer(operation, call) {
+      if (deps.recorder.isFull()) {
+        deps.metrics.refusedFull.inc();
+        throw new ServiceError("unavailable", "Too many finished calls wait to be recorded. Please try again.", {
+          retryAfterS: 1,
+        });
+      }
+      await new RelayRun(deps, operation, call).run();
+    },
+  };
+}

@@ -1,0 +1,80 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { limits } from "../../limits.ts";
+import type { AttemptDeps } from "../attempt.ts";
+import { Exchange, type ExchangeSink, type OutgoingCall } from "../exchange.ts";
+import { readProblem } from "../providers/openai/problem.ts";
+import type { UpstreamProblem } from "../providers/provider.ts";
+
+/** A whole answer of an OpenAI-shaped upstream, with a status of 2xx. */
+export type WholeReply = { headers: IncomingHttpHeaders; bytes: Buffer };
+
+export type WholeEnd =
+  | { kind: "reply"; reply: WholeReply }
+  | { kind: "problem"; problem: UpstreamProblem }
+  | { kind: "gone" };
+
+/** Makes one call and reads its answer to the end, within a bound. Never rejects. */
+export function exchangeWhole(
+  deps: Pick<AttemptDeps, "pools" | "timeouts">,
+  call: OutgoingCall,
+  { isOperatorHost, signal }: { isOperatorHost: boolean; signal: AbortSignal },
+): Promise<WholeEnd> {
+  return new Promise((resolve) => {
+    const end = (how: WholeEnd): void => {
+      signal.removeEventListener("abort", onGone);
+      resolve(how);
+    };
+    const sink = new WholeSink(end);
+    const exchange = new Exchange(sink, deps.timeouts);
+    sink.abort = () => exchange.abort();
+    const onGone = (): void => {
+      exchange.abort();
+      end({ kind: "gone" });
+    };
+    if (signal.aborted) return end({ kind: "gone" });
+    signal.addEventListener("abort", onGone, { once: true });
+    exchange.start(deps.pools, call, isOperatorHost ? "operator" : "guarded");
+    return undefined;
+  });
+}
+
+class WholeSink implements ExchangeSink {
+  readonly #end: (end: WholeEnd) => void;
+  readonly #chunks: Buffer[] = [];
+  #bytes = 0;
+  #status = 0;
+  #headers: IncomingHttpHeaders = {};
+  abort: () => void = () => undefined;
+
+  constructor(end: (end: WholeEnd) => void) {
+    this.#end = end;
+  }
+
+  onHead(status: number, headers: IncomingHttpHeaders): void {
+    this.#status = status;
+    this.#headers = headers;
+  }
+
+  onData(bytes: Buffer): void {
+    this.#bytes += bytes.length;
+    if (this.#bytes <= limits.upstreamReplyBytes) {
+      this.#chunks.push(bytes);
+      return;
+    }
+    this.abort();
+    this.onFailure({ kind: "fault", status: this.#status, message: "The provider's answer is too large." });
+  }
+
+  onEnd(): void {
+    const bytes = Buffer.concat(this.#chunks);
+    const status = this.#status;
+    if (status >= 200 && status < 300) this.#end({ kind: "reply", reply: { headers: this.#headers, bytes } });
+    else if (status >= 300 && status < 400) {
+      this.onFailure({ kind: "fault", status, message: "The provider answered with a redirect." });
+    } else this.onFailure(readProblem(status, this.#headers, bytes));
+  }
+
+  onFailure(problem: UpstreamProblem): void {
+    this.#end({ kind: "problem", problem });
+  }
+}

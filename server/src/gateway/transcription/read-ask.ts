@@ -1,0 +1,116 @@
+import { extname } from "node:path";
+import { ServiceError } from "../../domain/errors.ts";
+import { isObject } from "../../lib/json.ts";
+import { limits } from "../../limits.ts";
+import { isOurs } from "./form-members.ts";
+import type { Form, FormFile } from "./read-form.ts";
+
+/** A transcription as a caller asked for it. */
+export type TranscriptionAsk = {
+  model: string;
+  file: FormFile;
+  /** Fields for the provider, but for `model`, as they were sent. */
+  fields: ReadonlyArray<readonly [name: string, text: string]>;
+  /** The same as values, `model` included, to be recorded. */
+  asked: Record<string, unknown>;
+  /** Whether the answer is JSON rather than text. */
+  isJson: boolean;
+};
+
+const formats = ["flac", "mp3", "mp4", "mpeg", "mpga", "m4a", "ogg", "wav", "webm"] as const;
+
+const formatsByType: Readonly<Record<string, (typeof formats)[number]>> = {
+  "audio/flac": "flac",
+  "audio/x-flac": "flac",
+  "audio/mpeg": "mp3",
+  "audio/mp3": "mp3",
+  "audio/mpga": "mpga",
+  "audio/mp4": "mp4",
+  "video/mp4": "mp4",
+  "video/mpeg": "mpeg",
+  "audio/m4a": "m4a",
+  "audio/x-m4a": "m4a",
+  "audio/ogg": "ogg",
+  "application/ogg": "ogg",
+  "video/ogg": "ogg",
+  "audio/wav": "wav",
+  "audio/wave": "wav",
+  "audio/x-wav": "wav",
+  "audio/vnd.wave": "wav",
+  "audio/webm": "webm",
+  "video/webm": "webm",
+};
+
+const responseFormats = ["json", "text", "srt", "verbose_json", "vtt"];
+
+/** @throws ServiceError `invalid_request` naming the parameter. */
+export function readTranscriptionAsk(form: Form, members: Record<string, unknown>): TranscriptionAsk {
+  const file = readFile(form.file);
+  const model = members["model"];
+  if (typeof model !== "string" || model === "") throw bad("model", "must name a model, such as whisper-1");
+  if (model.length > limits.identifierChars) throw bad("model", "is too long");
+  if (!mayTranscribe(model)) throw bad("model", "must be one that transcribes: whisper-1 is available");
+  const format = members["response_format"] ?? "json";
+  if (typeof format !== "string" || !responseFormats.includes(format)) {
+    throw bad("response_format", `must be one of ${responseFormats.join(", ")}`);
+  }
+  readGranularities(members["timestamp_granularities"], format);
+  for (const name of ["language", "prompt"]) {
+    const value = members[name];
+    if (value !== undefined && typeof value !== "string") throw bad(name, "must be text");
+  }
+  const temperature = readTemperature(members["temperature"]);
+  const asked = Object.fromEntries(Object.entries(members).filter(([name]) => !isOurs(name)));
+  return {
+    model,
+    file,
+    fields: form.fields.filter(([name]) => !isOurs(name.split("[")[0] ?? "") && name !== "model"),
+    asked: { ...asked, ...(temperature === undefined ? {} : { temperature }) },
+    isJson: format === "json" || format === "verbose_json",
+  };
+}
+
+/** Names without a provider before them are known by what they hold; the provider judges its own. */
+function mayTranscribe(model: string): boolean {
+  return model.includes("/") || /whisper|transcri|voxtral|parakeet|canary|asr|stt|speech/i.test(model);
+}
+
+function readFile(file: FormFile | undefined): FormFile {
+  if (!file) throw bad("file", "must be there: a part of the form with a recording");
+  if (file.bytes.length === 0) throw bad("file", "must not be empty");
+  const extension = extname(file.name).slice(1).toLowerCase();
+  const byType = formatsByType[file.mediaType];
+  if (formats.some((format) => format === extension)) return file;
+  if (byType === undefined) {
+    const what = extension === "" ? file.mediaType || "of no type" : `.${extension}`;
+    throw bad("file", `is ${JSON.stringify(what.slice(0, 64))}, and must be one of ${formats.join(", ")}`);
+  }
+  // Providers go by the name, which blobs have not.
+  return extension === "" ? { ...file, name: `${file.name || "audio"}.${byType}` } : file;
+}
+
+function readGranularities(value: unknown, format: string): void {
+  if (value === undefined) return;
+  const list = granularitiesOf(value);
+  if (list.length === 0 || list.some((one) => one !== "word" && one !== "segment")) {
+    throw bad("timestamp_granularities", "must be word, segment or both");
+  }
+  if (format !== "verbose_json") throw bad("timestamp_granularities", "requires response_format to be verbose_json");
+}
+
+function granularitiesOf(value: unknown): unknown[] {
+  if (Array.isArray(value)) return value as unknown[];
+  if (isObject(value)) return Object.values(value);
+  return [value];
+}
+
+function readTemperature(value: unknown): number | undefined {
+  if (value === undefined || value === "") return undefined;
+  const temperature = typeof value === "string" && value.trim() !== "" ? Number(value) : Number.NaN;
+  if (!(temperature >= 0 && temperature <= 1)) throw bad("temperature", "must be a number from 0 to 1");
+  return temperature;
+}
+
+function bad(param: string, message: string): ServiceError {
+  return new ServiceError("invalid_request", `${param} ${message}.`, { errors: { [param]: [message] } });
+}

@@ -1,0 +1,60 @@
+import { ServiceError } from "../../domain/errors.ts";
+import { BadMultipart, boundaryOf, parseMultipart, type FormPart } from "../../lib/multipart.ts";
+import { limits } from "../../limits.ts";
+
+/** A form as it was sent: its fields in order, names as they are, and the file that is named `file`. */
+export type Form = { fields: Array<[name: string, text: string]>; file: FormFile | undefined };
+
+export type FormFile = {
+  /** "" where none was given. */
+  name: string;
+  /** As declared, without parameters; "" where none was. */
+  mediaType: string;
+  /** A part of the body, no copy of it. */
+  bytes: Buffer;
+};
+
+/** What a caller is told of a file, or of a body, that is too large. */
+export const fileTooLarge = `The file must be at most ${limits.audioFileBytes / 2 ** 20} MB (${limits.audioFileBytes} bytes).`;
+
+/**
+ * Reads a `multipart/form-data` body, whatever the order of its parts.
+ * @throws ServiceError `invalid_request`, or `payload_too_large` for a file beyond the bound.
+ */
+export function readForm(bytes: Buffer, contentType: string): Form {
+  const boundary = boundaryOf(contentType);
+  if (boundary === undefined) {
+    throw new ServiceError("invalid_request", "The body must be multipart/form-data with a boundary, and hold a file.");
+  }
+  const form: Form = { fields: [], file: undefined };
+  for (const part of partsOf(bytes, boundary)) {
+    if (part.name === "file") form.file = readFile(part, form.file);
+    else if (part.fileName === undefined) form.fields.push([part.name, readField(part)]);
+    else throw bad(part.name, "is no file that is taken here: send it as file");
+  }
+  return form;
+}
+
+function partsOf(bytes: Buffer, boundary: string): FormPart[] {
+  try {
+    return parseMultipart(bytes, boundary, limits.formFields);
+  } catch (error) {
+    if (!(error instanceof BadMultipart)) throw error;
+    throw new ServiceError("invalid_request", `The body ${error.message}: it is not well-formed multipart/form-data.`);
+  }
+}
+
+function readFile({ fileName, mediaType, bytes }: FormPart, before: FormFile | undefined): FormFile {
+  if (before !== undefined) throw bad("file", "must be one file");
+  if (bytes.length > limits.audioFileBytes) throw new ServiceError("payload_too_large", fileTooLarge);
+  return { name: fileName ?? "", mediaType, bytes };
+}
+
+function readField({ name, bytes }: FormPart): string {
+  if (bytes.length > limits.formFieldBytes) throw bad(name, `must be at most ${limits.formFieldBytes} bytes`);
+  return bytes.toString("utf8");
+}
+
+function bad(param: string, message: string): ServiceError {
+  return new ServiceError("invalid_request", `${param} ${message}.`, { errors: { [param]: [message] } });
+}

@@ -1,0 +1,50 @@
+import { isObject, parseJson } from "../../lib/json.ts";
+import { limits } from "../../limits.ts";
+import type { CallLedger } from "../call-ledger.ts";
+import { readErrorWithin } from "../providers/openai/problem.ts";
+import { BadReply, type UpstreamProblem } from "../providers/provider.ts";
+import type { WholeReply } from "../relay/whole-exchange.ts";
+
+/**
+ * Takes the text of a transcription into the ledger, and what it is paid by: tokens, or the time that the upstream states. Where it
+ * states neither, the time that the file states counts, which the ledger holds already.
+ */
+export function readTranscription(
+  { bytes }: WholeReply,
+  isJson: boolean,
+  ledger: CallLedger,
+): UpstreamProblem | undefined {
+  if (!isJson) {
+    takeText(bytes.toString("utf8"), ledger);
+    return undefined;
+  }
+  const parsed = parseJson(bytes);
+  if (!parsed.ok || !isObject(parsed.value)) throw new BadReply("The provider's answer is not a JSON object.");
+  const reply = parsed.value;
+  const problem = readErrorWithin(reply);
+  if (problem !== undefined) return problem;
+  if (typeof reply["text"] !== "string") throw new BadReply("The provider's answer is no transcription.");
+  takeText(reply["text"], ledger);
+  takeUsage(reply, ledger);
+  return undefined;
+}
+
+function takeText(text: string, ledger: CallLedger): void {
+  const kept = text.length > limits.recordedChars ? text.slice(0, limits.recordedChars).toWellFormed() : text;
+  if (kept !== text) ledger.warnings.push("the transcription was too long to be kept whole");
+  ledger.messages = [{ role: "assistant", content: kept }];
+}
+
+/** `{type: "duration", seconds}`, `{type: "tokens", input_tokens, …}`, and the `duration` of `verbose_json`. */
+function takeUsage({ usage, duration }: Record<string, unknown>, ledger: CallLedger): void {
+  const stated = isObject(usage) ? secondsOf(usage["seconds"]) : undefined;
+  ledger.audioSeconds = stated ?? secondsOf(duration) ?? ledger.audioSeconds;
+  if (!isObject(usage) || typeof usage["input_tokens"] !== "number") return;
+  const details = usage["input_token_details"];
+  ledger.usage = { ...usage, ...(isObject(details) ? { input_tokens_details: details } : {}) };
+}
+
+function secondsOf(value: unknown): number | undefined {
+  const seconds = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
+  return typeof seconds === "number" && Number.isFinite(seconds) && seconds > 0 ? seconds : undefined;
+}

@@ -1,0 +1,115 @@
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
+import type { PriceBook } from "../../ingest/enrich/price.ts";
+import { audioSeconds } from "../../lib/audio-duration.ts";
+import { isObject, parseJson } from "../../lib/json.ts";
+import { omit } from "../../lib/omit.ts";
+import { takeParams, type CallLedger } from "../call-ledger.ts";
+import type { OutgoingCall } from "../exchange.ts";
+import { readRouteHeaders } from "../read-chat-request.ts";
+import type { RelayAnswer, RelayOperation } from "../relay/relay.ts";
+import type { WholeReply } from "../relay/whole-exchange.ts";
+import type { Attempt } from "../routing/plan.ts";
+import { readServiceParams } from "../service-params.ts";
+import { membersOf } from "./form-members.ts";
+import { readForm } from "./read-form.ts";
+import { readTranscriptionAsk, type TranscriptionAsk } from "./read-ask.ts";
+import { readTranscription } from "./read-reply.ts";
+import { writeForm } from "./write-form.ts";
+
+/** The transcription of a recording that comes as a form. */
+export function createTranscription({ prices }: { prices: PriceBook }): RelayOperation {
+  return {
+    operation: "transcription",
+    logType: "transcription",
+    read({ bytes, headers }, ledger) {
+      const form = readForm(bytes, headers["content-type"] ?? "");
+      const members = membersOf(form.fields);
+      if (typeof members["model"] === "string") ledger.model = members["model"];
+      const params = readServiceParams(omit(members, "prompt"), headers);
+      takeParams(ledger, params);
+      const ask = readTranscriptionAsk(form, members);
+      const seconds = audioSeconds(ask.file.bytes);
+      describeRecording(ask, seconds, ledger);
+      return {
+        params,
+        model: ask.model,
+        ...readRouteHeaders(headers),
+        asked: ask.asked,
+        estimateUsd: (model) =>
+          seconds === undefined ? null : (prices.priceAudio({ model, provider: "", seconds })?.costUsd ?? null),
+        call: (attempt) => callOf(ask, attempt),
+        read: (reply, toLedger) => readTranscription(reply, ask.isJson, toLedger),
+        answer: (reply, breakdown) => answerOf(reply, ask, breakdown),
+      };
+    },
+  };
+}
+
+/** What is recorded of the file: anything but its bytes. */
+function describeRecording({ file, asked }: TranscriptionAsk, seconds: number | undefined, ledger: CallLedger): void {
+  ledger.audioSeconds = seconds;
+  ledger.content = {
+    audio_input_file: {
+      filename: file.name,
+      content_type: file.mediaType,
+      bytes: file.bytes.length,
+      ...(seconds === undefined ? {} : { duration: seconds }),
+    },
+    ...(typeof asked["prompt"] === "string" ? { input: asked["prompt"] } : {}),
+  };
+}
+
+function callOf({ fields, file, isJson }: TranscriptionAsk, { target, quirks }: Attempt): OutgoingCall {
+  const { contentType, bytes, body } = writeForm([["model", target.model], ...fields], file);
+  const headers: Record<string, string> = {
+    "content-type": contentType,
+    "content-length": String(bytes),
+    accept: isJson ? "application/json" : "text/plain, */*",
+    "accept-encoding": "identity",
+    "user-agent": "spanway",
+  };
+  if (target.credential.apiKey !== undefined) {
+    const [name, value] = quirks.auth(target.credential.apiKey);
+    headers[name] = value;
+  }
+  return { method: "POST", url: target.baseUrl + quirks.path("transcription", target), headers, body };
+}
+
+/** Members of a breakdown that stand in a header: what was said has no place there. */
+const headerMembers = [
+  "cost",
+  "model",
+  "cached",
+  "timestamp",
+  "status_code",
+  "latency",
+  "routing_time",
+  "prompt_tokens",
+  "completion_tokens",
+];
+
+/** The provider's own bytes; only JSON can hold a breakdown, beside text it stands in a header. */
+function answerOf(
+  { headers, bytes }: WholeReply,
+  { isJson }: TranscriptionAsk,
+  breakdown: Record<string, unknown> | undefined,
+): RelayAnswer {
+  const type = contentTypeOf(headers, isJson);
+  if (breakdown === undefined) return { body: bytes, headers: type };
+  if (!isJson) {
+    const said = Object.fromEntries(headerMembers.map((name) => [name, breakdown[name]]));
+    return { body: bytes, headers: { ...type, "x-spanway-request-breakdown": asciiJson(said) } };
+  }
+  const parsed = parseJson(bytes);
+  const reply = parsed.ok && isObject(parsed.value) ? parsed.value : {};
+  return { body: JSON.stringify({ ...reply, request_breakdown: breakdown }), headers: type };
+}
+
+function contentTypeOf(headers: IncomingHttpHeaders, isJson: boolean): OutgoingHttpHeaders {
+  return { "content-type": headers["content-type"] ?? (isJson ? "application/json" : "text/plain; charset=utf-8") };
+}
+
+function asciiJson(value: unknown): string {
+  const escape = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return JSON.stringify(value).replace(/[^\x20-\x7e]/g, escape);
+}
