@@ -233,10 +233,10 @@ export const limits = {
   webhookClaimMs: 30_000,
   webhookResponseBytes: 1 * KiB,
   webhookInFlight: 256,
+  /** One more with each success, half as many with each failure. */
   webhookInFlightEach: 32,
-  /** Of one whose last attempts all failed. */
+  webhookInFlightFirst: 4,
   webhookInFlightFailing: 2,
-  webhookFailuresInRow: 3,
   webhookDisableAfterMs: 5 * 24 * 60 * 60 * 1_000,
   webhookSecretOverlapMs: 24 * 60 * 60 * 1_000,
   webhookPollEveryMs: 1_000,
@@ -248,6 +248,9 @@ export const limits = {
   /** Finished deliveries, kept for the log and for sending them again. */
   webhookLogMs: 7 * 24 * 60 * 60 * 1_000,
   webhookLogRows: 10_000,
+  /** Events whose makers cannot wait, while the control store takes none. */
+  eventsUnqueued: 1_000,
+  eventRetryMs: 1_000,
   traceWatchEveryMs: 1_000,
   traceWatchClaimMs: 60_000,
   traceWatchBatch: 100,

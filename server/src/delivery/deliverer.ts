@@ -14,7 +14,7 @@ import type { WebhookSecrets } from "./webhook-secrets.ts";
 /**
  * Takes deliveries off the durable queue and sends them, on as many nodes as there are.
  *
- * Webhooks are independent: each has a bound on what is under way for it, a low one while it fails, and they take turns, so
+ * Webhooks are independent: each has a bound on what is under way for it, which grows with successes and shrinks with failures, and they take turns, so
  * that one that hangs delays no other. What was claimed and not finished, as its node died, is due again when its claim ends.
  */
 export type Deliverer = {
@@ -46,7 +46,7 @@ export function createDeliverer(deps: DelivererDeps): Deliverer {
 }
 
 /** What is known here of how a webhook does. */
-type Endpoint = { inFlight: number; failuresInRow: number };
+type Endpoint = { inFlight: number; slots: number };
 
 class QueueDeliverer implements Deliverer {
   readonly #deps: DelivererDeps;
@@ -151,11 +151,9 @@ class QueueDeliverer implements Deliverer {
         continue;
       }
       const endpoint = this.#endpoint(id);
-      const isFailing = endpoint.failuresInRow >= limits.webhookFailuresInRow;
-      const most = isFailing ? limits.webhookInFlightFailing : limits.webhookInFlightEach;
-      const free = Math.min(room, most - endpoint.inFlight);
+      const free = Math.min(room, endpoint.slots - endpoint.inFlight);
       // Few at a time would cost a statement each.
-      if (free < most / 2 && endpoint.inFlight > 0) continue;
+      if (free <= 0 || (free < endpoint.slots / 2 && endpoint.inFlight > 0)) continue;
       if ((await this.#claim(webhook, endpoint, free)) < free) this.#due.delete(id);
       else if (this.#due.delete(id)) this.#due.add(id);
     }
@@ -187,7 +185,9 @@ class QueueDeliverer implements Deliverer {
       const isStopped = this.#stopping.signal.aborted && !result.isDelivered;
       this.#note(webhook, delivery, result, isStopped);
       if (isStopped) return;
-      endpoint.failuresInRow = result.isDelivered ? 0 : endpoint.failuresInRow + 1;
+      endpoint.slots = result.isDelivered
+        ? Math.min(limits.webhookInFlightEach, endpoint.slots + 1)
+        : Math.max(limits.webhookInFlightFailing, endpoint.slots >> 1);
       if (result.isDelivered && webhook.failing_since !== null) await this.#deps.webhooks.noteSuccess(webhook.id);
       if (!result.isDelivered) await this.#judge(webhook, result);
     } catch (error) {
@@ -265,13 +265,10 @@ class QueueDeliverer implements Deliverer {
   #endpoint(id: number): Endpoint {
     const known = this.#endpoints.get(id);
     if (known !== undefined) return known;
-    // What is idle and well has nothing to remember.
     if (this.#endpoints.size >= limits.webhookInFlight * 4) {
-      for (const [key, { inFlight, failuresInRow }] of this.#endpoints) {
-        if (inFlight === 0 && failuresInRow === 0) this.#endpoints.delete(key);
-      }
+      for (const [key, { inFlight }] of this.#endpoints) if (inFlight === 0) this.#endpoints.delete(key);
     }
-    const endpoint = { inFlight: 0, failuresInRow: 0 };
+    const endpoint = { inFlight: 0, slots: limits.webhookInFlightFirst };
     this.#endpoints.set(id, endpoint);
     return endpoint;
   }

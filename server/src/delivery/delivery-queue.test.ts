@@ -1,0 +1,230 @@
+import { afterEach, describe, expect, test } from "vitest";
+import {
+  deliveryBench,
+  event,
+  hourMs,
+  minuteMs,
+  secondMs,
+  secrets,
+  startNode,
+  status,
+  verifyAt,
+  type NodeOptions,
+} from "../../test/support/delivery-bench.ts";
+import type { Webhook } from "../domain/webhook.ts";
+import { limits } from "../limits.ts";
+import { purgeDeliveries } from "./housekeeping.ts";
+
+const cleanup: Array<() => Promise<unknown>> = [];
+afterEach(async () => {
+  for (const undo of cleanup.splice(0).reverse()) await undo();
+});
+const bench = (options?: NodeOptions) => deliveryBench(cleanup, options);
+
+describe("webhooks do not wait for each other", () => {
+  test("many that hang delay none that answers", async () => {
+    const { events, deliverer, receiver, hook, logOf } = await bench({ timeoutMs: 3_000 });
+    const hanging = await Promise.all(Array.from({ length: 40 }, () => hook()));
+    for (const { path } of hanging) receiver.answer(path, () => undefined);
+    await events.publishAll(Array.from({ length: 10 }, (_, i) => event(`before ${i}`)));
+    const lively = await hook();
+    const started = performance.now();
+    await events.publishAll(Array.from({ length: 100 }, (_, i) => event(`${i}`)));
+    await expect.poll(() => receiver.on(lively.path).length, { timeout: 2_500, interval: 10 }).toBe(100);
+    expect(performance.now() - started).toBeLessThan(2_000);
+    await expect.poll(() => deliverer.inFlight()).toBe(hanging.length * limits.webhookInFlightFirst);
+    for (const { path } of hanging) expect(receiver.on(path)).toHaveLength(limits.webhookInFlightFirst);
+    expect((await logOf(hanging[0]!)).every(({ status }) => status === "pending")).toBe(true);
+  });
+
+  test("one that keeps failing gets few at a time, and as many as others once it recovers", async () => {
+    const { events, deliverer, receiver, hook, pass } = await bench();
+    const webhook = await hook();
+    let open = 0;
+    let most = 0;
+    let code = 500;
+    receiver.answer(webhook.path, (_request, response) => {
+      open += 1;
+      most = Math.max(most, open);
+      setTimeout(() => {
+        open -= 1;
+        response.writeHead(code).end();
+      }, 10);
+    });
+    await events.publish(event("first"));
+    for (let i = 0; i < 3; i += 1) await pass(hourMs, hourMs);
+    most = 0;
+    await events.publishAll(Array.from({ length: 20 }, (_, i) => event(`${i}`)));
+    await deliverer.idle();
+    expect(most).toBeLessThanOrEqual(limits.webhookInFlightFailing);
+    code = 200;
+    await pass(hourMs, hourMs);
+    most = 0;
+    await events.publishAll(Array.from({ length: 40 }, (_, i) => event(`after ${i}`)));
+    await deliverer.idle();
+    expect(most).toBeGreaterThan(limits.webhookInFlightFailing);
+  });
+
+  test("a queue that is full takes no more, and the webhook says how many were skipped", async () => {
+    const { events, stores, receiver, hook, backlog } = await bench();
+    const [full, other] = [await hook(), await hook()];
+    for (let i = 0; i < limits.webhookQueueRows; i += 1) backlog.added(full.id, 0);
+    await events.publishAll([event("a"), event("b")]);
+    expect(await stores.webhooks.find("org_a", full.id)).toMatchObject({ skipped_events: 2 });
+    await expect.poll(() => receiver.on(other.path).length).toBe(2);
+    expect(receiver.on(full.path)).toEqual([]);
+  });
+});
+
+describe("several nodes", () => {
+  test("send each event once", async () => {
+    const { events, stores, receiver, clock, hook, node } = await bench();
+    const other = await startNode(stores, clock);
+    const webhook = await hook();
+    await other.directory.refresh();
+    const published = Array.from({ length: 200 }, (_, i) => event(`${i}`));
+    await Promise.all([events.publishAll(published), other.events.publishAll(published)]);
+    await Promise.all([node.deliverer.idle(), other.deliverer.idle()]);
+    await expect.poll(() => receiver.on(webhook.path).length).toBe(200);
+    expect(new Set(receiver.on(webhook.path).map(({ json }) => json["id"])).size).toBe(200);
+    await other.stop();
+  });
+
+  test("what a node had claimed when it died is sent by another, with the same id", async () => {
+    const { stores, receiver, clock, hook, logOf, pass, events, deliverer } = await bench();
+    const webhook = await hook();
+    receiver.answer(webhook.path, status(500));
+    await events.publish(event("a"));
+    await deliverer.idle();
+    clock.ms += 10 * minuteMs;
+    const at = (ms: number) => new Date(clock.ms + ms).toISOString();
+    const claimed = await stores.deliveries.claim(webhook.id, {
+      now: at(0),
+      until: at(limits.webhookClaimMs),
+      limit: 9,
+    });
+    expect(claimed).toHaveLength(1);
+    receiver.answer(webhook.path, status(200));
+    await pass(limits.webhookClaimMs - secondMs, secondMs * 10);
+    expect(receiver.on(webhook.path)).toHaveLength(1);
+    await pass(2 * secondMs, secondMs);
+    expect(receiver.on(webhook.path)).toHaveLength(2);
+    // The dead node was only slow, and tells of a failure: too late.
+    await stores.deliveries.finish([{ ...failure, id: claimed[0]!.id, attempts: claimed[0]!.attempts }]);
+    expect(await logOf(webhook)).toMatchObject([{ status: "delivered" }]);
+  });
+});
+
+const failure = {
+  status: "pending" as const,
+  isAttempt: true,
+  next_attempt_at: "2026-03-01T12:00:00.000Z",
+  last_attempt_at: "2026-03-01T11:00:00.000Z",
+  response_status: 500,
+  response_body: "",
+  error: "late",
+};
+
+describe("changes while deliveries are under way", () => {
+  test("a secret that is rotated signs what waited, beside the old one, and alone a day later", async () => {
+    const { events, deliverer, receiver, stores, directory, hook, clock, pass } = await bench();
+    const webhook = await hook();
+    receiver.answer(webhook.path, status(500));
+    await events.publish(event("a"));
+    await deliverer.idle();
+    const next = secrets.make("org_a");
+    const previous_secret_until = new Date(clock.ms + limits.webhookSecretOverlapMs).toISOString();
+    const changes = { secret: next.sealed, previous_secret: webhook.secret, previous_secret_until };
+    await stores.webhooks.update("org_a", webhook.id, changes, new Date(clock.ms).toISOString());
+    await directory.refresh();
+    receiver.answer(webhook.path, status(200));
+    await pass(minuteMs);
+    const during = receiver.on(webhook.path).at(-1)!;
+    for (const secret of [webhook.plain, next.secret]) expect(verifyAt(clock.ms, secret, during)).toEqual({ id: "a" });
+    await pass(25 * hourMs, hourMs);
+    await events.publish(event("b"));
+    await deliverer.idle();
+    const after = receiver.on(webhook.path).at(-1)!;
+    expect(verifyAt(clock.ms, next.secret, after)).toEqual({ id: "b" });
+    expect(() => verifyAt(clock.ms, webhook.plain, after)).toThrow("No matching signature found");
+  });
+
+  test("a webhook that is deleted takes its queue along", async () => {
+    const { events, deliverer, receiver, stores, directory, hook, pass, logOf } = await bench();
+    const webhook = await hook();
+    receiver.answer(webhook.path, status(500));
+    await events.publishAll(Array.from({ length: 30 }, (_, i) => event(`${i}`)));
+    await deliverer.idle();
+    const sent = receiver.on(webhook.path).length;
+    expect(await stores.webhooks.delete("org_a", webhook.id)).toBe(true);
+    await directory.refresh();
+    await pass(hourMs, 10 * minuteMs);
+    expect(receiver.on(webhook.path)).toHaveLength(sent);
+    expect(await logOf(webhook)).toEqual([]);
+    expect(await stores.deliveries.queues()).toEqual([]);
+  });
+
+  test("what waits for one that is switched off is sent when it is on again, or given up after its day", async () => {
+    const { events, deliverer, receiver, stores, directory, hook, pass, logOf, clock } = await bench();
+    const [paused, off] = [await hook(), await hook()];
+    for (const { path } of [paused, off]) receiver.answer(path, status(500));
+    await events.publish(event("a"));
+    await deliverer.idle();
+    const toggle = async (webhook: Webhook, active: boolean) => {
+      await stores.webhooks.update("org_a", webhook.id, { active }, new Date(clock.ms).toISOString());
+      await directory.refresh();
+    };
+    await toggle(paused, false);
+    await toggle(off, false);
+    await pass(hourMs, 10 * minuteMs);
+    expect(receiver.received).toHaveLength(2);
+    receiver.answer(paused.path, status(200));
+    await toggle(paused, true);
+    await pass(minuteMs);
+    expect(await logOf(paused)).toMatchObject([{ status: "delivered" }]);
+    await pass(24 * hourMs, hourMs);
+    expect(await logOf(off)).toMatchObject([{ status: "failed", error: "the webhook was switched off" }]);
+  });
+
+  test("stopping cuts what is under way, and costs no attempt", async () => {
+    const { events, receiver, hook, logOf, node, stores, clock } = await bench({ timeoutMs: 60_000 });
+    const webhook = await hook();
+    receiver.answer(webhook.path, () => undefined);
+    await events.publish(event("a"));
+    await expect.poll(() => receiver.on(webhook.path).length).toBe(1);
+    await node.stop();
+    expect(await logOf(webhook)).toMatchObject([{ status: "pending", attempts: 0 }]);
+    receiver.answer(webhook.path, status(200));
+    const next = await startNode(stores, clock);
+    await next.deliverer.idle();
+    expect(await logOf(webhook)).toMatchObject([{ status: "delivered", attempts: 1 }]);
+    await next.stop();
+  });
+});
+
+test("a payload that is too large is sent without its large members", async () => {
+  const { events, deliverer, receiver, hook } = await bench();
+  const webhook = await hook();
+  const payload = { small: 1, long: "é".repeat(limits.webhookPayloadBytes), digits: "x" };
+  await events.publish(event("a", { payload: () => JSON.stringify(payload) }));
+  await deliverer.idle();
+  expect(receiver.on(webhook.path)[0]?.json).toEqual({ small: 1, long: null, digits: "x", is_truncated: true });
+});
+
+test("the log forgets what is old, or too much, and never what waits", async () => {
+  const { events, deliverer, receiver, stores, directory, hook, clock, logOf } = await bench();
+  const [done, waiting] = [await hook(), await hook()];
+  receiver.answer(waiting.path, status(500));
+  await events.publishAll([event("a"), event("b"), event("c")]);
+  await deliverer.idle();
+  expect(await stores.deliveries.trim(done.id, 2, 10)).toBe(1);
+  expect(await stores.deliveries.trim(waiting.id, 2, 10)).toBe(0);
+  expect(await logOf(done)).toHaveLength(2);
+  clock.ms += limits.webhookLogMs + 1;
+  await purgeDeliveries(
+    { deliveries: stores.deliveries, directory, now: () => clock.ms },
+    new AbortController().signal,
+  );
+  expect(await logOf(done)).toEqual([]);
+  expect((await logOf(waiting)).length).toBe(3);
+});
