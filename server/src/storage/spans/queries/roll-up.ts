@@ -27,17 +27,18 @@ export const paramsOf = (parts: readonly Where[]): StatementParams =>
   Object.assign({}, ...parts.map(({ params }) => params)) as StatementParams;
 
 /**
- * A statement that gives a row where a span with usage is a parent; where none is, which is the usual case, nothing is
- * restated. `parts` are the spans that are to be summed, filters apart: what a filter leaves out still tells what
- * restates it.
+ * A statement that gives a row where a span with usage stands above one with usage, or above one that is a parent itself
+ * and so may lead to it; where none does, which is the usual case, nothing is restated. `parts` are the spans that are to
+ * be summed, filters apart: what a filter leaves out still tells what restates it.
  *
  * Rows of older versions can only make this look too careful, so it does without FINAL; nor does it mind that two traces
  * may use the same span ids. The first condition is known before a row is read, and mostly by the index alone.
  */
 export function lookForParents(parts: readonly Where[]): string {
   const every = spansOf(parts, "");
+  const parents = `SELECT cityHash64(span_parent_id) FROM ${every} WHERE ${hasParent}`;
   return `SELECT 'parent' AS look FROM ${every} WHERE (SELECT count() FROM (SELECT 1 FROM ${every} WHERE ${hasParent} LIMIT 1)) = 1
-    AND ${hasUsage} AND cityHash64(span_unique_id) IN (SELECT cityHash64(span_parent_id) FROM ${every} WHERE ${hasParent}) LIMIT 1`;
+    AND ${hasUsage} AND cityHash64(span_unique_id) IN (${parents} AND (${hasUsage} OR cityHash64(span_unique_id) IN (${parents}))) LIMIT 1`;
 }
 
 /**
