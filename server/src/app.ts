@@ -16,6 +16,7 @@ import { createLoginThrottle } from "./auth/login-throttle.ts";
 import { createPasswords } from "./auth/passwords.ts";
 import { loadSecretKey } from "./auth/secret-key.ts";
 import { createTokens } from "./auth/tokens.ts";
+import { composeCustomers } from "./compose-customers.ts";
 import { composeDelivery } from "./compose-delivery.ts";
 import { composeEvaluation } from "./compose-evaluation.ts";
 import { composeGateway } from "./compose-gateway.ts";
@@ -101,12 +102,17 @@ async function compose(
   const { publishScores: publish } = delivery;
   const evaluation = await composeEvaluation({ ...engine, catalogue, judge: judge.ask, publish });
   const redis = connectRedis({ config, logger, cleanup });
-  const subscribers = [delivery.subscriber, evaluation.subscriber];
+  const { events } = delivery;
+  const { customers, budgets, subscriber } = composeCustomers({ ...engine, store: migration.store, redis, events });
+  const subscribers = [delivery.subscriber, evaluation.subscriber, subscriber];
   const { writer, intake, deletedTraces } = await composeIngest(
     { registry, cleanup },
     { journal, spans, store: migration.store, deletions: stores.traceDeletions, subscribers, logger, now },
   );
-  const gateway = composeGateway({ registry, cleanup }, { config, stores, secretKey, intake, redis, logger, now });
+  const gateway = composeGateway(
+    { registry, cleanup },
+    { config, stores, secretKey, intake, budgets, redis, logger, now },
+  );
   judge.connect(gateway.chat);
   const logs = startLogJoining({ config, logger, registry, cleanup }, { spans, catalogue, intake, now });
   startRetention({ config, logger, cleanup }, { organizations: stores.organizations, spans, now });
@@ -125,6 +131,7 @@ async function compose(
     logs,
     spans,
     traceDeletions,
+    customers,
     catalogue,
     stores,
     authenticator,

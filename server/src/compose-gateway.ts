@@ -3,7 +3,7 @@ import type { Registry } from "prom-client";
 import { composeRouting, type Routing } from "./compose-routing.ts";
 import type { Config } from "./config.ts";
 import { createChat, type Chat } from "./gateway/chat.ts";
-import { unlimited } from "./gateway/budgets.ts";
+import type { Budgets } from "./gateway/budgets.ts";
 import { createAnswerCache, type AnswerCache } from "./gateway/cache/answer-cache.ts";
 import { createMemoryStore } from "./gateway/cache/memory-store.ts";
 import { createRedisStore, type RedisCommands } from "./gateway/cache/redis-store.ts";
@@ -33,6 +33,7 @@ export type GatewayParts = {
   stores: Pick<ControlStores, "providerSettings">;
   secretKey: Secret;
   intake: SpanIntake;
+  budgets: Budgets;
   /** What nodes share. */
   redis: RedisCommands | undefined;
   logger: Logger;
@@ -42,7 +43,7 @@ export type GatewayParts = {
 /** Calls to model providers, and the record of each. */
 export function composeGateway(
   { registry, cleanup }: { registry: Registry; cleanup: Array<() => Promise<void> | void> },
-  { config, stores, secretKey, intake, redis, logger, now }: GatewayParts,
+  { config, stores, secretKey, intake, budgets, redis, logger, now }: GatewayParts,
 ): Gateway {
   const metrics = createGatewayMetrics(registry);
   const guard = createAddressGuard({ allowed: config.allowPrivateUpstreams, connectMs: limits.upstreamConnectMs });
@@ -61,7 +62,7 @@ export function composeGateway(
     },
     now,
     router,
-    budgets: unlimited,
+    budgets,
     cache: composeCache(registry, { secretKey, redis, now }),
     recorder,
     prices,

@@ -133,6 +133,11 @@ export const limits = {
   customerSpendSyncMs: 30_000,
   customerSpendReads: 2,
   customerSpendReadsQueued: 256,
+  customerMirrorRows: 1_000,
+  customerMirrorRetryMs: 1_000,
+  customerMirrorEveryMs: 5_000,
+  customerMirrorGroupMs: 100,
+  customerTopModels: 5,
 
   // Response cache
   /** An answer that is larger is not kept. */

@@ -1,7 +1,9 @@
+import type { Customers } from "../customers/customers.ts";
 import type { CachingAuthenticator } from "../auth/authenticator.ts";
 import type { LoginThrottle } from "../auth/login-throttle.ts";
 import type { Passwords } from "../auth/passwords.ts";
 import type { Tokens } from "../auth/tokens.ts";
+import { createCustomerCatalogue } from "../filter/customer-fields.ts";
 import { createThreadCatalogue } from "../filter/thread-fields.ts";
 import { createTraceCatalogue } from "../filter/trace-fields.ts";
 import type { Deliverer } from "../delivery/deliverer.ts";
@@ -89,6 +91,11 @@ import { redeliverEvent } from "./webhooks/redeliver-event.ts";
 import { retrieveWebhook } from "./webhooks/retrieve-webhook.ts";
 import { rotateWebhookSecret } from "./webhooks/rotate-webhook-secret.ts";
 import { replaceWebhook, updateWebhook } from "./webhooks/update-webhook.ts";
+import { createCustomer } from "./users/create-customer.ts";
+import { deleteCustomer } from "./users/delete-customer.ts";
+import { listCustomers } from "./users/list-customers.ts";
+import { retrieveCustomer } from "./users/retrieve-customer.ts";
+import { updateCustomer } from "./users/update-customer.ts";
 
 export type ApiDeps = SpanReadDeps & {
   intake: SpanIntake;
@@ -100,6 +107,7 @@ export type ApiDeps = SpanReadDeps & {
   logs: LogJoiner;
   spans: SpanStore;
   traceDeletions: TraceDeletions;
+  customers: Customers;
   stores: ControlStores;
   authenticator: CachingAuthenticator;
   passwords: Passwords;
@@ -115,6 +123,7 @@ type WebhookParts = { deliverer: Deliverer; webhookSecrets: WebhookSecrets; webh
 export function apiEndpoints(deps: ApiDeps): AnyEndpoint[] {
   const { stores, now: nowMs } = deps;
   const control = { ...deps, ...stores, nowMs };
+  const people = { ...deps, organizations: stores.organizations };
   const traces = { ...deps, traceCatalogue: createTraceCatalogue(deps.catalogue) };
   return [
     createSpan(deps),
@@ -141,6 +150,11 @@ export function apiEndpoints(deps: ApiDeps): AnyEndpoint[] {
     deleteTrace(traces),
     deleteTraces(traces),
     listThreads({ ...deps, threadCatalogue: createThreadCatalogue(deps.catalogue) }),
+    listCustomers({ ...deps, customerCatalogue: createCustomerCatalogue(deps.catalogue) }),
+    createCustomer(people),
+    retrieveCustomer(people),
+    updateCustomer(people),
+    deleteCustomer(people),
     ingestOtlpTraces(deps),
     ingestOtlpLogs(deps),
     ingestOtlpMetrics(),

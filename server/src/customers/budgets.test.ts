@@ -11,6 +11,7 @@ import {
   type ControlDatabase,
   type ControlLocation,
 } from "../storage/control/open-control-database.ts";
+import type { DescribeCustomersQuery, StoredCustomer } from "../storage/spans/customer-queries.ts";
 import { createBudgets, type Admission, type BudgetReached, type Budgets } from "./budgets.ts";
 import { createCallRates } from "./call-rates.ts";
 import { createSpendLedger, type SpendLedger } from "./ledger-queue.ts";
@@ -39,6 +40,15 @@ describe.skipIf(postgresUrl === undefined)(`budgets on Postgres${postgresSkipRea
   describeBudgets(postgresPlace);
 });
 
+/** Of what spans say, only what they cost matters here. */
+function saidBySpans(
+  customer_identifier: string,
+  cost: { period: number; total: number } | undefined,
+): StoredCustomer[] {
+  if (cost === undefined) return [];
+  return [{ customer_identifier, period_cost: cost.period, total_cost: cost.total } as StoredCustomer];
+}
+
 /** One node: connections and memory of its own. */
 type Node = {
   budgets: Budgets;
@@ -65,10 +75,10 @@ function describeBudgets(newPlace: () => Promise<Place>) {
     const own = openControlDatabase(place.location);
     const stores = createControlStores(own);
     const now = () => nowMs;
-    const ledger = createSpendLedger({ stores, logger, now });
-    const spend = async ({ customer_identifier }: { customer_identifier: string }) =>
-      spans.get(customer_identifier) ?? { period: 0, total: 0 };
-    const sync = createSpendSync({ ledger, spend, logger, now });
+    const ledger = createSpendLedger({ stores, logger, onSettlementFailure: () => undefined, now });
+    const describeCustomers = async ({ identifiers }: DescribeCustomersQuery) =>
+      identifiers.flatMap((name) => saidBySpans(name, spans.get(name)));
+    const sync = createSpendSync({ ledger, spans: { describeCustomers }, logger, now });
     const profiles = createCustomerProfiles({ customers: stores.customers, changed: () => undefined, now });
     const reached: BudgetReached[] = [];
     const budgets = createBudgets({
@@ -76,6 +86,7 @@ function describeBudgets(newPlace: () => Promise<Place>) {
       ledger,
       sync,
       rates: createCallRates({ onStoreFailure: () => undefined }),
+      onRefused: () => undefined,
       onBudgetReached: (event) => reached.push(event),
       now,
     });

@@ -62,29 +62,35 @@ export type BudgetDeps = {
   ledger: Pick<SpendLedger, "reserve" | "settle">;
   sync: Pick<SpendSync, "open" | "refresh">;
   rates: CallRates;
+  onRefused: (reason: Exclude<LimitInfo["reason"], null>) => void;
   onBudgetReached: (reached: BudgetReached) => void;
   now: () => number;
 };
 
 export function createBudgets(deps: BudgetDeps): Budgets {
-  const { profiles, rates, now } = deps;
   return {
     async admit(call) {
-      const { estimateUsd } = call;
-      const key = keyOf(call);
-      if (key === undefined) return unlimited(limitInfo({ estimateUsd }));
-      const customer = await customerOf(profiles, key, call.customerParams);
-      if (customer === undefined) return unlimited(limitInfo({ estimateUsd }));
-      if (customer.rate_limit !== null) {
-        const retryAfterS = await rates.count(key, customer.rate_limit);
-        if (retryAfterS !== undefined) return tooMany(customer, estimateUsd, retryAfterS);
-      }
-      const period = budgetPeriod(customer, now());
-      if (period === undefined && customer.total_budget === null)
-        return unlimited(limitInfo({ customer, estimateUsd }));
-      return await admitWithin(deps, { key, customer, period, estimateUsd });
+      const admission = await decide(deps, call);
+      const { reason } = admission.limitInfo;
+      if (reason !== null) deps.onRefused(reason);
+      return admission;
     },
   };
+}
+
+async function decide(deps: BudgetDeps, call: BudgetedCall): Promise<Admission> {
+  const { estimateUsd } = call;
+  const key = keyOf(call);
+  if (key === undefined) return unlimited(limitInfo({ estimateUsd }));
+  const customer = await customerOf(deps.profiles, key, call.customerParams);
+  if (customer === undefined) return unlimited(limitInfo({ estimateUsd }));
+  if (customer.rate_limit !== null) {
+    const retryAfterS = await deps.rates.count(key, customer.rate_limit);
+    if (retryAfterS !== undefined) return tooMany(customer, estimateUsd, retryAfterS);
+  }
+  const period = budgetPeriod(customer, deps.now());
+  if (period === undefined && customer.total_budget === null) return unlimited(limitInfo({ customer, estimateUsd }));
+  return await admitWithin(deps, { key, customer, period, estimateUsd });
 }
 
 function keyOf({ organizationId, environment, customerIdentifier, customerParams }: BudgetedCall) {

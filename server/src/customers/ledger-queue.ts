@@ -35,9 +35,10 @@ export type Settlement = { key: CustomerKey; id: string; spent: bigint; budgets:
 export function createSpendLedger(deps: {
   stores: Pick<ControlStores, "transaction" | "customerLedger">;
   logger: Logger;
+  onSettlementFailure: () => void;
   now: () => number;
 }): SpendLedger {
-  const { stores, logger, now } = deps;
+  const { stores, logger, onSettlementFailure, now } = deps;
   const nodeId = randomToken(12);
   const batches = createLedgerBatches(stores);
   const retries = new Set<NodeJS.Timeout>();
@@ -69,6 +70,7 @@ export function createSpendLedger(deps: {
         };
       },
       failed: (error) => {
+        onSettlementFailure();
         logger.error({ err: error }, "what a customer spent could not be stored; it is tried again");
         const retry = setTimeout(() => {
           retries.delete(retry);

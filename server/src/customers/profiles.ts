@@ -1,8 +1,8 @@
 import { customerKeyText, type Customer, type CustomerFields, type CustomerKey } from "../domain/customer.ts";
 import { ServiceError } from "../domain/errors.ts";
-import { ExpiringLru } from "../lib/expiring-lru.ts";
 import { limits } from "../limits.ts";
 import type { CustomerStore } from "../storage/control/customer-store.ts";
+import { createProfileMemory } from "./profile-memory.ts";
 import { applyChange, type CustomerChange } from "./fields.ts";
 
 /** Customers as the control store has them, with a memory for those that calls name over and over. */
@@ -20,40 +20,29 @@ export type CustomerProfiles = {
    * field: an edit holds until something new is said.
    */
   hear(key: CustomerKey, said: CustomerChange, firstSeen?: string): Promise<Customer>;
+  /** The same for many at a time. */
+  hearAll(all: readonly Heard[]): Promise<void>;
   create(customer: CustomerKey & { first_seen?: string }): Promise<Customer>;
   /** Lets the next call look again. */
   forget(key: CustomerKey): void;
 };
 
+export type Heard = { key: CustomerKey; said: CustomerChange; firstSeen: string };
+
 export type ProfileDeps = {
   customers: CustomerStore;
-  /** Told of what was written, so that lists show it. */
-  changed: (customer: Customer) => void;
+  /** Told when something was written, so that lists show it. */
+  changed: () => void;
   now: () => number;
 };
 
-type Remembered = { customer: Customer | undefined; readAtMs: number };
-
-export function createCustomerProfiles({ customers, changed, now }: ProfileDeps): CustomerProfiles {
-  const memory = new ExpiringLru<string, Remembered>({
-    maxEntries: limits.cachedCustomers,
-    ttlMs: Number.MAX_SAFE_INTEGER,
-    nowMs: now,
-  });
-  const remember = (key: CustomerKey, customer: Customer | undefined): void =>
-    memory.set(customerKeyText(key), { customer, readAtMs: now() });
-
+export function createCustomerProfiles(deps: ProfileDeps): CustomerProfiles {
+  const { customers, changed, now } = deps;
+  const memory = createProfileMemory(now);
   const find = async (key: CustomerKey): Promise<Customer | undefined> => {
     const customer = await customers.find(key);
-    remember(key, customer);
+    memory.remember(key, customer);
     return customer;
-  };
-  const write = async (current: Customer, fields: Partial<Customer>): Promise<Customer | undefined> => {
-    const next = { ...current, ...fields, updated_at: laterThan(current.updated_at, now()) };
-    if (!(await customers.replace(next, current.updated_at))) return undefined;
-    remember(next, next);
-    changed(next);
-    return next;
   };
   /** Another node may change a customer at the same moment: then it is read and changed again. */
   const change = async (
@@ -65,27 +54,39 @@ export function createCustomerProfiles({ customers, changed, now }: ProfileDeps)
       if (current === undefined) return undefined;
       const fields = edit(current);
       if (Object.keys(fields).length === 0) return current;
-      const written = await write(current, fields);
-      if (written !== undefined) return written;
+      const next = { ...current, ...fields, updated_at: laterThan(current.updated_at, now()) };
+      if (!(await customers.replace(next, current.updated_at))) continue;
+      memory.remember(next, next);
+      changed();
+      return next;
     }
     throw new ServiceError("unavailable", "The customer is being changed by others. Try again.", { retryAfterS: 1 });
   };
-  const create: CustomerProfiles["create"] = async (key) => {
-    const customer = newCustomer(key, now());
-    await customers.create([customer]);
-    const created = (await find(key)) ?? customer;
-    changed(created);
-    return created;
+  const add = async (made: readonly Customer[]): Promise<void> => {
+    await customers.create(made);
+    for (const customer of made) memory.forget(customer);
+    changed();
+  };
+  const hear: CustomerProfiles["hear"] = async (key, said, firstSeen) => {
+    const edit = (current: Customer) => heard(current, said, firstSeen, now());
+    const known = await change(key, edit);
+    if (known !== undefined) return known;
+    await add([introduced(key, said, firstSeen, now())]);
+    // Another node may have been first, and may have heard something else.
+    const made = await change(key, edit);
+    if (made === undefined) throw new ServiceError("unavailable", "The customer is being deleted. Try again.");
+    return made;
   };
 
   return {
     find,
-    create,
-    recall(key) {
-      const known = memory.get(customerKeyText(key));
-      if (known === undefined) return find(key);
-      if (now() - known.readAtMs < limits.cachedCustomerMs) return known.customer;
-      return find(key).catch(() => known.customer);
+    hear,
+    recall: (key) => memory.recall(key, () => find(key)),
+    forget: (key) => memory.forget(key),
+    async create(key) {
+      const customer = newCustomer(key, now());
+      await add([customer]);
+      return (await find(key)) ?? customer;
     },
     edit: (key, given) =>
       change(key, (current) => {
@@ -93,16 +94,22 @@ export function createCustomerProfiles({ customers, changed, now }: ProfileDeps)
         if ("fields" in result) return result.fields;
         throw invalid(result.errors);
       }),
-    async hear(key, said, firstSeen) {
-      const known = await change(key, (current) => heard(current, said, firstSeen, now()));
-      if (known !== undefined) return known;
-      await create({ ...key, ...(firstSeen !== undefined && { first_seen: firstSeen }) });
-      const made = await change(key, (current) => heard(current, said, firstSeen, now()));
-      if (made === undefined) throw new ServiceError("unavailable", "The customer is being deleted. Try again.");
-      return made;
+    async hearAll(all) {
+      const known = new Map((await customers.findMany(all.map(({ key }) => key))).map(keyed));
+      const strangers = all.filter(({ key }) => !known.has(customerKeyText(key)));
+      if (strangers.length > 0) {
+        await add(strangers.map(({ key, said, firstSeen }) => introduced(key, said, firstSeen, now())));
+      }
+      for (const { key, said, firstSeen } of all) {
+        const customer = known.get(customerKeyText(key));
+        if (customer !== undefined && isNews(customer, said, firstSeen)) await hear(key, said, firstSeen);
+      }
     },
-    forget: (key) => memory.delete(customerKeyText(key)),
   };
+}
+
+function isNews(customer: Customer, said: CustomerChange, firstSeen: string): boolean {
+  return firstSeen < customer.first_seen || Object.keys(newsFor(customer, said)).length > 0;
 }
 
 /** What is new in what was said. */
@@ -128,7 +135,16 @@ function heard(
   return { ...earlier, ...result.fields, sent: { ...current.sent, ...news } };
 }
 
-export function newCustomer(key: CustomerKey & { first_seen?: string }, nowMs: number): Customer {
+function keyed(customer: Customer): [string, Customer] {
+  return [customerKeyText(customer), customer];
+}
+
+function introduced(key: CustomerKey, said: CustomerChange, firstSeen: string | undefined, nowMs: number): Customer {
+  const customer = newCustomer({ ...key, ...(firstSeen !== undefined && { first_seen: firstSeen }) }, nowMs);
+  return { ...customer, ...heard(customer, said, firstSeen, nowMs) };
+}
+
+function newCustomer(key: CustomerKey & { first_seen?: string }, nowMs: number): Customer {
   const created_at = new Date(nowMs).toISOString();
   return {
     organization_id: key.organization_id,

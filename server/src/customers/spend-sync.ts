@@ -4,15 +4,9 @@ import { customerKeyText, type CustomerKey } from "../domain/customer.ts";
 import { ExpiringLru } from "../lib/expiring-lru.ts";
 import { WorkGate } from "../lib/work-gate.ts";
 import { limits } from "../limits.ts";
+import type { SpanStore } from "../storage/spans/span-store.ts";
 import type { SpendLedger } from "./ledger-queue.ts";
 import { budgetOf } from "./money.ts";
-
-/** What the spans of a customer cost, in USD: since an instant, and of all time. */
-export type SpendReader = (
-  key: CustomerKey,
-  sinceMs: number | undefined,
-  signal: AbortSignal,
-) => Promise<{ period: number; total: number }>;
 
 /**
  * Keeps the ledger true to the spans, which also come from elsewhere than the gateway: a period begins with what they
@@ -28,11 +22,11 @@ export type SpendSync = {
 
 export function createSpendSync(deps: {
   ledger: Pick<SpendLedger, "open">;
-  spend: SpendReader;
+  spans: Pick<SpanStore, "describeCustomers">;
   logger: Logger;
   now: () => number;
 }): SpendSync {
-  const { ledger, spend, logger, now } = deps;
+  const { ledger, spans, logger, now } = deps;
   const seen = new ExpiringLru<string, true>({
     maxEntries: limits.cachedCustomers,
     ttlMs: limits.customerSpendSyncMs,
@@ -44,9 +38,17 @@ export function createSpendSync(deps: {
   const underWay = new Set<Promise<void>>();
 
   const look = async (key: CustomerKey, periodStart: string): Promise<void> => {
-    const sinceMs = periodStart === "" ? undefined : Date.parse(periodStart);
-    const { period, total } = await spend(key, sinceMs, stopping.signal);
-    await ledger.open(key, { periodStart, period: budgetOf(period), total: budgetOf(total) });
+    const { organization_id, environment, customer_identifier } = key;
+    const [said] = await spans.describeCustomers(
+      {
+        scope: { organization_id, environment },
+        identifiers: [customer_identifier],
+        periodFromNs: periodStart === "" ? undefined : BigInt(Date.parse(periodStart)) * 1_000_000n,
+      },
+      stopping.signal,
+    );
+    const [period, total] = [budgetOf(said?.period_cost ?? 0), budgetOf(said?.total_cost ?? 0)];
+    await ledger.open(key, { periodStart, period, total });
   };
   const lookQuietly = async (key: CustomerKey, periodStart: string): Promise<void> => {
     const text = customerKeyText(key);

@@ -41,3 +41,32 @@ export type Customer = CustomerKey &
 export function customerKeyText({ organization_id, environment, customer_identifier }: CustomerKey): string {
   return `${organization_id}\n${environment}\n${customer_identifier}`;
 }
+
+/** What its spans say of a customer, by which it is sorted and filtered. Money in USD, times in seconds. */
+export const customerNumbers = [
+  "number_of_requests",
+  "total_tokens",
+  "total_prompt_tokens",
+  "total_completion_tokens",
+  "total_cost",
+  "unpriced_count",
+  "error_count",
+  "total_cache_hits",
+  "active_days",
+  "average_latency",
+  "average_ttft",
+  "average_monthly_cost",
+] as const;
+export type CustomerNumber = (typeof customerNumbers)[number];
+
+/** Text and times of the profile, and when its last span ended. */
+export const customerTexts = ["email", "name"] as const;
+export const customerTimes = ["first_seen", "last_active"] as const;
+
+export const customerSortFields = [
+  "customer_identifier",
+  ...customerTexts,
+  ...customerTimes,
+  ...customerNumbers,
+] as const;
+export type CustomerSortField = (typeof customerSortFields)[number];

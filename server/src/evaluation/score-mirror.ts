@@ -1,22 +1,12 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { scoreNumber, scoreText, type Score } from "../domain/score.ts";
+import { startMirror, type Mirror } from "../jobs/mirror.ts";
 import { limits } from "../limits.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";
 import type { ScoreStore, UnmirroredScore } from "../storage/control/score-store.ts";
 import type { SpanStore } from "../storage/spans/span-store.ts";
 
-/**
- * Copies scores from the control store, which decides what is there, into the span store, where lists filter, order and
- * average by them. A change is marked until its copy is written, so that none is lost; writing one twice changes nothing.
- */
-export type ScoreMirror = {
-  /** There is something to copy. */
-  poke(): void;
-  /** Resolves when all that was there before is copied, or after a while: for reads after a write. */
-  caughtUp(): Promise<void>;
-  stop(): Promise<void>;
-};
+export type ScoreMirror = Mirror;
 
 export type ScoreMirrorDeps = {
   scores: Pick<ScoreStore, "unmirrored">;
@@ -30,58 +20,21 @@ export type ScoreMirrorDeps = {
   onFailure: () => void;
 };
 
+/**
+ * Copies scores from the control store, which decides what is there, into the span store, where lists filter, order and
+ * average by them. A change is marked until its copy is written; writing one twice changes nothing.
+ */
 export function startScoreMirror(deps: ScoreMirrorDeps): ScoreMirror {
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  let asked = 1;
-  let done = 0;
-  let wake = (): void => undefined;
-  const waiters = new Set<{ asked: number; resolve: () => void }>();
-
-  const loop = async (): Promise<void> => {
-    while (!signal.aborted) {
-      const target = asked;
-      try {
-        while (!signal.aborted && (await copyBatch(deps, signal)));
-        done = target;
-      } catch (error) {
-        if (signal.aborted) break;
-        deps.onFailure();
-        deps.logger.warn({ err: error }, "scores could not be copied to the span store; they are tried again");
-        await sleep(limits.scoreMirrorRetryMs, undefined, { signal }).catch(() => undefined);
-      }
-      for (const waiter of waiters) if (waiter.asked <= done) waiter.resolve();
-      if (done < asked) continue;
-      // Other nodes may have left some, if they ended before they copied them.
-      const timer = setTimeout(() => wake(), limits.scoreMirrorEveryMs).unref();
-      await new Promise<void>((resolve) => (wake = resolve));
-      clearTimeout(timer);
-      // A little patience makes one insert of many scores.
-      if (!signal.aborted) await sleep(limits.scoreMirrorGroupMs, undefined, { signal }).catch(() => undefined);
-    }
-  };
-  const running = loop();
-
-  return {
-    poke: () => {
-      asked += 1;
-      wake();
+  return startMirror({
+    copyBatch: (signal) => copyBatch(deps, signal),
+    onFailure(error) {
+      deps.onFailure();
+      deps.logger.warn({ err: error }, "scores could not be copied to the span store; they are tried again");
     },
-    caughtUp: async () => {
-      if (done >= asked) return;
-      const waiter = { asked, resolve: (): void => undefined };
-      const copied = new Promise<void>((resolve) => (waiter.resolve = resolve));
-      waiters.add(waiter);
-      wake();
-      await Promise.race([copied, sleep(limits.readYourWriteMs, undefined, { ref: false })]);
-      waiters.delete(waiter);
-    },
-    stop: async () => {
-      stopping.abort();
-      wake();
-      await running;
-    },
-  };
+    retryMs: limits.scoreMirrorRetryMs,
+    everyMs: limits.scoreMirrorEveryMs,
+    groupMs: limits.scoreMirrorGroupMs,
+  });
 }
 
 /** Whether there may be more. */

@@ -27,8 +27,3 @@ export type Admission =
       message: string;
       retryAfterS?: number;
     };
-
-/** Lets every call pass. */
-export const unlimited: Budgets = {
-  admit: () => Promise.resolve({ isAllowed: true, limitInfo: { is_allowed: true }, settle: () => undefined }),
-};

@@ -4,6 +4,7 @@ import { deleteOlderThan } from "./queries/delete-spans.ts";
 import { deleteTraces, purgeDeleted } from "./queries/delete-traces.ts";
 import { groupSpans } from "./queries/group-spans.ts";
 import { hydrateSpans } from "./queries/hydrate-spans.ts";
+import { describeCustomers, listCustomers } from "./queries/list-customers.ts";
 import { listSpans } from "./queries/list-spans.ts";
 import { listThreads } from "./queries/list-threads.ts";
 import { listTraces, matchTraces } from "./queries/list-traces.ts";
@@ -17,6 +18,7 @@ import {
 } from "./queries/retrieve-trace.ts";
 import { groupScores, summarizeScores } from "./queries/score-figures.ts";
 import { summarizeSpans } from "./queries/summarize-spans.ts";
+import { unnameCustomer } from "./queries/unname-customer.ts";
 import type { SpanStore } from "./span-store.ts";
 
 /** The span store over an engine that speaks ClickHouse's SQL. */
@@ -37,6 +39,9 @@ export function createSpanStore(database: SpanDatabase): SpanStore {
     listTraceSpans: (query, signal) => listTraceSpans(database, query, signal),
     readTraceSpans: (query, signal) => readTraceSpans(database, query, signal),
     listThreads: (query, signal) => listThreads(database, query, signal),
+    listCustomers: (query, signal) => listCustomers(database, query, signal),
+    describeCustomers: (query, signal) => describeCustomers(database, query, signal),
+    unnameCustomer: (key, signal) => unnameCustomer(database, key, signal),
     matchTraces: (query, signal) => matchTraces(database, query, signal),
     countTraceSpans: (query, signal) => countTraceSpans(database, query, signal),
     deleteTraces: (deletions, signal) => deleteTraces(database, deletions, signal),

@@ -1,6 +1,13 @@
 import type { ColumnKind, SpanColumn, SpanScope, spanColumns } from "../../domain/span.ts";
+import type { CustomerKey } from "../../domain/customer.ts";
 import type { ThreadNumber, ThreadSortField, ThreadTime } from "../../domain/thread.ts";
 import type { TraceDeletion, TraceNumber, TraceSortField, TraceText } from "../../domain/trace.ts";
+import type {
+  CustomerPageKey,
+  DescribeCustomersQuery,
+  ListCustomersQuery,
+  StoredCustomer,
+} from "./customer-queries.ts";
 
 /**
  * Where spans live: ClickHouse, in the process or behind a URL. One contract, proven on both by `contract/`.
@@ -64,6 +71,15 @@ export type SpanStore = {
   /** `count` is exact, and `rows` are one page of the threads that have a span in the window. */
   listThreads(query: ListThreadsQuery, signal?: AbortSignal): Promise<{ count: number; rows: StoredThread[] }>;
 
+  /** `count` is exact, and `keys` are one page of the customers that there are; with a window, of those with a span in it. */
+  listCustomers(query: ListCustomersQuery, signal?: AbortSignal): Promise<{ count: number; keys: CustomerPageKey[] }>;
+
+  /** What the spans of some customers say, in no order; those without any are left out. */
+  describeCustomers(query: DescribeCustomersQuery, signal?: AbortSignal): Promise<StoredCustomer[]>;
+
+  /** Spans of a customer no longer name it in any read once this resolves. Safe to repeat. */
+  unnameCustomer(key: CustomerKey, signal?: AbortSignal): Promise<void>;
+
   /** The keys of the traces that `listTraces` would list, at most `limit` of `count`. */
   matchTraces(
     query: Omit<ListTracesQuery, "sort" | keyof Page> & { limit: number },
@@ -108,7 +124,13 @@ export type SpanStore = {
  * such rows. Embedded, reads rely on it; a server may have other nodes' rows, which nobody marks, so there they do not.
  * `table`: what the rows are, spans unless it says otherwise.
  */
-export type SpanBatch = { ndjson: Buffer; rows: number; token: string; hasResends?: boolean; table?: "scores" };
+export type SpanBatch = {
+  ndjson: Buffer;
+  rows: number;
+  token: string;
+  hasResends?: boolean;
+  table?: "scores" | "customers";
+};
 
 /** Spans that ended within [fromNs, toNs], both inclusive, in nanoseconds since 1970. */
 export type TimeWindow = { fromNs: bigint; toNs: bigint };

@@ -2,6 +2,7 @@ import type { SpanDatabase } from "../drivers/span-database.ts";
 import { createSpans } from "./0001-spans.ts";
 import { markSpans } from "./0002-span-marks.ts";
 import { createScores } from "./0010-scores.ts";
+import { createCustomers } from "./0011-customers.ts";
 import { localTable, mergeTree, onCluster } from "./dialect.ts";
 import type { Placement } from "./dialect.ts";
 
@@ -13,6 +14,7 @@ const migrations: readonly Migration[] = [
   { version: 1, name: "spans", statements: createSpans },
   { version: 2, name: "span marks", statements: markSpans, unless: "has_parent" },
   { version: 10, name: "scores", statements: createScores },
+  { version: 11, name: "customers", statements: createCustomers },
 ];
 
 type Migration = {

@@ -53,6 +53,7 @@ describe("migrations", () => {
   it("are accepted by a cluster, any number of times", () => {
     const tables = rowsOf<{ name: string; engine: string; engine_full: string }>(0);
     expect(tables.map(({ name, engine }) => [name, engine])).toEqual([
+      ["customers", "ReplicatedReplacingMergeTree"],
       ["scores", "Distributed"],
       ["scores_local", "ReplicatedReplacingMergeTree"],
       ["span_migrations", "ReplicatedReplacingMergeTree"],

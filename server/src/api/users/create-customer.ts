@@ -1,0 +1,43 @@
+import { z } from "zod";
+import { customerChangeFields } from "../../customers/fields.ts";
+import { endpoint } from "../../http/endpoint.ts";
+import { environmentQuery } from "../../http/query.ts";
+import { cleanText } from "../../lib/json.ts";
+import { limits } from "../../limits.ts";
+import { customerDetail } from "./customer-schema.ts";
+import { describeCustomer, type CustomerDeps } from "./describe-customer.ts";
+import { customerKey } from "./find-customer.ts";
+
+export const createCustomer = (deps: CustomerDeps) =>
+  endpoint({
+    id: "create_customer",
+    method: "POST",
+    path: "/api/users/",
+    summary: "Create a customer",
+    description: "Beforehand, for instance to give it a budget; spans and gateway calls create theirs by themselves.",
+    tags: ["Customers"],
+    auth: "key",
+    permission: "customers:write",
+    limit: "api",
+    dialect: "fields",
+    query: z.object(environmentQuery()),
+    body: {
+      kind: "json",
+      schema: z.object({
+        customer_identifier: z
+          .string({ error: "must be text" })
+          .min(1, { error: "must not be empty" })
+          .max(limits.identifierChars, { error: `must be at most ${limits.identifierChars} characters` })
+          .transform(cleanText),
+        ...customerChangeFields,
+      }),
+    },
+    success: { status: 201, schema: customerDetail },
+    errors: ["invalid_request", "conflict", "query_too_large", "unavailable"],
+    async handler({ principal, query, body, signal }) {
+      const { customer_identifier, ...fields } = body;
+      const key = customerKey({ principal, params: { customer_identifier }, query });
+      const customer = await deps.customers.create(key, fields);
+      return await describeCustomer(deps, { customer, principal, signal });
+    },
+  });

@@ -1,0 +1,34 @@
+import { z } from "zod";
+import { endpoint } from "../../http/endpoint.ts";
+import { environmentQuery } from "../../http/query.ts";
+import type { Customers } from "../../customers/customers.ts";
+import type { TraceDeletions } from "../../jobs/trace-deletions.ts";
+import { customerParams } from "./customer-schema.ts";
+import { customerKey, noSuchCustomer } from "./find-customer.ts";
+
+type DeleteDeps = { customers: Customers; traceDeletions: Pick<TraceDeletions, "settle"> };
+
+export const deleteCustomer = ({ customers, traceDeletions }: DeleteDeps) =>
+  endpoint({
+    id: "delete_customer",
+    method: "DELETE",
+    path: "/api/users/{customer_identifier}/",
+    summary: "Delete a customer",
+    description:
+      "Removes profile, budgets and identity for good. Its spans stay, but no longer name it. A span or call that names " +
+      "it afterwards makes a new customer.",
+    tags: ["Customers"],
+    auth: "key",
+    permission: "customers:write",
+    limit: "api",
+    params: customerParams,
+    query: z.object(environmentQuery()),
+    success: { status: 200, description: "Deleted; no body." },
+    errors: ["not_found", "unavailable"],
+    async handler({ principal, params, query, signal }) {
+      const key = customerKey({ principal, params, query });
+      // What was accepted before is renamed too.
+      await traceDeletions.settle();
+      if (!(await customers.remove(key, signal))) throw noSuchCustomer();
+    },
+  });

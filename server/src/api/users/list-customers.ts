@@ -1,0 +1,137 @@
+import { z } from "zod";
+import type { Customers } from "../../customers/customers.ts";
+import { customerKeyText, customerSortFields, type CustomerKey } from "../../domain/customer.ts";
+import { ServiceError } from "../../domain/errors.ts";
+import { joinFilters } from "../../filter/ast.ts";
+import { describeFields } from "../../filter/describe.ts";
+import { toGroupFilter, type GroupCatalogue } from "../../filter/group-fields.ts";
+import { parseFilters } from "../../filter/parse.ts";
+import { parseQuickFilters } from "../../filter/quick-filters.ts";
+import { endpoint } from "../../http/endpoint.ts";
+import { pageOf, paginate } from "../../http/pagination.ts";
+import { environmentQuery, pagingQuery, sortQuery, timeWindow, timeWindowQuery } from "../../http/query.ts";
+import { maxTimeNs, minTimeNs } from "../../lib/time.ts";
+import type { ListCustomersQuery } from "../../storage/spans/customer-queries.ts";
+import type { SpanStore, TimeWindow } from "../../storage/spans/span-store.ts";
+import { filtersBody } from "../request-logs/read-selection.ts";
+import { customerRow } from "./customer-schema.ts";
+import { presentRow } from "./present-customer.ts";
+
+type ListDeps = {
+  customers: Pick<Customers, "findMany">;
+  spans: Pick<SpanStore, "listCustomers" | "describeCustomers">;
+  customerCatalogue: GroupCatalogue;
+  now: () => number;
+};
+
+const described = { filters_data: z.record(z.string(), z.unknown()), current_filters: z.unknown() };
+
+export const listCustomers = (deps: ListDeps) =>
+  endpoint({
+    id: "list_customers",
+    method: "POST",
+    path: "/api/users/list/",
+    aliases: [{ method: "GET", path: "/api/users/list/" }],
+    summary: "List customers",
+    description:
+      "Customers with what their spans say, over all time. With start_time or end_time: those with a span in the window, " +
+      "and what the spans in it say. The environment is that of the key, unless the query says otherwise. " +
+      `sort_by is one of ${customerSortFields.join(", ")}.`,
+    tags: ["Customers"],
+    auth: "key",
+    permission: "spans:read",
+    limit: "api",
+    query: z.object({
+      ...pagingQuery(),
+      ...sortQuery("-first_seen"),
+      ...timeWindowQuery(),
+      ...environmentQuery(),
+      fetch_filters: z.stringbool().optional().meta({ description: "Fills filters_data." }),
+    }),
+    body: { kind: "json", schema: filtersBody },
+    success: { status: 200, schema: pageOf(customerRow).extend(described) },
+    errors: ["invalid_request", "query_too_large", "unavailable"],
+    async handler({ principal, query, body, rawQuery, url, signal }) {
+      const { page, page_size: pageSize } = query;
+      const scope = { organization_id: principal.organization_id, ...environmentOf(query, principal) };
+      const window = readWindow(query, deps.now());
+      const filter = readFilter(body.filters, rawQuery, deps.customerCatalogue);
+      const condition = toGroupFilter(filter, deps.customerCatalogue);
+      const sort = readSort(query.sort_by);
+      const { count, keys } = await deps.spans.listCustomers(
+        { scope, window, condition, sort, page, pageSize },
+        signal,
+      );
+      const { organization_id } = scope;
+      const results = await rowsOf(
+        deps,
+        { scope, window, keys: keys.map((key) => ({ organization_id, ...key })) },
+        signal,
+      );
+      return {
+        ...paginate({ url, page, pageSize, count, results }),
+        filters_data: query.fetch_filters === true ? describeFields(deps.customerCatalogue) : {},
+        current_filters: body.filters ?? {},
+      };
+    },
+  });
+
+type Page = Pick<ListCustomersQuery, "scope" | "window"> & { keys: readonly CustomerKey[] };
+
+/** The profiles are the control store's own: what was changed a moment ago shows. */
+async function rowsOf({ customers, spans, now }: ListDeps, { scope, window, keys }: Page, signal: AbortSignal) {
+  const identifiers = [...new Set(keys.map((key) => key.customer_identifier))];
+  const [profiles, said] = await Promise.all([
+    customers.findMany(keys),
+    spans.describeCustomers({ scope, identifiers, window }, signal),
+  ]);
+  const { organization_id } = scope;
+  const profileOf = new Map(profiles.map((customer) => [customerKeyText(customer), customer]));
+  const saidOf = new Map(said.map((row) => [customerKeyText({ organization_id, ...row }), row]));
+  return keys.flatMap((key) => {
+    const customer = profileOf.get(customerKeyText(key));
+    return customer === undefined ? [] : [presentRow(customer, saidOf.get(customerKeyText(key)), now())];
+  });
+}
+
+function environmentOf(
+  { environment }: { environment: "prod" | "test" | "all" | undefined },
+  principal: { environment: "prod" | "test" },
+): { environment?: "prod" | "test" } {
+  return environment === "all" ? {} : { environment: environment ?? principal.environment };
+}
+
+/** A customer is not of an hour: without an end or a start that is said there is none. */
+function readWindow(
+  query: { start_time: bigint | undefined; end_time: bigint | undefined },
+  nowMs: number,
+): TimeWindow | undefined {
+  const { start_time, end_time } = query;
+  if (start_time === undefined && end_time === undefined) return undefined;
+  const { startNs, endNs } = timeWindow(
+    { start_time: start_time ?? minTimeNs, end_time: end_time ?? maxTimeNs },
+    nowMs,
+  );
+  return { fromNs: startNs, toNs: endNs };
+}
+
+function readFilter(filters: unknown, rawQuery: URLSearchParams, catalogue: GroupCatalogue) {
+  const given = Array.isArray(filters) && filters.length === 0 ? undefined : filters;
+  return joinFilters("all", [parseFilters(given, catalogue).filter, parseQuickFilters(rawQuery, catalogue).filter]);
+}
+
+function readSort(sortBy: string): ListCustomersQuery["sort"] {
+  const descending = sortBy.startsWith("-");
+  const name = descending ? sortBy.slice(1) : sortBy;
+  const field = customerSortFields.find((known) => known === (sortAliases[name] ?? name));
+  if (field !== undefined) return { field, descending };
+  const message = `sort_by must be one of ${customerSortFields.join(", ")}, with or without a leading -`;
+  throw new ServiceError("invalid_request", message, { errors: { sort_by: [message] } });
+}
+
+const sortAliases: Readonly<Record<string, string>> = {
+  total_requests: "number_of_requests",
+  tokens: "total_tokens",
+  cost: "total_cost",
+  last_active_timeframe: "last_active",
+};

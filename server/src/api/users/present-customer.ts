@@ -1,0 +1,49 @@
+import type { z } from "zod";
+import type { Customer } from "../../domain/customer.ts";
+import { customerNumbers } from "../../domain/customer.ts";
+import { isoOf } from "../../customers/limit-info.ts";
+import { firstStartMs, periodAt } from "../../customers/periods.ts";
+import { pick } from "../../lib/pick.ts";
+import type { StoredCustomer } from "../../storage/spans/customer-queries.ts";
+import { isoTime } from "../request-logs/span-members.ts";
+import type { customerRow } from "./customer-schema.ts";
+
+type Row = z.input<typeof customerRow>;
+
+/** A customer in a list. @param said what its spans say; undefined where there are none */
+export function presentRow(customer: Customer, said: StoredCustomer | undefined, nowMs: number): Row {
+  const analytics = presentAnalytics(said);
+  return {
+    ...presentProfile(customer, nowMs),
+    ...analytics,
+    tokens: analytics.total_tokens,
+    cost: analytics.total_cost,
+    last_active_timeframe: analytics.last_active,
+  };
+}
+
+export function presentProfile({ organization_id, sent: _sent, ...customer }: Customer, nowMs: number) {
+  const { customer_identifier, environment, period_end, budget_duration } = customer;
+  const current = budget_duration === null ? undefined : periodAt(customer, nowMs);
+  return {
+    id: `${customer_identifier}-${environment}-${organization_id}`,
+    unique_organization_id: organization_id,
+    ...customer,
+    period_start: isoOf(firstStartMs(customer)),
+    period_end: period_end ?? (current?.endMs === undefined ? null : isoOf(current.endMs)),
+  };
+}
+
+export function presentAnalytics(said: StoredCustomer | undefined) {
+  const numbers = said === undefined ? noNumbers : pick(said, ...customerNumbers);
+  return {
+    ...numbers,
+    total_requests: numbers.number_of_requests,
+    last_active: said === undefined ? null : isoTime(said.last_timestamp),
+  };
+}
+
+const noNumbers = Object.fromEntries(customerNumbers.map((name) => [name, 0])) as Pick<
+  StoredCustomer,
+  (typeof customerNumbers)[number]
+>;

@@ -1,0 +1,34 @@
+import { z } from "zod";
+import { customerChangeFields } from "../../customers/fields.ts";
+import { endpoint } from "../../http/endpoint.ts";
+import { environmentQuery } from "../../http/query.ts";
+import { customerDetail, customerParams } from "./customer-schema.ts";
+import { describeCustomer, type CustomerDeps } from "./describe-customer.ts";
+import { customerKey, noSuchCustomer } from "./find-customer.ts";
+
+export const updateCustomer = (deps: CustomerDeps) =>
+  endpoint({
+    id: "update_customer",
+    method: "PATCH",
+    path: "/api/users/{customer_identifier}/",
+    summary: "Change a customer's profile and budgets",
+    description:
+      "What is left out stays as it is, null clears, other members are not read. A period_budget without a " +
+      "budget_duration or period_end is monthly from today on. Errors are keyed by field.",
+    tags: ["Customers"],
+    auth: "key",
+    permission: "customers:write",
+    limit: "api",
+    dialect: "fields",
+    params: customerParams,
+    query: z.object(environmentQuery()),
+    body: { kind: "json", schema: z.object(customerChangeFields).meta({ id: "CustomerChange" }) },
+    success: { status: 200, schema: customerDetail },
+    errors: ["invalid_request", "not_found", "query_too_large", "unavailable"],
+    async handler({ principal, params, query, body, signal }) {
+      await deps.caughtUp();
+      const customer = await deps.customers.update(customerKey({ principal, params, query }), body, signal);
+      if (customer === undefined) throw noSuchCustomer();
+      return await describeCustomer(deps, { customer, principal, signal });
+    },
+  });

@@ -1,0 +1,74 @@
+import type { Logger } from "pino";
+import type { Registry } from "prom-client";
+import { createBudgets, type Budgets } from "./customers/budgets.ts";
+import { createCallRates } from "./customers/call-rates.ts";
+import { startCustomerMirror } from "./customers/customer-mirror.ts";
+import { createCustomers, type Customers } from "./customers/customers.ts";
+import { createSpendLedger } from "./customers/ledger-queue.ts";
+import { createCustomerProfiles } from "./customers/profiles.ts";
+import { createSpanSightings } from "./customers/span-sightings.ts";
+import { createSpendSync } from "./customers/spend-sync.ts";
+import type { SpanSubscriber } from "./ingest/fan-out.ts";
+import { budgetEvent } from "./customers/budget-event.ts";
+import type { Events } from "./delivery/events.ts";
+import { scheduleJob } from "./jobs/schedule.ts";
+import { limits } from "./limits.ts";
+import type { ControlStores } from "./storage/control/control-stores.ts";
+import type { SpanStore } from "./storage/spans/span-store.ts";
+import { createCustomerMetrics } from "./telemetry/customer-metrics.ts";
+
+export type CustomerParts = {
+  stores: ControlStores;
+  spans: SpanStore;
+  /** Where rows go: waits for the tables of a remote store. */
+  store: Pick<SpanStore, "insert">;
+  /** A connected client, where nodes share their counts. */
+  redis: object | undefined;
+  events: Pick<Events, "publish">;
+  registry: Registry;
+  logger: Logger;
+  cleanup: Array<() => Promise<void> | void>;
+  now: () => number;
+};
+
+export type CustomerEngines = { customers: Customers; budgets: Budgets; subscriber: SpanSubscriber };
+
+/** Who the customers are, what they spend and what they may still spend. */
+export function composeCustomers(parts: CustomerParts): CustomerEngines {
+  const { stores, spans, store, redis, events, registry, logger, cleanup, now } = parts;
+  const metrics = createCustomerMetrics(registry);
+  const mirror = startCustomerMirror({
+    customers: stores.customers,
+    spans: store,
+    logger,
+    onFailure: () => metrics.mirrorFailures.inc(),
+  });
+  cleanup.push(() => mirror.stop());
+  const profiles = createCustomerProfiles({ customers: stores.customers, changed: () => mirror.poke(), now });
+  const sightings = createSpanSightings({ profiles, now });
+  const ledger = createSpendLedger({ stores, logger, onSettlementFailure: () => metrics.ledgerFailures.inc(), now });
+  cleanup.push(() => ledger.stop(limits.shutdownGraceMs));
+  const renewal = scheduleJob(
+    { name: "customer reservations", everyMs: limits.customerReservationRenewEveryMs, logger },
+    () => ledger.renew(),
+  );
+  cleanup.push(() => renewal.stop());
+  const sync = createSpendSync({ ledger, spans, logger, now });
+  cleanup.push(() => sync.stop());
+  const budgets = createBudgets({
+    profiles,
+    ledger,
+    sync,
+    rates: createCallRates({ redis, onStoreFailure: () => metrics.rateStoreFailures.inc() }),
+    onRefused: (reason) => metrics.refusedCalls.inc({ reason }),
+    onBudgetReached(reached) {
+      // Marked as told already: what the control store does not take now is lost.
+      events.publish(budgetEvent(reached)).catch((error: unknown) => {
+        logger.error({ err: error }, "nobody could be told that a customer's budget is reached");
+      });
+    },
+    now,
+  });
+  const customers = createCustomers({ stores, profiles, mirror, sightings, spans });
+  return { customers, budgets, subscriber: sightings };
+}

@@ -1,0 +1,29 @@
+import type { WebhookEvent } from "../delivery/events.ts";
+import type { BudgetReached } from "./budgets.ts";
+
+/** `customer_budget_limit_reached`: whose budget, which one, and how it stands. One event for a period, one for a total. */
+export function budgetEvent({ customer, budget, limitInfo }: BudgetReached): WebhookEvent {
+  const { organization_id, environment, customer_identifier, email, name } = customer;
+  const { period_budget, period_usage, period_start, period_end, total_budget, total_usage, reserved } = limitInfo;
+  return {
+    type: "customer_budget_limit_reached",
+    organizationId: organization_id,
+    environment,
+    id: JSON.stringify([customer_identifier, budget, budget === "period" ? period_start : null]),
+    payload: {
+      unique_organization_id: organization_id,
+      environment,
+      customer_identifier,
+      email,
+      name,
+      budget: `${budget}_budget`,
+      period_budget,
+      period_usage,
+      period_start,
+      period_end,
+      total_budget,
+      total_usage,
+      reserved,
+    },
+  };
+}

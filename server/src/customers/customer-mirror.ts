@@ -1,0 +1,67 @@
+import type { Logger } from "pino";
+import type { Customer, CustomerKey } from "../domain/customer.ts";
+import { startMirror, type Mirror } from "../jobs/mirror.ts";
+import { randomToken } from "../lib/random-token.ts";
+import { limits } from "../limits.ts";
+import type { CustomerStore } from "../storage/control/customer-store.ts";
+import type { SpanStore } from "../storage/spans/span-store.ts";
+
+/** The copy of customers that lists are made of. The control store decides who there is. */
+export type CustomerMirror = Mirror & {
+  /** Takes a customer out of lists. Before the control store forgets it: what is not there cannot be marked. */
+  remove(customer: CustomerKey & Pick<Customer, "updated_at">): Promise<void>;
+};
+
+export function startCustomerMirror(deps: {
+  customers: Pick<CustomerStore, "listToIndex" | "markIndexed">;
+  spans: Pick<SpanStore, "insert">;
+  logger: Logger;
+  onFailure: () => void;
+}): CustomerMirror {
+  const { customers, spans, logger, onFailure } = deps;
+  const insert = async (rows: readonly Record<string, unknown>[], signal?: AbortSignal): Promise<void> => {
+    const ndjson = Buffer.from(rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+    await spans.insert({ ndjson, rows: rows.length, token: randomToken(16), table: "customers" }, signal);
+  };
+  const mirror = startMirror({
+    async copyBatch(signal) {
+      const batch = await customers.listToIndex(limits.customerMirrorRows);
+      if (batch.length === 0) return false;
+      await insert(batch.map(copyOf), signal);
+      await customers.markIndexed(batch);
+      return batch.length === limits.customerMirrorRows;
+    },
+    onFailure(error) {
+      onFailure();
+      logger.warn({ err: error }, "customers could not be copied to the span store; they are tried again");
+    },
+    retryMs: limits.customerMirrorRetryMs,
+    everyMs: limits.customerMirrorEveryMs,
+    groupMs: limits.customerMirrorGroupMs,
+  });
+  return {
+    ...mirror,
+    remove: ({ updated_at, ...key }) =>
+      insert([{ ...keyColumns(key), version: versionOf(updated_at, 1), is_deleted: 1 }]),
+  };
+}
+
+function copyOf(customer: Customer): Record<string, unknown> {
+  return {
+    ...keyColumns(customer),
+    version: versionOf(customer.updated_at, 0),
+    is_deleted: 0,
+    email: customer.email ?? "",
+    name: customer.name ?? "",
+    first_seen: customer.first_seen.replace("T", " ").replace("Z", ""),
+  };
+}
+
+function keyColumns({ organization_id, environment, customer_identifier }: CustomerKey) {
+  return { organization_id, environment, customer_identifier };
+}
+
+/** Rises with every change of a customer; its removal comes right after its last change, before it could be made anew. */
+function versionOf(updatedAt: string, step: 0 | 1): string {
+  return String(BigInt(Date.parse(updatedAt)) * 1_000n + BigInt(step));
+}

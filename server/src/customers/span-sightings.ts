@@ -1,0 +1,78 @@
+import { customerKeyText, type CustomerKey } from "../domain/customer.ts";
+import { ExpiringLru } from "../lib/expiring-lru.ts";
+import { limits } from "../limits.ts";
+import type { SpanSubscriber, StoredSpans } from "../ingest/fan-out.ts";
+import type { CustomerProfiles, Heard } from "./profiles.ts";
+
+/**
+ * Makes customers of those whom stored spans name, and keeps to what spans say of them. Most spans name somebody of whom
+ * nothing is new: that costs a look into memory.
+ */
+export type SpanSightings = SpanSubscriber & {
+  /** The next span that names it is looked at again. */
+  forget(key: CustomerKey): void;
+};
+
+type Seen = Pick<Heard, "firstSeen"> & { email: string | undefined; name: string | undefined };
+
+export function createSpanSightings(deps: {
+  profiles: Pick<CustomerProfiles, "hearAll">;
+  now: () => number;
+}): SpanSightings {
+  const seen = new ExpiringLru<string, Seen>({
+    maxEntries: limits.cachedCustomers,
+    ttlMs: limits.cachedCustomerMs,
+    nowMs: deps.now,
+  });
+  return {
+    name: "customers",
+    wants: () => true,
+    forget: (key) => seen.delete(customerKeyText(key)),
+    async take(batch) {
+      const sighted = sightingsOf(batch);
+      const news = [...sighted].filter(([text, heard]) => isNews(seen.get(text), heard));
+      await deps.profiles.hearAll(news.map(([, heard]) => heard));
+      for (const [text, { said, firstSeen }] of news) {
+        const before = seen.get(text);
+        const earlier = before !== undefined && before.firstSeen < firstSeen ? before.firstSeen : firstSeen;
+        seen.set(text, {
+          firstSeen: earlier,
+          email: said.email ?? before?.email ?? undefined,
+          name: said.name ?? before?.name ?? undefined,
+        });
+      }
+    },
+  };
+}
+
+/** One for each customer of the batch; of what several spans say the last counts. */
+function sightingsOf(batch: readonly StoredSpans[]): Map<string, Heard> {
+  const sighted = new Map<string, Heard>();
+  for (const { rows } of batch) {
+    for (const row of rows) {
+      const { organization_id, environment, customer_identifier } = row;
+      if (customer_identifier === undefined || customer_identifier === "") continue;
+      const key = { organization_id, environment, customer_identifier };
+      const text = customerKeyText(key);
+      const firstSeen = isoTimeOf(row.timestamp);
+      const heard = sighted.get(text) ?? { key, said: {}, firstSeen };
+      if (firstSeen < heard.firstSeen) heard.firstSeen = firstSeen;
+      if (row.customer_email) heard.said.email = row.customer_email;
+      if (row.customer_name) heard.said.name = row.customer_name;
+      sighted.set(text, heard);
+    }
+  }
+  return sighted;
+}
+
+function isNews(seen: Seen | undefined, { said, firstSeen }: Heard): boolean {
+  if (seen === undefined || firstSeen < seen.firstSeen) return true;
+  return (
+    (said.email !== undefined && said.email !== seen.email) || (said.name !== undefined && said.name !== seen.name)
+  );
+}
+
+/** A stored time, to the millisecond. */
+function isoTimeOf(stored: string): string {
+  return `${stored.slice(0, 10)}T${stored.slice(11, 23)}Z`;
+}

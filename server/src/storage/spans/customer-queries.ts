@@ -1,0 +1,30 @@
+import type { CustomerNumber, CustomerSortField } from "../../domain/customer.ts";
+import type { Environment } from "../../domain/principal.ts";
+import type { SpanScope } from "../../domain/span.ts";
+import type { GroupCondition, Page, TimeWindow } from "./span-store.ts";
+
+export type ListCustomersQuery = {
+  scope: SpanScope;
+  window: TimeWindow | undefined;
+  condition?: GroupCondition | undefined;
+} & Page & {
+    /** Ties end in the identifier, in the same direction; absent texts come last. */
+    sort: { field: CustomerSortField; descending: boolean };
+  };
+
+export type CustomerPageKey = { customer_identifier: string; environment: Environment };
+
+export type DescribeCustomersQuery = {
+  scope: SpanScope;
+  identifiers: readonly string[];
+  window?: TimeWindow | undefined;
+  /** From when on `period_cost` counts; without it it is 0. */
+  periodFromNs?: bigint | undefined;
+};
+
+/** Times are the ends of spans, as stored. */
+export type StoredCustomer = CustomerPageKey & {
+  first_timestamp: string;
+  last_timestamp: string;
+  period_cost: number;
+} & Record<CustomerNumber, number>;

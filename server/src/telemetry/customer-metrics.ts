@@ -1,0 +1,28 @@
+import { Counter, type Registry } from "prom-client";
+
+export function createCustomerMetrics(registry: Registry) {
+  const registers = [registry];
+  return {
+    refusedCalls: new Counter({
+      name: "spanway_customer_refusals_total",
+      help: "Gateway calls refused by a budget or a rate limit of their customer",
+      labelNames: ["reason"],
+      registers,
+    }),
+    mirrorFailures: new Counter({
+      name: "spanway_customer_copy_failures_total",
+      help: "Times that customers could not be copied to the span store, which were tried again",
+      registers,
+    }),
+    ledgerFailures: new Counter({
+      name: "spanway_customer_settlement_failures_total",
+      help: "Times that what a call cost could not be added to the ledger, which were tried again",
+      registers,
+    }),
+    rateStoreFailures: new Counter({
+      name: "spanway_customer_rate_store_failures_total",
+      help: "Calls of customers counted on this node alone, as the shared cache did not answer",
+      registers,
+    }),
+  };
+}

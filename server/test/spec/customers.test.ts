@@ -1,0 +1,295 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import {
+  day,
+  listCustomers,
+  namesOf,
+  organizationsOf,
+  pathOf,
+  retrieveCustomer,
+  spanOf,
+  storeCustomers,
+} from "../support/customers.ts";
+import { always, bodyOf, listSpans, settle, sortedValues, storeSpans } from "../support/spans.ts";
+import { startTestApp, type TestApp } from "../support/test-app.ts";
+import type { ListAnswer, TestClient } from "../support/test-client.ts";
+
+/** Customers: interface §4.5. Each test has an organization of its own. */
+
+let app: TestApp;
+let newOrganization: Awaited<ReturnType<typeof organizationsOf>>;
+beforeAll(async () => {
+  app = await startTestApp();
+  newOrganization = await organizationsOf(app);
+});
+afterAll(() => app.stop());
+
+let prod: TestClient;
+let testKey: TestClient;
+let organizationId: string;
+beforeEach(async () => {
+  ({ prod, testKey, organizationId } = await newOrganization());
+});
+
+const patch = (customer: string, body: unknown) => prod.request("PATCH", pathOf(customer), body);
+const remove = (customer: string) => prod.request("DELETE", pathOf(customer));
+
+describe("customers exist by being named", () => {
+  test("a span makes its customer, who can be retrieved at once", async () => {
+    await prod.post("/api/request-logs/", spanOf("ann", { customer_email: "ann@example.com", customer_name: "Ann" }));
+    const ann = await retrieveCustomer(prod, "ann");
+    expect(ann).toMatchObject({
+      customer_identifier: "ann",
+      unique_organization_id: organizationId,
+      environment: "prod",
+      metadata: {},
+      period_budget: null,
+      budget_duration: null,
+      total_budget: null,
+      period_end: null,
+      markup_percentage: 0,
+      number_of_requests: 1,
+      total_tokens: 15,
+      total_cost: 0.5,
+      total_usage: 0.5,
+      is_test: false,
+    });
+    await expect.poll(async () => (await retrieveCustomer(prod, "ann"))["name"], { timeout: 5_000 }).toBe("Ann");
+    expect(await retrieveCustomer(prod, "ann")).toMatchObject({
+      email: "ann@example.com",
+      first_seen: day(-1, "12:00:00.000Z"),
+    });
+  });
+
+  test("an unknown one is 404, of whatever method", async () => {
+    const answers = await Promise.all([prod.get(pathOf("nobody")), patch("nobody", { name: "N" }), remove("nobody")]);
+    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404]);
+  });
+
+  test("what spans say anew is taken over, an edit holds against what they repeat", async () => {
+    await storeCustomers(prod, [spanOf("ann", { customer_name: "Ann" })]);
+    expect((await patch("ann", { name: "Anna" })).status).toBe(200);
+    await storeSpans(prod, [spanOf("ann", { customer_name: "Ann" })]);
+    await storeCustomers(prod, [spanOf("ann", { customer_email: "new@example.com" })]);
+    await expect
+      .poll(async () => (await retrieveCustomer(prod, "ann"))["email"], { timeout: 5_000 })
+      .toBe("new@example.com");
+    expect(await retrieveCustomer(prod, "ann")).toMatchObject({ name: "Anna" });
+    await storeSpans(prod, [spanOf("ann", { customer_name: "Annabel" })]);
+    await expect.poll(async () => (await retrieveCustomer(prod, "ann"))["name"], { timeout: 5_000 }).toBe("Annabel");
+  });
+
+  test("one can be created beforehand, once", async () => {
+    const body = { customer_identifier: "vip", name: "V", period_budget: 5, budget_duration: "weekly" };
+    const made = await prod.post("/api/users/", body);
+    expect([made.status, bodyOf(made)]).toMatchObject([
+      201,
+      { ...body, total_usage: 0, first_seen: expect.any(String) },
+    ]);
+    expect(namesOf(await listCustomers(prod))).toEqual(["vip"]);
+    expect((await prod.post("/api/users/", body)).status).toBe(409);
+    expect(bodyOf(await prod.post("/api/users/", {}))).toEqual({ customer_identifier: [expect.any(String)] });
+  });
+
+  test("identifiers may hold anything", async () => {
+    const odd = ["a/b", "50%", "..", "zoë ✓", "a.b@c+d", "list", "q?x=1#y", "😀"];
+    await storeCustomers(
+      prod,
+      odd.map((name) => spanOf(name)),
+    );
+    const listed = await listCustomers(prod, "sort_by=customer_identifier");
+    expect(sortedValues(listed.results, "customer_identifier")).toEqual([...odd].sort());
+    // A URL parser folds dot segments, encoded or not, and GET on `list` is the list.
+    for (const name of odd.filter((name) => name !== ".." && name !== "list")) {
+      expect(await retrieveCustomer(prod, name)).toMatchObject({ customer_identifier: name, number_of_requests: 1 });
+      expect(bodyOf(await patch(name, { name: `is ${name}` }))).toMatchObject({ name: `is ${name}` });
+    }
+    expect((await remove("a/b")).status).toBe(200);
+    expect((await prod.get(pathOf("a/b"))).status).toBe(404);
+  });
+});
+
+describe("a customer in detail", () => {
+  test("tells usage of the current period and of all time, with markup", async () => {
+    const today = new Date(Date.now() - 60_000).toISOString();
+    await storeCustomers(prod, [
+      spanOf("ann", { timestamp: day(-40), cost: 2 }),
+      spanOf("ann", { timestamp: today, cost: 1, model: "o3" }),
+    ]);
+    const budget = { period_budget: 10, budget_duration: "monthly", period_start: day(-10, "00:00:00Z") };
+    const answer = await patch("ann", { ...budget, markup_percentage: 20 });
+    expect(answer.status).toBe(200);
+    expect(bodyOf(answer)).toMatchObject({
+      period_budget: 10,
+      budget_duration: "monthly",
+      markup_percentage: 20,
+      period_start: day(-10, "00:00:00.000Z"),
+      total_period_usage: 1.2,
+      total_usage: 3.6,
+      total_cost: 3,
+    });
+    const ann = await retrieveCustomer(prod, "ann");
+    expect(ann).toEqual(bodyOf(answer));
+    expect(ann["current_period_start"]).toBe(day(-10, "00:00:00.000Z"));
+    expect(ann["period_end"]).toBe(ann["current_period_end"]);
+    expect(ann["top_models"]).toEqual([
+      { model: "gpt-4o", number_of_requests: 1, total_cost: 2 },
+      { model: "o3", number_of_requests: 1, total_cost: 1 },
+    ]);
+  });
+});
+
+describe("PATCH", () => {
+  const make = (customer_identifier: string) => prod.post("/api/users/", { customer_identifier });
+
+  test("changes what is given, clears by null, and ignores what it does not know", async () => {
+    await make("ann");
+    const metadata = { plan: "pro", long: 1, nested: { a: [1, null] } };
+    const all = { email: "a@b.co", name: "Ann", metadata, total_budget: 50.5, rate_limit: 10, group_identifier: "g" };
+    const answer = await patch("ann", { ...all, customer_identifier: "other", nonsense: true });
+    expect([answer.status, bodyOf(answer)]).toMatchObject([200, { ...all, customer_identifier: "ann" }]);
+    expect(bodyOf(await patch("ann", {}))).toMatchObject(all);
+    const cleared = {
+      email: null,
+      name: "",
+      metadata: null,
+      total_budget: null,
+      rate_limit: null,
+      group_identifier: null,
+    };
+    expect(bodyOf(await patch("ann", cleared))).toMatchObject({ ...cleared, name: null, metadata: {} });
+  });
+
+  test("answers what is wrong with messages for its field, and changes nothing", async () => {
+    await make("ann");
+    const wrong = [
+      [{ email: 1 }, "email"],
+      [{ email: "nonsense" }, "email"],
+      [{ name: {} }, "name"],
+      [{ metadata: [1] }, "metadata"],
+      [{ metadata: "text" }, "metadata"],
+      [{ period_budget: "10" }, "period_budget"],
+      [{ period_budget: -1 }, "period_budget"],
+      [{ total_budget: true }, "total_budget"],
+      [{ total_budget: 1e300 }, "total_budget"],
+      [{ budget_duration: "hourly" }, "budget_duration"],
+      [{ budget_duration: 7 }, "budget_duration"],
+      [{ period_start: "yesterday" }, "period_start"],
+      [{ period_end: {} }, "period_end"],
+      [{ period_start: "2026-02-01", period_end: "2026-02-01" }, "period_end"],
+      [{ markup_percentage: "20" }, "markup_percentage"],
+      [{ rate_limit: 1.5 }, "rate_limit"],
+    ] as const;
+    for (const [body, field] of wrong) {
+      const answer = await patch("ann", { name: "kept out", ...body });
+      expect([body, answer.status, answer.json]).toEqual([body, 400, { [field]: [expect.any(String)] }]);
+    }
+    expect((await retrieveCustomer(prod, "ann"))["name"]).toBeNull();
+  });
+
+  test("names every field that is wrong", async () => {
+    await make("ann");
+    const answer = await patch("ann", { period_budget: "x", budget_duration: "x", name: "fine" });
+    expect(Object.keys(bodyOf(answer)).sort()).toEqual(["budget_duration", "period_budget"]);
+  });
+
+  test("a period budget needs a period: monthly from today on unless it is said", async () => {
+    await make("ann");
+    const today = day(0, "00:00:00.000Z");
+    expect(bodyOf(await patch("ann", { period_budget: 5 }))).toMatchObject({
+      budget_duration: "monthly",
+      period_start: today,
+      current_period_start: today,
+    });
+    expect(bodyOf(await patch("ann", { budget_duration: null }))).toMatchObject({
+      budget_duration: null,
+      period_end: null,
+    });
+    const explicit = { period_start: day(-1, "00:00:00.000Z"), period_end: day(3, "00:00:00.000Z") };
+    expect(bodyOf(await patch("ann", explicit))).toMatchObject({
+      ...explicit,
+      current_period_end: explicit.period_end,
+    });
+  });
+
+  test("shows in the list at once", async () => {
+    await make("ann");
+    await make("bob");
+    for (let index = 0; index < 5; index += 1) {
+      await patch("ann", { name: `name ${index}` });
+      const filters = { name: { operator: "", value: [`name ${index}`] } };
+      expect((await listCustomers(prod, "", filters)).results).toMatchObject([
+        { customer_identifier: "ann", name: `name ${index}` },
+      ]);
+    }
+  });
+
+  test("is for those who may write", async () => {
+    await make("ann");
+    expect((await prod.request("PATCH", pathOf("ann"), "not json")).status).toBe(400);
+    expect((await fetch(new URL(pathOf("ann"), app.url), { method: "PATCH", body: "{}" })).status).toBe(401);
+  });
+});
+
+describe("DELETE", () => {
+  test("answers 200 without a body, and nothing names the customer any more", async () => {
+    const trace = { trace_unique_id: "t1", customer_email: "ann@example.com", customer_name: "Ann" };
+    await storeCustomers(prod, [
+      spanOf("ann", { ...trace, span_unique_id: "s1", thread_identifier: "th", metadata: { k: "v" }, input: "kept" }),
+      spanOf("ann", {
+        customer_params: { customer_identifier: "ann", name: "Ann", email: "ann@example.com" },
+        variables: { x: [1] },
+      }),
+      spanOf("bob"),
+    ]);
+    await patch("ann", { total_budget: 3 });
+    const answer = await remove("ann");
+    expect([answer.status, answer.text]).toEqual([200, ""]);
+    expect(namesOf(await listCustomers(prod))).toEqual(["bob"]);
+    expect((await prod.get(pathOf("ann"))).status).toBe(404);
+    expect((await remove("ann")).status).toBe(404);
+    const spans = await listSpans(prod, {}, "page_size=100");
+    const unnamed = spans.results.filter((row) => row["log_type"] === "chat" && row["customer_identifier"] !== "bob");
+    expect(unnamed).toHaveLength(2);
+    for (const row of unnamed) {
+      const whole = await prod.get(`/api/request-logs/${String(row["unique_id"])}/`);
+      expect(whole.text).not.toContain("ann@example.com");
+      expect(bodyOf(whole)).toMatchObject({ customer_identifier: null, cost: 0.5, total_tokens: 15 });
+    }
+    const kept = unnamed.map((row) => row["metadata"]);
+    expect(kept).toContainEqual({ k: "v" });
+    expect((await listSpans(prod, { customer_identifier: { operator: "", value: ["ann"] } })).count).toBe(0);
+    expect((await prod.get(`/api/traces/t1/`)).text).not.toContain("ann");
+    const groups = await prod.get(`/api/request-logs/groups/?group_by=customer_identifier&${always}`);
+    expect(sortedValues((groups.json as ListAnswer).results, "customer_identifier")).toEqual(["", "bob"]);
+  });
+
+  test("a span that names it afterwards makes a new customer", async () => {
+    await storeCustomers(prod, [spanOf("ann", { customer_name: "Ann" })]);
+    await patch("ann", { total_budget: 3 });
+    await remove("ann");
+    await storeCustomers(prod, [spanOf("ann", { cost: 0.25 })]);
+    expect(await retrieveCustomer(prod, "ann")).toMatchObject({
+      name: null,
+      total_budget: null,
+      total_cost: 0.25,
+      number_of_requests: 1,
+    });
+  });
+
+  test("takes spans along that were accepted right before", async () => {
+    await storeCustomers(prod, [spanOf("ann")]);
+    const made = bodyOf(await prod.post("/api/request-logs/", spanOf("ann")));
+    expect((await remove("ann")).status).toBe(200);
+    await settle(prod);
+    const whole = await prod.get(`/api/request-logs/${String(made["unique_id"])}/`);
+    expect(bodyOf(whole)).toMatchObject({ customer_identifier: null });
+  });
+
+  test("leaves the same customer of others alone", async () => {
+    const other = await newOrganization();
+    for (const client of [prod, testKey, other.prod]) await storeCustomers(client, [spanOf("ann")]);
+    await remove("ann");
+    expect(await retrieveCustomer(testKey, "ann")).toMatchObject({ number_of_requests: 1 });
+    expect(await retrieveCustomer(other.prod, "ann")).toMatchObject({ number_of_requests: 1 });
+  });
+});
