@@ -5,6 +5,7 @@ import { content, type Reply } from "../../http/reply.ts";
 import { parseTimeNs } from "../../lib/time.ts";
 import { limits } from "../../limits.ts";
 import type { SpanStore, StoredSpan, StoredTrace, TracePlace } from "../../storage/spans/span-store.ts";
+import { compareSpans, type TreeSpan } from "../../domain/span-tree.ts";
 import { findTrace, traceNotFound } from "./find-trace.ts";
 import { rootFields, writeTrace } from "./present-trace.ts";
 import { createTreeWriter, figureFields, nodeFields, privateMembers, type NodeForm } from "./present-tree.ts";
@@ -88,16 +89,25 @@ async function readPlace(
   const scope = traceScope(place, organizationId);
   const tree = createTreeWriter(form);
   const figures = createTraceFigures();
+  // Most likely the root. Of a slim tree it was read without what is told of the root.
+  let top: { at: TreeSpan; row: StoredSpan } | undefined;
   const query = { scope, traceId, stretch: place.stretch, limit: limits.treeSpans };
   const fields = [...new Set([...nodeFields(form), ...figureFields])];
   for await (const rows of spans.readTraceSpans({ ...query, fields }, signal)) {
-    for (const row of rows) figures.add(tree.add(row), row);
+    for (const row of rows) {
+      const at = tree.add(row);
+      figures.add(at, row);
+      if (at.span_parent_id === "" && (top === undefined || compareSpans(at, top.at) < 0)) top = { at, row };
+    }
   }
   const sums = figures.finish();
   if (sums === undefined) return undefined;
   const isTruncated = place.span_count > limits.treeSpans && tree.size() >= limits.treeSpans;
   const key = { timestamp: sums.root.timestamp, unique_id: sums.root.unique_id, environment: place.environment };
-  const [root] = await spans.hydrateSpans(scope, [{ ...key, version: "" }], rootColumns, signal);
+  const [root] =
+    !isSlim && top !== undefined && top.at === sums.root
+      ? [top.row]
+      : await spans.hydrateSpans(scope, [{ ...key, version: "" }], rootColumns, signal);
   const trace = isTruncated
     ? await findTrace(spans, { organizationId, traceId, first: asEnvironment(place.environment) }, signal)
     : traceOf(traceId, place, sums, root);
