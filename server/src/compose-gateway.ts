@@ -8,6 +8,8 @@ import { createAnswerCache, type AnswerCache } from "./gateway/cache/answer-cach
 import { createMemoryStore } from "./gateway/cache/memory-store.ts";
 import { createRedisStore, type RedisCommands } from "./gateway/cache/redis-store.ts";
 import { createRelay, type Relay, type RelayOperation } from "./gateway/relay/relay.ts";
+import { createEmbeddings } from "./gateway/embeddings/embeddings.ts";
+import { createResponses } from "./gateway/responses/responses.ts";
 import { createTranscription } from "./gateway/transcription/transcription.ts";
 import { createRecorder } from "./gateway/recorder.ts";
 import type { SpanIntake } from "./ingest/accept.ts";
@@ -24,6 +26,8 @@ export type Gateway = Pick<Routing, "models" | "providerSettings"> & {
   chat: Chat;
   relay: Relay;
   transcription: RelayOperation;
+  embeddings: RelayOperation;
+  responses: RelayOperation;
   /** Connections to other servers, for whoever else makes some. */
   pools: Pools;
 };
@@ -69,7 +73,15 @@ export function composeGateway(
     metrics,
   };
   const relay = createRelay(deps);
-  return { chat: createChat(deps), relay, transcription: createTranscription({ prices }), pools, ...routing };
+  return {
+    chat: createChat(deps),
+    relay,
+    transcription: createTranscription({ prices }),
+    embeddings: createEmbeddings({ prices }),
+    responses: createResponses({ prices }),
+    pools,
+    ...routing,
+  };
 }
 
 function composeCache(

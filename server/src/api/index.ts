@@ -47,6 +47,8 @@ import { listEvaluators } from "./evaluators/list-evaluators.ts";
 import { retrieveEvaluator } from "./evaluators/retrieve-evaluator.ts";
 import { runEvaluator } from "./evaluators/run-evaluator.ts";
 import { replaceEvaluator, updateEvaluator } from "./evaluators/update-evaluator.ts";
+import { createEmbeddings } from "./embeddings/create-embeddings.ts";
+import { createResponse } from "./responses/create-response.ts";
 import { createTranscription } from "./audio/create-transcription.ts";
 import { createChatCompletion } from "./chat/create-chat-completion.ts";
 import { ingestSpans } from "./ingest/ingest-spans.ts";
@@ -102,6 +104,8 @@ export type ApiDeps = SpanReadDeps & {
   chat: Chat;
   relay: Relay;
   transcription: RelayOperation;
+  embeddings: RelayOperation;
+  responses: RelayOperation;
   models: ModelLister;
   providerSettings: ProviderSettings;
   logs: LogJoiner;
@@ -135,6 +139,8 @@ export function apiEndpoints(deps: ApiDeps): AnyEndpoint[] {
     ingestSpans(deps),
     createChatCompletion(deps),
     createTranscription(deps),
+    createEmbeddings(deps),
+    createResponse(deps),
     listModels(deps),
     listPublicModels(deps),
     retrieveModel(deps),

@@ -105,6 +105,12 @@ export class ClientStream {
     this.#response.end();
   }
 
+  /** Ends a stream that has no last event of its own. */
+  close(): void {
+    if (!this.isOpen) this.#open();
+    this.#response.end();
+  }
+
   /** Tells of a failure after the first content, and ends. */
   fail(error: CallError): void {
     this.write(`data: ${errorBody(error)}\n\n`);

@@ -3,7 +3,7 @@ import type { Relay, RelayOperation } from "../../gateway/relay/relay.ts";
 import { fileTooLarge } from "../../gateway/transcription/read-form.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { limits } from "../../limits.ts";
-import { originOf } from "../request-logs/read-span-bodies.ts";
+import { gatewayCall } from "../gateway-call.ts";
 
 const transcriptionForm = z
   .looseObject({
@@ -61,15 +61,7 @@ export const createTranscription = (deps: { relay: Relay; transcription: RelayOp
     success: { status: 200, schema: transcription, description: "The transcription." },
     errors: ["invalid_request", "payload_too_large", "upstream_failed", "rate_limited", "unavailable"],
     async handler(context) {
-      await deps.relay.answer(deps.transcription, {
-        origin: originOf(context.principal, "gateway"),
-        bytes: context.body.bytes,
-        headers: context.headers,
-        signal: context.signal,
-        startedAtMs: context.startedAtMs,
-        elapsedMs: () => context.elapsedMs(),
-        response: context.hijack(),
-      });
+      await deps.relay.answer(deps.transcription, gatewayCall(context));
       return {} as never;
     },
   });

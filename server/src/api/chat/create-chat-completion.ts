@@ -1,7 +1,7 @@
 import type { Chat } from "../../gateway/chat.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { limits } from "../../limits.ts";
-import { originOf } from "../request-logs/read-span-bodies.ts";
+import { gatewayCall } from "../gateway-call.ts";
 import { chatBody, chatCompletion } from "./schemas.ts";
 
 export const createChatCompletion = (deps: { chat: Chat }) =>
@@ -28,15 +28,7 @@ export const createChatCompletion = (deps: { chat: Chat }) =>
     },
     errors: ["invalid_request", "payload_too_large", "upstream_failed", "rate_limited", "unavailable"],
     async handler(context) {
-      await deps.chat.complete({
-        origin: originOf(context.principal, "gateway"),
-        bytes: context.body.bytes,
-        headers: context.headers,
-        signal: context.signal,
-        startedAtMs: context.startedAtMs,
-        elapsedMs: () => context.elapsedMs(),
-        response: context.hijack(),
-      });
+      await deps.chat.complete(gatewayCall(context));
       return {} as never;
     },
   });

@@ -5,11 +5,20 @@ import { breakdownOf } from "../breakdown.ts";
 import type { Admission } from "../budgets.ts";
 import { costOfCall, newLedger, spanOfCall, type CallLedger } from "../call-ledger.ts";
 import type { ChatCall } from "../chat.ts";
-import { answerError, answerWhole, errorOfProblem, errorOfService, type CallError } from "../client-answer.ts";
+import {
+  answerError,
+  answerWhole,
+  ClientStream,
+  errorOfProblem,
+  errorOfService,
+  type CallError,
+} from "../client-answer.ts";
+import type { Exchange } from "../exchange.ts";
 import { BadReply, type UpstreamProblem } from "../providers/provider.ts";
 import type { Attempt, Plan } from "../routing/plan.ts";
 import { builtInProvider } from "../routing/provider-table.ts";
 import type { RelayAsk, RelayDeps, RelayOperation } from "./relay.ts";
+import { StreamSink } from "./stream-sink.ts";
 import { exchangeWhole, type WholeEnd, type WholeReply } from "./whole-exchange.ts";
 
 /** One call from its first byte to its span. */
@@ -18,6 +27,9 @@ export class RelayRun {
   readonly #operation: RelayOperation;
   readonly #call: ChatCall;
   readonly #ledger: CallLedger;
+  readonly #stream: ClientStream;
+  #exchange: Exchange | undefined;
+  #waitsForDrain = false;
   #admission: Admission | undefined;
   /** Time spent on upstreams so far, in milliseconds; the rest is ours. */
   #upstreamMs = 0;
@@ -27,6 +39,11 @@ export class RelayRun {
     this.#operation = operation;
     this.#call = call;
     this.#ledger = { ...newLedger(call), logType: operation.logType };
+    this.#stream = new ClientStream(
+      call.response,
+      () => this.#headers(),
+      () => this.#holdUpstream(),
+    );
   }
 
   /** Never rejects but for faults of ours, which are recorded as well. */
@@ -86,8 +103,19 @@ export class RelayRun {
         this.#markGone();
         return undefined;
       }
+      if (end.kind === "streamed") {
+        this.#deps.metrics.attempts.inc({ outcome: "success" });
+        plan.report(step.attempt, "success");
+        this.#endStream(ask);
+        return undefined;
+      }
       problem = end.kind === "problem" ? end.problem : this.#read(ask, end.reply);
       this.#deps.metrics.attempts.inc({ outcome: problem?.kind ?? "success" });
+      if (problem !== undefined && (end.kind === "reply" ? false : end.hasContent === true || this.#stream.isOpen)) {
+        plan.report(step.attempt, problem);
+        this.#breakOff(errorOfProblem(problem));
+        return undefined;
+      }
       if (end.kind !== "reply" || problem !== undefined) continue;
       plan.report(step.attempt, "success");
       this.#answer(ask, end.reply);
@@ -106,9 +134,25 @@ export class RelayRun {
     }
     const beganMs = this.#call.elapsedMs();
     const { isOperatorHost } = attempt;
-    const end = await exchangeWhole(this.#deps, ask.call(attempt), { isOperatorHost, signal: this.#call.signal });
+    const how = { isOperatorHost, signal: this.#call.signal };
+    const end = await exchangeWhole(this.#deps, ask.call(attempt), how, this.#sinkOf(ask));
     this.#upstreamMs += this.#call.elapsedMs() - beganMs;
     return end;
+  }
+
+  /** What reads a stream, where one is wanted. */
+  #sinkOf({ stream }: RelayAsk): ((end: (how: WholeEnd) => void) => StreamSink) | undefined {
+    if (stream === undefined) return undefined;
+    this.#stream.reset();
+    return (end) =>
+      new StreamSink(end, stream(this.#ledger), {
+        attach: (exchange) => void (this.#exchange = exchange),
+        onEvents: (bytes, hasContent) => {
+          if (hasContent) this.#ledger.firstTokenMs ??= this.#call.elapsedMs();
+          if (hasContent) this.#stream.write(bytes);
+          else this.#stream.hold(bytes);
+        },
+      });
   }
 
   #read(ask: RelayAsk, reply: WholeReply): UpstreamProblem | undefined {
@@ -123,6 +167,31 @@ export class RelayRun {
   #answer(ask: RelayAsk, reply: WholeReply): void {
     const { body, headers } = ask.answer(reply, ask.params.request_breakdown === true ? this.#breakdown() : undefined);
     answerWhole(this.#call.response, 200, body, { ...this.#headers(), ...headers });
+  }
+
+  #endStream(ask: RelayAsk): void {
+    if (ask.params.request_breakdown === true) {
+      this.#stream.writeJson({ type: "request_breakdown", request_breakdown: this.#breakdown() });
+    }
+    this.#stream.close();
+  }
+
+  /** A stream that fails after its first content. */
+  #breakOff(error: CallError): void {
+    this.#ledger.statusCode = 424;
+    this.#ledger.errorMessage = error.message;
+    this.#stream.fail({ ...error, type: "upstream_error" });
+  }
+
+  /** The caller reads slower than the upstream sends. */
+  #holdUpstream(): void {
+    this.#exchange?.pause();
+    if (this.#waitsForDrain) return;
+    this.#waitsForDrain = true;
+    this.#call.response.once("drain", () => {
+      this.#waitsForDrain = false;
+      this.#exchange?.resume();
+    });
   }
 
   #breakdown(): Record<string, unknown> {

@@ -1,5 +1,6 @@
 import type { OutgoingHttpHeaders } from "node:http";
 import { ServiceError } from "../../domain/errors.ts";
+import type { SseEvent } from "../../lib/sse.ts";
 import type { CallLedger } from "../call-ledger.ts";
 import type { ChatCall, ChatDeps } from "../chat.ts";
 import type { OutgoingCall } from "../exchange.ts";
@@ -24,8 +25,16 @@ export type RelayAsk = {
   call(attempt: Attempt): OutgoingCall;
   /** Takes what a reply says into the ledger, or tells why it is none. @throws BadReply */
   read(reply: WholeReply, ledger: CallLedger): UpstreamProblem | undefined;
+  /** Where a stream is wanted: reads the events of one upstream's answer. */
+  stream?: (ledger: CallLedger) => RelayStream;
   /** The answer to the caller. @param breakdown where one was asked for */
   answer(reply: WholeReply, breakdown: Record<string, unknown> | undefined): RelayAnswer;
+};
+
+/** Looks at the events of a stream, which go on to the caller as they are. */
+export type RelayStream = {
+  /** What an event means: content that commits the call to this upstream, the end, or a failure. */
+  take(event: SseEvent): { hasContent?: boolean; isDone?: boolean; problem?: UpstreamProblem };
 };
 
 export type RelayAnswer = { body: Buffer | string; headers: OutgoingHttpHeaders };

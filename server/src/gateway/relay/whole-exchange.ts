@@ -10,23 +10,27 @@ export type WholeReply = { headers: IncomingHttpHeaders; bytes: Buffer };
 
 export type WholeEnd =
   | { kind: "reply"; reply: WholeReply }
-  | { kind: "problem"; problem: UpstreamProblem }
+  /** A stream that is complete. */
+  | { kind: "streamed" }
+  /** `hasContent`: some of a stream was sent on already, so that no other upstream may answer. */
+  | { kind: "problem"; problem: UpstreamProblem; hasContent?: boolean }
   | { kind: "gone" };
 
-/** Makes one call and reads its answer to the end, within a bound. Never rejects. */
+/** Makes one call and reads its answer to the end: whole, within a bound, or by a sink of its own. Never rejects. */
 export function exchangeWhole(
   deps: Pick<AttemptDeps, "pools" | "timeouts">,
   call: OutgoingCall,
   { isOperatorHost, signal }: { isOperatorHost: boolean; signal: AbortSignal },
+  createSink: (end: (how: WholeEnd) => void) => WholeSink = (end) => new WholeSink(end),
 ): Promise<WholeEnd> {
   return new Promise((resolve) => {
     const end = (how: WholeEnd): void => {
       signal.removeEventListener("abort", onGone);
       resolve(how);
     };
-    const sink = new WholeSink(end);
+    const sink = createSink(end);
     const exchange = new Exchange(sink, deps.timeouts);
-    sink.abort = () => exchange.abort();
+    sink.exchange = exchange;
     const onGone = (): void => {
       exchange.abort();
       end({ kind: "gone" });
@@ -38,16 +42,16 @@ export function exchangeWhole(
   });
 }
 
-class WholeSink implements ExchangeSink {
-  readonly #end: (end: WholeEnd) => void;
+export class WholeSink implements ExchangeSink {
+  protected readonly end: (end: WholeEnd) => void;
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
   #status = 0;
   #headers: IncomingHttpHeaders = {};
-  abort: () => void = () => undefined;
+  exchange: Exchange | undefined;
 
   constructor(end: (end: WholeEnd) => void) {
-    this.#end = end;
+    this.end = end;
   }
 
   onHead(status: number, headers: IncomingHttpHeaders): void {
@@ -61,20 +65,20 @@ class WholeSink implements ExchangeSink {
       this.#chunks.push(bytes);
       return;
     }
-    this.abort();
+    this.exchange?.abort();
     this.onFailure({ kind: "fault", status: this.#status, message: "The provider's answer is too large." });
   }
 
   onEnd(): void {
     const bytes = Buffer.concat(this.#chunks);
     const status = this.#status;
-    if (status >= 200 && status < 300) this.#end({ kind: "reply", reply: { headers: this.#headers, bytes } });
+    if (status >= 200 && status < 300) this.end({ kind: "reply", reply: { headers: this.#headers, bytes } });
     else if (status >= 300 && status < 400) {
       this.onFailure({ kind: "fault", status, message: "The provider answered with a redirect." });
     } else this.onFailure(readProblem(status, this.#headers, bytes));
   }
 
   onFailure(problem: UpstreamProblem): void {
-    this.#end({ kind: "problem", problem });
+    this.end({ kind: "problem", problem });
   }
 }

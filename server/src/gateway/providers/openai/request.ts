@@ -30,16 +30,16 @@ export function openaiCall(
     headers[name] = value;
   }
   const url = target.baseUrl + quirks.path(operation, target);
-  return { method: "POST", url, headers, body: bodyOf(body, target.model, quirks, asksUsage) };
+  return { method: "POST", url, headers, body: bodyOf(body, target.model, { quirks, operation, asksUsage }) };
 }
 
 function bodyOf(
   { bytes, members, forProvider }: CallerBody,
   model: string,
-  quirks: Quirks,
-  asksUsage: boolean,
+  { quirks, operation, asksUsage }: { quirks: Quirks; operation: Operation; asksUsage: boolean },
 ): Buffer {
-  const options = members["stream_options"];
+  // Of other operations they are about something else.
+  const options = operation === "chat" ? members["stream_options"] : undefined;
   const changes: Record<string, unknown> = {};
   if (members["model"] !== model) changes["model"] = model;
   if (members["stream"] === true && asksUsage) {

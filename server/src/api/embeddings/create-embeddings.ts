@@ -1,0 +1,34 @@
+import { z } from "zod";
+import type { Relay, RelayOperation } from "../../gateway/relay/relay.ts";
+import { endpoint } from "../../http/endpoint.ts";
+import { limits } from "../../limits.ts";
+import { gatewayCall } from "../gateway-call.ts";
+
+const requestBody = z
+  .looseObject({ model: z.string(), input: z.union([z.string(), z.array(z.unknown())]) })
+  .meta({ id: "EmbeddingsRequest" });
+const answer = z
+  .looseObject({ data: z.array(z.looseObject({})), model: z.string().optional() })
+  .meta({ id: "Embeddings" });
+
+export const createEmbeddings = (deps: { relay: Relay; embeddings: RelayOperation }) =>
+  endpoint({
+    id: "create_embeddings",
+    method: "POST",
+    path: "/api/embeddings",
+    aliases: ["/v1/embeddings", "/embeddings", "/api/v1/embeddings"],
+    summary: "Create embeddings",
+    description:
+      "Sends texts to the provider of an embedding model, and records the call as a span without the vectors.",
+    tags: ["Gateway"],
+    auth: "key",
+    permission: "spans:write",
+    dialect: "openai",
+    body: { kind: "raw", maxBytes: limits.gatewayBodyBytes, documents: requestBody },
+    success: { status: 200, schema: answer, description: "The provider's answer." },
+    errors: ["invalid_request", "payload_too_large", "upstream_failed", "rate_limited", "unavailable"],
+    async handler(context) {
+      await deps.relay.answer(deps.embeddings, gatewayCall(context));
+      return {} as never;
+    },
+  });

@@ -1,0 +1,40 @@
+import { z } from "zod";
+import type { Relay, RelayOperation } from "../../gateway/relay/relay.ts";
+import { endpoint } from "../../http/endpoint.ts";
+import { limits } from "../../limits.ts";
+import { gatewayCall } from "../gateway-call.ts";
+
+const requestBody = z
+  .looseObject({
+    model: z.string(),
+    input: z.union([z.string(), z.array(z.unknown())]).optional(),
+    stream: z.boolean().optional(),
+  })
+  .meta({ id: "ResponseRequest" });
+const answer = z.looseObject({ id: z.string(), output: z.array(z.looseObject({})) }).meta({ id: "Response" });
+
+export const createResponse = (deps: { relay: Relay; responses: RelayOperation }) =>
+  endpoint({
+    id: "create_response",
+    method: "POST",
+    path: "/api/responses",
+    aliases: ["/v1/responses", "/responses", "/api/v1/responses"],
+    summary: "Create a response",
+    description:
+      "Passes a request of OpenAI's Responses on to a provider that has them, and records it as a span. A stream ends with the provider's last event; a breakdown that was asked for is one more.",
+    tags: ["Gateway"],
+    auth: "key",
+    permission: "spans:write",
+    dialect: "openai",
+    body: { kind: "raw", maxBytes: limits.gatewayBodyBytes, documents: requestBody },
+    success: {
+      status: 200,
+      schema: answer,
+      description: "The provider's answer, or its stream where `stream` is true.",
+    },
+    errors: ["invalid_request", "payload_too_large", "upstream_failed", "rate_limited", "unavailable"],
+    async handler(context) {
+      await deps.relay.answer(deps.responses, gatewayCall(context));
+      return {} as never;
+    },
+  });

@@ -1,0 +1,33 @@
+import type { PriceBook } from "../../ingest/enrich/price.ts";
+import { isObject } from "../../lib/json.ts";
+import { BadReply } from "../providers/provider.ts";
+import { badMember, readJsonAsk, readJsonReply } from "../relay/read-json-ask.ts";
+import type { RelayOperation } from "../relay/relay.ts";
+
+/** Embeddings of texts. What they are made of is recorded, the vectors are not. */
+export function createEmbeddings({ prices }: { prices: PriceBook }): RelayOperation {
+  return {
+    operation: "embeddings",
+    logType: "embedding",
+    read(call, ledger) {
+      const ask = readJsonAsk(call, ledger, { operation: "embeddings", prices, completionTokens: 0 });
+      const { input, encoding_format, dimensions } = ask.asked;
+      if (input === undefined || input === null || input === "") throw badMember("input", "must be text, or a list");
+      ledger.content = {
+        input,
+        ...(encoding_format !== undefined && { encoding_format }),
+        ...(dimensions !== undefined && { dimensions }),
+      };
+      return {
+        ...ask,
+        read: (whole, toLedger) => {
+          const { reply, problem } = readJsonReply(whole);
+          if (problem !== undefined) return problem;
+          if (!Array.isArray(reply["data"])) throw new BadReply("The provider's answer holds no embeddings.");
+          if (isObject(reply["usage"])) toLedger.usage = { completion_tokens: 0, ...reply["usage"] };
+          return undefined;
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,85 @@
+import type { PriceBook } from "../../ingest/enrich/price.ts";
+import { isObject, parseJsonText } from "../../lib/json.ts";
+import type { CallLedger } from "../call-ledger.ts";
+import { readErrorWithin } from "../providers/openai/problem.ts";
+import { BadReply, type UpstreamProblem } from "../providers/provider.ts";
+import { badMember, readJsonAsk, readJsonReply } from "../relay/read-json-ask.ts";
+import type { RelayOperation, RelayStream } from "../relay/relay.ts";
+
+/** Tokens that are reserved for an answer that is not bounded. */
+const estimatedTokens = 1_000;
+
+/** OpenAI's Responses, where the provider has them. */
+export function createResponses({ prices }: { prices: PriceBook }): RelayOperation {
+  return {
+    operation: "responses",
+    logType: "response",
+    read(call, ledger) {
+      const ask = readJsonAsk(call, ledger, { operation: "responses", prices, completionTokens: estimatedTokens });
+      const { input, instructions, stream } = ask.asked;
+      if (stream !== undefined && stream !== null && typeof stream !== "boolean") {
+        throw badMember("stream", "must be true or false");
+      }
+      ledger.stream = stream === true;
+      ledger.content = { input: instructions === undefined ? input : { instructions, input } };
+      return {
+        ...ask,
+        read: (whole, toLedger) => {
+          const { reply, problem } = readJsonReply(whole);
+          if (problem !== undefined) return problem;
+          if (!Array.isArray(reply["output"])) throw new BadReply("The provider's answer is no response.");
+          takeResponse(reply, toLedger);
+          return undefined;
+        },
+        ...(stream === true ? { stream: createResponseStream } : {}),
+      };
+    },
+  };
+}
+
+/** Events that say something; before them another provider may still answer. */
+const contentEvent = /\.delta$|^response\.(?:output_item\.added|content_part\.added)$/;
+
+function createResponseStream(ledger: CallLedger): RelayStream {
+  return {
+    take: ({ data }) => {
+      const parsed = data === undefined ? undefined : parseJsonText(data);
+      if (!parsed?.ok || !isObject(parsed.value)) return {};
+      const event = parsed.value;
+      const type = typeof event["type"] === "string" ? event["type"] : "";
+      const response = isObject(event["response"]) ? event["response"] : {};
+      if (type === "error" || type === "response.failed" || event["error"])
+        return { problem: problemOf(event, response) };
+      if (type === "response.completed" || type === "response.incomplete") {
+        takeResponse(response, ledger);
+        return { isDone: true };
+      }
+      return { hasContent: contentEvent.test(type) };
+    },
+  };
+}
+
+/** `{type: "error", message, code}`, or a response that failed with an `error` of its own. */
+function problemOf(event: Record<string, unknown>, response: Record<string, unknown>): UpstreamProblem {
+  const error = event["error"] ?? response["error"] ?? { message: event["message"], code: event["code"] };
+  return readErrorWithin({ error }) ?? { kind: "fault", status: 200, message: "The provider reported an error." };
+}
+
+function takeResponse({ output, usage }: Record<string, unknown>, ledger: CallLedger): void {
+  if (isObject(usage)) ledger.usage = usage;
+  const items = Array.isArray(output) ? (output as unknown[]).filter(isObject) : [];
+  const content = items.flatMap(textsOf).join("");
+  const calls = items.filter(({ type }) => type === "function_call").map(toToolCall);
+  ledger.messages = [{ role: "assistant", content, ...(calls.length > 0 && { tool_calls: calls }) }];
+}
+
+function textsOf({ type, content }: Record<string, unknown>): string[] {
+  if (type !== "message" || !Array.isArray(content)) return [];
+  return (content as unknown[]).flatMap((part) =>
+    isObject(part) && typeof part["text"] === "string" ? [part["text"]] : [],
+  );
+}
+
+function toToolCall({ call_id, name, arguments: args }: Record<string, unknown>): Record<string, unknown> {
+  return { id: call_id, type: "function", function: { name, arguments: args } };
+}

@@ -1,0 +1,166 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { answers, streams } from "../support/scripted-upstream.ts";
+import type { Answer, Row, TestClient } from "../support/test-client.ts";
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startTestGateway();
+});
+afterAll(() => gateway.stop());
+
+let client: TestClient;
+beforeEach(async () => {
+  client = (await gateway.app.newOrganization()).prod;
+  gateway.upstream.requests.length = 0;
+});
+
+/** The span of a call, as soon as it is there. */
+async function span(answer: Answer): Promise<Row> {
+  for (let tries = 0; ; tries += 1) {
+    const { status, json } = await client.get(`/api/request-logs/${answer.headers.get("x-spanway-log-id")}/`);
+    if (status === 200 || tries > 50) return json as Row;
+    await sleep(20);
+  }
+}
+
+const sent = (): Row => JSON.parse(gateway.upstream.requests.at(-1)?.body ?? "") as Row;
+
+describe("embeddings", () => {
+  const reply = {
+    object: "list",
+    data: [{ object: "embedding", index: 0, embedding: [0.1, 0.2] }],
+    model: "text-embedding-3-small",
+    usage: { prompt_tokens: 1_000, total_tokens: 1_000 },
+  };
+  const ask = (members: Row = {}): Row => ({ model: "text-embedding-3-small", input: ["a", "b"], ...members });
+
+  test.each(["/api/embeddings", "/api/embeddings/", "/v1/embeddings", "/embeddings"])(
+    "pass through on %s",
+    async (path) => {
+      gateway.upstream.script(answers(200, reply));
+      const answer = await client.post(path, ask({ dimensions: 2, customer_identifier: "c", metadata: { a: 1 } }));
+      expect([answer.status, answer.text]).toEqual([200, JSON.stringify(reply)]);
+      expect(gateway.upstream.requests[0]?.path).toBe("/v1/embeddings");
+      expect(sent()).toEqual(ask({ dimensions: 2 }));
+    },
+  );
+
+  test("are recorded without their vectors, with tokens and cost", async () => {
+    gateway.upstream.script(answers(200, reply));
+    const answer = await client.post("/api/embeddings", ask({ request_breakdown: true }));
+    expect((answer.json as Row)["request_breakdown"]).toMatchObject({ prompt_tokens: 1_000, cost: 0.00002 });
+    const recorded = await span(answer);
+    expect(recorded).toMatchObject({
+      log_type: "embedding",
+      model: "text-embedding-3-small",
+      prompt_tokens: 1_000,
+      cost: 0.00002,
+      status_code: 200,
+    });
+    expect(JSON.stringify(recorded["input"])).toContain("a");
+    expect(JSON.stringify(recorded)).not.toContain("0.1,0.2");
+    const silent = await span(await client.post("/api/embeddings", ask({ input: "secret words", disable_log: true })));
+    expect(JSON.stringify(silent)).not.toContain("secret words");
+  });
+
+  test("fall back, and name what is missing", async () => {
+    gateway.upstream.script((connection, request) => {
+      const isFirst = (JSON.parse(request.body) as Row)["model"] === "text-embedding-3-small";
+      return (isFirst ? answers(500, {}) : answers(200, reply))(connection, request);
+    });
+    const answer = await client.post(
+      "/api/embeddings",
+      ask({ retries: 0, fallback_models: ["text-embedding-3-large"] }),
+    );
+    expect([answer.status, answer.headers.get("x-spanway-model")]).toEqual([200, "text-embedding-3-large"]);
+    for (const [param, members] of [
+      ["input", { input: "" }],
+      ["model", { model: "" }],
+    ] as const) {
+      const refused = await client.post("/api/embeddings", ask(members));
+      expect([refused.status, (refused.json as { error: Row }).error["param"]]).toEqual([400, param]);
+    }
+    expect((await client.post("/api/embeddings", ask({ model: "anthropic/claude-opus-4-5" }))).status).toBe(400);
+    expect((await client.post("/api/embeddings", ask({ model: "spanway/echo" }))).status).toBe(400);
+  });
+});
+
+describe("responses", () => {
+  const usage = {
+    input_tokens: 100,
+    input_tokens_details: { cached_tokens: 40 },
+    output_tokens: 10,
+    total_tokens: 110,
+  };
+  const output = [
+    { type: "message", role: "assistant", content: [{ type: "output_text", text: "Hello." }] },
+    { type: "function_call", call_id: "call_1", name: "f", arguments: "{}" },
+  ];
+  const response = { id: "resp_1", object: "response", status: "completed", output, usage };
+  const ask = (members: Row = {}): Row => ({ model: "gpt-4o", input: "Say hello.", ...members });
+  const event = (type: string, members: Row = {}): string =>
+    `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`;
+  const begun = event("response.created", { response: { id: "resp_1" } });
+  const delta = event("response.output_text.delta", { delta: "Hello." });
+  const completed = event("response.completed", { response });
+
+  test("pass through, and are recorded with what was said", async () => {
+    gateway.upstream.script(answers(200, response));
+    const answer = await client.post(
+      "/api/responses",
+      ask({ instructions: "Be kind.", svc_params: { thread_identifier: "t" } }),
+    );
+    expect([answer.status, answer.text]).toEqual([200, JSON.stringify(response)]);
+    expect(sent()).toEqual(ask({ instructions: "Be kind." }));
+    expect(await span(answer)).toMatchObject({
+      log_type: "response",
+      thread_identifier: "t",
+      prompt_tokens: 100,
+      completion_tokens: 10,
+      prompt_cache_hit_tokens: 40,
+      completion_message: { role: "assistant", content: "Hello.", tool_calls: [{ id: "call_1" }] },
+    });
+  });
+
+  test("stream byte for byte, and are recorded from the last event", async () => {
+    gateway.upstream.script(streams(begun, delta.slice(0, 20), delta.slice(20), completed));
+    const answer = await client.post("/api/responses", ask({ stream: true }));
+    expect(answer.headers.get("content-type")).toContain("text/event-stream");
+    expect(answer.text).toBe(begun + delta + completed);
+    expect(await span(answer)).toMatchObject({
+      log_type: "response",
+      stream: true,
+      prompt_tokens: 100,
+      status_code: 200,
+    });
+    gateway.upstream.script(streams(begun, delta, completed));
+    const asked = await client.post("/api/responses", ask({ stream: true, request_breakdown: true }));
+    const last = asked.text.slice((begun + delta + completed).length);
+    expect(JSON.parse(last.slice("data: ".length))).toMatchObject({ request_breakdown: { prompt_tokens: 100 } });
+  });
+
+  test("that fail before any content are asked of another model, afterwards end in an error", async () => {
+    const failed = event("response.failed", { response: { error: { code: "server_error", message: "Told so" } } });
+    gateway.upstream.script((connection, request) => {
+      const isFirst = gateway.upstream.requests.length === 1;
+      return (isFirst ? streams(begun, failed) : streams(begun, delta, completed))(connection, request);
+    });
+    const saved = await client.post(
+      "/api/responses",
+      ask({ stream: true, retries: 0, fallback_models: ["gpt-4o-mini"] }),
+    );
+    expect([saved.text, saved.headers.get("x-spanway-attempts")]).toEqual([begun + delta + completed, "2"]);
+    for (const end of [failed, ""]) {
+      gateway.upstream.script(streams(begun, delta, end));
+      const broken = await client.post("/api/responses", ask({ stream: true, fallback_models: ["gpt-4o-mini"] }));
+      expect(broken.text.startsWith(begun + delta)).toBe(true);
+      const error = JSON.parse(broken.text.slice((begun + delta).length + "data: ".length)) as Row;
+      expect(error).toMatchObject({ error: { type: "upstream_error" } });
+      expect(await span(broken)).toMatchObject({ status_code: 424 });
+    }
+    gateway.upstream.script(streams(begun, failed));
+    expect((await client.post("/api/responses", ask({ stream: true, retries: 0 }))).status).toBe(424);
+  });
+});
