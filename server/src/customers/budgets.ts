@@ -122,7 +122,7 @@ function readParams(params: unknown): CustomerChange | undefined {
 }
 
 /** The period whose budget applies; undefined where none does. */
-export function budgetPeriod(customer: Customer, nowMs: number): Period | undefined {
+function budgetPeriod(customer: Customer, nowMs: number): Period | undefined {
   const { period_budget, budget_duration, period_end } = customer;
   if (period_budget === null || (budget_duration === null && period_end === null)) return undefined;
   return periodAt(customer, nowMs);

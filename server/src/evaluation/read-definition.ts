@@ -33,6 +33,6 @@ function ruleValueTypes(rule: "regex" | "json_schema" | "contains" | "similarity
   return rule === "similarity" ? ["numerical", "percentage"] : ["boolean"];
 }
 
-export function isSelect(type: ScoreValueType): boolean {
+function isSelect(type: ScoreValueType): boolean {
   return type === "single_select" || type === "multi_select";
 }

@@ -65,5 +65,3 @@ export const openaiShaped = {
   vllm: at("http://127.0.0.1:8000/v1"),
   custom: plain,
 } as const satisfies Record<string, Quirks>;
-
-export type OpenaiShapedProvider = keyof typeof openaiShaped;
