@@ -245,12 +245,13 @@ class JournalWriter implements SpanWriter {
   }
 
   /** Halves a batch that holds a bad row until that row stands alone. */
-  async #isolate({ payload, token, hasResends }: Batch, error: unknown): Promise<boolean> {
-    const lines = splitLines(payload);
+  async #isolate({ payload, token }: Batch, error: unknown): Promise<boolean> {
+    // Of a large batch the store may have taken what came before the bad row.
+    const lines = splitLines(markResends(payload));
     if (lines.length <= 1) return this.#quarantine(payload, error);
     const middle = lines.length >> 1;
     for (const [index, half] of [lines.slice(0, middle), lines.slice(middle)].entries()) {
-      const part = { payload: Buffer.concat(half), rows: half.length, token: `${token}/${index}`, hasResends };
+      const part = { payload: Buffer.concat(half), rows: half.length, token: `${token}/${index}`, hasResends: true };
       if (!(await this.#insert(part))) return false;
     }
     return true;

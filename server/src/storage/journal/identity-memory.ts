@@ -19,7 +19,8 @@ export type IdentityMemory = {
 
 /**
  * Two generations of a map identity → version; the older one is dropped whole when a new one begins,
- * so that the memory is bounded by time without ever scanning it.
+ * so that the memory is bounded by time without ever scanning it. A generation that began before the clock was set back
+ * is asked too, until its time comes again.
  */
 export function openIdentityMemory(
   root: RootDatabase,
@@ -35,30 +36,37 @@ export function openIdentityMemory(
     const dropped = dropOldGenerations(root, first);
     if (dropped !== undefined) floor.raise((dropped + 1) * identityMemoryMs);
   };
+  const openFrom = (first: number): Array<Database<Buffer, Buffer>> => {
+    dropBefore(first);
+    const known = generationsIn(root).filter((generation) => generation > first + 1);
+    return [first, first + 1, ...known].map(openGeneration);
+  };
   let generation = generationAt();
-  dropBefore(generation - 1);
-  let current = openGeneration(generation);
-  let previous = openGeneration(generation - 1);
+  let all = openFrom(generation - 1);
 
   const rotate = (): void => {
     const next = generationAt();
     if (next === generation) return;
     generation = next;
-    dropBefore(generation - 1);
-    current = openGeneration(generation);
-    previous = openGeneration(generation - 1);
+    all = openFrom(generation - 1);
   };
 
   return {
     lookup(identity) {
       const fresh = uncommitted.get(identity.toString("latin1"));
       if (fresh) return fresh;
-      const stored = current.getBinaryFast(identity) ?? previous.getBinaryFast(identity);
-      return stored && { timestampNs: stored.readBigInt64LE(0), version: stored.readBigUInt64LE(8) };
+      let last: IdentityRecord | undefined;
+      for (const generation of all) {
+        const stored = generation.getBinaryFast(identity);
+        const record = stored && { timestampNs: stored.readBigInt64LE(0), version: stored.readBigUInt64LE(8) };
+        if (record !== undefined && (last === undefined || record.version > last.version)) last = record;
+      }
+      return last;
     },
     completeSinceMs: () => floor.ms(),
     remember(identities) {
       rotate();
+      const current = all[1];
       for (const { identity, timestampNs, version } of identities) {
         uncommitted.set(identity.toString("latin1"), { timestampNs, version });
       }
@@ -67,7 +75,7 @@ export function openIdentityMemory(
           const record = Buffer.allocUnsafe(16);
           record.writeBigInt64LE(timestampNs, 0);
           record.writeBigUInt64LE(version, 8);
-          void current.put(identity, record);
+          void current?.put(identity, record);
         }
       };
       const forget = (): void => {
@@ -98,16 +106,20 @@ function openFloor(root: RootDatabase, initialMs: number) {
   };
 }
 
+function generationsIn(root: RootDatabase): number[] {
+  const names = root.getKeys({ start: "identity-", end: "identity-~" });
+  return [...names].map((name) => Number(String(name).slice("identity-".length)));
+}
+
 /** Drops the generations before `first`, and gives the last of them. */
 function dropOldGenerations(root: RootDatabase, first: number): number | undefined {
   let last: number | undefined;
-  for (const name of root.getKeys({ start: "identity-", end: "identity-~" })) {
-    const generation = Number(String(name).slice("identity-".length));
+  for (const generation of generationsIn(root)) {
     if (generation >= first) continue;
     last = Math.max(last ?? generation, generation);
     // What could not be dropped is tried again with the next generation.
     root
-      .openDB({ name: String(name), encoding: "binary" })
+      .openDB({ name: `identity-${generation}`, encoding: "binary" })
       .drop()
       .catch(() => undefined);
   }

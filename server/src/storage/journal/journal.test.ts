@@ -152,6 +152,34 @@ test("what was forgotten moves that time on for good, also when the clock is set
   await reopened.close();
 });
 
+test("a clock that is set back, by much or little, makes it forget nothing, nor does a restart", async () => {
+  let now = 11_001;
+  const path = folder();
+  const journal = journalAt(path, { now: () => now, isFirst: true });
+  const append = (to: Journal, fill: number, version: bigint) =>
+    to.append({
+      payload: Buffer.from("a\n"),
+      rows: 1,
+      identities: [{ identity: identity(fill), timestampNs: 1n, version }],
+    });
+  await append(journal, 1, 1n);
+  now = 12_001;
+  await append(journal, 2, 1n);
+  now = 11_999;
+  await append(journal, 3, 1n);
+  await append(journal, 2, 2n);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  const versions = (of: Journal) => [1, 2, 3].map((fill) => of.lookup(identity(fill))?.version);
+  expect(versions(journal)).toEqual([1n, 2n, 1n]);
+  await journal.close();
+  const reopened = journalAt(path, { now: () => now });
+  expect(versions(reopened)).toEqual([1n, 2n, 1n]);
+  now = 12_500;
+  await append(reopened, 4, 1n);
+  expect(versions(reopened)).toEqual([1n, 2n, 1n]);
+  await reopened.close();
+});
+
 test("what no store takes is kept aside", async () => {
   const path = folder();
   const journal = journalAt(path);
