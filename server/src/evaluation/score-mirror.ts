@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import type { Logger } from "pino";
 import { scoreNumber, scoreText, type Score } from "../domain/score.ts";
 import { startMirror, type Mirror } from "../jobs/mirror.ts";
@@ -43,11 +44,11 @@ async function copyBatch(
   signal: AbortSignal,
 ): Promise<boolean> {
   const batch = await scores.unmirrored(limits.scoreMirrorRows);
-  const [first] = batch;
-  if (first === undefined) return false;
-  const lines = batch.map((change) => `${JSON.stringify(copyOf(change))}\n`);
-  const token = `${nodeId}:scores:${first.id}:${first.revision}:${batch.length}`;
-  await spans.insert({ ndjson: Buffer.from(lines.join("")), rows: batch.length, token, table: "scores" }, signal);
+  if (batch.length === 0) return false;
+  const ndjson = Buffer.from(batch.map((change) => `${JSON.stringify(copyOf(change))}\n`).join(""));
+  // By content: after a crash the same first change may come with others than before, and those must not be taken for known.
+  const token = `${nodeId}:scores:${hash("sha256", ndjson, "hex")}`;
+  await spans.insert({ ndjson, rows: batch.length, token, table: "scores" }, signal);
   await publish(batch.flatMap(({ score }) => (score?.created_at === score?.updated_at ? (score ?? []) : [])));
   await stores.transaction((set) => set.scores.markMirrored(batch));
   return batch.length === limits.scoreMirrorRows;
