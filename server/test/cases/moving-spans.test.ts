@@ -50,3 +50,26 @@ test("a trace whose spans are sent again with other times is never shown in part
   }
   expect([...shapes]).toEqual([`1 root, ${ids.length - 1} children`]);
 });
+
+test("a list of traces counts all their spans while they are sent again with other times", async () => {
+  const { prod: client } = await app.newOrganization();
+  const ids = Array.from({ length: 40 }, (_, i) => i);
+  const send = () => {
+    const logs = ids.map((i) => ({
+      trace_unique_id: `t${i % 4}`,
+      span_unique_id: `s${i}`,
+      timestamp: new Date(Date.now() - Math.random() * 1_800_000).toISOString(),
+    }));
+    return client.post("/api/request-logs/bulk/", { logs });
+  };
+  await send();
+  await client.waitForSpans(ids.length);
+  const counts = new Set<string>();
+  for (let read = 0; read < 15; read += 1) {
+    const writing = Promise.all([send(), send().then(send)]);
+    const { json } = await client.post("/api/traces/list/", {});
+    counts.add((json as { results: Array<{ span_count: number }> }).results.map((row) => row.span_count).join());
+    await writing;
+  }
+  expect([...counts]).toEqual(["10,10,10,10"]);
+});

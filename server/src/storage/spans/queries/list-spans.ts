@@ -13,10 +13,11 @@ export async function listSpans(
   query: ListSpansQuery,
   signal?: AbortSignal,
 ): Promise<{ count: number; rows: StoredSpan[] }> {
-  const first = await readPage(database, query, signal);
-  // Of a span that was sent again between finding and reading it, the key may be gone: look once more.
-  const { count, rows } = first.isWhole ? first : await readPage(database, query, signal);
-  return { count, rows };
+  for (let attempt = 1; ; attempt += 1) {
+    const { count, rows, isWhole } = await readPage(database, query, signal);
+    // Of a span that was sent again between finding and reading it, the key may be gone: look once more.
+    if (isWhole || attempt >= limits.movedReadAttempts) return { count, rows };
+  }
 }
 
 async function readPage(

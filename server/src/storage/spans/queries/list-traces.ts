@@ -24,11 +24,16 @@ export async function listTraces(
   const parts = await traceSpans(database, query, signal);
   const page = await tracePage(database, query, parts, signal);
   if (page.keys.length === 0) return { count: page.count, rows: [] };
-  const found = await describeTraces(
-    database,
-    parts.map((part) => allOf(part, pageWhere(page.keys))),
-    signal,
-  );
+  const describe = async (where: Where) =>
+    await describeTraces(
+      database,
+      parts.map((part) => allOf(part, where)),
+      signal,
+    );
+  let found = await describe(allOf(ofTraces(page.keys), stretchOf(page.keys)));
+  const isWhole = page.keys.every((key) => (found.get(traceKeyText(key))?.span_count ?? 0) >= Number(key.spans));
+  // Spans that were sent again in between, with other times, left the stretch: then all of the window is looked at.
+  if (!isWhole) found = await describe(ofTraces(page.keys));
   return { count: page.count, rows: page.keys.flatMap((key) => found.get(traceKeyText(key)) ?? []) };
 }
 
@@ -83,7 +88,7 @@ async function straddlers(
   return [...new Set(rows.map((row) => String(row["trace_unique_id"])))];
 }
 
-type PageKey = TraceKey & { first: string; last: string };
+type PageKey = TraceKey & { first: string; last: string; spans: string };
 
 async function tracePage(
   database: SpanDatabase,
@@ -99,6 +104,7 @@ async function tracePage(
     "environment",
     "min(timestamp) AS first",
     "max(timestamp) AS last",
+    "count() AS spans",
     ...figures.map((name) => `${traceFigures[name]} AS ${figureAlias(name)}`),
     ...groupMatches(condition),
   ];
@@ -120,14 +126,18 @@ async function tracePage(
   return { count: rowsBeforeLimit ?? rows.length, keys: rows as PageKey[] };
 }
 
-/** The traces of a page, and the stretch of time that they lie in: in a list by time that is short. */
-function pageWhere(keys: readonly PageKey[]): Where {
-  const [first = ""] = keys.map((key) => key.first).sort();
+function ofTraces(keys: readonly PageKey[]): Where {
+  const ids = [...new Set(keys.map((key) => key.trace_unique_id))];
+  return { sql: "trace_unique_id IN {page:Array(String)}", params: { page: ids } };
+}
+
+/** The stretch of time that the traces of a page lie in: in a list by time that is short. */
+function stretchOf(keys: readonly PageKey[]): Where {
+  const first = keys.map((key) => key.first).sort()[0] ?? "";
   const last =
     keys
       .map((key) => key.last)
       .sort()
       .at(-1) ?? "";
-  const ids = [...new Set(keys.map((key) => key.trace_unique_id))];
-  return allOf({ sql: "trace_unique_id IN {page:Array(String)}", params: { page: ids } }, stretchWhere(first, last));
+  return stretchWhere(first, last);
 }
