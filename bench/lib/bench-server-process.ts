@@ -14,6 +14,10 @@ const answer = async (request: ServerRequest): Promise<ServerReply> => {
     const { rss, heapUsed } = process.memoryUsage();
     return { ms: 0, rssBytes: rss, heapBytes: heapUsed };
   }
+  if (request.ask === "cpu") {
+    const [thread, all] = [process.threadCpuUsage(), process.cpuUsage()];
+    return { ms: 0, mainThreadMs: (thread.user + thread.system) / 1000, processMs: (all.user + all.system) / 1000 };
+  }
   if (request.ask === "stop") {
     await app.stop();
     process.exit(0);

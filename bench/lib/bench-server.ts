@@ -8,8 +8,16 @@ import { join } from "node:path";
 export type ServerRequest =
   | { ask: "sql"; sql: string; params?: Record<string, string> }
   | { ask: "memory" }
+  | { ask: "cpu" }
   | { ask: "stop" };
-export type ServerReply = { ms: number; rows?: number; rssBytes?: number; heapBytes?: number };
+export type ServerReply = {
+  ms: number;
+  rows?: number;
+  rssBytes?: number;
+  heapBytes?: number;
+  mainThreadMs?: number;
+  processMs?: number;
+};
 
 export const benchKey = "bench_key_0123456789";
 

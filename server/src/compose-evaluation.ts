@@ -42,7 +42,9 @@ export async function composeEvaluation(parts: EvaluationParts): Promise<Evaluat
   const { config, stores, spans, catalogue, registry, logger, cleanup, now } = parts;
   const { judge, publish = nobody } = parts;
   const nodeId = readNodeId(join(config.dataDir, "node.id"));
-  const metrics = createEvaluationMetrics(registry);
+  const metrics = createEvaluationMetrics(registry, () =>
+    stores.evaluationRuns.pending(limits.evaluationBacklogCounted),
+  );
   const activeAutomations = createActiveAutomations({
     automations: stores.automations,
     catalogue,
@@ -99,7 +101,7 @@ function subscriberOf(
   activeAutomations: Evaluation["activeAutomations"],
   runner: Runner,
 ): SpanSubscriber {
-  return createRunQueue({ activeAutomations, runs: stores.evaluationRuns, poke: (added) => runner.poke(added), now });
+  return createRunQueue({ activeAutomations, stores, poke: (added) => runner.poke(added), now });
 }
 
 /** Learns what other nodes changed, and forgets what is long done. */

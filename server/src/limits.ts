@@ -267,6 +267,9 @@ export const limits = {
   controlConnections: 10,
   controlConnectMs: 5_000,
   controlQueryMs: 30_000,
+  /** Statements that stay compiled; longer ones are not kept. */
+  controlStatements: 300,
+  controlStatementChars: 4_096,
   apiKeysPerOrganization: 1_000,
   temporaryKeysPerUser: 100,
   cachedKeys: 10_000,
@@ -298,8 +301,10 @@ export const limits = {
   evaluatorTextChars: 64 * KiB,
   evaluatorTags: 100,
   scoreChoices: 100,
-  evaluationRunsInFlight: 256,
-  evaluationRunsPerOrganization: 64,
+  evaluationRunsInFlight: 512,
+  evaluationRunsPerOrganization: 256,
+  /** Of them, whose logs are in memory at a time. */
+  evaluationReadRows: 64,
   judgesInFlight: 64,
   judgesPerOrganization: 8,
   judgeMs: 60_000,
@@ -314,9 +319,12 @@ export const limits = {
   evaluationPollMs: 1_000,
   /** New runs a second beyond which evaluating pauses between batches, for the sake of ingest. */
   evaluationCrowdRuns: 1_000,
-  evaluationYieldMs: 200,
-  evaluationFlushMs: 20,
-  evaluationFlushRows: 200,
+  evaluationYieldMs: 1_000,
+  /** How long a result waits for others, to be put on record together. */
+  evaluationFlushMs: 200,
+  evaluationFlushRows: 256,
+  /** Beyond it the backlog is not counted any further. */
+  evaluationBacklogCounted: 100_000,
   /** How long it is known that a log was evaluated. */
   evaluationMemoryMs: 30 * 24 * 60 * 60 * 1_000,
   automationRefreshMs: 5_000,

@@ -1,7 +1,8 @@
 import { hash } from "node:crypto";
 import type { SpanRow } from "../domain/span.ts";
 import type { SpanSubscriber } from "../ingest/fan-out.ts";
-import type { EvaluationRunStore, NewRun } from "../storage/control/evaluation-run-store.ts";
+import type { ControlStores } from "../storage/control/control-stores.ts";
+import type { NewRun } from "../storage/control/evaluation-run-store.ts";
 import type { ActiveAutomations } from "./active-automations.ts";
 import { judgeLogMethod } from "./judge.ts";
 
@@ -12,12 +13,12 @@ import { judgeLogMethod } from "./judge.ts";
  */
 export function createRunQueue(deps: {
   activeAutomations: ActiveAutomations;
-  runs: Pick<EvaluationRunStore, "enqueue">;
+  stores: Pick<ControlStores, "transaction">;
   /** There are so many new runs. */
   poke: (added: number) => void;
   now: () => number;
 }): SpanSubscriber {
-  const { activeAutomations, runs, poke, now } = deps;
+  const { activeAutomations, stores, poke, now } = deps;
   return {
     name: "evaluation",
     wants: (organizationId) => activeAutomations.wants(organizationId),
@@ -25,7 +26,8 @@ export function createRunQueue(deps: {
       const wanted = batch.flatMap(({ rows }) => rows.flatMap((row) => runsOf(row, activeAutomations)));
       if (wanted.length === 0) return;
       try {
-        const added = await runs.enqueue(wanted, new Date(now()).toISOString());
+        const at = new Date(now()).toISOString();
+        const added = await stores.transaction(({ evaluationRuns }) => evaluationRuns.enqueue(wanted, at));
         if (added > 0) poke(added);
       } catch (error) {
         // An automation that another node deleted: what comes again is matched with those that are left.

@@ -9,6 +9,8 @@ export type FinisherDeps = {
   retryDelaysMs: readonly number[];
   /** Called once results are on record. */
   finished: (results: readonly RunResult[]) => void;
+  /** How many runs are under way, those included whose results wait here. */
+  inFlight: () => number;
   logger: Logger;
   /** Aborted when the server stops: from then on each result has one try. */
   signal: AbortSignal;
@@ -22,10 +24,20 @@ export type FinisherDeps = {
 export function createFinisher(deps: FinisherDeps): { add(result: RunResult): void; settled(): Promise<void> } {
   const waiting: RunResult[] = [];
   let flushing: Promise<void> | undefined;
+  let wake = (): void => undefined;
+
+  /** Each transaction is flushed to disk, so results gather: until there are many, or no more to come, or time is up. */
+  const gather = async (): Promise<void> => {
+    if (isEnough()) return;
+    const timer = setTimeout(() => wake(), limits.evaluationFlushMs);
+    await new Promise<void>((resolve) => (wake = resolve));
+    clearTimeout(timer);
+  };
+  const isEnough = () => waiting.length >= Math.min(limits.evaluationFlushRows, deps.inFlight());
 
   const flush = async (): Promise<void> => {
     while (waiting.length > 0) {
-      if (waiting.length < limits.evaluationFlushRows) await sleep(limits.evaluationFlushMs);
+      await gather();
       const results = waiting.splice(0, limits.evaluationFlushRows);
       try {
         await deps.stores.transaction((set) => record(deps, set, results));
@@ -45,6 +57,7 @@ export function createFinisher(deps: FinisherDeps): { add(result: RunResult): vo
     add(result) {
       waiting.push(result);
       flushing ??= flush();
+      if (isEnough()) wake();
     },
     settled: async () => {
       await flushing;

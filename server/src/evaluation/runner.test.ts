@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openMemoryControl } from "../../test/support/memory-control.ts";
+import type { Evaluator } from "../domain/evaluator.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";
 import { createSpanCatalogue } from "../filter/span-fields.ts";
 import { createActiveAutomations, type ActiveAutomations } from "./active-automations.ts";
@@ -53,8 +54,8 @@ const fails = (isTransient: boolean): EvaluationOutcome => ({
   costUsd: null,
 });
 
-async function newAutomation(configuration: Record<string, unknown> = {}) {
-  const evaluator = await stores.evaluators.create(testEvaluator());
+async function newAutomation(configuration: Record<string, unknown> = {}, given?: Evaluator) {
+  const evaluator = given ?? (await stores.evaluators.create(testEvaluator()));
   const condition = await stores.conditions.create({
     id: randomUUID(),
     unique_organization_id: organization,
@@ -96,7 +97,7 @@ async function take(count: number): Promise<string[]> {
   for (const row of rows) logs.set(row.unique_id, row);
   const queue = createRunQueue({
     activeAutomations,
-    runs: stores.evaluationRuns,
+    stores,
     poke: (added) => runners.forEach((runner) => runner.poke(added)),
     now: Date.now,
   });
@@ -128,7 +129,7 @@ async function start(evaluate: Evaluate, owner = "node-a", retryDelaysMs: number
 
 const scores = async () => (await stores.scores.list(organization, {}, { limit: 1_000, offset: 0 })).scores;
 async function settled(): Promise<void> {
-  for (let i = 0; i < 400 && (await stores.evaluationRuns.pending()) > 0; i += 1) await sleep(10);
+  for (let i = 0; i < 400 && (await stores.evaluationRuns.pending(1)) > 0; i += 1) await sleep(10);
 }
 
 test("every log is evaluated once, by however many nodes, however often it comes", async () => {
@@ -144,7 +145,7 @@ test("every log is evaluated once, by however many nodes, however often it comes
   for (const row of rows) logs.set(row.unique_id, { ...row, metadata: JSON.stringify({ id: row.unique_id }) });
   const queue = createRunQueue({
     activeAutomations,
-    runs: stores.evaluationRuns,
+    stores,
     poke: (added) => runners.forEach((runner) => runner.poke(added)),
     now: Date.now,
   });
@@ -159,6 +160,41 @@ test("every log is evaluated once, by however many nodes, however often it comes
   expect(await scores()).toHaveLength(300);
   expect(seen.size).toBe(300);
   expect(new Set(seen.values())).toEqual(new Set([1]));
+});
+
+describe("automations that share an evaluator", () => {
+  async function twoAutomations() {
+    const { evaluator } = await newAutomation();
+    await newAutomation({}, evaluator);
+  }
+
+  test("have it judge a log once", async () => {
+    await twoAutomations();
+    let calls = 0;
+    await start(async () => {
+      calls += 1;
+      await sleep(5);
+      return score;
+    });
+    await take(400);
+    await settled();
+    expect(calls).toBe(400);
+    expect(await scores()).toHaveLength(400);
+  });
+
+  test("have it try again for each of them when it failed for now", async () => {
+    await twoAutomations();
+    let calls = 0;
+    await start(async () => {
+      calls += 1;
+      await sleep(5);
+      return calls === 1 ? fails(true) : score;
+    });
+    await take(1);
+    await settled();
+    expect(calls).toBe(2);
+    expect(await scores()).toMatchObject([{ status: "success" }]);
+  });
 });
 
 test("what fails for now is tried again, and scored once", async () => {

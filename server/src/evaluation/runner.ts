@@ -4,7 +4,7 @@ import type { Evaluator } from "../domain/evaluator.ts";
 import { limits } from "../limits.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";
 import type { EvaluationRun } from "../storage/control/evaluation-run-store.ts";
-import type { SpanStore } from "../storage/spans/span-store.ts";
+import type { SpanStore, StoredSpan } from "../storage/spans/span-store.ts";
 import { createFinisher } from "./finish-runs.ts";
 import { readLogs } from "./read-logs.ts";
 import { runEvaluation, type RunDeps, type RunResult } from "./run-evaluation.ts";
@@ -49,20 +49,29 @@ class QueueRunner implements Runner {
   #isPoked = true;
   /** New runs of about a second. */
   #arrivals = { sinceMs: 0, runs: 0 };
+  #crowdedUntilMs = 0;
+  /** Logs that evaluators are judging, until that is on record: several automations may have the same evaluator. */
+  readonly #judging = new Map<string, Promise<RunResult>>();
   #wake = (): void => undefined;
 
   constructor(deps: RunnerDeps) {
     this.#deps = deps;
     const { signal } = this.#stopping;
-    this.#finisher = createFinisher({ ...deps, signal, finished: (results) => this.#finished(results) });
+    this.#finisher = createFinisher({
+      ...deps,
+      signal,
+      finished: (results) => this.#finished(results),
+      inFlight: () => this.#total,
+    });
     this.#heartbeat = setInterval(() => void this.#renew(), limits.evaluationLeaseMs / 3).unref();
     this.#running = this.#loop();
   }
 
   poke(added: number): void {
-    const { now } = this.#deps;
-    if (now() - this.#arrivals.sinceMs > 1_000) this.#arrivals = { sinceMs: now(), runs: 0 };
+    const nowMs = this.#deps.now();
+    if (nowMs - this.#arrivals.sinceMs > 1_000) this.#arrivals = { sinceMs: nowMs, runs: 0 };
     this.#arrivals.runs += added;
+    if (this.#arrivals.runs > limits.evaluationCrowdRuns) this.#crowdedUntilMs = nowMs + limits.evaluationYieldMs;
     this.#wakeUp();
   }
 
@@ -100,8 +109,7 @@ class QueueRunner implements Runner {
 
   /** Whether logs come faster than they can be evaluated: then evaluating them must not slow their intake. */
   #isCrowded(): boolean {
-    const { sinceMs, runs } = this.#arrivals;
-    return runs > limits.evaluationCrowdRuns && this.#deps.now() - sinceMs < 2_000;
+    return this.#deps.now() < this.#crowdedUntilMs;
   }
 
   /** Until something is enqueued or finished here; retries that come due and other nodes' runs are looked for now and then. */
@@ -146,8 +154,9 @@ class QueueRunner implements Runner {
   /** Small claims cost as much as large ones, so room gathers before it is used. */
   #roomOf(organization: string): number {
     const busy = this.#inFlight.get(organization) ?? 0;
-    const room = Math.min(limits.evaluationRunsPerOrganization - busy, limits.evaluationRunsInFlight - this.#total);
-    return busy === 0 || room * 4 >= limits.evaluationRunsPerOrganization ? room : 0;
+    const most = this.#isCrowded() ? limits.evaluationReadRows : limits.evaluationRunsPerOrganization;
+    const room = Math.min(most - busy, limits.evaluationRunsInFlight - this.#total);
+    return room > 0 && (busy === 0 || room * 2 >= most) ? room : 0;
   }
 
   #start(organization: string, runs: readonly EvaluationRun[]): void {
@@ -157,25 +166,31 @@ class QueueRunner implements Runner {
     this.#batches.add(batch);
   }
 
+  /** In portions, of which only one has its logs in memory. */
   async #runBatch(organization: string, runs: readonly EvaluationRun[]): Promise<void> {
+    for (let start = 0; start < runs.length; start += limits.evaluationReadRows) {
+      await this.#runPortion(organization, runs.slice(start, start + limits.evaluationReadRows));
+    }
+  }
+
+  async #runPortion(organization: string, runs: readonly EvaluationRun[]): Promise<void> {
     const { stores, spans, logger } = this.#deps;
     const { signal } = this.#stopping;
     try {
+      signal.throwIfAborted();
       const evaluatorIds = [...new Set(runs.map((run) => run.evaluator_id))];
       const [evaluators, logs, scores] = await Promise.all([
         stores.evaluators.findAll(organization, evaluatorIds),
         readLogs(spans, organization, runs, signal),
-        stores.scores.listOfLogs(organization, [...new Set(runs.map((run) => run.log_id))]),
+        stores.scores.scored(organization, [...new Set(runs.map((run) => run.log_id))]),
       ]);
       const byId = new Map(evaluators.map((evaluator) => [evaluator.id, evaluator]));
-      const isScored = new Set(scores.map((score) => `${score.log_id} ${score.evaluator_id}`));
+      const isScored = new Set(scores.map(judgementOf));
       await Promise.all(
         runs.map(async (run) => {
-          const isDone = isScored.has(`${run.log_id} ${run.evaluator_id}`);
-          const span = logs.get(run.log_id);
-          const result: RunResult = isDone
-            ? { kind: "dropped", run, costUsd: null }
-            : await this.#run(run, span, byId.get(run.evaluator_id));
+          const result = isScored.has(judgementOf(run))
+            ? dropped(run)
+            : await this.#judgeOnce(run, logs.get(run.log_id), byId.get(run.evaluator_id));
           this.#finisher.add(result);
         }),
       );
@@ -185,11 +200,21 @@ class QueueRunner implements Runner {
     }
   }
 
-  async #run(
-    run: EvaluationRun,
-    span: Parameters<typeof runEvaluation>[2]["span"],
-    evaluator: Evaluator | undefined,
-  ): Promise<RunResult> {
+  /** Waits for the same judgement that another automation asked for, and makes its own only where that came to nothing. */
+  async #judgeOnce(run: EvaluationRun, ...log: [span?: StoredSpan, evaluator?: Evaluator]): Promise<RunResult> {
+    const key = judgementOf(run);
+    for (let other = this.#judging.get(key); other !== undefined; other = this.#judging.get(key)) {
+      if (isScore(await other)) return dropped(run);
+    }
+    const judgement = this.#run(run, ...log);
+    this.#judging.set(key, judgement);
+    const result = await judgement;
+    // A score stays until it is on record, where the next batch finds it.
+    if (!isScore(result)) this.#judging.delete(key);
+    return result;
+  }
+
+  async #run(run: EvaluationRun, span?: StoredSpan, evaluator?: Evaluator): Promise<RunResult> {
     const { stores } = this.#deps;
     const deps = { ...this.#deps, automations: stores.automations, runs: stores.evaluationRuns };
     try {
@@ -203,6 +228,7 @@ class QueueRunner implements Runner {
   #finished(results: readonly RunResult[]): void {
     for (const result of results) {
       this.#count(result.run.unique_organization_id, -1);
+      if (isScore(result)) this.#judging.delete(judgementOf(result.run));
       this.#deps.finished(result);
     }
     this.#wakeUp();
@@ -224,4 +250,17 @@ class QueueRunner implements Runner {
       logger.warn({ err: error }, "the lease of evaluations could not be renewed; another node may take them over");
     }
   }
+}
+
+/** What a log has one score of. */
+function judgementOf({ log_id, evaluator_id }: Pick<EvaluationRun, "log_id" | "evaluator_id">): string {
+  return `${log_id} ${evaluator_id}`;
+}
+
+function isScore({ kind }: RunResult): boolean {
+  return kind === "scored" || kind === "failed";
+}
+
+function dropped(run: EvaluationRun): RunResult {
+  return { kind: "dropped", run, costUsd: null };
 }

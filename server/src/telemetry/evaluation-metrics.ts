@@ -1,8 +1,16 @@
-import { Counter, type Registry } from "prom-client";
+import { Counter, Gauge, type Registry } from "prom-client";
 
-export function createEvaluationMetrics(registry: Registry) {
+export function createEvaluationMetrics(registry: Registry, backlog: () => Promise<number>) {
   const registers = [registry];
   return {
+    backlog: new Gauge({
+      name: "spanway_evaluation_backlog",
+      help: "Evaluations of all nodes that are not done, counted up to 100,000; NaN while the control store does not answer",
+      registers,
+      async collect() {
+        this.set(await backlog().catch(() => Number.NaN));
+      },
+    }),
     evaluations: new Counter({
       name: "spanway_evaluations_total",
       help: "Tries to evaluate a log, by how they ended",

@@ -1,5 +1,7 @@
+import { sql } from "kysely";
 import type { Environment } from "../../domain/principal.ts";
 import { omit } from "../../lib/omit.ts";
+import { jsonRows } from "./json-rows.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 import type { EvaluationRunRow } from "./schema.ts";
 
@@ -43,14 +45,15 @@ export type EvaluationRunStore = {
   retry: (id: number, dueAt: string) => Promise<void>;
   /** Forgets finished runs made before a time. */
   forget: (before: string) => Promise<void>;
-  pending: () => Promise<number>;
+  /** How many are not done, counted up to a number. */
+  pending: (upTo: number) => Promise<number>;
   /** Micro-dollars that model judges of an automation cost on a day. */
   spent: (automationId: string, day: string) => Promise<number>;
   addSpent: (automationId: string, day: string, microUsd: number) => Promise<void>;
 };
 
-// Twelve values a row, and SQLite binds no more than 32,766.
-const rowsPerInsert = 500;
+// A statement holds up everything else for milliseconds.
+const rowsPerInsert = 1_000;
 
 export function createEvaluationRunStore(queries: ControlQueries): EvaluationRunStore {
   return { ...queueMethods(queries), ...claimMethods(queries), ...spendMethods(queries) };
@@ -62,23 +65,25 @@ function queueMethods(queries: ControlQueries): QueueMethods {
   return {
     enqueue: async (runs, now) => {
       let added = 0;
-      for (let start = 0; start < runs.length; start += rowsPerInsert) {
-        const rows = runs
-          .slice(start, start + rowsPerInsert)
-          .map((run) => ({ ...run, state: "pending", attempts: 0, due_at: now, owner: null, created_at: now }));
-        const result = await queries
-          .insertInto("evaluation_runs")
-          .values(rows)
-          .onConflict((conflict) => conflict.columns(["log_id", "automation_id", "evaluator_id"]).doNothing())
-          .executeTakeFirst();
-        added += Number(result.numInsertedOrUpdatedRows ?? 0n);
+      for (const group of Map.groupBy(runs, groupKey).values()) {
+        for (let start = 0; start < group.length; start += rowsPerInsert) {
+          added += await insertRuns(queries, group.slice(start, start + rowsPerInsert), now);
+        }
       }
       return added;
     },
 
     finish: async (ids) => {
       if (ids.length === 0) return;
-      await queries.updateTable("evaluation_runs").set({ state: "done", owner: null }).where("id", "in", ids).execute();
+      await queries
+        .updateTable("evaluation_runs")
+        .set({ state: "done", owner: null })
+        .where(
+          "id",
+          "in",
+          sql<number>`(select cast(value ->> 0 as integer) from json_each(${jsonRows(ids.map((id) => [id]))}))`,
+        )
+        .execute();
     },
 
     retry: async (id, dueAt) => {
@@ -97,15 +102,41 @@ function queueMethods(queries: ControlQueries): QueueMethods {
         .execute();
     },
 
-    pending: async () => {
+    pending: async (upTo) => {
       const { count } = await queries
-        .selectFrom("evaluation_runs")
+        .selectFrom(
+          queries
+            .selectFrom("evaluation_runs")
+            .select("id")
+            .where("state", "in", unfinished)
+            .limit(upTo)
+            .as("unfinished_runs"),
+        )
         .select((column) => column.fn.countAll().as("count"))
-        .where("state", "in", unfinished)
         .executeTakeFirstOrThrow();
       return Number(count);
     },
   };
+}
+
+/** Runs of one evaluator of one automation: what they have in common is bound once. */
+async function insertRuns(queries: ControlQueries, runs: readonly NewRun[], now: string): Promise<number> {
+  const [first] = runs;
+  if (first === undefined) return 0;
+  const { automation_id, evaluator_id, unique_organization_id, environment } = first;
+  const logs = jsonRows(runs.map((run) => [run.log_id, run.log_timestamp]));
+  const { numAffectedRows } = await sql`
+    insert into evaluation_runs (automation_id, evaluator_id, log_id, unique_organization_id, environment,
+                                 log_timestamp, state, attempts, due_at, owner, created_at)
+    select ${automation_id}, ${evaluator_id}, value ->> 0, ${unique_organization_id}, ${environment},
+           value ->> 1, 'pending', 0, ${now}, null, ${now}
+    from json_each(${logs}) where true
+    on conflict (log_id, automation_id, evaluator_id) do nothing`.execute(queries);
+  return Number(numAffectedRows ?? 0n);
+}
+
+function groupKey({ automation_id, evaluator_id, unique_organization_id, environment }: NewRun): string {
+  return `${automation_id} ${evaluator_id} ${environment} ${unique_organization_id}`;
 }
 
 const unfinished = ["pending", "running"];

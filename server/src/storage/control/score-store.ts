@@ -1,4 +1,6 @@
+import { sql } from "kysely";
 import type { Score } from "../../domain/score.ts";
+import { jsonRows } from "./json-rows.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 import type { ScoreRow } from "./schema.ts";
 
@@ -24,6 +26,11 @@ export type ScoreStore = {
   find: (uniqueOrganizationId: string, id: string) => Promise<Score | undefined>;
   /** All scores of these logs, oldest first. */
   listOfLogs: (uniqueOrganizationId: string, logIds: readonly string[]) => Promise<Score[]>;
+  /** Which evaluators these logs have scores of. */
+  scored: (
+    uniqueOrganizationId: string,
+    logIds: readonly string[],
+  ) => Promise<Array<Pick<Score, "log_id" | "evaluator_id">>>;
   /** Newest first. */
   list: (
     uniqueOrganizationId: string,
@@ -41,7 +48,7 @@ export type ScoreStore = {
   forgetOlder: (uniqueOrganizationId: string, before: string) => Promise<void>;
 };
 
-// Eleven values a row, and SQLite binds no more than 32,766.
+// A statement holds up everything else for milliseconds.
 const rowsPerInsert = 500;
 
 export function createScoreStore(queries: ControlQueries): ScoreStore {
@@ -51,30 +58,15 @@ export function createScoreStore(queries: ControlQueries): ScoreStore {
 function writers(queries: ControlQueries): Pick<ScoreStore, "add" | "replace" | "remove"> {
   return {
     add: async (scores, nowMs) => {
+      const firsts = new Map<string, Score>();
+      for (const score of scores) {
+        const key = `${score.unique_organization_id} ${score.log_id} ${score.evaluator_id}`;
+        if (!firsts.has(key)) firsts.set(key, score);
+      }
+      const all = [...firsts.values()];
       const added: Score[] = [];
-      for (let start = 0; start < scores.length; start += rowsPerInsert) {
-        const rows = await queries
-          .insertInto("scores")
-          .values(scores.slice(start, start + rowsPerInsert).map((score) => toRow(score, nowMs)))
-          .onConflict((conflict) =>
-            conflict
-              .columns(["unique_organization_id", "log_id", "evaluator_id"])
-              // In the place of one that was deleted, and whose copy does not know yet.
-              .doUpdateSet((column) => ({
-                id: column.ref("excluded.id"),
-                environment: column.ref("excluded.environment"),
-                automation_id: column.ref("excluded.automation_id"),
-                document: column.ref("excluded.document"),
-                revision: column.ref("excluded.revision"),
-                created_at: column.ref("excluded.created_at"),
-                is_deleted: 0,
-                is_mirrored: 0,
-              }))
-              .where("scores.is_deleted", "=", 1),
-          )
-          .returning("document")
-          .execute();
-        added.push(...rows.map(toScore));
+      for (let start = 0; start < all.length; start += rowsPerInsert) {
+        added.push(...(await insertScores(queries, all.slice(start, start + rowsPerInsert), nowMs)));
       }
       return added;
     },
@@ -82,8 +74,9 @@ function writers(queries: ControlQueries): Pick<ScoreStore, "add" | "replace" | 
     replace: async (score, nowMs) => {
       const change = await revise(queries, score.unique_organization_id, score.id, nowMs);
       if (change === undefined) return undefined;
-      const { document } = toRow(score, nowMs);
-      const row = await change({ document }).returning("document").executeTakeFirst();
+      const row = await change({ document: JSON.stringify(score) })
+        .returning("document")
+        .executeTakeFirst();
       return row && toScore(row);
     },
 
@@ -93,6 +86,29 @@ function writers(queries: ControlQueries): Pick<ScoreStore, "add" | "replace" | 
       return (await change({ is_deleted: 1 }).returning("id").executeTakeFirst()) !== undefined;
     },
   };
+}
+
+async function insertScores(queries: ControlQueries, scores: readonly Score[], nowMs: number): Promise<Score[]> {
+  const rows = scores.map((score) => {
+    const { id, unique_organization_id, environment, log_id, evaluator_id, automation_id, created_at } = score;
+    const document = JSON.stringify(score);
+    return [id, unique_organization_id, environment, log_id, evaluator_id, automation_id, document, created_at];
+  });
+  // On conflict: in the place of one that was deleted, and whose copy does not know yet.
+  const result = await sql<{ id: string }>`
+    insert into scores (id, unique_organization_id, environment, log_id, evaluator_id, automation_id, document,
+                        created_at, revision, is_deleted, is_mirrored)
+    select value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6,
+           value ->> 7, ${revisionText(nowMs * 1_000)}, 0, 0
+    from json_each(${jsonRows(rows)}) where true
+    on conflict (unique_organization_id, log_id, evaluator_id) do update set
+      id = excluded.id, environment = excluded.environment, automation_id = excluded.automation_id,
+      document = excluded.document, created_at = excluded.created_at, revision = excluded.revision,
+      is_deleted = 0, is_mirrored = 0
+    where scores.is_deleted = 1
+    returning id`.execute(queries);
+  const ids = new Set(result.rows.map(({ id }) => id));
+  return scores.filter(({ id }) => ids.has(id));
 }
 
 /** An update under the next revision, which is later than the one before whatever the clock says. */
@@ -119,7 +135,7 @@ function present(queries: ControlQueries, uniqueOrganizationId: string) {
     .where("is_deleted", "=", 0);
 }
 
-function readers(queries: ControlQueries): Pick<ScoreStore, "find" | "listOfLogs" | "list"> {
+function readers(queries: ControlQueries): Pick<ScoreStore, "find" | "listOfLogs" | "scored" | "list"> {
   return {
     find: async (uniqueOrganizationId, id) => {
       const row = await present(queries, uniqueOrganizationId)
@@ -142,6 +158,12 @@ function readers(queries: ControlQueries): Pick<ScoreStore, "find" | "listOfLogs
       }
       return scores;
     },
+
+    scored: (uniqueOrganizationId, logIds) =>
+      present(queries, uniqueOrganizationId)
+        .select(["log_id", "evaluator_id"])
+        .where("log_id", "in", sql<string>`(select value ->> 0 from json_each(${jsonRows(logIds.map((id) => [id]))}))`)
+        .execute(),
 
     list: async (uniqueOrganizationId, filter, { limit, offset }) => {
       let matching = present(queries, uniqueOrganizationId);
@@ -181,12 +203,12 @@ function mirroring(queries: ControlQueries): Pick<ScoreStore, "unmirrored" | "ma
     markMirrored: async (changes) => {
       // Scores that were made together have one revision.
       for (const [revision, part] of Map.groupBy(changes, (change) => change.revision)) {
-        const ids = part.map(({ id }) => id);
+        const ids = jsonRows(part.map(({ id }) => [id]));
         await queries
           .updateTable("scores")
           .set({ is_mirrored: 1 })
           .where("revision", "=", revision)
-          .where("id", "in", ids)
+          .where("id", "in", sql<string>`(select value ->> 0 from json_each(${ids}))`)
           .execute();
       }
       await queries.deleteFrom("scores").where("is_mirrored", "=", 1).where("is_deleted", "=", 1).execute();
@@ -199,23 +221,6 @@ function mirroring(queries: ControlQueries): Pick<ScoreStore, "unmirrored" | "ma
         .where("created_at", "<", before)
         .execute();
     },
-  };
-}
-
-function toRow(score: Score, nowMs: number): ScoreRow {
-  const { id, unique_organization_id, environment, log_id, evaluator_id, automation_id, created_at } = score;
-  return {
-    id,
-    unique_organization_id,
-    environment,
-    log_id,
-    evaluator_id,
-    automation_id,
-    document: JSON.stringify(score),
-    revision: revisionText(nowMs * 1_000),
-    is_deleted: 0,
-    is_mirrored: 0,
-    created_at,
   };
 }
 

@@ -8,6 +8,7 @@ import {
   type SqliteDatabase,
   type SqliteStatement,
 } from "kysely";
+import { limits } from "../../../limits.ts";
 
 /**
  * Kysely over the SQLite that is part of Node. Statements run on the calling thread, one at a time; a transaction takes the
@@ -45,18 +46,31 @@ class TransactionalSqliteAdapter extends SqliteAdapter {
   }
 }
 
+/** Statements that come again are compiled once; of those that are as long as their values are many, none is the next. */
 function adaptDatabase(database: DatabaseSync): SqliteDatabase {
+  const prepared = new Map<string, SqliteStatement>();
   return {
     close: () => database.close(),
     prepare: (sql): SqliteStatement => {
-      const statement = database.prepare(sql);
-      return {
-        reader: statement.columns().length > 0,
-        all: (parameters) => statement.all(...asInputValues(parameters)),
-        run: (parameters) => statement.run(...asInputValues(parameters)),
-        iterate: (parameters) => statement.iterate(...asInputValues(parameters)),
-      };
+      const known = prepared.get(sql);
+      if (known !== undefined) return known;
+      const statement = prepareStatement(database, sql);
+      if (sql.length > limits.controlStatementChars) return statement;
+      if (prepared.size >= limits.controlStatements) prepared.delete(prepared.keys().next().value ?? "");
+      prepared.set(sql, statement);
+      return statement;
     },
+  };
+}
+
+function prepareStatement(database: DatabaseSync, sql: string): SqliteStatement {
+  const statement = database.prepare(sql);
+  return {
+    reader: statement.columns().length > 0,
+    all: (parameters) => statement.all(...asInputValues(parameters)),
+    run: (parameters) => statement.run(...asInputValues(parameters)),
+    // Read bit by bit, while the same may begin again: a statement of its own.
+    iterate: (parameters) => database.prepare(sql).iterate(...asInputValues(parameters)),
   };
 }
 
