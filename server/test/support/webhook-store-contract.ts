@@ -1,0 +1,280 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { limits } from "../../src/limits.ts";
+import { createControlStores, type ControlStores } from "../../src/storage/control/control-stores.ts";
+import type { DeliveryOutcome } from "../../src/storage/control/delivery-store.ts";
+import type { ControlDatabase } from "../../src/storage/control/open-control-database.ts";
+import type { NewWebhook } from "../../src/storage/control/webhook-store.ts";
+
+const at = (minute: number): string => new Date(Date.UTC(2026, 2, 1, 10, minute)).toISOString();
+
+/** What every driver must do with webhooks, their queue, and traces that are waited for. */
+export function describeWebhookStores(open: () => Promise<{ database: ControlDatabase; remove: () => Promise<void> }>) {
+  let database: ControlDatabase;
+  let stores: ControlStores;
+  let remove: () => Promise<void>;
+  beforeAll(async () => {
+    ({ database, remove } = await open());
+    await database.migrate();
+    stores = createControlStores(database);
+  });
+  afterAll(async () => {
+    await database.close();
+    await remove();
+  });
+
+  const newOrganization = async (): Promise<string> => {
+    const unique_organization_id = `org_${randomUUID()}`;
+    await stores.organizations.create({ unique_organization_id, name: "A", retention_days: null, created_at: at(0) });
+    return unique_organization_id;
+  };
+  const newWebhook = (unique_organization_id: string, fields: Partial<NewWebhook> = {}) =>
+    stores.webhooks.create({
+      unique_organization_id,
+      environment: "prod",
+      organization_key: null,
+      name: "Hook",
+      url: "https://example.com/",
+      event_type: "request_log",
+      active: true,
+      secret: "sealed",
+      created_at: at(0),
+      ...fields,
+    });
+  const queue = async (organization: string, webhookId: number, ids: readonly string[], minute = 0): Promise<void> =>
+    stores.deliveries.add(
+      ids.map((event_id) => ({
+        webhook_id: webhookId,
+        unique_organization_id: organization,
+        environment: "prod",
+        event_id,
+        event_type: "request_log",
+        payload: `{"id": "${event_id}"}`,
+        created_at: at(minute),
+        expires_at: at(minute + 24 * 60),
+      })),
+    );
+  const claim = (webhookId: number, now: number, limit = 100) =>
+    stores.deliveries.claim(webhookId, { now: at(now), until: at(now + 1), limit });
+  const logOf = async (organization: string, webhookId: number) =>
+    (await stores.deliveries.list(organization, webhookId, { page: 1, pageSize: 100 })).rows;
+  const outcome = (fields: Pick<DeliveryOutcome, "id"> & Partial<DeliveryOutcome>): DeliveryOutcome => ({
+    attempts: 0,
+    status: "delivered",
+    isAttempt: true,
+    next_attempt_at: null,
+    last_attempt_at: at(5),
+    response_status: 200,
+    response_body: "ok",
+    error: null,
+    ...fields,
+  });
+
+  describe("webhooks", () => {
+    test("come back as they were made, and change in what is given, for their organization alone", async () => {
+      const [mine, theirs] = [await newOrganization(), await newOrganization()];
+      const made = await newWebhook(mine, { environment: null });
+      await newWebhook(theirs);
+      expect(await stores.webhooks.find(mine, made.id)).toEqual(made);
+      expect(await stores.webhooks.list(mine)).toEqual([made]);
+      expect(await stores.webhooks.find(theirs, made.id)).toBeUndefined();
+      expect(await stores.webhooks.update(theirs, made.id, { active: false }, at(1))).toBeUndefined();
+      expect(await stores.webhooks.delete(theirs, made.id)).toBe(false);
+      const changed = await stores.webhooks.update(mine, made.id, { name: "N", active: false }, at(1));
+      expect(changed).toEqual({ ...made, name: "N", active: false, updated_at: at(1) });
+      expect((await stores.webhooks.listActive()).map(({ id }) => id)).not.toContain(made.id);
+    });
+
+    test("are so many for one organization, and a conflict then", async () => {
+      const organization = await newOrganization();
+      for (let i = 0; i < limits.webhooksPerOrganization; i += 1) await newWebhook(organization, { active: false });
+      await expect(newWebhook(organization)).rejects.toMatchObject({ code: "conflict" });
+      await newWebhook(await newOrganization(), { active: false });
+    });
+
+    test("remember since when they fail, until they succeed, and are switched off once", async () => {
+      const organization = await newOrganization();
+      const { id } = await newWebhook(organization);
+      expect(await stores.webhooks.noteFailure(id, at(1))).toBe(at(1));
+      expect(await stores.webhooks.noteFailure(id, at(2))).toBe(at(1));
+      await stores.webhooks.noteSuccess(id);
+      expect(await stores.webhooks.noteFailure(id, at(3))).toBe(at(3));
+      await stores.webhooks.disable(id, "first", at(4));
+      await stores.webhooks.disable(id, "second", at(5));
+      await stores.webhooks.noteSkipped(id, 2);
+      await stores.webhooks.noteSkipped(id, 3);
+      expect(await stores.webhooks.find(organization, id)).toMatchObject({
+        active: false,
+        disabled_reason: "first",
+        disabled_at: at(4),
+        failing_since: at(3),
+        skipped_events: 5,
+      });
+      expect(await stores.webhooks.noteFailure(0, at(1))).toBeUndefined();
+    });
+  });
+
+  describe("deliveries", () => {
+    test("of one event are one for each webhook, also when nodes add them at the same moment", async () => {
+      const organization = await newOrganization();
+      const [one, two] = [await newWebhook(organization), await newWebhook(organization)];
+      const ids = Array.from({ length: 50 }, (_, i) => `e${i}`);
+      await Promise.all([one.id, one.id, two.id].map((id) => queue(organization, id, ids)));
+      await queue(organization, one.id, ["e0", "e0", "e50"]);
+      expect(await logOf(organization, one.id)).toHaveLength(51);
+      expect(await logOf(organization, two.id)).toHaveLength(50);
+      await stores.deliveries.add([]);
+    });
+
+    test("are claimed once each, the longest due first, however many claim at a time", async () => {
+      const organization = await newOrganization();
+      const { id } = await newWebhook(organization);
+      await queue(organization, id, ["late"], 2);
+      await queue(organization, id, ["early"], 1);
+      await queue(organization, id, ["future"], 9);
+      expect((await claim(id, 3, 1)).map(({ event_id, payload }) => [event_id, payload])).toEqual([
+        ["early", '{"id": "early"}'],
+      ]);
+      expect((await claim(id, 3)).map(({ event_id }) => event_id)).toEqual(["late"]);
+      expect(await claim(id, 3)).toEqual([]);
+      // The claims have ended.
+      expect((await claim(id, 4)).map(({ event_id }) => event_id).toSorted()).toEqual(["early", "late"]);
+
+      const many = await newWebhook(organization);
+      const ids = Array.from({ length: 100 }, (_, i) => `m${i}`);
+      await queue(organization, many.id, ids);
+      const claims = await Promise.all(Array.from({ length: 8 }, () => claim(many.id, 1, 40)));
+      const claimed = claims.flat().map(({ event_id }) => event_id);
+      expect(new Set(claimed).size).toBe(claimed.length);
+      const rest = (await claim(many.id, 1)).map(({ event_id }) => event_id);
+      expect([...claimed, ...rest].toSorted()).toEqual(ids.toSorted());
+    });
+
+    test("end as they are said to, many in one statement, and only for who holds the claim", async () => {
+      const organization = await newOrganization();
+      const { id } = await newWebhook(organization);
+      await queue(organization, id, ["a", "b", "c", "d"]);
+      const claimed = await claim(id, 1);
+      const idOf = (event: string): number => claimed.find(({ event_id }) => event_id === event)?.id ?? 0;
+      const error = 'Zoë said "no"';
+      const retry = { status: "pending" as const, next_attempt_at: at(9), response_status: null, response_body: null };
+      await stores.deliveries.finish([
+        outcome({ id: idOf("a") }),
+        outcome({ id: idOf("b"), ...retry, error }),
+        outcome({ id: idOf("c"), ...retry, isAttempt: false }),
+        outcome({ id: idOf("d"), attempts: 7, status: "failed" }),
+        outcome({ id: 2_000_000_000 }),
+      ]);
+      await stores.deliveries.finish([]);
+      expect(await logOf(organization, id)).toMatchObject([
+        { event_id: "d", status: "pending", attempts: 0, next_attempt_at: at(2) },
+        { event_id: "c", status: "pending", attempts: 0, next_attempt_at: at(9), error: null },
+        { event_id: "b", status: "pending", attempts: 1, next_attempt_at: at(9), error, response_status: null },
+        { event_id: "a", status: "delivered", attempts: 1, next_attempt_at: null, response_body: "ok" },
+      ]);
+      // What is finished stays so, whoever comes late.
+      await stores.deliveries.finish([outcome({ id: idOf("a"), attempts: 1, ...retry })]);
+      expect((await logOf(organization, id)).at(-1)).toMatchObject({ status: "delivered" });
+    });
+
+    test("tell which webhooks wait, and how much for each", async () => {
+      const organization = await newOrganization();
+      const hooks = [await newWebhook(organization), await newWebhook(organization), await newWebhook(organization)];
+      const [one, two, none] = hooks.map(({ id }) => id) as [number, number, number];
+      await queue(organization, one, ["a", "b"], 4);
+      await queue(organization, one, ["c"], 3);
+      await queue(organization, two, ["d"], 5);
+      await queue(organization, none, ["e"]);
+      await stores.deliveries.finish((await claim(none, 1)).map(({ id }) => outcome({ id })));
+      const ours = <T extends { webhook_id: number }>(rows: T[]) => rows.filter(({ webhook_id }) => webhook_id >= one);
+      expect(ours(await stores.deliveries.queues())).toEqual([
+        { webhook_id: one, next_attempt_at: at(3) },
+        { webhook_id: two, next_attempt_at: at(5) },
+      ]);
+      expect(ours(await stores.deliveries.backlog()).toSorted((a, b) => a.webhook_id - b.webhook_id)).toEqual([
+        { webhook_id: one, rows: 3, bytes: 33 },
+        { webhook_id: two, rows: 1, bytes: 11 },
+      ]);
+    });
+
+    test("are sent again on demand, for their organization and webhook alone", async () => {
+      const [organization, other] = [await newOrganization(), await newOrganization()];
+      const [webhook, second] = [await newWebhook(organization), await newWebhook(organization)];
+      await queue(organization, webhook.id, ["a"]);
+      const [claimed] = await claim(webhook.id, 1);
+      await stores.deliveries.finish([outcome({ id: claimed!.id, status: "failed" })]);
+      const times = { now: at(10), expiresAt: at(20) };
+      expect(await stores.deliveries.redeliver(other, webhook.id, claimed!.id, times)).toBeUndefined();
+      expect(await stores.deliveries.redeliver(organization, second.id, claimed!.id, times)).toBeUndefined();
+      expect(await stores.deliveries.redeliver(organization, webhook.id, claimed!.id, times)).toMatchObject({
+        status: "pending",
+        attempts: 0,
+        next_attempt_at: at(10),
+        expires_at: at(20),
+      });
+      expect(await claim(webhook.id, 10)).toHaveLength(1);
+    });
+
+    test("are given up beyond their time, and forgotten in portions once finished", async () => {
+      const organization = await newOrganization();
+      const { id } = await newWebhook(organization);
+      await queue(organization, id, ["old"], -24 * 60);
+      await queue(organization, id, ["new"]);
+      await stores.deliveries.expire(id, at(0), "too late");
+      expect(await logOf(organization, id)).toMatchObject([
+        { event_id: "new", status: "pending" },
+        { event_id: "old", status: "failed", error: "too late", next_attempt_at: null },
+      ]);
+      expect(await stores.deliveries.purge(at(-24 * 60 + 1), 10)).toBeGreaterThanOrEqual(1);
+      expect((await logOf(organization, id)).map(({ event_id }) => event_id)).toEqual(["new"]);
+      await queue(organization, id, ["b", "c", "d"]);
+      await stores.deliveries.finish((await claim(id, 1)).map(({ id }) => outcome({ id })));
+      expect(await stores.deliveries.trim(id, 1, 2)).toBe(2);
+      expect(await stores.deliveries.trim(id, 1, 2)).toBe(1);
+      expect(await stores.deliveries.trim(id, 1, 2)).toBe(0);
+      expect((await logOf(organization, id)).map(({ event_id }) => event_id)).toEqual(["d"]);
+    });
+
+    test("go with their webhook", async () => {
+      const organization = await newOrganization();
+      const [gone, kept] = [await newWebhook(organization), await newWebhook(organization)];
+      const ids = Array.from({ length: 1_100 }, (_, i) => `e${i}`);
+      await queue(organization, gone.id, ids);
+      await queue(organization, kept.id, ["a"]);
+      expect(await stores.webhooks.delete(organization, gone.id)).toBe(true);
+      expect(await stores.webhooks.find(organization, gone.id)).toBeUndefined();
+      expect(await logOf(organization, gone.id)).toEqual([]);
+      expect(await logOf(organization, kept.id)).toHaveLength(1);
+    });
+  });
+
+  describe("traces that are waited for", () => {
+    const watch = (unique_organization_id: string, last_received: string, due: number) => ({
+      unique_organization_id,
+      environment: "prod" as const,
+      trace_unique_id: "t",
+      last_received,
+      due_at: at(due),
+    });
+    const claimWatches = (now: number) => stores.traceWatches.claim({ now: at(now), until: at(now + 1), limit: 100 });
+
+    test("are one each, due as the last touch says, with the receipt of the newest span", async () => {
+      const organization = await newOrganization();
+      await stores.traceWatches.touch([watch(organization, "2026-01-02", 10)]);
+      await stores.traceWatches.touch([watch(organization, "2026-01-01", 12)]);
+      await stores.traceWatches.touch([]);
+      expect(await claimWatches(11)).toEqual([]);
+      const claims = await Promise.all([claimWatches(12), claimWatches(12)]);
+      expect(claims.flat()).toMatchObject([
+        { unique_organization_id: organization, trace_unique_id: "t", last_received: "2026-01-02" },
+      ]);
+      const [claimed] = claims.flat();
+      await stores.traceWatches.touch([watch(organization, "2026-01-03", 14)]);
+      await stores.traceWatches.end(claimed!);
+      const [again] = await claimWatches(14);
+      expect(again).toMatchObject({ id: claimed!.id, last_received: "2026-01-03" });
+      await stores.traceWatches.end(again!);
+      expect(await claimWatches(60)).toEqual([]);
+    });
+  });
+}
