@@ -6,7 +6,7 @@ import type { BudgetReached } from "./customers/budgets.ts";
 import { createBacklog } from "./delivery/backlog.ts";
 import { publishCompletedTraces } from "./delivery/completed-traces.ts";
 import { createDeliverer, type Deliverer } from "./delivery/deliverer.ts";
-import { createEvents, type Events, type WebhookEvent } from "./delivery/events.ts";
+import { createEvents, type Events, type EventsDeps, type WebhookEvent } from "./delivery/events.ts";
 import { purgeDeliveries } from "./delivery/housekeeping.ts";
 import { createPublishSoon } from "./delivery/publish-soon.ts";
 import { createSend } from "./delivery/send.ts";
@@ -68,7 +68,8 @@ export async function composeDelivery(parts: DeliveryParts): Promise<Delivery> {
   const secrets = createWebhookSecrets(secretKey);
   const shared = { deliveries: stores.deliveries, webhooks: stores.webhooks, directory, backlog, metrics, now };
   const deliverer = createDeliverer({ ...shared, secrets, send: createSend(pools), logger });
-  const events = createEvents({ ...shared, onQueued: (webhookIds) => deliverer.due(webhookIds) });
+  const enqueue: EventsDeps["enqueue"] = (rows) => stores.transaction(({ deliveries }) => deliveries.add(rows));
+  const events = createEvents({ ...shared, enqueue, onQueued: (webhookIds) => deliverer.due(webhookIds) });
   deliverer.start();
   cleanup.push(() => deliverer.stop());
   scheduleUpkeep(parts, { directory, backlog, events });

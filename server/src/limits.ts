@@ -231,6 +231,8 @@ export const limits = {
   /** What may wait for one webhook; further events are not queued, which its `skipped_events` counts. */
   webhookQueueRows: 100_000,
   webhookQueueBytes: 256 * MiB,
+  webhookQueueBatchRows: 250,
+  webhookQueueBatchBytes: 4 * MiB,
   webhookRetryMs: 24 * 60 * 60 * 1_000,
   webhookRetryMinMs: 5_000,
   webhookRetryMaxMs: 4 * 60 * 60 * 1_000,
@@ -244,6 +246,7 @@ export const limits = {
   webhookInFlightFailing: 2,
   webhookDisableAfterMs: 5 * 24 * 60 * 60 * 1_000,
   webhookSecretOverlapMs: 24 * 60 * 60 * 1_000,
+  webhookSecretsOpened: 10_000,
   webhookPollEveryMs: 1_000,
   webhookPaceMs: 5,
   webhookRefreshEveryMs: 2_000,

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { limits } from "../limits.ts";
-import type { DeliveryStore, NewDelivery } from "../storage/control/delivery-store.ts";
+import type { NewDelivery } from "../storage/control/delivery-store.ts";
 import type { WebhookStore } from "../storage/control/webhook-store.ts";
 import type { DeliveryMetrics } from "../telemetry/delivery-metrics.ts";
 import type { Backlog } from "./backlog.ts";
@@ -32,7 +32,8 @@ export type Events = {
 
 export type EventsDeps = {
   directory: Pick<WebhookDirectory, "listeners">;
-  deliveries: Pick<DeliveryStore, "add">;
+  /** Puts deliveries on the queue, all of them or none. */
+  enqueue: (deliveries: readonly NewDelivery[]) => Promise<void>;
   webhooks: Pick<WebhookStore, "noteSkipped">;
   backlog: Pick<Backlog, "hasRoom" | "added">;
   metrics: Pick<DeliveryMetrics, "queued" | "skipped">;
@@ -41,19 +42,24 @@ export type EventsDeps = {
   now: () => number;
 };
 
-// Payloads are made on the main thread: a portion takes milliseconds.
+// Payloads are made on the main thread: so many take milliseconds.
 const portion = 50;
 
 export function createEvents(deps: EventsDeps): Events {
   const publishAll = async (events: readonly WebhookEvent[]): Promise<void> => {
-    const heard = events.flatMap((event) => {
+    let batch = newBatch();
+    let made = 0;
+    for (const event of events) {
       const listeners = deps.directory.listeners(event);
-      return listeners.length === 0 ? [] : [{ event, listeners: listeners.map(({ id }) => id) }];
-    });
-    for (let start = 0; start < heard.length; start += portion) {
-      if (start > 0) await new Promise((resolve) => setImmediate(resolve));
-      await queue(deps, heard.slice(start, start + portion));
+      if (listeners.length === 0) continue;
+      addTo(batch, event, listeners, deps);
+      made += 1;
+      if (made % portion === 0) await new Promise((resolve) => setImmediate(resolve));
+      if (batch.rows.length < limits.webhookQueueBatchRows && batch.bytes < limits.webhookQueueBatchBytes) continue;
+      await queue(batch, deps);
+      batch = newBatch();
     }
+    await queue(batch, deps);
   };
   return {
     isHeard: (scope) => deps.directory.listeners(scope).length > 0,
@@ -62,37 +68,45 @@ export function createEvents(deps: EventsDeps): Events {
   };
 }
 
-async function queue(
-  { deliveries, webhooks, backlog, metrics, onQueued, now }: EventsDeps,
-  heard: ReadonlyArray<{ event: WebhookEvent; listeners: readonly number[] }>,
-): Promise<void> {
+/** What goes into the queue in one transaction: each costs a flush of the disk. */
+type Batch = { rows: NewDelivery[]; bytes: number; skipped: Map<number, number> };
+
+const newBatch = (): Batch => ({ rows: [], bytes: 0, skipped: new Map() });
+
+function addTo(
+  batch: Batch,
+  event: WebhookEvent,
+  listeners: ReadonlyArray<{ id: number }>,
+  { backlog, now }: Pick<EventsDeps, "backlog" | "now">,
+): void {
   const nowMs = now();
-  const created_at = new Date(nowMs).toISOString();
-  const expires_at = new Date(nowMs + limits.webhookRetryMs).toISOString();
-  const rows: NewDelivery[] = [];
-  const skipped = new Map<number, number>();
-  for (const { event, listeners } of heard) {
-    let payload: string | undefined;
-    for (const webhook_id of listeners) {
-      // Asked with no bytes first: a webhook whose queue is full must not cost the making of payloads.
-      if (!backlog.hasRoom(webhook_id, (payload ?? "").length)) {
-        skipped.set(webhook_id, (skipped.get(webhook_id) ?? 0) + 1);
-        continue;
-      }
-      payload ??= payloadText(typeof event.payload === "function" ? event.payload() : event.payload);
-      rows.push({
-        webhook_id,
-        unique_organization_id: event.organizationId,
-        environment: event.environment,
-        event_id: messageId(event),
-        event_type: event.type,
-        payload,
-        created_at,
-        expires_at,
-      });
+  let payload: string | undefined;
+  for (const { id: webhook_id } of listeners) {
+    // Asked with no bytes first: a webhook whose queue is full must not cost the making of payloads.
+    if (!backlog.hasRoom(webhook_id, (payload ?? "").length)) {
+      batch.skipped.set(webhook_id, (batch.skipped.get(webhook_id) ?? 0) + 1);
+      continue;
     }
+    payload ??= payloadText(typeof event.payload === "function" ? event.payload() : event.payload);
+    batch.bytes += payload.length;
+    batch.rows.push({
+      webhook_id,
+      unique_organization_id: event.organizationId,
+      environment: event.environment,
+      event_id: messageId(event),
+      event_type: event.type,
+      payload,
+      created_at: new Date(nowMs).toISOString(),
+      expires_at: new Date(nowMs + limits.webhookRetryMs).toISOString(),
+    });
   }
-  await deliveries.add(rows);
+}
+
+async function queue(
+  { rows, skipped }: Batch,
+  { enqueue, webhooks, backlog, metrics, onQueued }: EventsDeps,
+): Promise<void> {
+  if (rows.length > 0) await enqueue(rows);
   for (const { webhook_id, payload, event_type } of rows) {
     backlog.added(webhook_id, payload.length);
     metrics.queued.inc({ event_type });

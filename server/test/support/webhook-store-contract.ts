@@ -42,17 +42,19 @@ export function describeWebhookStores(open: () => Promise<{ database: ControlDat
       ...fields,
     });
   const queue = async (organization: string, webhookId: number, ids: readonly string[], minute = 0): Promise<void> =>
-    stores.deliveries.add(
-      ids.map((event_id) => ({
-        webhook_id: webhookId,
-        unique_organization_id: organization,
-        environment: "prod",
-        event_id,
-        event_type: "request_log",
-        payload: `{"id": "${event_id}"}`,
-        created_at: at(minute),
-        expires_at: at(minute + 24 * 60),
-      })),
+    stores.transaction(({ deliveries }) =>
+      deliveries.add(
+        ids.map((event_id) => ({
+          webhook_id: webhookId,
+          unique_organization_id: organization,
+          environment: "prod",
+          event_id,
+          event_type: "request_log",
+          payload: `{"id": "${event_id}"}`,
+          created_at: at(minute),
+          expires_at: at(minute + 24 * 60),
+        })),
+      ),
     );
   const claim = (webhookId: number, now: number, limit = 100) =>
     stores.deliveries.claim(webhookId, { now: at(now), until: at(now + 1), limit });

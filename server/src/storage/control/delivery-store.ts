@@ -38,7 +38,7 @@ export type DeliveryOutcome = {
  * to the end of the claim, so that a row whose node has died is simply due again. Times are ISO 8601, UTC.
  */
 export type DeliveryStore = {
-  /** Due at once. An event that a webhook has already is left as it is. */
+  /** Due at once. An event that a webhook has already is left as it is. Belongs in a transaction: it takes two statements. */
   add: (deliveries: readonly NewDelivery[]) => Promise<void>;
   /** The webhooks for which anything waits, with the time at which the first of it is due. */
   queues: () => Promise<Array<{ webhook_id: number; next_attempt_at: string }>>;
@@ -82,11 +82,16 @@ function queueMethods(
   return {
     add: async (deliveries) => {
       for (let start = 0; start < deliveries.length; start += rowsPerInsert) {
-        await queries
+        const some = deliveries.slice(start, start + rowsPerInsert);
+        const added = await queries
           .insertInto("webhook_deliveries")
-          .values(deliveries.slice(start, start + rowsPerInsert).map(newRow))
+          .values(some.map(newRow))
           .onConflict((conflict) => conflict.columns(["webhook_id", "event_id"]).doNothing())
+          .returning(["id", "webhook_id", "event_id"])
           .execute();
+        const payloads = new Map(some.map((delivery) => [keyOf(delivery), delivery.payload]));
+        const rows = added.map((row) => ({ delivery_id: row.id, payload: payloads.get(keyOf(row)) ?? "" }));
+        if (rows.length > 0) await queries.insertInto("webhook_payloads").values(rows).execute();
       }
     },
 
@@ -132,9 +137,9 @@ function queueMethods(
         )
         // Said again, as another claim may have come between: Postgres looks at it once more after waiting for a row.
         .where("next_attempt_at", "<=", now)
-        .returningAll()
+        .returning(loggedColumns)
         .execute();
-      return rows.map(toDelivery);
+      return await withPayloads(queries, rows.map(toLogged));
     },
 
     finish: async (outcomes) => {
@@ -244,9 +249,32 @@ function logMethods(queries: ControlQueries): Pick<DeliveryStore, "list" | "rede
   };
 }
 
-function newRow(delivery: NewDelivery) {
-  const { created_at, payload } = delivery;
-  return { ...delivery, bytes: payload.length, status: "pending", attempts: 0, next_attempt_at: created_at };
+/** A row whose payload is gone was deleted since. */
+async function withPayloads(queries: ControlQueries, deliveries: readonly LoggedDelivery[]): Promise<Delivery[]> {
+  if (deliveries.length === 0) return [];
+  const rows = await queries
+    .selectFrom("webhook_payloads")
+    .selectAll()
+    .where(
+      "delivery_id",
+      "in",
+      deliveries.map(({ id }) => id),
+    )
+    .execute();
+  const payloads = new Map(rows.map(({ delivery_id, payload }) => [delivery_id, payload]));
+  return deliveries.flatMap((delivery) => {
+    const payload = payloads.get(delivery.id);
+    return payload === undefined ? [] : [{ ...delivery, payload }];
+  });
+}
+
+function newRow({ payload, ...delivery }: NewDelivery) {
+  const next_attempt_at = delivery.created_at;
+  return { ...delivery, bytes: payload.length, status: "pending", attempts: 0, next_attempt_at };
+}
+
+function keyOf({ webhook_id, event_id }: Pick<Delivery, "webhook_id" | "event_id">): string {
+  return `${webhook_id} ${event_id}`;
 }
 
 const loggedColumns = [
@@ -267,12 +295,8 @@ const loggedColumns = [
   "error",
 ] as const satisfies ReadonlyArray<keyof LoggedDelivery>;
 
-function toDelivery({ bytes: _bytes, payload, ...row }: WebhookDeliveryRow): Delivery {
-  return { ...toLogged(row), payload };
-}
-
 /** Only this store writes the table, from values of these types. */
-function toLogged(row: Omit<WebhookDeliveryRow, "bytes" | "payload">): LoggedDelivery {
+function toLogged(row: Omit<WebhookDeliveryRow, "bytes">): LoggedDelivery {
   return {
     ...row,
     environment: row.environment as Environment,

@@ -14,6 +14,7 @@ export type ControlSchema = {
   trace_deletions: TraceDeletionTable;
   webhooks: WebhookTable;
   webhook_deliveries: WebhookDeliveryTable;
+  webhook_payloads: WebhookPayloadTable;
   trace_watches: TraceWatchTable;
   provider_settings: ProviderSettingTable;
   conditions: ConditionTable;
@@ -255,7 +256,6 @@ type WebhookDeliveryTable = {
   environment: string;
   event_id: string;
   event_type: string;
-  payload: string;
   bytes: number;
   status: string;
   attempts: number;
@@ -267,6 +267,8 @@ type WebhookDeliveryTable = {
   response_body: string | null;
   error: string | null;
 };
+
+type WebhookPayloadTable = { delivery_id: number; payload: string };
 
 /** `last_received` is the time as the span table writes it. */
 type TraceWatchTable = {

@@ -49,7 +49,6 @@ async function createDeliveries(db: Kysely<unknown>, dialect: ControlDialect): P
     .addColumn("environment", "text", required)
     .addColumn("event_id", "text", required)
     .addColumn("event_type", "text", required)
-    .addColumn("payload", "text", required)
     .addColumn("bytes", "integer", required)
     .addColumn("status", "text", required)
     .addColumn("attempts", "integer", required)
@@ -61,6 +60,14 @@ async function createDeliveries(db: Kysely<unknown>, dialect: ControlDialect): P
     .addColumn("response_body", "text")
     .addColumn("error", "text")
     .addUniqueConstraint("webhook_deliveries_event", ["webhook_id", "event_id"])
+    .execute();
+  // Apart, so that neither claims nor outcomes nor the log touch what is sent, which is most of the bytes.
+  await db.schema
+    .createTable("webhook_payloads")
+    .addColumn("delivery_id", "integer", (column) =>
+      column.primaryKey().references("webhook_deliveries.id").onDelete("cascade"),
+    )
+    .addColumn("payload", "text", required)
     .execute();
   // The queue: it holds what waits alone, so that it stays small however long the log of what is finished gets.
   await db.schema
