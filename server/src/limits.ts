@@ -131,6 +131,8 @@ export const limits = {
   customerSpendMs: 2_000,
   /** How often what budgeted customers spent is compared with their spans. */
   customerSpendSyncMs: 30_000,
+  /** A call that ended this long ago is settled. */
+  customerSettledMs: 10_000,
   customerSpendReads: 2,
   customerSpendReadsQueued: 256,
   customerMirrorRows: 1_000,

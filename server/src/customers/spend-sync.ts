@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { customerKeyText, type CustomerKey } from "../domain/customer.ts";
 import { ExpiringLru } from "../lib/expiring-lru.ts";
+import { minTimeNs } from "../lib/time.ts";
 import { WorkGate } from "../lib/work-gate.ts";
 import { limits } from "../limits.ts";
 import type { SpanStore } from "../storage/spans/span-store.ts";
@@ -37,12 +38,13 @@ export function createSpendSync(deps: {
   const stopping = new AbortController();
   const underWay = new Set<Promise<void>>();
 
-  const look = async (key: CustomerKey, periodStart: string): Promise<void> => {
+  const look = async (key: CustomerKey, periodStart: string, untilMs: number | undefined): Promise<void> => {
     const { organization_id, environment, customer_identifier } = key;
     const [said] = await spans.describeCustomers(
       {
         scope: { organization_id, environment },
         identifiers: [customer_identifier],
+        window: untilMs === undefined ? undefined : { fromNs: minTimeNs, toNs: BigInt(untilMs) * 1_000_000n },
         periodFromNs: periodStart === "" ? undefined : BigInt(Date.parse(periodStart)) * 1_000_000n,
       },
       stopping.signal,
@@ -50,10 +52,10 @@ export function createSpendSync(deps: {
     const [period, total] = [budgetOf(said?.period_cost ?? 0), budgetOf(said?.total_cost ?? 0)];
     await ledger.open(key, { periodStart, period, total });
   };
-  const lookQuietly = async (key: CustomerKey, periodStart: string): Promise<void> => {
+  const lookQuietly = async (key: CustomerKey, periodStart: string, untilMs?: number): Promise<void> => {
     const text = customerKeyText(key);
     seen.set(text, true);
-    const looking = looks.run(() => look(key, periodStart));
+    const looking = looks.run(() => look(key, periodStart, untilMs));
     if (looking === undefined) return seen.delete(text);
     await looking.catch((error: unknown) => {
       seen.delete(text);
@@ -83,7 +85,9 @@ export function createSpendSync(deps: {
       }
     },
     refresh(key, periodStart) {
-      if (seen.get(customerKeyText(key)) === undefined) void track(lookQuietly(key, periodStart));
+      if (seen.get(customerKeyText(key)) !== undefined) return;
+      // The span of a call may be stored before its settlement is, which would then count twice.
+      void track(lookQuietly(key, periodStart, now() - limits.customerSettledMs));
     },
     async stop() {
       stopping.abort(new Error("the server stops"));

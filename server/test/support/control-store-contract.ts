@@ -4,6 +4,7 @@ import { makeApiKey } from "../../src/auth/make-api-key.ts";
 import { ServiceError } from "../../src/domain/errors.ts";
 import { createControlStores, type ControlStores } from "../../src/storage/control/control-stores.ts";
 import type { ControlDatabase } from "../../src/storage/control/open-control-database.ts";
+import { describeCustomerStores } from "./customer-store-contract.ts";
 import { describeEvaluationStores } from "./evaluation-store-contract.ts";
 
 const createdAtMs = Date.parse("2026-03-01T10:00:00.000Z");
@@ -385,6 +386,7 @@ export function describeControlStores(open: () => Promise<{ database: ControlDat
     });
   });
   describeEvaluationStores({ stores: () => stores, newOrganization: () => newOrganization() });
+  describeCustomerStores({ stores: () => stores, newOrganization: () => newOrganization() });
 
   describe("transactions", () => {
     test("leave nothing behind when the work throws", async () => {

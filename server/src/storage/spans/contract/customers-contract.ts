@@ -1,0 +1,107 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import type { ListCustomersQuery } from "../customer-queries.ts";
+import type { ContractDriver } from "./span-fixtures.ts";
+import { firstPage, listOf, newOrganization, nsAt, spanRow, timeAt } from "./span-fixtures.ts";
+
+export function describeCustomers({ store, insert }: ContractDriver): void {
+  const profile = (organization_id: string, customer_identifier: string, members: object = {}) => ({
+    organization_id,
+    environment: "prod",
+    customer_identifier,
+    version: "1",
+    is_deleted: 0,
+    first_seen: timeAt(0),
+    ...members,
+  });
+  const insertProfiles = async (...rows: object[]) => {
+    const ndjson = Buffer.from(rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+    await store().insert({ ndjson, rows: rows.length, token: randomUUID(), table: "customers" });
+  };
+  const list = async (organization_id: string, query: Partial<ListCustomersQuery> = {}) => {
+    const sort = { field: "customer_identifier", descending: false } as const;
+    const asked = { scope: { organization_id }, window: undefined, ...firstPage, sort, ...query };
+    const { count, keys } = await store().listCustomers(asked);
+    return [count, ...keys.map(({ customer_identifier: name, environment }) => `${name} ${environment}`)];
+  };
+
+  describe("customers", () => {
+    it("are listed once each, as their newest version has them, and only those of the scope", async () => {
+      const [org, other] = [newOrganization(), newOrganization()];
+      await insertProfiles(
+        profile(org, "ann", { name: "Old" }),
+        profile(org, "bob", { name: "Bob" }),
+        profile(org, "gone"),
+        profile(other, "eve"),
+        profile(org, "tom", { environment: "test" }),
+      );
+      await insertProfiles(
+        profile(org, "ann", { name: "Zoë", version: "3" }),
+        profile(org, "gone", { version: "3", is_deleted: 1 }),
+      );
+      await insertProfiles(profile(org, "ann", { name: "Late", version: "2" }));
+      expect(await list(org)).toEqual([3, "ann prod", "bob prod", "tom test"]);
+      const byName = { field: "name", descending: true } as const;
+      expect(await list(org, { scope: { organization_id: org, environment: "prod" }, sort: byName })).toEqual([
+        2,
+        "ann prod",
+        "bob prod",
+      ]);
+      expect(await list(org, { page: 2, pageSize: 2 })).toEqual([3, "tom test"]);
+    });
+
+    it("are ordered and described by what spans say, of those without any too", async () => {
+      const org = newOrganization();
+      await insertProfiles(profile(org, "ann"), profile(org, "bob"), profile(org, "idle"));
+      const wrapper = { trace_unique_id: "t", span_unique_id: "w", cost: 1, total_tokens: 5, has_parent: 0 };
+      await insert([
+        spanRow(org, { customer_identifier: "ann", ...wrapper }),
+        spanRow(org, { trace_unique_id: "t", span_unique_id: "c", span_parent_id: "w", cost: 1, total_tokens: 5 }),
+        spanRow(org, { customer_identifier: "bob", cost: 0.25, timestamp: timeAt(9) }),
+        spanRow(org, { customer_identifier: "bob", cost: 0.5, timestamp: timeAt(1) }),
+      ]);
+      const costliest = { field: "total_cost", descending: true } as const;
+      expect(await list(org, { sort: costliest })).toEqual([3, "ann prod", "bob prod", "idle prod"]);
+      const window = { fromNs: nsAt(1), toNs: nsAt(30) };
+      expect(await list(org, { window })).toEqual([1, "bob prod"]);
+      const asked = { scope: { organization_id: org }, identifiers: ["ann", "bob", "idle"], periodFromNs: nsAt(5) };
+      const said = await store().describeCustomers(asked);
+      expect(
+        said.map((row) => [row.customer_identifier, row.number_of_requests, row.total_cost, row.period_cost]).sort(),
+      ).toEqual([
+        ["ann", 1, 1, 0],
+        ["bob", 2, 0.75, 0.25],
+      ]);
+    });
+
+    it("are taken off their spans, which stay as they are", async () => {
+      const org = newOrganization();
+      const params = { customer_identifier: "ann", email: "a@b.c" };
+      const kept = { variables: { a: [1, "}"] }, note: 'a "quoted" note' };
+      const named = { customer_identifier: "ann", customer_email: "a@b.c", customer_name: "Ann", input: "in" };
+      await insert([
+        spanRow(org, { ...named, extra: { customer_params: params, ...kept } }),
+        spanRow(org, { ...named, extra: kept }),
+        spanRow(org, { customer_identifier: "bob" }),
+        spanRow(org, { ...named, environment: "test" }),
+      ]);
+      await store().unnameCustomer({ organization_id: org, environment: "prod", customer_identifier: "ann" });
+      const fields = ["customer_identifier", "customer_email", "customer_name", "extra", "input"] as const;
+      const { count, rows } = await store().listSpans(
+        listOf(org, { scope: { organization_id: org, environment: "prod" }, fields }),
+      );
+      expect(count).toBe(3);
+      const unnamed = rows.filter((row) => row.customer_identifier === "");
+      expect(unnamed).toHaveLength(2);
+      for (const row of unnamed) {
+        expect(row).toMatchObject({ customer_email: "", customer_name: "", input: "in" });
+        expect(JSON.parse(row.extra ?? "")).toEqual(kept);
+      }
+      expect(
+        (await store().describeCustomers({ scope: { organization_id: org }, identifiers: ["ann"] })).map(
+          ({ environment }) => environment,
+        ),
+      ).toEqual(["test"]);
+    });
+  });
+}

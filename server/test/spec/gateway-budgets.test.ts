@@ -1,0 +1,158 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { chunk, completion, question } from "../support/chat.ts";
+import { pathOf, retrieveCustomer } from "../support/customers.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { startReceiver, type Receiver } from "../support/receiver.ts";
+import { answers, streamHead } from "../support/scripted-upstream.ts";
+import { listSpans, retrieveSpan, settle } from "../support/spans.ts";
+import type { Answer, Row } from "../support/test-client.ts";
+
+/** Budgets and rate limits of customers on the gateway: interface §4.5, decisions §5 and §6. */
+
+let gateway: TestGateway;
+let receiver: Receiver;
+beforeAll(async () => {
+  receiver = await startReceiver();
+  gateway = await startTestGateway({ SPANWAY_ALLOW_PRIVATE_UPSTREAMS: "127.0.0.1" });
+});
+afterAll(async () => {
+  await gateway.stop();
+  await receiver.close();
+});
+
+// gpt-4o is 10 USD a million output tokens: 0.004 USD, and next to nothing for the input.
+const outputTokens = 399;
+const costly = () => answers(200, completion({ usage: { prompt_tokens: 1, completion_tokens: outputTokens } }));
+const callCost = outputTokens * 1e-5 + 2.5e-6;
+
+const call = (customer: string, members: Row = {}): Promise<Answer> =>
+  gateway.app.prod.post("/api/chat/completions", {
+    model: "gpt-4o",
+    messages: [question],
+    max_tokens: outputTokens,
+    customer_identifier: customer,
+    ...members,
+  });
+const errorOf = ({ json }: Answer) => (json as { error: Row }).error;
+const logOf = (answer: Answer) => retrieveSpan(gateway.app.prod, answer.headers.get("x-spanway-log-id"));
+const patch = (customer: string, body: Row) => gateway.app.prod.request("PATCH", pathOf(customer), body);
+/** What a call used is settled a moment after its answer. */
+const usageOf = async (customer: string) =>
+  (await retrieveCustomer(gateway.app.prod, customer))["total_usage"] as number;
+
+describe("twenty first calls at once of a customer with a budget for two", () => {
+  test("spend no more than it; the rest are blocked, logged and not to be retried", async () => {
+    gateway.upstream.script(costly());
+    const before = gateway.upstream.requests.length;
+    const params = { customer_identifier: "race", total_budget: 0.01, name: "Racer" };
+    const calls = await Promise.all(Array.from({ length: 20 }, () => call("race", { customer_params: params })));
+    const [passed, blocked] = [200, 429].map((status) => calls.filter((answer) => answer.status === status));
+    expect([passed?.length, blocked?.length]).toEqual([2, 18]);
+    expect(gateway.upstream.requests.length - before).toBe(2);
+    for (const answer of blocked ?? []) {
+      expect(errorOf(answer)).toMatchObject({ type: "budget_exceeded", message: expect.stringContaining("0.01 USD") });
+      expect(answer.headers.get("x-should-retry")).toBe("false");
+    }
+    const allowed = await logOf(passed![0]!);
+    expect(allowed["limit_info"]).toMatchObject({ is_allowed: true, total_budget: 0.01, estimate: expect.any(Number) });
+    const refused = await logOf(blocked![0]!);
+    expect(refused).toMatchObject({ status_code: 429, customer_identifier: "race", total_tokens: null });
+    expect(refused["limit_info"]).toMatchObject({ is_allowed: false, reason: "total_budget", total_budget: 0.01 });
+    await settle(gateway.app.prod);
+    const logged = await listSpans(gateway.app.prod, { customer_identifier: { value: ["race"] } });
+    expect(logged.count).toBe(20);
+    await expect.poll(() => usageOf("race"), { timeout: 5_000 }).toBeCloseTo(2 * callCost, 9);
+    expect(await retrieveCustomer(gateway.app.prod, "race")).toMatchObject({ name: "Racer", total_budget: 0.01 });
+  });
+});
+
+describe("a reservation", () => {
+  test("is given back by a call that fails", async () => {
+    gateway.upstream.script(answers(400, { error: { message: "no" } }));
+    const params = { customer_params: { customer_identifier: "fails", total_budget: 0.006 } };
+    for (let index = 0; index < 3; index += 1) expect((await call("fails", params)).status).toBe(400);
+    gateway.upstream.script(costly());
+    await expect.poll(async () => (await call("fails")).status, { timeout: 5_000 }).toBe(200);
+  });
+
+  test("is given back by a caller who leaves, but for what was used", async () => {
+    gateway.upstream.script(async (connection) => {
+      await connection.write(streamHead + chunk({ role: "assistant", content: "Hello" }));
+      await connection.closed(5_000);
+      return "close";
+    });
+    await gateway.app.prod.post("/api/users/", { customer_identifier: "leaves", total_budget: 0.006 });
+    const leaving = new AbortController();
+    const answer = await fetch(new URL("/api/chat/completions", gateway.app.url), {
+      method: "POST",
+      headers: { authorization: "Bearer test_prod_key_0123456789", "content-type": "application/json" },
+      body: JSON.stringify({
+        model: "gpt-4o",
+        messages: [question],
+        max_tokens: outputTokens,
+        stream: true,
+        customer_identifier: "leaves",
+      }),
+      signal: leaving.signal,
+    });
+    await answer.body?.getReader().read();
+    expect((await call("leaves")).status).toBe(429);
+    leaving.abort();
+    gateway.upstream.script(costly());
+    await expect.poll(async () => (await call("leaves")).status, { timeout: 5_000 }).toBe(200);
+  });
+});
+
+describe("a budget", () => {
+  test("is the customer's own, set by PATCH and lifted by null", async () => {
+    gateway.upstream.script(costly());
+    expect((await call("own")).status).toBe(200);
+    await expect.poll(() => usageOf("own"), { timeout: 5_000 }).toBeCloseTo(callCost, 9);
+    await patch("own", { period_budget: 0.001, budget_duration: "daily" });
+    const blocked = await call("own");
+    expect([blocked.status, errorOf(blocked)["type"]]).toEqual([429, "budget_exceeded"]);
+    expect((await call("another")).status).toBe(200);
+    await patch("own", { period_budget: null });
+    expect((await call("own")).status).toBe(200);
+  });
+
+  test("counts what was logged over the API", async () => {
+    const span = { customer_identifier: "logs", cost: 5, log_type: "chat", timestamp: new Date().toISOString() };
+    await gateway.app.prod.post("/api/request-logs/", span);
+    await settle(gateway.app.prod);
+    await patch("logs", { total_budget: 5 });
+    expect((await call("logs")).status).toBe(429);
+  });
+
+  test("that is reached is told to webhooks, once", async () => {
+    gateway.upstream.script(costly());
+    const url = `${receiver.url}/budget`;
+    const event_type = "customer_budget_limit_reached";
+    const made = await gateway.app.prod.post("/api/webhooks/", { name: "budgets", url, event_type });
+    expect(made.status).toBe(201);
+    const params = { customer_identifier: "told", period_budget: 0.005, budget_duration: "monthly", name: "Told" };
+    for (let index = 0; index < 4; index += 1) await call("told", { customer_params: params });
+    await expect.poll(() => receiver.on("/budget").length, { timeout: 5_000 }).toBe(1);
+    await sleep(200);
+    expect(receiver.on("/budget").map(({ json }) => json)).toMatchObject([
+      { customer_identifier: "told", name: "Told", budget: "period_budget", period_budget: 0.005, environment: "prod" },
+    ]);
+  });
+
+  test("that cannot be read is a bad request", async () => {
+    const answer = await call("bad", { customer_params: { customer_identifier: "bad", period_budget: "much" } });
+    expect([answer.status, errorOf(answer)["message"]]).toEqual([400, expect.stringContaining("period_budget")]);
+  });
+});
+
+test("rate_limit is of requests a minute", async () => {
+  gateway.upstream.script(costly());
+  await gateway.app.prod.post("/api/users/", { customer_identifier: "often", rate_limit: 2 });
+  const calls = [await call("often"), await call("often"), await call("often")];
+  expect(calls.map(({ status }) => status)).toEqual([200, 200, 429]);
+  const last = calls[2]!;
+  expect(errorOf(last)).toMatchObject({ type: "rate_limited" });
+  expect(Number(last.headers.get("retry-after"))).toBeGreaterThan(0);
+  expect((await logOf(last))["limit_info"]).toMatchObject({ is_allowed: false, reason: "rate_limit", rate_limit: 2 });
+});

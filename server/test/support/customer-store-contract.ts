@@ -1,0 +1,186 @@
+import { describe, expect, test } from "vitest";
+import type { Customer } from "../../src/domain/customer.ts";
+import type { Organization } from "../../src/domain/organization.ts";
+import type { ControlStores } from "../../src/storage/control/control-stores.ts";
+
+const created_at = "2026-03-01T10:00:00.000Z";
+const later = (ms: number) => new Date(Date.parse(created_at) + ms).toISOString();
+
+/** The part of control-store-contract.ts about customers and what they spend. */
+export function describeCustomerStores({
+  stores,
+  newOrganization,
+}: {
+  stores: () => ControlStores;
+  newOrganization: () => Promise<Organization>;
+}) {
+  const newKey = async (customer_identifier = "ann", environment: "prod" | "test" = "prod") => {
+    const { unique_organization_id: organization_id } = await newOrganization();
+    return { organization_id, environment, customer_identifier };
+  };
+  const customerOf = (key: Awaited<ReturnType<typeof newKey>>, members: Partial<Customer> = {}): Customer => ({
+    ...key,
+    email: "zoë@example.com",
+    name: "Zoë ✓",
+    metadata: { "a.b": [1, null, { c: true }] },
+    group_identifier: null,
+    period_budget: 0.1,
+    budget_duration: "monthly",
+    period_start: created_at,
+    period_end: null,
+    total_budget: 1e12,
+    markup_percentage: 12.5,
+    rate_limit: 7,
+    sent: { name: "Zoë ✓", period_budget: 0.1 },
+    first_seen: created_at,
+    created_at,
+    updated_at: created_at,
+    ...members,
+  });
+
+  describe("customers", () => {
+    test("come back as they were made, and are made once", async () => {
+      const key = await newKey();
+      const ann = customerOf(key);
+      await stores().customers.create([ann, customerOf({ ...key, environment: "test" })]);
+      await stores().customers.create([customerOf(key, { name: "Second" })]);
+      expect(await stores().customers.find(key)).toEqual(ann);
+      expect(await stores().customers.find({ ...key, organization_id: "org_other" })).toBeUndefined();
+    });
+
+    test("are made and found by the thousand", async () => {
+      const key = await newKey();
+      const keys = Array.from({ length: 1_000 }, (_, index) => ({ ...key, customer_identifier: `c${index}` }));
+      await stores().customers.create(keys.map((each) => customerOf(each)));
+      expect(await stores().customers.findMany([...keys, { ...key, customer_identifier: "nobody" }])).toHaveLength(
+        1_000,
+      );
+    });
+
+    test("are replaced as of the version that was read, by one writer", async () => {
+      const key = await newKey();
+      await stores().customers.create([customerOf(key)]);
+      const names = ["one", "two", "three"];
+      const results = await Promise.all(
+        names.map((name, index) =>
+          stores().customers.replace(customerOf(key, { name, updated_at: later(index + 1) }), created_at),
+        ),
+      );
+      expect(results.filter(Boolean)).toHaveLength(1);
+      expect(names).toContain((await stores().customers.find(key))?.name);
+      expect(await stores().customers.replace(customerOf({ ...key, customer_identifier: "nobody" }), created_at)).toBe(
+        false,
+      );
+    });
+
+    test("are to be copied until the version that they have is", async () => {
+      const key = await newKey();
+      const waiting = async () =>
+        (await stores().customers.listToIndex(10_000)).filter((each) => each.organization_id === key.organization_id);
+      const ann = customerOf(key);
+      await stores().customers.create([ann]);
+      await stores().customers.replace({ ...ann, name: "New", updated_at: later(1) }, created_at);
+      await stores().customers.markIndexed([ann]);
+      expect(await waiting()).toMatchObject([{ name: "New" }]);
+      await stores().customers.markIndexed(await waiting());
+      expect(await waiting()).toEqual([]);
+    });
+
+    test("are removed alone, and with their organization's", async () => {
+      const key = await newKey();
+      const other = { ...key, customer_identifier: "bob" };
+      await stores().customers.create([customerOf(key), customerOf(other)]);
+      expect([await stores().customers.remove(key), await stores().customers.remove(key)]).toEqual([true, false]);
+      expect(await stores().customers.find(other)).toBeDefined();
+    });
+  });
+
+  describe("the ledger", () => {
+    const period = { periodStart: "2026-03-01", periodBudget: 100n, totalBudget: 150n };
+    const reservation = (
+      key: Awaited<ReturnType<typeof newKey>>,
+      id: string,
+      amount: bigint,
+      expiresAt = later(1),
+    ) => ({
+      ...period,
+      key,
+      id: `${key.organization_id} ${id}`,
+      nodeId: key.organization_id,
+      expiresAt,
+      amount,
+    });
+
+    test("lets through what fits both budgets, and nothing once one is used up", async () => {
+      const key = await newKey();
+      const ledger = stores().customerLedger;
+      expect(await ledger.reserve(reservation(key, "a", 1n))).toBeUndefined();
+      await ledger.open(key, { periodStart: period.periodStart, period: 0n, total: 60n });
+      expect(await ledger.reserve(reservation(key, "b", 91n))).toBeUndefined();
+      expect(await ledger.reserve(reservation(key, "c", 90n))).toEqual({
+        periodStart: period.periodStart,
+        period: 0n,
+        total: 60n,
+        reserved: 90n,
+      });
+      expect(await ledger.reserve(reservation(key, "d", 0n))).toBeUndefined();
+      const elsewhere = { ...reservation(key, "e", 0n), periodStart: "2026-04-01" };
+      expect(await ledger.reserve(elsewhere)).toBeUndefined();
+    });
+
+    test("knows amounts beyond what a double counts", async () => {
+      const key = await newKey();
+      const large = 9_007_199_254_740_993n;
+      await stores().customerLedger.open(key, { periodStart: "", period: large, total: large });
+      await stores().customerLedger.settle(key, { id: "nothing", spent: 2n });
+      expect(await stores().customerLedger.find(key)).toMatchObject({ period: large + 2n, total: large + 2n });
+    });
+
+    test("opens a period anew, and never forgets what it knows of the same one", async () => {
+      const key = await newKey();
+      const ledger = stores().customerLedger;
+      await ledger.open(key, { periodStart: "a", period: 5n, total: 9n });
+      await ledger.open(key, { periodStart: "a", period: 3n, total: 12n });
+      expect(await ledger.find(key)).toMatchObject({ periodStart: "a", period: 5n, total: 12n });
+      await ledger.open(key, { periodStart: "b", period: 1n, total: 1n });
+      expect(await ledger.find(key)).toMatchObject({ periodStart: "b", period: 1n, total: 12n });
+    });
+
+    test("gives back what expired, of whoever does not renew", async () => {
+      const [dead, alive] = [await newKey(), await newKey()];
+      const ledger = stores().customerLedger;
+      for (const key of [dead, alive]) {
+        await ledger.open(key, { periodStart: period.periodStart, period: 0n, total: 0n });
+        await ledger.reserve(reservation(key, "a", 10n));
+        await ledger.reserve(reservation(key, "b", 5n));
+      }
+      await ledger.renew(alive.organization_id, later(100));
+      expect(await ledger.releaseExpired(later(50), alive)).toBe(0);
+      expect(await ledger.releaseExpired(later(50))).toBeGreaterThanOrEqual(2);
+      expect(await ledger.find(dead)).toMatchObject({ reserved: 0n });
+      expect(await ledger.find(alive)).toMatchObject({ reserved: 15n });
+      expect(await ledger.settle(alive, { id: `${alive.organization_id} a`, spent: 4n })).toMatchObject({
+        reserved: 5n,
+        period: 4n,
+      });
+      expect(await ledger.settle(dead, { id: `${dead.organization_id} a`, spent: 4n })).toMatchObject({
+        reserved: 0n,
+        total: 4n,
+      });
+    });
+
+    test("reports a budget once, and forgets a customer whole", async () => {
+      const key = await newKey();
+      const ledger = stores().customerLedger;
+      await ledger.open(key, { periodStart: "a", period: 0n, total: 0n });
+      const marks = [{ periodStart: "a" }, { periodStart: "a" }, { periodStart: "b" }, "total", "total"] as const;
+      const marked: boolean[] = [];
+      for (const budget of marks) marked.push(await ledger.markReached(key, budget));
+      expect(marked).toEqual([true, false, true, true, false]);
+      await ledger.reserve(reservation(key, "a", 1n));
+      await ledger.forget(key);
+      expect(await ledger.find(key)).toBeUndefined();
+      expect(await ledger.releaseExpired(later(100), key)).toBe(0);
+    });
+  });
+}
