@@ -374,6 +374,8 @@ export const limits = {
   filterValueChars: 8192,
   filterDepth: 16,
   filterChars: 64 * KiB,
+  /** What a filter looks for in one pass over a text. */
+  searchPatternChars: 4 * KiB,
   groupRowsMax: 10_000,
   /** Traces across each edge of a window that a list looks up as a whole; of more, the part within the window is shown. */
   traceStraddlers: 500,

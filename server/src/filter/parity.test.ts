@@ -140,7 +140,10 @@ function condition(values: fc.Arbitrary<unknown>, many: readonly string[], singl
     nullTest,
     fc.record({
       operator: fc.constantFrom(...many),
-      value: fc.array(values, { minLength: 1, maxLength: 3 }),
+      value: fc.oneof(
+        { weight: 15, arbitrary: fc.array(values, { minLength: 1, maxLength: 3 }) },
+        fc.array(values, { minLength: 9, maxLength: 12 }),
+      ),
       connector: fc.constantFrom("AND", "OR"),
     }),
     ...(single.length === 0 ? [] : [fc.record({ operator: fc.constantFrom(...single), value: values })]),

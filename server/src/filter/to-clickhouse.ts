@@ -1,5 +1,6 @@
 import type { Condition, Filter, Operator } from "./ast.ts";
 import type { BoundType, Catalogue, Field, FieldKind, Source, SqlScope, TextForm } from "./catalogue.ts";
+import { limits } from "../limits.ts";
 import {
   escapeRegExp,
   foldedRe2Pattern,
@@ -164,10 +165,10 @@ function textSql(condition: Condition, form: TextForm, value: string, scope: Sql
   if (isOrdering(operator)) {
     return `${value} != '' AND ${value} ${comparisons[operator]} ${scope.bind("String", first(needles))}`;
   }
-  return both(
-    "OR",
-    needles.map((needle) => searchSql(operator, value, needle, form, scope)),
-  );
+  const searches = isPatternSearch(operator, needles)
+    ? patternSql(operator, value, needles, form, scope)
+    : needles.map((needle) => searchSql(operator, value, needle, form, scope));
+  return both("OR", searches);
 }
 
 function anyTextSql(value: string, needles: readonly string[], scope: SqlScope): string {
@@ -176,21 +177,58 @@ function anyTextSql(value: string, needles: readonly string[], scope: SqlScope):
     : `${value} IN ${scope.bind("Array(String)", needles)}`;
 }
 
+/** Of a few needles exact search is faster, one by one. */
+function isPatternSearch(operator: Operator, needles: readonly string[]): boolean {
+  return ["icontains", "iexact"].includes(operator) || (operator === "contains" && needles.length > 8);
+}
+
+/**
+ * Many needles are looked for in one pass over the text. One after the other they could take minutes on a row of many
+ * megabytes, within which the engine does not look at the time.
+ */
+function patternSql(
+  operator: Operator,
+  value: string,
+  needles: readonly string[],
+  form: TextForm,
+  scope: SqlScope,
+): string[] {
+  const [flags, toPattern] = operator === "contains" ? ["(?s)", escapeRegExp] : ["(?is)", foldedRe2Pattern];
+  const isWhole = operator === "iexact";
+  const patterns = needles.flatMap((needle) => (isWhole ? toPattern(needle) : needlePatterns(needle, form, toPattern)));
+  return alternations([...new Set(patterns)]).map((pattern) => {
+    const whole = isWhole ? `^(?:${pattern})$` : pattern;
+    return `match(${value}, ${scope.bind("String", flags + whole)})`;
+  });
+}
+
+function needlePatterns(needle: string, form: TextForm, toPattern: (text: string) => string): string[] {
+  const escaped = jsonEscaped(needle);
+  if (form === "plain" || (form !== "json" && needle === escaped)) return [toPattern(needle)];
+  const json = jsonNeedlePattern(escaped, toPattern) ?? toPattern(escaped);
+  return form === "json" ? [json] : [toPattern(needle), json];
+}
+
+/** Patterns of a bounded length: RE2 gives up on the longest, and becomes slow before. */
+function alternations(patterns: readonly string[]): string[] {
+  const joined: string[] = [];
+  for (const pattern of patterns) {
+    const last = joined.at(-1);
+    if (last === undefined || last.length + pattern.length > limits.searchPatternChars) joined.push(pattern);
+    else joined[joined.length - 1] = `${last}|${pattern}`;
+  }
+  return joined;
+}
+
 function searchSql(operator: Operator, value: string, needle: string, form: TextForm, scope: SqlScope): string {
-  const holds = (text: string) => `position(${value}, ${scope.bind("String", text)}) > 0`;
-  const matches = (pattern: string) => `match(${value}, ${scope.bind("String", pattern)})`;
-  const matchesFolded = (pattern: string) => matches(`(?is)${pattern}`);
+  const search = (text: string) => `position(${value}, ${scope.bind("String", text)}) > 0`;
   if (operator === "startswith") return `startsWith(${value}, ${scope.bind("String", needle)})`;
   if (operator === "endswith") return `endsWith(${value}, ${scope.bind("String", needle)})`;
-  if (operator === "iexact") return matchesFolded(`^${foldedRe2Pattern(needle)}$`);
-
-  const folds = operator === "icontains";
-  const search = folds ? (text: string) => matchesFolded(foldedRe2Pattern(text)) : holds;
   if (form === "plain") return search(needle);
   const escaped = jsonEscaped(needle);
-  const anchored = jsonNeedlePattern(escaped, folds ? foldedRe2Pattern : escapeRegExp);
+  const anchored = jsonNeedlePattern(escaped, escapeRegExp);
   let json = search(escaped);
-  if (anchored !== undefined) json = folds ? matchesFolded(anchored) : `(${json} AND ${matches(`(?s)${anchored}`)})`;
+  if (anchored !== undefined) json = `(${json} AND match(${value}, ${scope.bind("String", `(?s)${anchored}`)}))`;
   if (form === "json") return json;
   return needle === escaped ? search(needle) : `(${search(needle)} OR ${json})`;
 }
