@@ -102,8 +102,13 @@ async function compose(
   const { publishScores: publish } = delivery;
   const evaluation = await composeEvaluation({ ...engine, catalogue, judge: judge.ask, publish });
   const redis = connectRedis({ config, logger, cleanup });
-  const { events } = delivery;
-  const { customers, budgets, subscriber } = composeCustomers({ ...engine, store: migration.store, redis, events });
+  const { publishSoon } = delivery;
+  const { customers, budgets, subscriber } = composeCustomers({
+    ...engine,
+    store: migration.store,
+    redis,
+    publishSoon,
+  });
   const subscribers = [delivery.subscriber, evaluation.subscriber, subscriber];
   const { writer, intake, deletedTraces } = await composeIngest(
     { registry, cleanup },

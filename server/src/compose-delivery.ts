@@ -2,7 +2,6 @@ import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import { eventPayloads } from "./api/webhooks/event-payloads.ts";
 import type { Config } from "./config.ts";
-import type { BudgetReached } from "./customers/budgets.ts";
 import { createBacklog } from "./delivery/backlog.ts";
 import { publishCompletedTraces } from "./delivery/completed-traces.ts";
 import { createDeliverer, type Deliverer } from "./delivery/deliverer.ts";
@@ -28,8 +27,8 @@ export type Delivery = {
   events: Events;
   /** Tells of new scores; resolves once that is on record. */
   publishScores: (scores: readonly Score[]) => Promise<void>;
-  /** Tells of a budget that is used up. */
-  onBudgetReached: (reached: BudgetReached) => void;
+  /** For those who can neither wait nor try again. */
+  publishSoon: (event: WebhookEvent) => void;
   /** Hears of stored spans. */
   subscriber: SpanSubscriber;
   /** What the surface needs. */
@@ -85,9 +84,8 @@ export async function composeDelivery(parts: DeliveryParts): Promise<Delivery> {
   const publishScores = (scores: readonly Score[]) => events.publishAll(scores.map(scoreEvent));
   const soon = createPublishSoon({ events, metrics, logger });
   cleanup.push(() => soon.stop());
-  const onBudgetReached = (reached: BudgetReached) => soon.publish(budgetEvent(reached));
   const surface = { deliverer, webhookSecrets: secrets, webhookDirectory: directory };
-  return { events, publishScores, onBudgetReached, subscriber, ...surface };
+  return { events, publishScores, publishSoon: (event) => soon.publish(event), subscriber, ...surface };
 }
 
 function scoreEvent(score: Score): WebhookEvent {
@@ -97,19 +95,6 @@ function scoreEvent(score: Score): WebhookEvent {
     environment: score.environment,
     id: score.id,
     payload: () => eventPayloads.presentScore(score),
-  };
-}
-
-/** Once for each period, and once for a total budget. */
-function budgetEvent({ customer, budget, limitInfo }: BudgetReached): WebhookEvent {
-  const { organization_id, environment, customer_identifier, name, email } = customer;
-  const reached = budget === "period" ? limitInfo.period_start : limitInfo.total_budget;
-  return {
-    type: "customer_budget_limit_reached",
-    organizationId: organization_id,
-    environment,
-    id: JSON.stringify([customer_identifier, budget, reached]),
-    payload: { customer_identifier, name, email, environment, budget, limit_info: limitInfo },
   };
 }
 

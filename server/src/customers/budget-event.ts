@@ -9,7 +9,7 @@ export function budgetEvent({ customer, budget, limitInfo }: BudgetReached): Web
     type: "customer_budget_limit_reached",
     organizationId: organization_id,
     environment,
-    id: JSON.stringify([customer_identifier, budget, budget === "period" ? period_start : null]),
+    id: JSON.stringify([customer_identifier, budget, budget === "period" ? period_start : total_budget]),
     payload: {
       unique_organization_id: organization_id,
       environment,

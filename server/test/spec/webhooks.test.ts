@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { webhookEventTypes } from "../../src/domain/webhook.ts";
+import { newEvaluator } from "../support/evaluation.ts";
 import { startReceiver, verify, type Receiver } from "../support/receiver.ts";
 import { bodyOf } from "../support/spans.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
@@ -308,6 +309,21 @@ describe("trace_completed", () => {
     await expect.poll(() => receiver.on(pathOf(made)).length, { timeout: 5_000 }).toBe(2);
     expect(receiver.on(pathOf(made)).map(({ json }) => json["span_count"])).toEqual([2, 3]);
   });
+});
+
+test("on_eval_result_ingested posts the score as the API shows it", async () => {
+  const { prod } = await app.newOrganization();
+  const made = await newWebhook(prod, { event_type: "on_eval_result_ingested" });
+  const evaluator = await newEvaluator(prod, { type: "human", score_value_type: "numerical", code_config: undefined });
+  const log = bodyOf(await prod.post("/api/request-logs/", { input: "x" }));
+  await prod.waitForSpans(1);
+  const score = await prod.post(`/api/logs/${String(log["unique_id"])}/scores/`, {
+    evaluator_id: evaluator["id"],
+    numerical_value: 4,
+  });
+  expect(score.status).toBe(201);
+  const request = await firstOn(pathOf(made));
+  expect(verify(made.secrets, request)).toEqual(score.json);
 });
 
 describe("deliveries", () => {

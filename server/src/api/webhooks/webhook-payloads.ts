@@ -1,10 +1,13 @@
 import { z } from "zod";
+import { environments } from "../../domain/principal.ts";
 import type { WebhookEventType } from "../../domain/webhook.ts";
 import type { OutgoingRequest } from "../../http/openapi.ts";
 import { limits } from "../../limits.ts";
 import { spanSchema } from "../request-logs/span-schema.ts";
 import { scoreSchema } from "../scores/score-schemas.ts";
 import { traceSchema } from "../traces/read-traces.ts";
+
+const usd = z.number().nullable().meta({ description: "USD; null where there is no such bound." });
 
 const delivery =
   "Signed: see docs/webhooks.md. The webhook-id header is the same at every attempt and names the event; an event may come " +
@@ -25,11 +28,20 @@ export const webhookPayloads: Record<WebhookEventType, OutgoingRequest> = {
   customer_budget_limit_reached: request(
     "A customer has used up a budget",
     z
-      .looseObject({
+      .object({
+        unique_organization_id: z.string(),
+        environment: z.enum(environments),
         customer_identifier: z.string(),
-        environment: z.enum(["prod", "test"]),
-        budget: z.enum(["period", "total"]),
-        limit_info: z.looseObject({ is_allowed: z.boolean() }),
+        email: z.string().nullable(),
+        name: z.string().nullable(),
+        budget: z.enum(["period_budget", "total_budget"]),
+        period_budget: usd,
+        period_usage: usd,
+        period_start: z.string().nullable().meta({ format: "date-time" }),
+        period_end: z.string().nullable().meta({ format: "date-time" }),
+        total_budget: usd,
+        total_usage: usd,
+        reserved: usd.meta({ description: "Set aside for calls under way." }),
       })
       .meta({ id: "CustomerBudgetReached" }),
   ),
