@@ -2,11 +2,11 @@ import { createClient } from "@clickhouse/client";
 import { createChdbConnection } from "chdb/connection";
 import { startApp } from "../../server/src/app.ts";
 import { readConfig } from "../../server/src/config.ts";
-import { createLogger } from "../../server/src/telemetry/logger.ts";
+import { createLogger, openLogOutput } from "../../server/src/telemetry/logger.ts";
 import type { ServerReply, ServerRequest } from "./bench-server.ts";
 
 const config = readConfig();
-const app = await startApp({ config, logger: createLogger(config.logLevel) });
+const app = await startApp({ config, logger: createLogger(config.logLevel, openLogOutput()) });
 
 const answer = async (request: ServerRequest): Promise<ServerReply> => {
   if (request.ask === "memory") {

@@ -154,13 +154,18 @@ export const limits = {
   cacheReadsInFlight: 1_000,
   cacheWriteBytesInFlight: 64 * MiB,
 
+  // Logs
+  /** How long a line may wait to be written with others; errors do not. */
+  logLineWaitMs: 100,
+  logLineChars: 64 * KiB,
+
   // Journal and writer
   journalBytes: 2 * GiB,
   journalEntries: 1_000_000,
   writerGroupRows: 10_000,
   writerGroupBytes: 24 * MiB,
   writerGroupMs: 100,
-  writerBusyGroupMs: 250,
+  writerBusyGroupMs: 500,
   writerSmallGroupRows: 200,
   readYourWriteMs: 1_000,
   writerHeldBytes: 64 * MiB,
@@ -174,6 +179,8 @@ export const limits = {
 
   // Calls to other servers
   upstreamOrigins: 256,
+  /** Addresses of which the parts are remembered. */
+  upstreamUrls: 1_024,
   upstreamConnections: 4_096,
   upstreamConnectMs: 10_000,
   /** What the times for upstreams may be set to: what a timer can hold. */
@@ -181,6 +188,9 @@ export const limits = {
   upstreamKeepAliveMs: 15_000,
 
   // Gateway
+  /** Models of organizations of which it is known where calls go that say nothing else. */
+  plainRoutes: 10_000,
+  plainRouteMs: 60_000,
   /** One event of an upstream's stream. */
   upstreamEventBytes: 16 * MiB,
   /** What of an upstream's error is told. */
@@ -208,6 +218,8 @@ export const limits = {
   /** Spans of finished calls that wait for the journal; at either bound no further calls are taken. */
   recordsWaiting: 20_000,
   recordBytesWaiting: 256 * MiB,
+  /** How long a finished call waits for others, so that many are one entry of the journal. */
+  recordBatchMs: 10,
   recordBatch: 500,
   recordBatchBytes: 32 * MiB,
   recordRetryMinMs: 100,

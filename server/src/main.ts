@@ -11,7 +11,7 @@ if (Number(process.versions.node.split(".")[0]) < minNodeMajor) {
 
 // Loaded only now: the modules below do not even parse on an older Node.
 const { startApp } = await import("./app.ts");
-const { createLogger } = await import("./telemetry/logger.ts");
+const { createLogger, openLogOutput } = await import("./telemetry/logger.ts");
 const { NodeLockError } = await import("./storage/journal/node-lock.ts");
 const { describeFirstStart } = await import("./auth/describe-first-start.ts");
 
@@ -26,7 +26,9 @@ function explain(error: unknown): unknown {
 
 try {
   const config = readConfig();
-  const logger = createLogger(config.logLevel);
+  const output = openLogOutput();
+  process.on("exit", () => output.flushSync());
+  const logger = createLogger(config.logLevel, output);
   for (const name of config.unknownVariables) logger.warn({ name }, "an environment variable that nothing reads");
 
   const app = await startApp({ config, logger, onFirstStart: (made) => console.log(describeFirstStart(made)) });

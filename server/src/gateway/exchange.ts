@@ -52,15 +52,15 @@ export class Exchange implements ExchangeHandler {
     const { firstByteMs, totalMs } = this.#timeouts;
     this.#quiet = setTimeout(() => this.#late(`did not answer within ${firstByteMs} ms`), firstByteMs);
     this.#total = setTimeout(() => this.#late("took longer than a call may"), totalMs);
-    const url = URL.parse(call.url);
-    if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "") {
+    const place = pools.locate(call.url);
+    if (place === undefined) {
       this.#fail({ kind: "fault", status: 0, message: "The provider's address is not a plain http(s) URL." });
       return;
     }
     const { method, headers } = call;
     const body = Buffer.isBuffer(call.body) ? call.body : Readable.from(call.body);
     try {
-      pools.dispatch(url.origin, trust, { method, path: url.pathname + url.search, headers, body }, this);
+      pools.dispatch(place.origin, trust, { method, path: place.path, headers, body }, this);
     } catch (error) {
       this.onResponseError(undefined, error instanceof Error ? error : new Error("not sent"));
     }

@@ -69,8 +69,8 @@ export function createRecorder({ intake, metrics, logger }: RecorderDeps): Recor
       waitingBytes += record.bytes;
       if (flushing !== undefined || isScheduled) return;
       isScheduled = true;
-      // After the answers of this turn are on their way.
-      setImmediate(begin);
+      // Off the callers' paths, and with what ends meanwhile: a flush of the disk costs more than many records.
+      setTimeout(begin, limits.recordBatchMs);
     },
     isFull: () => waiting.length >= limits.recordsWaiting || waitingBytes >= limits.recordBytesWaiting,
     async stop(graceMs) {

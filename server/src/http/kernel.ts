@@ -11,6 +11,8 @@ export type Kernel = {
   readonly rateLimiter: RateLimiter;
   readonly metrics: HttpMetrics;
   readonly logger: Logger;
+  /** One line for each request. */
+  readonly requestLog: Logger;
   readonly bodyBudget: ByteBudget;
   /** Bodies with a `Content-Encoding` take their turn here. */
   readonly unpacking: WorkGate;

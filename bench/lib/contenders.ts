@@ -1,0 +1,93 @@
+import { fork, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { benchKey, startBenchServer, type BenchServer } from "./bench-server.ts";
+import { chatRequest } from "./chat-bodies.ts";
+import { pinToMeasuredCore } from "./cores.ts";
+import { ended, freePort, type Upstream } from "./upstream.ts";
+
+/** Somebody between client and upstream, on the measured core. */
+export type Contender = {
+  name: string;
+  /** Of chat completions, for a provider of OpenAI's wire. */
+  url: string;
+  pid: number;
+  headers: Record<string, string>;
+  stop(): Promise<void>;
+};
+
+const json = { "content-type": "application/json" };
+
+/** No process: the upstream itself. */
+export function direct(upstream: Upstream): Contender {
+  const url = `${upstream.url}/v1/chat/completions`;
+  return { name: "direct", url, pid: 0, headers: json, stop: () => Promise.resolve() };
+}
+
+export async function startBareProxy(upstream: Upstream): Promise<Contender> {
+  const child = fork(join(import.meta.dirname, "bare-proxy-process.ts"), [upstream.url]);
+  const [{ url }] = (await once(child, "message")) as [{ url: string }];
+  pinToMeasuredCore(child.pid ?? 0);
+  const stop = (): Promise<void> => ended(child);
+  return { name: "bare proxy", url: `${url}/v1/chat/completions`, pid: child.pid ?? 0, headers: json, stop };
+}
+
+/** Spanway, logging and storing; `openai`, `groq` and `anthropic` are the upstream's paths for each kind of answer. */
+export async function startSpanway(
+  upstream: Upstream,
+  folder: string,
+  environment: Record<string, string> = {},
+): Promise<Contender & { server: BenchServer }> {
+  const server = await startBenchServer(join(folder, "data"), {
+    OPENAI_API_KEY: "sk-bench",
+    OPENAI_BASE_URL: `${upstream.url}/v1`,
+    GROQ_API_KEY: "sk-bench",
+    GROQ_BASE_URL: `${upstream.url}/stream`,
+    ANTHROPIC_API_KEY: "sk-bench",
+    ANTHROPIC_BASE_URL: `${upstream.url}/anthropic`,
+    ...environment,
+  });
+  pinToMeasuredCore(server.child.pid ?? 0);
+  return {
+    name: "spanway",
+    url: `${server.url}/api/chat/completions`,
+    pid: server.child.pid ?? 0,
+    headers: { ...json, authorization: `Bearer ${benchKey}` },
+    server,
+    stop: () => server.stop(),
+  };
+}
+
+/** Another gateway in TypeScript, installed here the first time that it is asked for. */
+export async function startPortkey(upstream: Upstream): Promise<Contender> {
+  const folder = join(import.meta.dirname, "..", "portkey");
+  const script = join(folder, "node_modules/@portkey-ai/gateway/build/start-server.js");
+  if (!existsSync(script)) {
+    const options = { cwd: folder, stdio: "inherit" } as const;
+    const { status } = spawnSync("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"], options);
+    if (status !== 0) throw new Error("@portkey-ai/gateway could not be installed");
+  }
+  const port = await freePort();
+  const child = spawn(process.execPath, [script, `--port=${port}`, "--headless"], {
+    stdio: ["ignore", "ignore", "inherit"],
+    env: { ...process.env, NODE_ENV: "production" },
+  });
+  pinToMeasuredCore(child.pid ?? 0);
+  const url = `http://127.0.0.1:${port}/v1/chat/completions`;
+  const headers = {
+    ...json,
+    authorization: "Bearer sk-bench",
+    "x-portkey-provider": "openai",
+    "x-portkey-custom-host": `${upstream.url}/v1`,
+  };
+  for (let tries = 0; ; tries += 1) {
+    const sent = fetch(url, { method: "POST", headers, body: chatRequest("gpt-4o", false) });
+    const answer = await sent.catch(() => undefined);
+    const text = await answer?.text();
+    if (answer?.status === 200) break;
+    if (tries > 200) throw new Error(`portkey answers ${answer?.status}: ${text}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return { name: "portkey", url, pid: child.pid ?? 0, headers, stop: () => ended(child) };
+}

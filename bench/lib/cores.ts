@@ -1,0 +1,32 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+
+/** What is measured has the first core to itself; load and upstream have the others. */
+const measuredCore = "0";
+const otherCores = availableParallelism() > 2 ? `1-${availableParallelism() - 1}` : "1";
+
+/** Pins every thread of a process, and those that it will start. Says whether that is possible here. */
+export function pinToMeasuredCore(pid: number): boolean {
+  return spawnSync("taskset", ["-a", "-c", "-p", measuredCore, String(pid)]).status === 0;
+}
+
+export function pinToOtherCores(pid: number): boolean {
+  return spawnSync("taskset", ["-a", "-c", "-p", otherCores, String(pid)]).status === 0;
+}
+
+export function hasCommand(name: string): boolean {
+  return spawnSync("sh", ["-c", `command -v ${name}`]).status === 0;
+}
+
+/** Resident memory of a process now, in MiB. */
+export function residentMib(pid: number): number {
+  const kib = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+  return Number(kib) / 1024;
+}
+
+/** Seconds of processor time that a process has used so far. */
+export function cpuSeconds(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}

@@ -1,0 +1,88 @@
+import { once } from "node:events";
+import { createServer, type AddressInfo, type Socket } from "node:net";
+import { anthropicStream, chatReply, firstEvent, lastEvents, openaiStream, tokenEvent } from "./chat-bodies.ts";
+
+/**
+ * A provider on loopback, on bare sockets, so that it costs little beside what is measured. By path: a whole reply, a
+ * stream at once in either shape, a stream at 50 tokens a second, and a burst of 50 MB.
+ */
+
+const tokensPerS = 50;
+const pacedTokens = Number(process.argv[2] ?? 500);
+
+const whole = (contentType: string, body: Buffer): Buffer =>
+  Buffer.concat([
+    Buffer.from(`HTTP/1.1 200 OK\r\ncontent-type: ${contentType}\r\ncontent-length: ${body.length}\r\n\r\n`),
+    body,
+  ]);
+const chunked = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+const piece = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n`;
+
+const reply = whole("application/json", chatReply());
+const plain = whole("text/event-stream", openaiStream(100));
+const foreign = whole("text/event-stream", anthropicStream(100));
+const firstPiece = chunked + piece(firstEvent + tokenEvent(" button"));
+const tokenPiece = piece(tokenEvent(" button"));
+const lastPiece = `${piece(lastEvents)}0\r\n\r\n`;
+
+/** One timer for all paced streams, which are spread over the time between two tokens. */
+const slots = Array.from({ length: 1000 / tokensPerS }, () => new Map<Socket, number>());
+let tick = 0;
+setInterval(() => {
+  tick += 1;
+  const slot = slots[tick % slots.length] ?? new Map<Socket, number>();
+  for (const [socket, left] of slot) {
+    if (left > 0) slot.set(socket, left - 1);
+    else slot.delete(socket);
+    socket.write(left > 0 ? tokenPiece : lastPiece);
+  }
+}, 1);
+
+function pace(socket: Socket): void {
+  socket.write(firstPiece);
+  slots[tick % slots.length]?.set(socket, pacedTokens - 1);
+  socket.once("close", () => slots.forEach((slot) => slot.delete(socket)));
+}
+
+function burst(socket: Socket): void {
+  const block = Buffer.from(piece(tokenEvent("x".repeat(16_000)).repeat(4)));
+  let left = 50e6;
+  const send = (): void => {
+    while (left > 0 && !socket.destroyed) {
+      left -= block.length;
+      if (!socket.write(block)) {
+        socket.once("drain", send);
+        return;
+      }
+    }
+    if (!socket.destroyed) socket.write(lastPiece);
+  };
+  socket.write(chunked);
+  send();
+}
+
+function answer(socket: Socket, path: string): void {
+  if (path.startsWith("/paced")) pace(socket);
+  else if (path.startsWith("/burst")) burst(socket);
+  else socket.write(path.startsWith("/stream") ? plain : path.startsWith("/anthropic") ? foreign : reply);
+}
+
+const server = createServer((socket) => {
+  socket.setNoDelay(true);
+  socket.on("error", () => undefined);
+  let pending = "";
+  socket.on("data", (bytes: Buffer) => {
+    pending += bytes.toString("latin1");
+    for (;;) {
+      const headEnd = pending.indexOf("\r\n\r\n");
+      if (headEnd === -1) return;
+      const length = Number(/content-length: (\d+)/i.exec(pending.slice(0, headEnd))?.[1] ?? 0);
+      if (pending.length < headEnd + 4 + length) return;
+      answer(socket, pending.slice(pending.indexOf(" ") + 1, headEnd));
+      pending = pending.slice(headEnd + 4 + length);
+    }
+  });
+});
+server.listen(0, "127.0.0.1");
+await once(server, "listening");
+process.send?.({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
