@@ -1,5 +1,5 @@
 /** `npm run bench -- NAME [--option value …]`: runs one bench; its last line is one line of JSON with its figures. */
-const benches = ["evaluation", "gateway", "ingest", "otlp", "query", "start", "traces", "webhooks"] as const;
+const benches = ["evaluation", "gateway", "ingest", "otlp", "query", "start", "streams", "traces", "webhooks"] as const;
 
 const [name, ...args] = process.argv.slice(2);
 const known = benches.find((bench) => bench === name);

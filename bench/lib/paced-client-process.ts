@@ -1,0 +1,65 @@
+import { connect } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** What the parent asks for: so many streams at a time, each begun anew when it ends, for so long. */
+export type PacedLoad = {
+  url: string;
+  headers: Record<string, string>;
+  body: Buffer;
+  streams: number;
+  seconds: number;
+  /** How long one stream takes, over which the first ones are spread. */
+  streamSeconds: number;
+};
+/** From the request to the first token of each stream that was begun with all others under way; of how many in all. */
+export type PacedResult = { firstTokenMs: number[]; begun: number; finished: number; failures: number };
+
+process.once("message", (load: PacedLoad) => void run(load).then((result) => process.send?.(result)));
+
+async function run({ url, headers, body, streams, seconds, streamSeconds }: PacedLoad): Promise<PacedResult> {
+  const { hostname, port, pathname } = new URL(url);
+  const lines = Object.entries({ ...headers, "content-length": body.byteLength }).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  );
+  const head = `POST ${pathname} HTTP/1.1\r\nhost: ${hostname}:${port}\r\n${lines.join("")}\r\n`;
+  const request = Buffer.concat([Buffer.from(head), body]);
+  const result: PacedResult = { firstTokenMs: [], begun: 0, finished: 0, failures: 0 };
+  const began = performance.now();
+  const settledAt = began + streamSeconds * 1000;
+  const endsAt = began + seconds * 1000;
+
+  const lane = async (index: number): Promise<void> => {
+    await sleep((index / streams) * streamSeconds * 1000);
+    await new Promise<void>((resolve) => {
+      const socket = connect(Number(port), hostname).setNoDelay(true);
+      let sentAt = 0;
+      let waits = false;
+      const send = (): void => {
+        result.begun += 1;
+        waits = true;
+        sentAt = performance.now();
+        socket.write(request);
+      };
+      socket.on("connect", send);
+      socket.on("data", (bytes) => {
+        const now = performance.now();
+        if (waits && bytes.includes("button")) {
+          waits = false;
+          if (sentAt > settledAt) result.firstTokenMs.push(now - sentAt);
+        } else if (waits && bytes.includes("HTTP/1.1 ") && !bytes.includes("HTTP/1.1 200")) {
+          result.failures += 1;
+          socket.destroy();
+        }
+        if (now > endsAt) socket.destroy();
+        else if (bytes.length >= 5 && bytes.subarray(-5).toString() === "0\r\n\r\n") {
+          result.finished += 1;
+          send();
+        }
+      });
+      socket.on("error", () => (result.failures += 1));
+      socket.on("close", () => resolve());
+    });
+  };
+  await Promise.all(Array.from({ length: streams }, (_, index) => lane(index)));
+  return result;
+}
