@@ -55,7 +55,10 @@ export function composeCustomers(parts: CustomerParts): CustomerEngines {
   );
   cleanup.push(() => renewal.stop());
   const sync = createSpendSync({ ledger, spans, logger, now });
-  cleanup.push(() => sync.stop());
+  const comparison = scheduleJob({ name: "customer spend", everyMs: limits.customerSpendSyncMs, logger }, (signal) =>
+    sync.compare(signal),
+  );
+  cleanup.push(() => comparison.stop());
   const budgets = createBudgets({
     profiles,
     ledger,

@@ -133,8 +133,7 @@ export const limits = {
   customerSpendSyncMs: 30_000,
   /** A call that ended this long ago is settled. */
   customerSettledMs: 10_000,
-  customerSpendReads: 2,
-  customerSpendReadsQueued: 256,
+  customersCompared: 500,
   customerMirrorRows: 1_000,
   customerMirrorRetryMs: 1_000,
   customerMirrorEveryMs: 5_000,

@@ -60,7 +60,7 @@ export type BudgetReached = { customer: Customer; budget: ReachedBudget; limitIn
 export type BudgetDeps = {
   profiles: Pick<CustomerProfiles, "recall" | "hear">;
   ledger: Pick<SpendLedger, "reserve" | "settle">;
-  sync: Pick<SpendSync, "open" | "refresh">;
+  sync: Pick<SpendSync, "open" | "note">;
   rates: CallRates;
   onRefused: (reason: Exclude<LimitInfo["reason"], null>) => void;
   onBudgetReached: (reached: BudgetReached) => void;
@@ -139,7 +139,7 @@ async function admitWithin(deps: BudgetDeps, call: BoundedCall): Promise<Admissi
     totalBudget: customer.total_budget === null ? undefined : budgetOf(customer.total_budget),
   };
   const outcome = await reserve(deps, key, bounds, amount);
-  deps.sync.refresh(key, bounds.periodStart);
+  deps.sync.note(key, bounds.periodStart);
   const report = (reached: readonly ReachedBudget[], info: LimitInfo): void => {
     for (const budget of reached) deps.onBudgetReached({ customer, budget, limitInfo: info });
   };

@@ -1,11 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { customerKeyText, type CustomerKey } from "../domain/customer.ts";
-import { ExpiringLru } from "../lib/expiring-lru.ts";
 import { minTimeNs } from "../lib/time.ts";
-import { WorkGate } from "../lib/work-gate.ts";
 import { limits } from "../limits.ts";
-import type { SpanStore } from "../storage/spans/span-store.ts";
+import type { SpanStore, TimeWindow } from "../storage/spans/span-store.ts";
 import type { SpendLedger } from "./ledger-queue.ts";
 import { budgetOf } from "./money.ts";
 
@@ -14,12 +12,16 @@ import { budgetOf } from "./money.ts";
  * cost so far, and is compared with them again now and then. What the ledger knows of is never made less.
  */
 export type SpendSync = {
-  /** Begins a customer's row, or a period. Waits for the spans' sum, but not long: a later look makes up for it. */
+  /** Begins a customer's row, or a period. Waits for the spans' sum, but not long: a later comparison makes up for it. */
   open(key: CustomerKey, periodStart: string): Promise<void>;
-  /** Looks in the background, if it has been a while. */
-  refresh(key: CustomerKey, periodStart: string): void;
-  stop(): Promise<void>;
+  /** A call was admitted or refused: the customer is among those compared next. */
+  note(key: CustomerKey, periodStart: string): void;
+  /** Compares those who were noted since, many with one query. */
+  compare(signal: AbortSignal): Promise<void>;
 };
+
+/** Customers of one scope and period. */
+type Group = { keys: CustomerKey[]; periodStart: string };
 
 export function createSpendSync(deps: {
   ledger: Pick<SpendLedger, "open">;
@@ -28,55 +30,43 @@ export function createSpendSync(deps: {
   now: () => number;
 }): SpendSync {
   const { ledger, spans, logger, now } = deps;
-  const seen = new ExpiringLru<string, true>({
-    maxEntries: limits.cachedCustomers,
-    ttlMs: limits.customerSpendSyncMs,
-    nowMs: now,
-  });
+  const noted = new Map<string, { key: CustomerKey; periodStart: string }>();
   const opening = new Map<string, Promise<void>>();
-  const looks = new WorkGate({ maxInFlight: limits.customerSpendReads, maxQueued: limits.customerSpendReadsQueued });
-  const stopping = new AbortController();
-  const underWay = new Set<Promise<void>>();
 
-  const look = async (key: CustomerKey, periodStart: string, untilMs: number | undefined): Promise<void> => {
-    const { organization_id, environment, customer_identifier } = key;
-    const [said] = await spans.describeCustomers(
+  const look = async ({ keys, periodStart }: Group, window?: TimeWindow, signal?: AbortSignal): Promise<void> => {
+    const [first] = keys;
+    if (first === undefined) return;
+    const { organization_id, environment } = first;
+    const said = await spans.describeCustomers(
       {
         scope: { organization_id, environment },
-        identifiers: [customer_identifier],
-        window: untilMs === undefined ? undefined : { fromNs: minTimeNs, toNs: BigInt(untilMs) * 1_000_000n },
+        identifiers: keys.map((key) => key.customer_identifier),
+        window,
         periodFromNs: periodStart === "" ? undefined : BigInt(Date.parse(periodStart)) * 1_000_000n,
       },
-      stopping.signal,
+      signal,
     );
-    const [period, total] = [budgetOf(said?.period_cost ?? 0), budgetOf(said?.total_cost ?? 0)];
-    await ledger.open(key, { periodStart, period, total });
+    const opened = said.map(({ customer_identifier, period_cost, total_cost }) =>
+      ledger.open(
+        { organization_id, environment, customer_identifier },
+        { periodStart, period: budgetOf(period_cost), total: budgetOf(total_cost) },
+      ),
+    );
+    await Promise.all(opened);
   };
-  const lookQuietly = async (key: CustomerKey, periodStart: string, untilMs?: number): Promise<void> => {
-    const text = customerKeyText(key);
-    seen.set(text, true);
-    const looking = looks.run(() => look(key, periodStart, untilMs));
-    if (looking === undefined) return seen.delete(text);
-    await looking.catch((error: unknown) => {
-      seen.delete(text);
-      if (!stopping.signal.aborted) logger.warn({ err: error }, "what a customer's spans cost could not be read");
-    });
-  };
-  const track = (work: Promise<void>): Promise<void> => {
-    underWay.add(work);
-    return work.finally(() => underWay.delete(work));
-  };
+  const failed = (error: unknown): void =>
+    logger.warn({ err: error }, "what customers' spans cost could not be read; it is tried again");
 
   return {
     async open(key, periodStart) {
       const text = `${customerKeyText(key)}\n${periodStart}`;
       const already = opening.get(text);
       if (already !== undefined) return already;
-      const opened = (async () => {
-        const looked = track(lookQuietly(key, periodStart));
-        await Promise.race([looked, sleep(limits.customerSpendMs, undefined, { ref: false })]);
-        await ledger.open(key, { periodStart, period: 0n, total: 0n });
-      })();
+      const patience = AbortSignal.timeout(limits.customerSpendMs);
+      const opened = Promise.race([
+        look({ keys: [key], periodStart }, undefined, patience).catch(failed),
+        sleep(limits.customerSpendMs, undefined, { ref: false }),
+      ]).then(() => ledger.open(key, { periodStart, period: 0n, total: 0n }));
       opening.set(text, opened);
       try {
         await opened;
@@ -84,14 +74,37 @@ export function createSpendSync(deps: {
         opening.delete(text);
       }
     },
-    refresh(key, periodStart) {
-      if (seen.get(customerKeyText(key)) !== undefined) return;
-      // The span of a call may be stored before its settlement is, which would then count twice.
-      void track(lookQuietly(key, periodStart, now() - limits.customerSettledMs));
+    note(key, periodStart) {
+      if (noted.size < limits.cachedCustomers) noted.set(customerKeyText(key), { key, periodStart });
     },
-    async stop() {
-      stopping.abort(new Error("the server stops"));
-      await Promise.all(underWay);
+    async compare(signal) {
+      const groups = groupsOf([...noted.values()]);
+      noted.clear();
+      // The span of a call may be stored before its settlement is, which would then count twice.
+      const window = { fromNs: minTimeNs, toNs: BigInt(now() - limits.customerSettledMs) * 1_000_000n };
+      for (const group of groups) {
+        signal.throwIfAborted();
+        await look(group, window, signal).catch((error: unknown) => {
+          signal.throwIfAborted();
+          failed(error);
+        });
+      }
     },
   };
+}
+
+function groupsOf(noted: ReadonlyArray<{ key: CustomerKey; periodStart: string }>): Group[] {
+  const open = new Map<string, Group>();
+  const groups: Group[] = [];
+  for (const { key, periodStart } of noted) {
+    const text = `${key.organization_id}\n${key.environment}\n${periodStart}`;
+    const group = open.get(text);
+    if (group !== undefined && group.keys.length < limits.customersCompared) group.keys.push(key);
+    else {
+      const next = { keys: [key], periodStart };
+      open.set(text, next);
+      groups.push(next);
+    }
+  }
+  return groups;
 }
