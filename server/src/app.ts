@@ -120,7 +120,7 @@ async function compose(
   );
   judge.connect(gateway.chat);
   const logs = startLogJoining({ config, logger, registry, cleanup }, { spans, catalogue, intake, now });
-  startRetention({ config, logger, cleanup }, { organizations: stores.organizations, spans, now });
+  startRetention({ config, logger, cleanup }, { ...stores, spans, now });
 
   const { traceDeletions, stop: stopDeletions } = startTraceDeletions(
     { deletions: stores.traceDeletions, deletedTraces, spans, flush: () => writer.flush(), now },

@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
+import { limits } from "../limits.ts";
 import { createEvaluate } from "./evaluate.ts";
 import { inputsOf } from "./evaluation-inputs.ts";
 import { testEvaluator, testLog } from "./evaluation.fixture.ts";
@@ -71,6 +72,38 @@ describe("a judge", () => {
     expect(judge.mock.calls[0]?.[0]).toMatchObject({
       response_format: { json_schema: { schema: { properties: { score: schema } } } },
     });
+  });
+
+  test("that does not answer in time is given up, and may be asked again", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    // Timeouts of signals are no timers that can be faked.
+    const timeout = vi.spyOn(AbortSignal, "timeout").mockImplementation((ms) => {
+      const controller = new AbortController();
+      setTimeout(() => controller.abort(new DOMException("late", "TimeoutError")), ms);
+      return controller.signal;
+    });
+    try {
+      let given: AbortSignal | undefined;
+      const silent: JudgeModel = (_request, { signal }) => {
+        given = signal;
+        return new Promise((_resolve, reject) =>
+          signal.addEventListener("abort", () => reject(new JudgeError("aborted", { isTransient: false }))),
+        );
+      };
+      const outcome = evaluateWith(silent)(testEvaluator(), inputs, context);
+      await vi.advanceTimersByTimeAsync(limits.judgeMs - 1);
+      expect(given?.aborted).toBe(false);
+      await vi.advanceTimersByTimeAsync(1);
+      expect(given?.aborted).toBe(true);
+      expect(await outcome).toMatchObject({
+        ok: false,
+        isTransient: true,
+        error: expect.stringContaining("longer than"),
+      });
+    } finally {
+      timeout.mockRestore();
+      vi.useRealTimers();
+    }
   });
 
   test.each([

@@ -5,6 +5,7 @@ import { rawJson } from "../lib/json.ts";
 import { compileMatcher } from "./match.ts";
 import { indexMetadata } from "./metadata-index.ts";
 import { parseFilters } from "./parse.ts";
+import { createScoreSources, type ScoredSpan } from "./score-sources.ts";
 import { createSpanCatalogue } from "./span-fields.ts";
 import type { SpanTable } from "./span-table.fixture.ts";
 import { openSpanTable } from "./span-table.fixture.ts";
@@ -244,6 +245,53 @@ describe("the two interpreters", () => {
     // The generator is worth its name only while verdicts go both ways.
     expect(held / asked).toBeGreaterThan(0.1);
     expect(held / asked).toBeLessThan(0.9);
+  });
+
+  test("agree on scores, by the id and the slug of their evaluator", async () => {
+    const catalogueOfScores = createSpanCatalogue(createScoreSources());
+    const scored = fc.record({ row, text: fc.option(fc.oneof(text, someNumber.map(String)), { nil: undefined }) });
+    const rows = fc.sample(scored, { numRuns: 200, seed: 20_250_102 }).map(({ row: one, text: said }): ScoredSpan => {
+      // As the id comes first, it is what `evaluator_id` reads.
+      const scores = said === undefined ? {} : { judge_1: said, judge: said };
+      return { ...one, organization_id: "scored", scores };
+    });
+    await table.insert(rows.map(({ scores: _scores, ...one }) => one));
+    const copies = rows.flatMap(({ unique_id, scores = {} }) => {
+      const key = { organization_id: "scored", unique_id, evaluator_id: "judge_1", evaluator_slug: "judge" };
+      return "judge" in scores ? [{ ...key, text: scores["judge"] }] : [];
+    });
+    await table.insertScores([
+      ...copies,
+      // Another organisation's and another evaluator's say nothing of these rows.
+      ...rows.flatMap(({ unique_id }) => [
+        { organization_id: "other", unique_id, evaluator_id: "judge_1", evaluator_slug: "judge", text: "10" },
+      ]),
+    ]);
+    const values = fc.oneof(text, pieceOf(copies.map((copy) => copy.text ?? "")), someNumber, fc.boolean());
+    const score = condition(values, textOperators, orderings);
+    const evaluator = condition(fc.constantFrom("judge_1", "judge", "1"), textOperators, []);
+    const input = fc.oneof(
+      fc.record({ scores__judge: score }),
+      fc.record({ scores__judge_1: score, model: condition(text, textOperators, []) }),
+      fc.record({ scores__nobody: score }),
+      fc.record({ evaluator_id: evaluator }),
+    );
+    let held = 0;
+    for (const inputs of fc.sample(fc.array(input, { minLength: 30, maxLength: 30 }), { numRuns: 30, seed: 7 })) {
+      const trees = inputs.map((one) => parseFilters(one, catalogueOfScores).filter);
+      const matchers = trees.map((tree) => compileMatcher(tree, catalogueOfScores));
+      const expected = await table.verdicts(trees, { catalogue: catalogueOfScores, organizationId: "scored" });
+      for (const one of rows) {
+        const inMemory = matchers.map((matches) => (matches(one) ? 1 : 0));
+        held += inMemory.filter((verdict) => verdict === 1).length;
+        for (const [index, verdict] of inMemory.entries()) {
+          if (verdict === expected.get(one.unique_id)?.[index]) continue;
+          expect.fail(`in memory ${verdict}: ${JSON.stringify(inputs[index])} on ${JSON.stringify(one.scores)}`);
+        }
+      }
+    }
+    expect(held / (rows.length * 30 * 30)).toBeGreaterThan(0.1);
+    expect(held / (rows.length * 30 * 30)).toBeLessThan(0.9);
   });
 
   test("fold the case of every letter alike", async () => {

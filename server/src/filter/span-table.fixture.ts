@@ -37,20 +37,31 @@ export async function openSpanTable(catalogue: Catalogue<SpanRow>) {
   );
   await client.command({ query: `CREATE TABLE spans (${columns.join(", ")}) ENGINE = MergeTree ORDER BY unique_id` });
 
+  await client.command({
+    query: `CREATE TABLE scores (organization_id String, unique_id UUID, evaluator_id String, evaluator_slug String, text String)
+      ENGINE = ReplacingMergeTree ORDER BY (organization_id, unique_id, evaluator_id)`,
+  });
+
   return {
     client,
+    async insertScores(rows: ReadonlyArray<Record<string, string | undefined>>): Promise<void> {
+      await client.insert({ table: "scores", values: rows, format: "JSONEachRow" });
+    },
     async insert(rows: readonly SpanRow[]): Promise<void> {
       await client.insert({ table: "spans", values: rows, format: "JSONEachRow" });
     },
     /** Per unique_id what each filter says; anything but 0 and 1 would be a NULL that a negation does not turn. */
-    async verdicts(filters: readonly Filter[]): Promise<Map<string, unknown[]>> {
+    async verdicts(
+      filters: readonly Filter[],
+      of = { catalogue, organizationId: "org" },
+    ): Promise<Map<string, unknown[]>> {
       const compiled = filters.map((tree, index) =>
-        toClickHouse(tree, catalogue, { prefix: `f${index}_`, table: "s" }),
+        toClickHouse(tree, of.catalogue, { prefix: `f${index}_`, table: "s" }),
       );
       const verdicts = compiled.map(({ sql }) => `toInt8(${sql})`).join(", ");
       const result = await client.query({
-        query: `SELECT unique_id, [${verdicts}] AS verdicts FROM spans AS s`,
-        query_params: Object.assign({}, ...compiled.map(({ params }) => params)),
+        query: `SELECT unique_id, [${verdicts}] AS verdicts FROM spans AS s WHERE organization_id = {organization_id:String}`,
+        query_params: Object.assign({ organization_id: of.organizationId }, ...compiled.map(({ params }) => params)),
         format: "JSONEachRow",
       });
       const rows = await result.json<{ unique_id: string; verdicts: unknown[] }>();

@@ -1,16 +1,18 @@
 import { effectiveRetentionDays } from "../domain/organization.ts";
 import type { OrganizationStore } from "../storage/control/organization-store.ts";
+import type { ScoreStore } from "../storage/control/score-store.ts";
 import type { SpanStore } from "../storage/spans/span-store.ts";
 
-const dayNs = 86_400_000_000_000n;
+const dayMs = 86_400_000;
 
 /**
  * Deletes what organisations no longer want kept. Age counts from receipt: a span whose own clock is wrong, or that
- * was imported, stays its full time.
+ * was imported, stays its full time. Of scores it counts from when they were made.
  */
 export async function enforceRetention(
   deps: {
     organizations: Pick<OrganizationStore, "list">;
+    scores: Pick<ScoreStore, "forgetOlder">;
     spans: Pick<SpanStore, "deleteOlderThan">;
     instanceDays: number;
     now: () => number;
@@ -20,7 +22,9 @@ export async function enforceRetention(
   for (const organization of await deps.organizations.list()) {
     const days = effectiveRetentionDays(organization, deps.instanceDays);
     if (days === null) continue;
-    const cutoffNs = BigInt(deps.now()) * 1_000_000n - BigInt(days) * dayNs;
-    await deps.spans.deleteOlderThan(organization.unique_organization_id, cutoffNs, signal);
+    const cutoffMs = deps.now() - days * dayMs;
+    const { unique_organization_id: id } = organization;
+    await deps.scores.forgetOlder(id, new Date(cutoffMs).toISOString());
+    await deps.spans.deleteOlderThan(id, BigInt(cutoffMs) * 1_000_000n, signal);
   }
 }

@@ -108,7 +108,7 @@ export type SpanStore = {
 
   /**
    * Takes what was received before `cutoffNs` out of every read, and frees its disk space in the background. By receipt,
-   * because the times of a span are its sender's: a clock that is years off must not delete it, nor keep it for ever.
+   * because the times of a span are its sender's: a clock that is years off must not delete it, nor keep it for ever. Copies of scores go by when they were made.
    */
   deleteOlderThan(organizationId: string, cutoffNs: bigint, signal?: AbortSignal): Promise<void>;
 

@@ -1,5 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it, vi } from "vitest";
+import { parseFilters } from "../../../filter/parse.ts";
+import { createScoreSources } from "../../../filter/score-sources.ts";
+import { createSpanCatalogue } from "../../../filter/span-fields.ts";
+import { toClickHouse } from "../../../filter/to-clickhouse.ts";
 import { isPoisonBatch } from "../span-store.ts";
 import type { ContractDriver } from "./span-fixtures.ts";
 import {
@@ -131,6 +135,41 @@ export function describeOperations({ store, insert, open }: ContractDriver): voi
       );
       expect(await timesOf(other)).toEqual([timeAt(2), timeAt(1), timeAt(0), wrongClock.timestamp]);
       await expect(store().deleteOlderThan(newOrganization(), nsAt(1))).resolves.toBeUndefined();
+    });
+
+    it("deletes copies of scores that were made before the cutoff, of that organisation alone", async () => {
+      const [org, other] = [newOrganization(), newOrganization()];
+      const copies = [org, other].flatMap((organization_id) =>
+        [0, 1, 2].map((i) => ({
+          organization_id,
+          unique_id: randomUUID(),
+          evaluator_id: "judge",
+          version: "1",
+          is_deleted: 0,
+          environment: "prod",
+          evaluator_slug: "judge",
+          evaluator_name: "Judge",
+          score_value_type: "numerical",
+          text: String(i),
+          value: i,
+          is_passed: null,
+          created_at: timeAt(i).slice(0, 23),
+        })),
+      );
+      const rows = copies.map((copy) =>
+        spanRow(copy.organization_id, { unique_id: copy.unique_id, received_at: timeAt(2) }),
+      );
+      await insert(rows);
+      const ndjson = Buffer.from(copies.map((copy) => `${JSON.stringify(copy)}\n`).join(""));
+      await store().insert({ ndjson, rows: copies.length, token: randomUUID(), table: "scores" });
+      const catalogue = createSpanCatalogue(createScoreSources());
+      const { filter: tree } = parseFilters({ scores__judge: { operator: "isnull", value: [false] } }, catalogue);
+      const filter = toClickHouse(tree, catalogue);
+      const scored = async (o: string) => (await store().listSpans(listOf(o, { window: always, filter }))).rows.length;
+      expect([await scored(org), await scored(other)]).toEqual([3, 3]);
+      await store().deleteOlderThan(org, nsAt(1));
+      await vi.waitFor(async () => expect(await scored(org)).toBe(2), slowly);
+      expect(await scored(other)).toBe(3);
     });
 
     it("answers a ping", async () => {

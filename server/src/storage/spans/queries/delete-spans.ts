@@ -34,6 +34,31 @@ export async function deleteOlderThan(
       settings: { mutations_sync: 0 },
     });
   }
+  await deleteOldScores(database, organizationId, cutoffNs, signal);
+}
+
+/** The copies of scores, which are small and in one partition: a mutation of the whole table, where there is any to go. */
+async function deleteOldScores(
+  database: SpanDatabase,
+  organizationId: string,
+  cutoffNs: bigint,
+  signal?: AbortSignal,
+): Promise<void> {
+  const old = {
+    sql: "organization_id = {organization_id:String} AND created_at < fromUnixTimestamp64Milli({cutoff_ms:Int64}, 'UTC')",
+    params: { organization_id: organizationId, cutoff_ms: (cutoffNs / 1_000_000n).toString() },
+  };
+  const found = await database.query(
+    { name: "delete_old", sql: `SELECT 1 AS one FROM scores WHERE ${old.sql} LIMIT 1`, params: old.params },
+    signal,
+  );
+  if (found.rows.length === 0) return;
+  await database.execute({
+    name: "delete_old",
+    sql: `ALTER TABLE ${localTable(database, "scores")}${onCluster(database)} DELETE WHERE ${old.sql}`,
+    params: old.params,
+    settings: { mutations_sync: 0 },
+  });
 }
 
 /** Months, as the table is partitioned; a statement is built with it. */

@@ -1,0 +1,68 @@
+import { afterAll, describe, expect, test } from "vitest";
+import { startTestClickHouse } from "../support/clickhouse-http-server.ts";
+import { eventually, newAutomation, newEvaluator } from "../support/evaluation.ts";
+import { createPostgresDatabase, postgresSkipReason, postgresUrl } from "../support/postgres.ts";
+import { newDataDir, startServerProcess } from "../support/server-process.ts";
+import type { ListAnswer } from "../support/test-client.ts";
+
+const folders = [newDataDir(), newDataDir()] as const;
+afterAll(() => Promise.all(folders.map((folder) => folder.remove())));
+
+describe.skipIf(postgresUrl === undefined)(`two nodes over one Postgres${postgresSkipReason}`, () => {
+  test("judge each log once between them", async () => {
+    const [clickhouse, database] = [await startTestClickHouse(), await createPostgresDatabase()];
+    const stores = { SPANWAY_SPANS_URL: clickhouse.url, SPANWAY_CONTROL_URL: database.url.reveal() };
+    const start = ({ path }: { path: string }) => startServerProcess(path, stores);
+    const [first, second] = await Promise.all([start(folders[0]), start(folders[1])]);
+    try {
+      // A doubled run shows in how often code was run, as the second score of a log is not kept.
+      const evaluator = await newEvaluator(first.prod);
+      await newAutomation(first.prod, { evaluator_ids: [evaluator["id"]] });
+      const total = 400;
+      const hears = async () => {
+        const answer = await second.prod.post("/api/request-logs/bulk/", { logs: [{ output: "is it known here?" }] });
+        expect(answer.status).toBe(201);
+        return (await second.prod.get("/api/scores/")).json as ListAnswer;
+      };
+      // Changes of automations reach other nodes with a delay.
+      await eventually(async () => ((await hears()).count > 0 ? true : undefined), 20_000);
+      const before = await settledCount(() => second.prod.get("/api/scores/"));
+      const runsBefore = await sandboxRuns(first.url, second.url);
+      await Promise.all(
+        [first, second].map(({ prod }) =>
+          prod.post("/api/request-logs/bulk/", {
+            logs: Array.from({ length: total / 2 }, (_, i) => ({ output: "x".repeat(i + 1) })),
+          }),
+        ),
+      );
+      const scores = () => first.prod.get(`/api/scores/?evaluator_id=${String(evaluator["id"])}`);
+      await eventually(async () => {
+        const { count } = (await scores()).json as ListAnswer;
+        return count >= before + total ? count : undefined;
+      }, 20_000);
+      expect(((await scores()).json as ListAnswer).count).toBe(before + total);
+      expect((await sandboxRuns(first.url, second.url)) - runsBefore).toBe(total);
+    } finally {
+      await Promise.all([first.kill("SIGTERM"), second.kill("SIGTERM")]);
+      await clickhouse.stop();
+      await database.drop();
+    }
+  }, 60_000);
+});
+
+async function settledCount(scores: () => Promise<{ json: unknown }>): Promise<number> {
+  let before = -1;
+  for (;;) {
+    const { count } = (await scores()).json as ListAnswer;
+    if (count === before) return count;
+    before = count;
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
+}
+
+async function sandboxRuns(...urls: string[]): Promise<number> {
+  const texts = await Promise.all(urls.map(async (url) => (await fetch(`${url}/metrics`)).text()));
+  return texts
+    .flatMap((text) => text.match(/(?<=^spanway_sandbox_runs_total\{outcome="ok"\} )\d+/gm) ?? [])
+    .reduce((sum, runs) => sum + Number(runs), 0);
+}
