@@ -1,5 +1,6 @@
 import type { TestProject } from "vitest/node";
 import { newDataDir, startServerProcess } from "../../server/test/support/server-process.ts";
+import { startUpstream, upstreamVariables } from "../gateway/upstream/start-upstream.ts";
 import { startMockModel } from "./mock-model.ts";
 
 declare module "vitest" {
@@ -9,16 +10,21 @@ declare module "vitest" {
   }
 }
 
-/** One server, as users run it, and one mock model for all tests; each run of a client has an organization of its own. */
+/**
+ * One server, as users run it, one mock model and one upstream of its gateway for all tests; each run of a client has an
+ * organization of its own.
+ */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const model = await startMockModel();
+  const upstream = await startUpstream();
   const dataDir = newDataDir();
-  const server = await startServerProcess(dataDir.path);
+  const server = await startServerProcess(dataDir.path, upstreamVariables(upstream.url));
   project.provide("serverUrl", server.url);
   project.provide("modelUrl", model.url);
   return async () => {
     await server.kill("SIGTERM");
     await model.stop();
+    await upstream.stop();
     await dataDir.remove();
   };
 }

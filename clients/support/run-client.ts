@@ -25,11 +25,20 @@ export type ClientRun = {
 
 const timeoutMs = 60_000;
 
-/**
- * Runs `program`, a file of clients/otlp/programs, as a process of its own: SDKs patch modules and keep global state. It
- * finds in its environment where the server and the mock model are, and the key of an organization made for this run.
- */
+/** Runs `program`, a file of clients/otlp/programs, and reads back what it left. */
 export async function runClient(program: string, args: readonly string[] = []): Promise<ClientRun> {
+  const { prod, stdout, stderr } = await runProgram(join("otlp/programs", program), args);
+  return { prod, output: stdout + stderr, ...(await readBack(prod)) };
+}
+
+/**
+ * Runs `program`, a file below clients/, as a process of its own: SDKs patch modules and keep global state. It finds in its
+ * environment where the server and the mock model are, and the key of an organization made for this run.
+ */
+export async function runProgram(
+  program: string,
+  args: readonly string[] = [],
+): Promise<{ prod: TestClient; stdout: string; stderr: string }> {
   const serverUrl = inject("serverUrl");
   const key = await newOrganization(serverUrl);
   const env = {
@@ -38,10 +47,9 @@ export async function runClient(program: string, args: readonly string[] = []): 
     SPANWAY_KEY: key,
     MODEL_URL: inject("modelUrl"),
   };
-  const path = join(import.meta.dirname, "../otlp/programs", program);
+  const path = join(import.meta.dirname, "..", program);
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [path, ...args], { env, timeout: timeoutMs });
-  const prod = createClient(serverUrl, key);
-  return { prod, output: stdout + stderr, ...(await readBack(prod)) };
+  return { prod: createClient(serverUrl, key), stdout, stderr };
 }
 
 async function newOrganization(serverUrl: string): Promise<string> {

@@ -1,0 +1,160 @@
+import { expect } from "vitest";
+import type { SpanSummary } from "../../server/test/support/otlp-summary.ts";
+import type { Row } from "../../server/test/support/test-client.ts";
+import { anthropic, full, mini } from "../otlp/expected.ts";
+import { questions, refusingModel } from "./programs/questions.ts";
+import { capital, forecast, person, refusal } from "./upstream/scene.ts";
+
+/** One of the upstream's providers. */
+export type Shape = {
+  provider: string;
+  model: string;
+  /** As the provider itself calls it. */
+  modelTold: string;
+  /** What it always counts, and what that costs in millionths of a US dollar. */
+  counted: Pick<SpanSummary, "tokens" | "cost">;
+  /** Of what it refuses. */
+  refusalCode: string | null;
+};
+
+export const openai: Shape = {
+  provider: "openai",
+  model: "gpt-4o-mini",
+  modelTold: mini,
+  counted: full,
+  refusalCode: "unsupported_value",
+};
+export const claude: Shape = {
+  provider: "anthropic",
+  model: "claude-sonnet-4-5",
+  modelTold: "claude-sonnet-4-5",
+  counted: anthropic,
+  refusalCode: null,
+};
+/** 0.30 a token, 0.03 cached, 2.50 answered or thought. */
+export const gemini: Shape = {
+  provider: "gemini",
+  model: "gemini-2.5-flash",
+  modelTold: "gemini-2.5-flash",
+  counted: { tokens: "57+17=74 cached 32 thought 5", cost: 25 * 0.3 + 32 * 0.03 + 17 * 2.5 },
+  refusalCode: null,
+};
+
+export const calls = ["Paris", "Rome"].map((city) => `get_weather({"city":"${city}"})`);
+
+const toolsOf = { finish: "tool_calls", calls, hasDistinctIds: true, text: forecast };
+const streamed = { text: capital, ends: ["stop"], isPiecemeal: true };
+
+const unauthorized = "Authentication credentials were not provided or are not valid.";
+
+/** What the cases of programs/openai-cases.ts come to, whoever answers. */
+export function expectedCases({ modelTold, counted, refusalCode }: Shape): Record<string, unknown> {
+  const [input, output, total, cachedTokens] = (counted.tokens ?? "").match(/\d+/g) ?? [];
+  const usage = `${input ?? ""}+${output ?? ""}=${total ?? ""} cached ${cachedTokens ?? ""}`;
+  const breakdown = (name: string, stream: boolean) => ({
+    prompt_tokens: 57,
+    completion_tokens: 17,
+    costMicroUsd: counted.cost,
+    cached: false,
+    stream,
+    status_code: 200,
+    metadata: { case: name },
+  });
+  const refused = { threw: { name: "BadRequestError", status: 400, message: `400 ${refusal}`, code: refusalCode } };
+  return {
+    text: { text: capital, finish: "stop", model: modelTold },
+    stream: streamed,
+    "stream with usage": { ...streamed, usage },
+    "json schema": { value: person },
+    tools: toolsOf,
+    "streamed tools": toolsOf,
+    image: { text: "An image/png of 70 bytes." },
+    refused,
+    "refused stream": refused,
+    "bad key": {
+      threw: {
+        name: "AuthenticationError",
+        status: 401,
+        message: expect.stringContaining(unauthorized),
+        code: "unauthorized",
+      },
+    },
+    "failed upstream": {
+      threw: {
+        name: "APIError",
+        status: 424,
+        message: "424 The provider refused the credential in use.",
+        code: "invalid_api_key",
+      },
+    },
+    abort: { isCutShort: true },
+    breakdown: { text: capital, breakdown: breakdown("breakdown", false) },
+    "streamed breakdown": { ...streamed, usage, breakdown: breakdown("streamed breakdown", true) },
+  };
+}
+
+/** The spans of the same cases: one for each call, and none for a key that is nobody's. */
+export function expectedSpans({ model, counted }: Shape): Record<string, SpanSummary[]> {
+  const tags = { type: "chat", model, thread: "thread-1", customer: "customer-1" };
+  const said = (question: string): string[] => [`user: ${question}`];
+  const answered = { ...tags, said: said(questions.capital), answer: capital, ...counted };
+  const asked = { ...tags, said: said(questions.weather), tools: "get_weather{}", ...counted };
+  const results = ['tool: {"tempC":18}', 'tool: {"tempC":24}'];
+  const rounds: SpanSummary[] = [
+    { ...asked, answer: calls.join(" ") },
+    { ...asked, said: [...asked.said, `assistant: ${calls.join(" ")}`, ...results], answer: forecast },
+  ] as SpanSummary[];
+  const refused = { ...tags, said: said(questions.refused), status: "failed 400" };
+  const inStream = { streamed: true };
+  const table: Record<string, Array<Omit<SpanSummary, "name">>> = {
+    text: [answered],
+    stream: [{ ...answered, ...inStream }],
+    "stream with usage": [{ ...answered, ...inStream }],
+    "json schema": [{ ...answered, said: said(questions.person), answer: JSON.stringify(person) }],
+    tools: rounds,
+    "streamed tools": rounds.map((round) => ({ ...round, ...inStream })),
+    image: [{ ...answered, said: [`user: ${questions.image} <image_url>`], answer: "An image/png of 70 bytes." }],
+    refused: [refused],
+    "refused stream": [{ ...refused, ...inStream }],
+    "failed upstream": [
+      {
+        ...tags,
+        model: refusingModel.replace("groq/", ""),
+        said: said(questions.capital),
+        status: "failed 424",
+      },
+    ],
+    abort: [
+      {
+        ...tags,
+        said: said(questions.count),
+        answer: expect.stringMatching(/^1 2 3 /) as string,
+        // Nobody told: estimated by length, or as far as the provider had counted.
+        tokens: expect.any(String) as string,
+        cost: expect.any(Number) as number,
+        status: "failed 499",
+        ...inStream,
+      },
+    ],
+    breakdown: [answered],
+    "streamed breakdown": [{ ...answered, ...inStream }],
+  };
+  return table as Record<string, SpanSummary[]>;
+}
+
+/** What is the same of every span of the gateway, and what differs from run to run. */
+export function expectWhole(spans: Record<string, Row[]>, { provider }: Shape): void {
+  for (const [name, rows] of Object.entries(spans)) {
+    for (const row of rows) {
+      expect([name, row["metadata"]]).toEqual([name, { case: name }]);
+      expect(row).toMatchObject({ log_method: "gateway", environment: "prod", limit_info: { is_allowed: true } });
+      expect(row["latency"]).toBeGreaterThan(0);
+      expect(row["latency"]).toBeLessThan(30);
+      expect(row["provider_id"]).toBe(name === "failed upstream" ? "groq" : provider);
+      if (row["status_code"] === 200 && row["stream"] === true) {
+        expect(row["time_to_first_token"]).toBeGreaterThan(0);
+        expect(row["time_to_first_token"]).toBeLessThanOrEqual(Number(row["latency"]));
+      }
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { answerAsAnthropic } from "./anthropic.ts";
+import { answerAsGemini } from "./gemini.ts";
+import { answerAsOpenai } from "./openai.ts";
+import { sendJson } from "./send.ts";
+
+/** Providers on loopback, each on its own path and in its own shape, that all say what upstream/scene.ts makes them say. */
+export type Upstream = { url: string; stop(): Promise<void> };
+
+/** The server's settings for these providers. */
+export function upstreamVariables(url: string): Record<string, string> {
+  const key = "sk-upstream-0123456789";
+  return {
+    OPENAI_API_KEY: key,
+    OPENAI_BASE_URL: `${url}/openai/v1`,
+    ANTHROPIC_API_KEY: key,
+    ANTHROPIC_BASE_URL: `${url}/anthropic`,
+    GEMINI_API_KEY: key,
+    GEMINI_BASE_URL: `${url}/gemini`,
+    // Refuses our key, whatever is asked.
+    GROQ_API_KEY: key,
+    GROQ_BASE_URL: `${url}/refusing/v1`,
+  };
+}
+
+export async function startUpstream(): Promise<Upstream> {
+  const server = createServer((request, response) => {
+    answer(request, response).catch((error: unknown) => response.destroy(error as Error));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async stop() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const path = request.url ?? "";
+  const body = await readBody(request);
+  const asked = JSON.parse(body.toString("utf8")) as never;
+  if (path === "/openai/v1/chat/completions") return answerAsOpenai(asked, response);
+  if (path === "/anthropic/v1/messages") return answerAsAnthropic(asked, response);
+  const [, operation] = /^\/gemini\/v1beta\/models\/[\w.-]+:(\w+)/.exec(path) ?? [];
+  if (operation !== undefined) return answerAsGemini(asked, operation === "streamGenerateContent", response);
+  if (path.startsWith("/refusing/")) {
+    return sendJson(response, 401, { error: { message: "Incorrect API key provided", code: "invalid_api_key" } });
+  }
+  return sendJson(response, 404, { error: { message: `nothing at ${path}` } });
+}
+
+async function readBody(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
