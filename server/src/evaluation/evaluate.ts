@@ -56,16 +56,16 @@ function createJudgeGate() {
 }
 
 function runInSandbox(sandbox: Sandbox, evaluator: Evaluator, inputs: EvaluationInputs): Promise<SandboxResult> {
-  const { code_config: code, rule_config: rule } = evaluator;
+  const { code_config: code, rule_config: rule, unique_organization_id: organizationId } = evaluator;
   if (evaluator.type === "rule" && rule !== null) {
     const text = inputs[rule.target ?? "output"];
     if (text.length > limits.evaluationInputChars) return Promise.resolve(tooLarge);
-    return sandbox.run({ kind: "rule", rule, text, expected: inputs.expected_output });
+    return sandbox.run({ kind: "rule", rule, text, expected: inputs.expected_output }, organizationId);
   }
   if (code === null) return Promise.resolve({ ok: false, error: "the evaluator has no code" });
   const text = JSON.stringify(inputs);
   if (text.length > limits.evaluationInputChars) return Promise.resolve(tooLarge);
-  return sandbox.run({ kind: "code", code: code.eval_code_snippet, inputs: text });
+  return sandbox.run({ kind: "code", code: code.eval_code_snippet, inputs: text }, organizationId);
 }
 
 const tooLarge: SandboxResult = {

@@ -9,7 +9,8 @@ export type SandboxResult = SandboxOutcome | { ok: false; error: string; isTrans
  * does not answer in time is ended and replaced; the others go on.
  */
 export type Sandbox = {
-  run(task: SandboxTask): Promise<SandboxResult>;
+  /** Those for whom tasks are run take turns, so that endless ones of one hold up another by no more than one of them. */
+  run(task: SandboxTask, organizationId: string): Promise<SandboxResult>;
   /** Ends the threads; what waits fails. */
   stop(): Promise<void>;
 };
@@ -33,7 +34,9 @@ class ThreadPool implements Sandbox {
   readonly #options: SandboxOptions;
   readonly #bounds: SandboxBounds;
   readonly #threads = new Set<Thread>();
-  readonly #queue: Job[] = [];
+  /** What waits, by organisation, the one whose turn is next first. */
+  readonly #queues = new Map<string, Job[]>();
+  #queued = 0;
   #isStopped = false;
 
   constructor(options: SandboxOptions) {
@@ -42,13 +45,16 @@ class ThreadPool implements Sandbox {
     this.#bounds = { timeMs, memoryBytes, stackBytes, resultChars };
   }
 
-  run(task: SandboxTask): Promise<SandboxResult> {
-    if (this.#isStopped || this.#queue.length >= this.#options.queued) {
+  run(task: SandboxTask, organizationId: string): Promise<SandboxResult> {
+    if (this.#isStopped || this.#queued >= this.#options.queued) {
       this.#options.onOutcome?.("refused");
       return Promise.resolve({ ok: false, error: "too many evaluators wait for their turn", isTransient: true });
     }
     return new Promise((resolve) => {
-      this.#queue.push({ task, resolve });
+      const queue = this.#queues.get(organizationId) ?? [];
+      queue.push({ task, resolve });
+      this.#queues.set(organizationId, queue);
+      this.#queued += 1;
       this.#advance();
     });
   }
@@ -56,17 +62,28 @@ class ThreadPool implements Sandbox {
   async stop(): Promise<void> {
     this.#isStopped = true;
     const result: SandboxResult = { ok: false, error: "the server stops", isTransient: true };
-    for (const job of this.#queue.splice(0)) job.resolve(result);
+    for (let job = this.#next(); job !== undefined; job = this.#next()) job.resolve(result);
     await Promise.all(Array.from(this.#threads, (thread) => this.#end(thread, result)));
   }
 
   #advance(): void {
-    while (this.#queue.length > 0) {
+    while (this.#queued > 0) {
       const thread = this.#idleThread();
       if (thread === undefined) return;
-      const job = this.#queue.shift();
+      const job = this.#next();
       if (job !== undefined) this.#give(thread, job);
     }
+  }
+
+  #next(): Job | undefined {
+    const [turn] = this.#queues;
+    if (turn === undefined) return undefined;
+    const [organizationId, queue] = turn;
+    const job = queue.shift();
+    this.#queued -= 1;
+    this.#queues.delete(organizationId);
+    if (queue.length > 0) this.#queues.set(organizationId, queue);
+    return job;
   }
 
   #idleThread(): Thread | undefined {

@@ -13,11 +13,22 @@ const sandbox = createSandbox({
 });
 afterAll(() => sandbox.stop());
 
-const run = (code: string, inputs: unknown = {}) => sandbox.run({ kind: "code", code, inputs: JSON.stringify(inputs) });
+const run = (code: string, inputs: unknown = {}, organizationId = "org") =>
+  sandbox.run({ kind: "code", code, inputs: JSON.stringify(inputs) }, organizationId);
 const value = async (code: string, inputs?: unknown): Promise<unknown> => {
   const result = await run(code, inputs);
   return result.ok ? (JSON.parse(result.json) as unknown) : result.error;
 };
+
+test("endless code of one organization holds up another's by no more than one run of it", async () => {
+  const endless = Array.from({ length: 12 }, () => run("const main = () => { for (;;); }", {}, "hog"));
+  let endlessDone = 0;
+  for (const one of endless) void one.then(() => (endlessDone += 1));
+  expect(await run("const main = () => 1", {}, "guest")).toEqual({ ok: true, json: "1" });
+  // Both threads were at it, and each may have begun another.
+  expect(endlessDone).toBeLessThanOrEqual(4);
+  await Promise.all(endless);
+});
 
 describe("code", () => {
   test("returns what main makes of its inputs, now or later", async () => {
@@ -108,7 +119,7 @@ describe("code", () => {
       resultChars: 100,
     });
     const results = await Promise.all(
-      Array.from({ length: 3 }, () => small.run({ kind: "code", code: "const main = () => 1", inputs: "{}" })),
+      Array.from({ length: 3 }, () => small.run({ kind: "code", code: "const main = () => 1", inputs: "{}" }, "org")),
     );
     expect(results.filter((result) => result.ok)).toHaveLength(2);
     expect(results[2]).toMatchObject({ ok: false, isTransient: true });
@@ -118,7 +129,7 @@ describe("code", () => {
 
 describe("rules", () => {
   const rule = async (config: object, text: string, expected = ""): Promise<unknown> => {
-    const result = await sandbox.run({ kind: "rule", rule: asRule(config), text, expected });
+    const result = await sandbox.run({ kind: "rule", rule: asRule(config), text, expected }, "org");
     return result.ok ? (JSON.parse(result.json) as unknown) : result.error;
   };
   /** The tests below write rules as their configuration does. */
