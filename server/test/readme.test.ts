@@ -62,10 +62,11 @@ describe.skipIf(!hasCurl)(`README.md${hasCurl ? "" : " (skipped: there is no cur
 
   const examples = examplesIn(readFileSync(readme, "utf8"));
 
-  test("shows a write, reads of each kind, and the demo", () => {
+  test("shows a write, reads of each kind, a model call, and the demo", () => {
     const commands = examples.map(({ command }) => command).join("\n");
-    for (const part of ["npm run demo", "list/", "summary/", "groups/", "$ID/"]) expect(commands).toContain(part);
-    expect(examples).toHaveLength(11);
+    for (const part of ["npm run demo", "list/", "summary/", "groups/", "$ID/", "chat/completions"])
+      expect(commands).toContain(part);
+    expect(examples).toHaveLength(12);
   });
 
   test.each(examples.map((example) => [example.command.replace(/\s+/g, " ").slice(0, 100), example] as const))(

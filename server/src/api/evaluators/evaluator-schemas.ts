@@ -52,7 +52,8 @@ const codeConfig = z.object({
   eval_code_snippet: text.min(1).meta({
     description:
       "JavaScript that defines main(eval_inputs), which returns the score, or {score, explanation}, or a promise of " +
-      "either. It has no I/O, and little time and memory.",
+      "either. eval_inputs is {input, output, expected_output, metadata, metrics}: the first three are text, JSON where the log " +
+      "has no plain one; metrics are the log's model, status, latency, tokens and cost. It has no I/O, and little time and memory.",
   }),
 });
 
