@@ -164,6 +164,32 @@ describe("bounds", () => {
     expect((await post("/locked", "x", bearer("key-a1"))).status).toBe(200);
   });
 
+  test("what is refused for want of room leaves its own to others at once, while its client still sends", async () => {
+    const tight = await startServer({ endpoints, bounds: { bodyBytesInFlight: 4 * MiB } });
+    const { hostname, port } = new URL(tight.url);
+    const uploads = Array.from({ length: 4 }, () => {
+      const socket = connect(Number(port), hostname);
+      let answer = "";
+      socket.on("data", (bytes) => (answer += bytes.toString())).on("error", () => undefined);
+      socket.write(`POST /large HTTP/1.1\r\nhost: x\r\ncontent-length: ${2 * MiB}\r\n\r\n`);
+      return {
+        socket,
+        send: (bytes: number) => socket.write(Buffer.alloc(bytes, "a")),
+        status: () => answer.slice(9, 12),
+      };
+    });
+    for (const { send } of uploads) send(MiB);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const [refused, taken] = uploads;
+    refused?.send(MiB / 2);
+    await until(() => refused?.status() === "503");
+    taken?.send(MiB);
+    await until(() => taken?.status() !== "");
+    expect(taken?.status()).toBe("200");
+    for (const { socket } of uploads) socket.destroy();
+    await tight.close();
+  });
+
   test("all bodies together are bounded: one more is 503, and the room is given back", async () => {
     const tight = await startServer({ endpoints, bounds: { bodyBytesInFlight: 3 * MiB } });
     const send = (mebibytes: number) =>

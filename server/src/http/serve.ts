@@ -134,6 +134,9 @@ async function readBounded(
     if (unpacked === undefined) throw busy();
     return await unpacked;
   } catch (error) {
+    // At once, not with the answer: else bodies that come together would all be refused, each for the room of the others.
+    kernel.bodyBudget.giveBack(context.heldBytes);
+    context.heldBytes = 0;
     if (error instanceof ServiceError && (error.code === "payload_too_large" || error.code === "unavailable")) {
       kernel.metrics.bodyRefusals.inc({ code: error.code });
       if (error.code === "payload_too_large" && tooLarge !== undefined) throw new ServiceError(error.code, tooLarge);
