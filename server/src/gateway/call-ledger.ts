@@ -5,6 +5,7 @@ import { isObject } from "../lib/json.ts";
 import { usageOf, type ChatDigest } from "./chat-digest.ts";
 import { promptChars } from "./prompt-size.ts";
 import { costOf, estimateUsage } from "./usage-report.ts";
+import { builtInProvider } from "./routing/provider-table.ts";
 import type { ServiceParams } from "./service-params.ts";
 
 /**
@@ -127,6 +128,17 @@ export function costOfCall(ledger: CallLedger, prices: PriceBook): number | null
   return prices.priceAudio({ model, provider, seconds: audioSeconds })?.costUsd ?? null;
 }
 
+/** Nobody was asked, or whoever was refused, or the answer was made here: known to have cost nothing. */
+function isFree({ isCached, attempts, provider, statusCode, usage, messages, audioSeconds }: CallLedger): boolean {
+  if (isCached) return false;
+  if (attempts === 0 || provider === builtInProvider) return true;
+  const isRefused = statusCode >= 400 && statusCode !== clientGone;
+  return isRefused && usage === undefined && messages.length === 0 && audioSeconds === undefined;
+}
+
+/** As nginx says that the caller went away: what had been begun by then may have cost something. */
+const clientGone = 499;
+
 function messagesOf(completion: Record<string, unknown>): Array<Record<string, unknown>> {
   const choices = Array.isArray(completion["choices"]) ? (completion["choices"] as unknown[]) : [];
   return choices.flatMap((choice) => (isObject(choice) && isObject(choice["message"]) ? [choice["message"]] : []));
@@ -177,6 +189,7 @@ export function spanOfCall(ledger: CallLedger): Record<string, unknown> {
   if (ledger.isUsageEstimated) span["usage_is_estimated"] = true;
   if (ledger.cacheKey !== undefined) span["cache_key"] = ledger.cacheKey;
   if (ledger.isCached) span["cache_hit"] = true;
+  if (isFree(ledger)) span["cost"] = 0;
   if (ledger.limitInfo !== undefined) span["limit_info"] = ledger.limitInfo;
   if (ledger.warnings.length > 0) span["warnings"] = ledger.warnings;
   for (const name of recordedParams) if (params[name] !== undefined) span[name] = params[name];

@@ -196,7 +196,12 @@ const decoders: Record<string, () => zlib.Gunzip> = {
 /** What hindered an exchange, without addresses: they are no business of the caller. */
 function problemOf(error: Error): UpstreamProblem {
   if (error instanceof AddressRefused) {
-    return { kind: "request", status: 0, message: "The provider's address is not allowed.", code: "address_refused" };
+    return {
+      kind: "request",
+      status: 0,
+      message: "The provider's address is private: an operator allows such with SPANWAY_ALLOW_PRIVATE_UPSTREAMS.",
+      code: "address_refused",
+    };
   }
   const code = (error as NodeJS.ErrnoException).code ?? "";
   return { kind: "fault", status: 0, message: `The connection to the provider failed${words[code] ?? ""}.`, code };

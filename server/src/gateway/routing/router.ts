@@ -254,6 +254,6 @@ function regionUrl(provider: string, region: string | undefined): string | undef
 function withoutCredential(provider: string): ServiceError {
   return new ServiceError(
     "upstream_failed",
-    `There is no credential for ${provider}: add one to the provider settings, or send customer_credentials or credential_override.`,
+    `There is no credential for ${provider} that serves this model: add one to the provider settings, or send customer_credentials or credential_override.`,
   );
 }
