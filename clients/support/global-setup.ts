@@ -7,6 +7,7 @@ declare module "vitest" {
   interface ProvidedContext {
     serverUrl: string;
     modelUrl: string;
+    upstreamUrl: string;
   }
 }
 
@@ -21,6 +22,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const server = await startServerProcess(dataDir.path, upstreamVariables(upstream.url));
   project.provide("serverUrl", server.url);
   project.provide("modelUrl", model.url);
+  project.provide("upstreamUrl", upstream.url);
   return async () => {
     await server.kill("SIGTERM");
     await model.stop();

@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { anthropicUsage } from "../../support/mock-model.ts";
+import { recordingOf } from "./recordings.ts";
 import { answerTo, piecesOf, type Asked, type Said } from "./scene.ts";
 import { counted, sendEvents, sendJson } from "./send.ts";
 
@@ -20,7 +21,10 @@ type MessagesRequest = {
 
 /** Answers as `POST /v1/messages` of Anthropic does. */
 export async function answerAsAnthropic(body: MessagesRequest, response: ServerResponse): Promise<void> {
-  const said = answerTo(read(body));
+  const asked = read(body);
+  const recording = recordingOf(asked.text.replace("Replay ", ""));
+  if (recording !== undefined) return sendEvents(response, recording);
+  const said = answerTo(asked);
   if (said.kind === "refusal") {
     return sendJson(response, 400, { type: "error", error: { type: "invalid_request_error", message: said.message } });
   }

@@ -5,6 +5,7 @@ import { answerAsAnthropic } from "./anthropic.ts";
 import { answerAsGemini } from "./gemini.ts";
 import { answerAsOpenai } from "./openai.ts";
 import { sendJson } from "./send.ts";
+import { answerTranscription } from "./transcription.ts";
 
 /** Providers on loopback, each on its own path and in its own shape, that all say what upstream/scene.ts makes them say. */
 export type Upstream = { url: string; stop(): Promise<void> };
@@ -44,6 +45,9 @@ export async function startUpstream(): Promise<Upstream> {
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const path = request.url ?? "";
   const body = await readBody(request);
+  if (path === "/openai/v1/audio/transcriptions") {
+    return answerTranscription(request.headers["content-type"] ?? "", body, response);
+  }
   const asked = JSON.parse(body.toString("utf8")) as never;
   if (path === "/openai/v1/chat/completions") return answerAsOpenai(asked, response);
   if (path === "/anthropic/v1/messages") return answerAsAnthropic(asked, response);

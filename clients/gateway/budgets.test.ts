@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import type { Row } from "../../server/test/support/test-client.ts";
+import { openai } from "./expected.ts";
+import { runGatewayClient } from "./run-gateway-client.ts";
+
+const costUsd = (openai.counted.cost ?? 0) / 1e6;
+/** Enough for two calls and for no third. */
+const budgetUsd = 2.75 * costUsd;
+
+/**
+ * Neither SDK tries again what the budget does not allow. The Vercel AI SDK does, as with every 429, and is refused each time.
+ */
+test("twenty first calls at once of a customer with a budget for two", async () => {
+  const { cases, spans, prod } = await runGatewayClient("budgets.ts", [openai.model, `${budgetUsd}`]);
+  expect(cases).toEqual({
+    race: { answered: 2, "RateLimitError 429 budget_exceeded": 18 },
+    langchain: { threw: expect.objectContaining({ name: "RateLimitError", status: 429 }) as unknown },
+    "rate limit": { outcomes: ["answered", "RateLimitError 429 rate_limited"] },
+  });
+  const [answered, blocked] = [200, 429].map((status) => withStatus(spans["race"], status));
+  expect([answered?.length, blocked?.length]).toEqual([2, 18]);
+  expect(spans["langchain"]).toHaveLength(1);
+  for (const row of [...(blocked ?? []), ...(spans["langchain"] ?? [])]) {
+    expect(row).toMatchObject({
+      model: openai.model,
+      customer_identifier: "racer",
+      thread_identifier: "thread-1",
+      status_code: 429,
+      limit_info: { is_allowed: false },
+      cost: null,
+      completion_message: null,
+    });
+  }
+  expect(spans["rate limit"]?.map((row) => row["status_code"])).toEqual([200, 429]);
+  const customer = (await prod.get("/api/users/racer/")).json as Row;
+  expect(customer["total_budget"]).toBeCloseTo(budgetUsd, 12);
+  expect(customer["total_usage"]).toBeCloseTo(2 * costUsd, 12);
+});
+
+function withStatus(rows: readonly Row[] = [], status: number): Row[] {
+  return rows.filter((row) => row["status_code"] === status);
+}

@@ -1,0 +1,89 @@
+import Anthropic from "@anthropic-ai/sdk";
+import OpenAI from "openai";
+import { attempt, gateway, tagsOf } from "./cases.ts";
+
+/**
+ * Each stream of Anthropic's is read by its own SDK, straight from the upstream, and by the openai SDK through the gateway.
+ * Arguments: the upstream's address, and the names of streams (upstream/recordings.ts).
+ */
+const [, , upstreamUrl = "", ...names] = process.argv;
+const anthropic = new Anthropic({ apiKey: "unused", baseURL: `${upstreamUrl}/anthropic` });
+const openai = new OpenAI(gateway);
+/** No real one: the vendor's SDK warns of those that grow old. */
+const model = "claude-recorded";
+
+type Call = { id: string; name: string; input: unknown };
+type Heard = {
+  text: string;
+  thinking: string;
+  calls: Call[];
+  finish: string | undefined;
+  usage: Record<string, number>;
+};
+
+const finishes: Record<string, string> = {
+  end_turn: "stop",
+  stop_sequence: "stop",
+  tool_use: "tool_calls",
+  max_tokens: "length",
+  refusal: "content_filter",
+};
+
+async function readByVendor(content: string): Promise<Heard> {
+  const messages = [{ role: "user" as const, content }];
+  const said = await anthropic.messages.stream({ model, max_tokens: 1_000, messages }).finalMessage();
+  const { input_tokens, output_tokens, cache_read_input_tokens, cache_creation_input_tokens } = said.usage;
+  const [read, written] = [cache_read_input_tokens ?? 0, cache_creation_input_tokens ?? 0];
+  return {
+    text: said.content.map((block) => (block.type === "text" ? block.text : "")).join(""),
+    thinking: said.content.map((block) => (block.type === "thinking" ? block.thinking : "")).join(""),
+    calls: said.content.flatMap((block) => {
+      if (block.type !== "tool_use") return [];
+      const { id, name, input } = block;
+      return [{ id, name, input }];
+    }),
+    finish: finishes[said.stop_reason ?? ""],
+    usage: { prompt: input_tokens + read + written, completion: output_tokens, read, written },
+  };
+}
+
+async function readByGateway(name: string, content: string): Promise<Heard> {
+  const messages = [{ role: "user" as const, content }];
+  const request = { model: `anthropic/${model}`, max_tokens: 1_000, messages, ...tagsOf(name) };
+  const asked = { ...request, stream: true as const, stream_options: { include_usage: true } };
+  const heard: Heard = { text: "", thinking: "", calls: [], finish: undefined, usage: {} };
+  const inputs: string[] = [];
+  for await (const chunk of await openai.chat.completions.create(asked)) {
+    const [choice] = chunk.choices;
+    const { delta } = choice ?? {};
+    heard.text += delta?.content ?? "";
+    // OpenAI has no name for it; this is what others call it.
+    if (delta !== undefined && "reasoning_content" in delta) heard.thinking += String(delta.reasoning_content);
+    heard.finish = choice?.finish_reason ?? heard.finish;
+    for (const { index, id, function: fn } of delta?.tool_calls ?? []) {
+      const call = (heard.calls[index] ??= { id: "", name: "", input: undefined });
+      call.id += id ?? "";
+      call.name += fn?.name ?? "";
+      inputs[index] = (inputs[index] ?? "") + (fn?.arguments ?? "");
+    }
+    if (chunk.usage) heard.usage = countsOf(chunk.usage);
+  }
+  heard.calls = heard.calls.map((call, index) => ({ ...call, input: JSON.parse(inputs[index] ?? "") as unknown }));
+  return heard;
+}
+
+function countsOf({ prompt_tokens, completion_tokens, prompt_tokens_details }: OpenAI.CompletionUsage) {
+  const { cached_tokens: read = 0, cache_creation_tokens: written = 0 } = (prompt_tokens_details ?? {}) as {
+    cached_tokens?: number;
+    cache_creation_tokens?: number;
+  };
+  return { prompt: prompt_tokens, completion: completion_tokens, read, written };
+}
+
+for (const name of names) {
+  const content = `Replay ${name}`;
+  await attempt(name, async () => ({
+    vendor: await readByVendor(content),
+    gateway: await readByGateway(name, content),
+  }));
+}
