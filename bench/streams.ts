@@ -24,19 +24,26 @@ export async function run(options: Map<string, string>): Promise<object> {
 }
 
 async function streamRates(options: Map<string, string>): Promise<object> {
-  const seconds = Number(options.get("seconds") ?? 5);
-  const rounds = Number(options.get("rounds") ?? 4);
+  const seconds = Number(options.get("seconds") ?? 4);
+  const rounds = Number(options.get("rounds") ?? 3);
   const folder = benchFolder();
-  const upstream = await startUpstream(folder.path);
-  console.log(`load by ${loadGenerator()}, upstream by ${upstream.kind}`);
-  const proxy = await startBareProxy(upstream);
-  const spanway = await startSpanway(upstream, folder.path);
-  const proxyTo = (path: string): Contender => ({ ...proxy, url: new URL(path, proxy.url).href });
+  const fast = await startUpstream(folder.path);
+  const eager = await startNodeUpstream();
+  console.log(`load by ${loadGenerator()}, upstream by ${fast.kind}, by ${eager.kind} for events in a write each`);
+  const proxies = { fast: await startBareProxy(fast), eager: await startBareProxy(eager) };
+  const spanway = await startSpanway(fast, folder.path, {
+    XAI_API_KEY: "sk-bench",
+    XAI_BASE_URL: `${eager.url}/events`,
+    ANTHROPIC_BASE_URL: `${eager.url}/foreign-events`,
+  });
+  const through = (proxy: Contender, path: string): Contender => ({ ...proxy, url: new URL(path, proxy.url).href });
   const runs = [
-    { name: "proxy", contender: proxyTo("/stream/chat/completions"), model: "gpt-4o" },
-    { name: "passed on", contender: spanway, model: "groq/llama-3.3-70b" },
-    { name: "proxy, foreign", contender: proxyTo("/anthropic/v1/messages"), model: "gpt-4o" },
+    { name: "proxy", contender: through(proxies.eager, "/events/chat/completions"), model: "gpt-4o" },
+    { name: "passed on", contender: spanway, model: "xai/grok-4" },
+    { name: "proxy, foreign", contender: through(proxies.eager, "/foreign-events/v1/messages"), model: "gpt-4o" },
     { name: "converted", contender: spanway, model: "anthropic/claude-sonnet-4-5" },
+    { name: "proxy, in one write", contender: through(proxies.fast, "/stream/chat/completions"), model: "gpt-4o" },
+    { name: "passed on, in one write", contender: spanway, model: "groq/llama-3.3-70b" },
   ];
   const perS: number[][] = runs.map(() => []);
   for (let i = 0; i <= rounds; i += 1) {
@@ -52,19 +59,22 @@ async function streamRates(options: Map<string, string>): Promise<object> {
       await sleep(1000);
     }
   }
-  await spanway.stop();
-  await proxy.stop();
-  await upstream.stop();
+  for (const each of [spanway, ...Object.values(proxies), fast, eager]) await each.stop();
   folder.remove();
-  const [proxyPerS = 0, passedPerS = 0, foreignPerS = 0, convertedPerS = 0] = perS.map((each) => Math.max(...each));
+  const [proxy = 0, passed = 0, foreign = 0, converted = 0, proxyAtOnce = 0, passedAtOnce = 0] = perS.map((each) =>
+    Math.max(...each),
+  );
   return {
-    load: `${loadGenerator()} and ${upstream.kind}`,
-    proxy_streams_per_s: Math.round(proxyPerS),
-    passed_streams_per_s: Math.round(passedPerS),
-    passed_ratio: round(passedPerS / proxyPerS, 3),
-    proxy_foreign_streams_per_s: Math.round(foreignPerS),
-    converted_streams_per_s: Math.round(convertedPerS),
-    converted_ratio: round(convertedPerS / foreignPerS, 3),
+    load: `${loadGenerator()}, ${eager.kind}, ${fast.kind}`,
+    proxy_streams_per_s: Math.round(proxy),
+    passed_streams_per_s: Math.round(passed),
+    passed_ratio: round(passed / proxy, 3),
+    proxy_foreign_streams_per_s: Math.round(foreign),
+    converted_streams_per_s: Math.round(converted),
+    converted_ratio: round(converted / foreign, 3),
+    in_one_write_proxy_streams_per_s: Math.round(proxyAtOnce),
+    in_one_write_passed_streams_per_s: Math.round(passedAtOnce),
+    in_one_write_passed_ratio: round(passedAtOnce / proxyAtOnce, 3),
   };
 }
 

@@ -4,7 +4,7 @@ import { anthropicStream, chatReply, firstEvent, lastEvents, openaiStream, token
 
 /**
  * A provider on loopback, on bare sockets, so that it costs little beside what is measured. By path: a whole reply, a
- * stream at once in either shape, a stream at 50 tokens a second, and a burst of 50 MB.
+ * stream in either shape, at once or in a write for each event, a stream at 50 tokens a second, and a burst of 50 MB.
  */
 
 const tokensPerS = 50;
@@ -41,7 +41,34 @@ setInterval(() => {
 function pace(socket: Socket): void {
   socket.write(firstPiece);
   slots[tick % slots.length]?.set(socket, pacedTokens - 1);
-  socket.once("close", () => slots.forEach((slot) => slot.delete(socket)));
+}
+
+/** Streams that are under way as fast as they go: each event a write of its own, in turns. */
+const hasty = new Map<Socket, { events: readonly string[]; next: number }>();
+let isTurning = false;
+const eventsOf = (stream: Buffer): string[] =>
+  stream
+    .toString()
+    .split(/(?<=\n\n)/)
+    .map(piece);
+const plainEvents = eventsOf(openaiStream(100));
+const foreignEvents = eventsOf(anthropicStream(100));
+
+function hasten(socket: Socket, events: readonly string[]): void {
+  socket.write(chunked);
+  hasty.set(socket, { events, next: 0 });
+  if (!isTurning) setImmediate(turn);
+  isTurning = true;
+}
+
+function turn(): void {
+  for (const [socket, stream] of hasty) {
+    socket.write(stream.events[stream.next] ?? "0\r\n\r\n");
+    stream.next += 1;
+    if (stream.next > stream.events.length) hasty.delete(socket);
+  }
+  isTurning = hasty.size > 0;
+  if (isTurning) setImmediate(turn);
 }
 
 function burst(socket: Socket): void {
@@ -64,12 +91,18 @@ function burst(socket: Socket): void {
 function answer(socket: Socket, path: string): void {
   if (path.startsWith("/paced")) pace(socket);
   else if (path.startsWith("/burst")) burst(socket);
+  else if (path.startsWith("/events")) hasten(socket, plainEvents);
+  else if (path.startsWith("/foreign-events")) hasten(socket, foreignEvents);
   else socket.write(path.startsWith("/stream") ? plain : path.startsWith("/anthropic") ? foreign : reply);
 }
 
 const server = createServer((socket) => {
   socket.setNoDelay(true);
   socket.on("error", () => undefined);
+  socket.on("close", () => {
+    hasty.delete(socket);
+    for (const slot of slots) slot.delete(socket);
+  });
   let pending = "";
   socket.on("data", (bytes: Buffer) => {
     pending += bytes.toString("latin1");

@@ -1,6 +1,7 @@
 import { isObject, parseJson } from "../lib/json.ts";
 import { createSseSplitter, SseBlockTooLong } from "../lib/sse.ts";
 import { limits } from "../limits.ts";
+import { createChunkTemplate, type ChunkTemplate } from "./chunk-template.ts";
 import { usageOf, type ChatDigest } from "./chat-digest.ts";
 import { completionChunks } from "./completion-chunks.ts";
 import { readErrorWithin } from "./providers/openai/problem.ts";
@@ -42,6 +43,7 @@ const truncated: UpstreamProblem = {
  */
 export function createOpenaiSource({ digest, sink, wantsUsage, mapUsage }: SourceOptions): StreamSource {
   const splitter = createSseSplitter(limits.upstreamEventBytes);
+  const template = createChunkTemplate();
   let isOver = false;
   /** Events that follow each other in memory and go on together. */
   let run: Buffer | undefined;
@@ -72,7 +74,7 @@ export function createOpenaiSource({ digest, sink, wantsUsage, mapUsage }: Sourc
 
   const take = (raw: Buffer, data: string): void => {
     if (data === "[DONE]") return finish();
-    const chunk = parseChunk(data);
+    const chunk = template.read(data) ?? parseChunk(data, template);
     // Keep-alives that are no comments, and the like: no client could read them.
     if (chunk === undefined) return undefined;
     const problem = readErrorWithin(chunk);
@@ -121,11 +123,13 @@ function sseEvent(data: string): Buffer {
   return Buffer.from(`data: ${data}\n\n`);
 }
 
-function parseChunk(data: string): Record<string, unknown> | undefined {
+function parseChunk(data: string, template: ChunkTemplate): Record<string, unknown> | undefined {
   // Most texts hold nothing that the plain parser gets wrong.
   try {
     const value: unknown = data.includes("\\u") ? parsed(data) : JSON.parse(data);
-    return isObject(value) ? value : undefined;
+    if (!isObject(value)) return undefined;
+    template.learn(data, value);
+    return value;
   } catch {
     return undefined;
   }
