@@ -36,6 +36,8 @@ export type AttemptRun = {
   attempt: Attempt;
   facts: CallFacts;
   signal: AbortSignal;
+  /** What is left of the time for the whole call. */
+  totalMs: number;
   /** Whether the usage is asked for: not of upstreams that are known to refuse the question. */
   asksUsage: boolean;
   mapUsage: ((usage: Record<string, unknown>) => Record<string, unknown>) | undefined;
@@ -61,7 +63,7 @@ export function runAttempt(deps: AttemptDeps, run: AttemptRun): Promise<AttemptE
   if (call.adjusted !== undefined && call.adjusted.length > 0) run.onAdjusted(call.adjusted);
   return new Promise((resolve, reject) => {
     const reader = new ReplyReader(run, resolve, reject);
-    const exchange = new Exchange(reader, deps.timeouts);
+    const exchange = new Exchange(reader, { ...deps.timeouts, totalMs: Math.max(1, run.totalMs) });
     reader.exchange = exchange;
     run.attach(exchange);
     if (run.signal.aborted) return resolve({ kind: "gone" });

@@ -191,8 +191,14 @@ export class ChatRun {
         this.#answer.breakOff(errorOfProblem(end.problem));
         return undefined;
       }
+      if (this.#leftMs() <= 0) return errorOfProblem(end.problem);
       problem = end.problem;
     }
+  }
+
+  /** Of the time that a call may take, over all its attempts. */
+  #leftMs(): number {
+    return this.#deps.timeouts.totalMs - this.#call.elapsedMs();
   }
 
   async #attempt(ask: ChatAsk, attempt: Attempt, plan: Plan): Promise<AttemptEnd> {
@@ -210,6 +216,7 @@ export class ChatRun {
     if (asksUsage && end.kind === "problem" && !end.hasContent && isAboutStreamOptions(end.problem)) {
       // It does not know the question: asked without, it will answer.
       usageRefusals.set(target.baseUrl, true);
+      ledger.attempts += 1;
       return this.#once(ask, attempt, plan, false);
     }
     return end;
@@ -226,6 +233,7 @@ export class ChatRun {
       attempt,
       asksUsage,
       signal,
+      totalMs: this.#leftMs(),
       facts: {
         model: attempt.model,
         id: `chatcmpl-${formatUuid(this.#ledger.identity)}`,

@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
-import { ServiceError } from "../domain/errors.ts";
 import type { PriceBook } from "../ingest/enrich/price.ts";
 import type { SpanOrigin } from "../ingest/normalize.ts";
 import { ExpiringLru } from "../lib/expiring-lru.ts";
@@ -47,15 +46,6 @@ export function createChat(deps: Omit<ChatDeps, "usageRefusals">): Chat {
     ttlMs: limits.usageRefusalMs,
     nowMs: deps.now,
   });
-  return {
-    async complete(call) {
-      if (deps.recorder.isFull()) {
-        deps.metrics.refusedFull.inc();
-        throw new ServiceError("unavailable", "Too many finished calls wait to be recorded. Please try again.", {
-          retryAfterS: 1,
-        });
-      }
-      await new ChatRun({ ...deps, usageRefusals }, call).run();
-    },
-  };
+  const runDeps: ChatDeps = { ...deps, usageRefusals };
+  return { complete: (call) => deps.recorder.during(() => new ChatRun(runDeps, call).run()) };
 }

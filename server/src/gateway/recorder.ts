@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import { setTimeout as sleep } from "node:timers/promises";
+import { ServiceError } from "../domain/errors.ts";
 import type { RowOutcome, SpanIntake } from "../ingest/accept.ts";
 import type { SpanOrigin } from "../ingest/normalize.ts";
 import { limits } from "../limits.ts";
@@ -20,9 +21,12 @@ export type SpanRecord = {
  */
 export type Recorder = {
   add(record: SpanRecord): void;
-  /** True when calls must not begin, as their records might find no room. */
-  isFull(): boolean;
-  /** Waits until all is recorded, `graceMs` at most. */
+  /**
+   * Sees a call through that may end in a record.
+   * @throws ServiceError `unavailable`, before it begins, when its record might find no room.
+   */
+  during(call: () => Promise<void>): Promise<void>;
+  /** Waits until the calls under way have ended and all is recorded, `graceMs` at most. */
   stop(graceMs: number): Promise<void>;
 };
 
@@ -30,9 +34,16 @@ export type RecorderDeps = {
   intake: SpanIntake;
   metrics: GatewayMetrics;
   logger: Logger;
+  maxRecords?: number;
 };
 
-export function createRecorder({ intake, metrics, logger }: RecorderDeps): Recorder {
+export function createRecorder({
+  intake,
+  metrics,
+  logger,
+  maxRecords = limits.recordsWaiting,
+}: RecorderDeps): Recorder {
+  let callsUnderWay = 0;
   let waiting: SpanRecord[] = [];
   let waitingBytes = 0;
   let flushing: Promise<void> | undefined;
@@ -60,7 +71,7 @@ export function createRecorder({ intake, metrics, logger }: RecorderDeps): Recor
   };
   const begin = (): void => {
     isScheduled = false;
-    flushing ??= flush();
+    if (waiting.length > 0) flushing ??= flush();
   };
 
   return {
@@ -72,11 +83,23 @@ export function createRecorder({ intake, metrics, logger }: RecorderDeps): Recor
       // Off the callers' paths, and with what ends meanwhile: a flush of the disk costs more than many records.
       setTimeout(begin, limits.recordBatchMs);
     },
-    isFull: () => waiting.length >= limits.recordsWaiting || waitingBytes >= limits.recordBytesWaiting,
+    async during(call) {
+      if (waiting.length >= maxRecords || waitingBytes >= limits.recordBytesWaiting) {
+        metrics.refusedFull.inc();
+        const message = "Too many finished calls wait to be recorded. Please try again.";
+        throw new ServiceError("unavailable", message, { retryAfterS: 1 });
+      }
+      callsUnderWay += 1;
+      try {
+        await call();
+      } finally {
+        callsUnderWay -= 1;
+      }
+    },
     async stop(graceMs) {
       const deadline = performance.now() + graceMs;
       begin();
-      while (waiting.length > 0 && performance.now() < deadline) await sleep(limits.recordDrainPollMs);
+      while (waiting.length + callsUnderWay > 0 && performance.now() < deadline) await sleep(limits.recordDrainPollMs);
       stopping.abort();
       await flushing;
       if (waiting.length === 0) return;

@@ -15,6 +15,9 @@ import { readUsage } from "./read-usage.ts";
 import { readTimes, storedTime } from "./read-times.ts";
 import { placeOfField } from "./wire-fields.ts";
 
+/** The `log_method` of the gateway's own spans, which no request to the intake has for its origin. */
+const gatewayMethod = "gateway";
+
 /** Where a span comes from: all that its body may not say. */
 export type SpanOrigin = {
   organization_id: string;
@@ -81,6 +84,8 @@ export function normalizeSpan(
   const read = readBody(body, nested);
   if (!read.ok) return read;
   const { values } = read;
+  // What the gateway found of a customer's limits is no claim of a caller's.
+  if (origin.log_method !== gatewayMethod) delete values.limit_info;
 
   const times = readTimes(values, receivedNs);
   const usage = readUsage(values);

@@ -116,11 +116,17 @@ export class RelayRun {
         this.#breakOff(errorOfProblem(problem));
         return undefined;
       }
+      if (problem !== undefined && this.#leftMs() <= 0) return errorOfProblem(problem);
       if (end.kind !== "reply" || problem !== undefined) continue;
       plan.report(step.attempt, "success");
       this.#answer(ask, end.reply);
       return undefined;
     }
+  }
+
+  /** Of the time that a call may take, over all its attempts. */
+  #leftMs(): number {
+    return this.#deps.timeouts.totalMs - this.#call.elapsedMs();
   }
 
   async #attempt(ask: RelayAsk, attempt: Attempt): Promise<WholeEnd> {
@@ -134,8 +140,10 @@ export class RelayRun {
     }
     const beganMs = this.#call.elapsedMs();
     const { isOperatorHost } = attempt;
+    const { pools, timeouts } = this.#deps;
+    const deps = { pools, timeouts: { ...timeouts, totalMs: Math.max(1, this.#leftMs()) } };
     const how = { isOperatorHost, signal: this.#call.signal };
-    const end = await exchangeWhole(this.#deps, ask.call(attempt), how, this.#sinkOf(ask));
+    const end = await exchangeWhole(deps, ask.call(attempt), how, this.#sinkOf(ask));
     this.#upstreamMs += this.#call.elapsedMs() - beganMs;
     return end;
   }

@@ -1,5 +1,4 @@
 import type { OutgoingHttpHeaders } from "node:http";
-import { ServiceError } from "../../domain/errors.ts";
 import type { SseEvent } from "../../lib/sse.ts";
 import type { CallLedger } from "../call-ledger.ts";
 import type { ChatCall, ChatDeps } from "../chat.ts";
@@ -55,15 +54,5 @@ export type Relay = {
 };
 
 export function createRelay(deps: RelayDeps): Relay {
-  return {
-    async answer(operation, call) {
-      if (deps.recorder.isFull()) {
-        deps.metrics.refusedFull.inc();
-        throw new ServiceError("unavailable", "Too many finished calls wait to be recorded. Please try again.", {
-          retryAfterS: 1,
-        });
-      }
-      await new RelayRun(deps, operation, call).run();
-    },
-  };
+  return { answer: (operation, call) => deps.recorder.during(() => new RelayRun(deps, operation, call).run()) };
 }

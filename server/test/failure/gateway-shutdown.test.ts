@@ -1,0 +1,78 @@
+import { once } from "node:events";
+import { request as httpRequest, type IncomingMessage } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { chunk, helloStream, question } from "../support/chat.ts";
+import { startScriptedUpstream, streamHead, type ScriptedUpstream } from "../support/scripted-upstream.ts";
+import { newDataDir, startServerProcess, type ServerProcess } from "../support/server-process.ts";
+import { settle } from "../support/spans.ts";
+import { testKeys } from "../support/test-app.ts";
+
+const dataDir = newDataDir();
+let upstream: ScriptedUpstream;
+const servers: ServerProcess[] = [];
+beforeAll(async () => {
+  upstream = await startScriptedUpstream();
+});
+afterAll(async () => {
+  for (const server of servers) server.child.kill("SIGKILL");
+  await upstream.stop();
+  await dataDir.remove();
+});
+
+async function start(): Promise<ServerProcess> {
+  const server = await startServerProcess(dataDir.path, {
+    OPENAI_API_KEY: "sk-test-0123456789",
+    OPENAI_BASE_URL: `${upstream.url}/v1`,
+  });
+  servers.push(server);
+  return server;
+}
+
+/** A stream that has begun; `text` is all of it, `isWhole` whether it came to its end. */
+async function openStream(server: ServerProcess, custom_identifier: string) {
+  const sent = httpRequest(new URL("/v1/chat/completions", server.url), {
+    method: "POST",
+    headers: { authorization: `Bearer ${testKeys.prod}`, "content-type": "application/json" },
+    agent: false,
+  });
+  sent.end(JSON.stringify({ model: "gpt-4o", stream: true, messages: [question], custom_identifier }));
+  const [answer] = (await once(sent, "response")) as [IncomingMessage];
+  let text = "";
+  answer.on("data", (bytes: Buffer) => (text += bytes.toString()));
+  answer.on("error", () => undefined);
+  await once(answer, "data");
+  const closed = new Promise<void>((resolve) => answer.once("close", resolve));
+  const ended = closed.then(() => ({ text, isWhole: answer.complete }));
+  return { id: String(answer.headers["x-spanway-log-id"]), ended };
+}
+
+test("SIGTERM lets a stream finish, cuts one that does not, and either has its span after the restart", async () => {
+  const server = await start();
+  upstream.script(async (connection) => {
+    await connection.write(streamHead + chunk({ role: "assistant", content: "Hel" }));
+    await sleep(1_000);
+    await connection.write(helloStream.slice(-3).join(""));
+    return "close";
+  });
+  const finishing = await openStream(server, "finishing");
+  upstream.script(async (connection) => {
+    await connection.write(streamHead + chunk({ role: "assistant", content: "Endless" }));
+    await connection.closed(30_000);
+    return "close";
+  });
+  const endless = await openStream(server, "endless");
+  const stopped = server.kill("SIGTERM");
+
+  expect(await finishing.ended).toMatchObject({ isWhole: true, text: expect.stringContaining("[DONE]") });
+  expect(await endless.ended).toMatchObject({ isWhole: false, text: expect.stringContaining("Endless") });
+  expect(await stopped).toEqual({ code: 0 });
+
+  const again = await start();
+  await settle(again.prod);
+  const whole = await again.prod.get(`/api/request-logs/${finishing.id}/`);
+  expect(whole.json).toMatchObject({ status_code: 200, custom_identifier: "finishing" });
+  const cut = await again.prod.get(`/api/request-logs/${endless.id}/`);
+  expect(cut.json).toMatchObject({ status_code: 499, completion_message: { content: "Endless" } });
+  await again.kill("SIGTERM");
+}, 60_000);
