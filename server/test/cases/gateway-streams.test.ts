@@ -305,7 +305,10 @@ test("an upstream that does not know stream_options is asked without, and its to
   const first = await complete(script);
   expect(first.text).toBe([...helloStream, done].join(""));
   expect(await spanOf(first)).toMatchObject({ usage_is_estimated: true, prompt_tokens: 3, completion_tokens: 2 });
-  await complete(script);
+  const second = await complete(script);
+  const attemptsOf = ({ headers }: typeof first): string | null => headers.get("x-spanway-attempts");
+  // The head tells of the question that was refused, too.
+  expect([attemptsOf(first), attemptsOf(second)]).toEqual(["2", "1"]);
   // Asked once: from then on it is known.
   expect(gateway.upstream.requests.length).toBe(before + 3);
 });

@@ -42,6 +42,14 @@ describe("the members that clients read", () => {
     });
   });
 
+  test("limits are what the gateway found, and no claim of a sender's", async () => {
+    const sent = await roundTrip(prod, {
+      limit_info: { is_allowed: false, reason: "total_budget" },
+      log_method: "gateway",
+    });
+    expect(sent).toMatchObject({ limit_info: { is_allowed: true, limits: [] } });
+  });
+
   test("what is unknown is null, never 0", () => {
     for (const member of ["cost", "prompt_tokens", "completion_tokens", "total_request_tokens", "latency"]) {
       expect(empty[member]).toBeNull();
