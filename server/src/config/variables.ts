@@ -103,7 +103,7 @@ export const variables = {
   ),
   upstreamFirstByteMs: upstreamMs("FIRST_BYTE", "600000", "Time to the head of a provider's answer."),
   upstreamIdleMs: upstreamMs("IDLE", "120000", "Time between two pieces of a provider's answer."),
-  upstreamTotalMs: upstreamMs("TOTAL", "1800000", "Time of one attempt altogether."),
+  upstreamTotalMs: upstreamMs("TOTAL", "1800000", "Time of a call altogether, over all its attempts."),
 };
 
 /** Providers whose credentials the environment may hold, by the prefix of their variables. */
