@@ -27,7 +27,7 @@ test("twenty first calls at once of a customer with a budget for two", async () 
       thread_identifier: "thread-1",
       status_code: 429,
       limit_info: { is_allowed: false },
-      cost: null,
+      cost: 0,
       completion_message: null,
     });
   }

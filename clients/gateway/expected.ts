@@ -104,7 +104,7 @@ export function expectedSpans({ model, counted }: Shape): Record<string, SpanSum
     { ...asked, answer: calls.join(" ") },
     { ...asked, said: [...asked.said, `assistant: ${calls.join(" ")}`, ...results], answer: forecast },
   ] as SpanSummary[];
-  const refused = { ...tags, said: said(questions.refused), status: "failed 400" };
+  const refused = { ...tags, said: said(questions.refused), cost: 0, status: "failed 400" };
   const inStream = { streamed: true };
   const table: Record<string, Array<Omit<SpanSummary, "name">>> = {
     text: [answered],
@@ -121,6 +121,7 @@ export function expectedSpans({ model, counted }: Shape): Record<string, SpanSum
         ...tags,
         model: refusingModel.replace("groq/", ""),
         said: said(questions.capital),
+        cost: 0,
         status: "failed 424",
       },
     ],

@@ -52,7 +52,8 @@ export async function runProgram(
   return { prod: createClient(serverUrl, key), stdout, stderr };
 }
 
-async function newOrganization(serverUrl: string): Promise<string> {
+/** Its key for `prod`. */
+export async function newOrganization(serverUrl: string): Promise<string> {
   const login = await createClient(serverUrl).post("/api/auth/login/", testAdmin);
   const admin = createClient(serverUrl, String((login.json as Row)["access"]));
   const made = await admin.post("/api/organizations/", { name: "A client" });
