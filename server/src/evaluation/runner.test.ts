@@ -297,7 +297,7 @@ test("one organization's backlog does not hold up another's", async () => {
     await sleep(2);
     return score;
   };
-  await take(400);
+  await take(2_000);
   await start(evaluate);
   await stores.organizations.create({
     unique_organization_id: "zzz",
@@ -323,13 +323,12 @@ test("one organization's backlog does not hold up another's", async () => {
     new Date().toISOString(),
   );
   runners[0]?.poke(1);
-  for (let i = 0; i < 100; i += 1) {
+  for (let i = 0; i < 600; i += 1) {
     if ((await stores.evaluationRuns.nextOrganization("y")) === undefined) break;
     await sleep(5);
   }
   expect(await stores.evaluationRuns.nextOrganization("y")).toBeUndefined();
-  expect(order.length).toBeLessThan(400);
-  await settled();
+  expect(order.length).toBeLessThan(2_000);
 });
 
 describe("a sample", () => {
