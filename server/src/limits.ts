@@ -164,7 +164,7 @@ export const limits = {
   writerGroupRows: 10_000,
   writerGroupBytes: 24 * MiB,
   writerGroupMs: 100,
-  writerBusyGroupMs: 500,
+  writerBusyGroupMs: 250,
   writerSmallGroupRows: 200,
   readYourWriteMs: 1_000,
   writerHeldBytes: 64 * MiB,
