@@ -1,4 +1,3 @@
-import { ServiceError } from "../domain/errors.ts";
 import { formatUuid } from "../ingest/identity.ts";
 import { admitCall, refusalOf } from "./admit-call.ts";
 import { runAttempt, type AttemptEnd, type AttemptRun } from "./attempt.ts";
@@ -17,7 +16,7 @@ import {
 import { ChatAnswer, tokenBreakdown } from "./chat-answer.ts";
 import { createChatDigest, type ChatDigest } from "./chat-digest.ts";
 import type { ChatCall, ChatDeps } from "./chat.ts";
-import { errorOfProblem, errorOfService, type CallError } from "./client-answer.ts";
+import { errorOfProblem, type CallError } from "./client-answer.ts";
 import { runEcho } from "./echo-attempt.ts";
 import { promptChars } from "./prompt-size.ts";
 import type { UpstreamProblem } from "./providers/provider.ts";
@@ -27,6 +26,7 @@ import { builtInProvider } from "./routing/provider-table.ts";
 import { readServiceParams } from "./service-params.ts";
 import { streamCompletion } from "./stream-source.ts";
 import { costOf, detailedUsage, estimateUsage } from "./usage-report.ts";
+import { seeThrough } from "./see-through.ts";
 
 /** Completion tokens that are reserved for a call that does not bound them. */
 const estimatedCompletionTokens = 1_000;
@@ -47,23 +47,15 @@ export class ChatRun {
     this.#answer = new ChatAnswer(call, this.#ledger, deps.prices);
   }
 
-  /** Never rejects but for faults of ours, which are recorded as well. */
-  async run(): Promise<void> {
-    const ledger = this.#ledger;
-    try {
-      const error = await this.#proceed();
-      if (error !== undefined) this.#answer.refuse(error);
-    } catch (error) {
-      if (this.#call.signal.aborted) this.#markGone();
-      else if (error instanceof ServiceError) this.#answer.refuse(errorOfService(error));
-      else {
-        ledger.statusCode = 500;
-        ledger.errorMessage = "Something went wrong in the gateway.";
-        throw error;
-      }
-    } finally {
-      this.#record();
-    }
+  run(): Promise<void> {
+    return seeThrough({
+      ledger: this.#ledger,
+      signal: this.#call.signal,
+      proceed: () => this.#proceed(),
+      refuse: (error) => this.#answer.refuse(error),
+      markGone: () => this.#markGone(),
+      record: () => this.#record(),
+    });
   }
 
   /** The error to answer with, where nothing was sent yet. */

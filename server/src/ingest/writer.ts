@@ -220,7 +220,7 @@ class JournalWriter implements SpanWriter {
         if (isPoisonBatch(error)) return this.#isolate(batch, error);
         this.#failed(error);
         // The store may have taken them all the same, and have forgotten the token when they come again.
-        if (!hasResends || attempt === 0) ndjson = markResends(ndjson);
+        if (attempt === 0) ndjson = markResends(ndjson);
         hasResends = true;
         await sleep(retryDelayMs(attempt), undefined, { signal }).catch(() => undefined);
       }

@@ -6,6 +6,7 @@ import { createControlStores, type ControlStores } from "../../src/storage/contr
 import type { ControlDatabase } from "../../src/storage/control/open-control-database.ts";
 import { describeCustomerStores } from "./customer-store-contract.ts";
 import { describeEvaluationStores } from "./evaluation-store-contract.ts";
+import { describeWebhookStores } from "./webhook-store-contract.ts";
 
 const createdAtMs = Date.parse("2026-03-01T10:00:00.000Z");
 const created_at = new Date(createdAtMs).toISOString();
@@ -386,6 +387,7 @@ export function describeControlStores(open: () => Promise<{ database: ControlDat
     });
   });
   describeEvaluationStores({ stores: () => stores, newOrganization: () => newOrganization() });
+  describeWebhookStores({ stores: () => stores, newOrganization: () => newOrganization() });
   describeCustomerStores({ stores: () => stores, newOrganization: () => newOrganization() });
 
   describe("transactions", () => {

@@ -1,35 +1,20 @@
-import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import type { Organization } from "../../src/domain/organization.ts";
 import { limits } from "../../src/limits.ts";
-import { createControlStores, type ControlStores } from "../../src/storage/control/control-stores.ts";
+import type { ControlStores } from "../../src/storage/control/control-stores.ts";
 import type { DeliveryOutcome } from "../../src/storage/control/delivery-store.ts";
-import type { ControlDatabase } from "../../src/storage/control/open-control-database.ts";
 import type { NewWebhook } from "../../src/storage/control/webhook-store.ts";
 
 const at = (minute: number): string => new Date(Date.UTC(2026, 2, 1, 10, minute)).toISOString();
 
-/** What every driver must do with webhooks, their queue, and traces that are waited for. */
-export function describeWebhookStores(open: () => Promise<{ database: ControlDatabase; remove: () => Promise<void> }>) {
-  let database: ControlDatabase;
-  let stores: ControlStores;
-  let remove: () => Promise<void>;
-  beforeAll(async () => {
-    ({ database, remove } = await open());
-    await database.migrate();
-    stores = createControlStores(database);
-  });
-  afterAll(async () => {
-    await database.close();
-    await remove();
-  });
-
-  const newOrganization = async (): Promise<string> => {
-    const unique_organization_id = `org_${randomUUID()}`;
-    await stores.organizations.create({ unique_organization_id, name: "A", retention_days: null, created_at: at(0) });
-    return unique_organization_id;
-  };
+/** The part of control-store-contract.ts about webhooks, their queue, and traces that are waited for. */
+export function describeWebhookStores(driver: {
+  stores: () => ControlStores;
+  newOrganization: () => Promise<Organization>;
+}) {
+  const newOrganization = async (): Promise<string> => (await driver.newOrganization()).unique_organization_id;
   const newWebhook = (unique_organization_id: string, fields: Partial<NewWebhook> = {}) =>
-    stores.webhooks.create({
+    driver.stores().webhooks.create({
       unique_organization_id,
       environment: "prod",
       organization_key: null,
@@ -42,7 +27,7 @@ export function describeWebhookStores(open: () => Promise<{ database: ControlDat
       ...fields,
     });
   const queue = async (organization: string, webhookId: number, ids: readonly string[], minute = 0): Promise<void> =>
-    stores.transaction(({ deliveries }) =>
+    driver.stores().transaction(({ deliveries }) =>
       deliveries.add(
         ids.map((event_id) => ({
           webhook_id: webhookId,
@@ -57,9 +42,9 @@ export function describeWebhookStores(open: () => Promise<{ database: ControlDat
       ),
     );
   const claim = (webhookId: number, now: number, limit = 100) =>
-    stores.deliveries.claim(webhookId, { now: at(now), until: at(now + 1), limit });
+    driver.stores().deliveries.claim(webhookId, { now: at(now), until: at(now + 1), limit });
   const logOf = async (organization: string, webhookId: number) =>
-    (await stores.deliveries.list(organization, webhookId, { page: 1, pageSize: 100 })).rows;
+    (await driver.stores().deliveries.list(organization, webhookId, { page: 1, pageSize: 100 })).rows;
   const outcome = (fields: Pick<DeliveryOutcome, "id"> & Partial<DeliveryOutcome>): DeliveryOutcome => ({
     attempts: 0,
     status: "delivered",
@@ -77,14 +62,14 @@ export function describeWebhookStores(open: () => Promise<{ database: ControlDat
       const [mine, theirs] = [await newOrganization(), await newOrganization()];
       const made = await newWebhook(mine, { environment: null });
       await newWebhook(theirs);
-      expect(await stores.webhooks.find(mine, made.id)).toEqual(made);
-      expect(await stores.webhooks.list(mine)).toEqual([made]);
-      expect(await stores.webhooks.find(theirs, made.id)).toBeUndefined();
-      expect(await stores.webhooks.update(theirs, made.id, { active: false }, at(1))).toBeUndefined();
-      expect(await stores.webhooks.delete(theirs, made.id)).toBe(false);
-      const changed = await stores.webhooks.update(mine, made.id, { name: "N", active: false }, at(1));
+      expect(await driver.stores().webhooks.find(mine, made.id)).toEqual(made);
+      expect(await driver.stores().webhooks.list(mine)).toEqual([made]);
+      expect(await driver.stores().webhooks.find(theirs, made.id)).toBeUndefined();
+      expect(await driver.stores().webhooks.update(theirs, made.id, { active: false }, at(1))).toBeUndefined();
+      expect(await driver.stores().webhooks.delete(theirs, made.id)).toBe(false);
+      const changed = await driver.stores().webhooks.update(mine, made.id, { name: "N", active: false }, at(1));
       expect(changed).toEqual({ ...made, name: "N", active: false, updated_at: at(1) });
-      expect((await stores.webhooks.listActive()).map(({ id }) => id)).not.toContain(made.id);
+      expect((await driver.stores().webhooks.listActive()).map(({ id }) => id)).not.toContain(made.id);
     });
 
     test("are so many for one organization, and a conflict then", async () => {
@@ -97,22 +82,22 @@ export function describeWebhookStores(open: () => Promise<{ database: ControlDat
     test("remember since when they fail, until they succeed, and are switched off once", async () => {
       const organization = await newOrganization();
       const { id } = await newWebhook(organization);
-      expect(await stores.webhooks.noteFailure(id, at(1))).toBe(at(1));
-      expect(await stores.webhooks.noteFailure(id, at(2))).toBe(at(1));
-      await stores.webhooks.noteSuccess(id);
-      expect(await stores.webhooks.noteFailure(id, at(3))).toBe(at(3));
-      await stores.webhooks.disable(id, "first", at(4));
-      await stores.webhooks.disable(id, "second", at(5));
-      await stores.webhooks.noteSkipped(id, 2);
-      await stores.webhooks.noteSkipped(id, 3);
-      expect(await stores.webhooks.find(organization, id)).toMatchObject({
+      expect(await driver.stores().webhooks.noteFailure(id, at(1))).toBe(at(1));
+      expect(await driver.stores().webhooks.noteFailure(id, at(2))).toBe(at(1));
+      await driver.stores().webhooks.noteSuccess(id);
+      expect(await driver.stores().webhooks.noteFailure(id, at(3))).toBe(at(3));
+      await driver.stores().webhooks.disable(id, "first", at(4));
+      await driver.stores().webhooks.disable(id, "second", at(5));
+      await driver.stores().webhooks.noteSkipped(id, 2);
+      await driver.stores().webhooks.noteSkipped(id, 3);
+      expect(await driver.stores().webhooks.find(organization, id)).toMatchObject({
         active: false,
         disabled_reason: "first",
         disabled_at: at(4),
         failing_since: at(3),
         skipped_events: 5,
       });
-      expect(await stores.webhooks.noteFailure(0, at(1))).toBeUndefined();
+      expect(await driver.stores().webhooks.noteFailure(0, at(1))).toBeUndefined();
     });
   });
 
@@ -125,7 +110,7 @@ export function describeWebhookStores(open: () => Promise<{ database: ControlDat
       await queue(organization, one.id, ["e0", "e0", "e50"]);
       expect(await logOf(organization, one.id)).toHaveLength(51);
       expect(await logOf(organization, two.id)).toHaveLength(50);
-      await stores.deliveries.add([]);
+      await driver.stores().deliveries.add([]);
     });
 
     test("are claimed once each, the longest due first, however many claim at a time", async () => {
@@ -160,14 +145,16 @@ export function describeWebhookStores(open: () => Promise<{ database: ControlDat
       const idOf = (event: string): number => claimed.find(({ event_id }) => event_id === event)?.id ?? 0;
       const error = 'Zoë said "no"';
       const retry = { status: "pending" as const, next_attempt_at: at(9), response_status: null, response_body: null };
-      await stores.deliveries.finish([
-        outcome({ id: idOf("a") }),
-        outcome({ id: idOf("b"), ...retry, error }),
-        outcome({ id: idOf("c"), ...retry, isAttempt: false }),
-        outcome({ id: idOf("d"), attempts: 7, status: "failed" }),
-        outcome({ id: 2_000_000_000 }),
-      ]);
-      await stores.deliveries.finish([]);
+      await driver
+        .stores()
+        .deliveries.finish([
+          outcome({ id: idOf("a") }),
+          outcome({ id: idOf("b"), ...retry, error }),
+          outcome({ id: idOf("c"), ...retry, isAttempt: false }),
+          outcome({ id: idOf("d"), attempts: 7, status: "failed" }),
+          outcome({ id: 2_000_000_000 }),
+        ]);
+      await driver.stores().deliveries.finish([]);
       expect(await logOf(organization, id)).toMatchObject([
         { event_id: "d", status: "pending", attempts: 0, next_attempt_at: at(2) },
         { event_id: "c", status: "pending", attempts: 0, next_attempt_at: at(9), error: null },
@@ -175,7 +162,7 @@ export function describeWebhookStores(open: () => Promise<{ database: ControlDat
         { event_id: "a", status: "delivered", attempts: 1, next_attempt_at: null, response_body: "ok" },
       ]);
       // What is finished stays so, whoever comes late.
-      await stores.deliveries.finish([outcome({ id: idOf("a"), attempts: 1, ...retry })]);
+      await driver.stores().deliveries.finish([outcome({ id: idOf("a"), attempts: 1, ...retry })]);
       expect((await logOf(organization, id)).at(-1)).toMatchObject({ status: "delivered" });
     });
 
@@ -187,13 +174,13 @@ export function describeWebhookStores(open: () => Promise<{ database: ControlDat
       await queue(organization, one, ["c"], 3);
       await queue(organization, two, ["d"], 5);
       await queue(organization, none, ["e"]);
-      await stores.deliveries.finish((await claim(none, 1)).map(({ id }) => outcome({ id })));
+      await driver.stores().deliveries.finish((await claim(none, 1)).map(({ id }) => outcome({ id })));
       const ours = <T extends { webhook_id: number }>(rows: T[]) => rows.filter(({ webhook_id }) => webhook_id >= one);
-      expect(ours(await stores.deliveries.queues())).toEqual([
+      expect(ours(await driver.stores().deliveries.queues())).toEqual([
         { webhook_id: one, next_attempt_at: at(3) },
         { webhook_id: two, next_attempt_at: at(5) },
       ]);
-      expect(ours(await stores.deliveries.backlog()).toSorted((a, b) => a.webhook_id - b.webhook_id)).toEqual([
+      expect(ours(await driver.stores().deliveries.backlog()).toSorted((a, b) => a.webhook_id - b.webhook_id)).toEqual([
         { webhook_id: one, rows: 3, bytes: 33 },
         { webhook_id: two, rows: 1, bytes: 11 },
       ]);
@@ -204,11 +191,11 @@ export function describeWebhookStores(open: () => Promise<{ database: ControlDat
       const [webhook, second] = [await newWebhook(organization), await newWebhook(organization)];
       await queue(organization, webhook.id, ["a"]);
       const [claimed] = await claim(webhook.id, 1);
-      await stores.deliveries.finish([outcome({ id: claimed!.id, status: "failed" })]);
+      await driver.stores().deliveries.finish([outcome({ id: claimed!.id, status: "failed" })]);
       const times = { now: at(10), expiresAt: at(20) };
-      expect(await stores.deliveries.redeliver(other, webhook.id, claimed!.id, times)).toBeUndefined();
-      expect(await stores.deliveries.redeliver(organization, second.id, claimed!.id, times)).toBeUndefined();
-      expect(await stores.deliveries.redeliver(organization, webhook.id, claimed!.id, times)).toMatchObject({
+      expect(await driver.stores().deliveries.redeliver(other, webhook.id, claimed!.id, times)).toBeUndefined();
+      expect(await driver.stores().deliveries.redeliver(organization, second.id, claimed!.id, times)).toBeUndefined();
+      expect(await driver.stores().deliveries.redeliver(organization, webhook.id, claimed!.id, times)).toMatchObject({
         status: "pending",
         attempts: 0,
         next_attempt_at: at(10),
@@ -222,18 +209,18 @@ export function describeWebhookStores(open: () => Promise<{ database: ControlDat
       const { id } = await newWebhook(organization);
       await queue(organization, id, ["old"], -24 * 60);
       await queue(organization, id, ["new"]);
-      await stores.deliveries.expire(id, at(0), "too late");
+      await driver.stores().deliveries.expire(id, at(0), "too late");
       expect(await logOf(organization, id)).toMatchObject([
         { event_id: "new", status: "pending" },
         { event_id: "old", status: "failed", error: "too late", next_attempt_at: null },
       ]);
-      expect(await stores.deliveries.purge(at(-24 * 60 + 1), 10)).toBeGreaterThanOrEqual(1);
+      expect(await driver.stores().deliveries.purge(at(-24 * 60 + 1), 10)).toBeGreaterThanOrEqual(1);
       expect((await logOf(organization, id)).map(({ event_id }) => event_id)).toEqual(["new"]);
       await queue(organization, id, ["b", "c", "d"]);
-      await stores.deliveries.finish((await claim(id, 1)).map(({ id }) => outcome({ id })));
-      expect(await stores.deliveries.trim(id, 1, 2)).toBe(2);
-      expect(await stores.deliveries.trim(id, 1, 2)).toBe(1);
-      expect(await stores.deliveries.trim(id, 1, 2)).toBe(0);
+      await driver.stores().deliveries.finish((await claim(id, 1)).map(({ id }) => outcome({ id })));
+      expect(await driver.stores().deliveries.trim(id, 1, 2)).toBe(2);
+      expect(await driver.stores().deliveries.trim(id, 1, 2)).toBe(1);
+      expect(await driver.stores().deliveries.trim(id, 1, 2)).toBe(0);
       expect((await logOf(organization, id)).map(({ event_id }) => event_id)).toEqual(["d"]);
     });
 
@@ -243,8 +230,8 @@ export function describeWebhookStores(open: () => Promise<{ database: ControlDat
       const ids = Array.from({ length: 1_100 }, (_, i) => `e${i}`);
       await queue(organization, gone.id, ids);
       await queue(organization, kept.id, ["a"]);
-      expect(await stores.webhooks.delete(organization, gone.id)).toBe(true);
-      expect(await stores.webhooks.find(organization, gone.id)).toBeUndefined();
+      expect(await driver.stores().webhooks.delete(organization, gone.id)).toBe(true);
+      expect(await driver.stores().webhooks.find(organization, gone.id)).toBeUndefined();
       expect(await logOf(organization, gone.id)).toEqual([]);
       expect(await logOf(organization, kept.id)).toHaveLength(1);
     });
@@ -258,24 +245,25 @@ export function describeWebhookStores(open: () => Promise<{ database: ControlDat
       last_received,
       due_at: at(due),
     });
-    const claimWatches = (now: number) => stores.traceWatches.claim({ now: at(now), until: at(now + 1), limit: 100 });
+    const claimWatches = (now: number) =>
+      driver.stores().traceWatches.claim({ now: at(now), until: at(now + 1), limit: 100 });
 
     test("are one each, due as the last touch says, with the receipt of the newest span", async () => {
       const organization = await newOrganization();
-      await stores.traceWatches.touch([watch(organization, "2026-01-02", 10)]);
-      await stores.traceWatches.touch([watch(organization, "2026-01-01", 12)]);
-      await stores.traceWatches.touch([]);
+      await driver.stores().traceWatches.touch([watch(organization, "2026-01-02", 10)]);
+      await driver.stores().traceWatches.touch([watch(organization, "2026-01-01", 12)]);
+      await driver.stores().traceWatches.touch([]);
       expect(await claimWatches(11)).toEqual([]);
       const claims = await Promise.all([claimWatches(12), claimWatches(12)]);
       expect(claims.flat()).toMatchObject([
         { unique_organization_id: organization, trace_unique_id: "t", last_received: "2026-01-02" },
       ]);
       const [claimed] = claims.flat();
-      await stores.traceWatches.touch([watch(organization, "2026-01-03", 14)]);
-      await stores.traceWatches.end(claimed!);
+      await driver.stores().traceWatches.touch([watch(organization, "2026-01-03", 14)]);
+      await driver.stores().traceWatches.end(claimed!);
       const [again] = await claimWatches(14);
       expect(again).toMatchObject({ id: claimed!.id, last_received: "2026-01-03" });
-      await stores.traceWatches.end(again!);
+      await driver.stores().traceWatches.end(again!);
       expect(await claimWatches(60)).toEqual([]);
     });
   });

@@ -1,18 +1,10 @@
-import { ServiceError } from "../../domain/errors.ts";
 import { admitCall, refusalOf } from "../admit-call.ts";
 import { answerHeaders } from "../answer-headers.ts";
 import { breakdownOf } from "../breakdown.ts";
 import type { Admission } from "../budgets.ts";
 import { costOfCall, newLedger, spanOfCall, type CallLedger } from "../call-ledger.ts";
 import type { ChatCall } from "../chat.ts";
-import {
-  answerError,
-  answerWhole,
-  ClientStream,
-  errorOfProblem,
-  errorOfService,
-  type CallError,
-} from "../client-answer.ts";
+import { answerError, answerWhole, ClientStream, errorOfProblem, type CallError } from "../client-answer.ts";
 import type { Exchange } from "../exchange.ts";
 import { BadReply, type UpstreamProblem } from "../providers/provider.ts";
 import type { Attempt, Plan } from "../routing/plan.ts";
@@ -20,6 +12,7 @@ import { builtInProvider } from "../routing/provider-table.ts";
 import type { RelayAsk, RelayDeps, RelayOperation } from "./relay.ts";
 import { StreamSink } from "./stream-sink.ts";
 import { exchangeWhole, type WholeEnd, type WholeReply } from "./whole-exchange.ts";
+import { seeThrough } from "../see-through.ts";
 
 /** One call from its first byte to its span. */
 export class RelayRun {
@@ -46,23 +39,15 @@ export class RelayRun {
     );
   }
 
-  /** Never rejects but for faults of ours, which are recorded as well. */
-  async run(): Promise<void> {
-    const ledger = this.#ledger;
-    try {
-      const error = await this.#proceed();
-      if (error !== undefined) this.#refuse(error);
-    } catch (error) {
-      if (this.#call.signal.aborted) this.#markGone();
-      else if (error instanceof ServiceError) this.#refuse(errorOfService(error));
-      else {
-        ledger.statusCode = 500;
-        ledger.errorMessage = "Something went wrong in the gateway.";
-        throw error;
-      }
-    } finally {
-      this.#record();
-    }
+  run(): Promise<void> {
+    return seeThrough({
+      ledger: this.#ledger,
+      signal: this.#call.signal,
+      proceed: () => this.#proceed(),
+      refuse: (error) => this.#refuse(error),
+      markGone: () => this.#markGone(),
+      record: () => this.#record(),
+    });
   }
 
   /** The error to answer with. */

@@ -7,7 +7,6 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { describeControlStores } from "../../../test/support/control-store-contract.ts";
-import { describeWebhookStores } from "../../../test/support/webhook-store-contract.ts";
 import { createPostgresDatabase, postgresSkipReason, postgresUrl } from "../../../test/support/postgres.ts";
 import { createControlStores } from "./control-stores.ts";
 import { openControlDatabase, type ControlLocation } from "./open-control-database.ts";
@@ -38,10 +37,6 @@ describe.skipIf(postgresUrl === undefined)(`control stores on Postgres${postgres
 
 function describeDriver(newPlace: () => Promise<Place>) {
   describeControlStores(async () => {
-    const { location, remove } = await newPlace();
-    return { database: openControlDatabase(location), remove };
-  });
-  describeWebhookStores(async () => {
     const { location, remove } = await newPlace();
     return { database: openControlDatabase(location), remove };
   });

@@ -5,6 +5,7 @@ import type { CallFacts, ChatChunk, ChatStreamTranslator, StreamStep, UpstreamPr
 import { type BlockWriter, createBlockWriter } from "../shared/block-writer.ts";
 import { type ChunkMaker, createChunkMaker } from "../shared/chunks.ts";
 import { signedThinking } from "../shared/thinking.ts";
+import { brokenStream, readEvent } from "../shared/stream-events.ts";
 import { readStreamError } from "./problem.ts";
 import { refusalOf, toFinishReason } from "./reply.ts";
 import { mergeUsage, toUsage } from "./usage.ts";
@@ -32,11 +33,11 @@ export function createAnthropicStream(call: CallFacts): ChatStreamTranslator {
 
   const take = ({ data }: SseEvent): ChatChunk[] => {
     if (data === undefined || state.isDone || failed) return [];
-    const event = parseEvent(data);
+    const event = readEvent(data);
     if (!event) {
       // Proxies keep connections alive with lines that are no events.
       if (/^\s*(?::|$|\[DONE\])/.test(data)) return [];
-      failed = broken("an event of Anthropic's stream is not JSON");
+      failed = brokenStream("an event of Anthropic's stream is not JSON");
       return [];
     }
     if (event["type"] === "error") {
@@ -44,7 +45,7 @@ export function createAnthropicStream(call: CallFacts): ChatStreamTranslator {
       return [];
     }
     if (event["type"] === "message_stop" && typeof state.stopReason !== "string") {
-      failed = broken("Anthropic's stream ended without saying why");
+      failed = brokenStream("Anthropic's stream ended without saying why");
       return [];
     }
     return takeEvent(event, state, call);
@@ -63,29 +64,15 @@ export function createAnthropicStream(call: CallFacts): ChatStreamTranslator {
         return step(splitter.push(bytes).flatMap(take));
       } catch (error) {
         if (!(error instanceof SseBlockTooLong)) throw error;
-        failed = broken("an event of Anthropic's stream is too long");
+        failed = brokenStream("an event of Anthropic's stream is too long");
         return step([]);
       }
     },
     end: () => {
-      if (!state.isDone) failed ??= broken("Anthropic's stream ended before the answer was complete");
+      if (!state.isDone) failed ??= brokenStream("Anthropic's stream ended before the answer was complete");
       return step([]);
     },
   };
-}
-
-/** Without repair of its text: a character may be cut between two events. */
-function parseEvent(data: string): Record<string, unknown> | undefined {
-  try {
-    const event = JSON.parse(data) as unknown;
-    return isObject(event) ? event : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function broken(message: string): UpstreamProblem {
-  return { kind: "fault", status: 200, message };
 }
 
 function takeEvent(event: Record<string, unknown>, state: StreamState, call: CallFacts): ChatChunk[] {

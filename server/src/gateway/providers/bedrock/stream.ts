@@ -10,6 +10,7 @@ import type {
 } from "../provider.ts";
 import { type BlockWriter, createBlockWriter } from "../shared/block-writer.ts";
 import { type ChunkMaker, createChunkMaker } from "../shared/chunks.ts";
+import { brokenStream, readEvent } from "../shared/stream-events.ts";
 import { BadEventStream, createEventStreamDecoder, type EventMessage } from "./event-stream.ts";
 import { readStreamException } from "./problem.ts";
 import { toFinishReason } from "./reply.ts";
@@ -39,9 +40,9 @@ export function createBedrockStream(call: CallFacts): ChatStreamTranslator {
       );
       return [];
     }
-    const event = parseEvent(message.payload);
+    const event = readEvent(message.payload.toString("utf8"));
     if (!event) {
-      state.problem = broken("an event of Bedrock's stream is not JSON");
+      state.problem = brokenStream("an event of Bedrock's stream is not JSON");
       return [];
     }
     const chunks = takeEvent(message.headers[":event-type"], event, state, maker, blocks);
@@ -61,14 +62,14 @@ export function createBedrockStream(call: CallFacts): ChatStreamTranslator {
         return step(decoder.push(bytes).flatMap(take));
       } catch (error) {
         if (!(error instanceof BadEventStream)) throw error;
-        state.problem = broken(`Bedrock's stream cannot be read: ${error.message}`);
+        state.problem = brokenStream(`Bedrock's stream cannot be read: ${error.message}`);
         return step([]);
       }
     },
     end: () => {
       if (state.isDone || state.problem) return step([]);
       if (state.stopReason !== undefined && decoder.isBetweenMessages()) return step(finish(state, maker, blocks));
-      state.problem = broken("Bedrock's stream ended before the answer was complete");
+      state.problem = brokenStream("Bedrock's stream ended before the answer was complete");
       return step([]);
     },
   };
@@ -142,23 +143,9 @@ function finish(state: StreamState, maker: ChunkMaker, blocks: BlockWriter): Cha
   const last = blocks.closeAll();
   const reason = toFinishReason(state.stopReason, blocks.calls() > 0);
   if (reason === undefined) {
-    state.problem = broken(`Bedrock's model answered with ${String(state.stopReason)}`);
+    state.problem = brokenStream(`Bedrock's model answered with ${String(state.stopReason)}`);
     return last;
   }
   state.isDone = true;
   return [...last, maker.finish(reason), ...(state.usage ? [maker.usage(state.usage)] : [])];
-}
-
-/** Without repair of its text: a character may be cut between two events. */
-function parseEvent(payload: Buffer): Record<string, unknown> | undefined {
-  try {
-    const event = JSON.parse(payload.toString("utf8")) as unknown;
-    return isObject(event) ? event : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function broken(message: string): UpstreamProblem {
-  return { kind: "fault", status: 200, message };
 }

@@ -4,6 +4,7 @@ import { limits } from "../../../limits.ts";
 import type { CallFacts, ChatChunk, ChatStreamTranslator, StreamStep, UpstreamProblem } from "../provider.ts";
 import { type ChunkMaker, createChunkMaker } from "../shared/chunks.ts";
 import { createPairJoiner, type PairJoiner } from "../shared/pair-joiner.ts";
+import { brokenStream, readEvent } from "../shared/stream-events.ts";
 import { blockOf, createCallIds, readPart, refusalOf, type Said, toFinishReason, toLogprobs } from "./candidate.ts";
 import { readStreamError } from "./problem.ts";
 import { mergeUsage, toUsage } from "./usage.ts";
@@ -38,11 +39,11 @@ export function createGeminiStream(call: CallFacts): ChatStreamTranslator {
 
   const take = ({ data }: SseEvent): ChatChunk[] => {
     if (data === undefined || failed) return [];
-    const event = parseEvent(data);
+    const event = readEvent(data);
     if (event && event["error"] === undefined) return takeEvent(event, state, call, idOf);
     // Proxies keep connections alive with lines that are no events.
     if (event) failed = readStreamError(event["error"]);
-    else if (!/^\s*(?::|$|\[DONE\])/.test(data)) failed = broken("an event of Gemini's stream is not JSON");
+    else if (!/^\s*(?::|$|\[DONE\])/.test(data)) failed = brokenStream("an event of Gemini's stream is not JSON");
     return [];
   };
 
@@ -59,14 +60,14 @@ export function createGeminiStream(call: CallFacts): ChatStreamTranslator {
         return step(splitter.push(bytes).flatMap(take));
       } catch (error) {
         if (!(error instanceof SseBlockTooLong)) throw error;
-        failed = broken("an event of Gemini's stream is too long");
+        failed = brokenStream("an event of Gemini's stream is too long");
         return step([]);
       }
     },
     end: () => {
       if (failed || isDone) return step([]);
       if (!isComplete(state) || splitter.rest().toString("latin1").trim() !== "") {
-        failed = broken("Gemini's stream ended before the answer was complete");
+        failed = brokenStream("Gemini's stream ended before the answer was complete");
         return step([]);
       }
       const { chunks, problem } = finish(state, state.maker ?? createChunkMaker(call.id, call));
@@ -75,20 +76,6 @@ export function createGeminiStream(call: CallFacts): ChatStreamTranslator {
       return step(chunks);
     },
   };
-}
-
-/** Without repair of its text: a character may be cut between two events. */
-function parseEvent(data: string): Record<string, unknown> | undefined {
-  try {
-    const event = JSON.parse(data) as unknown;
-    return isObject(event) ? event : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function broken(message: string): UpstreamProblem {
-  return { kind: "fault", status: 200, message };
 }
 
 function takeEvent(
@@ -177,7 +164,7 @@ function finish(state: StreamState, maker: ChunkMaker): { chunks: ChatChunk[]; p
     const reason = toFinishReason(answer.finishReason, answer.calls > 0);
     chunks.push(...flush(index, answer, maker));
     if (reason === undefined) {
-      return { chunks, problem: broken(`Gemini's model stopped with ${String(answer.finishReason)}`) };
+      return { chunks, problem: brokenStream(`Gemini's model stopped with ${String(answer.finishReason)}`) };
     }
     if (answer.refusal !== undefined) chunks.push(maker.delta({ refusal: answer.refusal }, index));
     chunks.push(maker.finish(reason, index));
