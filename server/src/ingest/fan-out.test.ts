@@ -122,6 +122,15 @@ describe("every subscriber", () => {
     await bench.close();
   });
 
+  test("gets what was sent again, also where it comes first and was not held", async () => {
+    const seen = recorder("seen");
+    const bench = start(newFolder(), [seen]);
+    await add(bench, [{ is_resend: 1, ...row("a1") }, row("a2")], false);
+    await settled(bench);
+    expect(seen.ids).toEqual(["a1", "a2"]);
+    await bench.close();
+  });
+
   test("gets again what it refused, while others and other spans go on", async () => {
     let refusals = 0;
     const taken = recorder("fussy");

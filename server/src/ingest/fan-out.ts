@@ -7,6 +7,7 @@ import { stretchTogether, type Keep, type KeptEntry, type MissedStretch } from "
 import type { FanOutMetrics } from "../telemetry/fan-out-metrics.ts";
 import { createFanOutLane, type FanOutLane } from "./fan-out-lane.ts";
 import type { ReadBack } from "./read-back.ts";
+import { organizationOf } from "./row-lines.ts";
 
 /**
  * Hands spans on to whoever waits for them once they are stored: webhooks, automations, customers.
@@ -209,15 +210,6 @@ class JournalFanOut implements FanOut {
     this.#heldBytes -= this.#held.get(seq)?.bytes ?? 0;
     this.#held.delete(seq);
   }
-}
-
-const organizationStart = Buffer.from('{"organization_id":"');
-
-/** All rows of an entry are of one organisation, whose id every row begins with. */
-function organizationOf(payload: Buffer): string | undefined {
-  if (!payload.subarray(0, organizationStart.length).equals(organizationStart)) return undefined;
-  const end = payload.indexOf(0x22, organizationStart.length);
-  return end === -1 ? undefined : payload.toString("utf8", organizationStart.length, end);
 }
 
 /** The spans of an entry; rows that only take others out of the table are none. */

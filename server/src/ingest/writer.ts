@@ -7,6 +7,7 @@ import { isPoisonBatch } from "../storage/spans/span-store.ts";
 import type { SpanStore } from "../storage/spans/span-store.ts";
 import type { IngestMetrics } from "../telemetry/ingest-metrics.ts";
 import type { FanOut } from "./fan-out.ts";
+import { markResends, splitLines } from "./row-lines.ts";
 import { createWriterQueue, type Group } from "./writer-queue.ts";
 
 /**
@@ -280,30 +281,4 @@ class JournalWriter implements SpanWriter {
 function retryDelayMs(attempt: number): number {
   const delay = Math.min(limits.writerRetryMaxMs, limits.writerRetryMinMs * 2 ** Math.min(attempt, 16));
   return delay * (0.5 + Math.random() / 2);
-}
-
-const resendMark = Buffer.from('{"is_resend":1,');
-
-/** Whatever else a damaged journal may hold is left for the store to refuse. */
-const isRow = (line: Buffer): boolean => line[0] === 0x7b && line[1] === 0x22;
-
-/** Rows that the store may have already say so as their first member, see `SpanBatch`. */
-function markResends(payload: Buffer): Buffer {
-  return Buffer.concat(
-    splitLines(payload).flatMap((line) =>
-      isRow(line) && !line.subarray(0, resendMark.length).equals(resendMark) ? [resendMark, line.subarray(1)] : [line],
-    ),
-  );
-}
-
-/** The lines of NDJSON, each with its line break. JSON text holds no raw line break. */
-function splitLines(payload: Buffer): Buffer[] {
-  const lines: Buffer[] = [];
-  for (let start = 0; start < payload.length;) {
-    const end = payload.indexOf(0x0a, start);
-    const next = end === -1 ? payload.length : end + 1;
-    lines.push(payload.subarray(start, next));
-    start = next;
-  }
-  return lines;
 }

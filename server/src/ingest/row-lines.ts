@@ -1,0 +1,43 @@
+/**
+ * The bytes of accepted rows: NDJSON, each line one `SpanRow` that begins with its organisation, or with the mark that an
+ * earlier row may have its key and then with its organisation. So both can be read, and the mark be set, without parsing.
+ */
+
+/** The lines, each with its line break. JSON text holds no raw line break. */
+export function splitLines(payload: Buffer): Buffer[] {
+  const lines: Buffer[] = [];
+  for (let start = 0; start < payload.length;) {
+    const end = payload.indexOf(0x0a, start);
+    const next = end === -1 ? payload.length : end + 1;
+    lines.push(payload.subarray(start, next));
+    start = next;
+  }
+  return lines;
+}
+
+const resendMark = Buffer.from('{"is_resend":1,');
+const organizationMember = Buffer.from('"organization_id":"');
+
+const beginsWith = (bytes: Buffer, start: Buffer, at = 0): boolean =>
+  bytes.subarray(at, at + start.length).equals(start);
+
+/** Whatever else a damaged journal may hold is left for the store to refuse. */
+const isRow = (line: Buffer): boolean => line[0] === 0x7b && line[1] === 0x22;
+
+/** Rows that the store may have already say so as their first member, see `SpanBatch`. */
+export function markResends(payload: Buffer): Buffer {
+  return Buffer.concat(
+    splitLines(payload).flatMap((line) =>
+      isRow(line) && !beginsWith(line, resendMark) ? [resendMark, line.subarray(1)] : [line],
+    ),
+  );
+}
+
+/** The organisation of the first row; all rows of an entry have the same. Undefined where there is none. */
+export function organizationOf(payload: Buffer): string | undefined {
+  const at = beginsWith(payload, resendMark) ? resendMark.length : 1;
+  if (!beginsWith(payload, organizationMember, at)) return undefined;
+  const start = at + organizationMember.length;
+  const end = payload.indexOf(0x22, start);
+  return end === -1 ? undefined : payload.toString("utf8", start, end);
+}
