@@ -9,7 +9,7 @@ import {
   spanOf,
   storeCustomers,
 } from "../support/customers.ts";
-import { always, storeSpans } from "../support/spans.ts";
+import { always, bodyOf } from "../support/spans.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import type { ListAnswer, TestClient } from "../support/test-client.ts";
 
@@ -158,30 +158,114 @@ describe("the list", () => {
     ]);
   });
 
-  test("counts what wrappers restate once, and agrees with groups by customer", async () => {
-    const trace = { trace_unique_id: "t1", customer_identifier: "ann" };
-    await storeCustomers(prod, [
-      spanOf("ann", { ...trace, span_unique_id: "root", cost: 1 }),
-      spanOf("ann", { ...trace, span_unique_id: "call", span_parent_id: "root", cost: 1 }),
-      spanOf("bob", { cost: 3 }),
-    ]);
-    const { results } = await listCustomers(prod, "sort_by=customer_identifier");
-    expect(results.map((row) => row["total_cost"])).toEqual([1, 3]);
-    expect((await listCustomers(prod, "sort_by=total_cost")).results.map((row) => row["total_cost"])).toEqual([1, 3]);
-    const groups = await prod.get(`/api/request-logs/groups/?group_by=customer_identifier&${always}`);
-    const costs = (groups.json as ListAnswer).results.map((row) => [row["customer_identifier"], row["total_cost"]]);
-    expect(Object.fromEntries(costs as [string, number][])).toMatchObject({ ann: 1, bob: 3 });
-  });
+  describe("counts what wrappers restate once: list, profile, groups and summary agree", () => {
+    type Node = [name: string, parent: string | undefined, customer: string, cost?: number];
+    const cases: Array<[what: string, spans: Node[], costs: Record<string, number>]> = [
+      [
+        "a wrapper over the customer's own call",
+        [
+          ["root", undefined, "ann", 1],
+          ["call", "root", "ann", 1],
+        ],
+        { ann: 1 },
+      ],
+      [
+        "calls that name nobody, for whom a wrapper speaks",
+        [
+          ["root", undefined, "ann", 3],
+          ["a", "root", "", 1],
+          ["b", "root", "", 2],
+        ],
+        { ann: 3, "": 0 },
+      ],
+      [
+        "calls far below a wrapper",
+        [
+          ["root", undefined, "ann", 3],
+          ["step", "root", ""],
+          ["tool", "step", ""],
+          ["call", "tool", "", 3],
+        ],
+        { ann: 3, "": 0 },
+      ],
+      [
+        "a wrapper without usage, which speaks for nobody",
+        [
+          ["root", undefined, "ann"],
+          ["call", "root", "", 2],
+        ],
+        { ann: 0, "": 2 },
+      ],
+      [
+        "a wrapper of nobody over calls of two customers",
+        [
+          ["root", undefined, "", 3],
+          ["a", "root", "ann", 1],
+          ["b", "root", "bob", 2],
+        ],
+        { ann: 1, bob: 2, "": 0 },
+      ],
+      [
+        "a wrapper that restates one call, and one that names nobody",
+        [
+          ["root", undefined, "ann", 3],
+          ["a", "root", "ann", 1],
+          ["b", "root", "", 2],
+        ],
+        { ann: 1, "": 2 },
+      ],
+      [
+        "a customer whose call stands below that of another",
+        [
+          ["root", undefined, "ann", 2],
+          ["call", "root", "bob", 1],
+        ],
+        { ann: 2, bob: 1 },
+      ],
+      [
+        "wrappers of wrappers",
+        [
+          ["root", undefined, "ann", 2],
+          ["agent", "root", "ann", 2],
+          ["call", "agent", "", 2],
+        ],
+        { ann: 2, "": 0 },
+      ],
+    ];
 
-  test("a wrapper whose calls do not name the customer speaks for them", async () => {
-    await storeCustomers(prod, [
-      spanOf("ann", { trace_unique_id: "t1", span_unique_id: "root", cost: 1 }),
-      spanOf("ann", { cost: 0.5 }),
-    ]);
-    await storeSpans(prod, [
-      { ...spanOf("", { trace_unique_id: "t1", span_unique_id: "call", span_parent_id: "root", cost: 1 }) },
-    ]);
-    expect((await listCustomers(prod)).results[0]).toMatchObject({ total_cost: 1.5 });
-    expect(await retrieveCustomer(prod, "ann")).toMatchObject({ total_cost: 1.5, total_usage: 1.5 });
+    test("in every tree", async () => {
+      const named = (customer: string, index: number) => (customer === "" ? "" : `${index} ${customer}`);
+      const noUsage = { cost: null, model: null, log_type: "workflow", prompt_tokens: null, completion_tokens: null };
+      const rows = cases.flatMap(([what, spans], index) =>
+        spans.map(([name, parent, customer, cost]) =>
+          spanOf(named(customer, index), {
+            trace_unique_id: what,
+            span_unique_id: name,
+            ...(parent !== undefined && { span_parent_id: parent }),
+            ...(cost === undefined ? noUsage : { cost }),
+          }),
+        ),
+      );
+      await storeCustomers(prod, rows);
+      const said = cases.flatMap(([, , costs], index) =>
+        Object.entries(costs).map(([customer, cost]) => [named(customer, index), cost] as const),
+      );
+      const ofNobody = said.reduce((sum, [customer, cost]) => sum + (customer === "" ? cost : 0), 0);
+      const costs: Record<string, number> = Object.fromEntries(said.filter(([customer]) => customer !== ""));
+      const groups = await prod.get(`/api/request-logs/groups/?group_by=customer_identifier&${always}`);
+      expect(costsOf(groups.json as ListAnswer)).toEqual({ ...costs, "": ofNobody });
+      expect(costsOf(await listCustomers(prod, "sort_by=-total_cost"))).toEqual(costs);
+      expect(costsOf(await listCustomers(prod))).toEqual(costs);
+      const inDetail = Object.entries(costs).map(async ([customer, cost]) => {
+        expect(await retrieveCustomer(prod, customer)).toMatchObject({ total_cost: cost, total_usage: cost });
+        const filters = { customer_identifier: { operator: "", value: [customer] } };
+        const summary = bodyOf(await prod.post(`/api/request-logs/summary/?${always}`, { filters }));
+        expect([customer, summary["total_cost"]]).toEqual([customer, cost]);
+      });
+      await Promise.all(inDetail);
+    });
   });
 });
+
+const costsOf = ({ results }: ListAnswer) =>
+  Object.fromEntries(results.map((row) => [String(row["customer_identifier"]), row["total_cost"]]));

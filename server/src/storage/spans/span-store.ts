@@ -136,7 +136,12 @@ export type SpanBatch = {
 export type TimeWindow = { fromNs: bigint; toNs: bigint };
 
 /** A WHERE part over the columns of the table, with ClickHouse's placeholders `{name:Type}`. See filter/to-clickhouse.ts. */
-export type SpanCondition = { sql: string; params: StatementParams };
+export type SpanCondition = {
+  sql: string;
+  params: StatementParams;
+  /** The columns that it reads, where that is known. */
+  columns?: ReadonlySet<string>;
+};
 
 /** Lists go to `Array(…)` placeholders; everything else is bound as its text. */
 export type StatementParams = Record<string, string | readonly string[]>;

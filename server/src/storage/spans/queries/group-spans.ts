@@ -5,7 +5,7 @@ import type { GroupSpansQuery, SpanGroup, SpanGrouping, SpanGroupSortField } fro
 import { spanGroupSortFields } from "../span-store.ts";
 import { figureAlias, figuresOf, selectFigures } from "./figures.ts";
 import { readOnce, type Once } from "./once.ts";
-import type { RollUp } from "./roll-up.ts";
+import { climbFor, type RollUp } from "./roll-up.ts";
 import { selectionWhere, spansOf, withoutFilter } from "./selection.ts";
 import { averageCost, averageOf, isError, isUnpriced, rowUsage, sumOf, sumOfCost } from "./usage.ts";
 
@@ -64,7 +64,8 @@ export async function groupSpans(
       },
       signal,
     );
-  const { rows, rowsBeforeLimit } = await readOnce(database, { all: [all], summed: [related] }, read, signal);
+  const rollUp = climbFor(query, query.groupBy);
+  const { rows, rowsBeforeLimit } = await readOnce(database, { all: [all], summed: [related], rollUp }, read, signal);
   return {
     count: rowsBeforeLimit ?? rows.length,
     rows: rows.map((row) => ({

@@ -11,7 +11,7 @@ import type { TimeWindow } from "../span-store.ts";
 import { figureAlias, figuresOf, selectFigures } from "./figures.ts";
 import { conditionParams, groupMatches } from "./group-condition.ts";
 import { readOnce, type Once } from "./once.ts";
-import type { RollUp } from "./roll-up.ts";
+import { climbWithinCustomers, type RollUp } from "./roll-up.ts";
 import { allOf, scopeWhere, spansOf, windowWhere, type Where } from "./selection.ts";
 import { averageOf, isError, isUnpriced, rowUsage, sumOf, sumOfCost } from "./usage.ts";
 
@@ -81,7 +81,9 @@ export async function listCustomers(
     const sums = `SELECT ${[columns, ...figures, ...groupMatches(condition)].join(", ")} FROM ${spans} GROUP BY ${columns}`;
     return await read(`${window === undefined ? "LEFT" : "INNER"} JOIN (${sums}) AS sums USING (${columns})`, usage);
   };
-  const summed = asked.some((name) => readsUsage.has(name)) ? { summed: [ofCustomers] } : {};
+  const summed = asked.some((name) => readsUsage.has(name))
+    ? { summed: [ofCustomers], rollUp: climbWithinCustomers }
+    : {};
   const { rows, rowsBeforeLimit } = needsSpans
     ? await readOnce(database, { all: [all], ...summed }, readJoined, signal)
     : await read("", { with: "" });
@@ -132,7 +134,12 @@ export async function describeCustomers(
       },
       signal,
     );
-  const { rows } = await readOnce(database, { all: [all], summed: [where] }, read, signal);
+  const { rows } = await readOnce(
+    database,
+    { all: [all], summed: [where], rollUp: climbWithinCustomers },
+    read,
+    signal,
+  );
   return rows.map((row) => ({
     ...keyOf(row),
     ...figuresOf(row, [...customerNumbers, "period_cost"]),

@@ -1,6 +1,6 @@
 import type { SpanDatabase } from "../drivers/span-database.ts";
 import type { StatementParams } from "../span-store.ts";
-import { climb, lookForParents, paramsOf, withoutRollUp, type RollUp } from "./roll-up.ts";
+import { climb, lookForParents, paramsOf, withoutRollUp, type Climb, type RollUp } from "./roll-up.ts";
 import type { Where } from "./selection.ts";
 
 /**
@@ -13,11 +13,16 @@ export type Once = "FINAL" | "";
  * Reads plainly where that is known to be the same, and says `FINAL` elsewhere.
  *
  * `all` are the spans that the read looks at, filters apart: what a filter hides may still replace what it shows.
- * `summed` are those whose usage it sums, filters apart; without them there is no roll-up.
+ * `summed` are those whose usage it sums, filters apart; without them there is no roll-up. `rollUp` says whose usage
+ * restates whose.
  */
 export async function readOnce<T>(
   database: SpanDatabase,
-  { all, summed }: { all: readonly Where[]; summed?: readonly Where[] | undefined },
+  {
+    all,
+    summed,
+    rollUp = climb,
+  }: { all: readonly Where[]; summed?: readonly Where[] | undefined; rollUp?: Climb | undefined },
   read: (once: Once, usage: RollUp) => Promise<T>,
   signal?: AbortSignal,
 ): Promise<T> {
@@ -36,7 +41,7 @@ export async function readOnce<T>(
   const isPlain = () => before !== undefined && !found.has("resend") && resends?.state() === before;
   if (ready !== undefined && found.size === 0 && isPlain()) return ready;
 
-  const usage = (once: Once) => (summed !== undefined && found.has("parent") ? climb(summed, once) : withoutRollUp);
+  const usage = (once: Once) => (summed !== undefined && found.has("parent") ? rollUp(summed, once) : withoutRollUp);
   const result = isPlain() ? await read("", usage("")) : undefined;
   return result !== undefined && isPlain() ? result : await read("FINAL", usage("FINAL"));
 }

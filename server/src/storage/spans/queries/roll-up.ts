@@ -1,5 +1,5 @@
 import { usageLevels } from "../../../domain/trace.ts";
-import type { StatementParams } from "../span-store.ts";
+import type { SpanSelection, StatementParams } from "../span-store.ts";
 import type { Once } from "./once.ts";
 import { spansOf, type Where } from "./selection.ts";
 import { hasUsage } from "./usage.ts";
@@ -17,8 +17,6 @@ export type RollUp = { with: string; of: (spans: string) => string };
 /** For statements that read no usage. */
 export const withoutRollUp: RollUp = { with: "", of: (spans) => `(SELECT *, 0 AS is_restated FROM ${spans})` };
 
-const spanKey = "cityHash64(environment, trace_unique_id, span_unique_id)";
-const parentKey = "cityHash64(environment, trace_unique_id, span_parent_id)";
 // A span that names itself as its parent restates nobody.
 const hasParent = "has_parent = 1";
 
@@ -41,20 +39,67 @@ export function lookForParents(parts: readonly Where[]): string {
     AND ${hasUsage} AND cityHash64(span_unique_id) IN (${parents} AND (${hasUsage} OR cityHash64(span_unique_id) IN (${parents}))) LIMIT 1`;
 }
 
+/** Which of some spans restate others, and which spans are to be looked at for it. */
+export type Climb = (parts: readonly Where[], once: Once) => RollUp;
+
 /**
  * Climbs from the spans with usage to their parents, through those without usage, one level of all traces at a time. A
  * parent with usage is not climbed from: it is a start itself.
  */
-export function climb(parts: readonly Where[], once: Once): RollUp {
+export const climb: Climb = (parts, once) => ({
+  with: `WITH RECURSIVE ${usageParents("usage_parents", spansOf(parts, once), keys)}`,
+  of: restatedWhen(`${keys.span} IN (SELECT key FROM usage_parents)`),
+});
+
+/** The same of each customer by itself, over spans that all name one: only its own spans restate each other. */
+export const climbWithinCustomers: Climb = (parts, once) => ({
+  with: `WITH RECURSIVE ${usageParents("own_parents", spansOf(parts, once), ownKeys)}`,
+  of: restatedWhen(restatesOwn),
+});
+
+/**
+ * The same where spans of customers and of nobody are told apart: what names a customer counts as within customers, and
+ * speaks for what names nobody below it, down to where a customer is named again.
+ */
+const climbByCustomer: Climb = (parts, once) => {
   const spans = spansOf(parts, once);
+  const named = `(SELECT * FROM ${spans} WHERE customer_identifier != '')`;
   return {
-    with: `WITH RECURSIVE usage_parents AS (
-        SELECT DISTINCT ${parentKey} AS key, 1 AS level FROM ${spans} WHERE ${hasParent} AND ${hasUsage}
+    with: `WITH RECURSIVE ${usageParents("usage_parents", spans, keys)}, ${usageParents("own_parents", named, ownKeys)},
+      spoken_for AS (
+        SELECT DISTINCT ${keys.span} AS key, 1 AS level FROM ${named} WHERE ${isIdentified} AND ${hasUsage} AND NOT ${restatesOwn}
         UNION ALL
-        SELECT DISTINCT ${parentKey} AS key, above.level + 1 AS level FROM ${spans} AS here, (SELECT max(level) AS level FROM usage_parents) AS above
-        WHERE ${hasParent} AND NOT ${hasUsage} AND above.level < ${usageLevels} AND ${spanKey} IN (SELECT key FROM usage_parents)
+        SELECT DISTINCT ${keys.span} AS key, above.level + 1 AS level FROM ${spans} AS here, (SELECT max(level) AS level FROM spoken_for) AS above
+        WHERE ${hasParent} AND ${isIdentified} AND customer_identifier = '' AND above.level < ${usageLevels} AND ${keys.parent} IN (SELECT key FROM spoken_for)
       )`,
-    of: (from) =>
-      `(SELECT *, ${hasUsage} AND trace_unique_id != '' AND span_unique_id != '' AND ${spanKey} IN (SELECT key FROM usage_parents) AS is_restated FROM ${from})`,
+    of: restatedWhen(`if(customer_identifier = '',
+      ${keys.span} IN (SELECT key FROM usage_parents) OR (${hasParent} AND ${keys.parent} IN (SELECT key FROM spoken_for)), ${restatesOwn})`),
   };
+};
+
+/** Of a selection: customers are told apart where it is grouped or filtered by them. */
+export function climbFor({ filter }: Pick<SpanSelection, "filter">, groupedBy?: string): Climb {
+  return groupedBy === "customer_identifier" || filter?.columns?.has("customer_identifier") ? climbByCustomer : climb;
 }
+
+type Keys = { span: string; parent: string };
+
+const keysWith = (...more: readonly string[]): Keys => ({
+  span: `cityHash64(${["environment", "trace_unique_id", "span_unique_id", ...more].join(", ")})`,
+  parent: `cityHash64(${["environment", "trace_unique_id", "span_parent_id", ...more].join(", ")})`,
+});
+const keys = keysWith();
+const ownKeys = keysWith("customer_identifier");
+const restatesOwn = `${ownKeys.span} IN (SELECT key FROM own_parents)`;
+const isIdentified = "trace_unique_id != '' AND span_unique_id != ''";
+
+/** The keys of all spans that stand above one with usage. */
+const usageParents = (name: string, spans: string, { span, parent }: Keys) => `${name} AS (
+    SELECT DISTINCT ${parent} AS key, 1 AS level FROM ${spans} WHERE ${hasParent} AND ${hasUsage}
+    UNION ALL
+    SELECT DISTINCT ${parent} AS key, above.level + 1 AS level FROM ${spans} AS here, (SELECT max(level) AS level FROM ${name}) AS above
+    WHERE ${hasParent} AND NOT ${hasUsage} AND above.level < ${usageLevels} AND ${span} IN (SELECT key FROM ${name})
+  )`;
+
+const restatedWhen = (condition: string) => (from: string) =>
+  `(SELECT *, ${hasUsage} AND ${isIdentified} AND (${condition}) AS is_restated FROM ${from})`;

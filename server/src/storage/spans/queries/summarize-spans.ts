@@ -2,7 +2,7 @@ import type { SpanDatabase } from "../drivers/span-database.ts";
 import type { SpanSelection, SpanSummary } from "../span-store.ts";
 import { figuresOf, selectFigures } from "./figures.ts";
 import { readOnce, type Once } from "./once.ts";
-import type { RollUp } from "./roll-up.ts";
+import { climbFor, type RollUp } from "./roll-up.ts";
 import { selectionWhere, spansOf, withoutFilter } from "./selection.ts";
 import { averageOf, isError, isUnpriced, rowUsage, sumOf, sumOfCost } from "./usage.ts";
 
@@ -37,6 +37,6 @@ export async function summarizeSpans(
       },
       signal,
     );
-  const { rows } = await readOnce(database, { all: [all], summed: [all] }, read, signal);
+  const { rows } = await readOnce(database, { all: [all], summed: [all], rollUp: climbFor(selection) }, read, signal);
   return figuresOf(rows[0] ?? {}, Object.keys(figures) as (keyof SpanSummary)[]);
 }
