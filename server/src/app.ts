@@ -102,12 +102,11 @@ async function compose(
   const { publishScores: publish } = delivery;
   const evaluation = await composeEvaluation({ ...engine, catalogue, judge: judge.ask, publish });
   const redis = connectRedis({ config, logger, cleanup });
-  const { publishSoon } = delivery;
   const { customers, budgets, subscriber } = composeCustomers({
     ...engine,
     store: migration.store,
     redis,
-    publishSoon,
+    events: delivery.events,
   });
   const subscribers = [delivery.subscriber, evaluation.subscriber, subscriber];
   const { writer, intake, deletedTraces } = await composeIngest(

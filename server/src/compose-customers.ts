@@ -10,7 +10,7 @@ import { createSpanSightings } from "./customers/span-sightings.ts";
 import { createSpendSync } from "./customers/spend-sync.ts";
 import type { SpanSubscriber } from "./ingest/fan-out.ts";
 import { budgetEvent } from "./customers/budget-event.ts";
-import type { WebhookEvent } from "./delivery/events.ts";
+import type { Events } from "./delivery/events.ts";
 import { scheduleJob } from "./jobs/schedule.ts";
 import { limits } from "./limits.ts";
 import type { ControlStores } from "./storage/control/control-stores.ts";
@@ -24,8 +24,7 @@ export type CustomerParts = {
   store: Pick<SpanStore, "insert">;
   /** A connected client, where nodes share their counts. */
   redis: object | undefined;
-  /** Tells whom it concerns, without being waited for. */
-  publishSoon: (event: WebhookEvent) => void;
+  events: Pick<Events, "publishWithin">;
   registry: Registry;
   logger: Logger;
   cleanup: Array<() => Promise<void> | void>;
@@ -36,7 +35,7 @@ export type CustomerEngines = { customers: Customers; budgets: Budgets; subscrib
 
 /** Who the customers are, what they spend and what they may still spend. */
 export function composeCustomers(parts: CustomerParts): CustomerEngines {
-  const { stores, spans, store, redis, publishSoon, registry, logger, cleanup, now } = parts;
+  const { stores, spans, store, redis, events, registry, logger, cleanup, now } = parts;
   const metrics = createCustomerMetrics(registry);
   const mirror = startCustomerMirror({
     customers: stores.customers,
@@ -65,7 +64,7 @@ export function composeCustomers(parts: CustomerParts): CustomerEngines {
     sync,
     rates: createCallRates({ redis, onStoreFailure: () => metrics.rateStoreFailures.inc() }),
     onRefused: (reason) => metrics.refusedCalls.inc({ reason }),
-    onBudgetReached: (reached) => publishSoon(budgetEvent(reached)),
+    tellReached: (set, reached) => events.publishWithin(set, reached.map(budgetEvent)),
     now,
   });
   const customers = createCustomers({ stores, profiles, mirror, sightings, spans });

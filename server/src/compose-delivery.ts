@@ -5,9 +5,8 @@ import type { Config } from "./config.ts";
 import { createBacklog } from "./delivery/backlog.ts";
 import { publishCompletedTraces } from "./delivery/completed-traces.ts";
 import { createDeliverer, type Deliverer } from "./delivery/deliverer.ts";
-import { createEvents, type Events, type EventsDeps, type WebhookEvent } from "./delivery/events.ts";
+import { createEvents, type Events, type WebhookEvent } from "./delivery/events.ts";
 import { purgeDeliveries } from "./delivery/housekeeping.ts";
-import { createPublishSoon } from "./delivery/publish-soon.ts";
 import { createSend } from "./delivery/send.ts";
 import { createSpanEvents } from "./delivery/span-events.ts";
 import { createWebhookDirectory, type WebhookDirectory } from "./delivery/webhook-directory.ts";
@@ -27,8 +26,6 @@ export type Delivery = {
   events: Events;
   /** Tells of new scores; resolves once that is on record. */
   publishScores: (scores: readonly Score[]) => Promise<void>;
-  /** For those who can neither wait nor try again. */
-  publishSoon: (event: WebhookEvent) => void;
   /** Hears of stored spans. */
   subscriber: SpanSubscriber;
   /** What the surface needs. */
@@ -67,8 +64,7 @@ export async function composeDelivery(parts: DeliveryParts): Promise<Delivery> {
   const secrets = createWebhookSecrets(secretKey);
   const shared = { deliveries: stores.deliveries, webhooks: stores.webhooks, directory, backlog, metrics, now };
   const deliverer = createDeliverer({ ...shared, secrets, send: createSend(pools), logger });
-  const enqueue: EventsDeps["enqueue"] = (rows) => stores.transaction(({ deliveries }) => deliveries.add(rows));
-  const events = createEvents({ ...shared, enqueue, onQueued: (webhookIds) => deliverer.due(webhookIds) });
+  const events = createEvents({ ...shared, stores, onQueued: (webhookIds) => deliverer.due(webhookIds) });
   deliverer.start();
   cleanup.push(() => deliverer.stop());
   scheduleUpkeep(parts, { directory, backlog, events });
@@ -82,10 +78,8 @@ export async function composeDelivery(parts: DeliveryParts): Promise<Delivery> {
     now,
   });
   const publishScores = (scores: readonly Score[]) => events.publishAll(scores.map(scoreEvent));
-  const soon = createPublishSoon({ events, metrics, logger });
-  cleanup.push(() => soon.stop());
   const surface = { deliverer, webhookSecrets: secrets, webhookDirectory: directory };
-  return { events, publishScores, publishSoon: (event) => soon.publish(event), subscriber, ...surface };
+  return { events, publishScores, subscriber, ...surface };
 }
 
 function scoreEvent(score: Score): WebhookEvent {

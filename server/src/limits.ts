@@ -269,9 +269,7 @@ export const limits = {
   /** Finished deliveries, kept for the log and for sending them again. */
   webhookLogMs: 7 * 24 * 60 * 60 * 1_000,
   webhookLogRows: 10_000,
-  /** Events whose makers cannot wait, while the control store takes none. */
-  eventsUnqueued: 1_000,
-  eventRetryMs: 1_000,
+  /** Traces that somebody waits to be complete. */
   traceWatchEveryMs: 1_000,
   traceWatchClaimMs: 60_000,
   traceWatchBatch: 100,

@@ -1,7 +1,7 @@
 import type { WebhookEvent } from "../delivery/events.ts";
 import type { BudgetReached } from "./budgets.ts";
 
-/** `customer_budget_limit_reached`: whose budget, which one, and how it stands. One event for a period, one for a total. */
+/** `customer_budget_limit_reached`: whose budget, which one, and how it stands. Once, and once more where it was raised. */
 export function budgetEvent({ customer, budget, limitInfo }: BudgetReached): WebhookEvent {
   const { organization_id, environment, customer_identifier, email, name } = customer;
   const { period_budget, period_usage, period_start, period_end, total_budget, total_usage, reserved } = limitInfo;
@@ -9,7 +9,10 @@ export function budgetEvent({ customer, budget, limitInfo }: BudgetReached): Web
     type: "customer_budget_limit_reached",
     organizationId: organization_id,
     environment,
-    id: JSON.stringify([customer_identifier, budget, budget === "period" ? period_start : total_budget]),
+    id: JSON.stringify([
+      customer_identifier,
+      ...(budget === "period" ? [period_start, period_budget] : [total_budget]),
+    ]),
     payload: {
       unique_organization_id: organization_id,
       environment,

@@ -52,6 +52,8 @@ function saidBySpans(
 /** One node: connections and memory of its own. */
 type Node = {
   budgets: Budgets;
+  /** How many of the next tellings fail. */
+  failures: { left: number };
   profiles: CustomerProfiles;
   ledger: SpendLedger;
   sync: SpendSync;
@@ -82,20 +84,25 @@ function describeBudgets(newPlace: () => Promise<Place>) {
     const sync = createSpendSync({ ledger, spans: { describeCustomers }, logger, now });
     const profiles = createCustomerProfiles({ customers: stores.customers, changed: () => undefined, now });
     const reached: BudgetReached[] = [];
+    const failures = { left: 0 };
     const budgets = createBudgets({
       profiles,
       ledger,
       sync,
       rates: createCallRates({ onStoreFailure: () => undefined }),
       onRefused: () => undefined,
-      onBudgetReached: (event) => reached.push(event),
+      tellReached: (_set, events) => {
+        failures.left -= 1;
+        if (failures.left >= 0) return Promise.reject(new Error("the queue takes none"));
+        return Promise.resolve(() => void reached.push(...events));
+      },
       now,
     });
     const stop = async () => {
       await ledger.stop(1_000);
       await own.close();
     };
-    const node = { budgets, profiles, ledger, sync, stores, reached, stop };
+    const node = { budgets, failures, profiles, ledger, sync, stores, reached, stop };
     nodes.push(node);
     return node;
   };
@@ -306,6 +313,32 @@ function describeBudgets(newPlace: () => Promise<Place>) {
     nowMs += 86_400_000;
     settleAll([await one.budgets.admit(call(customer, 1))], 1);
     await expect.poll(told, { timeout: 3_000 }).toHaveLength(2);
+  });
+
+  test("a budget that was raised and is reached again is told again, a smaller one is not", async () => {
+    const [node, customer] = [newNode(), newCustomer()];
+    settleAll([await node.budgets.admit(call(customer, 1, { total_budget: 1 }))], 1);
+    await expectSpent(node, customer, 1);
+    for (const total_budget of [2, 1.5]) {
+      await node.profiles.edit(keyOf(customer), { total_budget });
+      await node.budgets.admit(call(customer, 2));
+    }
+    const told = node.reached.map(({ limitInfo }) => [limitInfo.total_budget, limitInfo.total_usage]);
+    expect(told).toEqual([
+      [1, 1],
+      [2, 1],
+    ]);
+  });
+
+  test("a budget is not marked as reached without being told", async () => {
+    const [node, customer] = [newNode(), newCustomer()];
+    // A transaction is tried twice.
+    node.failures.left = 2;
+    await expect(node.budgets.admit(call(customer, 1, { total_budget: 0.5 }))).rejects.toMatchObject({
+      code: "unavailable",
+    });
+    expect((await node.budgets.admit(call(customer, 1))).isAllowed).toBe(false);
+    expect(node.reached).toHaveLength(1);
   });
 
   test("organizations and environments are apart", async () => {

@@ -4,7 +4,8 @@ import type { Environment } from "../domain/principal.ts";
 import { isObject } from "../lib/json.ts";
 import type { CallRates } from "./call-rates.ts";
 import { readCustomerChange, type CustomerChange } from "./fields.ts";
-import type { Budgets as Bounds, ReachedBudget, ReserveOutcome, SpendLedger } from "./ledger-queue.ts";
+import type { ControlStoreSet } from "../storage/control/control-stores.ts";
+import type { Budgets as Bounds, ReachedBudget, ReserveOutcome, SpendLedger, TellReached } from "./ledger-queue.ts";
 import { isUsedUp } from "./ledger-queue.ts";
 import { isoOf, limitInfo, type LimitInfo } from "./limit-info.ts";
 import { amountOf, budgetOf } from "./money.ts";
@@ -54,7 +55,7 @@ export type Admission =
       retryAfterS?: number;
     };
 
-/** Once for a period, and once for a total budget: spent, or too little is left for a call. */
+/** Once for a period, and once for a total budget, unless it is raised: spent, or too little is left for a call. */
 export type BudgetReached = { customer: Customer; budget: ReachedBudget; limitInfo: LimitInfo };
 
 export type BudgetDeps = {
@@ -63,7 +64,8 @@ export type BudgetDeps = {
   sync: Pick<SpendSync, "open" | "note">;
   rates: CallRates;
   onRefused: (reason: Exclude<LimitInfo["reason"], null>) => void;
-  onBudgetReached: (reached: BudgetReached) => void;
+  /** Puts them on record with the change that reached the budget; what it answers is called once that is committed. */
+  tellReached: (set: ControlStoreSet, reached: readonly BudgetReached[]) => Promise<() => void>;
   now: () => number;
 };
 
@@ -138,16 +140,16 @@ async function admitWithin(deps: BudgetDeps, call: BoundedCall): Promise<Admissi
     periodBudget: period && budgetOf(customer.period_budget ?? 0),
     totalBudget: customer.total_budget === null ? undefined : budgetOf(customer.total_budget),
   };
-  const outcome = await reserve(deps, key, bounds, amount);
-  deps.sync.note(key, bounds.periodStart);
-  const report = (reached: readonly ReachedBudget[], info: LimitInfo): void => {
-    for (const budget of reached) deps.onBudgetReached({ customer, budget, limitInfo: info });
+  const tellReached: TellReached = (set, reached, state) => {
+    const info = limitInfo({ customer, period, state, estimateUsd });
+    return deps.tellReached(
+      set,
+      reached.map((budget) => ({ customer, budget, limitInfo: info })),
+    );
   };
-  if (outcome.kind === "over") {
-    const blocked = overBudget(call, outcome, bounds, amount);
-    report(outcome.reached, blocked.limitInfo);
-    return blocked;
-  }
+  const outcome = await reserve(deps, { key, amount, ...bounds, tellReached });
+  deps.sync.note(key, bounds.periodStart);
+  if (outcome.kind === "over") return overBudget(call, outcome, bounds, amount);
   const info = limitInfo({ customer, period, state: outcome.state, estimateUsd });
   let isSettled = false;
   return {
@@ -157,21 +159,19 @@ async function admitWithin(deps: BudgetDeps, call: BoundedCall): Promise<Admissi
       if (isSettled) return;
       isSettled = true;
       const spent = costUsd === null ? amount : amountOf(costUsd);
-      deps.ledger.settle({ key, id: outcome.id, spent, budgets: bounds }, (reached) => report(reached, info));
+      deps.ledger.settle({ key, id: outcome.id, spent, budgets: bounds, tellReached });
     },
   };
 }
 
 async function reserve(
   { ledger, sync }: BudgetDeps,
-  key: CustomerKey,
-  bounds: Bounds,
-  amount: bigint,
+  request: Parameters<SpendLedger["reserve"]>[0],
 ): Promise<Exclude<ReserveOutcome, { kind: "unopened" }>> {
   for (let attempt = 0; attempt < 3; attempt += 1) {
-    const outcome = await ledger.reserve({ key, amount, ...bounds });
+    const outcome = await ledger.reserve(request);
     if (outcome.kind !== "unopened") return outcome;
-    await sync.open(key, bounds.periodStart);
+    await sync.open(request.key, request.periodStart);
   }
   // Nodes that know different periods take turns, until the change of the customer has reached them all.
   throw new ServiceError("unavailable", "The customer's budget is being changed. Try again.", { retryAfterS: 1 });

@@ -1,13 +1,12 @@
 import { customerKeyText, type CustomerKey } from "../domain/customer.ts";
 import { limits } from "../limits.ts";
-import type { ControlStores } from "../storage/control/control-stores.ts";
-import type { CustomerLedger } from "../storage/control/customer-ledger.ts";
+import type { ControlStores, ControlStoreSet } from "../storage/control/control-stores.ts";
 
 /** One change of a customer's row. `failed` is told when its transaction did not commit: then nothing of it holds. */
 type Operation = {
   key: CustomerKey;
   /** Answers what is to be done once it is committed. */
-  run: (ledger: CustomerLedger) => Promise<() => void>;
+  run: (set: ControlStoreSet) => Promise<() => void>;
   failed: (error: unknown) => void;
 };
 
@@ -22,9 +21,9 @@ export function createLedgerBatches(stores: Pick<ControlStores, "transaction">):
   let running: Promise<void> | undefined;
 
   const commit = (batch: readonly Operation[]): Promise<Array<() => void>> =>
-    stores.transaction(async ({ customerLedger }) => {
+    stores.transaction(async (set) => {
       const done: Array<() => void> = [];
-      for (const operation of batch) done.push(await operation.run(customerLedger));
+      for (const operation of batch) done.push(await operation.run(set));
       return done;
     });
   const runBatch = async (batch: Operation[]): Promise<void> => {

@@ -4,18 +4,20 @@ import type { CustomerKey } from "../domain/customer.ts";
 import { ServiceError } from "../domain/errors.ts";
 import { randomToken } from "../lib/random-token.ts";
 import { limits } from "../limits.ts";
-import type { ControlStores } from "../storage/control/control-stores.ts";
+import type { ControlStores, ControlStoreSet } from "../storage/control/control-stores.ts";
 import type { CustomerLedger, ReservationRequest, SpendState } from "../storage/control/customer-ledger.ts";
 import { createLedgerBatches } from "./ledger-batches.ts";
 
 /** What customers spend, as the nodes that share a control store see it together. */
 export type SpendLedger = {
   /** @throws ServiceError `unavailable` when the control store does not take it */
-  reserve(request: Omit<ReservationRequest, "id" | "nodeId" | "expiresAt">): Promise<ReserveOutcome>;
+  reserve(
+    request: Omit<ReservationRequest, "id" | "nodeId" | "expiresAt"> & { tellReached: TellReached },
+  ): Promise<ReserveOutcome>;
   open: CustomerLedger["open"];
   find: CustomerLedger["find"];
   /** Tried again until the store takes it. Never rejects. */
-  settle(settlement: Settlement, onSettled: (reached: ReachedBudget[]) => void): void;
+  settle(settlement: Settlement): void;
   renew(): Promise<void>;
   /** Resolves once all that was settled is stored, or `graceMs` is over. */
   stop(graceMs: number): Promise<void>;
@@ -26,11 +28,27 @@ export type ReachedBudget = "period" | "total";
 
 export type ReserveOutcome =
   | { kind: "reserved"; id: string; state: SpendState }
-  | { kind: "over"; state: SpendState; reached: ReachedBudget[] }
+  | { kind: "over"; state: SpendState }
   /** There is no row yet, or it is of another period: `open` it. */
   | { kind: "unopened" };
 
-export type Settlement = { key: CustomerKey; id: string; spent: bigint; budgets: Budgets };
+/**
+ * Puts on record, in the transaction that finds budgets used up, that somebody is to be told: neither is without the other.
+ * Called when there are any; what it answers is called once that is committed.
+ */
+export type TellReached = (
+  set: ControlStoreSet,
+  reached: readonly ReachedBudget[],
+  state: SpendState,
+) => Promise<() => void>;
+
+export type Settlement = {
+  key: CustomerKey;
+  id: string;
+  spent: bigint;
+  budgets: Budgets;
+  tellReached: TellReached;
+};
 
 export function createSpendLedger(deps: {
   stores: Pick<ControlStores, "transaction" | "customerLedger">;
@@ -46,27 +64,30 @@ export function createSpendLedger(deps: {
   const isoIn = (ms: number) => new Date(now() + ms).toISOString();
 
   /** Resolves with what `run` answered, once it is committed. */
-  const enqueue = <T>(key: CustomerKey, run: (ledger: CustomerLedger) => Promise<T>): Promise<T> =>
+  const enqueue = <T>(key: CustomerKey, run: (set: ControlStoreSet) => Promise<Committed<T>>): Promise<T> =>
     new Promise((resolve, reject) => {
       if (batches.size() >= limits.customerLedgerQueued) return reject(unavailable());
       batches.add({
         key,
-        run: async (ledger) => {
-          const result = await run(ledger);
-          return () => resolve(result);
+        run: async (set) => {
+          const { result, committed } = await run(set);
+          return () => {
+            committed();
+            resolve(result);
+          };
         },
         failed: (error) => reject(unavailable(error)),
       });
     });
 
-  const settle = (settlement: Settlement, onSettled: (reached: ReachedBudget[]) => void): void =>
+  const settle = (settlement: Settlement): void =>
     batches.add({
       key: settlement.key,
-      run: async (ledger) => {
-        const reached = await settleIn(ledger, settlement);
+      run: async (set) => {
+        const committed = await settleIn(set, settlement);
         return () => {
           unsettled -= 1;
-          onSettled(reached);
+          committed();
         };
       },
       failed: (error) => {
@@ -74,7 +95,7 @@ export function createSpendLedger(deps: {
         logger.error({ err: error }, "what a customer spent could not be stored; it is tried again");
         const retry = setTimeout(() => {
           retries.delete(retry);
-          settle(settlement, onSettled);
+          settle(settlement);
         }, limits.customerLedgerRetryMs).unref();
         retries.add(retry);
       },
@@ -83,17 +104,19 @@ export function createSpendLedger(deps: {
   return {
     reserve: (request) => {
       const reservation = { ...request, id: randomToken(16), nodeId, expiresAt: isoIn(limits.customerReservationMs) };
-      return enqueue(request.key, (ledger) => reserveIn(ledger, reservation, isoIn(0)));
+      return enqueue(request.key, (set) => reserveIn(set, reservation, isoIn(0)));
     },
-    open: (key, spend) => enqueue(key, (ledger) => ledger.open(key, spend)),
+    open: (key, spend) => enqueue(key, async ({ customerLedger }) => plain(await customerLedger.open(key, spend))),
     find: (key) => stores.customerLedger.find(key),
-    settle(settlement, onSettled) {
+    settle(settlement) {
       unsettled += 1;
-      settle(settlement, onSettled);
+      settle(settlement);
     },
     async renew() {
       // In the row of transactions, as they change the same reservations.
-      await enqueue(noCustomer, (ledger) => ledger.renew(nodeId, isoIn(limits.customerReservationMs)));
+      await enqueue(noCustomer, async ({ customerLedger }) =>
+        plain(await customerLedger.renew(nodeId, isoIn(limits.customerReservationMs))),
+      );
       await stores.transaction(({ customerLedger }) => customerLedger.releaseExpired(isoIn(0)));
     },
     async stop(graceMs) {
@@ -107,22 +130,43 @@ export function createSpendLedger(deps: {
 
 const noCustomer: CustomerKey = { organization_id: "", environment: "prod", customer_identifier: "" };
 
-async function reserveIn(ledger: CustomerLedger, request: ReservationRequest, nowIso: string): Promise<ReserveOutcome> {
-  const { key, id } = request;
-  const reserved = await ledger.reserve(request);
-  if (reserved !== undefined) return { kind: "reserved", id, state: reserved };
-  const state = await ledger.find(key);
-  if (state === undefined || state.periodStart !== request.periodStart) return { kind: "unopened" };
-  if ((await ledger.releaseExpired(nowIso, key)) > 0) {
-    const again = await ledger.reserve(request);
-    if (again !== undefined) return { kind: "reserved", id, state: again };
-  }
-  return { kind: "over", state, reached: await reachedOf(ledger, request, state, request.amount) };
+/** What a transaction came to, and what is to be done once it is committed. */
+type Committed<T> = { result: T; committed: () => void };
+
+function plain<T>(result: T): Committed<T> {
+  return { result, committed: () => undefined };
 }
 
-async function settleIn(ledger: CustomerLedger, { key, id, spent, budgets }: Settlement): Promise<ReachedBudget[]> {
+async function reserveIn(
+  set: ControlStoreSet,
+  { tellReached, ...request }: ReservationRequest & { tellReached: TellReached },
+  nowIso: string,
+): Promise<Committed<ReserveOutcome>> {
+  const { key, id, amount } = request;
+  const { customerLedger: ledger } = set;
+  const reserved = await ledger.reserve(request);
+  if (reserved !== undefined) return plain({ kind: "reserved", id, state: reserved });
+  const state = await ledger.find(key);
+  if (state === undefined || state.periodStart !== request.periodStart) return plain({ kind: "unopened" });
+  if ((await ledger.releaseExpired(nowIso, key)) > 0) {
+    const again = await ledger.reserve(request);
+    if (again !== undefined) return plain({ kind: "reserved", id, state: again });
+  }
+  const reached = await reachedOf(ledger, request, state, amount);
+  const committed = reached.length === 0 ? plain(0).committed : await tellReached(set, reached, state);
+  return { result: { kind: "over", state }, committed };
+}
+
+/** Answers what is to be done once it is committed. */
+async function settleIn(
+  set: ControlStoreSet,
+  { key, id, spent, budgets, tellReached }: Settlement,
+): Promise<() => void> {
+  const { customerLedger: ledger } = set;
   const state = await ledger.settle(key, { id, spent });
-  return state === undefined ? [] : reachedOf(ledger, { key, ...budgets }, { ...state, reserved: 0n }, 0n);
+  const reached =
+    state === undefined ? [] : await reachedOf(ledger, { key, ...budgets }, { ...state, reserved: 0n }, 0n);
+  return state === undefined || reached.length === 0 ? () => undefined : await tellReached(set, reached, state);
 }
 
 /** The budgets that are used up, each once a period. @param wanted what a refused call would have cost */
@@ -138,10 +182,10 @@ async function reachedOf(
     state.periodStart === periodStart &&
     isUsedUp(state.period, state, wanted, periodBudget)
   ) {
-    if (await ledger.markReached(key, { periodStart })) reached.push("period");
+    if (await ledger.markReached(key, { kind: "period", periodStart, budget: periodBudget })) reached.push("period");
   }
   if (totalBudget !== undefined && isUsedUp(state.total, state, wanted, totalBudget)) {
-    if (await ledger.markReached(key, "total")) reached.push("total");
+    if (await ledger.markReached(key, { kind: "total", budget: totalBudget })) reached.push("total");
   }
   return reached;
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { limits } from "../limits.ts";
+import type { ControlStores, ControlStoreSet } from "../storage/control/control-stores.ts";
 import type { NewDelivery } from "../storage/control/delivery-store.ts";
-import type { WebhookStore } from "../storage/control/webhook-store.ts";
 import type { DeliveryMetrics } from "../telemetry/delivery-metrics.ts";
 import type { Backlog } from "./backlog.ts";
 import { payloadText } from "./payload.ts";
@@ -28,13 +28,18 @@ export type Events = {
   publish(event: WebhookEvent): Promise<void>;
   /** The same for many, in portions. */
   publishAll(events: readonly WebhookEvent[]): Promise<void>;
+  /**
+   * Queues a few in a transaction of the caller's, so that they are told of if and only if what they tell of is on record.
+   * What it answers is to be called once that is committed.
+   */
+  publishWithin(set: QueueStores, events: readonly WebhookEvent[]): Promise<() => void>;
 };
+
+export type QueueStores = Pick<ControlStoreSet, "deliveries" | "webhooks">;
 
 export type EventsDeps = {
   directory: Pick<WebhookDirectory, "listeners">;
-  /** Puts deliveries on the queue, all of them or none. */
-  enqueue: (deliveries: readonly NewDelivery[]) => Promise<void>;
-  webhooks: Pick<WebhookStore, "noteSkipped">;
+  stores: Pick<ControlStores, "transaction">;
   backlog: Pick<Backlog, "hasRoom" | "added">;
   metrics: Pick<DeliveryMetrics, "queued" | "skipped">;
   /** Told for which webhooks something is due. */
@@ -65,6 +70,12 @@ export function createEvents(deps: EventsDeps): Events {
     isHeard: (scope) => deps.directory.listeners(scope).length > 0,
     publish: (event) => publishAll([event]),
     publishAll,
+    async publishWithin(set, events) {
+      const batch = newBatch();
+      for (const event of events) addTo(batch, event, deps.directory.listeners(event), deps);
+      await write(batch, set);
+      return () => written(batch, deps);
+    },
   };
 }
 
@@ -102,19 +113,23 @@ function addTo(
   }
 }
 
-async function queue(
-  { rows, skipped }: Batch,
-  { enqueue, webhooks, backlog, metrics, onQueued }: EventsDeps,
-): Promise<void> {
-  if (rows.length > 0) await enqueue(rows);
+async function queue(batch: Batch, deps: EventsDeps): Promise<void> {
+  if (batch.rows.length + batch.skipped.size === 0) return;
+  await deps.stores.transaction((set) => write(batch, set));
+  written(batch, deps);
+}
+
+async function write({ rows, skipped }: Batch, { deliveries, webhooks }: QueueStores): Promise<void> {
+  if (rows.length > 0) await deliveries.add(rows);
+  for (const [webhookId, count] of skipped) await webhooks.noteSkipped(webhookId, count);
+}
+
+function written({ rows, skipped }: Batch, { backlog, metrics, onQueued }: EventsDeps): void {
   for (const { webhook_id, payload, event_type } of rows) {
     backlog.added(webhook_id, payload.length);
     metrics.queued.inc({ event_type });
   }
-  for (const [webhookId, count] of skipped) {
-    metrics.skipped.inc(count);
-    await webhooks.noteSkipped(webhookId, count);
-  }
+  for (const count of skipped.values()) metrics.skipped.inc(count);
   if (rows.length > 0) onQueued(new Set(rows.map(({ webhook_id }) => webhook_id)));
 }
 

@@ -173,10 +173,20 @@ export function describeCustomerStores({
       const key = await newKey();
       const ledger = stores().customerLedger;
       await ledger.open(key, { periodStart: "a", period: 0n, total: 0n });
-      const marks = [{ periodStart: "a" }, { periodStart: "a" }, { periodStart: "b" }, "total", "total"] as const;
+      const period = (periodStart: string, budget: bigint) => ({ kind: "period", periodStart, budget }) as const;
+      const total = (budget: bigint) => ({ kind: "total", budget }) as const;
+      const marks = [
+        period("a", 5n),
+        period("a", 5n),
+        period("a", 7n),
+        period("b", 7n),
+        total(9n),
+        total(9n),
+        total(10n),
+      ];
       const marked: boolean[] = [];
-      for (const budget of marks) marked.push(await ledger.markReached(key, budget));
-      expect(marked).toEqual([true, false, true, true, false]);
+      for (const mark of marks) marked.push(await ledger.markReached(key, mark));
+      expect(marked).toEqual([true, false, true, true, true, false, true]);
       await ledger.reserve(reservation(key, "a", 1n));
       await ledger.forget(key);
       expect(await ledger.find(key)).toBeUndefined();

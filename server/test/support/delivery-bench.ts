@@ -13,7 +13,7 @@ import type { ControlStores } from "../../src/storage/control/control-stores.ts"
 import { createDeliveryMetrics } from "../../src/telemetry/delivery-metrics.ts";
 import { createBacklog, type Backlog } from "../../src/delivery/backlog.ts";
 import { createDeliverer, type Deliverer } from "../../src/delivery/deliverer.ts";
-import { createEvents, type Events, type EventsDeps, type WebhookEvent } from "../../src/delivery/events.ts";
+import { createEvents, type Events, type WebhookEvent } from "../../src/delivery/events.ts";
 import { createSend } from "../../src/delivery/send.ts";
 import { createWebhookDirectory, type WebhookDirectory } from "../../src/delivery/webhook-directory.ts";
 import { createWebhookSecrets } from "../../src/delivery/webhook-secrets.ts";
@@ -53,8 +53,7 @@ export async function startNode(stores: ControlStores, clock: Clock, options: No
     send: createSend(pools, timeoutMs),
     logger: pino({ level: "silent" }),
   });
-  const enqueue: EventsDeps["enqueue"] = (rows) => stores.transaction(({ deliveries }) => deliveries.add(rows));
-  const events = createEvents({ ...shared, enqueue, onQueued: (ids) => deliverer.due(ids) });
+  const events = createEvents({ ...shared, stores, onQueued: (ids) => deliverer.due(ids) });
   deliverer.start();
   const stop = async () => {
     await deliverer.stop();

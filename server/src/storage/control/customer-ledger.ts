@@ -24,8 +24,8 @@ export type CustomerLedger = {
   releaseExpired: (nowIso: string, of?: CustomerKey) => Promise<number>;
   /** Keeps the reservations of a node that lives. */
   renew: (nodeId: string, expiresAt: string) => Promise<void>;
-  /** True once for a period, or for the total budget. */
-  markReached: (key: CustomerKey, budget: { periodStart: string } | "total") => Promise<boolean>;
+  /** True once for a period, or for the total budget, and once more when a larger budget is used up. */
+  markReached: (key: CustomerKey, mark: ReachedMark) => Promise<boolean>;
   forget: (key: CustomerKey) => Promise<void>;
 };
 
@@ -40,6 +40,9 @@ export type ReservationRequest = {
   periodBudget: bigint | undefined;
   totalBudget: bigint | undefined;
 };
+
+/** Which budget is used up, and how large it is. */
+export type ReachedMark = { kind: "period"; periodStart: string; budget: bigint } | { kind: "total"; budget: bigint };
 
 export type SpendState = { periodStart: string; period: bigint; total: bigint; reserved: bigint };
 
@@ -63,7 +66,7 @@ export function createCustomerLedger(queries: ControlQueries): CustomerLedger {
     settle: (key, reservation) => settle(queries, key, reservation),
     releaseExpired: (nowIso, of) => releaseExpired(queries, nowIso, of),
     renew: (nodeId, expiresAt) => renew(queries, nodeId, expiresAt),
-    markReached: (key, budget) => markReached(queries, key, budget),
+    markReached: (key, mark) => markReached(queries, key, mark),
     forget: (key) => forget(queries, key),
   };
 }
@@ -107,7 +110,8 @@ async function open(
       total_spent: total,
       reserved: 0n,
       reached_period: "",
-      reached_total: 0,
+      reached_period_budget: null,
+      reached_total_budget: null,
     })
     .onConflict((conflict) =>
       conflict.columns(["unique_organization_id", "environment", "customer_identifier"]).doUpdateSet({
@@ -181,18 +185,20 @@ async function renew(queries: ControlQueries, nodeId: string, expiresAt: string)
     .execute();
 }
 
-async function markReached(
-  queries: ControlQueries,
-  key: CustomerKey,
-  budget: { periodStart: string } | "total",
-): Promise<boolean> {
+async function markReached(queries: ControlQueries, key: CustomerKey, mark: ReachedMark): Promise<boolean> {
+  const { budget } = mark;
   const update = queries.updateTable("customer_spend").where(is(key));
   const { numUpdatedRows } =
-    budget === "total"
-      ? await update.set({ reached_total: 1 }).where("reached_total", "=", 0).executeTakeFirst()
+    mark.kind === "total"
+      ? await update
+          .set({ reached_total_budget: budget })
+          .where((row) => row.or([row("reached_total_budget", "is", null), row("reached_total_budget", "<", budget)]))
+          .executeTakeFirst()
       : await update
-          .set({ reached_period: budget.periodStart })
-          .where("reached_period", "!=", budget.periodStart)
+          .set({ reached_period: mark.periodStart, reached_period_budget: budget })
+          .where((row) =>
+            row.or([row("reached_period", "!=", mark.periodStart), row("reached_period_budget", "<", budget)]),
+          )
           .executeTakeFirst();
   return numUpdatedRows > 0n;
 }

@@ -218,7 +218,8 @@ type CustomerSpendTable = CustomerKeyColumns & {
   reserved: BigInteger;
   /** The period whose budget was last reported as reached, '' before. */
   reached_period: string;
-  reached_total: number;
+  reached_period_budget: bigint | null;
+  reached_total_budget: bigint | null;
 };
 
 type CustomerReservationTable = CustomerKeyColumns & {

@@ -5,6 +5,7 @@ import { createCustomers } from "./0003-create-customers.ts";
 import { createProviderSettings } from "./0004-create-provider-settings.ts";
 import { createWebhooks } from "./0005-create-webhooks.ts";
 import { createEvaluation } from "./0006-create-evaluation.ts";
+import { rememberReachedBudgets } from "./0007-remember-reached-budgets.ts";
 import type { ControlDialect } from "./columns.ts";
 
 /** Every migration in order. An entry that was released is never edited: what changes is a new entry at the end. */
@@ -16,5 +17,6 @@ export function controlMigrations(dialect: ControlDialect): Record<string, Migra
     "0004-create-provider-settings": createProviderSettings(),
     "0005-create-webhooks": createWebhooks(dialect),
     "0006-create-evaluation": createEvaluation(dialect),
+    "0007-remember-reached-budgets": rememberReachedBudgets(),
   };
 }
