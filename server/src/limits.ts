@@ -27,6 +27,11 @@ export const limits = {
   pathParamChars: 2048,
   compressFromBytes: 1_400,
   rateLimitStoreMs: 250,
+  /** Requests that read much of the span store: under way, and waiting for their turn. */
+  readsInFlight: 32,
+  readsWaiting: 4_000,
+  readsWaitingPerOrganization: 2_000,
+  readWaitMs: 60_000,
 
   // Spans
   spanBytes: 20 * MiB,

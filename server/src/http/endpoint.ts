@@ -101,6 +101,8 @@ export type EndpointSpec<
   permission?: Permission;
   /** Default `none`. */
   limit?: RateLimitRule | "none";
+  /** That it reads much of the span store, and so waits for its turn where many do (`limits.readsInFlight`). */
+  takesTurns?: boolean;
   /** The shape of this endpoint's error bodies. Default `default`. */
   dialect?: Dialect;
   /** Checks path parameters further; without it they are plain strings. A mismatch is 404: there is no such thing. */
@@ -127,6 +129,7 @@ export type AnyEndpoint = {
   readonly auth: Auth;
   readonly permission: Permission | undefined;
   readonly limit: RateLimitRule | "none";
+  readonly takesTurns: boolean;
   readonly dialect: Dialect;
   readonly params: z.ZodType | undefined;
   readonly query: z.ZodType | undefined;
@@ -151,6 +154,7 @@ export function endpoint<
     description: spec.description,
     permission: spec.permission,
     limit: spec.limit ?? "none",
+    takesTurns: spec.takesTurns ?? false,
     dialect: spec.dialect ?? "default",
     params: spec.params,
     query: spec.query,

@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import type { FairGate } from "../lib/fair-gate.ts";
 import type { WorkGate } from "../lib/work-gate.ts";
 import type { Authenticator } from "./authenticate.ts";
 import type { ByteBudget } from "./byte-budget.ts";
@@ -16,6 +17,8 @@ export type Kernel = {
   readonly bodyBudget: ByteBudget;
   /** Bodies with a `Content-Encoding` take their turn here. */
   readonly unpacking: WorkGate;
+  /** Requests that read much of the span store take turns here, organization by organization. */
+  readonly reading: FairGate;
   readonly publicUrl: string | undefined;
   readonly listeningUrl: () => string;
   /** True from the moment that the server stops accepting connections. */

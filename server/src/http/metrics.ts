@@ -32,6 +32,17 @@ export function createHttpMetrics(registry: Registry) {
       labelNames: ["code"] as const,
       registers,
     }),
+    readsWaiting: new Gauge({
+      name: "http_reads_waiting",
+      help: "Requests that wait for their turn to read the span store.",
+      registers,
+    }),
+    readRefusals: new Counter({
+      name: "http_read_refusals_total",
+      help: "Reads refused because too many waited (full), or they waited too long (late).",
+      labelNames: ["reason"] as const,
+      registers,
+    }),
     limited: new Counter({
       name: "http_rate_limited_total",
       help: "Requests refused by a rate limit.",

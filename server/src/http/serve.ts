@@ -1,5 +1,6 @@
 import { exceedsShape, parseKeepingDigits } from "../lib/json.ts";
 import { ServiceError } from "../domain/errors.ts";
+import { GateRefusal } from "../lib/fair-gate.ts";
 import { limits } from "../limits.ts";
 import { authenticate } from "./authenticate.ts";
 import { decodeContent } from "./content-coding.ts";
@@ -73,8 +74,26 @@ async function answer(
   if (endpoint.query !== undefined) context.query = validate(endpoint.query, raw.query);
   if (endpoint.body !== undefined) context.body = await bodyOf(kernel, endpoint, endpoint.body, context);
 
-  const result = await endpoint.handler(context);
+  const handled = async (): Promise<unknown> => endpoint.handler(context);
+  const result = endpoint.takesTurns ? await inTurn(kernel, context, handled) : await handled();
   return result instanceof Reply ? result : new Reply(success.status, jsonPayload(result));
+}
+
+/** A burst of reads waits, rather than that all of them are in memory together or fail. */
+async function inTurn(kernel: Kernel, context: RequestContext, read: () => Promise<unknown>): Promise<unknown> {
+  const party = context.principal?.organization_id ?? "";
+  try {
+    const turn = kernel.reading.run(party, context.signal, read);
+    kernel.metrics.readsWaiting.set(kernel.reading.waiting);
+    return await turn;
+  } catch (error) {
+    if (!(error instanceof GateRefusal)) throw error;
+    kernel.metrics.readRefusals.inc({ reason: error.reason });
+    const detail = "More is being read than the server can keep up with. Please try again.";
+    throw new ServiceError("unavailable", detail, { retryAfterS: 2, cause: error });
+  } finally {
+    kernel.metrics.readsWaiting.set(kernel.reading.waiting);
+  }
 }
 
 async function countAgainstLimit(

@@ -3,6 +3,7 @@ import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Logger } from "pino";
 import { Registry } from "prom-client";
 import { ServiceError } from "../domain/errors.ts";
+import { FairGate, type FairGateBounds } from "../lib/fair-gate.ts";
 import { WorkGate } from "../lib/work-gate.ts";
 import { limits } from "../limits.ts";
 import type { Authenticator } from "./authenticate.ts";
@@ -26,7 +27,7 @@ export type HttpServerOptions = {
   /** Believe `X-Forwarded-For`, `-Host` and `-Proto`. Only behind a proxy that sets them. */
   trustProxy?: boolean;
   /** Bounds other than those in `limits.ts`. */
-  bounds?: { bodyBytesInFlight?: number; requestReadMs?: number; shutdownGraceMs?: number };
+  bounds?: { bodyBytesInFlight?: number; requestReadMs?: number; shutdownGraceMs?: number; reads?: FairGateBounds };
 };
 
 export type HttpServer = {
@@ -34,6 +35,13 @@ export type HttpServer = {
   listen(at: { host: string; port: number }): Promise<string>;
   /** Stops accepting, lets requests in flight finish for a while, then cuts them. May be called twice. */
   close(): Promise<void>;
+};
+
+const readBounds: FairGateBounds = {
+  maxInFlight: limits.readsInFlight,
+  maxWaiting: limits.readsWaiting,
+  maxWaitingEach: limits.readsWaitingPerOrganization,
+  maxWaitMs: limits.readWaitMs,
 };
 
 /** Fastify carries connections and routing; what happens to a request is in `serve.ts`. */
@@ -48,6 +56,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     // Its members are ours alone: looking through them for secrets would cost more than writing them.
     requestLog: options.logger.child({}, { redact: [] }),
     unpacking: new WorkGate({ maxInFlight: limits.bodiesUnpackedAtOnce, maxQueued: limits.bodiesUnpackedQueue }),
+    reading: new FairGate(bounds.reads ?? readBounds),
     bodyBudget: new ByteBudget(bounds.bodyBytesInFlight ?? limits.bodyBytesInFlight),
     publicUrl: options.publicUrl,
     listeningUrl: () => listeningUrl,

@@ -51,6 +51,7 @@ export const groupSpans = (deps: SpanReadDeps & { spans: SpanStore }) =>
     tags: ["Spans"],
     auth: "key",
     permission: "analytics:read",
+    takesTurns: true,
     query: z.object({
       group_by: z.string().optional().meta({ enum: spanGroupings, description: "Required." }),
       ...pagingQuery(),

@@ -49,6 +49,7 @@ export const listSpans = (
     tags: ["Spans"],
     auth: "key",
     permission: "spans:read",
+    takesTurns: true,
     query: listQuery,
     body: { kind: "json", schema: filtersBody },
     success: { status: 200, schema: pageOf(spanSchema) },

@@ -27,6 +27,7 @@ export const retrieveSpan = (deps: {
     tags: ["Spans"],
     auth: "key",
     permission: "spans:read",
+    takesTurns: true,
     success: { status: 200, schema: spanSchema },
     errors: ["not_found", "unavailable"],
     async handler({ principal, params, signal }) {

@@ -38,6 +38,7 @@ export const summarizeSpans = (deps: SpanReadDeps & { spans: SpanStore }) =>
     tags: ["Spans"],
     auth: "key",
     permission: "spans:read",
+    takesTurns: true,
     query: z.object({ ...timeWindowQuery(), ...environmentQuery() }),
     body: { kind: "json", schema: filtersBody },
     success: { status: 200, schema: summary },

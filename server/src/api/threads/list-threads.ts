@@ -46,6 +46,7 @@ export const listThreads = (deps: ThreadDeps) =>
     tags: ["Threads"],
     auth: "key",
     permission: "spans:read",
+    takesTurns: true,
     query: z.object({
       ...pagingQuery(limits.threadPageSizeDefault),
       ...sortQuery("-timestamp"),

@@ -28,6 +28,7 @@ export const listTraces = (deps: TraceReadDeps & { spans: SpanStore }) =>
     tags: ["Traces"],
     auth: "key",
     permission: "spans:read",
+    takesTurns: true,
     query: z.object({
       ...pagingQuery(),
       ...sortQuery("-timestamp"),

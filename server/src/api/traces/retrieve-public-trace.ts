@@ -21,6 +21,7 @@ export const retrievePublicTrace = (deps: { spans: SpanStore; traceShares: Trace
     tags: ["Traces"],
     auth: "none",
     limit: "public_trace",
+    takesTurns: true,
     query: z.object({
       tree: z.enum(["full", "slim"], { error: "tree must be one of full, slim" }).default("full").meta({
         description: "slim: without input and output of the spans.",

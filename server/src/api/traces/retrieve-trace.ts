@@ -50,6 +50,7 @@ export const retrieveTrace = (deps: { spans: SpanStore }) =>
     tags: ["Traces"],
     auth: "key",
     permission: "spans:read",
+    takesTurns: true,
     query: treeQuery,
     success: { status: 200, schema: retrievedTrace },
     errors: ["invalid_request", "not_found", "query_too_large", "unavailable"],

@@ -40,6 +40,7 @@ export const listCustomers = (deps: ListDeps) =>
     tags: ["Customers"],
     auth: "key",
     permission: "spans:read",
+    takesTurns: true,
     limit: "api",
     query: z.object({
       ...pagingQuery(),

@@ -17,6 +17,7 @@ export const retrieveCustomer = (deps: CustomerDeps) =>
     tags: ["Customers"],
     auth: "key",
     permission: "spans:read",
+    takesTurns: true,
     limit: "api",
     params: customerParams,
     query: z.object(environmentQuery()),
