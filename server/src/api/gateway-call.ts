@@ -1,3 +1,4 @@
+import { gatewayLogMethod } from "../domain/span.ts";
 import type { ChatCall } from "../gateway/chat.ts";
 import type { Context, RawBodyValue } from "../http/endpoint.ts";
 import { originOf } from "./request-logs/read-span-bodies.ts";
@@ -7,7 +8,7 @@ export function gatewayCall(
   context: Context<Parameters<typeof originOf>[0], unknown, unknown, RawBodyValue>,
 ): ChatCall {
   return {
-    origin: originOf(context.principal, "gateway"),
+    origin: originOf(context.principal, gatewayLogMethod),
     bytes: context.body.bytes,
     headers: context.headers,
     signal: context.signal,

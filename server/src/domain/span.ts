@@ -183,6 +183,10 @@ export const llmLogTypes = [
   "reranker",
 ] as const;
 
+/** The `log_method` of spans of the gateway's calls, and of calls that evaluators make of it. No sender may claim them. */
+export const gatewayLogMethod = "gateway";
+export const judgeLogMethod = "evaluation";
+
 export type SpanScope = {
   organization_id: string;
   /** Absent: both environments. */

@@ -1,10 +1,9 @@
 import { hash } from "node:crypto";
-import type { SpanRow } from "../domain/span.ts";
+import { judgeLogMethod, type SpanRow } from "../domain/span.ts";
 import type { SpanSubscriber } from "../ingest/fan-out.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";
 import type { NewRun } from "../storage/control/evaluation-run-store.ts";
 import type { ActiveAutomations } from "./active-automations.ts";
-import { judgeLogMethod } from "./judge.ts";
 
 /**
  * Takes stored logs and puts on record which of them automations evaluate. Logs come at least once and in several

@@ -1,9 +1,10 @@
+import { judgeLogMethod } from "../domain/span.ts";
 import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import { ServiceError } from "../domain/errors.ts";
 import type { Chat } from "../gateway/chat.ts";
 import { isObject } from "../lib/json.ts";
-import { JudgeError, judgeLogMethod, type JudgeAnswer, type JudgeContext, type JudgeModel } from "./judge.ts";
+import { JudgeError, type JudgeAnswer, type JudgeContext, type JudgeModel } from "./judge.ts";
 
 /**
  * Judges called through this gateway, as any caller's chat is: routed, priced and recorded. The gateway records into the

@@ -19,9 +19,6 @@ export type JudgeAnswer = { content: string; costUsd: number | null };
  */
 export type JudgeModel = (chat: Record<string, unknown>, context: JudgeContext) => Promise<JudgeAnswer>;
 
-/** The log method of the calls that judges make. */
-export const judgeLogMethod = "evaluation";
-
 export class JudgeError extends Error {
   /** Whether another try may succeed. */
   readonly isTransient: boolean;

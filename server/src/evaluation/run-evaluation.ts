@@ -1,3 +1,4 @@
+import { judgeLogMethod } from "../domain/span.ts";
 import { randomUUID } from "node:crypto";
 import type { Evaluator } from "../domain/evaluator.ts";
 import { noValue, type Score } from "../domain/score.ts";
@@ -8,7 +9,6 @@ import type { StoredSpan } from "../storage/spans/span-store.ts";
 import type { ActiveAutomations } from "./active-automations.ts";
 import type { Evaluate, EvaluationOutcome } from "./evaluate.ts";
 import { inputsOf } from "./evaluation-inputs.ts";
-import { judgeLogMethod } from "./judge.ts";
 
 /** How one claim of a run ended. `error` is told on the automation. */
 export type RunResult = { run: EvaluationRun; costUsd: number | null; error?: string } & (

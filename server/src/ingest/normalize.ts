@@ -13,10 +13,7 @@ import { withOpenAiCalls } from "./otlp/messages/tool-calls.ts";
 import { readBody, type BodyValues } from "./read-body.ts";
 import { readUsage } from "./read-usage.ts";
 import { readTimes, storedTime } from "./read-times.ts";
-import { placeOfField } from "./wire-fields.ts";
-
-/** The `log_method` of the gateway's own spans, which no request to the intake has for its origin. */
-const gatewayMethod = "gateway";
+import { gatewayFields, placeOfField, serviceLogMethods } from "./wire-fields.ts";
 
 /** Where a span comes from: all that its body may not say. */
 export type SpanOrigin = {
@@ -84,8 +81,7 @@ export function normalizeSpan(
   const read = readBody(body, nested);
   if (!read.ok) return read;
   const { values } = read;
-  // What the gateway found of a customer's limits is no claim of a caller's.
-  if (origin.log_method !== gatewayMethod) delete values.limit_info;
+  if (!serviceLogMethods.has(origin.log_method)) withoutClaims(values);
 
   const times = readTimes(values, receivedNs);
   const usage = readUsage(values);
@@ -122,6 +118,12 @@ export function normalizeSpan(
   placeUsage(row, values, usage, priceOf(values, usage, times.timestampNs, prices));
   placeMetadata(row, values.metadata);
   return { ok: true, span: { row, identity, isIdentified, timestampNs: times.timestampNs, version } };
+}
+
+/** Takes away what only the gateway knows, and a log method that is ours: the one of the route stands. */
+function withoutClaims(values: BodyValues): void {
+  for (const field of gatewayFields) delete values[field];
+  if (values.log_method !== undefined && serviceLogMethods.has(values.log_method)) delete values.log_method;
 }
 
 function identify(

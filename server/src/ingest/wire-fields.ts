@@ -1,4 +1,4 @@
-import { spanColumns, spanExtras, type ColumnKind } from "../domain/span.ts";
+import { gatewayLogMethod, judgeLogMethod, spanColumns, spanExtras, type ColumnKind } from "../domain/span.ts";
 import * as read from "./field-readers.ts";
 import type { Reader } from "./field-readers.ts";
 
@@ -101,6 +101,15 @@ export const derivedFields = {
   audio_prompt_tokens: read.count,
   audio_completion_tokens: read.count,
 } as const satisfies Record<string, Reader<unknown>>;
+
+/**
+ * Fields that say what the gateway itself decided or did: of no other sender they are taken. Everything else is a fact about a
+ * call that whoever made it may state, `cache_hit` and `usage_is_estimated` among them: other gateways have caches too.
+ */
+export const gatewayFields = ["limit_info"] as const satisfies ReadonlyArray<keyof typeof plainFields>;
+
+/** Whose spans have a claim to them. */
+export const serviceLogMethods: ReadonlySet<string> = new Set([gatewayLogMethod, judgeLogMethod]);
 
 /** Another name → the field's own. The own name wins where both are sent. */
 export const fieldAliases: Record<string, string> = {

@@ -42,12 +42,31 @@ describe("the members that clients read", () => {
     });
   });
 
-  test("limits are what the gateway found, and no claim of a sender's", async () => {
-    const sent = await roundTrip(prod, {
-      limit_info: { is_allowed: false, reason: "total_budget" },
-      log_method: "gateway",
-    });
-    expect(sent).toMatchObject({ limit_info: { is_allowed: true, limits: [] } });
+  test.each([
+    ["limit_info", { is_allowed: false, reason: "total_budget" }, { is_allowed: true, limits: [] }],
+    ["log_method", "gateway", "logging_api"],
+    ["log_method", "evaluation", "logging_api"],
+    ["cost_source", "computed", null],
+    ["price_version", "of mine", null],
+    ["is_log_omitted", true, null],
+    ["organization_id", "org_other", expect.not.stringContaining("other")],
+    ["organization_key_id", "another", expect.not.stringContaining("another")],
+    ["environment", "test", "prod"],
+    ["scores", { quality: 1 }, {}],
+  ])("%s is for the server to say: %j of a sender is passed over", async (field, sent, kept) => {
+    expect(await roundTrip(prod, { [field]: sent })).toMatchObject({ [field]: kept });
+  });
+
+  test.each([
+    ["log_method", "batch"],
+    ["cache_hit", true],
+    ["cache_key", "k-1"],
+    ["routing_time", 0.25],
+    ["usage_is_estimated", true],
+    ["provider_id", "my-lab"],
+    ["warnings", ["odd"]],
+  ])("%s is a fact of the call that whoever made it may state", async (field, sent) => {
+    expect(await roundTrip(prod, { [field]: sent })).toMatchObject({ [field]: sent });
   });
 
   test("what is unknown is null, never 0", () => {

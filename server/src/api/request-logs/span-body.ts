@@ -117,7 +117,9 @@ export const spanBody = z
     span_handoffs: json("Agents that the step handed over to."),
     span_tools: json("Tools that the step had."),
     span_links: json("Spans of other traces that belong to this one."),
-    log_method: text("How the span was logged. Default: by the route it came in."),
+    log_method: text(
+      "How the span was logged. Default: by the route it came in. `gateway` and `evaluation` are the server's own.",
+    ),
     metadata: object("Free keys; those starting with _ are kept but never returned."),
     properties: object("Free keys too, for values that must keep their types."),
     disable_log: boolean("Keeps metrics, drops input and output."),
