@@ -197,6 +197,9 @@ export const limits = {
   plainRouteMs: 60_000,
   /** One event of an upstream's stream. */
   upstreamEventBytes: 16 * MiB,
+  /** Attempts of one call that its span tells of, where any failed, and what of each error. */
+  recordedAttempts: 16,
+  recordedAttemptChars: 512,
   /** What of an upstream's error is told. */
   upstreamMessageChars: 4096,
   /** Body of one call. */

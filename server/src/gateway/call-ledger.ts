@@ -2,6 +2,7 @@ import type { PriceBook } from "../ingest/enrich/price.ts";
 import { newIdentity, spanIdentity } from "../ingest/identity.ts";
 import type { SpanOrigin } from "../ingest/normalize.ts";
 import { isObject } from "../lib/json.ts";
+import { withoutWords, type AttemptNote } from "./attempt-notes.ts";
 import { usageOf, type ChatDigest } from "./chat-digest.ts";
 import { promptChars } from "./prompt-size.ts";
 import { costOf, estimateUsage } from "./usage-report.ts";
@@ -28,6 +29,8 @@ export type CallLedger = {
   model: string;
   provider: string;
   attempts: number;
+  /** See attempt-notes.ts: empty as long as none failed. */
+  attemptNotes: AttemptNote[];
   /** When the first attempt began. */
   routedMs: number | undefined;
   firstTokenMs: number | undefined;
@@ -65,6 +68,7 @@ export function newLedger({ origin, startedAtMs }: Pick<CallLedger, "origin" | "
     model: "",
     provider: "",
     attempts: 0,
+    attemptNotes: [],
     routedMs: undefined,
     firstTokenMs: undefined,
     endedMs: 0,
@@ -197,10 +201,12 @@ export function spanOfCall(ledger: CallLedger): Record<string, unknown> {
   span["max_tokens"] ??= asked["max_completion_tokens"];
   if (omitsContent) {
     span["disable_log"] = true;
+    if (ledger.attemptNotes.length > 0) span["attempts"] = withoutWords(ledger.attemptNotes);
     // An upstream's own words may quote what was said.
     if (ledger.errorMessage !== undefined) span["error_message"] = `The call failed with status ${ledger.statusCode}.`;
     return span;
   }
+  if (ledger.attemptNotes.length > 0) span["attempts"] = ledger.attemptNotes;
   for (const name of recordedContent) if (asked[name] !== undefined) span[name] = asked[name];
   if (ledger.errorMessage !== undefined) span["error_message"] = ledger.errorMessage;
   if (Array.isArray(asked["messages"])) span["prompt_messages"] = asked["messages"];

@@ -1,5 +1,6 @@
 import { formatUuid } from "../ingest/identity.ts";
 import { admitCall, refusalOf } from "./admit-call.ts";
+import { noteAttempt } from "./attempt-notes.ts";
 import { runAttempt, type AttemptEnd, type AttemptRun } from "./attempt.ts";
 import type { Admission } from "./budgets.ts";
 import type { CallCache, RecalledAnswer } from "./cache/answer-cache.ts";
@@ -248,7 +249,10 @@ export class ChatRun {
       },
     };
     const end = attempt.target.provider === builtInProvider ? runEcho(run) : await runAttempt(this.#deps, run);
-    if (!isReported) this.#answer.upstreamMs += this.#call.elapsedMs() - beganMs;
+    const tookMs = this.#call.elapsedMs() - beganMs;
+    if (!isReported) this.#answer.upstreamMs += tookMs;
+    const outcome = end.kind === "problem" ? end : ({ status: end.kind === "gone" ? 499 : 200 } as const);
+    noteAttempt(this.#ledger.attemptNotes, attempt, outcome, tookMs);
     return end;
   }
 

@@ -81,6 +81,7 @@ export const plainFields = {
   usage_is_estimated: read.boolean,
   customer_params: read.object,
   limit_info: read.object,
+  attempts: read.list,
 } as const satisfies Record<string, Reader<unknown>>;
 
 export const derivedFields = {
@@ -106,7 +107,7 @@ export const derivedFields = {
  * Fields that say what the gateway itself decided or did: of no other sender they are taken. Everything else is a fact about a
  * call that whoever made it may state, `cache_hit` and `usage_is_estimated` among them: other gateways have caches too.
  */
-export const gatewayFields = ["limit_info"] as const satisfies ReadonlyArray<keyof typeof plainFields>;
+export const gatewayFields = ["limit_info", "attempts"] as const satisfies ReadonlyArray<keyof typeof plainFields>;
 
 /** Whose spans have a claim to them. */
 export const serviceLogMethods: ReadonlySet<string> = new Set([gatewayLogMethod, judgeLogMethod]);

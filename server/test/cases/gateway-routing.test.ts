@@ -8,6 +8,7 @@ import {
   type Script,
   type ScriptedUpstream,
 } from "../support/scripted-upstream.ts";
+import { bodyOf, settle } from "../support/spans.ts";
 import type { Answer, Row, TestClient } from "../support/test-client.ts";
 
 /** Which upstream is called, how often, when, and with whose key. */
@@ -202,6 +203,91 @@ test("a model that was retired gives way to the fallback", async () => {
   openai.script(problem(404, "The model does not exist."));
   expect((await call(fallback)).status).toBe(200);
   expect([openai.requests.length, groq.requests.length]).toEqual([1, 1]);
+});
+
+describe("what became of each attempt stands in the span", () => {
+  const spanOf = async (answer: Answer): Promise<Row> => {
+    await settle(prod);
+    return bodyOf(await prod.get(`/api/request-logs/${answer.headers.get("x-spanway-log-id")}/`));
+  };
+
+  test("of a call that a fallback answered, in order, without the keys that an upstream quotes", async () => {
+    openai.script(problem(429, "Slow down, sk-proj-abcdefghijklmnop."));
+    const answer = await call({
+      ...fallback,
+      retry_params: { retry_enabled: true, num_retries: 1, retry_after: 0.01 },
+    });
+    expect(answer.status).toBe(200);
+    const busy = { provider: "openai", model: "gpt-4o", status_code: 429, error_message: "Slow down, [redacted]." };
+    const span = await spanOf(answer);
+    expect(span["attempts"]).toMatchObject([
+      busy,
+      busy,
+      { provider: "groq", model: "llama-3.3-70b-versatile", status_code: 200, error_message: null },
+    ]);
+    expect(span).toMatchObject({
+      model: "llama-3.3-70b-versatile",
+      provider_id: "groq",
+      status_code: 200,
+      error_message: null,
+    });
+    for (const { latency } of span["attempts"] as Array<{ latency: number }>) {
+      expect(latency).toBeGreaterThanOrEqual(0);
+      expect(latency).toBeLessThan(span["latency"] as number);
+    }
+  });
+
+  test("also where all failed, or there was no answer at all, and never more than 16", async () => {
+    openai.script((connection) => {
+      connection.reset();
+      return undefined;
+    });
+    groq.script(problem(500, "Oops."));
+    const answer = await call({ fallback_models: Array.from({ length: 20 }, (_, n) => `groq/m-${n}`), retries: 0 });
+    expect(answer.status).toBe(424);
+    const attempts = (await spanOf(answer))["attempts"] as Row[];
+    expect(attempts).toHaveLength(16);
+    expect(attempts[0]).toMatchObject({
+      provider: "openai",
+      status_code: null,
+      error_message: expect.stringContaining("reset"),
+    });
+    expect(attempts.at(-1)).toMatchObject({
+      provider: "groq",
+      model: "m-19",
+      status_code: 500,
+      error_message: "Oops.",
+    });
+  });
+
+  test("but for an upstream's words where nothing that was said is kept", async () => {
+    openai.script(problem(500, "You said: the secret plan."));
+    const span = await spanOf(await call({ ...fallback, retries: 0, disable_log: true }));
+    expect(span["attempts"]).toMatchObject([
+      { status_code: 500, error_message: "The attempt failed." },
+      { status_code: 200 },
+    ]);
+    expect(JSON.stringify(span)).not.toContain("secret plan");
+  });
+
+  test("a bad key of ours is told as such, a call that went well at once tells of none", async () => {
+    openai.script(problem(401, "Incorrect API key provided: sk-of-the-instance."));
+    expect((await spanOf(await call(fallback)))["attempts"]).toMatchObject([
+      { status_code: 401, error_message: "The provider refused the credential in use." },
+      { status_code: 200 },
+    ]);
+    expect((await spanOf(await call({ model: "groq/llama-3.3-70b-versatile" })))["attempts"]).toBeNull();
+  });
+
+  test("of embeddings too", async () => {
+    const reply = { object: "list", data: [], model: "m", usage: { prompt_tokens: 1, total_tokens: 1 } };
+    openai.script(inTurn(problem(503, "Busy."), answers(200, reply)).script);
+    const answer = await prod.post("/api/embeddings", { model: "text-embedding-3-small", input: "a" });
+    expect((await spanOf(answer))["attempts"]).toMatchObject([
+      { status_code: 503, error_message: "Busy." },
+      { status_code: 200 },
+    ]);
+  });
 });
 
 describe("whose key", () => {

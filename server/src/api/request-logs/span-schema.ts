@@ -29,6 +29,22 @@ const known: Record<string, z.ZodType> = {
   limit_info: z
     .looseObject({ is_allowed: z.boolean(), limits: z.array(z.unknown()) })
     .meta({ description: "Credit and budget checks of the call; without any, it was allowed." }),
+  attempts: z
+    .array(
+      z.looseObject({
+        provider: z.string(),
+        model: z.string(),
+        status_code: z.int().nullable(),
+        error_message: z.string().nullable(),
+        latency: z.number(),
+      }),
+    )
+    .nullable()
+    .meta({
+      description:
+        "Of a gateway call of which an attempt failed: what became of each, in order, status_code as the provider gave it, " +
+        "latency in seconds. Null where the first attempt succeeded.",
+    }),
   input: text("Text as sent, or the JSON text of the input messages."),
   output: text("Text as sent, or the JSON text of the output message."),
   status: text("success or failed."),

@@ -1,4 +1,5 @@
 import { admitCall, refusalOf } from "../admit-call.ts";
+import { noteAttempt } from "../attempt-notes.ts";
 import { answerHeaders } from "../answer-headers.ts";
 import { breakdownOf } from "../breakdown.ts";
 import type { Admission } from "../budgets.ts";
@@ -81,20 +82,26 @@ export class RelayRun {
       const step = await plan.next(problem);
       if (step === undefined) return errorOfProblem(plan.lastProblem());
       this.#upstreamMs += step.waitedMs;
+      const beganMs = this.#call.elapsedMs();
       const end = await this.#attempt(ask, step.attempt);
+      const note = (outcome: Parameters<typeof noteAttempt>[2]): void =>
+        noteAttempt(this.#ledger.attemptNotes, step.attempt, outcome, this.#call.elapsedMs() - beganMs);
       if (end.kind === "gone") {
+        note({ status: 499 });
         this.#deps.metrics.attempts.inc({ outcome: "gone" });
         plan.report(step.attempt, "aborted");
         this.#markGone();
         return undefined;
       }
       if (end.kind === "streamed") {
+        note({ status: 200 });
         this.#deps.metrics.attempts.inc({ outcome: "success" });
         plan.report(step.attempt, "success");
         this.#endStream(ask);
         return undefined;
       }
       problem = end.kind === "problem" ? end.problem : this.#read(ask, end.reply);
+      note(problem === undefined ? { status: 200 } : { problem });
       this.#deps.metrics.attempts.inc({ outcome: problem?.kind ?? "success" });
       if (problem !== undefined && (end.kind === "reply" ? false : end.hasContent === true || this.#stream.isOpen)) {
         plan.report(step.attempt, problem);
