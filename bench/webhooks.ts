@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { Agent } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { benchFolder, benchKey, startBenchServer, type BenchServer } from "./lib/bench-server.ts";
+import { cpuSeconds, pinToMeasuredCore, pinToOtherCores } from "./lib/cores.ts";
 import { machine, round } from "./lib/figures.ts";
 import { post } from "./lib/post.ts";
 import { realTexts } from "./lib/real-texts.ts";
@@ -11,50 +12,67 @@ import { bulkBodies } from "./lib/span-bodies.ts";
 const rowsPerBody = 500;
 
 /**
- * Deliveries of `request_log` to a receiver on this machine, in a process of its own: how many a second from the first POST of
- * spans until the last has arrived, and how much of one core the server takes for a thousand.
+ * Deliveries of `request_log` to a receiver on this machine, by a server that has one core alone; load and receiver have
+ * the others. First the spans are ingested while nobody listens, then others like them while webhooks do: what the second
+ * takes more is the deliveries' own.
  */
 export async function run(options: Map<string, string>): Promise<object> {
   const deliveries = Number(options.get("deliveries") ?? 10_000);
   const webhooks = Number(options.get("webhooks") ?? 1);
-  const bodies = bulkBodies({
-    texts: realTexts(),
-    bodies: Math.ceil(deliveries / webhooks / rowsPerBody),
-    rowsPerBody,
-    payloadChars: 1_750,
-    seed: 11,
-  });
-  const expected = bodies.length * rowsPerBody * webhooks;
+  const spans = Math.ceil(deliveries / webhooks / rowsPerBody) * rowsPerBody;
+  const expected = spans * webhooks;
   const receiver = await startReceiver();
   const folder = benchFolder();
   const server = await startBenchServer(folder.path, { SPANWAY_ALLOW_PRIVATE_UPSTREAMS: "127.0.0.1" });
+  const pid = server.child.pid ?? 0;
+  const isPinned = pinToMeasuredCore(pid) && pinToOtherCores(process.pid);
+  const measure = async (seed: number, isDone: () => boolean | Promise<boolean>) => {
+    const bodies = bulkBodies({
+      texts: realTexts(),
+      bodies: spans / rowsPerBody,
+      rowsPerBody,
+      payloadChars: 1_750,
+      seed,
+    });
+    const cpuBefore = cpuSeconds(pid);
+    const started = performance.now();
+    await ingest(server, bodies);
+    const ingestMs = performance.now() - started;
+    while (!(await isDone())) await sleep(10);
+    const seconds = (performance.now() - started) / 1_000;
+    // What is written behind the answers belongs to them.
+    await sleep(2_000);
+    return { ingestMs, seconds, cpuS: cpuSeconds(pid) - cpuBefore };
+  };
+
+  await measure(11, () => true);
+  const alone = await measure(12, () => true);
   for (let i = 0; i < webhooks; i += 1) await makeWebhook(server, `${receiver.url}/${i}`);
-  const agent = new Agent({ keepAlive: true });
+  const heard = await measure(13, () => receiver.count() >= expected);
 
-  const cpuBefore = await cpuSeconds(server);
-  const started = performance.now();
-  for (const body of bodies) {
-    const { status, text } = await post(agent, `${server.url}/api/request-logs/bulk/`, body, "application/json");
-    if (status !== 201) throw new Error(`bulk answered ${status}: ${text}`);
-  }
-  const sentMs = performance.now() - started;
-  while (receiver.count() < expected) await sleep(10);
-  const seconds = (performance.now() - started) / 1_000;
-  const cpu = (await cpuSeconds(server)) - cpuBefore;
-
-  agent.destroy();
   await server.stop();
   folder.remove();
   receiver.close();
   return {
     machine: machine(),
+    is_pinned: isPinned,
     webhooks,
     deliveries: expected,
     body_bytes: receiver.bytesEach(),
-    ingest_ms: round(sentMs, 0),
-    deliveries_per_s: round(expected / seconds, 0),
-    server_cpu_s_per_1000: round((cpu / expected) * 1_000),
+    ingest_ms: round(heard.ingestMs, 0),
+    deliveries_per_s: round(expected / heard.seconds, 0),
+    cpu_s_per_1000_with_ingest: round((heard.cpuS / expected) * 1_000),
+    cpu_s_per_1000: round(((heard.cpuS - alone.cpuS) / expected) * 1_000),
   };
+}
+
+async function ingest(server: BenchServer, bodies: readonly Buffer[]): Promise<void> {
+  const agent = new Agent({ keepAlive: true });
+  for (const body of bodies) {
+    const { status, text } = await post(agent, `${server.url}/api/request-logs/bulk/`, body, "application/json");
+    if (status !== 201) throw new Error(`bulk answered ${status}: ${text}`);
+  }
+  agent.destroy();
 }
 
 async function startReceiver() {
@@ -87,9 +105,4 @@ async function makeWebhook(server: BenchServer, url: string): Promise<void> {
   });
   if (response.status !== 201) throw new Error(`webhooks answered ${response.status}: ${await response.text()}`);
   await response.arrayBuffer();
-}
-
-async function cpuSeconds(server: BenchServer): Promise<number> {
-  const text = await (await fetch(`${server.url}/metrics`)).text();
-  return Number(/^process_cpu_seconds_total ([\d.]+)/m.exec(text)?.[1] ?? Number.NaN);
 }

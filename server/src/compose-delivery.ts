@@ -19,6 +19,7 @@ import { limits } from "./limits.ts";
 import { createAddressGuard } from "./outgoing/address-guard.ts";
 import { createPools } from "./outgoing/pools.ts";
 import type { ControlStores } from "./storage/control/control-stores.ts";
+import type { DeliveryOutcome, DeliveryStore } from "./storage/control/delivery-store.ts";
 import type { SpanStore } from "./storage/spans/span-store.ts";
 import { createDeliveryMetrics } from "./telemetry/delivery-metrics.ts";
 
@@ -63,7 +64,14 @@ export async function composeDelivery(parts: DeliveryParts): Promise<Delivery> {
   cleanup.push(() => pools.close());
   const secrets = createWebhookSecrets(secretKey);
   const shared = { deliveries: stores.deliveries, webhooks: stores.webhooks, directory, backlog, metrics, now };
-  const deliverer = createDeliverer({ ...shared, secrets, send: createSend(pools), logger });
+  // Lost by a power cut they are made again: the event is sent once more, with the same id.
+  const queue = {
+    ...shared.deliveries,
+    claim: (...claim: Parameters<DeliveryStore["claim"]>) =>
+      stores.unflushed(({ deliveries }) => deliveries.claim(...claim)),
+    finish: (outcomes: readonly DeliveryOutcome[]) => stores.unflushed(({ deliveries }) => deliveries.finish(outcomes)),
+  };
+  const deliverer = createDeliverer({ ...shared, deliveries: queue, secrets, send: createSend(pools), logger });
   const events = createEvents({ ...shared, stores, onQueued: (webhookIds) => deliverer.due(webhookIds) });
   deliverer.start();
   cleanup.push(() => deliverer.stop());

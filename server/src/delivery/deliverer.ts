@@ -207,7 +207,7 @@ class QueueDeliverer implements Deliverer {
     });
     if (nowMs >= Date.parse(expires_at)) return failed("it waited too long for its turn");
     const keys = secrets.signing(webhook, nowMs);
-    if (keys.length === 0) return failed("its secret cannot be read: SPANWAY_SECRET_KEY has changed; rotate it");
+    if (keys === undefined) return failed("its secret cannot be read: SPANWAY_SECRET_KEY has changed; rotate it");
     const signed = signatureHeaders({ id: event_id, timestampS: Math.floor(nowMs / 1_000), body: payload }, keys);
     const headers = { ...fixedHeaders, "x-svc-event": event_type, ...signed };
     const stop = metrics.attemptSeconds.startTimer();

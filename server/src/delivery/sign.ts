@@ -1,24 +1,39 @@
-import { createHmac } from "node:crypto";
+import { createHmac, createSecretKey, type KeyObject } from "node:crypto";
 import { productFamilies } from "../domain/product-families.ts";
 
 /** What receivers verify, over the exact bytes of the body; docs/webhooks.md shows how. */
 export type Signed = { id: string; timestampS: number; body: string };
 
+/** A secret, made ready once: that costs more than signing with it does. */
+export type SigningKey = {
+  /** Of the base64 after the prefix. */
+  standard: KeyObject;
+  /** Of the secret as it stands. */
+  whole: KeyObject;
+};
+
+/** @param secret `whsec_…` */
+export function signingKey(secret: string): SigningKey {
+  const standard = createSecretKey(Buffer.from(secret.slice(secretPrefix.length), "base64"));
+  return { standard, whole: createSecretKey(Buffer.from(secret)) };
+}
+
 /**
- * Standard Webhooks headers, one signature for each secret, and the hexadecimal HMAC of the body under the newest secret for
+ * Standard Webhooks headers, one signature for each key, and the hexadecimal HMAC of the body under the newest secret for
  * receivers of the older scheme, under each name the product has had.
  *
- * @param secrets `whsec_…`, the newest first
+ * @param newest the key of the newest secret
+ * @param older those that sign beside it
  */
-export function signatureHeaders({ id, timestampS, body }: Signed, secrets: readonly string[]): Record<string, string> {
-  const content = `${id}.${timestampS}.${body}`;
-  const signatures = secrets.map((secret) => {
-    const key = Buffer.from(secret.slice(secretPrefix.length), "base64");
-    return `v1,${createHmac("sha256", key).update(content).digest("base64")}`;
+export function signatureHeaders(
+  { id, timestampS, body }: Signed,
+  [newest, ...older]: readonly [SigningKey, ...SigningKey[]],
+): Record<string, string> {
+  const signatures = [newest, ...older].map(({ standard }) => {
+    const hmac = createHmac("sha256", standard).update(`${id}.${timestampS}.`).update(body);
+    return `v1,${hmac.digest("base64")}`;
   });
-  const hex = createHmac("sha256", secrets[0] ?? "")
-    .update(body)
-    .digest("hex");
+  const hex = createHmac("sha256", newest.whole).update(body).digest("hex");
   return {
     "webhook-id": id,
     "webhook-timestamp": String(timestampS),

@@ -45,6 +45,16 @@ test("the value stays the same, and writing it again changes nothing", () => {
   );
 });
 
+test("escapes in the text are as good as the characters", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }), (text) => {
+      const units = Array.from({ length: text.length }, (_, at) => text.charCodeAt(at).toString(16).padStart(4, "0"));
+      const escaped = `"${units.map((hex) => `\\u${hex.toUpperCase()}`).join("")}"`;
+      expect(pythonJson(escaped)).toBe(pythonJson(JSON.stringify(text)));
+    }),
+  );
+});
+
 test("long strings of escapes take time in proportion to their length", () => {
   const json = JSON.stringify(`"\\é`.repeat(300_000));
   const started = performance.now();

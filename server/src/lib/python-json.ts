@@ -45,15 +45,21 @@ const shortEscapes: Readonly<Record<string, string>> = {
 };
 
 function pythonString(token: string): string {
-  // Most strings need nothing: they hold no escape and no character that Python would write as one.
-  if (/^[ -[\]-~]*$/.test(token)) return token;
-  const text = JSON.parse(token) as string;
-  // Each half of a surrogate pair is escaped by itself.
-  const escaped = text.replaceAll(
-    /["\\]|[^ -~]/g,
-    (unit) => shortEscapes[unit] ?? `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
-  return `"${escaped}"`;
+  // Most strings have no escapes but those that Python writes alike.
+  const escaped = /\\[u/]/.test(token) ? token.replaceAll(/\\(?:u[\da-fA-F]{4}|.)/g, pythonEscape) : token;
+  return /[^ -~]/.test(escaped) ? escaped.replaceAll(/[^ -~]/g, unicodeEscape) : escaped;
+}
+
+function pythonEscape(escape: string): string {
+  if (escape === "\\/") return "/";
+  if (escape.length < 6) return escape;
+  const unit = String.fromCharCode(Number.parseInt(escape.slice(2), 16));
+  return shortEscapes[unit] ?? (unit >= " " && unit <= "~" ? unit : unicodeEscape(unit));
+}
+
+/** Each half of a surrogate pair is written by itself. */
+function unicodeEscape(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
 function pythonNumber(token: string): string {

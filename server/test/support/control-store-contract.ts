@@ -391,14 +391,26 @@ export function describeControlStores(open: () => Promise<{ database: ControlDat
   describeCustomerStores({ stores: () => stores, newOrganization: () => newOrganization() });
 
   describe("transactions", () => {
-    test("leave nothing behind when the work throws", async () => {
+    test.each(["transaction", "unflushed"] as const)("leave nothing behind when the work throws: %s", async (kind) => {
       const unique_organization_id = `org_${randomUUID()}`;
-      const failing = stores.transaction(async ({ organizations }) => {
+      const failing = stores[kind](async ({ organizations }) => {
         await organizations.create({ unique_organization_id, name: "x", retention_days: null, created_at });
         throw new ServiceError("conflict", "changed my mind");
       });
       await expect(failing).rejects.toThrow("changed my mind");
       expect(await stores.organizations.find(unique_organization_id)).toBeUndefined();
+    });
+
+    test("at the same time, flushed or not, are apart and all there", async () => {
+      const names = Array.from({ length: 20 }, () => `org_${randomUUID()}`);
+      await Promise.all(
+        names.map((unique_organization_id, i) =>
+          stores[i % 2 === 0 ? "transaction" : "unflushed"](async ({ organizations }) => {
+            await organizations.create({ unique_organization_id, name: "x", retention_days: null, created_at });
+          }),
+        ),
+      );
+      for (const name of names) expect(await stores.organizations.find(name)).toBeDefined();
     });
 
     test("a claim that is rolled back may be made again, a committed one never", async () => {

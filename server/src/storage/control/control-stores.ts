@@ -40,12 +40,15 @@ export type ControlStoreSet = {
 export type ControlStores = ControlStoreSet & {
   /** Runs `work` on stores whose changes become visible together, or not at all when it throws. */
   transaction: <T>(work: (stores: ControlStoreSet) => Promise<T>) => Promise<T>;
+  /** The same without waiting for the disk: a power cut may lose it, so it must be something that is done again then. */
+  unflushed: <T>(work: (stores: ControlStoreSet) => Promise<T>) => Promise<T>;
 };
 
 export function createControlStores(database: ControlDatabase): ControlStores {
   return {
     ...storeSet(database.queries),
     transaction: (work) => database.transaction((queries) => work(storeSet(queries))),
+    unflushed: (work) => database.unflushed((queries) => work(storeSet(queries))),
   };
 }
 

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Environment } from "../../domain/principal.ts";
 import type { Delivery, DeliveryStatus, WebhookEventType } from "../../domain/webhook.ts";
+import { jsonRows } from "./json-rows.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 import type { WebhookDeliveryRow } from "./schema.ts";
 
@@ -143,9 +144,7 @@ function queueMethods(
     },
 
     finish: async (outcomes) => {
-      for (let start = 0; start < outcomes.length; start += rowsPerInsert) {
-        await finishSome(queries, outcomes.slice(start, start + rowsPerInsert));
-      }
+      if (outcomes.length > 0) await finish(queries, outcomes);
     },
 
     expire: async (webhookId, now, reason) => {
@@ -160,30 +159,30 @@ function queueMethods(
   };
 }
 
-async function finishSome(queries: ControlQueries, outcomes: readonly DeliveryOutcome[]): Promise<void> {
-  if (outcomes.length === 0) return;
-  // Postgres takes the type of a bound value from a cast, as it has no column to look at.
-  const rows = outcomes.map(
-    (
-      outcome,
-    ) => sql`(cast(${outcome.id} as integer), cast(${outcome.attempts} as integer), cast(${outcome.status} as text),
-      cast(${outcome.isAttempt ? 1 : 0} as integer), cast(${outcome.next_attempt_at} as text), cast(${outcome.last_attempt_at} as text),
-      cast(${outcome.response_status} as integer), cast(${outcome.response_body} as text), cast(${outcome.error} as text))`,
-  );
+async function finish(queries: ControlQueries, outcomes: readonly DeliveryOutcome[]): Promise<void> {
+  const rows = outcomes.map((each) => [
+    each.id,
+    each.attempts,
+    each.status,
+    each.isAttempt ? 1 : 0,
+    each.next_attempt_at,
+    each.last_attempt_at,
+    each.response_status,
+    each.response_body,
+    each.error,
+  ]);
   await sql`
-    with outcome(id, attempts, status, is_attempt, next_attempt_at, last_attempt_at, response_status, response_body, error)
-      as (values ${sql.join(rows)})
     update webhook_deliveries set
-      status = outcome.status,
-      attempts = webhook_deliveries.attempts + outcome.is_attempt,
-      next_attempt_at = outcome.next_attempt_at,
-      last_attempt_at = outcome.last_attempt_at,
-      response_status = outcome.response_status,
-      response_body = outcome.response_body,
-      error = outcome.error
-    from outcome
-    where webhook_deliveries.id = outcome.id
-      and webhook_deliveries.attempts = outcome.attempts
+      status = outcome.value ->> 2,
+      attempts = webhook_deliveries.attempts + cast(outcome.value ->> 3 as integer),
+      next_attempt_at = outcome.value ->> 4,
+      last_attempt_at = outcome.value ->> 5,
+      response_status = cast(outcome.value ->> 6 as integer),
+      response_body = outcome.value ->> 7,
+      error = outcome.value ->> 8
+    from json_each(${jsonRows(rows)}) as outcome
+    where webhook_deliveries.id = cast(outcome.value ->> 0 as integer)
+      and webhook_deliveries.attempts = cast(outcome.value ->> 1 as integer)
       and webhook_deliveries.next_attempt_at is not null`.execute(queries);
 }
 

@@ -21,6 +21,11 @@ export type ControlDatabase = {
   migrate: () => Promise<void>;
   /** Runs `work` whole or not at all. Only statements on the given queries belong to it. */
   transaction: <T>(work: (queries: ControlQueries) => Promise<T>) => Promise<T>;
+  /**
+   * A transaction that does not wait for the disk: a kill of the process loses nothing of it, a power cut may lose the last
+   * few. For what is done again then.
+   */
+  unflushed: <T>(work: (queries: ControlQueries) => Promise<T>) => Promise<T>;
   /** Resolves when the database answers, for readiness. */
   ping: () => Promise<void>;
   close: () => Promise<void>;
@@ -36,6 +41,7 @@ export function openControlDatabase(
     queries,
     migrate: () => migrate(queries, location.kind),
     transaction: (work) => queries.transaction().execute(work),
+    unflushed: location.kind === "sqlite" ? unflushedSqlite(queries) : unflushedPostgres(queries),
     ping: async () => {
       await sql`select 1`.execute(queries);
     },
@@ -45,6 +51,27 @@ export function openControlDatabase(
 
 function openDialect(location: ControlLocation, onIdleError: (error: Error) => void): Dialect {
   return location.kind === "sqlite" ? openSqlite(location.path) : openPostgres(location.url, onIdleError);
+}
+
+/** The one connection is held meanwhile, so that nobody else's transaction is among them. */
+function unflushedSqlite(queries: ControlQueries): ControlDatabase["unflushed"] {
+  return (work) =>
+    queries.connection().execute(async (connection) => {
+      await sql`pragma synchronous = normal`.execute(connection);
+      try {
+        return await connection.transaction().execute(work);
+      } finally {
+        await sql`pragma synchronous = full`.execute(connection);
+      }
+    });
+}
+
+function unflushedPostgres(queries: ControlQueries): ControlDatabase["unflushed"] {
+  return (work) =>
+    queries.transaction().execute(async (transaction) => {
+      await sql`set local synchronous_commit to off`.execute(transaction);
+      return await work(transaction);
+    });
 }
 
 /**

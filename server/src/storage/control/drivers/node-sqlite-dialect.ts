@@ -55,7 +55,8 @@ function adaptDatabase(database: DatabaseSync): SqliteDatabase {
       const known = prepared.get(sql);
       if (known !== undefined) return known;
       const statement = prepareStatement(database, sql);
-      if (sql.length > limits.controlStatementChars) return statement;
+      // SQLite carries a pragma out when it is compiled.
+      if (sql.length > limits.controlStatementChars || sql.startsWith("pragma")) return statement;
       if (prepared.size >= limits.controlStatements) prepared.delete(prepared.keys().next().value ?? "");
       prepared.set(sql, statement);
       return statement;
