@@ -5,6 +5,7 @@ import { isObject } from "../lib/json.ts";
 import { withoutWords, type AttemptNote } from "./attempt-notes.ts";
 import { usageOf, type ChatDigest } from "./chat-digest.ts";
 import { promptChars } from "./prompt-size.ts";
+import type { Plan } from "./routing/plan.ts";
 import { costOf, estimateUsage } from "./usage-report.ts";
 import { builtInProvider } from "./routing/provider-table.ts";
 import type { ServiceParams } from "./service-params.ts";
@@ -25,8 +26,9 @@ export type CallLedger = {
   /** The parameters could not be read: nobody knows whether content may be kept. */
   isUnread: boolean;
   stream: boolean;
-  /** As it was asked for until an upstream is chosen, then as that upstream calls it. */
+  /** As it was asked for until the call has a plan, then as the upstream calls it that is asked, or would have been. */
   model: string;
+  hasPlan: boolean;
   provider: string;
   attempts: number;
   /** See attempt-notes.ts: empty as long as none failed. */
@@ -66,6 +68,7 @@ export function newLedger({ origin, startedAtMs }: Pick<CallLedger, "origin" | "
     isUnread: true,
     stream: false,
     model: "",
+    hasPlan: false,
     provider: "",
     attempts: 0,
     attemptNotes: [],
@@ -94,6 +97,12 @@ export function takeParams(ledger: CallLedger, params: ServiceParams): void {
   if (trace === undefined || span === undefined) return;
   const { organization_id, environment } = ledger.origin;
   ledger.identity = spanIdentity({ organization_id, environment, trace, span });
+}
+
+/** Takes over whom the call would ask first: a call that is refused after all is told under the same name as one that is answered. */
+export function takePlan(ledger: CallLedger, { first }: Pick<Plan, "first">): void {
+  ledger.hasPlan = true;
+  ledger.model = first[0]?.target.model ?? ledger.model;
 }
 
 /** Takes over what a stream said, so far. */

@@ -41,7 +41,7 @@ function openChat(): { chat: Chat; told: string[]; spans: Array<Record<string, u
     pools: { dispatch: () => expect.unreachable(), locate: () => undefined, close: () => Promise.resolve() },
     timeouts: { firstByteMs: 1_000, idleMs: 1_000, totalMs: 1_000 },
     now,
-    router: { plan: () => Promise.resolve(plan) },
+    router: { plan: () => Promise.resolve(plan), modelName: (name) => name },
     budgets: {
       admit: () => {
         told.push("admitted");

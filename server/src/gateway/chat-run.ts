@@ -12,6 +12,7 @@ import {
   spanOfCall,
   takeDigest,
   takeParams,
+  takePlan,
   type CallLedger,
 } from "./call-ledger.ts";
 import { ChatAnswer, tokenBreakdown } from "./chat-answer.ts";
@@ -75,6 +76,7 @@ export class ChatRun {
       },
       signal,
     );
+    takePlan(this.#ledger, plan);
     const recalled = await this.#recall(ask, plan);
     if (recalled !== undefined) {
       this.#replay(ask, recalled);
@@ -268,6 +270,7 @@ export class ChatRun {
     const ledger = this.#ledger;
     ledger.endedMs = this.#call.elapsedMs();
     if (!isRecorded(ledger)) return;
+    if (!ledger.hasPlan) ledger.model = this.#deps.router.modelName(ledger.model);
     this.#deps.recorder.add({
       body: spanOfCall(ledger),
       origin: ledger.origin,

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { chunk, completion, done, eventsOf, helloStream, question, textOf, usageChunk } from "../support/chat.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { answers, streams } from "../support/scripted-upstream.ts";
-import { retrieveSpan } from "../support/spans.ts";
-import type { Answer, Row } from "../support/test-client.ts";
+import { always, retrieveSpan, settle } from "../support/spans.ts";
+import type { Answer, ListAnswer, Row } from "../support/test-client.ts";
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -292,4 +292,29 @@ test("several choices of a stream are told apart", async () => {
   );
   const span = await spanOf(await complete({ stream: true, n: 2 }));
   expect(span["completion_messages"]).toMatchObject([{ content: "a1" }, { content: "b1b2" }]);
+});
+
+describe("calls stand in the group of one model, whatever becomes of them", () => {
+  test("answered, refused for a parameter, for a budget, or by a route that the model does not serve", async () => {
+    const { prod } = await gateway.app.newOrganization();
+    const call = (model: string, members: Row = {}) => prod.post(path, chat({ model, ...members }));
+    const broke = { customer_params: { customer_identifier: "broke", total_budget: 0 } };
+    for (const model of ["spanway/echo", "openai/gpt-4o", "gpt-4o"]) {
+      const statuses = [await call(model), await call(model, { temperature: 9 }), await call(model, { retries: "x" })];
+      statuses.push(await call(model, broke), await prod.post("/api/embeddings", { model, input: {}, retries: "x" }));
+      expect(statuses.map(({ status }) => status)).toEqual([200, 400, 400, 429, 400]);
+    }
+    // Nobody has a credential for it.
+    expect((await call("groq/llama")).status).toBe(424);
+    expect((await prod.request("POST", path, "{")).status).toBe(400);
+    await settle(prod);
+    const groups = (await prod.get(`/api/request-logs/groups/?group_by=model&${always}`)).json as ListAnswer;
+    const counts = groups.results.map((row) => [row["model"], row["number_of_requests"]]);
+    expect(Object.fromEntries(counts as [string, number][])).toEqual({
+      echo: 5,
+      "gpt-4o": 10,
+      llama: 1,
+      "": 1,
+    });
+  });
 });

@@ -3,7 +3,7 @@ import { noteAttempt } from "../attempt-notes.ts";
 import { answerHeaders } from "../answer-headers.ts";
 import { breakdownOf } from "../breakdown.ts";
 import type { Admission } from "../budgets.ts";
-import { costOfCall, newLedger, spanOfCall, type CallLedger } from "../call-ledger.ts";
+import { costOfCall, newLedger, spanOfCall, takePlan, type CallLedger } from "../call-ledger.ts";
 import type { ChatCall } from "../chat.ts";
 import { answerError, answerWhole, ClientStream, errorOfProblem, type CallError } from "../client-answer.ts";
 import type { Exchange } from "../exchange.ts";
@@ -69,6 +69,7 @@ export class RelayRun {
       },
       signal,
     );
+    takePlan(ledger, plan);
     const estimate = (): number | null => ask.estimateUsd(plan.models[0] ?? ask.model);
     this.#admission = await admitCall(this.#deps.budgets, origin, ask.params, estimate);
     ledger.limitInfo = this.#admission.limitInfo;
@@ -220,6 +221,7 @@ export class RelayRun {
     // What an upstream had begun is paid for, also when the caller did not wait for it.
     const isPaid = ledger.statusCode === 200 || (ledger.statusCode === 499 && ledger.attempts > 0);
     const costUsd = isPaid ? costOfCall(ledger, this.#deps.prices) : 0;
+    if (!ledger.hasPlan) ledger.model = this.#deps.router.modelName(ledger.model);
     const body = spanOfCall(ledger);
     // Of tokens the intake makes the cost; the time of a recording it does not know.
     if (isPaid && ledger.usage === undefined && costUsd !== null) body["cost"] = costUsd;

@@ -28,9 +28,7 @@ const resellers: ReadonlySet<string> = new Set([
  * @param pin the provider that the caller insists on; a prefix of the name then says nothing of where to go
  */
 export function resolveModel(name: string, pin: string | undefined, deps: ResolverDeps): ModelAt[] {
-  const slash = name.indexOf("/");
-  const prefix = slash > 0 ? providerName(name.slice(0, slash)) : undefined;
-  const rest = name.slice(slash + 1);
+  const { prefix, rest } = splitName(name);
 
   if (pin !== undefined) {
     const isForeign = prefix !== undefined && deps.isProvider(prefix) && !resellers.has(pin);
@@ -40,4 +38,18 @@ export function resolveModel(name: string, pin: string | undefined, deps: Resolv
   const sellers = deps.catalogue.providersOf(name).filter(deps.isProvider);
   if (sellers.length > 0) return sellers.map((provider) => ({ provider, model: name }));
   return deps.ownServer === undefined ? [] : [{ provider: deps.ownServer, model: name }];
+}
+
+/**
+ * A model's name without who is to answer: as the provider itself has it, and so as spans of calls that it answered name it.
+ * @param isProvider whether a prefix, in our spelling, is a provider
+ */
+export function modelName(name: string, isProvider: (name: string) => boolean): string {
+  const { prefix, rest } = splitName(name);
+  return prefix !== undefined && rest !== "" && isProvider(prefix) ? rest : name;
+}
+
+function splitName(name: string): { prefix: string | undefined; rest: string } {
+  const slash = name.indexOf("/");
+  return { prefix: slash > 0 ? providerName(name.slice(0, slash)) : undefined, rest: name.slice(slash + 1) };
 }

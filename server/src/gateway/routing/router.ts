@@ -11,7 +11,7 @@ import { badParam, excludedProviders, listCandidates, type Candidate } from "./l
 import type { Attempt, Plan, ProviderEntry, RoutedCall } from "./plan.ts";
 import { providerName } from "./provider-names.ts";
 import { customProvider } from "./provider-table.ts";
-import { resolveModel, type ModelAt } from "./resolve-model.ts";
+import { modelName, resolveModel, type ModelAt } from "./resolve-model.ts";
 import { readRetryPolicy } from "./retry.ts";
 import { runPlan, type Leg, type PlanDeps } from "./run-plan.ts";
 
@@ -23,6 +23,8 @@ export type Router = {
    * `upstream_failed` when nothing that could answer has a credential.
    */
   plan(call: RoutedCall, signal: AbortSignal): Promise<Plan>;
+  /** The name, for the record, of a model whose call came to no plan. */
+  modelName(name: string): string;
 };
 
 export type RouterDeps = PlanDeps & {
@@ -44,6 +46,7 @@ export function createRouter(deps: RouterDeps): Router {
       const legs = isPlain(call) ? plain.of(call, settings, find) : find();
       return runPlan(legs, readRetryPolicy(call.params), deps, signal);
     },
+    modelName: (name) => modelName(name, (provider) => deps.providers.has(provider)),
   };
 }
 
