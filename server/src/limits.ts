@@ -19,6 +19,8 @@ export const limits = {
   readinessMs: 2_000,
   retentionEveryMs: 60 * 60 * 1_000,
   shutdownSweepMs: 20,
+  /** What a stream has to say that the service stops, before it is cut. */
+  shutdownCutMs: 500,
   bodyBytesInFlight: 512 * MiB,
   bodiesUnpackedAtOnce: 4,
   bodiesUnpackedQueue: 1_000,

@@ -21,19 +21,19 @@ export type AttemptNote = {
 export function noteAttempt(
   notes: AttemptNote[],
   { target: { provider, model } }: Attempt,
-  outcome: { problem: UpstreamProblem } | { status: 200 | 499 },
+  outcome: UpstreamProblem | "success" | "cut",
   ms: number,
 ): void {
-  const isFailed = "problem" in outcome;
-  if (!isFailed && notes.length === 0) return;
+  if (typeof outcome === "string" && notes.length === 0) return;
   if (notes.length >= limits.recordedAttempts) notes.pop();
-  notes.push({
-    provider,
-    model,
-    status_code: isFailed ? outcome.problem.status || null : outcome.status,
-    error_message: isFailed ? errorOfProblem(outcome.problem).message.slice(0, limits.recordedAttemptChars) : null,
-    latency: Math.round(ms) / 1e3,
-  });
+  notes.push({ provider, model, ...resultOf(outcome), latency: Math.round(ms) / 1e3 });
+}
+
+function resultOf(outcome: UpstreamProblem | "success" | "cut"): Pick<AttemptNote, "status_code" | "error_message"> {
+  if (outcome === "success") return { status_code: 200, error_message: null };
+  if (outcome === "cut") return { status_code: null, error_message: "The call was cut before the answer was whole." };
+  const { message } = errorOfProblem(outcome);
+  return { status_code: outcome.status || null, error_message: message.slice(0, limits.recordedAttemptChars) };
 }
 
 /** The same without an upstream's own words, which may quote what was said. */

@@ -38,6 +38,8 @@ export type CallLedger = {
   firstTokenMs: number | undefined;
   endedMs: number;
   statusCode: number;
+  /** It ended before its answer was whole: what had been begun by then may have cost something. */
+  isCut: boolean;
   /** What the caller was told. */
   errorMessage: string | undefined;
   /** The answer's messages, one for each choice. */
@@ -76,6 +78,7 @@ export function newLedger({ origin, startedAtMs }: Pick<CallLedger, "origin" | "
     firstTokenMs: undefined,
     endedMs: 0,
     statusCode: 200,
+    isCut: false,
     errorMessage: undefined,
     messages: [],
     content: {},
@@ -142,15 +145,21 @@ export function costOfCall(ledger: CallLedger, prices: PriceBook): number | null
 }
 
 /** Nobody was asked, or whoever was refused, or the answer was made here: known to have cost nothing. */
-function isFree({ isCached, attempts, provider, statusCode, usage, messages, audioSeconds }: CallLedger): boolean {
+function isFree({
+  isCached,
+  attempts,
+  provider,
+  statusCode,
+  isCut,
+  usage,
+  messages,
+  audioSeconds,
+}: CallLedger): boolean {
   if (isCached) return false;
   if (attempts === 0 || provider === builtInProvider) return true;
-  const isRefused = statusCode >= 400 && statusCode !== clientGone;
+  const isRefused = statusCode >= 400 && !isCut;
   return isRefused && usage === undefined && messages.length === 0 && audioSeconds === undefined;
 }
-
-/** As nginx says that the caller went away: what had been begun by then may have cost something. */
-const clientGone = 499;
 
 function messagesOf(completion: Record<string, unknown>): Array<Record<string, unknown>> {
   const choices = Array.isArray(completion["choices"]) ? (completion["choices"] as unknown[]) : [];

@@ -109,8 +109,17 @@ export class ChatAnswer {
   refuse(error: CallError): void {
     this.#ledger.statusCode = error.status;
     this.#ledger.errorMessage = error.message;
-    if (this.#call.signal.aborted) return;
-    answerError(this.#call.response, error, this.#headers());
+    this.#tell(error);
+  }
+
+  /** The service stops in the middle of the answer, or before it. */
+  stop(error: CallError): void {
+    if (this.stream.isOpen) this.stream.fail(error);
+    else this.#tell(error);
+  }
+
+  #tell(error: CallError): void {
+    if (!this.#call.response.destroyed) answerError(this.#call.response, error, this.#headers());
   }
 
   #headers(): OutgoingHttpHeaders {

@@ -18,6 +18,7 @@ import {
 import { ChatAnswer, tokenBreakdown } from "./chat-answer.ts";
 import { createChatDigest, type ChatDigest } from "./chat-digest.ts";
 import type { ChatCall, ChatDeps } from "./chat.ts";
+import { takeCut } from "./take-cut.ts";
 import { errorOfProblem, type CallError } from "./client-answer.ts";
 import { runEcho } from "./echo-attempt.ts";
 import { promptChars } from "./prompt-size.ts";
@@ -55,7 +56,7 @@ export class ChatRun {
       signal: this.#call.signal,
       proceed: () => this.#proceed(),
       refuse: (error) => this.#answer.refuse(error),
-      markGone: () => this.#markGone(),
+      cut: () => this.#cut(),
       record: () => this.#record(),
     });
   }
@@ -179,7 +180,7 @@ export class ChatRun {
       }
       if (end.kind === "gone") {
         plan.report(step.attempt, "aborted");
-        this.#markGone();
+        this.#cut();
         return undefined;
       }
       if (end.hasContent || this.#answer.stream.isOpen) {
@@ -253,17 +254,18 @@ export class ChatRun {
     const end = attempt.target.provider === builtInProvider ? runEcho(run) : await runAttempt(this.#deps, run);
     const tookMs = this.#call.elapsedMs() - beganMs;
     if (!isReported) this.#answer.upstreamMs += tookMs;
-    const outcome = end.kind === "problem" ? end : ({ status: end.kind === "gone" ? 499 : 200 } as const);
+    const outcome = end.kind === "problem" ? end.problem : end.kind === "gone" ? "cut" : "success";
     noteAttempt(this.#ledger.attemptNotes, attempt, outcome, tookMs);
     return end;
   }
 
-  #markGone(): void {
-    this.#ledger.statusCode = 499;
-    this.#ledger.errorMessage = "The client closed the connection.";
-    takeDigest(this.#ledger, this.#answer.digest);
+  #cut(): void {
+    const ledger = this.#ledger;
+    takeDigest(ledger, this.#answer.digest);
+    const told = takeCut(ledger, this.#call.signal);
     // What the upstream had begun is paid for.
-    if (this.#ledger.attempts > 0 && this.#ledger.usage === undefined) estimateMissing(this.#ledger, 0);
+    if (ledger.attempts > 0 && ledger.usage === undefined) estimateMissing(ledger, 0);
+    if (told !== undefined) this.#answer.stop(told);
   }
 
   #record(): void {

@@ -4,22 +4,23 @@ import { errorOfService, type CallError } from "./client-answer.ts";
 
 type CallSteps = {
   ledger: CallLedger;
-  /** Aborted when the caller goes away. */
+  /** Aborted when the caller goes away or the service stops. */
   signal: AbortSignal;
   /** Answers, or gives the error to answer with where nothing was sent yet. */
   proceed: () => Promise<CallError | undefined>;
   refuse: (error: CallError) => void;
-  markGone: () => void;
+  /** Ends a call that was cut. */
+  cut: () => void;
   record: () => void;
 };
 
 /** Sees a call through to its record, whatever becomes of it. Never rejects but for faults of ours, which are recorded as well. */
-export async function seeThrough({ ledger, signal, proceed, refuse, markGone, record }: CallSteps): Promise<void> {
+export async function seeThrough({ ledger, signal, proceed, refuse, cut, record }: CallSteps): Promise<void> {
   try {
     const error = await proceed();
     if (error !== undefined) refuse(error);
   } catch (error) {
-    if (signal.aborted) markGone();
+    if (signal.aborted) cut();
     else if (error instanceof ServiceError) refuse(errorOfService(error));
     else {
       ledger.statusCode = 500;

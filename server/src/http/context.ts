@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { FastifyRequest } from "fastify";
+import { ServiceError } from "../domain/errors.ts";
 import type { Principal } from "../domain/principal.ts";
 import type { Context } from "./endpoint.ts";
 import type { Kernel } from "./kernel.ts";
@@ -80,6 +81,7 @@ export class RequestContext implements Context {
 
   hijack(): ServerResponse {
     this.hijacked = true;
+    this.#kernel.hijacked.add(this);
     this.response.setHeader("x-request-id", this.requestId);
     return this.response;
   }
@@ -87,5 +89,10 @@ export class RequestContext implements Context {
   markGone(): void {
     this.#gone = true;
     this.#abort?.abort();
+  }
+
+  /** The server stops: whoever writes the answer may still say so, and has to end. */
+  stop(): void {
+    this.#abort?.abort(new ServiceError("unavailable", "The service stopped before the answer was complete."));
   }
 }

@@ -56,7 +56,10 @@ export type Context<Principal = unknown, Params = unknown, Query = unknown, Body
   readonly requestId: string;
   /** The caller's address. */
   readonly ip: string;
-  /** Aborted when the client goes away before it has the whole answer. */
+  /**
+   * Aborted when the client goes away before it has the whole answer; and with a ServiceError for its reason when the server stops
+   * and can wait no longer.
+   */
   readonly signal: AbortSignal;
   /** Milliseconds since the epoch at which the request arrived. */
   readonly startedAtMs: number;

@@ -3,6 +3,7 @@ import type { FairGate } from "../lib/fair-gate.ts";
 import type { WorkGate } from "../lib/work-gate.ts";
 import type { Authenticator } from "./authenticate.ts";
 import type { ByteBudget } from "./byte-budget.ts";
+import type { RequestContext } from "./context.ts";
 import type { HttpMetrics } from "./metrics.ts";
 import type { RateLimiter } from "./rate-limit.ts";
 
@@ -25,4 +26,6 @@ export type Kernel = {
   closing: boolean;
   /** Requests not yet answered. */
   inFlight: number;
+  /** Those whose answers their handlers write themselves: a stop tells them before it cuts them. */
+  readonly hijacked: Set<RequestContext>;
 };

@@ -218,6 +218,7 @@ function finish(kernel: Kernel, route: Route, context: RequestContext): void {
   const ms = context.elapsedMs();
   const method = message.method ?? "";
   kernel.inFlight -= 1;
+  kernel.hijacked.delete(context);
   kernel.metrics.inFlight.set(kernel.inFlight);
   kernel.metrics.requests.inc({ route: route.pattern, method, status });
   kernel.metrics.durationS.observe({ route: route.pattern }, ms / 1000);

@@ -62,6 +62,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     listeningUrl: () => listeningUrl,
     closing: false,
     inFlight: 0,
+    hijacked: new Set(),
   };
   const app = createFastify(kernel, options);
   mount(options.endpoints, (method, url, route) => app.route({ method, url, handler: handlerOf(kernel, route) }));
@@ -76,7 +77,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       const deadlineMs = performance.now() + (bounds.shutdownGraceMs ?? limits.shutdownGraceMs);
       // Node waits for connections that never sent a request, so what has nothing in flight is closed here.
       const sweep = setInterval(() => {
-        if (kernel.inFlight === 0 || performance.now() > deadlineMs) app.server.closeAllConnections();
+        const lateMs = performance.now() - deadlineMs;
+        if (lateMs > 0) for (const context of kernel.hijacked) context.stop();
+        if (kernel.inFlight === 0 || lateMs > limits.shutdownCutMs) app.server.closeAllConnections();
       }, limits.shutdownSweepMs);
       try {
         await app.close();

@@ -2,10 +2,11 @@ import { once } from "node:events";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { chunk, helloStream, question } from "../support/chat.ts";
+import { chunk, eventsOf, helloStream, question } from "../support/chat.ts";
 import { startScriptedUpstream, streamHead, type ScriptedUpstream } from "../support/scripted-upstream.ts";
 import { newDataDir, startServerProcess, type ServerProcess } from "../support/server-process.ts";
 import { settle } from "../support/spans.ts";
+import type { Answer } from "../support/test-client.ts";
 import { testKeys } from "../support/test-app.ts";
 
 const dataDir = newDataDir();
@@ -47,7 +48,18 @@ async function openStream(server: ServerProcess, custom_identifier: string) {
   return { id: String(answer.headers["x-spanway-log-id"]), ended };
 }
 
-test("SIGTERM lets a stream finish, cuts one that does not, and either has its span after the restart", async () => {
+const stopped503 = "The service stopped before the answer was complete.";
+
+/** A call that its upstream does not answer. */
+async function openMute(server: ServerProcess): Promise<Promise<Answer>[]> {
+  const seen = upstream.requests.length;
+  const answer = server.prod.post("/v1/chat/completions", { model: "gpt-4o", messages: [question] });
+  while (upstream.requests.length === seen) await sleep(10);
+  // In a list, as a promise of a promise would wait for it.
+  return [answer];
+}
+
+test("SIGTERM lets a stream finish, tells one that does not and a call without an answer, and either has its span after the restart", async () => {
   const server = await start();
   upstream.script(async (connection) => {
     await connection.write(streamHead + chunk({ role: "assistant", content: "Hel" }));
@@ -62,10 +74,17 @@ test("SIGTERM lets a stream finish, cuts one that does not, and either has its s
     return "close";
   });
   const endless = await openStream(server, "endless");
+  const [mute] = await openMute(server);
   const stopped = server.kill("SIGTERM");
 
   expect(await finishing.ended).toMatchObject({ isWhole: true, text: expect.stringContaining("[DONE]") });
-  expect(await endless.ended).toMatchObject({ isWhole: false, text: expect.stringContaining("Endless") });
+  const refused = await mute!;
+  expect([refused.status, refused.json]).toMatchObject([503, { error: { code: "unavailable", message: stopped503 } }]);
+  const told = await endless.ended;
+  expect(told).toMatchObject({ isWhole: true, text: expect.stringContaining("Endless") });
+  expect(eventsOf(told.text).at(-1)).toMatchObject({
+    error: { code: "unavailable", type: "server_error", message: stopped503 },
+  });
   expect(await stopped).toEqual({ code: 0 });
 
   const again = await start();
@@ -73,6 +92,16 @@ test("SIGTERM lets a stream finish, cuts one that does not, and either has its s
   const whole = await again.prod.get(`/api/request-logs/${finishing.id}/`);
   expect(whole.json).toMatchObject({ status_code: 200, custom_identifier: "finishing" });
   const cut = await again.prod.get(`/api/request-logs/${endless.id}/`);
-  expect(cut.json).toMatchObject({ status_code: 499, completion_message: { content: "Endless" } });
+  expect(cut.json).toMatchObject({
+    status_code: 503,
+    error_message: stopped503,
+    completion_message: { content: "Endless" },
+    usage_is_estimated: true,
+  });
+  expect((cut.json as { cost: number }).cost).toBeGreaterThan(0);
+  expect((await again.prod.get(`/api/request-logs/${refused.headers.get("x-spanway-log-id")}/`)).json).toMatchObject({
+    status_code: 503,
+    error_message: stopped503,
+  });
   await again.kill("SIGTERM");
 }, 60_000);

@@ -13,6 +13,7 @@ import { builtInProvider } from "../routing/provider-table.ts";
 import type { RelayAsk, RelayDeps, RelayOperation } from "./relay.ts";
 import { StreamSink } from "./stream-sink.ts";
 import { exchangeWhole, type WholeEnd, type WholeReply } from "./whole-exchange.ts";
+import { takeCut } from "../take-cut.ts";
 import { seeThrough } from "../see-through.ts";
 
 /** One call from its first byte to its span. */
@@ -46,7 +47,7 @@ export class RelayRun {
       signal: this.#call.signal,
       proceed: () => this.#proceed(),
       refuse: (error) => this.#refuse(error),
-      markGone: () => this.#markGone(),
+      cut: () => this.#cut(),
       record: () => this.#record(),
     });
   }
@@ -88,21 +89,21 @@ export class RelayRun {
       const note = (outcome: Parameters<typeof noteAttempt>[2]): void =>
         noteAttempt(this.#ledger.attemptNotes, step.attempt, outcome, this.#call.elapsedMs() - beganMs);
       if (end.kind === "gone") {
-        note({ status: 499 });
+        note("cut");
         this.#deps.metrics.attempts.inc({ outcome: "gone" });
         plan.report(step.attempt, "aborted");
-        this.#markGone();
+        this.#cut();
         return undefined;
       }
       if (end.kind === "streamed") {
-        note({ status: 200 });
+        note("success");
         this.#deps.metrics.attempts.inc({ outcome: "success" });
         plan.report(step.attempt, "success");
         this.#endStream(ask);
         return undefined;
       }
       problem = end.kind === "problem" ? end.problem : this.#read(ask, end.reply);
-      note(problem === undefined ? { status: 200 } : { problem });
+      note(problem ?? "success");
       this.#deps.metrics.attempts.inc({ outcome: problem?.kind ?? "success" });
       if (problem !== undefined && (end.kind === "reply" ? false : end.hasContent === true || this.#stream.isOpen)) {
         plan.report(step.attempt, problem);
@@ -203,23 +204,29 @@ export class RelayRun {
   #refuse(error: CallError): void {
     this.#ledger.statusCode = error.status;
     this.#ledger.errorMessage = error.message;
-    if (!this.#call.signal.aborted) answerError(this.#call.response, error, this.#headers());
+    this.#tell(error);
+  }
+
+  #tell(error: CallError): void {
+    if (!this.#call.response.destroyed) answerError(this.#call.response, error, this.#headers());
   }
 
   #headers(): ReturnType<typeof answerHeaders> {
     return answerHeaders(this.#ledger, { overheadMs: this.#call.elapsedMs() - this.#upstreamMs });
   }
 
-  #markGone(): void {
-    this.#ledger.statusCode = 499;
-    this.#ledger.errorMessage = "The client closed the connection.";
+  #cut(): void {
+    const told = takeCut(this.#ledger, this.#call.signal);
+    if (told === undefined) return;
+    if (this.#stream.isOpen) this.#stream.fail(told);
+    else this.#tell(told);
   }
 
   #record(): void {
     const ledger = this.#ledger;
     ledger.endedMs = this.#call.elapsedMs();
     // What an upstream had begun is paid for, also when the caller did not wait for it.
-    const isPaid = ledger.statusCode === 200 || (ledger.statusCode === 499 && ledger.attempts > 0);
+    const isPaid = ledger.statusCode === 200 || (ledger.isCut && ledger.attempts > 0);
     const costUsd = isPaid ? costOfCall(ledger, this.#deps.prices) : 0;
     if (!ledger.hasPlan) ledger.model = this.#deps.router.modelName(ledger.model);
     const body = spanOfCall(ledger);
