@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
+import { createByteBox } from "./auth/sealed-box.ts";
 import { composeRouting, type Routing } from "./compose-routing.ts";
 import type { Config } from "./config.ts";
 import { createChat, type Chat } from "./gateway/chat.ts";
@@ -97,6 +98,7 @@ function composeCache(
   metrics.watchBytes(() => 0);
   const store = createRedisStore({
     redis,
+    box: createByteBox(secretKey, "kept answers"),
     onFailure: () => metrics.failures.inc(),
     onSkip: () => metrics.skipped.inc({ reason: "busy" }),
   });

@@ -20,7 +20,7 @@ export const limits = {
   retentionEveryMs: 60 * 60 * 1_000,
   shutdownSweepMs: 20,
   /** What a stream has to say that the service stops, before it is cut. */
-  shutdownCutMs: 500,
+  shutdownCutMs: 1_000,
   bodyBytesInFlight: 512 * MiB,
   bodiesUnpackedAtOnce: 4,
   bodiesUnpackedQueue: 1_000,

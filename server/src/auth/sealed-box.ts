@@ -18,29 +18,49 @@ export type SealedBox = {
 const nonceBytes = 12;
 const tagBytes = 16;
 
+/** The same for bytes, as `<nonce><tag><ciphertext>`. */
+export type ByteBox = {
+  seal(bytes: Buffer, place: readonly (string | null)[]): Buffer;
+  /** Undefined where they cannot be opened. */
+  open(sealed: Buffer, place: readonly (string | null)[]): Buffer | undefined;
+};
+
 /** @param secret the instance's */
 export function createSealedBox(secret: Secret, purpose: string): SealedBox {
   const key = deriveKey(secret, purpose);
+  const box = boxOf(key);
   const keyId = createHash("sha256").update("key id").update(key).digest("hex").slice(0, 8);
   const prefix = `v1.${keyId}.`;
   return {
-    seal: (text, place) => {
-      const nonce = randomBytes(nonceBytes);
-      const cipher = createCipheriv("aes-256-gcm", key, nonce).setAAD(associated(place));
-      const ciphertext = Buffer.concat([cipher.update(text), cipher.final()]);
-      return prefix + Buffer.concat([nonce, cipher.getAuthTag(), ciphertext]).toString("base64url");
-    },
+    seal: (text, place) => prefix + box.seal(Buffer.from(text), place).toString("base64url"),
     open: (sealed, place) => {
       if (!sealed.startsWith(prefix)) return undefined;
-      const bytes = Buffer.from(sealed.slice(prefix.length), "base64url");
-      if (bytes.length < nonceBytes + tagBytes) return undefined;
-      const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, nonceBytes), { authTagLength: tagBytes })
+      return box.open(Buffer.from(sealed.slice(prefix.length), "base64url"), place)?.toString("utf8");
+    },
+  };
+}
+
+/** @param secret the instance's */
+export function createByteBox(secret: Secret, purpose: string): ByteBox {
+  return boxOf(deriveKey(secret, purpose));
+}
+
+function boxOf(key: Uint8Array): ByteBox {
+  return {
+    seal: (bytes, place) => {
+      const nonce = randomBytes(nonceBytes);
+      const cipher = createCipheriv("aes-256-gcm", key, nonce).setAAD(associated(place));
+      const ciphertext = [cipher.update(bytes), cipher.final()];
+      return Buffer.concat([nonce, cipher.getAuthTag(), ...ciphertext]);
+    },
+    open: (sealed, place) => {
+      if (sealed.length < nonceBytes + tagBytes) return undefined;
+      const nonce = sealed.subarray(0, nonceBytes);
+      const decipher = createDecipheriv("aes-256-gcm", key, nonce, { authTagLength: tagBytes })
         .setAAD(associated(place))
-        .setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes));
+        .setAuthTag(sealed.subarray(nonceBytes, nonceBytes + tagBytes));
       try {
-        return Buffer.concat([decipher.update(bytes.subarray(nonceBytes + tagBytes)), decipher.final()]).toString(
-          "utf8",
-        );
+        return Buffer.concat([decipher.update(sealed.subarray(nonceBytes + tagBytes)), decipher.final()]);
       } catch {
         return undefined;
       }

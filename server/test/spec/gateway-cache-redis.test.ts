@@ -56,7 +56,7 @@ describe.skipIf(url === undefined)(`The response cache in Redis${skipReason}`, (
     gateway.upstream.script(answers(200, completion()));
     const body = newChat();
     const span = await retrieveSpan(gateway.app.prod, (await ask(body)).headers.get("x-spanway-log-id"));
-    const key = `spanway:answer:1:${String(span["cache_key"])}`;
+    const key = `spanway:answer:2:${String(span["cache_key"])}`;
     expect(key).toMatch(/:[\w-]{43}$/);
     expect(await redis.pttl(key)).toBeLessThanOrEqual(60_000);
     expect(await redis.pttl(key)).toBeGreaterThan(50_000);

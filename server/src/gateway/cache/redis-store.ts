@@ -1,5 +1,6 @@
 import { promisify } from "node:util";
 import { constants, gunzip, gzip, gzipSync } from "node:zlib";
+import type { ByteBox } from "../../auth/sealed-box.ts";
 import { isObject } from "../../lib/json.ts";
 import { limits } from "../../limits.ts";
 import type { AnswerStore, FoundAnswer, KeptAnswer } from "./answer-store.ts";
@@ -12,13 +13,18 @@ export type RedisCommands = {
 
 export type RedisStoreOptions = {
   redis: RedisCommands;
+  /**
+   * Answers are sealed: whoever reads Redis, its replicas or its dumps learns sizes and times alone. Each opens under its own key alone,
+   * which is a digest of the organisation among others (answer-key.ts).
+   */
+  box: ByteBox;
   /** Told of each time that Redis did not answer, or not in time, or with what cannot be read. */
   onFailure: () => void;
   /** Told of each answer that was not kept because too many are on their way to Redis. */
   onSkip: () => void;
 };
 
-const prefix = "spanway:answer:1:";
+const prefix = "spanway:answer:2:";
 const compress = promisify(gzip);
 const fast = { level: constants.Z_BEST_SPEED };
 /** Compressed at once, so that the next question on this connection comes after it. Most answers are small. */
@@ -26,7 +32,7 @@ const smallBytes = 16 * 1024;
 const decompress = promisify(gunzip);
 
 /** Answers that all nodes share. Redis may be slow or away: then there is no answer, and nobody waits long to learn it. */
-export function createRedisStore({ redis, onFailure, onSkip }: RedisStoreOptions): AnswerStore {
+export function createRedisStore({ redis, box, onFailure, onSkip }: RedisStoreOptions): AnswerStore {
   // Commands to a Redis that hangs stay with the client until the connection breaks: hence bounds.
   let readsUnderWay = 0;
   let bytesUnderWay = 0;
@@ -44,7 +50,7 @@ export function createRedisStore({ redis, onFailure, onSkip }: RedisStoreOptions
     bytesUnderWay += length;
     try {
       const value = length <= smallBytes ? gzipSync(encode(answer), fast) : await compress(encode(answer), fast);
-      await redis.set(prefix + key, value, "PX", Math.max(1, Math.floor(ttlMs)));
+      await redis.set(prefix + key, box.seal(value, [key]), "PX", Math.max(1, Math.floor(ttlMs)));
     } finally {
       bytesUnderWay -= length;
     }
@@ -57,7 +63,7 @@ export function createRedisStore({ redis, onFailure, onSkip }: RedisStoreOptions
         return undefined;
       }
       try {
-        return await firstOf(keys, await inTime(read(keys)), sinceMs);
+        return await firstOf(box, keys, await inTime(read(keys)), sinceMs);
       } catch {
         onFailure();
         return undefined;
@@ -72,6 +78,7 @@ export function createRedisStore({ redis, onFailure, onSkip }: RedisStoreOptions
 }
 
 async function firstOf(
+  box: ByteBox,
   keys: readonly string[],
   values: ReadonlyArray<Buffer | null>,
   sinceMs: number,
@@ -79,7 +86,9 @@ async function firstOf(
   for (const [index, key] of keys.entries()) {
     const value = values[index];
     if (value === null || value === undefined) continue;
-    const answer = await decode(value);
+    const opened = box.open(value, [key]);
+    if (opened === undefined) throw new Error("not sealed by us, or not for this key");
+    const answer = await decode(opened);
     if (answer.keptAtMs >= sinceMs) return { key, answer };
   }
   return undefined;

@@ -2,9 +2,13 @@ import { Redis } from "ioredis";
 import { randomUUID } from "node:crypto";
 import { afterAll, describe, expect, test } from "vitest";
 import { limits } from "../../limits.ts";
+import { createByteBox } from "../../auth/sealed-box.ts";
+import { Secret } from "../../lib/secret.ts";
 import type { KeptAnswer } from "./answer-store.ts";
 import { createMemoryStore } from "./memory-store.ts";
 import { createRedisStore, type RedisCommands } from "./redis-store.ts";
+
+const box = createByteBox(new Secret("0123456789abcdef0123456789abcdef"), "kept answers");
 
 function answer(body: string, keptAtMs = 0): KeptAnswer {
   return { body: Buffer.from(body), provider: "openai", model: "gpt-4o", adjusted: ["seed"], keptAtMs };
@@ -100,7 +104,7 @@ describe("Answers in Redis", () => {
 
   test.skipIf(url === undefined)(`are found by other nodes, compressed, and expire${skipReason}`, async () => {
     const [one, other] = [await connect(), await connect()].map((redis) =>
-      createRedisStore({ redis, onFailure: never, onSkip: never }),
+      createRedisStore({ redis, box, onFailure: never, onSkip: never }),
     );
     const key = randomUUID();
     const text = "Hello. ".repeat(10_000);
@@ -109,18 +113,45 @@ describe("Answers in Redis", () => {
     expect(await other!.find(["none", key], 5)).toEqual({ key, answer: answer(text, 5) });
     expect(await other!.find([key], 6)).toBeUndefined();
     const [redis] = clients;
-    expect(await redis!.strlen(`spanway:answer:1:${key}`)).toBeLessThan(text.length / 10);
-    expect(await redis!.pttl(`spanway:answer:1:${key}`)).toBeGreaterThan(50_000);
+    expect(await redis!.strlen(`spanway:answer:2:${key}`)).toBeLessThan(text.length / 10);
+    expect(await redis!.pttl(`spanway:answer:2:${key}`)).toBeGreaterThan(50_000);
     one!.keep(key, answer(text, 5), 1);
     await expect.poll(() => other!.find([key], 5), { timeout: 2_000, interval: 10 }).toBeUndefined();
+  });
+
+  test("are sealed, each for its own key: neither moved nor changed ones are given", async () => {
+    const kept = new Map<string, Buffer>();
+    const redis: RedisCommands = {
+      mgetBuffer: (...keys) => Promise.resolve(keys.map((key) => kept.get(key) ?? null)),
+      set: (key, value) => Promise.resolve(kept.set(key, value)),
+    };
+    let failures = 0;
+    const store = createRedisStore({ redis, box, onFailure: () => (failures += 1), onSkip: never });
+    const said = "What nobody but its organization may read. ";
+    store.keep("mine", answer(said), 60_000);
+    expect(await store.find(["mine"], 0)).toEqual({ key: "mine", answer: answer(said) });
+    const [name = "", sealed = Buffer.alloc(0)] = [...kept][0] ?? [];
+    // Neither as it is nor gzip that anybody could open.
+    expect(sealed.includes(said.slice(0, 12))).toBe(false);
+    expect(sealed.subarray(28).includes(Buffer.from([0x1f, 0x8b, 0x08]))).toBe(false);
+    kept.set(name.replace("mine", "theirs"), sealed);
+    expect(await store.find(["theirs"], 0)).toBeUndefined();
+    kept.set(name, Buffer.concat([sealed.subarray(0, -1), Buffer.from([(sealed.at(-1) ?? 0) ^ 1])]));
+    expect(await store.find(["mine"], 0)).toBeUndefined();
+    const other = createByteBox(new Secret("another secret of an instance"), "kept answers");
+    kept.set(name, sealed);
+    expect(
+      await createRedisStore({ redis, box: other, onFailure: () => (failures += 1), onSkip: never }).find(["mine"], 0),
+    ).toBeUndefined();
+    expect(failures).toBe(3);
   });
 
   test.skipIf(url === undefined)(`that cannot be read are none${skipReason}`, async () => {
     const redis = await connect();
     let failures = 0;
-    const store = createRedisStore({ redis, onFailure: () => (failures += 1), onSkip: never });
+    const store = createRedisStore({ redis, box, onFailure: () => (failures += 1), onSkip: never });
     const key = randomUUID();
-    await redis.set(`spanway:answer:1:${key}`, "not gzip", "PX", 60_000);
+    await redis.set(`spanway:answer:2:${key}`, "not gzip", "PX", 60_000);
     expect(await store.find([key], 0)).toBeUndefined();
     expect(failures).toBe(1);
   });
@@ -129,7 +160,7 @@ describe("Answers in Redis", () => {
     const redis = new Redis({ host: "127.0.0.1", port: 1, maxRetriesPerRequest: 1, enableOfflineQueue: false });
     redis.on("error", () => undefined);
     let failures = 0;
-    const store = createRedisStore({ redis, onFailure: () => (failures += 1), onSkip: never });
+    const store = createRedisStore({ redis, box, onFailure: () => (failures += 1), onSkip: never });
     store.keep("a", answer("1"), 1_000);
     expect(await store.find(["a"], 0)).toBeUndefined();
     await expect.poll(() => failures, { timeout: 2_000, interval: 10 }).toBe(2);
@@ -145,7 +176,12 @@ describe("Answers in Redis", () => {
     };
     let failures = 0;
     let skipped = 0;
-    const store = createRedisStore({ redis: silent, onFailure: () => (failures += 1), onSkip: () => (skipped += 1) });
+    const store = createRedisStore({
+      redis: silent,
+      box,
+      onFailure: () => (failures += 1),
+      onSkip: () => (skipped += 1),
+    });
     const startedMs = performance.now();
     const calls = limits.cacheReadsInFlight + 10;
     const found = await Promise.all(Array.from({ length: calls }, () => store.find(["a"], 0)));
