@@ -144,7 +144,7 @@ export const limits = {
   customerMirrorRows: 1_000,
   customerMirrorRetryMs: 1_000,
   customerMirrorEveryMs: 5_000,
-  customerMirrorGroupMs: 100,
+  customerMirrorGroupMs: 500,
   customerTopModels: 5,
 
   // Response cache

@@ -67,6 +67,18 @@ export function createCustomerProfiles(deps: ProfileDeps): CustomerProfiles {
     for (const customer of made) memory.forget(customer);
     changed();
   };
+  /**
+   * Spans come in any order of time, so that an earlier first sight is by far the most frequent news of a customer: many in
+   * one statement. Gives those that have to be looked at one by one.
+   */
+  const moveFirstSeen = async (sightings: readonly Heard[]): Promise<Heard[]> => {
+    if (sightings.length === 0) return [];
+    const moved = await customers.moveFirstSeen(sightings, new Date(now()).toISOString());
+    for (const key of moved) memory.forget(key);
+    if (moved.length > 0) changed();
+    const done = new Set(moved.map(customerKeyText));
+    return sightings.filter(({ key }) => !done.has(customerKeyText(key)));
+  };
   const hear: CustomerProfiles["hear"] = async (key, said, firstSeen) => {
     const edit = (current: Customer) => heard(current, said, firstSeen, now());
     const known = await change(key, edit);
@@ -95,21 +107,30 @@ export function createCustomerProfiles(deps: ProfileDeps): CustomerProfiles {
         throw invalid(result.errors);
       }),
     async hearAll(all) {
-      const known = new Map((await customers.findMany(all.map(({ key }) => key))).map(keyed));
-      const strangers = all.filter(({ key }) => !known.has(customerKeyText(key)));
+      const { strangers, saying, earlier } = sorted(all, await customers.findMany(all.map(({ key }) => key)));
       if (strangers.length > 0) {
         await add(strangers.map(({ key, said, firstSeen }) => introduced(key, said, firstSeen, now())));
       }
-      for (const { key, said, firstSeen } of all) {
-        const customer = known.get(customerKeyText(key));
-        if (customer !== undefined && isNews(customer, said, firstSeen)) await hear(key, said, firstSeen);
-      }
+      const unmoved = await moveFirstSeen(earlier);
+      for (const { key, said, firstSeen } of [...saying, ...unmoved]) await hear(key, said, firstSeen);
     },
   };
 }
 
-function isNews(customer: Customer, said: CustomerChange, firstSeen: string): boolean {
-  return firstSeen < customer.first_seen || Object.keys(newsFor(customer, said)).length > 0;
+/** Those of whom there is news: of customers that are not known, of what they are called, and of an earlier first sight alone. */
+function sorted(
+  all: readonly Heard[],
+  known: readonly Customer[],
+): Record<"strangers" | "saying" | "earlier", Heard[]> {
+  const customers = new Map(known.map(keyed));
+  const news = { strangers: [] as Heard[], saying: [] as Heard[], earlier: [] as Heard[] };
+  for (const each of all) {
+    const customer = customers.get(customerKeyText(each.key));
+    if (customer === undefined) news.strangers.push(each);
+    else if (Object.keys(newsFor(customer, each.said)).length > 0) news.saying.push(each);
+    else if (each.firstSeen < customer.first_seen) news.earlier.push(each);
+  }
+  return news;
 }
 
 /** What is new in what was said. */

@@ -27,6 +27,7 @@ export function createSpanSightings(deps: {
   return {
     name: "customers",
     wants: () => true,
+    concerns: ({ customer_identifier }) => customer_identifier !== undefined && customer_identifier !== "",
     forget: (key) => seen.delete(customerKeyText(key)),
     async take(batch) {
       const sighted = sightingsOf(batch);

@@ -112,6 +112,21 @@ describe("every subscriber", () => {
     await bench.close();
   });
 
+  test("gets the requests that hold a span that concerns it, and others it is not kept for", async () => {
+    const concerns = ({ customer_identifier }: SpanRow): boolean => customer_identifier !== undefined;
+    const [all, named] = [recorder("all"), recorder("named", { concerns })];
+    const bench = start(newFolder(), [all, named]);
+    await add(bench, [row("a1"), row("a2", "org_a", { customer_identifier: "ann" })]);
+    await add(bench, [row("b1")]);
+    // What it is about is not known without parsing it, and so handed on.
+    await add(bench, [row("c1")], false);
+    await settled(bench);
+    expect(all.ids).toEqual(["a1", "a2", "b1", "c1"]);
+    expect(named.ids).toEqual(["a1", "a2", "c1"]);
+    expect(bench.journal.kept.stats()).toEqual({ entries: 0, bytes: 0 });
+    await bench.close();
+  });
+
   test("gets rows that were not held as they were accepted, but for those that only take others out", async () => {
     const seen = recorder("seen");
     const bench = start(newFolder(), [seen]);

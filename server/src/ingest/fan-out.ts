@@ -22,6 +22,11 @@ export type SpanSubscriber = {
   /** Whether spans of this organisation matter to it. Asked for each request's rows: quick, and never throws. */
   wants(organizationId: string): boolean;
   /**
+   * Whether a span of such an organisation does. Asked where rows are at hand, so that requests without any are not kept;
+   * spans of others come along all the same. Without it, all do.
+   */
+  concerns?(row: SpanRow): boolean;
+  /**
    * Takes spans over: once it resolves they are the subscriber's own, on disk if they must not be lost. Called one batch at
    * a time; a batch that is refused comes again, after other spans, and after a crash a batch may come twice.
    */
@@ -97,8 +102,9 @@ class JournalFanOut implements FanOut {
     if (this.#lanes.size === 0) return { entries: kept, missed: [] };
     let bytes = this.#openBytes;
     for (const { seq, payload } of entries) {
-      const organizationId = this.#held.get(seq)?.organizationId ?? organizationOf(payload);
-      const subscribers = organizationId === undefined ? [] : this.#wanting(organizationId);
+      const held = this.#held.get(seq);
+      const organizationId = held?.organizationId ?? organizationOf(payload);
+      const subscribers = organizationId === undefined ? [] : this.#wanting(organizationId, held?.rows);
       if (organizationId === undefined || subscribers.length === 0) {
         this.#release(seq);
       } else if (bytes + payload.byteLength <= this.#deps.maxKeptBytes) {
@@ -142,8 +148,11 @@ class JournalFanOut implements FanOut {
     await this.#finishing;
   }
 
-  #wanting(organizationId: string): string[] {
-    return this.#deps.subscribers.filter((subscriber) => subscriber.wants(organizationId)).map(({ name }) => name);
+  /** @param rows what is wanted of them; without them, what may be wanted of any */
+  #wanting(organizationId: string, rows?: readonly SpanRow[]): string[] {
+    const isWanted = (subscriber: SpanSubscriber): boolean =>
+      subscriber.wants(organizationId) && (rows?.some((row) => subscriber.concerns?.(row) ?? true) ?? true);
+    return this.#deps.subscribers.filter(isWanted).map(({ name }) => name);
   }
 
   #miss(

@@ -73,6 +73,41 @@ export function describeCustomerStores({
       );
     });
 
+    test("are seen earlier, many at a time, where nothing else came between", async () => {
+      const key = await newKey();
+      const keyOf = (customer_identifier: string) => ({ ...key, customer_identifier });
+      const names = Array.from({ length: 600 }, (_, index) => `c${index}`);
+      const [early, changed] = [keyOf("seen before"), keyOf("changed since")];
+      await stores().customers.create([
+        ...names.map((name) => customerOf(keyOf(name))),
+        customerOf(early, { first_seen: later(-9) }),
+        customerOf(changed, { updated_at: later(5) }),
+        customerOf({ ...keyOf("c1"), environment: "test" }),
+      ]);
+      await stores().customers.markIndexed(await stores().customers.findMany(names.map(keyOf)));
+      const sightings = [...names.map(keyOf), early, changed, keyOf("nobody")];
+      const moved = await stores().customers.moveFirstSeen(
+        sightings.map((each) => ({ key: each, firstSeen: later(-5) })),
+        later(5),
+      );
+      expect(moved).toHaveLength(600);
+      expect(moved).toEqual(expect.arrayContaining([keyOf("c0"), keyOf("c599")]));
+      const found = await stores().customers.findMany(sightings);
+      expect(
+        found.filter(({ first_seen, updated_at }) => first_seen === later(-5) && updated_at === later(5)),
+      ).toHaveLength(600);
+      expect(await stores().customers.find(keyOf("c7"))).toEqual(
+        customerOf(keyOf("c7"), { first_seen: later(-5), updated_at: later(5) }),
+      );
+      expect(await stores().customers.find(early)).toMatchObject({ first_seen: later(-9), updated_at: created_at });
+      expect(await stores().customers.find(changed)).toMatchObject({ first_seen: created_at });
+      expect(await stores().customers.find({ ...keyOf("c1"), environment: "test" })).toMatchObject({
+        first_seen: created_at,
+      });
+      const waiting = await stores().customers.listToIndex(10_000);
+      expect(waiting.filter((each) => each.organization_id === key.organization_id)).toHaveLength(603);
+    });
+
     test("are to be copied until the version that they have is", async () => {
       const key = await newKey();
       const waiting = async () =>

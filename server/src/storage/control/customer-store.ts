@@ -1,7 +1,8 @@
 import { sql } from "kysely";
 import type { Customer, CustomerFields, CustomerKey } from "../../domain/customer.ts";
 import { isObject, parseKeepingDigits } from "../../lib/json.ts";
-import { columnsOf, keyOf } from "./customer-key.ts";
+import { chunksOf, evenly, markIndexed, moveFirstSeen, type Sighting } from "./customer-changes.ts";
+import { columnsOf, keyOf, type CustomerKeyColumns } from "./customer-key.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 import type { CustomerRow } from "./schema.ts";
 
@@ -10,6 +11,11 @@ export type CustomerStore = {
   findMany: (keys: readonly CustomerKey[]) => Promise<Customer[]>;
   /** Those that exist already stay as they are. */
   create: (customers: readonly Customer[]) => Promise<void>;
+  /**
+   * Moves first sights back, as changes of `updatedAt`, without reading the customers first. Gives those that it moved: not
+   * those who were seen as early before, or were changed at `updatedAt` or later, or do not exist.
+   */
+  moveFirstSeen: (sightings: readonly Sighting[], updatedAt: string) => Promise<CustomerKey[]>;
   /**
    * Writes a customer that was read as of `updatedAt` and changed since. Its `updated_at` must have risen. False where
    * another change came between, or the customer is gone: read it again.
@@ -23,19 +29,20 @@ export type CustomerStore = {
   markIndexed: (customers: readonly Customer[]) => Promise<void>;
 };
 
-// SQLite bounds the values of a statement and the depth of its conditions.
-const rowsPerStatement = 200;
-
 export function createCustomerStore(queries: ControlQueries): CustomerStore {
   const findMany: CustomerStore["findMany"] = async (keys) => {
     const found: Customer[] = [];
-    for (const chunk of chunksOf(keys)) {
-      const rows = await queries
-        .selectFrom("customers")
-        .selectAll()
-        .where((row) => row.or(chunk.map((key) => row.and(columnsOf(key)))))
-        .execute();
-      found.push(...rows.map(toCustomer));
+    for (const [{ unique_organization_id, environment }, identifiers] of byTenant(keys)) {
+      for (const chunk of chunksOf(identifiers)) {
+        const rows = await queries
+          .selectFrom("customers")
+          .selectAll()
+          .where("unique_organization_id", "=", unique_organization_id)
+          .where("environment", "=", environment)
+          .where("customer_identifier", "in", evenly(chunk))
+          .execute();
+        found.push(...rows.map(toCustomer));
+      }
     }
     return found;
   };
@@ -60,6 +67,8 @@ export function createCustomerStore(queries: ControlQueries): CustomerStore {
           .execute();
       }
     },
+
+    moveFirstSeen: (sightings, updatedAt) => moveFirstSeen(queries, sightings, updatedAt),
 
     replace: async (customer, updatedAt) => {
       const { numUpdatedRows } = await queries
@@ -90,23 +99,20 @@ export function createCustomerStore(queries: ControlQueries): CustomerStore {
       return rows.map(toCustomer);
     },
 
-    markIndexed: async (customers) => {
-      for (const chunk of chunksOf(customers)) {
-        await queries
-          .updateTable("customers")
-          .set({ is_indexed: 1 })
-          .where((row) =>
-            row.or(chunk.map((customer) => row.and({ ...columnsOf(customer), updated_at: customer.updated_at }))),
-          )
-          .execute();
-      }
-    },
+    markIndexed: (customers) => markIndexed(queries, customers),
   };
 }
 
-function* chunksOf<T>(items: readonly T[]): Generator<readonly T[]> {
-  for (let start = 0; start < items.length; start += rowsPerStatement)
-    yield items.slice(start, start + rowsPerStatement);
+/** Customers of one organization and environment are found by one condition; those of several by one for each. */
+function byTenant(keys: readonly CustomerKey[]): Iterable<[Omit<CustomerKeyColumns, "customer_identifier">, string[]]> {
+  const tenants = new Map<string, [CustomerKeyColumns, string[]]>();
+  for (const key of keys) {
+    const name = JSON.stringify([key.organization_id, key.environment]);
+    const tenant = tenants.get(name);
+    if (tenant === undefined) tenants.set(name, [columnsOf(key), [key.customer_identifier]]);
+    else tenant[1].push(key.customer_identifier);
+  }
+  return tenants.values();
 }
 
 /** Not indexed: whoever writes a row changes it. */
@@ -134,6 +140,7 @@ function toCustomer({ is_indexed: _isIndexed, ...row }: CustomerRow): Customer {
 }
 
 function objectOf(json: string): Record<string, unknown> {
+  if (json === "{}") return {};
   const value = parseKeepingDigits(json);
   return isObject(value) ? value : {};
 }
