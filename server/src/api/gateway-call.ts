@@ -1,19 +1,27 @@
 import { gatewayLogMethod } from "../domain/span.ts";
 import type { ChatCall } from "../gateway/chat.ts";
+import type { UnreadCall } from "../gateway/record-refusal.ts";
 import type { Context, RawBodyValue } from "../http/endpoint.ts";
 import { originOf } from "./request-logs/read-span-bodies.ts";
 
+type Caller = Parameters<typeof originOf>[0];
+
 /** A request as the gateway takes it. From here on the gateway writes the response and ends it. */
-export function gatewayCall(
-  context: Context<Parameters<typeof originOf>[0], unknown, unknown, RawBodyValue>,
-): ChatCall {
+export function gatewayCall(context: Context<Caller, unknown, unknown, RawBodyValue>): ChatCall {
+  return {
+    ...unreadCall(context),
+    bytes: context.body.bytes,
+    signal: context.signal,
+    response: context.hijack(),
+  };
+}
+
+/** What is known of a request before its body is. */
+export function unreadCall(context: Context<Caller>): UnreadCall {
   return {
     origin: originOf(context.principal, gatewayLogMethod),
-    bytes: context.body.bytes,
     headers: context.headers,
-    signal: context.signal,
     startedAtMs: context.startedAtMs,
     elapsedMs: () => context.elapsedMs(),
-    response: context.hijack(),
   };
 }

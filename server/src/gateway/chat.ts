@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
+import type { ServiceError } from "../domain/errors.ts";
 import type { PriceBook } from "../ingest/enrich/price.ts";
 import type { SpanOrigin } from "../ingest/normalize.ts";
 import { ExpiringLru } from "../lib/expiring-lru.ts";
@@ -8,6 +9,7 @@ import type { AttemptDeps } from "./attempt.ts";
 import type { Budgets } from "./budgets.ts";
 import type { AnswerCache } from "./cache/answer-cache.ts";
 import { ChatRun } from "./chat-run.ts";
+import { recordRefusal, type UnreadCall } from "./record-refusal.ts";
 import type { Recorder } from "./recorder.ts";
 import type { Router } from "./routing/router.ts";
 
@@ -38,6 +40,8 @@ export type ChatDeps = AttemptDeps & {
 export type Chat = {
   /** Answers a call, and records it as one span however it ends. @throws ServiceError `unavailable` when it cannot. */
   complete(call: ChatCall): Promise<void>;
+  /** Records a call whose body was refused. @throws ServiceError `unavailable` when it cannot. */
+  refuse(call: UnreadCall, error: ServiceError): Promise<void>;
 };
 
 export function createChat(deps: Omit<ChatDeps, "usageRefusals">): Chat {
@@ -47,5 +51,8 @@ export function createChat(deps: Omit<ChatDeps, "usageRefusals">): Chat {
     nowMs: deps.now,
   });
   const runDeps: ChatDeps = { ...deps, usageRefusals };
-  return { complete: (call) => deps.recorder.during(() => new ChatRun(runDeps, call).run()) };
+  return {
+    complete: (call) => deps.recorder.during(() => new ChatRun(runDeps, call).run()),
+    refuse: (call, error) => recordRefusal(deps.recorder, "chat", call, error),
+  };
 }

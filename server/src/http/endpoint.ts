@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import type { z } from "zod";
-import type { ErrorCode } from "../domain/errors.ts";
+import type { ErrorCode, ServiceError } from "../domain/errors.ts";
 import type { Permission } from "../domain/principal.ts";
 import type { Auth, PrincipalOf } from "./authenticate.ts";
 import type { Dialect } from "./error-reply.ts";
@@ -112,6 +112,8 @@ export type EndpointSpec<
   params?: P;
   query?: Q;
   body?: B;
+  /** Told of a body that was refused before the handler could see it, for its size, say. What it throws is the answer instead. */
+  onBodyRefused?: (context: Context<PrincipalOf[A]>, error: ServiceError) => Promise<void>;
   success: SuccessSpec<S>;
   /** The errors that the handler itself may throw; those of authentication, limits and bodies are implied. */
   errors: readonly ErrorCode[];
@@ -137,6 +139,7 @@ export type AnyEndpoint = {
   readonly params: z.ZodType | undefined;
   readonly query: z.ZodType | undefined;
   readonly body: BodySpec | undefined;
+  readonly onBodyRefused: ((context: Context, error: ServiceError) => Promise<void>) | undefined;
   readonly success: SuccessSpec;
   readonly errors: readonly ErrorCode[];
   readonly handler: (context: Context) => unknown;
@@ -162,6 +165,7 @@ export function endpoint<
     params: spec.params,
     query: spec.query,
     body: spec.body,
+    onBodyRefused: forgetRefusalTypes(spec.onBodyRefused),
     success: spec.success,
     handler: forgetHandlerTypes(spec.handler),
   };
@@ -170,4 +174,9 @@ export function endpoint<
 /** Safe because the kernel fills every context from the schemas of the endpoint that the handler was declared with. */
 function forgetHandlerTypes(handler: unknown): AnyEndpoint["handler"] {
   return handler as AnyEndpoint["handler"];
+}
+
+/** Safe for the same reason. */
+function forgetRefusalTypes(told: unknown): AnyEndpoint["onBodyRefused"] {
+  return told as AnyEndpoint["onBodyRefused"];
 }

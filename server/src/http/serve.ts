@@ -122,7 +122,10 @@ async function bodyOf(
 ): Promise<unknown> {
   const maxBytes = spec.kind === "raw" ? spec.maxBytes : limits.controlBodyBytes;
   const told = spec.kind === "raw" ? spec.tooLarge : undefined;
-  const bytes = await readBounded(kernel, endpoint.path, context, maxBytes, told);
+  const bytes = await readBounded(kernel, endpoint.path, context, maxBytes, told).catch(async (error: unknown) => {
+    if (error instanceof ServiceError) await endpoint.onBodyRefused?.(context, error);
+    throw error;
+  });
   if (spec.kind === "raw") return { bytes, contentType: context.contentType };
   return validate(spec.schema, parseJson(bytes, context.contentType), spec.invalidBody);
 }

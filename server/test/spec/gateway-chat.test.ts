@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { chunk, completion, done, eventsOf, helloStream, question, textOf, usageChunk } from "../support/chat.ts";
+import { limits } from "../../src/limits.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { answers, streams } from "../support/scripted-upstream.ts";
 import { always, retrieveSpan, settle } from "../support/spans.ts";
@@ -316,5 +317,49 @@ describe("calls stand in the group of one model, whatever becomes of them", () =
       llama: 1,
       "": 1,
     });
+  });
+});
+
+describe("calls that are refused before they are read", () => {
+  const tooLarge = Buffer.alloc(limits.gatewayBodyBytes + 1, " ");
+
+  test.each([
+    ["chat", path],
+    ["embedding", "/v1/embeddings"],
+    ["response", "/v1/responses"],
+    ["transcription", "/v1/audio/transcriptions"],
+  ])("for their size are spans of their kind, for whom the header names: %s", async (log_type, route) => {
+    const { prod } = await gateway.app.newOrganization();
+    const header = { "x-data-svc-params": inBase64({ customer_identifier: "large" }) };
+    const answer = await prod.post(route, tooLarge, header);
+    expect([answer.status, errorOf(answer)["code"]]).toEqual([413, "payload_too_large"]);
+    const { results } = await prod.waitForSpans(1);
+    expect(results).toMatchObject([
+      {
+        log_type,
+        status_code: 413,
+        status: "failed",
+        customer_identifier: "large",
+        model: null,
+        cost: 0,
+        log_method: "gateway",
+      },
+    ]);
+    expect(results[0]?.["error_message"]).toBe(errorOf(answer)["message"]);
+  });
+
+  test("for the lack of a key are counted by route, and nobody's span", async () => {
+    const { prod } = await gateway.app.newOrganization();
+    const count = async (): Promise<number> => {
+      const { text } = await gateway.app.prod.get("/metrics");
+      return Number(
+        /^http_requests_total\{route="\/api\/chat\/completions",method="POST",status="401"\} (\d+)$/m.exec(text)?.[1] ??
+          0,
+      );
+    };
+    const before = await count();
+    expect((await prod.post(path, chat(), { authorization: "Bearer no-such-key" })).status).toBe(401);
+    await expect.poll(count).toBe(before + 1);
+    expect((await prod.list()).count).toBe(0);
   });
 });

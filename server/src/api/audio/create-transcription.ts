@@ -3,7 +3,7 @@ import type { Relay, RelayOperation } from "../../gateway/relay/relay.ts";
 import { fileTooLarge } from "../../gateway/transcription/read-form.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { limits } from "../../limits.ts";
-import { gatewayCall } from "../gateway-call.ts";
+import { gatewayCall, unreadCall } from "../gateway-call.ts";
 
 const transcriptionForm = z
   .looseObject({
@@ -60,6 +60,7 @@ export const createTranscription = (deps: { relay: Relay; transcription: RelayOp
     },
     success: { status: 200, schema: transcription, description: "The transcription." },
     errors: ["invalid_request", "payload_too_large", "upstream_failed", "rate_limited", "unavailable"],
+    onBodyRefused: (context, error) => deps.relay.refuse(deps.transcription, unreadCall(context), error),
     async handler(context) {
       await deps.relay.answer(deps.transcription, gatewayCall(context));
       return {} as never;

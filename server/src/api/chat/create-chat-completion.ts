@@ -1,7 +1,7 @@
 import type { Chat } from "../../gateway/chat.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { limits } from "../../limits.ts";
-import { gatewayCall } from "../gateway-call.ts";
+import { gatewayCall, unreadCall } from "../gateway-call.ts";
 import { chatBody, chatCompletion } from "./schemas.ts";
 
 export const createChatCompletion = (deps: { chat: Chat }) =>
@@ -27,6 +27,7 @@ export const createChatCompletion = (deps: { chat: Chat }) =>
       description: "A completion, or a stream of chunks where `stream` is true.",
     },
     errors: ["invalid_request", "payload_too_large", "upstream_failed", "rate_limited", "unavailable"],
+    onBodyRefused: (context, error) => deps.chat.refuse(unreadCall(context), error),
     async handler(context) {
       await deps.chat.complete(gatewayCall(context));
       return {} as never;

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Relay, RelayOperation } from "../../gateway/relay/relay.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { limits } from "../../limits.ts";
-import { gatewayCall } from "../gateway-call.ts";
+import { gatewayCall, unreadCall } from "../gateway-call.ts";
 
 const requestBody = z
   .looseObject({ model: z.string(), input: z.union([z.string(), z.array(z.unknown())]) })
@@ -27,6 +27,7 @@ export const createEmbeddings = (deps: { relay: Relay; embeddings: RelayOperatio
     body: { kind: "raw", maxBytes: limits.gatewayBodyBytes, documents: requestBody },
     success: { status: 200, schema: answer, description: "The provider's answer." },
     errors: ["invalid_request", "payload_too_large", "upstream_failed", "rate_limited", "unavailable"],
+    onBodyRefused: (context, error) => deps.relay.refuse(deps.embeddings, unreadCall(context), error),
     async handler(context) {
       await deps.relay.answer(deps.embeddings, gatewayCall(context));
       return {} as never;

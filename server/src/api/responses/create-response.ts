@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Relay, RelayOperation } from "../../gateway/relay/relay.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { limits } from "../../limits.ts";
-import { gatewayCall } from "../gateway-call.ts";
+import { gatewayCall, unreadCall } from "../gateway-call.ts";
 
 const requestBody = z
   .looseObject({
@@ -33,6 +33,7 @@ export const createResponse = (deps: { relay: Relay; responses: RelayOperation }
       description: "The provider's answer, or its stream where `stream` is true.",
     },
     errors: ["invalid_request", "payload_too_large", "upstream_failed", "rate_limited", "unavailable"],
+    onBodyRefused: (context, error) => deps.relay.refuse(deps.responses, unreadCall(context), error),
     async handler(context) {
       await deps.relay.answer(deps.responses, gatewayCall(context));
       return {} as never;

@@ -1,9 +1,11 @@
 import type { OutgoingHttpHeaders } from "node:http";
+import type { ServiceError } from "../../domain/errors.ts";
 import type { SseEvent } from "../../lib/sse.ts";
 import type { CallLedger } from "../call-ledger.ts";
 import type { ChatCall, ChatDeps } from "../chat.ts";
 import type { OutgoingCall } from "../exchange.ts";
 import type { UpstreamProblem } from "../providers/provider.ts";
+import { recordRefusal, type UnreadCall } from "../record-refusal.ts";
 import type { Operation } from "../providers/quirks.ts";
 import type { Attempt } from "../routing/plan.ts";
 import type { ServiceParams } from "../service-params.ts";
@@ -51,8 +53,13 @@ export type RelayOperation = {
 export type Relay = {
   /** Answers a call, and records it as one span however it ends. @throws ServiceError `unavailable` when it cannot. */
   answer(operation: RelayOperation, call: ChatCall): Promise<void>;
+  /** Records a call whose body was refused. @throws ServiceError `unavailable` when it cannot. */
+  refuse(operation: RelayOperation, call: UnreadCall, error: ServiceError): Promise<void>;
 };
 
 export function createRelay(deps: RelayDeps): Relay {
-  return { answer: (operation, call) => deps.recorder.during(() => new RelayRun(deps, operation, call).run()) };
+  return {
+    answer: (operation, call) => deps.recorder.during(() => new RelayRun(deps, operation, call).run()),
+    refuse: ({ logType }, call, error) => recordRefusal(deps.recorder, logType, call, error),
+  };
 }

@@ -1,0 +1,41 @@
+import type { ServiceError } from "../domain/errors.ts";
+import { newLedger, spanOfCall, takeParams, type CallLedger } from "./call-ledger.ts";
+import type { ChatCall } from "./chat.ts";
+import { errorOfService } from "./client-answer.ts";
+import type { Recorder } from "./recorder.ts";
+import { readServiceParams } from "./service-params.ts";
+
+/** A call of which nothing but the head was read. */
+export type UnreadCall = Pick<ChatCall, "origin" | "headers" | "startedAtMs" | "elapsedMs">;
+
+/**
+ * Records a call whose body was refused before it was read: all that is known of it stands in its head. What was refused for want of
+ * memory is counted alone, as more records would only add to it.
+ *
+ * @throws ServiceError `unavailable` when the record might find no room.
+ */
+export async function recordRefusal(
+  recorder: Recorder,
+  logType: CallLedger["logType"],
+  call: UnreadCall,
+  error: ServiceError,
+): Promise<void> {
+  if (error.code === "unavailable") return;
+  const ledger = { ...newLedger(call), logType };
+  takeHeaderParams(ledger, call);
+  const { status, message } = errorOfService(error);
+  Object.assign(ledger, { statusCode: status, errorMessage: message, endedMs: call.elapsedMs() });
+  await recorder.during(() => {
+    recorder.add({ body: spanOfCall(ledger), origin: ledger.origin, identity: ledger.identity, bytes: 2_000 });
+    return Promise.resolve();
+  });
+}
+
+/** Parameters that are wrong too are told by nobody: the body is what the call is refused for. */
+function takeHeaderParams(ledger: CallLedger, { headers }: UnreadCall): void {
+  try {
+    takeParams(ledger, readServiceParams({}, headers));
+  } catch {
+    ledger.isUnread = true;
+  }
+}
