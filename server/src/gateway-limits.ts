@@ -1,0 +1,98 @@
+/** The bounds of the gateway, a part of those in limits.ts. */
+const KiB = 1024;
+const MiB = 1024 * KiB;
+
+export const gatewayLimits = {
+  // Routing
+  /** Retries of each model where the caller says nothing. */
+  defaultRetries: 2,
+  modelsPerCall: 32,
+  retryWaitMs: 30_000,
+  /** No attempt of a call begins later than this after its arrival. */
+  routeDeadlineMs: 300_000,
+  coolingCredentials: 10_000,
+  failuresBeforeCoolDown: 3,
+  coolDownMs: 1_000,
+  coolDownMaxMs: 60_000,
+  deadCredentialMs: 30_000,
+  /** A cool-down this short is waited out where there is nothing else to try. */
+  coolDownWaitMs: 2_000,
+  /** How long others wait for the one call that tries a credential again. */
+  probeMs: 10_000,
+  cataloguedModels: 10_000,
+  providerSettings: 200,
+  providerModels: 1_000,
+  modelNameChars: 512,
+  credentialChars: 16 * KiB,
+  cachedProviderSettings: 5_000,
+  cachedProviderSettingMs: 5_000,
+  /** Settings this old still serve while the control store does not answer. */
+  staleProviderSettingMs: 5 * 60 * 1_000,
+
+  // Response cache
+  /** An answer that is larger is not kept. */
+  cacheEntryBytes: 1 * MiB,
+  cacheMemoryBytes: 64 * MiB,
+  cacheMemoryEntries: 20_000,
+  cacheTtlDefaultMs: 30 * 24 * 60 * 60 * 1_000,
+  cacheTtlMaxMs: 365 * 24 * 60 * 60 * 1_000,
+  /** Credentials of a model whose answers are looked for. */
+  cacheKeysPerCall: 8,
+  cacheReadMs: 100,
+  cacheReadsInFlight: 1_000,
+  cacheWriteBytesInFlight: 64 * MiB,
+
+  // Calls to other servers
+  upstreamOrigins: 256,
+  /** Addresses of which the parts are remembered. */
+  upstreamUrls: 1_024,
+  upstreamConnections: 4_096,
+  upstreamConnectMs: 10_000,
+  /** What the times for upstreams may be set to: what a timer can hold. */
+  upstreamMsMax: 2_147_483_647,
+  upstreamKeepAliveMs: 15_000,
+
+  // Gateway
+  /** Models of organizations of which it is known where calls go that say nothing else. */
+  plainRoutes: 10_000,
+  plainRouteMs: 60_000,
+  /** One event of an upstream's stream. */
+  upstreamEventBytes: 16 * MiB,
+  /** Attempts of one call that its span tells of, where any failed, and what of each error. */
+  recordedAttempts: 16,
+  recordedAttemptChars: 512,
+  /** What of an upstream's error is told. */
+  upstreamMessageChars: 4096,
+  /** Body of one call. */
+  gatewayBodyBytes: 32 * MiB,
+  /** A recording to transcribe, as OpenAI bounds it. */
+  audioFileBytes: 25 * MiB,
+  /** The form that holds it. */
+  audioFormBytes: 26 * MiB,
+  formFields: 256,
+  formFieldBytes: 1 * MiB,
+  /** A whole answer of an upstream. */
+  upstreamReplyBytes: 64 * MiB,
+  /** Bytes of a stream that may come before its first content, until it is sent on all the same. */
+  heldStreamBytes: 256 * KiB,
+  /** How long the end of a stream may take after all that matters has come. */
+  upstreamTrailMs: 1_000,
+  /** How long an upstream that does not know `stream_options` is not asked with it. */
+  usageRefusalMs: 60 * 60 * 1_000,
+  /** Text of one answer that is recorded; more is passed on and left out of the span. */
+  recordedChars: 4 * MiB,
+  recordedChoices: 128,
+  recordedToolCalls: 1_024,
+  /** Spans of finished calls that wait for the journal; at either bound no further calls are taken. */
+  recordsWaiting: 20_000,
+  recordBytesWaiting: 256 * MiB,
+  /** How long a finished call waits for others, so that many are one entry of the journal. */
+  recordBatchMs: 10,
+  recordBatch: 500,
+  recordBatchBytes: 32 * MiB,
+  recordRetryMinMs: 100,
+  recordRetryMaxMs: 5_000,
+  recordDrainPollMs: 5,
+  /** Items of a list, or members of an object, within one service parameter. */
+  serviceParamItems: 256,
+} as const;
