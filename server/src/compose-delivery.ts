@@ -9,10 +9,12 @@ import { createEvents, type Events, type WebhookEvent } from "./delivery/events.
 import { purgeDeliveries } from "./delivery/housekeeping.ts";
 import { createSend } from "./delivery/send.ts";
 import { createSpanEvents } from "./delivery/span-events.ts";
+import { createTraceWatching } from "./delivery/trace-watching.ts";
 import { createWebhookDirectory, type WebhookDirectory } from "./delivery/webhook-directory.ts";
 import { createWebhookSecrets, type WebhookSecrets } from "./delivery/webhook-secrets.ts";
 import type { Score } from "./domain/score.ts";
 import type { SpanSubscriber } from "./ingest/fan-out.ts";
+import { createQueueRoom } from "./ingest/queue-room.ts";
 import { scheduleJob } from "./jobs/schedule.ts";
 import type { Secret } from "./lib/secret.ts";
 import { limits } from "./limits.ts";
@@ -27,8 +29,8 @@ export type Delivery = {
   events: Events;
   /** Tells of new scores; resolves once that is on record. */
   publishScores: (scores: readonly Score[]) => Promise<void>;
-  /** Hears of stored spans. */
-  subscriber: SpanSubscriber;
+  /** They hear of stored spans. */
+  subscribers: SpanSubscriber[];
   /** What the surface needs. */
   deliverer: Deliverer;
   webhookSecrets: WebhookSecrets;
@@ -51,11 +53,18 @@ export async function composeDelivery(parts: DeliveryParts): Promise<Delivery> {
   const { config, stores, secretKey, registry, logger, cleanup, now } = parts;
   const directory = createWebhookDirectory(stores.webhooks);
   const backlog = createBacklog(stores.deliveries);
-  await Promise.all([directory.refresh(), backlog.refresh()]);
+  const room = createQueueRoom({
+    maxEntries: limits.traceWatches,
+    count: () => stores.traceWatches.waiting(),
+    onFull: (organizationId) =>
+      logger.warn({ organizationId }, "as many traces are watched as may be; further ones are read back later"),
+  });
+  await Promise.all([directory.refresh(), backlog.refresh(), room.refresh()]);
   const metrics = createDeliveryMetrics(registry, {
     backlog: () => backlog.total(),
     inFlight: () => deliverer.inFlight(),
     active: () => directory.ids().length,
+    fullTraceWatches: () => room.full(),
   });
 
   // Pools of their own: receivers must not push providers out of those of the gateway.
@@ -75,19 +84,16 @@ export async function composeDelivery(parts: DeliveryParts): Promise<Delivery> {
   const events = createEvents({ ...shared, stores, onQueued: (webhookIds) => deliverer.due(webhookIds) });
   deliverer.start();
   cleanup.push(() => deliverer.stop());
-  scheduleUpkeep(parts, { directory, backlog, events });
+  scheduleUpkeep(parts, { directory, backlog, room, events });
 
-  const subscriber = createSpanEvents({
-    events,
-    directory,
-    traceWatches: stores.traceWatches,
-    presentSpan: eventPayloads.presentSpan,
-    traceQuietMs: config.traceQuietS * 1_000,
-    now,
-  });
+  const { traceWatches } = stores;
+  const subscribers = [
+    createSpanEvents({ events, directory, presentSpan: eventPayloads.presentSpan }),
+    createTraceWatching({ directory, traceWatches, room, traceQuietMs: config.traceQuietS * 1_000, now }),
+  ];
   const publishScores = (scores: readonly Score[]) => events.publishAll(scores.map(scoreEvent));
   const surface = { deliverer, webhookSecrets: secrets, webhookDirectory: directory };
-  return { events, publishScores, subscriber, ...surface };
+  return { events, publishScores, subscribers, ...surface };
 }
 
 function scoreEvent(score: Score): WebhookEvent {
@@ -100,14 +106,17 @@ function scoreEvent(score: Score): WebhookEvent {
   };
 }
 
+type Refreshed = { refresh(): Promise<void> };
+
 /** Learns what other nodes changed, finds traces that are complete, and shortens the log. */
 function scheduleUpkeep(
   { stores, spans, logger, cleanup, now }: DeliveryParts,
   {
     directory,
     backlog,
+    room,
     events,
-  }: { directory: WebhookDirectory; backlog: { refresh(): Promise<void> }; events: Events },
+  }: { directory: WebhookDirectory; backlog: Refreshed; room: Refreshed; events: Events },
 ): void {
   const every = (name: string, everyMs: number, work: (signal: AbortSignal) => Promise<void>): void => {
     const job = scheduleJob({ name, everyMs, logger }, work);
@@ -115,6 +124,7 @@ function scheduleUpkeep(
   };
   every("webhooks", limits.webhookRefreshEveryMs, () => directory.refresh());
   every("webhook backlog", limits.webhookBacklogEveryMs, () => backlog.refresh());
+  every("room for traces", limits.queueRoomEveryMs, () => room.refresh());
   every("webhook log", limits.webhookPurgeEveryMs, (signal) =>
     purgeDeliveries({ deliveries: stores.deliveries, directory, now }, signal),
   );

@@ -5,16 +5,17 @@ import type { Registry } from "prom-client";
 import type { Config } from "./config.ts";
 import type { Score } from "./domain/score.ts";
 import type { SpanRow } from "./domain/span.ts";
-import { createActiveAutomations } from "./evaluation/active-automations.ts";
+import { createActiveAutomations, type ActiveAutomations } from "./evaluation/active-automations.ts";
 import { createRunQueue } from "./evaluation/enqueue-runs.ts";
 import { createEvaluate } from "./evaluation/evaluate.ts";
 import type { Evaluation } from "./evaluation/evaluation.ts";
 import type { JudgeModel } from "./evaluation/judge.ts";
-import { startRunner, type Runner } from "./evaluation/runner.ts";
+import { startRunner } from "./evaluation/runner.ts";
 import { createSandbox } from "./evaluation/sandbox/sandbox-pool.ts";
 import { startScoreMirror } from "./evaluation/score-mirror.ts";
 import type { Catalogue } from "./filter/catalogue.ts";
 import type { SpanSubscriber } from "./ingest/fan-out.ts";
+import { createQueueRoom, type QueueRoom } from "./ingest/queue-room.ts";
 import { scheduleJob } from "./jobs/schedule.ts";
 import { limits } from "./limits.ts";
 import type { ControlStores } from "./storage/control/control-stores.ts";
@@ -42,15 +43,17 @@ export async function composeEvaluation(parts: EvaluationParts): Promise<Evaluat
   const { config, stores, spans, catalogue, registry, logger, cleanup, now } = parts;
   const { judge, publish = nobody } = parts;
   const nodeId = readNodeId(join(config.dataDir, "node.id"));
-  const metrics = createEvaluationMetrics(registry, () =>
-    stores.evaluationRuns.pending(limits.evaluationBacklogCounted),
-  );
+  const metrics = createEvaluationMetrics(registry, {
+    backlog: () => stores.evaluationRuns.pending(limits.evaluationBacklogCounted),
+    full: () => room.full(),
+  });
   const activeAutomations = createActiveAutomations({
     automations: stores.automations,
     catalogue,
     onUnreadable: (automationId, error) => logger.error({ err: error, automationId }, "a condition is unreadable"),
   });
-  await activeAutomations.refresh();
+  const room = createRunRoom(parts, activeAutomations);
+  await Promise.all([activeAutomations.refresh(), room.refresh()]);
 
   const scoreMirror = startScoreMirror({
     scores: stores.scores,
@@ -90,25 +93,42 @@ export async function composeEvaluation(parts: EvaluationParts): Promise<Evaluat
     },
   });
   cleanup.push(() => runner.stop());
-  scheduleUpkeep(parts, activeAutomations);
-  return { activeAutomations, scoreMirror, evaluate, subscriber: subscriberOf(parts, activeAutomations, runner) };
+  scheduleUpkeep(parts, activeAutomations, room);
+  const poke = (added: number) => runner.poke(added);
+  const subscriber = createRunQueue({ activeAutomations, stores, room, poke, now });
+  return { activeAutomations, scoreMirror, evaluate, subscriber };
 }
 
 const nobody = () => Promise.resolve();
 
-function subscriberOf(
-  { stores, now }: EvaluationParts,
-  activeAutomations: Evaluation["activeAutomations"],
-  runner: Runner,
-): SpanSubscriber {
-  return createRunQueue({ activeAutomations, stores, poke: (added) => runner.poke(added), now });
+/** What of an organisation may wait for its evaluation; beyond it its automations say that they lag behind. */
+function createRunRoom({ stores, logger, now }: EvaluationParts, activeAutomations: ActiveAutomations): QueueRoom {
+  return createQueueRoom({
+    maxEntries: limits.evaluationQueueRuns,
+    count: () => stores.evaluationRuns.waiting(),
+    onFull(organizationId) {
+      logger.warn({ organizationId }, "as many evaluations wait as may; further logs are read back later");
+      const noted = activeAutomations
+        .ofOrganization(organizationId)
+        .map(({ id }) => stores.automations.noteError(id, queueIsFull, new Date(now()).toISOString()));
+      Promise.all(noted).catch((error: unknown) => logger.warn({ err: error }, "automations could not be told"));
+    },
+  });
 }
+
+const queueIsFull =
+  "Logs come faster than they are evaluated. Those that wait beyond the bound of the queue follow later.";
 
 /** Learns what other nodes changed, and forgets what is long done. */
 function scheduleUpkeep(
   { stores, logger, cleanup, now }: EvaluationParts,
-  activeAutomations: Evaluation["activeAutomations"],
+  activeAutomations: ActiveAutomations,
+  room: QueueRoom,
 ): void {
+  const recount = scheduleJob({ name: "room for evaluations", everyMs: limits.queueRoomEveryMs, logger }, () =>
+    room.refresh(),
+  );
+  cleanup.push(() => recount.stop());
   const refresh = scheduleJob({ name: "automations", everyMs: limits.automationRefreshMs, logger }, () =>
     activeAutomations.refresh(),
   );

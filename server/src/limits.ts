@@ -153,6 +153,7 @@ export const limits = {
   fanOutKeptBytes: 512 * MiB,
   fanOutHeldBytes: 64 * MiB,
   fanOutBatchRows: 500,
+  queueRoomEveryMs: 2_000,
   fanOutRetryMinMs: 100,
   fanOutRetryMaxMs: 15_000,
 
@@ -193,6 +194,8 @@ export const limits = {
   webhookLogRows: 10_000,
   /** Traces that somebody waits to be complete. */
   traceWatchEveryMs: 1_000,
+  /** Of one organization; what comes beyond is read back from the span store once half of them are complete. */
+  traceWatches: 100_000,
   traceWatchClaimMs: 60_000,
   traceWatchBatch: 100,
   traceQuietSMax: 86_400,
@@ -253,6 +256,8 @@ export const limits = {
   /** Waits between tries of an evaluation that failed for now; then it has failed. */
   evaluationRetryMs: [1_000, 10_000, 60_000],
   evaluationPollMs: 1_000,
+  /** What may wait of one organization; further logs are read back from the span store once half of it is done. */
+  evaluationQueueRuns: 100_000,
   /** New runs a second beyond which evaluating pauses between batches, for the sake of ingest. */
   evaluationCrowdRuns: 1_000,
   evaluationYieldMs: 1_000,

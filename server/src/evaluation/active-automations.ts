@@ -1,5 +1,5 @@
 import type { ActiveAutomation } from "../domain/automation.ts";
-import type { Environment } from "../domain/principal.ts";
+import { environments, type Environment } from "../domain/principal.ts";
 import type { SpanRow } from "../domain/span.ts";
 import type { Catalogue } from "../filter/catalogue.ts";
 import type { AutomationStore } from "../storage/control/automation-store.ts";
@@ -13,6 +13,8 @@ export type CompiledAutomation = ActiveAutomation & { matches: (row: SpanRow) =>
  */
 export type ActiveAutomations = {
   of(organizationId: string, environment: Environment): readonly CompiledAutomation[];
+  /** Of both environments. */
+  ofOrganization(organizationId: string): CompiledAutomation[];
   /** Whether any automation of the organisation is enabled. */
   wants(organizationId: string): boolean;
   find(id: string): CompiledAutomation | undefined;
@@ -47,6 +49,8 @@ export function createActiveAutomations(deps: {
 
   return {
     of: (organizationId, environment) => byScope.get(scopeOf(organizationId, environment)) ?? [],
+    ofOrganization: (organizationId) =>
+      environments.flatMap((each) => byScope.get(scopeOf(organizationId, each)) ?? []),
     find: (id) => byId.get(id),
     wants: (organizationId) => organizations.has(organizationId),
     // One after the other, so that what is read last is what was written last.

@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { judgeLogMethod, type SpanRow } from "../domain/span.ts";
 import type { SpanSubscriber } from "../ingest/fan-out.ts";
+import type { QueueRoom } from "../ingest/queue-room.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";
 import type { NewRun } from "../storage/control/evaluation-run-store.ts";
 import type { ActiveAutomations } from "./active-automations.ts";
@@ -13,21 +14,25 @@ import type { ActiveAutomations } from "./active-automations.ts";
 export function createRunQueue(deps: {
   activeAutomations: ActiveAutomations;
   stores: Pick<ControlStores, "transaction">;
+  room: Pick<QueueRoom, "isFull" | "added">;
   /** There are so many new runs. */
   poke: (added: number) => void;
   now: () => number;
 }): SpanSubscriber {
-  const { activeAutomations, stores, poke, now } = deps;
+  const { activeAutomations, stores, room, poke, now } = deps;
   return {
     name: "evaluation",
     wants: (organizationId) => activeAutomations.wants(organizationId),
+    isFull: (organizationId) => room.isFull(organizationId),
     async take(batch) {
       const wanted = batch.flatMap(({ rows }) => rows.flatMap((row) => runsOf(row, activeAutomations)));
       if (wanted.length === 0) return;
       try {
         const at = new Date(now()).toISOString();
         const added = await stores.transaction(({ evaluationRuns }) => evaluationRuns.enqueue(wanted, at));
-        if (added > 0) poke(added);
+        for (const [organizationId, runs] of added) room.added(organizationId, runs);
+        const all = added.values().reduce((sum, runs) => sum + runs, 0);
+        if (all > 0) poke(all);
       } catch (error) {
         // An automation that another node deleted: what comes again is matched with those that are left.
         await activeAutomations.refresh();

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openMemoryControl } from "../../test/support/memory-control.ts";
 import type { Evaluator } from "../domain/evaluator.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";
+import { createQueueRoom } from "../ingest/queue-room.ts";
 import { createSpanCatalogue } from "../filter/span-fields.ts";
 import { createActiveAutomations, type ActiveAutomations } from "./active-automations.ts";
 import { createRunQueue, isSampled } from "./enqueue-runs.ts";
@@ -92,12 +93,15 @@ const spans = {
   findSpan: () => Promise.resolve(undefined),
 };
 
+const roomy = { isFull: () => false, added: () => undefined };
+
 async function take(count: number): Promise<string[]> {
   const rows = Array.from({ length: count }, () => testLog());
   for (const row of rows) logs.set(row.unique_id, row);
   const queue = createRunQueue({
     activeAutomations,
     stores,
+    room: roomy,
     poke: (added) => runners.forEach((runner) => runner.poke(added)),
     now: Date.now,
   });
@@ -146,6 +150,7 @@ test("every log is evaluated once, by however many nodes, however often it comes
   const queue = createRunQueue({
     activeAutomations,
     stores,
+    room: roomy,
     poke: (added) => runners.forEach((runner) => runner.poke(added)),
     now: Date.now,
   });
@@ -160,6 +165,30 @@ test("every log is evaluated once, by however many nodes, however often it comes
   expect(await scores()).toHaveLength(300);
   expect(seen.size).toBe(300);
   expect(new Set(seen.values())).toEqual(new Set([1]));
+});
+
+test("what waits of an organization is bounded: what comes again fills nothing, what is done makes room", async () => {
+  await newAutomation();
+  const room = createQueueRoom({
+    maxEntries: 100,
+    count: () => stores.evaluationRuns.waiting(),
+    onFull: () => undefined,
+  });
+  const queue = createRunQueue({ activeAutomations, stores, room, poke: () => undefined, now: Date.now });
+  const takeRows = async (rows: ReadonlyArray<ReturnType<typeof testLog>>): Promise<boolean> => {
+    for (const row of rows) logs.set(row.unique_id, row);
+    await queue.take([{ organizationId: organization, rows: rows.map(asRow) }], new AbortController().signal);
+    return queue.isFull?.(organization) ?? false;
+  };
+  const rows = Array.from({ length: 60 }, () => testLog());
+  expect(await takeRows(rows)).toBe(false);
+  expect(await takeRows(rows)).toBe(false);
+  expect(await takeRows(Array.from({ length: 40 }, () => testLog()))).toBe(true);
+  await start(() => Promise.resolve(score));
+  await settled();
+  await room.refresh();
+  expect(queue.isFull?.(organization)).toBe(false);
+  expect(await scores()).toHaveLength(100);
 });
 
 describe("automations that share an evaluator", () => {

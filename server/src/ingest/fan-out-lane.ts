@@ -79,8 +79,8 @@ class Lane implements FanOutLane {
     while (!signal.aborted) {
       try {
         if (this.#taken < this.#queue.length) await this.#takeBatch();
-        else if (this.#missed.size > 0) await this.#takeMissed();
-        else await this.#pause();
+        else if (this.#missed.size === 0) await this.#pause();
+        else await this.#takeMissed();
         this.#failures = 0;
       } catch (error) {
         if (signal.aborted) return;
@@ -118,15 +118,21 @@ class Lane implements FanOutLane {
 
   /** Reads back what was not kept, a page at a time. What is missed meanwhile is a stretch of its own. */
   async #takeMissed(): Promise<void> {
-    const { value: stretch } = this.#missed.values().next();
-    if (stretch === undefined) return;
+    const stretch = this.#missed.values().find(({ organizationId }) => !this.#isFull(organizationId));
+    if (stretch === undefined) return await this.#waitForRoom();
     const { organizationId } = stretch;
     this.#missed.delete(organizationId);
     this.#reading = stretch;
     try {
       if (this.#subscriber.wants(organizationId)) {
         const pages = this.#deps.readBack(stretch, this.#stopping.signal);
-        for await (const rows of pages) await this.#take([{ organizationId, rows }]);
+        for await (const rows of pages) {
+          await this.#take([{ organizationId, rows }]);
+          if (!this.#isFull(organizationId)) continue;
+          // All of it once more then: what was taken already is known by its identity.
+          this.miss(stretch);
+          break;
+        }
       }
       await this.#deps.journal.kept.replaceMissed(stretch, this.#missed.get(organizationId));
       this.#reading = undefined;
@@ -135,6 +141,20 @@ class Lane implements FanOutLane {
       this.miss(stretch);
       throw error;
     }
+  }
+
+  #isFull(organizationId: string): boolean {
+    return this.#subscriber.isFull?.(organizationId) ?? false;
+  }
+
+  /** Until there may be room again, or an entry of somebody else comes. */
+  async #waitForRoom(): Promise<void> {
+    const timer = setTimeout(() => this.#wake(), limits.queueRoomEveryMs);
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve;
+      if (this.#stopping.signal.aborted) resolve();
+    });
+    clearTimeout(timer);
   }
 
   async #take(batch: readonly StoredSpans[]): Promise<void> {

@@ -265,3 +265,57 @@ test("beyond its bound nothing is kept but where to read it back, in this run an
   expect(second.journal.kept.missed()).toEqual([]);
   await second.close();
 });
+
+describe("a subscriber that holds as much of an organisation as it may", () => {
+  test("reads the rest back once there is room, in the next run too, and delays nobody else", async () => {
+    const path = newFolder();
+    const stored: SpanRow[] = [];
+    const readBack: ReadBack = async function* ({ organizationId, from, to }) {
+      const rows = stored.filter(
+        ({ organization_id: of, received_at: at = "" }) => of === organizationId && at >= from && at <= to,
+      );
+      for (let start = 0; start < rows.length; start += 4) yield rows.slice(start, start + 4);
+    };
+    const full = new Set(["org_a"]);
+    const isFull = (organizationId: string) => full.has(organizationId);
+    const first = recorder("queue", { isFull });
+    const other = recorder("other");
+    const bench = start(path, [first, other], { readBack });
+    const each = async (organization: string, count: number): Promise<void> => {
+      for (let i = 0; i < count; i += 1) {
+        const received_at = `2026-01-01 00:00:00.${String(stored.length).padStart(9, "0")}`;
+        const span = row(`${organization} ${stored.length}`, organization, { received_at });
+        stored.push(span);
+        await add(bench, [span], i % 2 === 0);
+      }
+    };
+    await each("org_a", 10);
+    await each("org_b", 3);
+    await bench.writer.flush();
+    await expect.poll(() => other.ids).toHaveLength(13);
+    await expect.poll(() => bench.journal.kept.stats().entries).toBe(0);
+    expect(first.ids).toHaveLength(3);
+    await bench.close();
+
+    // Of what it reads back four fit, then it is full again.
+    const second = recorder("queue", {
+      isFull,
+      take: async (batch, signal) => {
+        await recorded.take(batch, signal);
+        if (recorded.ids.length === 4) full.add("org_a");
+      },
+    });
+    const recorded = recorder("queue");
+    full.clear();
+    const again = start(path, [second, recorder("other")], { readBack });
+    await expect.poll(() => full.has("org_a")).toBe(true);
+    await sleep(20);
+    expect(recorded.ids).toHaveLength(4);
+    full.clear();
+    await again.fanOut.drained();
+    const ofA = stored.filter(({ organization_id: of }) => of === "org_a").map(({ unique_id: id }) => id);
+    expect(new Set(recorded.ids)).toEqual(new Set(ofA));
+    expect(again.journal.kept.missed()).toEqual([]);
+    await again.close();
+  });
+});

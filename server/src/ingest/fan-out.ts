@@ -27,6 +27,11 @@ export type SpanSubscriber = {
    */
   concerns?(row: SpanRow): boolean;
   /**
+   * Whether it holds as much of this organisation as it may. Until that changes its spans are not kept for it, and it reads
+   * them back from the span store then. Quick, and never throws.
+   */
+  isFull?(organizationId: string): boolean;
+  /**
    * Takes spans over: once it resolves they are the subscriber's own, on disk if they must not be lost. Called one batch at
    * a time; a batch that is refused comes again, after other spans, and after a crash a batch may come twice.
    */
@@ -104,16 +109,17 @@ class JournalFanOut implements FanOut {
     for (const { seq, payload } of entries) {
       const held = this.#held.get(seq);
       const organizationId = held?.organizationId ?? organizationOf(payload);
-      const subscribers = organizationId === undefined ? [] : this.#wanting(organizationId, held?.rows);
-      if (organizationId === undefined || subscribers.length === 0) {
-        this.#release(seq);
-      } else if (bytes + payload.byteLength <= this.#deps.maxKeptBytes) {
-        kept.push({ seq, bytes: payload.byteLength, subscribers });
-        bytes += payload.byteLength;
-      } else {
-        this.#miss(organizationId, subscribers, spansOf(payload), missed);
-        this.#release(seq);
+      const wanting = organizationId === undefined ? [] : this.#wanting(organizationId, held?.rows);
+      const isRoom = bytes + payload.byteLength <= this.#deps.maxKeptBytes;
+      const takers = isRoom ? wanting.filter((each) => each.isFull?.(organizationId ?? "") !== true) : [];
+      if (organizationId !== undefined && takers.length < wanting.length) {
+        const others = wanting.filter((each) => !takers.includes(each));
+        this.#miss(organizationId, others, held?.rows ?? spansOf(payload), missed);
       }
+      if (takers.length > 0) {
+        kept.push({ seq, bytes: payload.byteLength, subscribers: takers.map(({ name }) => name) });
+        bytes += payload.byteLength;
+      } else this.#release(seq);
     }
     return { entries: kept, missed: [...missed.values()] };
   }
@@ -149,15 +155,15 @@ class JournalFanOut implements FanOut {
   }
 
   /** @param rows what is wanted of them; without them, what may be wanted of any */
-  #wanting(organizationId: string, rows?: readonly SpanRow[]): string[] {
+  #wanting(organizationId: string, rows?: readonly SpanRow[]): SpanSubscriber[] {
     const isWanted = (subscriber: SpanSubscriber): boolean =>
       subscriber.wants(organizationId) && (rows?.some((row) => subscriber.concerns?.(row) ?? true) ?? true);
-    return this.#deps.subscribers.filter(isWanted).map(({ name }) => name);
+    return this.#deps.subscribers.filter(isWanted);
   }
 
   #miss(
     organizationId: string,
-    subscribers: readonly string[],
+    subscribers: readonly SpanSubscriber[],
     rows: readonly SpanRow[],
     into: Map<string, MissedStretch>,
   ): void {
@@ -166,7 +172,7 @@ class JournalFanOut implements FanOut {
     if (first === undefined) return;
     const stretch = others.reduce(stretchTogether, first);
     this.#deps.metrics.missed.inc(rows.length * subscribers.length);
-    for (const subscriber of subscribers) {
+    for (const { name: subscriber } of subscribers) {
       const whole = this.#lanes.get(subscriber)?.miss({ subscriber, organizationId, ...stretch });
       if (whole) into.set(`${subscriber}\n${organizationId}`, whole);
     }

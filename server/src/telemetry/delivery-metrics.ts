@@ -11,7 +11,12 @@ export type DeliveryMetrics = {
 
 export function createDeliveryMetrics(
   registry: Registry,
-  read: { backlog(): { rows: number; bytes: number }; inFlight(): number; active(): number },
+  read: {
+    backlog(): { rows: number; bytes: number };
+    inFlight(): number;
+    active(): number;
+    fullTraceWatches(): number;
+  },
 ): DeliveryMetrics {
   const registers = [registry];
   const gauge = (name: string, help: string, value: () => number): void => {
@@ -21,6 +26,11 @@ export function createDeliveryMetrics(
   gauge("spanway_webhook_queue_rows", "Deliveries that wait, on all nodes", () => read.backlog().rows);
   gauge("spanway_webhook_queue_bytes", "Bytes of their payloads", () => read.backlog().bytes);
   gauge("spanway_webhook_attempts_in_flight", "Deliveries under way", () => read.inFlight());
+  gauge(
+    "spanway_trace_watches_full",
+    "Organizations of which no more traces are watched: further ones are read back",
+    () => read.fullTraceWatches(),
+  );
   return {
     queued: new Counter({
       name: "spanway_webhook_events_queued_total",

@@ -1,8 +1,19 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 
-export function createEvaluationMetrics(registry: Registry, backlog: () => Promise<number>) {
+export function createEvaluationMetrics(
+  registry: Registry,
+  { backlog, full }: { backlog: () => Promise<number>; full: () => number },
+) {
   const registers = [registry];
   return {
+    full: new Gauge({
+      name: "spanway_evaluation_queues_full",
+      help: "Organizations of which no more evaluations are queued: further logs are read back later",
+      registers,
+      collect() {
+        this.set(full());
+      },
+    }),
     backlog: new Gauge({
       name: "spanway_evaluation_backlog",
       help: "Evaluations of all nodes that are not done, counted up to 100,000; NaN while the control store does not answer",

@@ -45,6 +45,7 @@ export async function startNode(stores: ControlStores, clock: Clock, options: No
     backlog: () => backlog.total(),
     inFlight: () => deliverer.inFlight(),
     active: () => 0,
+    fullTraceWatches: () => 0,
   });
   const shared = { deliveries: stores.deliveries, webhooks: stores.webhooks, directory, backlog, metrics, now };
   const deliverer = createDeliverer({

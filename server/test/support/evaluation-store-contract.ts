@@ -191,8 +191,10 @@ export function describeEvaluationStores({
         log_timestamp: "2026-03-01 10:00:00.000000000",
       }));
       const at = (seconds: number) => new Date(createdAtMs + seconds * 1_000).toISOString();
-      expect(await stores().evaluationRuns.enqueue(runs, at(0))).toBe(600);
-      expect(await stores().evaluationRuns.enqueue(runs, at(0))).toBe(0);
+      const enqueued = async () => (await stores().evaluationRuns.enqueue(runs, at(0))).get(unique_organization_id);
+      expect([await enqueued(), await enqueued()]).toEqual([600, 0]);
+      const waiting = async () => (await stores().evaluationRuns.waiting()).get(unique_organization_id);
+      expect(await waiting()).toBe(600);
       const claim = (owner: string, seconds: number, limit: number) =>
         stores().evaluationRuns.claim({
           uniqueOrganizationId: unique_organization_id,

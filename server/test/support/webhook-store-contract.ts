@@ -253,6 +253,7 @@ export function describeWebhookStores(driver: {
       await driver.stores().traceWatches.touch([watch(organization, "2026-01-02", 10)]);
       await driver.stores().traceWatches.touch([watch(organization, "2026-01-01", 12)]);
       await driver.stores().traceWatches.touch([]);
+      expect((await driver.stores().traceWatches.waiting()).get(organization)).toBe(1);
       expect(await claimWatches(11)).toEqual([]);
       const claims = await Promise.all([claimWatches(12), claimWatches(12)]);
       expect(claims.flat()).toMatchObject([
@@ -265,6 +266,7 @@ export function describeWebhookStores(driver: {
       expect(again).toMatchObject({ id: claimed!.id, last_received: "2026-01-03" });
       await driver.stores().traceWatches.end(again!);
       expect(await claimWatches(60)).toEqual([]);
+      expect((await driver.stores().traceWatches.waiting()).get(organization)).toBeUndefined();
     });
   });
 }

@@ -26,8 +26,8 @@ export type NewRun = Omit<EvaluationRun, "id" | "attempts">;
  * A claim lasts until its lease ends, then another node may claim it. Times are ISO 8601, UTC.
  */
 export type EvaluationRunStore = {
-  /** How many of them are new. */
-  enqueue: (runs: readonly NewRun[], now: string) => Promise<number>;
+  /** How many of them are new, by organisation. */
+  enqueue: (runs: readonly NewRun[], now: string) => Promise<Map<string, number>>;
   /** The next organisation after this one, in the order of their ids, that has runs to do; '' for the first. */
   nextOrganization: (after: string) => Promise<string | undefined>;
   /** Takes runs that are due, and those whose owner let their lease end. */
@@ -45,6 +45,8 @@ export type EvaluationRunStore = {
   retry: (id: number, dueAt: string) => Promise<void>;
   /** Forgets finished runs made before a time. */
   forget: (before: string) => Promise<void>;
+  /** How many of each organisation are not done. */
+  waiting: () => Promise<Map<string, number>>;
   /** How many are not done, counted up to a number. */
   pending: (upTo: number) => Promise<number>;
   /** Micro-dollars that model judges of an automation cost on a day. */
@@ -59,15 +61,17 @@ export function createEvaluationRunStore(queries: ControlQueries): EvaluationRun
   return { ...queueMethods(queries), ...claimMethods(queries), ...spendMethods(queries) };
 }
 
-type QueueMethods = Pick<EvaluationRunStore, "enqueue" | "finish" | "retry" | "forget" | "pending">;
+type QueueMethods = Pick<EvaluationRunStore, "enqueue" | "finish" | "retry" | "forget" | "waiting" | "pending">;
 
 function queueMethods(queries: ControlQueries): QueueMethods {
   return {
     enqueue: async (runs, now) => {
-      let added = 0;
+      const added = new Map<string, number>();
       for (const group of Map.groupBy(runs, groupKey).values()) {
+        const organization = group[0]?.unique_organization_id ?? "";
         for (let start = 0; start < group.length; start += rowsPerInsert) {
-          added += await insertRuns(queries, group.slice(start, start + rowsPerInsert), now);
+          const some = await insertRuns(queries, group.slice(start, start + rowsPerInsert), now);
+          added.set(organization, (added.get(organization) ?? 0) + some);
         }
       }
       return added;
@@ -100,6 +104,16 @@ function queueMethods(queries: ControlQueries): QueueMethods {
         .where("state", "=", "done")
         .where("created_at", "<", before)
         .execute();
+    },
+
+    waiting: async () => {
+      const rows = await queries
+        .selectFrom("evaluation_runs")
+        .select((row) => ["unique_organization_id", row.fn.countAll().as("runs")])
+        .where("state", "in", unfinished)
+        .groupBy("unique_organization_id")
+        .execute();
+      return new Map(rows.map(({ unique_organization_id, runs }) => [unique_organization_id, Number(runs)]));
     },
 
     pending: async (upTo) => {

@@ -18,6 +18,8 @@ export type TraceWatch = {
 export type TraceWatchStore = {
   /** Begins to watch, or waits longer. At most one of each trace in `watches`. */
   touch: (watches: ReadonlyArray<Omit<TraceWatch, "id">>) => Promise<void>;
+  /** How many traces of each organisation are watched. */
+  waiting: () => Promise<Map<string, number>>;
   /** Takes what is due until `until`; no other claim gets it before. */
   claim: (options: { now: string; until: string; limit: number }) => Promise<TraceWatch[]>;
   /** Ends a watch, unless another span came since it was claimed. */
@@ -43,6 +45,15 @@ export function createTraceWatchStore(queries: ControlQueries): TraceWatchStore 
           )
           .execute();
       }
+    },
+
+    waiting: async () => {
+      const rows = await queries
+        .selectFrom("trace_watches")
+        .select((row) => ["unique_organization_id", row.fn.countAll().as("watches")])
+        .groupBy("unique_organization_id")
+        .execute();
+      return new Map(rows.map(({ unique_organization_id, watches }) => [unique_organization_id, Number(watches)]));
     },
 
     claim: async ({ now, until, limit }) => {

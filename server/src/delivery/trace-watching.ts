@@ -1,0 +1,52 @@
+import type { SpanSubscriber } from "../ingest/fan-out.ts";
+import type { QueueRoom } from "../ingest/queue-room.ts";
+import type { SpanRow } from "../domain/span.ts";
+import type { TraceWatch, TraceWatchStore } from "../storage/control/trace-watch-store.ts";
+import type { WebhookDirectory } from "./webhook-directory.ts";
+
+export type TraceWatchingDeps = {
+  directory: Pick<WebhookDirectory, "hasAny">;
+  traceWatches: Pick<TraceWatchStore, "touch">;
+  room: Pick<QueueRoom, "isFull">;
+  /** How long a trace must have had no new span to count as complete. */
+  traceQuietMs: number;
+  now: () => number;
+};
+
+/** Watches the traces of stored spans for `trace_completed`, where anybody is to be told. */
+export function createTraceWatching({
+  directory,
+  traceWatches,
+  room,
+  traceQuietMs,
+  now,
+}: TraceWatchingDeps): SpanSubscriber {
+  return {
+    name: "completed traces",
+    wants: (organizationId) => directory.hasAny(organizationId, ["trace_completed"]),
+    isFull: (organizationId) => room.isFull(organizationId),
+    async take(batch) {
+      const due_at = new Date(now() + traceQuietMs).toISOString();
+      const watches = watchesOf(batch.flatMap(({ rows }) => rows));
+      await traceWatches.touch(watches.map((watch) => ({ ...watch, due_at })));
+    },
+  };
+}
+
+/** One for each trace, with the time at which its newest span was received. */
+function watchesOf(rows: readonly SpanRow[]) {
+  const watches = new Map<string, Omit<TraceWatch, "id" | "due_at">>();
+  for (const { organization_id, environment, trace_unique_id = "", received_at = "" } of rows) {
+    if (trace_unique_id === "") continue;
+    const key = `${organization_id}\n${environment}\n${trace_unique_id}`;
+    const known = watches.get(key)?.last_received ?? "";
+    const last_received = received_at > known ? received_at : known;
+    watches.set(key, {
+      unique_organization_id: organization_id,
+      environment,
+      trace_unique_id,
+      last_received,
+    });
+  }
+  return [...watches.values()];
+}

@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import { createQueueRoom } from "./queue-room.ts";
+
+test("a queue is full at its bound, until half of it is done; that is told once each time", async () => {
+  const held = new Map([["org_a", 4]]);
+  const told: string[] = [];
+  const count = () => Promise.resolve(held);
+  const room = createQueueRoom({ maxEntries: 10, count, onFull: (organization) => told.push(organization) });
+  await room.refresh();
+  room.added("org_a", 5);
+  expect(room.isFull("org_a")).toBe(false);
+  room.added("org_a", 1);
+  room.added("org_a", 1);
+  expect([room.isFull("org_a"), room.isFull("org_b"), room.full()]).toEqual([true, false, 1]);
+  for (const [now, isFull] of [
+    [10, true],
+    [6, true],
+    [5, false],
+    [9, false],
+    [12, true],
+  ] as const) {
+    held.set("org_a", now);
+    await room.refresh();
+    expect([now, room.isFull("org_a")]).toEqual([now, isFull]);
+  }
+  // What holds nothing is not counted.
+  held.delete("org_a");
+  await room.refresh();
+  expect([room.isFull("org_a"), room.full()]).toEqual([false, 0]);
+  expect(told).toEqual(["org_a", "org_a"]);
+});
