@@ -84,11 +84,21 @@ const readers = {
   span_name: name,
   span_workflow_name: name,
   positive_feedback: boolean,
-  prompt: object,
   variables: object,
 } as const satisfies Record<string, Reader<unknown>>;
 
 export type ServiceParams = ValuesOf<typeof readers>;
+
+/** Parameters of what is not kept here: to pass over them would answer another question than was asked. */
+const storedElsewhere: ReadonlyMap<string, (value: unknown) => string | undefined> = new Map([
+  ["prompt", storedPrompt],
+]);
+
+/** Other prompts are the provider's: OpenAI's own `{id, version}`, and what a recording is about. */
+function storedPrompt(value: unknown): string | undefined {
+  if (!isObject(value) || value["prompt_id"] === undefined) return undefined;
+  return "names a stored prompt, and prompts are not stored here: send its text, with its variables filled in, as messages";
+}
 
 /** Another spelling of a parameter; the own name wins where both are sent. */
 const aliases: Record<string, keyof typeof readers> = {
@@ -147,6 +157,8 @@ function take(source: Record<string, unknown>, place: string, values: Record<str
   for (const key of Object.keys(source)) {
     const known = readerOf.get(key);
     const raw = source[key];
+    const missing = storedElsewhere.get(key)?.(raw);
+    if (missing !== undefined) throw badParam(place + key, missing);
     if (known === undefined || raw === null || raw === undefined) continue;
     const value = known.read(raw);
     // What a stronger place overrides has to be right all the same: a mistake should not show by chance.

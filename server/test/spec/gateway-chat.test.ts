@@ -118,6 +118,26 @@ describe("service parameters", () => {
     expect(await spanOf(answer)).toMatchObject({ status_code: 400, prompt_messages: null, is_log_omitted: true });
   });
 
+  test("that name what is stored elsewhere are 400, and say what to do instead", async () => {
+    const before = gateway.upstream.requests.length;
+    for (const [members, param, advice] of [
+      [{ prompt: { prompt_id: "p-1", variables: { a: 1 } } }, "prompt", "as messages"],
+      [{ svc_params: { prompt: { prompt_id: "p-1" } } }, "svc_params.prompt", "as messages"],
+      [{ load_balance_group: { group_id: "g-1" } }, "load_balance_group", "list its members"],
+    ] as const) {
+      const refused = await complete(members);
+      expect([refused.status, errorOf(refused)["param"]]).toEqual([400, param]);
+      expect(errorOf(refused)["message"]).toContain(advice);
+    }
+    expect(gateway.upstream.requests.length).toBe(before);
+  });
+
+  test("prompt is OpenAI's own where it names none of ours", async () => {
+    const prompt = { id: "pmpt_1", version: "2", variables: { a: "b" } };
+    await gateway.app.prod.post("/v1/responses", { model: "gpt-4o", input: "Hi", prompt });
+    expect(lastBody()).toEqual({ model: "gpt-4o", input: "Hi", prompt });
+  });
+
   test("disable_log keeps nothing that was said", async () => {
     gateway.upstream.script(answers(400, { error: { message: "bad: Say hello." } }));
     for (const script of [answers(200, completion()), answers(400, { error: { message: "bad: Say hello." } })]) {

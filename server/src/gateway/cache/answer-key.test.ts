@@ -66,7 +66,7 @@ describe("The key of an answer", () => {
     ["credential", keyOf(callOf(members), at({ credential: { apiKey: "l", fields: {} } }))],
     ["fields of the credential", keyOf(callOf(members), at({ credential: { apiKey: "k", fields: { region: "eu" } } }))],
     ["secret of the server", answerKeys(new Uint8Array(32), callOf(members))(attempt)],
-    ["prompt", keyOf(callOf(members, { prompt: { prompt_id: "p" } }))],
+    ["variables", keyOf(callOf(members, { variables: { a: 1 } }))],
     ["customer, where asked for", keyOf(callOf(members, { cache_options: { cache_by_customer: true } }))],
     ["model, where not asked for", keyOf(callOf(members, { cache_options: { is_cached_by_model: false } }))],
   ])("depends on the %s", (_part, other) => {

@@ -34,7 +34,6 @@ export function answerKeys(secret: Uint8Array, call: CacheableCall): (attempt: A
       call.origin.environment,
       call.operation,
       Object.fromEntries(shape),
-      params.prompt ?? null,
       params.variables ?? null,
       byCustomer === true ? [customerOf(params) ?? null] : null,
     ]),

@@ -58,7 +58,10 @@ function membersOf(
   if (models !== undefined && models.length > 0) return { param: "load_balance_models", members: models };
   if (group === undefined) return undefined;
   if (group.models === undefined || group.models.length === 0) {
-    throw badParam("load_balance_group", "load_balance_group has to list its models: groups are not stored.");
+    throw badParam(
+      "load_balance_group",
+      'load_balance_group names a stored group, and groups are not stored here: list its members, as in {"models": [{"model": "gpt-4o", "weight": 1}]}.',
+    );
   }
   return { param: "load_balance_group", members: group.models };
 }

@@ -1,11 +1,6 @@
 import { ServiceError } from "../../domain/errors.ts";
 import { isServiceParam, memberOfText } from "../service-params.ts";
 
-/** Whether a field is a service parameter. `prompt` is the provider's here: it says what the recording is about. */
-export function isOurs(name: string): boolean {
-  return name !== "prompt" && isServiceParam(name);
-}
-
 /**
  * The members that the fields of a form stand for: `metadata[a][b]` is nested, `name[]` and a name that comes twice are lists, and
  * a service parameter that is no text may be JSON.
@@ -15,7 +10,7 @@ export function membersOf(fields: ReadonlyArray<readonly [name: string, text: st
   const members = createMap();
   for (const [name, text] of fields) {
     const [head, ...path] = splitName(name);
-    if (path.length === 0) put(members, head, isOurs(head) ? memberOfText(head, text) : text, name);
+    if (path.length === 0) put(members, head, isServiceParam(head) ? memberOfText(head, text) : text, name);
     else putAt(members, [head, ...path], text, name);
   }
   return members;

@@ -2,7 +2,7 @@ import { extname } from "node:path";
 import { ServiceError } from "../../domain/errors.ts";
 import { isObject } from "../../lib/json.ts";
 import { limits } from "../../limits.ts";
-import { isOurs } from "./form-members.ts";
+import { isServiceParam } from "../service-params.ts";
 import type { Form, FormFile } from "./read-form.ts";
 
 /** A transcription as a caller asked for it. */
@@ -60,11 +60,11 @@ export function readTranscriptionAsk(form: Form, members: Record<string, unknown
     if (value !== undefined && typeof value !== "string") throw bad(name, "must be text");
   }
   const temperature = readTemperature(members["temperature"]);
-  const asked = Object.fromEntries(Object.entries(members).filter(([name]) => !isOurs(name)));
+  const asked = Object.fromEntries(Object.entries(members).filter(([name]) => !isServiceParam(name)));
   return {
     model,
     file,
-    fields: form.fields.filter(([name]) => !isOurs(name.split("[")[0] ?? "") && name !== "model"),
+    fields: form.fields.filter(([name]) => !isServiceParam(name.split("[")[0] ?? "") && name !== "model"),
     asked: { ...asked, ...(temperature === undefined ? {} : { temperature }) },
     isJson: format === "json" || format === "verbose_json",
   };

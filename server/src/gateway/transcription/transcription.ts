@@ -2,7 +2,6 @@ import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
 import type { PriceBook } from "../../ingest/enrich/price.ts";
 import { audioSeconds } from "../../lib/audio-duration.ts";
 import { isObject, parseJson } from "../../lib/json.ts";
-import { omit } from "../../lib/omit.ts";
 import { takeParams, type CallLedger } from "../call-ledger.ts";
 import type { OutgoingCall } from "../exchange.ts";
 import { readRouteHeaders } from "../read-chat-request.ts";
@@ -25,7 +24,7 @@ export function createTranscription({ prices }: { prices: PriceBook }): RelayOpe
       const form = readForm(bytes, headers["content-type"] ?? "");
       const members = membersOf(form.fields);
       if (typeof members["model"] === "string") ledger.model = members["model"];
-      const params = readServiceParams(omit(members, "prompt"), headers);
+      const params = readServiceParams(members, headers);
       takeParams(ledger, params);
       const ask = readTranscriptionAsk(form, members);
       const seconds = audioSeconds(ask.file.bytes);
