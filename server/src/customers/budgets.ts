@@ -25,6 +25,8 @@ export type Budgets = {
    * checked, as the control store does not answer
    */
   admit(call: BudgetedCall): Promise<Admission>;
+  /** Takes over what a call says of its customer, for one that needs no admission. @throws ServiceError `invalid_request` */
+  hear(call: Omit<BudgetedCall, "estimateUsd">): Promise<void>;
 };
 
 export type BudgetedCall = {
@@ -77,6 +79,10 @@ export function createBudgets(deps: BudgetDeps): Budgets {
       if (reason !== null) deps.onRefused(reason);
       return admission;
     },
+    async hear(call) {
+      const key = keyOf(call);
+      if (key !== undefined) await customerOf(deps.profiles, key, call.customerParams);
+    },
   };
 }
 
@@ -95,7 +101,7 @@ async function decide(deps: BudgetDeps, call: BudgetedCall): Promise<Admission> 
   return await admitWithin(deps, { key, customer, period, estimateUsd });
 }
 
-function keyOf({ organizationId, environment, customerIdentifier, customerParams }: BudgetedCall) {
+function keyOf({ organizationId, environment, customerIdentifier, customerParams }: Omit<BudgetedCall, "estimateUsd">) {
   const named = isObject(customerParams) ? customerParams["customer_identifier"] : undefined;
   const identifier = customerIdentifier ?? (typeof named === "string" ? named : undefined);
   if (identifier === undefined || identifier === "") return undefined;

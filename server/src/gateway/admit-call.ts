@@ -1,5 +1,5 @@
 import type { SpanOrigin } from "../ingest/normalize.ts";
-import type { Admission, Budgets } from "./budgets.ts";
+import type { Admission, Budgets, CustomerOfCall } from "./budgets.ts";
 import type { CallError } from "./client-answer.ts";
 import type { ServiceParams } from "./service-params.ts";
 
@@ -9,18 +9,26 @@ import type { ServiceParams } from "./service-params.ts";
  */
 export async function admitCall(
   budgets: Budgets,
-  { organization_id, environment }: SpanOrigin,
+  origin: SpanOrigin,
   params: ServiceParams,
   estimateUsd: () => number | null,
 ): Promise<Admission> {
-  const customer = customerOf(params);
-  return budgets.admit({
+  const said = customerSaid(origin, params);
+  return budgets.admit({ ...said, estimateUsd: said.customerIdentifier === undefined ? null : estimateUsd() });
+}
+
+/** Takes over what a call says of its customer though it needs no budget. @throws ServiceError `invalid_request` */
+export async function hearCustomer(budgets: Budgets, origin: SpanOrigin, params: ServiceParams): Promise<void> {
+  if (params.customer_params !== undefined) await budgets.hear(customerSaid(origin, params));
+}
+
+function customerSaid({ organization_id, environment }: SpanOrigin, params: ServiceParams): CustomerOfCall {
+  return {
     organizationId: organization_id,
     environment,
-    customerIdentifier: customer,
+    customerIdentifier: customerOf(params),
     customerParams: params.customer_params,
-    estimateUsd: customer === undefined ? null : estimateUsd(),
-  });
+  };
 }
 
 /** Who the call is for. */

@@ -1,15 +1,19 @@
 import type { Environment } from "../domain/principal.ts";
 
+/** Whom a call is for, and what it says of them. */
+export type CustomerOfCall = {
+  organizationId: string;
+  environment: Environment;
+  customerIdentifier: string | undefined;
+  customerParams?: unknown;
+};
+
 /** What the gateway asks of whoever keeps the budgets of customers. */
 export type Budgets = {
   /** Reserves an estimate before the call. @param call.estimateUsd null where the price is unknown */
-  admit(call: {
-    organizationId: string;
-    environment: Environment;
-    customerIdentifier: string | undefined;
-    customerParams?: unknown;
-    estimateUsd: number | null;
-  }): Promise<Admission>;
+  admit(call: CustomerOfCall & { estimateUsd: number | null }): Promise<Admission>;
+  /** Takes over what is said of the customer of a call that costs nothing. @throws ServiceError `invalid_request` */
+  hear(call: CustomerOfCall): Promise<void>;
 };
 
 /** `limitInfo` is plain JSON, snake_case, and becomes part of the span. */

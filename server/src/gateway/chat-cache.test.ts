@@ -43,6 +43,7 @@ function openChat(): { chat: Chat; told: string[]; spans: Array<Record<string, u
     now,
     router: { plan: () => Promise.resolve(plan), modelName: (name) => name },
     budgets: {
+      hear: () => Promise.resolve(),
       admit: () => {
         told.push("admitted");
         return Promise.resolve({

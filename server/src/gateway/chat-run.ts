@@ -1,5 +1,5 @@
 import { formatUuid } from "../ingest/identity.ts";
-import { admitCall, refusalOf } from "./admit-call.ts";
+import { admitCall, hearCustomer, refusalOf } from "./admit-call.ts";
 import { noteAttempt } from "./attempt-notes.ts";
 import { runAttempt, type AttemptEnd, type AttemptRun } from "./attempt.ts";
 import type { Admission } from "./budgets.ts";
@@ -80,6 +80,7 @@ export class ChatRun {
     takePlan(this.#ledger, plan);
     const recalled = await this.#recall(ask, plan);
     if (recalled !== undefined) {
+      await hearCustomer(this.#deps.budgets, origin, ask.params);
       this.#replay(ask, recalled);
       return undefined;
     }

@@ -365,3 +365,19 @@ test("Answers of a provider of another wire are kept as the completions that the
   expect(again.headers.get("x-spanway-adjusted")).toBe(first.headers.get("x-spanway-adjusted"));
   expect(again.headers.get("x-spanway-provider")).toBe("anthropic");
 });
+
+test("what a hit says of its customer is taken over, and is 400 where it is wrong, as without the cache", async () => {
+  const { prod } = await gateway.app.newOrganization();
+  const body = newChat();
+  expect(await second(body, body, prod)).toBe("miss");
+  const customer_params = { customer_identifier: "told", name: "Told", period_budget: 3, budget_duration: "daily" };
+  const hit = await ask({ ...body, customer_params }, prod);
+  expect([hit.status, cacheOf(hit)]).toEqual([200, "hit"]);
+  expect((await prod.get("/api/users/told/")).json).toMatchObject({
+    name: "Told",
+    period_budget: 3,
+    budget_duration: "daily",
+  });
+  const wrong = await ask({ ...body, customer_params: { customer_identifier: "told", period_budget: -1 } }, prod);
+  expect(wrong).toMatchObject({ status: 400, json: { error: { param: "customer_params.period_budget" } } });
+});

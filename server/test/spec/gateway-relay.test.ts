@@ -1,7 +1,10 @@
+import { once } from "node:events";
+import { request as httpRequest, type IncomingMessage } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { answers, streams } from "../support/scripted-upstream.ts";
+import { answers, streamHead, streams } from "../support/scripted-upstream.ts";
+import { testKeys } from "../support/test-app.ts";
 import type { Answer, Row, TestClient } from "../support/test-client.ts";
 
 let gateway: TestGateway;
@@ -163,4 +166,77 @@ describe("responses", () => {
     gateway.upstream.script(streams(begun, failed));
     expect((await client.post("/api/responses", ask({ stream: true, retries: 0 }))).status).toBe(424);
   });
+});
+
+describe("customers of these operations", () => {
+  test.each([
+    ["embedding", "/api/embeddings", { model: "text-embedding-3-small", input: "a" }],
+    ["response", "/api/responses", { model: "gpt-4o", input: "a" }],
+    ["response", "/api/responses", { model: "gpt-4o", input: "a", stream: true }],
+  ])(
+    "are refused beyond their budget, which is logged and asks no provider: %s on %s",
+    async (log_type, path, body) => {
+      const broke = {
+        customer_identifier: "broke",
+        customer_params: { customer_identifier: "broke", total_budget: 0 },
+      };
+      const refused = await client.post(path, { ...body, ...broke });
+      expect(refused).toMatchObject({
+        status: 429,
+        json: { error: { type: "budget_exceeded", code: "budget_exceeded" } },
+      });
+      expect(refused.headers.get("x-should-retry")).toBe("false");
+      expect(gateway.upstream.requests).toHaveLength(0);
+      expect(await span(refused)).toMatchObject({
+        log_type,
+        status_code: 429,
+        customer_identifier: "broke",
+        cost: 0,
+        limit_info: { is_allowed: false, reason: "total_budget" },
+      });
+    },
+  );
+
+  test("are charged what the call did cost, for a rate too", async () => {
+    const usage = { prompt_tokens: 1_000_000, total_tokens: 1_000_000 };
+    gateway.upstream.script(answers(200, { object: "list", data: [], model: "m", usage }));
+    const customer_params = { customer_identifier: "payer", total_budget: 0.021, rate_limit: 2 };
+    const body = { model: "text-embedding-3-small", input: "a", customer_params };
+    expect((await client.post("/api/embeddings", body)).status).toBe(200);
+    const refused = await client.post("/api/embeddings", { ...body, input: "b".repeat(400_000) });
+    expect(refused).toMatchObject({ status: 429, json: { error: { type: "budget_exceeded" } } });
+    const often = await client.post("/api/embeddings", body);
+    expect(often).toMatchObject({ status: 429, json: { error: { code: "rate_limited" } } });
+  });
+});
+
+test("a stream of a response is held up while its caller reads slowly", async () => {
+  const piece = `event: response.output_text.delta\ndata: ${JSON.stringify({ type: "response.output_text.delta", delta: "x".repeat(64 * 1024) })}\n\n`;
+  const pieces = 800;
+  let written = 0;
+  gateway.upstream.script(async (connection) => {
+    await connection.write(streamHead);
+    for (; written < pieces && !connection.socket.destroyed; written += 1) await connection.write(piece);
+    return "close";
+  });
+  const sentOff = httpRequest(new URL("/v1/responses", gateway.app.url), {
+    method: "POST",
+    headers: { authorization: `Bearer ${testKeys.prod}`, "content-type": "application/json" },
+    agent: false,
+  });
+  sentOff.end(JSON.stringify({ model: "gpt-4o", input: "a", stream: true }));
+  const [answer] = (await once(sentOff, "response")) as [IncomingMessage];
+  answer.pause();
+  await expect
+    .poll(
+      async () => {
+        const before = written;
+        await sleep(150);
+        return written - before;
+      },
+      { timeout: 10_000, interval: 10 },
+    )
+    .toBe(0);
+  expect(written).toBeLessThan(pieces / 2);
+  sentOff.destroy();
 });

@@ -403,3 +403,15 @@ describe("what fails", () => {
     expect(results).toMatchObject([{ status_code: 499, log_type: "transcription" }]);
   });
 });
+
+test("a customer beyond the budget is refused, which is logged and asks no provider", async () => {
+  const customer: Part = ["customer_params", JSON.stringify({ customer_identifier: "broke", total_budget: 0 })];
+  const refused = await send([file, model, customer]);
+  expect(refused).toMatchObject({ status: 429, json: { error: { type: "budget_exceeded" } } });
+  expect(refused.headers.get("x-should-retry")).toBe("false");
+  expect(gateway.upstream.requests).toHaveLength(0);
+  const { results } = await client.waitForSpans(1);
+  expect(results).toMatchObject([
+    { log_type: "transcription", status_code: 429, customer_identifier: "broke", cost: 0 },
+  ]);
+});

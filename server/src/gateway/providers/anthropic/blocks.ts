@@ -82,5 +82,5 @@ function documentSource(media: Media, path: string): Block {
 /** Anthropic's own files are referred to; those of others it cannot see. */
 function fileSource(fileId: string, path: string): Block {
   if (fileId.startsWith("file_")) return { type: "file", file_id: fileId };
-  return refuse(`${path}.file.file_id`, "is no file of Anthropic's: send file_data");
+  return refuse(`${path}.file_id`, "is no file of Anthropic's: send file_data");
 }

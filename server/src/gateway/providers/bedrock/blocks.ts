@@ -90,7 +90,7 @@ function reasoningBlock({ thinking, signature, data }: Record<string, unknown>):
 function bytesOf(media: Media, path: string): { mediaType: string; base64: string } {
   if (media.kind === "bytes") return media;
   if (media.kind === "url") return refuse(path, "Bedrock fetches no links: send the bytes as a data: URL");
-  return refuse(`${path}.file.file_id`, "Bedrock keeps no files: send file_data");
+  return refuse(`${path}.file_id`, "Bedrock keeps no files: send file_data");
 }
 
 const documentFormats: Readonly<Record<string, string>> = {
