@@ -24,7 +24,7 @@ import type { SpanStore } from "./storage/spans/span-store.ts";
 import { createEvaluationMetrics } from "./telemetry/evaluation-metrics.ts";
 
 export type EvaluationParts = {
-  config: Pick<Config, "dataDir" | "automationDailyBudget">;
+  config: Pick<Config, "dataDir" | "automationDailyBudget" | "evaluatorCpuMs">;
   stores: ControlStores;
   spans: SpanStore;
   catalogue: Catalogue<SpanRow>;
@@ -68,7 +68,7 @@ export async function composeEvaluation(parts: EvaluationParts): Promise<Evaluat
   const sandbox = createSandbox({
     threads: Math.max(1, Math.min(limits.sandboxThreads, availableParallelism() - 1)),
     queued: limits.sandboxQueued,
-    timeMs: limits.sandboxMs,
+    timeMs: config.evaluatorCpuMs,
     graceMs: limits.sandboxGraceMs,
     memoryBytes: limits.sandboxMemoryBytes,
     stackBytes: limits.sandboxStackBytes,

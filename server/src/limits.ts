@@ -273,7 +273,7 @@ export const limits = {
   sandboxThreads: 4,
   sandboxQueued: 1_000,
   sandboxMs: 1_000,
-  sandboxGraceMs: 1_000,
+  sandboxGraceMs: 10_000,
   sandboxMemoryBytes: 32 * MiB,
   sandboxStackBytes: 256 * KiB,
   scoreTextChars: 64 * KiB,

@@ -70,6 +70,12 @@ export const variables = {
     String(limits.automationDailyBudgetUsd),
     "USD that model judges of one automation may cost a UTC day, where the automation does not say.",
   ),
+  evaluatorCpuMs: variable(
+    "SPANWAY_EVALUATOR_CPU_MS",
+    integer(10, 60_000),
+    String(limits.sandboxMs),
+    "Milliseconds of the processor that code or a rule may take to evaluate one log.",
+  ),
   apiPerMinute: perMinute("SPANWAY_API_PER_MINUTE", "0", "Requests about users, keys and organisations."),
   journalBytes: variable(
     "SPANWAY_JOURNAL_MAX_BYTES",

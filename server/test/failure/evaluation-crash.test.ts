@@ -7,7 +7,7 @@ import type { ListAnswer, Row, TestClient } from "../support/test-client.ts";
 const dataDir = newDataDir();
 afterAll(() => dataDir.remove());
 
-const rounds = 6;
+const rounds = 4;
 const rowsPerRequest = 50;
 
 /** All scores, by the log that each is of. */

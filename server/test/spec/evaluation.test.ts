@@ -9,7 +9,7 @@ import type { ListAnswer, Row, TestClient } from "../support/test-client.ts";
 
 let app: TestApp;
 beforeAll(async () => {
-  app = await startTestApp();
+  app = await startTestApp({ SPANWAY_EVALUATOR_CPU_MS: "200" });
 });
 afterAll(() => app.stop());
 

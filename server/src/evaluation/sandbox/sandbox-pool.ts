@@ -18,7 +18,7 @@ export type Sandbox = {
 export type SandboxOptions = SandboxBounds & {
   threads: number;
   queued: number;
-  /** On top of `timeMs`, before a thread is taken for lost. */
+  /** By the clock, on top of `timeMs` of the processor, before a thread is taken for lost. */
   graceMs: number;
   onOutcome?: (outcome: "ok" | "failed" | "refused" | "lost") => void;
 };

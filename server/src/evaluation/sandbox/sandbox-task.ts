@@ -5,6 +5,7 @@ export type SandboxTask =
   | { kind: "code"; code: string; inputs: string }
   | { kind: "rule"; rule: RuleConfig; text: string; expected: string };
 
+/** `timeMs` is of the processor. */
 export type SandboxBounds = { timeMs: number; memoryBytes: number; stackBytes: number; resultChars: number };
 
 /** `json` is the JSON text of what the code returned. `error` is the evaluator's own fault, in words for its author. */
