@@ -1,3 +1,4 @@
+import { threadCpuUsage } from "node:process";
 import { Scope } from "quickjs-emscripten";
 import type { QuickJSContext, QuickJSHandle, QuickJSRuntime, QuickJSWASMModule } from "quickjs-emscripten";
 import { isObject } from "../../lib/json.ts";
@@ -31,7 +32,7 @@ export function runCode(
 }
 
 function threadCpuMs(): number {
-  const { user, system } = process.threadCpuUsage();
+  const { user, system } = threadCpuUsage();
   return (user + system) / 1_000;
 }
 
