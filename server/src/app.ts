@@ -12,6 +12,7 @@ import { getReadyz, type Readiness } from "./api/system/get-readyz.ts";
 import { webhookPayloads } from "./api/webhooks/webhook-payloads.ts";
 import { createAuthenticator } from "./auth/authenticator.ts";
 import { ensureFirstStart, type FirstStart } from "./auth/first-start.ts";
+import { createBlockedOrganizations } from "./auth/blocked-organizations.ts";
 import { createLoginThrottle } from "./auth/login-throttle.ts";
 import { createPasswords } from "./auth/passwords.ts";
 import { loadSecretKey } from "./auth/secret-key.ts";
@@ -38,7 +39,7 @@ import { enforceRetention } from "./jobs/retention.ts";
 import { startTraceDeletions } from "./jobs/trace-deletions.ts";
 import { scheduleJob } from "./jobs/schedule.ts";
 import { limits } from "./limits.ts";
-import { createControlStores } from "./storage/control/control-stores.ts";
+import { createControlStores, type ControlStores } from "./storage/control/control-stores.ts";
 import { openControlDatabase, type ControlDatabase } from "./storage/control/open-control-database.ts";
 import { openJournal, type Journal } from "./storage/journal/journal.ts";
 import { openLogEvents } from "./storage/journal/log-events.ts";
@@ -147,7 +148,9 @@ async function compose(
     ...evaluation,
     now,
   });
-  const url = await serveHttp({ config, redis, logger, registry, authenticator, endpoints, readiness, cleanup });
+  const isBlocked = await watchBlocked({ logger, cleanup }, stores);
+  const parts = { config, redis, logger, registry, authenticator, isBlocked, endpoints, readiness, cleanup };
+  const url = await serveHttp(parts);
   return { url, readiness };
 }
 
@@ -191,6 +194,19 @@ function startRetention(
   cleanup.push(() => retention.stop());
 }
 
+/** Every node learns within seconds which organizations an operator blocked. */
+async function watchBlocked(
+  { logger, cleanup }: Pick<HttpParts, "logger" | "cleanup">,
+  { organizations }: Pick<ControlStores, "organizations">,
+): Promise<HttpParts["isBlocked"]> {
+  const blocked = createBlockedOrganizations(organizations);
+  await blocked.refresh();
+  const everyMs = limits.blockedOrganizationsEveryMs;
+  const watch = scheduleJob({ name: "blocked organizations", everyMs, logger }, () => blocked.refresh());
+  cleanup.push(() => watch.stop());
+  return blocked.has;
+}
+
 /** Log records wait on disk for the spans that they complete. */
 function startLogJoining(
   { config, logger, registry, cleanup }: Pick<HttpParts, "config" | "logger" | "registry" | "cleanup">,
@@ -215,6 +231,7 @@ type HttpParts = {
   logger: Logger;
   registry: Registry;
   authenticator: ReturnType<typeof createAuthenticator>;
+  isBlocked: (organizationId: string) => boolean;
   endpoints: AnyEndpoint[];
   readiness: () => Promise<Readiness>;
   cleanup: Array<() => Promise<void> | void>;
@@ -226,6 +243,7 @@ async function serveHttp({
   logger,
   registry,
   authenticator,
+  isBlocked,
   endpoints,
   readiness,
   cleanup,
@@ -252,6 +270,7 @@ async function serveHttp({
   const server = createHttpServer({
     endpoints: all,
     authenticator,
+    isBlocked,
     rateLimiter,
     logger,
     metrics,

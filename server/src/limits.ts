@@ -214,6 +214,7 @@ export const limits = {
   cachedKeys: 10_000,
   cachedUnknownKeys: 10_000,
   cachedKeyMs: 30_000,
+  blockedOrganizationsEveryMs: 3_000,
   temporaryKeyMs: 60 * 60 * 1_000,
   accessTokenMs: 15 * 60 * 1_000,
   refreshTokenMs: 30 * 24 * 60 * 60 * 1_000,

@@ -8,10 +8,22 @@ import { UsageError, type Command, type Option } from "./command.ts";
 
 export const organizationOption: Option = { value: "ID", description: "the organization's public id", required: true };
 
+const noSuch = (id: string) => new ServiceError("not_found", `There is no organization ${id}.`);
+
 /** Throws `not_found`. */
 export async function findOrganization(organizations: OrganizationStore, id: string): Promise<Organization> {
   const organization = await organizations.find(id);
-  if (organization === undefined) throw new ServiceError("not_found", `There is no organization ${id}.`);
+  if (organization === undefined) throw noSuch(id);
+  return organization;
+}
+
+async function change(
+  organizations: OrganizationStore,
+  id: string,
+  fields: Parameters<OrganizationStore["update"]>[1],
+): Promise<Organization> {
+  const organization = await organizations.update(id, fields);
+  if (organization === undefined) throw noSuch(id);
   return organization;
 }
 
@@ -41,17 +53,27 @@ export const organizationCommands: Command[] = [
     run: ({ stores }) => stores.organizations.list(),
   },
   {
+    name: "organizations block",
+    summary: `keep an organization from writing; servers that run mind it within ${limits.blockedOrganizationsEveryMs / 1000} seconds`,
+    options: { organization: organizationOption },
+    run: ({ stores, nowMs }, options) =>
+      change(stores.organizations, options.text("organization"), { blocked_at: new Date(nowMs()).toISOString() }),
+  },
+  {
+    name: "organizations unblock",
+    summary: "let a blocked organization write again",
+    options: { organization: organizationOption },
+    run: ({ stores }, options) => change(stores.organizations, options.text("organization"), { blocked_at: null }),
+  },
+  {
     name: "retention set",
     summary: "say how long an organization's spans are kept",
     options: {
       organization: organizationOption,
       days: { value: "DAYS", description: "0 for ever, or `default` for the instance's setting", required: true },
     },
-    run: async ({ stores }, options) => {
-      const id = options.text("organization");
-      await findOrganization(stores.organizations, id);
-      return (await stores.organizations.update(id, { retention_days: days(options.text("days")) })) ?? {};
-    },
+    run: ({ stores }, options) =>
+      change(stores.organizations, options.text("organization"), { retention_days: days(options.text("days")) }),
   },
 ];
 

@@ -4,6 +4,7 @@
  */
 export const errorCodes = {
   invalid_request: 400,
+  organization_blocked: 400,
   unauthorized: 401,
   forbidden: 403,
   not_found: 404,

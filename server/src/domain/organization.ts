@@ -8,10 +8,15 @@ export type Organization = {
   retention_days: number | null;
   /** ISO 8601, UTC. */
   created_at: string;
+  /** Since when it may not write, by an operator's word; ISO 8601, UTC. */
+  blocked_at: string | null;
 };
 
 /** Days the organisation's spans are kept, null for ever. @param instanceDays what SPANWAY_RETENTION_DAYS says. */
-export function effectiveRetentionDays(organization: Organization, instanceDays: number): number | null {
+export function effectiveRetentionDays(
+  organization: Pick<Organization, "retention_days">,
+  instanceDays: number,
+): number | null {
   const days = organization.retention_days ?? instanceDays;
   return days === 0 ? null : days;
 }

@@ -81,6 +81,7 @@ const writeFields: Writer = (failure, headers, requestContentType) =>
 const openaiTypes: Partial<Record<ErrorCode, string>> = {
   unauthorized: "authentication_error",
   forbidden: "permission_error",
+  organization_blocked: "permission_error",
   rate_limited: "rate_limit_error",
   upstream_failed: "upstream_error",
   internal: "server_error",

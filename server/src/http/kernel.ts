@@ -10,6 +10,8 @@ import type { RateLimiter } from "./rate-limit.ts";
 /** What every request needs of the server it came to. */
 export type Kernel = {
   readonly authenticator: Authenticator;
+  /** Whether an operator keeps the organization from writing. */
+  readonly isBlocked: (organizationId: string) => boolean;
   readonly rateLimiter: RateLimiter;
   readonly metrics: HttpMetrics;
   readonly logger: Logger;

@@ -152,6 +152,7 @@ function impliedErrors({ auth, permission, limit, params, query, body }: AnyEndp
   const codes: ErrorCode[] = ["internal"];
   if (auth !== "none") codes.push("unauthorized");
   if (permission !== undefined) codes.push("forbidden");
+  if (permission === "spans:write") codes.push("organization_blocked");
   if (limit !== "none") codes.push("rate_limited");
   if (params !== undefined) codes.push("not_found");
   if (query !== undefined) codes.push("invalid_request");

@@ -3,6 +3,7 @@ import type { ErrorCode } from "../domain/errors.ts";
 /** https://github.com/googleapis/googleapis/blob/master/google/rpc/code.proto */
 export const rpcCodes: Record<ErrorCode, number> = {
   invalid_request: 3,
+  organization_blocked: 7,
   unauthorized: 16,
   forbidden: 7,
   not_found: 5,

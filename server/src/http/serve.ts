@@ -1,5 +1,6 @@
 import { exceedsShape, parseKeepingDigits } from "../lib/json.ts";
 import { ServiceError } from "../domain/errors.ts";
+import type { Principal } from "../domain/principal.ts";
 import { GateRefusal } from "../lib/fair-gate.ts";
 import { limits } from "../limits.ts";
 import { authenticate } from "./authenticate.ts";
@@ -68,6 +69,7 @@ async function answer(
   const { auth, permission, limit, success } = endpoint;
   if (auth !== "none") {
     context.principal = await authenticate(kernel.authenticator, auth, permission, context.headers.authorization);
+    if (permission === "spans:write") refuseBlocked(kernel, context.principal);
   }
   if (limit !== "none") await countAgainstLimit(kernel, limit, path, context);
   context.params = endpoint.params === undefined ? raw.params : checkParams(endpoint.params, raw.params);
@@ -77,6 +79,12 @@ async function answer(
   const handled = async (): Promise<unknown> => endpoint.handler(context);
   const result = endpoint.takesTurns ? await inTurn(kernel, context, handled) : await handled();
   return result instanceof Reply ? result : new Reply(success.status, jsonPayload(result));
+}
+
+/** Nothing new comes from a blocked organization, logs and calls alike; it may still read and delete. */
+function refuseBlocked(kernel: Kernel, principal: Principal | undefined): void {
+  if (principal === undefined || !kernel.isBlocked(principal.organization_id)) return;
+  throw new ServiceError("organization_blocked", "This organization is blocked. Please contact the operator.");
 }
 
 /** A burst of reads waits, rather than that all of them are in memory together or fail. */

@@ -19,6 +19,8 @@ import { serve, type Route } from "./serve.ts";
 export type HttpServerOptions = {
   endpoints: readonly AnyEndpoint[];
   authenticator: Authenticator;
+  /** Whether an operator keeps the organization from writing; default: none. */
+  isBlocked?: (organizationId: string) => boolean;
   rateLimiter: RateLimiter;
   logger: Logger;
   metrics?: HttpMetrics;
@@ -50,6 +52,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   let listeningUrl = "http://127.0.0.1";
   const kernel: Kernel = {
     authenticator: options.authenticator,
+    isBlocked: options.isBlocked ?? (() => false),
     rateLimiter: options.rateLimiter,
     metrics: options.metrics ?? createHttpMetrics(new Registry()),
     logger: options.logger,

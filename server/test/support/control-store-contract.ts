@@ -76,6 +76,7 @@ export function describeControlStores(open: () => Promise<{ database: ControlDat
         name: "Zoë & Söhne ✓",
         retention_days: null,
         created_at,
+        blocked_at: null,
       });
       expect(second.id).toBeGreaterThan(first.id);
       expect(await stores.organizations.find(first.unique_organization_id)).toEqual(first);
@@ -101,6 +102,15 @@ export function describeControlStores(open: () => Promise<{ database: ControlDat
       expect(await stores.organizations.update(id, { retention_days: null })).toMatchObject({ retention_days: null });
       expect(await stores.organizations.update(id, {})).toMatchObject({ name: "New" });
       expect(await stores.organizations.find(neighbour.unique_organization_id)).toEqual(neighbour);
+    });
+
+    test("those that are blocked are told, and no others", async () => {
+      const [id, neighbour] = [await newOrganization(), await newOrganization()].map((o) => o.unique_organization_id);
+      const blocked = async () => (await stores.organizations.listBlocked()).filter((o) => o === id || o === neighbour);
+      await stores.organizations.update(id ?? "", { blocked_at: created_at });
+      expect(await blocked()).toEqual([id]);
+      await stores.organizations.update(id ?? "", { blocked_at: null });
+      expect(await blocked()).toEqual([]);
     });
 
     test("an unknown id is undefined", async () => {

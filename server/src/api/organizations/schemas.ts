@@ -18,4 +18,8 @@ export const organizationSchema = z.object({
     .nullable()
     .meta({ description: "Days spans are kept; null follows the instance's setting, 0 keeps them for ever." }),
   created_at: z.string().meta({ format: "date-time" }),
+  blocked_at: z
+    .string()
+    .nullable()
+    .meta({ format: "date-time", description: "Since when an operator keeps it from writing; else null." }),
 });

@@ -10,10 +10,12 @@ export type OrganizationStore = {
   find: (uniqueOrganizationId: string) => Promise<Organization | undefined>;
   /** Every organisation of the instance, oldest first. */
   list: () => Promise<Organization[]>;
+  /** Public ids of those that may not write. */
+  listBlocked: () => Promise<string[]>;
   /** Changes what is given and answers the result; undefined when there is no such organisation. */
   update: (
     uniqueOrganizationId: string,
-    change: Partial<Pick<Organization, "name" | "retention_days">>,
+    change: Partial<Pick<Organization, "name" | "retention_days" | "blocked_at">>,
   ) => Promise<Organization | undefined>;
 };
 
@@ -42,6 +44,15 @@ export function createOrganizationStore(queries: ControlQueries): OrganizationSt
     },
 
     list: () => queries.selectFrom("organizations").selectAll().orderBy("id").execute(),
+
+    listBlocked: async () => {
+      const rows = await queries
+        .selectFrom("organizations")
+        .select("unique_organization_id")
+        .where("blocked_at", "is not", null)
+        .execute();
+      return rows.map(({ unique_organization_id }) => unique_organization_id);
+    },
 
     update: async (uniqueOrganizationId, change) => {
       if (Object.keys(change).length === 0) return find(uniqueOrganizationId);

@@ -39,6 +39,7 @@ type OrganizationTable = {
   name: string;
   retention_days: number | null;
   created_at: string;
+  blocked_at: string | null;
 };
 
 type UserTable = {

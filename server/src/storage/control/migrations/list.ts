@@ -6,6 +6,7 @@ import { createProviderSettings } from "./0004-create-provider-settings.ts";
 import { createWebhooks } from "./0005-create-webhooks.ts";
 import { createEvaluation } from "./0006-create-evaluation.ts";
 import { rememberReachedBudgets } from "./0007-remember-reached-budgets.ts";
+import { blockOrganizations } from "./0008-block-organizations.ts";
 import type { ControlDialect } from "./columns.ts";
 
 /** Every migration in order. An entry that was released is never edited: what changes is a new entry at the end. */
@@ -18,5 +19,6 @@ export function controlMigrations(dialect: ControlDialect): Record<string, Migra
     "0005-create-webhooks": createWebhooks(dialect),
     "0006-create-evaluation": createEvaluation(dialect),
     "0007-remember-reached-budgets": rememberReachedBudgets(),
+    "0008-block-organizations": blockOrganizations(),
   };
 }
