@@ -20,6 +20,14 @@ export const limits = {
   pageMax: 1_000_000,
   requestIdChars: 128,
   shutdownGraceMs: 10_000,
+  /** How long a connection may be silent between two requests; clients are told. */
+  keepAliveMs: 72_000,
+  /** What the plain lane takes, which holds a request until it is whole; all else is Node's to read. */
+  plainHeadBytes: 8 * KiB,
+  plainBodyBytes: 256 * KiB,
+  /** A connection whose next request is not whole by then is Node's, which minds slow senders. */
+  plainWaitMs: 2_000,
+  plainSweepMs: 1_000,
   readinessMs: 2_000,
   retentionEveryMs: 60 * 60 * 1_000,
   shutdownSweepMs: 20,

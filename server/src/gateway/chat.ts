@@ -1,7 +1,8 @@
-import type { IncomingHttpHeaders, ServerResponse } from "node:http";
+import type { IncomingHttpHeaders } from "node:http";
 import type { ServiceError } from "../domain/errors.ts";
 import type { PriceBook } from "../ingest/enrich/price.ts";
 import type { SpanOrigin } from "../ingest/normalize.ts";
+import type { ResponseWriter } from "../http/response-writer.ts";
 import { ExpiringLru } from "../lib/expiring-lru.ts";
 import { limits } from "../limits.ts";
 import type { GatewayMetrics } from "../telemetry/gateway-metrics.ts";
@@ -23,7 +24,7 @@ export type ChatCall = {
   /** Milliseconds since the epoch at which the call arrived. */
   startedAtMs: number;
   elapsedMs(): number;
-  response: ServerResponse;
+  response: ResponseWriter;
 };
 
 export type ChatDeps = AttemptDeps & {

@@ -1,5 +1,6 @@
-import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
+import type { OutgoingHttpHeaders } from "node:http";
 import { errorCodes, type ServiceError } from "../domain/errors.ts";
+import type { ResponseWriter } from "../http/response-writer.ts";
 import { limits } from "../limits.ts";
 import type { UpstreamProblem } from "./providers/provider.ts";
 
@@ -40,7 +41,7 @@ const common: OutgoingHttpHeaders = { "x-content-type-options": "nosniff" };
 
 /** Answers with one body. */
 export function answerWhole(
-  response: ServerResponse,
+  response: ResponseWriter,
   status: number,
   body: Buffer | string,
   headers: OutgoingHttpHeaders,
@@ -55,7 +56,7 @@ export function answerWhole(
   response.end(body);
 }
 
-export function answerError(response: ServerResponse, error: CallError, headers: OutgoingHttpHeaders): void {
+export function answerError(response: ResponseWriter, error: CallError, headers: OutgoingHttpHeaders): void {
   answerWhole(response, error.status, errorBody(error), { ...headers, ...error.headers });
 }
 
@@ -66,7 +67,7 @@ const doneEvent = "data: [DONE]\n\n";
  * asked; from then on what fails can only be told within the stream.
  */
 export class ClientStream {
-  readonly #response: ServerResponse;
+  readonly #response: ResponseWriter;
   readonly #head: () => OutgoingHttpHeaders;
   readonly #onFull: () => void;
   #waiting: Array<Buffer | string> = [];
@@ -74,7 +75,7 @@ export class ClientStream {
   isOpen = false;
 
   /** @param onFull told when the caller reads slower than it is sent to; the response's `drain` says when it goes on. */
-  constructor(response: ServerResponse, head: () => OutgoingHttpHeaders, onFull: () => void) {
+  constructor(response: ResponseWriter, head: () => OutgoingHttpHeaders, onFull: () => void) {
     this.#response = response;
     this.#head = head;
     this.#onFull = onFull;

@@ -1,11 +1,12 @@
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
-import type { FastifyRequest } from "fastify";
+import type { IncomingHttpHeaders } from "node:http";
 import { ServiceError } from "../domain/errors.ts";
 import type { Principal } from "../domain/principal.ts";
 import type { Context } from "./endpoint.ts";
+import type { Incoming } from "./incoming.ts";
 import type { Kernel } from "./kernel.ts";
 import { requestIdOf } from "./request-id.ts";
 import { baseUrlOf } from "./request-url.ts";
+import type { ResponseWriter } from "./response-writer.ts";
 
 /**
  * One request on its way through the kernel. What only some handlers ask for (signal, URLs) is made when asked for.
@@ -13,8 +14,8 @@ import { baseUrlOf } from "./request-url.ts";
 export class RequestContext implements Context {
   readonly requestId: string;
   readonly startedAtMs = Date.now();
-  readonly message: IncomingMessage;
-  readonly response: ServerResponse;
+  readonly incoming: Incoming;
+  readonly response: ResponseWriter;
   principal: Principal | undefined;
   params: unknown;
   query: unknown;
@@ -24,41 +25,40 @@ export class RequestContext implements Context {
   heldBytes = 0;
 
   readonly #kernel: Kernel;
-  readonly #request: FastifyRequest;
   readonly #startedMs = performance.now();
   #abort: AbortController | undefined;
   #gone = false;
 
-  constructor(kernel: Kernel, request: FastifyRequest, response: ServerResponse) {
+  constructor(kernel: Kernel, incoming: Incoming, response: ResponseWriter) {
     this.#kernel = kernel;
-    this.#request = request;
-    this.message = request.raw;
+    this.incoming = incoming;
     this.response = response;
-    this.requestId = requestIdOf(request.raw.headers["x-request-id"]);
+    this.requestId = requestIdOf(incoming.headers["x-request-id"]);
   }
 
   get headers(): IncomingHttpHeaders {
-    return this.message.headers;
+    return this.incoming.headers;
   }
 
   get ip(): string {
-    return this.#request.ip;
+    return this.incoming.ip;
   }
 
   /** The media type of the body, lower-case and without parameters, or "". */
   get contentType(): string {
-    const header = this.message.headers["content-type"] ?? "";
+    const header = this.incoming.headers["content-type"] ?? "";
     const end = header.indexOf(";");
     return (end === -1 ? header : header.slice(0, end)).trim().toLowerCase();
   }
 
   get rawQuery(): URLSearchParams {
-    const start = this.#request.url.indexOf("?");
-    return new URLSearchParams(start === -1 ? "" : this.#request.url.slice(start + 1));
+    const { url } = this.incoming;
+    const start = url.indexOf("?");
+    return new URLSearchParams(start === -1 ? "" : url.slice(start + 1));
   }
 
   get url(): URL {
-    const { protocol, host, url } = this.#request;
+    const { protocol, host, url } = this.incoming;
     // A request line may name the whole URL, as to a proxy; only its path is ours to believe.
     const path = url.replace(/^https?:\/\/[^/?]*/i, "");
     return new URL(baseUrlOf(this.#kernel.publicUrl, protocol, host, this.#kernel.listeningUrl()) + path);
@@ -79,7 +79,7 @@ export class RequestContext implements Context {
     return performance.now() - this.#startedMs;
   }
 
-  hijack(): ServerResponse {
+  hijack(): ResponseWriter {
     this.hijacked = true;
     this.#kernel.hijacked.add(this);
     this.response.setHeader("x-request-id", this.requestId);

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, ServerResponse } from "node:http";
+import type { IncomingHttpHeaders } from "node:http";
 import type { z } from "zod";
 import type { ErrorCode, ServiceError } from "../domain/errors.ts";
 import type { Permission } from "../domain/principal.ts";
@@ -6,6 +6,7 @@ import type { Auth, PrincipalOf } from "./authenticate.ts";
 import type { Dialect } from "./error-reply.ts";
 import type { RateLimitRule } from "./rate-limit.ts";
 import type { RawJson, Reply } from "./reply.ts";
+import type { ResponseWriter } from "./response-writer.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -69,7 +70,7 @@ export type Context<Principal = unknown, Params = unknown, Query = unknown, Body
    * Takes over the response, for streams: from here on the handler writes it, ends it and minds `signal`.
    * What the handler returns is ignored. Should it throw, the connection is cut, or the error sent if nothing was.
    */
-  hijack(): ServerResponse;
+  hijack(): ResponseWriter;
 };
 
 type SuccessSpec<S extends z.ZodType | undefined = z.ZodType | undefined> = {

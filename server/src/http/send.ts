@@ -1,7 +1,8 @@
-import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
+import type { OutgoingHttpHeaders } from "node:http";
 import { limits } from "../limits.ts";
 import { acceptsGzip, gzipFast } from "./content-coding.ts";
 import type { RequestContext } from "./context.ts";
+import type { Incoming } from "./incoming.ts";
 import type { Reply } from "./reply.ts";
 
 /** Writes an answer. Node leaves the body out for HEAD by itself. */
@@ -22,7 +23,7 @@ export async function send(context: RequestContext, reply: Reply, closing: boole
   // The client may have left while the body was being compressed.
   if (context.gone) return;
 
-  const unread = isLongUpload(context.message);
+  const unread = isLongUpload(context.incoming);
   if (closing || unread) headers["connection"] = "close";
   context.response.writeHead(reply.status, Object.assign(headers, reply.headers));
   if (unread) await finishAfterUpload(context, data);
@@ -37,16 +38,16 @@ async function compressed(
   const { data = "", contentType = "" } = reply.payload ?? {};
   if (data.length < limits.compressFromBytes || !/^(?:application\/json|text\/)/.test(contentType)) return data;
   headers["vary"] = "accept-encoding";
-  if (!acceptsGzip(context.message.headers["accept-encoding"])) return data;
+  if (!acceptsGzip(context.incoming.headers["accept-encoding"])) return data;
   headers["content-encoding"] = "gzip";
   return gzipFast(data);
 }
 
 /** Node swallows a short rest of a body so that the connection can be used again; a long one is not worth reading. */
-function isLongUpload(message: IncomingMessage): boolean {
-  if (message.complete) return false;
-  if (message.headers["transfer-encoding"] !== undefined) return true;
-  return Number(message.headers["content-length"] ?? 0) > limits.controlBodyBytes;
+function isLongUpload(incoming: Incoming): boolean {
+  if (incoming.isComplete()) return false;
+  if (incoming.headers["transfer-encoding"] !== undefined) return true;
+  return Number(incoming.headers["content-length"] ?? 0) > limits.controlBodyBytes;
 }
 
 /**
@@ -54,16 +55,9 @@ function isLongUpload(message: IncomingMessage): boolean {
  * way, so what still arrives is thrown away for a moment first.
  */
 async function finishAfterUpload(context: RequestContext, data: string | Uint8Array | undefined): Promise<void> {
-  const { message, response } = context;
+  const { incoming, response } = context;
   if (data === undefined) response.flushHeaders();
   else response.write(data);
-  await new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, limits.lingerMs);
-    const stop = (): void => {
-      clearTimeout(timer);
-      resolve();
-    };
-    message.once("end", stop).once("close", stop).resume();
-  });
+  await incoming.drain(limits.lingerMs);
   response.end();
 }

@@ -9,7 +9,7 @@ import type { RequestContext } from "./context.ts";
 import type { AnyEndpoint, BodySpec } from "./endpoint.ts";
 import { errorReply, type Dialect } from "./error-reply.ts";
 import type { Kernel } from "./kernel.ts";
-import { busy, ClientGone, readBody } from "./read-body.ts";
+import { busy, ClientGone } from "./read-body.ts";
 import { jsonPayload, Reply } from "./reply.ts";
 import { send } from "./send.ts";
 import { validate } from "./validate.ts";
@@ -151,7 +151,7 @@ async function readBounded(
     return fits;
   };
   try {
-    const sent = await readBody(context.message, maxBytes, take);
+    const sent = await context.incoming.readBody(maxBytes, take);
     kernel.metrics.bodyBytes.inc({ route: pattern }, sent.length);
     const encoding = context.headers["content-encoding"];
     if (encoding === undefined) return sent;
@@ -222,12 +222,12 @@ const probes: ReadonlySet<string> = new Set(["/livez", "/readyz", "/metrics"]);
 
 /** Runs once the answer is out or the connection is gone. */
 function finish(kernel: Kernel, route: Route, context: RequestContext): void {
-  const { response, message } = context;
+  const { response, incoming } = context;
   if (!response.writableFinished) context.markGone();
   kernel.bodyBudget.giveBack(context.heldBytes);
   const status = response.writableFinished ? response.statusCode : 499;
   const ms = context.elapsedMs();
-  const method = message.method ?? "";
+  const { method } = incoming;
   kernel.inFlight -= 1;
   kernel.hijacked.delete(context);
   kernel.metrics.inFlight.set(kernel.inFlight);

@@ -11,8 +11,10 @@ import { ByteBudget } from "./byte-budget.ts";
 import { RequestContext } from "./context.ts";
 import type { AnyEndpoint } from "./endpoint.ts";
 import type { Kernel } from "./kernel.ts";
+import { incomingOf } from "./incoming.ts";
 import { createHttpMetrics, type HttpMetrics } from "./metrics.ts";
 import { mount } from "./mount.ts";
+import { createPlainLane } from "./plain/plain-lane.ts";
 import type { RateLimiter } from "./rate-limit.ts";
 import { serve, type Route } from "./serve.ts";
 
@@ -68,7 +70,15 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     hijacked: new Set(),
   };
   const app = createFastify(kernel, options);
-  mount(options.endpoints, (method, url, route) => app.route({ method, url, handler: handlerOf(kernel, route) }));
+  const lane = createPlainLane(app.server, {
+    trustProxy: options.trustProxy ?? false,
+    isClosing: () => kernel.closing,
+    serve: (route, incoming, response) => void serve(kernel, route, new RequestContext(kernel, incoming, response), empty),
+  });
+  mount(options.endpoints, (method, url, route) => {
+    app.route({ method, url, handler: handlerOf(kernel, route) });
+    if (method === "POST" && !url.includes(":")) lane.add(url, route);
+  });
 
   return {
     async listen(at) {
@@ -82,7 +92,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       const sweep = setInterval(() => {
         const lateMs = performance.now() - deadlineMs;
         if (lateMs > 0) for (const context of kernel.hijacked) context.stop();
-        if (kernel.inFlight === 0 || lateMs > limits.shutdownCutMs) app.server.closeAllConnections();
+        const isOver = kernel.inFlight === 0 || lateMs > limits.shutdownCutMs;
+        lane.close(isOver);
+        if (isOver) app.server.closeAllConnections();
       }, limits.shutdownSweepMs);
       try {
         await app.close();
@@ -92,6 +104,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     },
   };
 }
+
+const empty = { params: {}, query: {} };
 
 function createFastify(kernel: Kernel, { trustProxy, bounds }: HttpServerOptions): FastifyInstance {
   const unmatched = handlerOf(kernel, refusal(new ServiceError("not_found", "There is nothing at this path.")));
@@ -107,6 +121,7 @@ function createFastify(kernel: Kernel, { trustProxy, bounds }: HttpServerOptions
     exposeHeadRoutes: false,
     return503OnClosing: false,
     requestTimeout: requestReadMs,
+    keepAliveTimeout: limits.keepAliveMs,
     // Node derives the time for the head from this one, and looks for late requests at the interval.
     http: { requestTimeout: requestReadMs, connectionsCheckingInterval: Math.min(requestReadMs, 10_000) },
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: limits.pathParamChars },
@@ -125,7 +140,7 @@ function handlerOf(kernel: Kernel, route: Route): (request: FastifyRequest, repl
   return (request, reply) => {
     // The kernel writes the answer itself: it compresses, lingers and streams in ways that Fastify's reply does not.
     reply.hijack();
-    const context = new RequestContext(kernel, request, reply.raw);
+    const context = new RequestContext(kernel, incomingOf(request), reply.raw);
     void serve(kernel, route, context, { params: request.params, query: request.query });
   };
 }

@@ -1,0 +1,190 @@
+import type { Socket } from "node:net";
+import { limits } from "../../limits.ts";
+import { tooLarge } from "../content-coding.ts";
+import type { Incoming } from "../incoming.ts";
+import { busy, ClientGone } from "../read-body.ts";
+import { PlainResponse } from "./plain-response.ts";
+import { readPlainHead, type PlainHead } from "./read-head.ts";
+
+export type PlainConnectionOptions = {
+  /** Serves a request; undefined where this lane has nothing at its path. */
+  serve: (incoming: Incoming, response: PlainResponse) => boolean;
+  /** Whether answers may promise that the connection goes on. */
+  keepsAlive: () => boolean;
+  trustProxy: boolean;
+  /** Gives the connection to Node, with what was read and not served put back. */
+  giveAway: (socket: Socket) => void;
+  onClose: (connection: PlainConnection) => void;
+};
+
+const none = Buffer.alloc(0);
+
+/**
+ * One connection, as long as all that it brings is plain requests, one after the other. A request is served once it is
+ * whole; before that, nothing of it is used up, so that Node can be given the connection at any time between two
+ * requests.
+ */
+export class PlainConnection {
+  readonly #socket: Socket;
+  readonly #options: PlainConnectionOptions;
+  #bytes: Buffer = none;
+  /** The head of the request whose body is still to come. */
+  #head: PlainHead | undefined;
+  #response: PlainResponse | undefined;
+  /** Since when it waits for a request, or for the rest of one. */
+  #sinceMs = performance.now();
+  #served = 0;
+  #isReading = false;
+
+  constructor(socket: Socket, options: PlainConnectionOptions) {
+    this.#socket = socket;
+    this.#options = options;
+    socket.on("data", this.#onData).on("end", this.#onEnd).on("error", this.#onError).on("close", this.#onClose);
+  }
+
+  /** Called every now and then: minds the time that a connection may be silent. */
+  sweep(nowMs: number): void {
+    if (this.#response !== undefined) return;
+    const waitedMs = nowMs - this.#sinceMs;
+    const isIdle = this.#bytes.length === 0 && this.#served > 0;
+    if (isIdle) {
+      if (waitedMs > limits.keepAliveMs) this.#socket.destroy();
+    } else if (waitedMs > limits.plainWaitMs) this.#giveAway();
+  }
+
+  /** Closes it at once, unless an answer is under way and `isLate` is not said. */
+  close(isLate: boolean): void {
+    if (isLate || this.#response === undefined) this.#socket.destroy();
+  }
+
+  readonly #onData = (bytes: Buffer): void => {
+    if (this.#bytes.length === 0) {
+      if (this.#response === undefined) this.#sinceMs = performance.now();
+      this.#bytes = bytes;
+    } else this.#bytes = Buffer.concat([this.#bytes, bytes]);
+    if (this.#response !== undefined) {
+      // Of requests sent ahead of their turn, a few may wait here; the rest waits in the network.
+      if (this.#bytes.length > limits.plainBodyBytes) this.#socket.pause();
+      return;
+    }
+    this.#read();
+  };
+
+  /** Serves what is there, in its order. */
+  #read(): void {
+    if (this.#isReading) return;
+    this.#isReading = true;
+    while (this.#response === undefined && this.#bytes.length > 0) {
+      const head = this.#head ?? readPlainHead(this.#bytes);
+      if (head === "partial") break;
+      if (head === "other") return this.#giveAway();
+      const end = head.headBytes + head.bodyBytes;
+      if (this.#bytes.length < end) {
+        this.#head = head;
+        break;
+      }
+      if (!this.#serve(head, this.#bytes.subarray(head.headBytes, end))) return this.#giveAway();
+      this.#bytes = end === this.#bytes.length ? none : this.#bytes.subarray(end);
+      this.#head = undefined;
+    }
+    this.#isReading = false;
+  }
+
+  #serve(head: PlainHead, body: Buffer | undefined): boolean {
+    const response = new PlainResponse(this.#socket, this.#options.keepsAlive, this.#onAnswered);
+    this.#response = response;
+    this.#served += 1;
+    const isServed = this.#options.serve(new PlainRequest(head, body, this.#socket, this.#options.trustProxy), response);
+    if (!isServed) {
+      this.#response = undefined;
+      this.#served -= 1;
+    }
+    return isServed;
+  }
+
+  readonly #onAnswered = (goesOn: boolean): void => {
+    this.#response = undefined;
+    if (!goesOn) {
+      this.#socket.end();
+      return;
+    }
+    this.#sinceMs = performance.now();
+    if (this.#socket.isPaused()) this.#socket.resume();
+    if (this.#bytes.length > 0) this.#read();
+  };
+
+  #giveAway(): void {
+    const socket = this.#socket;
+    socket.off("data", this.#onData).off("end", this.#onEnd).off("error", this.#onError).off("close", this.#onClose);
+    this.#options.onClose(this);
+    // Paused, so that what is put back stays there until Node listens.
+    socket.pause();
+    if (this.#bytes.length > 0) socket.unshift(this.#bytes);
+    this.#bytes = none;
+    this.#options.giveAway(socket);
+    socket.resume();
+  }
+
+  /** A client that says no more is not waiting for an answer either, as with Node's server. */
+  readonly #onEnd = (): void => void this.#socket.destroy();
+  readonly #onError = (): void => void this.#socket.destroy();
+
+  readonly #onClose = (): void => {
+    // A body that broke off is a request all the same: it is counted and logged as one whose client left.
+    if (this.#response === undefined && this.#head !== undefined) this.#serve(this.#head, undefined);
+    this.#response?.markGone();
+    this.#options.onClose(this);
+  };
+}
+
+/** A request that is whole. */
+class PlainRequest implements Incoming {
+  readonly method = "POST";
+  readonly url: string;
+  readonly headers: PlainHead["headers"];
+  /** Undefined where the client left before it was whole. */
+  readonly #body: Buffer | undefined;
+  readonly #socket: Socket;
+  readonly #trustsProxy: boolean;
+
+  constructor({ path, headers }: PlainHead, body: Buffer | undefined, socket: Socket, trustsProxy: boolean) {
+    this.url = path;
+    this.headers = headers;
+    this.#body = body;
+    this.#socket = socket;
+    this.#trustsProxy = trustsProxy;
+  }
+
+  get ip(): string {
+    return this.#forwarded("x-forwarded-for")[0] ?? this.#socket.remoteAddress ?? "";
+  }
+
+  get protocol(): string {
+    return this.#forwarded("x-forwarded-proto").at(-1) ?? "http";
+  }
+
+  get host(): string {
+    return this.#forwarded("x-forwarded-host").at(-1) ?? this.headers.host ?? "";
+  }
+
+  isComplete(): boolean {
+    return true;
+  }
+
+  readBody(maxBytes: number, take: (bytes: number) => boolean): Promise<Buffer> {
+    const bytes = this.#body;
+    if (bytes === undefined) return Promise.reject(new ClientGone());
+    if (bytes.length > maxBytes) return Promise.reject(tooLarge(maxBytes, "request body"));
+    return take(bytes.length) ? Promise.resolve(bytes) : Promise.reject(busy());
+  }
+
+  drain(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  /** What proxies said, the first of them first; nothing where none is trusted. */
+  #forwarded(name: string): string[] {
+    const sent = this.#trustsProxy ? this.headers[name] : undefined;
+    return typeof sent === "string" && sent !== "" ? sent.split(",").map((each) => each.trim()) : [];
+  }
+}

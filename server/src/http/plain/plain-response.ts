@@ -1,0 +1,159 @@
+import { STATUS_CODES, type OutgoingHttpHeaders } from "node:http";
+import type { Socket } from "node:net";
+import type { ResponseWriter } from "../response-writer.ts";
+import { httpDate } from "./http-date.ts";
+
+/** Beyond it a body is written beside its head instead of being copied behind it. */
+const joinedBytes = 16_384;
+
+const unfit = /[^\t\x20-\x7e\x80-\xff]/;
+const token = /^[\w!#$%&'*+.^`|~-]+$/;
+
+/** The answer to one request of the plain lane: HTTP/1.1, with a stated length or in chunks. */
+export class PlainResponse implements ResponseWriter {
+  statusCode = 200;
+  headersSent = false;
+  writableFinished = false;
+  destroyed = false;
+  readonly #socket: Socket;
+  readonly #keepsAlive: () => boolean;
+  /** Told once, when the last byte was written, whether the connection goes on. */
+  readonly #onEnd: (goesOn: boolean) => void;
+  #early: Record<string, string> | undefined;
+  #head = "";
+  #isChunked = false;
+  #goesOn = true;
+  #isEnded = false;
+  #onClose: Array<() => void> = [];
+
+  constructor(socket: Socket, keepsAlive: () => boolean, onEnd: (goesOn: boolean) => void) {
+    this.#socket = socket;
+    this.#keepsAlive = keepsAlive;
+    this.#onEnd = onEnd;
+  }
+
+  setHeader(name: string, value: string): void {
+    (this.#early ??= {})[name] = value;
+  }
+
+  getHeaderNames(): string[] {
+    return Object.keys(this.#early ?? {});
+  }
+
+  removeHeader(name: string): void {
+    delete this.#early?.[name];
+  }
+
+  /** @throws TypeError for a header that cannot be sent */
+  writeHead(status: number, headers: OutgoingHttpHeaders): void {
+    if (this.headersSent) throw new Error("The head of this answer was sent already.");
+    const early = this.#early;
+    let lines = "";
+    if (early !== undefined) {
+      for (const name of Object.keys(early)) if (headers[name] === undefined) lines += headerLine(name, early[name]);
+    }
+    let hasLength = status === 204 || status === 304;
+    let goesOn = this.#keepsAlive();
+    for (const name of Object.keys(headers)) {
+      const value = headers[name];
+      if (value === undefined) continue;
+      if (name === "content-length") hasLength = true;
+      if (name === "connection" && value === "close") goesOn = false;
+      else lines += headerLine(name, value);
+    }
+    if (!hasLength) lines += "transfer-encoding: chunked\r\n";
+    lines += goesOn ? keepAlive : "connection: close\r\n";
+    this.statusCode = status;
+    this.headersSent = true;
+    this.#isChunked = !hasLength;
+    this.#goesOn = goesOn;
+    this.#head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? "Unknown"}\r\n${lines}date: ${httpDate()}\r\n\r\n`;
+  }
+
+  flushHeaders(): void {
+    if (!this.headersSent) this.writeHead(this.statusCode, {});
+    this.#send("");
+  }
+
+  write(data: string | Uint8Array): boolean {
+    if (!this.headersSent) this.writeHead(this.statusCode, {});
+    if (data.length === 0 && this.#head === "") return true;
+    return this.#send(data);
+  }
+
+  end(data: string | Uint8Array = ""): void {
+    if (this.#isEnded || this.destroyed) return;
+    this.#isEnded = true;
+    if (!this.headersSent) this.writeHead(this.statusCode, { "content-length": byteLength(data) });
+    this.#send(data, () => this.#finish());
+    this.#onEnd(this.#goesOn);
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  once(event: "close" | "drain", listener: () => void): void {
+    if (event === "drain") this.#socket.once("drain", listener);
+    else if (this.destroyed) queueMicrotask(listener);
+    else this.#onClose.push(listener);
+  }
+
+  /** The connection is gone; tells those who wait unless the answer was out before. */
+  markGone(): void {
+    if (this.destroyed) return;
+    this.destroyed = true;
+    for (const listener of this.#onClose) listener();
+    this.#onClose = [];
+  }
+
+  #finish(): void {
+    if (this.destroyed) return;
+    // The system calls back for what it could not write, too.
+    this.writableFinished = !this.#socket.destroyed;
+    this.markGone();
+  }
+
+  /** Head, frame and data together where they are small: one buffer, one system call. */
+  #send(data: string | Uint8Array, onLast?: () => void): boolean {
+    const bytes = byteLength(data);
+    let before = this.#head;
+    let after = "";
+    this.#head = "";
+    if (this.#isChunked) {
+      if (bytes > 0) before += `${bytes.toString(16)}\r\n`;
+      after = (bytes > 0 ? "\r\n" : "") + (onLast === undefined ? "" : "0\r\n\r\n");
+    }
+    const socket = this.#socket;
+    if (bytes > joinedBytes) {
+      socket.cork();
+      if (before !== "") socket.write(before, "latin1");
+      const goesOn = socket.write(data, after === "" ? onLast : undefined);
+      if (after !== "") socket.write(after, "latin1", onLast);
+      socket.uncork();
+      return goesOn;
+    }
+    const joined = Buffer.allocUnsafe(before.length + bytes + after.length);
+    let at = before === "" ? 0 : joined.write(before, 0, "latin1");
+    if (typeof data === "string") at += joined.write(data, at, "utf8");
+    else {
+      joined.set(data, at);
+      at += bytes;
+    }
+    if (after !== "") joined.write(after, at, "latin1");
+    return socket.write(joined, onLast);
+  }
+}
+
+const keepAlive = "connection: keep-alive\r\nkeep-alive: timeout=72\r\n";
+
+function headerLine(name: string, value: string | number | readonly string[] | undefined): string {
+  if (Array.isArray(value)) return value.map((each: string) => headerLine(name, each)).join("");
+  const text = String(value);
+  if (!token.test(name) || unfit.test(text)) throw new TypeError(`the header ${name} cannot be sent`);
+  return `${name}: ${text}\r\n`;
+}
+
+function byteLength(data: string | Uint8Array): number {
+  return typeof data === "string" ? Buffer.byteLength(data) : data.length;
+}
