@@ -87,7 +87,7 @@ export const gatewayLimits = {
   recordsWaiting: 20_000,
   recordBytesWaiting: 256 * MiB,
   /** How long a finished call waits for others, so that many are one entry of the journal. */
-  recordBatchMs: 10,
+  recordBatchMs: 25,
   recordBatch: 500,
   recordBatchBytes: 32 * MiB,
   recordRetryMinMs: 100,

@@ -27,14 +27,19 @@ export type AuthenticatorOptions = {
 export function createAuthenticator({ apiKeys, users, tokens, nowMs }: AuthenticatorOptions): CachingAuthenticator {
   const keys = createKeyCache(apiKeys, nowMs);
   return {
-    authenticate: async ({ scheme, token }) => {
-      if (scheme === "key") return keys.find(hashApiKey(token));
-      const claims = await tokens.readAccess(token);
-      const user = claims && (await findTokenUser(users, claims));
-      return user && userPrincipal(user);
-    },
+    authenticate: ({ scheme, token }) =>
+      scheme === "key" ? keys.find(hashApiKey(token)) : principalOfToken({ users, tokens }, token),
     forgetKey: keys.forget,
   };
+}
+
+async function principalOfToken(
+  { users, tokens }: Pick<AuthenticatorOptions, "users" | "tokens">,
+  token: string,
+): Promise<UserPrincipal | undefined> {
+  const claims = await tokens.readAccess(token);
+  const user = claims && (await findTokenUser(users, claims));
+  return user && userPrincipal(user);
 }
 
 /** The user a token speaks for; undefined when the user is gone or the session was ended. Throws `unavailable`. */

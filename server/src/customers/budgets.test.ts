@@ -138,7 +138,7 @@ function describeBudgets(newPlace: () => Promise<Place>) {
     ({ organization_id: "org_a", environment: "prod", customer_identifier }) as const;
   const allowed = (admissions: readonly Admission[]) => admissions.filter(({ isAllowed }) => isAllowed);
   const settleAll = (admissions: readonly Admission[], costUsd: number | null) => {
-    for (const admission of admissions) if (admission.isAllowed) admission.settle(costUsd);
+    for (const admission of admissions) if (admission.isAllowed) admission.settle(() => costUsd);
   };
   /** Waits for what is settled off the caller's path. */
   const expectSpent = async (node: Node, customer: string, usd: number) => {

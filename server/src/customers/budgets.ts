@@ -24,7 +24,7 @@ export type Budgets = {
    * @throws ServiceError `invalid_request` for customer_params that cannot be read; `unavailable` when a budget cannot be
    * checked, as the control store does not answer
    */
-  admit(call: BudgetedCall): Promise<Admission>;
+  admit(call: BudgetedCall): Admission | Promise<Admission>;
   /** Takes over what a call says of its customer, for one that needs no admission. @throws ServiceError `invalid_request` */
   hear(call: Omit<BudgetedCall, "estimateUsd">): Promise<void>;
 };
@@ -45,9 +45,9 @@ export type Admission =
       limitInfo: LimitInfo;
       /**
        * Ends the reservation; call it for every outcome, once or more. Null: the cost is unknown, and what was set aside
-       * counts as spent. 0: nothing was.
+       * counts as spent. 0: nothing was. Asked for only where something was set aside.
        */
-      settle(costUsd: number | null): void;
+      settle(costUsd: () => number | null): void;
     }
   | {
       isAllowed: false;
@@ -73,11 +73,10 @@ export type BudgetDeps = {
 
 export function createBudgets(deps: BudgetDeps): Budgets {
   return {
-    async admit(call) {
-      const admission = await decide(deps, call);
-      const { reason } = admission.limitInfo;
-      if (reason !== null) deps.onRefused(reason);
-      return admission;
+    admit(call) {
+      // Of whom nobody knows there is nothing to ask.
+      const key = keyOf(call);
+      return key === undefined ? unlimited(limitInfo({ estimateUsd: call.estimateUsd })) : admitCustomer(deps, call, key);
     },
     async hear(call) {
       const key = keyOf(call);
@@ -86,10 +85,15 @@ export function createBudgets(deps: BudgetDeps): Budgets {
   };
 }
 
-async function decide(deps: BudgetDeps, call: BudgetedCall): Promise<Admission> {
+async function admitCustomer(deps: BudgetDeps, call: BudgetedCall, key: CustomerKey): Promise<Admission> {
+  const admission = await decide(deps, call, key);
+  const { reason } = admission.limitInfo;
+  if (reason !== null) deps.onRefused(reason);
+  return admission;
+}
+
+async function decide(deps: BudgetDeps, call: BudgetedCall, key: CustomerKey): Promise<Admission> {
   const { estimateUsd } = call;
-  const key = keyOf(call);
-  if (key === undefined) return unlimited(limitInfo({ estimateUsd }));
   const customer = await customerOf(deps.profiles, key, call.customerParams);
   if (customer === undefined) return unlimited(limitInfo({ estimateUsd }));
   if (customer.rate_limit !== null) {
@@ -164,7 +168,8 @@ async function admitWithin(deps: BudgetDeps, call: BoundedCall): Promise<Admissi
     settle(costUsd) {
       if (isSettled) return;
       isSettled = true;
-      const spent = costUsd === null ? amount : amountOf(costUsd);
+      const cost = costUsd();
+      const spent = cost === null ? amount : amountOf(cost);
       deps.ledger.settle({ key, id: outcome.id, spent, budgets: bounds, tellReached });
     },
   };

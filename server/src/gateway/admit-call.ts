@@ -7,12 +7,12 @@ import type { ServiceParams } from "./service-params.ts";
  * Asks the budget of the call's customer.
  * @param estimateUsd asked for where there is a customer; null where the price is unknown
  */
-export async function admitCall(
+export function admitCall(
   budgets: Budgets,
   origin: SpanOrigin,
   params: ServiceParams,
   estimateUsd: () => number | null,
-): Promise<Admission> {
+): Admission | Promise<Admission> {
   const said = customerSaid(origin, params);
   return budgets.admit({ ...said, estimateUsd: said.customerIdentifier === undefined ? null : estimateUsd() });
 }

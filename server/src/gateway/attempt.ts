@@ -34,7 +34,8 @@ export type AttemptDeps = { pools: Pools; timeouts: UpstreamTimeouts; now: () =>
 export type AttemptRun = {
   ask: ChatAsk;
   attempt: Attempt;
-  facts: CallFacts;
+  /** Asked for where an answer has to be made up from another wire's. */
+  facts: () => CallFacts;
   signal: AbortSignal;
   /** What is left of the time for the whole call. */
   totalMs: number;
@@ -113,7 +114,7 @@ class ReplyReader implements ExchangeSink, StreamSink {
       const { translator } = this.#run.attempt;
       const options = this.#sourceOptions();
       this.#source = translator
-        ? createTranslatedSource(translator.stream(this.#run.facts), options)
+        ? createTranslatedSource(translator.stream(this.#run.facts()), options)
         : createOpenaiSource(options);
     }
   }
@@ -164,7 +165,7 @@ class ReplyReader implements ExchangeSink, StreamSink {
     const { attempt, facts } = this.#run;
     if (!isSuccess(this.#status)) return this.#fail(this.#problemOf(bytes));
     if (attempt.translator !== undefined) {
-      return this.#replied(undefined, { ...attempt.translator.reply(bytes, facts) });
+      return this.#replied(undefined, { ...attempt.translator.reply(bytes, facts()) });
     }
     const parsed = parseJson(bytes);
     if (!parsed.ok || !isObject(parsed.value)) throw new BadReply("The provider's answer is not a JSON object.");

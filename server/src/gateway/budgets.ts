@@ -11,7 +11,7 @@ export type CustomerOfCall = {
 /** What the gateway asks of whoever keeps the budgets of customers. */
 export type Budgets = {
   /** Reserves an estimate before the call. @param call.estimateUsd null where the price is unknown */
-  admit(call: CustomerOfCall & { estimateUsd: number | null }): Promise<Admission>;
+  admit(call: CustomerOfCall & { estimateUsd: number | null }): Admission | Promise<Admission>;
   /** Takes over what is said of the customer of a call that costs nothing. @throws ServiceError `invalid_request` */
   hear(call: CustomerOfCall): Promise<void>;
 };
@@ -21,8 +21,8 @@ export type Admission =
   | {
       isAllowed: true;
       limitInfo: Record<string, unknown>;
-      /** The reservation ends; may be called again, off the caller's path. */
-      settle(costUsd: number | null): void;
+      /** The reservation ends; may be called again, off the caller's path. The cost is asked for where one was made. */
+      settle(costUsd: () => number | null): void;
     }
   | {
       isAllowed: false;

@@ -65,7 +65,7 @@ export class ChatRun {
   async #proceed(): Promise<CallError | undefined> {
     const ask = this.#read();
     const { signal, origin } = this.#call;
-    const plan = await this.#deps.router.plan(
+    const routed = this.#deps.router.plan(
       {
         organizationId: origin.organization_id,
         environment: origin.environment,
@@ -77,15 +77,22 @@ export class ChatRun {
       },
       signal,
     );
+    const plan = routed instanceof Promise ? await routed : routed;
     takePlan(this.#ledger, plan);
-    const recalled = await this.#recall(ask, plan);
-    if (recalled !== undefined) {
-      await hearCustomer(this.#deps.budgets, origin, ask.params);
-      this.#replay(ask, recalled);
-      return undefined;
+    const cache = (this.#cache = this.#deps.cache.begin({ origin, ask, operation: "chat" }, plan.first));
+    if (cache !== undefined) {
+      const recalled = await cache.find();
+      signal.throwIfAborted();
+      if (recalled !== undefined) {
+        await hearCustomer(this.#deps.budgets, origin, ask.params);
+        this.#replay(ask, recalled);
+        return undefined;
+      }
     }
-    const refusal = await this.#admit(ask, plan.models[0] ?? ask.model);
-    return refusal ?? this.#walk(ask, plan);
+    const admitted = this.#admit(ask, plan.models[0] ?? ask.model);
+    const admission = (this.#admission = admitted instanceof Promise ? await admitted : admitted);
+    this.#ledger.limitInfo = admission.limitInfo;
+    return refusalOf(admission) ?? this.#walk(ask, plan);
   }
 
   #read(): ChatAsk {
@@ -101,15 +108,6 @@ export class ChatRun {
     // Where the answer may be kept, what is asked is what its key was made of, not bytes that others might read otherwise.
     const asked = params.cache_enabled === true ? { ...forProvider } : forProvider;
     return readChatAsk({ bytes, members, forProvider: asked }, params, headers);
-  }
-
-  /** The answer that was given before, where the call may be answered with it. */
-  async #recall(ask: ChatAsk, plan: Plan): Promise<RecalledAnswer | undefined> {
-    const { origin, signal } = this.#call;
-    this.#cache = this.#deps.cache.begin({ origin, ask, operation: "chat" }, plan.first);
-    const recalled = await this.#cache?.find();
-    signal.throwIfAborted();
-    return recalled;
   }
 
   /** Costs nothing, and so takes nothing of a budget. */
@@ -139,11 +137,8 @@ export class ChatRun {
     return (this.#answer.digest = this.#ledger.isCached ? digest : (this.#cache?.watch(digest) ?? digest));
   }
 
-  async #admit(ask: ChatAsk, model: string): Promise<CallError | undefined> {
-    const estimate = (): number | null => this.#estimateUsd(ask, model);
-    this.#admission = await admitCall(this.#deps.budgets, this.#call.origin, ask.params, estimate);
-    this.#ledger.limitInfo = this.#admission.limitInfo;
-    return refusalOf(this.#admission);
+  #admit(ask: ChatAsk, model: string): Admission | Promise<Admission> {
+    return admitCall(this.#deps.budgets, this.#call.origin, ask.params, () => this.#estimateUsd(ask, model));
   }
 
   #estimateUsd({ body }: ChatAsk, model: string): number | null {
@@ -163,11 +158,12 @@ export class ChatRun {
   async #walk(ask: ChatAsk, plan: Plan): Promise<CallError | undefined> {
     let problem: UpstreamProblem | undefined;
     for (;;) {
-      const step = await plan.next(problem);
+      const next = plan.next(problem);
+      const step = next instanceof Promise ? await next : next;
       if (step === undefined) return errorOfProblem(plan.lastProblem());
       this.#answer.upstreamMs += step.waitedMs;
       const end = await this.#attempt(ask, step.attempt, plan);
-      this.#deps.metrics.attempts.inc({ outcome: outcomeOf(end) });
+      this.#deps.metrics.attempts.add({ outcome: outcomeOf(end) });
       if (end.kind === "reply") {
         plan.report(step.attempt, "success");
         this.#answer.sendReply(ask, end);
@@ -231,11 +227,11 @@ export class ChatRun {
       asksUsage,
       signal,
       totalMs: this.#leftMs(),
-      facts: {
+      facts: () => ({
         model: attempt.model,
         id: `chatcmpl-${formatUuid(this.#ledger.identity)}`,
         created: Math.floor(startedAtMs / 1000),
-      },
+      }),
       mapUsage: mapUsageOf(ask),
       attach: (exchange) => void (this.#answer.exchange = exchange),
       newDigest: () => this.#newDigest(),
@@ -281,7 +277,7 @@ export class ChatRun {
       bytes: this.#call.bytes.length + 2 * (this.#answer.digest?.chars() ?? 0) + 2_000,
     });
     if (this.#admission?.isAllowed !== true) return;
-    this.#admission.settle(ledger.usage === undefined ? 0 : costOfCall(ledger, this.#deps.prices));
+    this.#admission.settle(() => (ledger.usage === undefined ? 0 : costOfCall(ledger, this.#deps.prices)));
   }
 }
 

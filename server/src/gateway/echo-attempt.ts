@@ -4,7 +4,8 @@ import { createTranslatedSource, type StreamSink } from "./stream-source.ts";
 
 /** An attempt that needs no upstream. */
 export function runEcho(run: AttemptRun): AttemptEnd {
-  const { ask, facts, attempt } = run;
+  const { ask, attempt } = run;
+  const facts = run.facts();
   if (attempt.target.model !== "echo") {
     const message = `There is no model spanway/${attempt.target.model}; the built-in one is spanway/echo.`;
     return { kind: "problem", problem: { kind: "request", status: 404, message, param: "model" }, hasContent: false };

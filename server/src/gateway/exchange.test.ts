@@ -14,7 +14,7 @@ async function ask(timeouts: UpstreamTimeouts) {
   const server = createServer((_request, response) => asked.resolve(response)).listen(0, "127.0.0.1");
   await once(server, "listening");
   const pools = createPools({ guard: createAddressGuard({ allowed: [], connectMs: 1_000 }) });
-  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
   const ended = Promise.withResolvers<string>();
   let text = "";
   const exchange = new Exchange(

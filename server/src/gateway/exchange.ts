@@ -37,8 +37,12 @@ export class Exchange implements ExchangeHandler {
   readonly #timeouts: UpstreamTimeouts;
   #controller: Dispatcher.DispatchController | undefined;
   #decoder: zlib.Gunzip | undefined;
-  #quiet: NodeJS.Timeout | undefined;
-  #total: NodeJS.Timeout | undefined;
+  /** One for both clocks: it looks at them when it rings, so that data that comes moves no timer. */
+  #timer: NodeJS.Timeout | undefined;
+  #ringsAtMs = 0;
+  #quietUntilMs = 0;
+  #totalUntilMs = 0;
+  #hasHead = false;
   #isOver = false;
   #isPaused = false;
 
@@ -50,8 +54,10 @@ export class Exchange implements ExchangeHandler {
   /** @param call its url is absolute; its body may be in pieces whose `content-length` a header states. */
   start(pools: Pools, call: OutgoingCall, trust: HostTrust): void {
     const { firstByteMs, totalMs } = this.#timeouts;
-    this.#quiet = setTimeout(() => this.#late(`did not answer within ${firstByteMs} ms`), firstByteMs);
-    this.#total = setTimeout(() => this.#late("took longer than a call may"), totalMs);
+    const nowMs = performance.now();
+    this.#quietUntilMs = nowMs + firstByteMs;
+    this.#totalUntilMs = nowMs + totalMs;
+    this.#setTimer(nowMs);
     const place = pools.locate(call.url);
     if (place === undefined) {
       this.#fail({ kind: "fault", status: 0, message: "The provider's address is not a plain http(s) URL." });
@@ -76,7 +82,6 @@ export class Exchange implements ExchangeHandler {
   pause(): void {
     if (this.#isPaused || this.#isOver) return;
     this.#isPaused = true;
-    clearTimeout(this.#quiet);
     this.#controller?.pause();
     this.#decoder?.pause();
   }
@@ -84,7 +89,7 @@ export class Exchange implements ExchangeHandler {
   resume(): void {
     if (!this.#isPaused) return;
     this.#isPaused = false;
-    if (!this.#isOver) this.#startIdle();
+    this.#heard();
     this.#controller?.resume();
     this.#decoder?.resume();
   }
@@ -94,7 +99,7 @@ export class Exchange implements ExchangeHandler {
     if (this.#isOver) return;
     this.#end();
     this.resume();
-    this.#total = setTimeout(() => this.#cut(), waitMs).unref();
+    this.#timer = setTimeout(() => this.#cut(), waitMs).unref();
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -104,7 +109,8 @@ export class Exchange implements ExchangeHandler {
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     if (this.#isOver || status < 200) return;
-    this.#startIdle();
+    this.#hasHead = true;
+    this.#heard();
     const coding = headers["content-encoding"];
     if (typeof coding === "string" && coding !== "identity" && coding !== "") this.#decode(coding.toLowerCase());
     if (!this.#isOver) this.#sink.onHead(status, headers);
@@ -112,14 +118,14 @@ export class Exchange implements ExchangeHandler {
 
   onResponseData(_controller: Dispatcher.DispatchController, bytes: Buffer): void {
     if (this.#isOver) return;
-    if (!this.#isPaused) this.#quiet?.refresh();
+    this.#heard();
     if (this.#decoder === undefined) this.#sink.onData(bytes);
     else this.#decoder.write(bytes);
   }
 
   onResponseEnd(): void {
     if (this.#isOver) {
-      clearTimeout(this.#total);
+      clearTimeout(this.#timer);
       return;
     }
     if (this.#decoder !== undefined) this.#decoder.end();
@@ -137,7 +143,7 @@ export class Exchange implements ExchangeHandler {
   }
 
   #fail(problem: UpstreamProblem): void {
-    clearTimeout(this.#total);
+    clearTimeout(this.#timer);
     if (this.#isOver) return;
     this.#end();
     this.#sink.onFailure(problem);
@@ -149,16 +155,31 @@ export class Exchange implements ExchangeHandler {
     this.#cut();
   }
 
-  #startIdle(): void {
-    clearTimeout(this.#quiet);
-    const { idleMs } = this.#timeouts;
-    this.#quiet = setTimeout(() => this.#late(`sent nothing for ${idleMs} ms`), idleMs);
+  /** Something came, or whoever reads has caught up: the time of silence begins anew. */
+  #heard(): void {
+    const nowMs = performance.now();
+    this.#quietUntilMs = nowMs + this.#timeouts.idleMs;
+    if (this.#quietUntilMs < this.#ringsAtMs) this.#setTimer(nowMs);
   }
+
+  #setTimer(nowMs: number): void {
+    clearTimeout(this.#timer);
+    if (this.#isOver) return;
+    this.#ringsAtMs = this.#isPaused ? this.#totalUntilMs : Math.min(this.#quietUntilMs, this.#totalUntilMs);
+    this.#timer = setTimeout(this.#onTimer, Math.max(1, this.#ringsAtMs - nowMs));
+  }
+
+  readonly #onTimer = (): void => {
+    const nowMs = performance.now();
+    const { firstByteMs, idleMs } = this.#timeouts;
+    if (nowMs >= this.#totalUntilMs) this.#late("took longer than a call may");
+    else if (this.#isPaused || nowMs < this.#quietUntilMs) this.#setTimer(nowMs);
+    else this.#late(this.#hasHead ? `sent nothing for ${idleMs} ms` : `did not answer within ${firstByteMs} ms`);
+  };
 
   #end(): void {
     this.#isOver = true;
-    clearTimeout(this.#quiet);
-    clearTimeout(this.#total);
+    clearTimeout(this.#timer);
     this.#decoder?.destroy();
   }
 

@@ -14,9 +14,9 @@ export type PrincipalOf = {
 /** A credential as presented. `scheme` says what it looks like: a JWT has three dot-separated parts, a key no dot. */
 export type Credential = { scheme: "key" | "jwt"; token: string };
 
-/** Resolves a credential to its principal; undefined when it is unknown, expired or revoked. */
+/** Resolves a credential to its principal, at once where it can; undefined when it is unknown, expired or revoked. */
 export type Authenticator = {
-  authenticate(credential: Credential): Promise<Principal | undefined>;
+  authenticate(credential: Credential): Principal | undefined | Promise<Principal | undefined>;
 };
 
 const authorizationPattern = /^(?:bearer|api-key) +([\x21-\x7e]+) *$/i;
@@ -34,16 +34,22 @@ function parseCredential(authorization: string | undefined): Credential | undefi
  * The principal behind a request to an endpoint of this kind. Throws `unauthorized` with one and the same
  * message whatever is wrong with the credential, and `forbidden` naming the permission that is missing.
  */
-export async function authenticate(
+export function authenticate(
   authenticator: Authenticator,
   auth: Auth,
   permission: Permission | undefined,
   authorization: string | undefined,
-): Promise<Principal | undefined> {
+): Principal | undefined | Promise<Principal> {
   if (auth === "none") return undefined;
   const credential = parseCredential(authorization);
   if (credential === undefined || !accepts(auth, credential.scheme)) throw unauthorized();
-  const principal = await authenticator.authenticate(credential);
+  const found = authenticator.authenticate(credential);
+  return found instanceof Promise
+    ? found.then((principal) => permitted(principal, auth, permission))
+    : permitted(found, auth, permission);
+}
+
+function permitted(principal: Principal | undefined, auth: Auth, permission: Permission | undefined): Principal {
   if (principal === undefined || (auth !== "key_or_user" && principal.kind !== auth)) throw unauthorized();
   if (permission !== undefined && !principal.permissions.has(permission)) {
     throw new ServiceError("forbidden", `This credential lacks the permission ${permission}.`);

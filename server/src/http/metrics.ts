@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import { createTally } from "../telemetry/tally.ts";
 
 export type HttpMetrics = ReturnType<typeof createHttpMetrics>;
 
@@ -6,11 +7,10 @@ export type HttpMetrics = ReturnType<typeof createHttpMetrics>;
 export function createHttpMetrics(registry: Registry) {
   const registers = [registry];
   return {
-    requests: new Counter({
+    requests: createTally(registry, {
       name: "http_requests_total",
       help: "Requests answered. Status 499: the client left first.",
-      labelNames: ["route", "method", "status"] as const,
-      registers,
+      labelNames: ["route", "method", "status"],
     }),
     durationS: new Histogram({
       name: "http_request_duration_seconds",
@@ -19,12 +19,18 @@ export function createHttpMetrics(registry: Registry) {
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
       registers,
     }),
-    inFlight: new Gauge({ name: "http_requests_in_flight", help: "Requests not yet answered.", registers }),
-    bodyBytes: new Counter({
+    watchInFlight(read: () => number): void {
+      const gauge: Gauge = new Gauge({
+        name: "http_requests_in_flight",
+        help: "Requests not yet answered.",
+        registers,
+        collect: () => gauge.set(read()),
+      });
+    },
+    bodyBytes: createTally(registry, {
       name: "http_request_body_bytes_total",
       help: "Bytes of request bodies, as sent.",
-      labelNames: ["route"] as const,
-      registers,
+      labelNames: ["route"],
     }),
     bodyRefusals: new Counter({
       name: "http_request_body_refusals_total",

@@ -43,7 +43,6 @@ export async function serve(
   raw: { params: unknown; query: unknown },
 ): Promise<void> {
   kernel.inFlight += 1;
-  kernel.metrics.inFlight.set(kernel.inFlight);
   context.response.once("close", () => finish(kernel, route, context));
   try {
     const reply = await route.answer(kernel, context, raw);
@@ -68,7 +67,9 @@ async function answer(
 ): Promise<Reply> {
   const { auth, permission, limit, success } = endpoint;
   if (auth !== "none") {
-    context.principal = await authenticate(kernel.authenticator, auth, permission, context.headers.authorization);
+    const found = authenticate(kernel.authenticator, auth, permission, context.headers.authorization);
+    // Waiting costs a turn of the queue, and keys are mostly known.
+    context.principal = found instanceof Promise ? await found : found;
     if (permission === "spans:write") refuseBlocked(kernel, context.principal);
   }
   if (limit !== "none") await countAgainstLimit(kernel, limit, path, context);
@@ -152,7 +153,7 @@ async function readBounded(
   };
   try {
     const sent = await context.incoming.readBody(maxBytes, take);
-    kernel.metrics.bodyBytes.inc({ route: pattern }, sent.length);
+    kernel.metrics.bodyBytes.add({ route: pattern }, sent.length);
     const encoding = context.headers["content-encoding"];
     if (encoding === undefined) return sent;
     // How much a body unpacks into is known afterwards: few at a time, so that many bombs hold no more than a few.
@@ -230,8 +231,7 @@ function finish(kernel: Kernel, route: Route, context: RequestContext): void {
   const { method } = incoming;
   kernel.inFlight -= 1;
   kernel.hijacked.delete(context);
-  kernel.metrics.inFlight.set(kernel.inFlight);
-  kernel.metrics.requests.inc({ route: route.pattern, method, status });
+  kernel.metrics.requests.add({ route: route.pattern, method, status: String(status) });
   kernel.metrics.durationS.observe({ route: route.pattern }, ms / 1000);
   const level = probes.has(route.pattern) && status < 400 ? "debug" : "info";
   kernel.requestLog[level](

@@ -69,6 +69,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     inFlight: 0,
     hijacked: new Set(),
   };
+  kernel.metrics.watchInFlight(() => kernel.inFlight);
   const app = createFastify(kernel, options);
   const lane = createPlainLane(app.server, {
     trustProxy: options.trustProxy ?? false,

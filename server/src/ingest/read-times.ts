@@ -31,7 +31,34 @@ function clampNs(ns: bigint): bigint {
 
 /** `YYYY-MM-DD hh:mm:ss.nnnnnnnnn`, UTC: what a DateTime64(9) column reads. */
 export function storedTime(ns: bigint): string {
-  const nsOfSecond = ((ns % 1_000_000_000n) + 1_000_000_000n) % 1_000_000_000n;
-  const iso = new Date(Number((ns - nsOfSecond) / 1_000_000n)).toISOString();
-  return `${iso.slice(0, 10)} ${iso.slice(11, 19)}.${nsOfSecond.toString().padStart(9, "0")}`;
+  let seconds = Number(ns / 1_000_000_000n);
+  let nsOfSecond = Number(ns % 1_000_000_000n);
+  if (nsOfSecond < 0) {
+    seconds -= 1;
+    nsOfSecond += 1_000_000_000;
+  }
+  return `${textOfSecond(seconds)}.${String(nsOfSecond).padStart(9, "0")}`;
+}
+
+/** Days are counted as if years began in March, so that the leap day is the last (Howard Hinnant, "civil_from_days"). */
+function textOfSecond(seconds: number): string {
+  const days = Math.floor(seconds / 86_400);
+  const ofDay = seconds - days * 86_400;
+  const shifted = days + 719_468;
+  const era = Math.floor(shifted / 146_097);
+  const dayOfEra = shifted - era * 146_097;
+  const yearOfEra = Math.floor(
+    (dayOfEra - Math.floor(dayOfEra / 1_460) + Math.floor(dayOfEra / 36_524) - Math.floor(dayOfEra / 146_096)) / 365,
+  );
+  const dayOfYear = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100));
+  const fromMarch = Math.floor((5 * dayOfYear + 2) / 153);
+  const day = dayOfYear - Math.floor((153 * fromMarch + 2) / 5) + 1;
+  const month = fromMarch < 10 ? fromMarch + 3 : fromMarch - 9;
+  const year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0);
+  const clock = `${two(Math.floor(ofDay / 3_600))}:${two(Math.floor(ofDay / 60) % 60)}:${two(ofDay % 60)}`;
+  return `${String(year).padStart(4, "0")}-${two(month)}-${two(day)} ${clock}`;
+}
+
+function two(value: number): string {
+  return value < 10 ? `0${value}` : String(value);
 }

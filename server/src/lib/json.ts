@@ -24,7 +24,7 @@ export function parseJson(bytes: Buffer): JsonParse {
 /** The same for text, such as JSON within a JSON string. */
 export function parseJsonText(text: string): JsonParse {
   const parsed = parseText(text);
-  if (parsed.ok && suspectEscape.test(text)) return { ok: true, value: cleanDeep(parsed.value) };
+  if (parsed.ok && text.includes("\\u") && suspectEscape.test(text)) return { ok: true, value: cleanDeep(parsed.value) };
   return parsed;
 }
 
@@ -55,7 +55,8 @@ function shorten(message: string): string {
  */
 export function parseKeepingDigits(text: string): unknown {
   const value = JSON.parse(text) as unknown;
-  if (!holdsUnsafeInteger(value, maxSearchDepth)) return value;
+  // Looking at the text costs less than looking through the value.
+  if (!longDigits.test(text) || !holdsUnsafeInteger(value, maxSearchDepth)) return value;
   // Nobody can guess it, so no text of a client is taken for digits.
   const mark = randomUUID();
   return unquoteIntegers(JSON.parse(quoteLongIntegers(text, mark)), mark);
@@ -75,6 +76,9 @@ function unquoteIntegers(root: unknown, mark: string): unknown {
   }
   return box.root;
 }
+
+/** 2^53 has sixteen. */
+const longDigits = /\d{16}/;
 
 // Deeper trees are refused by whoever reads them; the search must only not overflow the stack.
 const maxSearchDepth = 512;

@@ -90,21 +90,21 @@ export class RelayRun {
         noteAttempt(this.#ledger.attemptNotes, step.attempt, outcome, this.#call.elapsedMs() - beganMs);
       if (end.kind === "gone") {
         note("cut");
-        this.#deps.metrics.attempts.inc({ outcome: "gone" });
+        this.#deps.metrics.attempts.add({ outcome: "gone" });
         plan.report(step.attempt, "aborted");
         this.#cut();
         return undefined;
       }
       if (end.kind === "streamed") {
         note("success");
-        this.#deps.metrics.attempts.inc({ outcome: "success" });
+        this.#deps.metrics.attempts.add({ outcome: "success" });
         plan.report(step.attempt, "success");
         this.#endStream(ask);
         return undefined;
       }
       problem = end.kind === "problem" ? end.problem : this.#read(ask, end.reply);
       note(problem ?? "success");
-      this.#deps.metrics.attempts.inc({ outcome: problem?.kind ?? "success" });
+      this.#deps.metrics.attempts.add({ outcome: problem?.kind ?? "success" });
       if (problem !== undefined && (end.kind === "reply" ? false : end.hasContent === true || this.#stream.isOpen)) {
         plan.report(step.attempt, problem);
         this.#breakOff(errorOfProblem(problem));
@@ -234,6 +234,6 @@ export class RelayRun {
     if (isPaid && ledger.usage === undefined && costUsd !== null) body["cost"] = costUsd;
     const bytes = 2 * JSON.stringify([ledger.asked, ledger.messages, ledger.content]).length + 2_000;
     this.#deps.recorder.add({ body, origin: ledger.origin, identity: ledger.identity, bytes });
-    if (this.#admission?.isAllowed === true) this.#admission.settle(costUsd);
+    if (this.#admission?.isAllowed === true) this.#admission.settle(() => costUsd);
   }
 }

@@ -69,6 +69,8 @@ export type Attempt = {
 /** How an attempt ended for the credential that it used. `aborted` says nothing of the upstream: the client left. */
 export type Outcome = "success" | "aborted" | UpstreamProblem;
 
+export type PlanStep = { attempt: Attempt; waitedMs: number };
+
 /**
  * The attempts of one call, one after the other. At most `(retries + 1) × models` of them, none begun after the deadline.
  */
@@ -82,7 +84,7 @@ export type Plan = {
    * back-off, `Retry-After` and the cool-down of its credential ask. Undefined: give up, and answer `lastProblem()`.
    * @throws the signal's reason when the client leaves meanwhile.
    */
-  next(problem?: UpstreamProblem): Promise<{ attempt: Attempt; waitedMs: number } | undefined>;
+  next(problem?: UpstreamProblem): PlanStep | undefined | Promise<PlanStep | undefined>;
   /** The problem to answer with after giving up. */
   lastProblem(): UpstreamProblem;
   /**

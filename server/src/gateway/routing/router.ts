@@ -17,12 +17,12 @@ import { runPlan, type Leg, type PlanDeps } from "./run-plan.ts";
 
 export type Router = {
   /**
-   * Where a call may go.
+   * Where a call may go; at once where the settings are known.
    * @param signal aborted when the client leaves
    * @throws ServiceError `invalid_request` for a parameter that makes no sense, an unknown model or provider among them;
    * `upstream_failed` when nothing that could answer has a credential.
    */
-  plan(call: RoutedCall, signal: AbortSignal): Promise<Plan>;
+  plan(call: RoutedCall, signal: AbortSignal): Plan | Promise<Plan>;
   /** The name, for the record, of a model whose call came to no plan. */
   modelName(name: string): string;
 };
@@ -39,12 +39,14 @@ export function createRouter(deps: RouterDeps): Router {
   const idKey = randomBytes(32).toString("base64url");
   const plain = createPlainLegs(deps.now);
   return {
-    plan: async (call, signal) => {
+    plan(call, signal) {
+      const planWith = (settings: readonly OpenSetting[]): Plan => {
+        const find = (): readonly Leg[] => new LegFinder(deps, call, settings, idKey).findAll();
+        const legs = isPlain(call) ? plain.of(call, settings, find) : find();
+        return runPlan(legs, readRetryPolicy(call.params), deps, signal);
+      };
       const known = deps.settings.of(call.organizationId);
-      const settings = known instanceof Promise ? await known : known;
-      const find = (): readonly Leg[] => new LegFinder(deps, call, settings, idKey).findAll();
-      const legs = isPlain(call) ? plain.of(call, settings, find) : find();
-      return runPlan(legs, readRetryPolicy(call.params), deps, signal);
+      return known instanceof Promise ? known.then(planWith) : planWith(known);
     },
     modelName: (name) => modelName(name, (provider) => deps.providers.has(provider)),
   };

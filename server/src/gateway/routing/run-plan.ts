@@ -1,7 +1,7 @@
 import { limits } from "../../limits.ts";
 import type { UpstreamProblem } from "../providers/provider.ts";
 import type { CoolDown } from "./cool-down.ts";
-import type { Attempt, Plan } from "./plan.ts";
+import type { Attempt, Plan, PlanStep } from "./plan.ts";
 import { judge, retryDelayMs, type RetryPolicy } from "./retry.ts";
 
 /** One model of a call, with every credential that may be used for it, best first; never empty. */
@@ -58,7 +58,23 @@ class PlanWalk {
     this.#deadlineMs = deps.now() + limits.routeDeadlineMs;
   }
 
-  async next(problem: UpstreamProblem | undefined): Promise<{ attempt: Attempt; waitedMs: number } | undefined> {
+  next(problem: UpstreamProblem | undefined): PlanStep | undefined | Promise<PlanStep | undefined> {
+    const attempt = problem === undefined ? this.#atOnce() : undefined;
+    return attempt === undefined ? this.#goOn(problem) : { attempt, waitedMs: 0 };
+  }
+
+  /** The attempt of a leg that can begin now, as most do: waiting for it would cost a turn of the queue. */
+  #atOnce(): Attempt | undefined {
+    const { coolDown } = this.#deps;
+    this.#signal.throwIfAborted();
+    if (this.#delayMs > 0 || this.#isOver || this.#tried.size > 0 || this.#isLate()) return undefined;
+    const attempt = this.#legs[this.#leg]?.attempts.find(({ credentialId }) => coolDown.isReady(credentialId));
+    if (attempt === undefined || coolDown.enter(attempt.credentialId) !== "go") return undefined;
+    this.#take(attempt);
+    return attempt;
+  }
+
+  async #goOn(problem: UpstreamProblem | undefined): Promise<PlanStep | undefined> {
     const startedMs = this.#deps.now();
     if (problem !== undefined && this.#current !== undefined) {
       this.#deps.coolDown.report(this.#current.credentialId, problem);

@@ -3,14 +3,13 @@ import { limits } from "../../limits.ts";
 import { tooLarge } from "../content-coding.ts";
 import type { Incoming } from "../incoming.ts";
 import { busy, ClientGone } from "../read-body.ts";
-import { PlainResponse } from "./plain-response.ts";
+import { PlainResponse, type PlainResponseOptions } from "./plain-response.ts";
 import { readPlainHead, type PlainHead } from "./read-head.ts";
 
 export type PlainConnectionOptions = {
   /** Serves a request; undefined where this lane has nothing at its path. */
   serve: (incoming: Incoming, response: PlainResponse) => boolean;
-  /** Whether answers may promise that the connection goes on. */
-  keepsAlive: () => boolean;
+  answers: Pick<PlainResponseOptions, "keepsAlive" | "date">;
   trustProxy: boolean;
   /** Gives the connection to Node, with what was read and not served put back. */
   giveAway: (socket: Socket) => void;
@@ -35,10 +34,12 @@ export class PlainConnection {
   #sinceMs = performance.now();
   #served = 0;
   #isReading = false;
+  readonly #answerOptions: PlainResponseOptions;
 
   constructor(socket: Socket, options: PlainConnectionOptions) {
     this.#socket = socket;
     this.#options = options;
+    this.#answerOptions = { ...options.answers, onEnd: (goesOn) => this.#onAnswered(goesOn) };
     socket.on("data", this.#onData).on("end", this.#onEnd).on("error", this.#onError).on("close", this.#onClose);
   }
 
@@ -91,7 +92,7 @@ export class PlainConnection {
   }
 
   #serve(head: PlainHead, body: Buffer | undefined): boolean {
-    const response = new PlainResponse(this.#socket, this.#options.keepsAlive, this.#onAnswered);
+    const response = new PlainResponse(this.#socket, this.#answerOptions);
     this.#response = response;
     this.#served += 1;
     const isServed = this.#options.serve(new PlainRequest(head, body, this.#socket, this.#options.trustProxy), response);
@@ -102,7 +103,7 @@ export class PlainConnection {
     return isServed;
   }
 
-  readonly #onAnswered = (goesOn: boolean): void => {
+  #onAnswered(goesOn: boolean): void {
     this.#response = undefined;
     if (!goesOn) {
       this.#socket.end();
@@ -111,7 +112,7 @@ export class PlainConnection {
     this.#sinceMs = performance.now();
     if (this.#socket.isPaused()) this.#socket.resume();
     if (this.#bytes.length > 0) this.#read();
-  };
+  }
 
   #giveAway(): void {
     const socket = this.#socket;

@@ -4,6 +4,7 @@ import { limits } from "../../limits.ts";
 import type { Incoming } from "../incoming.ts";
 import type { ResponseWriter } from "../response-writer.ts";
 import type { Route } from "../serve.ts";
+import { createHttpClock } from "./http-clock.ts";
 import { PlainConnection } from "./plain-connection.ts";
 
 /** Serves plain requests of known paths by itself; see `createPlainLane`. */
@@ -37,7 +38,7 @@ export function createPlainLane(
   const toNode = server.listeners("connection") as Array<(this: Server, socket: Socket) => void>;
   const options = {
     trustProxy,
-    keepsAlive: () => !isClosing(),
+    answers: { keepsAlive: () => !isClosing(), date: createHttpClock() },
     serve(incoming: Incoming, response: ResponseWriter): boolean {
       const route = routes.get(incoming.url);
       if (route === undefined) return false;

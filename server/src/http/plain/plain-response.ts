@@ -1,13 +1,21 @@
 import { STATUS_CODES, type OutgoingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
 import type { ResponseWriter } from "../response-writer.ts";
-import { httpDate } from "./http-date.ts";
 
 /** Beyond it a body is written beside its head instead of being copied behind it. */
 const joinedBytes = 16_384;
 
 const unfit = /[^\t\x20-\x7e\x80-\xff]/;
 const token = /^[\w!#$%&'*+.^`|~-]+$/;
+
+export type PlainResponseOptions = {
+  /** Whether the answer may promise that the connection goes on. */
+  keepsAlive: () => boolean;
+  /** The text of the `Date` header. */
+  date: () => string;
+  /** Told once, when the last byte was written, whether the connection goes on. */
+  onEnd: (goesOn: boolean) => void;
+};
 
 /** The answer to one request of the plain lane: HTTP/1.1, with a stated length or in chunks. */
 export class PlainResponse implements ResponseWriter {
@@ -16,9 +24,7 @@ export class PlainResponse implements ResponseWriter {
   writableFinished = false;
   destroyed = false;
   readonly #socket: Socket;
-  readonly #keepsAlive: () => boolean;
-  /** Told once, when the last byte was written, whether the connection goes on. */
-  readonly #onEnd: (goesOn: boolean) => void;
+  readonly #options: PlainResponseOptions;
   #early: Record<string, string> | undefined;
   #head = "";
   #isChunked = false;
@@ -26,10 +32,9 @@ export class PlainResponse implements ResponseWriter {
   #isEnded = false;
   #onClose: Array<() => void> = [];
 
-  constructor(socket: Socket, keepsAlive: () => boolean, onEnd: (goesOn: boolean) => void) {
+  constructor(socket: Socket, options: PlainResponseOptions) {
     this.#socket = socket;
-    this.#keepsAlive = keepsAlive;
-    this.#onEnd = onEnd;
+    this.#options = options;
   }
 
   setHeader(name: string, value: string): void {
@@ -53,7 +58,7 @@ export class PlainResponse implements ResponseWriter {
       for (const name of Object.keys(early)) if (headers[name] === undefined) lines += headerLine(name, early[name]);
     }
     let hasLength = status === 204 || status === 304;
-    let goesOn = this.#keepsAlive();
+    let goesOn = this.#options.keepsAlive();
     for (const name of Object.keys(headers)) {
       const value = headers[name];
       if (value === undefined) continue;
@@ -67,7 +72,7 @@ export class PlainResponse implements ResponseWriter {
     this.headersSent = true;
     this.#isChunked = !hasLength;
     this.#goesOn = goesOn;
-    this.#head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? "Unknown"}\r\n${lines}date: ${httpDate()}\r\n\r\n`;
+    this.#head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? "Unknown"}\r\n${lines}date: ${this.#options.date()}\r\n\r\n`;
   }
 
   flushHeaders(): void {
@@ -86,7 +91,7 @@ export class PlainResponse implements ResponseWriter {
     this.#isEnded = true;
     if (!this.headersSent) this.writeHead(this.statusCode, { "content-length": byteLength(data) });
     this.#send(data, () => this.#finish());
-    this.#onEnd(this.#goesOn);
+    this.#options.onEnd(this.#goesOn);
   }
 
   destroy(): void {
