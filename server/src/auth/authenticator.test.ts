@@ -36,8 +36,8 @@ function newNode() {
   return Object.assign(node, {
     tokens,
     forgetKey: authenticator.forgetKey,
-    key: (token: string) => authenticator.authenticate({ scheme: "key", token }),
-    jwt: (token: string) => authenticator.authenticate({ scheme: "jwt", token }),
+    key: async (token: string) => authenticator.authenticate({ scheme: "key", token }),
+    jwt: async (token: string) => authenticator.authenticate({ scheme: "jwt", token }),
   });
 }
 

@@ -151,7 +151,7 @@ function describeBudgets(newPlace: () => Promise<Place>) {
     const [node, customer] = [newNode(), newCustomer()];
     const params = { total_budget: 0.01 };
     const admissions = await Promise.all(
-      Array.from({ length: 20 }, () => node.budgets.admit(call(customer, 0.004, params))),
+      Array.from({ length: 20 }, async () => node.budgets.admit(call(customer, 0.004, params))),
     );
     expect(allowed(admissions)).toHaveLength(2);
     const blocked = admissions.find(({ isAllowed }) => !isAllowed);
@@ -175,7 +175,7 @@ function describeBudgets(newPlace: () => Promise<Place>) {
     const [one, other, customer] = [newNode(), newNode(), newCustomer()];
     const params = { period_budget: 0.01, budget_duration: "daily" };
     const admissions = await Promise.all(
-      Array.from({ length: 20 }, (_, index) =>
+      Array.from({ length: 20 }, async (_, index) =>
         (index % 2 === 0 ? one : other).budgets.admit(call(customer, 0.004, params)),
       ),
     );
@@ -186,7 +186,7 @@ function describeBudgets(newPlace: () => Promise<Place>) {
     const [one, other] = [newNode(), newNode()];
     const names = Array.from({ length: 8 }, newCustomer);
     const admissions = await Promise.all(
-      Array.from({ length: 96 }, (_, index) =>
+      Array.from({ length: 96 }, async (_, index) =>
         [one, other][index % 2]!.budgets.admit(call(names[(index * 5) % 8]!, 0.1, { total_budget: 1 })),
       ),
     );

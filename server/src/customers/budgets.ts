@@ -76,7 +76,9 @@ export function createBudgets(deps: BudgetDeps): Budgets {
     admit(call) {
       // Of whom nobody knows there is nothing to ask.
       const key = keyOf(call);
-      return key === undefined ? unlimited(limitInfo({ estimateUsd: call.estimateUsd })) : admitCustomer(deps, call, key);
+      return key === undefined
+        ? unlimited(limitInfo({ estimateUsd: call.estimateUsd }))
+        : admitCustomer(deps, call, key);
     },
     async hear(call) {
       const key = keyOf(call);

@@ -74,7 +74,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const lane = createPlainLane(app.server, {
     trustProxy: options.trustProxy ?? false,
     isClosing: () => kernel.closing,
-    serve: (route, incoming, response) => void serve(kernel, route, new RequestContext(kernel, incoming, response), empty),
+    serve: (route, incoming, response) =>
+      void serve(kernel, route, new RequestContext(kernel, incoming, response), empty),
   });
   mount(options.endpoints, (method, url, route) => {
     app.route({ method, url, handler: handlerOf(kernel, route) });

@@ -24,7 +24,8 @@ export function parseJson(bytes: Buffer): JsonParse {
 /** The same for text, such as JSON within a JSON string. */
 export function parseJsonText(text: string): JsonParse {
   const parsed = parseText(text);
-  if (parsed.ok && text.includes("\\u") && suspectEscape.test(text)) return { ok: true, value: cleanDeep(parsed.value) };
+  if (parsed.ok && text.includes("\\u") && suspectEscape.test(text))
+    return { ok: true, value: cleanDeep(parsed.value) };
   return parsed;
 }
 

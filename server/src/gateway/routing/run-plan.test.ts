@@ -190,7 +190,7 @@ describe("a credential that failed lately", () => {
     const plans = Array.from({ length: 100 }, () =>
       runPlan([leg("a", "a1")], { retries: 0, baseMs: 200 }, deps, new AbortController().signal),
     );
-    const steps = plans.map((plan) => plan.next());
+    const steps = plans.map(async (plan) => plan.next());
     const first = await steps[0];
     expect(first?.attempt.credentialId).toBe("a1");
     expect(await plans[0]!.next(deadKey)).toBeUndefined();

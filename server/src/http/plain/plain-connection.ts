@@ -95,7 +95,10 @@ export class PlainConnection {
     const response = new PlainResponse(this.#socket, this.#answerOptions);
     this.#response = response;
     this.#served += 1;
-    const isServed = this.#options.serve(new PlainRequest(head, body, this.#socket, this.#options.trustProxy), response);
+    const isServed = this.#options.serve(
+      new PlainRequest(head, body, this.#socket, this.#options.trustProxy),
+      response,
+    );
     if (!isServed) {
       this.#response = undefined;
       this.#served -= 1;

@@ -65,7 +65,9 @@ const requestOf = (body: string | Buffer, { path = "/echo", lines = "" } = {}): 
   return Buffer.concat([Buffer.from(head), bytes]);
 };
 const last = (body = ""): Buffer =>
-  Buffer.from(`POST /echo HTTP/1.1\r\nhost: here\r\nconnection: close\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
+  Buffer.from(
+    `POST /echo HTTP/1.1\r\nhost: here\r\nconnection: close\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+  );
 const getOnce = "GET /get HTTP/1.1\r\nhost: here\r\n\r\n";
 
 /** The bodies and statuses of answers, one after the other on a connection. */
@@ -73,7 +75,7 @@ function answersIn(text: string): { status: number; text: string }[] {
   return text.split(/(?=HTTP\/1\.1 )/).flatMap((answer) => {
     const status = Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1]);
     const body = answer.slice(answer.indexOf("\r\n\r\n") + 4);
-    return [{ status, text: body.startsWith("{") ? (JSON.parse(body) as { text?: string }).text ?? body : body }];
+    return [{ status, text: body.startsWith("{") ? ((JSON.parse(body) as { text?: string }).text ?? body) : body }];
   });
 }
 
@@ -234,6 +236,7 @@ describe("answers", () => {
     leaving.abort();
     await until(() => signal.aborted);
     await until(() => server.logLines.some(({ route, status }) => route === "/stream" && status === 499));
+    expect(signal.reason).toBeDefined();
   });
 });
 
