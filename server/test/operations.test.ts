@@ -50,6 +50,7 @@ test("every metric is documented with its labels, and no other", async () => {
 
 const units: Record<string, number> = {
   "": 1,
+  KiB: 2 ** 10,
   MiB: 2 ** 20,
   GiB: 2 ** 30,
   s: 1_000,
