@@ -13,6 +13,7 @@ const transcriptionForm = z
     prompt: z.string().optional(),
     response_format: z.enum(["json", "text", "srt", "verbose_json", "vtt"]).default("json").optional(),
     temperature: z.number().min(0).max(1).optional(),
+    stream: z.boolean().optional().meta({ description: "Server-sent events, where the model has them." }),
     timestamp_granularities: z
       .array(z.enum(["word", "segment"]))
       .optional()
@@ -58,7 +59,11 @@ export const createTranscription = (deps: { relay: Relay; transcription: RelayOp
       documents: transcriptionForm,
       mediaTypes: ["multipart/form-data"],
     },
-    success: { status: 200, schema: transcription, description: "The transcription." },
+    success: {
+      status: 200,
+      schema: transcription,
+      description: "The transcription, or its stream where `stream` is true.",
+    },
     errors: ["invalid_request", "payload_too_large", "upstream_failed", "rate_limited", "unavailable"],
     onBodyRefused: (context, error) => deps.relay.refuse(deps.transcription, unreadCall(context), error),
     async handler(context) {

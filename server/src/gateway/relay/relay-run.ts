@@ -180,6 +180,7 @@ export class RelayRun {
 
   /** A stream that fails after its first content. */
   #breakOff(error: CallError): void {
+    this.#ledger.isCut = true;
     this.#ledger.statusCode = 424;
     this.#ledger.errorMessage = error.message;
     this.#stream.fail({ ...error, type: "upstream_error" });

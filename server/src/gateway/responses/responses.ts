@@ -1,8 +1,8 @@
 import type { PriceBook } from "../../ingest/enrich/price.ts";
 import { isObject, parseJsonText } from "../../lib/json.ts";
 import type { CallLedger } from "../call-ledger.ts";
-import { readErrorWithin } from "../providers/openai/problem.ts";
-import { BadReply, type UpstreamProblem } from "../providers/provider.ts";
+import { BadReply } from "../providers/provider.ts";
+import { problemOfEvent } from "../relay/event-problem.ts";
 import { badMember, readJsonAsk, readJsonReply } from "../relay/read-json-ask.ts";
 import type { RelayOperation, RelayStream } from "../relay/relay.ts";
 
@@ -49,7 +49,7 @@ function createResponseStream(ledger: CallLedger): RelayStream {
       const type = typeof event["type"] === "string" ? event["type"] : "";
       const response = isObject(event["response"]) ? event["response"] : {};
       if (type === "error" || type === "response.failed" || event["error"])
-        return { problem: problemOf(event, response) };
+        return { problem: problemOfEvent({ error: response["error"], ...event }) };
       if (type === "response.completed" || type === "response.incomplete") {
         takeResponse(response, ledger);
         return { isDone: true };
@@ -57,12 +57,6 @@ function createResponseStream(ledger: CallLedger): RelayStream {
       return { hasContent: contentEvent.test(type) };
     },
   };
-}
-
-/** `{type: "error", message, code}`, or a response that failed with an `error` of its own. */
-function problemOf(event: Record<string, unknown>, response: Record<string, unknown>): UpstreamProblem {
-  const error = event["error"] ?? response["error"] ?? { message: event["message"], code: event["code"] };
-  return readErrorWithin({ error }) ?? { kind: "fault", status: 200, message: "The provider reported an error." };
 }
 
 function takeResponse({ output, usage }: Record<string, unknown>, ledger: CallLedger): void {

@@ -15,6 +15,8 @@ export type TranscriptionAsk = {
   asked: Record<string, unknown>;
   /** Whether the answer is JSON rather than text. */
   isJson: boolean;
+  /** Server-sent events are wanted. */
+  isStream: boolean;
 };
 
 const formats = ["flac", "mp3", "mp4", "mpeg", "mpga", "m4a", "ogg", "wav", "webm"] as const;
@@ -66,6 +68,7 @@ export function readTranscriptionAsk(form: Form, members: Record<string, unknown
     file,
     fields: form.fields.filter(([name]) => !isServiceParam(name.split("[")[0] ?? "") && name !== "model"),
     asked: { ...asked, ...(temperature === undefined ? {} : { temperature }) },
+    isStream: readFlag("stream", members["stream"]),
     isJson: format === "json" || format === "verbose_json",
   };
 }
@@ -102,6 +105,14 @@ function granularitiesOf(value: unknown): unknown[] {
   if (Array.isArray(value)) return value as unknown[];
   if (isObject(value)) return Object.values(value);
   return [value];
+}
+
+/** A form has no booleans, only their names. */
+function readFlag(name: string, value: unknown): boolean {
+  if (value === undefined || value === "") return false;
+  const text = typeof value === "string" ? value.trim().toLowerCase() : "";
+  if (text !== "true" && text !== "false") throw bad(name, "must be true or false");
+  return text === "true";
 }
 
 function readTemperature(value: unknown): number | undefined {

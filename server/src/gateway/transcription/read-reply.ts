@@ -29,14 +29,15 @@ export function readTranscription(
   return undefined;
 }
 
-function takeText(text: string, ledger: CallLedger): void {
+/** What was said, as much of it as may be kept; again and again where it grows. */
+export function takeText(text: string, ledger: CallLedger): void {
   const kept = text.length > limits.recordedChars ? text.slice(0, limits.recordedChars).toWellFormed() : text;
-  if (kept !== text) ledger.warnings.push("the transcription was too long to be kept whole");
+  if (kept !== text) ledger.warnings = ["the transcription was too long to be kept whole"];
   ledger.messages = [{ role: "assistant", content: kept }];
 }
 
 /** `{type: "duration", seconds}`, `{type: "tokens", input_tokens, …}`, and the `duration` of `verbose_json`. */
-function takeUsage({ usage, duration }: Record<string, unknown>, ledger: CallLedger): void {
+export function takeUsage({ usage, duration }: Record<string, unknown>, ledger: CallLedger): void {
   const stated = isObject(usage) ? secondsOf(usage["seconds"]) : undefined;
   ledger.audioSeconds = stated ?? secondsOf(duration) ?? ledger.audioSeconds;
   if (!isObject(usage) || typeof usage["input_tokens"] !== "number") return;

@@ -10,6 +10,7 @@ import type { WholeReply } from "../relay/whole-exchange.ts";
 import type { Attempt } from "../routing/plan.ts";
 import { readServiceParams } from "../service-params.ts";
 import { membersOf } from "./form-members.ts";
+import { createTranscriptStream } from "./read-stream.ts";
 import { readForm } from "./read-form.ts";
 import { readTranscriptionAsk, type TranscriptionAsk } from "./read-ask.ts";
 import { readTranscription } from "./read-reply.ts";
@@ -29,6 +30,7 @@ export function createTranscription({ prices }: { prices: PriceBook }): RelayOpe
       const ask = readTranscriptionAsk(form, members);
       const seconds = audioSeconds(ask.file.bytes);
       describeRecording(ask, seconds, ledger);
+      ledger.stream = ask.isStream;
       return {
         params,
         model: ask.model,
@@ -38,6 +40,8 @@ export function createTranscription({ prices }: { prices: PriceBook }): RelayOpe
           seconds === undefined ? null : (prices.priceAudio({ model, provider: "", seconds })?.costUsd ?? null),
         call: (attempt) => callOf(ask, attempt),
         read: (reply, toLedger) => readTranscription(reply, ask.isJson, toLedger),
+        // Models that know no streams answer as ever: their answer goes on as it is, too.
+        ...(ask.isStream && { stream: createTranscriptStream }),
         answer: (reply, breakdown) => answerOf(reply, ask, breakdown),
       };
     },
@@ -58,12 +62,12 @@ function describeRecording({ file, asked }: TranscriptionAsk, seconds: number | 
   };
 }
 
-function callOf({ fields, file, isJson }: TranscriptionAsk, { target, quirks }: Attempt): OutgoingCall {
+function callOf({ fields, file, isJson, isStream }: TranscriptionAsk, { target, quirks }: Attempt): OutgoingCall {
   const { contentType, bytes, body } = writeForm([["model", target.model], ...fields], file);
   const headers: Record<string, string> = {
     "content-type": contentType,
     "content-length": String(bytes),
-    accept: isJson ? "application/json" : "text/plain, */*",
+    accept: isStream ? "text/event-stream, */*" : isJson ? "application/json" : "text/plain, */*",
     "accept-encoding": "identity",
     "user-agent": "spanway",
   };

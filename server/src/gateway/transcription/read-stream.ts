@@ -1,0 +1,34 @@
+import { isObject, parseJsonText } from "../../lib/json.ts";
+import { limits } from "../../limits.ts";
+import type { CallLedger } from "../call-ledger.ts";
+import { problemOfEvent } from "../relay/event-problem.ts";
+import type { RelayStream } from "../relay/relay.ts";
+import { takeText, takeUsage } from "./read-reply.ts";
+
+/**
+ * OpenAI's stream of a transcription: `transcript.text.delta` with a `delta` each, speakers as `transcript.text.segment`, and
+ * `transcript.text.done` with all of the `text` and the `usage`. What was said so far is in the ledger at any time, as the stream may
+ * break.
+ */
+export function createTranscriptStream(ledger: CallLedger): RelayStream {
+  let text = "";
+  return {
+    take: ({ data }) => {
+      const parsed = data === undefined ? undefined : parseJsonText(data);
+      if (!parsed?.ok || !isObject(parsed.value)) return {};
+      const event = parsed.value;
+      const { type } = event;
+      if (type === "error" || event["error"]) return { problem: problemOfEvent(event) };
+      if (type === "transcript.text.done") {
+        takeText(typeof event["text"] === "string" ? event["text"] : text, ledger);
+        takeUsage(event, ledger);
+        return { isDone: true };
+      }
+      if (type === "transcript.text.delta" && typeof event["delta"] === "string") {
+        if (text.length <= limits.recordedChars) text += event["delta"];
+        takeText(text, ledger);
+      }
+      return { hasContent: type === "transcript.text.delta" || type === "transcript.text.segment" };
+    },
+  };
+}
