@@ -1,38 +1,64 @@
+import * as field from "../ingest/field-readers.ts";
 import { Problem, type Reader } from "../ingest/field-readers.ts";
 import { isObject, isRawNumber } from "../lib/json.ts";
 import { limits } from "../limits.ts";
 
-/** Readers of service parameters, beside those of span fields: see `ingest/field-readers.ts` for what a reader is. */
+/**
+ * Readers of service parameters (`ingest/field-readers.ts` says what a reader is), each with the JSON Schema of what it takes: the API
+ * reference is made of the readers that the gateway reads by.
+ */
+export type ParamReader<T> = Reader<T> & { readonly schema: JsonSchema };
 
-/** A number above 0. Digits that a double cannot hold are too many for every parameter there is. */
-export const positive: Reader<number> = (value) =>
-  typeof value === "number" && Number.isFinite(value) && value > 0 ? value : new Problem("must be a number above 0");
+export type JsonSchema = Readonly<Record<string, unknown>>;
 
-export const positiveOrZero: Reader<number> = (value) =>
-  typeof value === "number" && Number.isFinite(value) && value >= 0
-    ? value
-    : new Problem("must be a number, 0 or above");
-
-export function wholeNumber(min: number, max: number): Reader<number> {
-  return (value) =>
-    typeof value === "number" && Number.isInteger(value) && value >= min && value <= max
-      ? value
-      : new Problem(`must be a whole number from ${min} to ${max}`);
+function reader<T>(schema: JsonSchema, read: Reader<T>): ParamReader<T> {
+  return Object.assign((value: unknown) => read(value), { schema });
 }
 
-export const flag: Reader<boolean> = (value) =>
-  typeof value === "boolean" ? value : new Problem("must be true or false");
+/** The same, with what the parameter is about. */
+export function about<T>(description: string, read: ParamReader<T>): ParamReader<T> {
+  return reader({ ...read.schema, description }, read);
+}
 
-export const word: Reader<string> = (value) => {
+const boundedText = { type: "string", maxLength: limits.identifierChars };
+export const identifier = reader(boundedText, field.identifier);
+export const name = reader({ type: "string" }, field.name);
+export const object = reader({ type: "object" }, field.object);
+export const boolean = reader({ type: "boolean" }, field.boolean);
+
+/** A number above 0. Digits that a double cannot hold are too many for every parameter there is. */
+export const positive = reader<number>({ type: "number", exclusiveMinimum: 0 }, (value) =>
+  typeof value === "number" && Number.isFinite(value) && value > 0 ? value : new Problem("must be a number above 0"),
+);
+
+export const positiveOrZero = reader<number>({ type: "number", minimum: 0 }, (value) =>
+  typeof value === "number" && Number.isFinite(value) && value >= 0
+    ? value
+    : new Problem("must be a number, 0 or above"),
+);
+
+export function wholeNumber(min: number, max: number): ParamReader<number> {
+  return reader({ type: "integer", minimum: min, maximum: max }, (value) =>
+    typeof value === "number" && Number.isInteger(value) && value >= min && value <= max
+      ? value
+      : new Problem(`must be a whole number from ${min} to ${max}`),
+  );
+}
+
+export const flag = reader<boolean>({ type: "boolean" }, (value) =>
+  typeof value === "boolean" ? value : new Problem("must be true or false"),
+);
+
+export const word = reader<string>(boundedText, (value) => {
   if (typeof value !== "string") return new Problem("must be a string");
   if (value.length > limits.identifierChars) {
     return new Problem(`must be at most ${limits.identifierChars} characters long`);
   }
   return value === "" ? undefined : value;
-};
+});
 
-export function listOf<T>(read: Reader<T>): Reader<T[]> {
-  return (value) => {
+export function listOf<T>(read: ParamReader<T>): ParamReader<T[]> {
+  return reader({ type: "array", items: read.schema, maxItems: limits.serviceParamItems }, (value) => {
     if (!Array.isArray(value)) return new Problem("must be a list");
     if (value.length > limits.serviceParamItems) {
       return new Problem(`must hold at most ${limits.serviceParamItems} items`);
@@ -44,12 +70,13 @@ export function listOf<T>(read: Reader<T>): Reader<T[]> {
       if (taken !== undefined) items.push(taken);
     }
     return items;
-  };
+  });
 }
 
 /** An object whose keys are the caller's: at most as many as a list may hold. */
-export function mapOf<T>(read: Reader<T>): Reader<Record<string, T>> {
-  return (value) => {
+export function mapOf<T>(read: ParamReader<T>): ParamReader<Record<string, T>> {
+  const schema = { type: "object", additionalProperties: read.schema, maxProperties: limits.serviceParamItems };
+  return reader(schema, (value) => {
     if (!isObject(value)) return new Problem("must be an object");
     const entries = Object.entries(value);
     if (entries.length > limits.serviceParamItems) {
@@ -64,10 +91,10 @@ export function mapOf<T>(read: Reader<T>): Reader<Record<string, T>> {
       if (taken !== undefined) map[key] = taken;
     }
     return map;
-  };
+  });
 }
 
-type Shape = Record<string, Reader<unknown>>;
+type Shape = Record<string, ParamReader<unknown>>;
 type ValueOf<R> = R extends Reader<infer T> ? T : never;
 export type ValuesOf<S extends Shape, Required extends keyof S = never> = {
   -readonly [K in Exclude<keyof S, Required>]?: ValueOf<S[K]>;
@@ -77,8 +104,10 @@ export type ValuesOf<S extends Shape, Required extends keyof S = never> = {
 export function objectOf<S extends Shape, Required extends keyof S & string = never>(
   shape: S,
   { required = [], isClosed = false }: { required?: readonly Required[]; isClosed?: boolean } = {},
-): Reader<ValuesOf<S, Required>> {
-  return (value) => {
+): ParamReader<ValuesOf<S, Required>> {
+  const properties = Object.fromEntries(Object.entries(shape).map(([key, { schema }]) => [key, schema]));
+  const schema = { type: "object", properties, required, ...(isClosed && { additionalProperties: false }) };
+  return reader(schema, (value) => {
     if (!isObject(value)) return new Problem("must be an object");
     const values: Record<string, unknown> = {};
     for (const [key, member] of Object.entries(value)) {
@@ -95,26 +124,29 @@ export function objectOf<S extends Shape, Required extends keyof S & string = ne
     // Safe: each member was filled by the reader that its type is made of, and the required ones are there.
     const missing = required.find((key) => values[key] === undefined);
     return missing === undefined ? (values as ValuesOf<S, Required>) : new Problem(`must hold ${missing}`);
-  };
+  });
 }
 
 /** Either of two forms; what fits neither is told of the first. */
-export function either<A, B>(first: Reader<A>, second: Reader<B>): Reader<A | B> {
-  return (value) => {
+export function either<A, B>(first: ParamReader<A>, second: ParamReader<B>): ParamReader<A | B> {
+  return reader<A | B>({ anyOf: [first.schema, second.schema] }, (value) => {
     const taken = first(value);
     if (!(taken instanceof Problem)) return taken;
     const other = second(value);
     return other instanceof Problem ? taken : other;
-  };
+  });
 }
 
 /** A member of a credential: tokens of a session are long. Numbers are taken for their text, as versions are written both ways. */
-export const credentialText: Reader<string> = (value) => {
-  if (isRawNumber(value)) return value.rawJSON;
-  if (typeof value === "number") return String(value);
-  if (typeof value !== "string") return new Problem("must be a string");
-  if (value.length > limits.credentialChars) {
-    return new Problem(`must be at most ${limits.credentialChars} characters long`);
-  }
-  return value === "" ? undefined : value;
-};
+export const credentialText = reader<string>(
+  { type: ["string", "number"], maxLength: limits.credentialChars },
+  (value) => {
+    if (isRawNumber(value)) return value.rawJSON;
+    if (typeof value === "number") return String(value);
+    if (typeof value !== "string") return new Problem("must be a string");
+    if (value.length > limits.credentialChars) {
+      return new Problem(`must be at most ${limits.credentialChars} characters long`);
+    }
+    return value === "" ? undefined : value;
+  },
+);

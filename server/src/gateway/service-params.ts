@@ -1,20 +1,27 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { ServiceError } from "../domain/errors.ts";
 import { paramsFields, paramsHeaders } from "../domain/product-families.ts";
-import { boolean, identifier, name, object, Problem, type Reader } from "../ingest/field-readers.ts";
+import { Problem } from "../ingest/field-readers.ts";
 import { exceedsShape, isObject, parseJson } from "../lib/json.ts";
 import { limits } from "../limits.ts";
 import {
+  about,
+  boolean,
+  credentialText,
   either,
   flag,
+  identifier,
   listOf,
   mapOf,
+  name,
+  object,
   objectOf,
   positive,
   positiveOrZero,
-  credentialText,
   wholeNumber,
   word,
+  type JsonSchema,
+  type ParamReader,
   type ValuesOf,
 } from "./param-readers.ts";
 
@@ -39,45 +46,57 @@ const weightedCredentials = objectOf(
  */
 const readers = {
   // Routing
-  fallback_models: listOf(word),
-  disable_fallback: flag,
-  load_balance_group: objectOf({ group_id: word, models: listOf(weightedModel) }),
-  load_balance_models: listOf(weightedModel),
-  models: listOf(word),
-  exclude_providers: listOf(word),
-  exclude_models: listOf(word),
-  model_name_map: mapOf(word),
-  weight: positive,
-  retry_params: objectOf(
-    { retry_enabled: flag, num_retries: wholeNumber(1, 100), retry_after: positive },
-    { required: ["retry_enabled"], isClosed: true },
+  fallback_models: about("Names that are tried in order when `model` fails before its first byte.", listOf(word)),
+  disable_fallback: about("The first model alone is asked.", flag),
+  load_balance_group: about(
+    "Instead of `model`: drawn by weight, the others stand in. Groups are not stored: `models` are its members.",
+    objectOf({ group_id: word, models: listOf(weightedModel) }),
   ),
-  retries: wholeNumber(0, 100),
-  customer_credentials: either(mapOf(credential), listOf(weightedCredentials)),
-  credential_override: mapOf(credential),
+  load_balance_models: about("The same as a list.", listOf(weightedModel)),
+  models: about("Further names, before the fallbacks.", listOf(word)),
+  exclude_providers: about("Names that must not answer.", listOf(word)),
+  exclude_models: about("Names that must not answer.", listOf(word)),
+  model_name_map: about("Deployments by model, for Azure.", mapOf(word)),
+  weight: positive,
+  retry_params: about(
+    "`retry_after` in seconds.",
+    objectOf(
+      { retry_enabled: flag, num_retries: wholeNumber(1, 100), retry_after: positive },
+      { required: ["retry_enabled"], isClosed: true },
+    ),
+  ),
+  retries: about("Retries of each model; 2 where nothing is said.", wholeNumber(0, 100)),
+  customer_credentials: about(
+    "`{provider: {api_key, base_url}}` instead of stored ones, or a weighted list of such.",
+    either(mapOf(credential), listOf(weightedCredentials)),
+  ),
+  credential_override: about("Credentials by model or provider, for this call.", mapOf(credential)),
 
   // Cache
-  cache_enabled: flag,
-  cache_ttl: positiveOrZero,
+  cache_enabled: about("The same question may be answered with the same answer, which is kept for it.", flag),
+  cache_ttl: about("Seconds that the answer is kept: 30 days by default.", positiveOrZero),
   cache_options: objectOf({ cache_by_customer: flag, is_cached_by_model: flag, omit_log: flag }),
 
   // Customer
-  customer_params: object,
-  customer_identifier: identifier,
+  customer_params: about(
+    "The customer, with name, e-mail, budgets and rate limit, which are theirs from here on.",
+    object,
+  ),
+  customer_identifier: about("Whom the call is for, whose budgets hold.", identifier),
   customer_email: identifier,
   customer_name: name,
 
   // The record
-  disable_log: flag,
-  request_breakdown: flag,
-  metadata: object,
-  properties: object,
+  disable_log: about("Metrics alone are kept, nothing that was said.", flag),
+  request_breakdown: about("The answer says what the call took; a stream in its last chunk.", flag),
+  metadata: about("Kept with the span; no provider gets it.", object),
+  properties: about("The same, for values that must keep their types.", object),
   custom_identifier: identifier,
   group_identifier: identifier,
   evaluation_identifier: identifier,
   thread_identifier: identifier,
   session_identifier: identifier,
-  trace_unique_id: identifier,
+  trace_unique_id: about("With `span_unique_id` it identifies the span.", identifier),
   span_unique_id: identifier,
   span_parent_id: identifier,
   trace_group_identifier: identifier,
@@ -85,9 +104,14 @@ const readers = {
   span_workflow_name: name,
   positive_feedback: boolean,
   variables: object,
-} as const satisfies Record<string, Reader<unknown>>;
+} as const satisfies Record<string, ParamReader<unknown>>;
 
 export type ServiceParams = ValuesOf<typeof readers>;
+
+/** JSON Schemas of the parameters by name, for the API reference. */
+export const serviceParamSchemas: Readonly<Record<string, JsonSchema>> = Object.fromEntries(
+  Object.entries<ParamReader<unknown>>(readers).map(([param, { schema }]) => [param, schema]),
+);
 
 /** Parameters of what is not kept here: to pass over them would answer another question than was asked. */
 const storedElsewhere: ReadonlyMap<string, (value: unknown) => string | undefined> = new Map([
@@ -106,8 +130,8 @@ const aliases: Record<string, keyof typeof readers> = {
   workflow_name: "span_workflow_name",
 };
 
-const readerOf: ReadonlyMap<string, { param: string; read: Reader<unknown> }> = new Map([
-  ...Object.entries<Reader<unknown>>(readers).map(([param, read]) => [param, { param, read }] as const),
+const readerOf: ReadonlyMap<string, { param: string; read: ParamReader<unknown> }> = new Map([
+  ...Object.entries<ParamReader<unknown>>(readers).map(([param, read]) => [param, { param, read }] as const),
   ...Object.entries(aliases).map(([alias, param]) => [alias, { param, read: readers[param] }] as const),
 ]);
 

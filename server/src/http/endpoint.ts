@@ -80,6 +80,14 @@ type SuccessSpec<S extends z.ZodType | undefined = z.ZodType | undefined> = {
   description?: string;
   /** The media type where the body is not JSON. */
   contentType?: string;
+  /** Other media types that it may have, each with what it is then. */
+  alternatives?: Readonly<Record<string, string>>;
+};
+
+/** What only the API reference needs: headers by name, further words on errors by status. */
+type DocsSpec = {
+  headers?: Readonly<Record<"request" | "answer" | "error", Readonly<Record<string, string>>>>;
+  errorNotes?: Readonly<Record<number, string>>;
 };
 
 type Result<S> = (S extends z.ZodType ? z.input<S> : void) | Reply | RawJson;
@@ -116,6 +124,7 @@ export type EndpointSpec<
   /** Told of a body that was refused before the handler could see it, for its size, say. What it throws is the answer instead. */
   onBodyRefused?: (context: Context<PrincipalOf[A]>, error: ServiceError) => Promise<void>;
   success: SuccessSpec<S>;
+  docs?: DocsSpec;
   /** The errors that the handler itself may throw; those of authentication, limits and bodies are implied. */
   errors: readonly ErrorCode[];
   handler: (
@@ -142,6 +151,7 @@ export type AnyEndpoint = {
   readonly body: BodySpec | undefined;
   readonly onBodyRefused: ((context: Context, error: ServiceError) => Promise<void>) | undefined;
   readonly success: SuccessSpec;
+  readonly docs: DocsSpec;
   readonly errors: readonly ErrorCode[];
   readonly handler: (context: Context) => unknown;
 };
@@ -168,6 +178,7 @@ export function endpoint<
     body: spec.body,
     onBodyRefused: forgetRefusalTypes(spec.onBodyRefused),
     success: spec.success,
+    docs: spec.docs ?? {},
     handler: forgetHandlerTypes(spec.handler),
   };
 }

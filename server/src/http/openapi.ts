@@ -62,7 +62,11 @@ function operationOf(endpoint: AnyEndpoint, schemas: SchemaCollector): Json {
     description: descriptionOf(endpoint),
     tags: endpoint.tags,
     security: securityOf(endpoint),
-    parameters: [...pathParameters(endpoint, schemas), ...queryParameters(endpoint, schemas)],
+    parameters: [
+      ...pathParameters(endpoint, schemas),
+      ...queryParameters(endpoint, schemas),
+      ...headerParameters(endpoint),
+    ],
     ...(endpoint.body !== undefined && { requestBody: requestBodyOf(endpoint, endpoint.body, schemas) }),
     responses: { [endpoint.success.status]: successOf(endpoint, schemas), ...errorsOf(endpoint) },
   };
@@ -106,6 +110,25 @@ function queryParameters(endpoint: AnyEndpoint, schemas: SchemaCollector): Json[
   }));
 }
 
+function headerParameters({ docs }: AnyEndpoint): Json[] {
+  return Object.entries(docs.headers?.request ?? {}).map(([name, description]) => ({
+    name,
+    in: "header",
+    required: false,
+    description,
+    schema: { type: "string" },
+  }));
+}
+
+function headersOf(headers: Readonly<Record<string, string>> | undefined): Json {
+  if (headers === undefined) return {};
+  const described = Object.entries(headers).map(([name, description]) => [
+    name,
+    { description, schema: { type: "string" } },
+  ]);
+  return { headers: Object.fromEntries(described) };
+}
+
 /** Zod's JSON Schema of an object holds one schema for each property. */
 function propertiesOf(schema: JsonSchema): Record<string, JsonSchema> {
   return (schema["properties"] ?? {}) as Record<string, JsonSchema>;
@@ -118,11 +141,19 @@ function requestBodyOf(endpoint: AnyEndpoint, body: BodySpec, schemas: SchemaCol
   return { content: Object.fromEntries(mediaTypes.map((type) => [type, { schema: described }])) };
 }
 
-function successOf({ id, success }: AnyEndpoint, schemas: SchemaCollector): Json {
+function successOf({ id, success, docs }: AnyEndpoint, schemas: SchemaCollector): Json {
   const description = success.description ?? "Success.";
   if (success.schema === undefined && success.contentType === undefined) return { description };
   const schema = success.schema === undefined ? { type: "string" } : schemas.inline(`${id}_answer`, success.schema);
-  return { description, content: { [success.contentType ?? "application/json"]: { schema } } };
+  const others = Object.entries(success.alternatives ?? {}).map(([type, what]) => [
+    type,
+    { schema: { type: "string", description: what } },
+  ]);
+  return {
+    description,
+    ...headersOf(docs.headers?.answer),
+    content: { [success.contentType ?? "application/json"]: { schema }, ...Object.fromEntries(others) },
+  };
 }
 
 function errorsOf(endpoint: AnyEndpoint): Record<string, Json> {
@@ -132,13 +163,20 @@ function errorsOf(endpoint: AnyEndpoint): Record<string, Json> {
     Object.entries(byStatus).map(([status, group = []]) => [
       status,
       {
-        description: group.map((code) => `\`${code}\``).join(" or "),
+        description: describeErrors(endpoint, Number(status), group),
+        ...headersOf(endpoint.docs.headers && { ...endpoint.docs.headers.answer, ...endpoint.docs.headers.error }),
         content: {
           "application/json": { schema: { $ref: `#/components/schemas/${errorSchemaName(endpoint, status)}` } },
         },
       },
     ]),
   );
+}
+
+function describeErrors({ docs }: AnyEndpoint, status: number, codes: readonly ErrorCode[]): string {
+  const named = codes.map((code) => `\`${code}\``).join(" or ");
+  const note = docs.errorNotes?.[status];
+  return note === undefined ? named : `${named}. ${note}`;
 }
 
 function errorSchemaName({ dialect }: AnyEndpoint, status: string): keyof typeof errorSchemas {

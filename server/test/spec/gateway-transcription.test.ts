@@ -3,8 +3,9 @@ import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { limits } from "../../src/limits.ts";
+import { form, type Part } from "../support/form.ts";
 import { startTestGateway, upstreamKey, type TestGateway } from "../support/gateway.ts";
-import { answers, streams, type SeenRequest } from "../support/scripted-upstream.ts";
+import { answers, type SeenRequest } from "../support/scripted-upstream.ts";
 import { testKeys } from "../support/test-app.ts";
 import type { Answer, Row, TestClient } from "../support/test-client.ts";
 
@@ -25,22 +26,6 @@ beforeEach(async () => {
   gateway.upstream.requests.length = 0;
   gateway.upstream.script(answers(200, { text: "Hello there." }));
 });
-
-type Part = [name: string, value: string | Buffer, file?: { name?: string; type?: string }];
-
-/** A form as clients write it, its parts in this order. */
-function form(...parts: Part[]): { bytes: Buffer; type: string } {
-  const pieces = parts.flatMap(([name, value, file]) => {
-    const filename = file === undefined ? "" : `; filename="${file.name ?? ""}"`;
-    const type = file === undefined ? "" : `\r\nContent-Type: ${file.type ?? "application/octet-stream"}`;
-    const head = `--b0undary\r\nContent-Disposition: form-data; name="${name}"${filename}${type}\r\n\r\n`;
-    return [Buffer.from(head), Buffer.from(value), Buffer.from("\r\n")];
-  });
-  return {
-    bytes: Buffer.concat([...pieces, Buffer.from("--b0undary--\r\n")]),
-    type: "multipart/form-data; boundary=b0undary",
-  };
-}
 
 const file: Part = ["file", sample, { name: "sample1.mp3", type: "audio/mpeg" }];
 const model: Part = ["model", "whisper-1"];
@@ -414,90 +399,4 @@ test("a customer beyond the budget is refused, which is logged and asks no provi
   expect(results).toMatchObject([
     { log_type: "transcription", status_code: 429, customer_identifier: "broke", cost: 0 },
   ]);
-});
-
-describe("a stream", () => {
-  const event = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
-  const delta = (text: string): string => event({ type: "transcript.text.delta", delta: text });
-  const usage = {
-    type: "tokens",
-    input_tokens: 20,
-    input_token_details: { audio_tokens: 20, text_tokens: 0 },
-    output_tokens: 5,
-    total_tokens: 25,
-  };
-  const ended = event({ type: "transcript.text.done", text: "Hello there.", usage });
-  const parts: Part[] = [file, ["model", "gpt-4o-transcribe"], ["stream", "true"], ["customer_identifier", "ann"]];
-  const spanOf = async (): Promise<Row> => {
-    const { results, count } = await client.waitForSpans(1);
-    expect(count).toBe(1);
-    return (await client.get(`/api/request-logs/${String(results[0]?.["unique_id"])}/`)).json as Row;
-  };
-
-  test("goes on byte for byte, and is one span with its text and usage", async () => {
-    const text = delta("Hel") + delta("lo there.") + ended;
-    gateway.upstream.script(
-      streams(
-        ...Array.from(Buffer.from(text), (byte) => Buffer.from([byte])).slice(0, 40),
-        Buffer.from(text).subarray(40),
-      ),
-    );
-    const answer = await send(parts);
-    expect(answer.headers.get("content-type")).toContain("text/event-stream");
-    expect(answer.text).toBe(text);
-    const { fields } = await seen(gateway.upstream.requests[0]);
-    expect(fields).toEqual({ model: "gpt-4o-transcribe", stream: "true" });
-    expect(await spanOf()).toMatchObject({
-      log_type: "transcription",
-      stream: true,
-      status_code: 200,
-      customer_identifier: "ann",
-      prompt_tokens: 20,
-      completion_tokens: 5,
-      time_to_first_token: expect.any(Number),
-      completion_message: { content: "Hello there." },
-    });
-  });
-
-  test("ends with the breakdown that was asked for", async () => {
-    gateway.upstream.script(streams(delta("Hello there."), ended));
-    const answer = await send([...parts, ["request_breakdown", "true"]]);
-    const last = answer.text.slice((delta("Hello there.") + ended).length);
-    expect(JSON.parse(last.slice(6))).toMatchObject({
-      type: "request_breakdown",
-      request_breakdown: { prompt_tokens: 20, stream: true },
-    });
-  });
-
-  test("that breaks off is told by an event, and recorded with what was said", async () => {
-    gateway.upstream.script(streams(delta("Hel")));
-    const answer = await send(parts);
-    expect([answer.status, answer.text.startsWith(delta("Hel"))]).toEqual([200, true]);
-    expect(JSON.parse(answer.text.slice(delta("Hel").length + 6))).toMatchObject({ error: { type: "upstream_error" } });
-    expect(await spanOf()).toMatchObject({ status_code: 424, completion_message: { content: "Hel" } });
-  });
-
-  test("that fails before anything was said gives way to the fallback", async () => {
-    let asked = 0;
-    gateway.upstream.script((connection, request) => {
-      asked += 1;
-      const failed = streams(event({ type: "error", error: { message: "overloaded", type: "overloaded_error" } }));
-      return (asked === 1 ? failed : streams(delta("Hi."), ended))(connection, request);
-    });
-    const answer = await send([...parts, ["retries", "0"], ["fallback_models", '["gpt-4o-mini-transcribe"]']]);
-    expect(answer.text).toBe(delta("Hi.") + ended);
-    expect((await spanOf())["attempts"]).toMatchObject([
-      { error_message: "overloaded" },
-      { model: "gpt-4o-mini-transcribe" },
-    ]);
-  });
-
-  test("of a model that has none is its whole answer; stream must be true or false", async () => {
-    const answer = await send([file, model, ["stream", "true"]]);
-    expect(answer.json).toEqual({ text: "Hello there." });
-    expect(await send([file, model, ["stream", "maybe"]])).toMatchObject({
-      status: 400,
-      json: { error: { param: "stream" } },
-    });
-  });
 });

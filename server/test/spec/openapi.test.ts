@@ -9,7 +9,7 @@ type Json = Record<string, unknown>;
 type Operation = {
   operationId: string;
   description: string;
-  responses: Record<string, { content?: Record<string, { schema: Json }> }>;
+  responses: Record<string, { content?: Record<string, { schema: Json }>; headers?: Json }>;
   parameters: Array<{ name: string; schema: Json }>;
   security: Json[];
 };
@@ -140,6 +140,78 @@ function checkAnswer(answer: Answer, method: string, path: string): void {
   const local = JSON.parse(text.replaceAll('"#/components/schemas/', '"#/$defs/')) as Json;
   z.fromJSONSchema(local).parse(answer.json);
 }
+
+describe("the gateway's operations", () => {
+  const paths = ["/api/chat/completions", "/api/embeddings", "/api/responses", "/api/audio/transcription"];
+
+  test.each(paths)("%s: every status with its body, and the headers of requests and answers", (path) => {
+    const { responses, parameters } = document.paths[path]!["post"]!;
+    expect(Object.keys(responses)).toEqual(["200", "400", "401", "403", "413", "415", "424", "429", "500", "503"]);
+    const { "200": _success, ...errors } = responses;
+    for (const { content } of Object.values(errors)) {
+      expect(content).toEqual({ "application/json": { schema: { $ref: "#/components/schemas/OpenAiError" } } });
+    }
+    for (const { headers = {} } of Object.values(responses)) {
+      expect(Object.keys(headers)).toEqual(
+        expect.arrayContaining(["x-request-id", "x-spanway-log-id", "x-spanway-cache"]),
+      );
+    }
+    expect(parameters.map(({ name }) => name)).toEqual(["x-data-svc-params", "x-svc-route-provider", "x-svc-beta"]);
+  });
+
+  /** The schema of a member of a body, from the document. */
+  const memberOf = (path: string, member: string): z.ZodType => {
+    const { requestBody } = document.paths[path]!["post"] as unknown as {
+      requestBody: { content: Record<string, { schema: { $ref: string } }> };
+    };
+    const [content] = Object.values(requestBody.content);
+    const schemas = document.components.schemas as Record<string, { properties: Record<string, Json> }>;
+    const property = schemas[content!.schema.$ref.split("/").at(-1)!]?.properties[member];
+    if (property === undefined) throw new Error(`${path} does not document ${member}`);
+    return z.fromJSONSchema(property);
+  };
+
+  // What the document lets through is let through, what it forbids is 400: both are of one table.
+  test.each<[member: string, good: unknown, bad: unknown]>([
+    ["fallback_models", ["spanway/echo"], "spanway/echo"],
+    ["retries", 3, 101],
+    ["retries", 0, 0.5],
+    ["retry_params", { retry_enabled: true, num_retries: 1 }, { retry_enabled: true, patience: 1 }],
+    ["retry_params", { retry_enabled: false }, {}],
+    ["cache_ttl", 0, -1],
+    ["cache_options", { omit_log: true }, { omit_log: "yes" }],
+    ["load_balance_models", [{ model: "spanway/echo", weight: 2 }], [{ weight: 2 }]],
+    ["customer_credentials", { openai: { api_key: "sk-x" } }, "sk-x"],
+    ["model_name_map", { a: "b" }, { a: 1 }],
+    ["disable_log", true, "true"],
+    ["thread_identifier", "t", "t".repeat(255)],
+    ["metadata", { a: [1] }, []],
+  ])("%s is taken as documented: %j, not %j", async (member, good, bad) => {
+    const statusOf = async (value: unknown) => {
+      const messages = [{ role: "user", content: "Hi" }];
+      return (await prod.post("/api/chat/completions", { model: "spanway/echo", messages, [member]: value })).status;
+    };
+    for (const path of paths) {
+      if (path.includes("audio") && member === "metadata") continue;
+      expect([path, memberOf(path, member).safeParse(good).success]).toEqual([path, true]);
+      expect([path, memberOf(path, member).safeParse(bad).success]).toEqual([path, false]);
+    }
+    expect([await statusOf(good), await statusOf(bad)]).toEqual([200, 400]);
+  });
+
+  test("what refuses a call is what the document says", async () => {
+    const path = "/api/chat/completions";
+    for (const body of [
+      "{",
+      { model: "spanway/echo", messages: [] },
+      { model: "groq/x", messages: [{ role: "user" }] },
+    ]) {
+      const answer = await prod.post(path, body);
+      expect(answer.status).toBeGreaterThanOrEqual(400);
+      expect(() => checkAnswer(answer, "post", path)).not.toThrow();
+    }
+  });
+});
 
 describe("answers are what the document says", () => {
   const full = {

@@ -3,6 +3,7 @@ import type { Relay, RelayOperation } from "../../gateway/relay/relay.ts";
 import { fileTooLarge } from "../../gateway/transcription/read-form.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { limits } from "../../limits.ts";
+import { eventStream, gatewayErrorNotes, gatewayErrors, gatewayHeaders, serviceParamMembers } from "../gateway-docs.ts";
 import { gatewayCall, unreadCall } from "../gateway-call.ts";
 
 const transcriptionForm = z
@@ -18,13 +19,8 @@ const transcriptionForm = z
       .array(z.enum(["word", "segment"]))
       .optional()
       .meta({ description: "Requires `response_format` to be `verbose_json`." }),
-    customer_credentials: z.looseObject({}).optional(),
-    disable_log: z.boolean().optional().meta({ description: "Metrics alone are kept, nothing that was said." }),
+    ...serviceParamMembers,
     metadata: z.looseObject({}).optional().meta({ description: "As JSON, or as `metadata[key]`." }),
-    customer_identifier: z.string().optional(),
-    customer_email: z.string().optional(),
-    thread_identifier: z.string().optional(),
-    request_breakdown: z.boolean().optional(),
   })
   .meta({ id: "TranscriptionForm" });
 
@@ -63,8 +59,10 @@ export const createTranscription = (deps: { relay: Relay; transcription: RelayOp
       status: 200,
       schema: transcription,
       description: "The transcription, or its stream where `stream` is true.",
+      alternatives: { ...eventStream, "text/plain": "`text`, `srt` and `vtt`." },
     },
-    errors: ["invalid_request", "payload_too_large", "upstream_failed", "rate_limited", "unavailable"],
+    docs: { headers: gatewayHeaders, errorNotes: gatewayErrorNotes },
+    errors: gatewayErrors,
     onBodyRefused: (context, error) => deps.relay.refuse(deps.transcription, unreadCall(context), error),
     async handler(context) {
       await deps.relay.answer(deps.transcription, gatewayCall(context));

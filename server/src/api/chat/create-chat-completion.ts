@@ -1,6 +1,7 @@
 import type { Chat } from "../../gateway/chat.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { limits } from "../../limits.ts";
+import { eventStream, gatewayErrorNotes, gatewayErrors, gatewayHeaders } from "../gateway-docs.ts";
 import { gatewayCall, unreadCall } from "../gateway-call.ts";
 import { chatBody, chatCompletion } from "./schemas.ts";
 
@@ -25,8 +26,10 @@ export const createChatCompletion = (deps: { chat: Chat }) =>
       status: 200,
       schema: chatCompletion,
       description: "A completion, or a stream of chunks where `stream` is true.",
+      alternatives: eventStream,
     },
-    errors: ["invalid_request", "payload_too_large", "upstream_failed", "rate_limited", "unavailable"],
+    docs: { headers: gatewayHeaders, errorNotes: gatewayErrorNotes },
+    errors: gatewayErrors,
     onBodyRefused: (context, error) => deps.chat.refuse(unreadCall(context), error),
     async handler(context) {
       await deps.chat.complete(gatewayCall(context));

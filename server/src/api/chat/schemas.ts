@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { serviceParamMembers } from "../gateway-docs.ts";
 
 const message = z
   .looseObject({
@@ -26,29 +27,7 @@ export const chatBody = z
     echo: z.boolean().optional().meta({ description: "The answer holds `prompt_messages`." }),
     stop: z.union([z.string(), z.array(z.string())]).optional(),
     response_format: z.looseObject({ type: z.string() }).optional(),
-    fallback_models: z.array(z.string()).optional(),
-    customer_identifier: z.string().optional(),
-    thread_identifier: z.string().optional(),
-    metadata: z.looseObject({}).optional().meta({ description: "Kept with the span; no provider gets it." }),
-    disable_log: z.boolean().optional().meta({ description: "Metrics alone are kept, nothing that was said." }),
-    cache_enabled: z
-      .boolean()
-      .optional()
-      .meta({ description: "The same question may be answered with the same answer, which is kept for it." }),
-    cache_ttl: z
-      .number()
-      .min(0)
-      .optional()
-      .meta({ description: "Seconds that the answer is kept: 30 days by default." }),
-    cache_options: z
-      .looseObject({
-        cache_by_customer: z.boolean().optional(),
-        is_cached_by_model: z.boolean().optional(),
-        omit_log: z.boolean().optional(),
-      })
-      .optional(),
-    request_breakdown: z.boolean().optional(),
-    svc_params: z.looseObject({}).optional().meta({ description: "Service parameters." }),
+    ...serviceParamMembers,
   })
   .meta({ id: "ChatCompletionRequest" });
 

@@ -2,10 +2,11 @@ import { z } from "zod";
 import type { Relay, RelayOperation } from "../../gateway/relay/relay.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { limits } from "../../limits.ts";
+import { gatewayErrorNotes, gatewayErrors, gatewayHeaders, serviceParamMembers } from "../gateway-docs.ts";
 import { gatewayCall, unreadCall } from "../gateway-call.ts";
 
 const requestBody = z
-  .looseObject({ model: z.string(), input: z.union([z.string(), z.array(z.unknown())]) })
+  .looseObject({ model: z.string(), input: z.union([z.string(), z.array(z.unknown())]), ...serviceParamMembers })
   .meta({ id: "EmbeddingsRequest" });
 const answer = z
   .looseObject({ data: z.array(z.looseObject({})), model: z.string().optional() })
@@ -26,7 +27,8 @@ export const createEmbeddings = (deps: { relay: Relay; embeddings: RelayOperatio
     dialect: "openai",
     body: { kind: "raw", maxBytes: limits.gatewayBodyBytes, documents: requestBody },
     success: { status: 200, schema: answer, description: "The provider's answer." },
-    errors: ["invalid_request", "payload_too_large", "upstream_failed", "rate_limited", "unavailable"],
+    docs: { headers: gatewayHeaders, errorNotes: gatewayErrorNotes },
+    errors: gatewayErrors,
     onBodyRefused: (context, error) => deps.relay.refuse(deps.embeddings, unreadCall(context), error),
     async handler(context) {
       await deps.relay.answer(deps.embeddings, gatewayCall(context));

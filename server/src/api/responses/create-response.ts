@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { Relay, RelayOperation } from "../../gateway/relay/relay.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { limits } from "../../limits.ts";
+import { eventStream, gatewayErrorNotes, gatewayErrors, gatewayHeaders, serviceParamMembers } from "../gateway-docs.ts";
 import { gatewayCall, unreadCall } from "../gateway-call.ts";
 
 const requestBody = z
@@ -9,6 +10,7 @@ const requestBody = z
     model: z.string(),
     input: z.union([z.string(), z.array(z.unknown())]).optional(),
     stream: z.boolean().optional(),
+    ...serviceParamMembers,
   })
   .meta({ id: "ResponseRequest" });
 const answer = z.looseObject({ id: z.string(), output: z.array(z.looseObject({})) }).meta({ id: "Response" });
@@ -31,8 +33,10 @@ export const createResponse = (deps: { relay: Relay; responses: RelayOperation }
       status: 200,
       schema: answer,
       description: "The provider's answer, or its stream where `stream` is true.",
+      alternatives: eventStream,
     },
-    errors: ["invalid_request", "payload_too_large", "upstream_failed", "rate_limited", "unavailable"],
+    docs: { headers: gatewayHeaders, errorNotes: gatewayErrorNotes },
+    errors: gatewayErrors,
     onBodyRefused: (context, error) => deps.relay.refuse(deps.responses, unreadCall(context), error),
     async handler(context) {
       await deps.relay.answer(deps.responses, gatewayCall(context));

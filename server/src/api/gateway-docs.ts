@@ -1,0 +1,59 @@
+import { z } from "zod";
+import { betaHeaders, paramsHeaders, routeProviderHeaders } from "../domain/product-families.ts";
+import { serviceParamSchemas } from "../gateway/service-params.ts";
+
+/** What the API reference says of all operations of the gateway alike. */
+
+const params = Object.fromEntries(
+  Object.entries(serviceParamSchemas).map(([name, schema]) => [name, z.unknown().optional().meta(schema)]),
+);
+const serviceParams = z
+  .looseObject(params)
+  .meta({ id: "ServiceParams", description: "What no provider sees; null counts as absent." });
+
+/** Members of a body that are the gateway's own: service parameters, at the top level or nested. */
+export const serviceParamMembers = { ...params, svc_params: serviceParams.optional() };
+
+const [paramsHeader = ""] = paramsHeaders;
+const [providerHeader = ""] = routeProviderHeaders;
+const [betaHeader = ""] = betaHeaders;
+
+export const gatewayHeaders = {
+  request: {
+    [paramsHeader]: "Service parameters as a JSON object in base64; members of the body and of `svc_params` win.",
+    [providerHeader]: "The provider that is to answer, whatever the model's name says.",
+    [betaHeader]: "Flags, separated by commas: token-breakdown-2026-03-26, env-scoped-integrations-2026-03-28.",
+  },
+  answer: {
+    "x-request-id": "The request.",
+    "x-spanway-log-id": "The span of the call; absent where it leaves none.",
+    "x-spanway-attempts": "Calls made of providers.",
+    "x-spanway-overhead-ms": "The gateway's own share of the time.",
+    "x-spanway-provider": "Who answered.",
+    "x-spanway-model": "The model, as its provider calls it.",
+    "x-spanway-cache": "`hit` or `miss`.",
+    "x-spanway-adjusted": "Parameters that the provider has no match for.",
+  },
+  error: { "retry-after": "Seconds, on 429 and 503.", "x-should-retry": "`false` where a retry is of no use." },
+} as const;
+
+/** What `code` may say beside the codes of every operation, by status. */
+export const gatewayErrorNotes = {
+  400: "The request is at fault, for the gateway or in the words of the provider.",
+  413: "The body is too large, or holds too much.",
+  424: "No provider answered: `code` is the provider's own, `upstream_failed`, `timeout`, `bad_reply` or `stream_truncated`.",
+  429: "`budget_exceeded` or `rate_limited`, both of the customer.",
+  503: "The server is full or stops.",
+} as const;
+
+/** Errors that the handlers of all these operations may answer with. */
+export const gatewayErrors = [
+  "invalid_request",
+  "payload_too_large",
+  "upstream_failed",
+  "rate_limited",
+  "unavailable",
+] as const;
+
+/** The form of a stream, for clients that read events by themselves. */
+export const eventStream = { "text/event-stream": "Server-sent events, where `stream` is true." } as const;
