@@ -85,7 +85,7 @@ describe("layers", () => {
     const withoutPoolSize = (path: string) =>
       read(path).replaceAll(/process\.env(?:\["UV_THREADPOOL_SIZE"\]|\.UV_THREADPOOL_SIZE)/g, "");
     const readers = serverSources.filter((path) =>
-      /\bprocess\s*\.\s*env\b|from "node:process"/.test(withoutPoolSize(path)),
+      /\bprocess\s*\.\s*env\b|import [^;]*\b(?:env|process)\b[^;]* from "node:process"/.test(withoutPoolSize(path)),
     );
     expect(readers).toEqual(["server/src/config.ts"]);
   });
