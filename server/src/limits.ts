@@ -144,8 +144,9 @@ export const limits = {
   writerGroupRows: 10_000,
   writerGroupBytes: 24 * MiB,
   writerGroupMs: 100,
-  writerBusyGroupMs: 250,
-  writerSmallGroupRows: 200,
+  /** Since the oldest of its rows was accepted; spans are seen within a second. */
+  writerBusyGroupMs: 300,
+  writerSmallGroupRows: 20,
   readYourWriteMs: 1_000,
   writerHeldBytes: 64 * MiB,
   journalReplayPage: 1000,

@@ -1,7 +1,7 @@
 import { limits } from "../limits.ts";
 import type { JournalEntry } from "../storage/journal/journal.ts";
 
-export type Queued = JournalEntry & { payload: Buffer | undefined };
+export type Queued = JournalEntry & { payload: Buffer | undefined; sinceMs: number };
 export type Group = { entries: Queued[]; rows: number; bytes: number; hasResends: boolean };
 
 export type WriterQueue = {
@@ -12,6 +12,8 @@ export type WriterQueue = {
   /** Entries. */
   size(): number;
   rows(): number;
+  /** How long the oldest entry has been here; 0 where there is none. */
+  waitedMs(): number;
 };
 
 /** First in, first out. While the store is down the journal holds the bytes; memory holds only so many of them. */
@@ -29,7 +31,7 @@ export function createWriterQueue(): WriterQueue {
     push(entry, payload) {
       const held =
         payload !== undefined && heldBytes + payload.byteLength <= limits.writerHeldBytes ? payload : undefined;
-      entries.push({ ...entry, payload: held });
+      entries.push({ ...entry, payload: held, sinceMs: performance.now() });
       heldBytes += held?.byteLength ?? 0;
       rows += entry.rows;
       bytes += entry.bytes;
@@ -52,5 +54,6 @@ export function createWriterQueue(): WriterQueue {
     isGroupFull: () => rows >= limits.writerGroupRows || bytes >= limits.writerGroupBytes,
     size: () => entries.length,
     rows: () => rows,
+    waitedMs: () => (entries[0] === undefined ? 0 : performance.now() - entries[0].sinceMs),
   };
 }

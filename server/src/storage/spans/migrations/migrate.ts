@@ -3,6 +3,7 @@ import { createSpans } from "./0001-spans.ts";
 import { markSpans } from "./0002-span-marks.ts";
 import { createScores } from "./0010-scores.ts";
 import { createCustomers } from "./0011-customers.ts";
+import { settleSmallParts } from "./0012-small-parts.ts";
 import { localTable, mergeTree, onCluster } from "./dialect.ts";
 import type { Placement } from "./dialect.ts";
 
@@ -15,12 +16,13 @@ const migrations: readonly Migration[] = [
   { version: 2, name: "span marks", statements: markSpans, unless: "has_parent" },
   { version: 10, name: "scores", statements: createScores },
   { version: 11, name: "customers", statements: createCustomers },
+  { version: 12, name: "small parts", statements: settleSmallParts },
 ];
 
 type Migration = {
   version: number;
   name: string;
-  statements: (placement: Placement) => string[];
+  statements: (placement: Placement, isKnownSetting: (name: string) => boolean) => string[];
   /** The column of `spans` that tells that there is nothing to do. */
   unless?: string;
 };
@@ -29,16 +31,23 @@ export async function migrateSpans(database: SpanDatabase): Promise<void> {
   for (const sql of versionTable(database)) await database.execute({ name: "migrate", sql });
   const { rows } = await database.query({ name: "migrate", sql: "SELECT version FROM span_migrations FINAL" });
   const applied = new Set(rows.map((row) => Number(row["version"])));
+  const known = await tableSettings(database);
   for (const { version, name, statements, unless } of migrations) {
     if (applied.has(version)) continue;
     const isDone = unless !== undefined && (await hasColumn(database, unless));
-    for (const sql of isDone ? [] : statements(database)) await database.execute({ name: "migrate", sql });
+    for (const sql of isDone ? [] : statements(database, (setting) => known.has(setting)))
+      await database.execute({ name: "migrate", sql });
     await database.execute({
       name: "migrate",
       sql: "INSERT INTO span_migrations (version, name) SELECT {version:UInt32}, {name:String}",
       params: { version: String(version), name },
     });
   }
+}
+
+async function tableSettings(database: SpanDatabase): Promise<Set<unknown>> {
+  const { rows } = await database.query({ name: "migrate", sql: "SELECT name FROM system.merge_tree_settings" });
+  return new Set(rows.map((row) => row["name"]));
 }
 
 async function hasColumn(database: SpanDatabase, column: string): Promise<boolean> {
@@ -59,7 +68,7 @@ function versionTable(placement: Placement): string[] {
   ];
 }
 
-/** All DDL of a placement, in order. */
+/** All DDL of a placement, in order, for an engine that has every setting. */
 export function migrationStatements(placement: Placement): string[] {
-  return [...versionTable(placement), ...migrations.flatMap(({ statements }) => statements(placement))];
+  return [...versionTable(placement), ...migrations.flatMap(({ statements }) => statements(placement, () => true))];
 }

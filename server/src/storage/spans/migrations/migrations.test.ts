@@ -1,4 +1,5 @@
 import { fork } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,7 +8,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ClusterDdlReply, ClusterDdlRequest } from "../../../../test/support/cluster-ddl-process.ts";
 import type { ColumnKind } from "../../../domain/span.ts";
 import { spanColumns } from "../../../domain/span.ts";
-import { migrationStatements } from "./migrate.ts";
+import { openEmbeddedDatabase } from "../drivers/embedded-database.ts";
+import { createSpans } from "./0001-spans.ts";
+import { settleSmallParts, smallPartSettings } from "./0012-small-parts.ts";
+import { migrateSpans, migrationStatements } from "./migrate.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "spanway-migrations-"));
 let reply: ClusterDdlReply;
@@ -22,6 +26,7 @@ beforeAll(async () => {
     queries: [
       "SELECT name, engine, engine_full FROM system.tables WHERE database = 'default' ORDER BY name",
       "SELECT name, type FROM system.columns WHERE database = 'default' AND table = 'spans_local' ORDER BY position",
+      "SELECT name FROM system.merge_tree_settings",
     ],
   };
   child.send(request);
@@ -64,11 +69,37 @@ describe("migrations", () => {
     expect(tables.find(({ name }) => name === "spans_local")?.engine_full).toContain(local);
   });
 
+  it("leave out settings that an older server does not have", () => {
+    const single = { cluster: null, database: "default" };
+    const isOld = (setting: string) => setting === "merge_selector_base";
+    expect(settleSmallParts(single, isOld)).toEqual(["ALTER TABLE spans MODIFY SETTING merge_selector_base = 10"]);
+    expect(settleSmallParts(single, () => false)).toEqual([]);
+    const known = rowsOf<{ name: string }>(2).map(({ name }) => name);
+    for (const [name] of smallPartSettings) expect(known).toContain(name);
+  });
+
   it("make a table of exactly the columns of a span", () => {
     const columns = rowsOf<{ name: string; type: string }>(1).filter(({ name }) => name !== "has_parent");
     expect(columns.map(({ name }) => name)).toEqual(Object.keys(spanColumns));
     for (const { name, type } of columns) {
       expect(type, name).toMatch(engineTypes[(spanColumns as Record<string, ColumnKind>)[name]!]);
+    }
+  });
+
+  it("change a table that an earlier version made, and keep its rows", async () => {
+    const database = openEmbeddedDatabase(join(folder, "earlier"));
+    const row = { organization_id: "org_a", environment: "prod", timestamp: "2026-01-01 00:00:00", version: "1" };
+    try {
+      for (const sql of createSpans(database)) await database.execute({ name: "test", sql });
+      const ndjson = Buffer.from(`${JSON.stringify({ ...row, unique_id: randomUUID() })}\n`);
+      await database.insert({ ndjson, rows: 1, token: "one" });
+      for (let start = 0; start < 2; start += 1) await migrateSpans(database);
+      const query = async (sql: string) => (await database.query({ name: "test", sql })).rows[0];
+      expect(await query("SELECT count() AS rows FROM spans")).toEqual({ rows: "1" });
+      const table = await query("SELECT engine_full FROM system.tables WHERE name = 'spans'");
+      for (const [name, value] of smallPartSettings) expect(table?.["engine_full"]).toContain(`${name} = ${value}`);
+    } finally {
+      await database.close();
     }
   });
 });
