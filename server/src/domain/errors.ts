@@ -13,6 +13,7 @@ export const errorCodes = {
   payload_too_large: 413,
   query_too_large: 413,
   unsupported_media_type: 415,
+  expectation_failed: 417,
   validation_failed: 422,
   too_many_rows: 422,
   upstream_failed: 424,

@@ -12,6 +12,7 @@ export const rpcCodes: Record<ErrorCode, number> = {
   payload_too_large: 3,
   query_too_large: 8,
   unsupported_media_type: 3,
+  expectation_failed: 3,
   validation_failed: 3,
   too_many_rows: 3,
   upstream_failed: 14,

@@ -1,4 +1,3 @@
-import type { Socket } from "node:net";
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import { Registry } from "prom-client";
@@ -17,6 +16,7 @@ import { mount } from "./mount.ts";
 import { createPlainLane } from "./plain/plain-lane.ts";
 import type { RateLimiter } from "./rate-limit.ts";
 import { serve, type Route } from "./serve.ts";
+import { answerUnreadable, problemOfHead } from "./unreadable.ts";
 
 export type HttpServerOptions = {
   endpoints: readonly AnyEndpoint[];
@@ -125,59 +125,48 @@ function createFastify(kernel: Kernel, { trustProxy, bounds }: HttpServerOptions
     requestTimeout: requestReadMs,
     keepAliveTimeout: limits.keepAliveMs,
     // Node derives the time for the head from this one, and looks for late requests at the interval.
-    http: { requestTimeout: requestReadMs, connectionsCheckingInterval: Math.min(requestReadMs, 10_000) },
+    http: {
+      requestTimeout: requestReadMs,
+      connectionsCheckingInterval: Math.min(requestReadMs, 10_000),
+      // Node's own answer has no body; see `problemOfHead`.
+      requireHostHeader: false,
+    },
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: limits.pathParamChars },
     frameworkErrors: (_error, request, reply) => badUrl(request, reply),
-    clientErrorHandler: (error, socket) => answerUnreadable(error, socket),
+    clientErrorHandler: answerUnreadable,
   });
   // Bodies are read by the handler's own side of the kernel, after authentication: Fastify must not touch them.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", (_request, _payload, done) => done(null));
   app.setNotFoundHandler(unmatched);
+  // Node answers this one without a body as well.
+  app.server.on("checkExpectation", (request, response) => app.routing(request, response));
   app.setErrorHandler((_error, request, reply) => badHead(request, reply));
   return app;
 }
+
+const unmatchedRoute = { pattern: "unmatched", dialect: "default" } as const;
 
 function handlerOf(kernel: Kernel, route: Route): (request: FastifyRequest, reply: FastifyReply) => void {
   return (request, reply) => {
     // The kernel writes the answer itself: it compresses, lingers and streams in ways that Fastify's reply does not.
     reply.hijack();
     const context = new RequestContext(kernel, incomingOf(request), reply.raw);
-    void serve(kernel, route, context, { params: request.params, query: request.query });
+    const problem = problemOfHead(request.raw);
+    void serve(kernel, problem === undefined ? route : refusal(problem, route), context, {
+      params: request.params,
+      query: request.query,
+    });
   };
 }
 
-function refusal(error: ServiceError): Route {
+/** Refuses what came in the words of the route it came to. */
+function refusal(error: ServiceError, { pattern, dialect }: Omit<Route, "answer"> = unmatchedRoute): Route {
   return {
-    pattern: "unmatched",
-    dialect: "default",
+    pattern,
+    dialect,
     async answer() {
       throw error;
     },
   };
-}
-
-/** Answers bytes that are not an HTTP request, or a request whose head or body did not arrive in time. */
-function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === "ECONNRESET" || !socket.writable || isAnswering(socket)) {
-    socket.destroy();
-    return;
-  }
-  const [status, detail] =
-    error.code === "ERR_HTTP_REQUEST_TIMEOUT"
-      ? ["408 Request Timeout", "The request did not arrive in time."]
-      : error.code === "HPE_HEADER_OVERFLOW"
-        ? ["431 Request Header Fields Too Large", "The request headers are too large."]
-        : ["400 Bad Request", "This is not a valid HTTP request."];
-  const body = JSON.stringify({ detail, code: "invalid_request", message: detail });
-  socket.write(
-    `HTTP/1.1 ${status}\r\ncontent-type: application/json; charset=utf-8\r\n` +
-      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
-  );
-  socket.destroySoon();
-}
-
-/** Node keeps the response that is being written on its socket; another answer in the middle would corrupt it. */
-function isAnswering(socket: Socket & { _httpMessage?: { headersSent: boolean } | null }): boolean {
-  return socket._httpMessage?.headersSent === true;
 }
