@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Redis } from "ioredis";
 import type { Logger } from "pino";
@@ -41,6 +41,7 @@ import { scheduleJob } from "./jobs/schedule.ts";
 import { limits } from "./limits.ts";
 import { createControlStores, type ControlStores } from "./storage/control/control-stores.ts";
 import { openControlDatabase, type ControlDatabase } from "./storage/control/open-control-database.ts";
+import { openDataFolder } from "./storage/data-folder.ts";
 import { openJournal, type Journal } from "./storage/journal/journal.ts";
 import { openLogEvents } from "./storage/journal/log-events.ts";
 import { lockNode } from "./storage/journal/node-lock.ts";
@@ -83,7 +84,7 @@ async function compose(
   cleanup: Array<() => Promise<void> | void>,
 ): Promise<Omit<App, "stop">> {
   const now = Date.now;
-  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
+  openDataFolder(config.dataDir);
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
 

@@ -12,12 +12,14 @@ if (Number(process.versions.node.split(".")[0]) < minNodeMajor) {
 // Loaded only now: the modules below do not even parse on an older Node.
 const { startApp } = await import("./app.ts");
 const { createLogger, openLogOutput } = await import("./telemetry/logger.ts");
+const { DataFolderError } = await import("./storage/data-folder.ts");
 const { NodeLockError } = await import("./storage/journal/node-lock.ts");
 const { describeFirstStart } = await import("./auth/describe-first-start.ts");
 
 /** One line for what an operator can mend, the whole error for what only we can. */
 function explain(error: unknown): unknown {
-  if (error instanceof ConfigError || error instanceof NodeLockError) return error.message;
+  if (error instanceof ConfigError || error instanceof NodeLockError || error instanceof DataFolderError)
+    return error.message;
   if (error instanceof Error && "code" in error && error.code === "EADDRINUSE") {
     return `${error.message}. Another program listens there; set SPANWAY_PORT to a free port.`;
   }

@@ -184,6 +184,15 @@ describe("several nodes", () => {
     expect(refusal).not.toContain("    at ");
   });
 
+  test("a data folder that cannot be used ends the start with its path and what to do, and no stack", async () => {
+    const file = join(freshDir(), "file");
+    writeFileSync(file, "");
+    const refusal = await startServerProcess(join(file, "data")).catch(String);
+    expect(refusal).toContain(`${file}/data cannot be used: part of the path is a file`);
+    expect(refusal).toContain("set SPANWAY_DATA_DIR");
+    expect(refusal).not.toContain("    at ");
+  });
+
   test("a second process on a data folder is refused, the first does not notice", async () => {
     const dir = freshDir();
     const first = await start(dir);
