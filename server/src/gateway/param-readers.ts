@@ -24,6 +24,14 @@ const boundedText = { type: "string", maxLength: limits.identifierChars };
 export const identifier = reader(boundedText, field.identifier);
 export const name = reader({ type: "string" }, field.name);
 export const object = reader({ type: "object" }, field.object);
+export const customerParams = reader(
+  {
+    type: "object",
+    properties: { customer_identifier: boundedText, email: boundedText },
+    description: "`name`, budgets and `rate_limit` as of customers.",
+  },
+  field.customerParams,
+);
 export const boolean = reader({ type: "boolean" }, field.boolean);
 
 /** A number above 0. Digits that a double cannot hold are too many for every parameter there is. */

@@ -8,6 +8,7 @@ import {
   about,
   boolean,
   credentialText,
+  customerParams,
   either,
   flag,
   identifier,
@@ -80,7 +81,7 @@ const readers = {
   // Customer
   customer_params: about(
     "The customer, with name, e-mail, budgets and rate limit, which are theirs from here on.",
-    object,
+    customerParams,
   ),
   customer_identifier: about("Whom the call is for, whose budgets hold.", identifier),
   customer_email: identifier,

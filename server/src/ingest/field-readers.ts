@@ -101,6 +101,17 @@ export const object: Reader<Record<string, unknown>> = (value) => {
   return isObject(value) ? value : new Problem("must be an object");
 };
 
+/** Who a span is of: an identifier in it is bounded as the field of its own is, so that no place takes what another refuses. */
+export const customerParams: Reader<Record<string, unknown>> = (value) => {
+  const params = object(value);
+  if (params === undefined || params instanceof Problem) return params;
+  for (const member of ["customer_identifier", "email"]) {
+    const read = params[member] === undefined || params[member] === null ? undefined : identifier(params[member]);
+    if (read instanceof Problem) return new Problem(`holds a bad member: ${member} ${read.message}`);
+  }
+  return params;
+};
+
 export const list: Reader<unknown[]> = (value) => {
   if (value === "") return undefined;
   return Array.isArray(value) ? (value as unknown[]) : new Problem("must be a list");

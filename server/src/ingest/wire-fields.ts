@@ -79,7 +79,7 @@ export const plainFields = {
   completion_unit_price: read.money,
   usage: read.object,
   usage_is_estimated: read.boolean,
-  customer_params: read.object,
+  customer_params: read.customerParams,
   limit_info: read.object,
   attempts: read.list,
 } as const satisfies Record<string, Reader<unknown>>;

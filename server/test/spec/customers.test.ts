@@ -11,7 +11,7 @@ import {
 } from "../support/customers.ts";
 import { always, bodyOf, listSpans, settle, sortedValues, storeSpans } from "../support/spans.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
-import type { ListAnswer, TestClient } from "../support/test-client.ts";
+import type { Answer, ListAnswer, Row, TestClient } from "../support/test-client.ts";
 
 /** Customers: interface §4.5. Each test has an organization of its own. */
 
@@ -105,6 +105,38 @@ describe("customers exist by being named", () => {
     }
     expect((await remove("a/b")).status).toBe(200);
     expect((await prod.get(pathOf("a/b"))).status).toBe(404);
+  });
+});
+
+describe("an identifier is taken alike wherever it stands", () => {
+  const long = "x".repeat(255);
+  const places: Array<[place: string, send: (identifier: unknown) => Promise<Answer>, refusal: number]> = [
+    ["a span", (customer_identifier) => prod.post("/api/request-logs/", { customer_identifier }), 422],
+    [
+      "a span's customer_params",
+      (customer_identifier) => prod.post("/api/request-logs/", { customer_params: { customer_identifier } }),
+      422,
+    ],
+    ["a call", (customer_identifier) => chat({ customer_identifier }), 400],
+    ["a call's customer_params", (customer_identifier) => chat({ customer_params: { customer_identifier } }), 400],
+    ["a call's svc_params", (customer_identifier) => chat({ svc_params: { customer_identifier } }), 400],
+    ["POST /api/users/", (customer_identifier) => prod.post("/api/users/", { customer_identifier }), 400],
+  ];
+  const chat = (members: Row): Promise<Answer> =>
+    prod.post("/v1/chat/completions", {
+      model: "spanway/echo",
+      messages: [{ role: "user", content: "Hi" }],
+      ...members,
+    });
+
+  test.each(places)("in %s", async (_place, send, refusal) => {
+    const odd = ["a/b c", " spaced ", "50%2F", "zoë ✓ 😀", "x".repeat(254)];
+    for (const name of odd) {
+      expect((await send(name)).status).toBeLessThan(300);
+      await expect.poll(async () => (await prod.get(pathOf(name))).status, { timeout: 5_000 }).toBe(200);
+      expect(await retrieveCustomer(prod, name)).toMatchObject({ customer_identifier: name });
+    }
+    for (const bad of [long, 7, ["a"], { a: 1 }]) expect([bad, (await send(bad)).status]).toEqual([bad, refusal]);
   });
 });
 
