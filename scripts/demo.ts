@@ -1,5 +1,5 @@
-import { parseArgs } from "node:util";
 import { readConversations } from "./demo/conversation.ts";
+import { runDemo } from "./demo/run-demo.ts";
 import { DemoError, sendSpans, untilVisible, type Target } from "./demo/send-spans.ts";
 import { toSpans } from "./demo/to-spans.ts";
 
@@ -11,23 +11,6 @@ const usage = `Loads the example conversations (examples/airline-agent) into a r
   --key  an API key of the server (default: SPANWAY_PROD_KEY); npm start printed one at the first start
 
 Running it again makes no new spans; it moves the old ones to the last half hour.`;
-
-function readTarget(): Target | undefined {
-  const { values } = parseArgs({
-    options: { url: { type: "string" }, key: { type: "string" }, help: { type: "boolean", short: "h" } },
-  });
-  if (values.help === true) return undefined;
-  const url = values.url ?? (process.env["SPANWAY_URL"] || "http://127.0.0.1:8787");
-  const key = values.key ?? process.env["SPANWAY_PROD_KEY"];
-  if (!URL.canParse(url)) throw new DemoError(`--url must be an address such as http://127.0.0.1:8787, not "${url}"`);
-  if (!key) {
-    throw new DemoError(
-      "An API key is needed: export SPANWAY_PROD_KEY, or pass --key. `npm start` printed a prod key at its first start;\n" +
-        "`npm run admin -- keys create` makes another.",
-    );
-  }
-  return { url, key };
-}
 
 async function run(target: Target): Promise<void> {
   const conversations = readConversations(new URL("../examples/airline-agent/airline-agent.jsonl", import.meta.url));
@@ -66,12 +49,4 @@ ${call("groups/?group_by=customer_identifier&sort_by=-total_cost&page_size=3", "
 The API reference is at ${base}/docs.`;
 }
 
-try {
-  const target = readTarget();
-  if (target) await run(target);
-  else console.log(usage);
-} catch (error) {
-  const isUsage = error instanceof TypeError && "code" in error;
-  console.error(error instanceof DemoError ? error.message : isUsage ? `${error.message}\n\n${usage}` : error);
-  process.exitCode = 1;
-}
+await runDemo(usage, run);

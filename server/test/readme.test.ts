@@ -42,7 +42,7 @@ describe.skipIf(!hasCurl)(`README.md${hasCurl ? "" : " (skipped: there is no cur
   /** What a reader keeps from one command to the next. */
   let uniqueId = "";
   beforeAll(async () => {
-    app = await startTestApp();
+    app = await startTestApp({ SPANWAY_ALLOW_PRIVATE_UPSTREAMS: "127.0.0.1" });
   });
   afterAll(() => app.stop());
 
@@ -64,16 +64,24 @@ describe.skipIf(!hasCurl)(`README.md${hasCurl ? "" : " (skipped: there is no cur
 
   test("shows a write, reads of each kind, a model call, and the demo", () => {
     const commands = examples.map(({ command }) => command).join("\n");
-    for (const part of ["npm run demo", "list/", "summary/", "groups/", "$ID/", "chat/completions"])
+    for (const part of [
+      "npm run demo",
+      "npm run demo:judge",
+      "list/",
+      "summary/",
+      "groups/",
+      "$ID/",
+      "chat/completions",
+    ])
       expect(commands).toContain(part);
-    expect(examples).toHaveLength(12);
+    expect(examples).toHaveLength(15);
   });
 
   test.each(examples.map((example) => [example.command.replace(/\s+/g, " ").slice(0, 100), example] as const))(
     "%s",
     async (_name, example) => {
       // Spans are visible a moment after they were accepted. Only reads may be repeated.
-      const isRead = /list\/|summary\/|groups\/|\$ID/.test(example.command);
+      const isRead = /list\/|summary\/|groups\/|scores\/|\$ID/.test(example.command);
       const deadline = Date.now() + (isRead ? visibleMs : 0);
       let printed = await run(example.command);
       while (differenceOf(example, printed) !== undefined && Date.now() < deadline) {
