@@ -1,8 +1,7 @@
-import { threadCpuUsage } from "node:process";
 import { Scope } from "quickjs-emscripten";
 import type { QuickJSContext, QuickJSHandle, QuickJSRuntime, QuickJSWASMModule } from "quickjs-emscripten";
 import { isObject } from "../../lib/json.ts";
-import type { SandboxBounds, SandboxOutcome, SandboxReply } from "./sandbox-task.ts";
+import type { RunBounds, SandboxBounds, SandboxOutcome, SandboxReply } from "./sandbox-task.ts";
 
 /**
  * Runs `main(eval_inputs)` of some JavaScript in a fresh engine inside WebAssembly: it has the language and nothing else,
@@ -11,11 +10,11 @@ import type { SandboxBounds, SandboxOutcome, SandboxReply } from "./sandbox-task
 export function runCode(
   engine: QuickJSWASMModule,
   { code, inputs }: { code: string; inputs: string },
-  bounds: SandboxBounds,
+  bounds: RunBounds,
 ): SandboxReply {
   // Of the processor: on a busy machine innocent code waits for its turn.
-  const startedMs = threadCpuMs();
-  const isLate = () => threadCpuMs() - startedMs > bounds.timeMs;
+  const startedMs = bounds.cpuMs();
+  const isLate = () => bounds.cpuMs() - startedMs > bounds.timeMs;
   const runtime = engine.newRuntime();
   runtime.setMemoryLimit(bounds.memoryBytes);
   runtime.setMaxStackSize(bounds.stackBytes);
@@ -29,11 +28,6 @@ export function runCode(
     reply = { outcome: { ok: false, error: describeFault(error, bounds) }, isSpent: true };
   }
   return dispose(context, runtime) ? reply : { ...reply, isSpent: true };
-}
-
-function threadCpuMs(): number {
-  const { user, system } = threadCpuUsage();
-  return (user + system) / 1_000;
 }
 
 /** `scope` frees every handle at the end: the engine refuses to be freed with values in use. */

@@ -2,7 +2,7 @@ import { Validator } from "@cfworker/json-schema";
 import type { QuickJSWASMModule } from "quickjs-emscripten";
 import type { RuleConfig } from "../../domain/evaluator.ts";
 import { runCode } from "./run-code.ts";
-import type { SandboxBounds, SandboxReply } from "./sandbox-task.ts";
+import type { RunBounds, SandboxReply } from "./sandbox-task.ts";
 import { similarity } from "./similarity.ts";
 
 /**
@@ -12,7 +12,7 @@ import { similarity } from "./similarity.ts";
 export function runRule(
   engine: QuickJSWASMModule,
   { rule, text, expected }: { rule: RuleConfig; text: string; expected: string },
-  bounds: SandboxBounds,
+  bounds: RunBounds,
 ): SandboxReply {
   if (rule.rule === "regex") {
     const inputs = JSON.stringify({ pattern: rule.pattern, flags: rule.flags ?? "", text });

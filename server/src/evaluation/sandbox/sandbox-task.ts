@@ -8,6 +8,9 @@ export type SandboxTask =
 /** `timeMs` is of the processor. */
 export type SandboxBounds = { timeMs: number; memoryBytes: number; stackBytes: number; resultChars: number };
 
+/** With the milliseconds of the processor that the thread has used so far. */
+export type RunBounds = SandboxBounds & { cpuMs: () => number };
+
 /** `json` is the JSON text of what the code returned. `error` is the evaluator's own fault, in words for its author. */
 export type SandboxOutcome = { ok: true; json: string } | { ok: false; error: string };
 

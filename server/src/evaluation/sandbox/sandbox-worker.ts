@@ -9,7 +9,13 @@ const engine = await getQuickJS();
 const port = parentPort;
 port?.on("message", ({ task, bounds }: SandboxRequest) => port.postMessage(answer(engine, { task, bounds })));
 
-function answer(engine: QuickJSWASMModule, { task, bounds }: SandboxRequest): SandboxReply {
+function cpuMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
+}
+
+function answer(engine: QuickJSWASMModule, { task, bounds: given }: SandboxRequest): SandboxReply {
+  const bounds = { ...given, cpuMs };
   try {
     return task.kind === "code" ? runCode(engine, task, bounds) : runRule(engine, task, bounds);
   } catch (error) {
