@@ -27,7 +27,11 @@ async function run(target: Target): Promise<void> {
   const [model, receiver] = [await startModel(), await startReceiver()];
   try {
     const setup = await setUp(api, { modelUrl: model.url, webhookUrl: receiver.url });
-    await judgeOneCall(api, setup, receiver.delivered).finally(() => setup.remove());
+    try {
+      await judgeOneCall(api, setup, receiver.delivered);
+    } finally {
+      await setup.remove();
+    }
   } finally {
     model.close();
     receiver.close();
