@@ -166,6 +166,9 @@ export const limits = {
   fanOutRetryMinMs: 100,
   fanOutRetryMaxMs: 15_000,
 
+  /** Of the members that a body must not have, so many are named. */
+  unknownMembersNamed: 20,
+
   // Webhooks
   webhooksPerOrganization: 100,
   webhookUrlChars: 200,

@@ -1,3 +1,4 @@
+import { Script } from "node:vm";
 import type { EvaluatorDefinition, ScoreValueType } from "../domain/evaluator.ts";
 import type { FieldErrors } from "../domain/errors.ts";
 import { compilePassing } from "./passing.ts";
@@ -9,6 +10,10 @@ export function definitionErrors(definition: EvaluatorDefinition): FieldErrors {
   if (type === "llm" && definition.llm_config === null) errors["llm_config"] = ["an llm evaluator needs llm_config"];
   if (type === "code" && definition.code_config === null)
     errors["code_config"] = ["a code evaluator needs code_config"];
+  if (type === "code" && definition.code_config !== null) {
+    const problem = syntaxError(definition.code_config.eval_code_snippet);
+    if (problem !== undefined) errors["code_config.eval_code_snippet"] = [`is not JavaScript: ${problem}`];
+  }
   if (type === "rule" && definition.rule_config === null) errors["rule_config"] = ["a rule needs rule_config"];
   if (type === "rule" && definition.rule_config !== null) {
     const fitting = ruleValueTypes(definition.rule_config.rule);
@@ -27,6 +32,16 @@ export function definitionErrors(definition: EvaluatorDefinition): FieldErrors {
     if (!problem.ok) errors["passing_conditions"] = [problem.error];
   }
   return errors;
+}
+
+/** Only reads the code: what is written in another language would otherwise be found out log by log. */
+function syntaxError(code: string): string | undefined {
+  try {
+    void new Script(code);
+    return undefined;
+  } catch (error) {
+    return error instanceof SyntaxError ? error.message : undefined;
+  }
 }
 
 function ruleValueTypes(rule: "regex" | "json_schema" | "contains" | "similarity"): ScoreValueType[] {

@@ -19,6 +19,12 @@ type JsonBody<S extends z.ZodType = z.ZodType> = {
   schema: S;
   /** What a body that does not fit the schema is answered with. Default `invalid_request` (400). */
   invalidBody?: "invalid_request" | "validation_failed";
+  /**
+   * What answers about the resource have. A member that neither this nor the schema knows is refused by its name, as it is
+   * most likely a slip of the pen; what is shown and not taken is left alone, so that what was read can be sent back.
+   * Without it, members that the schema does not know are passed over.
+   */
+  shown?: z.ZodObject;
 };
 
 /** A body that the handler reads itself, decompressed. `documents` describes it in the API reference only. */

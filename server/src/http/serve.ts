@@ -12,7 +12,7 @@ import type { Kernel } from "./kernel.ts";
 import { busy, ClientGone } from "./read-body.ts";
 import { jsonPayload, Reply } from "./reply.ts";
 import { send } from "./send.ts";
-import { validate } from "./validate.ts";
+import { refuseUnknown, validate } from "./validate.ts";
 
 /** What is behind one method and path. */
 export type Route = {
@@ -136,7 +136,9 @@ async function bodyOf(
     throw error;
   });
   if (spec.kind === "raw") return { bytes, contentType: context.contentType };
-  return validate(spec.schema, parseJson(bytes, context.contentType), spec.invalidBody);
+  const body = parseJson(bytes, context.contentType);
+  if (spec.shown !== undefined) refuseUnknown(body, [spec.schema, spec.shown], spec.invalidBody);
+  return validate(spec.schema, body, spec.invalidBody);
 }
 
 async function readBounded(

@@ -1,5 +1,7 @@
-import type { z } from "zod";
+import { z } from "zod";
 import { ServiceError, type FieldErrors } from "../domain/errors.ts";
+import { isObject } from "../lib/json.ts";
+import { limits } from "../limits.ts";
 
 /** Checks a query string or a JSON body. Throws `code` with the problems by field, the first of them in the message. */
 export function validate(
@@ -13,6 +15,21 @@ export function validate(
   const [field, messages] = Object.entries(errors)[0] ?? ["", []];
   const message = messages[0] ?? "The request is not valid.";
   throw new ServiceError(code, field === "" || message.includes(field) ? message : `${field}: ${message}`, { errors });
+}
+
+/** Refuses a body with members that none of the schemas has, each by its name. */
+export function refuseUnknown(
+  body: unknown,
+  schemas: readonly z.ZodType[],
+  code: "invalid_request" | "validation_failed" = "invalid_request",
+): void {
+  if (!isObject(body)) return;
+  const known = new Set(schemas.flatMap((schema) => (schema instanceof z.ZodObject ? Object.keys(schema.shape) : [])));
+  const unknown = Object.keys(body).filter((name) => !known.has(name));
+  if (unknown.length === 0) return;
+  const names = unknown.map((name) => name.slice(0, limits.identifierChars)).slice(0, limits.unknownMembersNamed);
+  const errors = Object.fromEntries(names.map((name) => [name, ["is not a field here"]]));
+  throw new ServiceError(code, `${names[0] ?? ""} is not a field here.`, { errors });
 }
 
 /** `{ "filters.cost.value": ["…"] }`; a problem of the whole is keyed `""`. */

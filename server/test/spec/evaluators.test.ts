@@ -96,6 +96,8 @@ describe("an evaluator", () => {
     ["of an unknown value type", { score_value_type: "stars" }, "score_value_type"],
     ["that is a model without a prompt", { type: "llm" }, "llm_config"],
     ["that is code without code", { code_config: null }, "code_config"],
+    ["that is Python", { code_config: { eval_code_snippet: "def main(eval_inputs):\n    return 1" } }, "code_config"],
+    ["that says it is Python", { code_config: { ...code, language: "python" } }, "code_config"],
     ["that is a rule without one", { type: "rule", score_value_type: "boolean" }, "rule_config"],
     [
       "whose rule gives something else",

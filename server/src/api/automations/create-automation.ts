@@ -46,7 +46,7 @@ export const createAutomation = ({ stores, activeAutomations, nowMs }: Automatio
     permission: "settings:write",
     limit: "api",
     dialect: "fields",
-    body: { kind: "json", schema: newAutomationSchema },
+    body: { kind: "json", schema: newAutomationSchema, shown: automationSchema },
     success: { status: 201, schema: automationSchema },
     errors: ["invalid_request", "conflict"],
     handler: async ({ principal, body }) => {

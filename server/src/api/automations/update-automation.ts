@@ -38,7 +38,7 @@ export const updateAutomation = ({ stores, activeAutomations, nowMs }: Automatio
     permission: "settings:write",
     limit: "api",
     dialect: "fields",
-    body: { kind: "json", schema: automationChangeSchema },
+    body: { kind: "json", schema: automationChangeSchema, shown: automationSchema },
     success: { status: 200, schema: automationSchema },
     errors: ["invalid_request", "not_found"],
     handler: async ({ principal, params, body }) => {

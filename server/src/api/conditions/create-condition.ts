@@ -26,7 +26,7 @@ export const createCondition = (deps: {
     permission: "settings:write",
     limit: "api",
     dialect: "fields",
-    body: { kind: "json", schema: newConditionSchema },
+    body: { kind: "json", schema: newConditionSchema, shown: conditionSchema },
     success: { status: 201, schema: conditionSchema },
     errors: ["invalid_request", "validation_failed", "conflict"],
     handler: async ({ principal, body }) => {

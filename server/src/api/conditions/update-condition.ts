@@ -25,7 +25,7 @@ export const updateCondition = (deps: {
     permission: "settings:write",
     limit: "api",
     dialect: "fields",
-    body: { kind: "json", schema: conditionChangeSchema },
+    body: { kind: "json", schema: conditionChangeSchema, shown: conditionSchema },
     success: { status: 200, schema: conditionSchema },
     errors: ["invalid_request", "not_found"],
     handler: async ({ principal, params, body }) => {

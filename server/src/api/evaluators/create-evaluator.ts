@@ -4,6 +4,7 @@ import { randomToken } from "../../lib/random-token.ts";
 import type { EvaluatorStore } from "../../storage/control/evaluator-store.ts";
 import {
   evaluatorSchema,
+  shownEvaluator,
   identityOf,
   newEvaluatorSchema,
   presentEvaluator,
@@ -24,7 +25,7 @@ export const createEvaluator = (deps: { evaluators: Pick<EvaluatorStore, "create
     permission: "settings:write",
     limit: "api",
     dialect: "fields",
-    body: { kind: "json", schema: newEvaluatorSchema },
+    body: { kind: "json", schema: newEvaluatorSchema, shown: shownEvaluator },
     success: { status: 201, schema: evaluatorSchema },
     errors: ["invalid_request", "conflict"],
     handler: async ({ principal, body }) => {

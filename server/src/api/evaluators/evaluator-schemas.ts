@@ -49,6 +49,9 @@ const llmConfig = z.object({
 });
 
 const codeConfig = z.object({
+  language: z
+    .literal("javascript", { error: "language must be javascript: evaluators in other languages cannot run" })
+    .optional(),
   eval_code_snippet: text.min(1).meta({
     description:
       "JavaScript that defines main(eval_inputs), which returns the score, or {score, explanation}, or a promise of " +
@@ -153,6 +156,13 @@ export const evaluatorSchema = z
     updated_at: z.string().meta({ format: "date-time" }),
   })
   .meta({ id: "Evaluator" });
+
+/** With what older clients send back of an evaluator, which nothing follows from here. */
+export const shownEvaluator = evaluatorSchema.extend({
+  created_by: z.unknown(),
+  updated_by: z.unknown(),
+  editor: z.unknown(),
+});
 
 export function presentEvaluator(evaluator: Evaluator): z.input<typeof evaluatorSchema> {
   const shown = omit(evaluator, "unique_organization_id");

@@ -5,6 +5,7 @@ import {
   evaluatorChangeSchema,
   evaluatorNotFound,
   evaluatorSchema,
+  shownEvaluator,
   identityOf,
   newEvaluatorSchema,
   presentEvaluator,
@@ -31,7 +32,7 @@ export const updateEvaluator = (deps: Deps) =>
     method: "PATCH",
     summary: "Change an evaluator",
     description: "By id or slug. Only what is given changes; a configuration object replaces the one before it.",
-    body: { kind: "json", schema: evaluatorChangeSchema },
+    body: { kind: "json", schema: evaluatorChangeSchema, shown: shownEvaluator },
     handler: ({ principal, params, body }) =>
       change(deps, [principal.organization_id, params.evaluator_id], (found) => ({
         definition: readDefinition(found, body),
@@ -46,7 +47,7 @@ export const replaceEvaluator = (deps: Deps) =>
     method: "PUT",
     summary: "Replace an evaluator",
     description: "By id or slug. What is not given takes its default; id and slug stay.",
-    body: { kind: "json", schema: newEvaluatorSchema },
+    body: { kind: "json", schema: newEvaluatorSchema, shown: shownEvaluator },
     handler: ({ principal, params, body }) =>
       change(deps, [principal.organization_id, params.evaluator_id], () => ({
         definition: readDefinition(identityOf(body), body),

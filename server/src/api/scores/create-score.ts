@@ -24,7 +24,7 @@ export const createScore = (deps: ScoreDeps) =>
     id: "create_score",
     method: "POST",
     path: "/api/scores/",
-    body: { kind: "json", schema: newScoreSchema.extend({ log_id: z.string() }) },
+    body: { kind: "json", schema: newScoreSchema.extend({ log_id: z.string() }), shown: scoreSchema },
     handler: ({ principal, body }) => create(deps, principal, body.log_id, body),
   });
 
@@ -34,7 +34,7 @@ export const createLogScore = (deps: ScoreDeps) =>
     id: "create_log_score",
     method: "POST",
     path: "/api/logs/{log_id}/scores/",
-    body: { kind: "json", schema: newScoreSchema },
+    body: { kind: "json", schema: newScoreSchema, shown: scoreSchema },
     handler: ({ principal, params, body }) => create(deps, principal, params.log_id, body),
   });
 

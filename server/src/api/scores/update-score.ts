@@ -8,7 +8,7 @@ const common = {
   permission: "spans:write",
   limit: "api",
   dialect: "fields",
-  body: { kind: "json", schema: scoreChangeSchema },
+  body: { kind: "json", schema: scoreChangeSchema, shown: scoreSchema },
   success: { status: 200, schema: scoreSchema },
   errors: ["invalid_request", "not_found"],
 } as const;

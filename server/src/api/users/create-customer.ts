@@ -31,6 +31,7 @@ export const createCustomer = (deps: CustomerDeps) =>
           .transform(cleanText),
         ...customerChangeFields,
       }),
+      shown: customerDetail,
     },
     success: { status: 201, schema: customerDetail },
     errors: ["invalid_request", "conflict", "query_too_large", "unavailable"],

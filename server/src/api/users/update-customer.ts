@@ -13,7 +13,7 @@ export const updateCustomer = (deps: CustomerDeps) =>
     path: "/api/users/{customer_identifier}/",
     summary: "Change a customer's profile and budgets",
     description:
-      "What is left out stays as it is, null clears, other members are not read. A period_budget without a " +
+      "What is left out stays as it is, null clears, a member that is no field is refused. A period_budget without a " +
       "budget_duration or period_end is monthly from today on. Errors are keyed by field.",
     tags: ["Customers"],
     auth: "key",
@@ -22,7 +22,11 @@ export const updateCustomer = (deps: CustomerDeps) =>
     dialect: "fields",
     params: customerParams,
     query: z.object(environmentQuery()),
-    body: { kind: "json", schema: z.object(customerChangeFields).meta({ id: "CustomerChange" }) },
+    body: {
+      kind: "json",
+      schema: z.object(customerChangeFields).meta({ id: "CustomerChange" }),
+      shown: customerDetail,
+    },
     success: { status: 200, schema: customerDetail },
     errors: ["invalid_request", "not_found", "query_too_large", "unavailable"],
     async handler({ principal, params, query, body, signal }) {

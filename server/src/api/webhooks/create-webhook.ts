@@ -15,7 +15,7 @@ export const createWebhook = (deps: WebhookDeps) =>
     auth: "key_or_user",
     permission: "settings:write",
     limit: "api",
-    body: { kind: "json", schema: newWebhookSchema },
+    body: { kind: "json", schema: newWebhookSchema, shown: webhookSchema },
     success: { status: 201, schema: webhookSchema },
     errors: ["invalid_request", "conflict"],
     handler: async ({ principal, body }) => {

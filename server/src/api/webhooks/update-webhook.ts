@@ -30,7 +30,7 @@ export const updateWebhook = (deps: WebhookDeps) =>
     description:
       "Only what is given changes. Nothing is sent while it is not active, and what happens then is not queued; what " +
       "waited before is sent once it is active again, if that is within 24 hours.",
-    body: { kind: "json", schema: webhookChangeSchema },
+    body: { kind: "json", schema: webhookChangeSchema, shown: webhookSchema },
     handler: ({ principal, params, body }) => change(deps, principal.organization_id, params.id, body),
   });
 
@@ -41,7 +41,7 @@ export const replaceWebhook = (deps: WebhookDeps) =>
     method: "PUT",
     summary: "Replace a webhook",
     description: "What is not given has its default. The secret stays.",
-    body: { kind: "json", schema: newWebhookSchema },
+    body: { kind: "json", schema: newWebhookSchema, shown: webhookSchema },
     handler: ({ principal, params, body }) => change(deps, principal.organization_id, params.id, body),
   });
 
