@@ -179,6 +179,28 @@ export function describeEvaluationStores({
       expect(await stores().scores.replace(score, createdAtMs)).toBeUndefined();
     });
 
+    test("scores made before a time are forgotten, those of other organizations are not", async () => {
+      const [one, other] = [await newOrganization(), await newOrganization()].map(
+        (made) => made.unique_organization_id,
+      );
+      const at = (created: string, organization = one) => newScore(organization!, { created_at: created });
+      const [old, edge, fresh, others] = [
+        at("2026-01-31T23:59:59.999Z"),
+        at("2026-02-01T00:00:00.000Z"),
+        at("2026-02-02T00:00:00.000Z"),
+        at("2026-01-01T00:00:00.000Z", other),
+      ] as const;
+      await stores().scores.add([old, edge, fresh, others], createdAtMs);
+      await stores().scores.forgetOlder(one!, "2026-02-01T00:00:00.000Z");
+      const left = async (organization: string) =>
+        new Set((await stores().scores.list(organization, {}, page)).scores.map(({ id }) => id));
+      expect(await left(one!)).toEqual(new Set([edge.id, fresh.id]));
+      expect(await left(other!)).toEqual(new Set([others.id]));
+      // The log may be scored anew.
+      const again = { ...old, id: randomUUID(), created_at };
+      expect(await stores().scores.add([again], createdAtMs)).toEqual([again]);
+    });
+
     test("a run is made once, claimed by one, and taken over when its lease ends", async () => {
       const { unique_organization_id } = await newOrganization();
       const { automation } = await newAutomation(unique_organization_id);
