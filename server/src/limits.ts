@@ -95,6 +95,9 @@ export const limits = {
   fullTreeSpans: 10_000,
   fullTreeBytes: 64 * MiB,
   treeSpans: 200_000,
+  /** A trace of at most so many rows and bytes is read in one statement, without knowing where it lies. */
+  smallTraceRows: 2_000,
+  smallTraceBytes: 16 * MiB,
   traceSpansChunk: 5_000,
   bulkDeleteTraces: 1_000,
   /** How long what is sent again of a deleted trace stays deleted. */

@@ -1,7 +1,10 @@
 import type { OutgoingHttpHeaders } from "node:http";
 
 /** What goes over the wire: bytes with their media type, or nothing. */
-export type Payload = { contentType: string; data: string | Uint8Array } | undefined;
+export type Payload = { contentType: string; data: string | Uint8Array | Pieces } | undefined;
+
+/** A long body that is made while it is sent, as fast as the client takes it. `bytes` is its whole length. */
+export type Pieces = { bytes: number; pieces: Iterable<Uint8Array> };
 
 /** A complete answer. Handlers return one when the plain success value does not say enough. */
 export class Reply {
@@ -37,7 +40,7 @@ export function reply(status: number, value?: unknown, headers?: OutgoingHttpHea
 /** Answers with something other than JSON: text, HTML, protobuf. */
 export function content(
   contentType: string,
-  data: string | Uint8Array,
+  data: string | Uint8Array | Pieces,
   options: { status?: number; headers?: OutgoingHttpHeaders } = {},
 ): Reply {
   return new Reply(options.status ?? 200, { contentType, data }, options.headers);

@@ -1,9 +1,10 @@
 import type { OutgoingHttpHeaders } from "node:http";
+import { Readable } from "node:stream";
 import { limits } from "../limits.ts";
-import { acceptsGzip, gzipFast } from "./content-coding.ts";
+import { acceptsGzip, gzipFast, gzipFastStream } from "./content-coding.ts";
 import type { RequestContext } from "./context.ts";
 import type { Incoming } from "./incoming.ts";
-import type { Reply } from "./reply.ts";
+import type { Pieces, Reply } from "./reply.ts";
 
 /** Writes an answer. Node leaves the body out for HEAD by itself. */
 export async function send(context: RequestContext, reply: Reply, closing: boolean): Promise<void> {
@@ -12,11 +13,13 @@ export async function send(context: RequestContext, reply: Reply, closing: boole
     "x-content-type-options": "nosniff",
     "cache-control": "no-store",
   };
-  let data: string | Uint8Array | undefined;
+  let data: string | Uint8Array | Pieces | undefined;
   if (reply.payload !== undefined) {
     headers["content-type"] = reply.payload.contentType;
-    data = await compressed(context, reply, headers);
-    headers["content-length"] = typeof data === "string" ? Buffer.byteLength(data) : data.length;
+    const isGzip = canGzip(context, reply, headers);
+    if (isGzip) headers["content-encoding"] = "gzip";
+    data = isGzip && !isPieces(reply.payload.data) ? await gzipFast(reply.payload.data) : reply.payload.data;
+    if (!isGzip || !isPieces(data)) headers["content-length"] = byteLength(data);
   } else if (reply.status !== 204 && reply.status !== 304) {
     headers["content-length"] = 0;
   }
@@ -26,21 +29,45 @@ export async function send(context: RequestContext, reply: Reply, closing: boole
   const unread = isLongUpload(context.incoming);
   if (closing || unread) headers["connection"] = "close";
   context.response.writeHead(reply.status, Object.assign(headers, reply.headers));
-  if (unread) await finishAfterUpload(context, data);
+  if (isPieces(data)) {
+    if (unread) void context.incoming.drain(limits.lingerMs);
+    await sendPieces(context, data, headers["content-encoding"] === "gzip");
+  } else if (unread) await finishAfterUpload(context, data);
   else context.response.end(data);
 }
 
-async function compressed(
-  context: RequestContext,
-  reply: Reply,
-  headers: OutgoingHttpHeaders,
-): Promise<string | Uint8Array> {
-  const { data = "", contentType = "" } = reply.payload ?? {};
-  if (data.length < limits.compressFromBytes || !/^(?:application\/json|text\/)/.test(contentType)) return data;
+/** Whether the answer goes out compressed; tells caches that this was looked at. */
+function canGzip({ incoming }: RequestContext, { payload }: Reply, headers: OutgoingHttpHeaders): boolean {
+  if (payload === undefined || !/^(?:application\/json|text\/)/.test(payload.contentType)) return false;
+  if (byteLength(payload.data) < limits.compressFromBytes) return false;
   headers["vary"] = "accept-encoding";
-  if (!acceptsGzip(context.incoming.headers["accept-encoding"])) return data;
-  headers["content-encoding"] = "gzip";
-  return gzipFast(data);
+  return acceptsGzip(incoming.headers["accept-encoding"]);
+}
+
+function isPieces(data: string | Uint8Array | Pieces | undefined): data is Pieces {
+  return typeof data === "object" && "pieces" in data;
+}
+
+function byteLength(data: string | Uint8Array | Pieces): number {
+  if (typeof data === "string") return Buffer.byteLength(data);
+  return isPieces(data) ? data.bytes : data.length;
+}
+
+/** One piece is made when the client has taken those before it. */
+async function sendPieces(context: RequestContext, data: Pieces, isGzip: boolean): Promise<void> {
+  const { response } = context;
+  let goOn = () => {};
+  response.once("close", () => goOn());
+  const source = isGzip ? Readable.from(data.pieces).pipe(gzipFastStream()) : data.pieces;
+  for await (const piece of source as AsyncIterable<Uint8Array> | Iterable<Uint8Array>) {
+    if (context.gone) return;
+    if (response.write(piece)) continue;
+    await new Promise<void>((resolve) => {
+      goOn = resolve;
+      response.once("drain", resolve);
+    });
+  }
+  response.end();
 }
 
 /** Node swallows a short rest of a body so that the connection can be used again; a long one is not worth reading. */

@@ -126,6 +126,13 @@ test.each([
   expect(ids(await list({}, `sort_by=${sort}`))[0]).toBe(first);
 });
 
+test("with fetch_filters says what may be filtered", async () => {
+  const { json: plain } = await prod.post("/api/log_threads/", {});
+  expect(plain).toMatchObject({ filters_data: {}, current_filters: {} });
+  const { json } = await prod.post("/api/log_threads/?fetch_filters=true", {});
+  expect(json).toHaveProperty("filters_data.log_count.operator_choices");
+});
+
 test("an unknown sort_by is 400", async () => {
   expect(fieldsOf(await prod.post(`${path}?sort_by=name`, {}))).toEqual(["sort_by"]);
 });

@@ -52,6 +52,7 @@ export const listThreads = (deps: ThreadDeps) =>
       ...sortQuery("-timestamp"),
       ...timeWindowQuery(),
       ...environmentQuery(),
+      fetch_filters: z.stringbool().optional().meta({ description: "Fills filters_data." }),
     }),
     body: { kind: "json", schema: filtersBody },
     success: { status: 200, schema: pageOf(thread).extend(described) },
@@ -72,7 +73,7 @@ export const listThreads = (deps: ThreadDeps) =>
       );
       return {
         ...paginate({ url, page, pageSize, count, results: rows.map(presentThread) }),
-        filters_data: describeFields(deps.threadCatalogue),
+        filters_data: query.fetch_filters === true ? describeFields(deps.threadCatalogue) : {},
         current_filters: body.filters ?? {},
       };
     },

@@ -4,7 +4,7 @@ import { timeWindow, timeWindowQuery } from "../../http/query.ts";
 import type { TraceDeletions } from "../../jobs/trace-deletions.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
 import { readTraceId } from "./trace-id.ts";
-import { asEnvironment } from "./present-whole-trace.ts";
+import { asEnvironment } from "./trace-scope.ts";
 
 const deleted = z
   .object({

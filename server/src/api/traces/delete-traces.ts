@@ -10,7 +10,7 @@ import { limits } from "../../limits.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
 import { filtersBody } from "../request-logs/read-selection.ts";
 import { selectTraces, type TraceReadDeps } from "./read-traces.ts";
-import { asEnvironment } from "./present-whole-trace.ts";
+import { asEnvironment } from "./trace-scope.ts";
 
 const result = z
   .object({

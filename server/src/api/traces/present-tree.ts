@@ -2,6 +2,8 @@ import { columnOf } from "../../domain/trace-figures.ts";
 import { traceTexts } from "../../domain/trace.ts";
 import { buildSpanTree, type SpanTree, type TreeSpan } from "../../domain/span-tree.ts";
 import type { SpanColumn } from "../../domain/span.ts";
+import type { Pieces } from "../../http/reply.ts";
+import { TextStore } from "../../lib/text-store.ts";
 import type { StoredSpan } from "../../storage/spans/span-store.ts";
 import { columnsOf } from "../request-logs/present-span.ts";
 import { spanMembers } from "../request-logs/span-members.ts";
@@ -81,12 +83,12 @@ export function nodeWriter(form: NodeForm): (span: StoredSpan) => string {
   const isSlim = form.endsWith("slim");
   const end = spanMembers["timestamp"]?.json ?? (() => "null");
   return (span) => {
-    const parts = [`{"end_time":${end(span)},"storage_object_key":null`];
+    let text = `{"end_time":${end(span)},"storage_object_key":null`;
     for (const { start, json } of members) {
       const value = json(span);
-      if (!isSlim || value !== "null") parts.push(start, value);
+      if (!isSlim || value !== "null") text += start + value;
     }
-    return parts.join("");
+    return text;
   };
 }
 
@@ -95,8 +97,8 @@ export type TreeWriter = {
   add(span: StoredSpan): TreeSpan;
   /** How many were added. */
   size(): number;
-  /** The tree as pieces of the JSON text of a list. */
-  finish(): Buffer[];
+  /** The tree as JSON text of a list, between two other texts. */
+  finish(before: string, after: string): Pieces;
 };
 
 /**
@@ -106,43 +108,45 @@ export type TreeWriter = {
 export function createTreeWriter(form: NodeForm): TreeWriter {
   const write = nodeWriter(form);
   const places: TreeSpan[] = [];
-  const nodes: Buffer[] = [];
+  const nodes = new TextStore();
   return {
     add(span) {
       const place = treeSpan(span);
       places.push(place);
-      nodes.push(Buffer.from(`${write(span)},"children":[`));
+      nodes.add(`${write(span)},"children":[`);
       return place;
     },
     size: () => places.length,
-    finish: () => walk(buildSpanTree(places), nodes),
+    finish(before, after) {
+      const [start, end] = [Buffer.from(`${before}[`), Buffer.from(`]${after}`)];
+      const tree = buildSpanTree(places);
+      const lists = [tree.roots, ...tree.children].filter(({ length }) => length > 0).length;
+      const commas = places.length - lists;
+      const bytes = start.length + nodes.bytes + places.length * closeNode.length + commas * comma.length + end.length;
+      return { bytes, pieces: nodes.pieces(walk(tree, start, end), bytes) };
+    },
   };
 }
 
-const [comma, open, close, closeNode] = [",", "[", "]", "]}"].map((text) => Buffer.from(text)) as [
-  Buffer,
-  Buffer,
-  Buffer,
-  Buffer,
-];
+const comma = Buffer.from(",");
+const closeNode = Buffer.from("]}");
 
-function walk({ roots, children }: SpanTree, nodes: readonly Buffer[]): Buffer[] {
-  const pieces = [open];
+/** Nodes by their index, and what stands between them. */
+function* walk({ roots, children }: SpanTree, start: Buffer, end: Buffer): Generator<number | Buffer, void> {
+  yield start;
   const levels = [{ places: roots, next: 0 }];
   for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
     const place = level.places[level.next];
-    const node = place === undefined ? undefined : nodes[place];
-    if (place === undefined || node === undefined) {
+    if (place === undefined) {
       levels.pop();
-      pieces.push(levels.length > 0 ? closeNode : close);
+      yield levels.length > 0 ? closeNode : end;
       continue;
     }
-    if (level.next > 0) pieces.push(comma);
+    if (level.next > 0) yield comma;
     level.next += 1;
-    pieces.push(node);
+    yield place;
     levels.push({ places: children[place] ?? [], next: 0 });
   }
-  return pieces;
 }
 
 function treeSpan({ unique_id, span_unique_id, span_parent_id, start_time, timestamp }: StoredSpan): TreeSpan {

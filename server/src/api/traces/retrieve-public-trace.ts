@@ -2,7 +2,7 @@ import { z } from "zod";
 import { endpoint } from "../../http/endpoint.ts";
 import type { TraceShareStore } from "../../storage/control/trace-share-store.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
-import { traceNotFound } from "./find-trace.ts";
+import { traceNotFound } from "./trace-scope.ts";
 import { retrievedTrace } from "./retrieve-trace.ts";
 import { readTraceId } from "./trace-id.ts";
 import { presentWholeTrace } from "./present-whole-trace.ts";
@@ -34,7 +34,7 @@ export const retrievePublicTrace = (deps: { spans: SpanStore; traceShares: Trace
       if (organizationId === undefined || traceId === undefined) throw traceNotFound();
       const share = await deps.traceShares.findPublic(organizationId, traceId);
       if (share === undefined) throw traceNotFound();
-      const wanted = { organizationId, traceId, first: share.environment };
-      return await presentWholeTrace(deps.spans, { ...wanted, isSlim: query.tree === "slim", isPublic: true, signal });
+      const wanted = { organizationId, traceId, first: share.environment, signal };
+      return await presentWholeTrace(deps.spans, { ...wanted, isSlim: query.tree === "slim", isPublic: true });
     },
   });

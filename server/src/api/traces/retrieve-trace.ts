@@ -5,13 +5,14 @@ import { wholeNumber } from "../../http/query.ts";
 import { rawJson } from "../../http/reply.ts";
 import { JsonObjectWriter } from "../../lib/json-writer.ts";
 import { limits } from "../../limits.ts";
-import type { SpanStore, StoredTrace } from "../../storage/spans/span-store.ts";
-import { findTrace } from "./find-trace.ts";
+import type { SpanStore, TracePlace } from "../../storage/spans/span-store.ts";
+import { traceScope } from "./trace-scope.ts";
 import { rootFields, writeTrace } from "./present-trace.ts";
 import { nodeFields, nodeWriter } from "./present-tree.ts";
 import { traceSchema } from "./read-traces.ts";
 import { readTraceId } from "./trace-id.ts";
-import { presentWholeTrace, traceScope } from "./present-whole-trace.ts";
+import { presentWholeTrace } from "./present-whole-trace.ts";
+import { readPlaced, type TraceRequest } from "./read-placed.ts";
 
 const treeQuery = z.object({
   tree: z
@@ -56,30 +57,36 @@ export const retrieveTrace = (deps: { spans: SpanStore }) =>
     errors: ["invalid_request", "not_found", "query_too_large", "unavailable"],
     async handler({ principal, params, query, url, signal }) {
       const organizationId = principal.organization_id;
-      const wanted = { organizationId, traceId: readTraceId(params.trace_unique_id), first: principal.environment };
-      if (query.tree === "flat") {
-        const trace = await findTrace(deps.spans, wanted, signal);
-        return rawJson(await presentPage(deps.spans, trace, { organizationId, query, url, signal }));
+      const traceId = readTraceId(params.trace_unique_id);
+      const wanted = { organizationId, traceId, first: principal.environment, signal };
+      if (query.tree !== "flat") {
+        return await presentWholeTrace(deps.spans, { ...wanted, isSlim: query.tree === "slim", isPublic: false });
       }
-      return await presentWholeTrace(deps.spans, { ...wanted, isSlim: query.tree === "slim", isPublic: false, signal });
+      const page = await readPlaced(deps.spans, wanted, {
+        read: (place) => presentPage(deps.spans, place, { ...wanted, query, url }),
+        isOneStatement: () => false,
+      });
+      return rawJson(page);
     },
   });
 
-/** The trace with one page of its spans instead of its tree. */
+/** The trace with one page of its spans instead of its tree; undefined when nothing is there to see. */
 async function presentPage(
   spans: SpanStore,
-  trace: StoredTrace,
-  request: { organizationId: string; query: { page: number; page_size: number }; url: URL; signal: AbortSignal },
-): Promise<string> {
-  const { organizationId, url, signal } = request;
+  place: TracePlace,
+  request: TraceRequest & { query: { page: number; page_size: number }; url: URL },
+): Promise<string | undefined> {
+  const { organizationId, traceId, url, signal } = request;
   const { page, page_size: pageSize } = request.query;
-  const scope = traceScope(trace, organizationId);
+  const scope = traceScope(place, organizationId);
+  const [trace] = await spans.retrieveTraces(scope, traceId, signal);
+  if (trace === undefined) return undefined;
   const [rows, [root]] = await Promise.all([
     spans.listTraceSpans(
       {
         scope,
-        traceId: trace.trace_unique_id,
-        stretch: trace.stretch,
+        traceId,
+        stretch: place.stretch,
         fields: nodeFields("full"),
         limit: pageSize,
         offset: (page - 1) * pageSize,

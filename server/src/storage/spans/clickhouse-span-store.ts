@@ -13,6 +13,7 @@ import {
   countTraceSpans,
   listTraceSpans,
   placeTraces,
+  readSmallTrace,
   readTraceSpans,
   retrieveTraces,
 } from "./queries/retrieve-trace.ts";
@@ -37,7 +38,8 @@ export function createSpanStore(database: SpanDatabase): SpanStore {
     placeTraces: (scope, traceId, signal) => placeTraces(database, scope, traceId, signal),
     retrieveTraces: (scope, traceId, signal) => retrieveTraces(database, scope, traceId, signal),
     listTraceSpans: (query, signal) => listTraceSpans(database, query, signal),
-    readTraceSpans: (query, signal) => readTraceSpans(database, query, signal),
+    readSmallTrace: (query, signal) => readSmallTrace(database, query, signal),
+    readTraceSpans: (query, take, signal) => readTraceSpans(database, query, take, signal),
     listThreads: (query, signal) => listThreads(database, query, signal),
     listCustomers: (query, signal) => listCustomers(database, query, signal),
     describeCustomers: (query, signal) => describeCustomers(database, query, signal),

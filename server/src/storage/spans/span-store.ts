@@ -65,8 +65,18 @@ export type SpanStore = {
   /** One page of the spans of one trace, earliest start first. */
   listTraceSpans(query: ListTraceSpansQuery, signal?: AbortSignal): Promise<StoredSpan[]>;
 
-  /** The spans of one trace, at most `limit` of them, by their ends: in chunks, as there may be very many. */
-  readTraceSpans(query: Omit<ListTraceSpansQuery, "offset">, signal?: AbortSignal): AsyncIterable<StoredSpan[]>;
+  /** All spans of the trace of this id, in no order, as they were at one moment; undefined where there are many. */
+  readSmallTrace(
+    query: Pick<ListTraceSpansQuery, "scope" | "traceId" | "fields">,
+    signal?: AbortSignal,
+  ): Promise<StoredSpan[] | undefined>;
+
+  /** Hands on the spans of one trace, at most `limit` of them, by their ends: there may be very many. */
+  readTraceSpans(
+    query: Omit<ListTraceSpansQuery, "offset">,
+    take: (span: StoredSpan) => void,
+    signal?: AbortSignal,
+  ): Promise<void>;
 
   /** `count` is exact, and `rows` are one page of the threads that have a span in the window. */
   listThreads(query: ListThreadsQuery, signal?: AbortSignal): Promise<{ count: number; rows: StoredThread[] }>;
@@ -347,10 +357,6 @@ export type StoredTrace = {
   organization_key_id: string;
   root_span_unique_id: string;
   root: SpanKey;
-  /** Of input, output, messages and metadata of all spans; 0 in lists. */
-  payload_bytes: number;
-  /** The ends of its first and last span; in lists those of its root. */
-  stretch: TraceStretch;
 } & Record<TraceNumber, number> &
   Record<TraceText, string>;
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { limits } from "../../../limits.ts";
 import type { StoredSpan } from "../span-store.ts";
 import type { ContractDriver } from "./span-fixtures.ts";
 import { everythingOf, firstPage, listOf, mostFirst, newOrganization, nsAt, spanRow, timeAt } from "./span-fixtures.ts";
@@ -78,10 +79,10 @@ export function describeTraces({ store, insert }: ContractDriver): void {
       expect(others).toEqual([]);
       expect(trace?.total_tokens).toBe(30);
       expect(await store().retrieveTraces(scope, "nothing")).toEqual([]);
-      const stretch = trace?.stretch ?? { first: "", last: "" };
+      const [{ stretch } = { stretch: { first: "", last: "" } }] = await store().placeTraces(scope, "wrapped");
       const query = { scope, traceId: "wrapped", stretch, fields: ["span_unique_id", "cost"] as const, limit: 10 };
       const read: StoredSpan[] = [];
-      for await (const rows of store().readTraceSpans(query)) read.push(...rows);
+      await store().readTraceSpans(query, (span) => read.push(span));
       expect(read.map((row) => [row.span_unique_id, row.cost])).toEqual([
         ["agent", 0.3],
         ["task", null],
@@ -89,6 +90,47 @@ export function describeTraces({ store, insert }: ContractDriver): void {
       ]);
       const page = await store().listTraceSpans({ ...query, limit: 1, offset: 1 });
       expect(page.map((row) => row.span_unique_id)).toEqual(["task"]);
+    });
+
+    it("are read at once where they are small, each span in its newest version", async () => {
+      const org = await insertTraces();
+      const query = {
+        scope: { organization_id: org },
+        traceId: "wrapped",
+        fields: ["span_unique_id", "model"] as const,
+      };
+      const read = async () =>
+        (await store().readSmallTrace(query))?.map((row) => [row.span_unique_id, row.model]).sort();
+      expect(await read()).toEqual([
+        ["agent", ""],
+        ["call", ""],
+        ["task", ""],
+      ]);
+      const rows = (await store().readSmallTrace(query)) ?? [];
+      const again = (id: string, members: object) => ({
+        ...span(org, "wrapped", id, "agent", 0),
+        ...rows.find((row) => row.span_unique_id === id),
+        version: "99",
+        is_resend: 1,
+        ...members,
+      });
+      await insert([again("call", { model: "newer" }), again("task", { is_deleted: 1 })]);
+      expect(await read()).toEqual([
+        ["agent", ""],
+        ["call", "newer"],
+      ]);
+      expect(await store().readSmallTrace({ ...query, traceId: "nothing" })).toEqual([]);
+      expect(await store().readSmallTrace({ ...query, traceId: "" })).toEqual([]);
+      expect(await store().readSmallTrace({ ...query, scope: { organization_id: newOrganization() } })).toEqual([]);
+    });
+
+    it("are not read at once where they have very many spans", async () => {
+      const org = newOrganization();
+      const query = { scope: { organization_id: org }, traceId: "large", fields: [] };
+      await insert(Array.from({ length: limits.smallTraceRows }, (_, n) => span(org, "large", `s${n}`, "", n % 50)));
+      expect(await store().readSmallTrace(query)).toHaveLength(limits.smallTraceRows);
+      await insert([span(org, "large", "one more", "", 0)]);
+      expect(await store().readSmallTrace(query)).toBeUndefined();
     });
 
     it("are deleted within a window, and not in other organisations", async () => {

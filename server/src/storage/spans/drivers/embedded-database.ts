@@ -9,7 +9,7 @@ import { limits } from "../../../limits.ts";
 import { bindLiterals } from "./bind-literals.ts";
 import { asInsertError } from "./engine-errors.ts";
 import { createQueryGate } from "./query-gate.ts";
-import { readRows } from "./read-rows.ts";
+import { readLists, readRows } from "./read-rows.ts";
 import type { SpanBatch } from "../span-store.ts";
 import { createResendWatch } from "./resend-watch.ts";
 import type { QueryBounds, QueryResult, SpanDatabase, SpanDatabaseOptions, Statement } from "./span-database.ts";
@@ -60,22 +60,22 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
   };
 
   const prepared = new WeakSet<ClickHouseClient>();
-  const run = async (client: ClickHouseClient, statement: Statement, tag: string): Promise<QueryResult> => {
+  const run = async (client: ClickHouseClient, statement: Statement, format: Format, tag: string): Promise<string> => {
     // Values are part of the text here, so it may be long. This one setting cannot stand in the statement it is for.
     if (!prepared.has(client)) await client.command({ query: `SET max_query_size = ${limits.queryTextBytes}` });
     prepared.add(client);
     const bound = bindLiterals(statement.sql, statement.params ?? {});
     const settings = { ...readSettings(bounds), ...statement.settings, log_comment: tag };
-    const result = await client.query({ query: withSettings(bound, settings), format: "JSON" });
-    return readRows(await result.text());
+    const result = await client.query({ query: withSettings(bound, settings), format });
+    return await result.text();
   };
 
-  const query = (statement: Statement, signal?: AbortSignal): Promise<QueryResult> =>
+  const reply = (statement: Statement, format: Format, signal?: AbortSignal): Promise<string> =>
     withinBounds(statement.name, signal, async () => {
       const client = readers.take();
       const tag = randomUUID();
       try {
-        const result = await track(killOnAbort(run(client, statement, tag), tag, control, signal));
+        const result = await track(killOnAbort(run(client, statement, format, tag), tag, control, signal));
         readers.giveBack(client);
         return result;
       } catch (error) {
@@ -84,11 +84,15 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
       }
     });
 
+  const query = async (statement: Statement, signal?: AbortSignal): Promise<QueryResult> =>
+    readRows(await reply(statement, "JSON", signal));
+
   return {
     cluster: null,
     database: "default",
     resends,
     query,
+    queryLists: async (statement, signal) => readLists(await reply(statement, "JSONCompactEachRow", signal)),
     execute: async (statement) => {
       const sql = withSettings(bindLiterals(statement.sql, statement.params ?? {}), statement.settings ?? {});
       await track(resends.during(() => maintenance.command({ query: sql })));
@@ -128,6 +132,8 @@ async function insertRaw(
 function clientConnection(path: string): NonNullable<ClickHouseClientConfigOptions["connection"]> {
   return createChdbConnection({ path }) as unknown as NonNullable<ClickHouseClientConfigOptions["connection"]>;
 }
+
+type Format = "JSON" | "JSONCompactEachRow";
 
 type Readers = {
   take(): ClickHouseClient;

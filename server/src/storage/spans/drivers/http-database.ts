@@ -3,7 +3,7 @@ import { ClickHouseLogLevel, createClient } from "@clickhouse/client";
 import { limits } from "../../../limits.ts";
 import { UnreachableError, asInsertError, engineCode } from "./engine-errors.ts";
 import { createQueryGate } from "./query-gate.ts";
-import { readRows } from "./read-rows.ts";
+import { readLists, readRows } from "./read-rows.ts";
 import type {
   EngineSettings,
   QueryBounds,
@@ -51,12 +51,13 @@ export function openHttpDatabase(location: HttpLocation, options: SpanDatabaseOp
   // A distributed table would answer before its shards have the rows, or the deletion.
   const clustered: EngineSettings = cluster === null ? {} : { distributed_foreground_insert: 1, insert_quorum: 0 };
 
-  const reply = async (statement: Statement, signal?: AbortSignal): Promise<string> => {
+  type Format = "JSON" | "JSONCompactEachRow";
+  const reply = async (statement: Statement, format: Format, signal?: AbortSignal): Promise<string> => {
     try {
       const result = await queries.query({
         query: withSettings(statement.sql, { ...readSettings(bounds), ...statement.settings }),
         query_params: { ...statement.params },
-        format: "JSON",
+        format,
         clickhouse_settings: wholeReply,
         ...(signal ? { abort_signal: signal } : {}),
       });
@@ -67,12 +68,14 @@ export function openHttpDatabase(location: HttpLocation, options: SpanDatabaseOp
   };
 
   const run = async (statement: Statement, signal?: AbortSignal): Promise<QueryResult> =>
-    readRows(await reply(statement, signal));
+    readRows(await reply(statement, "JSON", signal));
 
   return {
     cluster,
     database,
     query: (statement, signal) => withinBounds(statement.name, signal, () => run(statement, signal)),
+    queryLists: (statement, signal) =>
+      withinBounds(statement.name, signal, async () => readLists(await reply(statement, "JSONCompactEachRow", signal))),
     execute: async (statement) => {
       await writes.command({
         query: withSettings(statement.sql, statement.settings ?? {}),

@@ -8,6 +8,17 @@ export function readRows(text: string): QueryResult {
   return { rows: reply.data, rowsBeforeLimit: reply.rows_before_limit_at_least };
 }
 
+/** Reads a reply in the format `JSONCompactEachRow`, a line when it is asked for: most rows are done with at once. */
+export function* readLists(text: string): Generator<unknown[], void> {
+  for (let start = 0; start < text.length;) {
+    const end = text.indexOf("\n", start);
+    const line = text.slice(start, end === -1 ? text.length : end);
+    start += line.length + 1;
+    // The format is the engine's own, asked for by name.
+    if (line !== "") yield JSON.parse(line) as unknown[];
+  }
+}
+
 type Reply = { data: ResultRow[]; rows_before_limit_at_least?: number };
 
 /** The format is the engine's own, asked for by name; only its frame is checked. */

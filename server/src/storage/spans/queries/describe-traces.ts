@@ -85,7 +85,5 @@ function storedTrace(row: ResultRow): StoredTrace {
     organization_key_id: root("organization_key_id"),
     root_span_unique_id: root("span_unique_id"),
     root: { unique_id: root("unique_id"), timestamp: root("timestamp"), environment, version: root("version") },
-    payload_bytes: 0,
-    stretch: { first: root("timestamp"), last: root("timestamp") },
   };
 }

@@ -48,7 +48,8 @@ export async function hydrateSpans(
   });
 }
 
-function newestRows(rows: readonly StoredSpan[]): Map<string, StoredSpan> {
+/** By key, of all versions that were read. */
+export function newestRows(rows: readonly StoredSpan[]): Map<string, StoredSpan> {
   const newest = new Map<string, StoredSpan>();
   for (const row of rows) {
     const key = keyText(row);

@@ -1,8 +1,10 @@
 import type { SpanColumn, SpanScope } from "../../../domain/span.ts";
+import { ServiceError } from "../../../domain/errors.ts";
 import { limits } from "../../../limits.ts";
-import type { ResultRow, SpanDatabase } from "../drivers/span-database.ts";
+import type { EngineSettings, ResultRow, SpanDatabase } from "../drivers/span-database.ts";
 import type {
   ListTraceSpansQuery,
+  StatementParams,
   StoredSpan,
   StoredTrace,
   TimeWindow,
@@ -10,6 +12,7 @@ import type {
   TraceStretch,
 } from "../span-store.ts";
 import { describeTraces } from "./describe-traces.ts";
+import { newestRows } from "./hydrate-spans.ts";
 import { storedSpan } from "./result-values.ts";
 import { allOf, scopeWhere, spansOf, stretchWhere, windowWhere, type Where } from "./selection.ts";
 
@@ -25,11 +28,7 @@ export async function retrieveTraces(
     if (place === undefined) return [];
     const traces = await describeTraces(database, [place.where], signal);
     if (attempt < limits.movedReadAttempts && (await hasMoved(database, { scope, traceId, place }, signal))) continue;
-    return [...traces.values()].map((trace) => ({
-      ...trace,
-      payload_bytes: place.payloadBytes,
-      stretch: place.stretch,
-    }));
+    return [...traces.values()];
   }
 }
 
@@ -54,16 +53,18 @@ export async function listTraceSpans(
   signal?: AbortSignal,
 ): Promise<StoredSpan[]> {
   const where = allOf(ofTrace(query.scope, query.traceId), stretchWhere(query.stretch.first, query.stretch.last));
-  const order = `ORDER BY start_time, timestamp, toString(unique_id) LIMIT ${query.limit} OFFSET ${query.offset ?? 0}`;
-  return await readSpans(database, { where, order, fields: query.fields }, signal);
+  const page = `ORDER BY start_time, timestamp, toString(unique_id) LIMIT ${query.limit} OFFSET ${query.offset ?? 0}`;
+  const spans = `${spansOf([where])} ${page}`;
+  return [...(await readSpans(database, { spans, params: where.params, fields: query.fields }, signal))];
 }
 
 /** All of them, in chunks by primary key. */
-export async function* readTraceSpans(
+export async function readTraceSpans(
   database: SpanDatabase,
   query: Omit<ListTraceSpansQuery, "offset">,
+  take: (span: StoredSpan) => void,
   signal?: AbortSignal,
-): AsyncGenerator<StoredSpan[], void> {
+): Promise<void> {
   let last: StoredSpan | undefined;
   for (let left = query.limit; left > 0; left -= limits.traceSpansChunk) {
     const rest = last && {
@@ -73,38 +74,65 @@ export async function* readTraceSpans(
     const stretch = stretchWhere(last?.timestamp ?? query.stretch.first, query.stretch.last);
     const where = allOf(ofTrace(query.scope, query.traceId), stretch, rest);
     const size = Math.min(left, limits.traceSpansChunk);
-    const order = `ORDER BY timestamp, unique_id LIMIT ${size}`;
-    const rows = await readSpans(database, { where, order, fields: query.fields }, signal);
-    if (rows.length > 0) yield rows;
-    last = rows.at(-1);
-    if (rows.length < size) return;
+    const spans = `${spansOf([where])} ORDER BY timestamp, unique_id LIMIT ${size}`;
+    let count = 0;
+    for (const span of await readSpans(database, { spans, params: where.params, fields: query.fields }, signal)) {
+      take(span);
+      last = span;
+      count += 1;
+    }
+    if (count < size) return;
   }
 }
 
-/** A row is a list of values: of many rows, the names of their columns would be most of the answer. */
+/**
+ * All spans of a small trace, in every environment of the scope, from one statement and so of one moment; undefined of a
+ * larger one. Without FINAL, which would have to know where the trace lies: of rows of one key the newest counts.
+ */
+export async function readSmallTrace(
+  database: SpanDatabase,
+  { scope, traceId, fields }: Pick<ListTraceSpansQuery, "scope" | "traceId" | "fields">,
+  signal?: AbortSignal,
+): Promise<StoredSpan[] | undefined> {
+  if (traceId === "") return [];
+  const where = ofTrace(scope, traceId);
+  const query = {
+    spans: `spans WHERE ${where.sql} LIMIT ${limits.smallTraceRows + 1}`,
+    params: where.params,
+    fields: [...fields, "environment", "version", "is_deleted"] as const,
+    settings: { max_result_bytes: limits.smallTraceBytes, result_overflow_mode: "throw" },
+  };
+  try {
+    const rows = [...(await readSpans(database, query, signal))];
+    if (rows.length > limits.smallTraceRows) return undefined;
+    return [...newestRows(rows).values()].filter((row) => row.is_deleted !== 1);
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === "query_too_large") return undefined;
+    throw error;
+  }
+}
+
+/** `spans` is what stands behind FROM. */
 async function readSpans(
   database: SpanDatabase,
-  { where, order, fields }: { where: Where; order: string; fields: readonly SpanColumn[] },
+  query: { spans: string; params: StatementParams; fields: readonly SpanColumn[]; settings?: EngineSettings },
   signal?: AbortSignal,
-): Promise<StoredSpan[]> {
-  const columns = [...new Set<SpanColumn>(["timestamp", "unique_id", ...fields])];
-  const { rows } = await database.query(
-    {
-      name: "trace_spans",
-      sql: `SELECT tuple(${columns.join(", ")}) AS span FROM ${spansOf([where])} ${order}`,
-      params: where.params,
-      settings: { output_format_json_named_tuples_as_objects: 0 },
-    },
-    signal,
-  );
+): Promise<Iterable<StoredSpan>> {
+  const columns = [...new Set<SpanColumn>(["timestamp", "unique_id", ...query.fields])];
+  const { params, settings } = query;
+  const statement = { name: "trace_spans", sql: `SELECT ${columns.join(", ")} FROM ${query.spans}`, params };
+  const lists = await database.queryLists({ ...statement, ...(settings && { settings }) }, signal);
+  return spansOfLists(lists, columns);
+}
+
+function* spansOfLists(lists: Iterable<unknown[]>, columns: readonly SpanColumn[]): Generator<StoredSpan, void> {
   // Copies of one object share its shape; members that are added one by one make a hash table of each row.
   const shape = JSON.parse(JSON.stringify(Object.fromEntries(columns.map((column) => [column, null])))) as ResultRow;
-  return rows.map(({ span }) => {
+  for (const values of lists) {
     const row = { ...shape };
-    const values = span as unknown[];
     for (let index = 0; index < columns.length; index += 1) row[columns[index] as SpanColumn] = values[index];
-    return storedSpan(row);
-  });
+    yield storedSpan(row);
+  }
 }
 
 /** How many spans a trace has in each environment, and how many of them ended in the window. */
@@ -169,7 +197,7 @@ export async function placeTraces(
   }));
 }
 
-type Place = { where: Where; stretch: TraceStretch; payloadBytes: number; isRecent: boolean };
+type Place = { where: Where; stretch: TraceStretch; isRecent: boolean };
 
 /** All environments of the scope together; undefined when there is no such trace. */
 async function placeOf(
@@ -189,7 +217,6 @@ async function placeOf(
   return {
     where: allOf(ofTrace(scope, traceId), stretchWhere(first, last)),
     stretch: { first, last },
-    payloadBytes: places.reduce((sum, place) => sum + place.payload_bytes, 0),
     isRecent: places.some((place) => place.is_recent),
   };
 }

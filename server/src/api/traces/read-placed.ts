@@ -1,0 +1,66 @@
+import type { Environment } from "../../domain/principal.ts";
+import { limits } from "../../limits.ts";
+import type { SpanStore, TracePlace } from "../../storage/spans/span-store.ts";
+import { traceNotFound } from "./trace-scope.ts";
+
+export type TraceRequest = {
+  organizationId: string;
+  traceId: string;
+  /** The environment that is looked in first. */
+  first: Environment;
+  signal: AbortSignal;
+};
+
+/**
+ * Reads a trace where it lies. Spans that are sent again meanwhile, with other times, are not where they were, and an
+ * answer without them would be a wrong one: then all of it is done anew.
+ *
+ * `read` gives undefined where nothing is there to see: then the next environment is meant. `isOneStatement` tells of a
+ * place whether it is read in one, which sees one moment; between several a span may move from what was not read to what
+ * was.
+ *
+ * @throws ServiceError `not_found`
+ */
+export async function readPlaced<T>(
+  spans: Pick<SpanStore, "placeTraces">,
+  request: TraceRequest,
+  how: { read: (place: TracePlace) => Promise<T | undefined>; isOneStatement: (place: TracePlace) => boolean },
+): Promise<T> {
+  const placesNow = () =>
+    spans.placeTraces({ organization_id: request.organizationId }, request.traceId, request.signal);
+  const hasMoved = async (looked: readonly TracePlace[]) => {
+    // A trace that is over keeps its place.
+    if (!looked.some((place) => place.is_recent)) return false;
+    const now = await placesNow();
+    return looked.some((before) => {
+      const after = now.find(({ environment }) => environment === before.environment);
+      return after !== undefined && !isSamePlace(before, after, how.isOneStatement(before));
+    });
+  };
+  for (let attempt = 1; ; attempt += 1) {
+    const places = await placesNow();
+    places.sort((a, b) => Number(b.environment === request.first) - Number(a.environment === request.first));
+    const { result, looked } = await firstThere(places, how.read);
+    if (attempt < limits.movedReadAttempts && (await hasMoved(looked))) continue;
+    if (result === undefined) throw traceNotFound();
+    return result;
+  }
+}
+
+async function firstThere<T>(
+  places: readonly TracePlace[],
+  read: (place: TracePlace) => Promise<T | undefined>,
+): Promise<{ result: T | undefined; looked: TracePlace[] }> {
+  const looked: TracePlace[] = [];
+  for (const place of places) {
+    looked.push(place);
+    const result = await read(place);
+    if (result !== undefined) return { result, looked };
+  }
+  return { result: undefined, looked };
+}
+
+function isSamePlace(before: TracePlace, after: TracePlace, isOneStatement: boolean): boolean {
+  const isWithin = after.stretch.first >= before.stretch.first && after.stretch.last <= before.stretch.last;
+  return isWithin && (isOneStatement || after.span_count === before.span_count);
+}

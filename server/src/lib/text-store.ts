@@ -1,0 +1,63 @@
+/**
+ * Texts kept as UTF-8 in few large blocks, by the order in which they were added. Each in a buffer of its own, very many
+ * small ones would cost more than what is in them.
+ */
+export class TextStore {
+  readonly #blocks: Buffer[] = [];
+  /** Of each text its block, where it begins there and where it ends. */
+  readonly #places: number[] = [];
+  #used = 0;
+  #bytes = 0;
+
+  /** Of all texts together. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  add(text: string): void {
+    let block = this.#blocks.at(-1);
+    const room = (block?.length ?? 0) - this.#used;
+    // A UTF-16 unit takes at most three bytes: mostly that tells enough without counting.
+    if (block === undefined || (text.length * 3 > room && Buffer.byteLength(text) > room)) {
+      block = Buffer.allocUnsafeSlow(Math.max(blockBytes, Buffer.byteLength(text)));
+      this.#blocks.push(block);
+      this.#used = 0;
+    }
+    const end = this.#used + block.write(text, this.#used);
+    this.#places.push(this.#blocks.length - 1, this.#used, end);
+    this.#bytes += end - this.#used;
+    this.#used = end;
+  }
+
+  /** Texts of the store, by their place, with others between them, in pieces: few writes instead of very many. */
+  *pieces(order: Iterable<number | Buffer>, bytes: number): Generator<Buffer, void> {
+    let left = bytes;
+    let piece = Buffer.allocUnsafeSlow(Math.min(left, pieceBytes));
+    let used = 0;
+    for (const part of order) {
+      const [source, start, end] = typeof part === "number" ? this.#at(part) : [part, 0, part.length];
+      for (let from = start; from < end;) {
+        const copied = source.copy(piece, used, from, end);
+        from += copied;
+        used += copied;
+        if (used < piece.length) continue;
+        yield piece;
+        left -= used;
+        if (left <= 0) return;
+        piece = Buffer.allocUnsafeSlow(Math.min(left, pieceBytes));
+        used = 0;
+      }
+    }
+    if (left > used) throw new RangeError(`${left - used} of ${bytes} bytes are missing`);
+  }
+
+  #at(index: number): [source: Buffer, start: number, end: number] {
+    const [block = -1, start = 0, end = 0] = this.#places.slice(index * 3, index * 3 + 3);
+    const source = this.#blocks[block];
+    if (source === undefined) throw new RangeError(`there is no text ${index}`);
+    return [source, start, end];
+  }
+}
+
+const blockBytes = 256 * 1024;
+const pieceBytes = 256 * 1024;
