@@ -100,8 +100,10 @@ export const limits = {
   smallTraceBytes: 16 * MiB,
   traceSpansChunk: 5_000,
   bulkDeleteTraces: 1_000,
-  /** How long what is sent again of a deleted trace stays deleted. */
-  deletedTraceMs: 24 * 60 * 60 * 1_000,
+  /** How long what hides a deleted trace stays in the table, at least. */
+  traceTombstoneMs: 24 * 60 * 60 * 1_000,
+  /** How long what is sent again of it stays deleted: until the hourly purge has surely taken what would hide it. */
+  deletedTraceMs: 26 * 60 * 60 * 1_000,
   deletedTraces: 500_000,
   deletionsPerTrace: 16,
   traceDeletionFlushMs: 2_000,

@@ -143,7 +143,13 @@ test("the payload leaves the disk first, what hides it a day later; then sending
   await purged({ payload: 0, tombstones: 1 });
   expect(own.deletedTraces.covers(deletionOf("t4"), atNs)).toBe(true);
 
-  clock.ms += limits.deletedTraceMs + 60_000;
+  clock.ms += limits.traceTombstoneMs + 60_000;
+  // What were accepted now, the tombstone would hide.
+  expect(own.deletedTraces.covers(deletionOf("t4"), atNs)).toBe(true);
+  await purged({ payload: 0, tombstones: 0 });
+  expect(own.deletedTraces.covers(deletionOf("t4"), atNs)).toBe(true);
+
+  clock.ms += limits.deletedTraceMs - limits.traceTombstoneMs;
   await purged({ payload: 0, tombstones: 0 });
   expect(own.deletedTraces.covers(deletionOf("t4"), atNs)).toBe(false);
   await store("t4");

@@ -21,7 +21,7 @@ export type TraceDeletions = {
   delete(deletions: readonly TraceDeletion[]): Promise<void>;
   /** Learns what other nodes deleted, and deletes again what came late. */
   sweep(signal: AbortSignal): Promise<void>;
-  /** Frees the disk space of what was deleted, and forgets deletions that are over a day old. */
+  /** Frees the disk space of what was deleted, and forgets deletions that are well over a day old. */
   purge(signal: AbortSignal): Promise<void>;
 };
 
@@ -91,9 +91,9 @@ function createTraceDeletions(deps: TraceDeletionDeps): TraceDeletions {
     async purge(signal) {
       const recent = deletedTraces.since(limits.deletedTraceMs);
       if (recent.length > 0) await spans.deleteTraces(recent, signal);
-      const cutoffMs = now() - limits.deletedTraceMs;
-      await spans.purgeDeleted(BigInt(cutoffMs) * 1_000_000n, signal);
-      await store.forget(new Date(cutoffMs).toISOString());
+      // The tombstones go first: were what comes again accepted before, they would hide it.
+      await spans.purgeDeleted(BigInt(now() - limits.traceTombstoneMs) * 1_000_000n, signal);
+      await store.forget(new Date(now() - limits.deletedTraceMs).toISOString());
     },
   };
 }
