@@ -66,10 +66,7 @@ export type SpanStore = {
   listTraceSpans(query: ListTraceSpansQuery, signal?: AbortSignal): Promise<StoredSpan[]>;
 
   /** All spans of the trace of this id, in no order, as they were at one moment; undefined where there are many. */
-  readSmallTrace(
-    query: Pick<ListTraceSpansQuery, "scope" | "traceId" | "fields">,
-    signal?: AbortSignal,
-  ): Promise<StoredSpan[] | undefined>;
+  readSmallTrace(query: SmallTraceQuery, signal?: AbortSignal): Promise<StoredSpan[] | undefined>;
 
   /** Hands on the spans of one trace, at most `limit` of them, by their ends: there may be very many. */
   readTraceSpans(
@@ -342,6 +339,8 @@ export type ListTraceSpansQuery = {
   limit: number;
   offset?: number;
 };
+
+export type SmallTraceQuery = Pick<ListTraceSpansQuery, "scope" | "traceId" | "fields">;
 
 /**
  * A trace as a whole. Texts are '' where absent. The root is the earliest span without a parent in the trace; `name`

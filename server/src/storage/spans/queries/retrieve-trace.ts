@@ -4,6 +4,7 @@ import { limits } from "../../../limits.ts";
 import type { EngineSettings, ResultRow, SpanDatabase } from "../drivers/span-database.ts";
 import type {
   ListTraceSpansQuery,
+  SmallTraceQuery,
   StatementParams,
   StoredSpan,
   StoredTrace,
@@ -91,7 +92,7 @@ export async function readTraceSpans(
  */
 export async function readSmallTrace(
   database: SpanDatabase,
-  { scope, traceId, fields }: Pick<ListTraceSpansQuery, "scope" | "traceId" | "fields">,
+  { scope, traceId, fields }: SmallTraceQuery,
   signal?: AbortSignal,
 ): Promise<StoredSpan[] | undefined> {
   if (traceId === "") return [];
