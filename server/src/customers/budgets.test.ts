@@ -166,9 +166,9 @@ function describeBudgets(newPlace: () => Promise<Place>) {
     });
     settleAll(admissions, 0.004);
     await expectSpent(node, customer, 0.008);
-    expect((await node.budgets.admit(call(customer, 0.004))).isAllowed).toBe(false);
-    // What was set aside and not used is there for others.
+    // What is left is there for one that fits, and for no other meanwhile.
     expect((await node.budgets.admit(call(customer, 0.002))).isAllowed).toBe(true);
+    expect((await node.budgets.admit(call(customer, 0.001))).isAllowed).toBe(false);
   });
 
   test("calls on two nodes at once spend no more than the budget", async () => {
@@ -291,7 +291,7 @@ function describeBudgets(newPlace: () => Promise<Place>) {
     const [one, other, customer] = [newNode(), newNode(), newCustomer()];
     await one.profiles.create(keyOf(customer));
     expect((await one.budgets.admit(call(customer, 1))).isAllowed).toBe(true);
-    await other.profiles.edit(keyOf(customer), { total_budget: 0.5 });
+    await other.profiles.edit(keyOf(customer), { total_budget: 0 });
     expect((await other.budgets.admit(call(customer, 1))).isAllowed).toBe(false);
     nowMs += 5_001;
     expect((await one.budgets.admit(call(customer, 1))).isAllowed).toBe(false);
@@ -321,19 +321,62 @@ function describeBudgets(newPlace: () => Promise<Place>) {
     await expectSpent(node, customer, 1);
     for (const total_budget of [2, 1.5]) {
       await node.profiles.edit(keyOf(customer), { total_budget });
-      await node.budgets.admit(call(customer, 2));
+      const last = await node.budgets.admit(call(customer, 2));
+      settleAll([last], 1.25);
+      await expectSpent(node, customer, 2.25);
     }
     const told = node.reached.map(({ limitInfo }) => [limitInfo.total_budget, limitInfo.total_usage]);
     expect(told).toEqual([
       [1, 1],
-      [2, 1],
+      [2, 2.25],
     ]);
+  });
+
+  test("calls that spend nothing, or are too large, reach no budget: what is spent does, at last, with its figures", async () => {
+    const [node, customer] = [newNode(), newCustomer()];
+    const failing = await Promise.all(
+      Array.from({ length: 10 }, () => node.budgets.admit(call(customer, 0.4, { total_budget: 1 }))),
+    );
+    settleAll(failing, 0);
+    await expectSpent(node, customer, 0);
+    settleAll([await node.budgets.admit(call(customer, 1_000))], 0);
+    await expectSpent(node, customer, 0);
+    expect(node.reached).toEqual([]);
+    settleAll(await Promise.all([0.4, 0.4].map((usd) => node.budgets.admit(call(customer, usd)))), 0.5);
+    await expectSpent(node, customer, 1);
+    await expect.poll(() => node.reached, { timeout: 3_000 }).toHaveLength(1);
+    expect(node.reached[0]?.limitInfo).toMatchObject({ total_usage: 1, reserved: 0 });
+  });
+
+  test("what is logged elsewhere uses a budget up as well, which the next call finds and tells", async () => {
+    const [node, customer] = [newNode(), newCustomer()];
+    spans.set(customer, { period: 0, total: 3 });
+    await node.budgets.admit(call(customer, 0.1, { total_budget: 3 }));
+    expect(node.reached.map(({ limitInfo }) => limitInfo.total_usage)).toEqual([3]);
+  });
+
+  test("a call that may cost more than is left goes alone and takes all of it, on any node", async () => {
+    const [one, other, customer] = [newNode(), newNode(), newCustomer()];
+    const params = { total_budget: 1, period_budget: 0.6, budget_duration: "daily" };
+    for (let round = 1; round <= 3; round += 1) {
+      const admissions = await Promise.all(
+        Array.from({ length: 12 }, (_, index) => [one, other][index % 2]!.budgets.admit(call(customer, 5, params))),
+      );
+      expect(allowed(admissions)).toHaveLength(1);
+      settleAll(admissions, 0.15);
+      await expectSpent(one, customer, round * 0.15);
+    }
+    // Only the last of them may cost more than is left.
+    settleAll([await one.budgets.admit(call(customer, 5))], 5);
+    await expectSpent(one, customer, 5.45);
+    expect((await other.budgets.admit(call(customer, 0))).isAllowed).toBe(false);
   });
 
   test("a budget is not marked as reached without being told", async () => {
     const [node, customer] = [newNode(), newCustomer()];
     // A transaction is tried twice.
     node.failures.left = 2;
+    spans.set(customer, { period: 0, total: 0.5 });
     await expect(node.budgets.admit(call(customer, 1, { total_budget: 0.5 }))).rejects.toMatchObject({
       code: "unavailable",
     });

@@ -6,7 +6,6 @@ import type { CallRates } from "./call-rates.ts";
 import { readCustomerChange, type CustomerChange } from "./fields.ts";
 import type { ControlStoreSet } from "../storage/control/control-stores.ts";
 import type { Budgets as Bounds, ReachedBudget, ReserveOutcome, SpendLedger, TellReached } from "./ledger-queue.ts";
-import { isUsedUp } from "./ledger-queue.ts";
 import { isoOf, limitInfo, type LimitInfo } from "./limit-info.ts";
 import { amountOf, budgetOf } from "./money.ts";
 import { periodAt, type Period } from "./periods.ts";
@@ -35,7 +34,10 @@ export type BudgetedCall = {
   customerIdentifier: string | undefined;
   /** As the caller sent them. Their budgets are the customer's from here on, until something else is said. */
   customerParams?: unknown;
-  /** What it costs at most; null where that cannot be told, which only a budget that is used up refuses. */
+  /**
+   * What it costs at most; null where that cannot be told, which only a budget that is used up refuses. A call that may cost more
+   * than is left takes all of it, and passes while no other is under way.
+   */
   estimateUsd: number | null;
 };
 
@@ -57,7 +59,7 @@ export type Admission =
       retryAfterS?: number;
     };
 
-/** Once for a period, and once for a total budget, unless it is raised: spent, or too little is left for a call. */
+/** Told when what was spent uses a budget up: once for a period, once for a total budget, and once more where it was raised. */
 export type BudgetReached = { customer: Customer; budget: ReachedBudget; limitInfo: LimitInfo };
 
 export type BudgetDeps = {
@@ -142,7 +144,11 @@ function budgetPeriod(customer: Customer, nowMs: number): Period | undefined {
   return periodAt(customer, nowMs);
 }
 
-type BoundedCall = { key: CustomerKey; customer: Customer; period: Period | undefined; estimateUsd: number | null };
+type BoundedCall = Pick<BudgetedCall, "estimateUsd"> & {
+  key: CustomerKey;
+  customer: Customer;
+  period: Period | undefined;
+};
 
 async function admitWithin(deps: BudgetDeps, call: BoundedCall): Promise<Admission> {
   const { key, customer, period, estimateUsd } = call;
@@ -171,7 +177,7 @@ async function admitWithin(deps: BudgetDeps, call: BoundedCall): Promise<Admissi
       if (isSettled) return;
       isSettled = true;
       const cost = costUsd();
-      const spent = cost === null ? amount : amountOf(cost);
+      const spent = cost === null ? outcome.amount : amountOf(cost);
       deps.ledger.settle({ key, id: outcome.id, spent, budgets: bounds, tellReached });
     },
   };
@@ -198,7 +204,8 @@ function overBudget(
   { periodBudget }: Bounds,
   amount: bigint,
 ): Blocked {
-  const isPeriod = periodBudget !== undefined && isUsedUp(state.period, state, amount, periodBudget);
+  const taken = state.period + state.reserved;
+  const isPeriod = periodBudget !== undefined && (taken + amount > periodBudget || taken >= periodBudget);
   const reason = isPeriod ? "period_budget" : "total_budget";
   const info = limitInfo({ customer, period, state, estimateUsd, reason });
   const [budget, usage] = isPeriod ? [info.period_budget, info.period_usage] : [info.total_budget, info.total_usage];

@@ -27,7 +27,8 @@ export type Budgets = Pick<ReservationRequest, "periodStart" | "periodBudget" | 
 export type ReachedBudget = "period" | "total";
 
 export type ReserveOutcome =
-  | { kind: "reserved"; id: string; state: SpendState }
+  /** `amount` is less than was asked for where the call takes all that is left. */
+  | { kind: "reserved"; id: string; amount: bigint; state: SpendState }
   | { kind: "over"; state: SpendState }
   /** There is no row yet, or it is of another period: `open` it. */
   | { kind: "unopened" };
@@ -145,16 +146,34 @@ async function reserveIn(
   const { key, id, amount } = request;
   const { customerLedger: ledger } = set;
   const reserved = await ledger.reserve(request);
-  if (reserved !== undefined) return plain({ kind: "reserved", id, state: reserved });
-  const state = await ledger.find(key);
+  if (reserved !== undefined) return plain({ kind: "reserved", id, amount, state: reserved });
+  let state = await ledger.find(key);
   if (state === undefined || state.periodStart !== request.periodStart) return plain({ kind: "unopened" });
   if ((await ledger.releaseExpired(nowIso, key)) > 0) {
     const again = await ledger.reserve(request);
-    if (again !== undefined) return plain({ kind: "reserved", id, state: again });
+    if (again !== undefined) return plain({ kind: "reserved", id, amount, state: again });
+    state = (await ledger.find(key)) ?? state;
   }
-  const reached = await reachedOf(ledger, request, state, amount);
+  const rest = restOf(state, request);
+  if (rest > 0n) {
+    const alone = await ledger.reserve({ ...request, amount: rest });
+    if (alone !== undefined) return plain({ kind: "reserved", id, amount: rest, state: alone });
+  }
+  const reached = await reachedOf(ledger, request, state);
   const committed = reached.length === 0 ? plain(0).committed : await tellReached(set, reached, state);
   return { result: { kind: "over", state }, committed };
+}
+
+/**
+ * What a call may take that might cost more than is left: all of it, while no other call has anything set aside, so that what is
+ * left can be spent, by one call at a time. Nothing else.
+ */
+function restOf({ period, total, reserved }: SpendState, { periodBudget, totalBudget }: Budgets): bigint {
+  if (reserved > 0n) return 0n;
+  const ofPeriod = periodBudget === undefined ? undefined : periodBudget - period;
+  const ofTotal = totalBudget === undefined ? undefined : totalBudget - total;
+  if (ofPeriod === undefined || ofTotal === undefined) return ofPeriod ?? ofTotal ?? 0n;
+  return ofPeriod < ofTotal ? ofPeriod : ofTotal;
 }
 
 /** Answers what is to be done once it is committed. */
@@ -164,39 +183,24 @@ async function settleIn(
 ): Promise<() => void> {
   const { customerLedger: ledger } = set;
   const state = await ledger.settle(key, { id, spent });
-  const reached =
-    state === undefined ? [] : await reachedOf(ledger, { key, ...budgets }, { ...state, reserved: 0n }, 0n);
+  const reached = state === undefined ? [] : await reachedOf(ledger, { key, ...budgets }, state);
   return state === undefined || reached.length === 0 ? () => undefined : await tellReached(set, reached, state);
 }
 
-/** The budgets that are used up, each once a period. @param wanted what a refused call would have cost */
+/** The budgets that what was spent has used up, each once a period: what is set aside may yet come back. */
 async function reachedOf(
   ledger: CustomerLedger,
   { key, periodStart, periodBudget, totalBudget }: Budgets & { key: CustomerKey },
   state: SpendState,
-  wanted: bigint,
 ): Promise<ReachedBudget[]> {
   const reached: ReachedBudget[] = [];
-  if (
-    periodBudget !== undefined &&
-    state.periodStart === periodStart &&
-    isUsedUp(state.period, state, wanted, periodBudget)
-  ) {
+  if (periodBudget !== undefined && state.periodStart === periodStart && state.period >= periodBudget) {
     if (await ledger.markReached(key, { kind: "period", periodStart, budget: periodBudget })) reached.push("period");
   }
-  if (totalBudget !== undefined && isUsedUp(state.total, state, wanted, totalBudget)) {
+  if (totalBudget !== undefined && state.total >= totalBudget) {
     if (await ledger.markReached(key, { kind: "total", budget: totalBudget })) reached.push("total");
   }
   return reached;
-}
-
-export function isUsedUp(
-  spent: bigint,
-  { reserved }: Pick<SpendState, "reserved">,
-  wanted: bigint,
-  budget: bigint,
-): boolean {
-  return spent + reserved + wanted > budget || spent + reserved >= budget;
 }
 
 function unavailable(cause?: unknown): ServiceError {
