@@ -77,9 +77,9 @@ export function composeGateway(
   return {
     chat: createChat(deps),
     relay,
-    transcription: createTranscription({ prices }),
-    embeddings: createEmbeddings({ prices }),
-    responses: createResponses({ prices }),
+    transcription: createTranscription(),
+    embeddings: createEmbeddings(),
+    responses: createResponses(),
     pools,
     ...routing,
   };

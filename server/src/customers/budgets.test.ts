@@ -335,14 +335,14 @@ function describeBudgets(newPlace: () => Promise<Place>) {
   test("calls that spend nothing, or are too large, reach no budget: what is spent does, at last, with its figures", async () => {
     const [node, customer] = [newNode(), newCustomer()];
     const failing = await Promise.all(
-      Array.from({ length: 10 }, () => node.budgets.admit(call(customer, 0.4, { total_budget: 1 }))),
+      Array.from({ length: 10 }, async () => node.budgets.admit(call(customer, 0.4, { total_budget: 1 }))),
     );
     settleAll(failing, 0);
     await expectSpent(node, customer, 0);
     settleAll([await node.budgets.admit(call(customer, 1_000))], 0);
     await expectSpent(node, customer, 0);
     expect(node.reached).toEqual([]);
-    settleAll(await Promise.all([0.4, 0.4].map((usd) => node.budgets.admit(call(customer, usd)))), 0.5);
+    settleAll(await Promise.all([0.4, 0.4].map(async (usd) => node.budgets.admit(call(customer, usd)))), 0.5);
     await expectSpent(node, customer, 1);
     await expect.poll(() => node.reached, { timeout: 3_000 }).toHaveLength(1);
     expect(node.reached[0]?.limitInfo).toMatchObject({ total_usage: 1, reserved: 0 });
@@ -360,7 +360,9 @@ function describeBudgets(newPlace: () => Promise<Place>) {
     const params = { total_budget: 1, period_budget: 0.6, budget_duration: "daily" };
     for (let round = 1; round <= 3; round += 1) {
       const admissions = await Promise.all(
-        Array.from({ length: 12 }, (_, index) => [one, other][index % 2]!.budgets.admit(call(customer, 5, params))),
+        Array.from({ length: 12 }, async (_, index) =>
+          [one, other][index % 2]!.budgets.admit(call(customer, 5, params)),
+        ),
       );
       expect(allowed(admissions)).toHaveLength(1);
       settleAll(admissions, 0.15);

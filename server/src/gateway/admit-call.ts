@@ -5,16 +5,16 @@ import type { ServiceParams } from "./service-params.ts";
 
 /**
  * Asks the budget of the call's customer.
- * @param estimateUsd asked for where there is a customer; null where the price is unknown
+ * @param estimate asked for where there is a customer; null where the price is unknown
  */
 export function admitCall(
   budgets: Budgets,
   origin: SpanOrigin,
   params: ServiceParams,
-  estimateUsd: () => number | null,
+  estimate: () => number | null,
 ): Admission | Promise<Admission> {
   const said = customerSaid(origin, params);
-  return budgets.admit({ ...said, estimateUsd: said.customerIdentifier === undefined ? null : estimateUsd() });
+  return budgets.admit({ ...said, estimateUsd: said.customerIdentifier === undefined ? null : estimate() });
 }
 
 /** Takes over what a call says of its customer though it needs no budget. @throws ServiceError `invalid_request` */

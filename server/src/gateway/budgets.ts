@@ -10,7 +10,7 @@ export type CustomerOfCall = {
 
 /** What the gateway asks of whoever keeps the budgets of customers. */
 export type Budgets = {
-  /** Reserves an estimate before the call. @param call.estimateUsd null where the price is unknown */
+  /** Reserves before the call what it may cost at most. @param call.estimateUsd null where the price is unknown */
   admit(call: CustomerOfCall & { estimateUsd: number | null }): Admission | Promise<Admission>;
   /** Takes over what is said of the customer of a call that costs nothing. @throws ServiceError `invalid_request` */
   hear(call: CustomerOfCall): Promise<void>;

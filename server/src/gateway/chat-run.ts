@@ -21,18 +21,15 @@ import type { ChatCall, ChatDeps } from "./chat.ts";
 import { takeCut } from "./take-cut.ts";
 import { errorOfProblem, type CallError } from "./client-answer.ts";
 import { runEcho } from "./echo-attempt.ts";
-import { promptChars } from "./prompt-size.ts";
+import { estimateCost } from "./estimate/estimators.ts";
 import type { UpstreamProblem } from "./providers/provider.ts";
 import { readChatAsk, readMembers, withoutServiceParams, type ChatAsk } from "./read-chat-request.ts";
 import type { Attempt, Plan } from "./routing/plan.ts";
 import { builtInProvider } from "./routing/provider-table.ts";
 import { readServiceParams } from "./service-params.ts";
 import { streamCompletion } from "./stream-source.ts";
-import { costOf, detailedUsage, estimateUsage } from "./usage-report.ts";
+import { detailedUsage } from "./usage-report.ts";
 import { seeThrough } from "./see-through.ts";
-
-/** Completion tokens that are reserved for a call that does not bound them. */
-const estimatedCompletionTokens = 1_000;
 
 /** One call from its first byte to its span. */
 export class ChatRun {
@@ -89,7 +86,7 @@ export class ChatRun {
         return undefined;
       }
     }
-    const admitted = this.#admit(ask, plan.models[0] ?? ask.model);
+    const admitted = this.#admit(ask, plan);
     const admission = (this.#admission = admitted instanceof Promise ? await admitted : admitted);
     this.#ledger.limitInfo = admission.limitInfo;
     return refusalOf(admission) ?? this.#walk(ask, plan);
@@ -137,21 +134,11 @@ export class ChatRun {
     return (this.#answer.digest = this.#ledger.isCached ? digest : (this.#cache?.watch(digest) ?? digest));
   }
 
-  #admit(ask: ChatAsk, model: string): Admission | Promise<Admission> {
-    return admitCall(this.#deps.budgets, this.#call.origin, ask.params, () => this.#estimateUsd(ask, model));
-  }
-
-  #estimateUsd({ body }: ChatAsk, model: string): number | null {
-    const { max_completion_tokens: newer, max_tokens: older, n } = body.members;
-    const bound = [newer, older].find((value) => typeof value === "number") ?? estimatedCompletionTokens;
-    const usage = estimateUsage(promptChars(body.forProvider), 0);
-    const completion_tokens = bound * (typeof n === "number" && n > 1 ? n : 1);
-    return costOf(this.#deps.prices, {
-      model,
-      provider: "",
-      usage: { prompt_tokens: usage["prompt_tokens"], completion_tokens },
-      atMs: this.#call.startedAtMs,
-    });
+  #admit(ask: ChatAsk, plan: Plan): Admission | Promise<Admission> {
+    const request = { asked: ask.body.forProvider };
+    const atMs = this.#call.startedAtMs;
+    const estimate = () => estimateCost(this.#deps.prices, { operation: "chat", request, plan, atMs });
+    return admitCall(this.#deps.budgets, this.#call.origin, ask.params, estimate);
   }
 
   /** Goes through the plan until an upstream answers. */

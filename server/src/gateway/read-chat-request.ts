@@ -4,6 +4,7 @@ import { betaHeaders, routeProviderHeaders } from "../domain/product-families.ts
 import { countJsonNodes } from "../lib/json-text.ts";
 import { exceedsShape, isObject, parseJson } from "../lib/json.ts";
 import { limits } from "../limits.ts";
+import { checkTokenBounds } from "./estimate/read-token-bounds.ts";
 import type { CallerBody } from "./providers/openai/request.ts";
 import { isServiceParam, type ServiceParams } from "./service-params.ts";
 
@@ -60,6 +61,7 @@ export function readChatAsk(body: CallerBody, params: ServiceParams, headers: In
   }
   flagOrAbsent("stream", stream);
   flagOrAbsent("echo", echo);
+  checkTokenBounds(members);
   within("temperature", members["temperature"], 0, 2);
   within("frequency_penalty", members["frequency_penalty"], -2, 2);
   within("presence_penalty", members["presence_penalty"], -2, 2);

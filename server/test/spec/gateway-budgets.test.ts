@@ -43,10 +43,21 @@ const usageOf = async (customer: string) =>
 
 describe("twenty first calls at once of a customer with a budget for two", () => {
   test("spend no more than it; the rest are blocked, logged and not to be retried", async () => {
-    gateway.upstream.script(costly());
+    const [answer, all] = [costly(), Promise.withResolvers<void>()];
+    gateway.upstream.script(async (connection, request) => {
+      await all.promise;
+      return answer(connection, request);
+    });
     const before = gateway.upstream.requests.length;
     const params = { customer_identifier: "race", total_budget: 0.01, name: "Racer" };
-    const calls = await Promise.all(Array.from({ length: 20 }, () => call("race", { customer_params: params })));
+    let refusals = 0;
+    const calls = await Promise.all(
+      Array.from({ length: 20 }, async () => {
+        const said = await call("race", { customer_params: params });
+        if (said.status === 429 && (refusals += 1) === 18) all.resolve();
+        return said;
+      }),
+    );
     const [passed, blocked] = [200, 429].map((status) => calls.filter((answer) => answer.status === status));
     expect([passed?.length, blocked?.length]).toEqual([2, 18]);
     expect(gateway.upstream.requests.length - before).toBe(2);
@@ -64,6 +75,40 @@ describe("twenty first calls at once of a customer with a budget for two", () =>
     expect(logged.count).toBe(20);
     await expect.poll(() => usageOf("race"), { timeout: 5_000 }).toBeCloseTo(2 * callCost, 9);
     expect(await retrieveCustomer(gateway.app.prod, "race")).toMatchObject({ name: "Racer", total_budget: 0.01 });
+  });
+});
+
+describe("calls that may cost nearly all of a budget", () => {
+  const of = (completion_tokens: number) =>
+    answers(200, completion({ usage: { prompt_tokens: 10, completion_tokens } }));
+  test.each([
+    ["name no bound", { max_tokens: undefined }],
+    ["name a small bound beside a large one", { max_tokens: 1, max_completion_tokens: 16_000 }],
+    ["want many choices", { max_tokens: 2_000, n: 8 }],
+  ])("go one by one, as they %s", async (name, members) => {
+    gateway.upstream.script(of(16_000));
+    const params = { customer_params: { customer_identifier: name, total_budget: 0.2 }, ...members };
+    const once = async () => {
+      const calls = await Promise.all(Array.from({ length: 12 }, () => call(name, params)));
+      return calls.filter(({ status }) => status === 200).length;
+    };
+    const passed = [await once(), await once(), await once()].reduce((sum, one) => sum + one, 0);
+    // The second may use what is left, and more than that; then nothing is.
+    expect(passed).toBe(2);
+    await expect.poll(() => usageOf(name), { timeout: 5_000 }).toBeCloseTo(0.32005, 9);
+  });
+
+  test("bound their answers with whole numbers", async () => {
+    for (const [field, value] of Object.entries({ max_tokens: -1, max_completion_tokens: 0.5, n: 0 })) {
+      const refused = await call("bounds", { [field]: value });
+      expect(refused).toMatchObject({ status: 400, json: { error: { param: field } } });
+    }
+    const refused = await gateway.app.prod.post("/api/responses", {
+      model: "gpt-4o",
+      input: "a",
+      max_output_tokens: 0,
+    });
+    expect(refused).toMatchObject({ status: 400, json: { error: { param: "max_output_tokens" } } });
   });
 });
 
@@ -132,12 +177,18 @@ describe("a budget", () => {
     const made = await gateway.app.prod.post("/api/webhooks/", { name: "budgets", url, event_type });
     expect(made.status).toBe(201);
     const params = { customer_identifier: "told", period_budget: 0.005, budget_duration: "monthly", name: "Told" };
+    // What was only set aside uses nothing up.
+    gateway.upstream.script(answers(400, { error: { message: "no" } }));
+    await Promise.all(Array.from({ length: 6 }, () => call("told", { customer_params: params })));
+    gateway.upstream.script(costly());
     for (let index = 0; index < 4; index += 1) await call("told", { customer_params: params });
     await expect.poll(() => receiver.on("/budget").length, { timeout: 5_000 }).toBe(1);
     await sleep(200);
     expect(receiver.on("/budget").map(({ json }) => json)).toMatchObject([
       { customer_identifier: "told", name: "Told", budget: "period_budget", period_budget: 0.005, environment: "prod" },
     ]);
+    const told = receiver.on("/budget").map(({ json }) => (json as Row)["period_usage"]);
+    expect(told[0]).toBeCloseTo(2 * callCost, 9);
   });
 
   test("that cannot be read is a bad request", async () => {

@@ -200,7 +200,7 @@ describe("customers of these operations", () => {
   test("are charged what the call did cost, for a rate too", async () => {
     const usage = { prompt_tokens: 1_000_000, total_tokens: 1_000_000 };
     gateway.upstream.script(answers(200, { object: "list", data: [], model: "m", usage }));
-    const customer_params = { customer_identifier: "payer", total_budget: 0.021, rate_limit: 2 };
+    const customer_params = { customer_identifier: "payer", total_budget: 0.02, rate_limit: 2 };
     const body = { model: "text-embedding-3-small", input: "a", customer_params };
     expect((await client.post("/api/embeddings", body)).status).toBe(200);
     const refused = await client.post("/api/embeddings", { ...body, input: "b".repeat(400_000) });

@@ -1,16 +1,15 @@
-import type { PriceBook } from "../../ingest/enrich/price.ts";
 import { isObject } from "../../lib/json.ts";
 import { BadReply } from "../providers/provider.ts";
 import { badMember, readJsonAsk, readJsonReply } from "../relay/read-json-ask.ts";
 import type { RelayOperation } from "../relay/relay.ts";
 
 /** Embeddings of texts. What they are made of is recorded, the vectors are not. */
-export function createEmbeddings({ prices }: { prices: PriceBook }): RelayOperation {
+export function createEmbeddings(): RelayOperation {
   return {
     operation: "embeddings",
     logType: "embedding",
     read(call, ledger) {
-      const ask = readJsonAsk(call, ledger, { operation: "embeddings", prices, completionTokens: 0 });
+      const ask = readJsonAsk(call, ledger, "embeddings");
       const { input, encoding_format, dimensions } = ask.asked;
       if (input === undefined || input === null || input === "") throw badMember("input", "must be text, or a list");
       ledger.content = {

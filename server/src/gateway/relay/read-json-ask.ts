@@ -1,24 +1,23 @@
 import { ServiceError } from "../../domain/errors.ts";
-import type { PriceBook } from "../../ingest/enrich/price.ts";
 import { isObject, parseJson } from "../../lib/json.ts";
 import { limits } from "../../limits.ts";
 import { takeParams, type CallLedger } from "../call-ledger.ts";
 import type { ChatCall } from "../chat.ts";
+import { checkTokenBounds } from "../estimate/read-token-bounds.ts";
 import { readErrorWithin } from "../providers/openai/problem.ts";
 import { openaiCall } from "../providers/openai/request.ts";
 import { BadReply, type UpstreamProblem } from "../providers/provider.ts";
 import type { Operation } from "../providers/quirks.ts";
 import { readMembers, readRouteHeaders, withoutServiceParams } from "../read-chat-request.ts";
 import { readServiceParams } from "../service-params.ts";
-import { costOf, estimateUsage } from "../usage-report.ts";
 import type { RelayAnswer, RelayAsk } from "./relay.ts";
 import type { WholeReply } from "./whole-exchange.ts";
 
 /** What all operations with a JSON body have in common: model, parameters, the call, and the answer as it came. */
 export function readJsonAsk(
-  { bytes, headers, startedAtMs }: ChatCall,
+  { bytes, headers }: ChatCall,
   ledger: CallLedger,
-  { operation, prices, completionTokens }: { operation: Operation; prices: PriceBook; completionTokens: number },
+  operation: Operation,
 ): Omit<RelayAsk, "read" | "stream"> {
   const members = readMembers(bytes);
   const forProvider = withoutServiceParams(members);
@@ -29,17 +28,12 @@ export function readJsonAsk(
   if (typeof model !== "string" || model === "" || model.length > limits.identifierChars) {
     throw badMember("model", "must name a model");
   }
-  const { input } = members;
+  checkTokenBounds(forProvider);
   return {
     params,
     model,
     ...readRouteHeaders(headers),
     asked: forProvider,
-    estimateUsd: (name) => {
-      const chars = (typeof input === "string" ? input : (JSON.stringify(input) ?? "")).length;
-      const usage = { ...estimateUsage(chars, 0), completion_tokens: completionTokens };
-      return costOf(prices, { model: name, provider: "", usage, atMs: startedAtMs });
-    },
     call: ({ target, quirks }) =>
       openaiCall({ bytes, members, forProvider }, target, { quirks, operation, asksUsage: false }),
     answer: answerOf,

@@ -6,6 +6,7 @@ import type { Admission } from "../budgets.ts";
 import { costOfCall, newLedger, spanOfCall, takePlan, type CallLedger } from "../call-ledger.ts";
 import type { ChatCall } from "../chat.ts";
 import { answerError, answerWhole, ClientStream, errorOfProblem, type CallError } from "../client-answer.ts";
+import { estimateCost } from "../estimate/estimators.ts";
 import type { Exchange } from "../exchange.ts";
 import { BadReply, type UpstreamProblem } from "../providers/provider.ts";
 import type { Attempt, Plan } from "../routing/plan.ts";
@@ -71,7 +72,9 @@ export class RelayRun {
       signal,
     );
     takePlan(ledger, plan);
-    const estimate = (): number | null => ask.estimateUsd(plan.models[0] ?? ask.model);
+    const { operation } = this.#operation;
+    const atMs = this.#call.startedAtMs;
+    const estimate = () => estimateCost(this.#deps.prices, { operation, request: ask, plan, atMs });
     this.#admission = await admitCall(this.#deps.budgets, origin, ask.params, estimate);
     ledger.limitInfo = this.#admission.limitInfo;
     return refusalOf(this.#admission) ?? this.#walk(ask, plan);

@@ -20,8 +20,8 @@ export type RelayAsk = {
   routeProvider: string | undefined;
   /** The caller's members for the provider, to be recorded. */
   asked: Record<string, unknown>;
-  /** Null where the price is unknown. */
-  estimateUsd(model: string): number | null;
+  /** What is transcribed. */
+  recording?: Buffer;
   /** The call to one upstream. The same ask is put to several, if need be. */
   call(attempt: Attempt): OutgoingCall;
   /** Takes what a reply says into the ledger, or tells why it is none. @throws BadReply */

@@ -1,4 +1,3 @@
-import type { PriceBook } from "../../ingest/enrich/price.ts";
 import { isObject, parseJsonText } from "../../lib/json.ts";
 import type { CallLedger } from "../call-ledger.ts";
 import { BadReply } from "../providers/provider.ts";
@@ -6,16 +5,13 @@ import { problemOfEvent } from "../relay/event-problem.ts";
 import { badMember, readJsonAsk, readJsonReply } from "../relay/read-json-ask.ts";
 import type { RelayOperation, RelayStream } from "../relay/relay.ts";
 
-/** Tokens that are reserved for an answer that is not bounded. */
-const estimatedTokens = 1_000;
-
 /** OpenAI's Responses, where the provider has them. */
-export function createResponses({ prices }: { prices: PriceBook }): RelayOperation {
+export function createResponses(): RelayOperation {
   return {
     operation: "responses",
     logType: "response",
     read(call, ledger) {
-      const ask = readJsonAsk(call, ledger, { operation: "responses", prices, completionTokens: estimatedTokens });
+      const ask = readJsonAsk(call, ledger, "responses");
       const { input, instructions, stream } = ask.asked;
       if (stream !== undefined && stream !== null && typeof stream !== "boolean") {
         throw badMember("stream", "must be true or false");

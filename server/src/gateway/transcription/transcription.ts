@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
-import type { PriceBook } from "../../ingest/enrich/price.ts";
 import { audioSeconds } from "../../lib/audio-duration.ts";
 import { isObject, parseJson } from "../../lib/json.ts";
 import { takeParams, type CallLedger } from "../call-ledger.ts";
@@ -17,7 +16,7 @@ import { readTranscription } from "./read-reply.ts";
 import { writeForm } from "./write-form.ts";
 
 /** The transcription of a recording that comes as a form. */
-export function createTranscription({ prices }: { prices: PriceBook }): RelayOperation {
+export function createTranscription(): RelayOperation {
   return {
     operation: "transcription",
     logType: "transcription",
@@ -28,16 +27,14 @@ export function createTranscription({ prices }: { prices: PriceBook }): RelayOpe
       const params = readServiceParams(members, headers);
       takeParams(ledger, params);
       const ask = readTranscriptionAsk(form, members);
-      const seconds = audioSeconds(ask.file.bytes);
-      describeRecording(ask, seconds, ledger);
+      describeRecording(ask, audioSeconds(ask.file.bytes), ledger);
       ledger.stream = ask.isStream;
       return {
         params,
         model: ask.model,
         ...readRouteHeaders(headers),
         asked: ask.asked,
-        estimateUsd: (model) =>
-          seconds === undefined ? null : (prices.priceAudio({ model, provider: "", seconds })?.costUsd ?? null),
+        recording: ask.file.bytes,
         call: (attempt) => callOf(ask, attempt),
         read: (reply, toLedger) => readTranscription(reply, ask.isJson, toLedger),
         // Models that know no streams answer as ever: their answer goes on as it is, too.

@@ -1,0 +1,63 @@
+import { isObject, isRawNumber } from "../../lib/json.ts";
+import { outputMaximum } from "./output-maximum.ts";
+
+/** What members bound, by their names without underscores and capitals: providers spell them both ways, and nest them. */
+const kinds: Readonly<Record<string, "answer" | "thinking" | "choices">> = {
+  maxtokens: "answer",
+  maxcompletiontokens: "answer",
+  maxoutputtokens: "answer",
+  maxnewtokens: "answer",
+  maxtokenstosample: "answer",
+  maxgenlen: "answer",
+  numpredict: "answer",
+  budgettokens: "thinking",
+  thinkingbudget: "thinking",
+  n: "choices",
+  bestof: "choices",
+  candidatecount: "choices",
+};
+
+/** Members that hold what is said, under names of the caller's own. */
+const content = new Set([
+  "messages",
+  "input",
+  "instructions",
+  "tools",
+  "functions",
+  "response_format",
+  "text",
+  "metadata",
+]);
+
+/** How deep settings nest: `extra_body.google.thinking_config.thinking_budget`. */
+const maxDepth = 5;
+
+type Bounds = Record<"answer" | "thinking" | "choices", number>;
+
+/**
+ * The most tokens that a request lets a model write: of several bounds the greatest, as it is the provider who chooses, and
+ * thinking on top, as some count it apart. Without a bound, what the model can write at most.
+ */
+export function completionCeiling(asked: Record<string, unknown>, model: string): number {
+  const bounds: Bounds = { answer: 0, thinking: 0, choices: 1 };
+  for (const [name, value] of Object.entries(asked)) if (!content.has(name)) collect(name, value, bounds, maxDepth);
+  const { answer, thinking, choices } = bounds;
+  return ((answer === 0 ? outputMaximum(model) : answer) + thinking) * choices;
+}
+
+function collect(name: string, value: unknown, bounds: Bounds, depth: number): void {
+  if (isObject(value)) {
+    if (depth > 0) for (const [key, member] of Object.entries(value)) collect(key, member, bounds, depth - 1);
+    return;
+  }
+  const key = name.toLowerCase().replaceAll("_", "");
+  const kind = Object.hasOwn(kinds, key) ? kinds[key] : undefined;
+  const bound = kind && numberOf(value);
+  if (kind && bound !== undefined && bound > bounds[kind]) bounds[kind] = bound;
+}
+
+/** Some providers read digits in a text, too. */
+function numberOf(value: unknown): number | undefined {
+  const number = isRawNumber(value) ? Number(value.rawJSON) : typeof value === "string" ? Number(value) : value;
+  return typeof number === "number" && Number.isFinite(number) ? number : undefined;
+}

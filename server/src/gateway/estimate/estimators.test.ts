@@ -1,0 +1,180 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { createPriceBook } from "../../ingest/enrich/price.ts";
+import type { Attempt } from "../routing/plan.ts";
+import { costOf } from "../usage-report.ts";
+import { estimateCost, usageCeiling } from "./estimators.ts";
+import { checkTokenBounds } from "./read-token-bounds.ts";
+
+const prices = createPriceBook({ maxModels: 100 });
+const atMs = Date.parse("2026-03-10T12:00:00Z");
+const say = (content: unknown) => ({ messages: [{ role: "user", content }] });
+const chat = (asked: Record<string, unknown>, model = "gpt-4o") => usageCeiling("chat", { asked }, model);
+const planOf = (...models: string[]) => ({ models, first: [] as Attempt[] });
+
+describe("what a model may write", () => {
+  test.each([
+    ["the greatest of several bounds", { max_tokens: 1, max_completion_tokens: 3_000 }, "gpt-4o", 3_000],
+    ["in whatever order", { max_completion_tokens: 1, max_tokens: 3_000 }, "gpt-4o", 3_000],
+    ["of Responses", { max_output_tokens: 16_000 }, "gpt-4o", 16_000],
+    ["with thinking on top", { max_tokens: 1, thinking: { budget_tokens: 30_000 } }, "claude-sonnet-4-5", 30_001],
+    ["of Gemini's own", { max_tokens: 1, generationConfig: { maxOutputTokens: 60_000 } }, "gemini-2.5-pro", 60_000],
+    ["in a text", { generationConfig: { maxOutputTokens: "60000" } }, "gemini-2.5-pro", 60_000],
+    [
+      "in extra members",
+      { max_tokens: 9, extra_body: { google: { thinking_config: { thinking_budget: 900 } } } },
+      "gemini-2.5-pro",
+      909,
+    ],
+    ["for each choice", { max_tokens: 100, n: 5 }, "gpt-4o", 500],
+    ["for each candidate", { max_tokens: 100, generationConfig: { candidateCount: 8 } }, "gemini-2.0-flash", 800],
+    ["without a bound", {}, "azure/gpt-4o", 16_384],
+    ["without a bound, of a model that reasons", {}, "gpt-5-mini", 128_000],
+    ["without a bound, of a Claude", {}, "anthropic/claude-3-5-haiku-latest", 8_192],
+    ["without a bound, of a model that nobody knows", {}, "llama-9", 16_384],
+    [
+      "not by what content or tools say",
+      { ...say({ max_tokens: 9_000 }), tools: [{ max_tokens: 9_000 }], max_tokens: 7 },
+      "gpt-4o",
+      7,
+    ],
+  ])("%s", (_, asked, model, tokens) => {
+    expect(chat(asked, model).completionTokens).toBe(tokens);
+  });
+});
+
+describe("what a model may read", () => {
+  const words = "word ".repeat(20_000);
+  test.each([
+    ["messages", say(words)],
+    ["of rare signs, each of which is several tokens", say("𠜎".repeat(25_000))],
+    ["parts", say([{ type: "text", text: words }])],
+    ["calls of earlier tools", { messages: [{ role: "assistant", tool_calls: [{ function: { arguments: words } }] }] }],
+    ["tools", { tools: [{ type: "function", function: { name: "f", description: words } }] }],
+    ["a schema", { response_format: { type: "json_schema", json_schema: { schema: { description: words } } } }],
+    [
+      "numbers of a schema",
+      { tools: [{ type: "function", enum: Array.from({ length: 9_000 }, () => 1_234_567_890) }] },
+    ],
+    ["instructions", { instructions: words, input: "hi" }],
+    ["a native instruction", { systemInstruction: { parts: [{ text: words }] } }],
+    ["text beside an image", say([{ type: "image_url", image_url: { url: "https://e.com/a.png", note: words } }])],
+    ["text under the name of media", { tools: [{ type: "function", properties: { image_url: { url: words } } }] }],
+  ])("%s", (_, asked) => {
+    expect(chat(asked).promptTokens).toBeGreaterThanOrEqual(90_000);
+  });
+
+  test.each([
+    ["an image", { type: "image_url", image_url: { url: `data:image/png;base64,${"A".repeat(1e6)}` } }, 5_000],
+    ["a small one", { type: "image_url", image_url: { url: "https://e.com/a.png", detail: "low" } }, 3_000],
+    ["one of Responses", { type: "input_image", image_url: `data:image/png;base64,${"A".repeat(1e6)}` }, 5_000],
+    ["a document", { type: "file", file: { file_data: `data:application/pdf;base64,${"A".repeat(1e6)}` } }, 300_000],
+    ["a short one", { type: "file", file: { file_data: `data:application/pdf;base64,${"A".repeat(9_000)}` } }, 9_000],
+    ["one that is only named", { type: "input_file", file_id: "file-1" }, 50_000],
+  ])("%s is not read as text", (_, part, tokens) => {
+    const { promptTokens } = chat(say([part]));
+    expect(promptTokens).toBeGreaterThanOrEqual(tokens);
+    expect(promptTokens).toBeLessThan(tokens + 300);
+  });
+
+  test("a recording counts by its time", () => {
+    const data = wav(10).toString("base64");
+    const { audioTokens, promptTokens } = chat(say([{ type: "input_audio", input_audio: { data, format: "wav" } }]));
+    expect([audioTokens, promptTokens < 200]).toEqual([320, true]);
+  });
+
+  test("what the provider keeps counts as a floor", () => {
+    const { promptTokens } = usageCeiling("responses", { asked: { input: "x", previous_response_id: "r" } }, "gpt-4o");
+    expect(promptTokens).toBeGreaterThan(16_384);
+  });
+
+  test("tokens that are embedded count one each, and nothing is written", () => {
+    const input = [Array.from({ length: 300 }, () => 100_257), [1, 2, 3]];
+    const usage = usageCeiling("embeddings", { asked: { input } }, "text-embedding-3-small");
+    expect(usage).toMatchObject({ promptTokens: 303, completionTokens: 0 });
+  });
+});
+
+test("a recording that does not say how long it plays costs as if it were recorded as small as speech can be", () => {
+  const request = { asked: {}, recording: Buffer.alloc(600_000, 1) };
+  const call = { operation: "transcription", request, plan: planOf("whisper-1"), atMs } as const;
+  expect(estimateCost(prices, call)).toBeCloseTo(0.06, 6);
+  expect(estimateCost(prices, { ...call, request: { asked: {}, recording: wav(60) } })).toBeCloseTo(0.006, 6);
+});
+
+test("the dearest of the models that may answer counts; null where no price is known", () => {
+  const of = (...models: string[]) =>
+    estimateCost(prices, {
+      operation: "chat",
+      request: { asked: { max_tokens: 1_000 } },
+      plan: planOf(...models),
+      atMs,
+    });
+  expect(of("gpt-4o-mini", "gpt-4o")).toBe(of("gpt-4o"));
+  expect(of("nobody-knows-it")).toBeNull();
+  expect(of("nobody-knows-it", "gpt-4o")).toBe(of("gpt-4o"));
+});
+
+const models = ["gpt-4o", "gpt-4o-mini", "gpt-4o-audio-preview", "claude-sonnet-4-5", "gemini-2.5-pro", "gpt-5"];
+
+test("no usage within the bounds costs more than was estimated", () => {
+  const share = fc.double({ min: 0, max: 1, noNaN: true });
+  const cached = { type: "text", text: "cached", cache_control: { type: "ephemeral" } };
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...models),
+      fc.string({ unit: "grapheme", maxLength: 400 }),
+      fc.option(fc.integer({ min: 1, max: 50_000 }), { nil: undefined }),
+      fc.integer({ min: 1, max: 8 }),
+      fc.record({ read: share, written: share, heard: share, spoken: share, out: share, caches: fc.boolean() }),
+      (model, text, max_tokens, n, { read, written, heard, spoken, out, caches }) => {
+        const parts = [
+          { type: "text", text },
+          { type: "input_audio", input_audio: { data: "A".repeat(4_000) } },
+        ];
+        const asked = {
+          ...say(caches ? [...parts, cached] : parts),
+          n,
+          modalities: ["text", "audio"],
+          ...(max_tokens !== undefined && { max_tokens }),
+        };
+        const most = chat(asked, model);
+        const [prompt, audio] = [Math.floor(most.promptTokens * read), Math.floor(most.audioTokens * heard)];
+        const writes = caches ? Math.floor(prompt * written) : 0;
+        const completion_tokens = Math.floor(most.completionTokens * out);
+        const usage = {
+          prompt_tokens: prompt + audio,
+          completion_tokens,
+          prompt_tokens_details: { audio_tokens: audio },
+          completion_tokens_details: { audio_tokens: Math.floor(completion_tokens * spoken) },
+          ...(writes > 0 && { cache_creation_input_tokens: writes }),
+        };
+        const cost = costOf(prices, { model, provider: "", usage, atMs }) ?? 0;
+        const call = { operation: "chat", request: { asked }, plan: planOf(model), atMs } as const;
+        expect(estimateCost(prices, call)).toBeGreaterThanOrEqual(cost * (1 - 1e-9));
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+test("bounds are whole numbers", () => {
+  for (const name of ["max_tokens", "max_completion_tokens", "max_output_tokens", "n"]) {
+    for (const value of [-100_000, 0, 0.5, 1e300, "5", true, [1]]) {
+      expect(() => checkTokenBounds({ [name]: value })).toThrow(new RegExp(`^${name} must be a whole number`));
+    }
+    for (const value of [1, 128_000, null, undefined]) expect(() => checkTokenBounds({ [name]: value })).not.toThrow();
+  }
+});
+
+/** Silence of 8,000 samples a second. */
+function wav(seconds: number): Buffer {
+  const head = Buffer.alloc(44);
+  head.write("RIFF", 0);
+  head.write("WAVEfmt ", 8);
+  head.writeUInt32LE(16, 16);
+  head.writeUInt32LE(8_000, 28);
+  head.write("data", 36);
+  head.writeUInt32LE(seconds * 8_000, 40);
+  return Buffer.concat([head, Buffer.alloc(seconds * 8_000)]);
+}

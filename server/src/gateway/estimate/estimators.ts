@@ -1,0 +1,104 @@
+import type { PriceBook } from "../../ingest/enrich/price.ts";
+import type { Operation } from "../providers/quirks.ts";
+import type { Plan } from "../routing/plan.ts";
+import { completionCeiling } from "./completion-ceiling.ts";
+import { heardTokens, playingSeconds } from "./media-ceiling.ts";
+import { promptCeiling } from "./prompt-ceiling.ts";
+
+/** The most that a call may use. Tokens; seconds of a recording for what is paid by time. */
+export type UsageCeiling = {
+  promptTokens: number;
+  audioTokens: number;
+  completionTokens: number;
+  /** Whether the prompt may be written to a cache, and the answer be spoken: both cost more. */
+  writesCache: boolean;
+  speaks: boolean;
+  seconds?: number;
+};
+
+/** What is about to be asked of a provider. */
+export type EstimatedRequest = {
+  /** The members that go to it. */
+  asked: Record<string, unknown>;
+  recording?: Buffer;
+};
+
+/** Any model that may answer; `provider` is "" where it is not known yet which. */
+type EstimatedModel = { model: string; provider: string };
+
+type Estimator = (request: EstimatedRequest, model: string) => UsageCeiling;
+
+/** Words of fast speech, as tokens a second. */
+const spokenTokensPerSecond = 8;
+
+const generate: Estimator = ({ asked }, model) => {
+  const { tokens, audioTokens, writesCache } = promptCeiling(asked, model);
+  const { modalities } = asked;
+  const speaks = Array.isArray(modalities) && modalities.includes("audio");
+  const completionTokens = completionCeiling(asked, model);
+  return { promptTokens: tokens, audioTokens, completionTokens, writesCache, speaks };
+};
+
+const estimators: Readonly<Record<Operation, Estimator>> = {
+  chat: generate,
+  responses: generate,
+  embeddings: (request, model) => ({ ...generate(request, model), completionTokens: 0 }),
+  transcription: ({ asked, recording = Buffer.alloc(0) }, model) => {
+    const seconds = playingSeconds(recording);
+    const { tokens, writesCache } = promptCeiling(asked, model);
+    const completionTokens = Math.ceil(seconds * spokenTokensPerSecond);
+    const audioTokens = heardTokens(seconds);
+    const text = { promptTokens: tokens, completionTokens, writesCache, speaks: false };
+    return { ...text, audioTokens, seconds };
+  },
+};
+
+export function usageCeiling(operation: Operation, request: EstimatedRequest, model: string): UsageCeiling {
+  return estimators[operation](request, model);
+}
+
+/**
+ * What a call may cost at most in USD, whichever of the models answers it: this is what is set aside of a budget. Null where
+ * no price is known.
+ */
+export function estimateCost(
+  prices: PriceBook,
+  call: { operation: Operation; request: EstimatedRequest; plan: Pick<Plan, "first" | "models">; atMs: number },
+): number | null {
+  const { operation, request, plan, atMs } = call;
+  const costs = modelsOf(plan).flatMap((model) =>
+    costsOf(prices, usageCeiling(operation, request, model.model), model, atMs),
+  );
+  return costs.length === 0 ? null : Math.max(...costs);
+}
+
+function modelsOf({ first, models }: Pick<Plan, "first" | "models">): EstimatedModel[] {
+  return [
+    ...first.map(({ target: { model, provider } }) => ({ model, provider })),
+    ...models.slice(first.length > 0 ? 1 : 0).map((model) => ({ model, provider: "" })),
+  ];
+}
+
+function costsOf(prices: PriceBook, ceiling: UsageCeiling, model: EstimatedModel, atMs: number): number[] {
+  const { promptTokens, audioTokens, completionTokens, writesCache, speaks, seconds } = ceiling;
+  const input = promptTokens + audioTokens;
+  const usage = {
+    input,
+    output: completionTokens,
+    total: input + completionTokens,
+    fresh: input,
+    cacheRead: undefined,
+    cacheWrite: undefined,
+    cacheWrite1h: undefined,
+    reasoning: undefined,
+    audioInput: audioTokens,
+    audioOutput: speaks ? completionTokens : undefined,
+  };
+  const written = { ...usage, fresh: audioTokens, cacheWrite: promptTokens, cacheWrite1h: promptTokens };
+  const timestampNs = BigInt(Math.round(atMs)) * 1_000_000n;
+  const found = [usage, ...(writesCache ? [written] : [])].map((each) =>
+    prices.price({ ...model, usage: each, timestampNs }),
+  );
+  if (seconds !== undefined) found.push(prices.priceAudio({ ...model, seconds }));
+  return found.flatMap((price) => price?.costUsd ?? []);
+}
