@@ -115,7 +115,7 @@ async function compose(
     { registry, cleanup },
     { journal, spans, store: migration.store, deletions: stores.traceDeletions, subscribers, logger, now },
   );
-  const gateway = composeGateway(
+  const gateway = await composeGateway(
     { registry, cleanup },
     { config, stores, secretKey, intake, budgets, redis, logger, now },
   );

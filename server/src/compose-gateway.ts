@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import { createByteBox } from "./auth/sealed-box.ts";
@@ -12,16 +13,17 @@ import { createRelay, type Relay, type RelayOperation } from "./gateway/relay/re
 import { createEmbeddings } from "./gateway/embeddings/embeddings.ts";
 import { createResponses } from "./gateway/responses/responses.ts";
 import { createTranscription } from "./gateway/transcription/transcription.ts";
-import { createRecorder } from "./gateway/recorder.ts";
+import { createRecorder, type Recorder } from "./gateway/recorder.ts";
 import type { SpanIntake } from "./ingest/accept.ts";
 import { createPriceBook } from "./ingest/enrich/price.ts";
 import type { Secret } from "./lib/secret.ts";
 import { limits } from "./limits.ts";
 import { createAddressGuard } from "./outgoing/address-guard.ts";
 import { createPools, type Pools } from "./outgoing/pools.ts";
+import { openCallSpool } from "./storage/journal/call-spool.ts";
 import type { ControlStores } from "./storage/control/control-stores.ts";
 import { createCacheMetrics } from "./telemetry/cache-metrics.ts";
-import { createGatewayMetrics } from "./telemetry/gateway-metrics.ts";
+import { createGatewayMetrics, type GatewayMetrics } from "./telemetry/gateway-metrics.ts";
 
 export type Gateway = Pick<Routing, "models" | "providerSettings"> & {
   chat: Chat;
@@ -46,16 +48,15 @@ export type GatewayParts = {
 };
 
 /** Calls to model providers, and the record of each. */
-export function composeGateway(
+export async function composeGateway(
   { registry, cleanup }: { registry: Registry; cleanup: Array<() => Promise<void> | void> },
   { config, stores, secretKey, intake, budgets, redis, logger, now }: GatewayParts,
-): Gateway {
+): Promise<Gateway> {
   const metrics = createGatewayMetrics(registry);
   const guard = createAddressGuard({ allowed: config.allowPrivateUpstreams, connectMs: limits.upstreamConnectMs });
   const pools = createPools({ guard, onEviction: () => metrics.poolEvictions.inc() });
   cleanup.push(() => pools.close());
-  const recorder = createRecorder({ intake, metrics, logger });
-  cleanup.push(() => recorder.stop(limits.shutdownGraceMs));
+  const recorder = await startRecorder({ metrics, cleanup }, { config, intake, logger });
   const { router, ...routing } = composeRouting({ config, stores, secretKey, metrics, now });
   const prices = createPriceBook({ maxModels: limits.pricedModels });
   const deps = {
@@ -83,6 +84,24 @@ export function composeGateway(
     pools,
     ...routing,
   };
+}
+
+/** Finished calls on their way to the intake, those first that an earlier process left. */
+async function startRecorder(
+  { metrics, cleanup }: { metrics: GatewayMetrics; cleanup: Array<() => Promise<void> | void> },
+  { config, intake, logger }: Pick<GatewayParts, "config" | "intake" | "logger">,
+): Promise<Recorder> {
+  const spool = openCallSpool({
+    path: join(config.dataDir, "calls"),
+    maxBytes: limits.callSpoolBytes,
+    onProblem: ({ reason, error, path }) => logger.error({ err: error, path }, reason),
+  });
+  cleanup.push(() => spool.close());
+  metrics.watchSpool(() => spool.bytes());
+  const recorder = createRecorder({ intake, spool, metrics, logger });
+  cleanup.push(() => recorder.stop(limits.shutdownGraceMs));
+  await recorder.start();
+  return recorder;
 }
 
 function composeCache(

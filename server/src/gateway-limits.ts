@@ -93,6 +93,10 @@ export const gatewayLimits = {
   recordRetryMinMs: 100,
   recordRetryMaxMs: 5_000,
   recordDrainPollMs: 5,
+  /** Files of records that are not in the journal yet; more wait in memory alone. */
+  callSpoolBytes: 256 * MiB,
+  /** How long a start waits until the journal has what an earlier process left of them. */
+  recordsRecallMs: 5_000,
   /** Items of a list, or members of an object, within one service parameter. */
   serviceParamItems: 256,
 } as const;

@@ -28,17 +28,20 @@ export class ChatAnswer {
   readonly #call: ChatCall;
   readonly #ledger: CallLedger;
   readonly #prices: PriceBook;
+  readonly #record: () => void;
   #waitsForDrain = false;
 
-  constructor(call: ChatCall, ledger: CallLedger, prices: PriceBook) {
+  /** @param record called before the last bytes of the answer, when the ledger is complete */
+  constructor(call: ChatCall, ledger: CallLedger, prices: PriceBook, record: () => void) {
     this.#call = call;
     this.#ledger = ledger;
     this.#prices = prices;
-    this.stream = new ClientStream(
-      call.response,
-      () => this.#headers(),
-      () => this.#holdUpstream(),
-    );
+    this.#record = record;
+    this.stream = new ClientStream(call.response, {
+      head: () => this.#headers(),
+      onFull: () => this.#holdUpstream(),
+      beforeEnd: record,
+    });
   }
 
   sendReply(ask: ChatAsk, { bytes, completion }: Extract<AttemptEnd, { kind: "reply" }>): void {
@@ -58,6 +61,7 @@ export class ChatAnswer {
       200,
       isChanged || bytes === undefined ? JSON.stringify(body) : bytes,
       this.#headers(),
+      this.#record,
     );
   }
 
@@ -119,7 +123,7 @@ export class ChatAnswer {
   }
 
   #tell(error: CallError): void {
-    if (!this.#call.response.destroyed) answerError(this.#call.response, error, this.#headers());
+    if (!this.#call.response.destroyed) answerError(this.#call.response, error, this.#headers(), this.#record);
   }
 
   #headers(): OutgoingHttpHeaders {

@@ -62,7 +62,6 @@ function openChat(): { chat: Chat; told: string[]; spans: Array<Record<string, u
     recorder: {
       add: ({ body }) => void spans.push(body),
       during: (call) => call(),
-      stop: () => Promise.resolve(),
     },
     prices: createPriceBook({ maxModels: 10 }),
     metrics: createGatewayMetrics(registry),

@@ -39,12 +39,13 @@ export class ChatRun {
   readonly #answer: ChatAnswer;
   #admission: Admission | undefined;
   #cache: CallCache | undefined;
+  #isOnRecord = false;
 
   constructor(deps: ChatDeps, call: ChatCall) {
     this.#deps = deps;
     this.#call = call;
     this.#ledger = newLedger(call);
-    this.#answer = new ChatAnswer(call, this.#ledger, deps.prices);
+    this.#answer = new ChatAnswer(call, this.#ledger, deps.prices, () => this.#record());
   }
 
   run(): Promise<void> {
@@ -54,7 +55,7 @@ export class ChatRun {
       proceed: () => this.#proceed(),
       refuse: (error) => this.#answer.refuse(error),
       cut: () => this.#cut(),
-      record: () => this.#record(),
+      finish: () => this.#finish(),
     });
   }
 
@@ -252,17 +253,20 @@ export class ChatRun {
     if (told !== undefined) this.#answer.stop(told);
   }
 
+  /** Once, when it is known how the call ends, and before its caller knows. */
   #record(): void {
     const ledger = this.#ledger;
+    if (this.#isOnRecord) return;
+    this.#isOnRecord = true;
     ledger.endedMs = this.#call.elapsedMs();
     if (!isRecorded(ledger)) return;
     if (!ledger.hasPlan) ledger.model = this.#deps.router.modelName(ledger.model);
-    this.#deps.recorder.add({
-      body: spanOfCall(ledger),
-      origin: ledger.origin,
-      identity: ledger.identity,
-      bytes: this.#call.bytes.length + 2 * (this.#answer.digest?.chars() ?? 0) + 2_000,
-    });
+    this.#deps.recorder.add({ body: spanOfCall(ledger), origin: ledger.origin, identity: ledger.identity });
+  }
+
+  #finish(): void {
+    const ledger = this.#ledger;
+    this.#record();
     if (this.#admission?.isAllowed !== true) return;
     this.#admission.settle(() => (ledger.usage === undefined ? 0 : costOfCall(ledger, this.#deps.prices)));
   }

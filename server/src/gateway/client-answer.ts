@@ -39,12 +39,16 @@ function errorBody({ message, type, param, code }: CallError): string {
 
 const common: OutgoingHttpHeaders = { "x-content-type-options": "nosniff" };
 
-/** Answers with one body. */
+/**
+ * Answers with one body.
+ * @param beforeEnd called before any byte of it is sent, once nothing can fail any more
+ */
 export function answerWhole(
   response: ResponseWriter,
   status: number,
   body: Buffer | string,
   headers: OutgoingHttpHeaders,
+  beforeEnd: () => void,
 ): void {
   response.writeHead(status, {
     ...common,
@@ -53,11 +57,17 @@ export function answerWhole(
     "cache-control": "no-store",
     ...headers,
   });
+  beforeEnd();
   response.end(body);
 }
 
-export function answerError(response: ResponseWriter, error: CallError, headers: OutgoingHttpHeaders): void {
-  answerWhole(response, error.status, errorBody(error), { ...headers, ...error.headers });
+export function answerError(
+  response: ResponseWriter,
+  error: CallError,
+  headers: OutgoingHttpHeaders,
+  beforeEnd: () => void,
+): void {
+  answerWhole(response, error.status, errorBody(error), { ...headers, ...error.headers }, beforeEnd);
 }
 
 const doneEvent = "data: [DONE]\n\n";
@@ -70,15 +80,25 @@ export class ClientStream {
   readonly #response: ResponseWriter;
   readonly #head: () => OutgoingHttpHeaders;
   readonly #onFull: () => void;
+  readonly #beforeEnd: () => void;
   #waiting: Array<Buffer | string> = [];
   #waitingBytes = 0;
   isOpen = false;
 
-  /** @param onFull told when the caller reads slower than it is sent to; the response's `drain` says when it goes on. */
-  constructor(response: ResponseWriter, head: () => OutgoingHttpHeaders, onFull: () => void) {
+  constructor(
+    response: ResponseWriter,
+    told: {
+      head: () => OutgoingHttpHeaders;
+      /** Called when the caller reads slower than it is sent to; the response's `drain` says when it goes on. */
+      onFull: () => void;
+      /** Called before the last bytes are sent. */
+      beforeEnd: () => void;
+    },
+  ) {
     this.#response = response;
-    this.#head = head;
-    this.#onFull = onFull;
+    this.#head = told.head;
+    this.#onFull = told.onFull;
+    this.#beforeEnd = told.beforeEnd;
   }
 
   /** Events before the first content: they wait for it, as long as they are few. */
@@ -102,6 +122,8 @@ export class ClientStream {
   }
 
   end(): void {
+    if (!this.isOpen) this.#open();
+    this.#beforeEnd();
     this.write(doneEvent);
     this.#response.end();
   }
@@ -109,11 +131,14 @@ export class ClientStream {
   /** Ends a stream that has no last event of its own. */
   close(): void {
     if (!this.isOpen) this.#open();
+    this.#beforeEnd();
     this.#response.end();
   }
 
   /** Tells of a failure after the first content, and ends. */
   fail(error: CallError): void {
+    if (!this.isOpen) this.#open();
+    this.#beforeEnd();
     this.write(`data: ${errorBody(error)}\n\n`);
     this.#response.end();
   }

@@ -15,7 +15,7 @@ export type UnreadCall = Pick<ChatCall, "origin" | "headers" | "startedAtMs" | "
  * @throws ServiceError `unavailable` when the record might find no room.
  */
 export async function recordRefusal(
-  recorder: Recorder,
+  recorder: Pick<Recorder, "add" | "during">,
   logType: CallLedger["logType"],
   call: UnreadCall,
   error: ServiceError,
@@ -26,7 +26,7 @@ export async function recordRefusal(
   const { status, message } = errorOfService(error);
   Object.assign(ledger, { statusCode: status, errorMessage: message, endedMs: call.elapsedMs() });
   await recorder.during(() => {
-    recorder.add({ body: spanOfCall(ledger), origin: ledger.origin, identity: ledger.identity, bytes: 2_000 });
+    recorder.add({ body: spanOfCall(ledger), origin: ledger.origin, identity: ledger.identity });
     return Promise.resolve();
   });
 }

@@ -1,25 +1,22 @@
 import type { Logger } from "pino";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ServiceError } from "../domain/errors.ts";
-import type { RowOutcome, SpanIntake } from "../ingest/accept.ts";
-import type { SpanOrigin } from "../ingest/normalize.ts";
+import type { SpanIntake } from "../ingest/accept.ts";
+import { recallSpan, type PreparedSpan } from "../ingest/prepared-span.ts";
 import { limits } from "../limits.ts";
+import type { CallSpool, LeftRecords } from "../storage/journal/call-spool.ts";
 import type { GatewayMetrics } from "../telemetry/gateway-metrics.ts";
-
-/** One call's span on its way to the journal. */
-export type SpanRecord = {
-  body: Record<string, unknown>;
-  origin: SpanOrigin;
-  identity: Buffer;
-  /** About how much memory it holds. */
-  bytes: number;
-};
+import { prepareRecord, type SpanRecord } from "./prepare-record.ts";
 
 /**
- * Hands the spans of finished calls to the intake, many at a time and never on a caller's time. While the journal takes
- * none they wait here, within bounds; at the bounds the gateway takes no further calls, so that no call goes unrecorded.
+ * Hands the spans of finished calls to the intake, many at a time and never on a caller's time. Until they are in the journal
+ * they lie in the spool, so that a process that dies loses none of them. While the journal takes none they wait, within
+ * bounds; at the bounds the gateway takes no further calls, so that no call goes unrecorded.
  */
 export type Recorder = {
+  /** Hands on what an earlier process left, and waits for that, but not for a journal that takes none. */
+  start(): Promise<void>;
+  /** Once it returns the record outlives this process, unless the spool fails. */
   add(record: SpanRecord): void;
   /**
    * Sees a call through that may end in a record.
@@ -31,150 +28,171 @@ export type Recorder = {
 };
 
 export type RecorderDeps = {
-  intake: SpanIntake;
+  intake: Pick<SpanIntake, "prepare" | "acceptPrepared">;
+  spool: Pick<CallSpool, "append" | "turn" | "left">;
   metrics: GatewayMetrics;
   logger: Logger;
   maxRecords?: number;
 };
 
-export function createRecorder({
-  intake,
-  metrics,
-  logger,
-  maxRecords = limits.recordsWaiting,
-}: RecorderDeps): Recorder {
-  let callsUnderWay = 0;
-  let waiting: SpanRecord[] = [];
-  let waitingBytes = 0;
-  let flushing: Promise<void> | undefined;
-  let isScheduled = false;
-  const stopping = new AbortController();
-  metrics.watchRecords(() => waiting.length);
+/** `bytes` is about how much memory it holds. */
+type Waiting = { span: PreparedSpan; bytes: number; isSpooled: boolean };
 
-  const flush = async (): Promise<void> => {
+export function createRecorder(deps: RecorderDeps): Recorder {
+  return new SpooledRecorder(deps);
+}
+
+class SpooledRecorder implements Recorder {
+  readonly #deps: RecorderDeps;
+  #callsUnderWay = 0;
+  /** All that the journal does not have, but for what an earlier process left. */
+  readonly #held = new Set<Waiting>();
+  #heldBytes = 0;
+  /** What of it no flush has begun with. */
+  #waiting: Waiting[] = [];
+  readonly #left: LeftRecords[];
+  #flushing: Promise<void> | undefined;
+  #isScheduled = false;
+  readonly #stopping = new AbortController();
+
+  constructor(deps: RecorderDeps) {
+    this.#deps = deps;
+    this.#left = [...deps.spool.left];
+    deps.metrics.watchRecords(() => this.#held.size);
+  }
+
+  async start(): Promise<void> {
+    if (this.#left.length === 0) return;
+    this.#flushing ??= this.#flush();
+    await Promise.race([this.#flushing, sleep(limits.recordsRecallMs, undefined, { ref: false })]);
+  }
+
+  add(record: SpanRecord): void {
+    const { intake, spool, metrics, logger } = this.#deps;
+    const span = prepareRecord(intake, record, logger);
+    if (span === undefined) {
+      metrics.recordsLost.inc();
+      return;
+    }
+    const isSpooled = spool.append(span.line);
+    if (!isSpooled) metrics.recordsUnspooled.inc();
+    const added = { span, bytes: memoryOf(span), isSpooled };
+    this.#held.add(added);
+    this.#heldBytes += added.bytes;
+    this.#waiting.push(added);
+    if (this.#flushing !== undefined || this.#isScheduled) return;
+    this.#isScheduled = true;
+    // With what ends meanwhile: a flush of the disk costs more than many records.
+    setTimeout(() => this.#begin(), limits.recordBatchMs);
+  }
+
+  async during(call: () => Promise<void>): Promise<void> {
+    const { metrics, maxRecords = limits.recordsWaiting } = this.#deps;
+    if (this.#held.size >= maxRecords || this.#heldBytes >= limits.recordBytesWaiting) {
+      metrics.refusedFull.inc();
+      const message = "Too many finished calls wait to be recorded. Please try again.";
+      throw new ServiceError("unavailable", message, { retryAfterS: 1 });
+    }
+    this.#callsUnderWay += 1;
+    try {
+      await call();
+    } finally {
+      this.#callsUnderWay -= 1;
+    }
+  }
+
+  async stop(graceMs: number): Promise<void> {
+    const { metrics, logger } = this.#deps;
+    const deadline = performance.now() + graceMs;
+    this.#begin();
+    while (this.#held.size + this.#callsUnderWay > 0 && performance.now() < deadline) {
+      await sleep(limits.recordDrainPollMs);
+    }
+    this.#stopping.abort();
+    await this.#flushing;
+    if (this.#held.size === 0) return;
+    const lost = [...this.#held].filter(({ isSpooled }) => !isSpooled).length;
+    logger.warn({ spans: this.#held.size - lost }, "spans of gateway calls are left to the next start");
+    if (lost === 0) return;
+    metrics.recordsLost.inc(lost);
+    logger.error({ spans: lost }, "spans of gateway calls were lost: neither the journal nor the spool took them");
+  }
+
+  #begin(): void {
+    this.#isScheduled = false;
+    if (this.#waiting.length > 0) this.#flushing ??= this.#flush();
+  }
+
+  async #flush(): Promise<void> {
+    const { spool } = this.#deps;
+    for (let file = this.#left.shift(); file !== undefined; file = this.#left.shift()) {
+      if (await this.#handOnAll(this.#recalled(file))) file.forget();
+    }
+    while (this.#waiting.length > 0 && !this.#stopping.signal.aborted) {
+      const records = this.#waiting;
+      this.#waiting = [];
+      const forget = spool.turn();
+      if (await this.#handOnAll(records)) forget();
+    }
+    this.#flushing = undefined;
+  }
+
+  *#recalled(file: LeftRecords): Generator<Waiting> {
+    const { metrics, logger } = this.#deps;
+    for (const text of file.texts()) {
+      const span = recallSpan(text);
+      if (span === undefined) logger.error("what an earlier process left as the record of a call is none");
+      else {
+        metrics.recordsRecalled.inc();
+        yield { span, bytes: memoryOf(span), isSpooled: true };
+      }
+    }
+  }
+
+  async #handOnAll(records: Iterable<Waiting>): Promise<boolean> {
+    for (const batch of batchesOf(records)) if (!(await this.#handOn(batch))) return false;
+    return true;
+  }
+
+  /** False only when the recorder stops first. */
+  async #handOn(batch: readonly Waiting[]): Promise<boolean> {
+    const { intake, metrics, logger } = this.#deps;
+    const { signal } = this.#stopping;
     let retryMs: number = limits.recordRetryMinMs;
-    while (waiting.length > 0 && !stopping.signal.aborted) {
-      const batch = takeBatch(waiting);
+    while (!signal.aborted) {
       try {
-        await acceptAll(intake, [...batch], logger);
-        waiting = waiting.filter((record) => !batch.has(record));
-        for (const { bytes } of batch) waitingBytes -= bytes;
-        retryMs = limits.recordRetryMinMs;
+        await intake.acceptPrepared(batch.map(({ span }) => span));
+        for (const record of batch) if (this.#held.delete(record)) this.#heldBytes -= record.bytes;
+        return true;
       } catch (error) {
         metrics.recordRetries.inc();
         logger.warn({ err: error }, "spans of gateway calls wait for the journal");
-        await sleep(retryMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+        await sleep(retryMs, undefined, { signal }).catch(() => undefined);
         retryMs = Math.min(retryMs * 2, limits.recordRetryMaxMs);
       }
     }
-    flushing = undefined;
-  };
-  const begin = (): void => {
-    isScheduled = false;
-    if (waiting.length > 0) flushing ??= flush();
-  };
-
-  return {
-    add(record) {
-      waiting.push(record);
-      waitingBytes += record.bytes;
-      if (flushing !== undefined || isScheduled) return;
-      isScheduled = true;
-      // Off the callers' paths, and with what ends meanwhile: a flush of the disk costs more than many records.
-      setTimeout(begin, limits.recordBatchMs);
-    },
-    async during(call) {
-      if (waiting.length >= maxRecords || waitingBytes >= limits.recordBytesWaiting) {
-        metrics.refusedFull.inc();
-        const message = "Too many finished calls wait to be recorded. Please try again.";
-        throw new ServiceError("unavailable", message, { retryAfterS: 1 });
-      }
-      callsUnderWay += 1;
-      try {
-        await call();
-      } finally {
-        callsUnderWay -= 1;
-      }
-    },
-    async stop(graceMs) {
-      const deadline = performance.now() + graceMs;
-      begin();
-      while (waiting.length + callsUnderWay > 0 && performance.now() < deadline) await sleep(limits.recordDrainPollMs);
-      stopping.abort();
-      await flushing;
-      if (waiting.length === 0) return;
-      metrics.recordsLost.inc(waiting.length);
-      logger.error({ spans: waiting.length }, "spans of gateway calls were lost: the journal did not take them");
-    },
-  };
-}
-
-/** Records that may go in one request: of one key, and not too many bytes. */
-function takeBatch(waiting: readonly SpanRecord[]): Set<SpanRecord> {
-  const batch = new Set<SpanRecord>();
-  const [first] = waiting;
-  let bytes = 0;
-  for (const record of waiting) {
-    if (!isSame(record.origin, first?.origin)) continue;
-    bytes += record.bytes;
-    if (batch.size > 0 && (bytes > limits.recordBatchBytes || batch.size >= limits.recordBatch)) break;
-    batch.add(record);
+    return false;
   }
-  return batch;
 }
 
-function isSame(a: SpanOrigin, b: SpanOrigin | undefined): boolean {
-  return a === b || (a.organization_key_id === b?.organization_key_id && a.organization_id === b.organization_id);
+/** The line, and the row with it. */
+function memoryOf({ line }: PreparedSpan): number {
+  return 3 * line.length + 2_000;
 }
 
-/** @throws ServiceError `unavailable` when the journal takes none */
-async function acceptAll(intake: SpanIntake, batch: readonly SpanRecord[], logger: Logger): Promise<void> {
-  const [first] = batch;
-  if (first === undefined) return;
-  const accept = (records: readonly SpanRecord[]): Promise<RowOutcome[]> =>
-    intake.accept(
-      records.map(({ body }) => body),
-      first.origin,
-      { identities: records.map(({ identity }) => identity) },
-    );
-  const refused = (records: readonly SpanRecord[], outcomes: readonly RowOutcome[]): SpanRecord[] =>
-    records.flatMap((record, index) => {
-      const outcome = outcomes[index];
-      if (outcome === undefined || outcome.ok) return [];
-      return [{ ...record, body: withoutFields(record.body, Object.keys(outcome.errors), outcome.code) }];
-    });
-  // A call is recorded whatever it holds: without the fields that the store cannot hold, at last without any content.
-  let left = refused(batch, await accept(batch));
-  if (left.length > 0) left = refused(left, await accept(left));
-  if (left.length > 0)
-    left = refused(left, await accept(left.map((record) => ({ ...record, body: bare(record.body) }))));
-  if (left.length > 0) logger.error({ spans: left.length }, "spans of gateway calls were refused");
-}
-
-const content = ["prompt_messages", "completion_message", "completion_messages", "tools", "response_format"];
-
-function withoutFields(
-  body: Record<string, unknown>,
-  fields: readonly string[],
-  code: string,
-): Record<string, unknown> {
-  const left = code === "payload_too_large" || fields.includes("body") ? [...fields, ...content] : fields;
-  const kept = Object.fromEntries(Object.entries(body).filter(([name]) => !left.includes(name)));
-  const warnings = Array.isArray(kept["warnings"]) ? (kept["warnings"] as unknown[]) : [];
-  return { ...kept, warnings: [...warnings, `left out, as the store cannot hold it: ${left.join(", ")}`] };
-}
-
-const bareFields = new Set([
-  "log_type",
-  "model",
-  "provider_id",
-  "start_time",
-  "timestamp",
-  "latency",
-  "status_code",
-  "usage",
-]);
-
-function bare(body: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(body).filter(([name]) => bareFields.has(name)));
+/** Records that may go in one request: of one organisation, and not too many bytes. */
+function* batchesOf(records: Iterable<Waiting>): Generator<Waiting[]> {
+  const open = new Map<string, { batch: Waiting[]; bytes: number }>();
+  for (const record of records) {
+    const organizationId = record.span.row.organization_id;
+    const { batch, bytes } = open.get(organizationId) ?? { batch: [], bytes: 0 };
+    if (batch.length > 0 && (batch.length >= limits.recordBatch || bytes + record.bytes > limits.recordBatchBytes)) {
+      yield batch;
+      open.set(organizationId, { batch: [record], bytes: record.bytes });
+    } else {
+      batch.push(record);
+      open.set(organizationId, { batch, bytes: bytes + record.bytes });
+    }
+  }
+  for (const { batch } of open.values()) yield batch;
 }

@@ -11,11 +11,12 @@ type CallSteps = {
   refuse: (error: CallError) => void;
   /** Ends a call that was cut. */
   cut: () => void;
-  record: () => void;
+  /** Called however the call ended: sees to its record where its answer did not, and settles it. */
+  finish: () => void;
 };
 
 /** Sees a call through to its record, whatever becomes of it. Never rejects but for faults of ours, which are recorded as well. */
-export async function seeThrough({ ledger, signal, proceed, refuse, cut, record }: CallSteps): Promise<void> {
+export async function seeThrough({ ledger, signal, proceed, refuse, cut, finish }: CallSteps): Promise<void> {
   try {
     const error = await proceed();
     if (error !== undefined) refuse(error);
@@ -28,6 +29,6 @@ export async function seeThrough({ ledger, signal, proceed, refuse, cut, record 
       throw error;
     }
   } finally {
-    record();
+    finish();
   }
 }

@@ -36,6 +36,11 @@ function asUuid8(bytes: Buffer): Buffer {
   return bytes;
 }
 
+/** Whether an identity follows from what was sent: see `spanIdentity`. */
+export function isDerived(identity: Buffer): boolean {
+  return (identity[6] ?? 0) >> 4 === 8;
+}
+
 export function formatUuid(bytes: Buffer): string {
   const hex = bytes.toString("hex");
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;

@@ -33,6 +33,11 @@ export function markResends(payload: Buffer): Buffer {
   );
 }
 
+/** The same for one line as text. */
+export function markResend(line: string): string {
+  return `{"is_resend":1,${line.slice(1)}`;
+}
+
 /** The organisation of the first row; all rows of an entry have the same. Undefined where there is none. */
 export function organizationOf(payload: Buffer): string | undefined {
   const at = beginsWith(payload, resendMark) ? resendMark.length : 1;

@@ -7,12 +7,16 @@ export type GatewayMetrics = {
   retries: Counter<"kind">;
   recordRetries: Counter;
   recordsLost: Counter;
+  recordsUnspooled: Counter;
+  recordsRecalled: Counter;
   refusedFull: Counter;
   poolEvictions: Counter;
   coolDownsDropped: Counter;
   unreadableSettings: Counter;
   /** Shows how many records wait. */
   watchRecords(read: () => number): void;
+  /** Shows how much of them lies in files. */
+  watchSpool(readBytes: () => number): void;
   /** Shows how many credentials failed lately. */
   watchCredentials(read: () => number): void;
 };
@@ -37,6 +41,14 @@ export function createGatewayMetrics(registry: Registry): GatewayMetrics {
     }),
     recordRetries: counter("spanway_gateway_record_retries_total", "Times that the journal took no spans of calls"),
     recordsLost: counter("spanway_gateway_records_lost_total", "Spans of calls that were never recorded"),
+    recordsUnspooled: counter(
+      "spanway_gateway_records_unspooled_total",
+      "Spans of calls that wait for the journal in memory alone, as the spool was full or could not be written",
+    ),
+    recordsRecalled: counter(
+      "spanway_gateway_records_recalled_total",
+      "Spans of calls that an earlier process left in the spool",
+    ),
     refusedFull: counter("spanway_gateway_refusals_total", "Calls refused because too many spans wait for the journal"),
     poolEvictions: counter("spanway_upstream_pool_evictions_total", "Pools of connections closed to make room"),
     coolDownsDropped: counter("spanway_gateway_cool_downs_dropped_total", "Cool-downs forgotten to make room"),
@@ -46,6 +58,8 @@ export function createGatewayMetrics(registry: Registry): GatewayMetrics {
     ),
     watchRecords: (read) =>
       gauge("spanway_gateway_records_waiting", "Spans of finished calls that are not in the journal yet", read),
+    watchSpool: (readBytes) =>
+      gauge("spanway_gateway_spool_bytes", "Bytes of spans of finished calls that lie in the spool", readBytes),
     watchCredentials: (read) =>
       gauge(
         "spanway_gateway_failing_credentials",

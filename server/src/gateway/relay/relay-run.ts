@@ -27,6 +27,8 @@ export class RelayRun {
   #exchange: Exchange | undefined;
   #waitsForDrain = false;
   #admission: Admission | undefined;
+  #isOnRecord = false;
+  #costUsd: number | null = 0;
   /** Time spent on upstreams so far, in milliseconds; the rest is ours. */
   #upstreamMs = 0;
 
@@ -35,11 +37,11 @@ export class RelayRun {
     this.#operation = operation;
     this.#call = call;
     this.#ledger = { ...newLedger(call), logType: operation.logType };
-    this.#stream = new ClientStream(
-      call.response,
-      () => this.#headers(),
-      () => this.#holdUpstream(),
-    );
+    this.#stream = new ClientStream(call.response, {
+      head: () => this.#headers(),
+      onFull: () => this.#holdUpstream(),
+      beforeEnd: () => this.#record(),
+    });
   }
 
   run(): Promise<void> {
@@ -49,7 +51,7 @@ export class RelayRun {
       proceed: () => this.#proceed(),
       refuse: (error) => this.#refuse(error),
       cut: () => this.#cut(),
-      record: () => this.#record(),
+      finish: () => this.#finish(),
     });
   }
 
@@ -171,7 +173,7 @@ export class RelayRun {
 
   #answer(ask: RelayAsk, reply: WholeReply): void {
     const { body, headers } = ask.answer(reply, ask.params.request_breakdown === true ? this.#breakdown() : undefined);
-    answerWhole(this.#call.response, 200, body, { ...this.#headers(), ...headers });
+    answerWhole(this.#call.response, 200, body, { ...this.#headers(), ...headers }, () => this.#record());
   }
 
   #endStream(ask: RelayAsk): void {
@@ -212,7 +214,7 @@ export class RelayRun {
   }
 
   #tell(error: CallError): void {
-    if (!this.#call.response.destroyed) answerError(this.#call.response, error, this.#headers());
+    if (!this.#call.response.destroyed) answerError(this.#call.response, error, this.#headers(), () => this.#record());
   }
 
   #headers(): ReturnType<typeof answerHeaders> {
@@ -226,18 +228,24 @@ export class RelayRun {
     else this.#tell(told);
   }
 
+  /** Once, when it is known how the call ends, and before its caller knows. */
   #record(): void {
     const ledger = this.#ledger;
+    if (this.#isOnRecord) return;
+    this.#isOnRecord = true;
     ledger.endedMs = this.#call.elapsedMs();
     // What an upstream had begun is paid for, also when the caller did not wait for it.
     const isPaid = ledger.statusCode === 200 || (ledger.isCut && ledger.attempts > 0);
-    const costUsd = isPaid ? costOfCall(ledger, this.#deps.prices) : 0;
+    this.#costUsd = isPaid ? costOfCall(ledger, this.#deps.prices) : 0;
     if (!ledger.hasPlan) ledger.model = this.#deps.router.modelName(ledger.model);
     const body = spanOfCall(ledger);
     // Of tokens the intake makes the cost; the time of a recording it does not know.
-    if (isPaid && ledger.usage === undefined && costUsd !== null) body["cost"] = costUsd;
-    const bytes = 2 * JSON.stringify([ledger.asked, ledger.messages, ledger.content]).length + 2_000;
-    this.#deps.recorder.add({ body, origin: ledger.origin, identity: ledger.identity, bytes });
-    if (this.#admission?.isAllowed === true) this.#admission.settle(() => costUsd);
+    if (isPaid && ledger.usage === undefined && this.#costUsd !== null) body["cost"] = this.#costUsd;
+    this.#deps.recorder.add({ body, origin: ledger.origin, identity: ledger.identity });
+  }
+
+  #finish(): void {
+    this.#record();
+    if (this.#admission?.isAllowed === true) this.#admission.settle(() => this.#costUsd);
   }
 }

@@ -34,7 +34,7 @@ const spans: Pick<SpanStore, "listSpans"> = {
     return { count: 0, rows: [] };
   },
 };
-const intake: SpanIntake = {
+const intake: Pick<SpanIntake, "accept"> = {
   accept: async (bodies) => {
     accepted.push(...bodies);
     return [];

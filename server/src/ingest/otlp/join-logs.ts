@@ -39,7 +39,7 @@ export type LogJoinerDeps = {
   events: LogEvents;
   spans: Pick<SpanStore, "listSpans">;
   catalogue: Catalogue<SpanRow>;
-  intake: SpanIntake;
+  intake: Pick<SpanIntake, "accept">;
   /** Milliseconds since the epoch. */
   now: () => number;
 };

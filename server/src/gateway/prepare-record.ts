@@ -1,0 +1,62 @@
+import type { Logger } from "pino";
+import type { SpanIntake } from "../ingest/accept.ts";
+import type { SpanOrigin } from "../ingest/normalize.ts";
+import type { PreparedSpan } from "../ingest/prepared-span.ts";
+
+/** One finished call's span, as the intake reads it. */
+export type SpanRecord = {
+  body: Record<string, unknown>;
+  origin: SpanOrigin;
+  identity: Buffer;
+};
+
+/**
+ * A call is recorded whatever it holds: without the fields that the store cannot hold, at last without any content.
+ * Undefined, and told to the operator, where it is refused even so.
+ */
+export function prepareRecord(
+  intake: Pick<SpanIntake, "prepare">,
+  { body, origin, identity }: SpanRecord,
+  logger: Logger,
+): PreparedSpan | undefined {
+  try {
+    const whole = intake.prepare(body, origin, identity);
+    if (whole.ok) return whole.span;
+    const fitting = intake.prepare(withoutFields(body, Object.keys(whole.errors), whole.code), origin, identity);
+    if (fitting.ok) return fitting.span;
+    const least = intake.prepare(bare(body), origin, identity);
+    if (least.ok) return least.span;
+    logger.error("the span of a gateway call was refused");
+  } catch (error) {
+    logger.error({ err: error }, "the span of a gateway call could not be made");
+  }
+  return undefined;
+}
+
+const content = ["prompt_messages", "completion_message", "completion_messages", "tools", "response_format"];
+
+function withoutFields(
+  body: Record<string, unknown>,
+  fields: readonly string[],
+  code: string,
+): Record<string, unknown> {
+  const left = code === "payload_too_large" || fields.includes("body") ? [...fields, ...content] : fields;
+  const kept = Object.fromEntries(Object.entries(body).filter(([name]) => !left.includes(name)));
+  const warnings = Array.isArray(kept["warnings"]) ? (kept["warnings"] as unknown[]) : [];
+  return { ...kept, warnings: [...warnings, `left out, as the store cannot hold it: ${left.join(", ")}`] };
+}
+
+const bareFields = new Set([
+  "log_type",
+  "model",
+  "provider_id",
+  "start_time",
+  "timestamp",
+  "latency",
+  "status_code",
+  "usage",
+]);
+
+function bare(body: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(body).filter(([name]) => bareFields.has(name)));
+}

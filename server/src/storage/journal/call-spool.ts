@@ -1,0 +1,153 @@
+import { closeSync, ftruncateSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { encodeFrame, readFrames, type FramesEnd } from "./call-frames.ts";
+
+/**
+ * Records of finished calls from their end until the journal has them, in files that nothing flushes: once written they
+ * outlive this process, not a power cut. Two files take turns: one takes new records while those of the other go to the
+ * journal, and is emptied when they are there.
+ */
+export type CallSpool = {
+  /** Writes one record at once. False where the disk or the bound refuses: it is in memory alone then. */
+  append(text: string): boolean;
+  /**
+   * Makes further records go to the other file. The result empties the one that was written until now: to be called once the
+   * journal has all of it, and before the next turn.
+   */
+  turn(): () => void;
+  /** The files of an earlier process. */
+  left: readonly LeftRecords[];
+  bytes(): number;
+  close(): void;
+};
+
+/** What an earlier process wrote and may or may not have brought to the journal. */
+export type LeftRecords = {
+  /** In their order; ends early before a record that is not whole. */
+  texts(): Iterable<string>;
+  /** To be called once the journal has all of it. A file that could not be read to its end is set aside instead. */
+  forget(): void;
+};
+
+export type CallSpoolOptions = {
+  path: string;
+  /** Of all files together, but for those set aside. */
+  maxBytes: number;
+  /** Told of writes that fail, and of files of an earlier process that are damaged. */
+  onProblem: (problem: { path: string; reason: string; error?: unknown }) => void;
+};
+
+/** Enough for the frames of most records. */
+const scratchBytes = 64 * 1024;
+
+export function openCallSpool({ path, maxBytes, onProblem }: CallSpoolOptions): CallSpool {
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  const left = setLeftAside(path).map((file) => openLeft(file, onProblem));
+  let [active, other] = [openFile(join(path, "0"), onProblem), openFile(join(path, "1"), onProblem)];
+  const bytes = (): number => active.bytes() + other.bytes() + left.reduce((sum, file) => sum + file.bytes(), 0);
+  const scratch = Buffer.allocUnsafeSlow(scratchBytes);
+
+  return {
+    append(text) {
+      const frame = encodeFrame(text, scratch);
+      return bytes() + frame.length <= maxBytes && active.append(frame);
+    },
+    turn() {
+      [active, other] = [other, active];
+      return other.empty;
+    },
+    left,
+    bytes,
+    close() {
+      active.close();
+      other.close();
+    },
+  };
+}
+
+type SpoolFile = { append(frame: Buffer): boolean; empty: () => void; bytes(): number; close(): void };
+
+/** Opened with its first record, so that a disk that takes no file fails that record and not the start. */
+function openFile(path: string, onProblem: CallSpoolOptions["onProblem"]): SpoolFile {
+  let file: number | undefined;
+  let end = 0;
+  let isFailing = false;
+  let isClosed = false;
+  const failed = (error: unknown): false => {
+    if (!isFailing) onProblem({ path, reason: "records of calls cannot be written to disk at once", error });
+    isFailing = true;
+    return false;
+  };
+  return {
+    append(frame) {
+      if (isClosed) return false;
+      try {
+        file ??= openSync(path, "w", 0o600);
+        // What is written in part is written over by the next.
+        if (writeSync(file, frame, 0, frame.length, end) < frame.length) return failed(undefined);
+      } catch (error) {
+        return failed(error);
+      }
+      end += frame.length;
+      isFailing = false;
+      return true;
+    },
+    empty() {
+      end = 0;
+      try {
+        if (file !== undefined) ftruncateSync(file, 0);
+      } catch (error) {
+        failed(error);
+      }
+    },
+    bytes: () => end,
+    close() {
+      if (file !== undefined && !isClosed) closeSync(file);
+      isClosed = true;
+    },
+  };
+}
+
+const leftName = /^left-(\d+)$/;
+
+/** Gives the files that an earlier process wrote names of their own, so that new records never mix with theirs. */
+function setLeftAside(path: string): string[] {
+  const earlier = readdirSync(path).filter((name) => leftName.test(name));
+  let last = Math.max(0, ...earlier.map((name) => Number(leftName.exec(name)?.[1])));
+  for (const name of ["0", "1"]) {
+    const file = join(path, name);
+    if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0) continue;
+    renameSync(file, join(path, `left-${(last += 1)}`));
+  }
+  const numberOf = (name: string): number => Number(leftName.exec(name)?.[1] ?? 0);
+  const names = readdirSync(path).filter((name) => leftName.test(name));
+  return names.sort((a, b) => numberOf(a) - numberOf(b)).map((name) => join(path, name));
+}
+
+function openLeft(path: string, onProblem: CallSpoolOptions["onProblem"]): LeftRecords & { bytes(): number } {
+  let bytes = statSync(path).size;
+  let end: FramesEnd = "whole";
+  return {
+    *texts() {
+      try {
+        end = yield* readFrames(path);
+      } catch (error) {
+        end = "damaged";
+        onProblem({ path, reason: "records of calls that an earlier process left cannot be read", error });
+      }
+    },
+    forget() {
+      bytes = 0;
+      try {
+        if (end !== "damaged") return rmSync(path);
+        const aside = `${path.replace("left-", "damaged-")}-${Date.now()}`;
+        renameSync(path, aside);
+        onProblem({ path: aside, reason: "records of calls were damaged; the file is set aside" });
+      } catch (error) {
+        onProblem({ path, reason: "records of calls that are in the journal cannot be removed", error });
+      }
+      return undefined;
+    },
+    bytes: () => bytes,
+  };
+}
