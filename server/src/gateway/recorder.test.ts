@@ -150,7 +150,7 @@ test("what a process did not bring to the journal the next one does, with the sa
   const first = start();
   const whole = record("whole", "a", {
     latency: 1.5,
-    metadata: { id: 12345678901234567890n.toString(), "ключ": "значение 🙂" },
+    metadata: { id: 12345678901234567890n.toString(), ключ: "значение 🙂" },
     prompt_messages: [{ role: "user", content: "line\nbreak" }],
     usage: { prompt_tokens: 3, completion_tokens: 4 },
   });
@@ -171,7 +171,7 @@ test("what a process did not bring to the journal the next one does, with the sa
     start_time: "2027-01-15 08:00:00.123456789",
     latency: 1.5,
     total_tokens: 7,
-    metadata: { "ключ": "значение 🙂" },
+    metadata: { ключ: "значение 🙂" },
     prompt_messages: [{ content: "line\nbreak" }],
     organization_key_id: "key",
     log_method: "gateway",

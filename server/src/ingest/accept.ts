@@ -104,7 +104,8 @@ export function createSpanIntake({
       const nested = createNestedJson(limits.bodyNodes);
       const normalized = normalizeSpan(body, origin, { receivedNs: nextReceivedNs(), prices, nested, identity });
       const line = normalized.ok ? serializeRow(normalized.span.row) : undefined;
-      if (normalized.ok && line !== undefined) return { ok: true, span: { ...normalized.span, line, isRecalled: false } };
+      if (normalized.ok && line !== undefined)
+        return { ok: true, span: { ...normalized.span, line, isRecalled: false } };
       metrics.refused.inc({ log_method: origin.log_method });
       return normalized.ok ? tooLarge() : { ok: false, code: "validation_failed", errors: normalized.errors };
     },
