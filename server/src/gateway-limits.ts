@@ -89,7 +89,8 @@ export const gatewayLimits = {
   /** How long a finished call waits for others, so that many are one entry of the journal. */
   recordBatchMs: 25,
   recordBatch: 500,
-  recordBatchBytes: 32 * MiB,
+  /** Small beside the room of a journal, which must have room for all of it at once. */
+  recordBatchBytes: 4 * MiB,
   recordRetryMinMs: 100,
   recordRetryMaxMs: 5_000,
   recordDrainPollMs: 5,

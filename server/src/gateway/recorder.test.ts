@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -268,6 +268,22 @@ test("what the spool does not take waits in memory, counts, and is lost only if 
   await recorder.stop(50);
   expect(await metric("records_lost_total")).toBe(1);
   expect(Math.max(...Object.values(files()))).toBeGreaterThan(0);
+});
+
+test("where the disk refuses, records wait in memory, the operator is told once, and the spool goes on once it can", async () => {
+  const { path, models, state, recorder, metric, problems, files } = start();
+  const blocked = join(path, "calls", "0");
+  mkdirSync(blocked);
+  for (const model of ["1", "2"]) recorder.add(record(model));
+  expect([problems.length, await metric("records_unspooled_total")]).toEqual([1, 2]);
+  rmdirSync(blocked);
+  recorder.add(record("3"));
+  expect(await metric("records_unspooled_total")).toBe(2);
+  expect(files()["0"]).toBeGreaterThan(0);
+  state.isFull = false;
+  await recorder.stop(1_000);
+  expect(models()).toEqual(["1", "2", "3"]);
+  expect(await metric("records_lost_total")).toBe(0);
 });
 
 test("files of records are their owner's alone", async () => {

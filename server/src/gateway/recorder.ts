@@ -154,33 +154,24 @@ class SpooledRecorder implements Recorder {
     return true;
   }
 
-  /** False only when the recorder stops first. A batch that is refused comes again in halves: some of it may find room. */
-  async #handOn(batch: readonly Waiting[], firstRetryMs: number = limits.recordRetryMinMs): Promise<boolean> {
+  /** False only when the recorder stops first. */
+  async #handOn(batch: readonly Waiting[]): Promise<boolean> {
+    const { intake, metrics, logger } = this.#deps;
     const { signal } = this.#stopping;
-    const middle = batch.length >> 1;
-    let retryMs = firstRetryMs;
+    let retryMs: number = limits.recordRetryMinMs;
     while (!signal.aborted) {
-      if (await this.#isTaken(batch)) return true;
-      await sleep(retryMs, undefined, { signal }).catch(() => undefined);
-      retryMs = Math.min(retryMs * 2, limits.recordRetryMaxMs);
-      if (middle > 0) {
-        return (await this.#handOn(batch.slice(0, middle), retryMs)) && this.#handOn(batch.slice(middle));
+      try {
+        await intake.acceptPrepared(batch.map(({ span }) => span));
+        for (const record of batch) if (this.#held.delete(record)) this.#heldBytes -= record.bytes;
+        return true;
+      } catch (error) {
+        metrics.recordRetries.inc();
+        logger.warn({ err: error }, "spans of gateway calls wait for the journal");
+        await sleep(retryMs, undefined, { signal }).catch(() => undefined);
+        retryMs = Math.min(retryMs * 2, limits.recordRetryMaxMs);
       }
     }
     return false;
-  }
-
-  async #isTaken(batch: readonly Waiting[]): Promise<boolean> {
-    const { intake, metrics, logger } = this.#deps;
-    try {
-      await intake.acceptPrepared(batch.map(({ span }) => span));
-    } catch (error) {
-      metrics.recordRetries.inc();
-      logger.warn({ err: error }, "spans of gateway calls wait for the journal");
-      return false;
-    }
-    for (const record of batch) if (this.#held.delete(record)) this.#heldBytes -= record.bytes;
-    return true;
   }
 }
 
