@@ -87,7 +87,7 @@ export const gatewayLimits = {
   recordsWaiting: 20_000,
   recordBytesWaiting: 256 * MiB,
   /** How long a finished call waits for others, so that many are one entry of the journal. */
-  recordBatchMs: 25,
+  recordBatchMs: 50,
   recordBatch: 500,
   /** Small beside the room of a journal, which must have room for all of it at once. */
   recordBatchBytes: 4 * MiB,
