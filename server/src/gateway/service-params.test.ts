@@ -105,3 +105,18 @@ test("keys of a caller's map are data, whatever their names", () => {
   expect(Object.keys(params.credential_override ?? {})).toEqual(["__proto__"]);
   expect(({} as Record<string, unknown>)["api_key"]).toBeUndefined();
 });
+
+test("a customer who is named twice is named alike, wherever that is said", () => {
+  const customer_params = { customer_identifier: "b", total_budget: 5 };
+  for (const body of [
+    { customer_identifier: "a", customer_params },
+    { svc_params: { customer_identifier: "a", customer_params } },
+    { svc_params: { customer_identifier: "a" }, customer_params },
+  ]) {
+    expect(() => readServiceParams(body, {})).toThrow(/^customer_params\.customer_identifier must be the same/);
+  }
+  expect(readServiceParams({ customer_identifier: "b", customer_params }, {})).toMatchObject({ customer_params });
+  expect(readServiceParams({ customer_identifier: "a", customer_params: { total_budget: 5 } }, {})).toMatchObject({
+    customer_identifier: "a",
+  });
+});

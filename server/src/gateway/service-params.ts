@@ -174,7 +174,17 @@ export function readServiceParams(body: Record<string, unknown>, headers: Incomi
     const text = headers[header];
     if (typeof text === "string" && text !== "") take(decodeHeader(header, text), `${header}: `, values);
   }
-  return typedByReaders(values);
+  const params = typedByReaders(values);
+  checkCustomer(params);
+  return params;
+}
+
+/** One call has one customer: whose budget it changes is whom it is for. */
+function checkCustomer({ customer_identifier, customer_params }: ServiceParams): void {
+  const named = customer_params?.["customer_identifier"];
+  if (customer_identifier === undefined || typeof named !== "string" || named === "" || named === customer_identifier)
+    return;
+  throw badParam("customer_params.customer_identifier", "must be the same as customer_identifier");
 }
 
 function take(source: Record<string, unknown>, place: string, values: Record<string, unknown>): void {
