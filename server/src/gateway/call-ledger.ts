@@ -1,6 +1,7 @@
 import type { PriceBook } from "../ingest/enrich/price.ts";
 import { newIdentity, spanIdentity } from "../ingest/identity.ts";
 import type { SpanOrigin } from "../ingest/normalize.ts";
+import { readUsageObject } from "../ingest/read-usage.ts";
 import { isObject } from "../lib/json.ts";
 import { withoutWords, type AttemptNote } from "./attempt-notes.ts";
 import { usageOf, type ChatDigest } from "./chat-digest.ts";
@@ -112,7 +113,7 @@ export function takePlan(ledger: CallLedger, { first }: Pick<Plan, "first">): vo
 export function takeDigest(ledger: CallLedger, digest: ChatDigest | undefined): void {
   if (digest === undefined) return;
   ledger.messages = digest.messages();
-  ledger.usage = digest.usage();
+  ledger.usage = readable(digest.usage());
   if (digest.isCut()) ledger.warnings.push("the completion was too long to be kept whole");
   if (ledger.usage === undefined && ledger.messages.length > 0) estimateMissing(ledger, digest.chars());
 }
@@ -120,8 +121,19 @@ export function takeDigest(ledger: CallLedger, digest: ChatDigest | undefined): 
 /** Takes over a whole reply. */
 export function takeReply(ledger: CallLedger, completion: Record<string, unknown>): void {
   ledger.messages = messagesOf(completion);
-  ledger.usage = usageOf(completion);
+  ledger.usage = readable(usageOf(completion));
   if (ledger.usage === undefined) estimateMissing(ledger, JSON.stringify(ledger.messages).length);
+}
+
+/** A usage that counts nothing, or less than nothing, is none: record and budget then hold the same estimate. */
+function readable(usage: Record<string, unknown> | undefined): Record<string, unknown> | undefined {
+  return usage !== undefined && readUsageObject(usage) !== undefined ? usage : undefined;
+}
+
+/** What was read of a relayed answer, in the same way. */
+export function estimateUnread(ledger: CallLedger): void {
+  if (ledger.logType === "transcription" || readable(ledger.usage) !== undefined) return;
+  estimateMissing(ledger, ledger.logType === "embedding" ? 0 : JSON.stringify(ledger.messages).length);
 }
 
 /** The upstream stated no usage, but some there was. */

@@ -3,11 +3,14 @@ import { isObject } from "../lib/json.ts";
 /** An image or a file is taken for this many characters: what is in it is not text. */
 const mediaChars = 2_000;
 
-/** Characters of the text that a chat sends, for estimates. */
+/** Characters of the text that a call sends, for estimates. */
 export function promptChars(asked: Record<string, unknown>): number {
   const messages = Array.isArray(asked["messages"]) ? (asked["messages"] as unknown[]) : [];
   const tools = asked["tools"] === undefined ? 0 : JSON.stringify(asked["tools"]).length;
-  return messages.reduce<number>((sum, message) => sum + messageChars(message), tools);
+  const { input, instructions } = asked;
+  const others = [input, instructions].map((text) => (typeof text === "string" ? text : (JSON.stringify(text) ?? "")));
+  const start = others.reduce((sum, text) => sum + text.length, tools);
+  return messages.reduce<number>((sum, message) => sum + messageChars(message), start);
 }
 
 function messageChars(message: unknown): number {

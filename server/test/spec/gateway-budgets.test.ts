@@ -112,6 +112,28 @@ describe("calls that may cost nearly all of a budget", () => {
   });
 });
 
+test.each([
+  ["/api/chat/completions", {}, (usage: Row) => completion({ usage })],
+  ["/api/embeddings", { model: "text-embedding-3-small", input: "words" }, (usage: Row) => ({ data: [], usage })],
+  ["/api/responses", { input: "words" }, (usage: Row) => ({ output: [], usage })],
+])("a usage that cannot be costs the same in budget and record: %s", async (path, members, reply) => {
+  const customer_identifier = `usage${path}`;
+  for (const count of [-4, 0.5]) {
+    gateway.upstream.script(
+      answers(200, reply({ prompt_tokens: count, completion_tokens: count, input_tokens: count })),
+    );
+    const customer_params = { customer_identifier, total_budget: 1 };
+    const body = { model: "gpt-4o", messages: [question], customer_params, ...members };
+    expect((await gateway.app.prod.post(path, body)).status).toBe(200);
+  }
+  await settle(gateway.app.prod);
+  const { results } = await listSpans(gateway.app.prod, { customer_identifier: { value: [customer_identifier] } });
+  const costs = results.map(({ cost }) => cost as number);
+  expect(costs).toHaveLength(2);
+  await expect.poll(() => usageOf(customer_identifier), { timeout: 5_000 }).toBeCloseTo(costs[0]! + costs[1]!, 9);
+  expect(costs[0]).toBeGreaterThan(0);
+});
+
 describe("a reservation", () => {
   test("is given back by a call that fails", async () => {
     gateway.upstream.script(answers(400, { error: { message: "no" } }));

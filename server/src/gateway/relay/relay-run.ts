@@ -3,7 +3,7 @@ import { noteAttempt } from "../attempt-notes.ts";
 import { answerHeaders } from "../answer-headers.ts";
 import { breakdownOf } from "../breakdown.ts";
 import type { Admission } from "../budgets.ts";
-import { costOfCall, newLedger, spanOfCall, takePlan, type CallLedger } from "../call-ledger.ts";
+import { costOfCall, estimateUnread, newLedger, spanOfCall, takePlan, type CallLedger } from "../call-ledger.ts";
 import type { ChatCall } from "../chat.ts";
 import { answerError, answerWhole, ClientStream, errorOfProblem, type CallError } from "../client-answer.ts";
 import { estimateCost } from "../estimate/estimators.ts";
@@ -236,6 +236,7 @@ export class RelayRun {
     ledger.endedMs = this.#call.elapsedMs();
     // What an upstream had begun is paid for, also when the caller did not wait for it.
     const isPaid = ledger.statusCode === 200 || (ledger.isCut && ledger.attempts > 0);
+    if (isPaid) estimateUnread(ledger);
     this.#costUsd = isPaid ? costOfCall(ledger, this.#deps.prices) : 0;
     if (!ledger.hasPlan) ledger.model = this.#deps.router.modelName(ledger.model);
     const body = spanOfCall(ledger);
