@@ -14,6 +14,8 @@ import { startRunner } from "./evaluation/runner.ts";
 import { createSandbox } from "./evaluation/sandbox/sandbox-pool.ts";
 import { startScoreMirror } from "./evaluation/score-mirror.ts";
 import type { Catalogue } from "./filter/catalogue.ts";
+import { estimateCost } from "./gateway/estimate/estimators.ts";
+import { createPriceBook } from "./ingest/enrich/price.ts";
 import type { SpanSubscriber } from "./ingest/fan-out.ts";
 import { createQueueRoom, type QueueRoom } from "./ingest/queue-room.ts";
 import { scheduleJob } from "./jobs/schedule.ts";
@@ -85,6 +87,7 @@ export async function composeEvaluation(parts: EvaluationParts): Promise<Evaluat
     logger,
     owner: nodeId,
     now,
+    judgeCostUsd: createJudgeCost(now),
     dailyBudgetUsd: config.automationDailyBudget,
     retryDelaysMs: limits.evaluationRetryMs,
     finished: (result) => {
@@ -97,6 +100,15 @@ export async function composeEvaluation(parts: EvaluationParts): Promise<Evaluat
   const poke = (added: number) => runner.poke(added);
   const subscriber = createRunQueue({ activeAutomations, stores, room, poke, now });
   return { activeAutomations, scoreMirror, evaluate, subscriber };
+}
+
+/** By the model that the evaluator names. */
+function createJudgeCost(now: () => number): (chat: Record<string, unknown>) => number | null {
+  const prices = createPriceBook({ maxModels: limits.pricedModels });
+  return (asked) => {
+    const models = typeof asked["model"] === "string" ? [asked["model"]] : [];
+    return estimateCost(prices, { operation: "chat", request: { asked }, plan: { first: [], models }, atMs: now() });
+  };
 }
 
 const nobody = () => Promise.resolve();

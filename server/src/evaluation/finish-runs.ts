@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { limits } from "../limits.ts";
 import type { ControlStores, ControlStoreSet } from "../storage/control/control-stores.ts";
-import { dayOf, microUsd, type RunResult } from "./run-evaluation.ts";
+import { dayOf, micro, type RunResult } from "./run-evaluation.ts";
 
 export type FinisherDeps = {
   stores: Pick<ControlStores, "transaction">;
@@ -79,7 +79,7 @@ async function record(deps: FinisherDeps, set: ControlStoreSet, results: readonl
   }
   for (const [automationId, group] of Map.groupBy(results, ({ run }) => run.automation_id)) {
     const spent = group.reduce((sum, { costUsd }) => sum + (costUsd ?? 0), 0);
-    if (spent > 0) await set.evaluationRuns.addSpent(automationId, dayOf(nowMs), Math.ceil(spent * microUsd));
+    if (spent > 0) await set.evaluationRuns.addSpent(automationId, dayOf(nowMs), micro(spent));
     const error = group.findLast((result) => result.error !== undefined)?.error;
     if (error !== undefined) await set.automations.noteError(automationId, error, new Date(nowMs).toISOString());
   }

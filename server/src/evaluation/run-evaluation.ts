@@ -4,11 +4,13 @@ import type { Evaluator } from "../domain/evaluator.ts";
 import { noValue, type Score } from "../domain/score.ts";
 import { limits } from "../limits.ts";
 import type { AutomationStore } from "../storage/control/automation-store.ts";
-import type { EvaluationRun, EvaluationRunStore } from "../storage/control/evaluation-run-store.ts";
+import type { EvaluationRun } from "../storage/control/evaluation-run-store.ts";
 import type { StoredSpan } from "../storage/spans/span-store.ts";
 import type { ActiveAutomations } from "./active-automations.ts";
 import type { Evaluate, EvaluationOutcome } from "./evaluate.ts";
 import { inputsOf } from "./evaluation-inputs.ts";
+import type { JudgeBudget } from "./judge-budget.ts";
+import { judgeRequest } from "./judge.ts";
 
 /** How one claim of a run ended. `error` is told on the automation. */
 export type RunResult = { run: EvaluationRun; costUsd: number | null; error?: string } & (
@@ -23,7 +25,9 @@ export type RunDeps = {
   evaluate: Evaluate;
   activeAutomations: Pick<ActiveAutomations, "find">;
   automations: Pick<AutomationStore, "find">;
-  runs: Pick<EvaluationRunStore, "spent">;
+  judgeBudget: Pick<JudgeBudget, "enter" | "settle">;
+  /** What a judge's chat may cost at most in USD; null where that is unknown. */
+  judgeCostUsd: (chat: Record<string, unknown>) => number | null;
   /** USD a day where the automation does not say. */
   dailyBudgetUsd: number;
   /** The waits between tries; after the last of them a failure is final. */
@@ -44,11 +48,20 @@ export async function runEvaluation(
   // Another node may still be about to see it; a deleted one stays away.
   if (span === undefined) return mayRetry ? { kind: "retried", run, costUsd: null } : dropped;
   if (span.log_method === judgeLogMethod) return dropped;
-  if (evaluator.type === "llm" && (await isOverBudget(deps, run, automation.configuration.daily_budget))) {
-    return { kind: "over_budget", run, costUsd: null, error: "The daily budget of this automation is spent." };
+  const inputs = inputsOf(span);
+  if (evaluator.type === "llm" && evaluator.llm_config !== null) {
+    const most = deps.judgeCostUsd(judgeRequest(evaluator, evaluator.llm_config, inputs)) ?? 0;
+    const budgetUsd = automation.configuration.daily_budget ?? deps.dailyBudgetUsd;
+    const ask = { automationId: run.automation_id, runId: run.id, most: micro(most), budget: budgetUsd * microUsd };
+    const entry = await deps.judgeBudget.enter(ask, signal);
+    if (entry === "stopped") return { kind: "retried", run, costUsd: null };
+    if (entry === "spent") {
+      return { kind: "over_budget", run, costUsd: null, error: "The daily budget of this automation is spent." };
+    }
   }
   const { organizationId, environment } = { organizationId: run.unique_organization_id, environment: run.environment };
-  const outcome = await deps.evaluate(evaluator, inputsOf(span), { organizationId, environment, signal });
+  const outcome = await deps.evaluate(evaluator, inputs, { organizationId, environment, signal });
+  deps.judgeBudget.settle(run.id, micro(outcome.costUsd ?? 0));
   if (signal.aborted && !outcome.ok) return { kind: "retried", run, costUsd: outcome.costUsd };
   if (!outcome.ok && outcome.isTransient && mayRetry) {
     return { kind: "retried", run, costUsd: outcome.costUsd, error: outcome.error };
@@ -67,11 +80,12 @@ async function activeAutomation({ activeAutomations, automations }: RunDeps, run
   return found?.is_enabled === true ? found : undefined;
 }
 
-async function isOverBudget(deps: RunDeps, run: EvaluationRun, budgetUsd = deps.dailyBudgetUsd): Promise<boolean> {
-  return (await deps.runs.spent(run.automation_id, dayOf(deps.now()))) >= budgetUsd * microUsd;
-}
+const microUsd = 1_000_000;
 
-export const microUsd = 1_000_000;
+/** Whole micro-dollars, rounded up. */
+export function micro(usd: number): number {
+  return Math.ceil(usd * microUsd);
+}
 
 export function dayOf(nowMs: number): string {
   return new Date(nowMs).toISOString().slice(0, 10);

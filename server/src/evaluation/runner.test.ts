@@ -121,6 +121,7 @@ async function start(evaluate: Evaluate, owner = "node-a", retryDelaysMs: number
     activeAutomations,
     evaluate,
     dailyBudgetUsd: 1,
+    judgeCostUsd: () => null,
     retryDelaysMs,
     finished: () => undefined,
     logger: pino({ level: "silent" }),

@@ -6,8 +6,9 @@ import type { ControlStores } from "../storage/control/control-stores.ts";
 import type { EvaluationRun } from "../storage/control/evaluation-run-store.ts";
 import type { SpanStore, StoredSpan } from "../storage/spans/span-store.ts";
 import { createFinisher } from "./finish-runs.ts";
+import { createJudgeBudget, type JudgeBudget } from "./judge-budget.ts";
 import { readLogs } from "./read-logs.ts";
-import { runEvaluation, type RunDeps, type RunResult } from "./run-evaluation.ts";
+import { dayOf, runEvaluation, type RunDeps, type RunResult } from "./run-evaluation.ts";
 
 /**
  * Works the queue of evaluations off, bounded in number for each organisation and for all, and in turns, so that the
@@ -20,7 +21,7 @@ export type Runner = {
   stop(): Promise<void>;
 };
 
-export type RunnerDeps = Omit<RunDeps, "automations" | "runs"> & {
+export type RunnerDeps = Omit<RunDeps, "automations" | "judgeBudget"> & {
   stores: ControlStores;
   spans: Pick<SpanStore, "hydrateSpans" | "findSpan">;
   /** Told of each result once it is on record. */
@@ -40,6 +41,7 @@ class QueueRunner implements Runner {
   readonly #stopping = new AbortController();
   readonly #inFlight = new Map<string, number>();
   readonly #batches = new Set<Promise<void>>();
+  readonly #judgeBudget: JudgeBudget;
   readonly #finisher: ReturnType<typeof createFinisher>;
   readonly #heartbeat: NodeJS.Timeout;
   readonly #running: Promise<void>;
@@ -57,6 +59,7 @@ class QueueRunner implements Runner {
   constructor(deps: RunnerDeps) {
     this.#deps = deps;
     const { signal } = this.#stopping;
+    this.#judgeBudget = createJudgeBudget((id) => deps.stores.evaluationRuns.spent(id, dayOf(deps.now())));
     this.#finisher = createFinisher({
       ...deps,
       signal,
@@ -215,8 +218,7 @@ class QueueRunner implements Runner {
   }
 
   async #run(run: EvaluationRun, span?: StoredSpan, evaluator?: Evaluator): Promise<RunResult> {
-    const { stores } = this.#deps;
-    const deps = { ...this.#deps, automations: stores.automations, runs: stores.evaluationRuns };
+    const deps = { ...this.#deps, automations: this.#deps.stores.automations, judgeBudget: this.#judgeBudget };
     try {
       return await runEvaluation(deps, run, { span, evaluator, signal: this.#stopping.signal });
     } catch (error) {
@@ -229,6 +231,7 @@ class QueueRunner implements Runner {
     for (const result of results) {
       this.#count(result.run.unique_organization_id, -1);
       if (isScore(result)) this.#judging.delete(judgementOf(result.run));
+      this.#judgeBudget.recorded(result.run.id);
       this.#deps.finished(result);
     }
     this.#wakeUp();
