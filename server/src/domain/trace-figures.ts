@@ -1,6 +1,7 @@
+import { restatedSpans } from "./restated-spans.ts";
 import { llmLogTypes } from "./span.ts";
 import { compareSpans, type TreeSpan } from "./span-tree.ts";
-import { traceTexts, usageLevels, type TraceNumber, type TraceText } from "./trace.ts";
+import { traceTexts, type TraceNumber, type TraceText } from "./trace.ts";
 
 /** What the figures of a trace follow from, beside its tree. '' and null are absent; integers may be text. */
 export type FigureSpan = {
@@ -49,7 +50,7 @@ export function createTraceFigures(): TraceFigures {
     finish() {
       const root = rootOf(places);
       if (root === undefined) return undefined;
-      const restated = restatedSpans(places, usages);
+      const restated = restatedSpans(places, (index) => hasUsage(usages[index] ?? nothing));
       const counted = usages.filter((_, index) => !restated.has(index));
       const sum = (of: (usage: Usage) => number) => counted.reduce((total, usage) => total + of(usage), 0);
       return {
@@ -89,39 +90,6 @@ function usageOf(span: FigureSpan, isCall: boolean): Usage {
 }
 
 const hasUsage = ({ total, cost }: Usage): boolean => total > 0 || cost > 0;
-
-/** Spans with usage that have a span with usage below them, through spans without. By index. */
-function restatedSpans(places: readonly TreeSpan[], usages: readonly Usage[]): ReadonlySet<number> {
-  const byId = new Map<string, number[]>();
-  for (const [index, { span_unique_id: id }] of places.entries()) {
-    if (id === "") continue;
-    const others = byId.get(id);
-    if (others === undefined) byId.set(id, [index]);
-    else others.push(index);
-  }
-  const parentsOf = (index: number): readonly number[] => {
-    const { span_parent_id: parent, span_unique_id: id } = places[index] ?? { span_parent_id: "", span_unique_id: "" };
-    return parent === id ? [] : (byId.get(parent) ?? []);
-  };
-  const isUsed = (index: number) => hasUsage(usages[index] ?? nothing);
-  const restated = new Set<number>();
-  const climbed = new Set<number>();
-  let level = [...places.keys()].filter(isUsed);
-  for (let height = 1; level.length > 0 && height <= usageLevels; height += 1) {
-    const above: number[] = [];
-    for (const index of level) {
-      for (const parent of parentsOf(index)) {
-        if (isUsed(parent)) restated.add(parent);
-        else if (!climbed.has(parent)) {
-          climbed.add(parent);
-          above.push(parent);
-        }
-      }
-    }
-    level = above;
-  }
-  return restated;
-}
 
 function rootOf(places: readonly TreeSpan[]): TreeSpan | undefined {
   const ids = new Set(places.map((place) => place.span_unique_id));

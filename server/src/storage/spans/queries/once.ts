@@ -1,6 +1,6 @@
 import type { SpanDatabase } from "../drivers/span-database.ts";
 import type { StatementParams } from "../span-store.ts";
-import { climb, lookForParents, paramsOf, withoutRollUp, type Climb, type RollUp } from "./roll-up.ts";
+import { climb, lookForPairs, lookForParents, paramsOf, withoutRollUp, type Climb, type RollUp } from "./roll-up.ts";
 import type { Where } from "./selection.ts";
 
 /**
@@ -41,9 +41,17 @@ export async function readOnce<T>(
   const isPlain = () => before !== undefined && !found.has("resend") && resends?.state() === before;
   if (ready !== undefined && found.size === 0 && isPlain()) return ready;
 
-  const usage = (once: Once) => (summed !== undefined && found.has("parent") ? rollUp(summed, once) : withoutRollUp);
-  const result = isPlain() ? await read("", usage("")) : undefined;
-  return result !== undefined && isPlain() ? result : await read("FINAL", usage("FINAL"));
+  const usage = async (once: Once): Promise<RollUp> => {
+    if (summed === undefined || !found.has("parent")) return withoutRollUp;
+    const paired = await seen(database, [lookForPairs(summed, once)], paramsOf(summed), signal);
+    return rollUp(
+      summed,
+      once,
+      [...paired].map((key) => BigInt(String(key))),
+    );
+  };
+  const result = isPlain() ? await read("", await usage("")) : undefined;
+  return result !== undefined && isPlain() ? result : await read("FINAL", await usage("FINAL"));
 }
 
 const lookForResends = ({ sql }: Where) => `SELECT 'resend' AS look FROM spans WHERE ${sql} AND is_resend = 1 LIMIT 1`;

@@ -1,4 +1,4 @@
-import { usageLevels } from "../../../domain/trace.ts";
+import { usagePairs, usageLevels } from "../../../domain/trace.ts";
 import type { SpanSelection, StatementParams } from "../span-store.ts";
 import type { Once } from "./once.ts";
 import { spansOf, type Where } from "./selection.ts";
@@ -6,8 +6,8 @@ import { hasUsage } from "./usage.ts";
 
 /**
  * Which spans restate the usage of others, decided when reading: of a branch of a trace the deepest spans with usage
- * count, and a span above one of them does not, however far above. So the order of arrival decides nothing, and a
- * wrapper counts as long as nothing below it says what it used.
+ * count, and a span above one of them does not, however far above. Two spans that are each other's parent do not restate
+ * each other. So the order of arrival decides nothing, and a wrapper counts as long as nothing below it says what it used.
  *
  * `with` begins a statement; `of` gives the spans of a FROM clause the column `is_restated`, which the expressions of
  * `usage.ts` read.
@@ -39,21 +39,37 @@ export function lookForParents(parts: readonly Where[]): string {
     AND ${hasUsage} AND cityHash64(span_unique_id) IN (${parents} AND (${hasUsage} OR cityHash64(span_unique_id) IN (${parents}))) LIMIT 1`;
 }
 
+/**
+ * A statement that gives the keys, as text, of spans with usage whose parent has them as its parent. Asked apart, and only
+ * where spans with usage stand above each other: within the climb it would be evaluated at every level.
+ */
+export function lookForPairs(parts: readonly Where[], once: Once): string {
+  const every = spansOf(parts, once);
+  const edge = (below: string, above: string) => `cityHash64(environment, trace_unique_id, ${below}, ${above})`;
+  return `SELECT DISTINCT toString(${keys.span}) AS look FROM ${every} WHERE ${hasParent} AND ${hasUsage}
+    AND ${edge("span_unique_id", "span_parent_id")} IN (SELECT ${edge("span_parent_id", "span_unique_id")} FROM ${every} WHERE ${hasParent})
+    LIMIT ${usagePairs}`;
+}
+
 /** Which of some spans restate others, and which spans are to be looked at for it. */
-export type Climb = (parts: readonly Where[], once: Once) => RollUp;
+export type Climb = (parts: readonly Where[], once: Once, paired: Paired) => RollUp;
+
+/** Spans with usage that are their parent's parent: what `lookForPairs` gives. */
+export type Paired = readonly bigint[];
 
 /**
  * Climbs from the spans with usage to their parents, through those without usage, one level of all traces at a time. A
- * parent with usage is not climbed from: it is a start itself.
+ * parent with usage is not climbed from: it is a start itself. One that is its parent's parent is none, and is climbed
+ * through: only what is below the two restates them.
  */
-export const climb: Climb = (parts, once) => ({
-  with: `WITH RECURSIVE ${usageParents("usage_parents", spansOf(parts, once), keys)}`,
+export const climb: Climb = (parts, once, paired) => ({
+  with: `WITH RECURSIVE ${usageParents("usage_parents", spansOf(parts, once), keys, paired)}`,
   of: restatedWhen(`${keys.span} IN (SELECT key FROM usage_parents)`),
 });
 
 /** The same of each customer by itself, over spans that all name one: only its own spans restate each other. */
-export const climbWithinCustomers: Climb = (parts, once) => ({
-  with: `WITH RECURSIVE ${usageParents("own_parents", spansOf(parts, once), ownKeys)}`,
+export const climbWithinCustomers: Climb = (parts, once, paired) => ({
+  with: `WITH RECURSIVE ${usageParents("own_parents", spansOf(parts, once), ownKeys, paired)}`,
   of: restatedWhen(restatesOwn),
 });
 
@@ -61,11 +77,11 @@ export const climbWithinCustomers: Climb = (parts, once) => ({
  * The same where spans of customers and of nobody are told apart: what names a customer counts as within customers, and
  * speaks for what names nobody below it, down to where a customer is named again.
  */
-const climbByCustomer: Climb = (parts, once) => {
+const climbByCustomer: Climb = (parts, once, paired) => {
   const spans = spansOf(parts, once);
   const named = `(SELECT * FROM ${spans} WHERE customer_identifier != '')`;
   return {
-    with: `WITH RECURSIVE ${usageParents("usage_parents", spans, keys)}, ${usageParents("own_parents", named, ownKeys)},
+    with: `WITH RECURSIVE ${usageParents("usage_parents", spans, keys, paired)}, ${usageParents("own_parents", named, ownKeys, paired)},
       spoken_for AS (
         SELECT DISTINCT ${keys.span} AS key, 1 AS level FROM ${named} WHERE ${isIdentified} AND ${hasUsage} AND NOT ${restatesOwn}
         UNION ALL
@@ -94,12 +110,15 @@ const restatesOwn = `${ownKeys.span} IN (SELECT key FROM own_parents)`;
 const isIdentified = "trace_unique_id != '' AND span_unique_id != ''";
 
 /** The keys of all spans that stand above one with usage. */
-const usageParents = (name: string, spans: string, { span, parent }: Keys) => `${name} AS (
-    SELECT DISTINCT ${parent} AS key, 1 AS level FROM ${spans} WHERE ${hasParent} AND ${hasUsage}
+function usageParents(name: string, spans: string, { span, parent }: Keys, paired: Paired): string {
+  const isStart = paired.length === 0 ? hasUsage : `(${hasUsage} AND ${keys.span} NOT IN (${paired.join(", ")}))`;
+  return `${name} AS (
+    SELECT DISTINCT ${parent} AS key, 1 AS level FROM ${spans} WHERE ${hasParent} AND ${isStart}
     UNION ALL
     SELECT DISTINCT ${parent} AS key, above.level + 1 AS level FROM ${spans} AS here, (SELECT max(level) AS level FROM ${name}) AS above
-    WHERE ${hasParent} AND NOT ${hasUsage} AND above.level < ${usageLevels} AND ${span} IN (SELECT key FROM ${name})
+    WHERE ${hasParent} AND NOT ${isStart} AND above.level < ${usageLevels} AND ${span} IN (SELECT key FROM ${name})
   )`;
+}
 
 const restatedWhen = (condition: string) => (from: string) =>
   `(SELECT *, ${hasUsage} AND ${isIdentified} AND (${condition}) AS is_restated FROM ${from})`;
