@@ -77,6 +77,9 @@ export const gatewayLimits = {
   heldStreamBytes: 256 * KiB,
   /** How long the end of a stream may take after all that matters has come. */
   upstreamTrailMs: 1_000,
+  /** Ids of spans that calls named for theirs, and how long they are remembered: no later call replaces the span of another. */
+  callIdentities: 50_000,
+  callIdentityMs: 24 * 60 * 60 * 1_000,
   /** How long an upstream that does not know `stream_options` is not asked with it. */
   usageRefusalMs: 60 * 60 * 1_000,
   /** Text of one answer that is recorded; more is passed on and left out of the span. */

@@ -5,6 +5,7 @@ import { readUsageObject } from "../ingest/read-usage.ts";
 import { isObject } from "../lib/json.ts";
 import { withoutWords, type AttemptNote } from "./attempt-notes.ts";
 import { usageOf, type ChatDigest } from "./chat-digest.ts";
+import type { Recorder } from "./recorder.ts";
 import { promptChars } from "./prompt-size.ts";
 import type { Plan } from "./routing/plan.ts";
 import { costOf, estimateUsage } from "./usage-report.ts";
@@ -17,6 +18,10 @@ import type { ServiceParams } from "./service-params.ts";
  */
 export type CallLedger = {
   origin: SpanOrigin;
+  /** Of the recorder: whether no other call has that identity. */
+  claim: (identity: Buffer) => boolean;
+  /** Another call had the ids that this one names: its span has an id of its own, below the one that was named. */
+  isRepeated: boolean;
   /** The span's identity, and its `unique_id` as the caller was told it. */
   identity: Buffer;
   logType: "chat" | "transcription" | "embedding" | "response";
@@ -60,9 +65,14 @@ export type CallLedger = {
 };
 
 /** That of a call that has just arrived. */
-export function newLedger({ origin, startedAtMs }: Pick<CallLedger, "origin" | "startedAtMs">): CallLedger {
+export function newLedger(
+  { origin, startedAtMs }: Pick<CallLedger, "origin" | "startedAtMs">,
+  recorder: Pick<Recorder, "claim">,
+): CallLedger {
   return {
     origin,
+    claim: (identity) => recorder.claim(identity),
+    isRepeated: false,
     identity: newIdentity(),
     logType: "chat",
     startedAtMs,
@@ -100,7 +110,10 @@ export function takeParams(ledger: CallLedger, params: ServiceParams): void {
   const { trace_unique_id: trace, span_unique_id: span } = params;
   if (trace === undefined || span === undefined) return;
   const { organization_id, environment } = ledger.origin;
-  ledger.identity = spanIdentity({ organization_id, environment, trace, span });
+  const identity = spanIdentity({ organization_id, environment, trace, span });
+  ledger.isRepeated = !ledger.claim(identity);
+  if (ledger.isRepeated) ledger.warnings.push(`another call was recorded as the span ${span}: this one is below it`);
+  else ledger.identity = identity;
 }
 
 /** Takes over whom the call would ask first: a call that is refused after all is told under the same name as one that is answered. */
@@ -227,6 +240,10 @@ export function spanOfCall(ledger: CallLedger): Record<string, unknown> {
   if (ledger.limitInfo !== undefined) span["limit_info"] = ledger.limitInfo;
   if (ledger.warnings.length > 0) span["warnings"] = ledger.warnings;
   for (const name of recordedParams) if (params[name] !== undefined) span[name] = params[name];
+  if (ledger.isRepeated) {
+    delete span["span_unique_id"];
+    span["span_parent_id"] = params.span_unique_id;
+  }
   for (const name of recordedNumbers) if (typeof asked[name] === "number") span[name] = asked[name];
   span["max_tokens"] ??= asked["max_completion_tokens"];
   if (omitsContent) {

@@ -61,6 +61,7 @@ function openChat(): { chat: Chat; told: string[]; spans: Array<Record<string, u
     }),
     recorder: {
       add: ({ body }) => void spans.push(body),
+      claim: () => true,
       during: (call) => call(),
     },
     prices: createPriceBook({ maxModels: 10 }),

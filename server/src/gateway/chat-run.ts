@@ -44,7 +44,7 @@ export class ChatRun {
   constructor(deps: ChatDeps, call: ChatCall) {
     this.#deps = deps;
     this.#call = call;
-    this.#ledger = newLedger(call);
+    this.#ledger = newLedger(call, deps.recorder);
     this.#answer = new ChatAnswer(call, this.#ledger, deps.prices, () => this.#record());
   }
 

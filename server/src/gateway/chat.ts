@@ -31,7 +31,7 @@ export type ChatDeps = AttemptDeps & {
   router: Router;
   budgets: Budgets;
   cache: AnswerCache;
-  recorder: Pick<Recorder, "add" | "during">;
+  recorder: Pick<Recorder, "add" | "claim" | "during">;
   prices: PriceBook;
   metrics: GatewayMetrics;
   /** Upstreams, by base URL, that refuse to be asked for the usage of a stream. */

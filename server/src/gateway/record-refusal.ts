@@ -15,13 +15,13 @@ export type UnreadCall = Pick<ChatCall, "origin" | "headers" | "startedAtMs" | "
  * @throws ServiceError `unavailable` when the record might find no room.
  */
 export async function recordRefusal(
-  recorder: Pick<Recorder, "add" | "during">,
+  recorder: Pick<Recorder, "add" | "claim" | "during">,
   logType: CallLedger["logType"],
   call: UnreadCall,
   error: ServiceError,
 ): Promise<void> {
   if (error.code === "unavailable") return;
-  const ledger = { ...newLedger(call), logType };
+  const ledger = { ...newLedger(call, recorder), logType };
   takeHeaderParams(ledger, call);
   const { status, message } = errorOfService(error);
   Object.assign(ledger, { statusCode: status, errorMessage: message, endedMs: call.elapsedMs() });

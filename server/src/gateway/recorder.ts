@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ServiceError } from "../domain/errors.ts";
 import type { SpanIntake } from "../ingest/accept.ts";
 import { recallSpan, type PreparedSpan } from "../ingest/prepared-span.ts";
+import { ExpiringLru } from "../lib/expiring-lru.ts";
 import { limits } from "../limits.ts";
 import type { CallSpool, LeftRecords } from "../storage/journal/call-spool.ts";
 import type { GatewayMetrics } from "../telemetry/gateway-metrics.ts";
@@ -14,6 +15,8 @@ import { prepareRecord, type SpanRecord } from "./prepare-record.ts";
  * bounds; at the bounds the gateway takes no further calls, so that no call goes unrecorded.
  */
 export type Recorder = {
+  /** True for the first call that has this identity; those after it are spans of their own, as no call may replace another. */
+  claim(identity: Buffer): boolean;
   /** Hands on what an earlier process left, and waits for that, but not for a journal that takes none. */
   start(): Promise<void>;
   /** Once it returns the record outlives this process, unless the spool fails. */
@@ -54,11 +57,23 @@ class SpooledRecorder implements Recorder {
   #flushing: Promise<void> | undefined;
   #isScheduled = false;
   readonly #stopping = new AbortController();
+  readonly #claimed = new ExpiringLru<string, true>({
+    maxEntries: limits.callIdentities,
+    ttlMs: limits.callIdentityMs,
+    nowMs: () => performance.now(),
+  });
 
   constructor(deps: RecorderDeps) {
     this.#deps = deps;
     this.#left = [...deps.spool.left];
     deps.metrics.watchRecords(() => this.#held.size);
+  }
+
+  claim(identity: Buffer): boolean {
+    const key = identity.toString("latin1");
+    const isFirst = this.#claimed.get(key) === undefined;
+    this.#claimed.set(key, true);
+    return isFirst;
   }
 
   async start(): Promise<void> {

@@ -37,6 +37,12 @@ const call = (customer: string, members: Row = {}): Promise<Answer> =>
 const errorOf = ({ json }: Answer) => (json as { error: Row }).error;
 const logOf = (answer: Answer) => retrieveSpan(gateway.app.prod, answer.headers.get("x-spanway-log-id"));
 const patch = (customer: string, body: Row) => gateway.app.prod.request("PATCH", pathOf(customer), body);
+/** So many spans of calls, which are recorded a moment after their answers. */
+const recorded = async (filters: Row, count: number): Promise<Row[]> => {
+  const find = async () => (await listSpans(gateway.app.prod, filters)).results;
+  await expect.poll(async () => (await find()).length, { timeout: 5_000 }).toBe(count);
+  return find();
+};
 /** What a call used is settled a moment after its answer. */
 const usageOf = async (customer: string) =>
   (await retrieveCustomer(gateway.app.prod, customer))["total_usage"] as number;
@@ -126,10 +132,8 @@ test.each([
     const body = { model: "gpt-4o", messages: [question], customer_params, ...members };
     expect((await gateway.app.prod.post(path, body)).status).toBe(200);
   }
-  await settle(gateway.app.prod);
-  const { results } = await listSpans(gateway.app.prod, { customer_identifier: { value: [customer_identifier] } });
+  const results = await recorded({ customer_identifier: { value: [customer_identifier] } }, 2);
   const costs = results.map(({ cost }) => cost as number);
-  expect(costs).toHaveLength(2);
   await expect.poll(() => usageOf(customer_identifier), { timeout: 5_000 }).toBeCloseTo(costs[0]! + costs[1]!, 9);
   expect(costs[0]).toBeGreaterThan(0);
 });
@@ -228,4 +232,23 @@ test("rate_limit is of requests a minute", async () => {
   expect(errorOf(last)).toMatchObject({ type: "rate_limited" });
   expect(Number(last.headers.get("retry-after"))).toBeGreaterThan(0);
   expect((await logOf(last))["limit_info"]).toMatchObject({ is_allowed: false, reason: "rate_limit", rate_limit: 2 });
+});
+
+test("calls that repeat the ids of a span are spans of their own, whose costs add up, also when one is blocked", async () => {
+  gateway.upstream.script(costly());
+  const ids = { trace_unique_id: "trace-again", span_unique_id: "span-again" };
+  const params = { ...ids, customer_params: { customer_identifier: "again", total_budget: 0.01 } };
+  const calls = [];
+  for (let index = 0; index < 5; index += 1) calls.push(await call("again", params));
+  expect(calls.map(({ status }) => status)).toEqual([200, 200, 200, 429, 429]);
+  const results = await recorded({ trace_unique_id: { value: ["trace-again"] } }, 5);
+  expect(results.reduce((sum, { cost }) => sum + Number(cost), 0)).toBeCloseTo(3 * callCost, 9);
+  const [first, second] = [await logOf(calls[0]!), await logOf(calls[1]!)];
+  expect(first).toMatchObject({ span_unique_id: "span-again", cost: expect.closeTo(callCost, 9) });
+  expect(second).toMatchObject({
+    trace_unique_id: "trace-again",
+    span_parent_id: "span-again",
+    warnings: [expect.stringContaining("span-again")],
+  });
+  expect(second["span_unique_id"]).not.toBe("span-again");
 });

@@ -36,7 +36,7 @@ export class RelayRun {
     this.#deps = deps;
     this.#operation = operation;
     this.#call = call;
-    this.#ledger = { ...newLedger(call), logType: operation.logType };
+    this.#ledger = { ...newLedger(call, deps.recorder), logType: operation.logType };
     this.#stream = new ClientStream(call.response, {
       head: () => this.#headers(),
       onFull: () => this.#holdUpstream(),
