@@ -120,7 +120,7 @@ async function compose(
     { config, stores, secretKey, intake, budgets, redis, logger, now },
   );
   judge.connect(gateway.chat);
-  const logs = startLogJoining({ config, logger, registry, cleanup }, { spans, catalogue, intake, now });
+  const logs = startLogJoining({ config, logger, registry, cleanup }, { spans, catalogue, intake, journal, now });
   startRetention({ config, logger, cleanup }, { ...stores, spans, now });
 
   const { traceDeletions, stop: stopDeletions } = startTraceDeletions(

@@ -2,11 +2,12 @@ import { mkdtempSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createSpanCatalogue } from "../../filter/span-fields.ts";
 import { limits } from "../../limits.ts";
 import { openLogEvents, type LogEvents } from "../../storage/journal/log-events.ts";
-import type { SpanStore } from "../../storage/spans/span-store.ts";
+import type { IdentityRecord } from "../../storage/journal/identity-memory.ts";
+import type { SpanStore, StoredSpan } from "../../storage/spans/span-store.ts";
 import type { SpanIntake } from "../accept.ts";
 import type { ExportRequest, OtlpLogRecord } from "./export-request.ts";
 import { createLogJoiner, type LogJoiner } from "./join-logs.ts";
@@ -27,13 +28,20 @@ let accepted: unknown[] = [];
 
 const open = (maxBytes = 1_000_000): LogEvents =>
   openLogEvents({ path: join(dir, "events"), maxBytes, now: () => nowMs });
-/** A span store without spans. */
+/** What the span store has, and what was accepted last. */
+let stored: StoredSpan[] = [];
+let last: IdentityRecord | undefined;
+/** What happens while the store is read. */
+let meanwhile = (): void => undefined;
 const spans: Pick<SpanStore, "listSpans"> = {
   listSpans: async () => {
     lookups += 1;
-    return { count: 0, rows: [] };
+    const rows = stored;
+    meanwhile();
+    return { count: rows.length, rows };
   },
 };
+const journal = { lookup: () => last };
 const intake: Pick<SpanIntake, "accept"> = {
   accept: async (bodies) => {
     accepted.push(...bodies);
@@ -41,7 +49,7 @@ const intake: Pick<SpanIntake, "accept"> = {
   },
 };
 const joiner = (): LogJoiner =>
-  createLogJoiner({ events, spans, intake, catalogue: createSpanCatalogue(), now: () => nowMs });
+  createLogJoiner({ events, spans, intake, journal, catalogue: createSpanCatalogue(), now: () => nowMs });
 const exportOf = (spanId: string, content = "Weather?"): ExportRequest<OtlpLogRecord> => ({
   malformed: 0,
   groups: [
@@ -69,6 +77,9 @@ beforeEach(() => {
   nowMs = 1_000_000;
   lookups = 0;
   accepted = [];
+  stored = [];
+  last = undefined;
+  meanwhile = () => undefined;
 });
 afterEach(async () => {
   await events.close();
@@ -122,6 +133,46 @@ test("messages of a span that never came are stored as a span of their own", asy
     },
   ]);
   expect(events.isEmpty()).toBe(true);
+});
+
+describe("a span that is sent again while its stored version is read", () => {
+  // Of the columns, those that tell versions apart.
+  const version = (of: number): StoredSpan =>
+    ({
+      trace_unique_id: "a".repeat(32),
+      span_unique_id: spanId,
+      span_name: `version ${of}`,
+      timestamp: "2023-11-14T22:13:20Z",
+      version: String(of),
+    }) as StoredSpan;
+  const sendAgain = (): void => {
+    last = { timestampNs: 0n, version: 2n };
+  };
+
+  beforeEach(async () => {
+    stored = [version(1)];
+    meanwhile = sendAgain;
+    await joiner().accept(exportOf(spanId), origin);
+    nowMs += limits.otlpJoinAfterMs;
+  });
+
+  test("is not replaced by what was read: its messages wait for the version that was sent", async () => {
+    const logs = joiner();
+    await logs.joinWaiting(signal);
+    expect(accepted).toEqual([]);
+    stored = [version(2)];
+    nowMs += limits.otlpJoinAfterMs;
+    await logs.joinWaiting(signal);
+    expect(accepted).toMatchObject([{ span_name: "version 2", prompt_messages: [{ content: "Weather?" }] }]);
+    expect(events.isEmpty()).toBe(true);
+  });
+
+  test("is completed as it is stored where the store never takes what was sent", async () => {
+    nowMs += limits.otlpJoinMs;
+    await joiner().joinWaiting(signal);
+    expect(accepted).toMatchObject([{ span_name: "version 1", prompt_messages: [{ content: "Weather?" }] }]);
+    expect(events.isEmpty()).toBe(true);
+  });
 });
 
 test("records that are sent again say nothing new", async () => {

@@ -4,9 +4,11 @@ import { toClickHouse } from "../../filter/to-clickhouse.ts";
 import { isObject, parseJsonText } from "../../lib/json.ts";
 import { limits } from "../../limits.ts";
 import type { LogEventEntry, LogEvents } from "../../storage/journal/log-events.ts";
+import type { Journal } from "../../storage/journal/journal.ts";
 import type { SpanStore, StoredSpan } from "../../storage/spans/span-store.ts";
 import { spanColumns, type SpanColumn, type SpanRow } from "../../domain/span.ts";
 import type { SpanIntake } from "../accept.ts";
+import { spanIdentity } from "../identity.ts";
 import { createNestedJson } from "../nested-json.ts";
 import type { SpanOrigin } from "../normalize.ts";
 import { asContentRecord } from "./agent-logs/read-agent-logs.ts";
@@ -40,6 +42,7 @@ export type LogJoinerDeps = {
   spans: Pick<SpanStore, "listSpans">;
   catalogue: Catalogue<SpanRow>;
   intake: Pick<SpanIntake, "accept">;
+  journal: Pick<Journal, "lookup">;
   /** Milliseconds since the epoch. */
   now: () => number;
 };
@@ -156,11 +159,22 @@ async function joinBatch(batch: readonly Waiting[], deps: LogJoinerDeps, signal:
   for (const { key, sinceMs, count, kept, first } of batch) {
     const row = stored.get(`${first.traceId}\n${first.spanId}`);
     const isLate = deps.now() - sinceMs > limits.otlpJoinMs;
-    if (!row && !isLate) continue;
+    if (!isLate && (!row || isOutdated(row, first, deps.journal))) continue;
     const body = row ? completed(row, kept) : spanOfEvents(kept);
     if (body) await deps.intake.accept([body], row ? originOfRow(row, first.origin) : first.origin);
     await deps.events.remove(key, count);
   }
+}
+
+/**
+ * Whether the span was sent again since it was read: completing the old version now would replace the new one. Nothing
+ * may come between this look and the acceptance, so nothing is awaited in between. Of a version that the store has not
+ * taken for as long as records wait, it never will.
+ */
+function isOutdated(row: StoredSpan, { origin, traceId, spanId }: Kept, journal: LogJoinerDeps["journal"]): boolean {
+  const { organization_id, environment } = origin;
+  const last = journal.lookup(spanIdentity({ organization_id, environment, trace: traceId, span: spanId }));
+  return last !== undefined && last.version > BigInt(row.version);
 }
 
 const allColumns = Object.keys(spanColumns) as SpanColumn[];
