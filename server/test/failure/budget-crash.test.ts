@@ -96,9 +96,9 @@ test("who was told that a budget is used up is told to webhooks as well, once, w
     const server = await start(path);
     if (round === 0) await listen(server, "/reached");
     const customers = Array.from({ length: perRound }, (_, i) => `round ${round} customer ${i}`);
-    // Too little for a call: it is refused, and the budget reached, before anybody is asked.
+    // Nothing: a call is refused, and the budget used up, before anybody is asked.
     const calls = customers.map(async (customer) => {
-      const answer = await call(server, customer, { total_budget: 0.001 }).catch(() => undefined);
+      const answer = await call(server, customer, { total_budget: 0 }).catch(() => undefined);
       if (answer?.status !== 429) return;
       refused.add(customer);
       if (refused.size === round * perRound + 5) server.child.kill("SIGKILL");
@@ -116,7 +116,7 @@ test("who was told that a budget is used up is told to webhooks as well, once, w
   const all = Array.from({ length: rounds * perRound }, (_, i) => {
     return `round ${Math.floor(i / perRound)} customer ${i % perRound}`;
   });
-  expect(count(await statusesOf(all.map((name) => call(server, name, { total_budget: 0.001 }))), 429)).toBe(all.length);
+  expect(count(await statusesOf(all.map((name) => call(server, name, { total_budget: 0 }))), 429)).toBe(all.length);
   await expect.poll(() => new Set(told()).size, { timeout: 20_000, interval: 100 }).toBe(all.length);
   const ids = receiver.on("/reached").map(({ headers }) => headers["webhook-id"]);
   expect(new Set(ids).size).toBe(all.length);
@@ -149,10 +149,12 @@ test("what a process that dies had reserved comes back, and what was spent stays
   expect([count(statuses, 200), count(statuses, 429)]).toEqual([1, 1]);
   await passHolds({ kind: "sqlite", path: join(path, "control.db") });
   const after = await statusesOf(Array.from({ length: 6 }, () => call(second, "dies")));
-  expect([count(after, 200), count(after, 429)]).toEqual([2, 4]);
+  // A third may take what is left once the two are settled.
+  const passed = count(after, 200);
+  expect([2, 3]).toContain(passed);
   await expect
     .poll(async () => (await retrieveCustomer(second.prod, "dies"))["total_usage"], { timeout: 5_000 })
-    .toBeCloseTo(5 * callCost, 9);
+    .toBeCloseTo((3 + passed) * callCost, 9);
 }, 60_000);
 
 describe.skipIf(postgresUrl === undefined)(`two nodes over one Postgres${postgresSkipReason}`, () => {
@@ -165,7 +167,7 @@ describe.skipIf(postgresUrl === undefined)(`two nodes over one Postgres${postgre
     await listen(one, "/shared");
     // The other node learns of webhooks with a delay.
     await new Promise((resolve) => setTimeout(resolve, 2_500));
-    const customer = { period_budget: 10.1 * callCost, budget_duration: "daily" };
+    const customer = { period_budget: 10.5 * callCost, budget_duration: "daily" };
     upstream.script(costly());
     const opened = await call(one, "shared", customer);
     expect(opened.status).toBe(200);
@@ -189,9 +191,13 @@ describe.skipIf(postgresUrl === undefined)(`two nodes over one Postgres${postgre
     // Ten fit: one is spent, four may be.
     expect(count(await callBoth(20), 200)).toBe(5);
     await passHolds({ kind: "postgres", url: database.url });
-    expect(count(await callBoth(20), 200)).toBe(4);
-    const usage = async () => Number((await retrieveCustomer(one.prod, "shared"))["total_period_usage"]);
-    await expect.poll(usage, { timeout: 5_000 }).toBeCloseTo(10 * callCost, 9);
+    expect([4, 5]).toContain(count(await callBoth(20), 200));
+    // What is left is taken by one more, once nothing is under way.
+    const usage = async () => {
+      await call(one, "shared", customer);
+      return Number((await retrieveCustomer(one.prod, "shared"))["total_period_usage"]);
+    };
+    await expect.poll(usage, { timeout: 5_000 }).toBeCloseTo(11 * callCost, 9);
     expect(count(await callBoth(4), 429)).toBe(4);
     await expect.poll(() => receiver.on("/shared").length, { timeout: 5_000 }).toBeGreaterThan(0);
     const ids = new Set(receiver.on("/shared").map(({ headers }) => headers["webhook-id"]));
