@@ -3,11 +3,18 @@ import { createPasswords } from "./auth/passwords.ts";
 import { ConfigError, readConfig } from "./config.ts";
 import { createControlStores } from "./storage/control/control-stores.ts";
 import { openControlDatabase } from "./storage/control/open-control-database.ts";
+import { createWithQuarantine } from "./storage/journal/with-quarantine.ts";
 
 async function open() {
-  const database = openControlDatabase(readConfig().control);
+  const config = readConfig();
+  const database = openControlDatabase(config.control);
   await database.migrate();
-  const context = { stores: createControlStores(database), passwords: createPasswords(), nowMs: Date.now };
+  const context = {
+    stores: createControlStores(database),
+    passwords: createPasswords(),
+    nowMs: Date.now,
+    withQuarantine: createWithQuarantine(config),
+  };
   return { context, close: database.close };
 }
 

@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import type { Passwords } from "../auth/passwords.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";
+import type { WithQuarantine } from "../storage/journal/with-quarantine.ts";
 
 export type Option = {
   /** Shown for the value in the help; a flag takes none. */
@@ -9,12 +10,17 @@ export type Option = {
   required?: boolean;
 };
 
-export type AdminContext = { stores: ControlStores; passwords: Pick<Passwords, "hash">; nowMs: () => number };
+export type AdminContext = {
+  stores: ControlStores;
+  passwords: Pick<Passwords, "hash">;
+  nowMs: () => number;
+  withQuarantine: WithQuarantine;
+};
 
 export type Cell = string | number | boolean | null | undefined | readonly string[];
 
-/** One row, or several, of what a command has to say. */
-export type AdminResult = Record<string, Cell> | Record<string, Cell>[];
+/** One row, or several, of what a command has to say; text is printed as it is. */
+export type AdminResult = Record<string, Cell> | Record<string, Cell>[] | string;
 
 export type Command = {
   /** Two words, as typed. */

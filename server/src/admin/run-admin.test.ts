@@ -21,8 +21,9 @@ beforeAll(async () => {
 });
 afterAll(() => closeStores());
 
-const open = async () => ({ context: { stores, passwords, nowMs }, close: async () => {} });
 const neverOpened = () => Promise.reject(new Error("opened a store for nothing"));
+const withQuarantine = neverOpened;
+const open = async () => ({ context: { stores, passwords, nowMs, withQuarantine }, close: async () => {} });
 const run = (line: string) => runAdmin(line.split(" "), open);
 
 async function runJson(line: string): Promise<Record<string, string>> {

@@ -3,9 +3,10 @@ import { ServiceError } from "../domain/errors.ts";
 import { parseOptions, UsageError, type AdminContext, type AdminResult, type Cell, type Command } from "./command.ts";
 import { keyCommands } from "./key-commands.ts";
 import { organizationCommands } from "./organization-commands.ts";
+import { quarantineCommands } from "./quarantine-commands.ts";
 import { userCommands } from "./user-commands.ts";
 
-const commands: readonly Command[] = [...organizationCommands, ...keyCommands, ...userCommands];
+const commands: readonly Command[] = [...organizationCommands, ...keyCommands, ...userCommands, ...quarantineCommands];
 const indent = " ".repeat(2);
 
 /** What to print, and the exit code: 0 done, 1 refused, 2 typed wrongly. */
@@ -33,7 +34,11 @@ export async function runAdmin(
     const { context, close } = await open();
     try {
       const result = await command.run(context, options);
-      return { code: 0, stdout: json ? JSON.stringify(result, undefined, 2) : format(result), stderr: "" };
+      return {
+        code: 0,
+        stdout: json && typeof result !== "string" ? JSON.stringify(result, undefined, 2) : format(result),
+        stderr: "",
+      };
     } finally {
       await close();
     }
@@ -52,7 +57,8 @@ function failed(code: 1 | 2, stderr: string): AdminOutcome {
 function overview(): string {
   const rows = commands.map(({ name, summary }) => [name, summary]);
   return [
-    "Makes and changes organizations, users and keys without HTTP, in the store that SPANWAY_CONTROL_URL names.",
+    "Makes and changes organizations, users and keys without HTTP, in the store that SPANWAY_CONTROL_URL names; shows what",
+    "the journal of this node set aside.",
     "",
     "Usage: npm run admin -- COMMAND [--json]",
     "",
@@ -75,6 +81,7 @@ function usageOf({ name, summary, options }: Command): string {
 
 /** A list as a table, one record as lines. */
 function format(result: AdminResult): string {
+  if (typeof result === "string") return result;
   if (!Array.isArray(result)) {
     return align(Object.entries(result).map(([name, value]) => [name, cell(value)])).join("\n");
   }

@@ -3,6 +3,7 @@ import { ServiceError } from "../../domain/errors.ts";
 import { openIdentityMemory, type IdentityMemory, type IdentityRecord, type IdentityWrite } from "./identity-memory.ts";
 import { inOneTransaction, openDatabase } from "./journal-database.ts";
 import { openKeptEntries, type Keep, type KeptEntries } from "./kept-entries.ts";
+import { openQuarantine } from "./quarantine.ts";
 
 /**
  * Accepted spans that the span store does not have yet, on this node's disk.
@@ -60,7 +61,6 @@ export type JournalOptions = {
 export function openJournal(options: JournalOptions): Journal {
   const root = openDatabase(options.path);
   const entries = root.openDB<Buffer, number>({ name: "entries", encoding: "binary" });
-  const quarantined = root.openDB<Buffer, number>({ name: "quarantine", encoding: "binary" });
 
   const sizes = new Map<number, number>();
   let nextSeq = 1;
@@ -82,7 +82,7 @@ export function openJournal(options: JournalOptions): Journal {
 
   const memory = openIdentityMemory(root, options);
   const commits = createCommits(root, entries, memory);
-  let [quarantineKey = 0] = quarantined.getKeys({ reverse: true, limit: 1 });
+  const quarantine = openQuarantine(root, options.now);
 
   return {
     async append({ payload, rows, identities, hasResends = false }) {
@@ -123,12 +123,8 @@ export function openJournal(options: JournalOptions): Journal {
       for (const seq of seqs) release(seq);
     },
     kept,
-    async quarantine(payload, reason) {
-      const note = Buffer.from(`${JSON.stringify({ at: new Date(options.now()).toISOString(), reason })}\n`);
-      const key = (quarantineKey = Math.max(options.now(), quarantineKey + 1));
-      await inOneTransaction(root, () => void quarantined.put(key, Buffer.concat([note, payload])));
-    },
-    stats: () => ({ entries: sizes.size, bytes: pendingBytes, quarantined: quarantined.getKeysCount() }),
+    quarantine: (payload, reason) => quarantine.add(payload, reason),
+    stats: () => ({ entries: sizes.size, bytes: pendingBytes, quarantined: quarantine.count() }),
     async close() {
       await root.flushed;
       await root.close();

@@ -1,0 +1,38 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { ServiceError } from "../../domain/errors.ts";
+import { openDatabase } from "./journal-database.ts";
+import { lockNode, NodeLockError } from "./node-lock.ts";
+import { openQuarantine, type Quarantine } from "./quarantine.ts";
+
+/** Holds the node's folder meanwhile. @throws ServiceError `conflict` while a server runs on it, `not_found` without a journal */
+export type WithQuarantine = <T>(use: (quarantine: Quarantine) => T | Promise<T>) => Promise<T>;
+
+export function createWithQuarantine(folder: { dataDir: string; journalPath: string }): WithQuarantine {
+  return async (use) => {
+    // Opening would make one, where the folder was mistyped and of whoever runs the command.
+    if (!existsSync(folder.journalPath)) {
+      throw new ServiceError("not_found", `There is no journal at ${folder.journalPath}.`);
+    }
+    const lock = lockStopped(folder.dataDir);
+    try {
+      const root = openDatabase(folder.journalPath);
+      try {
+        return await use(openQuarantine(root, Date.now));
+      } finally {
+        await root.close();
+      }
+    } finally {
+      lock.release();
+    }
+  };
+}
+
+function lockStopped(dataDir: string): ReturnType<typeof lockNode> {
+  try {
+    return lockNode(join(dataDir, "node.lock"));
+  } catch (cause) {
+    if (!(cause instanceof NodeLockError)) throw cause;
+    throw new ServiceError("conflict", `${cause.message} Stop the server first.`, { cause });
+  }
+}
