@@ -1,6 +1,7 @@
 import { Agent } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { benchFolder, startBenchServer, type BenchServer } from "./lib/bench-server.ts";
+import { anonymousMib } from "./lib/cores.ts";
 import { machine, percentile, round } from "./lib/figures.ts";
 import { post } from "./lib/post.ts";
 import { realTexts } from "./lib/real-texts.ts";
@@ -28,6 +29,7 @@ export async function run(options: Map<string, string>): Promise<object> {
   // Engines warm up with the first work, and keep that: bodies are held against this.
   await postAll(server, bulkBodies({ texts, bodies: 80, rowsPerBody: 500, payloadChars: 2000, seed: 4 }));
   const warmBytes = await settledBytes(server);
+  const warmAnonymous = anonymousMib(server.child.pid ?? 0);
 
   // 500 rows of 100 KB are 50 MB.
   const bodies = [...bulkBodies({ texts, bodies: 1, rowsPerBody: 500, payloadChars: 100_000, seed: 3 })];
@@ -37,6 +39,7 @@ export async function run(options: Map<string, string>): Promise<object> {
     after.push((await server.ask({ ask: "memory" })).rssBytes ?? 0);
   }
   const leftBytes = await settledBytes(server);
+  const leftAnonymous = anonymousMib(server.child.pid ?? 0);
   await server.stop();
   folder.remove();
   return {
@@ -48,6 +51,8 @@ export async function run(options: Map<string, string>): Promise<object> {
     body_mb: round((bodies[0]?.byteLength ?? 0) / 1e6, 1),
     rss_mib_after_each_body: after.map(mib),
     rss_mib_30_s_after_the_last: mib(leftBytes),
+    // Without pages of mapped files, which the system takes back when it needs room.
+    anonymous_mib_30_s_after: { ordinary_work: round(warmAnonymous, 0), the_last: round(leftAnonymous, 0) },
   };
 }
 

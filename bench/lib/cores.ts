@@ -20,9 +20,14 @@ export function hasCommand(name: string): boolean {
 }
 
 /** Resident memory of a process now, in MiB. */
-export function residentMib(pid: number): number {
-  const kib = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
-  return Number(kib) / 1024;
+export const residentMib = (pid: number): number => statusMib(pid, "VmRSS");
+
+/** The part of it that is no page of a file, in MiB. */
+export const anonymousMib = (pid: number): number => statusMib(pid, "RssAnon");
+
+function statusMib(pid: number, member: string): number {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  return Number(new RegExp(`${member}:\\s+(\\d+) kB`).exec(status)?.[1]) / 1024;
 }
 
 /** Seconds of processor time that a process has used so far. */
