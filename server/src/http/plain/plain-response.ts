@@ -30,6 +30,8 @@ export class PlainResponse implements ResponseWriter {
   #isChunked = false;
   #goesOn = true;
   #isEnded = false;
+  #pending: Uint8Array[] = [];
+  #pendingBytes = 0;
   #onClose: Array<() => void> = [];
 
   constructor(socket: Socket, options: PlainResponseOptions) {
@@ -80,17 +82,21 @@ export class PlainResponse implements ResponseWriter {
     this.#send("");
   }
 
+  /** What is written within one turn of the loop goes out together, as the pieces of a stream often come together. */
   write(data: string | Uint8Array): boolean {
     if (!this.headersSent) this.writeHead(this.statusCode, {});
-    if (data.length === 0 && this.#head === "") return true;
-    return this.#send(data);
+    this.#pending.push(typeof data === "string" ? Buffer.from(data) : data);
+    this.#pendingBytes += byteLength(data);
+    if (this.#pendingBytes > joinedBytes) return this.#flush();
+    if (this.#pending.length === 1) queueMicrotask(() => this.#flush());
+    return !this.#socket.writableNeedDrain;
   }
 
   end(data: string | Uint8Array = ""): void {
     if (this.#isEnded || this.destroyed) return;
     this.#isEnded = true;
     if (!this.headersSent) this.writeHead(this.statusCode, { "content-length": byteLength(data) });
-    this.#send(data, () => this.#finish());
+    this.#send(this.#pending.length === 0 ? data : this.#takePending(data), () => this.#finish());
     this.#options.onEnd(this.#goesOn);
   }
 
@@ -117,6 +123,21 @@ export class PlainResponse implements ResponseWriter {
     // The system calls back for what it could not write, too.
     this.writableFinished = !this.#socket.destroyed;
     this.markGone();
+  }
+
+  #flush(): boolean {
+    if (this.#pending.length === 0 || this.destroyed) return true;
+    const data = this.#takePending();
+    return data.length === 0 && this.#head === "" ? true : this.#send(data);
+  }
+
+  /** What waits, and what comes last after it. */
+  #takePending(last: string | Uint8Array = ""): Uint8Array {
+    const pieces = last.length === 0 ? this.#pending : [...this.#pending, Buffer.from(last)];
+    const [first] = pieces;
+    this.#pending = [];
+    this.#pendingBytes = 0;
+    return pieces.length === 1 && first !== undefined ? first : Buffer.concat(pieces);
   }
 
   /** Head, frame and data together where they are small: one buffer, one system call. */
