@@ -27,6 +27,7 @@ export const limits = {
   plainBodyBytes: 256 * KiB,
   /** A connection whose next request is not whole by then is Node's, which minds slow senders. */
   plainWaitMs: 2_000,
+  plainPieces: 32,
   plainSweepMs: 1_000,
   readinessMs: 2_000,
   retentionEveryMs: 60 * 60 * 1_000,

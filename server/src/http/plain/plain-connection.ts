@@ -7,7 +7,7 @@ import { PlainResponse, type PlainResponseOptions } from "./plain-response.ts";
 import { readPlainHead, type PlainHead } from "./read-head.ts";
 
 export type PlainConnectionOptions = {
-  /** Serves a request; undefined where this lane has nothing at its path. */
+  /** Serves a request; false where this lane has nothing at its path. */
   serve: (incoming: Incoming, response: PlainResponse) => boolean;
   answers: Pick<PlainResponseOptions, "keepsAlive" | "date">;
   trustProxy: boolean;
@@ -34,6 +34,10 @@ export class PlainConnection {
   #sinceMs = performance.now();
   #served = 0;
   #isReading = false;
+  /** An answer said that the connection ends: whatever follows is not served. */
+  #isOver = false;
+  /** Of how many pieces the waiting bytes were put together. */
+  #pieces = 0;
   readonly #answerOptions: PlainResponseOptions;
 
   constructor(socket: Socket, options: PlainConnectionOptions) {
@@ -59,6 +63,8 @@ export class PlainConnection {
   }
 
   readonly #onData = (bytes: Buffer): void => {
+    if (this.#isOver) return;
+    this.#pieces += 1;
     if (this.#bytes.length === 0) {
       if (this.#response === undefined) this.#sinceMs = performance.now();
       this.#bytes = bytes;
@@ -69,13 +75,15 @@ export class PlainConnection {
       return;
     }
     this.#read();
+    // Each piece costs a copy of those before it: one who sends very small ones is for Node.
+    if (this.#pieces > limits.plainPieces && this.#response === undefined) this.#giveAway();
   };
 
   /** Serves what is there, in its order. */
   #read(): void {
     if (this.#isReading) return;
     this.#isReading = true;
-    while (this.#response === undefined && this.#bytes.length > 0) {
+    while (!this.#isOver && this.#response === undefined && this.#bytes.length > 0) {
       const head = this.#head ?? readPlainHead(this.#bytes);
       if (head === "partial") break;
       if (head === "other") return this.#giveAway();
@@ -87,6 +95,7 @@ export class PlainConnection {
       if (!this.#serve(head, this.#bytes.subarray(head.headBytes, end))) return this.#giveAway();
       this.#bytes = end === this.#bytes.length ? none : this.#bytes.subarray(end);
       this.#head = undefined;
+      this.#pieces = this.#bytes.length === 0 ? 0 : 1;
     }
     this.#isReading = false;
   }
@@ -109,6 +118,8 @@ export class PlainConnection {
   #onAnswered(goesOn: boolean): void {
     this.#response = undefined;
     if (!goesOn) {
+      this.#isOver = true;
+      this.#bytes = none;
       this.#socket.end();
       return;
     }

@@ -53,6 +53,23 @@ const endpoints = [
   }),
 ];
 
+let endings = 0;
+endpoints.push(
+  endpoint({
+    ...shared,
+    id: "last",
+    path: "/last",
+    body: { kind: "raw", maxBytes: MiB },
+    success: { status: 200 },
+    handler(context) {
+      endings += 1;
+      const response = context.hijack();
+      response.writeHead(200, { connection: "close", "content-length": 3 });
+      response.end("end");
+    },
+  }),
+);
+
 let server: Awaited<ReturnType<typeof startServer>>;
 beforeAll(async () => {
   server = await startServer({ endpoints });
@@ -145,6 +162,19 @@ describe("requests on one connection are answered one after the other", () => {
     const answers = answersIn(await rawExchange(server.url, ...sent));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 204, 200, 200, 200]);
     expect(answers.map(({ text }) => text).filter((_, index) => index !== 1)).toEqual(["one", "", "abc", "four", "z"]);
+  });
+
+  test("but none after an answer that ends the connection", async () => {
+    const last = requestOf("x", { path: "/last" });
+    const answers = answersIn(await rawExchange(server.url, Buffer.concat([last, last]), last));
+    expect(answers.map(({ text }) => text)).toEqual(["end"]);
+    expect(endings).toBe(1);
+  });
+
+  test("a request in very small pieces goes to Node and is whole", async () => {
+    const pieces = Array.from(requestOf("x".repeat(40)), (byte) => Buffer.of(byte));
+    const answers = answersIn(await sendPieces([...pieces, last("z")]));
+    expect(answers.map(({ text }) => text)).toEqual(["x".repeat(40), "z"]);
   });
 
   test("a body beyond what the lane holds goes to Node and is whole", async () => {

@@ -1,5 +1,6 @@
 import { STATUS_CODES, type OutgoingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
+import { limits } from "../../limits.ts";
 import type { ResponseWriter } from "../response-writer.ts";
 
 /** Beyond it a body is written beside its head instead of being copied behind it. */
@@ -84,6 +85,7 @@ export class PlainResponse implements ResponseWriter {
 
   /** What is written within one turn of the loop goes out together, as the pieces of a stream often come together. */
   write(data: string | Uint8Array): boolean {
+    if (this.#isEnded || this.destroyed) return true;
     if (!this.headersSent) this.writeHead(this.statusCode, {});
     this.#pending.push(typeof data === "string" ? Buffer.from(data) : data);
     this.#pendingBytes += byteLength(data);
@@ -171,7 +173,7 @@ export class PlainResponse implements ResponseWriter {
   }
 }
 
-const keepAlive = "connection: keep-alive\r\nkeep-alive: timeout=72\r\n";
+const keepAlive = `connection: keep-alive\r\nkeep-alive: timeout=${limits.keepAliveMs / 1_000}\r\n`;
 
 function headerLine(name: string, value: string | number | readonly string[] | undefined): string {
   if (Array.isArray(value)) return value.map((each: string) => headerLine(name, each)).join("");
