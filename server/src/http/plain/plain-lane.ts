@@ -16,8 +16,8 @@ export type PlainLane = {
 };
 
 /**
- * A second reader of HTTP/1.1 before Node's: small POST requests in plain form, as SDKs send model calls and spans, cost
- * it a third of what they cost `node:http` and a router. It takes a request only when it is whole and unmistakable
+ * A second reader of HTTP/1.1 before Node's, for small POST requests in plain form, as SDKs send model calls and spans: it
+ * spares them what `node:http` and a router cost (ADR 0019). It takes a request only when it is whole and unmistakable
  * (`read-head.ts`); with any other the connection goes to Node for good, nothing of it used up. So there are no
  * decisions about odd requests here, and no timeouts but for silence.
  */
