@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { summarizeSpan, type SpanSummary } from "../../server/test/support/otlp-summary.ts";
-import { listSpans, retrieveSpan, settle } from "../../server/test/support/spans.ts";
+import { listSpans, retrieveSpan, settleCalls } from "../../server/test/support/spans.ts";
 import type { Row, TestClient } from "../../server/test/support/test-client.ts";
 import { runProgram } from "../support/run-client.ts";
 
@@ -20,10 +20,12 @@ export async function runGatewayClient(program: string, args: readonly string[] 
     .trimEnd()
     .split("\n")
     .map((line) => JSON.parse(line) as Row);
-  await settle(prod);
+  await settleCalls(prod);
   const { results } = await listSpans(prod, {}, "sort_by=start_time&page_size=1000");
   const rows = await Promise.all(
-    results.filter(({ log_type }) => log_type !== "marker").map((row) => retrieveSpan(prod, row["unique_id"])),
+    results
+      .filter(({ custom_identifier }) => custom_identifier !== "marker")
+      .map((row) => retrieveSpan(prod, row["unique_id"])),
   );
   return {
     prod,

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { chunk, completion, done, helloStream, question } from "../support/chat.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { answers, head, streamHead, type Script } from "../support/scripted-upstream.ts";
-import { settle } from "../support/spans.ts";
+import { settleCalls } from "../support/spans.ts";
 import { testKeys } from "../support/test-app.ts";
 import type { Row } from "../support/test-client.ts";
 
@@ -81,7 +81,7 @@ describe("a client that leaves", () => {
     expect((await cutAtMs) - leftAtMs).toBeLessThan(100);
 
     const { results } = await gateway.app.prod.waitForSpans(1, { customer_identifier: phase });
-    await settle(gateway.app.prod);
+    await settleCalls(gateway.app.prod);
     expect((await gateway.app.prod.list({ customer_identifier: phase })).count).toBe(1);
     expect(results[0]).toMatchObject({ status_code: 499, failed: true, prompt_tokens: 3 });
     const message = results[0]?.["completion_message"] as Row | null;

@@ -8,7 +8,7 @@ import {
   type Script,
   type ScriptedUpstream,
 } from "../support/scripted-upstream.ts";
-import { bodyOf, settle } from "../support/spans.ts";
+import { retrieveSpan } from "../support/spans.ts";
 import type { Answer, Row, TestClient } from "../support/test-client.ts";
 
 /** Which upstream is called, how often, when, and with whose key. */
@@ -206,10 +206,7 @@ test("a model that was retired gives way to the fallback", async () => {
 });
 
 describe("what became of each attempt stands in the span", () => {
-  const spanOf = async (answer: Answer): Promise<Row> => {
-    await settle(prod);
-    return bodyOf(await prod.get(`/api/request-logs/${answer.headers.get("x-spanway-log-id")}/`));
-  };
+  const spanOf = (answer: Answer): Promise<Row> => retrieveSpan(prod, answer.headers.get("x-spanway-log-id"));
 
   test("of a call that a fallback answered, in order, without the keys that an upstream quotes", async () => {
     openai.script(problem(429, "Slow down, sk-proj-abcdefghijklmnop."));

@@ -5,7 +5,7 @@ import { pathOf, retrieveCustomer } from "../support/customers.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { answers, streamHead } from "../support/scripted-upstream.ts";
-import { listSpans, retrieveSpan, settle } from "../support/spans.ts";
+import { listSpans, retrieveSpan, settle, settleCalls } from "../support/spans.ts";
 import type { Answer, Row } from "../support/test-client.ts";
 
 /** Budgets and rate limits of customers on the gateway: interface §4.5, decisions §5 and §6. */
@@ -76,7 +76,7 @@ describe("twenty first calls at once of a customer with a budget for two", () =>
     const refused = await logOf(blocked![0]!);
     expect(refused).toMatchObject({ status_code: 429, customer_identifier: "race", total_tokens: null });
     expect(refused["limit_info"]).toMatchObject({ is_allowed: false, reason: "total_budget", total_budget: 0.01 });
-    await settle(gateway.app.prod);
+    await settleCalls(gateway.app.prod);
     const logged = await listSpans(gateway.app.prod, { customer_identifier: { value: ["race"] } });
     expect(logged.count).toBe(20);
     await expect.poll(() => usageOf("race"), { timeout: 5_000 }).toBeCloseTo(2 * callCost, 9);

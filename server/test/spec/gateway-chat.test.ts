@@ -3,7 +3,7 @@ import { chunk, completion, done, eventsOf, helloStream, question, textOf, usage
 import { limits } from "../../src/limits.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { answers, streams } from "../support/scripted-upstream.ts";
-import { always, retrieveSpan, settle } from "../support/spans.ts";
+import { always, retrieveSpan } from "../support/spans.ts";
 import type { Answer, ListAnswer, Row } from "../support/test-client.ts";
 
 let gateway: TestGateway;
@@ -328,7 +328,7 @@ describe("calls stand in the group of one model, whatever becomes of them", () =
     // Nobody has a credential for it.
     expect((await call("groq/llama")).status).toBe(424);
     expect((await prod.request("POST", path, "{")).status).toBe(400);
-    await settle(prod);
+    expect((await prod.waitForSpans(17)).count).toBe(17);
     const groups = (await prod.get(`/api/request-logs/groups/?group_by=model&${always}`)).json as ListAnswer;
     const counts = groups.results.map((row) => [row["model"], row["number_of_requests"]]);
     expect(Object.fromEntries(counts as [string, number][])).toEqual({

@@ -41,10 +41,22 @@ export async function roundTrip(client: TestClient, body: unknown): Promise<Row>
   return retrieveSpan(client, (await createSpan(client, body))["unique_id"]);
 }
 
-/** Waits until all that was accepted before is visible: spans become so in order. Leaves a marker, a span of 1970. */
+/** Waits until all that was accepted over the API before is visible: spans become so in order. Leaves a marker, a span of 1970. */
 export async function settle(client: TestClient): Promise<void> {
   const marker = await createSpan(client, { log_type: "marker", timestamp: "1970-01-01T00:00:00Z" });
   await retrieveSpan(client, marker["unique_id"]);
+}
+
+/**
+ * Waits until the spans of all gateway calls that ended before are visible. They wait for each other before they are accepted,
+ * so that what comes over the API may pass them. Leaves a call of `spanway/echo` whose custom_identifier is `marker`.
+ */
+export async function settleCalls(client: TestClient): Promise<void> {
+  const messages = [{ role: "user", content: "Are all here?" }];
+  const marker = { model: "spanway/echo", messages, custom_identifier: "marker" };
+  const answer = await client.post("/api/chat/completions", marker);
+  if (answer.status !== 200) throw new Error(`the marker answered ${answer.status}: ${answer.text}`);
+  await retrieveSpan(client, answer.headers.get("x-spanway-log-id"));
 }
 
 /** One page of the spans of all time. */
