@@ -171,7 +171,9 @@ class ReplyReader implements ExchangeSink, StreamSink {
     if (!parsed.ok || !isObject(parsed.value)) throw new BadReply("The provider's answer is not a JSON object.");
     const problem = readErrorWithin(parsed.value);
     if (problem !== undefined) return this.#fail(problem);
-    if (!Array.isArray(parsed.value["choices"])) throw new BadReply("The provider's answer is no chat completion.");
+    const { choices } = parsed.value;
+    if (!Array.isArray(choices)) throw new BadReply("The provider's answer is no chat completion.");
+    if (choices.length === 0) throw new BadReply("The provider's answer holds no choice.");
     return this.#replied(bytes, parsed.value);
   }
 

@@ -113,6 +113,8 @@ export class Exchange implements ExchangeHandler {
     this.#heard();
     const coding = headers["content-encoding"];
     if (typeof coding === "string" && coding !== "identity" && coding !== "") this.#decode(coding.toLowerCase());
+    // A recipient dates what came without a date (RFC 9110): `retry-after` may be held against it.
+    if (status >= 400 && headers.date === undefined) headers = { ...headers, date: new Date().toUTCString() };
     if (!this.#isOver) this.#sink.onHead(status, headers);
   }
 

@@ -22,6 +22,7 @@ export function about<T>(description: string, read: ParamReader<T>): ParamReader
 
 const boundedText = { type: "string", maxLength: limits.identifierChars };
 export const identifier = reader(boundedText, field.identifier);
+export const customerIdentifier = reader(boundedText, field.customerIdentifier);
 export const name = reader({ type: "string" }, field.name);
 export const object = reader({ type: "object" }, field.object);
 export const customerParams = reader(

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { ServiceError } from "../domain/errors.ts";
 import { betaHeaders, routeProviderHeaders } from "../domain/product-families.ts";
 import { countJsonNodes } from "../lib/json-text.ts";
-import { exceedsShape, isObject, parseJson } from "../lib/json.ts";
+import { exceedsShape, isObject, parseStrictJson } from "../lib/json.ts";
 import { limits } from "../limits.ts";
 import { checkTokenBounds } from "./estimate/read-token-bounds.ts";
 import type { CallerBody } from "./providers/openai/request.ts";
@@ -32,7 +32,7 @@ export function readMembers(bytes: Buffer): Record<string, unknown> {
       `The body must not hold more than ${limits.bodyNodes} keys and values.`,
     );
   }
-  const parsed = parseJson(bytes);
+  const parsed = parseStrictJson(bytes);
   if (!parsed.ok) throw new ServiceError("invalid_request", `The body is ${parsed.message}.`);
   if (!isObject(parsed.value)) throw new ServiceError("invalid_request", "The body must be a JSON object.");
   if (exceedsShape(parsed.value, limits.spanDepth, limits.spanNodes) !== undefined) {

@@ -2,12 +2,13 @@ import type { IncomingHttpHeaders } from "node:http";
 import { ServiceError } from "../domain/errors.ts";
 import { paramsFields, paramsHeaders } from "../domain/product-families.ts";
 import { Problem } from "../ingest/field-readers.ts";
-import { exceedsShape, isObject, parseJson } from "../lib/json.ts";
+import { exceedsShape, isObject, parseJson, parseStrictJson } from "../lib/json.ts";
 import { limits } from "../limits.ts";
 import {
   about,
   boolean,
   credentialText,
+  customerIdentifier,
   customerParams,
   either,
   flag,
@@ -83,7 +84,7 @@ const readers = {
     "The customer, with name, e-mail, budgets and rate limit, which are theirs from here on.",
     customerParams,
   ),
-  customer_identifier: about("Whom the call is for, whose budgets hold.", identifier),
+  customer_identifier: about("Whom the call is for, whose budgets hold.", customerIdentifier),
   customer_email: identifier,
   customer_name: name,
 
@@ -205,7 +206,7 @@ function take(source: Record<string, unknown>, place: string, values: Record<str
 
 function decodeHeader(header: string, text: string): Record<string, unknown> {
   // Buffer passes over what is no base64, and JSON then tells.
-  const parsed = parseJson(Buffer.from(text, "base64"));
+  const parsed = parseStrictJson(Buffer.from(text, "base64"));
   if (!parsed.ok || !isObject(parsed.value)) throw badParam(header, "must be a JSON object in base64");
   if (exceedsShape(parsed.value, limits.controlBodyDepth, limits.controlBodyNodes) !== undefined) {
     throw badParam(header, `must not nest deeper than ${limits.controlBodyDepth} levels`);

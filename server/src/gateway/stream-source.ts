@@ -37,6 +37,13 @@ const truncated: UpstreamProblem = {
   code: "stream_truncated",
 };
 
+const silent: UpstreamProblem = {
+  kind: "fault",
+  status: 200,
+  message: "The provider's stream said nothing.",
+  code: "bad_reply",
+};
+
 /**
  * An OpenAI-shaped stream: events go on byte for byte, but for comments and broken ones, and for the usage where the
  * caller did not ask.
@@ -45,6 +52,7 @@ export function createOpenaiSource({ digest, sink, wantsUsage, mapUsage }: Sourc
   const splitter = createSseSplitter(limits.upstreamEventBytes);
   const template = createChunkTemplate();
   let isOver = false;
+  let isSilent = true;
   /** Events that follow each other in memory and go on together. */
   let run: Buffer | undefined;
   let runHasContent = false;
@@ -73,13 +81,14 @@ export function createOpenaiSource({ digest, sink, wantsUsage, mapUsage }: Sourc
   };
 
   const take = (raw: Buffer, data: string): void => {
-    if (data === "[DONE]") return finish();
+    if (data === "[DONE]") return finish(isSilent ? silent : undefined);
     const chunk = template.read(data) ?? parseChunk(data, template);
     // Keep-alives that are no comments, and the like: no client could read them.
     if (chunk === undefined) return undefined;
     const problem = readErrorWithin(chunk);
     if (problem !== undefined) return finish(problem);
     const hasContent = digest.add(chunk);
+    if (hasContent) isSilent = false;
     if (!hasContent && isUsageAlone(chunk)) {
       if (!wantsUsage) return undefined;
       const usage = usageOf(chunk);

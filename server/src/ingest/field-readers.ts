@@ -1,3 +1,4 @@
+import { isNamable } from "../domain/customer.ts";
 import { limits } from "../limits.ts";
 import { isObject, isRawNumber } from "../lib/json.ts";
 import { parseTimeNs } from "../lib/time.ts";
@@ -24,6 +25,11 @@ const boundedText =
   };
 
 export const identifier = boundedText(limits.identifierChars);
+
+export const customerIdentifier: Reader<string> = (value) => {
+  const name = identifier(value);
+  return typeof name !== "string" || isNamable(name) ? name : new Problem("must not be ., .. or list");
+};
 
 /** Names are labels: one that is too long is cut rather than refused. */
 export const name: Reader<string> = (value) => {
@@ -101,12 +107,17 @@ export const object: Reader<Record<string, unknown>> = (value) => {
   return isObject(value) ? value : new Problem("must be an object");
 };
 
+const customerMembers: ReadonlyArray<[string, Reader<string>]> = [
+  ["customer_identifier", customerIdentifier],
+  ["email", identifier],
+];
+
 /** Who a span is of: an identifier in it is bounded as the field of its own is, so that no place takes what another refuses. */
 export const customerParams: Reader<Record<string, unknown>> = (value) => {
   const params = object(value);
   if (params === undefined || params instanceof Problem) return params;
-  for (const member of ["customer_identifier", "email"]) {
-    const read = params[member] === undefined || params[member] === null ? undefined : identifier(params[member]);
+  for (const [member, reader] of customerMembers) {
+    const read = params[member] === undefined || params[member] === null ? undefined : reader(params[member]);
     if (read instanceof Problem) return new Problem(`holds a bad member: ${member} ${read.message}`);
   }
   return params;

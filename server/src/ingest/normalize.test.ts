@@ -252,6 +252,14 @@ describe("content", () => {
       tool_calls: ["secret-e"],
       full_request: { x: "secret-f" },
       variables: { v: "secret-g" },
+      error_message: "secret-h",
+      warnings: ["secret-i"],
+      response_format: { type: "json_schema", json_schema: { description: "secret-j" } },
+      stop: ["secret-k"],
+      tool_choice: { type: "function", function: { name: "secret-l" } },
+      span_tools: ["secret-m"],
+      span_handoffs: ["secret-n"],
+      usage: { prompt_tokens: 5, note: "secret-o", prompt_tokens_details: { cached_tokens: 2, x: ["secret-p"] } },
       model: "gpt-4o",
       prompt_tokens: 5,
       completion_tokens: 5,
@@ -261,7 +269,10 @@ describe("content", () => {
       model: "gpt-4o",
       prompt_tokens: 5,
       log_type: "chat",
-      extra: { is_log_omitted: true },
+      extra: {
+        is_log_omitted: true,
+        usage: { prompt_tokens: 5, prompt_tokens_details: { cached_tokens: 2 } },
+      },
     });
   });
 

@@ -10,6 +10,7 @@ import type { Price, PriceBook } from "./enrich/price.ts";
 import type { NestedJson } from "./nested-json.ts";
 import { completeness, formatUuid, newIdentity, spanIdentity, spanVersion } from "./identity.ts";
 import { withOpenAiCalls } from "./otlp/messages/tool-calls.ts";
+import { withoutContent } from "./omit-content.ts";
 import { readBody, type BodyValues } from "./read-body.ts";
 import { readUsage } from "./read-usage.ts";
 import { readTimes, storedTime } from "./read-times.ts";
@@ -35,25 +36,6 @@ export type NormalizedSpan = {
 };
 
 export type NormalizeResult = { ok: true; span: NormalizedSpan } | { ok: false; errors: FieldErrors };
-
-/** Content that `disable_log` leaves out: only request and performance metrics are kept. */
-const contentFields: ReadonlySet<string> = new Set([
-  "input",
-  "output",
-  "prompt_messages",
-  "completion_message",
-  "completion_messages",
-  "tools",
-  "tool_calls",
-  "full_request",
-  "full_response",
-  "variables",
-  "ideal_output",
-  "reasoning",
-  "embedding",
-  "audio_input_file",
-  "audio_output_file",
-]);
 
 /**
  * Turns one span body, as JSON was parsed, into the row that is stored.
@@ -81,7 +63,8 @@ export function normalizeSpan(
   const read = readBody(body, nested);
   if (!read.ok) return read;
   const { values } = read;
-  if (!serviceLogMethods.has(origin.log_method)) withoutClaims(values);
+  const isOurs = serviceLogMethods.has(origin.log_method);
+  if (!isOurs) withoutClaims(values);
 
   const times = readTimes(values, receivedNs);
   const usage = readUsage(values);
@@ -110,7 +93,7 @@ export function normalizeSpan(
     status: outcome.status,
     status_code: outcome.status_code,
   };
-  place(row, values);
+  place(row, values.disable_log === true ? withoutContent(values, { isOurs }) : values);
   if (times.latency !== undefined) row.latency = times.latency;
   placeCustomer(row, values);
   placeMessages(row, values);
@@ -168,7 +151,7 @@ function place(row: SpanRow, values: BodyValues): void {
   const extra: Record<string, unknown> = {};
   for (const [field, value] of Object.entries(values)) {
     const place = placeOfField.get(field);
-    if (place === undefined || (values.disable_log === true && contentFields.has(field))) continue;
+    if (place === undefined) continue;
     if (place === "extra") extra[field] = value;
     else columns[field] = place === "document" && typeof value === "string" ? JSON.stringify(value) : value;
   }

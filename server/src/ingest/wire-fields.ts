@@ -21,7 +21,7 @@ export const plainFields = {
   thread_identifier: read.identifier,
   session_identifier: read.identifier,
   trace_group_identifier: read.identifier,
-  customer_identifier: read.identifier,
+  customer_identifier: read.customerIdentifier,
   customer_email: read.identifier,
   customer_name: read.name,
   custom_identifier: read.identifier,

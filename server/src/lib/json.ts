@@ -16,30 +16,46 @@ const maxRepairs = 500_000;
 
 /** Parses a request body. Bytes that are no UTF-8 read as U+FFFD. */
 export function parseJson(bytes: Buffer): JsonParse {
-  let text = bytes.toString("utf8");
-  if (text.charCodeAt(0) === 0xfeff) text = text.slice(1);
-  return parseJsonText(text);
+  return parseJsonText(textOf(bytes));
+}
+
+/** The same for bodies that others get to read as they came: a bare NaN is no JSON. */
+export function parseStrictJson(bytes: Buffer): JsonParse {
+  const text = textOf(bytes);
+  return cleaned(text, parseStandard(text));
 }
 
 /** The same for text, such as JSON within a JSON string. */
 export function parseJsonText(text: string): JsonParse {
-  const parsed = parseText(text);
+  return cleaned(text, parseText(text));
+}
+
+function textOf(bytes: Buffer): string {
+  const text = bytes.toString("utf8");
+  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+}
+
+function cleaned(text: string, parsed: JsonParse): JsonParse {
   if (parsed.ok && text.includes("\\u") && suspectEscape.test(text))
     return { ok: true, value: cleanDeep(parsed.value) };
   return parsed;
 }
 
 function parseText(text: string): JsonParse {
+  const parsed = parseStandard(text);
+  if (parsed.ok || !/NaN|Infinity/.test(text)) return parsed;
+  try {
+    return { ok: true, value: parseKeepingDigits(nullNonFinite(text, maxRepairs)) };
+  } catch {
+    return parsed;
+  }
+}
+
+function parseStandard(text: string): JsonParse {
   try {
     return { ok: true, value: parseKeepingDigits(text) };
   } catch (error) {
-    const message = error instanceof Error ? error.message : "not JSON";
-    if (!/NaN|Infinity/.test(text)) return { ok: false, message: shorten(message) };
-    try {
-      return { ok: true, value: parseKeepingDigits(nullNonFinite(text, maxRepairs)) };
-    } catch {
-      return { ok: false, message: shorten(message) };
-    }
+    return { ok: false, message: shorten(error instanceof Error ? error.message : "not JSON") };
   }
 }
 

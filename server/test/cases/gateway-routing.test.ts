@@ -120,6 +120,15 @@ describe("retries", () => {
     expect(gapMs).toBeLessThan(atLeastMs * 2 + 1_000);
   });
 
+  test("read a date where the answer has none of its own", async () => {
+    const inTwoSeconds = (): string => new Date(Date.now() + 2_000).toUTCString();
+    const turn = inTurn((...seen) => busy({ "retry-after": inTwoSeconds() })(...seen), ok);
+    openai.script(turn.script);
+    expect((await call()).status).toBe(200);
+    // Dates have whole seconds.
+    expect(turn.gapsMs()[0]).toBeGreaterThanOrEqual(900);
+  });
+
   test.each(["-5", "soon", "", "1e9", "99999999999"])("back off by themselves where %j is asked", async (value) => {
     const turn = inTurn(busy({ "retry-after": value }), ok);
     openai.script(turn.script);
@@ -398,4 +407,15 @@ describe("bad parameters are 400 and name what is wrong", () => {
     expect(await call(members)).toMatchObject({ status: 400, json: { error: { param } } });
     expect(openai.requests).toEqual([]);
   });
+
+  test.each(["azure/.", "azure/..", "bedrock/..", "gemini/..", "gemini/models/../..", "gemini/tunedModels/./x"])(
+    "%s: a name that leads elsewhere in a path",
+    async (model) => {
+      const provider = model.slice(0, model.indexOf("/"));
+      const customer_credentials = { [provider]: { api_key: "k", api_base: allowed.url } };
+      const answer = await call({ model, customer_credentials });
+      expect(answer).toMatchObject({ status: 400, json: { error: { param: "model" } } });
+      expect(allowed.requests).toEqual([]);
+    },
+  );
 });

@@ -180,6 +180,9 @@ describe("an error before the first content", () => {
     ["after a chunk with the role alone", [roleOnly, chunk({}), overloaded]],
     ["as a stream that ends at once", []],
     ["as a stream that is cut after the role", [roleOnly]],
+    ["as a stream of [DONE] alone", [done]],
+    ["as a stream of the role and [DONE]", [roleOnly, done]],
+    ["as a stream of usage alone", [usageChunk(), done]],
   ])("%s lets another model answer", async (_what, writes) => {
     let calls = 0;
     const script: Script = (connection, request) => {

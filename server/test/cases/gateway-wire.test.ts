@@ -151,6 +151,10 @@ describe("answers that are wrong are 424, and one span each", () => {
     ["204", wire(["HTTP/1.1 204 No Content\r\n\r\n"])],
     ["hints without an answer", wire(["HTTP/1.1 103 Early Hints\r\n\r\n"])],
     ["JSON that is cut", wire([`HTTP/1.1 200 OK\r\n${json}\r\n${whole.slice(0, -5)}`])],
+    [
+      "a completion without a choice",
+      wire([`HTTP/1.1 200 OK\r\n${json}\r\n{"object":"chat.completion","choices":[]}`]),
+    ],
     ["HTML", wire(["HTTP/1.1 200 OK\r\ncontent-type: text/html\r\n\r\n<html>busy</html>"])],
   ])("%s", async (_what, script) => {
     for (const members of [{}, { stream: true }]) {

@@ -91,15 +91,14 @@ describe("customers exist by being named", () => {
   });
 
   test("identifiers may hold anything", async () => {
-    const odd = ["a/b", "50%", "..", "zoë ✓", "a.b@c+d", "list", "q?x=1#y", "😀"];
+    const odd = ["a/b", "50%", "...", "zoë ✓", "a.b@c+d", "List", "q?x=1#y", "😀"];
     await storeCustomers(
       prod,
       odd.map((name) => spanOf(name)),
     );
     const listed = await listCustomers(prod, "sort_by=customer_identifier");
     expect(sortedValues(listed.results, "customer_identifier")).toEqual([...odd].sort());
-    // A URL parser folds dot segments, encoded or not, and GET on `list` is the list.
-    for (const name of odd.filter((name) => name !== ".." && name !== "list")) {
+    for (const name of odd) {
       expect(await retrieveCustomer(prod, name)).toMatchObject({ customer_identifier: name, number_of_requests: 1 });
       expect(bodyOf(await patch(name, { name: `is ${name}` }))).toMatchObject({ name: `is ${name}` });
     }
@@ -136,7 +135,9 @@ describe("an identifier is taken alike wherever it stands", () => {
       await expect.poll(async () => (await prod.get(pathOf(name))).status, { timeout: 5_000 }).toBe(200);
       expect(await retrieveCustomer(prod, name)).toMatchObject({ customer_identifier: name });
     }
-    for (const bad of [long, 7, ["a"], { a: 1 }]) expect([bad, (await send(bad)).status]).toEqual([bad, refusal]);
+    // Of the names, a URL parser folds two away, encoded or not, and the third is the list.
+    for (const bad of [long, 7, ["a"], { a: 1 }, ".", "..", "list"])
+      expect([bad, (await send(bad)).status]).toEqual([bad, refusal]);
   });
 });
 

@@ -118,6 +118,14 @@ describe("service parameters", () => {
     expect(await spanOf(answer)).toMatchObject({ status_code: 400, prompt_messages: null, is_log_omitted: true });
   });
 
+  test.each(["NaN", "Infinity", "-Infinity"])("a body with %s is no JSON", async (value) => {
+    const before = gateway.upstream.requests.length;
+    const body = `{"model":"gpt-4o","messages":[{"role":"user","content":"Hi"}],"temperature":${value}}`;
+    const refused = await gateway.app.prod.post("/v1/chat/completions", body);
+    expect([refused.status, errorOf(refused)["message"]]).toEqual([400, expect.stringContaining("not valid JSON")]);
+    expect(gateway.upstream.requests.length).toBe(before);
+  });
+
   test("that name what is stored elsewhere are 400, and say what to do instead", async () => {
     const before = gateway.upstream.requests.length;
     for (const [members, param, advice] of [

@@ -85,7 +85,14 @@ describe("embeddings", () => {
       const refused = await client.post("/api/embeddings", ask(members));
       expect([refused.status, (refused.json as { error: Row }).error["param"]]).toEqual([400, param]);
     }
-    expect((await client.post("/api/embeddings", ask({ model: "anthropic/claude-opus-4-5" }))).status).toBe(400);
+    for (const model of ["anthropic/claude-opus-4-5", "claude-opus-4-5"]) {
+      for (const route of ["/api/embeddings", "/api/responses"]) {
+        expect(await client.post(route, ask({ model }))).toMatchObject({
+          status: 400,
+          json: { error: { param: "model", message: expect.stringMatching(/of anthropic only chat completions/) } },
+        });
+      }
+    }
     expect((await client.post("/api/embeddings", ask({ model: "spanway/echo" }))).status).toBe(400);
   });
 });

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { customerChangeFields } from "../../customers/fields.ts";
+import { isNamable } from "../../domain/customer.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { environmentQuery } from "../../http/query.ts";
 import { cleanText } from "../../lib/json.ts";
@@ -28,6 +29,7 @@ export const createCustomer = (deps: CustomerDeps) =>
           .string({ error: "must be text" })
           .min(1, { error: "must not be empty" })
           .max(limits.identifierChars, { error: `must be at most ${limits.identifierChars} characters` })
+          .refine(isNamable, { error: "must not be ., .. or list" })
           .transform(cleanText),
         ...customerChangeFields,
       }),

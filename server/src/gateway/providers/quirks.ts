@@ -1,3 +1,4 @@
+import { modelSegment } from "./model-segment.ts";
 import type { Target } from "./provider.ts";
 
 /** How one OpenAI-shaped provider differs from OpenAI. */
@@ -44,7 +45,7 @@ const azurePath: Quirks["path"] = (operation, { model, baseUrl, credential }) =>
   if (baseUrl.endsWith("/openai/v1")) return paths[operation];
   const version = credential.fields["api_version"] ?? "2024-10-21";
   const root = baseUrl.endsWith("/openai") ? "" : "/openai";
-  const deployment = operation === "responses" ? "" : `/deployments/${encodeURIComponent(model)}`;
+  const deployment = operation === "responses" ? "" : `/deployments/${modelSegment(model)}`;
   return `${root}${deployment}${paths[operation]}?api-version=${encodeURIComponent(version)}`;
 };
 

@@ -112,40 +112,48 @@ class LegFinder {
 
   findAll(): Leg[] {
     const legs: Leg[] = [];
-    const missing: ModelAt[] = [];
+    const missing: Array<{ candidate: Candidate; provider: string }> = [];
     for (const candidate of listCandidates(this.#call, this.#deps.random)) {
       const places = this.#placesOf(candidate);
       const leg = this.#findLeg(candidate, places);
       if (leg !== undefined) legs.push(leg);
-      else missing.push(...places.slice(0, 1));
+      else if (places[0] !== undefined) missing.push({ candidate, provider: places[0].provider });
     }
     if (legs.length > 0) return legs;
     const [first] = missing;
     if (first === undefined) throw badParam("exclude_providers", "exclude_providers leaves no model to ask.");
+    // Others may sell it, but whoever named it meant its maker.
+    if (!this.#isAble(first.provider)) throw this.#unservable(first.candidate, first.provider);
     throw withoutCredential(first.provider);
   }
 
   /** Where the candidate's name leads, without providers that the call excludes. */
   #placesOf(candidate: Candidate): ModelAt[] {
-    const { operation } = this.#call;
     const places = this.#resolve(candidate);
     if (places.length === 0) {
       const message = `${candidate.param} names an unknown model: ${candidate.name}. Say which provider has it, as in openai/${candidate.name}.`;
       throw badParam(candidate.param, message);
     }
-    const able = places.filter(
-      ({ provider }) => operation === "chat" || this.#entry(provider).translator === undefined,
-    );
-    if (able.length === 0) {
-      throw badParam(candidate.param, `${places[0]?.provider ?? ""} cannot be asked for this here: ${operation}.`);
+    if (!places.some(({ provider }) => this.#isAble(provider))) {
+      throw this.#unservable(candidate, places[0]?.provider ?? "");
     }
-    return able.filter(({ provider }) => !this.#excluded.has(provider));
+    return places.filter(({ provider }) => !this.#excluded.has(provider));
+  }
+
+  /** What is translated are chats alone. */
+  #isAble(provider: string): boolean {
+    return this.#call.operation === "chat" || this.#entry(provider).translator === undefined;
+  }
+
+  #unservable({ name, param }: Candidate, provider: string): ServiceError {
+    const message = `${param} names ${name}, but of ${provider} only chat completions can be had here: no ${this.#call.operation}.`;
+    return badParam(param, message);
   }
 
   /** Of several providers the first that has a credential answers; its credentials stand in for each other. */
   #findLeg(candidate: Candidate, places: readonly ModelAt[]): Leg | undefined {
     for (const place of places) {
-      const attempts = this.#attemptsAt(candidate, place);
+      const attempts = this.#isAble(place.provider) ? this.#attemptsAt(candidate, place) : [];
       if (attempts.length > 0) return { model: candidate.name, attempts };
     }
     return undefined;

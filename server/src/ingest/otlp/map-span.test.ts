@@ -45,6 +45,12 @@ describe.each(["svc", "respan", "keywordsai"])("the product's own keys as %s.*",
       metadata: { plan: "pro", n: 3 },
     });
   });
+
+  test("a customer whom no path can name costs no span", () => {
+    const body = mapped({ [`${family}.customer.identifier`]: "list" });
+    expect(body["customer_identifier"]).toBeUndefined();
+    expect(body["metadata"]).toEqual({ [`${family}.customer.identifier`]: "list" });
+  });
 });
 
 describe("tokens", () => {

@@ -2,6 +2,7 @@ import { isObject } from "../../../lib/json.ts";
 import { readReasoning } from "../anthropic/reasoning.ts";
 import { readSampling } from "../anthropic/sampling.ts";
 import { fitsDecoder, forDecoder } from "../anthropic/schemas.ts";
+import { modelSegment } from "../model-segment.ts";
 import type { ChatRequest, Credential, Target, UpstreamCall } from "../provider.ts";
 import { type Conversation, readConversation } from "../shared/conversation.ts";
 import { type Parameters, readMaxTokens, readParameters, readStop } from "../shared/parameters.ts";
@@ -11,7 +12,7 @@ import { jsonInstruction, readResponseFormat } from "../shared/response-format.t
 import { type FunctionTool, readTools, withToolsOfHistory } from "../shared/tools.ts";
 import { type Block, BlockMaker, cachePoint, textBlocks } from "./blocks.ts";
 import { type BedrockModel, describeBedrockModel } from "./models.ts";
-import { encode, signRequest } from "./sign.ts";
+import { signRequest } from "./sign.ts";
 
 /** Members of the Converse API that callers may send as they are. */
 const ofConverse = [
@@ -29,7 +30,7 @@ export function toBedrock(chat: ChatRequest, target: Target, nowMs: number): Ups
   const parameters = readParameters(chat, "Bedrock", handled);
   const body = Buffer.from(JSON.stringify(buildBody(parameters, describeBedrockModel(target.model))));
   const operation = chat.stream === true ? "converse-stream" : "converse";
-  const url = `${target.baseUrl}/model/${encode(target.model)}/${operation}`;
+  const url = `${target.baseUrl}/model/${modelSegment(target.model)}/${operation}`;
   const adjusted = [...new Set(parameters.adjusted)];
   return {
     method: "POST",

@@ -1,4 +1,5 @@
 import { createHash, createHmac } from "node:crypto";
+import { percentEncode } from "../../../lib/percent-encode.ts";
 
 /** AWS Signature Version 4, the header form. Source: "Create a signed AWS API request" of the IAM user guide. */
 
@@ -54,17 +55,12 @@ export function signRequest(
 
 /** Every service but S3 encodes the path once more than it is sent. */
 function canonicalPath(path: string): string {
-  return path.split("/").map(encode).join("/");
+  return path.split("/").map(percentEncode).join("/");
 }
 
 function canonicalQuery(query: URLSearchParams): string {
-  const pairs = [...query].map(([name, value]) => `${encode(name)}=${encode(value)}`);
+  const pairs = [...query].map(([name, value]) => `${percentEncode(name)}=${percentEncode(value)}`);
   return pairs.sort().join("&");
-}
-
-/** Percent-encoding of all but RFC 3986's unreserved characters. */
-export function encode(text: string): string {
-  return encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
 function sha256(data: string | Buffer): string {

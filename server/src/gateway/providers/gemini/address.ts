@@ -1,3 +1,4 @@
+import { modelSegment } from "../model-segment.ts";
 import type { Target } from "../provider.ts";
 import { refuse } from "../shared/refuse.ts";
 
@@ -28,8 +29,8 @@ function apiRoot(baseUrl: string, version: string): string {
 }
 
 function modelName({ model }: Target): string {
-  if (/^(?:models|tunedModels)\//.test(model)) return model.split("/").map(encodeURIComponent).join("/");
-  return `models/${encodeURIComponent(model)}`;
+  if (/^(?:models|tunedModels)\//.test(model)) return model.split("/").map(modelSegment).join("/");
+  return `models/${modelSegment(model)}`;
 }
 
 function vertexModel({ model, baseUrl, credential }: Target): string {
@@ -38,7 +39,7 @@ function vertexModel({ model, baseUrl, credential }: Target): string {
   const location = nameOf(fields, "location", labels) ?? nameOf(fields, "region", labels) ?? "global";
   const host = location === "global" ? "aiplatform.googleapis.com" : `${location}-aiplatform.googleapis.com`;
   const root = apiRoot(baseUrl === aiStudio ? `https://${host}` : baseUrl, "v1");
-  const name = encodeURIComponent(model.replace(/^models\//, ""));
+  const name = modelSegment(model.replace(/^models\//, ""));
   return `${root}/projects/${project}/locations/${location}/publishers/google/models/${name}`;
 }
 

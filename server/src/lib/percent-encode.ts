@@ -1,0 +1,4 @@
+/** Percent-encoding of all but RFC 3986's unreserved characters. */
+export function percentEncode(text: string): string {
+  return encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
+}
