@@ -22,7 +22,8 @@ export type ChatDigest = {
   chars(): number;
 };
 
-type Call = { id: string | undefined; name: string; args: string };
+/** `type` is `function`, or `custom` for a tool that takes text. */
+type Call = { id: string | undefined; type: string; name: string; args: string };
 type Choice = {
   content: string;
   hasContent: boolean;
@@ -67,17 +68,22 @@ export function createChatDigest(): ChatDigest {
       if (member === "content" && typeof value === "string") {
         choice.content += text(value);
         choice.hasContent = true;
-      } else if (member === "tool_calls") addCalls(choice.calls, value, text);
+      } else if (member === "content" && Array.isArray(value)) addParts(choice, value, text);
+      else if (member === "tool_calls") addCalls(choice.calls, value, text);
       else if (member === "refusal") choice.refusal += text(value);
-      else if (member === "reasoning_content" || member === "reasoning") choice.reasoning += text(value);
-      else addRest(choice.rest, member, value);
+      else if (member === "reasoning_content") choice.reasoning += text(value);
+      else if (member === "reasoning") {
+        // Servers that were renaming it sent both.
+        if (isEmpty(delta["reasoning_content"])) choice.reasoning += text(value);
+      } else addRest(choice.rest, member, value, text);
     }
     return hasContent;
   };
 
   return {
     add(chunk) {
-      first ??= chunk;
+      // Azure's first chunk is about the prompt, and nameless.
+      if (first === undefined || first["id"] === "") first = chunk;
       usage = usageOf(chunk) ?? usage;
       const list = chunk["choices"];
       if (!Array.isArray(list)) return false;
@@ -118,20 +124,49 @@ function addCalls(calls: Map<number, Call>, value: unknown, text: (value: unknow
     let call = calls.get(index);
     if (call === undefined) {
       if (calls.size >= limits.recordedToolCalls) continue;
-      calls.set(index, (call = { id: undefined, name: "", args: "" }));
+      calls.set(index, (call = { id: undefined, type: "function", name: "", args: "" }));
     }
     if (typeof item["id"] === "string" && item["id"] !== "") call.id ??= item["id"];
-    const fn = item["function"];
-    if (!isObject(fn)) continue;
-    if (call.name === "") call.name = text(fn["name"]);
-    call.args += text(fn["arguments"]);
+    if (isObject(item["custom"])) call.type = "custom";
+    const called = item["custom"] ?? item["function"];
+    if (!isObject(called)) continue;
+    if (call.name === "") call.name = text(called["name"]);
+    call.args += text(called["input"] ?? called["arguments"]);
   }
 }
 
-/** Members that not every provider has. Lists grow; of anything else the last one stands. */
-function addRest(rest: Record<string, unknown>, member: string, value: unknown): void {
+/** Content in parts, as Mistral's reasoning models have it: `{type: "thinking", thinking: […]}` and `{type: "text", text}`. */
+function addParts(choice: Choice, parts: readonly unknown[], text: (value: unknown) => string): void {
+  for (const part of parts) {
+    if (!isObject(part)) continue;
+    const { thinking } = part;
+    const thoughts: unknown[] = Array.isArray(thinking) ? thinking : [];
+    for (const thought of thoughts) if (isObject(thought)) choice.reasoning += text(thought["text"]);
+    if (typeof part["text"] !== "string") continue;
+    choice.content += text(part["text"]);
+    choice.hasContent = true;
+  }
+}
+
+/** Members of objects that come in pieces: of a spoken answer, and of the call that `tool_calls` superseded. */
+const pieces: ReadonlySet<string> = new Set(["transcript", "data", "arguments"]);
+
+/** Members that not every provider has. Lists grow, and so do objects; of anything else the last one stands. */
+function addRest(
+  rest: Record<string, unknown>,
+  member: string,
+  value: unknown,
+  text: (value: unknown) => string,
+): void {
   const known = rest[member];
-  if (Array.isArray(value) && Array.isArray(known)) {
+  if (isObject(value) && isObject(known)) {
+    const grown = { ...known };
+    for (const [name, piece] of Object.entries(value)) {
+      const before = grown[name];
+      grown[name] = pieces.has(name) && typeof before === "string" ? before + text(piece) : piece;
+    }
+    rest[member] = grown;
+  } else if (Array.isArray(value) && Array.isArray(known)) {
     if (known.length < limits.recordedToolCalls) rest[member] = [...(known as unknown[]), ...(value as unknown[])];
   } else if (known !== undefined || Object.keys(rest).length < limits.recordedChoices) rest[member] = value;
 }
@@ -143,7 +178,11 @@ function inOrder(choices: Map<number, Choice>): Choice[] {
 function messageOf({ content, hasContent, refusal, reasoning, calls, rest }: Choice): Record<string, unknown> {
   const toolCalls = [...calls.entries()]
     .sort(([a], [b]) => a - b)
-    .map(([, { id, name, args }]) => ({ id: id ?? "", type: "function", function: { name, arguments: args } }));
+    .map(([, { id, type, name, args }]) => ({
+      id: id ?? "",
+      type,
+      ...(type === "custom" ? { custom: { name, input: args } } : { function: { name, arguments: args } }),
+    }));
   return {
     role: "assistant",
     content: hasContent || toolCalls.length === 0 ? content : null,

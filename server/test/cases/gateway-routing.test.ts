@@ -70,9 +70,14 @@ function inTurn(...scripts: Script[]): { script: Script; gapsMs: () => number[] 
 
 describe("an error within a stream, before any content", () => {
   const overloaded = event({ error: { message: "Overloaded", type: "overloaded_error", code: 529 } });
+  const inChoice = { choices: [{ index: 0, delta: {}, error: { code: 502, message: "Overloaded" } }] };
   test.each<[string, Script]>([
     ["as its first event", streams(overloaded)],
     ["after empty deltas", streams(chunk({ role: "assistant", content: "" }), chunk({}), overloaded)],
+    ["in a choice", streams(chunk({}, null, inChoice))],
+    ["as the finish of a choice", streams(chunk({}, "error"), done)],
+    ["as an object that is one", streams(event({ object: "error", message: "Overloaded", type: "x", code: 503 }))],
+    ["below x_groq", streams(chunk({}, null, { choices: [], x_groq: { id: "r", error: "Overloaded" } }), done)],
   ])("%s leads to the fallback, and the caller sees its answer alone", async (_what, script) => {
     openai.script(script);
     groq.script(streams(...helloStream, done));
@@ -81,6 +86,16 @@ describe("an error within a stream, before any content", () => {
     expect(answer.text).toContain('"lo."');
     expect(answer.text).not.toContain("Overloaded");
     expect([openai.requests.length, groq.requests.length]).toEqual([1, 1]);
+  });
+
+  test.each<[string, Row]>([
+    ["in a choice", { choices: [{ index: 0, error: { code: 502, message: "Overloaded" }, message: { content: "" } }] }],
+    ["as its finish", { choices: [{ index: 0, finish_reason: "error", message: { content: "" } }] }],
+    ["as an object that is one", { object: "error", message: "Overloaded", code: 503, choices: [] }],
+  ])("so does one in a whole answer: %s", async (_what, members) => {
+    openai.script(answers(200, completion(members)));
+    const answer = await call({ retries: 0, ...fallback });
+    expect([answer.status, answer.headers.get("x-spanway-provider")]).toEqual([200, "groq"]);
   });
 
   test("everywhere is 424 in JSON, not a stream", async () => {

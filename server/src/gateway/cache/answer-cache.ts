@@ -39,8 +39,8 @@ export function createAnswerCache(deps: AnswerCacheDeps): AnswerCache {
   };
 }
 
-/** Finishes after which an answer is not the whole one. */
-const cutShort: ReadonlySet<unknown> = new Set(["length", "content_filter", "error"]);
+/** Finishes of an answer that is the whole one; every provider has words of its own for others. */
+const whole: ReadonlySet<unknown> = new Set(["stop", "tool_calls", "function_call", "eos"]);
 
 export type RecalledAnswer = KeptAnswer & { key: string; completion: Record<string, unknown> };
 
@@ -123,12 +123,7 @@ export class CallCache {
     const { n } = this.#parts.call.ask.body.members;
     if (!Array.isArray(choices) || choices.length < (typeof n === "number" ? n : 1)) return false;
     return (choices as unknown[]).every(
-      (choice) =>
-        isObject(choice) &&
-        isObject(choice["message"]) &&
-        typeof choice["finish_reason"] === "string" &&
-        choice["finish_reason"] !== "" &&
-        !cutShort.has(choice["finish_reason"]),
+      (choice) => isObject(choice) && isObject(choice["message"]) && whole.has(choice["finish_reason"]),
     );
   }
 }

@@ -43,6 +43,15 @@ const completion = fc
   }));
 
 describe("The builder of completions", () => {
+  test("adds up the text that a custom tool is called with", () => {
+    const at = (custom: Row): Row => ({
+      choices: [{ index: 0, delta: { tool_calls: [{ index: 0, type: "custom", custom }] } }],
+    });
+    expect(built([at({ name: "sql", input: "SELECT" }), at({ input: " 1" })])).toMatchObject({
+      choices: [{ message: { tool_calls: [{ type: "custom", custom: { name: "sql", input: "SELECT 1" } }] } }],
+    });
+  });
+
   test("gives back what was made a stream of", () => {
     fc.assert(
       fc.property(completion, (whole) => {

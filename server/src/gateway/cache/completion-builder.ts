@@ -8,6 +8,7 @@ const pieces: ReadonlySet<string> = new Set([
   "reasoning_content",
   "reasoning",
   "arguments",
+  "input",
   "data",
   "transcript",
 ]);

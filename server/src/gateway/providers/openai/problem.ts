@@ -21,9 +21,9 @@ export function readProblem(status: number, headers: IncomingHttpHeaders, bytes:
 
 /** The error within a stream or within a 200; undefined where the value is none. */
 export function readErrorWithin(value: Record<string, unknown>): UpstreamProblem | undefined {
-  const error = value["error"];
+  const error = value["error"] ?? errorBeside(value);
   if (error === undefined || error === null || error === false) return undefined;
-  const said = readErrorObject(value);
+  const said = readErrorObject({ ...value, error });
   const stated = isObject(error) ? Number(error["code"] ?? error["status"]) : Number.NaN;
   const isStatus = Number.isInteger(stated) && stated >= 400 && stated < 600;
   const words = `${said.type ?? ""} ${said.code ?? ""}`;
@@ -33,6 +33,22 @@ export function readErrorWithin(value: Record<string, unknown>): UpstreamProblem
     status: 200,
     message: upstreamMessage(said.message ?? "", "The provider reported an error."),
   };
+}
+
+/**
+ * Where else an answer may say that it failed: in a choice (OpenRouter), by a choice's finish (Mistral, OpenRouter), below `x_groq`,
+ * or as an object that is an error as a whole (vLLM).
+ */
+function errorBeside(value: Record<string, unknown>): unknown {
+  if (value["object"] === "error") return value;
+  const choices = value["choices"];
+  const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
+  if (isObject(choice)) {
+    if (isObject(choice["error"])) return choice["error"];
+    if (choice["finish_reason"] === "error") return "The provider's model failed.";
+  }
+  const groq = value["x_groq"];
+  return isObject(groq) ? groq["error"] : undefined;
 }
 
 type Said = { message?: string; type?: string; param?: string; code?: string };
