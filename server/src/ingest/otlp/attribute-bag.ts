@@ -83,6 +83,11 @@ export class AttributeBag {
     return tree instanceof Problem ? value : tree;
   }
 
+  /** Puts back, under its own key, what is left of a value that was taken apart. */
+  putBack(key: string, value: AttributeValue): void {
+    this.#values.set(key, value);
+  }
+
   /** Removes keys whose content is stored under another name already. */
   drop(...keys: readonly string[]): void {
     for (const key of keys) this.#values.delete(key);

@@ -11,7 +11,7 @@ import { conventions } from "./conventions/list.ts";
 import type { OtlpEvent, OtlpSpan, ScopeItems } from "./export-request.ts";
 import { addMetadata, gatherMetadata, liftMetadata, type Metadata } from "./gather-metadata.ts";
 import { decideLogType } from "./log-type.ts";
-import type { Message } from "./messages/message.ts";
+import { answersOf } from "./messages/answers.ts";
 import { readOutcome } from "./outcome.ts";
 import { providerOf } from "./provider.ts";
 import { timeToFirstToken } from "./time-to-first-token.ts";
@@ -223,15 +223,11 @@ function takeContent(found: SpanContent | undefined, content: SpanContent): void
 export function placeContent(body: SpanBody, { prompt, completions, tools, input, output }: SpanContent): void {
   if (prompt) body["prompt_messages"] = prompt;
   else if (input !== undefined && input !== null) body["input"] = input;
-  const answer = completions && answerOf(completions);
+  const { answer, all } = answersOf(completions ?? [], body["n"]);
   if (answer) body["completion_message"] = answer;
   else if (output !== undefined && output !== null) body["output"] = output;
-  if (completions && completions.length > 1) body["completion_messages"] = completions;
+  if (all) body["completion_messages"] = all;
   if (tools) body["tools"] = tools;
-}
-
-function answerOf(completions: readonly Message[]): Message | undefined {
-  return completions.find(({ role }) => role === "assistant") ?? completions[0];
 }
 
 function placeProvider(body: SpanBody, metadata: Metadata): void {

@@ -1,9 +1,9 @@
 import { isObject } from "../../../lib/json.ts";
 import type { AttributeBag } from "../attribute-bag.ts";
 import type { Convention, SpanView } from "../convention.ts";
-import { toMessages } from "../messages/message.ts";
+import { toMessages, withSystem } from "../messages/message.ts";
+import { systemText } from "../messages/request.ts";
 import { toolsOf } from "../messages/tool-calls.ts";
-import { systemText, withSystem } from "./gen-ai.ts";
 
 /** Google's Agent Development Kit: requests and answers of Gemini as JSON. */
 export const adk: Convention = {
@@ -40,8 +40,7 @@ function contentOf({ bag }: SpanView): ReturnType<NonNullable<Convention["conten
   const settings = isObject(config) ? config : {};
   const response = bag.takeTree("gcp.vertex.agent.llm_response");
   bag.drop("gcp.vertex.agent.llm_request");
-  const instruction = settings["system_instruction"];
-  const system = isObject(instruction) ? systemText(instruction["parts"]) : systemText(instruction);
+  const system = systemText(settings["system_instruction"]);
   const declared = Array.isArray(settings["tools"]) ? (settings["tools"] as unknown[]) : [];
   return {
     prompt: withSystem(toMessages(contents, "user"), Array.isArray(contents) ? system : undefined),

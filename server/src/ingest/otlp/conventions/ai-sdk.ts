@@ -1,9 +1,9 @@
 import { isObject } from "../../../lib/json.ts";
 import type { AttributeBag } from "../attribute-bag.ts";
 import type { Convention, SpanContent } from "../convention.ts";
-import { toMessages, type Message } from "../messages/message.ts";
+import { toMessages, withSystem, type Message } from "../messages/message.ts";
+import { systemText } from "../messages/request.ts";
 import { toolsOf } from "../messages/tool-calls.ts";
-import { systemText, withSystem } from "./gen-ai.ts";
 
 /** The Vercel AI SDK 3 to 6. Version 7 writes the GenAI conventions alone. */
 export const aiSdk: Convention = {

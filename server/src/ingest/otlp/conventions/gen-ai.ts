@@ -1,6 +1,7 @@
 import type { Convention, SpanContent } from "../convention.ts";
 import type { Attributes } from "../export-request.ts";
-import { toMessages, type Message } from "../messages/message.ts";
+import { toMessages, withSystem } from "../messages/message.ts";
+import { systemText } from "../messages/request.ts";
 import { toolsOf } from "../messages/tool-calls.ts";
 
 /**
@@ -59,11 +60,13 @@ export const genAi: Convention = {
       "gen_ai.usage.details.reasoning_tokens",
     ],
     audioInput: [
+      "gen_ai.usage.audio.input_tokens",
       "gen_ai.usage.audio_input_tokens",
       "gen_ai.usage.input_audio_tokens",
       "gen_ai.usage.details.input_audio_tokens",
     ],
     audioOutput: [
+      "gen_ai.usage.audio.output_tokens",
       "gen_ai.usage.audio_output_tokens",
       "gen_ai.usage.output_audio_tokens",
       "gen_ai.usage.details.output_audio_tokens",
@@ -84,11 +87,25 @@ export const genAi: Convention = {
     if (operation === "chat") return content;
     return {
       ...content,
-      input: content.input ?? bag.take("gen_ai.tool.call.arguments"),
-      output: content.output ?? bag.take("gen_ai.tool.call.result"),
+      input: content.input ?? bag.takeAny(...inputKeys),
+      output: content.output ?? bag.takeAny(...outputKeys),
     };
   },
 };
+
+/** What tools, retrievals, memories and guardrails are given, and what they give back. */
+const inputKeys = [
+  "gen_ai.tool.call.arguments",
+  "gen_ai.retrieval.query.text",
+  "gen_ai.memory.query.text",
+  "gen_ai.guardrail.input",
+];
+const outputKeys = [
+  "gen_ai.tool.call.result",
+  "gen_ai.retrieval.documents",
+  "gen_ai.memory.records",
+  "gen_ai.guardrail.output",
+];
 
 /** Instrumentations that count the tokens of streams and images themselves, whatever the model said. */
 const countsOnItsOwn = /^@traceloop\/instrumentation-(?:openai|together)/;
@@ -116,18 +133,4 @@ export function structuredContent(given: {
     completions: toMessages(given.output, "assistant"),
     tools: toolsOf(given.tools),
   };
-}
-
-/** Puts the instructions first, unless the messages have some of their own. */
-export function withSystem(messages: Message[], system: Message | undefined): Message[] {
-  if (system === undefined || messages.some(({ role }) => role === "system")) return messages;
-  return [system, ...messages];
-}
-
-/** A list of parts, or plain text. */
-export function systemText(given: unknown): Message | undefined {
-  if (typeof given === "string") return given === "" ? undefined : { role: "system", content: given };
-  return Array.isArray(given) && given.length > 0
-    ? toMessages({ role: "system", parts: given }, "system")[0]
-    : undefined;
 }

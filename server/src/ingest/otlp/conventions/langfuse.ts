@@ -2,7 +2,10 @@ import type { RawUsage } from "../../../domain/usage.ts";
 import { isObject } from "../../../lib/json.ts";
 import type { AttributeBag } from "../attribute-bag.ts";
 import type { Convention, SpanContent } from "../convention.ts";
-import { holdsMessages, toMessages } from "../messages/message.ts";
+import { takeParameters } from "../take-parameters.ts";
+import { toMessages } from "../messages/message.ts";
+import { readRequest } from "../messages/request.ts";
+import { readResponse } from "../messages/response.ts";
 import { toolsOf } from "../messages/tool-calls.ts";
 
 /** https://langfuse.com/integrations/native/opentelemetry */
@@ -26,19 +29,27 @@ export const langfuse: Convention = {
 
 function contentOf(bag: AttributeBag): SpanContent {
   const isModel = /^(?:generation|embedding)$/i.test(bag.peekText("langfuse.observation.type") ?? "");
-  const isEmbedding = isEmbeddingModel(bag);
-  const input = bag.takeTree("langfuse.observation.input", "langfuse.trace.input");
-  const output = bag.takeTree("langfuse.observation.output", "langfuse.trace.output");
-  if (!isModel || isEmbedding) return { input, output };
-  const messages = isObject(input) ? (input["messages"] ?? input["input"]) : input;
-  const hasMessages = holdsMessages(messages) || (typeof messages === "string" && messages !== "");
+  const isChat = isModel && !isEmbeddingModel(bag);
+  const input = takeSaid(bag, "langfuse.observation.input", "langfuse.trace.input");
+  const output = takeSaid(bag, "langfuse.observation.output", "langfuse.trace.output");
+  if (!isChat) return { input, output };
+  const request =
+    typeof input === "string" ? { prompt: toMessages(input, "user"), tools: undefined } : readRequest(input);
+  const completions = typeof output === "string" ? toMessages(output, "assistant") : readResponse(output);
   return {
-    prompt: hasMessages ? toMessages(messages, "user") : undefined,
-    input: hasMessages ? undefined : input,
-    completions: holdsMessages(output) || typeof output === "string" ? toMessages(output, "assistant") : undefined,
-    output: holdsMessages(output) || typeof output === "string" ? undefined : output,
-    tools: isObject(input) ? toolsOf(input["tools"]) : undefined,
+    prompt: request?.prompt,
+    input: request ? undefined : input,
+    completions,
+    output: completions ? undefined : output,
+    tools: request?.tools ?? (isObject(input) ? toolsOf(input["tools"]) : undefined),
   };
+}
+
+/** What the observation says; a root says it once more of its trace. */
+function takeSaid(bag: AttributeBag, ofObservation: string, ofTrace: string): unknown {
+  const said = bag.takeAny(ofObservation, ofTrace);
+  bag.dropEqual([ofTrace], said);
+  return bag.parsed(said);
 }
 
 /** Embeddings come as generations too, with texts where messages would be. */
@@ -49,24 +60,8 @@ function isEmbeddingModel(bag: AttributeBag): boolean {
 
 function parametersOf(bag: AttributeBag): Record<string, unknown> {
   const cost = bag.takeTree("langfuse.observation.cost_details");
-  const given = bag.peekTree("langfuse.observation.model.parameters");
-  const derived: Record<string, unknown> = { cost: isObject(cost) ? totalCost(cost) : undefined };
-  if (!isObject(given)) return derived;
-  bag.drop("langfuse.observation.model.parameters");
-  const parameter = (...names: string[]): unknown =>
-    names.map((name) => given[name]).find((value) => value !== undefined && value !== null && value !== "");
-  return {
-    ...derived,
-    temperature: parameter("temperature"),
-    top_p: parameter("top_p", "topP"),
-    max_tokens: parameter("max_tokens", "maxTokens", "max_output_tokens", "max_completion_tokens"),
-    frequency_penalty: parameter("frequency_penalty"),
-    presence_penalty: parameter("presence_penalty"),
-    stream: parameter("stream"),
-    tool_choice: parameter("tool_choice"),
-    response_format: parameter("response_format"),
-    stop: parameter("stop"),
-  };
+  const derived = { cost: isObject(cost) ? totalCost(cost) : undefined };
+  return { ...takeParameters(bag, "langfuse.observation.model.parameters"), ...derived };
 }
 
 function totalCost(cost: Record<string, unknown>): number | undefined {
@@ -77,32 +72,42 @@ function totalCost(cost: Record<string, unknown>): number | undefined {
 
 /**
  * Langfuse splits counts into disjoint parts: `input` without what was cached, `output` without reasoning, unless the
- * total says that they hold their parts already, as people write them by hand.
+ * total says that they hold their parts already, as people and its Python integration of OpenAI write them.
  */
-function usageOf(details: unknown): RawUsage | undefined {
-  if (!isObject(details)) return undefined;
-  const count = (...names: string[]): number | undefined => {
-    const value = names.map((name) => details[name]).find((given) => typeof given === "number" && given >= 0);
-    return value as number | undefined;
-  };
+function usageOf(given: unknown): RawUsage | undefined {
+  if (!isObject(given)) return undefined;
+  const details = flattened(given);
+  const count = (...names: string[]): number | undefined =>
+    names.map((name) => details.get(name)).find((value) => value !== undefined);
   const input = count("input", "prompt_tokens", "input_tokens");
   const output = count("output", "completion_tokens", "output_tokens");
   const total = count("total", "total_tokens");
-  const cacheRead = count("input_cached_tokens", "cache_read_input_tokens", "input_cache_read");
-  const cacheWrite = count("cache_creation_input_tokens", "input_cache_creation");
-  const reasoning = count("output_reasoning_tokens", "output_reasoning");
-  const audioInput = count("input_audio_tokens", "input_audio");
-  const audioOutput = count("output_audio_tokens", "output_audio");
-  const isWhole = total !== undefined && total === (input ?? 0) + (output ?? 0);
-  const parts = { cacheRead, cacheWrite, reasoning, audioInput, audioOutput };
-  if (isWhole) return { input, output, total, ...parts };
-  return {
-    input: sum(input, cacheRead, cacheWrite, audioInput),
-    output: sum(output, reasoning, audioOutput),
-    ...parts,
+  const parts = {
+    cacheRead: count("input_cached_tokens", "cache_read_input_tokens", "input_cache_read"),
+    cacheWrite: count("cache_creation_input_tokens", "input_cache_creation", "input_cache_write_tokens"),
+    reasoning: count("output_reasoning_tokens", "output_reasoning"),
+    audioInput: count("input_audio_tokens", "input_audio"),
+    audioOutput: count("output_audio_tokens", "output_audio"),
   };
+  if (total !== undefined && total === (input ?? 0) + (output ?? 0)) return { input, output, total, ...parts };
+  return { input: sumOf(details, inputPart, input), output: sumOf(details, outputPart, output), ...parts };
 }
 
-function sum(whole: number | undefined, ...parts: Array<number | undefined>): number | undefined {
-  return whole === undefined ? undefined : parts.reduce<number>((total, part) => total + (part ?? 0), whole);
+const inputPart = /^(?:input_(?!tokens$|(?:cache_)?priority)|cache_(?:read|creation)_input_tokens$)/;
+const outputPart = /^output_(?!tokens$|priority)/;
+
+/** Counts by name. Those in OpenAI's objects of details are named as Langfuse names them: `input_cached_tokens` … */
+function flattened(given: Record<string, unknown>): Map<string, number> {
+  const entries = Object.entries(given).flatMap(([name, value]): Array<[string, unknown]> => {
+    const side = /^(prompt|input|completion|output)_tokens?_details$/.exec(name)?.[1];
+    if (side === undefined || !isObject(value)) return [[name, value]];
+    const prefix = side === "prompt" || side === "input" ? "input" : "output";
+    return Object.entries(value).map(([part, count]) => [`${prefix}_${part}`, count]);
+  });
+  return new Map(entries.filter((entry): entry is [string, number] => typeof entry[1] === "number" && entry[1] >= 0));
+}
+
+function sumOf(details: ReadonlyMap<string, number>, isPart: RegExp, whole: number | undefined): number | undefined {
+  const parts = [...details].filter(([name]) => isPart.test(name)).map(([, count]) => count);
+  return whole === undefined ? undefined : parts.reduce((total, part) => total + part, whole);
 }

@@ -1,26 +1,11 @@
-import { isObject } from "../../../lib/json.ts";
 import type { AttributeBag } from "../attribute-bag.ts";
-import type { Convention, SpanView } from "../convention.ts";
+import type { Convention, SpanContent, SpanView } from "../convention.ts";
 import { indexedIn, takeIndexed, type IndexedItem } from "../indexed-keys.ts";
-import { holdsMessages, toMessages, type Message } from "../messages/message.ts";
+import { toMessages, type Message } from "../messages/message.ts";
+import { readRequest } from "../messages/request.ts";
+import { readResponse } from "../messages/response.ts";
+import { takeParameters } from "../take-parameters.ts";
 import { toolOf } from "../messages/tool-calls.ts";
-
-/** Parameters that are taken from `llm.invocation_parameters`; some instrumentations put whole responses there. */
-const parameterFields: Readonly<Record<string, readonly string[]>> = {
-  temperature: ["temperature"],
-  top_p: ["top_p"],
-  max_tokens: ["max_tokens", "max_completion_tokens", "max_output_tokens"],
-  frequency_penalty: ["frequency_penalty"],
-  presence_penalty: ["presence_penalty"],
-  n: ["n"],
-  stop: ["stop", "stop_sequences"],
-  stream: ["stream"],
-  tool_choice: ["tool_choice"],
-  response_format: ["response_format"],
-  encoding_format: ["encoding_format"],
-  dimensions: ["dimensions"],
-  customer_identifier: ["user"],
-};
 
 /** https://github.com/Arize-ai/openinference/blob/main/spec/semantic_conventions.md */
 export const openinference: Convention = {
@@ -40,10 +25,16 @@ export const openinference: Convention = {
     customer_email: ["user.email"],
     customer_name: ["user.name"],
     thread_identifier: ["session.id"],
+    prompt_id: ["prompt.id"],
     prompt_name: ["llm.prompt_template.name"],
+    prompt_version_number: ["llm.prompt_template.version"],
     variables: ["llm.prompt_template.variables"],
   },
-  derive: ({ bag }) => ({ ...parametersOf(bag), span_name: toolName(bag) }),
+  derive: ({ bag }) => ({
+    ...takeParameters(bag, "llm.invocation_parameters"),
+    ...takeParameters(bag, "embedding.invocation_parameters"),
+    span_name: toolName(bag),
+  }),
   usage: {
     input: ["llm.token_count.prompt"],
     output: ["llm.token_count.completion"],
@@ -62,16 +53,68 @@ export const openinference: Convention = {
     const prompt = takeIndexed(bag, "llm.input_messages").flatMap((item) => messagesOf(bag, item, "user"));
     const completions = takeIndexed(bag, "llm.output_messages").flatMap((item) => messagesOf(bag, item, "assistant"));
     const tools = takeIndexed(bag, "llm.tools").map((item) => toolOf(bag.parsed(item.get("tool.json_schema"))));
-    const isModel = bag.peekText("openinference.span.kind")?.toLowerCase() === "llm";
+    prompt.push(...textsOf(bag, "llm.prompts", "prompt.text").flatMap((text) => toMessages(text, "user")));
+    completions.push(
+      ...textsOf(bag, "llm.choices", "completion.text").flatMap((text) => toMessages(text, "assistant")),
+    );
+    const raw = kindOf(bag) === "llm" ? rawExchange(bag) : {};
+    const said = {
+      prompt: prompt.length > 0 ? prompt : raw.prompt,
+      completions: completions.length > 0 ? completions : raw.completions,
+    };
     return {
-      prompt: prompt.length > 0 ? prompt : isModel ? takeMessages(bag, "input.value", "user") : undefined,
-      completions:
-        completions.length > 0 ? completions : isModel ? takeMessages(bag, "output.value", "assistant") : undefined,
-      tools,
-      ...rawValues(view, { hasPrompt: prompt.length > 0, hasCompletions: completions.length > 0 }),
+      ...said,
+      tools: tools.length > 0 ? tools : raw.tools,
+      ...documentsOf(bag),
+      ...rawValues(view, { hasPrompt: said.prompt !== undefined, hasCompletions: said.completions !== undefined }),
     };
   },
 };
+
+function kindOf(bag: AttributeBag): string | undefined {
+  return bag.peekText("openinference.span.kind")?.toLowerCase();
+}
+
+/** What the bodies of request and answer say, for instrumentations that keep nothing but these. */
+function rawExchange(bag: AttributeBag): Pick<SpanContent, "prompt" | "completions" | "tools"> {
+  const request = readRequest(bag.peekTree("input.value"));
+  return { prompt: request?.prompt, tools: request?.tools, completions: readResponse(bag.peekTree("output.value")) };
+}
+
+/** Texts of the completions API: a list, or a key for each. */
+function textsOf(bag: AttributeBag, prefix: string, member: string): unknown[] {
+  const indexed = takeIndexed(bag, prefix).map((item) => item.get(member));
+  const list = bag.peek(prefix);
+  if (indexed.length > 0 || !Array.isArray(list)) return indexed;
+  bag.drop(prefix);
+  return list;
+}
+
+/** What retrievers and rerankers find. The value that the span gave back repeats it, without the scores at times. */
+function documentsOf(bag: AttributeBag): Pick<SpanContent, "input" | "output"> {
+  const kind = kindOf(bag);
+  if (kind === "retriever") {
+    const found = takeDocuments(bag, "retrieval.documents");
+    if (found) bag.drop("output.value");
+    return found ? { output: found } : {};
+  }
+  if (kind !== "reranker") return {};
+  const given = takeDocuments(bag, "reranker.input_documents");
+  const ranked = takeDocuments(bag, "reranker.output_documents");
+  if (given) bag.drop("input.value");
+  if (ranked) bag.drop("output.value");
+  return {
+    ...(given && { input: { query: bag.take("reranker.query"), documents: given } }),
+    ...(ranked && { output: ranked }),
+  };
+}
+
+function takeDocuments(bag: AttributeBag, prefix: string): unknown[] | undefined {
+  const documents = takeIndexed(bag, prefix).map((item) =>
+    Object.fromEntries([...item].map(([key, value]) => [key.replace(/^document\./, ""), bag.parsed(value)])),
+  );
+  return documents.length > 0 ? documents : undefined;
+}
 
 /** The raw request and answer of a model call repeat its messages, so they are dropped; of all else they are the content. */
 function rawValues(
@@ -84,17 +127,8 @@ function rawValues(
   if (hasCompletions) bag.drop("output.value");
   const texts = takeIndexed(bag, "embedding.embeddings").map((item) => item.get("embedding.text"));
   const input = bag.take("input.value") ?? (texts.some((text) => text !== undefined) ? texts : undefined);
-  return { input, output: bag.take("output.value") };
-}
-
-function takeMessages(bag: AttributeBag, key: string, role: string): Message[] | undefined {
-  const value = bag.peekTree(key);
-  const list = isObject(value) ? (value["messages"] ?? value["input"]) : value;
-  if (holdsMessages(list)) {
-    bag.drop(key);
-    return toMessages(list, role);
-  }
-  return undefined;
+  const output = bag.take("output.value");
+  return { ...(input !== undefined && { input }), ...(output !== undefined && { output }) };
 }
 
 function messagesOf(bag: AttributeBag, item: IndexedItem, role: string): Message[] {
@@ -136,20 +170,13 @@ function partOf(bag: AttributeBag, item: IndexedItem, keepCalls: boolean): unkno
   if (type === "reasoning" || type === "thinking") return [{ type: "reasoning", content: text }];
   if (text !== undefined) return [{ type: "text", text }];
   const rest = [...item].map(([key, value]) => [key.replace(/^message_content\./, ""), bag.parsed(value)] as const);
-  return [Object.fromEntries(rest)];
-}
-
-function parametersOf(bag: AttributeBag): Record<string, unknown> {
-  const parameters = bag.peekTree("llm.invocation_parameters");
-  if (!isObject(parameters)) return {};
-  bag.drop("llm.invocation_parameters");
-  const entries = Object.entries(parameterFields).map(([field, names]) => [
-    field,
-    names.map((name) => parameters[name]).find((value) => value !== undefined && value !== null),
-  ]);
-  return Object.fromEntries(entries) as Record<string, unknown>;
+  if (type !== "audio") return [Object.fromEntries(rest)];
+  const audio = rest
+    .filter(([key]) => key.startsWith("audio."))
+    .map(([key, value]) => [key.replace(/^(?:audio\.)+/, ""), value]);
+  return [{ type, audio: Object.fromEntries(audio) as Record<string, unknown> }];
 }
 
 function toolName(bag: AttributeBag): string | undefined {
-  return bag.peekText("openinference.span.kind")?.toLowerCase() === "tool" ? bag.takeText("tool.name") : undefined;
+  return kindOf(bag) === "tool" ? bag.takeText("tool.name") : undefined;
 }

@@ -21,10 +21,14 @@ export const openllmetry: Convention = {
     span_workflow_name: workflowName(bag),
   }),
   metadataPrefixes: ["traceloop.association.properties."],
-  content: ({ bag }): SpanContent => ({
-    input: bag.take("traceloop.entity.input"),
-    output: bag.take("traceloop.entity.output"),
-  }),
+  content({ bag }): SpanContent {
+    const input = bag.takeAny("traceloop.entity.input", "gen_ai.task.input");
+    const output = bag.takeAny("traceloop.entity.output", "gen_ai.task.output");
+    // Its LangChain instrumentation says both under both names.
+    bag.dropEqual(["gen_ai.task.input"], input);
+    bag.dropEqual(["gen_ai.task.output"], output);
+    return { input, output };
+  },
 };
 
 /** The key names the innermost workflow or agent: an agent's name is no workflow's. */

@@ -8,10 +8,11 @@ export type Content = {
   toolCalls: ToolCall[];
   toolResults: Array<{ id: string | undefined; content: string }>;
   reasoning: string[];
+  refusals: string[];
 };
 
 export function createContent(): Content {
-  return { parts: [], toolCalls: [], toolResults: [], reasoning: [] };
+  return { parts: [], toolCalls: [], toolResults: [], reasoning: [], refusals: [] };
 }
 
 type Block = Record<string, unknown>;
@@ -29,17 +30,19 @@ const readReasoning: ReadBlock = (block, into) => {
 const readCall: ReadBlock = (block, into) => {
   into.toolCalls.push(toolCallOf(block));
 };
+const resultMembers = ["response", "result", "output", "content", "server_tool_call_response"];
 const readResult: ReadBlock = (block, into) => {
   const id = [block["id"], block["toolCallId"], block["tool_use_id"], block["toolUseId"], block["call_id"]].find(
     (value) => typeof value === "string",
   );
-  const given = block["response"] ?? block["result"] ?? block["output"] ?? block["content"];
+  const given = resultMembers.map((member) => block[member]).find((value) => value !== undefined && value !== null);
   into.toolResults.push({ id, content: textOf(given) });
 };
 const readBlob: ReadBlock = (block, into) => {
   const data = block["content"] ?? block["data"];
   if (typeof data !== "string") return;
-  pushMedia(into, { modality: block["modality"], mimeType: block["mime_type"] ?? block["mediaType"], data });
+  const mimeType = block["mime_type"] ?? block["mediaType"];
+  pushMedia(into, { modality: block["modality"], mimeType, data, transcript: block["transcript"] });
 };
 const readUri: ReadBlock = (block, into) => {
   const url = block["uri"] ?? block["url"];
@@ -59,6 +62,11 @@ const readFile: ReadBlock = (block, into) => {
   else into.parts.push(block);
 };
 
+const readRefusal: ReadBlock = (block, into) => {
+  const text = textOf(block["refusal"] ?? block["content"]);
+  if (text !== "") into.refusals.push(text);
+};
+
 const typedBlocks: ReadonlyMap<string, ReadBlock> = new Map<string, ReadBlock>([
   ["text", readText],
   ["input_text", readText],
@@ -72,18 +80,21 @@ const typedBlocks: ReadonlyMap<string, ReadBlock> = new Map<string, ReadBlock>([
   ["server_tool_call", readCall],
   ["server_tool_use", readCall],
   ["function_call", readCall],
+  ["custom_tool_call", readCall],
   ["tool_call_response", readResult],
   ["tool-result", readResult],
   ["tool_result", readResult],
   ["toolResult", readResult],
   ["server_tool_call_response", readResult],
   ["function_call_output", readResult],
+  ["custom_tool_call_output", readResult],
   ["blob", readBlob],
   ["uri", readUri],
   ["image", readImage],
   ["image_url", readImage],
   ["input_image", readImage],
   ["file", readFile],
+  ["refusal", readRefusal],
 ]);
 
 /** Blocks without a type, told by the member they have: Bedrock and Gemini. */
@@ -131,13 +142,17 @@ function textOf(value: unknown): string {
   return JSON.stringify(value);
 }
 
-function pushMedia(into: Content, media: { modality?: unknown; mimeType?: unknown; data: string }): void {
-  const { modality, data } = media;
+type Media = { modality?: unknown; mimeType?: unknown; data: string; transcript?: unknown };
+
+function pushMedia(into: Content, media: Media): void {
+  const { modality, data, transcript } = media;
   const mimeType = typeof media.mimeType === "string" ? media.mimeType : "application/octet-stream";
   const url = /^(?:data:|https?:)/.test(data) ? data : `data:${mimeType};base64,${data}`;
   if (modality === "image" || mimeType.startsWith("image/")) into.parts.push({ type: "image_url", image_url: { url } });
   else if (modality === "audio" || mimeType.startsWith("audio/")) {
-    into.parts.push({ type: "input_audio", input_audio: { data, format: mimeType.slice(mimeType.indexOf("/") + 1) } });
+    const format = mimeType.slice(mimeType.indexOf("/") + 1);
+    const spoken = typeof transcript === "string" ? { transcript } : {};
+    into.parts.push({ type: "input_audio", input_audio: { data, format, ...spoken } });
   } else into.parts.push({ type: "file", file: { file_data: url } });
 }
 

@@ -39,10 +39,21 @@ export function toMessages(raw: unknown, role: string): Message[] {
   return isObject(raw) ? messagesOfObject(raw, role) : [];
 }
 
+/** Items of the Responses API that stand beside messages. */
+const itemType = /^(?:reasoning|compaction|item_reference|mcp_\w+|(?:\w+_)?(?:call|call_output))$/;
+
 /** Whether a value looks like a message, or a list of them. */
 export function holdsMessages(value: unknown): boolean {
   if (Array.isArray(value)) return value.length > 0 && (value as unknown[]).every(holdsMessages);
-  return isObject(value) && ("role" in value || value["lc"] === 1) && !isRawNumber(value);
+  if (!isObject(value) || isRawNumber(value)) return false;
+  const { type } = value;
+  return "role" in value || value["lc"] === 1 || (typeof type === "string" && itemType.test(type));
+}
+
+/** Puts the instructions first, unless the messages have some of their own. */
+export function withSystem(messages: Message[], system: Message | undefined): Message[] {
+  if (system === undefined || messages.some(({ role }) => role === "system")) return messages;
+  return [system, ...messages];
 }
 
 function messagesOfObject(raw: Record<string, unknown>, defaultRole: string): Message[] {
@@ -52,12 +63,12 @@ function messagesOfObject(raw: Record<string, unknown>, defaultRole: string): Me
     return messagesOfObject(raw["kwargs"], roleOf(className) ?? defaultRole);
   }
   // Items of the Responses API stand beside messages: calls and their outputs are no members of one.
-  const isItem = raw["role"] === undefined && raw["content"] === undefined && raw["parts"] === undefined;
+  const isItem = ["role", "content", "parts", "tool_calls", "toolCalls"].every((member) => raw[member] === undefined);
   const role = roleOf(raw["role"]) ?? roleOf(raw["type"]) ?? defaultRole;
   const content = createContent();
   const given = isItem ? [raw] : (raw["parts"] ?? raw["content"]);
   for (const block of Array.isArray(given) ? (given as unknown[]) : [given]) readBlock(block, content);
-  return [...resultsOf(content), ...restOf(raw, role, content)];
+  return [...resultsOf(content), ...restOf(isItem ? {} : raw, role, content)];
 }
 
 function resultsOf({ toolResults }: Content): Message[] {
@@ -76,10 +87,12 @@ function restOf(raw: Record<string, unknown>, role: string, content: Content): M
 
   const toolCallId = textOf(raw["tool_call_id"]) ?? textOf(raw["toolCallId"]);
   const name = textOf(raw["name"]);
-  const refusal = textOf(raw["refusal"]);
+  const refusal = textOf(raw["refusal"]) ?? textOf(content.refusals.join("\n"));
   const message: Message = {
-    // Some instrumentations send the result of a tool as said by the user.
-    role: toolCallId !== undefined && role !== "assistant" ? "tool" : role,
+    role: speakerOf(role, {
+      isResult: toolCallId !== undefined,
+      isAnswer: toolCalls.length > 0 || reasoning !== undefined,
+    }),
     content: contentOf(content, toolCalls.length > 0),
   };
   if (name !== undefined) message.name = name;
@@ -88,6 +101,12 @@ function restOf(raw: Record<string, unknown>, role: string, content: Content): M
   if (refusal !== undefined) message.refusal = refusal;
   if (toolCalls.length > 0) message.tool_calls = toolCalls;
   return [message];
+}
+
+/** Only models think and call; and some instrumentations send the result of a tool as said by the user. */
+function speakerOf(role: string, { isResult, isAnswer }: { isResult: boolean; isAnswer: boolean }): string {
+  if (isResult && role !== "assistant") return "tool";
+  return isAnswer ? "assistant" : role;
 }
 
 /** One text stands as text; several parts, or anything else, as a list. */

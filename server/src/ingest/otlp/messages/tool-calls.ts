@@ -8,7 +8,8 @@ export function toolCallOf(raw: Record<string, unknown>): ToolCall {
   const nested = isObject(raw["function"]) ? raw["function"] : raw;
   const id = firstText(raw["id"], raw["toolCallId"], raw["tool_call_id"], raw["toolUseId"], raw["call_id"]);
   const name = firstText(nested["name"], raw["toolName"], raw["tool_name"]) ?? "";
-  const given = nested["arguments"] ?? nested["input"] ?? nested["args"] ?? nested["parameters"];
+  const given =
+    nested["arguments"] ?? nested["input"] ?? nested["args"] ?? nested["parameters"] ?? raw["server_tool_call"];
   return {
     ...(id !== undefined && { id }),
     type: "function",

@@ -1,0 +1,62 @@
+import { isObject } from "../../../lib/json.ts";
+import type { Message } from "./message.ts";
+
+export type Answers = {
+  answer: Message | undefined;
+  /** All that was given back, where the answer is not all of it. */
+  all?: readonly Message[];
+};
+
+/**
+ * The answer among what a model gave back. Choices stand side by side, and the first one is the answer. The Responses API,
+ * and agents, list the parts of one answer instead, thoughts, calls and text: these are put together, those after the last
+ * result of a tool where there are any.
+ */
+export function answersOf(given: readonly Message[], choices: unknown): Answers {
+  const said = given.filter(({ role }) => role === "assistant");
+  const [first] = said;
+  if (first === undefined) return { answer: given[0], ...(given.length > 1 && { all: given }) };
+  const hasResults = given.some(({ role }) => role === "tool");
+  const areChoices = !hasResults && ((typeof choices === "number" && choices > 1) || said.every(isWhole));
+  if (areChoices) return { answer: first, ...(given.length > 1 && { all: given }) };
+  const answer = given.slice(startOfAnswer(given)).filter(({ role }) => role === "assistant");
+  return { answer: joined(answer), ...(hasResults && { all: given }) };
+}
+
+/** A text without calls can be a choice of its own. */
+function isWhole({ content, tool_calls }: Message): boolean {
+  return tool_calls === undefined && content !== null && content !== "";
+}
+
+function startOfAnswer(given: readonly Message[]): number {
+  const lastSaid = given.findLastIndex(({ role }) => role === "assistant");
+  return given.findLastIndex(({ role }, index) => role === "tool" && index < lastSaid) + 1;
+}
+
+function joined(messages: readonly Message[]): Message | undefined {
+  const [first] = messages;
+  if (first === undefined || messages.length === 1) return first;
+  const parts = messages.flatMap(({ content }) => partsOf(content));
+  const calls = messages.flatMap(({ tool_calls }) => tool_calls ?? []);
+  const reasoning = joinedText(messages.map(({ reasoning_content }) => reasoning_content));
+  const refusal = joinedText(messages.map(({ refusal: text }) => text));
+  const [only] = parts;
+  const isText = parts.length === 1 && isObject(only) && only["type"] === "text";
+  return {
+    ...first,
+    content: isText ? only["text"] : parts.length > 0 ? parts : calls.length > 0 ? null : "",
+    ...(reasoning !== undefined && { reasoning_content: reasoning }),
+    ...(refusal !== undefined && { refusal }),
+    ...(calls.length > 0 && { tool_calls: calls }),
+  };
+}
+
+function partsOf(content: unknown): unknown[] {
+  if (Array.isArray(content)) return content as unknown[];
+  return typeof content === "string" && content !== "" ? [{ type: "text", text: content }] : [];
+}
+
+function joinedText(texts: ReadonlyArray<string | undefined>): string | undefined {
+  const known = texts.filter((text) => text !== undefined);
+  return known.length === 0 ? undefined : known.join("\n");
+}
