@@ -30,7 +30,7 @@ export type Deliverer = {
 };
 
 export type DelivererDeps = {
-  deliveries: Pick<DeliveryStore, "queues" | "claim" | "finish" | "expire">;
+  deliveries: Pick<DeliveryStore, "queues" | "claim" | "finish" | "abandon">;
   webhooks: Pick<WebhookStore, "noteFailure" | "noteSuccess" | "disable">;
   directory: Pick<WebhookDirectory, "get" | "refresh">;
   backlog: Pick<Backlog, "finished">;
@@ -132,11 +132,22 @@ class QueueDeliverer implements Deliverer {
     if (nowMs - this.#polledAtMs < limits.webhookPollEveryMs) return;
     const at = new Date(nowMs).toISOString();
     for (const { webhook_id: id, next_attempt_at } of await deliveries.queues()) {
-      if (next_attempt_at > at) continue;
-      if (directory.get(id)) this.#due.add(id);
-      else await deliveries.expire(id, at, "the webhook was switched off");
+      if (directory.get(id) === undefined) await this.#abandon(id);
+      else if (next_attempt_at <= at) this.#due.add(id);
     }
     this.#polledAtMs = nowMs;
+  }
+
+  /** In portions, as the control store may run on this thread. What another node just switched on stays as it is. */
+  async #abandon(webhookId: number): Promise<void> {
+    const { deliveries, backlog } = this.#deps;
+    const portion: number = limits.webhookPurgeRows;
+    for (let ended = portion; ended === portion && !this.#stopping.signal.aborted;) {
+      const sizes = await deliveries.abandon(webhookId, portion);
+      for (const bytes of sizes) backlog.finished(webhookId, bytes);
+      ended = sizes.length;
+      if (ended === portion) await new Promise((resolve) => setImmediate(resolve));
+    }
   }
 
   /** In turns: a webhook that had its share goes behind the others. */

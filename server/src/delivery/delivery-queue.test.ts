@@ -11,7 +11,6 @@ import {
   verifyAt,
   type NodeOptions,
 } from "../../test/support/delivery-bench.ts";
-import type { Webhook } from "../domain/webhook.ts";
 import { limits } from "../limits.ts";
 import { purgeDeliveries } from "./housekeeping.ts";
 
@@ -164,26 +163,62 @@ describe("changes while deliveries are under way", () => {
     expect(await stores.deliveries.queues()).toEqual([]);
   });
 
-  test("what waits for one that is switched off is sent when it is on again, or given up after its day", async () => {
-    const { events, deliverer, receiver, stores, directory, hook, pass, logOf, clock } = await bench();
-    const [paused, off] = [await hook(), await hook()];
-    for (const { path } of [paused, off]) receiver.answer(path, status(500));
+  const switchedOff: ReadonlyArray<readonly [how: string, code: number, reason: string]> = [
+    ["by its user", 500, "the webhook was switched off"],
+    ["by a receiver that is gone", 410, "the webhook was switched off: The receiver answered 410 Gone."],
+  ];
+  test.each(switchedOff)(
+    "what waits for one that is switched off %s ends, and may be sent again once it is on",
+    async (_how, code, reason) => {
+      const { events, deliverer, receiver, stores, directory, hook, pass, logOf, clock, backlog } = await bench();
+      const webhook = await hook();
+      const now = () => new Date(clock.ms).toISOString();
+      const turn = async (active: boolean) => {
+        await stores.webhooks.update("org_a", webhook.id, { active, disabled_reason: null }, now());
+        await directory.refresh();
+      };
+      receiver.answer(webhook.path, status(500));
+      await events.publishAll([event("a"), event("b")]);
+      await deliverer.idle();
+      receiver.answer(webhook.path, status(code));
+      await events.publish(event("c"));
+      await deliverer.idle();
+      if (code === 500) await turn(false);
+      const sent = receiver.received.length;
+      await pass(2 * secondMs, secondMs);
+      expect(await logOf(webhook)).toEqual(
+        Array.from({ length: 3 }, () =>
+          expect.objectContaining({ status: "failed", next_attempt_at: null, error: reason, attempts: 1 }),
+        ),
+      );
+      expect(backlog.total()).toEqual({ rows: 0, bytes: 0 });
+      receiver.answer(webhook.path, status(200));
+      await turn(true);
+      await pass(24 * hourMs, hourMs);
+      expect(receiver.received).toHaveLength(sent);
+      const [{ id, event_id } = { id: 0, event_id: "" }] = await logOf(webhook);
+      await stores.deliveries.redeliver("org_a", webhook.id, id, { now: now(), expiresAt: "2027-01-01T00:00:00.000Z" });
+      await pass(2 * secondMs, secondMs);
+      expect(receiver.received.slice(sent).map(({ headers }) => headers["webhook-id"])).toEqual([event_id]);
+    },
+  );
+
+  test("an attempt that was under way when its webhook was switched off counts if it succeeds", async () => {
+    const { events, deliverer, receiver, stores, directory, hook, logOf, clock } = await bench({ timeoutMs: 60_000 });
+    const webhook = await hook();
+    let answer = (): void => undefined;
+    receiver.answer(webhook.path, (_request, response) => {
+      answer = () => void response.end("ok");
+    });
     await events.publish(event("a"));
-    await deliverer.idle();
-    const toggle = async (webhook: Webhook, active: boolean) => {
-      await stores.webhooks.update("org_a", webhook.id, { active }, new Date(clock.ms).toISOString());
-      await directory.refresh();
-    };
-    await toggle(paused, false);
-    await toggle(off, false);
-    await pass(hourMs, 10 * minuteMs);
-    expect(receiver.received).toHaveLength(2);
-    receiver.answer(paused.path, status(200));
-    await toggle(paused, true);
-    await pass(minuteMs);
-    expect(await logOf(paused)).toMatchObject([{ status: "delivered" }]);
-    await pass(24 * hourMs, hourMs);
-    expect(await logOf(off)).toMatchObject([{ status: "failed", error: "the webhook was switched off" }]);
+    await expect.poll(() => receiver.on(webhook.path).length).toBe(1);
+    await stores.webhooks.update("org_a", webhook.id, { active: false }, new Date(clock.ms).toISOString());
+    await directory.refresh();
+    clock.ms += 2 * secondMs;
+    deliverer.due([]);
+    await expect.poll(async () => (await logOf(webhook))[0]?.status).toBe("failed");
+    answer();
+    await expect.poll(async () => (await logOf(webhook))[0]?.status).toBe("delivered");
   });
 
   test("stopping cuts what is under way, and costs no attempt", async () => {

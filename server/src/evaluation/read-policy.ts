@@ -5,6 +5,7 @@ import type { Catalogue } from "../filter/catalogue.ts";
 import { compileMatcher } from "../filter/match.ts";
 import { parsePolicy } from "../filter/parse.ts";
 import { definedFields } from "../lib/defined-fields.ts";
+import { limits } from "../limits.ts";
 
 /** The policy as a test of logs, compiled once and used often. A policy without rules holds for every log. */
 export function compilePolicy(policy: ConditionPolicy, catalogue: Catalogue<SpanRow>): (row: SpanRow) => boolean {
@@ -23,7 +24,10 @@ export function checkPolicy(policy: unknown, catalogue: Catalogue<SpanRow>): Con
     if (error instanceof ServiceError) throw refused(error.message);
     throw error;
   }
-  const { rules, connector } = asReadPolicy(policy);
+  const { rules, connector, ...others } = asReadPolicy(policy);
+  const [stranger] = [...Object.keys(others), ...rules.flatMap(unknownMembers)];
+  if (stranger !== undefined)
+    throw refused(`${JSON.stringify(stranger.slice(0, limits.identifierChars))} is not a member of conditions`);
   for (const { field } of rules) {
     const name = catalogue.find(field)?.name ?? field;
     if (name === "evaluator_id" || name.startsWith("scores__")) {
@@ -38,6 +42,12 @@ export function checkPolicy(policy: unknown, catalogue: Catalogue<SpanRow>): Con
 
 function keptMembers({ field, operator, value, connector }: ConditionRule): ConditionRule {
   return { field, ...definedFields({ operator, value, connector }) };
+}
+
+const ruleMembers = new Set(["field", "operator", "value", "connector"]);
+
+function unknownMembers(rule: ConditionRule): string[] {
+  return Object.keys(rule).filter((name) => !ruleMembers.has(name));
 }
 
 function refused(message: string): ServiceError {

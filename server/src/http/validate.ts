@@ -3,6 +3,8 @@ import { ServiceError, type FieldErrors } from "../domain/errors.ts";
 import { isObject } from "../lib/json.ts";
 import { limits } from "../limits.ts";
 
+const unknownMember = "is not a field here";
+
 /** Checks a query string or a JSON body. Throws `code` with the problems by field, the first of them in the message. */
 export function validate(
   schema: z.ZodType,
@@ -28,15 +30,20 @@ export function refuseUnknown(
   const unknown = Object.keys(body).filter((name) => !known.has(name));
   if (unknown.length === 0) return;
   const names = unknown.map((name) => name.slice(0, limits.identifierChars)).slice(0, limits.unknownMembersNamed);
-  const errors = Object.fromEntries(names.map((name) => [name, ["is not a field here"]]));
-  throw new ServiceError(code, `${names[0] ?? ""} is not a field here.`, { errors });
+  const errors = Object.fromEntries(names.map((name) => [name, [unknownMember]]));
+  throw new ServiceError(code, `${names[0] ?? ""} ${unknownMember}.`, { errors });
 }
 
 /** `{ "filters.cost.value": ["…"] }`; a problem of the whole is keyed `""`. */
 function fieldErrors(error: z.ZodError): FieldErrors {
   const errors: FieldErrors = {};
   for (const issue of error.issues) {
-    (errors[issue.path.map(String).join(".")] ??= []).push(issue.message);
+    if (issue.code !== "unrecognized_keys") (errors[issue.path.map(String).join(".")] ??= []).push(issue.message);
+    else {
+      for (const name of issue.keys.slice(0, limits.unknownMembersNamed)) {
+        errors[[...issue.path.map(String), name.slice(0, limits.identifierChars)].join(".")] = [unknownMember];
+      }
+    }
   }
   return errors;
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { newAutomation, newCondition, newEvaluator } from "../support/evaluation.ts";
 import { bodyOf, createSpan } from "../support/spans.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
-import type { Row, TestClient } from "../support/test-client.ts";
+import type { Answer, Row, TestClient } from "../support/test-client.ts";
 
 /** Members that an operation does not know are refused by name, not passed over: customers, automations, webhooks. */
 
@@ -39,6 +39,16 @@ function placed(collection: string, { id }: Row): { collection: string; own: str
   return { collection, own: `${collection}${String(id)}/` };
 }
 
+/** The members that a refusal names, by their path. */
+function namedIn(answer: Answer): string[] {
+  const { errors, ...rest } = bodyOf(answer);
+  const paths = (value: unknown, path: string[]): string[] =>
+    typeof value === "object" && value !== null && !Array.isArray(value)
+      ? Object.entries(value).flatMap(([name, inner]) => paths(inner, [...path, name]))
+      : [path.join(".")];
+  return paths(errors ?? rest, []);
+}
+
 test.each(Object.keys(resources))("a slip of the pen in the body of a %s is named", async (name) => {
   const { collection, own } = await resources[name]!();
   for (const [method, path] of [
@@ -47,10 +57,57 @@ test.each(Object.keys(resources))("a slip of the pen in the body of a %s is name
   ] as const) {
     const answer = await prod.request(method, path, { naem: "A", perod_budget: 1 });
     expect([method, answer.status]).toEqual([method, 400]);
-    const { errors, ...rest } = bodyOf(answer);
-    expect(Object.keys((errors as Row | undefined) ?? rest)).toEqual(["naem", "perod_budget"]);
+    expect(namedIn(answer)).toEqual(["naem", "perod_budget"]);
   }
 });
+
+const judge = { model: "gpt-4o", evaluator_definition: "{{output}}" };
+const nested: ReadonlyArray<readonly [member: string, fields: Row]> = [
+  ["llm_config.temprature", { type: "llm", llm_config: { ...judge, temprature: 0 } }],
+  ["llm_config.tools", { type: "llm", llm_config: { ...judge, tools: [{ type: "function" }] } }],
+  ["llm_config.response_format", { type: "llm", llm_config: { ...judge, response_format: { type: "text" } } }],
+  ["code_config.timeout", { code_config: { eval_code_snippet: "function main() {}", timeout: 1 } }],
+  ["rule_config.regex", { type: "rule", rule_config: { rule: "regex", pattern: "x", regex: "y" } }],
+  ["score_config.minimum", { score_config: { minimum: 1 } }],
+  ["score_config.choices.0.label", { score_config: { choices: [{ name: "a", label: "A" }] } }],
+  ["configurations.model", { configurations: { model: "gpt-4o" } }],
+  ["configurations.model_options.temprature", { configurations: { model_options: { temprature: 0 } } }],
+];
+
+test.each(nested)("so is %s within the configuration of an evaluator", async (member, fields) => {
+  const code_config = { eval_code_snippet: "function main() { return 1 }" };
+  const body = { name: "A", type: "code", score_value_type: "numerical", code_config, ...fields };
+  const answer = await prod.post("/api/evaluators/", body);
+  expect([answer.status, namedIn(answer)]).toEqual([400, [member]]);
+});
+
+test("what other judges have and is empty asks for nothing", async () => {
+  const llm_config = { ...judge, tools: [], tool_choice: "", response_format: null };
+  expect(await newEvaluator(prod, { type: "llm", code_config: null, llm_config })).toMatchObject({ llm_config: judge });
+});
+
+test.each([
+  ["run/", { input: { output: "x" } }, "input"],
+  ["run/", { inputs: { output: "x", ouput: "y" } }, "inputs.ouput"],
+  ["run/", { generation_method: "llm" }, "generation_method"],
+  ["versions/", { description: "first" }, "description"],
+])("so is a member of a body of evaluators/{id}/%s: %j", async (route, body, member) => {
+  const { id } = await newEvaluator(prod);
+  const answer = await prod.post(`/api/evaluators/${String(id)}/${route}`, body);
+  expect([answer.status, namedIn(answer)]).toEqual([400, [member]]);
+});
+
+test.each<Row>([{ rules: [], conector: "OR" }, { rules: [{ field: "cost", operator: "equals", value: 1, vlaue: 2 }] }])(
+  "so is a member of the policy of a condition: %j",
+  async (condition_policy) => {
+    const { id } = await newCondition(prod);
+    const answer = await prod.request("PATCH", `/api/conditions/${String(id)}/`, { condition_policy });
+    expect(answer).toMatchObject({
+      status: 400,
+      json: { condition_policy: [expect.stringMatching(/conector|vlaue/)] },
+    });
+  },
+);
 
 test.each(Object.keys(resources))("what was read of a %s can be sent back", async (name) => {
   const { own } = await resources[name]!();

@@ -204,16 +204,42 @@ export function describeWebhookStores(driver: {
       expect(await claim(webhook.id, 10)).toHaveLength(1);
     });
 
-    test("are given up beyond their time, and forgotten in portions once finished", async () => {
+    test("are given up in portions once their webhook is switched off, and not before", async () => {
+      const organization = await newOrganization();
+      const [off, on] = [await newWebhook(organization), await newWebhook(organization)];
+      for (const { id } of [off, on]) await queue(organization, id, ["a", "b", "c"]);
+      const abandon = (limit: number) => driver.stores().deliveries.abandon(off.id, limit);
+      expect(await abandon(10)).toEqual([]);
+      const [underWay] = await claim(off.id, 1, 1);
+      await driver.stores().webhooks.update(organization, off.id, { active: false }, at(2));
+      expect(await abandon(2)).toEqual([11, 11]);
+      await driver.stores().webhooks.update(organization, off.id, { disabled_reason: "Gone." }, at(2));
+      expect(await abandon(2)).toEqual([11]);
+      expect(await abandon(2)).toEqual([]);
+      const rows = await logOf(organization, off.id);
+      expect(new Set(rows.map(({ status, next_attempt_at: next }) => `${status} ${next}`))).toEqual(
+        new Set(["failed null"]),
+      );
+      expect(new Set(rows.map(({ error }) => error))).toEqual(
+        new Set(["the webhook was switched off", "the webhook was switched off: Gone."]),
+      );
+      expect((await logOf(organization, on.id)).every(({ status }) => status === "pending")).toBe(true);
+
+      const { id } = underWay!;
+      const statusOf = async () => (await logOf(organization, off.id)).find((row) => row.id === id)?.status;
+      const retry = { status: "pending" as const, next_attempt_at: at(9) };
+      await driver.stores().deliveries.finish([outcome({ id, ...retry })]);
+      expect(await statusOf()).toBe("failed");
+      await driver.stores().deliveries.finish([outcome({ id })]);
+      expect(await statusOf()).toBe("delivered");
+    });
+
+    test("are forgotten in portions once finished", async () => {
       const organization = await newOrganization();
       const { id } = await newWebhook(organization);
       await queue(organization, id, ["old"], -24 * 60);
+      await driver.stores().deliveries.finish((await claim(id, 0)).map(({ id }) => outcome({ id, status: "failed" })));
       await queue(organization, id, ["new"]);
-      await driver.stores().deliveries.expire(id, at(0), "too late");
-      expect(await logOf(organization, id)).toMatchObject([
-        { event_id: "new", status: "pending" },
-        { event_id: "old", status: "failed", error: "too late", next_attempt_at: null },
-      ]);
       expect(await driver.stores().deliveries.purge(at(-24 * 60 + 1), 10)).toBeGreaterThanOrEqual(1);
       expect((await logOf(organization, id)).map(({ event_id }) => event_id)).toEqual(["new"]);
       await queue(organization, id, ["b", "c", "d"]);

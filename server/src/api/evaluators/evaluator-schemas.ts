@@ -5,7 +5,6 @@ import {
   evalClasses,
   evaluatorTypes,
   legacyScoreValueTypes,
-  ruleTargets,
   scoreValueTypes,
   type Evaluator,
   type EvaluatorDefinition,
@@ -16,75 +15,8 @@ import { omit } from "../../lib/omit.ts";
 import { limits } from "../../limits.ts";
 import { slugSchema } from "../conditions/condition-schemas.ts";
 import { nameSchema } from "../organizations/schemas.ts";
-import { readLegacyConfigurations } from "./legacy-configurations.ts";
-
-const text = z.string().max(limits.evaluatorTextChars);
-const number = z.number();
-
-const scoreConfig = z.object({
-  min_score: number.optional(),
-  max_score: number.optional(),
-  choices: z
-    .array(z.object({ name: text.min(1), value: z.union([text, number]).optional() }))
-    .max(limits.scoreChoices)
-    .optional()
-    .meta({ description: "Of single_select and multi_select; a score holds names." }),
-});
-
-const llmConfig = z.object({
-  model: text.min(1).meta({ description: "A model of this gateway." }),
-  evaluator_definition: text.min(1).meta({
-    description:
-      "The prompt. {{input}}, {{output}}, {{expected_output}}, {{metadata.x}} and {{metrics.x}} are replaced by the " +
-      "log's, as text; older names are {{llm_input}} and {{llm_output}}.",
-  }),
-  scoring_rubric: text.optional(),
-  temperature: number.min(0).max(2).optional(),
-  max_tokens: z.int().min(1).optional(),
-  top_p: number.min(0).max(1).optional(),
-  frequency_penalty: number.min(-2).max(2).optional(),
-  presence_penalty: number.min(-2).max(2).optional(),
-  stop: z.union([text, z.array(text).max(16)]).optional(),
-  verbosity: text.optional(),
-});
-
-const codeConfig = z.object({
-  language: z
-    .literal("javascript", { error: "language must be javascript: evaluators in other languages cannot run" })
-    .optional(),
-  eval_code_snippet: text.min(1).meta({
-    description:
-      "JavaScript that defines main(eval_inputs), which returns the score, or {score, explanation}, or a promise of " +
-      "either. eval_inputs is {input, output, expected_output, metadata, metrics}: the first three are text, JSON where the log " +
-      "has no plain one; metrics are the log's model, status, latency, tokens and cost. It has no I/O, and little time and memory.",
-  }),
-});
-
-const target = { target: z.enum(ruleTargets).optional().meta({ default: "output" }) };
-const ruleConfig = z.discriminatedUnion("rule", [
-  z.object({
-    rule: z.literal("regex"),
-    pattern: text.min(1),
-    flags: z
-      .string()
-      .regex(/^[dgimsuy]*$/)
-      .optional(),
-    ...target,
-  }),
-  z.object({ rule: z.literal("json_schema"), schema: z.record(z.string(), z.unknown()), ...target }),
-  z.object({
-    rule: z.literal("contains"),
-    text: z.union([text.min(1), z.array(text.min(1)).min(1).max(100)]),
-    case_sensitive: z.boolean().optional(),
-    match: z.enum(["any", "all"]).optional(),
-    ...target,
-  }),
-  z.object({
-    rule: z.literal("similarity"),
-    expected: text.optional().meta({ description: "Default: the log's ideal_output." }),
-    ...target,
-  }),
-]);
+import { codeConfig, llmConfig, ruleConfig, scoreConfig } from "./config-schemas.ts";
+import { legacyConfigurations, readLegacyConfigurations } from "./legacy-configurations.ts";
 
 const passing = z
   .record(z.string(), z.unknown())
@@ -108,10 +40,10 @@ const changeable = {
 };
 
 const legacy = {
-  configurations: z
-    .record(z.string(), z.unknown())
-    .optional()
-    .meta({ deprecated: true, description: "Older form of llm_config and score_config." }),
+  configurations: legacyConfigurations.optional().meta({
+    deprecated: true,
+    description: "Older form of llm_config, score_config and passing_conditions.",
+  }),
   categorical_choices: scoreConfig.shape.choices.meta({
     deprecated: true,
     description: "Older form of score_config.choices.",

@@ -22,7 +22,10 @@ export const createEvaluatorVersion = (deps: { stores: Pick<ControlStores, "tran
     auth: "key",
     permission: "settings:write",
     limit: "api",
-    body: { kind: "json", schema: z.object({ version_description: z.string().max(limits.nameChars).default("") }) },
+    body: {
+      kind: "json",
+      schema: z.strictObject({ version_description: z.string().max(limits.nameChars).default("") }),
+    },
     success: { status: 201, schema: evaluatorSchema },
     errors: ["not_found", "conflict"],
     handler: async ({ principal, params, body }) =>

@@ -1,42 +1,36 @@
+import { z } from "zod";
 import type { EvaluatorDefinition, LlmConfig, ScoreChoice, ScoreConfig } from "../../domain/evaluator.ts";
-import { isObject } from "../../lib/json.ts";
+import { definedFields } from "../../lib/defined-fields.ts";
+import { sampling, text } from "./config-schemas.ts";
 
-/**
- * The older form, in which one object `configurations` held the judge, its model and the scale:
- * `evaluator_definition, scoring_rubric, llm_engine, model_options, min_score, max_score, passing_score`.
- */
+/** The older form, in which one object `configurations` held the judge, its model and the scale. */
+export const legacyConfigurations = z.strictObject({
+  evaluator_definition: text.optional(),
+  scoring_rubric: text.optional(),
+  llm_engine: text.optional(),
+  model_options: z.strictObject(sampling).optional(),
+  min_score: z.number().optional(),
+  max_score: z.number().optional(),
+  passing_score: z.number().optional(),
+});
+
 export function readLegacyConfigurations(
-  configurations: Record<string, unknown>,
+  configurations: z.output<typeof legacyConfigurations>,
   choices: ScoreChoice[] | undefined,
 ): {
   llm_config?: LlmConfig;
   score_config?: ScoreConfig;
   passing_conditions?: EvaluatorDefinition["passing_conditions"];
 } {
-  const {
-    evaluator_definition: prompt,
-    llm_engine: model,
-    scoring_rubric: rubric,
-    model_options: options,
-  } = configurations;
-  const { min_score: min, max_score: max, passing_score: passing } = configurations;
-  const scale: ScoreConfig = {
-    ...(typeof min === "number" && { min_score: min }),
-    ...(typeof max === "number" && { max_score: max }),
-    ...(choices !== undefined && { choices }),
-  };
-  const temperature = isObject(options) ? options["temperature"] : undefined;
+  const { evaluator_definition, llm_engine: model, scoring_rubric, model_options = {} } = configurations;
+  const { min_score, max_score, passing_score: passing } = configurations;
+  const scale: ScoreConfig = definedFields({ min_score, max_score, choices });
   return {
-    ...(typeof prompt === "string" &&
-      typeof model === "string" && {
-        llm_config: {
-          model,
-          evaluator_definition: prompt,
-          ...(typeof rubric === "string" && { scoring_rubric: rubric }),
-          ...(typeof temperature === "number" && { temperature }),
-        },
+    ...(evaluator_definition !== undefined &&
+      model !== undefined && {
+        llm_config: { model, evaluator_definition, ...definedFields({ scoring_rubric, ...model_options }) },
       }),
     ...(Object.keys(scale).length > 0 && { score_config: scale }),
-    ...(typeof passing === "number" && { passing_conditions: { primary_score: { operator: "gte", value: passing } } }),
+    ...(passing !== undefined && { passing_conditions: { primary_score: { operator: "gte", value: passing } } }),
   };
 }

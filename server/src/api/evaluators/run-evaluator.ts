@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { ServiceError } from "../../domain/errors.ts";
+import type { Evaluator } from "../../domain/evaluator.ts";
 import { noValue } from "../../domain/score.ts";
 import type { Evaluate } from "../../evaluation/evaluate.ts";
 import { completeInputs } from "../../evaluation/evaluation-inputs.ts";
@@ -9,15 +10,26 @@ import type { EvaluatorStore } from "../../storage/control/evaluator-store.ts";
 import { scoreSchema } from "../scores/score-schemas.ts";
 import { evaluatorNotFound } from "./evaluator-schemas.ts";
 
+const anything = z.unknown().optional();
+const older = anything.meta({ deprecated: true });
 const inputsSchema = z
-  .looseObject({
-    input: z.unknown().optional(),
-    output: z.unknown().optional(),
-    expected_output: z.unknown().optional(),
+  .strictObject({
+    input: anything,
+    output: anything,
+    expected_output: anything,
     metadata: z.record(z.string(), z.unknown()).optional(),
     metrics: z.record(z.string(), z.unknown()).optional(),
+    llm_input: older,
+    llm_output: older,
   })
-  .meta({ description: "As of a log: text, or JSON that becomes its text. Older names: llm_input, llm_output." });
+  .meta({ description: "As of a log: text, or JSON that becomes its text." });
+
+const runSchema = z.strictObject({
+  inputs: inputsSchema.default({}),
+  generation_method: z.enum(["auto", "llm", "code"]).default("auto").meta({
+    description: "Of other services, whose evaluators may have both: here the evaluator's own type, or auto.",
+  }),
+});
 
 const resultSchema = scoreSchema.pick({
   evaluator_id: true,
@@ -49,13 +61,15 @@ export const runEvaluator = (deps: { evaluators: Pick<EvaluatorStore, "find">; e
     permission: "settings:write",
     limit: "api",
     dialect: "fields",
-    body: { kind: "json", schema: z.object({ inputs: inputsSchema.default({}) }) },
+    body: { kind: "json", schema: runSchema },
     success: { status: 200, schema: resultSchema },
     errors: ["invalid_request", "not_found", "unavailable"],
     handler: async ({ principal, params, body, signal }) => {
       const evaluator = await deps.evaluators.find(principal.organization_id, params.evaluator_id);
       if (evaluator === undefined) throw evaluatorNotFound();
       if (evaluator.type === "human") throw nothingRuns();
+      const method = body.generation_method;
+      if (method !== "auto" && method !== evaluator.type) throw runsOtherwise(evaluator.type);
       const outcome = await deps.evaluate(evaluator, completeInputs(body.inputs), {
         organizationId: principal.organization_id,
         environment: principal.environment,
@@ -78,4 +92,9 @@ export const runEvaluator = (deps: { evaluators: Pick<EvaluatorStore, "find">; e
 function nothingRuns(): ServiceError {
   const message = "People score for this evaluator; nothing runs.";
   return new ServiceError("invalid_request", message, { errors: { type: [message] } });
+}
+
+function runsOtherwise(type: Evaluator["type"]): ServiceError {
+  const message = `This evaluator runs as ${type}.`;
+  return new ServiceError("invalid_request", message, { errors: { generation_method: [message] } });
 }

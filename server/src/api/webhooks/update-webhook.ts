@@ -28,8 +28,8 @@ export const updateWebhook = (deps: WebhookDeps) =>
     method: "PATCH",
     summary: "Change a webhook",
     description:
-      "Only what is given changes. Nothing is sent while it is not active, and what happens then is not queued; what " +
-      "waited before is sent once it is active again, if that is within 24 hours.",
+      "Only what is given changes. While it is not active nothing is queued, and what waited ends as failed; each event can " +
+      "be sent again once it is active.",
     body: { kind: "json", schema: webhookChangeSchema, shown: webhookSchema },
     handler: ({ principal, params, body }) => change(deps, principal.organization_id, params.id, body),
   });

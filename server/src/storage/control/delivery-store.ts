@@ -49,8 +49,8 @@ export type DeliveryStore = {
   claim: (webhookId: number, options: { now: string; until: string; limit: number }) => Promise<Delivery[]>;
   /** All of them in one statement. */
   finish: (outcomes: readonly DeliveryOutcome[]) => Promise<void>;
-  /** Gives up what waits for a webhook beyond its time. */
-  expire: (webhookId: number, now: string, reason: string) => Promise<void>;
+  /** Ends what waits for a webhook that is switched off, `limit` at most, and says why; answers the bytes of each. */
+  abandon: (webhookId: number, limit: number) => Promise<number[]>;
   /** Newest first. */
   list: (
     uniqueOrganizationId: string,
@@ -79,7 +79,7 @@ const rowsPerInsert = 1_000;
 
 function queueMethods(
   queries: ControlQueries,
-): Pick<DeliveryStore, "add" | "queues" | "backlog" | "claim" | "finish" | "expire"> {
+): Pick<DeliveryStore, "add" | "queues" | "backlog" | "claim" | "finish" | "abandon"> {
   return {
     add: async (deliveries) => {
       for (let start = 0; start < deliveries.length; start += rowsPerInsert) {
@@ -147,14 +147,19 @@ function queueMethods(
       if (outcomes.length > 0) await finish(queries, outcomes);
     },
 
-    expire: async (webhookId, now, reason) => {
-      await queries
-        .updateTable("webhook_deliveries")
-        .set({ status: "failed", next_attempt_at: null, error: reason })
-        .where("webhook_id", "=", webhookId)
-        .where("next_attempt_at", "is not", null)
-        .where("expires_at", "<=", now)
-        .execute();
+    abandon: async (webhookId, limit) => {
+      const { rows } = await sql<{ bytes: number }>`
+        update webhook_deliveries set
+          status = 'failed',
+          next_attempt_at = null,
+          error = (select 'the webhook was switched off' || coalesce(': ' || disabled_reason, '')
+                   from webhooks where webhooks.id = ${webhookId})
+        where id in (select id from webhook_deliveries
+                     where webhook_id = ${webhookId} and next_attempt_at is not null limit ${limit})
+          and next_attempt_at is not null
+          and exists (select 1 from webhooks where webhooks.id = ${webhookId} and active = 0)
+        returning bytes`.execute(queries);
+      return rows.map(({ bytes }) => bytes);
     },
   };
 }
@@ -183,7 +188,9 @@ async function finish(queries: ControlQueries, outcomes: readonly DeliveryOutcom
     from json_each(${jsonRows(rows)}) as outcome
     where webhook_deliveries.id = cast(outcome.value ->> 0 as integer)
       and webhook_deliveries.attempts = cast(outcome.value ->> 1 as integer)
-      and webhook_deliveries.next_attempt_at is not null`.execute(queries);
+      -- One that was abandoned meanwhile may have arrived all the same.
+      and (webhook_deliveries.next_attempt_at is not null
+           or (webhook_deliveries.status = 'failed' and outcome.value ->> 2 = 'delivered'))`.execute(queries);
 }
 
 function logMethods(queries: ControlQueries): Pick<DeliveryStore, "list" | "redeliver" | "purge" | "trim"> {
