@@ -13,7 +13,6 @@ const catalogue = createCatalogue<ScoreValue>({
       // Judged in memory alone.
       sources: [{ sql: () => "''", read: scoreText, form: "either" }],
       nullable: true,
-      sortable: false,
       choices: [],
       valueAliases: new Map(),
       hidden: false,

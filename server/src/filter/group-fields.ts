@@ -51,7 +51,6 @@ function groupField(name: string, kind: FieldKind, column: string): Field<GroupR
     kind,
     sources: [source],
     nullable: kind === "text",
-    sortable: kind === "number" || kind === "time",
     choices: [],
     valueAliases: new Map(),
     hidden: false,

@@ -40,7 +40,7 @@ const aliases: ReadonlyArray<readonly [string, string]> = [
   ["tools", "has_tool_calls"],
 ];
 
-type FieldExtras = Partial<Pick<Field<SpanRow>, "nullable" | "sortable" | "choices" | "valueAliases" | "hidden">>;
+type FieldExtras = Partial<Pick<Field<SpanRow>, "nullable" | "choices" | "valueAliases" | "hidden">>;
 
 function field(
   name: string,
@@ -53,7 +53,6 @@ function field(
     kind,
     sources,
     nullable: true,
-    sortable: false,
     choices: [],
     valueAliases: new Map(),
     hidden: false,
@@ -132,8 +131,8 @@ const output = [
 ];
 
 const spanFields: ReadonlyArray<Field<SpanRow>> = [
-  field("unique_id", "uuid", [column("unique_id")], { nullable: false, sortable: true }),
-  time("timestamp", { nullable: false, sortable: true }),
+  field("unique_id", "uuid", [column("unique_id")], { nullable: false }),
+  time("timestamp", { nullable: false }),
   time("start_time"),
   text("status", { choices: ["success", "failed"], valueAliases: spanStatusWords }),
   number("status_code"),
@@ -145,6 +144,7 @@ const spanFields: ReadonlyArray<Field<SpanRow>> = [
   text("log_method"),
   text("model"),
   text("provider_id"),
+  text("deployment_id"),
   text("deployment_name"),
   text("customer_identifier"),
   text("customer_email"),
@@ -165,16 +165,16 @@ const spanFields: ReadonlyArray<Field<SpanRow>> = [
   text("prompt_name"),
   text("organization_key_id"),
   text("organization_key_name"),
-  number("cost", { sortable: true }),
+  number("cost"),
   text("cost_source", { choices: ["stated", "computed"] }),
   text("price_version", { hidden: true }),
-  number("latency", { sortable: true }),
-  number("time_to_first_token", { sortable: true }),
-  number("tokens_per_second", { sortable: true }),
+  number("latency"),
+  number("time_to_first_token"),
+  number("tokens_per_second"),
   number("routing_time"),
-  number("prompt_tokens", { sortable: true }),
-  number("completion_tokens", { sortable: true }),
-  number("total_tokens", { sortable: true }),
+  number("prompt_tokens"),
+  number("completion_tokens"),
+  number("total_tokens"),
   number("prompt_cache_hit_tokens"),
   number("prompt_cache_creation_tokens"),
   number("reasoning_tokens"),
@@ -249,6 +249,6 @@ function scoreFamily(scores: ScoreSources | undefined): FieldFamily<SpanRow> {
   return (name) => {
     const evaluator = /^scores(?:__|\.)(.+)$/s.exec(name)?.[1];
     if (evaluator === undefined || evaluator.length > limits.identifierChars) return undefined;
-    return field(`scores__${evaluator}`, "dynamic", [scores?.score(evaluator) ?? absent], { sortable: true });
+    return field(`scores__${evaluator}`, "dynamic", [scores?.score(evaluator) ?? absent]);
   };
 }
