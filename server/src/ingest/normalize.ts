@@ -67,6 +67,7 @@ export function normalizeSpan(
   if (!isOurs) withoutClaims(values);
 
   const times = readTimes(values, receivedNs);
+  if (times.isReversed) values.warnings ??= "timestamp lies before start_time";
   const usage = readUsage(values);
   const outcome = readOutcome(values);
   const hasOutput = (values.output ?? values.completion_message ?? values.completion_messages) !== undefined;

@@ -17,7 +17,12 @@ test.each<[string, Row, Row]>([
   [
     "an end before the start gives no latency",
     { start_time: "2026-01-01T00:00:10Z", timestamp: "2026-01-01T00:00:00Z" },
-    { latency: null },
+    { latency: null, warnings: "timestamp lies before start_time" },
+  ],
+  [
+    "an end before the start, with warnings and a latency of the sender's own",
+    { start_time: "2026-01-01T00:00:10Z", timestamp: "2026-01-01T00:00:00Z", latency: 2, warnings: { odd: true } },
+    { latency: 2, warnings: { odd: true } },
   ],
   [
     "an end a nanosecond before",
@@ -25,7 +30,11 @@ test.each<[string, Row, Row]>([
     { latency: null },
   ],
   ["an end at the start", { start_time: "2026-01-01T00:00:00Z", timestamp: "2026-01-01T00:00:00Z" }, { latency: 0 }],
-  ["40 ms", { start_time: "2026-01-01T00:00:00Z", timestamp: "2026-01-01T00:00:00.040Z" }, { latency: 0.04 }],
+  [
+    "40 ms",
+    { start_time: "2026-01-01T00:00:00Z", timestamp: "2026-01-01T00:00:00.040Z" },
+    { latency: 0.04, warnings: null },
+  ],
   ["a whole day", { start_time: "2026-01-01T00:00:00Z", timestamp: "2026-01-02T00:00:00Z" }, { latency: 86_400 }],
   [
     "a negative latency",
