@@ -16,20 +16,30 @@ import {
 import { filtersBody, readSelection, type SpanReadDeps } from "./read-selection.ts";
 import { isoTime } from "./span-members.ts";
 
+// Numbers as in the summary, which clients require.
+const average = (unit = "") =>
+  z.number().meta({ description: `${unit} Of the spans that have one; 0 where none has.`.trim() });
+
 const group = z
   .looseObject({
+    date_group: z.null(),
     number_of_requests: z.int(),
-    span_count: z.int(),
-    total_cost: z.number(),
+    span_count: z.int().meta({ description: "The same as number_of_requests." }),
+    total_cost: z.number().meta({ description: "USD, of the spans with a known cost." }),
     total_tokens: z.number(),
+    total_prompt_tokens: z.number(),
+    total_completion_tokens: z.number(),
     error_count: z.int(),
     error_percentage: z.number(),
-    average_cost: z.number(),
-    average_tokens: z.number(),
-    average_latency: z.number(),
-    average_ttft: z.number(),
-    average_tps: z.number(),
+    average_cost: average("USD."),
+    average_tokens: average(),
+    average_latency: average("Seconds."),
+    average_ttft: average("Seconds."),
+    average_tps: average("Output tokens a second."),
     cache_hit_percentage: z.number(),
+    unpriced_count: z.int().meta({ description: "Model calls without a known cost." }),
+    first_timestamp: z.string().meta({ format: "date-time" }),
+    last_timestamp: z.string().meta({ format: "date-time" }),
     scores: z.record(z.string(), z.unknown()).meta({ description: "Averages by evaluator id, as in the summary." }),
   })
   .meta({ id: "SpanGroup", description: "The value grouped by stands under its own name beside the aggregates." });

@@ -4,6 +4,9 @@ import { environmentQuery, timeWindowQuery } from "../../http/query.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
 import { filtersBody, readSelection, type SpanReadDeps } from "./read-selection.ts";
 
+// Clients require numbers here, so that absence cannot be told as in spans.
+const ofNone = "Of the spans that have one; 0 where none has.";
+
 const summary = z
   .object({
     number_of_requests: z.int(),
@@ -13,12 +16,12 @@ const summary = z
     total_tokens: z.number(),
     total_prompt_tokens: z.number(),
     total_completion_tokens: z.number(),
-    avg_latency: z.number().meta({ description: "Seconds." }),
-    avg_tps: z.number(),
-    avg_ttft: z.number().meta({ description: "Seconds." }),
+    avg_latency: z.number().meta({ description: `Seconds. ${ofNone}` }),
+    avg_tps: z.number().meta({ description: `Output tokens a second. ${ofNone}` }),
+    avg_ttft: z.number().meta({ description: `Seconds. ${ofNone}` }),
     scores: z.record(z.string(), z.unknown()).meta({ description: "By evaluator." }),
     error_count: z.int(),
-    unpriced_count: z.int(),
+    unpriced_count: z.int().meta({ description: "Model calls without a known cost." }),
     cache_hit_count: z.int(),
   })
   .meta({ id: "SpanSummary" });
