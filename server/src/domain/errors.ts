@@ -27,6 +27,9 @@ export type ErrorCode = keyof typeof errorCodes;
 /** Problems per field: `{ "logs.3.cost": ["must be a number"] }`. */
 export type FieldErrors = Record<string, string[]>;
 
+/** What a problem of a body as a whole is keyed by, which no field is to blame for. */
+export const wholeBody = "body";
+
 export type ServiceErrorDetails = {
   /** Field-keyed problems of a bad body or query. */
   errors?: FieldErrors;
@@ -48,4 +51,9 @@ export class ServiceError extends Error {
     this.errors = details.errors;
     this.retryAfterS = details.retryAfterS;
   }
+}
+
+/** A body that cannot be read at all: `what` follows its name. */
+export function badBody(what: string, cause?: unknown): ServiceError {
+  return new ServiceError("invalid_request", `The body ${what}.`, { errors: { [wholeBody]: [what] }, cause });
 }

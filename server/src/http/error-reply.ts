@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeaders } from "node:http";
-import { errorCodes, ServiceError, type ErrorCode, type FieldErrors } from "../domain/errors.ts";
+import { errorCodes, ServiceError, wholeBody, type ErrorCode, type FieldErrors } from "../domain/errors.ts";
 import { content, reply, type Reply } from "./reply.ts";
 import { encodeRpcStatus, rpcCodes } from "./rpc-status.ts";
 
@@ -74,7 +74,7 @@ const writeDefault: Writer = (failure, headers) => {
 
 const writeFields: Writer = (failure, headers, requestContentType) =>
   // A problem of the body as a whole has no field to be keyed by.
-  failure.errors === undefined || Object.hasOwn(failure.errors, "")
+  failure.errors === undefined || Object.hasOwn(failure.errors, wholeBody)
     ? writeDefault(failure, headers, requestContentType)
     : reply(failure.status, nestByDots(failure.errors), headers);
 

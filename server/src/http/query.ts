@@ -93,23 +93,34 @@ const environmentChoices = [...environments, "all"] as const;
 
 /** `prod`, `test` or `all`; undefined where absent, because what that means differs by resource. */
 export function environmentQuery() {
-  const message = `environment must be one of ${environmentChoices.join(", ")}`;
+  return environmentAmong(
+    environmentChoices,
+    "Absent: both where spans and traces are read. Threads: always the key's environment.",
+  );
+}
+
+/** Where something is written it goes to one of them. */
+export function ownEnvironmentQuery() {
+  return environmentAmong(
+    environments,
+    "Of an access token, which belongs to neither: where the spans go. Absent: prod. A key has its own.",
+  );
+}
+
+function environmentAmong<Choice extends string>(choices: readonly Choice[], description: string) {
+  const message = `environment must be one of ${choices.join(", ")}`;
   return {
     environment: z
       .string({ error: message })
       .optional()
       .transform((text, context) => {
         if (text === undefined || text === "") return undefined;
-        const choice = environmentChoices.find((name) => name === text);
+        const choice = choices.find((name) => name === text);
         if (choice !== undefined) return choice;
         context.addIssue({ code: "custom", message });
         return z.NEVER;
       })
-      .meta({
-        enum: environmentChoices,
-        description:
-          "Absent: both where spans and traces are read, prod for bulk creation. Threads: always the key's environment.",
-      }),
+      .meta({ enum: choices, description }),
   };
 }
 

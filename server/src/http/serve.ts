@@ -1,5 +1,5 @@
 import { exceedsShape, parseKeepingDigits } from "../lib/json.ts";
-import { ServiceError } from "../domain/errors.ts";
+import { badBody, ServiceError } from "../domain/errors.ts";
 import type { Principal } from "../domain/principal.ts";
 import { GateRefusal } from "../lib/fair-gate.ts";
 import { limits } from "../limits.ts";
@@ -192,11 +192,11 @@ function parseJson(bytes: Buffer, contentType: string): unknown {
   try {
     value = parseKeepingDigits(bytes.toString("utf8", hasByteOrderMark ? 3 : 0));
   } catch (error) {
-    throw new ServiceError("invalid_request", "The body is not valid JSON.", { cause: error });
+    throw badBody("is not valid JSON", error);
   }
   if (exceedsShape(value, limits.controlBodyDepth, limits.controlBodyNodes) !== undefined) {
     const bound = `nests deeper than ${limits.controlBodyDepth} levels or holds more than ${limits.controlBodyNodes} values`;
-    throw new ServiceError("invalid_request", `The body ${bound}.`);
+    throw badBody(bound);
   }
   return value;
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ServiceError, type FieldErrors } from "../domain/errors.ts";
+import { ServiceError, wholeBody, type FieldErrors } from "../domain/errors.ts";
 import { isObject } from "../lib/json.ts";
 import { limits } from "../limits.ts";
 
@@ -14,9 +14,9 @@ export function validate(
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const errors = fieldErrors(result.error);
-  const [field, messages] = Object.entries(errors)[0] ?? ["", []];
+  const [field, messages] = Object.entries(errors)[0] ?? [wholeBody, []];
   const message = messages[0] ?? "The request is not valid.";
-  throw new ServiceError(code, field === "" || message.includes(field) ? message : `${field}: ${message}`, { errors });
+  throw new ServiceError(code, message.includes(field) ? message : `${field}: ${message}`, { errors });
 }
 
 /** Refuses a body with members that none of the schemas has, each by its name. */
@@ -34,15 +34,16 @@ export function refuseUnknown(
   throw new ServiceError(code, `${names[0] ?? ""} ${unknownMember}.`, { errors });
 }
 
-/** `{ "filters.cost.value": ["…"] }`; a problem of the whole is keyed `""`. */
+/** `{ "filters.cost.value": ["…"] }`; a problem of the whole is one of `body`. */
 function fieldErrors(error: z.ZodError): FieldErrors {
   const errors: FieldErrors = {};
   for (const issue of error.issues) {
-    if (issue.code !== "unrecognized_keys") (errors[issue.path.map(String).join(".")] ??= []).push(issue.message);
-    else {
-      for (const name of issue.keys.slice(0, limits.unknownMembersNamed)) {
-        errors[[...issue.path.map(String), name.slice(0, limits.identifierChars)].join(".")] = [unknownMember];
-      }
+    if (issue.code !== "unrecognized_keys") {
+      (errors[issue.path.map(String).join(".") || wholeBody] ??= []).push(issue.message);
+      continue;
+    }
+    for (const name of issue.keys.slice(0, limits.unknownMembersNamed)) {
+      errors[[...issue.path.map(String), name.slice(0, limits.identifierChars)].join(".")] = [unknownMember];
     }
   }
   return errors;

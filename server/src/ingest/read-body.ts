@@ -1,4 +1,4 @@
-import type { FieldErrors } from "../domain/errors.ts";
+import { wholeBody, type FieldErrors } from "../domain/errors.ts";
 import { paramsFields } from "../domain/product-families.ts";
 import { exceedsShape, isObject } from "../lib/json.ts";
 import { limits } from "../limits.ts";
@@ -14,10 +14,10 @@ export type ReadBody = { ok: true; values: BodyValues } | { ok: false; errors: F
  * (`svc_params` and its legacy names) merged below the body's own fields. `null` counts as absent.
  */
 export function readBody(body: unknown, nested: NestedJson): ReadBody {
-  if (!isObject(body)) return { ok: false, errors: { body: ["must be a JSON object"] } };
+  if (!isObject(body)) return failed(wholeBody, "must be a JSON object");
   const shape = exceedsShape(body, limits.spanDepth, limits.spanNodes);
-  if (shape === "depth") return failed("body", `must not nest deeper than ${limits.spanDepth} levels`);
-  if (shape === "nodes") return failed("body", `must not hold more than ${limits.spanNodes} values`);
+  if (shape === "depth") return failed(wholeBody, `must not nest deeper than ${limits.spanDepth} levels`);
+  if (shape === "nodes") return failed(wholeBody, `must not hold more than ${limits.spanNodes} values`);
 
   const errors: FieldErrors = {};
   const values = readFields(body, { path: "", errors, nested });

@@ -19,7 +19,22 @@ const anonymous = () => createClient(app.url);
 
 type Cause = [status: number, name: string, call: () => Promise<Answer>, code: string, more: object];
 const causes: Cause[] = [
-  [400, "a body that is no JSON", () => prod.post("/api/request-logs/", "{"), "invalid_request", {}],
+  ...["/api/request-logs/", "/api/request-logs/bulk/", "/api/request-logs/list/", "/api/traces/bulk/"].map(
+    (path): Cause => [
+      400,
+      `a body that is no JSON at ${path}`,
+      () => prod.post(path, "{"),
+      "invalid_request",
+      { errors: { body: [expect.any(String)] } },
+    ],
+  ),
+  [
+    400,
+    "a body that is no object",
+    () => prod.post("/api/request-logs/list/", []),
+    "invalid_request",
+    { errors: { body: [expect.any(String)] } },
+  ],
   [
     400,
     "no logs in bulk",
@@ -73,6 +88,13 @@ const causes: Cause[] = [
     () => prod.post("/api/request-logs/", "{}", { "content-encoding": "lzma" }),
     "unsupported_media_type",
     {},
+  ],
+  [
+    422,
+    "a span that is no object",
+    () => prod.post("/api/request-logs/", "[]"),
+    "validation_failed",
+    { errors: { body: [expect.any(String)] } },
   ],
   [
     422,

@@ -158,4 +158,9 @@ describe("people's access tokens", () => {
     const { results } = await listSpans(app.prod, { custom_identifier: ["jwt"] });
     expect(sortedValues(results, "environment")).toEqual(["prod", "test"]);
   });
+
+  test("belong to neither environment, and must not name both", async () => {
+    const answer = await (await login()).post(`${path}?environment=all`, { logs: [{}] });
+    expect([answer.status, fieldsOf(answer)]).toEqual([400, ["environment"]]);
+  });
 });

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ServiceError } from "../../domain/errors.ts";
 import { endpoint } from "../../http/endpoint.ts";
-import { environmentQuery } from "../../http/query.ts";
+import { ownEnvironmentQuery } from "../../http/query.ts";
 import { reply } from "../../http/reply.ts";
 import type { RefusedRow, RowOutcome, SpanIntake } from "../../ingest/accept.ts";
 import { isObject } from "../../lib/json.ts";
@@ -42,14 +42,13 @@ export const bulkCreateSpans = (deps: { intake: SpanIntake }) =>
     auth: "key_or_user",
     permission: "spans:write",
     limit: "bulk_create",
-    query: z.object(environmentQuery()),
+    query: z.object(ownEnvironmentQuery()),
     body: { kind: "raw", maxBytes: limits.requestBytes, documents: bulkBody },
     success: { status: 201, schema: bulkResult },
     errors: ["invalid_request", "forbidden", "payload_too_large", "too_many_rows", "unavailable"],
     async handler({ principal, query, body, headers }) {
       const rows = readRows(readJsonBody(body.bytes));
-      const environment = query.environment === "test" ? "test" : "prod";
-      const outcomes = await deps.intake.accept(rows, originOf(principal, "logging_api", environment), {
+      const outcomes = await deps.intake.accept(rows, originOf(principal, "logging_api", query.environment), {
         idempotencyKey: readIdempotencyKey(headers["idempotency-key"], body.bytes),
       });
       const result = presentOutcomes(outcomes);

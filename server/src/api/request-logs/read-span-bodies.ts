@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { ServiceError, type FieldErrors } from "../../domain/errors.ts";
+import { badBody, ServiceError, type FieldErrors } from "../../domain/errors.ts";
 import type { Environment, Principal } from "../../domain/principal.ts";
 import type { SpanOrigin } from "../../ingest/normalize.ts";
 import { countJsonNodes } from "../../lib/json-text.ts";
@@ -8,7 +8,7 @@ import { limits } from "../../limits.ts";
 
 /** The JSON of a raw body. @throws ServiceError `invalid_request`, `payload_too_large` */
 export function readJsonBody(bytes: Buffer): unknown {
-  if (bytes.length === 0) throw new ServiceError("invalid_request", "The body is empty; a JSON object is expected.");
+  if (bytes.length === 0) throw badBody("is empty; a JSON object is expected");
   // A body of fewer bytes cannot hold more.
   if (bytes.length > limits.bodyNodes && countJsonNodes(bytes, limits.bodyNodes) > limits.bodyNodes) {
     throw new ServiceError(
@@ -17,7 +17,7 @@ export function readJsonBody(bytes: Buffer): unknown {
     );
   }
   const parsed = parseJson(bytes);
-  if (!parsed.ok) throw new ServiceError("invalid_request", `The body is ${parsed.message}.`);
+  if (!parsed.ok) throw badBody(`is ${parsed.message}`);
   return parsed.value;
 }
 
