@@ -21,6 +21,17 @@ export type LimitInfo = {
   estimate: number | null;
   /** Requests a minute. */
   rate_limit: number | null;
+  /** The budgets that hold for the call; empty where none does, or where the rate alone decided. */
+  limits: Limit[];
+};
+
+/** One budget: what was spent of it, and what would be with all that is under way, this call included if it was let through. */
+type Limit = {
+  name: "customer_budget" | "customer_total_budget";
+  current_value: number;
+  new_value: number;
+  limit_value: number;
+  is_within_limit: boolean;
 };
 
 const unbounded: LimitInfo = {
@@ -35,6 +46,7 @@ const unbounded: LimitInfo = {
   reserved: null,
   estimate: null,
   rate_limit: null,
+  limits: [],
 };
 
 export function limitInfo(parts: {
@@ -58,7 +70,30 @@ export function limitInfo(parts: {
   info.reserved = usdOf(state.reserved);
   if (period !== undefined) info.period_usage = usdOf(state.period);
   if (customer.total_budget !== null) info.total_usage = usdOf(state.total);
+  info.limits = [
+    ...limitOf("customer_budget", info, "period_budget", "period_usage"),
+    ...limitOf("customer_total_budget", info, "total_budget", "total_usage"),
+  ];
   return info;
+}
+
+function limitOf(
+  name: Limit["name"],
+  info: LimitInfo,
+  budget: "period_budget" | "total_budget",
+  usage: "period_usage" | "total_usage",
+): Limit[] {
+  const { reserved, reason, [budget]: bound, [usage]: used } = info;
+  if (used === null || bound === null) return [];
+  return [
+    {
+      name,
+      current_value: used,
+      new_value: reason === null ? used + (reserved ?? 0) : used,
+      limit_value: bound,
+      is_within_limit: reason !== budget,
+    },
+  ];
 }
 
 export function isoOf(ms: number): string {

@@ -111,7 +111,13 @@ export class ChatRun {
   /** Costs nothing, and so takes nothing of a budget. */
   #replay(ask: ChatAsk, { key, completion, body, provider, model, adjusted }: RecalledAnswer): void {
     const ledger = this.#ledger;
-    Object.assign(ledger, { isCached: true, cacheKey: key, provider, model, limitInfo: { is_allowed: true } });
+    Object.assign(ledger, {
+      isCached: true,
+      cacheKey: key,
+      provider,
+      model,
+      limitInfo: { is_allowed: true, limits: [] },
+    });
     ledger.routedMs = this.#call.elapsedMs();
     this.#answer.adjusted = adjusted;
     if (!ask.isStream) return this.#answer.sendReply(ask, { kind: "reply", bytes: body, completion });

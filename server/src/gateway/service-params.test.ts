@@ -115,6 +115,8 @@ test("a customer who is named twice is named alike, wherever that is said", () =
   ]) {
     expect(() => readServiceParams(body, {})).toThrow(/^customer_params\.customer_identifier must be the same/);
   }
+  for (const bound of ["total_budget", "period_budget", "rate_limit"])
+    expect(() => readServiceParams({ customer_params: { [bound]: 0 } }, {})).toThrow(/must say whose budget it is/);
   expect(readServiceParams({ customer_identifier: "b", customer_params }, {})).toMatchObject({ customer_params });
   expect(readServiceParams({ customer_identifier: "a", customer_params: { total_budget: 5 } }, {})).toMatchObject({
     customer_identifier: "a",

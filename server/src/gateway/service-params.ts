@@ -180,9 +180,16 @@ export function readServiceParams(body: Record<string, unknown>, headers: Incomi
   return params;
 }
 
+/** What `customer_params` may hold that nothing keeps to unless it is somebody's. */
+const bounds = ["period_budget", "total_budget", "rate_limit"];
+
 /** One call has one customer: whose budget it changes is whom it is for. */
-function checkCustomer({ customer_identifier, customer_params }: ServiceParams): void {
-  const named = customer_params?.["customer_identifier"];
+function checkCustomer({ customer_identifier, customer_params = {} }: ServiceParams): void {
+  const named = customer_params["customer_identifier"];
+  const isBound = bounds.some((bound) => (customer_params[bound] ?? undefined) !== undefined);
+  if (isBound && customer_identifier === undefined && (named ?? "") === "") {
+    throw badParam("customer_params.customer_identifier", "must say whose budget it is");
+  }
   if (customer_identifier === undefined || typeof named !== "string" || named === "" || named === customer_identifier)
     return;
   throw badParam("customer_params.customer_identifier", "must be the same as customer_identifier");

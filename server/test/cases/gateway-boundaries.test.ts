@@ -3,6 +3,7 @@ import { connect } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { limits } from "../../src/limits.ts";
 import { completion, done, helloStream, question } from "../support/chat.ts";
+import { form, type Part } from "../support/form.ts";
 import { startTestGateway, upstreamKey, type TestGateway } from "../support/gateway.ts";
 import { answers, head, startScriptedUpstream, type ScriptedUpstream } from "../support/scripted-upstream.ts";
 import { testKeys } from "../support/test-app.ts";
@@ -28,6 +29,34 @@ beforeEach(async () => {
 const chat = (members: Row = {}): Row => ({ model: "gpt-4o", messages: [question], retries: 0, ...members });
 const paths = ["/api/chat/completions", "/api/chat/completions/", "/v1/chat/completions", "/chat/completions"];
 
+type Send = (path: string, credential_override?: Row) => Promise<Answer>;
+
+const text: Send = (path, credential_override = {}) => {
+  const model = path.includes("embeddings") ? "text-embedding-3-small" : "gpt-4o";
+  return client.post(path, { model, input: "words", retries: 0, credential_override });
+};
+
+const audio: Send = (path, override = {}) => {
+  const parts: Part[] = [
+    ["file", "RIFF", { name: "a.wav" }],
+    ["model", "whisper-1"],
+    ["retries", "0"],
+    ["credential_override", JSON.stringify(override)],
+  ];
+  const { bytes, type } = form(...parts);
+  return client.post(path, bytes, { "content-type": type });
+};
+
+/** The other routes that call providers. */
+const relayed: Array<[path: string, send: Send]> = [
+  ["/api/embeddings", text],
+  ["/v1/embeddings/", text],
+  ["/api/responses", text],
+  ["/v1/responses/", text],
+  ["/api/audio/transcription", audio],
+  ["/v1/audio/transcriptions/", audio],
+];
+
 describe("an address that a caller chose", () => {
   const port = (): string => new URL(inside.url).port;
 
@@ -49,6 +78,13 @@ describe("an address that a caller chose", () => {
       expect([host, answer.status]).toEqual([host, 400]);
       expect(answer.text).not.toContain(port());
     }
+    expect(inside.requests.length).toBe(before);
+  });
+
+  test.each(relayed)("that is private is refused on %s too", async (path, send) => {
+    const before = inside.requests.length;
+    const override = { openai: { api_key: "own", api_base: `${inside.url}/v1` } };
+    expect([path, (await send(path, override)).status]).toEqual([path, 400]);
     expect(inside.requests.length).toBe(before);
   });
 
@@ -78,11 +114,14 @@ describe("an address that a caller chose", () => {
   });
 });
 
-test("a redirect is not followed", async () => {
+test("a redirect is not followed, on whatever route", async () => {
   const before = inside.requests.length;
   gateway.upstream.script(answers(302, "", { location: `${inside.url}/secret` }));
-  const answer = await client.post(paths[0] ?? "", chat());
-  expect(answer.status).toBe(424);
+  const answered = [
+    await client.post(paths[0] ?? "", chat()),
+    ...(await Promise.all(relayed.map(([path, send]) => send(path)))),
+  ];
+  expect(new Set(answered.map(({ status }) => status))).toEqual(new Set([424]));
   expect(inside.requests.length).toBe(before);
 });
 

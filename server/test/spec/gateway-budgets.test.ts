@@ -73,9 +73,18 @@ describe("twenty first calls at once of a customer with a budget for two", () =>
     }
     const allowed = await logOf(passed![0]!);
     expect(allowed["limit_info"]).toMatchObject({ is_allowed: true, total_budget: 0.01, estimate: expect.any(Number) });
+    const limitsOf = (span: Row) => (span["limit_info"] as { limits: Row[] }).limits;
+    const budget = { name: "customer_total_budget", limit_value: 0.01 };
+    expect(limitsOf(allowed)).toEqual([
+      { ...budget, current_value: 0, new_value: expect.any(Number), is_within_limit: true },
+    ]);
+    expect(limitsOf(allowed)[0]?.["new_value"]).toBeLessThanOrEqual(0.01);
     const refused = await logOf(blocked![0]!);
     expect(refused).toMatchObject({ status_code: 429, customer_identifier: "race", total_tokens: null });
     expect(refused["limit_info"]).toMatchObject({ is_allowed: false, reason: "total_budget", total_budget: 0.01 });
+    const [limit] = limitsOf(refused);
+    expect(limit).toMatchObject({ ...budget, is_within_limit: false });
+    expect(limit?.["new_value"]).toBe(limit?.["current_value"]);
     await settleCalls(gateway.app.prod);
     const logged = await listSpans(gateway.app.prod, { customer_identifier: { value: ["race"] } });
     expect(logged.count).toBe(20);
@@ -173,6 +182,17 @@ describe("a reservation", () => {
     gateway.upstream.script(costly());
     await expect.poll(async () => (await call("leaves")).status, { timeout: 5_000 }).toBe(200);
   });
+});
+
+test("a call that no budget holds for says so in the same form", async () => {
+  gateway.upstream.script(costly());
+  const kept = {
+    cache_enabled: true,
+    customer_identifier: undefined,
+    messages: [{ role: "user", content: "No bound" }],
+  };
+  for (const answer of [await call("", kept), await call("", kept), await call("", { messages: [] })])
+    expect((await logOf(answer))["limit_info"]).toMatchObject({ is_allowed: true, limits: [] });
 });
 
 describe("a budget", () => {

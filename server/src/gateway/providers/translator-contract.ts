@@ -225,6 +225,7 @@ const conversations: Readonly<Record<string, ChatRequest>> = {
     presence_penalty: 0,
     stream_options: { include_usage: true },
     user: "u",
+    echo: true,
   }),
 };
 

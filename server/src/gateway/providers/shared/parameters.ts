@@ -31,7 +31,6 @@ const treatments: Readonly<Record<string, Treatment>> = {
   functions: { otherwise: "refuse", isNothing: isEmpty },
   function_call: { otherwise: "refuse", isNothing: (value) => value === "none" || value === "auto" },
   web_search_options: { otherwise: "refuse", isNothing: never },
-  echo: { otherwise: "refuse", isNothing: isFalse },
 
   frequency_penalty: { otherwise: "leave out", isNothing: isZero },
   presence_penalty: { otherwise: "leave out", isNothing: isZero },
@@ -42,6 +41,9 @@ const treatments: Readonly<Record<string, Treatment>> = {
   moderation: { otherwise: "leave out", isNothing: never },
   store: { otherwise: "leave out", isNothing: isFalse },
   user: { otherwise: "leave out", isNothing: never },
+
+  // The gateway gives the prompt back.
+  echo: { otherwise: "leave out", isNothing: always },
 
   // They say how OpenAI is to keep what it has computed, or whom a call is for, and nothing of the answer.
   metadata: { otherwise: "leave out", isNothing: always },
