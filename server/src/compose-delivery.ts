@@ -1,9 +1,10 @@
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
+import { findTraceOwner } from "./api/traces/trace-owner.ts";
 import { eventPayloads } from "./api/webhooks/event-payloads.ts";
 import type { Config } from "./config.ts";
 import { createBacklog } from "./delivery/backlog.ts";
-import { publishCompletedTraces } from "./delivery/completed-traces.ts";
+import { publishCompletedTraces, type CompletedTracesDeps } from "./delivery/completed-traces.ts";
 import { createDeliverer, type Deliverer } from "./delivery/deliverer.ts";
 import { createEvents, type Events, type WebhookEvent } from "./delivery/events.ts";
 import { purgeDeliveries } from "./delivery/housekeeping.ts";
@@ -128,7 +129,9 @@ function scheduleUpkeep(
   every("webhook log", limits.webhookPurgeEveryMs, (signal) =>
     purgeDeliveries({ deliveries: stores.deliveries, directory, now }, signal),
   );
-  const { presentTrace, rootFields } = eventPayloads;
+  const { rootFields } = eventPayloads;
+  const presentTrace: CompletedTracesDeps["presentTrace"] = async (trace, root, organizationId) =>
+    eventPayloads.presentTrace(trace, root, await findTraceOwner(stores.organizations, organizationId));
   const traces = { traceWatches: stores.traceWatches, spans, events, presentTrace, rootFields, now };
   every("completed traces", limits.traceWatchEveryMs, (signal) => publishCompletedTraces(traces, signal));
 }

@@ -128,7 +128,7 @@ export function apiEndpoints(deps: ApiDeps): AnyEndpoint[] {
   const { stores, now: nowMs } = deps;
   const control = { ...deps, ...stores, nowMs };
   const people = { ...deps, organizations: stores.organizations };
-  const traces = { ...deps, traceCatalogue: createTraceCatalogue(deps.catalogue) };
+  const traces = { ...people, traceCatalogue: createTraceCatalogue(deps.catalogue) };
   return [
     createSpan(deps),
     bulkCreateSpans(deps),
@@ -152,7 +152,7 @@ export function apiEndpoints(deps: ApiDeps): AnyEndpoint[] {
     listTraces(traces),
     retrieveTrace(traces),
     shareTrace({ ...traces, ...stores }),
-    retrievePublicTrace({ ...traces, ...stores }),
+    retrievePublicTrace({ ...people, ...stores }),
     deleteTrace(traces),
     deleteTraces(traces),
     listThreads({ ...deps, threadCatalogue: createThreadCatalogue(deps.catalogue) }),

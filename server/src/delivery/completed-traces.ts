@@ -8,7 +8,7 @@ export type CompletedTracesDeps = {
   spans: Pick<SpanStore, "retrieveTraces" | "hydrateSpans">;
   events: Pick<Events, "isHeard" | "publish">;
   /** The members of a trace as JSON text, and what the root has to be read with for that. */
-  presentTrace: (trace: StoredTrace, root: StoredSpan | undefined, organizationId: string) => string;
+  presentTrace: (trace: StoredTrace, root: StoredSpan | undefined, organizationId: string) => Promise<string>;
   rootFields: Parameters<SpanStore["hydrateSpans"]>[2];
   now: () => number;
 };
@@ -54,5 +54,6 @@ async function publishTrace(
   };
   if (!events.isHeard(event)) return;
   const [root] = await spans.hydrateSpans(scope, [trace.root], rootFields, signal);
-  await events.publish({ ...event, payload: () => presentTrace(trace, root, organizationId) });
+  const payload = await presentTrace(trace, root, organizationId);
+  await events.publish({ ...event, payload: () => payload });
 }

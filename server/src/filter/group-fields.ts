@@ -8,7 +8,8 @@ type GroupRow = Readonly<Record<string, unknown>>;
 
 /**
  * The fields of something that is made of spans: its own figures, and every field of spans. A condition on a field of
- * spans holds for a group when it holds for any of its spans, and its negation when it holds for none.
+ * spans holds for a group when it holds for any of its spans, and its negation when it holds for none. A field is absent of
+ * a group when it is of every span.
  */
 export type GroupCatalogue = Catalogue<GroupRow & SpanRow> & {
   own: ReadonlyMap<string, Field<GroupRow>>;
@@ -73,6 +74,8 @@ export function toGroupFilter(filter: Filter, catalogue: GroupCatalogue): GroupF
       if (!catalogue.keys.has(part.field)) figures.add(part.field);
       return part;
     }
+    const isAbsence = part.operator === "isnull" && part.values[0] === true;
+    if (isAbsence) return { type: "not", filter: lift({ ...part, values: [false] }) };
     const name = `match_${matches.length}`;
     matches.push(toClickHouse(part, catalogue.spans, { prefix: `m${matches.length}_` }));
     return { type: "condition", field: name, operator: "equal", values: [true] };

@@ -1,13 +1,26 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { always, summarize } from "../support/spans.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
-import { retrieveTrace } from "../support/traces.ts";
+import type { ListAnswer, Row, TestClient } from "../support/test-client.ts";
+import { listTraces, retrieveTrace } from "../support/traces.ts";
 
-/** Lists compute the figures of a trace where its spans are kept, a retrieved trace from its spans: both must agree. */
+/**
+ * Lists compute the figures of a trace where its spans are kept, a retrieved trace from its spans, and threads, groups and
+ * the summary sum the same spans in other ways: all must agree.
+ */
 let app: TestApp;
+let prod: TestClient;
 beforeAll(async () => {
   app = await startTestApp();
-});
+  const organization = await app.newOrganization();
+  ({ prod } = organization);
+  await storeTraces(prod, traces);
+  // The same ids with other parents, which must not meet them.
+  const others = traces.map((spans) => spans.map((span) => ({ ...span, span_parent_id: "a" })));
+  await storeTraces(organization.test, others);
+  await storeTraces((await app.newOrganization()).prod, others);
+}, 60_000);
 afterAll(() => app.stop());
 
 const ids = ["a", "b", "c", "d", "e", "f", "g"];
@@ -22,7 +35,13 @@ const spanOf = (id: string) =>
     log_type: fc.constantFrom("chat", "agent", "tool", "generation"),
     second: fc.nat(20),
     latency: fc.nat(5),
-    usage: maybe(fc.record({ prompt_tokens: fc.nat(50), completion_tokens: fc.nat(50) })),
+    usage: maybe(
+      fc.record({
+        prompt_tokens: fc.nat(50),
+        completion_tokens: fc.nat(50),
+        prompt_cache_hit_tokens: fc.constantFrom(0, 0, 7, 60),
+      }),
+    ),
     cost: maybe(fc.constantFrom(0, 0.1, 0.25, 1e-7)),
     status_code: fc.constantFrom(200, 200, 200, 429, 500),
     customer_identifier: maybe(fc.constantFrom("ann", "bob")),
@@ -34,11 +53,11 @@ const spanOf = (id: string) =>
 
 const traceOf = fc.subarray(ids, { minLength: 1 }).chain((chosen) => fc.tuple(...chosen.map(spanOf)));
 
-test("a retrieved trace says what its row in the list says, whatever shape it has", async () => {
-  const { prod: client } = await app.newOrganization();
+const traces = fc.sample(traceOf, { numRuns: 120, seed: 5 });
+
+async function storeTraces(client: TestClient, shapes: typeof traces): Promise<void> {
   const startMs = Date.now() - 600_000;
-  const traces = fc.sample(traceOf, { numRuns: 120, seed: 5 });
-  const logs = traces.flatMap((spans, n) =>
+  const logs = shapes.flatMap((spans, n) =>
     spans.map(({ second, latency, usage, ...span }) => ({
       ...span,
       ...usage,
@@ -51,16 +70,68 @@ test("a retrieved trace says what its row in the list says, whatever shape it ha
     await client.post("/api/request-logs/bulk/", { logs: logs.slice(first, first + 500) });
   }
   await client.waitForSpans(logs.length);
-  const { json } = await client.post("/api/traces/list/?page_size=1000", {});
-  const { results } = json as { results: Array<Record<string, unknown>> };
-  expect(results).toHaveLength(traces.length);
-  for (const row of results) {
-    const {
-      span_tree: _,
-      is_slim: _slim,
-      is_truncated: _cut,
-      ...trace
-    } = await retrieveTrace(client, String(row["id"]));
-    expect(trace, String(row["id"])).toEqual(row);
+}
+
+const inProd = `${always}&environment=prod&page_size=1000`;
+const rowsOfTraces = async () => (await listTraces(prod, {}, inProd)).results;
+const groups = async (groupBy: string): Promise<Row[]> => {
+  const { json } = await prod.post(`/api/request-logs/groups/?${inProd}&group_by=${groupBy}`, {});
+  return (json as ListAnswer).results;
+};
+
+/** Sums of dollars are doubles: what is beyond the twelfth digit is the order of adding. */
+const sum = (rows: readonly Row[], figure: string) =>
+  Number(rows.reduce((total, row) => total + Number(row[figure]), 0).toFixed(9));
+const only = (row: Row, figures: readonly string[]) => figures.map((figure) => sum([row], figure));
+
+test("a retrieved trace says what its row in the list says, whatever shape it has", async () => {
+  const rows = await rowsOfTraces();
+  expect(rows).toHaveLength(traces.length);
+  for (const row of rows) {
+    const id = String(row["id"]);
+    const { span_tree: _, is_slim: _slim, is_truncated: _cut, ...trace } = await retrieveTrace(prod, id);
+    expect(trace, id).toEqual(row);
+  }
+});
+
+test("the summary and groups sum to what the traces do", async () => {
+  const rows = await rowsOfTraces();
+  const summary = await summarize(prod, { environment: ["prod"] });
+  for (const figure of ["total_cost", "total_tokens", "total_prompt_tokens", "total_completion_tokens"]) {
+    expect([figure, sum([summary], figure)]).toEqual([figure, sum(rows, figure)]);
+  }
+  expect(summary["number_of_requests"]).toBe(sum(rows, "span_count"));
+  for (const groupBy of ["model", "log_type", "trace"]) {
+    const grouped = await groups(groupBy);
+    for (const figure of ["total_cost", "total_tokens", "error_count", "span_count"]) {
+      expect([groupBy, figure, sum(grouped, figure)]).toEqual([groupBy, figure, sum(rows, figure)]);
+    }
+  }
+});
+
+test("a group, and a summary, of one trace says what its row says", async () => {
+  const figures = ["total_cost", "total_tokens", "error_count", "span_count"];
+  const byTrace = new Map((await groups("trace")).map((row) => [row["trace_unique_id"], only(row, figures)]));
+  for (const [n, row] of (await rowsOfTraces()).entries()) {
+    const id = row["trace_unique_id"];
+    expect([id, byTrace.get(id)]).toEqual([id, only(row, figures)]);
+    if (n % 10 !== 0) continue;
+    const summary = await summarize(prod, { trace_unique_id: [id], environment: ["prod"] });
+    expect([id, ...only(summary, figures.slice(0, 2))]).toEqual([id, ...only(row, figures.slice(0, 2))]);
+  }
+});
+
+test("threads say what groups by thread say, also where a filter leaves one", async () => {
+  const figures = ["total_cost", "total_tokens"];
+  const list = async (filters: unknown) =>
+    ((await prod.post(`/api/log_threads/?${always}`, { filters })).json as ListAnswer).results;
+  const threads = await list({});
+  const byThread = new Map((await groups("thread")).map((row) => [row["thread_identifier"], row]));
+  expect(threads).toHaveLength(2);
+  for (const row of threads) {
+    const id = row["thread_identifier"];
+    const group = byThread.get(id) ?? {};
+    expect([id, row["log_count"], ...only(row, figures)]).toEqual([id, group["span_count"], ...only(group, figures)]);
+    expect(await list({ thread_identifier: [id] })).toEqual([row]);
   }
 });

@@ -266,6 +266,16 @@ describe("conditions outside of filters", () => {
       const answer = await prod.post(`/api/request-logs/${read}/?${always}&group_by=model`, body);
       expect([read, answer.status, fieldsOf(answer)]).toEqual([read, 400, [name]]);
     }
+    for (const list of ["/api/traces/list/", "/api/log_threads/", "/api/users/list/"]) {
+      const answer = await prod.post(`${list}?${always}`, body);
+      expect([list, answer.status, fieldsOf(answer)]).toEqual([list, 400, [name]]);
+    }
+  });
+
+  test("a figure of traces too", async () => {
+    expect(
+      fieldsOf(await prod.post(`/api/traces/list/?${always}`, { total_cost: { operator: "gt", value: [1] } })),
+    ).toEqual(["total_cost"]);
   });
 });
 

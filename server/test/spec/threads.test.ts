@@ -91,6 +91,11 @@ describe("filters", () => {
     ["thread_identifier", { thread_identifier: { operator: "startswith", value: ["l"] } }, ["long", "loose"]],
     ["customer_identifier of any span", { customer_identifier: ["bert"] }, ["long"]],
     ["no span of a customer", { customer_identifier: { operator: "not", value: ["anna"] } }, ["short", "loose"]],
+    [
+      "a customer that no span names",
+      { customer_identifier: { operator: "isnull", value: [true] } },
+      ["short", "loose"],
+    ],
     ["log_count", { log_count: { operator: "gt", value: [1] } }, ["long"]],
     ["total_cost", { total_cost: [0.5] }, ["short", "loose"]],
     ["metadata", { metadata__plan: ["gold"] }, ["short"]],

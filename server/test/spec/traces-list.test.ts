@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { always, bodyOf, fieldsOf } from "../support/spans.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import { createClient, type ListAnswer, type Row, type TestClient } from "../support/test-client.ts";
-import { ingest, listTraces, second, traceSpan } from "../support/traces.ts";
+import { ingest, listTraces, nodeMembers, retrieveTrace, second, traceMembers, traceSpan } from "../support/traces.ts";
 
 let app: TestApp;
 let prod: TestClient;
@@ -70,6 +70,7 @@ describe("a row", () => {
         root_span_unique_id: "root",
         unique_organization_id: organizationId,
         organization_id: organizationId,
+        organization_name: "Another organization",
         environment: "prod",
         name: "Agent one",
         workflow_name: "support",
@@ -90,6 +91,18 @@ describe("a row", () => {
         unpriced_count: 0,
       }),
     ]);
+  });
+
+  test("has every member that clients know, and so has each node of its tree", async () => {
+    const { prod: own } = await app.newOrganization();
+    const links = [{ trace_id: "t2", span_id: "s2" }];
+    await ingest(own, [traceSpan("t", "root", null, 0, { span_links: links })]);
+    const [row] = (await listTraces(own)).results;
+    const [node] = (await retrieveTrace(own, "t")).span_tree;
+    for (const member of traceMembers) expect(row).toHaveProperty(member);
+    for (const member of nodeMembers) expect(node).toHaveProperty(member);
+    // A text, as input and output are.
+    expect(node?.["span_links"]).toBe(JSON.stringify(links));
   });
 
   test("takes customer and thread from the root, else from the earliest span that has one", async () => {
@@ -199,6 +212,9 @@ describe("filters", () => {
     ["a field of spans: any of them", { status_code: [404] }, ["three"]],
     ["log_type", { log_type: ["tool"] }, ["one"]],
     ["no span of a type", { log_type: { operator: "not", value: ["chat"] } }, []],
+    ["metadata that no span has", { metadata__seats: { operator: "isnull", value: [true] } }, ["three", "two"]],
+    ["metadata that some span has", { metadata__seats: { operator: "isnull", value: [false] } }, ["one"]],
+    ["an error_message that no span has", { error_message: { operator: "empty" } }, ["three", "two"]],
     ["no span that failed", { failed: { operator: "not", value: [true] } }, ["two"]],
     ["two fields of different spans", { log_type: ["tool"], model: ["own-model"] }, ["one"]],
     ["either of two", { total_cost: [2], customer_identifier: { value: ["Anna"], connector: "OR" } }, ["three", "two"]],

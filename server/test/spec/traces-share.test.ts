@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { bodyOf } from "../support/spans.ts";
+import { always, bodyOf } from "../support/spans.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import { createClient, type TestClient } from "../support/test-client.ts";
 import { drawTree, ingest, traceSpan, type Node } from "../support/traces.ts";
@@ -25,7 +25,8 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-const share = (client: TestClient, id: string, body: unknown) => client.request("PATCH", `/api/traces/${id}/`, body);
+const share = (client: TestClient, id: string, body: unknown) =>
+  client.request("PATCH", `/api/traces/${encodeURIComponent(id)}/`, body);
 const read = (id: string, organization = own.unique_organization_id, query = "") =>
   anyone.get(`/api/${organization}/traces/${id}/?${query}`);
 
@@ -64,6 +65,34 @@ describe("sharing", () => {
     expect((await read("t")).status).toBe(404);
     await share(own.prod, "t", { is_public: false });
     expect((await read("t", other.unique_organization_id)).status).toBe(200);
+  });
+});
+
+describe("with a trace of that id in each environment", () => {
+  test("the one of the key is shared, and never the other, even when the shared one is gone", async () => {
+    await ingest(own.prod, [traceSpan("both", "of-prod", null)]);
+    await ingest(own.test, [traceSpan("both", "of-test", null)]);
+    await share(own.prod, "both", { is_public: true });
+    expect(bodyOf(await read("both"))).toMatchObject({ environment: "prod", name: "of-prod" });
+    await own.prod.request("DELETE", `/api/traces/both/?${always}&environment=prod`);
+    for (const query of ["", "tree=slim"]) {
+      expect((await read("both", own.unique_organization_id, query)).status).toBe(404);
+    }
+    expect((await own.test.get("/api/traces/both/")).status).toBe(200);
+  });
+
+  test("one that only the other environment has is shared as its sharer sees it", async () => {
+    await ingest(own.test, [traceSpan("elsewhere", "of-test", null)]);
+    await share(own.prod, "elsewhere", { is_public: true });
+    expect(bodyOf(await read("elsewhere"))).toMatchObject({ environment: "test", name: "of-test" });
+  });
+
+  test("one that is shared before it comes is that of the key", async () => {
+    await share(own.prod, "to come", { is_public: true });
+    await ingest(own.test, [traceSpan("to come", "of-test", null)]);
+    expect((await read("to%20come")).status).toBe(404);
+    await ingest(own.prod, [traceSpan("to come", "of-prod", null)]);
+    expect(bodyOf(await read("to%20come"))).toMatchObject({ environment: "prod" });
   });
 });
 

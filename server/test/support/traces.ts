@@ -56,3 +56,18 @@ export function drawTree(nodes: readonly Node[]): string {
     .map(({ span_unique_id: id, children }) => (children.length === 0 ? id : `${id}(${drawTree(children)})`))
     .join(" ");
 }
+
+/** What clients read of a trace, and of a node of its tree. */
+export const traceMembers = [
+  ..."id trace_unique_id root_span_unique_id unique_organization_id organization_id organization_name".split(" "),
+  ..."organization_key_id environment customer_identifier start_time end_time duration span_count".split(" "),
+  ..."llm_call_count total_cost total_prompt_tokens total_completion_tokens total_tokens error_count".split(" "),
+  ..."name input output metadata trace_group_identifier session_identifier model storage_object_key".split(" "),
+];
+export const nodeMembers = [
+  ..."id unique_id span_unique_id span_name span_parent_id trace_unique_id customer_identifier".split(" "),
+  ..."thread_identifier session_identifier organization_key_id organization_id environment log_type".split(" "),
+  ..."timestamp start_time end_time prompt_tokens completion_tokens total_request_tokens cost model".split(" "),
+  ..."latency status_code status input output metadata span_links storage_object_key".split(" "),
+  ..."span_workflow_name children".split(" "),
+];

@@ -13,7 +13,8 @@ import {
   type SpanGrouping,
   type SpanStore,
 } from "../../storage/spans/span-store.ts";
-import { filtersBody, readSelection, type SpanReadDeps } from "./read-selection.ts";
+import { filtersBody } from "../read-filters.ts";
+import { readSelection, type SpanReadDeps } from "./read-selection.ts";
 import { isoTime } from "./span-members.ts";
 
 // Numbers as in the summary, which clients require.

@@ -15,7 +15,8 @@ import type { ScoreStore } from "../../storage/control/score-store.ts";
 import { spanSortFields, type SpanSort, type SpanStore } from "../../storage/spans/span-store.ts";
 import { attachScores } from "./attach-scores.ts";
 import { columnsOf, listMembers, presentSpan } from "./present-span.ts";
-import { filtersBody, readSelection, type SpanReadDeps } from "./read-selection.ts";
+import { filtersBody } from "../read-filters.ts";
+import { readSelection, type SpanReadDeps } from "./read-selection.ts";
 import { spanSchema } from "./span-schema.ts";
 
 const listQuery = z.object({

@@ -1,13 +1,12 @@
-import { z } from "zod";
-import { ServiceError } from "../../domain/errors.ts";
+import type { z } from "zod";
 import type { Environment } from "../../domain/principal.ts";
 import type { SpanRow } from "../../domain/span.ts";
-import { joinFilters, type Filter } from "../../filter/ast.ts";
+import type { Filter } from "../../filter/ast.ts";
 import type { Catalogue } from "../../filter/catalogue.ts";
-import { parseFilters } from "../../filter/parse.ts";
 import { toClickHouse } from "../../filter/to-clickhouse.ts";
 import { timeWindow } from "../../http/query.ts";
 import type { SpanSelection } from "../../storage/spans/span-store.ts";
+import { readFilters, type filtersBody } from "../read-filters.ts";
 
 /** What every read of many spans needs. */
 export type SpanReadDeps = {
@@ -15,13 +14,6 @@ export type SpanReadDeps = {
   /** Milliseconds since the epoch. */
   now: () => number;
 };
-
-/** A body that may hold `filters`; its other members are not read. */
-export const filtersBody = z
-  .looseObject({
-    filters: z.unknown().optional().meta({ description: "See the filter language: {field: {operator, value}}." }),
-  })
-  .meta({ id: "Filters" });
 
 type SelectionQuery = {
   start_time: bigint | undefined;
@@ -41,9 +33,7 @@ export function readSelection(
 ): SpanSelection {
   const { startNs, endNs } = timeWindow(request.query, now());
   const { environment } = request.query;
-  refuseMisplacedFilters(request.body, catalogue);
-  const own = parseFilters(withoutEmptyList(request.body.filters), catalogue).filter;
-  const filter = joinFilters("all", [own, ...(request.more ?? [])]);
+  const filter = readFilters(request.body, catalogue, request.more);
   return {
     scope: {
       organization_id: request.organizationId,
@@ -52,20 +42,6 @@ export function readSelection(
     window: { fromNs: startNs, toNs: endNs },
     filter: isEverything(filter) ? undefined : toClickHouse(filter, catalogue),
   };
-}
-
-/** A filter beside `filters` instead of in it would be passed over, and the answer be about everything. */
-function refuseMisplacedFilters(body: z.output<typeof filtersBody>, catalogue: SpanReadDeps["catalogue"]): void {
-  if (body.filters !== undefined) return;
-  const misplaced = Object.keys(body).find((name) => name === "filter" || catalogue.find(name) !== undefined);
-  if (misplaced === undefined) return;
-  const message = `conditions belong into filters: {"filters": {"<field>": …}}; found ${misplaced} beside it`;
-  throw new ServiceError("invalid_request", message, { errors: { [misplaced]: [message] } });
-}
-
-// Some clients send `filters: []` for none.
-function withoutEmptyList(filters: unknown): unknown {
-  return Array.isArray(filters) && filters.length === 0 ? undefined : filters;
 }
 
 function isEverything(filter: Filter): boolean {

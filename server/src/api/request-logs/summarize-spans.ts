@@ -2,7 +2,8 @@ import { z } from "zod";
 import { endpoint } from "../../http/endpoint.ts";
 import { environmentQuery, timeWindowQuery } from "../../http/query.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
-import { filtersBody, readSelection, type SpanReadDeps } from "./read-selection.ts";
+import { filtersBody } from "../read-filters.ts";
+import { readSelection, type SpanReadDeps } from "./read-selection.ts";
 
 // Clients require numbers here, so that absence cannot be told as in spans.
 const ofNone = "Of the spans that have one; 0 where none has.";

@@ -1,17 +1,15 @@
 import { z } from "zod";
 import { ServiceError } from "../../domain/errors.ts";
 import { threadSortFields } from "../../domain/thread.ts";
-import { joinFilters } from "../../filter/ast.ts";
 import { describeFields } from "../../filter/describe.ts";
 import { toGroupFilter, type GroupCatalogue } from "../../filter/group-fields.ts";
-import { parseFilters } from "../../filter/parse.ts";
 import { parseQuickFilters } from "../../filter/quick-filters.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { pageOf, paginate } from "../../http/pagination.ts";
 import { environmentQuery, pagingQuery, sortQuery, timeWindow, timeWindowQuery } from "../../http/query.ts";
 import { limits } from "../../limits.ts";
 import type { ListThreadsQuery, SpanStore, StoredThread } from "../../storage/spans/span-store.ts";
-import { filtersBody } from "../request-logs/read-selection.ts";
+import { filtersBody, readFilters } from "../read-filters.ts";
 import { isoTime } from "../request-logs/span-members.ts";
 
 const thread = z
@@ -59,12 +57,14 @@ export const listThreads = (deps: ThreadDeps) =>
     errors: ["invalid_request", "query_too_large", "unavailable"],
     async handler({ principal, query, body, rawQuery, url, signal }) {
       const { startNs, endNs } = timeWindow(query, deps.now());
+      const catalogue = deps.threadCatalogue;
+      const filter = readFilters(body, catalogue, [parseQuickFilters(rawQuery, catalogue).filter]);
       const { page, page_size: pageSize } = query;
       const { count, rows } = await deps.spans.listThreads(
         {
           scope: { organization_id: principal.organization_id, environment: principal.environment },
           window: { fromNs: startNs, toNs: endNs },
-          condition: toGroupFilter(readFilter(body.filters, rawQuery, deps.threadCatalogue), deps.threadCatalogue),
+          condition: toGroupFilter(filter, catalogue),
           page,
           pageSize,
           sort: readSort(query.sort_by),
@@ -73,16 +73,11 @@ export const listThreads = (deps: ThreadDeps) =>
       );
       return {
         ...paginate({ url, page, pageSize, count, results: rows.map(presentThread) }),
-        filters_data: query.fetch_filters === true ? describeFields(deps.threadCatalogue) : {},
+        filters_data: query.fetch_filters === true ? describeFields(catalogue) : {},
         current_filters: body.filters ?? {},
       };
     },
   });
-
-function readFilter(filters: unknown, rawQuery: URLSearchParams, catalogue: GroupCatalogue) {
-  const given = Array.isArray(filters) && filters.length === 0 ? undefined : filters;
-  return joinFilters("all", [parseFilters(given, catalogue).filter, parseQuickFilters(rawQuery, catalogue).filter]);
-}
 
 function presentThread({ customer_identifier, ...row }: StoredThread): z.input<typeof thread> {
   return {

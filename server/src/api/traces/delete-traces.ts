@@ -8,7 +8,7 @@ import type { TraceDeletions } from "../../jobs/trace-deletions.ts";
 import { isObject } from "../../lib/json.ts";
 import { limits } from "../../limits.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
-import { filtersBody } from "../request-logs/read-selection.ts";
+import { filtersBody } from "../read-filters.ts";
 import { selectTraces, type TraceReadDeps } from "./read-traces.ts";
 import { asEnvironment } from "./trace-scope.ts";
 

@@ -8,12 +8,16 @@ import { pageOf, paginate } from "../../http/pagination.ts";
 import { environmentQuery, pagingQuery, sortQuery, timeWindowQuery } from "../../http/query.ts";
 import { rawJson } from "../../http/reply.ts";
 import { JsonObjectWriter } from "../../lib/json-writer.ts";
+import type { OrganizationStore } from "../../storage/control/organization-store.ts";
 import type { ListTracesQuery, SpanStore, StoredSpan, StoredTrace } from "../../storage/spans/span-store.ts";
-import { filtersBody } from "../request-logs/read-selection.ts";
+import { filtersBody, readFilters } from "../read-filters.ts";
 import { rootFields, writeTrace } from "./present-trace.ts";
-import { readTraceFilter, selectTraces, traceSchema, type TraceReadDeps } from "./read-traces.ts";
+import { findTraceOwner, type TraceOwner } from "./trace-owner.ts";
+import { selectTraces, traceSchema, type TraceReadDeps } from "./read-traces.ts";
 
-export const listTraces = (deps: TraceReadDeps & { spans: SpanStore }) =>
+type ListTracesDeps = TraceReadDeps & { spans: SpanStore; organizations: Pick<OrganizationStore, "find"> };
+
+export const listTraces = (deps: ListTracesDeps) =>
   endpoint({
     id: "list_traces",
     method: "POST",
@@ -42,7 +46,7 @@ export const listTraces = (deps: TraceReadDeps & { spans: SpanStore }) =>
     async handler({ principal, query, body, rawQuery, url, signal }) {
       const organizationId = principal.organization_id;
       const quick = parseQuickFilters(rawQuery, deps.traceCatalogue).filter;
-      const filter = readTraceFilter(body.filters, [quick], deps);
+      const filter = readFilters(body, deps.traceCatalogue, [quick]);
       const selection = selectTraces(deps, { organizationId, query, filter });
       const { page, page_size: pageSize } = query;
       const found = await deps.spans.listTraces(
@@ -56,7 +60,7 @@ export const listTraces = (deps: TraceReadDeps & { spans: SpanStore }) =>
         rootFields,
         signal,
       );
-      const results = presentTraces(found.rows, roots, organizationId);
+      const results = presentTraces(found.rows, roots, await findTraceOwner(deps.organizations, organizationId));
       const { results: rows, ...envelope } = paginate({ url, page, pageSize, count: found.count, results });
       const writer = new JsonObjectWriter();
       for (const [name, value] of Object.entries(envelope)) writer.value(name, value);
@@ -68,11 +72,15 @@ export const listTraces = (deps: TraceReadDeps & { spans: SpanStore }) =>
     },
   });
 
-function presentTraces(traces: readonly StoredTrace[], roots: readonly StoredSpan[], organizationId: string): string[] {
+function presentTraces(
+  traces: readonly StoredTrace[],
+  roots: readonly StoredSpan[],
+  organization: TraceOwner,
+): string[] {
   const byId = new Map(roots.map((root) => [`${root.environment} ${root.unique_id}`, root]));
   return traces.map((trace) => {
     const root = byId.get(`${trace.environment} ${trace.root.unique_id}`);
-    return writeTrace(trace, root, organizationId).toString();
+    return writeTrace(trace, root, organization).toString();
   });
 }
 

@@ -2,6 +2,7 @@ import { JsonObjectWriter } from "../../lib/json-writer.ts";
 import type { StoredSpan, StoredTrace } from "../../storage/spans/span-store.ts";
 import { columnsOf } from "../request-logs/present-span.ts";
 import { isoTime, spanMembers } from "../request-logs/span-members.ts";
+import type { TraceOwner } from "./trace-owner.ts";
 
 const payloadMembers = ["input", "output", "metadata"] as const;
 
@@ -12,7 +13,7 @@ export const rootFields = columnsOf(payloadMembers);
 export function writeTrace(
   trace: StoredTrace,
   root: StoredSpan | undefined,
-  organizationId: string,
+  { unique_organization_id: organizationId, name: organizationName }: TraceOwner,
   isHidden: (member: string) => boolean = () => false,
 ): JsonObjectWriter {
   const writer = new JsonObjectWriter();
@@ -20,6 +21,7 @@ export function writeTrace(
   writer.value("id", trace.trace_unique_id).value("trace_unique_id", trace.trace_unique_id);
   text("root_span_unique_id", trace.root_span_unique_id);
   writer.value("unique_organization_id", organizationId).value("organization_id", organizationId);
+  text("organization_name", organizationName);
   text("organization_key_id", trace.organization_key_id);
   writer.value("environment", trace.environment);
   text("name", trace.name);

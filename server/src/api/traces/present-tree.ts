@@ -6,7 +6,7 @@ import type { Pieces } from "../../http/reply.ts";
 import { TextStore } from "../../lib/text-store.ts";
 import type { StoredSpan } from "../../storage/spans/span-store.ts";
 import { columnsOf } from "../request-logs/present-span.ts";
-import { spanMembers } from "../request-logs/span-members.ts";
+import { spanMembers, type SpanMember } from "../request-logs/span-members.ts";
 
 const slimMembers = [
   "id",
@@ -39,6 +39,18 @@ const slimMembers = [
   "span_workflow_name",
 ] as const;
 const payloadMembers = ["input", "output", "metadata", "span_links"] as const;
+
+/** As spans show them, but links as text, like input and output. */
+const nodeMembers = { ...spanMembers, span_links: asText(spanMembers["span_links"]) };
+
+function asText(member: SpanMember | undefined): SpanMember | undefined {
+  if (member === undefined) return undefined;
+  const json = (span: StoredSpan) => {
+    const value = member.json(span);
+    return value === "null" || value.startsWith('"') ? value : JSON.stringify(value);
+  };
+  return { ...member, json };
+}
 
 /** `slim` leaves out input, output, metadata and span_links; `public` what a stranger must not see. */
 export type NodeForm = "full" | "slim" | "public" | "public slim";
@@ -77,7 +89,7 @@ export function nodeFields(form: NodeForm) {
  */
 export function nodeWriter(form: NodeForm): (span: StoredSpan) => string {
   const members = membersOf(form).flatMap((name) => {
-    const member = spanMembers[name];
+    const member = (nodeMembers as Record<string, SpanMember | undefined>)[name];
     return member === undefined ? [] : [{ start: `,${JSON.stringify(name)}:`, json: member.json }];
   });
   const isSlim = form.endsWith("slim");

@@ -5,10 +5,11 @@ import { content, type Reply } from "../../http/reply.ts";
 import { parseTimeNs } from "../../lib/time.ts";
 import { limits } from "../../limits.ts";
 import type { SpanStore, StoredSpan, StoredTrace, TracePlace } from "../../storage/spans/span-store.ts";
-import { traceNotFound, traceScope } from "./trace-scope.ts";
+import { inOrder, traceNotFound, traceScope } from "./trace-scope.ts";
 import { rootFields, writeTrace } from "./present-trace.ts";
 import { createTreeWriter, figureFields, nodeFields, privateMembers, type NodeForm } from "./present-tree.ts";
 import { readPlaced, type TraceRequest } from "./read-placed.ts";
+import type { TraceOwner } from "./trace-owner.ts";
 
 type WholeTraceRequest = TraceRequest & { isSlim: boolean; isPublic: boolean };
 
@@ -35,13 +36,14 @@ async function presentSmall(
   spans: Pick<SpanStore, "readSmallTrace">,
   request: WholeTraceRequest,
 ): Promise<Reply | undefined> {
-  const { organizationId, traceId, first, signal } = request;
-  const scope = { organization_id: organizationId };
+  const { organization, traceId, environments, signal } = request;
+  const scope = { organization_id: organization.unique_organization_id };
   // With what is told of the root, whichever of them it is.
   const rows = await spans.readSmallTrace({ scope, traceId, fields: fieldsOf("full") }, signal);
   if (rows === undefined) return undefined;
-  const { environment } = rows.find((row) => row.environment === first) ?? rows[0] ?? {};
-  if (environment === undefined) throw traceNotFound();
+  const [first] = inOrder(rows, environments);
+  if (first === undefined) throw traceNotFound();
+  const { environment } = first;
   const trace = createTraceWriter(formOf(request, request.isSlim));
   const rowOf = new Map<TreeSpan, StoredSpan>();
   for (const row of rows) if (row.environment === environment) rowOf.set(trace.add(row), row);
@@ -57,11 +59,11 @@ async function presentPlaced(
   place: TracePlace,
   request: WholeTraceRequest,
 ): Promise<Reply | undefined> {
-  const { organizationId, traceId, signal } = request;
+  const { organization, traceId, signal } = request;
   const isLarge = place.span_count > limits.fullTreeSpans || place.payload_bytes > limits.fullTreeBytes;
   const isSlim = request.isSlim || isLarge;
   const form = formOf(request, isSlim);
-  const scope = traceScope(place, organizationId);
+  const scope = traceScope(place, organization.unique_organization_id);
   const trace = createTraceWriter(form);
   const query = { scope, traceId, stretch: place.stretch, fields: fieldsOf(form), limit: limits.treeSpans };
   await spans.readTraceSpans(query, (span) => trace.add(span), signal);
@@ -72,7 +74,7 @@ async function presentPlaced(
   // What was read are not all of its spans: those where they are tell its figures.
   const [counted] = isTruncated ? await spans.retrieveTraces(scope, traceId, signal) : [];
   const shown = counted ?? traceOf(traceId, place.environment, sums, root);
-  return trace.finish(shown, root, { organizationId, isPublic: request.isPublic, isSlim, isTruncated });
+  return trace.finish(shown, root, { organization, isPublic: request.isPublic, isSlim, isTruncated });
 }
 
 function formOf({ isPublic }: WholeTraceRequest, isSlim: boolean): NodeForm {
@@ -102,10 +104,10 @@ function createTraceWriter(form: NodeForm) {
     finish(
       trace: StoredTrace,
       root: StoredSpan | undefined,
-      how: { organizationId: string; isPublic: boolean; isSlim: boolean; isTruncated: boolean },
+      how: { organization: TraceOwner; isPublic: boolean; isSlim: boolean; isTruncated: boolean },
     ): Reply {
       const isHidden = (member: string) => how.isPublic && privateMembers.has(member);
-      const start = writeTrace(trace, root, how.organizationId, isHidden)
+      const start = writeTrace(trace, root, how.organization, isHidden)
         .value("is_slim", how.isSlim)
         .value("is_truncated", how.isTruncated)
         .raw("span_tree", "")

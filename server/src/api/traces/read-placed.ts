@@ -1,13 +1,14 @@
 import type { Environment } from "../../domain/principal.ts";
 import { limits } from "../../limits.ts";
 import type { SpanStore, TracePlace } from "../../storage/spans/span-store.ts";
-import { traceNotFound } from "./trace-scope.ts";
+import type { TraceOwner } from "./trace-owner.ts";
+import { inOrder, traceNotFound } from "./trace-scope.ts";
 
 export type TraceRequest = {
-  organizationId: string;
+  organization: TraceOwner;
   traceId: string;
-  /** The environment that is looked in first. */
-  first: Environment;
+  /** Those that are looked in, in this order. */
+  environments: readonly Environment[];
   signal: AbortSignal;
 };
 
@@ -26,8 +27,12 @@ export async function readPlaced<T>(
   request: TraceRequest,
   how: { read: (place: TracePlace) => Promise<T | undefined>; isOneStatement: (place: TracePlace) => boolean },
 ): Promise<T> {
-  const placesNow = () =>
-    spans.placeTraces({ organization_id: request.organizationId }, request.traceId, request.signal);
+  const { organization, environments } = request;
+  const scope = { organization_id: organization.unique_organization_id };
+  const placesNow = async () => {
+    const places = await spans.placeTraces(scope, request.traceId, request.signal);
+    return inOrder(places, environments);
+  };
   const hasMoved = async (looked: readonly TracePlace[]) => {
     // A trace that is over keeps its place.
     if (!looked.some((place) => place.is_recent)) return false;
@@ -39,7 +44,6 @@ export async function readPlaced<T>(
   };
   for (let attempt = 1; ; attempt += 1) {
     const places = await placesNow();
-    places.sort((a, b) => Number(b.environment === request.first) - Number(a.environment === request.first));
     const { result, looked } = await firstThere(places, how.read);
     if (attempt < limits.movedReadAttempts && (await hasMoved(looked))) continue;
     if (result === undefined) throw traceNotFound();

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import type { Environment } from "../../domain/principal.ts";
-import { joinFilters, type Filter } from "../../filter/ast.ts";
-import { parseFilters } from "../../filter/parse.ts";
+import type { Filter } from "../../filter/ast.ts";
 import { toGroupFilter, type GroupCatalogue } from "../../filter/group-fields.ts";
 import { timeWindow } from "../../http/query.ts";
 import type { ListTracesQuery } from "../../storage/spans/span-store.ts";
@@ -37,16 +36,6 @@ export function selectTraces(
   };
 }
 
-/** The filters of a body, strictly read, with others that come from the URL. */
-export function readTraceFilter(
-  filters: unknown,
-  more: readonly Filter[],
-  { traceCatalogue }: Pick<TraceReadDeps, "traceCatalogue">,
-): Filter {
-  const given = Array.isArray(filters) && filters.length === 0 ? undefined : filters;
-  return joinFilters("all", [parseFilters(given, traceCatalogue).filter, ...more]);
-}
-
 const number = z.number();
 const text = z.string().nullable();
 
@@ -57,6 +46,7 @@ export const traceSchema = z
     trace_unique_id: z.string(),
     root_span_unique_id: text,
     unique_organization_id: z.string(),
+    organization_name: text,
     environment: z.string(),
     name: text.meta({ description: "Name of the root span: the earliest without a parent in the trace." }),
     customer_identifier: text.meta({ description: "The root's, else that of the earliest span that has one." }),

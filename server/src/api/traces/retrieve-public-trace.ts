@@ -1,17 +1,25 @@
 import { z } from "zod";
 import { endpoint } from "../../http/endpoint.ts";
+import type { OrganizationStore } from "../../storage/control/organization-store.ts";
 import type { TraceShareStore } from "../../storage/control/trace-share-store.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
 import { traceNotFound } from "./trace-scope.ts";
 import { retrievedTrace } from "./retrieve-trace.ts";
 import { readTraceId } from "./trace-id.ts";
 import { presentWholeTrace } from "./present-whole-trace.ts";
+import { findTraceOwner } from "./trace-owner.ts";
 
 const publicTrace = retrievedTrace
   .omit({ metadata: true, customer_identifier: true })
   .meta({ id: "PublicTrace", description: "A retrieved trace without metadata, customer and API key." });
 
-export const retrievePublicTrace = (deps: { spans: SpanStore; traceShares: TraceShareStore }) =>
+type PublicTraceDeps = {
+  spans: SpanStore;
+  traceShares: Pick<TraceShareStore, "findPublic">;
+  organizations: Pick<OrganizationStore, "find">;
+};
+
+export const retrievePublicTrace = (deps: PublicTraceDeps) =>
   endpoint({
     id: "retrieve_public_trace",
     method: "GET",
@@ -34,7 +42,9 @@ export const retrievePublicTrace = (deps: { spans: SpanStore; traceShares: Trace
       if (organizationId === undefined || traceId === undefined) throw traceNotFound();
       const share = await deps.traceShares.findPublic(organizationId, traceId);
       if (share === undefined) throw traceNotFound();
-      const wanted = { organizationId, traceId, first: share.environment, signal };
+      const organization = await findTraceOwner(deps.organizations, organizationId);
+      // Nowhere else: a trace of that id in the other environment was not shared.
+      const wanted = { organization, traceId, environments: [share.environment], signal };
       return await presentWholeTrace(deps.spans, { ...wanted, isSlim: query.tree === "slim", isPublic: true });
     },
   });

@@ -5,8 +5,10 @@ import { wholeNumber } from "../../http/query.ts";
 import { rawJson } from "../../http/reply.ts";
 import { JsonObjectWriter } from "../../lib/json-writer.ts";
 import { limits } from "../../limits.ts";
+import type { OrganizationStore } from "../../storage/control/organization-store.ts";
 import type { SpanStore, TracePlace } from "../../storage/spans/span-store.ts";
-import { traceScope } from "./trace-scope.ts";
+import { findTraceOwner } from "./trace-owner.ts";
+import { environmentsFrom, traceScope } from "./trace-scope.ts";
 import { rootFields, writeTrace } from "./present-trace.ts";
 import { nodeFields, nodeWriter } from "./present-tree.ts";
 import { traceSchema } from "./read-traces.ts";
@@ -39,7 +41,9 @@ export const retrievedTrace = traceSchema
   })
   .meta({ id: "RetrievedTrace" });
 
-export const retrieveTrace = (deps: { spans: SpanStore }) =>
+type RetrieveTraceDeps = { spans: SpanStore; organizations: Pick<OrganizationStore, "find"> };
+
+export const retrieveTrace = (deps: RetrieveTraceDeps) =>
   endpoint({
     id: "retrieve_trace",
     method: "GET",
@@ -56,9 +60,9 @@ export const retrieveTrace = (deps: { spans: SpanStore }) =>
     success: { status: 200, schema: retrievedTrace },
     errors: ["invalid_request", "not_found", "query_too_large", "unavailable"],
     async handler({ principal, params, query, url, signal }) {
-      const organizationId = principal.organization_id;
+      const organization = await findTraceOwner(deps.organizations, principal.organization_id);
       const traceId = readTraceId(params.trace_unique_id);
-      const wanted = { organizationId, traceId, first: principal.environment, signal };
+      const wanted = { organization, traceId, environments: environmentsFrom(principal.environment), signal };
       if (query.tree !== "flat") {
         return await presentWholeTrace(deps.spans, { ...wanted, isSlim: query.tree === "slim", isPublic: false });
       }
@@ -76,9 +80,9 @@ async function presentPage(
   place: TracePlace,
   request: TraceRequest & { query: { page: number; page_size: number }; url: URL },
 ): Promise<string | undefined> {
-  const { organizationId, traceId, url, signal } = request;
+  const { organization, traceId, url, signal } = request;
   const { page, page_size: pageSize } = request.query;
-  const scope = traceScope(place, organizationId);
+  const scope = traceScope(place, organization.unique_organization_id);
   const [trace] = await spans.retrieveTraces(scope, traceId, signal);
   if (trace === undefined) return undefined;
   const [rows, [root]] = await Promise.all([
@@ -101,5 +105,5 @@ async function presentPage(
   const list = new JsonObjectWriter();
   for (const [name, value] of Object.entries(envelope)) list.value(name, value);
   list.raw("results", `[${nodes.join(",")}]`);
-  return writeTrace(trace, root, organizationId).raw("spans", list.toString()).toString();
+  return writeTrace(trace, root, organization).raw("spans", list.toString()).toString();
 }

@@ -1,11 +1,22 @@
 import { z } from "zod";
 import { endpoint } from "../../http/endpoint.ts";
+import type { Environment, KeyPrincipal } from "../../domain/principal.ts";
 import type { TraceShareStore } from "../../storage/control/trace-share-store.ts";
+import type { SpanStore } from "../../storage/spans/span-store.ts";
 import { readTraceId } from "./trace-id.ts";
+import { asEnvironment, environmentsFrom, inOrder } from "./trace-scope.ts";
 
 const message = "is_public must be true or false";
 
-export const shareTrace = (deps: { traceShares: TraceShareStore; now: () => number }) =>
+type ShareTraceDeps = {
+  traceShares: Pick<TraceShareStore, "set">;
+  spans: Pick<SpanStore, "placeTraces">;
+  /** Waits a moment for what was accepted to be stored. */
+  caughtUp: () => Promise<void>;
+  now: () => number;
+};
+
+export const shareTrace = (deps: ShareTraceDeps) =>
   endpoint({
     id: "share_trace",
     method: "PATCH",
@@ -13,22 +24,36 @@ export const shareTrace = (deps: { traceShares: TraceShareStore; now: () => numb
     summary: "Share a trace, or end its sharing",
     description:
       "A shared trace can be read by everyone who knows its address. Spans need not be there yet. " +
-      "The sharing is that of this organisation's trace alone.",
+      "The sharing is that of this organisation's trace alone: the one in the environment of the key, unless only the other has one.",
     tags: ["Traces"],
     auth: "key",
     permission: "spans:write",
     body: { kind: "json", schema: z.looseObject({ is_public: z.boolean({ error: message }) }) },
     success: { status: 200, schema: z.object({ trace_unique_id: z.string(), is_public: z.boolean() }) },
-    errors: ["invalid_request"],
-    async handler({ principal, params, body: { is_public } }) {
+    errors: ["invalid_request", "query_too_large", "unavailable"],
+    async handler({ principal, params, body: { is_public }, signal }) {
       const trace_unique_id = readTraceId(params.trace_unique_id);
+      const shown = is_public ? await environmentOf(deps, principal, trace_unique_id, signal) : undefined;
       await deps.traceShares.set({
         unique_organization_id: principal.organization_id,
         trace_unique_id,
-        environment: principal.environment,
+        environment: shown ?? principal.environment,
         is_public,
         updated_at: new Date(deps.now()).toISOString(),
       });
       return { trace_unique_id, is_public };
     },
   });
+
+/** Where the trace is that its sharer sees; undefined of one without spans. */
+async function environmentOf(
+  { spans, caughtUp }: Pick<ShareTraceDeps, "spans" | "caughtUp">,
+  { organization_id, environment }: Pick<KeyPrincipal, "organization_id" | "environment">,
+  traceId: string,
+  signal: AbortSignal,
+): Promise<Environment | undefined> {
+  await caughtUp();
+  const places = await spans.placeTraces({ organization_id }, traceId, signal);
+  const [place] = inOrder(places, environmentsFrom(environment));
+  return place && asEnvironment(place.environment);
+}

@@ -1,5 +1,5 @@
 import { ServiceError } from "../../domain/errors.ts";
-import type { Environment } from "../../domain/principal.ts";
+import { environments, type Environment } from "../../domain/principal.ts";
 import type { StoredTrace } from "../../storage/spans/span-store.ts";
 
 export function traceNotFound(): ServiceError {
@@ -8,6 +8,19 @@ export function traceNotFound(): ServiceError {
 
 export function traceScope({ environment }: Pick<StoredTrace, "environment">, organization_id: string) {
   return { organization_id, environment: asEnvironment(environment) };
+}
+
+/** Where a trace is looked for by a key: in the environment of the key, then in the other. */
+export function environmentsFrom(first: Environment): Environment[] {
+  return [first, ...environments.filter((environment) => environment !== first)];
+}
+
+/** What is of the environments that are looked in, in their order. */
+export function inOrder<T extends { environment: string }>(
+  found: readonly T[],
+  environments: readonly Environment[],
+): T[] {
+  return environments.flatMap((wanted) => found.filter(({ environment }) => environment === wanted));
 }
 
 /** The store only holds environments that keys had. */

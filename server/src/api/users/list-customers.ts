@@ -2,10 +2,8 @@ import { z } from "zod";
 import type { Customers } from "../../customers/customers.ts";
 import { customerKeyText, customerSortFields, type CustomerKey } from "../../domain/customer.ts";
 import { ServiceError } from "../../domain/errors.ts";
-import { joinFilters } from "../../filter/ast.ts";
 import { describeFields } from "../../filter/describe.ts";
 import { toGroupFilter, type GroupCatalogue } from "../../filter/group-fields.ts";
-import { parseFilters } from "../../filter/parse.ts";
 import { parseQuickFilters } from "../../filter/quick-filters.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { pageOf, paginate } from "../../http/pagination.ts";
@@ -13,7 +11,7 @@ import { environmentQuery, pagingQuery, sortQuery, timeWindow, timeWindowQuery }
 import { maxTimeNs, minTimeNs } from "../../lib/time.ts";
 import type { ListCustomersQuery } from "../../storage/spans/customer-queries.ts";
 import type { SpanStore, TimeWindow } from "../../storage/spans/span-store.ts";
-import { filtersBody } from "../request-logs/read-selection.ts";
+import { filtersBody, readFilters } from "../read-filters.ts";
 import { customerRow } from "./customer-schema.ts";
 import { presentRow } from "./present-customer.ts";
 
@@ -56,8 +54,9 @@ export const listCustomers = (deps: ListDeps) =>
       const { page, page_size: pageSize } = query;
       const scope = { organization_id: principal.organization_id, ...environmentOf(query, principal) };
       const window = readWindow(query, deps.now());
-      const filter = readFilter(body.filters, rawQuery, deps.customerCatalogue);
-      const condition = toGroupFilter(filter, deps.customerCatalogue);
+      const catalogue = deps.customerCatalogue;
+      const filter = readFilters(body, catalogue, [parseQuickFilters(rawQuery, catalogue).filter]);
+      const condition = toGroupFilter(filter, catalogue);
       const sort = readSort(query.sort_by);
       const { count, keys } = await deps.spans.listCustomers(
         { scope, window, condition, sort, page, pageSize },
@@ -114,11 +113,6 @@ function readWindow(
     nowMs,
   );
   return { fromNs: startNs, toNs: endNs };
-}
-
-function readFilter(filters: unknown, rawQuery: URLSearchParams, catalogue: GroupCatalogue) {
-  const given = Array.isArray(filters) && filters.length === 0 ? undefined : filters;
-  return joinFilters("all", [parseFilters(given, catalogue).filter, parseQuickFilters(rawQuery, catalogue).filter]);
 }
 
 function readSort(sortBy: string): ListCustomersQuery["sort"] {

@@ -5,14 +5,15 @@ import type { StoredSpan, StoredTrace } from "../../storage/spans/span-store.ts"
 import { allMembers, presentSpan } from "../request-logs/present-span.ts";
 import { presentScore } from "../scores/score-schemas.ts";
 import { rootFields, writeTrace } from "../traces/present-trace.ts";
+import type { TraceOwner } from "../traces/trace-owner.ts";
 
 /** What webhooks send: the objects that the API itself shows. */
 export const eventPayloads = {
   /** As retrieving a span shows it. */
   presentSpan: (row: SpanRow): string => presentSpan(asStoredSpan(row), allMembers),
   /** As lists of traces show it. */
-  presentTrace: (trace: StoredTrace, root: StoredSpan | undefined, organizationId: string): string =>
-    writeTrace(trace, root, organizationId).toString(),
+  presentTrace: (trace: StoredTrace, root: StoredSpan | undefined, organization: TraceOwner): string =>
+    writeTrace(trace, root, organization).toString(),
   rootFields,
   presentScore: (score: Score): object => presentScore(score),
 };

@@ -4,7 +4,7 @@ import type { ControlQueries } from "./open-control-database.ts";
 export type TraceShare = {
   unique_organization_id: string;
   trace_unique_id: string;
-  /** Where the key that shared it looks first. */
+  /** The environment of the shared trace; of one without spans that of the key. */
   environment: Environment;
   is_public: boolean;
 };
