@@ -67,7 +67,8 @@ function operationOf(endpoint: AnyEndpoint, schemas: SchemaCollector): Json {
       ...queryParameters(endpoint, schemas),
       ...headerParameters(endpoint),
     ],
-    ...(endpoint.body !== undefined && { requestBody: requestBodyOf(endpoint, endpoint.body, schemas) }),
+    ...(endpoint.body !== undefined &&
+      endpoint.method !== "GET" && { requestBody: requestBodyOf(endpoint, endpoint.body, schemas) }),
     responses: { [endpoint.success.status]: successOf(endpoint, schemas), ...errorsOf(endpoint) },
   };
 }

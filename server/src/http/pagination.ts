@@ -39,3 +39,6 @@ function linkTo(url: URL, page: number): string {
   link.searchParams.set("page", String(page));
   return link.href;
 }
+
+/** The body of a list that is also asked for by POST, and filtered by parameters alone: filters here would change nothing. */
+export const noFilters = { kind: "json", schema: z.strictObject({ filters: z.strictObject({}).optional() }) } as const;

@@ -97,6 +97,15 @@ test.each([
   expect([answer.status, namedIn(answer)]).toEqual([400, [member]]);
 });
 
+test.each(["/api/evaluators/list/", "/api/scores/list/"])(
+  "so are filters in the body of POST %s, which reads none",
+  async (list) => {
+    for (const body of [{}, { filters: {} }]) expect((await prod.post(list, body)).status).toBe(200);
+    const answer = await prod.post(list, { filters: { type: { operator: "", value: ["llm"] } } });
+    expect([answer.status, namedIn(answer)]).toEqual([400, ["filters.type"]]);
+  },
+);
+
 test.each<Row>([{ rules: [], conector: "OR" }, { rules: [{ field: "cost", operator: "equals", value: 1, vlaue: 2 }] }])(
   "so is a member of the policy of a condition: %j",
   async (condition_policy) => {

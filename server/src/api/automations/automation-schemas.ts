@@ -27,11 +27,6 @@ export const newConfigurationSchema = z.looseObject({
   daily_budget: dailyBudget.optional(),
 });
 
-export const configurationChangeSchema = z.looseObject({
-  sampling_rate: samplingRate.optional(),
-  daily_budget: dailyBudget.optional(),
-});
-
 // One message for the list as a whole, under its own name.
 const texts = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every((id) => typeof id === "string");
@@ -44,6 +39,14 @@ export const evaluatorIdsSchema = z
   )
   .transform((ids) => [...new Set(ids)])
   .meta({ type: "array", items: { type: "string" }, minItems: 1, maxItems: limits.evaluatorsPerAutomation });
+
+export const configurationChangeSchema = z.looseObject({
+  sampling_rate: samplingRate.optional(),
+  daily_budget: dailyBudget.optional(),
+  evaluator_ids: evaluatorIdsSchema
+    .optional()
+    .meta({ description: "Counts where there is none beside the configuration." }),
+});
 
 export const automationSchema = z
   .object({

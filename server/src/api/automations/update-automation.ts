@@ -63,11 +63,12 @@ async function readChange(
   { condition: conditionId, configuration, ...fields }: z.output<typeof automationChangeSchema>,
 ) {
   const organization = automation.unique_organization_id;
-  if (fields.evaluator_ids) await requireEvaluators(evaluators, organization, fields.evaluator_ids);
+  const evaluator_ids = fields.evaluator_ids ?? configuration?.evaluator_ids;
+  if (evaluator_ids) await requireEvaluators(evaluators, organization, evaluator_ids);
   const condition =
     conditionId === undefined ? undefined : await requireCondition(conditions, organization, conditionId);
   return {
-    ...definedFields(fields),
+    ...definedFields({ ...fields, evaluator_ids }),
     ...(condition && { condition_id: condition.id }),
     ...(configuration && {
       configuration: { ...automation.configuration, ...definedFields(withoutEvaluators(configuration)) },

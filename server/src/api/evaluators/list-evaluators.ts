@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { scoreValueTypes, evaluatorTypes, type Evaluator } from "../../domain/evaluator.ts";
 import { endpoint } from "../../http/endpoint.ts";
-import { pageOf, paginate } from "../../http/pagination.ts";
+import { noFilters, pageOf, paginate } from "../../http/pagination.ts";
 import { pagingQuery } from "../../http/query.ts";
 import { limits } from "../../limits.ts";
 import type { EvaluatorStore } from "../../storage/control/evaluator-store.ts";
@@ -29,6 +29,7 @@ export const listEvaluators = (deps: { evaluators: Pick<EvaluatorStore, "list"> 
     permission: "spans:read",
     limit: "api",
     query: listQuery,
+    body: noFilters,
     success: { status: 200, schema: pageOf(evaluatorSchema) },
     errors: ["invalid_request"],
     handler: async ({ principal, query, url }) => {

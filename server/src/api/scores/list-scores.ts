@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { environments } from "../../domain/principal.ts";
 import { endpoint } from "../../http/endpoint.ts";
-import { pageOf, paginate } from "../../http/pagination.ts";
+import { noFilters, pageOf, paginate } from "../../http/pagination.ts";
 import { wholeNumber } from "../../http/query.ts";
 import { limits } from "../../limits.ts";
 import { requireLog, type ScoreDeps } from "./score-operations.ts";
@@ -40,6 +40,7 @@ export const listScores = ({ stores }: Pick<ScoreDeps, "stores">) =>
       automation_id: z.string().optional(),
       environment: z.enum(environments).optional(),
     }),
+    body: noFilters,
     errors: ["invalid_request"],
     handler: async ({ principal, query, url }) => {
       const { page, page_size: pageSize, ...filter } = query;
