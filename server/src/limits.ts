@@ -147,6 +147,11 @@ export const limits = {
   // Journal and writer
   journalBytes: 2 * GiB,
   journalEntries: 1_000_000,
+  quarantineReasonChars: 4096,
+  /** A journal's file is made longer by so much at a time, before it is needed. */
+  journalGrowthBytes: 4 * MiB,
+  /** Of its file, kept for taking entries out again on a disk that is full. */
+  journalSpareBytes: MiB / 4,
   writerGroupRows: 10_000,
   writerGroupBytes: 24 * MiB,
   writerGroupMs: 100,

@@ -65,6 +65,7 @@ class JournalWriter implements SpanWriter {
   #addedSeq = 0;
   /** Stored, but not removed from the journal yet. */
   #stored: Array<{ seqs: number[]; keep: Keep }> = [];
+  #failedRemovals = 0;
   #writtenSeq = 0;
   #failing: WriterState["failing"];
   #flushRequested = false;
@@ -139,9 +140,20 @@ class JournalWriter implements SpanWriter {
         await this.#waitForGroup();
         await this.#writeGroup(this.#queue.takeGroup());
       } else {
-        await new Promise<void>((resolve) => (this.#wake = resolve));
+        // On a disk that was full nothing may come in before the stored entries are gone from it.
+        await this.#wokenWithin(this.#stored.length > 0 ? retryDelayMs(this.#failedRemovals) : undefined);
+        if (this.#stored.length > 0) await this.#removeStored();
       }
     }
+  }
+
+  async #wokenWithin(ms: number | undefined): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve;
+      if (ms !== undefined) timer = setTimeout(resolve, ms);
+    });
+    clearTimeout(timer);
   }
 
   /**
@@ -156,12 +168,7 @@ class JournalWriter implements SpanWriter {
   async #waitUntilOld(ms: number): Promise<void> {
     const leftMs = ms - this.#queue.waitedMs();
     if (leftMs <= 0 || this.#queue.isGroupFull() || this.#flushRequested || this.#stopping.signal.aborted) return;
-    let timer: NodeJS.Timeout | undefined;
-    await new Promise<void>((resolve) => {
-      this.#wake = resolve;
-      timer = setTimeout(resolve, leftMs);
-    });
-    clearTimeout(timer);
+    await this.#wokenWithin(leftMs);
   }
 
   async #writeGroup({ entries, rows, hasResends }: Group): Promise<void> {
@@ -197,9 +204,11 @@ class JournalWriter implements SpanWriter {
         keep,
       );
       this.#stored = [];
+      this.#failedRemovals = 0;
       fanOut?.kept(keep);
     } catch (error) {
-      logger.error({ err: error }, "stored entries could not be removed from the journal; the next group tries again");
+      this.#failedRemovals += 1;
+      logger.error({ err: error }, "stored entries could not be removed from the journal; it is tried again");
     }
   }
 

@@ -13,7 +13,7 @@ export type IngestMetrics = {
 
 export function createIngestMetrics(
   registry: Registry,
-  journal: { stats(): { entries: number; bytes: number; quarantined: number } },
+  journal: { stats(): { entries: number; bytes: number; quarantined: number; quarantinedBytes: number } },
 ): IngestMetrics {
   const registers = [registry];
   const gauge = (name: string, help: string, read: () => number): void => {
@@ -22,6 +22,7 @@ export function createIngestMetrics(
   gauge("spanway_journal_entries", "Accepted requests that are not stored yet", () => journal.stats().entries);
   gauge("spanway_journal_bytes", "Bytes of accepted spans that are not stored yet", () => journal.stats().bytes);
   gauge("spanway_journal_quarantined", "Entries set aside that no store takes", () => journal.stats().quarantined);
+  gauge("spanway_journal_quarantined_bytes", "Their bytes on disk", () => journal.stats().quarantinedBytes);
   return {
     accepted: new Counter({
       name: "spanway_spans_accepted_total",

@@ -3,7 +3,10 @@ import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
+import { bytesOnDisk } from "./database-pages.ts";
+import { openDatabase } from "./journal-database.ts";
 import { openJournal, type Journal, type JournalOptions } from "./journal.ts";
+import { openQuarantine } from "./quarantine.ts";
 
 const folders: string[] = [];
 const folder = (): string => {
@@ -188,6 +191,51 @@ test("what no store takes is kept aside", async () => {
   const reopened = journalAt(path);
   expect(reopened.stats()).toMatchObject({ entries: 0, quarantined: 1 });
   await reopened.close();
+});
+
+test("what is kept aside counts against the byte bound, before and after a reopen, until it is dropped", async () => {
+  const path = folder();
+  const open = () => journalAt(path, { maxBytes: 100_000 });
+  const append = (to: Journal) => to.append({ payload: Buffer.alloc(60_000, "x"), rows: 1, identities: [] });
+  const journal = open();
+  const entry = await append(journal);
+  await journal.quarantine(journal.read(entry.seq)!, "r".repeat(1e6));
+  await journal.remove([entry.seq]);
+  await expect(append(journal)).rejects.toMatchObject({ code: "unavailable" });
+  await journal.close();
+
+  const reopened = open();
+  expect(reopened.stats().quarantinedBytes).toBeLessThan(100_000);
+  await expect(append(reopened)).rejects.toMatchObject({ code: "unavailable" });
+  await reopened.close();
+
+  const database = openDatabase(path);
+  const quarantine = openQuarantine(database, Date.now);
+  await quarantine.drop(Array.from(quarantine.entries(), ({ id }) => id));
+  await database.close();
+  const last = open();
+  await expect(append(last)).resolves.toMatchObject({ rows: 1 });
+  await last.close();
+});
+
+test("entries of any length come back as they were, before and after a reopen, and go whole", async () => {
+  const path = folder();
+  const journal = journalAt(path, { maxBytes: 1e7 });
+  const lengths = [1, 4071, 4072, 4073, 65_511, 65_512, 65_513, 131_024, 1_000_000];
+  const payloads = lengths.map((length, i) => Buffer.alloc(length, `${i}abc\n`));
+  const entries = await Promise.all(payloads.map((payload) => journal.append({ payload, rows: 1, identities: [] })));
+  const isWhole = (from: Journal) => entries.every(({ seq }, i) => from.read(seq)?.equals(payloads[i]!));
+  expect(isWhole(journal)).toBe(true);
+  await journal.close();
+
+  const reopened = journalAt(path, { maxBytes: 1e7 });
+  expect(isWhole(reopened)).toBe(true);
+  expect(reopened.stats().bytes).toBe(lengths.reduce((sum, length) => sum + length));
+  await reopened.remove(entries.map(({ seq }) => seq));
+  await reopened.close();
+  const database = openDatabase(path);
+  expect(bytesOnDisk(database.root.openDB({ name: "entry-pieces", encoding: "binary" }))).toBe(0);
+  await database.close();
 });
 
 test("settled waits for every append begun before", async () => {

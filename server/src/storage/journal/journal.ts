@@ -1,7 +1,7 @@
-import type { Database, RootDatabase } from "lmdb";
 import { ServiceError } from "../../domain/errors.ts";
 import { openIdentityMemory, type IdentityMemory, type IdentityRecord, type IdentityWrite } from "./identity-memory.ts";
-import { inOneTransaction, openDatabase } from "./journal-database.ts";
+import { openDatabase, type JournalDatabase } from "./journal-database.ts";
+import { openJournalEntries, type JournalEntries } from "./journal-entries.ts";
 import { openKeptEntries, type Keep, type KeptEntries } from "./kept-entries.ts";
 import { openQuarantine } from "./quarantine.ts";
 
@@ -37,9 +37,12 @@ export type Journal = {
   remove(seqs: readonly number[], keep?: Keep): Promise<void>;
   /** Entries that are stored and still needed. They count neither as pending nor against the bounds of the journal. */
   kept: KeptEntries;
-  /** Sets entries aside that no store takes, for an operator to look at: nothing accepted is ever dropped. */
+  /**
+   * Sets entries aside that no store takes, for an operator to look at: nothing accepted is ever dropped. They count against
+   * the byte bound of the journal, which they had room in before.
+   */
   quarantine(payload: Buffer, reason: string): Promise<void>;
-  stats(): { entries: number; bytes: number; quarantined: number };
+  stats(): { entries: number; bytes: number; quarantined: number; quarantinedBytes: number };
   close(): Promise<void>;
 };
 
@@ -59,8 +62,8 @@ export type JournalOptions = {
 };
 
 export function openJournal(options: JournalOptions): Journal {
-  const root = openDatabase(options.path);
-  const entries = root.openDB<Buffer, number>({ name: "entries", encoding: "binary" });
+  const database = openDatabase(options.path);
+  const entries = openJournalEntries(database);
 
   const sizes = new Map<number, number>();
   let nextSeq = 1;
@@ -74,19 +77,20 @@ export function openJournal(options: JournalOptions): Journal {
     pendingBytes -= sizes.get(seq) ?? 0;
     sizes.delete(seq);
   };
-  const kept = openKeptEntries(root, entries);
-  for (const { key, value } of entries.getRange()) {
-    hold(key, value.byteLength);
-    if (kept.has(key)) release(key);
+  const kept = openKeptEntries(database, entries);
+  for (const { seq, payload } of entries.range(0)) {
+    hold(seq, payload.byteLength);
+    if (kept.has(seq)) release(seq);
   }
 
-  const memory = openIdentityMemory(root, options);
-  const commits = createCommits(root, entries, memory);
-  const quarantine = openQuarantine(root, options.now);
+  const memory = openIdentityMemory(database.root, options);
+  const commits = createCommits(database, entries, memory);
+  const quarantine = openQuarantine(database, options.now);
 
   return {
     async append({ payload, rows, identities, hasResends = false }) {
-      if (pendingBytes + payload.byteLength > options.maxBytes || sizes.size >= options.maxEntries) {
+      const heldBytes = pendingBytes + quarantine.stats().bytes;
+      if (heldBytes + payload.byteLength > options.maxBytes || sizes.size >= options.maxEntries) {
         throw unavailable("The ingest journal is full: storage does not keep up. Try again later.");
       }
       const seq = nextSeq;
@@ -104,10 +108,10 @@ export function openJournal(options: JournalOptions): Journal {
     settled: () => commits.settled(),
     pending(after, limit) {
       const page: JournalEntry[] = [];
-      for (const { key, value } of entries.getRange({ start: after + 1 })) {
-        if (kept.has(key)) continue;
+      for (const { seq, payload } of entries.range(after)) {
+        if (kept.has(seq)) continue;
         // Whether the store has them already is not known.
-        page.push({ seq: key, rows: countLines(value), bytes: value.byteLength, hasResends: true });
+        page.push({ seq, rows: countLines(payload), bytes: payload.byteLength, hasResends: true });
         if (page.length === limit) break;
       }
       return page;
@@ -115,8 +119,8 @@ export function openJournal(options: JournalOptions): Journal {
     read: (seq) => entries.get(seq),
     async remove(seqs, keep = nothing) {
       const needed = new Set(keep.entries.map(({ seq }) => seq));
-      await inOneTransaction(root, () => {
-        for (const seq of seqs) if (!needed.has(seq)) void entries.remove(seq);
+      await database.clear(() => {
+        for (const seq of seqs) if (!needed.has(seq)) entries.remove(seq);
         kept.put(keep);
       });
       kept.committed(keep);
@@ -124,27 +128,30 @@ export function openJournal(options: JournalOptions): Journal {
     },
     kept,
     quarantine: (payload, reason) => quarantine.add(payload, reason),
-    stats: () => ({ entries: sizes.size, bytes: pendingBytes, quarantined: quarantine.count() }),
-    async close() {
-      await root.flushed;
-      await root.close();
+    stats() {
+      const aside = quarantine.stats();
+      return { entries: sizes.size, bytes: pendingBytes, quarantined: aside.entries, quarantinedBytes: aside.bytes };
     },
+    close: () => database.close(),
   };
 }
+
+/** Identities are hashes: each is written to a page of its own, by way of another. */
+const identityRoomBytes = 8192;
 
 const nothing: Keep = { entries: [], missed: [] };
 
 /** Entries on their way to the disk, each with what is to be remembered of its identities. */
-function createCommits(root: RootDatabase, entries: Database<Buffer, number>, memory: IdentityMemory) {
+function createCommits(database: JournalDatabase, entries: JournalEntries, memory: IdentityMemory) {
   const underWay = new Set<Promise<void>>();
 
   const write = async (seq: number, payload: Buffer, identities: readonly IdentityWrite[]): Promise<void> => {
     let remembered: ReturnType<IdentityMemory["remember"]> | undefined;
     try {
       const known = (remembered = memory.remember(identities));
-      await inOneTransaction(root, () => {
+      await database.add(payload.byteLength + identities.length * identityRoomBytes, () => {
         known.put();
-        void entries.put(seq, payload);
+        entries.put(seq, payload);
       });
       known.succeeded();
     } catch (error) {

@@ -1,5 +1,5 @@
-import type { Database, RootDatabase } from "lmdb";
-import { inOneTransaction } from "./journal-database.ts";
+import type { JournalDatabase } from "./journal-database.ts";
+import type { JournalEntries } from "./journal-entries.ts";
 
 /**
  * Entries that the span store has and subscribers still need (ingest/fan-out.ts). Their bytes stay where they are; what is
@@ -34,9 +34,9 @@ export type KeptEntryWrites = KeptEntries & {
 
 type Marker = { subscribers: readonly string[]; bytes: number };
 
-export function openKeptEntries(root: RootDatabase, entries: Database<Buffer, number>): KeptEntryWrites {
-  const markers = root.openDB<Marker, number>({ name: "kept", encoding: "json" });
-  const stretches = root.openDB<MissedStretch, string>({ name: "missed", encoding: "json" });
+export function openKeptEntries(database: JournalDatabase, entries: JournalEntries): KeptEntryWrites {
+  const markers = database.root.openDB<Marker, number>({ name: "kept", encoding: "json" });
+  const stretches = database.root.openDB<MissedStretch, string>({ name: "missed", encoding: "json" });
   const sizes = new Map<number, number>();
   let keptBytes = 0;
   const hold = (seq: number, bytes: number): void => {
@@ -57,10 +57,10 @@ export function openKeptEntries(root: RootDatabase, entries: Database<Buffer, nu
       for (const { seq, bytes } of kept) hold(seq, bytes);
     },
     async done(seqs) {
-      await inOneTransaction(root, () => {
+      await database.clear(() => {
         for (const seq of seqs) {
           void markers.remove(seq);
-          void entries.remove(seq);
+          entries.remove(seq);
         }
       });
       for (const seq of seqs) {
@@ -69,7 +69,7 @@ export function openKeptEntries(root: RootDatabase, entries: Database<Buffer, nu
       }
     },
     async replaceMissed(stretch, rest) {
-      await inOneTransaction(root, () => {
+      await database.clear(() => {
         void (rest === undefined ? stretches.remove(keyOf(stretch)) : stretches.put(keyOf(stretch), rest));
       });
     },

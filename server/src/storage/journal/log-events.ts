@@ -1,5 +1,6 @@
-import { open } from "lmdb";
+import type { Database } from "lmdb";
 import { ServiceError } from "../../domain/errors.ts";
+import { openDatabase } from "./journal-database.ts";
 
 /**
  * Log records that wait for the span they belong to, on this node's disk. When `add` resolves they are committed and
@@ -34,7 +35,8 @@ export function openLogEvents({
   maxBytes: number;
   now: () => number;
 }): LogEvents {
-  const records = open<Stored, number>({ path, overlappingSync: false, encoding: "json" });
+  const database = openDatabase(path, "json");
+  const records: Database<Stored> = database.root;
   const waiting = new Map<string, Waiting>();
   let nextSeq = 1;
   let heldBytes = 0;
@@ -46,7 +48,8 @@ export function openLogEvents({
     heldBytes += text.length;
     nextSeq = Math.max(nextSeq, seq + 1);
   };
-  for (const { key, value } of records.getRange()) hold(key, value);
+  // Other keys are the database's own.
+  for (const { key, value } of records.getRange()) if (typeof key === "number") hold(key, value);
 
   const release = (seq: number, { key, text }: Stored): void => {
     const entry = waiting.get(key);
@@ -69,7 +72,9 @@ export function openLogEvents({
         return { seq, stored };
       });
       try {
-        await Promise.all(added.map(({ seq, stored }) => records.put(seq, stored)));
+        await database.add(bytes * utf8BytesMax, () => {
+          for (const { seq, stored } of added) void records.put(seq, stored);
+        });
       } catch (error) {
         for (const { seq, stored } of added) release(seq, stored);
         throw unavailable("Log records cannot be written.", error);
@@ -84,15 +89,17 @@ export function openLogEvents({
       const seqs = entry.seqs.splice(0, count);
       for (const text of entry.texts.splice(0, count)) heldBytes -= text.length;
       if (entry.texts.length === 0) waiting.delete(key);
-      await Promise.all(seqs.map((seq) => records.remove(seq)));
+      await database.clear(() => {
+        for (const seq of seqs) void records.remove(seq);
+      });
     },
     stats: () => ({ spans: waiting.size, bytes: heldBytes }),
-    async close() {
-      await records.flushed;
-      await records.close();
-    },
+    close: () => database.close(),
   };
 }
+
+/** Of one character of text, in JSON. */
+const utf8BytesMax = 3;
 
 function unavailable(message: string, cause?: unknown): ServiceError {
   return new ServiceError("unavailable", `${message} Try again later.`, { retryAfterS: 5, cause });

@@ -1,10 +1,12 @@
-import type { RootDatabase } from "lmdb";
-import { inOneTransaction } from "./journal-database.ts";
+import { limits } from "../../limits.ts";
+import { bytesOnDisk } from "./database-pages.ts";
+import type { JournalDatabase } from "./journal-database.ts";
 
 /** Entries that no store takes. Each is kept with the time and the reason, until an operator drops it. */
 export type Quarantine = {
   add(payload: Buffer, reason: string): Promise<void>;
-  count(): number;
+  /** Bytes on disk. */
+  stats(): { entries: number; bytes: number };
   /** The oldest first, one at a time: an entry may have megabytes. */
   entries(): Iterable<QuarantinedEntry>;
   /** Forgets entries by their id. */
@@ -14,16 +16,19 @@ export type Quarantine = {
 /** `payload` is NDJSON, each line with its line break; `at` is a time in ISO 8601. */
 export type QuarantinedEntry = { id: number; at: string; reason: string; payload: Buffer };
 
-export function openQuarantine(root: RootDatabase, now: () => number): Quarantine {
-  const stored = root.openDB<Buffer, number>({ name: "quarantine", encoding: "binary" });
+export function openQuarantine(database: JournalDatabase, now: () => number): Quarantine {
+  const stored = database.root.openDB<Buffer, number>({ name: "quarantine", encoding: "binary" });
+  let bytes = bytesOnDisk(stored);
   let [lastId = 0] = stored.getKeys({ reverse: true, limit: 1 });
   return {
     async add(payload, reason) {
-      const note = Buffer.from(`${JSON.stringify({ at: new Date(now()).toISOString(), reason })}\n`);
+      const note = { at: new Date(now()).toISOString(), reason: reason.slice(0, limits.quarantineReasonChars) };
       const id = (lastId = Math.max(now(), lastId + 1));
-      await inOneTransaction(root, () => void stored.put(id, Buffer.concat([note, payload])));
+      const entry = Buffer.concat([Buffer.from(`${JSON.stringify(note)}\n`), payload]);
+      await database.add(entry.byteLength, () => void stored.put(id, entry));
+      bytes = bytesOnDisk(stored);
     },
-    count: () => stored.getKeysCount(),
+    stats: () => ({ entries: stored.getKeysCount(), bytes }),
     *entries() {
       for (const { key, value } of stored.getRange()) {
         const end = value.indexOf(0x0a);
@@ -31,9 +36,10 @@ export function openQuarantine(root: RootDatabase, now: () => number): Quarantin
       }
     },
     async drop(ids) {
-      await inOneTransaction(root, () => {
+      await database.clear(() => {
         for (const id of ids) void stored.remove(id);
       });
+      bytes = bytesOnDisk(stored);
     },
   };
 }

@@ -16,11 +16,11 @@ export function createWithQuarantine(folder: { dataDir: string; journalPath: str
     }
     const lock = lockStopped(folder.dataDir);
     try {
-      const root = openDatabase(folder.journalPath);
+      const database = openDatabase(folder.journalPath);
       try {
-        return await use(openQuarantine(root, Date.now));
+        return await use(openQuarantine(database, Date.now));
       } finally {
-        await root.close();
+        await database.close();
       }
     } finally {
       lock.release();
