@@ -1,4 +1,5 @@
 import { isObject } from "../lib/json.ts";
+import { charsPerToken } from "./usage-report.ts";
 
 /** An image or a file is taken for this many characters: what is in it is not text. */
 const mediaChars = 2_000;
@@ -8,9 +9,22 @@ export function promptChars(asked: Record<string, unknown>): number {
   const messages = Array.isArray(asked["messages"]) ? (asked["messages"] as unknown[]) : [];
   const tools = asked["tools"] === undefined ? 0 : JSON.stringify(asked["tools"]).length;
   const { input, instructions } = asked;
-  const others = [input, instructions].map((text) => (typeof text === "string" ? text : (JSON.stringify(text) ?? "")));
-  const start = others.reduce((sum, text) => sum + text.length, tools);
+  const start = tools + inputChars(input) + inputChars(instructions);
   return messages.reduce<number>((sum, message) => sum + messageChars(message), start);
+}
+
+/** Text, or a list of texts, of tokens, or of what the Responses API calls items. */
+function inputChars(input: unknown): number {
+  if (typeof input === "string") return input.length;
+  if (typeof input === "number") return charsPerToken;
+  if (Array.isArray(input)) return (input as unknown[]).reduce<number>((sum, item) => sum + inputChars(item), 0);
+  if (!isObject(input)) return 0;
+  const { arguments: args, output } = input;
+  return (
+    messageChars(input) +
+    inputChars(args) +
+    (Array.isArray(output) ? messageChars({ content: output }) : inputChars(output))
+  );
 }
 
 function messageChars(message: unknown): number {

@@ -3,7 +3,7 @@ import type { PriceBook } from "../ingest/enrich/price.ts";
 import { readUsageObject } from "../ingest/read-usage.ts";
 
 /** About four characters make a token in the languages that models are mostly used in. */
-const charsPerToken = 4;
+export const charsPerToken = 4;
 
 /** The usage of a call whose upstream did not state any, by the length of what was said. */
 export function estimateUsage(promptChars: number, completionChars: number): Record<string, unknown> {

@@ -168,7 +168,12 @@ describe("responses", () => {
       expect(broken.text.startsWith(begun + delta)).toBe(true);
       const error = JSON.parse(broken.text.slice((begun + delta).length + "data: ".length)) as Row;
       expect(error).toMatchObject({ error: { type: "upstream_error" } });
-      expect(await span(broken)).toMatchObject({ status_code: 424 });
+      expect(await span(broken)).toMatchObject({
+        status_code: 424,
+        completion_message: { role: "assistant", content: "Hello." },
+        completion_tokens: expect.any(Number),
+        usage_is_estimated: true,
+      });
     }
     gateway.upstream.script(streams(begun, failed));
     expect((await client.post("/api/responses", ask({ stream: true, retries: 0 }))).status).toBe(424);

@@ -220,6 +220,7 @@ describe("the answer", () => {
   test.each([
     ["json", { text: "Hello there.", usage: { type: "duration", seconds: 6 } }],
     ["verbose_json", verbose],
+    ["diarized_json", { ...verbose, segments: [{ speaker: "A", text: "Hello there." }] }],
   ])("of %s is the provider's bytes; a breakdown that was asked for is within", async (format, reply) => {
     gateway.upstream.script(answers(200, reply));
     const plain = await send([file, model, ["response_format", format]]);

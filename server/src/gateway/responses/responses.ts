@@ -4,6 +4,7 @@ import { BadReply } from "../providers/provider.ts";
 import { problemOfEvent } from "../relay/event-problem.ts";
 import { badMember, readJsonAsk, readJsonReply } from "../relay/read-json-ask.ts";
 import type { RelayOperation, RelayStream } from "../relay/relay.ts";
+import { createSaidSoFar, messageOfOutput } from "./said.ts";
 
 /** OpenAI's Responses, where the provider has them. */
 export function createResponses(): RelayOperation {
@@ -37,6 +38,7 @@ export function createResponses(): RelayOperation {
 const contentEvent = /\.delta$|^response\.(?:output_item\.added|content_part\.added)$/;
 
 function createResponseStream(ledger: CallLedger): RelayStream {
+  const said = createSaidSoFar();
   return {
     take: ({ data }) => {
       const parsed = data === undefined ? undefined : parseJsonText(data);
@@ -50,6 +52,8 @@ function createResponseStream(ledger: CallLedger): RelayStream {
         takeResponse(response, ledger);
         return { isDone: true };
       }
+      const message = said.add(type, event);
+      if (message !== undefined) ledger.messages = [message];
       return { hasContent: contentEvent.test(type) };
     },
   };
@@ -57,19 +61,5 @@ function createResponseStream(ledger: CallLedger): RelayStream {
 
 function takeResponse({ output, usage }: Record<string, unknown>, ledger: CallLedger): void {
   if (isObject(usage)) ledger.usage = usage;
-  const items = Array.isArray(output) ? (output as unknown[]).filter(isObject) : [];
-  const content = items.flatMap(textsOf).join("");
-  const calls = items.filter(({ type }) => type === "function_call").map(toToolCall);
-  ledger.messages = [{ role: "assistant", content, ...(calls.length > 0 && { tool_calls: calls }) }];
-}
-
-function textsOf({ type, content }: Record<string, unknown>): string[] {
-  if (type !== "message" || !Array.isArray(content)) return [];
-  return (content as unknown[]).flatMap((part) =>
-    isObject(part) && typeof part["text"] === "string" ? [part["text"]] : [],
-  );
-}
-
-function toToolCall({ call_id, name, arguments: args }: Record<string, unknown>): Record<string, unknown> {
-  return { id: call_id, type: "function", function: { name, arguments: args } };
+  ledger.messages = [messageOfOutput(output)];
 }

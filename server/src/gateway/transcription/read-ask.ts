@@ -43,7 +43,9 @@ const formatsByType: Readonly<Record<string, (typeof formats)[number]>> = {
   "video/webm": "webm",
 };
 
-const responseFormats = ["json", "text", "srt", "verbose_json", "vtt"];
+/** `diarized_json` is of the models that tell speakers apart. */
+const jsonFormats = ["json", "verbose_json", "diarized_json"];
+const responseFormats = [...jsonFormats, "text", "srt", "vtt"];
 
 /** @throws ServiceError `invalid_request` naming the parameter. */
 export function readTranscriptionAsk(form: Form, members: Record<string, unknown>): TranscriptionAsk {
@@ -69,7 +71,7 @@ export function readTranscriptionAsk(form: Form, members: Record<string, unknown
     fields: form.fields.filter(([name]) => !isServiceParam(name.split("[")[0] ?? "") && name !== "model"),
     asked: { ...asked, ...(temperature === undefined ? {} : { temperature }) },
     isStream: readFlag("stream", members["stream"]),
-    isJson: format === "json" || format === "verbose_json",
+    isJson: jsonFormats.includes(format),
   };
 }
 

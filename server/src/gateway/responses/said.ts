@@ -1,0 +1,84 @@
+import { isObject } from "../../lib/json.ts";
+import { limits } from "../../limits.ts";
+
+type Members = Record<string, unknown>;
+
+/** What an item of a response says, as the parts of a chat's message. */
+type Said = { content: string; refusal: string; reasoning: string; calls: Members[] };
+
+/** What the items of a response say, as the message that a chat would have answered with. */
+export function messageOfOutput(output: unknown): Members {
+  const said: Said = { content: "", refusal: "", reasoning: "", calls: [] };
+  for (const item of Array.isArray(output) ? (output as unknown[]) : []) if (isObject(item)) addItem(said, item);
+  return messageOf(said);
+}
+
+function addItem(said: Said, item: Members): void {
+  const { type, content, summary } = item;
+  if (type === "message") {
+    said.content += textsOf(content, "text");
+    said.refusal += textsOf(content, "refusal");
+  } else if (type === "reasoning") said.reasoning += textsOf(summary, "text") + textsOf(content, "text");
+  else if (type === "function_call" || type === "custom_tool_call") said.calls.push(callOf(item));
+}
+
+function textsOf(parts: unknown, member: string): string {
+  const list = Array.isArray(parts) ? (parts as unknown[]) : [];
+  return list.map((part) => (isObject(part) && typeof part[member] === "string" ? part[member] : "")).join("");
+}
+
+function callOf({ type, call_id: id, name, arguments: args, input }: Members): Members {
+  if (type === "custom_tool_call") return { id, type: "custom", custom: { name, input: input ?? "" } };
+  return { id, type: "function", function: { name, arguments: args ?? "" } };
+}
+
+function messageOf({ content, refusal, reasoning, calls }: Said): Members {
+  return {
+    role: "assistant",
+    content,
+    ...(calls.length > 0 && { tool_calls: calls }),
+    ...(refusal !== "" && { refusal }),
+    ...(reasoning !== "" && { reasoning_content: reasoning }),
+  };
+}
+
+/** What a stream of a response has said so far: all that there is of one that breaks. */
+export type SaidSoFar = {
+  /** Takes one event; undefined where it says nothing. */
+  add(type: string, event: Members): Members | undefined;
+};
+
+export function createSaidSoFar(): SaidSoFar {
+  const said: Said = { content: "", refusal: "", reasoning: "", calls: [] };
+  /** Calls under way, by the id of their item. */
+  const items = new Map<unknown, Members>();
+  let chars = 0;
+
+  const text = ({ delta }: Members): string => {
+    if (typeof delta !== "string") return "";
+    const room = Math.max(0, limits.recordedChars - chars);
+    chars += delta.length;
+    return delta.slice(0, room);
+  };
+  const addArguments = (event: Members, member: "arguments" | "input"): void => {
+    const item = items.get(event["item_id"]);
+    if (item === undefined) return;
+    const before = item[member];
+    item[member] = (typeof before === "string" ? before : "") + text(event);
+  };
+
+  return {
+    add(type, event) {
+      const { item } = event;
+      if (type === "response.output_item.added" && isObject(item) && items.size < limits.recordedToolCalls) {
+        if (item["type"] === "function_call" || item["type"] === "custom_tool_call") items.set(item["id"], { ...item });
+      } else if (type === "response.output_text.delta") said.content += text(event);
+      else if (type === "response.refusal.delta") said.refusal += text(event);
+      else if (/^response\.reasoning(?:_summary)?_text\.delta$/.test(type)) said.reasoning += text(event);
+      else if (type === "response.function_call_arguments.delta") addArguments(event, "arguments");
+      else if (type === "response.custom_tool_call_input.delta") addArguments(event, "input");
+      else return undefined;
+      return messageOf({ ...said, calls: [...items.values()].map(callOf) });
+    },
+  };
+}
