@@ -107,8 +107,16 @@ export const variables = {
     "",
     "Private addresses the gateway may call.",
   ),
-  upstreamFirstByteMs: upstreamMs("FIRST_BYTE", "600000", "Time to the head of a provider's answer."),
-  upstreamIdleMs: upstreamMs("IDLE", "120000", "Time between two pieces of a provider's answer."),
+  upstreamFirstByteMs: upstreamMs(
+    "FIRST_BYTE",
+    "600000",
+    "Time to the head of a provider's answer, and of silence from there to its first content.",
+  ),
+  upstreamIdleMs: upstreamMs(
+    "IDLE",
+    "120000",
+    "Time between two pieces of a provider's answer from its first content on.",
+  ),
   upstreamTotalMs: upstreamMs("TOTAL", "1800000", "Time of a call altogether, over all its attempts."),
 };
 

@@ -122,6 +122,7 @@ class ReplyReader implements ExchangeSink, StreamSink {
   onData(bytes: Buffer): void {
     this.#guard(() => {
       if (this.#source !== undefined) return this.#source.push(bytes);
+      this.exchange?.begun();
       this.#bytes += bytes.length;
       if (this.#bytes <= limits.upstreamReplyBytes) {
         this.#chunks.push(bytes);
@@ -141,7 +142,10 @@ class ReplyReader implements ExchangeSink, StreamSink {
   }
 
   onEvents(events: Buffer | string, hasContent: boolean): void {
-    if (hasContent) this.#hasContent = true;
+    if (hasContent && !this.#hasContent) {
+      this.#hasContent = true;
+      this.exchange?.begun();
+    }
     this.#run.onEvents(events, hasContent);
   }
 

@@ -33,7 +33,7 @@ async function ask(timeouts: UpstreamTimeouts) {
     await pools.close();
     server.close();
   };
-  return { response, ended: ended.promise, stop };
+  return { exchange, response, ended: ended.promise, stop };
 }
 
 test("an answer that takes longer than five minutes is taken, as no time but ours is minded", async () => {
@@ -43,6 +43,18 @@ test("an answer that takes longer than five minutes is taken, as no time but our
   await vi.advanceTimersByTimeAsync(301_000);
   response.end("but here");
   expect(await ended).toBe("late but here");
+  await stop();
+});
+
+test("silence is thought until the answer has begun, and a fault from there on", async () => {
+  const { exchange, response, ended, stop } = await ask({ firstByteMs: 9_000, idleMs: 1_000, totalMs: 90_000 });
+  for (let n = 0; n < 3; n += 1) {
+    response.write(": thinking");
+    await vi.advanceTimersByTimeAsync(5_000);
+  }
+  exchange.begun();
+  await vi.advanceTimersByTimeAsync(1_001);
+  expect(await ended).toBe("The provider sent nothing for 1000 ms.");
   await stop();
 });
 

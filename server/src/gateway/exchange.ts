@@ -8,9 +8,9 @@ import type { UpstreamCall, UpstreamProblem } from "./providers/provider.ts";
 
 /** How long an upstream may take, in milliseconds. */
 export type UpstreamTimeouts = {
-  /** To the head of its answer. */
+  /** To the head of its answer, and of silence from there until the answer has begun: models think before they say anything. */
   firstByteMs: number;
-  /** Between two pieces of its answer. */
+  /** Between two pieces of its answer, once it has begun. */
   idleMs: number;
   /** Altogether, over all attempts of a call. */
   totalMs: number;
@@ -42,7 +42,7 @@ export class Exchange implements ExchangeHandler {
   #ringsAtMs = 0;
   #quietUntilMs = 0;
   #totalUntilMs = 0;
-  #hasHead = false;
+  #isBegun = false;
   #isOver = false;
   #isPaused = false;
 
@@ -79,6 +79,13 @@ export class Exchange implements ExchangeHandler {
     this.#cut();
   }
 
+  /** Whoever reads has heard the first of the answer itself. */
+  begun(): void {
+    if (this.#isBegun) return;
+    this.#isBegun = true;
+    this.#heard();
+  }
+
   pause(): void {
     if (this.#isPaused || this.#isOver) return;
     this.#isPaused = true;
@@ -109,7 +116,6 @@ export class Exchange implements ExchangeHandler {
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     if (this.#isOver || status < 200) return;
-    this.#hasHead = true;
     this.#heard();
     const coding = headers["content-encoding"];
     if (typeof coding === "string" && coding !== "identity" && coding !== "") this.#decode(coding.toLowerCase());
@@ -160,7 +166,7 @@ export class Exchange implements ExchangeHandler {
   /** Something came, or whoever reads has caught up: the time of silence begins anew. */
   #heard(): void {
     const nowMs = performance.now();
-    this.#quietUntilMs = nowMs + this.#timeouts.idleMs;
+    this.#quietUntilMs = nowMs + (this.#isBegun ? this.#timeouts.idleMs : this.#timeouts.firstByteMs);
     if (this.#quietUntilMs < this.#ringsAtMs) this.#setTimer(nowMs);
   }
 
@@ -176,7 +182,7 @@ export class Exchange implements ExchangeHandler {
     const { firstByteMs, idleMs } = this.#timeouts;
     if (nowMs >= this.#totalUntilMs) this.#late("took longer than a call may");
     else if (this.#isPaused || nowMs < this.#quietUntilMs) this.#setTimer(nowMs);
-    else this.#late(this.#hasHead ? `sent nothing for ${idleMs} ms` : `did not answer within ${firstByteMs} ms`);
+    else this.#late(this.#isBegun ? `sent nothing for ${idleMs} ms` : `did not answer within ${firstByteMs} ms`);
   };
 
   #end(): void {

@@ -284,6 +284,16 @@ describe("time", () => {
     expect(answer.text).toBe([...helloStream, done].join(""));
   });
 
+  test("before the first content may be longer than between pieces, as models think", async () => {
+    const answer = await complete(async (connection) => {
+      await connection.write(streamHead + (helloStream[0] ?? ""));
+      await sleep(450);
+      await connection.write([...helloStream.slice(1), done].join(""));
+      return "close";
+    });
+    expect(answer.text).toBe([...helloStream, done].join(""));
+  });
+
   test("after [DONE] is not waited for", async () => {
     const started = performance.now();
     const answer = await complete(async (connection) => {

@@ -9,7 +9,7 @@ import type { Answer, Row, TestClient } from "../support/test-client.ts";
 
 let gateway: TestGateway;
 beforeAll(async () => {
-  gateway = await startTestGateway({ SPANWAY_UPSTREAM_IDLE_MS: "1500" });
+  gateway = await startTestGateway({ SPANWAY_UPSTREAM_FIRST_BYTE_MS: "1500", SPANWAY_UPSTREAM_IDLE_MS: "1500" });
 });
 afterAll(() => gateway.stop());
 

@@ -69,6 +69,7 @@ export class StreamSink extends WholeSink {
       this.onFailure(problem);
       return;
     }
+    if (hasContent) this.exchange?.begun();
     if (hasContent || isDone) this.#hasContent = true;
     this.#parts.onEvents(event.raw, this.#hasContent);
     if (!isDone) return;

@@ -60,6 +60,7 @@ export class WholeSink implements ExchangeSink {
   }
 
   onData(bytes: Buffer): void {
+    this.exchange?.begun();
     this.#bytes += bytes.length;
     if (this.#bytes <= limits.upstreamReplyBytes) {
       this.#chunks.push(bytes);
