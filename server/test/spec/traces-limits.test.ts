@@ -5,7 +5,7 @@ import type { TestClient } from "../support/test-client.ts";
 
 let app: TestApp;
 beforeAll(async () => {
-  app = await startTestApp({ SPANWAY_BULK_DELETE_PER_MINUTE: undefined });
+  app = await startTestApp({ SPANWAY_BULK_DELETE_PER_MINUTE: undefined, SPANWAY_API_PER_MINUTE: "30" });
 });
 afterAll(() => app.stop());
 
@@ -43,4 +43,20 @@ test("another organisation, and a person, are counted apart", async () => {
   expect(await remove(person, path, 10)).toEqual(all(200, 10));
   expect(await remove(await app.login(), path, 1)).toEqual([429]);
   expect(await remove(app.prod, path, 1)).toEqual([200]);
+});
+
+test("listing, retrieving, sharing and deleting traces share one count of the organisation; spans have none", async () => {
+  const { prod, test: testKey } = await app.newOrganization();
+  const operations = [
+    () => prod.post("/api/traces/list/", {}),
+    () => testKey.get("/api/traces/nothing/"),
+    () => prod.request("PATCH", "/api/traces/nothing/", { is_public: false }),
+    () => testKey.request("DELETE", "/api/traces/nothing/"),
+  ];
+  const statuses = new Set<number>();
+  for (let n = 0; n < 30; n += 1) statuses.add((await operations[n % operations.length]!()).status);
+  expect(statuses).toEqual(new Set([200, 404]));
+  for (const operation of operations) expect(bodyOf(await operation())).toMatchObject({ code: "rate_limited" });
+  expect((await prod.post("/api/request-logs/list/", {})).status).toBe(200);
+  expect((await app.prod.post("/api/traces/list/", {})).status).toBe(200);
 });

@@ -30,6 +30,7 @@ export const deleteTrace = ({ spans, traceDeletions, now }: TraceDeleteDeps) =>
     tags: ["Traces"],
     auth: "key",
     permission: "traces:delete",
+    limit: "api",
     query: z.object(timeWindowQuery()),
     success: { status: 200, schema: deleted },
     errors: ["invalid_request", "forbidden", "unavailable"],

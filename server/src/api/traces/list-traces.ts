@@ -33,6 +33,7 @@ export const listTraces = (deps: ListTracesDeps) =>
     auth: "key",
     permission: "spans:read",
     takesTurns: true,
+    limit: "api",
     query: z.object({
       ...pagingQuery(),
       ...sortQuery("-timestamp"),

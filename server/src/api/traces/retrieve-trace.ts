@@ -56,6 +56,7 @@ export const retrieveTrace = (deps: RetrieveTraceDeps) =>
     auth: "key",
     permission: "spans:read",
     takesTurns: true,
+    limit: "api",
     query: treeQuery,
     success: { status: 200, schema: retrievedTrace },
     errors: ["invalid_request", "not_found", "query_too_large", "unavailable"],

@@ -28,6 +28,7 @@ export const shareTrace = (deps: ShareTraceDeps) =>
     tags: ["Traces"],
     auth: "key",
     permission: "spans:write",
+    limit: "api",
     body: { kind: "json", schema: z.looseObject({ is_public: z.boolean({ error: message }) }) },
     success: { status: 200, schema: z.object({ trace_unique_id: z.string(), is_public: z.boolean() }) },
     errors: ["invalid_request", "query_too_large", "unavailable"],
