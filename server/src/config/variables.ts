@@ -76,7 +76,11 @@ export const variables = {
     String(limits.sandboxMs),
     "Milliseconds of the processor that code or a rule may take to evaluate one log.",
   ),
-  apiPerMinute: perMinute("SPANWAY_API_PER_MINUTE", "0", "Requests about anything but spans and calls: traces, customers, automations, keys and so on."),
+  apiPerMinute: perMinute(
+    "SPANWAY_API_PER_MINUTE",
+    "0",
+    "Requests about anything but spans and calls: traces, customers, automations, keys and so on.",
+  ),
   journalBytes: variable(
     "SPANWAY_JOURNAL_MAX_BYTES",
     bytes(2 ** 20),

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { setTimeout as sleep } from "node:timers/promises";
 import { attributesOf, fixture, protobufType, randomHex, send, storedSpans } from "../support/otlp.ts";
-import { encodeLogs, type JsonLogRecord, type JsonLogs } from "../support/otlp-encoder.ts";
+import { encodeLogs, encodeTraces, type JsonLogRecord, type JsonLogs } from "../support/otlp-encoder.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import type { Row, TestClient } from "../support/test-client.ts";
 
@@ -193,7 +193,16 @@ test("logs that belong to no span, or say nothing, are taken and dropped", async
 });
 
 test("traces sent to the logs route are told where to go", async () => {
-  const answer = await prod.post("/api/v1/logs", spanWithoutContent(newIds()));
-  expect(answer.status).toBe(400);
-  expect(answer.json).toMatchObject({ message: expect.stringContaining("/api/v2/traces") });
+  const json = await prod.post("/api/v1/logs", spanWithoutContent(newIds()));
+  expect(json.status).toBe(400);
+  expect(json.json).toMatchObject({ message: expect.stringContaining("/api/v2/traces") });
+  const span = {
+    ...newIds(),
+    name: "chat",
+    startTimeUnixNano: "1700000000000000001",
+    endTimeUnixNano: "1700000001500000002",
+  };
+  const traces = encodeTraces({ resourceSpans: [{ scopeSpans: [{ spans: [span] }] }] });
+  const binary = await prod.post("/api/v1/logs", new Uint8Array(traces), protobufType);
+  expect([binary.status, binary.text]).toEqual([400, expect.stringContaining("/api/v2/traces")]);
 });

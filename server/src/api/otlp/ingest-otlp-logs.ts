@@ -41,11 +41,16 @@ export const ingestOtlpLogs = (deps: { intake: SpanIntake; logs: Pick<LogJoiner,
       const spans = await acceptTraces(spansOfAgentLogs(request), origin, deps);
       const rejected = request.malformed + spans.rejected.length;
       if (rejected === 0) return exportReply(encoding);
-      const unread = request.malformed === 0 ? [] : [`${request.malformed} log records could not be decoded`];
-      const message = [...unread, ...new Set(spans.rejected)].join("; ");
+      const message = [...describeMalformed(request.malformed), ...new Set(spans.rejected)].join("; ");
       if (request.groups.every(({ items }) => items.length === 0)) {
-        throw new ServiceError("invalid_request", `No log record was accepted: ${message}.`);
+        const hint = "If this is a traces export, send it to /api/v2/traces.";
+        throw new ServiceError("invalid_request", `No log record was accepted: ${message}. ${hint}`);
       }
       return exportReply(encoding, { rejectedField: "rejectedLogRecords", rejected, message });
     },
   });
+
+function describeMalformed(count: number): string[] {
+  if (count === 0) return [];
+  return [`${count} ${count === 1 ? "log record" : "log records"} could not be decoded`];
+}
