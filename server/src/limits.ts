@@ -18,6 +18,7 @@ export const limits = {
   pageSizeDefault: 50,
   threadPageSizeDefault: 100,
   pageMax: 1_000_000,
+  pageTokenChars: 4_096,
   requestIdChars: 128,
   shutdownGraceMs: 10_000,
   /** How long a connection may be silent between two requests; clients are told. */

@@ -13,9 +13,14 @@ export function pageOf<Row extends z.ZodType>(row: Row) {
   });
 }
 
+/** The parameter by which a list that hands out tokens says where its next page begins. */
+export const pageTokenParameter = "page_after";
+
 /**
  * One page as an answer. Links keep every other parameter of the request.
  * A page past the end is empty, and its `previous` leads back to the last page that is not.
+ *
+ * Lists that know better than by their count whether rows follow say so, and may say by a token where the next page begins.
  */
 export function paginate<Row>(options: {
   url: URL;
@@ -23,20 +28,25 @@ export function paginate<Row>(options: {
   pageSize: number;
   count: number;
   results: Row[];
+  hasNext?: boolean;
+  nextToken?: string | undefined;
 }): Page<Row> {
-  const { url, page, pageSize, count, results } = options;
+  const { url, page, pageSize, count, results, nextToken } = options;
   const lastPage = Math.max(1, Math.ceil(count / pageSize));
+  const hasNext = options.hasNext ?? page < lastPage;
   return {
     count,
-    next: page < lastPage && page < limits.pageMax ? linkTo(url, page + 1) : null,
+    next: hasNext && page < limits.pageMax ? linkTo(url, page + 1, nextToken) : null,
     previous: page > 1 ? linkTo(url, Math.min(page - 1, lastPage)) : null,
     results,
   };
 }
 
-function linkTo(url: URL, page: number): string {
+function linkTo(url: URL, page: number, token?: string): string {
   const link = new URL(url);
   link.searchParams.set("page", String(page));
+  link.searchParams.delete(pageTokenParameter);
+  if (token !== undefined) link.searchParams.set(pageTokenParameter, token);
   return link.href;
 }
 

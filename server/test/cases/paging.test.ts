@@ -121,6 +121,97 @@ describe("while spans come in between pages", () => {
     expect(new Set(seen).size).toBe(seen.length);
   });
 
+  test.each(["-timestamp", "timestamp", "-cost", "id"])(
+    "by %s, newer ones, ones of the same instant and deletions disturb no walk along the links",
+    async (sort) => {
+      const own = await app.newOrganization();
+      const span = (i: number, more: Row = {}): Row => ({
+        ...chat,
+        custom_identifier: `${i}`,
+        timestamp: moment,
+        cost: i % 3,
+        trace_unique_id: `trace ${i}`,
+        ...more,
+      });
+      await storeSpans(
+        own.prod,
+        Array.from({ length: total }, (_, i) => span(i)),
+      );
+      const gone = new Set<string>();
+      const seen: string[] = [];
+      let path: string | null = `/api/request-logs/list/?${always}&sort_by=${sort}&page_size=10`;
+      for (let page = 1; path !== null; page += 1) {
+        const list = (await own.prod.post(path, { filters: chat })).json as ListAnswer;
+        seen.push(...namesOf(list.results));
+        path = list.next;
+        if (page > 4) continue;
+        // Of what was read one goes, and others come before and among it.
+        const victim = seen.find((name) => /^\d+$/.test(name) && !gone.has(name)) ?? "";
+        gone.add(victim);
+        const deleted = await own.prod.request(
+          "DELETE",
+          `/api/traces/${encodeURIComponent(`trace ${victim}`)}/?${always}`,
+        );
+        expect(deleted.json).toMatchObject({ deleted_count: 1 });
+        await storeSpans(own.prod, [
+          span(page, { custom_identifier: `same ${page}`, trace_unique_id: "new" }),
+          span(page, { custom_identifier: `later ${page}`, trace_unique_id: "new", timestamp: "2026-01-02" }),
+        ]);
+      }
+      expect(seen.filter((name) => /^\d+$/.test(name)).sort()).toEqual(original);
+      expect(new Set(seen).size).toBe(seen.length);
+    },
+  );
+
+  test("the links keep the window of the first page, which by default moves with the time", async () => {
+    const own = await app.newOrganization();
+    await storeSpans(
+      own.prod,
+      Array.from({ length: 3 }, (_, i) => ({ ...chat, custom_identifier: `${i}` })),
+    );
+    const first = (await own.prod.post("/api/request-logs/list/?page_size=2", { filters: chat })).json as ListAnswer;
+    await storeSpans(own.prod, [{ ...chat, custom_identifier: "late" }]);
+    const second = (await own.prod.post(String(first.next), { filters: chat })).json as ListAnswer;
+    expect(second).toMatchObject({ count: 3, next: null, results: [{ custom_identifier: "0" }] });
+    const back = (await own.prod.post(String(second.previous), { filters: chat })).json as ListAnswer;
+    expect(namesOf(back.results)[0]).toBe("late");
+  });
+
+  test("what no list gave out is refused by name, and no fault of the server", async () => {
+    const first = await listSpans(prod, chat, "page_size=2&sort_by=cost");
+    const link = new URL(String(first.next));
+    const own = String(link.searchParams.get("page_after"));
+    const parts = JSON.parse(Buffer.from(own, "base64url").toString()) as unknown[];
+    const forged = (index: number, value: unknown) =>
+      Buffer.from(JSON.stringify(parts.with(index, value))).toString("base64url");
+    const tokens = [
+      "x",
+      "e30",
+      "x".repeat(5000),
+      own.slice(0, -9),
+      forged(0, "-cost"),
+      forged(1, "9".repeat(30)),
+      forged(2, "0"),
+      forged(3, []),
+      forged(3, ["0.5"]),
+      forged(3, ["9999999999999999999"]),
+      forged(3, ["1) OR (1"]),
+      forged(4, "2026-99-99 00:00:00.000000000"),
+      forged(4, "now()"),
+      forged(5, "x"),
+      forged(6, 1),
+    ];
+    for (const token of tokens) {
+      link.searchParams.set("page_after", token);
+      const answer = await prod.post(link.href, { filters: chat });
+      expect([token, answer.status, Object.keys((answer.json as { errors: Row }).errors)]).toEqual([
+        token,
+        400,
+        ["page_after"],
+      ]);
+    }
+  });
+
   test("ones outside the window do not disturb a walk at all, nor do resends", async () => {
     const own = await app.newOrganization();
     const span = (i: number): Row => ({

@@ -112,7 +112,7 @@ describe("page and page_size", () => {
     const third = (await prod.post(String(second.next), {})).json as ListAnswer;
     expect(third.next).toBeNull();
     expect(third.results).toHaveLength(22);
-    expect(third).toMatchObject({ count: 122, previous: second.next?.replace("page=3", "page=2") });
+    expect(third).toMatchObject({ count: 122, previous: expect.stringMatching(/&page=2$/) });
     const back = (await prod.post(String(third.previous), {})).json as ListAnswer;
     expect(back.results).toEqual(second.results);
     expect([...names(first), ...names(second), ...names(third)]).toEqual(

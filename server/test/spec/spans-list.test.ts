@@ -131,6 +131,15 @@ describe("sort_by", () => {
     expect(await sorted(`-${field}`)).toBe(known.split("").reverse().join("") + ascending.slice(known.length));
   });
 
+  test("error_count has errors at one end, of whatever kind", async () => {
+    const of = (name: string, more: Row) => ({ span_name: name, group_identifier: "errors", ...more });
+    await storeSpans(prod, [of("a", {}), of("B", { status: "error" }), of("c", {}), of("D", { status_code: 429 })]);
+    const isError = async (sortBy: string) =>
+      names(await listSpans(prod, group("errors"), `sort_by=${sortBy}`)).map((name) => name === "B" || name === "D");
+    expect(await isError("error_count")).toEqual([false, false, true, true]);
+    expect(await isError("-error_count")).toEqual([true, true, false, false]);
+  });
+
   test("id sorts by the id as text", async () => {
     const ids = async (sortBy: string) =>
       (await listSpans(prod, group("figures"), `sort_by=${sortBy}`)).results.map((row) => String(row["id"]));

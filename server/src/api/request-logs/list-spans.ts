@@ -7,20 +7,33 @@ import { describeFields } from "../../filter/describe.ts";
 import { parseConditions } from "../../filter/parse.ts";
 import { parseQuickFilters } from "../../filter/quick-filters.ts";
 import { endpoint } from "../../http/endpoint.ts";
-import { pageOf, paginate } from "../../http/pagination.ts";
+import { pageOf, pageTokenParameter, paginate } from "../../http/pagination.ts";
 import { environmentQuery, includeFieldsQuery, pagingQuery, sortQuery, timeWindowQuery } from "../../http/query.ts";
 import { rawJson } from "../../http/reply.ts";
+import { limits } from "../../limits.ts";
 import { JsonObjectWriter } from "../../lib/json-writer.ts";
 import type { ScoreStore } from "../../storage/control/score-store.ts";
-import { spanSortFields, type SpanSort, type SpanStore } from "../../storage/spans/span-store.ts";
+import { isPlaceIn } from "../../storage/spans/queries/span-order.ts";
+import { spanSortFields, type SpanSort } from "../../storage/spans/span-list.ts";
+import type { SpanStore } from "../../storage/spans/span-store.ts";
 import { attachScores } from "./attach-scores.ts";
 import { columnsOf, listMembers, presentSpan } from "./present-span.ts";
 import { filtersBody } from "../read-filters.ts";
+import { readPageToken, writePageToken } from "./page-token.ts";
 import { readSelection, type SpanReadDeps } from "./read-selection.ts";
 import { spanSchema } from "./span-schema.ts";
 
 const listQuery = z.object({
   ...pagingQuery(),
+  [pageTokenParameter]: z
+    .string()
+    .max(limits.pageTokenChars)
+    .optional()
+    .meta({
+      description:
+        "Where this page begins, in the window of the first: comes with `next`, so that following it gives each span once " +
+        "while others come and go.",
+    }),
   ...sortQuery("-timestamp"),
   ...timeWindowQuery(),
   ...environmentQuery(),
@@ -65,15 +78,27 @@ export const listSpans = (
         more,
       });
       const members = listMembers(query.include_fields);
-      const { page, page_size: pageSize } = query;
-      const { count, rows } = await deps.spans.listSpans(
-        { ...selection, page, pageSize, sort: readSort(query.sort_by), fields: columnsOf(members) },
+      const { page, page_size: pageSize, sort_by: sortBy, page_after: token } = query;
+      const sort = readSort(sortBy);
+      const start = token ? readPageToken(token, sortBy, (place) => isPlaceIn(sort, place)) : undefined;
+      const { window } = start ?? selection;
+      const { count, rows, next } = await deps.spans.listSpans(
+        { ...selection, window, page, pageSize, sort, fields: columnsOf(members), after: start?.place },
         signal,
       );
+      const nextToken = next && writePageToken({ sortBy, window, place: next });
       const shown = members.includes("scores")
         ? await attachScores(deps.stores.scores, principal.organization_id, rows)
         : rows;
-      const { results, ...envelope } = paginate({ url, page, pageSize, count, results: shown });
+      const { results, ...envelope } = paginate({
+        url,
+        page,
+        pageSize,
+        count,
+        results: shown,
+        hasNext: next !== undefined,
+        nextToken,
+      });
       const writer = new JsonObjectWriter();
       for (const [name, value] of Object.entries(envelope)) writer.value(name, value);
       writer.raw("results", `[${results.map((span) => presentSpan(span, members)).join(",")}]`);
@@ -85,7 +110,7 @@ export const listSpans = (
   });
 
 function quickFilters(rawQuery: URLSearchParams, catalogue: Catalogue<SpanRow>): Filter {
-  return parseQuickFilters(rawQuery, catalogue).filter;
+  return parseQuickFilters(rawQuery, catalogue, [pageTokenParameter]).filter;
 }
 
 function logTypeFilter(logType: string | undefined, catalogue: Catalogue<SpanRow>): Filter {

@@ -8,6 +8,7 @@ import type {
   ListCustomersQuery,
   StoredCustomer,
 } from "./customer-queries.ts";
+import type { ListSpansQuery, SpanPage } from "./span-list.ts";
 
 /**
  * Where spans live: ClickHouse, in the process or behind a URL. One contract, proven on both by `contract/`.
@@ -30,8 +31,8 @@ export type SpanStore = {
    */
   insert(batch: SpanBatch, signal?: AbortSignal): Promise<void>;
 
-  /** `count` is exact, and `rows` are one page; a page past the end is empty. */
-  listSpans(query: ListSpansQuery, signal?: AbortSignal): Promise<{ count: number; rows: StoredSpan[] }>;
+  /** A page past the end is empty. */
+  listSpans(query: ListSpansQuery, signal?: AbortSignal): Promise<SpanPage>;
 
   /** All columns of one span; undefined when there is none in the scope. Of two environments, the newest version. */
   retrieveSpan(scope: SpanScope, uniqueId: string, signal?: AbortSignal): Promise<StoredSpan | undefined>;
@@ -155,44 +156,11 @@ export type StatementParams = Record<string, string | readonly string[]>;
 
 export type SpanSelection = { scope: SpanScope; window: TimeWindow; filter?: SpanCondition | undefined };
 
-/**
- * Ties end in (timestamp, unique_id), in the same direction. Absent values come last in both. With `score`,
- * an evaluator's id or slug, its scores come first: numbers by value, everything else by text.
- */
-export type SpanSort = { field: SpanSortField; descending: boolean; score?: string };
-
-export const spanSortFields = [
-  "timestamp",
-  "id",
-  "unique_id",
-  "start_time",
-  "cost",
-  "latency",
-  "time_to_first_token",
-  "tokens_per_second",
-  "prompt_tokens",
-  "completion_tokens",
-  "total_tokens",
-  "all_tokens",
-  "total_request_tokens",
-  "status_code",
-  "model",
-  "customer_identifier",
-] as const;
-export type SpanSortField = (typeof spanSortFields)[number];
-
 export type Page = {
   /** From 1. */
   page: number;
   pageSize: number;
 };
-
-export type ListSpansQuery = SpanSelection &
-  Page & {
-    sort: SpanSort;
-    /** Columns to read; those of the key are always there. */
-    fields: readonly SpanColumn[];
-  };
 
 /** JSON columns are text ('' = absent), times `YYYY-MM-DD hh:mm:ss.nnnnnnnnn`, integers text where a double loses digits. */
 export type StoredSpan = Pick<Required<StoredColumns>, "timestamp" | "unique_id" | "environment"> &

@@ -3,7 +3,8 @@ import type { SpanColumn } from "../../../domain/span.ts";
 import { spanColumns } from "../../../domain/span.ts";
 import { parseTimeNs } from "../../../lib/time.ts";
 import type { QueryBounds } from "../drivers/span-database.ts";
-import type { ListSpansQuery, SpanSort, SpanSortField, SpanStore, StoredSpan } from "../span-store.ts";
+import type { ListSpansQuery, SpanSort, SpanSortField } from "../span-list.ts";
+import type { SpanStore, StoredSpan } from "../span-store.ts";
 import { spanGroupings } from "../span-store.ts";
 
 /** What the parts of the contract share: rows with a value in every column, and queries about them. */

@@ -1,10 +1,12 @@
-import type { SpanColumn } from "../../../domain/span.ts";
+import { parseTimeNs } from "../../../lib/time.ts";
 import { limits } from "../../../limits.ts";
-import type { SpanDatabase } from "../drivers/span-database.ts";
-import type { ListSpansQuery, SpanKey, SpanSort, SpanSortField, StoredSpan } from "../span-store.ts";
+import type { ResultRow, SpanDatabase } from "../drivers/span-database.ts";
+import type { ListSpansQuery, SpanPage, SpanPlace } from "../span-list.ts";
+import type { SpanKey } from "../span-store.ts";
 import { hydrateSpans } from "./hydrate-spans.ts";
 import { readOnce, type Once } from "./once.ts";
 import { allOf, selectionWhere, withoutFilter } from "./selection.ts";
+import { followingWhere, orderBy, placeColumns, placeOf } from "./span-order.ts";
 import type { Where } from "./selection.ts";
 
 /** Ids first, from key columns alone; then one page by primary key. Payload is read for that page only. */
@@ -12,11 +14,11 @@ export async function listSpans(
   database: SpanDatabase,
   query: ListSpansQuery,
   signal?: AbortSignal,
-): Promise<{ count: number; rows: StoredSpan[] }> {
+): Promise<SpanPage> {
   for (let attempt = 1; ; attempt += 1) {
-    const { count, rows, isWhole } = await readPage(database, query, signal);
+    const { isWhole, ...page } = await readPage(database, query, signal);
     // Of a span that was sent again between finding and reading it, the key may be gone: look once more.
-    if (isWhole || attempt >= limits.movedReadAttempts) return { count, rows };
+    if (isWhole || attempt >= limits.movedReadAttempts) return page;
   }
 }
 
@@ -24,68 +26,57 @@ async function readPage(
   database: SpanDatabase,
   query: ListSpansQuery,
   signal?: AbortSignal,
-): Promise<{ count: number; rows: StoredSpan[]; isWhole: boolean }> {
+): Promise<SpanPage & { isWhole: boolean }> {
   const find = async (once: Once): Promise<IdPage> =>
     isSliceable(query) ? await sliceIds(database, query, once, signal) : await scanIds(database, query, once, signal);
-  const page = await readOnce(database, { all: [withoutFilter(query)] }, find, signal);
-  const rows = await hydrateSpans(database, query.scope, page.keys, query.fields, signal);
-  return { count: page.count, rows, isWhole: rows.length === page.keys.length };
+  const { count, found } = await readOnce(database, { all: [withoutFilter(query)] }, find, signal);
+  const keys = found.slice(0, query.pageSize) as SpanKey[];
+  const rows = await hydrateSpans(database, query.scope, keys, query.fields, signal);
+  return { count, rows, next: placeBehind(query, found), isWhole: rows.length === keys.length };
 }
 
-type IdPage = { count: number; keys: SpanKey[] };
-
-const sortColumns: Record<SpanSortField, SpanColumn> = {
-  timestamp: "timestamp",
-  id: "unique_id",
-  unique_id: "unique_id",
-  start_time: "start_time",
-  cost: "cost",
-  latency: "latency",
-  time_to_first_token: "time_to_first_token",
-  tokens_per_second: "tokens_per_second",
-  prompt_tokens: "prompt_tokens",
-  completion_tokens: "completion_tokens",
-  total_tokens: "total_tokens",
-  all_tokens: "total_tokens",
-  total_request_tokens: "total_tokens",
-  status_code: "status_code",
-  model: "model",
-  customer_identifier: "customer_identifier",
-};
-
-// '' is absent in text columns and must come last too. UUIDs do not compare as their text does.
-const sortExpressions: Partial<Record<SpanColumn, string>> = {
-  unique_id: "toString(unique_id)",
-  model: "nullIf(model, '')",
-  customer_identifier: "nullIf(customer_identifier, '')",
-};
-
-function orderBy({ field, descending, score }: SpanSort): string {
-  const direction = descending ? "DESC" : "ASC";
-  const column = sortColumns[field];
-  const ties = [
-    `toDate32(timestamp) ${direction}`,
-    `timestamp ${direction}`,
-    `unique_id ${direction}`,
-    `environment ${direction}`,
-  ];
-  const first = column === "timestamp" ? [] : [`${sortExpressions[column] ?? column} ${direction} NULLS LAST`];
-  const scores = ["score_value", "score_text"].map((name) => `${name} ${direction} NULLS LAST`);
-  return [...(score === undefined ? [] : scores), ...first, ...ties].join(", ");
+/** One row more than the page has tells whether others follow it. */
+function placeBehind({ pageSize, sort }: ListSpansQuery, found: readonly ResultRow[]): SpanPlace | undefined {
+  const last = found[pageSize - 1];
+  return found.length > pageSize && last !== undefined ? placeOf(last, sort) : undefined;
 }
+
+/** The keys of a page, and of the row that follows it. */
+type IdPage = { count: number; found: ResultRow[] };
 
 const idColumns = "timestamp, unique_id, environment, version";
 
+function offsetOf({ after, page, pageSize }: ListSpansQuery): number {
+  return after === undefined ? (page - 1) * pageSize : 0;
+}
+
+/** What a page is cut from: of the selection, what follows the place that it begins behind. */
+function pagedWhere(query: ListSpansQuery): Where {
+  return allOf(selectionWhere(query), query.after && followingWhere(query.sort, query.after));
+}
+
 function pageIds(where: Where, query: ListSpansQuery, once: Once): string {
-  const offset = (query.page - 1) * query.pageSize;
+  const columns = [idColumns, ...placeColumns(query.sort)].join(", ");
   const from = query.sort.score === undefined ? `spans ${once}` : `spans ${once} ${joinedScores}`;
-  return `SELECT ${idColumns} FROM ${from} WHERE ${where.sql} ORDER BY ${orderBy(query.sort)} LIMIT ${query.pageSize} OFFSET ${offset}`;
+  return `SELECT ${columns} FROM ${from} WHERE ${where.sql} ORDER BY ${orderBy(query.sort)} LIMIT ${query.pageSize + 1} OFFSET ${offsetOf(query)}`;
 }
 
 const joinedScores = `GLOBAL ANY LEFT JOIN (
     SELECT unique_id AS scored_id, value AS score_value, nullIf(text, '') AS score_text FROM scores FINAL
     WHERE organization_id = {organization_id:String} AND (evaluator_id = {evaluator:String} OR evaluator_slug = {evaluator:String})
   ) AS scored ON unique_id = scored_id`;
+
+async function countOf(
+  database: SpanDatabase,
+  query: ListSpansQuery,
+  once: Once,
+  signal?: AbortSignal,
+): Promise<number> {
+  const where = selectionWhere(query);
+  const sql = `SELECT count() AS count FROM spans ${once} WHERE ${where.sql}`;
+  const { rows } = await database.query({ name: "list_count", sql, params: where.params }, signal);
+  return Number(rows[0]?.["count"] ?? 0);
+}
 
 /** One pass gives the page and the count, which is what a filter or another order needs anyway. */
 async function scanIds(
@@ -95,11 +86,9 @@ async function scanIds(
   signal?: AbortSignal,
 ): Promise<IdPage> {
   const { score } = query.sort;
-  const where = allOf(
-    selectionWhere(query),
-    score === undefined ? undefined : { sql: "1", params: { evaluator: score } },
-  );
-  const { rows, rowsBeforeLimit } = await database.query(
+  const where = allOf(pagedWhere(query), score === undefined ? undefined : { sql: "1", params: { evaluator: score } });
+  const counting = query.after === undefined ? undefined : countOf(database, query, once, signal);
+  const finding = database.query(
     {
       name: "list_ids",
       sql: pageIds(where, query, once),
@@ -109,7 +98,8 @@ async function scanIds(
     },
     signal,
   );
-  return { count: rowsBeforeLimit ?? rows.length, keys: rows as SpanKey[] };
+  const [{ rows, rowsBeforeLimit }, counted] = await Promise.all([finding, counting]);
+  return { count: counted ?? rowsBeforeLimit ?? rows.length, found: rows };
 }
 
 function isSliceable(query: ListSpansQuery): boolean {
@@ -117,7 +107,7 @@ function isSliceable(query: ListSpansQuery): boolean {
     query.filter === undefined &&
     query.sort.field === "timestamp" &&
     query.sort.score === undefined &&
-    query.page * query.pageSize <= limits.spanSlicedListRows
+    offsetOf(query) + query.pageSize <= limits.spanSlicedListRows
   );
 }
 
@@ -128,29 +118,29 @@ async function sliceIds(
   once: Once,
   signal?: AbortSignal,
 ): Promise<IdPage> {
-  const where = selectionWhere(query);
-  const counting = database.query(
-    { name: "list_count", sql: `SELECT count() AS count FROM spans ${once} WHERE ${where.sql}`, params: where.params },
-    signal,
-  );
-  const finding = once === "" ? keysOf(database, query, once, signal) : sliceKeys(database, query, where, signal);
-  const [counted, keys] = await Promise.all([counting, finding]);
-  return { count: Number(counted.rows[0]?.["count"] ?? 0), keys };
+  const rest = behindPlace(query);
+  const finding = once === "" ? keysOf(database, rest, once, signal) : sliceKeys(database, rest, signal);
+  const [count, found] = await Promise.all([countOf(database, query, once, signal), finding]);
+  return { count, found };
+}
+
+/** By time, what follows a place is a part of the window, which the primary key finds. */
+function behindPlace(query: ListSpansQuery): ListSpansQuery {
+  const boundNs = query.after === undefined ? undefined : parseTimeNs(query.after.timestamp);
+  if (boundNs === undefined) return query;
+  const { window, sort } = query;
+  return { ...query, window: sort.descending ? { ...window, toNs: boundNs } : { ...window, fromNs: boundNs } };
 }
 
 /**
  * FINAL cannot stop early, so a plain read in key order, which can, finds the slice of time that holds the page, and FINAL
  * has only that slice to look at.
  */
-async function sliceKeys(
-  database: SpanDatabase,
-  query: ListSpansQuery,
-  where: Where,
-  signal?: AbortSignal,
-): Promise<SpanKey[]> {
+async function sliceKeys(database: SpanDatabase, query: ListSpansQuery, signal?: AbortSignal): Promise<ResultRow[]> {
+  const where = pagedWhere(query);
   const direction = query.sort.descending ? "DESC" : "ASC";
   // Rows of spans that were sent again count twice here; some are allowed for.
-  const reach = query.page * query.pageSize + spareRows;
+  const reach = offsetOf(query) + query.pageSize + spareRows;
   const bound = await database.query(
     {
       name: "list_bound",
@@ -164,7 +154,7 @@ async function sliceKeys(
   const isBound = typeof boundNs === "string";
   const slice = isBound ? { ...query, window: cutWindow(query, BigInt(boundNs)) } : query;
   const keys = await keysOf(database, slice, "FINAL", signal);
-  const isShort = isBound && keys.length < query.pageSize;
+  const isShort = isBound && keys.length <= query.pageSize;
   return isShort ? await keysOf(database, query, "FINAL", signal) : keys;
 }
 
@@ -179,9 +169,8 @@ async function keysOf(
   query: ListSpansQuery,
   once: Once,
   signal?: AbortSignal,
-): Promise<SpanKey[]> {
-  const where = selectionWhere(query);
+): Promise<ResultRow[]> {
+  const where = pagedWhere(query);
   const sql = pageIds(where, query, once);
-  const { rows } = await database.query({ name: "list_ids", sql, params: where.params }, signal);
-  return rows as SpanKey[];
+  return (await database.query({ name: "list_ids", sql, params: where.params }, signal)).rows;
 }
