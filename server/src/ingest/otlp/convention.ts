@@ -18,6 +18,8 @@ export type SpanView = {
 /** What was said on a span. Each member is taken from the first convention that has it. */
 export type SpanContent = {
   prompt?: Message[] | undefined;
+  /** Instructions that stand beside the messages, which another convention may have. */
+  system?: Message | undefined;
   /** All choices, the first one first. */
   completions?: Message[] | undefined;
   tools?: unknown[] | undefined;

@@ -19,6 +19,7 @@ const tagKeys = [
   "ai.telemetry.metadata.tags",
   "mastra.tags",
   "langsmith.span.tags",
+  "logfire.tags",
   "lmnr.association.properties.tags",
   "traceloop.association.properties.tags",
 ];

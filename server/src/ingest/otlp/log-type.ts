@@ -85,6 +85,19 @@ const rules: readonly Rule[] = [
       prompt: "task",
     },
   },
+  // Its retrievers and prompts name an operation that is not theirs.
+  {
+    key: "langsmith.span.kind",
+    types: {
+      llm: "chat",
+      tool: "tool",
+      chain: taskOrWorkflow,
+      retriever: "task",
+      embedding: "embedding",
+      prompt: "task",
+      parser: "task",
+    },
+  },
   {
     key: "gen_ai.operation.name",
     types: {
@@ -171,18 +184,6 @@ const rules: readonly Rule[] = [
     types: { llm: "chat", tool: "tool", executor: "task", evaluator: "custom", evaluation: "custom", default: "task" },
   },
   {
-    key: "langsmith.span.kind",
-    types: {
-      llm: "chat",
-      tool: "tool",
-      chain: taskOrWorkflow,
-      retriever: "task",
-      embedding: "embedding",
-      prompt: "task",
-      parser: "task",
-    },
-  },
-  {
     key: "mlflow.spanType",
     types: {
       llm: "chat",
@@ -235,6 +236,11 @@ const spanNames: ReadonlyArray<readonly [scope: RegExp, name: RegExp, type: stri
   [/^codex/, /^handle_responses$/, "response"],
   [/^gcp\.vertex\.agent$/, /^call_llm$/, "chat"],
   [/^gcp\.vertex\.agent$/, /^execute_tool\b/, "tool"],
+  [/^pydantic-ai/, /^(?:agent run|invoke_agent)\b/, "agent"],
+  [/^logfire\.openai_agents/, /^Agent run/, "agent"],
+  [/^logfire\.openai_agents/, /^Function/, "tool"],
+  [/^logfire\.openai_agents/, /^Handoff/, "handoff"],
+  [/^logfire\.openai_agents/, /^Guardrail/, "guardrail"],
   [/^gcp\.vertex\.agent$/, /^(?:agent_run|invoke_agent)\b/, "agent"],
 ];
 

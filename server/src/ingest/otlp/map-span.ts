@@ -12,6 +12,7 @@ import type { OtlpEvent, OtlpSpan, ScopeItems } from "./export-request.ts";
 import { addMetadata, gatherMetadata, liftMetadata, type Metadata } from "./gather-metadata.ts";
 import { decideLogType } from "./log-type.ts";
 import { answersOf } from "./messages/answers.ts";
+import { withSystem } from "./messages/message.ts";
 import { readOutcome } from "./outcome.ts";
 import { providerOf } from "./provider.ts";
 import { timeToFirstToken } from "./time-to-first-token.ts";
@@ -211,8 +212,9 @@ function takeCost({ bag }: SpanView, convention: (typeof conventions)[number], b
 
 function takeContent(found: SpanContent | undefined, content: SpanContent): void {
   if (!found) return;
-  const { prompt, completions, tools, input, output } = found;
+  const { prompt, system, completions, tools, input, output } = found;
   if (prompt && prompt.length > 0) content.prompt ??= prompt;
+  content.system ??= system;
   if (completions && completions.length > 0) content.completions ??= completions;
   if (tools && tools.length > 0) content.tools ??= tools;
   content.input ??= input;
@@ -220,8 +222,10 @@ function takeContent(found: SpanContent | undefined, content: SpanContent): void
 }
 
 /** Messages stand for input and output; those are only stored where there are no messages. */
-export function placeContent(body: SpanBody, { prompt, completions, tools, input, output }: SpanContent): void {
-  if (prompt) body["prompt_messages"] = prompt;
+export function placeContent(body: SpanBody, content: SpanContent): void {
+  const { completions, tools, input, output } = content;
+  const prompt = withSystem(content.prompt ?? [], content.system);
+  if (prompt.length > 0) body["prompt_messages"] = prompt;
   else if (input !== undefined && input !== null) body["input"] = input;
   const { answer, all } = answersOf(completions ?? [], body["n"]);
   if (answer) body["completion_message"] = answer;

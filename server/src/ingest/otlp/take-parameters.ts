@@ -19,29 +19,40 @@ const names: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Said on the span itself as well. */
-const repeated: ReadonlySet<string> = new Set(["model", "model_name", "instructions"]);
+const repeated: ReadonlySet<string> = new Set(["model", "model_name", "instructions", "system", "input", "prompt"]);
+
+/** The fields among the parameters of a request. */
+export function readParameters(given: unknown): Record<string, unknown> {
+  if (!isObject(given)) return {};
+  const entries = Object.entries(names).map(
+    ([field, aliases]) => [field, given[aliasIn(given, aliases) ?? ""]] as const,
+  );
+  return Object.fromEntries(entries.filter(([, value]) => isStated(value)));
+}
 
 /**
- * The fields among the parameters of a request, which are an object under one key. The other parameters stay under it, as far
- * as they are plain values: some instrumentations put whole responses there.
+ * Takes what became fields out of the parameters under a key. The others stay there, as far as they are plain values: some
+ * instrumentations put whole requests and responses there.
  */
-export function takeParameters(bag: AttributeBag, key: string): Record<string, unknown> {
+export function leaveParameters(bag: AttributeBag, key: string): void {
   const given = bag.peekTree(key);
-  if (!isObject(given)) return {};
-  const rest = new Map(Object.entries(given));
-  const fields: Record<string, unknown> = {};
-  for (const [field, aliases] of Object.entries(names)) {
-    const alias = aliases.find((name) => isStated(given[name]));
-    if (alias === undefined) continue;
-    fields[field] = given[alias];
-    rest.delete(alias);
-  }
-  const plain = [...rest].filter(
-    ([name, value]) => !repeated.has(name) && isStated(value) && typeof value !== "object",
+  if (!isObject(given)) return;
+  const read = new Set(Object.values(names).map((aliases) => aliasIn(given, aliases)));
+  const plain = Object.entries(given).filter(
+    ([name, value]) => !read.has(name) && !repeated.has(name) && isStated(value) && typeof value !== "object",
   );
   bag.drop(key);
   if (plain.length > 0) bag.putBack(key, Object.fromEntries(plain) as Record<string, string | number | boolean>);
+}
+
+export function takeParameters(bag: AttributeBag, key: string): Record<string, unknown> {
+  const fields = readParameters(bag.peekTree(key));
+  leaveParameters(bag, key);
   return fields;
+}
+
+function aliasIn(given: Record<string, unknown>, aliases: readonly string[]): string | undefined {
+  return aliases.find((name) => isStated(given[name]));
 }
 
 function isStated(value: unknown): boolean {

@@ -72,6 +72,7 @@ export function contentOfEvents(bag: AttributeBag, events: readonly OtlpEvent[])
   const structured = structuredContent(details);
   return {
     prompt: structured.prompt && structured.prompt.length > 0 ? structured.prompt : prompt,
+    system: structured.system,
     completions: structured.completions && structured.completions.length > 0 ? structured.completions : completions,
     tools: structured.tools,
     input: structured.input,

@@ -1,7 +1,9 @@
 import type { AttributeBag } from "../attribute-bag.ts";
 import type { Convention } from "../convention.ts";
 import { indexedIn, takeIndexed, type IndexedItem } from "../indexed-keys.ts";
-import { holdsMessages, toMessages, type Message } from "../messages/message.ts";
+import { toMessages, type Message } from "../messages/message.ts";
+import { readRequest } from "../messages/request.ts";
+import { readResponse } from "../messages/response.ts";
 import { toolOf } from "../messages/tool-calls.ts";
 
 /** GenAI before 1.37 as OpenLLMetry writes it: `gen_ai.prompt.N.role`, `gen_ai.completion.N.content` … */
@@ -20,22 +22,28 @@ export const genAiIndexed: Convention = {
     cacheRead: ["llm.usage.cache_read_input_tokens"],
     cacheWrite: ["llm.usage.cache_creation_input_tokens"],
   },
-  content: ({ bag }) => ({
-    prompt: indexedMessages(bag, "gen_ai.prompt", "user"),
-    completions: indexedMessages(bag, "gen_ai.completion", "assistant"),
-    tools: takeIndexed(bag, "llm.request.functions").map(toolOfItem),
-  }),
+  content({ bag }) {
+    const prompt = indexedMessages(bag, "gen_ai.prompt", "user");
+    const completions = indexedMessages(bag, "gen_ai.completion", "assistant");
+    const tools = takeIndexed(bag, "llm.request.functions").map(toolOfItem);
+    const request = prompt.length > 0 ? undefined : readWhole(bag, "gen_ai.prompt", readRequest);
+    return {
+      prompt: request?.prompt ?? prompt,
+      completions: completions.length > 0 ? completions : readWhole(bag, "gen_ai.completion", readResponse),
+      tools: tools.length > 0 ? tools : request?.tools,
+    };
+  },
 };
 
 function indexedMessages(bag: AttributeBag, prefix: string, role: string): Message[] {
-  const messages = takeIndexed(bag, prefix).flatMap((item) => toMessages(rawMessage(bag, item), role));
-  if (messages.length > 0) return messages;
-  // The oldest form: the whole list as JSON in one attribute.
-  const whole = bag.peekTree(prefix);
-  const list = typeof whole === "object" && whole !== null && "messages" in whole ? whole.messages : whole;
-  if (!holdsMessages(list)) return [];
-  bag.drop(prefix);
-  return toMessages(list, role);
+  return takeIndexed(bag, prefix).flatMap((item) => toMessages(rawMessage(bag, item), role));
+}
+
+/** The oldest form: a whole request or answer as JSON in one attribute. */
+function readWhole<T>(bag: AttributeBag, key: string, read: (whole: unknown) => T | undefined): T | undefined {
+  const found = read(bag.peekTree(key));
+  if (found !== undefined) bag.drop(key);
+  return found;
 }
 
 function rawMessage(bag: AttributeBag, item: IndexedItem): Record<string, unknown> {

@@ -1,6 +1,6 @@
 import type { Convention, SpanContent } from "../convention.ts";
 import type { Attributes } from "../export-request.ts";
-import { toMessages, withSystem } from "../messages/message.ts";
+import { toMessages } from "../messages/message.ts";
 import { systemText } from "../messages/request.ts";
 import { toolsOf } from "../messages/tool-calls.ts";
 
@@ -75,7 +75,7 @@ export const genAi: Convention = {
   // These pass on what Anthropic and Bedrock count, where the input is only the fresh part.
   cache: ({ scopeName }) =>
     /^@traceloop\/instrumentation-(?:anthropic|bedrock)$/.test(scopeName) ? "exclusive" : undefined,
-  cost: ["gen_ai.usage.cost"],
+  cost: ["gen_ai.usage.cost", "gen_ai.usage.total_cost"],
   costParts: ["gen_ai.usage.input_cost", "gen_ai.usage.output_cost"],
   content: ({ bag, operation }) => {
     const content = structuredContent({
@@ -128,7 +128,8 @@ export function structuredContent(given: {
   // Embeddings are asked for texts: those are input, not messages.
   const isTexts = Array.isArray(given.input) && (given.input as unknown[]).every((item) => typeof item === "string");
   return {
-    prompt: isTexts ? undefined : withSystem(prompt, systemText(given.system)),
+    prompt: isTexts ? undefined : prompt,
+    system: systemText(given.system),
     input: isTexts && (given.input as unknown[]).length > 0 ? given.input : undefined,
     completions: toMessages(given.output, "assistant"),
     tools: toolsOf(given.tools),

@@ -1,8 +1,18 @@
 import { isObject } from "../../../lib/json.ts";
+import type { AttributeBag } from "../attribute-bag.ts";
 import type { Convention, SpanContent } from "../convention.ts";
-import { toMessages, type Message } from "../messages/message.ts";
+import { holdsMessages, toMessages, type Message } from "../messages/message.ts";
+import { readRequest } from "../messages/request.ts";
+import { readResponse } from "../messages/response.ts";
+import { toolsOf } from "../messages/tool-calls.ts";
+import { leaveParameters, readParameters } from "../take-parameters.ts";
 
-/** LangSmith. `langsmith.trace.session_id` is a project there, no conversation. */
+const invocation = "langsmith.metadata.invocation_params";
+
+/**
+ * LangSmith, which puts the inputs and outputs of a run under `gen_ai.prompt` and `gen_ai.completion`, whatever they are.
+ * `langsmith.trace.session_id` is a project there, no conversation.
+ */
 export const langsmith: Convention = {
   name: "langsmith",
   applies: ({ bag }) => bag.hasFamily("langsmith"),
@@ -16,44 +26,80 @@ export const langsmith: Convention = {
     model: ["langsmith.metadata.ls_model_name"],
     provider_id: ["langsmith.metadata.ls_provider"],
     temperature: ["langsmith.metadata.ls_temperature"],
+    max_tokens: ["langsmith.metadata.ls_max_tokens"],
+    stop: ["langsmith.metadata.ls_stop"],
+    stream: ["langsmith.request.streaming"],
+  },
+  derive({ bag, span }) {
+    bag.dropEqual(["langsmith.trace.name"], span.name);
+    const ofCall = kindOf(bag) === "llm" ? readParameters(bag.peekTree("gen_ai.prompt")) : {};
+    return { ...ofCall, ...readParameters(bag.peekTree(invocation)) };
   },
   usage({ bag }) {
-    const usage = bag.takeTree("langsmith.usage_metadata");
-    const inputDetails = bag.takeTree("gen_ai.usage.input_token_details");
-    const outputDetails = bag.takeTree("gen_ai.usage.output_token_details");
-    const whole = isObject(usage) ? usage : {};
-    const input = detailsOf(inputDetails, whole["input_token_details"]);
-    const output = detailsOf(outputDetails, whole["output_token_details"]);
+    const stated = bag.takeTree("langsmith.usage_metadata");
+    // JavaScript repeats it as metadata.
+    if (stated !== undefined) bag.drop("langsmith.metadata.usage_metadata");
+    const usage = [stated, usageIn(bag.peekTree("gen_ai.completion"))].find(isObject) ?? {};
+    const input = detailsOf(bag.takeTree("gen_ai.usage.input_token_details"), usage["input_token_details"]);
+    const output = detailsOf(bag.takeTree("gen_ai.usage.output_token_details"), usage["output_token_details"]);
     return {
-      input: count(whole["input_tokens"]),
-      output: count(whole["output_tokens"]),
-      total: count(whole["total_tokens"]),
+      input: count(usage["input_tokens"]),
+      output: count(usage["output_tokens"]),
+      total: count(usage["total_tokens"]),
       cacheRead: count(input["cache_read"]),
       cacheWrite: count(input["cache_creation"]),
       reasoning: count(output["reasoning"]),
+      audioInput: count(input["audio"]),
+      audioOutput: count(output["audio"]),
     };
   },
   metadataPrefixes: ["langsmith.metadata."],
   content({ bag }): SpanContent {
     const input = bag.takeTree("gen_ai.prompt");
     const output = bag.takeTree("gen_ai.completion");
-    const prompt = messagesIn(input, "user");
-    const completions = messagesIn(output, "assistant");
+    const request = readRequest(input);
+    const said = answersIn(output, { isCall: kindOf(bag) === "llm" });
+    const parameters = bag.peekTree(invocation);
+    leaveParameters(bag, invocation);
     return {
-      prompt,
-      completions,
-      input: prompt.length > 0 ? undefined : input,
-      output: completions.length > 0 ? undefined : output,
+      prompt: request?.prompt,
+      completions: said,
+      tools: request?.tools ?? (isObject(parameters) ? toolsOf(parameters["tools"]) : undefined),
+      input: request ? undefined : input,
+      output: said.length > 0 ? undefined : output,
     };
   },
 };
 
-/** LangChain's runs: `{"messages": [[…]]}` go in, `{"generations": [[{"message": …}]]}` come out. */
-function messagesIn(run: unknown, role: string): Message[] {
-  if (!isObject(run)) return toMessages(Array.isArray(run) ? run : undefined, role);
-  const generations = Array.isArray(run["generations"]) ? (run["generations"] as unknown[]).flat() : [];
-  const said = generations.filter(isObject).map((generation) => generation["message"] ?? generation["text"]);
-  return toMessages(run["messages"] ?? (said.length > 0 ? said : undefined), role);
+function kindOf(bag: AttributeBag): string | undefined {
+  return bag.peekText("langsmith.span.kind")?.toLowerCase();
+}
+
+/** A model's answer; or of a graph, which gives back the whole conversation, what came after the last question. */
+function answersIn(output: unknown, { isCall }: { isCall: boolean }): Message[] {
+  const answers = readResponse(output);
+  if (answers) return answers;
+  const messages = memberOf(output, "messages") ?? (isCall ? memberOf(output, "output") : undefined);
+  const whole = holdsMessages(messages) ? toMessages(messages, "assistant") : [];
+  return whole.slice(whole.findLastIndex(({ role }) => role === "user") + 1);
+}
+
+/** Beside the answer, or within its message. */
+function usageIn(output: unknown): unknown {
+  if (!isObject(output)) return undefined;
+  if (isObject(output["usage_metadata"])) return output["usage_metadata"];
+  const generations = Array.isArray(output["generations"]) ? (output["generations"] as unknown[]).flat() : [];
+  const messages = [
+    ...generations.map((generation) => memberOf(generation, "message")),
+    output["output"],
+    output["message"],
+  ];
+  const usages = messages.map((message) => memberOf(memberOf(message, "kwargs") ?? message, "usage_metadata"));
+  return usages.find(isObject);
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return isObject(value) ? value[name] : undefined;
 }
 
 function detailsOf(...given: unknown[]): Record<string, unknown> {

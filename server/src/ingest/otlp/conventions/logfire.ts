@@ -1,8 +1,11 @@
 import { isObject } from "../../../lib/json.ts";
 import type { AttributeBag } from "../attribute-bag.ts";
-import type { Convention, SpanContent } from "../convention.ts";
+import type { Convention, SpanContent, SpanView } from "../convention.ts";
 import { toMessages, type Message } from "../messages/message.ts";
+import { readRequest } from "../messages/request.ts";
+import { readResponse } from "../messages/response.ts";
 import { toolsOf } from "../messages/tool-calls.ts";
+import { leaveParameters, readParameters } from "../take-parameters.ts";
 
 /** pydantic-ai and Logfire, whose versions before 2 keep messages as lists of events. */
 export const logfire: Convention = {
@@ -13,22 +16,32 @@ export const logfire: Convention = {
     model: ["model_name"],
     span_name: ["tool_name"],
   },
+  derive: ({ bag, span }) => ({
+    // Before version 3 all tools ran under one name.
+    span_name: span.name === "running tool" ? bag.peekText("gen_ai.tool.name") : undefined,
+    model: modelIn(bag.peekTree("request_data")),
+    ...readParameters(bag.peekTree("request_data")),
+    ...readParameters(bag.peekTree("response")),
+  }),
   cost: ["operation.cost"],
-  content({ bag }) {
+  content(view) {
+    const { bag } = view;
     bag.drop("logfire.json_schema");
     const listed = bag.takeTree("pydantic_ai.all_messages");
-    const events = bag.takeTree("events", "all_messages_events");
-    const { prompt, completions } = fromEvents(events);
+    const whole = listed === undefined ? undefined : split(toMessages(listed, "user"));
+    const told = fromEvents(bag.takeTree("events", "all_messages_events"));
+    const sent = fromBodies(view);
     const final = bag.takeTree("final_result");
     return {
-      prompt: promptOf(listed) ?? prompt,
+      prompt: whole?.prompt ?? told.prompt ?? sent.prompt,
       completions:
-        completionsOf(listed) ??
-        completions ??
+        whole?.completions ??
+        told.completions ??
+        sent.completions ??
         (final === undefined ? undefined : toMessages(asText(final), "assistant")),
-      tools: toolsFrom(bag),
-      ...toolPayload(bag),
-      ...requestPayload(bag),
+      tools: toolsFrom(bag) ?? sent.tools,
+      input: bag.takeAny("tool_arguments", "raw_input") ?? sent.input,
+      output: bag.takeAny("tool_response"),
     };
   },
 };
@@ -54,14 +67,6 @@ function split(messages: Message[]): Said {
   return { prompt: messages.slice(0, -1), completions: [last] };
 }
 
-function promptOf(listed: unknown): Message[] | undefined {
-  return listed === undefined ? undefined : split(toMessages(listed, "user")).prompt;
-}
-
-function completionsOf(listed: unknown): Message[] | undefined {
-  return listed === undefined ? undefined : split(toMessages(listed, "user")).completions;
-}
-
 function toolsFrom(bag: AttributeBag): unknown[] | undefined {
   const parameters = bag.peekTree("model_request_parameters");
   if (!isObject(parameters)) return undefined;
@@ -69,25 +74,37 @@ function toolsFrom(bag: AttributeBag): unknown[] | undefined {
   return toolsOf(parameters["function_tools"]);
 }
 
-function toolPayload(bag: AttributeBag): Pick<SpanContent, "input" | "output"> {
-  return { input: bag.takeAny("tool_arguments", "raw_input"), output: bag.takeAny("tool_response") };
+/**
+ * Logfire's own instrumentations keep bodies: `request_data` and `response_data` of OpenAI and Anthropic, and `response` of
+ * OpenAI's agents, where the messages of a request have the answer among them.
+ */
+function fromBodies({ bag, scopeName }: SpanView): SpanContent {
+  const body = bag.peekTree("request_data");
+  const request = readRequest(body);
+  const response = bag.peekTree("response_data");
+  const agents = bag.peekTree("response");
+  const isAnswered = scopeName.endsWith("openai_agents") && request !== undefined && response === undefined;
+  const said = isAnswered ? split(request.prompt) : { prompt: request?.prompt, completions: answerIn(response) };
+  const input = isObject(body) && request === undefined ? (body["input"] ?? body["prompt"]) : undefined;
+  leaveParameters(bag, "request_data");
+  if (said.completions) bag.drop("response_data");
+  if (isObject(agents)) bag.drop("response");
+  return {
+    prompt: said.prompt,
+    completions: said.completions ?? readResponse(agents),
+    tools: request?.tools ?? (isObject(agents) ? toolsOf(agents["tools"]) : undefined),
+    input,
+  };
 }
 
-/** Logfire's own instrumentation of OpenAI keeps the request and the answer whole. */
-function requestPayload(bag: AttributeBag): Partial<SpanContent> {
-  const request = bag.peekTree("request_data");
-  const response = bag.peekTree("response_data");
-  const content: Partial<SpanContent> = {};
-  if (isObject(request) && Array.isArray(request["messages"])) {
-    bag.drop("request_data");
-    content.prompt = toMessages(request["messages"], "user");
-    content.tools = toolsOf(request["tools"]);
-  }
-  if (isObject(response) && isObject(response["message"])) {
-    bag.drop("response_data");
-    content.completions = toMessages(response["message"], "assistant");
-  }
-  return content;
+function answerIn(response: unknown): Message[] | undefined {
+  if (!isObject(response)) return undefined;
+  const text = response["combined_chunk_content"] ?? response["text"];
+  return readResponse(response) ?? (typeof text === "string" ? toMessages(text, "assistant") : undefined);
+}
+
+function modelIn(request: unknown): unknown {
+  return isObject(request) ? request["model"] : undefined;
 }
 
 function asText(value: unknown): string {

@@ -41,7 +41,7 @@ const readResult: ReadBlock = (block, into) => {
 const readBlob: ReadBlock = (block, into) => {
   const data = block["content"] ?? block["data"];
   if (typeof data !== "string") return;
-  const mimeType = block["mime_type"] ?? block["mediaType"];
+  const mimeType = block["mime_type"] ?? block["mediaType"] ?? block["media_type"];
   pushMedia(into, { modality: block["modality"], mimeType, data, transcript: block["transcript"] });
 };
 const readUri: ReadBlock = (block, into) => {
@@ -89,9 +89,11 @@ const typedBlocks: ReadonlyMap<string, ReadBlock> = new Map<string, ReadBlock>([
   ["function_call_output", readResult],
   ["custom_tool_call_output", readResult],
   ["blob", readBlob],
+  ["binary", readBlob],
   ["uri", readUri],
   ["image", readImage],
   ["image_url", readImage],
+  ["image-url", readImage],
   ["input_image", readImage],
   ["file", readFile],
   ["refusal", readRefusal],

@@ -47,7 +47,9 @@ export function holdsMessages(value: unknown): boolean {
   if (Array.isArray(value)) return value.length > 0 && (value as unknown[]).every(holdsMessages);
   if (!isObject(value) || isRawNumber(value)) return false;
   const { type } = value;
-  return "role" in value || value["lc"] === 1 || (typeof type === "string" && itemType.test(type));
+  if ("role" in value || value["lc"] === 1) return true;
+  // LangChain's messages tell by their type who speaks.
+  return typeof type === "string" && (itemType.test(type) || ("content" in value && roleOf(type) !== undefined));
 }
 
 /** Puts the instructions first, unless the messages have some of their own. */
