@@ -2,11 +2,12 @@ import { finiteNumber, Problem, seconds } from "../field-readers.ts";
 import { parseTimeNs } from "../../lib/time.ts";
 import type { SpanView } from "./convention.ts";
 
-/** Key → how many of its units make a second. */
-const durations: ReadonlyArray<readonly [key: string, perSecond: number]> = [
+/** Key → how many of its units make a second, where the scope matters in the spans of that alone. */
+const durations: ReadonlyArray<readonly [key: string, perSecond: number, scope?: RegExp]> = [
+  ["gen_ai.server.time_to_first_token", 1000, /^strands/],
+  ["gen_ai.server.time_to_first_token", 1],
   ["gen_ai.response.time_to_first_chunk", 1],
   ["gen_ai.client.operation.time_to_first_chunk", 1],
-  ["gen_ai.server.time_to_first_token", 1],
   ["gen_ai.usage.ttft", 1],
   ["ai.response.msToFirstChunk", 1000],
   ["ai.stream.msToFirstChunk", 1000],
@@ -20,8 +21,9 @@ const instants = ["langfuse.observation.completion_start_time", "mastra.completi
 const firstChunkEvent = "ai.stream.firstChunk";
 
 /** Seconds from the start of the span to the first token. */
-export function timeToFirstToken({ bag, span, events }: SpanView): number | undefined {
-  for (const [key, perSecond] of durations) {
+export function timeToFirstToken({ bag, span, scopeName, events }: SpanView): number | undefined {
+  for (const [key, perSecond, scope] of durations) {
+    if (scope?.test(scopeName) === false) continue;
     const given = finiteNumber(bag.peek(key) ?? "");
     const value = typeof given === "number" ? seconds(given / perSecond) : undefined;
     if (value === undefined || value instanceof Problem) continue;

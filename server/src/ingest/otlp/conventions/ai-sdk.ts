@@ -5,6 +5,11 @@ import { toMessages, withSystem, type Message } from "../messages/message.ts";
 import { systemText } from "../messages/request.ts";
 import { toolsOf } from "../messages/tool-calls.ts";
 
+/** What users say of a call: telemetry metadata up to version 6, runtime context from 7 on. */
+const usersOwnPrefixes = ["ai.telemetry.metadata.", "ai.settings.context."];
+const usersOwn = (...names: readonly string[]): string[] =>
+  usersOwnPrefixes.flatMap((prefix) => names.map((name) => prefix + name));
+
 /** The Vercel AI SDK 3 to 6. Version 7 writes the GenAI conventions alone. */
 export const aiSdk: Convention = {
   name: "ai-sdk",
@@ -24,26 +29,25 @@ export const aiSdk: Convention = {
     prompt_unit_price: ["ai.telemetry.metadata.prompt_unit_price"],
     completion_unit_price: ["ai.telemetry.metadata.completion_unit_price"],
     customer_params: ["ai.telemetry.metadata.customer_params"],
-    customer_identifier: [
-      "ai.telemetry.metadata.customer_identifier",
-      "ai.telemetry.metadata.userId",
-      "ai.telemetry.metadata.user_id",
-    ],
+    customer_identifier: usersOwn("customer_identifier", "userId", "user_id"),
     customer_email: ["ai.telemetry.metadata.customer_email"],
     customer_name: ["ai.telemetry.metadata.customer_name"],
-    thread_identifier: [
-      "ai.telemetry.metadata.thread_identifier",
-      "ai.telemetry.metadata.threadId",
-      "ai.telemetry.metadata.thread_id",
-      "ai.telemetry.metadata.sessionId",
-      "ai.telemetry.metadata.session_id",
-    ],
+    thread_identifier: usersOwn(
+      "thread_identifier",
+      "threadId",
+      "thread_id",
+      "conversationId",
+      "conversation_id",
+      "sessionId",
+      "session_id",
+    ),
   },
   derive: ({ bag }) => {
     const operation = bag.peekText("ai.operationId") ?? "";
     bag.drop("operation.name", "resource.name");
     return {
       span_name: operation === "ai.toolCall" ? bag.peekText("ai.toolCall.name") : undefined,
+      ...promptOfLangfuse(bag),
       stream: /\.doStream$|^ai\.stream(?:Text|Object)$/.test(operation) ? true : undefined,
     };
   },
@@ -66,16 +70,18 @@ export const aiSdk: Convention = {
       reasoning: reasoning ?? provider.reasoning,
     };
   },
-  metadataPrefixes: ["ai.telemetry.metadata."],
+  metadataPrefixes: usersOwnPrefixes,
   content({ bag }) {
     const text = bag.takeText("ai.response.text", "ai.result.text");
     const object = bag.takeAny("ai.response.object", "ai.result.object");
     const calls = bag.takeTree("ai.response.toolCalls", "ai.result.toolCalls");
     const reasoning = bag.takeText("ai.response.reasoning");
-    const hasAnswer = (text ?? object ?? calls ?? reasoning) !== undefined;
+    const files = bag.takeTree("ai.response.files");
+    const hasAnswer = (text ?? object ?? calls ?? reasoning ?? files) !== undefined;
+    const said = text ?? (object === undefined ? null : jsonText(object));
     const answer = {
       role: "assistant",
-      content: text ?? (object === undefined ? null : jsonText(object)),
+      content: Array.isArray(files) ? [said, ...(files as unknown[])] : said,
       tool_calls: calls,
       reasoning_content: reasoning,
     };
@@ -99,13 +105,19 @@ function promptOf(bag: AttributeBag): Message[] | undefined {
   return withSystem(said, systemText(prompt["system"]));
 }
 
-/** What tools and embeddings were given and gave back. The vectors themselves are not kept. */
+/** How Langfuse links a prompt of its own to a call. */
+function promptOfLangfuse(bag: AttributeBag): Record<string, unknown> {
+  const prompt = bag.peekTree("ai.telemetry.metadata.langfusePrompt");
+  return isObject(prompt) ? { prompt_name: prompt["name"], prompt_version_number: prompt["version"] } : {};
+}
+
+/** What tools, embeddings and rerankers were given and gave back. The vectors themselves are not kept. */
 function inputAndOutput(bag: AttributeBag): Pick<SpanContent, "input" | "output"> {
   const values = listOf(bag, "ai.values");
   bag.drop("ai.embedding", "ai.embeddings");
   return {
-    input: bag.take("ai.toolCall.args") ?? values ?? jsonScalar(bag.take("ai.value")),
-    output: bag.take("ai.toolCall.result"),
+    input: bag.take("ai.toolCall.args") ?? values ?? jsonScalar(bag.take("ai.value")) ?? listOf(bag, "ai.documents"),
+    output: bag.take("ai.toolCall.result") ?? listOf(bag, "ai.ranking"),
   };
 }
 

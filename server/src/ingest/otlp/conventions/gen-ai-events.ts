@@ -42,7 +42,11 @@ export const genAiEvents: Convention = {
     const content = contentOfEvents(bag, events);
     if (operation !== "execute_tool") return content;
     // What a tool was given and gave back is no conversation.
-    return { input: content.prompt?.at(-1)?.content, output: content.completions?.[0]?.content };
+    const given = content.prompt?.at(-1);
+    return {
+      input: given?.tool_calls?.[0]?.function.arguments ?? given?.content,
+      output: content.completions?.[0]?.content,
+    };
   },
 };
 

@@ -85,3 +85,79 @@ describe("the conventions of 2026", () => {
     expect(body).toMatchObject({ log_type, input: "x", output: [{ id: "d1" }] });
   });
 });
+
+describe("what frameworks add to the conventions", () => {
+  test.each([
+    [
+      "openlit in Python",
+      { "prompt_tokens_details.cached_tokens": 32, "completion_tokens_details.reasoning_tokens": 5 },
+    ],
+    ["openlit in JavaScript", { "prompt_tokens_details.cache_read": 32, "completion_tokens_details.reasoning": 5 }],
+    ["pydantic-ai", { "details.cache_read_tokens": 32, "details.reasoning_tokens": 5 }],
+  ])("details of usage as %s names them", (_name, details) => {
+    const counts = { input_tokens: 57, output_tokens: 17, ...details };
+    const attributes = Object.entries(counts).map(([name, count]) => [`gen_ai.usage.${name}`, count]);
+    expect(mapped(Object.fromEntries(attributes) as Record<string, unknown>)).toMatchObject({
+      total_tokens: 74,
+      prompt_cache_hit_tokens: 32,
+      reasoning_tokens: 5,
+      metadata: {},
+    });
+  });
+
+  test("Mastra's writes to a cache by age", () => {
+    const body = mapped({
+      "gen_ai.usage.input_tokens": 57,
+      "gen_ai.usage.cache_creation.input_tokens": 12,
+      "gen_ai.usage.cache_creation.5m_input_tokens": 8,
+      "gen_ai.usage.cache_creation.1h_input_tokens": 4,
+    });
+    expect(body).toMatchObject({ prompt_cache_creation_tokens: 12, cache_creation_1h_tokens: 4, metadata: {} });
+  });
+
+  test("Strands counts the time to the first byte in milliseconds, others that to the first token in seconds", () => {
+    const attributes = { "gen_ai.server.time_to_first_token": 250 };
+    expect(mapped(attributes, { scope: "strands.telemetry.tracer" })["time_to_first_token"]).toBe(0.25);
+    expect(mapped(attributes, { scope: "openlit.otel.tracing" })["time_to_first_token"]).toBe(250);
+  });
+
+  test("a tool of Strands, whose call and result are details of inference", () => {
+    const call = { type: "tool_call", id: "c1", name: "get_weather", arguments: { city: "Paris" } };
+    const result = { type: "tool_call_response", id: "c1", response: [{ text: "18" }] };
+    const details = (key: string, part: unknown) => ({
+      name: "gen_ai.client.inference.operation.details",
+      timeNs: 1n,
+      attributes: new Map([[key, JSON.stringify([{ role: "tool", parts: [part] }])]]),
+    });
+    const body = mapped(
+      { "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "get_weather" },
+      { events: [details("gen_ai.input.messages", call), details("gen_ai.output.messages", result)] },
+    );
+    expect(body).toMatchObject({ log_type: "tool", input: '{"city":"Paris"}', output: "18" });
+  });
+
+  test("Bedrock's schemas of tools", () => {
+    const schema = { type: "object", properties: {} };
+    const definitions = [{ name: "t", inputSchema: { json: schema } }];
+    expect(mapped({ "gen_ai.tool.definitions": JSON.stringify(definitions) })["tools"]).toEqual([
+      { type: "function", function: { name: "t", parameters: schema } },
+    ]);
+  });
+});
+
+test.each([
+  ["openlit.otel.tracing", "anthropic", 57],
+  ["openlit.otel.tracing", "openai", 45],
+  ["opentelemetry.instrumentation.anthropic", "anthropic", 45],
+])("whether %s counts what was cached of %s's input", (scope, provider, prompt_tokens) => {
+  const body = mapped(
+    {
+      "gen_ai.provider.name": provider,
+      "gen_ai.usage.input_tokens": 45,
+      "gen_ai.usage.output_tokens": 17,
+      "gen_ai.usage.cache_read.input_tokens": 12,
+    },
+    { scope },
+  );
+  expect(body).toMatchObject({ prompt_tokens, prompt_cache_hit_tokens: 12 });
+});

@@ -1,4 +1,4 @@
-import type { Convention, SpanContent } from "../convention.ts";
+import type { Convention, SpanContent, SpanView } from "../convention.ts";
 import type { Attributes } from "../export-request.ts";
 import { toMessages } from "../messages/message.ts";
 import { systemText } from "../messages/request.ts";
@@ -23,7 +23,8 @@ export const genAi: Convention = {
     stop: ["gen_ai.request.stop_sequences"],
     dimensions: ["gen_ai.embeddings.dimension.count"],
     stream: ["gen_ai.request.stream", "gen_ai.request.is_stream", "gen_ai.is_streaming"],
-    thread_identifier: ["gen_ai.conversation.id"],
+    thread_identifier: ["gen_ai.conversation.id", "gen_ai.session.id"],
+    tool_choice: ["gen_ai.request.tool_choice"],
     span_workflow_name: ["gen_ai.workflow.name"],
     prompt_name: ["gen_ai.prompt.name"],
   },
@@ -43,6 +44,8 @@ export const genAi: Convention = {
       "gen_ai.usage.input_cached_tokens",
       "gen_ai.usage.details.cache_read_tokens",
       "gen_ai.usage.details.cache_read_input_tokens",
+      "gen_ai.usage.prompt_tokens_details.cached_tokens",
+      "gen_ai.usage.prompt_tokens_details.cache_read",
     ],
     cacheWrite: [
       "gen_ai.usage.cache_creation.input_tokens",
@@ -51,13 +54,17 @@ export const genAi: Convention = {
       "gen_ai.usage.cache_write_input_tokens",
       "gen_ai.usage.details.cache_write_tokens",
       "gen_ai.usage.details.cache_creation_input_tokens",
+      "gen_ai.usage.prompt_tokens_details.cache_creation_tokens",
+      "gen_ai.usage.prompt_tokens_details.cache_write",
     ],
-    cacheWrite5m: ["gen_ai.usage.cache_creation_5m_input_tokens", "gen_ai.usage.cache_write_5m_input_tokens"],
-    cacheWrite1h: ["gen_ai.usage.cache_creation_1h_input_tokens", "gen_ai.usage.cache_write_1h_input_tokens"],
+    cacheWrite5m: writesFor("5m"),
+    cacheWrite1h: writesFor("1h"),
     reasoning: [
       "gen_ai.usage.reasoning.output_tokens",
       "gen_ai.usage.reasoning_tokens",
       "gen_ai.usage.details.reasoning_tokens",
+      "gen_ai.usage.completion_tokens_details.reasoning_tokens",
+      "gen_ai.usage.completion_tokens_details.reasoning",
     ],
     audioInput: [
       "gen_ai.usage.audio.input_tokens",
@@ -70,11 +77,11 @@ export const genAi: Convention = {
       "gen_ai.usage.audio_output_tokens",
       "gen_ai.usage.output_audio_tokens",
       "gen_ai.usage.details.output_audio_tokens",
+      "gen_ai.usage.completion_tokens_details.audio_tokens",
+      "gen_ai.usage.completion_tokens_details.audio",
     ],
   },
-  // These pass on what Anthropic and Bedrock count, where the input is only the fresh part.
-  cache: ({ scopeName }) =>
-    /^@traceloop\/instrumentation-(?:anthropic|bedrock)$/.test(scopeName) ? "exclusive" : undefined,
+  cache: (view) => (passesOnFreshInput(view) ? "exclusive" : undefined),
   cost: ["gen_ai.usage.cost", "gen_ai.usage.total_cost"],
   costParts: ["gen_ai.usage.input_cost", "gen_ai.usage.output_cost"],
   content: ({ bag, operation }) => {
@@ -93,19 +100,41 @@ export const genAi: Convention = {
   },
 };
 
+function writesFor(age: string): string[] {
+  const names = [
+    `cache_creation.${age}_input_tokens`,
+    `cache_creation_${age}_input_tokens`,
+    `cache_write_${age}_input_tokens`,
+  ];
+  return names.map((name) => `gen_ai.usage.${name}`);
+}
+
 /** What tools, retrievals, memories and guardrails are given, and what they give back. */
 const inputKeys = [
   "gen_ai.tool.call.arguments",
+  "gen_ai.tool.input",
+  "gen_ai.tool.args",
+  "gen_ai.workflow.input",
   "gen_ai.retrieval.query.text",
   "gen_ai.memory.query.text",
   "gen_ai.guardrail.input",
 ];
 const outputKeys = [
   "gen_ai.tool.call.result",
+  "gen_ai.tool.output",
+  "gen_ai.tool.result",
+  "gen_ai.workflow.output",
   "gen_ai.retrieval.documents",
   "gen_ai.memory.records",
   "gen_ai.guardrail.output",
 ];
+
+/** These pass on what Anthropic and Bedrock count, where the input is only the fresh part. */
+function passesOnFreshInput({ scopeName, span }: SpanView): boolean {
+  if (/^@traceloop\/instrumentation-(?:anthropic|bedrock)$/.test(scopeName)) return true;
+  const provider = span.attributes.get("gen_ai.provider.name") ?? span.attributes.get("gen_ai.system");
+  return /openlit/.test(scopeName) && (provider === "anthropic" || provider === "aws.bedrock");
+}
 
 /** Instrumentations that count the tokens of streams and images themselves, whatever the model said. */
 const countsOnItsOwn = /^@traceloop\/instrumentation-(?:openai|together)/;

@@ -7,7 +7,7 @@ export const generic: Convention = {
   name: "generic",
   applies: () => true,
   fields: {
-    customer_identifier: ["gen_ai.user", "gen_ai.request.user", "enduser.id", "user_id"],
+    customer_identifier: ["gen_ai.user", "gen_ai.user.id", "gen_ai.request.user", "enduser.id", "user_id"],
     thread_identifier: ["thread_id", "conversation_id"],
   },
   derive: ({ bag, span }) => ({

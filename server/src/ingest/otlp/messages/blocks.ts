@@ -58,7 +58,8 @@ const readImage: ReadBlock = (block, into) => {
 const readFile: ReadBlock = (block, into) => {
   const { data } = block;
   const mimeType = block["mediaType"] ?? block["mimeType"];
-  if (typeof data === "string" && typeof mimeType === "string") pushMedia(into, { mimeType, data });
+  const name = block["filename"];
+  if (typeof data === "string" && typeof mimeType === "string") pushMedia(into, { mimeType, data, name });
   else into.parts.push(block);
 };
 
@@ -144,10 +145,10 @@ function textOf(value: unknown): string {
   return JSON.stringify(value);
 }
 
-type Media = { modality?: unknown; mimeType?: unknown; data: string; transcript?: unknown };
+type Media = { modality?: unknown; mimeType?: unknown; data: string; transcript?: unknown; name?: unknown };
 
 function pushMedia(into: Content, media: Media): void {
-  const { modality, data, transcript } = media;
+  const { modality, data, transcript, name } = media;
   const mimeType = typeof media.mimeType === "string" ? media.mimeType : "application/octet-stream";
   const url = /^(?:data:|https?:)/.test(data) ? data : `data:${mimeType};base64,${data}`;
   if (modality === "image" || mimeType.startsWith("image/")) into.parts.push({ type: "image_url", image_url: { url } });
@@ -155,7 +156,8 @@ function pushMedia(into: Content, media: Media): void {
     const format = mimeType.slice(mimeType.indexOf("/") + 1);
     const spoken = typeof transcript === "string" ? { transcript } : {};
     into.parts.push({ type: "input_audio", input_audio: { data, format, ...spoken } });
-  } else into.parts.push({ type: "file", file: { file_data: url } });
+  } else
+    into.parts.push({ type: "file", file: { ...(typeof name === "string" && { filename: name }), file_data: url } });
 }
 
 function imageUrl(source: unknown, mimeType: unknown): string | undefined {

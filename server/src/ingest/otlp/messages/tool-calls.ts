@@ -44,12 +44,14 @@ export function toolOf(raw: unknown): unknown {
   const name = firstText(nested["name"]);
   const type = raw["type"];
   if (name === undefined || (typeof type === "string" && type !== "function" && type !== "custom")) return raw;
-  const parameters =
+  const given =
     nested["parameters"] ??
     nested["inputSchema"] ??
     nested["input_schema"] ??
     nested["parameters_json_schema"] ??
     nested["arguments"];
+  // Bedrock's lie one deeper.
+  const parameters = isObject(given) && isObject(given["json"]) ? given["json"] : given;
   const description = firstText(nested["description"]);
   return {
     type: "function",
