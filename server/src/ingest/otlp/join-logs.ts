@@ -112,7 +112,7 @@ function entryOf(record: OtlpLogRecord, origin: SpanOrigin): LogEventEntry[] {
 /** The name has a field of its own since 2025; before, an attribute or the body held it. */
 function nameOf({ eventName, attributes, body }: OtlpLogRecord): string {
   if (eventName !== "") return eventName;
-  return asText(attributes.get("event.name")) ?? (typeof body === "string" ? body : "");
+  return asText(attributes.get("event.name") ?? attributes.get("event_name")) ?? (typeof body === "string" ? body : "");
 }
 
 function keptOf(texts: readonly string[]): Kept[] {

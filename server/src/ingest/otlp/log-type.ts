@@ -49,6 +49,18 @@ const chat = ({ bag }: SpanView): string => {
   return isResponses ? "response" : "chat";
 };
 
+/** Calls as LiteLLM names them; what it calls a completion is chat. */
+const litellmCalls: Rule["types"] = {
+  acompletion: "chat",
+  anthropic_messages: "chat",
+  aresponses: "response",
+  atext_completion: "completion",
+  aembedding: "embedding",
+  atranscription: "transcription",
+  aspeech: "speech",
+  arerank: "task",
+};
+
 /** In order of authority: the first rule that knows its value decides. */
 const rules: readonly Rule[] = [
   ...productFamilies.map((family) => ({
@@ -111,6 +123,7 @@ const rules: readonly Rule[] = [
       text_completion: "completion",
       completion: "completion",
       model_request: chat,
+      ...litellmCalls,
       embedding: "embedding",
       embeddings: "embedding",
       execute_tool: "tool",
@@ -133,6 +146,7 @@ const rules: readonly Rule[] = [
       invoke_swarm: "workflow",
       invoke_graph: "workflow",
       execute_event_loop_cycle: "task",
+      execute_node: "task",
       retrieval: "task",
       vector_db_retrieve: "task",
       rerank: "task",
@@ -210,6 +224,11 @@ const rules: readonly Rule[] = [
       retriever: "task",
       reranker: "task",
       parser: "task",
+      memory: "task",
+      task: "task",
+      workflow: "workflow",
+      guardrail: "guardrail",
+      evaluator: "custom",
     },
   },
   {
@@ -234,7 +253,14 @@ const rules: readonly Rule[] = [
   },
   {
     key: "llm.request.type",
-    types: { chat: "chat", completion: "completion", embedding: "embedding", rerank: "task" },
+    types: {
+      ...litellmCalls,
+      chat: "chat",
+      completion: ({ scopeName }) => (scopeName === "litellm" ? "chat" : "completion"),
+      responses: "response",
+      embedding: "embedding",
+      rerank: "task",
+    },
   },
 ];
 

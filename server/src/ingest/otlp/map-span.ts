@@ -8,6 +8,7 @@ import { wireFields } from "../wire-fields.ts";
 import { AttributeBag, asText } from "./attribute-bag.ts";
 import type { SpanContent, SpanView, UsageTable } from "./convention.ts";
 import { conventions } from "./conventions/list.ts";
+import { unquoted } from "./conventions/mlflow.ts";
 import type { OtlpEvent, OtlpSpan, ScopeItems } from "./export-request.ts";
 import { addMetadata, gatherMetadata, liftMetadata, type Metadata } from "./gather-metadata.ts";
 import { decideLogType } from "./log-type.ts";
@@ -54,7 +55,7 @@ export function mapSpan(
     scopeName: scope.name,
     isRoot: span.parentSpanId === "",
     operation: asText(span.attributes.get("gen_ai.operation.name")) ?? "",
-    bag: new AttributeBag(span.attributes, nested),
+    bag: new AttributeBag(unquoted(span.attributes), nested),
     events: [...span.events, ...logEvents],
   };
   const gathered: Gathered = { body: {}, content: {}, usage: {}, metadata: new Map() };
@@ -133,7 +134,8 @@ function takeFields({ bag }: SpanView, fields: readonly CompiledField[], body: S
 }
 
 function readField(given: unknown, reader: read.Reader<unknown>): unknown {
-  const value = reader(given);
+  // Python writes `True` where it makes text of everything.
+  const value = reader(reader === read.boolean && typeof given === "string" ? given.toLowerCase() : given);
   if (!(value instanceof Problem)) return value;
   // Ids are sent as numbers now and then.
   const text = asText(given);

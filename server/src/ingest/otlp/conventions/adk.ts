@@ -1,62 +1,69 @@
 import { isObject } from "../../../lib/json.ts";
 import type { AttributeBag } from "../attribute-bag.ts";
-import type { Convention, SpanView } from "../convention.ts";
+import type { Convention, SpanContent } from "../convention.ts";
 import { toMessages, withSystem } from "../messages/message.ts";
-import { systemText } from "../messages/request.ts";
+import { readRequest, systemText } from "../messages/request.ts";
 import { toolsOf } from "../messages/tool-calls.ts";
+import { readParameters } from "../take-parameters.ts";
 
-/** Google's Agent Development Kit: requests and answers of Gemini as JSON. */
+/** Google's Agent Development Kit: requests and answers of Gemini as JSON, with names as the language has them. */
 export const adk: Convention = {
   name: "adk",
   applies: ({ bag }) => bag.hasFamily("gcp"),
   fields: { thread_identifier: ["gcp.vertex.agent.session_id"] },
   derive: ({ bag }) => {
     const { model, config } = requestOf(bag);
-    const settings = isObject(config) ? config : {};
-    return {
-      model,
-      temperature: settings["temperature"],
-      top_p: settings["top_p"],
-      max_tokens: settings["max_output_tokens"],
-    };
+    return { model, ...readParameters(config) };
   },
   usage: ({ bag }) => {
-    const response = bag.peekTree("gcp.vertex.agent.llm_response");
-    const usage = isObject(response) && isObject(response["usage_metadata"]) ? response["usage_metadata"] : {};
-    const count = (name: string): number | undefined => (typeof usage[name] === "number" ? usage[name] : undefined);
+    const usage = member(bag.peekTree("gcp.vertex.agent.llm_response"), "usage_metadata", "usageMetadata");
+    const count = (...names: string[]): number | undefined => {
+      const value = member(usage, ...names);
+      return typeof value === "number" ? value : undefined;
+    };
     return {
-      input: count("prompt_token_count"),
-      output: count("candidates_token_count"),
-      total: count("total_token_count"),
-      cacheRead: count("cached_content_token_count"),
-      reasoning: count("thoughts_token_count"),
+      input: count("prompt_token_count", "promptTokenCount"),
+      output: count("candidates_token_count", "candidatesTokenCount"),
+      total: count("total_token_count", "totalTokenCount"),
+      cacheRead: count("cached_content_token_count", "cachedContentTokenCount"),
+      reasoning: count("thoughts_token_count", "thoughtsTokenCount"),
     };
   },
-  content: (view) => contentOf(view),
+  content({ bag }): SpanContent {
+    const { contents, config } = requestOf(bag);
+    const response = bag.takeTree("gcp.vertex.agent.llm_response");
+    bag.drop("gcp.vertex.agent.llm_request");
+    const prompt = toMessages(contents, "user");
+    const sent = readRequest(bag.peekTree("gcp.vertex.agent.data"));
+    if (sent) bag.drop("gcp.vertex.agent.data");
+    return {
+      prompt: Array.isArray(contents)
+        ? withSystem(prompt, systemText(member(config, "system_instruction", "systemInstruction")))
+        : sent?.prompt,
+      completions: toMessages(member(response, "content"), "assistant"),
+      tools: toolsIn(member(config, "tools")),
+      input: nonEmpty(bag.take("gcp.vertex.agent.tool_call_args")) ?? nonEmpty(bag.take("gcp.vertex.agent.data")),
+      output: nonEmpty(bag.take("gcp.vertex.agent.tool_response")),
+    };
+  },
 };
-
-function contentOf({ bag }: SpanView): ReturnType<NonNullable<Convention["content"]>> {
-  const { contents, config } = requestOf(bag);
-  const settings = isObject(config) ? config : {};
-  const response = bag.takeTree("gcp.vertex.agent.llm_response");
-  bag.drop("gcp.vertex.agent.llm_request");
-  const system = systemText(settings["system_instruction"]);
-  const declared = Array.isArray(settings["tools"]) ? (settings["tools"] as unknown[]) : [];
-  return {
-    prompt: withSystem(toMessages(contents, "user"), Array.isArray(contents) ? system : undefined),
-    completions: isObject(response) ? toMessages(response["content"], "assistant") : undefined,
-    tools: toolsOf(declared.flatMap((tool) => (isObject(tool) ? (tool["function_declarations"] ?? []) : []))),
-    input: nonEmpty(bag.take("gcp.vertex.agent.tool_call_args")) ?? bag.take("gcp.vertex.agent.data"),
-    output: nonEmpty(bag.take("gcp.vertex.agent.tool_response")),
-  };
-}
 
 function requestOf(bag: AttributeBag): Record<string, unknown> {
   const request = bag.peekTree("gcp.vertex.agent.llm_request");
   return isObject(request) ? request : {};
 }
 
-/** Spans of the other kind say `{}`. */
+function toolsIn(declared: unknown): unknown[] | undefined {
+  const tools = Array.isArray(declared) ? (declared as unknown[]) : [];
+  return toolsOf(tools.flatMap((tool) => member(tool, "function_declarations", "functionDeclarations") ?? tool));
+}
+
+/** The first of these members that is there. */
+function member(value: unknown, ...names: readonly string[]): unknown {
+  return isObject(value) ? names.map((name) => value[name]).find((found) => found !== undefined) : undefined;
+}
+
+/** Spans of the other kind say `{}`, merged calls of tools `N/A`. */
 function nonEmpty(value: unknown): unknown {
-  return value === "{}" ? undefined : value;
+  return value === "{}" || value === "N/A" || (isObject(value) && Object.keys(value).length === 0) ? undefined : value;
 }

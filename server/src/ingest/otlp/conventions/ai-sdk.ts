@@ -25,7 +25,7 @@ export const aiSdk: Convention = {
     stop: ["ai.settings.stopSequences"],
     tokens_per_second: ["ai.response.avgOutputTokensPerSecond"],
     tool_choice: ["ai.prompt.toolChoice"],
-    span_workflow_name: ["ai.telemetry.functionId"],
+    span_workflow_name: ["ai.telemetry.functionId", "ai.functionId"],
     prompt_unit_price: ["ai.telemetry.metadata.prompt_unit_price"],
     completion_unit_price: ["ai.telemetry.metadata.completion_unit_price"],
     customer_params: ["ai.telemetry.metadata.customer_params"],
@@ -117,7 +117,7 @@ function inputAndOutput(bag: AttributeBag): Pick<SpanContent, "input" | "output"
   bag.drop("ai.embedding", "ai.embeddings");
   return {
     input: bag.take("ai.toolCall.args") ?? values ?? jsonScalar(bag.take("ai.value")) ?? listOf(bag, "ai.documents"),
-    output: bag.take("ai.toolCall.result") ?? listOf(bag, "ai.ranking"),
+    output: bag.take("ai.toolCall.result") ?? listOf(bag, "ai.ranking") ?? listOf(bag, "ai.rerank.ranking"),
   };
 }
 

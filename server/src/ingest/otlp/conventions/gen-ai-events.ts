@@ -65,9 +65,14 @@ export function contentOfEvents(bag: AttributeBag, events: readonly OtlpEvent[])
     if (role !== undefined) prompt.push(...toMessages(messageOf(bag, attributes), role));
     else if (name === "gen_ai.choice") completions.push(...toMessages(choiceOf(bag, attributes), "assistant"));
     else if (name === "gen_ai.content.prompt") {
-      prompt.push(...toMessages(bag.parsed(attributes.get("gen_ai.prompt")), "user"));
+      // LiteLLM says more of the message in the body of its log record.
+      const said = attributes.has("role") ? messageOf(bag, attributes) : bag.parsed(attributes.get("gen_ai.prompt"));
+      prompt.push(...toMessages(said, "user"));
     } else if (name === "gen_ai.content.completion") {
-      completions.push(...toMessages(bag.parsed(attributes.get("gen_ai.completion")), "assistant"));
+      const said = attributes.has("message")
+        ? choiceOf(bag, attributes)
+        : bag.parsed(attributes.get("gen_ai.completion"));
+      completions.push(...toMessages(said, "assistant"));
     }
     for (const [member, key] of Object.entries(structuredKeys)) {
       details[member as keyof typeof structuredKeys] ??= bag.parsed(attributes.get(key) ?? undefined);
@@ -87,7 +92,7 @@ function messageOf(bag: AttributeBag, attributes: OtlpEvent["attributes"]): Reco
   return {
     role: attributes.get("role"),
     content: blocksOf(bag, attributes.get("content") ?? attributes.get("gen_ai.event.content")),
-    tool_calls: bag.parsed(attributes.get("tool_calls")),
+    tool_calls: callsOf(bag, attributes),
     tool_call_id: attributes.get("id") ?? attributes.get("tool_call_id"),
     name: attributes.get("name"),
   };
@@ -96,10 +101,16 @@ function messageOf(bag: AttributeBag, attributes: OtlpEvent["attributes"]): Reco
 /** `message` is a message, its content, or blocks as JSON text; the calls may stand beside it. */
 function choiceOf(bag: AttributeBag, attributes: OtlpEvent["attributes"]): Record<string, unknown> {
   const message = blocksOf(bag, attributes.get("message") ?? attributes.get("content"));
-  const calls = bag.parsed(attributes.get("tool_calls"));
+  const calls = callsOf(bag, attributes);
   const parts = isObject(message) && ("content" in message || "role" in message || "tool_calls" in message);
   const base = parts ? message : { content: message };
-  return { ...base, ...(Array.isArray(calls) && { tool_calls: calls }) };
+  return { ...base, ...(calls && { tool_calls: calls }) };
+}
+
+/** A list, JSON text of one, or, as LiveKit has it, a list of JSON texts. */
+function callsOf(bag: AttributeBag, attributes: OtlpEvent["attributes"]): unknown[] | undefined {
+  const calls = bag.parsed(attributes.get("tool_calls"));
+  return Array.isArray(calls) ? (calls as unknown[]).map((call) => bag.parsed(call)) : undefined;
 }
 
 /** JSON text of blocks, parsed; JSON of anything else is what was said. */

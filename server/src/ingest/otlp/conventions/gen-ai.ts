@@ -19,7 +19,7 @@ export const genAi: Convention = {
     max_tokens: ["gen_ai.request.max_tokens", "gen_ai.request.max_completion_tokens"],
     frequency_penalty: ["gen_ai.request.frequency_penalty"],
     presence_penalty: ["gen_ai.request.presence_penalty"],
-    n: ["gen_ai.request.choice.count", "gen_ai.request.n"],
+    n: ["gen_ai.request.choice.count", "gen_ai.request.choice_count", "gen_ai.request.n"],
     stop: ["gen_ai.request.stop_sequences"],
     dimensions: ["gen_ai.embeddings.dimension.count"],
     stream: ["gen_ai.request.stream", "gen_ai.request.is_stream", "gen_ai.is_streaming"],
@@ -61,6 +61,7 @@ export const genAi: Convention = {
     cacheWrite1h: writesFor("1h"),
     reasoning: [
       "gen_ai.usage.reasoning.output_tokens",
+      "gen_ai.usage.reasoning_output_tokens",
       "gen_ai.usage.reasoning_tokens",
       "gen_ai.usage.details.reasoning_tokens",
       "gen_ai.usage.completion_tokens_details.reasoning_tokens",

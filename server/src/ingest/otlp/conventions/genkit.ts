@@ -3,22 +3,21 @@ import type { AttributeBag } from "../attribute-bag.ts";
 import type { Convention, SpanContent } from "../convention.ts";
 import { toMessages } from "../messages/message.ts";
 import { toolsOf } from "../messages/tool-calls.ts";
+import { readParameters } from "../take-parameters.ts";
 
 /** Genkit. */
 export const genkit: Convention = {
   name: "genkit",
   applies: ({ bag }) => bag.hasFamily("genkit"),
-  fields: { span_path: ["genkit:path"] },
+  fields: { span_path: ["genkit:path"], thread_identifier: ["genkit:sessionId"] },
   derive: ({ bag }) => {
     const name = bag.takeText("genkit:name") ?? "";
     if (!isModel(bag)) return { span_name: name };
-    const config = memberOf(bag.peekTree("genkit:input"), "config");
     return {
       span_name: name,
       model: name.slice(name.indexOf("/") + 1),
       provider_id: name.includes("/") ? name.slice(0, name.indexOf("/")) : undefined,
-      temperature: memberOf(config, "temperature"),
-      max_tokens: memberOf(config, "maxOutputTokens"),
+      ...readParameters(memberOf(bag.peekTree("genkit:input"), "config")),
     };
   },
   usage: ({ bag }) => {

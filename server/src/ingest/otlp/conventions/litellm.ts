@@ -1,6 +1,6 @@
 import type { Convention } from "../convention.ts";
 import { takeIndexed } from "../indexed-keys.ts";
-import { toMessages } from "../messages/message.ts";
+import { holdsMessages, toMessages } from "../messages/message.ts";
 
 const providers = ["openai", "anthropic", "azure", "vertex_ai", "gemini", "bedrock"];
 
@@ -12,14 +12,18 @@ export const litellm: Convention = {
     model: providers.map((provider) => `llm.${provider}.model`),
     customer_identifier: ["metadata.user_api_key_end_user_id", "metadata.user_api_key_user_id"],
   },
+  cost: ["gen_ai.cost.total_cost"],
   content({ bag }) {
-    const raw = providers.map((provider) => bag.takeTree(`llm.${provider}.messages`));
+    // Python writes lists as Python does, which is no JSON: those stay as they are.
+    const raw = providers
+      .map((provider) => `llm.${provider}.messages`)
+      .filter((key) => holdsMessages(bag.peekTree(key)));
     return {
       prompt: [
         ...takeIndexed(bag, "SpanAttributes.LLM_PROMPTS").flatMap((item) =>
           toMessages(Object.fromEntries(item), "user"),
         ),
-        ...raw.flatMap((messages) => toMessages(messages, "user")),
+        ...raw.flatMap((key) => toMessages(bag.takeTree(key), "user")),
       ],
       completions: takeIndexed(bag, "SpanAttributes.LLM_COMPLETIONS").flatMap((item) =>
         toMessages(Object.fromEntries(item), "assistant"),

@@ -1,9 +1,11 @@
 import { isObject } from "../../../lib/json.ts";
 import type { Convention, SpanContent } from "../convention.ts";
-import { holdsMessages, toMessages } from "../messages/message.ts";
+import type { Attributes } from "../export-request.ts";
+import { readRequest } from "../messages/request.ts";
+import { readResponse } from "../messages/response.ts";
 import { toolsOf } from "../messages/tool-calls.ts";
 
-/** MLflow writes every value as JSON text. */
+/** MLflow. Its values are JSON text, objects and single words alike. */
 export const mlflow: Convention = {
   name: "mlflow",
   applies: ({ bag }) => bag.hasFamily("mlflow"),
@@ -11,27 +13,54 @@ export const mlflow: Convention = {
     customer_identifier: ["mlflow.trace.user"],
     thread_identifier: ["mlflow.trace.session"],
     model: ["mlflow.llm.model"],
+    provider_id: ["mlflow.llm.provider"],
+  },
+  derive({ bag }) {
+    const cost = bag.peekTree("mlflow.llm.cost");
+    const total = isObject(cost) ? cost["total_cost"] : undefined;
+    if (typeof total === "number") bag.drop("mlflow.llm.cost");
+    return { cost: total };
   },
   usage({ bag }) {
     const usage = bag.takeTree("mlflow.chat.tokenUsage");
     const count = (name: string): number | undefined =>
       isObject(usage) && typeof usage[name] === "number" ? usage[name] : undefined;
-    return { input: count("input_tokens"), output: count("output_tokens"), total: count("total_tokens") };
+    return {
+      input: count("input_tokens"),
+      output: count("output_tokens"),
+      total: count("total_tokens"),
+      cacheRead: count("cache_read_input_tokens"),
+      cacheWrite: count("cache_creation_input_tokens"),
+    };
   },
+  metadataPrefixes: ["mlflow.traceTag."],
   content({ bag }): SpanContent {
     const input = bag.takeTree("mlflow.spanInputs");
     const output = bag.takeTree("mlflow.spanOutputs");
-    const messages = isObject(input) ? input["messages"] : input;
-    const choices = isObject(output) ? output["choices"] : undefined;
-    const answers = Array.isArray(choices)
-      ? (choices as unknown[]).map((choice) => (isObject(choice) ? choice["message"] : undefined))
-      : undefined;
+    const request = readRequest(input);
+    const completions = readResponse(output);
     return {
-      prompt: holdsMessages(messages) ? toMessages(messages, "user") : undefined,
-      input: holdsMessages(messages) ? undefined : input,
-      completions: answers === undefined ? undefined : toMessages(answers, "assistant"),
-      output: answers === undefined ? output : undefined,
-      tools: toolsOf(bag.takeTree("mlflow.chat.tools")),
+      prompt: request?.prompt,
+      input: request ? undefined : input,
+      completions,
+      output: completions ? undefined : output,
+      tools: toolsOf(bag.takeTree("mlflow.chat.tools")) ?? request?.tools,
     };
   },
 };
+
+/** The attributes of a span, those of MLflow without the quotes around single words. */
+export function unquoted(attributes: Attributes): Attributes {
+  const type = attributes.get("mlflow.spanType") ?? attributes.get("mlflow.traceRequestId");
+  if (typeof type !== "string" || !type.startsWith('"')) return attributes;
+  return new Map([...attributes].map(([key, value]) => [key, typeof value === "string" ? wordIn(value) : value]));
+}
+
+function wordIn(text: string): string {
+  if (!/^".*"$/s.test(text)) return text;
+  try {
+    return JSON.parse(text) as string;
+  } catch {
+    return text;
+  }
+}

@@ -32,9 +32,14 @@ const readCall: ReadBlock = (block, into) => {
 };
 const resultMembers = ["response", "result", "output", "content", "server_tool_call_response"];
 const readResult: ReadBlock = (block, into) => {
-  const id = [block["id"], block["toolCallId"], block["tool_use_id"], block["toolUseId"], block["call_id"]].find(
-    (value) => typeof value === "string",
-  );
+  const id = [
+    block["id"],
+    block["toolCallId"],
+    block["tool_use_id"],
+    block["toolUseId"],
+    block["call_id"],
+    block["ref"],
+  ].find((value) => typeof value === "string");
   const given = resultMembers.map((member) => block[member]).find((value) => value !== undefined && value !== null);
   into.toolResults.push({ id, content: textOf(given) });
 };
@@ -66,6 +71,13 @@ const readFile: ReadBlock = (block, into) => {
 const readRefusal: ReadBlock = (block, into) => {
   const text = textOf(block["refusal"] ?? block["content"]);
   if (text !== "") into.refusals.push(text);
+};
+
+/** Genkit's: an address, which may hold the data. */
+const readMedia: ReadBlock = (block, into) => {
+  const { url, contentType } = block;
+  if (typeof url === "string")
+    pushMedia(into, { mimeType: contentType ?? /^data:([\w/+.-]+)/.exec(url)?.[1], data: url });
 };
 
 const typedBlocks: ReadonlyMap<string, ReadBlock> = new Map<string, ReadBlock>([
@@ -107,6 +119,9 @@ const untypedBlocks: ReadonlyArray<[member: string, read: ReadBlock]> = [
   ["functionCall", readCall],
   ["function_call", readCall],
   ["functionResponse", readResult],
+  ["toolRequest", readCall],
+  ["toolResponse", readResult],
+  ["media", readMedia],
   ["function_response", readResult],
   ["reasoningContent", (block, into) => readReasoning(innerOf(block["reasoningText"]) ?? block, into)],
   ["inlineData", readFile],
@@ -127,6 +142,7 @@ export function readBlock(block: unknown, into: Content): void {
       const inner = innerOf(block[member]);
       if (inner) return read(inner, into);
     }
+    if (typeof block["reasoning"] === "string") return readReasoning(block, into);
     if (typeof block["text"] === "string")
       return block["thought"] === true ? readReasoning(block, into) : readText(block, into);
   }

@@ -6,7 +6,7 @@ export type ToolCall = { id?: string; type: "function"; function: { name: string
 /** A tool call of any of the known shapes: flat, nested in `function`, with `input` or `args` for the arguments. */
 export function toolCallOf(raw: Record<string, unknown>): ToolCall {
   const nested = isObject(raw["function"]) ? raw["function"] : raw;
-  const id = firstText(raw["id"], raw["toolCallId"], raw["tool_call_id"], raw["toolUseId"], raw["call_id"]);
+  const id = firstText(raw["id"], raw["toolCallId"], raw["tool_call_id"], raw["toolUseId"], raw["call_id"], raw["ref"]);
   const name = firstText(nested["name"], raw["toolName"], raw["tool_name"]) ?? "";
   const given =
     nested["arguments"] ?? nested["input"] ?? nested["args"] ?? nested["parameters"] ?? raw["server_tool_call"];
