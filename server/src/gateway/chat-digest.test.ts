@@ -20,6 +20,15 @@ describe("what providers say in deltas of their own is one message", () => {
       { content: null, tool_calls: [{ id: "c", type: "custom", custom: { name: "sql", input: "SELECT 1" } }] },
     ],
     [
+      "what is attached to a call",
+      [
+        {
+          tool_calls: [{ index: 0, id: "g", function: { name: "f", arguments: "{}" }, extra_content: { google: {} } }],
+        },
+      ],
+      { tool_calls: [{ id: "g", function: { name: "f", arguments: "{}" }, extra_content: { google: {} } }] },
+    ],
+    [
       "the call that tool_calls superseded",
       [
         { function_call: { name: "f", arguments: "" } },

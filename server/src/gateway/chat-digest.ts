@@ -22,8 +22,8 @@ export type ChatDigest = {
   chars(): number;
 };
 
-/** `type` is `function`, or `custom` for a tool that takes text. */
-type Call = { id: string | undefined; type: string; name: string; args: string };
+/** `type` is `function`, or `custom` for a tool that takes text; `rest` is what a provider attaches, such as signatures. */
+type Call = { id: string | undefined; type: string; name: string; args: string; rest: Record<string, unknown> };
 type Choice = {
   content: string;
   hasContent: boolean;
@@ -124,16 +124,19 @@ function addCalls(calls: Map<number, Call>, value: unknown, text: (value: unknow
     let call = calls.get(index);
     if (call === undefined) {
       if (calls.size >= limits.recordedToolCalls) continue;
-      calls.set(index, (call = { id: undefined, type: "function", name: "", args: "" }));
+      calls.set(index, (call = { id: undefined, type: "function", name: "", args: "", rest: {} }));
     }
     if (typeof item["id"] === "string" && item["id"] !== "") call.id ??= item["id"];
     if (isObject(item["custom"])) call.type = "custom";
+    for (const member of Object.keys(item)) if (!ofCalls.has(member)) call.rest[member] = item[member];
     const called = item["custom"] ?? item["function"];
     if (!isObject(called)) continue;
     if (call.name === "") call.name = text(called["name"]);
     call.args += text(called["input"] ?? called["arguments"]);
   }
 }
+
+const ofCalls: ReadonlySet<string> = new Set(["index", "id", "type", "function", "custom"]);
 
 /** Content in parts, as Mistral's reasoning models have it: `{type: "thinking", thinking: […]}` and `{type: "text", text}`. */
 function addParts(choice: Choice, parts: readonly unknown[], text: (value: unknown) => string): void {
@@ -178,7 +181,8 @@ function inOrder(choices: Map<number, Choice>): Choice[] {
 function messageOf({ content, hasContent, refusal, reasoning, calls, rest }: Choice): Record<string, unknown> {
   const toolCalls = [...calls.entries()]
     .sort(([a], [b]) => a - b)
-    .map(([, { id, type, name, args }]) => ({
+    .map(([, { id, type, name, args, rest: attached }]) => ({
+      ...attached,
       id: id ?? "",
       type,
       ...(type === "custom" ? { custom: { name, input: args } } : { function: { name, arguments: args } }),
