@@ -8,7 +8,7 @@ import { usageOf, type ChatDigest } from "./chat-digest.ts";
 import type { Recorder } from "./recorder.ts";
 import { promptChars } from "./prompt-size.ts";
 import type { Plan } from "./routing/plan.ts";
-import { costOf, estimateUsage } from "./usage-report.ts";
+import { completedUsage, costOf, estimateUsage } from "./usage-report.ts";
 import { builtInProvider } from "./routing/provider-table.ts";
 import type { ServiceParams } from "./service-params.ts";
 
@@ -128,7 +128,9 @@ export function takeDigest(ledger: CallLedger, digest: ChatDigest | undefined): 
   ledger.messages = digest.messages();
   ledger.usage = readable(digest.usage());
   if (digest.isCut()) ledger.warnings.push("the completion was too long to be kept whole");
-  if (ledger.usage === undefined && ledger.messages.length > 0) estimateMissing(ledger, digest.chars());
+  if (ledger.usage === undefined && ledger.messages.length > 0) {
+    estimateMissing(ledger, digest.chars(), digest.usageSoFar());
+  }
 }
 
 /** Takes over a whole reply. */
@@ -149,9 +151,12 @@ export function estimateUnread(ledger: CallLedger): void {
   estimateMissing(ledger, ledger.logType === "embedding" ? 0 : JSON.stringify(ledger.messages).length);
 }
 
-/** The upstream stated no usage, but some there was. */
-export function estimateMissing(ledger: CallLedger, completionChars: number): void {
-  ledger.usage = estimateUsage(promptChars(ledger.asked), completionChars);
+/**
+ * The upstream stated no usage, but some there was.
+ * @param known what it said of the usage before the answer broke
+ */
+export function estimateMissing(ledger: CallLedger, completionChars: number, known?: Record<string, unknown>): void {
+  ledger.usage = completedUsage(readable(known), estimateUsage(promptChars(ledger.asked), completionChars));
   ledger.isUsageEstimated = true;
 }
 

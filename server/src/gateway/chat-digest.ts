@@ -12,6 +12,10 @@ export type ChatDigest = {
   finishReasons(): Array<string | null>;
   /** The last usage that says something: upstreams send it once, on every chunk, or again and fuller. */
   usage(): Record<string, unknown> | undefined;
+  /** Says whom to ask for what is known of the usage before the stream states it. */
+  askForUsage(source: () => Record<string, unknown> | undefined): void;
+  /** What is known of the usage of a stream that broke. */
+  usageSoFar(): Record<string, unknown> | undefined;
   /** The stream's own id and model, as of its first chunk. */
   id(): string | undefined;
   model(): string | undefined;
@@ -37,6 +41,7 @@ type Choice = {
 export function createChatDigest(): ChatDigest {
   const choices = new Map<number, Choice>();
   let usage: Record<string, unknown> | undefined;
+  let usageSource: (() => Record<string, unknown> | undefined) | undefined;
   let first: Record<string, unknown> | undefined;
   let chars = 0;
 
@@ -104,6 +109,8 @@ export function createChatDigest(): ChatDigest {
     messages: () => inOrder(choices).map(messageOf),
     finishReasons: () => inOrder(choices).map(({ finish }) => finish),
     usage: () => usage,
+    askForUsage: (source) => void (usageSource = source),
+    usageSoFar: () => usageSource?.(),
     id: () => textMember(first, "id"),
     model: () => textMember(first, "model"),
     created: () => (typeof first?.["created"] === "number" ? first["created"] : undefined),

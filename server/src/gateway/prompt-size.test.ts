@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { promptChars } from "./prompt-size.ts";
 
 const picture = `data:image/png;base64,${"A".repeat(1_000_000)}`;
+const document = "A".repeat(500_000);
 const items = [
   {
     role: "user",
@@ -17,11 +18,13 @@ const items = [
 
 test.each<[string, Record<string, unknown>, number]>([
   ["messages", { messages: [{ role: "user", content: "abcd" }] }, 4],
-  ["an image of a message", { messages: [{ content: [{ type: "image_url", image_url: { url: picture } }] }] }, 2_000],
+  ["an image of a message", { messages: [{ content: [{ type: "image_url", image_url: { url: picture } }] }] }, 4_000],
+  ["a document of a message", { messages: [{ content: [{ type: "file", file: { file_data: document } }] }] }, 50_000],
+  ["a document of an item", { input: [{ content: [{ type: "input_file", file_data: document }] }] }, 50_000],
   ["text, and instructions", { input: "abcd", instructions: "ef" }, 6],
   ["texts", { input: ["abcd", "ef"] }, 6],
   ["tokens", { input: [[1, 2], [3]] }, 12],
-  ["items, of which images are no text", { input: items }, 4_016],
+  ["items, of which images are no text", { input: items }, 8_016],
 ])("the size of %s", (_what, asked, chars) => {
   expect(promptChars(asked)).toBe(chars);
 });

@@ -1,8 +1,10 @@
 import { isObject } from "../lib/json.ts";
 import { charsPerToken } from "./usage-report.ts";
 
-/** An image or a file is taken for this many characters: what is in it is not text. */
-const mediaChars = 2_000;
+/** An image, or a file that is only named, is taken for this many characters: what is in it is not text. */
+const mediaChars = 4_000;
+/** Of base64 in a document for each character of its text: pages are mostly pictures and fonts. */
+const base64PerChar = 10;
 
 /** Characters of the text that a call sends, for estimates. */
 export function promptChars(asked: Record<string, unknown>): number {
@@ -35,6 +37,12 @@ function messageChars(message: unknown): number {
   if (!Array.isArray(content)) return calls;
   return (content as unknown[]).reduce<number>((sum, part) => {
     if (!isObject(part)) return sum;
-    return sum + (typeof part["text"] === "string" ? part["text"].length : mediaChars);
+    return sum + (typeof part["text"] === "string" ? part["text"].length : mediaCharsOf(part));
   }, calls);
+}
+
+/** Chat has documents as `file: {file_data}`, the Responses API as `file_data`. */
+function mediaCharsOf(part: Record<string, unknown>): number {
+  const data = isObject(part["file"]) ? part["file"]["file_data"] : part["file_data"];
+  return typeof data === "string" ? Math.max(mediaChars, data.length / base64PerChar) : mediaChars;
 }

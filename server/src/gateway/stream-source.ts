@@ -161,6 +161,7 @@ export function createTranslatedSource(
   { digest, sink, wantsUsage, mapUsage }: SourceOptions,
 ): StreamSource {
   let isOver = false;
+  digest.askForUsage(() => translator.usage?.());
 
   const take = (step: StreamStep, isEnd: boolean): void => {
     let events = "";

@@ -5,8 +5,21 @@ import { readUsageObject } from "../ingest/read-usage.ts";
 /** About four characters make a token in the languages that models are mostly used in. */
 export const charsPerToken = 4;
 
+/** What is known of a usage, in OpenAI's form, with an estimate of what it had not counted yet. */
+export function completedUsage(
+  known: Record<string, unknown> | undefined,
+  estimate: EstimatedUsage,
+): Record<string, unknown> {
+  if (typeof known?.["prompt_tokens"] !== "number") return estimate;
+  const counted = typeof known["completion_tokens"] === "number" ? known["completion_tokens"] : 0;
+  const completion_tokens = Math.max(counted, estimate.completion_tokens);
+  return { ...known, completion_tokens, total_tokens: known["prompt_tokens"] + completion_tokens };
+}
+
+type EstimatedUsage = { prompt_tokens: number; completion_tokens: number; total_tokens: number };
+
 /** The usage of a call whose upstream did not state any, by the length of what was said. */
-export function estimateUsage(promptChars: number, completionChars: number): Record<string, unknown> {
+export function estimateUsage(promptChars: number, completionChars: number): EstimatedUsage {
   const prompt_tokens = Math.ceil(promptChars / charsPerToken);
   const completion_tokens = Math.ceil(completionChars / charsPerToken);
   return { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };

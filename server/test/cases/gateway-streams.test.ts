@@ -359,6 +359,18 @@ describe("a provider whose wire is another", () => {
     });
   });
 
+  test("that breaks off is recorded with the usage that it had told, and an estimate of what it said", async () => {
+    const answer = await complete(streams(stream.slice(0, stream.indexOf("event: content_block_stop"))), { model });
+    expect(await spanOf(answer)).toMatchObject({
+      status_code: 424,
+      prompt_tokens: 12_307,
+      prompt_cache_creation_tokens: 12_304,
+      completion_tokens: 2,
+      usage_is_estimated: true,
+      completion_message: { content: "北京 🌍" },
+    });
+  });
+
   test("has no usage in its stream where nobody asked", async () => {
     const events = eventsOf((await complete(streams(stream), { model })).text);
     expect(events.filter((each) => typeof each === "object" && "usage" in (each as Row))).toEqual([]);

@@ -25,6 +25,8 @@ export type ChatStreamTranslator = {
   push(bytes: Buffer): StreamStep;
   /** The upstream closed. A stream that was not complete ends in a problem, never in an invented finish. */
   end(): StreamStep;
+  /** What the provider has said of the usage so far, for the record of a stream that breaks. */
+  usage?(): ChatUsage | undefined;
 };
 
 export type StreamStep = {

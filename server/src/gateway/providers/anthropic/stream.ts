@@ -72,6 +72,7 @@ export function createAnthropicStream(call: CallFacts): ChatStreamTranslator {
       if (!state.isDone) failed ??= brokenStream("Anthropic's stream ended before the answer was complete");
       return step([]);
     },
+    usage: () => toUsage(state.usage),
   };
 }
 

@@ -230,3 +230,10 @@ describe("what is no answer", () => {
     expect(runStream(geminiTranslator, [cut])).toMatchObject({ isDone: false, problem: { kind: "fault" } });
   });
 });
+
+test("tells the usage so far of a stream that breaks", () => {
+  const stream = geminiTranslator.stream(call);
+  expect(stream.usage?.()).toBeUndefined();
+  stream.push(sse([{ ...said({ text: "x" }), usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 1 } }]));
+  expect(stream.usage?.()).toMatchObject({ prompt_tokens: 10, completion_tokens: 1 });
+});

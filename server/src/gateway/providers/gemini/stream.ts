@@ -75,6 +75,7 @@ export function createGeminiStream(call: CallFacts): ChatStreamTranslator {
       isDone = true;
       return step(chunks);
     },
+    usage: () => toUsage(state.usage),
   };
 }
 
