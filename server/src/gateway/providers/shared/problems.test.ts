@@ -33,7 +33,17 @@ test.each([
   "The security token AKIAIOSFODNN7EXAMPLE is invalid",
   "API key AIzaSyA-1234567890abcdefghijklmnop not valid",
   "header: Bearer abc.def.ghi",
+  "Invalid API Key gsk_abcDEFghijklmnopqrst",
+  "pplx-abcDEF1234567890 and hf_abcDEFghijklmnopqrst",
+  "token ya29.a0abcDEF-1234 has expired",
 ])("%j is told without the key", (message) => {
   expect(upstreamMessage(message, "")).toContain("[redacted]");
   expect(upstreamMessage(message, "")).not.toMatch(/abcDEF|BBBB|IOSFODNN|1234567890|def\.ghi/);
 });
+
+test.each(["There is no key_value_store_of_yours.", "Unknown field fw_version, sk_", "monkey-business-as-usual"])(
+  "%j is told as it is",
+  (message) => {
+    expect(upstreamMessage(message, "")).toBe(message);
+  },
+);

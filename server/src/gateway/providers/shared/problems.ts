@@ -41,8 +41,20 @@ function single(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header[0] : header;
 }
 
-// Keys of providers, bearer tokens and AWS credentials, as upstreams quote them back.
-const secrets = /\b(?:sk|pk|rk|gsk|xai|key)-[\w-]{8,}|\b(?:AKIA|ASIA)[A-Z0-9]{12,}|\bAIza[\w-]{20,}|\bBearer\s+\S+/g;
+// Keys of providers, bearer tokens and credentials of clouds, as upstreams quote them back.
+const secrets = new RegExp(
+  [
+    /\b(?:sk|pk|rk|csk|gsk|xai|key|pplx|nvapi)-[\w-]{8,}/,
+    /\b(?:sk|gsk|fw|hf|r8)_[A-Za-z0-9]{16,}/,
+    /\b(?:AKIA|ASIA)[A-Z0-9]{12,}/,
+    /\bAIza[\w-]{20,}/,
+    /\bya29\.[\w.-]+/,
+    /\bBearer\s+\S+/,
+  ]
+    .map(({ source }) => source)
+    .join("|"),
+  "g",
+);
 
 /** An upstream's own words, bounded and without anything that looks like a key. */
 export function upstreamMessage(text: string, fallback: string): string {
