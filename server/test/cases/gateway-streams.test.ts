@@ -163,11 +163,22 @@ describe("usage", () => {
     expect((await complete(streams(...all), { stream_options: { include_usage: true } })).text).toBe(all.join(""));
   });
 
-  test("costs as much as the provider's cache makes it", async () => {
-    const usage = { ...counts(2006, 300), prompt_tokens_details: { cached_tokens: 1920 } };
-    expect(await spanOf(await complete(streams(...helloStream, usageChunk(usage), done)))).toMatchObject({
-      cost: 0.005615,
-    });
+  test.each<[what: string, usage: Row, cost: number]>([
+    ["of most of it", { ...counts(2006, 300), prompt_tokens_details: { cached_tokens: 1920 } }, 0.005615],
+    [
+      "of all but one, which xAI counts among the text too",
+      { ...counts(616, 10), prompt_tokens_details: { text_tokens: 616, cached_tokens: 615, image_tokens: 0 } },
+      (1 * 2.5 + 615 * 1.25 + 10 * 10) / 1e6,
+    ],
+    [
+      "of text and images alike",
+      { ...counts(1000, 10), prompt_tokens_details: { text_tokens: 600, image_tokens: 400, cached_tokens: 900 } },
+      (100 * 2.5 + 900 * 1.25 + 10 * 10) / 1e6,
+    ],
+  ])("costs as much as the provider's cache makes it: %s", async (_what, usage, cost) => {
+    const span = await spanOf(await complete(streams(...helloStream, usageChunk(usage), done)));
+    expect(span["cost"]).toBeCloseTo(cost, 12);
+    expect(span["prompt_tokens"]).toBe(usage["prompt_tokens"]);
   });
 });
 
