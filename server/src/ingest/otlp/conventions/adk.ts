@@ -41,7 +41,7 @@ export const adk: Convention = {
         ? withSystem(prompt, systemText(member(config, "system_instruction", "systemInstruction")))
         : sent?.prompt,
       completions: toMessages(member(response, "content"), "assistant"),
-      tools: toolsIn(member(config, "tools")),
+      tools: toolsOf(member(config, "tools")),
       input: nonEmpty(bag.take("gcp.vertex.agent.tool_call_args")) ?? nonEmpty(bag.take("gcp.vertex.agent.data")),
       output: nonEmpty(bag.take("gcp.vertex.agent.tool_response")),
     };
@@ -51,11 +51,6 @@ export const adk: Convention = {
 function requestOf(bag: AttributeBag): Record<string, unknown> {
   const request = bag.peekTree("gcp.vertex.agent.llm_request");
   return isObject(request) ? request : {};
-}
-
-function toolsIn(declared: unknown): unknown[] | undefined {
-  const tools = Array.isArray(declared) ? (declared as unknown[]) : [];
-  return toolsOf(tools.flatMap((tool) => member(tool, "function_declarations", "functionDeclarations") ?? tool));
 }
 
 /** The first of these members that is there. */

@@ -1,6 +1,7 @@
 import { isObject } from "../../../lib/json.ts";
 import type { AttributeBag } from "../attribute-bag.ts";
 import type { Convention, SpanContent } from "../convention.ts";
+import { wordIn } from "../json-word.ts";
 import { toMessages, withSystem, type Message } from "../messages/message.ts";
 import { systemText } from "../messages/request.ts";
 import { toolsOf } from "../messages/tool-calls.ts";
@@ -127,14 +128,8 @@ function listOf(bag: AttributeBag, key: string): unknown[] | undefined {
   return Array.isArray(given) ? (given as unknown[]).map((item) => jsonScalar(bag.parsed(item))) : undefined;
 }
 
-/** `"\"hello\""` is the text `hello`. */
 function jsonScalar(value: unknown): unknown {
-  if (typeof value !== "string" || !value.startsWith('"')) return value;
-  try {
-    return JSON.parse(value) as unknown;
-  } catch {
-    return value;
-  }
+  return typeof value === "string" ? wordIn(value) : value;
 }
 
 function jsonText(value: unknown): string {

@@ -85,6 +85,7 @@ export function contentOfEvents(bag: AttributeBag, events: readonly OtlpEvent[])
     completions: structured.completions && structured.completions.length > 0 ? structured.completions : completions,
     tools: structured.tools,
     input: structured.input,
+    output: structured.output,
   };
 }
 

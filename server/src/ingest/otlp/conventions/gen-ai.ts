@@ -1,6 +1,7 @@
+import { isObject } from "../../../lib/json.ts";
 import type { Convention, SpanContent, SpanView } from "../convention.ts";
 import type { Attributes } from "../export-request.ts";
-import { toMessages } from "../messages/message.ts";
+import { holdsMessages, toMessages, type Message } from "../messages/message.ts";
 import { systemText } from "../messages/request.ts";
 import { toolsOf } from "../messages/tool-calls.ts";
 
@@ -119,6 +120,7 @@ const inputKeys = [
   "gen_ai.retrieval.query.text",
   "gen_ai.memory.query.text",
   "gen_ai.guardrail.input",
+  "gen_ai.speech.input_text",
 ];
 const outputKeys = [
   "gen_ai.tool.call.result",
@@ -128,6 +130,7 @@ const outputKeys = [
   "gen_ai.retrieval.documents",
   "gen_ai.memory.records",
   "gen_ai.guardrail.output",
+  "gen_ai.transcription.text",
 ];
 
 /** These pass on what Anthropic and Bedrock count, where the input is only the fresh part. */
@@ -154,14 +157,30 @@ export function structuredContent(given: {
   system: unknown;
   tools: unknown;
 }): SpanContent {
-  const prompt = toMessages(given.input, "user");
-  // Embeddings are asked for texts: those are input, not messages.
-  const isTexts = Array.isArray(given.input) && (given.input as unknown[]).every((item) => typeof item === "string");
+  // Tools and steps of frameworks are given objects, embeddings texts: those are input, not messages.
+  const isSaid = areMessages(given.input);
+  const isAnswer = areMessages(given.output);
   return {
-    prompt: isTexts ? undefined : prompt,
+    prompt: isSaid ? toMessages(given.input, "user") : undefined,
     system: systemText(given.system),
-    input: isTexts && (given.input as unknown[]).length > 0 ? given.input : undefined,
-    completions: toMessages(given.output, "assistant"),
+    input: isSaid ? undefined : nonEmpty(given.input),
+    completions: isAnswer ? toMessages(given.output, "assistant").map(saidByModel) : undefined,
+    output: isAnswer ? undefined : nonEmpty(given.output),
     tools: toolsOf(given.tools),
   };
+}
+
+function areMessages(given: unknown): boolean {
+  const items = Array.isArray(given) ? (given as unknown[]) : [given];
+  const isMessage = (item: unknown): boolean => holdsMessages(item) || (isObject(item) && "content" in item);
+  return typeof given === "string" || (items.length > 0 && items.every(isMessage));
+}
+
+/** The Gemini command line calls what the model said the system's. */
+function saidByModel(message: Message): Message {
+  return message.role === "system" ? { ...message, role: "assistant" } : message;
+}
+
+function nonEmpty(given: unknown): unknown {
+  return given === null || (Array.isArray(given) && given.length === 0) ? undefined : given;
 }

@@ -1,8 +1,10 @@
 import type { Convention } from "../convention.ts";
 import { adk } from "./adk.ts";
 import { aiSdk } from "./ai-sdk.ts";
+import { anthropic } from "./anthropic.ts";
 import { claudeCode } from "./claude-code.ts";
 import { codex } from "./codex.ts";
+import { geminiCli } from "./gemini-cli.ts";
 import { genAi } from "./gen-ai.ts";
 import { genAiEvents } from "./gen-ai-events.ts";
 import { genAiIndexed } from "./gen-ai-indexed.ts";
@@ -29,6 +31,7 @@ export const conventions: readonly Convention[] = [
   own,
   langfuse,
   laminar,
+  geminiCli,
   genAi,
   langsmith,
   openinference,
@@ -39,6 +42,7 @@ export const conventions: readonly Convention[] = [
   logfire,
   livekit,
   adk,
+  anthropic,
   claudeCode,
   codex,
   mastra,

@@ -1,6 +1,7 @@
 import { isObject } from "../../../lib/json.ts";
 import type { Convention, SpanContent } from "../convention.ts";
 import type { Attributes } from "../export-request.ts";
+import { wordIn } from "../json-word.ts";
 import { readRequest } from "../messages/request.ts";
 import { readResponse } from "../messages/response.ts";
 import { toolsOf } from "../messages/tool-calls.ts";
@@ -54,13 +55,4 @@ export function unquoted(attributes: Attributes): Attributes {
   const type = attributes.get("mlflow.spanType") ?? attributes.get("mlflow.traceRequestId");
   if (typeof type !== "string" || !type.startsWith('"')) return attributes;
   return new Map([...attributes].map(([key, value]) => [key, typeof value === "string" ? wordIn(value) : value]));
-}
-
-function wordIn(text: string): string {
-  if (!/^".*"$/s.test(text)) return text;
-  try {
-    return JSON.parse(text) as string;
-  } catch {
-    return text;
-  }
 }

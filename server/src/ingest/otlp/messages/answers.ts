@@ -60,3 +60,22 @@ function joinedText(texts: ReadonlyArray<string | undefined>): string | undefine
   const known = texts.filter((text) => text !== undefined);
   return known.length === 0 ? undefined : known.join("\n");
 }
+
+/** One message of those that a stream was cut into. */
+export function joinedChunks(chunks: readonly Message[]): Message[] {
+  const said = chunks.filter(({ role }) => role === "assistant");
+  const [first] = said;
+  if (first === undefined || said.length !== chunks.length) return [...chunks];
+  const texts = said.map(({ content }) => (typeof content === "string" ? content : undefined));
+  const thoughts = said.map(({ reasoning_content }) => reasoning_content ?? "").join("");
+  const calls = said.flatMap(({ tool_calls }) => tool_calls ?? []);
+  const text = texts.join("");
+  return [
+    {
+      role: "assistant",
+      content: text === "" && calls.length > 0 ? null : text,
+      ...(thoughts !== "" && { reasoning_content: thoughts }),
+      ...(calls.length > 0 && { tool_calls: calls }),
+    },
+  ];
+}

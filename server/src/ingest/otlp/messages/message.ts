@@ -47,7 +47,7 @@ export function holdsMessages(value: unknown): boolean {
   if (Array.isArray(value)) return value.length > 0 && (value as unknown[]).every(holdsMessages);
   if (!isObject(value) || isRawNumber(value)) return false;
   const { type } = value;
-  if ("role" in value || value["lc"] === 1) return true;
+  if ("role" in value || value["lc"] === 1 || Array.isArray(value["parts"])) return true;
   // LangChain's messages tell by their type who speaks.
   return typeof type === "string" && (itemType.test(type) || ("content" in value && roleOf(type) !== undefined));
 }

@@ -1,4 +1,5 @@
 import { isObject } from "../../../lib/json.ts";
+import { wordIn } from "../json-word.ts";
 import { holdsMessages, toMessages, withSystem, type Message } from "./message.ts";
 import { toolsOf } from "./tool-calls.ts";
 
@@ -25,7 +26,7 @@ export function readRequest(given: unknown): Request | undefined {
 
 /** Instructions that stand beside the messages: a list of parts, an object that holds one, or plain text. */
 export function systemText(given: unknown): Message | undefined {
-  if (typeof given === "string") return given === "" ? undefined : { role: "system", content: given };
+  if (typeof given === "string") return given === "" ? undefined : { role: "system", content: wordIn(given) };
   const parts = isObject(given) ? given["parts"] : given;
   return Array.isArray(parts) && parts.length > 0 ? toMessages({ role: "system", parts }, "system")[0] : undefined;
 }

@@ -49,6 +49,7 @@ export function toolOf(raw: unknown): unknown {
     nested["inputSchema"] ??
     nested["input_schema"] ??
     nested["parameters_json_schema"] ??
+    nested["parametersJsonSchema"] ??
     nested["arguments"];
   // Bedrock's lie one deeper.
   const parameters = isObject(given) && isObject(given["json"]) ? given["json"] : given;
@@ -63,8 +64,14 @@ export function toolOf(raw: unknown): unknown {
   };
 }
 
+/** Definitions in a list; Gemini's stand a list deeper. */
 export function toolsOf(raw: unknown): unknown[] | undefined {
-  return Array.isArray(raw) && raw.length > 0 ? (raw as unknown[]).map(toolOf) : undefined;
+  if (!Array.isArray(raw) || raw.length === 0) return undefined;
+  const declared = (raw as unknown[]).flatMap((tool) => {
+    const declarations = isObject(tool) ? (tool["functionDeclarations"] ?? tool["function_declarations"]) : undefined;
+    return Array.isArray(declarations) ? (declarations as unknown[]) : [tool];
+  });
+  return declared.map(toolOf);
 }
 
 function firstText(...values: unknown[]): string | undefined {
