@@ -6,9 +6,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { differenceFromShown, elidedText } from "./support/elided.ts";
 import { startTestApp, testKeys, type TestApp } from "./support/test-app.ts";
 
-/** Runs README.md from top to bottom: each command that is followed by what it prints has to print that. */
+/** Runs documents from top to bottom: each command that is followed by what it prints has to print that. */
 
-const readme = new URL("../../README.md", import.meta.url);
+const documentOf = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), "utf8");
 const root = new URL("../..", import.meta.url).pathname;
 const documentedUrl = "http://127.0.0.1:8787";
 const visibleMs = 5_000;
@@ -37,7 +37,7 @@ function parseTimeless(json: string): unknown {
 
 const hasCurl = spawnSync("curl", ["--version"]).status === 0;
 
-describe.skipIf(!hasCurl)(`README.md${hasCurl ? "" : " (skipped: there is no curl)"}`, () => {
+describe.skipIf(!hasCurl)(`what documents show${hasCurl ? "" : " (skipped: there is no curl)"}`, () => {
   let app: TestApp;
   /** What a reader keeps from one command to the next. */
   let uniqueId = "";
@@ -60,10 +60,11 @@ describe.skipIf(!hasCurl)(`README.md${hasCurl ? "" : " (skipped: there is no cur
     return elidedText(shown).test(printed.trim()) ? undefined : `printed ${printed}`;
   }
 
-  const examples = examplesIn(readFileSync(readme, "utf8"));
+  const readme = examplesIn(documentOf("README.md"));
+  const automations = examplesIn(documentOf("docs/automations.md"));
 
-  test("shows a write, reads of each kind, a model call, and the demo", () => {
-    const commands = examples.map(({ command }) => command).join("\n");
+  test("README.md shows a write, reads of each kind, a model call, and the demo", () => {
+    const commands = readme.map(({ command }) => command).join("\n");
     for (const part of [
       "npm run demo",
       "npm run demo:judge",
@@ -74,22 +75,30 @@ describe.skipIf(!hasCurl)(`README.md${hasCurl ? "" : " (skipped: there is no cur
       "chat/completions",
     ])
       expect(commands).toContain(part);
-    expect(examples).toHaveLength(15);
+    expect(readme).toHaveLength(15);
   });
 
-  test.each(examples.map((example) => [example.command.replace(/\s+/g, " ").slice(0, 100), example] as const))(
-    "%s",
-    async (_name, example) => {
-      // Spans are visible a moment after they were accepted. Only reads may be repeated.
-      const isRead = /list\/|summary\/|groups\/|scores\/|\$ID/.test(example.command);
-      const deadline = Date.now() + (isRead ? visibleMs : 0);
-      let printed = await run(example.command);
-      while (differenceOf(example, printed) !== undefined && Date.now() < deadline) {
-        await sleep(50);
-        printed = await run(example.command);
-      }
-      expect(differenceOf(example, printed)).toBeUndefined();
-      uniqueId = /^\{"id":"([^"]+)"/.exec(printed)?.[1] ?? uniqueId;
-    },
-  );
+  test("docs/automations.md makes, tries and uses evaluators of every type", () => {
+    const commands = automations.map(({ command }) => command).join("\n");
+    for (const part of ['"code"', '"llm"', '"rule"', '"human"', "run/", "conditions/", "automations/", "scores__"])
+      expect(commands).toContain(part);
+    expect(automations).toHaveLength(12);
+  });
+
+  test.each(
+    [...readme, ...automations].map(
+      (example) => [example.command.replace(/\s+/g, " ").slice(0, 100), example] as const,
+    ),
+  )("%s", async (_name, example) => {
+    // Spans are visible a moment after they were accepted. Only reads may be repeated.
+    const isRead = /list\/|summary\/|groups\//.test(example.command) || !/^npm| -d /m.test(example.command);
+    const deadline = Date.now() + (isRead ? visibleMs : 0);
+    let printed = await run(example.command);
+    while (differenceOf(example, printed) !== undefined && Date.now() < deadline) {
+      await sleep(50);
+      printed = await run(example.command);
+    }
+    expect(differenceOf(example, printed)).toBeUndefined();
+    uniqueId = /^\{"id":"([^"]+)"/.exec(printed)?.[1] ?? uniqueId;
+  });
 });

@@ -16,6 +16,19 @@ export type EvaluationInputs = {
   llm_output: string;
 };
 
+export const inputNames = [
+  "input",
+  "output",
+  "expected_output",
+  "metadata",
+  "metrics",
+  "llm_input",
+  "llm_output",
+] as const satisfies readonly (keyof EvaluationInputs)[];
+
+/** Those that have members of any name. */
+export const freeInputs = ["metadata", "metrics"] as const satisfies readonly (keyof EvaluationInputs)[];
+
 const metricColumns = [
   "model",
   "log_type",

@@ -1,13 +1,16 @@
 import { Script } from "node:vm";
-import type { EvaluatorDefinition, ScoreValueType } from "../domain/evaluator.ts";
+import type { EvaluatorDefinition, LlmConfig, ScoreValueType } from "../domain/evaluator.ts";
 import type { FieldErrors } from "../domain/errors.ts";
+import { limits } from "../limits.ts";
 import { compilePassing } from "./passing.ts";
+import { unknownPlaceholders } from "./template.ts";
 
 /** What is wrong with an evaluator as a whole, by field; nothing where it can run. */
 export function definitionErrors(definition: EvaluatorDefinition): FieldErrors {
   const errors: FieldErrors = {};
   const { type, score_value_type: valueType, score_config: scores, passing_conditions: passing } = definition;
   if (type === "llm" && definition.llm_config === null) errors["llm_config"] = ["an llm evaluator needs llm_config"];
+  if (type === "llm" && definition.llm_config !== null) Object.assign(errors, promptErrors(definition.llm_config));
   if (type === "code" && definition.code_config === null)
     errors["code_config"] = ["a code evaluator needs code_config"];
   if (type === "code" && definition.code_config !== null) {
@@ -30,6 +33,20 @@ export function definitionErrors(definition: EvaluatorDefinition): FieldErrors {
   if (passing !== null) {
     const problem = compilePassing(passing);
     if (!problem.ok) errors["passing_conditions"] = [problem.error];
+  }
+  return errors;
+}
+
+/** What nothing can fill would be empty in every prompt. */
+function promptErrors(config: LlmConfig): FieldErrors {
+  const errors: FieldErrors = {};
+  for (const member of ["evaluator_definition", "scoring_rubric"] as const) {
+    const unknown = unknownPlaceholders(config[member] ?? "").slice(0, limits.unknownMembersNamed);
+    if (unknown.length === 0) continue;
+    const names = unknown.map((name) => `{{${name.slice(0, limits.identifierChars)}}}`).join(", ");
+    errors[`llm_config.${member}`] = [
+      `${names} stands for nothing: there are {{input}}, {{output}}, {{expected_output}}, {{metadata.key}} and {{metrics.key}}`,
+    ];
   }
   return errors;
 }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { limits } from "../limits.ts";
-import { renderTemplate } from "./template.ts";
+import { renderTemplate, unknownPlaceholders } from "./template.ts";
 
 const values = {
   input: "in",
@@ -21,6 +21,13 @@ test.each([
   ["{input} {{in put}} {{}}", "{input} {{in put}} {{}}"],
 ])("%s becomes %s", (template, text) => {
   expect(renderTemplate(template, values)).toBe(text);
+});
+
+test.each([
+  ["{{input}} {{ output }} {{llm_output}} {{metadata}} {{metadata.a.b}} {{metrics.cost}} {{in put}}", []],
+  ["{{ouput}} {{ouput}} {{input.x}} {{metadatas.x}}", ["ouput", "input.x", "metadatas.x"]],
+])("the names of %s that nothing can fill are %j", (template, names) => {
+  expect(unknownPlaceholders(template)).toEqual(names);
 });
 
 test("whatever a value holds stands there as it is", () => {

@@ -1,15 +1,26 @@
 import { isObject } from "../lib/json.ts";
 import { limits } from "../limits.ts";
+import { freeInputs, inputNames } from "./evaluation-inputs.ts";
+
+const placeholder = /\{\{\s*([\w.-]+)\s*\}\}/g;
 
 /**
  * Puts values in the place of `{{name}}` and `{{name.member}}`. Values are inserted as text, once: braces within them
  * mean nothing. What does not exist is empty, and what is long is cut.
  */
 export function renderTemplate(template: string, values: Record<string, unknown>): string {
-  return template.replace(/\{\{\s*([\w.-]+)\s*\}\}/g, (_placeholder, path: string) => {
+  return template.replace(placeholder, (_placeholder, path: string) => {
     const text = textOf(valueAt(values, path));
     return text.length <= limits.judgeValueChars ? text : `${text.slice(0, limits.judgeValueChars)} […]`;
   });
+}
+
+/** The names in its braces that none of these inputs can fill, each once. */
+export function unknownPlaceholders(template: string): string[] {
+  const names = Array.from(template.matchAll(placeholder), ([, path = ""]) => path);
+  const isKnown = (path: string) =>
+    inputNames.some((name) => name === path) || freeInputs.some((name) => path.startsWith(`${name}.`));
+  return [...new Set(names.filter((path) => !isKnown(path)))];
 }
 
 /** A member named by the whole path comes before members of members: metadata keys may have dots. */

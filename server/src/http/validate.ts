@@ -2,6 +2,7 @@ import { z } from "zod";
 import { ServiceError, wholeBody, type FieldErrors } from "../domain/errors.ts";
 import { isObject } from "../lib/json.ts";
 import { limits } from "../limits.ts";
+import { validationWords } from "./validation-words.ts";
 
 const unknownMember = "is not a field here";
 
@@ -11,7 +12,7 @@ export function validate(
   value: unknown,
   code: "invalid_request" | "validation_failed" = "invalid_request",
 ): unknown {
-  const result = schema.safeParse(value);
+  const result = schema.safeParse(value, { error: validationWords });
   if (result.success) return result.data;
   const errors = fieldErrors(result.error);
   const [field, messages] = Object.entries(errors)[0] ?? [wholeBody, []];

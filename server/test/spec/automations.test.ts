@@ -125,6 +125,8 @@ describe("PATCH /automation/automations/{automation_id}/", () => {
     expect(changed["evaluator_details"]).toMatchObject([{ id: b["id"] }, { id: a["id"] }]);
     expect(changed["configuration"]).toEqual({ evaluator_ids: [b["id"], a["id"]], sampling_rate: 1 });
     expect(bodyOf(await prod.get(`${path}${String(made["id"])}/`))).toEqual(changed);
+    const bySlug = bodyOf(await patch(made["id"], { evaluator_ids: [b["evaluator_slug"], b["id"]] }));
+    expect(bySlug["evaluator_ids"]).toEqual([b["id"]]);
     const within = bodyOf(await patch(made["id"], { configuration: { evaluator_ids: [a["id"]] } }));
     expect(within).toMatchObject({ evaluator_ids: [a["id"]], configuration: { evaluator_ids: [a["id"]] } });
     expect(await patch(made["id"], { configuration: { evaluator_ids: ["nobody"] } })).toMatchObject({

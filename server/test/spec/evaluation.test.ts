@@ -306,14 +306,20 @@ describe.concurrent("POST /api/evaluators/{id}/run/", () => {
   test("answers what went wrong as a failed score", async () => {
     const { prod } = await app.newOrganization();
     const evaluator = await newEvaluator(prod, { code_config: { eval_code_snippet: "const main = () => missing" } });
-    expect(await run(prod, evaluator, {})).toMatchObject({
+    expect(await run(prod, evaluator, { inputs: {} })).toMatchObject({
       status: 200,
       json: { status: "failed", error_message: expect.stringContaining("missing") },
     });
     const human = await newEvaluator(prod, { type: "human", code_config: null });
-    expect((await run(prod, human, {})).status).toBe(400);
+    expect((await run(prod, human, { inputs: {} })).json).toHaveProperty("type");
     const { prod: other } = await app.newOrganization();
-    expect((await run(other, evaluator, {})).status).toBe(404);
+    expect((await run(other, evaluator, { inputs: {} })).status).toBe(404);
+  });
+
+  test("needs inputs to judge", async () => {
+    const { prod } = await app.newOrganization();
+    const evaluator = await newEvaluator(prod);
+    expect(await run(prod, evaluator, {})).toMatchObject({ status: 400, json: { inputs: ["is required"] } });
   });
 
   test.each<[rule: Row, type: string, inputs: Row, value: Row]>([

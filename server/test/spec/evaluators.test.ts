@@ -95,6 +95,16 @@ describe("an evaluator", () => {
     ["of an unknown type", { type: "oracle" }, "type"],
     ["of an unknown value type", { score_value_type: "stars" }, "score_value_type"],
     ["that is a model without a prompt", { type: "llm" }, "llm_config"],
+    [
+      "whose prompt names what no log has",
+      { type: "llm", llm_config: { ...judge, evaluator_definition: "Rate {{ouput}} of {{input}}" } },
+      "llm_config",
+    ],
+    [
+      "whose rubric does",
+      { type: "llm", llm_config: { ...judge, scoring_rubric: "1: {{output.text}} {{metadata.x}}" } },
+      "llm_config",
+    ],
     ["that is code without code", { code_config: null }, "code_config"],
     ["that is Python", { code_config: { eval_code_snippet: "def main(eval_inputs):\n    return 1" } }, "code_config"],
     ["that says it is Python", { code_config: { ...code, language: "python" } }, "code_config"],

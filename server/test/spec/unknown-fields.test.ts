@@ -87,9 +87,9 @@ test("what other judges have and is empty asks for nothing", async () => {
 });
 
 test.each([
-  ["run/", { input: { output: "x" } }, "input"],
+  ["run/", { inputs: {}, input: { output: "x" } }, "input"],
   ["run/", { inputs: { output: "x", ouput: "y" } }, "inputs.ouput"],
-  ["run/", { generation_method: "llm" }, "generation_method"],
+  ["run/", { inputs: {}, generation_method: "llm" }, "generation_method"],
   ["versions/", { description: "first" }, "description"],
 ])("so is a member of a body of evaluators/{id}/%s: %j", async (route, body, member) => {
   const { id } = await newEvaluator(prod);

@@ -38,7 +38,13 @@ export const evaluatorIdsSchema = z
     `At most ${limits.evaluatorsPerAutomation} evaluators.`,
   )
   .transform((ids) => [...new Set(ids)])
-  .meta({ type: "array", items: { type: "string" }, minItems: 1, maxItems: limits.evaluatorsPerAutomation });
+  .meta({
+    type: "array",
+    items: { type: "string" },
+    minItems: 1,
+    maxItems: limits.evaluatorsPerAutomation,
+    description: "Ids or slugs; answers have ids.",
+  });
 
 export const configurationChangeSchema = z.looseObject({
   sampling_rate: samplingRate.optional(),
@@ -108,16 +114,21 @@ export async function describeAutomations(
   });
 }
 
-/** @throws ServiceError `invalid_request` that lists the unknown ids */
+/** Their ids, each once. @throws ServiceError `invalid_request` that lists the unknown ones */
 export async function requireEvaluators(
-  evaluators: Pick<ControlStoreSet["evaluators"], "findAll">,
+  evaluators: Pick<ControlStoreSet["evaluators"], "find">,
   uniqueOrganizationId: string,
-  ids: readonly string[],
-): Promise<void> {
-  const known = new Set((await evaluators.findAll(uniqueOrganizationId, ids)).map(({ id }) => id));
-  const unknown = ids.filter((id) => !known.has(id));
-  if (unknown.length === 0) return;
-  const message = `Unknown evaluators: ${unknown.map((id) => id.slice(0, limits.identifierChars)).join(", ")}.`;
+  idsOrSlugs: readonly string[],
+): Promise<string[]> {
+  const known = new Set<string>();
+  const unknown: string[] = [];
+  for (const idOrSlug of idsOrSlugs) {
+    const evaluator = await evaluators.find(uniqueOrganizationId, idOrSlug);
+    if (evaluator === undefined) unknown.push(idOrSlug.slice(0, limits.identifierChars));
+    else known.add(evaluator.id);
+  }
+  if (unknown.length === 0) return [...known];
+  const message = `Unknown evaluators: ${unknown.join(", ")}.`;
   throw new ServiceError("invalid_request", message, { errors: { evaluator_ids: [message] } });
 }
 

@@ -22,7 +22,7 @@ const newAutomationSchema = z.object({
   condition: z.string().meta({ description: "Id or slug of the condition." }),
   evaluator_ids: evaluatorIdsSchema,
   configuration: newConfigurationSchema,
-  is_enabled: z.boolean().default(false),
+  is_enabled: z.boolean().default(false).meta({ description: "One that is not enabled judges nothing." }),
 });
 
 export type AutomationDeps = {
@@ -55,9 +55,10 @@ export const createAutomation = ({ stores, activeAutomations, nowMs }: Automatio
       const now = new Date(nowMs()).toISOString();
       const created = await stores.transaction(async ({ automations, conditions, evaluators }) => {
         const condition = await requireCondition(conditions, organization, conditionId);
-        await requireEvaluators(evaluators, organization, fields.evaluator_ids);
+        const evaluator_ids = await requireEvaluators(evaluators, organization, fields.evaluator_ids);
         return automations.create({
           ...fields,
+          evaluator_ids,
           id: randomUUID(),
           unique_organization_id: organization,
           environment,

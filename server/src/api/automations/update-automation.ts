@@ -63,8 +63,8 @@ async function readChange(
   { condition: conditionId, configuration, ...fields }: z.output<typeof automationChangeSchema>,
 ) {
   const organization = automation.unique_organization_id;
-  const evaluator_ids = fields.evaluator_ids ?? configuration?.evaluator_ids;
-  if (evaluator_ids) await requireEvaluators(evaluators, organization, evaluator_ids);
+  const sent = fields.evaluator_ids ?? configuration?.evaluator_ids;
+  const evaluator_ids = sent && (await requireEvaluators(evaluators, organization, sent));
   const condition =
     conditionId === undefined ? undefined : await requireCondition(conditions, organization, conditionId);
   return {

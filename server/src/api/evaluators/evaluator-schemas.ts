@@ -62,7 +62,9 @@ export const newEvaluatorSchema = z.object({
   name: nameSchema,
   type: z.enum(evaluatorTypes),
   score_value_type: scoreValueType,
-  evaluator_slug: slugSchema.optional().meta({ description: "Made from the name where absent; cannot be changed." }),
+  evaluator_slug: slugSchema.optional().meta({
+    description: "Made from the name and a random ending where absent; cannot be changed.",
+  }),
 });
 
 export const evaluatorChangeSchema = z.object({

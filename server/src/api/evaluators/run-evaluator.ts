@@ -25,7 +25,7 @@ const inputsSchema = z
   .meta({ description: "As of a log: text, or JSON that becomes its text." });
 
 const runSchema = z.strictObject({
-  inputs: inputsSchema.default({}),
+  inputs: inputsSchema,
   generation_method: z.enum(["auto", "llm", "code"]).default("auto").meta({
     description: "Of other services, whose evaluators may have both: here the evaluator's own type, or auto.",
   }),
