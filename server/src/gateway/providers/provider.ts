@@ -130,6 +130,9 @@ export type ToolCall = {
 /** What a Gemini wants back with its own call in the next turn, where Google's OpenAI-compatible API has it. */
 export type ExtraContent = { google: { thought_signature: string } };
 
+/** An image that a model drew, as OpenRouter has it: in `images` of the message, the bytes as a data: URL. */
+export type DrawnImage = { type: "image_url"; image_url: { url: string } };
+
 export type ChatMessage = {
   role: "assistant";
   content: string | null;
@@ -139,6 +142,7 @@ export type ChatMessage = {
   reasoning_content?: string;
   /** Signed reasoning blocks of Anthropic, to be sent back as they are in the next turn. */
   thinking_blocks?: unknown[];
+  images?: DrawnImage[];
 };
 
 export type ChatCompletion = {
@@ -165,6 +169,8 @@ export type ChatDelta = {
   reasoning_content?: string;
   /** Whole blocks, never parts of one: those of all chunks, in order, are those of the message. */
   thinking_blocks?: unknown[];
+  /** Whole images, each in one chunk. */
+  images?: DrawnImage[];
 };
 
 export type ChatChunk = {

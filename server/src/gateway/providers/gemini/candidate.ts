@@ -1,16 +1,22 @@
 import { createHash } from "node:crypto";
 import { isObject } from "../../../lib/json.ts";
-import type { FinishReason, ToolCall } from "../provider.ts";
+import type { DrawnImage, FinishReason, ToolCall } from "../provider.ts";
 import { jsonToolName } from "../shared/response-format.ts";
 
 /** What a part of a candidate says; parts of Gemini's own tools say nothing that clients have a place for. */
-export type Said = { type: "text" | "thought"; text: string } | { type: "call"; call: ToolCall };
+export type Said =
+  | { type: "text" | "thought"; text: string }
+  | { type: "image"; image: DrawnImage }
+  | { type: "call"; call: ToolCall };
 
 /** @param idOf see `createCallIds` */
 export function readPart(part: unknown, idOf: (given: unknown) => string): Said | undefined {
   if (!isObject(part)) return undefined;
   const { text, functionCall } = part;
   if (typeof text === "string") return { type: part["thought"] === true ? "thought" : "text", text };
+  const image = imageOf(part["inlineData"]);
+  // Thoughts of models that draw have drafts, which are no part of the answer.
+  if (image !== undefined) return part["thought"] === true ? undefined : { type: "image", image };
   if (!isObject(functionCall) || typeof functionCall["name"] !== "string") return undefined;
   const args = JSON.stringify(isObject(functionCall["args"]) ? functionCall["args"] : {});
   // Gemini knows no tool for the JSON answer: its arguments are the text.
@@ -25,6 +31,13 @@ export function readPart(part: unknown, idOf: (given: unknown) => string): Said 
       ...(typeof signature === "string" ? { extra_content: { google: { thought_signature: signature } } } : {}),
     },
   };
+}
+
+function imageOf(inline: unknown): DrawnImage | undefined {
+  if (!isObject(inline) || typeof inline["data"] !== "string") return undefined;
+  const { mimeType, data } = inline;
+  if (typeof mimeType !== "string" || !/^image\/[\w.+-]+$/.test(mimeType)) return undefined;
+  return { type: "image_url", image_url: { url: `data:${mimeType};base64,${data}` } };
 }
 
 /**

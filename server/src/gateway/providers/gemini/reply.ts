@@ -45,12 +45,14 @@ function toMessage(candidate: Record<string, unknown>, idOf: (given: unknown) =>
   const text = said.flatMap((one) => (one.type === "text" ? [one.text] : [])).join("");
   const thoughts = said.flatMap((one) => (one.type === "thought" ? [one.text] : [])).join("");
   const calls = said.flatMap((one) => (one.type === "call" ? [one.call] : []));
+  const images = said.flatMap((one) => (one.type === "image" ? [one.image] : []));
   const refusal = refusalOf(candidate);
   return {
     role: "assistant",
     content: text === "" && calls.length > 0 ? null : text,
     ...(refusal === undefined ? {} : { refusal }),
     ...(calls.length > 0 ? { tool_calls: calls } : {}),
+    ...(images.length > 0 ? { images } : {}),
     ...(thoughts === "" ? {} : { reasoning_content: thoughts }),
   };
 }

@@ -258,6 +258,12 @@ describe("parameters", () => {
     expect(refused({ [name]: value })).toBe(name);
   });
 
+  test("modalities say whether images are drawn", () => {
+    const config = (modalities: unknown) => body({ modalities }).generationConfig;
+    expect(config(["image", "text"])).toEqual({ responseModalities: ["IMAGE", "TEXT"] });
+    expect(config(["text"])).toEqual({});
+  });
+
   test("that are Gemini's own go through, those of its OpenAI-compatible API too", () => {
     const safety = [{ category: "HARM_CATEGORY_HARASSMENT", threshold: "BLOCK_NONE" }];
     expect(body({ safetySettings: safety, labels: { a: "b" } })).toMatchObject({

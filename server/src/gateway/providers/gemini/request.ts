@@ -20,6 +20,7 @@ const handled = [
   "presence_penalty",
   "seed",
   "top_k",
+  "modalities",
   "extra_body",
   "generationConfig",
 ];
@@ -131,6 +132,7 @@ function generationConfig(parameters: Parameters, plan: AnswerPlan, model: Gemin
     presencePenalty: readNumber(members, "presence_penalty", -2, 2),
     frequencyPenalty: readNumber(members, "frequency_penalty", -2, 2),
     ...logprobs(members),
+    responseModalities: responseModalities(members),
     thinkingConfig: readThinking(members, model, adjusted),
     ...jsonMode(members, plan),
   };
@@ -142,6 +144,14 @@ function candidateCount(members: Record<string, unknown>): number | undefined {
   const n = readNumber(members, "n", 1, 8);
   if (n !== undefined && !Number.isInteger(n)) refuse("n", "must be a whole number");
   return n === 1 ? undefined : n;
+}
+
+/** OpenAI's word for what an answer is made of; models that draw take `image`. */
+function responseModalities({ modalities }: Record<string, unknown>): string[] | undefined {
+  if (modalities === undefined) return undefined;
+  const list: unknown[] = Array.isArray(modalities) ? modalities : [modalities];
+  if (list.some((one) => one !== "text" && one !== "image")) refuse("modalities", "may be text and image for Gemini");
+  return list.includes("image") ? list.map((one) => String(one).toUpperCase()) : undefined;
 }
 
 function logprobs(members: Record<string, unknown>): Record<string, unknown> {

@@ -237,3 +237,24 @@ test("tells the usage so far of a stream that breaks", () => {
   stream.push(sse([{ ...said({ text: "x" }), usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 1 } }]));
   expect(stream.usage?.()).toMatchObject({ prompt_tokens: 10, completion_tokens: 1 });
 });
+
+test("images that were drawn come whole, between the texts; drafts do not", () => {
+  const drawn = (data: string, thought?: boolean) => ({
+    inlineData: { mimeType: "image/png", data },
+    ...(thought && { thought }),
+  });
+  const events = [
+    said({ text: "Here" }, drawn("ZHJhZnQ=", true)),
+    said(drawn("b25l"), drawn("dHdv"), { text: " you are." }),
+    done("STOP"),
+  ];
+  const images = ["b25l", "dHdv"].map((data) => ({
+    type: "image_url",
+    image_url: { url: `data:image/png;base64,${data}` },
+  }));
+  expect(run(...events).message).toEqual({ role: "assistant", content: "Here you are.", images });
+  const parts = [{ text: "Here" }, drawn("b25l"), drawn("dHdv"), { text: " you are." }];
+  const reply = { candidates: [{ content: { parts }, finishReason: "STOP" }] };
+  const [choice] = geminiTranslator.reply(Buffer.from(JSON.stringify(reply)), call).choices;
+  expect(choice?.message).toEqual({ role: "assistant", content: "Here you are.", images });
+});

@@ -138,6 +138,9 @@ function say(said: Said, index: number, answer: Answer, maker: ChunkMaker): Chat
     answer.calls += 1;
     return [...flush(index, answer, maker), maker.delta({ tool_calls: [{ index: position, ...said.call }] }, index)];
   }
+  if (said.type === "image") {
+    return [...flush(index, answer, maker), maker.delta({ images: [said.image] }, index)];
+  }
   const before = said.type === answer.kind ? [] : flush(index, answer, maker);
   answer.kind = said.type;
   return [...before, ...write(answer.joiner.add(said.text), index, answer, maker)];

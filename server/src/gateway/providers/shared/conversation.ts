@@ -102,6 +102,7 @@ class ConversationReader {
     if (isObject(message["audio"])) refuse(`${path}.audio`, "spoken answers cannot be sent to this provider");
     if (isObject(message["function_call"])) refuse(`${path}.function_call`, "is superseded by tool_calls");
     this.#noteName(message);
+    this.#noteImages(message);
     const texts = readTextParts(message["content"], `${path}.content`);
     if (texts.length === 0 && typeof message["refusal"] === "string") {
       texts.push(...readTextParts(message["refusal"], `${path}.refusal`));
@@ -146,6 +147,13 @@ class ConversationReader {
     }
     this.#userTurn().results = open.calls.flatMap(({ id }) => open.results.get(id) ?? []);
     this.#open = undefined;
+  }
+
+  /** What a model drew: no provider takes it back as its own words. */
+  #noteImages({ images }: Record<string, unknown>): void {
+    const { adjusted } = this.#conversation;
+    if (Array.isArray(images) && images.length > 0 && !adjusted.includes("messages.images"))
+      adjusted.push("messages.images");
   }
 
   #noteName(message: Record<string, unknown>): void {
