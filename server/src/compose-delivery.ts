@@ -5,6 +5,7 @@ import { eventPayloads } from "./api/webhooks/event-payloads.ts";
 import type { Config } from "./config.ts";
 import { createBacklog } from "./delivery/backlog.ts";
 import { publishCompletedTraces, type CompletedTracesDeps } from "./delivery/completed-traces.ts";
+import { createDeliveryQueue } from "./delivery/delivery-queue.ts";
 import { createDeliverer, type Deliverer } from "./delivery/deliverer.ts";
 import { createEvents, type Events, type WebhookEvent } from "./delivery/events.ts";
 import { purgeDeliveries } from "./delivery/housekeeping.ts";
@@ -22,7 +23,6 @@ import { limits } from "./limits.ts";
 import { createAddressGuard } from "./outgoing/address-guard.ts";
 import { createPools } from "./outgoing/pools.ts";
 import type { ControlStores } from "./storage/control/control-stores.ts";
-import type { DeliveryOutcome, DeliveryStore } from "./storage/control/delivery-store.ts";
 import type { SpanStore } from "./storage/spans/span-store.ts";
 import { createDeliveryMetrics } from "./telemetry/delivery-metrics.ts";
 
@@ -74,14 +74,8 @@ export async function composeDelivery(parts: DeliveryParts): Promise<Delivery> {
   cleanup.push(() => pools.close());
   const secrets = createWebhookSecrets(secretKey);
   const shared = { deliveries: stores.deliveries, webhooks: stores.webhooks, directory, backlog, metrics, now };
-  // Lost by a power cut they are made again: the event is sent once more, with the same id.
-  const queue = {
-    ...shared.deliveries,
-    claim: (...claim: Parameters<DeliveryStore["claim"]>) =>
-      stores.unflushed(({ deliveries }) => deliveries.claim(...claim)),
-    finish: (outcomes: readonly DeliveryOutcome[]) => stores.unflushed(({ deliveries }) => deliveries.finish(outcomes)),
-  };
-  const deliverer = createDeliverer({ ...shared, deliveries: queue, secrets, send: createSend(pools), logger });
+  const queue = createDeliveryQueue(stores);
+  const deliverer = createDeliverer({ ...shared, queue, secrets, send: createSend(pools), logger });
   const events = createEvents({ ...shared, stores, onQueued: (webhookIds) => deliverer.due(webhookIds) });
   deliverer.start();
   cleanup.push(() => deliverer.stop());

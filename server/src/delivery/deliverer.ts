@@ -1,15 +1,16 @@
 import type { Logger } from "pino";
 import type { Delivery, Webhook } from "../domain/webhook.ts";
 import { limits } from "../limits.ts";
-import type { DeliveryOutcome, DeliveryStore } from "../storage/control/delivery-store.ts";
+import type { DeliveryOutcome } from "../storage/control/delivery-store.ts";
 import type { WebhookStore } from "../storage/control/webhook-store.ts";
 import type { DeliveryMetrics } from "../telemetry/delivery-metrics.ts";
+import { createAttempt, type Attempt, type AttemptDeps } from "./attempt.ts";
 import type { Backlog } from "./backlog.ts";
-import { nextAttemptMs } from "./retry.ts";
-import type { Send, SendResult } from "./send.ts";
-import { signatureHeaders } from "./sign.ts";
+import type { DeliveryQueue, QueueClaim } from "./delivery-queue.ts";
+import { Endpoint } from "./endpoint.ts";
+import { outcomeOf, putBack } from "./outcome.ts";
+import type { SendResult } from "./send.ts";
 import type { WebhookDirectory } from "./webhook-directory.ts";
-import type { WebhookSecrets } from "./webhook-secrets.ts";
 
 /**
  * Takes deliveries off the durable queue and sends them, on as many nodes as there are.
@@ -29,33 +30,32 @@ export type Deliverer = {
   stop(): Promise<void>;
 };
 
-export type DelivererDeps = {
-  deliveries: Pick<DeliveryStore, "queues" | "claim" | "finish" | "abandon">;
+export type DelivererDeps = AttemptDeps & {
+  queue: DeliveryQueue;
   webhooks: Pick<WebhookStore, "noteFailure" | "noteSuccess" | "disable">;
   directory: Pick<WebhookDirectory, "get" | "refresh">;
   backlog: Pick<Backlog, "finished">;
-  secrets: Pick<WebhookSecrets, "signing">;
-  send: Send;
-  metrics: Pick<DeliveryMetrics, "attempts" | "attemptSeconds" | "disabled">;
+  metrics: Pick<DeliveryMetrics, "disabled">;
   logger: Logger;
-  now: () => number;
 };
 
 export function createDeliverer(deps: DelivererDeps): Deliverer {
   return new QueueDeliverer(deps);
 }
 
-/** What is known here of how a webhook does. */
-type Endpoint = { inFlight: number; slots: number };
-
 class QueueDeliverer implements Deliverer {
   readonly #deps: DelivererDeps;
+  readonly #attempt: Attempt;
   readonly #stopping = new AbortController();
+  /** Those whose turn was last are at the end. */
   readonly #endpoints = new Map<number, Endpoint>();
   readonly #due = new Set<number>();
   #inFlight = 0;
+  /** As much is under way as may be: what comes next is for the turn to say, so that each webhook has its own. */
+  #isCrowded = false;
   #finished: DeliveryOutcome[] = [];
   #polledAtMs = Number.NEGATIVE_INFINITY;
+  #turnedAtMs = Number.NEGATIVE_INFINITY;
   #running: Promise<void> | undefined;
   #wake = (): void => undefined;
   #isWoken = false;
@@ -63,6 +63,7 @@ class QueueDeliverer implements Deliverer {
 
   constructor(deps: DelivererDeps) {
     this.#deps = deps;
+    this.#attempt = createAttempt(deps);
   }
 
   start(): void {
@@ -91,7 +92,10 @@ class QueueDeliverer implements Deliverer {
     this.#wakeUp();
     await this.#running;
     while (this.#inFlight > 0) await new Promise((resolve) => setImmediate(resolve));
-    await this.#store().catch(() => undefined);
+    const nowMs = this.#deps.now();
+    const waiting = [...this.#endpoints.values()].flatMap((endpoint) => endpoint.drop());
+    this.#finished.push(...waiting.map((delivery) => putBack(delivery, nowMs)));
+    await this.#turnQueue([]).catch(() => undefined);
   }
 
   async #loop(): Promise<void> {
@@ -99,10 +103,10 @@ class QueueDeliverer implements Deliverer {
     let wasFailing = false;
     while (!signal.aborted) {
       this.#isWoken = false;
+      this.#turnedAtMs = performance.now();
       try {
-        await this.#store();
         await this.#poll();
-        await this.#claimAll();
+        await this.#turn();
         wasFailing = false;
       } catch (error) {
         if (!wasFailing) this.#deps.logger.error({ err: error }, "the queue of webhooks cannot be read or written");
@@ -113,25 +117,12 @@ class QueueDeliverer implements Deliverer {
     }
   }
 
-  /** Writes down how attempts ended. What cannot be written is kept for the next time, while its claims last. */
-  async #store(): Promise<void> {
-    const outcomes = this.#finished;
-    if (outcomes.length === 0) return;
-    this.#finished = [];
-    try {
-      await this.#deps.deliveries.finish(outcomes);
-    } catch (error) {
-      this.#finished.push(...outcomes);
-      throw error;
-    }
-  }
-
   async #poll(): Promise<void> {
-    const { deliveries, directory, now } = this.#deps;
+    const { queue, directory, now } = this.#deps;
     const nowMs = now();
     if (nowMs - this.#polledAtMs < limits.webhookPollEveryMs) return;
     const at = new Date(nowMs).toISOString();
-    for (const { webhook_id: id, next_attempt_at } of await deliveries.queues()) {
+    for (const { webhook_id: id, next_attempt_at } of await queue.queues()) {
       if (directory.get(id) === undefined) await this.#abandon(id);
       else if (next_attempt_at <= at) this.#due.add(id);
     }
@@ -140,119 +131,120 @@ class QueueDeliverer implements Deliverer {
 
   /** In portions, as the control store may run on this thread. What another node just switched on stays as it is. */
   async #abandon(webhookId: number): Promise<void> {
-    const { deliveries, backlog } = this.#deps;
+    const { queue, backlog } = this.#deps;
     const portion: number = limits.webhookPurgeRows;
     for (let ended = portion; ended === portion && !this.#stopping.signal.aborted;) {
-      const sizes = await deliveries.abandon(webhookId, portion);
+      const sizes = await queue.abandon(webhookId, portion);
       for (const bytes of sizes) backlog.finished(webhookId, bytes);
       ended = sizes.length;
       if (ended === portion) await new Promise((resolve) => setImmediate(resolve));
     }
   }
 
-  /** In turns: a webhook that had its share goes behind the others. */
-  async #claimAll(): Promise<void> {
-    const turn = Array.from(this.#due);
-    for (const id of turn) {
-      const room = limits.webhookInFlight - this.#inFlight;
-      if (room <= 0 || this.#stopping.signal.aborted) return;
-      const webhook = this.#deps.directory.get(id);
-      if (webhook === undefined) {
-        this.#due.delete(id);
-        continue;
-      }
-      const endpoint = this.#endpoint(id);
-      const free = Math.min(room, endpoint.slots - endpoint.inFlight);
-      // Few at a time would cost a statement each.
-      if (free <= 0 || (free < endpoint.slots / 2 && endpoint.inFlight > 0)) continue;
-      if ((await this.#claim(webhook, endpoint, free)) < free) this.#due.delete(id);
-      else if (this.#due.delete(id)) this.#due.add(id);
+  async #turn(): Promise<void> {
+    this.#isCrowded = false;
+    const claims = this.#claims();
+    for (const { webhookId } of claims) this.#due.delete(webhookId);
+    const claimed = await this.#turnQueue(claims);
+    for (const { webhookId, limit, until } of claims) {
+      const deliveries = claimed.get(webhookId) ?? [];
+      this.#endpoint(webhookId).claimed(deliveries, Date.parse(until));
+      // There may be more: behind the others.
+      if (deliveries.length === limit) this.#due.add(webhookId);
+    }
+    for (const endpoint of Array.from(this.#endpoints.values())) {
+      if (endpoint.waiting === 0) continue;
+      this.#endpoints.delete(endpoint.webhookId);
+      this.#endpoints.set(endpoint.webhookId, endpoint);
+      this.#advance(endpoint);
     }
   }
 
-  async #claim(webhook: Webhook, endpoint: Endpoint, limit: number): Promise<number> {
-    const nowMs = this.#deps.now();
-    const claimed = await this.#deps.deliveries.claim(webhook.id, {
-      now: new Date(nowMs).toISOString(),
-      until: new Date(nowMs + limits.webhookClaimMs).toISOString(),
-      limit,
-    });
-    for (const delivery of claimed) {
-      endpoint.inFlight += 1;
-      this.#inFlight += 1;
-      void this.#deliver(webhook, endpoint, delivery).finally(() => {
-        endpoint.inFlight -= 1;
-        this.#inFlight -= 1;
-        this.#wakeUp();
-      });
+  /** What cannot be written is kept for the next time, while its claims last. */
+  async #turnQueue(claims: readonly QueueClaim[]): Promise<ReadonlyMap<number, Delivery[]>> {
+    const outcomes = this.#finished;
+    this.#finished = [];
+    try {
+      return await this.#deps.queue.turn(outcomes, claims);
+    } catch (error) {
+      this.#finished.unshift(...outcomes);
+      for (const { webhookId } of claims) this.#due.add(webhookId);
+      throw error;
     }
-    return claimed.length;
+  }
+
+  #claims(): QueueClaim[] {
+    const { directory, now } = this.#deps;
+    const nowMs = now();
+    const times = { now: new Date(nowMs).toISOString(), until: new Date(nowMs + limits.webhookClaimMs).toISOString() };
+    const claims: QueueClaim[] = [];
+    let room = limits.webhookInFlight - this.#inFlight;
+    let waitingBytes = 0;
+    for (const endpoint of this.#endpoints.values()) waitingBytes += endpoint.waitingBytes;
+    for (const webhookId of this.#due) {
+      if (room <= 0 || this.#stopping.signal.aborted) break;
+      if (directory.get(webhookId) === undefined) {
+        this.#due.delete(webhookId);
+        continue;
+      }
+      const endpoint = this.#endpoint(webhookId);
+      const free = Math.min(room, endpoint.free);
+      const limit = endpoint.wanted(free, waitingBytes < limits.webhookAheadBytes);
+      if (limit === 0) continue;
+      claims.push({ webhookId, limit, ...times });
+      room -= free;
+    }
+    return claims;
+  }
+
+  /** Begins what may be under way of what was claimed. */
+  #advance(endpoint: Endpoint): void {
+    const { directory, now } = this.#deps;
+    const webhook = directory.get(endpoint.webhookId);
+    // Switched off meanwhile: looking at the queue ends what it had.
+    if (webhook === undefined) endpoint.drop();
+    while (webhook !== undefined && !this.#stopping.signal.aborted) {
+      if (this.#inFlight >= limits.webhookInFlight) {
+        this.#isCrowded = true;
+        return;
+      }
+      const delivery = endpoint.next(now());
+      if (delivery === undefined) return;
+      this.#begin(webhook, endpoint, delivery);
+    }
+  }
+
+  #begin(webhook: Webhook, endpoint: Endpoint, delivery: Delivery): void {
+    endpoint.inFlight += 1;
+    this.#inFlight += 1;
+    void this.#deliver(webhook, endpoint, delivery).finally(() => {
+      endpoint.inFlight -= 1;
+      this.#inFlight -= 1;
+      if (!this.#isCrowded) this.#advance(endpoint);
+      this.#wakeUp();
+    });
   }
 
   /** Never rejects. */
   async #deliver(webhook: Webhook, endpoint: Endpoint, delivery: Delivery): Promise<void> {
+    const { signal } = this.#stopping;
     try {
-      const result = await this.#attempt(webhook, delivery);
-      const isStopped = this.#stopping.signal.aborted && !result.isDelivered;
-      this.#note(webhook, delivery, result, isStopped);
-      if (isStopped) return;
-      endpoint.slots = result.isDelivered
-        ? Math.min(limits.webhookInFlightEach, endpoint.slots + 1)
-        : Math.max(limits.webhookInFlightFailing, endpoint.slots >> 1);
+      const result = await this.#attempt(webhook, delivery, signal);
+      const nowMs = this.#deps.now();
+      if (signal.aborted && !result.isDelivered) {
+        this.#finished.push(putBack(delivery, nowMs));
+        return;
+      }
+      const outcome = outcomeOf(delivery, result, nowMs);
+      this.#finished.push(outcome);
+      if (outcome.status !== "pending") this.#deps.backlog.finished(webhook.id, delivery.payload.length);
+      if (result.isDelivered) endpoint.succeeded();
+      else endpoint.failed();
       if (result.isDelivered && webhook.failing_since !== null) await this.#deps.webhooks.noteSuccess(webhook.id);
       if (!result.isDelivered) await this.#judge(webhook, result);
     } catch (error) {
       this.#deps.logger.error({ err: error, webhook: webhook.id }, "the outcome of a delivery could not be noted");
     }
-  }
-
-  async #attempt(webhook: Webhook, { event_id, event_type, payload, expires_at }: Delivery): Promise<SendResult> {
-    const { send, secrets, metrics, now } = this.#deps;
-    const nowMs = now();
-    const failed = (error: string) => ({
-      isDelivered: false,
-      status: null,
-      body: null,
-      error,
-      retryAfterMs: undefined,
-    });
-    if (nowMs >= Date.parse(expires_at)) return failed("it waited too long for its turn");
-    const keys = secrets.signing(webhook, nowMs);
-    if (keys === undefined) return failed("its secret cannot be read: SPANWAY_SECRET_KEY has changed; rotate it");
-    const signed = signatureHeaders({ id: event_id, timestampS: Math.floor(nowMs / 1_000), body: payload }, keys);
-    const headers = { ...fixedHeaders, "x-svc-event": event_type, ...signed };
-    const stop = metrics.attemptSeconds.startTimer();
-    const result = await send({ url: webhook.url, headers, body: payload }, this.#stopping.signal);
-    stop();
-    metrics.attempts.inc({ outcome: result.isDelivered ? "delivered" : "failed" });
-    return result;
-  }
-
-  #note(webhook: Webhook, delivery: Delivery, result: SendResult, isStopped: boolean): void {
-    const nowMs = this.#deps.now();
-    const attempts = delivery.attempts + (isStopped ? 0 : 1);
-    const next = isStopped
-      ? nowMs
-      : nextAttemptMs({
-          attempts,
-          nowMs,
-          endMs: Date.parse(delivery.expires_at),
-          retryAfterMs: result.retryAfterMs,
-          random: Math.random(),
-        });
-    const isPending = !result.isDelivered && next !== undefined;
-    this.#finished.push({
-      id: delivery.id,
-      attempts: delivery.attempts,
-      status: result.isDelivered ? "delivered" : isPending ? "pending" : "failed",
-      isAttempt: !isStopped,
-      next_attempt_at: isPending ? new Date(next).toISOString() : null,
-      last_attempt_at: new Date(nowMs).toISOString(),
-      response_status: result.status,
-      response_body: result.body,
-      error: result.error,
-    });
-    if (!isPending) this.#deps.backlog.finished(webhook.id, delivery.payload.length);
   }
 
   /** Switches a webhook off that is gone, or that has taken nothing for days. */
@@ -277,16 +269,19 @@ class QueueDeliverer implements Deliverer {
     const known = this.#endpoints.get(id);
     if (known !== undefined) return known;
     if (this.#endpoints.size >= limits.webhookInFlight * 4) {
-      for (const [key, { inFlight }] of this.#endpoints) if (inFlight === 0) this.#endpoints.delete(key);
+      for (const [key, { inFlight, waiting }] of this.#endpoints) {
+        if (inFlight + waiting === 0) this.#endpoints.delete(key);
+      }
     }
-    const endpoint = { inFlight: 0, slots: limits.webhookInFlightFirst };
+    const endpoint = new Endpoint(id);
     this.#endpoints.set(id, endpoint);
     return endpoint;
   }
 
   #tellIdle(): void {
-    const isIdle = this.#inFlight === 0 && this.#finished.length === 0 && this.#due.size === 0;
-    if (isIdle) for (const resolve of this.#whenIdle.splice(0)) resolve();
+    if (this.#inFlight + this.#finished.length + this.#due.size > 0) return;
+    for (const { waiting } of this.#endpoints.values()) if (waiting > 0) return;
+    for (const resolve of this.#whenIdle.splice(0)) resolve();
   }
 
   #wakeUp(): void {
@@ -294,7 +289,7 @@ class QueueDeliverer implements Deliverer {
     this.#wake();
   }
 
-  /** A moment at least, so that outcomes and claims come in groups; until the next look at the queue at most. */
+  /** Until something happens, or until the next look at the queue. While much happens turns are rare, so that each does much. */
   async #rest(isFailing: boolean): Promise<void> {
     const pause = (ms: number) =>
       new Promise<void>((resolve) => {
@@ -306,10 +301,8 @@ class QueueDeliverer implements Deliverer {
       });
     if (!this.#isWoken && !isFailing) await pause(limits.webhookPollEveryMs);
     this.#wake = () => undefined;
-    if (!this.#stopping.signal.aborted) {
-      await new Promise((resolve) => setTimeout(resolve, isFailing ? limits.webhookPollEveryMs : limits.webhookPaceMs));
-    }
+    if (this.#stopping.signal.aborted) return;
+    const paceMs = this.#inFlight === 0 ? 0 : this.#turnedAtMs + limits.webhookPaceMs - performance.now();
+    await new Promise((resolve) => setTimeout(resolve, isFailing ? limits.webhookPollEveryMs : Math.max(0, paceMs)));
   }
 }
-
-const fixedHeaders = { "content-type": "application/json", "user-agent": "Spanway-Webhooks/1" };

@@ -15,7 +15,7 @@ export type SendResult = {
 };
 
 export type Send = (
-  request: { url: string; headers: Record<string, string>; body: string },
+  request: { url: string; headers: Record<string, string>; body: Buffer },
   signal: AbortSignal,
 ) => Promise<SendResult>;
 
@@ -23,12 +23,15 @@ export type Send = (
  * One POST, with a bound on its whole time. The answer counts once its head is there; of its body no more is read than is
  * kept, and when the time is up the connection is cut. Redirects are failures: where they lead nobody has approved.
  */
-export function createSend(pools: Pick<Pools, "dispatch">, timeoutMs: number = limits.webhookTimeoutMs): Send {
+export function createSend(
+  pools: Pick<Pools, "dispatch" | "locate">,
+  timeoutMs: number = limits.webhookTimeoutMs,
+): Send {
   return (request, signal) => new Promise((resolve) => new Exchange(pools, timeoutMs, resolve).begin(request, signal));
 }
 
 class Exchange {
-  readonly #pools: Pick<Pools, "dispatch">;
+  readonly #pools: Pick<Pools, "dispatch" | "locate">;
   readonly #resolve: (result: SendResult) => void;
   readonly #timeoutMs: number;
   #controller: Dispatcher.DispatchController | undefined;
@@ -41,21 +44,22 @@ class Exchange {
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
 
-  constructor(pools: Pick<Pools, "dispatch">, timeoutMs: number, resolve: (result: SendResult) => void) {
+  constructor(pools: Pick<Pools, "dispatch" | "locate">, timeoutMs: number, resolve: (result: SendResult) => void) {
     this.#pools = pools;
     this.#timeoutMs = timeoutMs;
     this.#resolve = resolve;
   }
 
   begin({ url, headers, body }: Parameters<Send>[0], signal: AbortSignal): void {
-    const { origin, pathname, search } = new URL(url);
+    const place = this.#pools.locate(url);
+    if (place === undefined) return this.#end("the URL cannot be called");
     this.#timer = setTimeout(() => this.#cut(`no complete answer within ${this.#timeoutMs / 1000} s`), this.#timeoutMs);
     const stopped = () => this.#cut("stopped");
     signal.addEventListener("abort", stopped, { once: true });
     this.#stopListening = () => signal.removeEventListener("abort", stopped);
-    const options = { method: "POST" as const, path: pathname + search, headers, body };
+    const options = { method: "POST" as const, path: place.path, headers, body };
     try {
-      this.#pools.dispatch(origin, "guarded", options, this.#handler());
+      this.#pools.dispatch(place.origin, "guarded", options, this.#handler());
     } catch (error) {
       this.#end(reasonOf(error));
     }

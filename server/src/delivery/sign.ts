@@ -2,7 +2,7 @@ import { createHmac, createSecretKey, type KeyObject } from "node:crypto";
 import { productFamilies } from "../domain/product-families.ts";
 
 /** What receivers verify, over the exact bytes of the body; docs/webhooks.md shows how. */
-export type Signed = { id: string; timestampS: number; body: string };
+export type Signed = { id: string; timestampS: number; body: Buffer };
 
 /** A secret, made ready once: that costs more than signing with it does. */
 export type SigningKey = {

@@ -6,32 +6,68 @@
  * The text must be JSON. Linear in its length.
  */
 export function pythonJson(json: string): string {
-  const token = /["\-\d,:\s]/g;
   let out = "";
   let copied = 0;
-  for (let match = token.exec(json); match !== null; match = token.exec(json)) {
-    const at = match.index;
-    const end = tokenEnd(json, at);
-    out += json.slice(copied, at) + rewrite(json.slice(at, end));
-    copied = token.lastIndex = end;
+  // What stays as it is goes over in stretches; `written` takes the place of what lies between them.
+  const replace = (from: number, to: number, written: string): void => {
+    out += json.slice(copied, from) + written;
+    copied = to;
+  };
+  for (let at = 0; at < json.length;) {
+    const code = json.charCodeAt(at);
+    if (code === quote) {
+      const { end, isPlain } = stringAt(json, at);
+      if (!isPlain) replace(at, end, pythonString(json.slice(at, end)));
+      at = end;
+    } else if (code === comma || code === colon) {
+      at += 1;
+      replace(at, at, " ");
+    } else if (code === minus || (code >= zero && code <= nine)) {
+      const end = numberEnd(json, at);
+      const number = json.slice(at, end);
+      const written = pythonNumber(number);
+      if (written !== number) replace(at, end, written);
+      at = end;
+    } else {
+      at += 1;
+      if (code <= space) replace(at - 1, at, "");
+    }
   }
   return out + json.slice(copied);
 }
 
-const quote = 0x22;
+const codeOf = (character: string): number => character.charCodeAt(0);
+const quote = codeOf('"');
+const comma = codeOf(",");
+const colon = codeOf(":");
+const minus = codeOf("-");
+const zero = codeOf("0");
+const nine = codeOf("9");
+const space = codeOf(" ");
+const backslash = codeOf("\\");
+const slash = codeOf("/");
+const lowerU = codeOf("u");
+const tilde = codeOf("~");
 
-function tokenEnd(json: string, at: number): number {
-  if (json.charCodeAt(at) === quote) return closingQuote(json, at + 1) + 1;
-  const number = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-  number.lastIndex = at;
-  return number.test(json) ? number.lastIndex : at + 1;
+/** Where the string that begins here ends, and whether Python writes it as it stands. By hand: it is most of a payload. */
+function stringAt(json: string, begin: number): { end: number; isPlain: boolean } {
+  let isPlain = true;
+  for (let at = begin + 1; ; at += 1) {
+    const code = json.charCodeAt(at);
+    if (code === quote || Number.isNaN(code)) return { end: at + 1, isPlain };
+    if (code > tilde) isPlain = false;
+    else if (code === backslash) {
+      at += 1;
+      const escaped = json.charCodeAt(at);
+      if (escaped === lowerU || escaped === slash) isPlain = false;
+    }
+  }
 }
 
-function rewrite(token: string): string {
-  if (token.startsWith('"')) return pythonString(token);
-  if (token === ",") return ", ";
-  if (token === ":") return ": ";
-  return token.trim() === "" ? "" : pythonNumber(token);
+function numberEnd(json: string, begin: number): number {
+  const number = /[-+.\deE]+/y;
+  number.lastIndex = begin;
+  return number.test(json) ? number.lastIndex : begin + 1;
 }
 
 const shortEscapes: Readonly<Record<string, string>> = {
@@ -45,7 +81,6 @@ const shortEscapes: Readonly<Record<string, string>> = {
 };
 
 function pythonString(token: string): string {
-  // Most strings have no escapes but those that Python writes alike.
   const escaped = /\\[u/]/.test(token) ? token.replaceAll(/\\(?:u[\da-fA-F]{4}|.)/g, pythonEscape) : token;
   return /[^ -~]/.test(escaped) ? escaped.replaceAll(/[^ -~]/g, unicodeEscape) : escaped;
 }
@@ -82,14 +117,4 @@ function pythonFloat(value: number): string {
   if (exponent < 0) return `${sign}0.${"0".repeat(-exponent - 1)}${digits}`;
   const whole = digits.slice(0, exponent + 1).padEnd(exponent + 1, "0");
   return `${sign}${whole}.${digits.slice(exponent + 1) || "0"}`;
-}
-
-/** Where the string whose inside begins at `from` is closed. */
-function closingQuote(text: string, from: number): number {
-  for (let at = text.indexOf('"', from); at !== -1; at = text.indexOf('"', at + 1)) {
-    let escapes = 0;
-    while (text.charCodeAt(at - 1 - escapes) === 0x5c) escapes += 1;
-    if (escapes % 2 === 0) return at;
-  }
-  return text.length;
 }

@@ -12,6 +12,7 @@ import { createPools } from "../../src/outgoing/pools.ts";
 import type { ControlStores } from "../../src/storage/control/control-stores.ts";
 import { createDeliveryMetrics } from "../../src/telemetry/delivery-metrics.ts";
 import { createBacklog, type Backlog } from "../../src/delivery/backlog.ts";
+import { createDeliveryQueue } from "../../src/delivery/delivery-queue.ts";
 import { createDeliverer, type Deliverer } from "../../src/delivery/deliverer.ts";
 import { createEvents, type Events, type WebhookEvent } from "../../src/delivery/events.ts";
 import { createSend } from "../../src/delivery/send.ts";
@@ -50,6 +51,7 @@ export async function startNode(stores: ControlStores, clock: Clock, options: No
   const shared = { deliveries: stores.deliveries, webhooks: stores.webhooks, directory, backlog, metrics, now };
   const deliverer = createDeliverer({
     ...shared,
+    queue: createDeliveryQueue(stores),
     secrets,
     send: createSend(pools, timeoutMs),
     logger: pino({ level: "silent" }),

@@ -19,9 +19,11 @@ export type SpanMember = {
 
 const nullJson = "null";
 
+/** Stored documents are text; those of a row that was just accepted may still be values. */
 const textOf = (span: StoredSpan, column: SpanColumn): string => {
-  const value = span[column];
-  return typeof value === "string" ? value : "";
+  const value: unknown = span[column];
+  if (typeof value === "string") return value;
+  return typeof value === "object" && value !== null ? JSON.stringify(value) : "";
 };
 
 const orNull = (text: string): string => (text === "" ? nullJson : JSON.stringify(text));

@@ -1,5 +1,4 @@
 import type { SpanRow } from "../../domain/span.ts";
-import { spanColumns, type SpanColumn } from "../../domain/span.ts";
 import type { Score } from "../../domain/score.ts";
 import type { StoredSpan, StoredTrace } from "../../storage/spans/span-store.ts";
 import { allMembers, presentSpan } from "../request-logs/present-span.ts";
@@ -18,16 +17,7 @@ export const eventPayloads = {
   presentScore: (score: Score): object => presentScore(score),
 };
 
-const textColumns = (Object.keys(spanColumns) as SpanColumn[]).filter(
-  (column) => spanColumns[column] === "json" || spanColumns[column] === "text",
-);
-
-/** A row as the store would return it: documents are text there. Every row has the members of its key. */
+/** Rows have the members of their key. Their documents may be values yet, which the members of spans mind. */
 function asStoredSpan(row: SpanRow): StoredSpan {
-  const stored: Record<string, unknown> = { ...row };
-  for (const column of textColumns) {
-    const value = stored[column];
-    if (value !== undefined && typeof value !== "string") stored[column] = JSON.stringify(value);
-  }
-  return stored as StoredSpan;
+  return row as StoredSpan;
 }

@@ -28,7 +28,7 @@ export type DeliveryOutcome = {
   /** Whether it counts as an attempt. */
   isAttempt: boolean;
   next_attempt_at: string | null;
-  last_attempt_at: string;
+  last_attempt_at: string | null;
   response_status: number | null;
   response_body: string | null;
   error: string | null;

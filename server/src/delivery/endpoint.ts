@@ -1,0 +1,72 @@
+import type { Delivery } from "../domain/webhook.ts";
+import { limits } from "../limits.ts";
+
+type Waiting = { delivery: Delivery; untilMs: number };
+
+/**
+ * What this node has of one webhook: how much is under way, how much may be, and what was claimed ahead. Few at a time go to a
+ * webhook that is new or fails; one that takes all it is given has its next ones at hand.
+ */
+export class Endpoint {
+  readonly webhookId: number;
+  inFlight = 0;
+  waitingBytes = 0;
+  #slots: number = limits.webhookInFlightFirst;
+  #waiting: Waiting[] = [];
+
+  constructor(webhookId: number) {
+    this.webhookId = webhookId;
+  }
+
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  /** How many more could begin at once. */
+  get free(): number {
+    return Math.max(0, this.#slots - this.inFlight - this.waiting);
+  }
+
+  /** How many to claim where so many may begin. Few would cost a statement each, so that space gathers first. */
+  wanted(free: number, mayWait: boolean): number {
+    if (mayWait && this.#slots === limits.webhookInFlightEach) {
+      const ahead = limits.webhookAhead - this.waiting;
+      return ahead * 2 < limits.webhookAhead ? 0 : free + ahead;
+    }
+    return free * 2 >= this.#slots || this.inFlight === 0 ? free : 0;
+  }
+
+  claimed(deliveries: readonly Delivery[], untilMs: number): void {
+    for (const delivery of deliveries) {
+      this.#waiting.push({ delivery, untilMs });
+      this.waitingBytes += delivery.payload.length;
+    }
+  }
+
+  /** What may begin now; not what would still be under way when its claim has ended, which is due again then. */
+  next(nowMs: number): Delivery | undefined {
+    while (this.inFlight < this.#slots) {
+      const first = this.#waiting.shift();
+      if (first === undefined) return undefined;
+      this.waitingBytes -= first.delivery.payload.length;
+      if (nowMs + limits.webhookTimeoutMs <= first.untilMs) return first.delivery;
+    }
+    return undefined;
+  }
+
+  /** Takes out what waits. */
+  drop(): Delivery[] {
+    const dropped = this.#waiting.map(({ delivery }) => delivery);
+    this.#waiting = [];
+    this.waitingBytes = 0;
+    return dropped;
+  }
+
+  succeeded(): void {
+    this.#slots = Math.min(limits.webhookInFlightEach, this.#slots + 1);
+  }
+
+  failed(): void {
+    this.#slots = Math.max(limits.webhookInFlightFailing, this.#slots >> 1);
+  }
+}

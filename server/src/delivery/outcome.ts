@@ -1,0 +1,35 @@
+import type { Delivery } from "../domain/webhook.ts";
+import type { DeliveryOutcome } from "../storage/control/delivery-store.ts";
+import { nextAttemptMs } from "./retry.ts";
+import type { SendResult } from "./send.ts";
+
+/** What becomes of a delivery after an attempt that ended like this. */
+export function outcomeOf(delivery: Delivery, result: SendResult, nowMs: number): DeliveryOutcome {
+  const nextMs = nextAttemptMs({
+    attempts: delivery.attempts + 1,
+    nowMs,
+    endMs: Date.parse(delivery.expires_at),
+    retryAfterMs: result.retryAfterMs,
+    random: Math.random(),
+  });
+  const isPending = !result.isDelivered && nextMs !== undefined;
+  return {
+    id: delivery.id,
+    attempts: delivery.attempts,
+    status: result.isDelivered ? "delivered" : isPending ? "pending" : "failed",
+    isAttempt: true,
+    next_attempt_at: isPending ? new Date(nextMs).toISOString() : null,
+    last_attempt_at: new Date(nowMs).toISOString(),
+    response_status: result.status,
+    response_body: result.body,
+    error: result.error,
+  };
+}
+
+/** Of one that was claimed and not sent, or cut: due again at once, and as it was before. */
+export function putBack(delivery: Delivery, nowMs: number): DeliveryOutcome {
+  const { id, attempts, last_attempt_at, response_status, response_body, error } = delivery;
+  const next_attempt_at = new Date(nowMs).toISOString();
+  const before = { last_attempt_at, response_status, response_body, error };
+  return { id, attempts, status: "pending", isAttempt: false, next_attempt_at, ...before };
+}
