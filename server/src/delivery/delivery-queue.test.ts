@@ -236,6 +236,27 @@ describe("changes while deliveries are under way", () => {
   });
 });
 
+test("one that takes all it is given has so many under way, and what was claimed ahead is anybody's when its node stops", async () => {
+  const { events, deliverer, receiver, hook, logOf, node, stores, clock } = await bench({ timeoutMs: 60_000 });
+  const webhook = await hook();
+  const many = (name: string, count: number) => Array.from({ length: count }, (_, i) => event(`${name} ${i}`));
+  await events.publishAll(many("before", limits.webhookInFlightEach));
+  await deliverer.idle();
+  receiver.answer(webhook.path, () => undefined);
+  await events.publishAll(many("then", limits.webhookInFlightEach + 40));
+  await expect.poll(() => deliverer.inFlight()).toBe(limits.webhookInFlightEach);
+  await expect.poll(() => receiver.on(webhook.path).length).toBe(2 * limits.webhookInFlightEach);
+  await node.stop();
+  const waiting = (await logOf(webhook)).slice(0, limits.webhookInFlightEach + 40);
+  const now = new Date(clock.ms).toISOString();
+  for (const each of waiting) expect(each).toMatchObject({ status: "pending", attempts: 0, next_attempt_at: now });
+  receiver.answer(webhook.path, status(200));
+  const next = await startNode(stores, clock);
+  await next.deliverer.idle();
+  expect((await logOf(webhook)).every(({ attempts, status }) => attempts === 1 && status === "delivered")).toBe(true);
+  await next.stop();
+});
+
 test("a payload that is too large is sent without its large members", async () => {
   const { events, deliverer, receiver, hook } = await bench();
   const webhook = await hook();

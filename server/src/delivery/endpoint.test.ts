@@ -1,0 +1,77 @@
+import { describe, expect, test } from "vitest";
+import type { Delivery } from "../domain/webhook.ts";
+import { limits } from "../limits.ts";
+import { Endpoint } from "./endpoint.ts";
+
+const deliveries = (count: number): Delivery[] =>
+  Array.from({ length: count }, (_, id) => ({
+    id,
+    webhook_id: 1,
+    unique_organization_id: "org",
+    environment: "prod",
+    event_id: `${id}`,
+    event_type: "request_log",
+    payload: "12345",
+    status: "pending",
+    attempts: 0,
+    next_attempt_at: null,
+    expires_at: "",
+    created_at: "",
+    last_attempt_at: null,
+    response_status: null,
+    response_body: null,
+    error: null,
+  }));
+
+function fastEndpoint(): Endpoint {
+  const endpoint = new Endpoint(1);
+  for (let i = 0; i < limits.webhookInFlightEach; i += 1) endpoint.succeeded();
+  return endpoint;
+}
+
+const { webhookAhead: ahead, webhookInFlightEach: each, webhookInFlightFirst: first } = limits;
+const farMs = limits.webhookClaimMs;
+
+describe("what is claimed for a webhook", () => {
+  test("is few while it is new, and what comes next once it takes all that it is given", () => {
+    const fresh = new Endpoint(1);
+    expect(fresh.wanted(fresh.free, true)).toBe(first);
+    fresh.inFlight = first - 1;
+    expect(fresh.wanted(fresh.free, true)).toBe(0);
+    const fast = fastEndpoint();
+    expect(fast.wanted(fast.free, true)).toBe(each + ahead);
+    expect(fast.wanted(fast.free, false)).toBe(each);
+    fast.failed();
+    expect(fast.wanted(fast.free, true)).toBe(each / 2);
+  });
+
+  test("gathers until it is worth a statement", () => {
+    const fast = fastEndpoint();
+    fast.claimed(deliveries(ahead), farMs);
+    expect([fast.waiting, fast.waitingBytes, fast.wanted(fast.free, true)]).toEqual([ahead, ahead * 5, 0]);
+    for (let i = 0; i <= ahead / 2; i += 1) expect(fast.next(0)).toBeDefined();
+    expect(fast.wanted(0, true)).toBe(ahead - fast.waiting);
+  });
+
+  test("begins in order, as many at a time as it takes", () => {
+    const endpoint = new Endpoint(1);
+    endpoint.claimed(deliveries(first + 1), farMs);
+    const begun: unknown[] = [];
+    for (let next = endpoint.next(0); next !== undefined; next = endpoint.next(0)) {
+      begun.push(next.id);
+      endpoint.inFlight += 1;
+    }
+    expect(begun).toEqual(Array.from({ length: first }, (_, id) => id));
+    expect([endpoint.waiting, endpoint.drop().length, endpoint.waiting, endpoint.waitingBytes]).toEqual([1, 1, 0, 0]);
+  });
+
+  test("does not begin where it could outlast its claim: it is due again then, for anybody", () => {
+    const endpoint = new Endpoint(1);
+    endpoint.claimed(deliveries(2), farMs);
+    endpoint.claimed(deliveries(1), farMs + 1);
+    const lastMs = farMs - limits.webhookTimeoutMs;
+    expect(endpoint.next(lastMs)?.id).toBe(0);
+    expect(endpoint.next(lastMs + 1)?.id).toBe(0);
+    expect(endpoint.waiting).toBe(0);
+  });
+});
