@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { errorCodes, type ErrorCode } from "../domain/errors.ts";
-import type { AnyEndpoint, BodySpec } from "./endpoint.ts";
+import type { AnyEndpoint, BodySpec, Method } from "./endpoint.ts";
 import { locationsOf } from "./mount.ts";
 import { errorSchemas } from "./openapi-errors.ts";
 import { SchemaCollector, type JsonSchema } from "./openapi-schemas.ts";
@@ -12,7 +12,7 @@ type Json = Record<string, unknown>;
 /** A request that the service makes: by the name of what happened. */
 export type OutgoingRequest = { summary: string; description: string; tag: string; body: z.ZodType };
 
-/** The OpenAPI 3.1 document of these endpoints. Aliases are named in the description of the path they stand for. */
+/** The OpenAPI 3.1 document of these endpoints. Aliases with paths of their own are named in the description of the one they stand for. */
 export function openapiDocument(
   endpoints: readonly AnyEndpoint[],
   info: OpenApiInfo,
@@ -21,7 +21,10 @@ export function openapiDocument(
   const schemas = new SchemaCollector({ ...errorSchemas });
   const paths: Record<string, Json> = {};
   for (const endpoint of endpoints) {
-    (paths[endpoint.path] ??= {})[endpoint.method.toLowerCase()] = operationOf(endpoint, schemas);
+    const methods = (paths[endpoint.path] ??= {});
+    methods[endpoint.method.toLowerCase()] = operationOf(endpoint, schemas);
+    for (const method of otherMethodsOf(endpoint))
+      methods[method.toLowerCase()] = aliasOperationOf(endpoint, method, schemas);
   }
   const tags = [...new Set(endpoints.flatMap((endpoint) => endpoint.tags))];
   return {
@@ -71,6 +74,15 @@ function operationOf(endpoint: AnyEndpoint, schemas: SchemaCollector): Json {
       endpoint.method !== "GET" && { requestBody: requestBodyOf(endpoint, endpoint.body, schemas) }),
     responses: { [endpoint.success.status]: successOf(endpoint, schemas), ...errorsOf(endpoint) },
   };
+}
+
+/** Aliases on the very path of the endpoint are operations of their own: a generated client has to know them. */
+function otherMethodsOf({ path, aliases }: AnyEndpoint): Method[] {
+  return aliases.flatMap((alias) => (typeof alias !== "string" && alias.path === path ? [alias.method] : []));
+}
+
+function aliasOperationOf(endpoint: AnyEndpoint, method: Method, schemas: SchemaCollector): Json {
+  return { ...operationOf({ ...endpoint, method }, schemas), operationId: `${endpoint.id}_by_${method.toLowerCase()}` };
 }
 
 function descriptionOf(endpoint: AnyEndpoint): string {

@@ -204,6 +204,20 @@ describe("what is large but allowed", () => {
     expect((await listSpans(server.prod, { metadata__first: "yes" })).results).toHaveLength(1);
   });
 
+  test("a page that the store may not read is 413 and says what to do; with fewer fields or rows it is there", async () => {
+    const span = gzipSync(`{"group_identifier":"huge","input":"${"x".repeat(19.5 * MiB)}"}`, { level: 1 });
+    for (let i = 0; i < 5; i += 1) await createSpan(server.prod, span, { "content-encoding": "gzip" });
+    await settle(server.prod);
+    const filters = { group_identifier: { value: ["huge"] } };
+    const list = async (query: string) => await server.prod.post(`/api/request-logs/list/?${query}`, { filters });
+    expect(await list("include_fields=id")).toMatchObject({ status: 200, json: { count: 5 } });
+    expect(await list("include_fields=input")).toMatchObject({
+      status: 413,
+      json: { code: "query_too_large", detail: expect.stringContaining("narrow the time range or add filters") },
+    });
+    expect((await list("include_fields=input&page_size=1")).status).toBe(200);
+  });
+
   test("20 MB a span and 64 MiB a request, to the byte", async () => {
     const spanOf = (bytes: number): string => `{"input":"${"x".repeat(bytes - 12)}"}`;
     expect((await server.prod.post(singlePath, spanOf(20 * MiB))).status).toBe(413);

@@ -38,6 +38,9 @@ describe("every route is documented", () => {
     ["post", "/api/request-logs/", "create_span", ["/api/request-logs/create"]],
     ["post", "/api/request-logs/bulk/", "bulk_create_spans", []],
     ["post", "/api/request-logs/list/", "list_spans", ["GET /api/request-logs/list"]],
+    ["get", "/api/request-logs/list/", "list_spans_by_get", []],
+    ["get", "/api/request-logs/summary/", "summarize_spans_by_get", []],
+    ["get", "/api/request-logs/groups/", "group_spans_by_get", []],
     ["get", "/api/request-logs/{unique_id}/", "retrieve_span", []],
     ["post", "/api/request-logs/summary/", "summarize_spans", ["GET /api/request-logs/summary"]],
     ["post", "/api/request-logs/groups/", "group_spans", ["GET /api/request-logs/groups"]],
@@ -101,6 +104,22 @@ describe("every route is documented", () => {
     ["/api/request-logs/groups/", "post", ["200", "400", "401", "403"]],
   ])("%s documents the statuses of the interface", (path, method, statuses) => {
     expect(Object.keys(document.paths[path]?.[method]?.responses ?? {})).toEqual(expect.arrayContaining(statuses));
+  });
+
+  test("operations have ids of their own, and a GET has no body", () => {
+    const operations = Object.values(document.paths).flatMap((methods) => Object.entries(methods));
+    const ids = operations.map(([, { operationId }]) => operationId);
+    expect(ids.length).toBe(new Set(ids).size);
+    const gets = operations.filter(([method]) => method === "get").map(([, operation]) => operation);
+    expect(gets.filter((operation) => "requestBody" in operation)).toEqual([]);
+  });
+
+  test("groups say that they need a group_by, and which there are", () => {
+    for (const method of ["get", "post"]) {
+      const { parameters = [] } = document.paths["/api/request-logs/groups/"]?.[method] ?? {};
+      const groupBy = parameters.find(({ name }) => name === "group_by");
+      expect(groupBy).toMatchObject({ required: true, schema: { enum: expect.arrayContaining(["model", "trace"]) } });
+    }
   });
 
   test("the list documents its query, with defaults and bounds", () => {
