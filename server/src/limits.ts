@@ -319,6 +319,8 @@ export const limits = {
   queriesQueued: 512,
   embeddedQueriesInFlight: 6,
   embeddedMarkCacheBytes: 128 * MiB,
+  /** That often, memory that the engine has freed goes back to the system. */
+  embeddedMemoryReleaseEveryMs: 20_000,
   queryTextBytes: 256 * MiB,
   queryKillEveryMs: 50,
   queryReplyGraceMs: 10_000,

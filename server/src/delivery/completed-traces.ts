@@ -1,6 +1,7 @@
 import { limits } from "../limits.ts";
 import type { TraceWatch, TraceWatchStore } from "../storage/control/trace-watch-store.ts";
-import type { SpanStore, StoredSpan, StoredTrace } from "../storage/spans/span-store.ts";
+import type { SpanStore, StoredSpan } from "../storage/spans/span-store.ts";
+import type { StoredTrace } from "../storage/spans/trace-queries.ts";
 import type { Events } from "./events.ts";
 
 export type CompletedTracesDeps = {

@@ -8,7 +8,8 @@ import { endpoint } from "../../http/endpoint.ts";
 import { pageOf, paginate } from "../../http/pagination.ts";
 import { environmentQuery, pagingQuery, sortQuery, timeWindow, timeWindowQuery } from "../../http/query.ts";
 import { limits } from "../../limits.ts";
-import type { ListThreadsQuery, SpanStore, StoredThread } from "../../storage/spans/span-store.ts";
+import type { SpanStore } from "../../storage/spans/span-store.ts";
+import type { ListThreadsQuery, StoredThread } from "../../storage/spans/thread-queries.ts";
 import { filtersBody, readFilters } from "../read-filters.ts";
 import { isoTime } from "../request-logs/span-members.ts";
 

@@ -9,7 +9,8 @@ import { environmentQuery, pagingQuery, sortQuery, timeWindowQuery } from "../..
 import { rawJson } from "../../http/reply.ts";
 import { JsonObjectWriter } from "../../lib/json-writer.ts";
 import type { OrganizationStore } from "../../storage/control/organization-store.ts";
-import type { ListTracesQuery, SpanStore, StoredSpan, StoredTrace } from "../../storage/spans/span-store.ts";
+import type { SpanStore, StoredSpan } from "../../storage/spans/span-store.ts";
+import type { ListTracesQuery, StoredTrace } from "../../storage/spans/trace-queries.ts";
 import { filtersBody, readFilters } from "../read-filters.ts";
 import { rootFields, writeTrace } from "./present-trace.ts";
 import { findTraceOwner, type TraceOwner } from "./trace-owner.ts";

@@ -1,5 +1,6 @@
 import { JsonObjectWriter } from "../../lib/json-writer.ts";
-import type { StoredSpan, StoredTrace } from "../../storage/spans/span-store.ts";
+import type { StoredSpan } from "../../storage/spans/span-store.ts";
+import type { StoredTrace } from "../../storage/spans/trace-queries.ts";
 import { columnsOf } from "../request-logs/present-span.ts";
 import { isoTime, spanMembers } from "../request-logs/span-members.ts";
 import type { TraceOwner } from "./trace-owner.ts";

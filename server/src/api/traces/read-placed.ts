@@ -1,6 +1,7 @@
 import type { Environment } from "../../domain/principal.ts";
 import { limits } from "../../limits.ts";
-import type { SpanStore, TracePlace } from "../../storage/spans/span-store.ts";
+import type { SpanStore } from "../../storage/spans/span-store.ts";
+import type { TracePlace } from "../../storage/spans/trace-queries.ts";
 import type { TraceOwner } from "./trace-owner.ts";
 import { inOrder, traceNotFound } from "./trace-scope.ts";
 

@@ -3,7 +3,7 @@ import type { Environment } from "../../domain/principal.ts";
 import type { Filter } from "../../filter/ast.ts";
 import { toGroupFilter, type GroupCatalogue } from "../../filter/group-fields.ts";
 import { timeWindow } from "../../http/query.ts";
-import type { ListTracesQuery } from "../../storage/spans/span-store.ts";
+import type { ListTracesQuery } from "../../storage/spans/trace-queries.ts";
 
 export type TraceReadDeps = {
   traceCatalogue: GroupCatalogue;

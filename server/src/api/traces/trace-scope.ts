@@ -1,6 +1,6 @@
 import { ServiceError } from "../../domain/errors.ts";
 import { environments, type Environment } from "../../domain/principal.ts";
-import type { StoredTrace } from "../../storage/spans/span-store.ts";
+import type { StoredTrace } from "../../storage/spans/trace-queries.ts";
 
 export function traceNotFound(): ServiceError {
   return new ServiceError("not_found", "There is no trace with this trace_unique_id.");

@@ -1,6 +1,7 @@
 import type { SpanRow } from "../../domain/span.ts";
 import type { Score } from "../../domain/score.ts";
-import type { StoredSpan, StoredTrace } from "../../storage/spans/span-store.ts";
+import type { StoredSpan } from "../../storage/spans/span-store.ts";
+import type { StoredTrace } from "../../storage/spans/trace-queries.ts";
 import { allMembers, presentSpan } from "../request-logs/present-span.ts";
 import { presentScore } from "../scores/score-schemas.ts";
 import { rootFields, writeTrace } from "../traces/present-trace.ts";

@@ -1,13 +1,20 @@
 import type { ColumnKind, SpanColumn, SpanScope, spanColumns } from "../../domain/span.ts";
 import type { CustomerKey } from "../../domain/customer.ts";
-import type { ThreadNumber, ThreadSortField, ThreadTime } from "../../domain/thread.ts";
-import type { TraceDeletion, TraceNumber, TraceSortField, TraceText } from "../../domain/trace.ts";
+import type { TraceDeletion } from "../../domain/trace.ts";
 import type {
   CustomerPageKey,
   DescribeCustomersQuery,
   ListCustomersQuery,
   StoredCustomer,
 } from "./customer-queries.ts";
+import type { ListThreadsQuery, StoredThread } from "./thread-queries.ts";
+import type {
+  ListTraceSpansQuery,
+  ListTracesQuery,
+  SmallTraceQuery,
+  StoredTrace,
+  TracePlace,
+} from "./trace-queries.ts";
 import type { ListSpansQuery, SpanPage } from "./span-list.ts";
 
 /**
@@ -274,74 +281,6 @@ export type GroupCondition = {
   /** The names of figures that `having` reads. */
   figures: readonly string[];
 };
-
-export type ListTracesQuery = {
-  scope: SpanScope;
-  window: TimeWindow;
-  condition?: GroupCondition | undefined;
-} & Page & {
-    /** Ties end in the trace id, in the same direction. */
-    sort: { field: TraceSortField; descending: boolean };
-  };
-
-export type TraceStretch = { first: string; last: string };
-
-/** Rows of older versions and of deleted spans are among these: as much as there may be, not as there is. */
-export type TracePlace = {
-  environment: string;
-  /** The ends of its first and last span. */
-  stretch: TraceStretch;
-  span_count: number;
-  /** Of input, output, messages and metadata. */
-  payload_bytes: number;
-  /** Whether something came in within `limits.movingTraceS`: what was placed may move while it is read. */
-  is_recent: boolean;
-};
-
-export type ListTraceSpansQuery = {
-  scope: SpanScope;
-  traceId: string;
-  /** Where to look: the trace's own. */
-  stretch: TraceStretch;
-  fields: readonly SpanColumn[];
-  limit: number;
-  offset?: number;
-};
-
-export type SmallTraceQuery = Pick<ListTraceSpansQuery, "scope" | "traceId" | "fields">;
-
-/**
- * A trace as a whole. Texts are '' where absent. The root is the earliest span without a parent in the trace; `name`
- * and `organization_key_id` are the root's.
- */
-export type StoredTrace = {
-  trace_unique_id: string;
-  environment: string;
-  /** As times of spans. `end_time` is the latest end. */
-  start_time: string;
-  end_time: string;
-  name: string;
-  organization_key_id: string;
-  root_span_unique_id: string;
-  root: SpanKey;
-} & Record<TraceNumber, number> &
-  Record<TraceText, string>;
-
-export type ListThreadsQuery = {
-  scope: SpanScope;
-  window: TimeWindow;
-  condition?: GroupCondition | undefined;
-} & Page & {
-    /** Ties end in the thread, in the same direction. */
-    sort: { field: ThreadSortField; descending: boolean };
-  };
-
-/** `customer_identifier` is that of the first span that has one, '' where none has. */
-export type StoredThread = { thread_identifier: string; environment: string; customer_identifier: string } & Record<
-  ThreadNumber,
-  number
-> &
-  Record<ThreadTime, string>;
 
 /**
  * - `poison`: the store read the rows and refuses them for what is in them; the same bytes will never go in.

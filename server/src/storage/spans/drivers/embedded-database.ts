@@ -8,6 +8,7 @@ import { createChdbConnection } from "chdb/connection";
 import { limits } from "../../../limits.ts";
 import { bindLiterals } from "./bind-literals.ts";
 import { asInsertError } from "./engine-errors.ts";
+import { repeatRelease } from "./memory-release.ts";
 import { createQueryGate } from "./query-gate.ts";
 import { readLists, readRows } from "./read-rows.ts";
 import type { SpanBatch } from "../span-store.ts";
@@ -59,6 +60,10 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
     return work;
   };
 
+  const memory = repeatRelease(limits.embeddedMemoryReleaseEveryMs, () =>
+    track(maintenance.command({ query: "SYSTEM JEMALLOC PURGE" })),
+  );
+
   const prepared = new WeakSet<ClickHouseClient>();
   const run = async (client: ClickHouseClient, statement: Statement, format: Format, tag: string): Promise<string> => {
     // Values are part of the text here, so it may be long. This one setting cannot stand in the statement it is for.
@@ -107,6 +112,7 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
       await query({ name: "ping", sql: "SELECT 1" }, signal);
     },
     close: async () => {
+      memory.stop();
       await Promise.all(underWay);
       await Promise.all([...readers.all(), maintenance, control].map((client) => client.close()));
       await insertConnection.close();

@@ -1,7 +1,7 @@
 import type { SpanColumn } from "../../../domain/span.ts";
 import { traceNumbers, traceTexts } from "../../../domain/trace.ts";
 import type { ResultRow, SpanDatabase } from "../drivers/span-database.ts";
-import type { StoredTrace } from "../span-store.ts";
+import type { StoredTrace } from "../trace-queries.ts";
 import { figureAlias, figuresOf, selectFigures } from "./figures.ts";
 import { readOnce, type Once } from "./once.ts";
 import type { RollUp } from "./roll-up.ts";

@@ -1,6 +1,6 @@
 import { threadNumbers, threadTimes, type ThreadSortField } from "../../../domain/thread.ts";
 import type { ResultRow, SpanDatabase } from "../drivers/span-database.ts";
-import type { ListThreadsQuery, StoredThread } from "../span-store.ts";
+import type { ListThreadsQuery, StoredThread } from "../thread-queries.ts";
 import { figureAlias, figuresOf, selectFigures } from "./figures.ts";
 import { conditionParams, groupMatches } from "./group-condition.ts";
 import { readOnce, type Once } from "./once.ts";

@@ -1,7 +1,7 @@
 import { usageFigures } from "../../../domain/trace.ts";
 import { limits } from "../../../limits.ts";
 import type { SpanDatabase } from "../drivers/span-database.ts";
-import type { ListTracesQuery, StoredTrace } from "../span-store.ts";
+import type { ListTracesQuery, StoredTrace } from "../trace-queries.ts";
 import { describeTraces, traceKeyText, type TraceKey } from "./describe-traces.ts";
 import { figureAlias } from "./figures.ts";
 import { conditionParams, groupMatches } from "./group-condition.ts";

@@ -2,16 +2,8 @@ import type { SpanColumn, SpanScope } from "../../../domain/span.ts";
 import { ServiceError } from "../../../domain/errors.ts";
 import { limits } from "../../../limits.ts";
 import type { EngineSettings, ResultRow, SpanDatabase } from "../drivers/span-database.ts";
-import type {
-  ListTraceSpansQuery,
-  SmallTraceQuery,
-  StatementParams,
-  StoredSpan,
-  StoredTrace,
-  TimeWindow,
-  TracePlace,
-  TraceStretch,
-} from "../span-store.ts";
+import type { StatementParams, StoredSpan, TimeWindow } from "../span-store.ts";
+import type { ListTraceSpansQuery, SmallTraceQuery, StoredTrace, TracePlace, TraceStretch } from "../trace-queries.ts";
 import { describeTraces } from "./describe-traces.ts";
 import { newestRows } from "./hydrate-spans.ts";
 import { storedSpan } from "./result-values.ts";

@@ -1,0 +1,19 @@
+import type { SpanScope } from "../../domain/span.ts";
+import type { ThreadNumber, ThreadSortField, ThreadTime } from "../../domain/thread.ts";
+import type { GroupCondition, Page, TimeWindow } from "./span-store.ts";
+
+export type ListThreadsQuery = {
+  scope: SpanScope;
+  window: TimeWindow;
+  condition?: GroupCondition | undefined;
+} & Page & {
+    /** Ties end in the thread, in the same direction. */
+    sort: { field: ThreadSortField; descending: boolean };
+  };
+
+/** `customer_identifier` is that of the first span that has one, '' where none has. */
+export type StoredThread = { thread_identifier: string; environment: string; customer_identifier: string } & Record<
+  ThreadNumber,
+  number
+> &
+  Record<ThreadTime, string>;
