@@ -28,15 +28,19 @@ export function openDiskRoom(root: RootDatabase, path: string): DiskRoom {
   let isExhausted = false;
 
   const unusedBytes = (): number => fstatSync(file).size - (statsOf(root).lastPageNumber + 1) * pageSize;
-  /** Appends until more than that is unused; of what a full disk takes in part, that stays. */
+  /** Appends until so much is unused, for commits go on meanwhile. Of what a full disk takes in part, that stays. */
   const growTo = (bytes: number): number => {
-    const missing = bytes - unusedBytes();
-    try {
-      for (let left = missing; left > 0; left -= writeSync(file, zeros));
-    } catch {
-      // The size tells what was got.
+    for (;;) {
+      const unused = unusedBytes();
+      if (unused >= bytes || !append()) return unused;
     }
-    return unusedBytes();
+  };
+  const append = (): boolean => {
+    try {
+      return writeSync(file, zeros) > 0;
+    } catch {
+      return false;
+    }
   };
   /** Half of what is free: pages go to waste between large values, and those just freed are not used at once. */
   const reusableBytes = (): number => {

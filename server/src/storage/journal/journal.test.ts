@@ -238,6 +238,20 @@ test("entries of any length come back as they were, before and after a reopen, a
   await database.close();
 });
 
+test("many large entries at a time are taken, however fast the file grows", async () => {
+  const journal = journalAt(folder(), { maxBytes: 1e9 });
+  const payload = Buffer.alloc(1_000_000, "x");
+  const identities = Array.from({ length: 200 }, (_, i) => ({ identity: identity(i), timestampNs: 1n, version: 1n }));
+  for (let round = 0; round < 4; round += 1) {
+    const entries = await Promise.all(
+      Array.from({ length: 8 }, () => journal.append({ payload, rows: 1, identities })),
+    );
+    if (round % 2 === 1) await journal.remove(entries.map(({ seq }) => seq));
+  }
+  expect(journal.stats()).toMatchObject({ entries: 16, bytes: 16e6 });
+  await journal.close();
+});
+
 test("settled waits for every append begun before", async () => {
   const journal = journalAt(folder());
   const committed: number[] = [];

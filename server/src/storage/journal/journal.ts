@@ -136,8 +136,8 @@ export function openJournal(options: JournalOptions): Journal {
   };
 }
 
-/** Identities are hashes: each is written to a page of its own, by way of another. */
-const identityRoomBytes = 8192;
+/** Identities are hashes: each goes to a page of its own, and now and then one of those is split. */
+const identityRoomBytes = 5120;
 
 const nothing: Keep = { entries: [], missed: [] };
 
