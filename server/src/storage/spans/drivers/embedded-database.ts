@@ -8,7 +8,7 @@ import { createChdbConnection } from "chdb/connection";
 import { limits } from "../../../limits.ts";
 import { bindLiterals } from "./bind-literals.ts";
 import { asInsertError } from "./engine-errors.ts";
-import { repeatRelease } from "./memory-release.ts";
+import { releaseMemory } from "./memory-release.ts";
 import { createQueryGate } from "./query-gate.ts";
 import { readLists, readRows } from "./read-rows.ts";
 import type { SpanBatch } from "../span-store.ts";
@@ -45,24 +45,18 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
   const readers = createReaders(bounds.inFlight, connect);
   const maintenance = connect();
   const control = connect();
+  const memory = releaseMemory(connect());
   const insertConnection = createChdbConnection({ path });
   const withinBounds = createQueryGate(bounds, options.onQuery);
   const underWay = new Set<Promise<unknown>>();
   const resends = createResendWatch();
 
   const track = <T>(work: Promise<T>): Promise<T> => {
-    const settled = work.then(
-      () => undefined,
-      () => undefined,
-    );
+    const settled = Promise.allSettled([work]);
     underWay.add(settled);
     void settled.then(() => underWay.delete(settled));
     return work;
   };
-
-  const memory = repeatRelease(limits.embeddedMemoryReleaseEveryMs, () =>
-    track(maintenance.command({ query: "SYSTEM JEMALLOC PURGE" })),
-  );
 
   const prepared = new WeakSet<ClickHouseClient>();
   const run = async (client: ClickHouseClient, statement: Statement, format: Format, tag: string): Promise<string> => {
@@ -112,7 +106,7 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
       await query({ name: "ping", sql: "SELECT 1" }, signal);
     },
     close: async () => {
-      memory.stop();
+      await memory.stop();
       await Promise.all(underWay);
       await Promise.all([...readers.all(), maintenance, control].map((client) => client.close()));
       await insertConnection.close();

@@ -1,22 +1,27 @@
+import type { ClickHouseClient } from "@clickhouse/client";
+import { limits } from "../../../limits.ts";
+
 /**
  * Gives what chDB has freed back to the system, again and again: its allocator does so by itself only where it goes on working,
  * and merges free the most of it, up to minutes after the work that brought them. Costs nothing where nothing was freed.
  */
-export function repeatRelease(everyMs: number, release: () => Promise<unknown>): { stop(): void } {
-  let timer: NodeJS.Timeout | undefined;
-  let isStopped = false;
-  const wait = (): void => {
-    if (isStopped) return;
-    timer = setTimeout(() => {
-      // What cannot be given back now is so the next time.
-      void release().then(wait, wait);
-    }, everyMs).unref();
+export function releaseMemory(client: ClickHouseClient): { stop(): Promise<void> } {
+  let running: Promise<unknown> = Promise.resolve();
+  let isRunning = false;
+  const release = async (): Promise<void> => {
+    isRunning = true;
+    // What cannot be given back now is so the next time.
+    await client.command({ query: "SYSTEM JEMALLOC PURGE" }).catch(() => undefined);
+    isRunning = false;
   };
-  wait();
+  const timer = setInterval(() => {
+    if (!isRunning) running = release();
+  }, limits.embeddedMemoryReleaseEveryMs).unref();
   return {
-    stop() {
-      isStopped = true;
-      clearTimeout(timer);
+    async stop() {
+      clearInterval(timer);
+      await running;
+      await client.close();
     },
   };
 }
