@@ -78,7 +78,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       void serve(kernel, route, new RequestContext(kernel, incoming, response), empty),
   });
   mount(options.endpoints, (method, url, route) => {
-    app.route({ method, url, handler: handlerOf(kernel, route) });
+    const handler = handlerOf(kernel, route);
+    // Fastify refuses a media type that it cannot read: that is for the operation to say, after authentication.
+    app.route({ method, url, handler, errorHandler: (_error, request, reply) => handler(request, reply) });
     if (method === "POST" && !url.includes(":")) lane.add(url, route);
   });
 
@@ -112,10 +114,6 @@ const empty = { params: {}, query: {} };
 function createFastify(kernel: Kernel, { trustProxy, bounds }: HttpServerOptions): FastifyInstance {
   const unmatched = handlerOf(kernel, refusal(new ServiceError("not_found", "There is nothing at this path.")));
   const badUrl = handlerOf(kernel, refusal(new ServiceError("invalid_request", "The URL is not valid.")));
-  const badHead = handlerOf(
-    kernel,
-    refusal(new ServiceError("unsupported_media_type", "The Content-Type header is not valid.")),
-  );
   const requestReadMs = bounds?.requestReadMs ?? limits.requestReadMs;
   const app = fastify({
     logger: false,
@@ -141,7 +139,7 @@ function createFastify(kernel: Kernel, { trustProxy, bounds }: HttpServerOptions
   app.setNotFoundHandler(unmatched);
   // Node answers this one without a body as well.
   app.server.on("checkExpectation", (request, response) => app.routing(request, response));
-  app.setErrorHandler((_error, request, reply) => badHead(request, reply));
+  app.setErrorHandler((_error, request, reply) => unmatched(request, reply));
   return app;
 }
 

@@ -102,6 +102,15 @@ describe("every route is documented", () => {
     ["/api/request-logs/{unique_id}/", "get", ["200", "401", "404", "500"]],
     ["/api/request-logs/summary/", "post", ["200", "400", "401", "413", "500"]],
     ["/api/request-logs/groups/", "post", ["200", "400", "401", "403"]],
+    ["/api/traces/list/", "post", ["200", "400", "401", "413", "429", "500"]],
+    ["/api/traces/{trace_unique_id}/", "get", ["200", "401", "404", "429", "500"]],
+    ["/api/traces/{trace_unique_id}/", "delete", ["200", "401", "500"]],
+    ["/api/traces/{trace_unique_id}/", "patch", ["200", "400", "401"]],
+    ["/api/{unique_organization_id}/traces/{trace_unique_id}/", "get", ["200", "404", "429"]],
+    ["/api/traces/bulk/", "post", ["200", "400", "401", "403", "422", "429", "500"]],
+    ["/api/v1/traces/ingest", "post", ["200", "400", "401", "500"]],
+    ["/api/v2/traces", "post", ["200", "400", "401"]],
+    ["/api/log_threads/", "post", ["200", "401", "413"]],
   ])("%s documents the statuses of the interface", (path, method, statuses) => {
     expect(Object.keys(document.paths[path]?.[method]?.responses ?? {})).toEqual(expect.arrayContaining(statuses));
   });

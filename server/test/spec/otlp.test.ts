@@ -119,10 +119,12 @@ describe("transport", () => {
 
   test.each([
     ["another media type", { "content-type": "text/csv" }],
+    ["what is no media type", { "content-type": "protobuf" }],
     ["an unknown compression", { "content-encoding": "snappy" }],
     ["compressed twice", { "content-encoding": "gzip, gzip" }],
   ])("415 for %s", async (_name, headers) => {
-    expect((await post(JSON.stringify(tracesOf(spanOf())), headers)).status).toBe(415);
+    const answer = await post(JSON.stringify(tracesOf(spanOf())), headers);
+    expect([answer.status, answer.json]).toEqual([415, { code: 3, message: expect.any(String), details: [] }]);
   });
 
   test("an empty export is 200 in both encodings", async () => {

@@ -187,6 +187,49 @@ describe("deleting in bulk", () => {
     expect(await spansOf(prod, c)).toEqual(["s"]);
   });
 
+  test("understands every field of a trace at once, and means all of them", async () => {
+    const [id, other] = [newTrace(), newTrace()];
+    const call = {
+      log_type: "chat",
+      model: "own-model",
+      prompt_tokens: 5,
+      completion_tokens: 6,
+      cost: 0.5,
+      status_code: 500,
+    };
+    const named = { customer_identifier: "ann", span_workflow_name: "flow", metadata: { k: "v" } };
+    await ingest(prod, [traceSpan(id, "s", null, 0, { ...call, ...named }), traceSpan(other, "s", null, 0, call)]);
+    const filters = {
+      trace_unique_id: { operator: "in", value: [id, other] },
+      customer_identifier: ["ann"],
+      environment: ["prod"],
+      span_count: [1],
+      llm_call_count: { operator: "gte", value: [1] },
+      error_count: { operator: "gt", value: [0] },
+      total_cost: { operator: "lte", value: [0.5] },
+      total_tokens: [11],
+      total_prompt_tokens: { operator: "lt", value: [6] },
+      total_completion_tokens: { operator: "not", value: [5] },
+      duration: [1],
+      workflow_name: { operator: "startswith", value: ["fl"] },
+      metadata__k: ["v"],
+      unique_organization_id: [organizationId],
+      start_time: { operator: "gte", value: [second(0)] },
+      end_time: { operator: "lte", value: [second(1)] },
+    };
+    expect((await bulk({ ...filters, end_time: { operator: "lt", value: [second(1)] } })).json).toMatchObject({
+      deleted_count: 0,
+      ignored: [],
+    });
+    expect((await bulk(filters)).json).toMatchObject({
+      deleted_count: 1,
+      ignored: [],
+      message: "1 trace was deleted.",
+    });
+    await expectGone(prod, id);
+    expect(await spansOf(prod, other)).toEqual(["s"]);
+  });
+
   test("of nothing is 200 with 0 and a message", async () => {
     const answer = await bulk({ trace_unique_id: ["nothing"] });
     expect(answer.json).toMatchObject({ success_count: 0, deleted_count: 0, message: expect.any(String) });

@@ -74,7 +74,7 @@ export const deleteTraces = (deps: BulkDeleteDeps) =>
         error_count: 0,
         errors: [],
         ignored: [...ignored],
-        message: keys.length === 0 ? "No trace matches; nothing was deleted." : `${keys.length} traces were deleted.`,
+        message: describeDeleted(keys.length),
       };
     },
   });
@@ -100,6 +100,11 @@ function readDeleteFilter(
   if (parsed.conditions > 0) return parsed;
   const reasons = parsed.ignored.map(({ reason }) => reason).join("; ");
   throw refused(`filters must have at least one condition that is understood${reasons === "" ? "" : `: ${reasons}`}`);
+}
+
+function describeDeleted(count: number): string {
+  if (count === 0) return "No trace matches; nothing was deleted.";
+  return count === 1 ? "1 trace was deleted." : `${count} traces were deleted.`;
 }
 
 function valuesOf(condition: unknown): unknown[] {
