@@ -13,10 +13,14 @@ export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 /** Another path, or another method on a path, that reaches the same handler. */
 type Alias = string | { method: Method; path: string };
 
+/** For the API reference: a body that a server takes as it stands, but for ids that it does not have. Members of forms that begin with `@` are files. */
+type Example = Record<string, unknown> | readonly unknown[];
+
 /** A small JSON body, at most `limits.controlBodyBytes`. An absent body reads as `{}`. */
 type JsonBody<S extends z.ZodType = z.ZodType> = {
   kind: "json";
   schema: S;
+  example?: Example;
   /** What a body that does not fit the schema is answered with. Default `invalid_request` (400). */
   invalidBody?: "invalid_request" | "validation_failed";
   /**
@@ -34,6 +38,7 @@ type RawBody = {
   /** What the sender of a body beyond `maxBytes` is told; by default that bound. */
   tooLarge?: string;
   documents?: z.ZodType;
+  example?: Example;
   /** Media types for the API reference. Default `application/json`. */
   mediaTypes?: readonly string[];
 };

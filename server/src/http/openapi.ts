@@ -151,7 +151,11 @@ function requestBodyOf(endpoint: AnyEndpoint, body: BodySpec, schemas: SchemaCol
   const schema = body.kind === "json" ? body.schema : body.documents;
   const mediaTypes = (body.kind === "raw" ? body.mediaTypes : undefined) ?? ["application/json"];
   const described = schema === undefined ? {} : schemas.inline(`${endpoint.id}_body`, schema);
-  return { content: Object.fromEntries(mediaTypes.map((type) => [type, { schema: described }])) };
+  const contentOf = (type: string) =>
+    body.example === undefined || type === "application/x-protobuf"
+      ? { schema: described }
+      : { schema: described, example: body.example };
+  return { content: Object.fromEntries(mediaTypes.map((type) => [type, contentOf(type)])) };
 }
 
 function successOf({ id, success, docs }: AnyEndpoint, schemas: SchemaCollector): Json {

@@ -1,7 +1,7 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { startTestApp, type TestApp } from "../support/test-app.ts";
+import { startTestApp, testKeys, type TestApp } from "../support/test-app.ts";
 import type { Answer, TestClient } from "../support/test-client.ts";
 import { bodyOf, createSpan, retrieveSpan } from "../support/spans.ts";
 
@@ -12,6 +12,7 @@ type Operation = {
   responses: Record<string, { content?: Record<string, { schema: Json }>; headers?: Json }>;
   parameters: Array<{ name: string; schema: Json }>;
   security: Json[];
+  requestBody?: { content: Record<string, { schema: Json; example?: Json }> };
 };
 type Document = { paths: Record<string, Record<string, Operation>>; components: { schemas: Json } };
 
@@ -296,5 +297,90 @@ describe("answers are what the document says", () => {
     const wrong = { ...answer, json: { ...bodyOf(answer), unique_id: 7 } };
     expect(() => checkAnswer(wrong, "post", "/api/request-logs/")).toThrow("unique_id");
     expect(() => checkAnswer({ ...answer, status: 418 }, "post", "/api/request-logs/")).toThrow("418");
+  });
+});
+
+describe("the examples of the document", () => {
+  type Example = {
+    method: string;
+    path: string;
+    id: string;
+    isForPeople: boolean;
+    isForm: boolean;
+    query: string;
+    body: Json;
+  };
+
+  /** Those that make something come before those that name it. */
+  const steps = ["login", "create_evaluator", "POST", "POST {}", "PATCH {}", "PUT {}"];
+  const stepOf = ({ id, method, path }: Example) =>
+    steps.indexOf(steps.includes(id) ? id : method + (path.includes("{") ? " {}" : ""));
+
+  const examples = (): Example[] =>
+    Object.entries(document.paths)
+      .flatMap(([path, operations]) =>
+        Object.entries(operations).flatMap(([method, { operationId: id, requestBody, security, parameters }]) => {
+          if (requestBody === undefined) return [];
+          const { "application/json": json, "multipart/form-data": form } = requestBody.content;
+          const body = (json ?? form)?.example ?? {};
+          const needed = parameters.filter((parameter) => "required" in parameter && parameter.required === true);
+          const query = needed.flatMap(({ name, schema }) =>
+            Array.isArray(schema["enum"]) ? [`${name}=${String(schema["enum"][0])}`] : [],
+          );
+          const isForPeople = security.length > 0 && security.every((scheme) => !("key" in scheme));
+          const isForm = form !== undefined;
+          return [{ method: method.toUpperCase(), path, id, isForPeople, isForm, query: `?${query.join("&")}`, body }];
+        }),
+      )
+      .toSorted((a, b) => stepOf(a) - stepOf(b));
+
+  const send = (url: string, { method, body, isForm }: Example, token: string): Promise<Response> => {
+    const authorization = `Bearer ${token}`;
+    const headers = { authorization, "content-type": "application/json" };
+    if (!isForm) return fetch(app.url + url, { method, headers, body: JSON.stringify(body) });
+    const form = new FormData();
+    for (const [name, value] of Object.entries(body)) {
+      const text = String(value);
+      form.set(name, text.startsWith("@") ? new File(["sound"], text.slice(1)) : text);
+    }
+    return fetch(app.url + url, { method, headers: { authorization }, body: form });
+  };
+
+  /** What needs an id that no document can know, or a provider's key that this server does not have. */
+  const notTaken: Record<string, number> = {
+    create_score: 404,
+    refresh: 401,
+    create_transcription: 424,
+    create_embeddings: 424,
+    create_response: 424,
+  };
+
+  test("are taken as they stand", async () => {
+    const made: Record<string, Json> = {};
+    const idFor: Record<string, (path: string) => unknown> = {
+      id: (path) => made[path.includes("webhooks") ? "create_webhook" : "create_provider"]?.["id"],
+      log_id: () => made["create_span"]?.["unique_id"],
+      score_id: () => made["create_log_score"]?.["id"],
+      unique_organization_id: () => made["create_organization"]?.["unique_organization_id"],
+      evaluator_id: () => "helpfulness",
+      condition_id: () => "dear-answers",
+      automation_id: () => "judge-dear-answers",
+      customer_identifier: () => "globex",
+      trace_unique_id: () => "4bf92f3577b34da6a3ce929d0e0e4736",
+    };
+    for (const example of examples()) {
+      const { id, path, query, isForPeople } = example;
+      const url = path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => String(idFor[name]?.(path))) + query;
+      const answer = await send(url, example, isForPeople ? String(made["login"]?.["access"]) : testKeys.prod);
+      const text = await answer.text();
+      const status = answer.ok ? "taken" : answer.status;
+      expect([id, status, text]).toEqual([id, notTaken[id] ?? "taken", text]);
+      made[id] = JSON.parse(text) as Json;
+    }
+    expect(Object.keys(made).length).toBeGreaterThan(40);
+  });
+
+  test("are there for every body that is JSON or a form", () => {
+    for (const { id, body } of examples()) expect([id, Object.keys(body).length > 0]).toEqual([id, true]);
   });
 });

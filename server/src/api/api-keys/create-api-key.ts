@@ -21,6 +21,7 @@ export const createApiKey = (deps: { apiKeys: Pick<ApiKeyStore, "create">; nowMs
     limit: "api",
     body: {
       kind: "json",
+      example: { name: "Backend", environment: "prod" },
       schema: z.object({
         name: nameSchema,
         environment: z.enum(environments),

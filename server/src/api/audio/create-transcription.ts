@@ -50,6 +50,7 @@ export const createTranscription = (deps: { relay: Relay; transcription: RelayOp
     dialect: "openai",
     body: {
       kind: "raw",
+      example: { file: "@recording.mp3", model: "whisper-1" },
       maxBytes: limits.audioFormBytes,
       tooLarge: fileTooLarge,
       documents: transcriptionForm,

@@ -25,6 +25,7 @@ export const login = (deps: {
     auth: "none",
     body: {
       kind: "json",
+      example: { email: "admin@example.com", password: "a long enough password" },
       schema: z.object({ email: emailSchema, password: z.string().max(limits.passwordChars) }),
     },
     success: { status: 200, schema: tokenPairSchema },

@@ -14,7 +14,7 @@ export const refresh = (deps: { users: Pick<UserStore, "find">; tokens: Pick<Tok
     summary: "Trade a refresh token for the next pair of tokens",
     tags: ["Authentication"],
     auth: "none",
-    body: { kind: "json", schema: z.object({ refresh: z.string().max(4096) }) },
+    body: { kind: "json", schema: z.object({ refresh: z.string().max(4096) }), example: { refresh: "eyJ…" } },
     success: { status: 200, schema: tokenPairSchema },
     errors: ["unauthorized", "unavailable"],
     handler: async ({ body }) => {

@@ -15,6 +15,16 @@ import {
   requireEvaluators,
 } from "./automation-schemas.ts";
 
+const automationExample = {
+  name: "Judge what costs more than a cent",
+  automation_slug: "judge-dear-answers",
+  automation_type: "online_eval",
+  condition: "dear-answers",
+  evaluator_ids: ["helpfulness"],
+  configuration: { sampling_rate: 0.5 },
+  is_enabled: true,
+};
+
 const newAutomationSchema = z.object({
   automation_slug: slugSchema,
   name: nameSchema,
@@ -46,7 +56,7 @@ export const createAutomation = ({ stores, activeAutomations, nowMs }: Automatio
     permission: "settings:write",
     limit: "api",
     dialect: "fields",
-    body: { kind: "json", schema: newAutomationSchema, shown: automationSchema },
+    body: { kind: "json", schema: newAutomationSchema, shown: automationSchema, example: automationExample },
     success: { status: 201, schema: automationSchema },
     errors: ["invalid_request", "conflict"],
     handler: async ({ principal, body }) => {

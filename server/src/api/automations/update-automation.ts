@@ -38,7 +38,12 @@ export const updateAutomation = ({ stores, activeAutomations, nowMs }: Automatio
     permission: "settings:write",
     limit: "api",
     dialect: "fields",
-    body: { kind: "json", schema: automationChangeSchema, shown: automationSchema },
+    body: {
+      kind: "json",
+      schema: automationChangeSchema,
+      shown: automationSchema,
+      example: { is_enabled: false, configuration: { sampling_rate: 0.1 } },
+    },
     success: { status: 200, schema: automationSchema },
     errors: ["invalid_request", "not_found"],
     handler: async ({ principal, params, body }) => {

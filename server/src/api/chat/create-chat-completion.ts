@@ -21,7 +21,12 @@ export const createChatCompletion = (deps: { chat: Chat }) =>
     auth: "key",
     permission: "spans:write",
     dialect: "openai",
-    body: { kind: "raw", maxBytes: limits.gatewayBodyBytes, documents: chatBody },
+    body: {
+      kind: "raw",
+      maxBytes: limits.gatewayBodyBytes,
+      documents: chatBody,
+      example: { model: "spanway/echo", messages: [{ role: "user", content: "Hello" }], customer_identifier: "acme" },
+    },
     success: {
       status: 200,
       schema: chatCompletion,

@@ -8,6 +8,13 @@ import { endpoint } from "../../http/endpoint.ts";
 import type { ConditionStore } from "../../storage/control/condition-store.ts";
 import { conditionSchema, newConditionSchema, presentCondition } from "./condition-schemas.ts";
 
+const conditionExample = {
+  name: "Dear answers",
+  condition_slug: "dear-answers",
+  condition_type: "single_log",
+  condition_policy: { rules: [{ field: "cost", operator: "greater_than", value: 0.01 }], connector: "AND" },
+};
+
 export const createCondition = (deps: {
   conditions: Pick<ConditionStore, "create">;
   catalogue: Catalogue<SpanRow>;
@@ -26,7 +33,7 @@ export const createCondition = (deps: {
     permission: "settings:write",
     limit: "api",
     dialect: "fields",
-    body: { kind: "json", schema: newConditionSchema, shown: conditionSchema },
+    body: { kind: "json", schema: newConditionSchema, shown: conditionSchema, example: conditionExample },
     success: { status: 201, schema: conditionSchema },
     errors: ["invalid_request", "validation_failed", "conflict"],
     handler: async ({ principal, body }) => {

@@ -25,7 +25,12 @@ export const updateCondition = (deps: {
     permission: "settings:write",
     limit: "api",
     dialect: "fields",
-    body: { kind: "json", schema: conditionChangeSchema, shown: conditionSchema },
+    body: {
+      kind: "json",
+      schema: conditionChangeSchema,
+      shown: conditionSchema,
+      example: { name: "Answers that cost more than a cent" },
+    },
     success: { status: 200, schema: conditionSchema },
     errors: ["invalid_request", "not_found"],
     handler: async ({ principal, params, body }) => {

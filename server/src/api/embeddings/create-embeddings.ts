@@ -25,7 +25,12 @@ export const createEmbeddings = (deps: { relay: Relay; embeddings: RelayOperatio
     auth: "key",
     permission: "spans:write",
     dialect: "openai",
-    body: { kind: "raw", maxBytes: limits.gatewayBodyBytes, documents: requestBody },
+    body: {
+      kind: "raw",
+      maxBytes: limits.gatewayBodyBytes,
+      documents: requestBody,
+      example: { model: "text-embedding-3-small", input: ["Canberra", "Sydney"] },
+    },
     success: { status: 200, schema: answer, description: "The provider's answer." },
     docs: { headers: gatewayHeaders, errorNotes: gatewayErrorNotes },
     errors: gatewayErrors,

@@ -9,6 +9,7 @@ import {
   newEvaluatorSchema,
   presentEvaluator,
   readDefinition,
+  evaluatorExample,
 } from "./evaluator-schemas.ts";
 
 export const createEvaluator = (deps: { evaluators: Pick<EvaluatorStore, "create">; nowMs: () => number }) =>
@@ -25,7 +26,7 @@ export const createEvaluator = (deps: { evaluators: Pick<EvaluatorStore, "create
     permission: "settings:write",
     limit: "api",
     dialect: "fields",
-    body: { kind: "json", schema: newEvaluatorSchema, shown: shownEvaluator },
+    body: { kind: "json", schema: newEvaluatorSchema, shown: shownEvaluator, example: evaluatorExample },
     success: { status: 201, schema: evaluatorSchema },
     errors: ["invalid_request", "conflict"],
     handler: async ({ principal, body }) => {

@@ -67,6 +67,19 @@ export const newEvaluatorSchema = z.object({
   }),
 });
 
+export const evaluatorExample = {
+  name: "Helpfulness",
+  evaluator_slug: "helpfulness",
+  type: "llm",
+  score_value_type: "numerical",
+  score_config: { min_score: 1, max_score: 5 },
+  passing_conditions: { primary_score: { operator: "gte", value: 4 } },
+  llm_config: {
+    model: "gpt-4o-mini",
+    evaluator_definition: "A customer wrote: {{input}} The answer was: {{output}} How helpful is it, from 1 to 5?",
+  },
+};
+
 export const evaluatorChangeSchema = z.object({
   ...z.object(changeable).partial().shape,
   ...legacy,

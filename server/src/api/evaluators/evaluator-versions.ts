@@ -24,6 +24,7 @@ export const createEvaluatorVersion = (deps: { stores: Pick<ControlStores, "tran
     limit: "api",
     body: {
       kind: "json",
+      example: { version_description: "the first" },
       schema: z.strictObject({ version_description: z.string().max(limits.nameChars).default("") }),
     },
     success: { status: 201, schema: evaluatorSchema },

@@ -61,7 +61,11 @@ export const runEvaluator = (deps: { evaluators: Pick<EvaluatorStore, "find">; e
     permission: "settings:write",
     limit: "api",
     dialect: "fields",
-    body: { kind: "json", schema: runSchema },
+    body: {
+      kind: "json",
+      schema: runSchema,
+      example: { inputs: { input: "Which city is the capital of Australia?", output: "Canberra." } },
+    },
     success: { status: 200, schema: resultSchema },
     errors: ["invalid_request", "not_found", "unavailable"],
     handler: async ({ principal, params, body, signal }) => {

@@ -10,7 +10,9 @@ import {
   newEvaluatorSchema,
   presentEvaluator,
   readDefinition,
+  evaluatorExample,
 } from "./evaluator-schemas.ts";
+import { omit } from "../../lib/omit.ts";
 
 type Deps = { stores: Pick<ControlStores, "transaction">; nowMs: () => number };
 
@@ -32,7 +34,12 @@ export const updateEvaluator = (deps: Deps) =>
     method: "PATCH",
     summary: "Change an evaluator",
     description: "By id or slug. Only what is given changes; a configuration object replaces the one before it.",
-    body: { kind: "json", schema: evaluatorChangeSchema, shown: shownEvaluator },
+    body: {
+      kind: "json",
+      schema: evaluatorChangeSchema,
+      shown: shownEvaluator,
+      example: { passing_conditions: { primary_score: { operator: "gte", value: 3 } } },
+    },
     handler: ({ principal, params, body }) =>
       change(deps, [principal.organization_id, params.evaluator_id], (found) => ({
         definition: readDefinition(found, body),
@@ -47,7 +54,12 @@ export const replaceEvaluator = (deps: Deps) =>
     method: "PUT",
     summary: "Replace an evaluator",
     description: "By id or slug. What is not given takes its default; id and slug stay.",
-    body: { kind: "json", schema: newEvaluatorSchema, shown: shownEvaluator },
+    body: {
+      kind: "json",
+      schema: newEvaluatorSchema,
+      shown: shownEvaluator,
+      example: omit(evaluatorExample, "evaluator_slug"),
+    },
     handler: ({ principal, params, body }) =>
       change(deps, [principal.organization_id, params.evaluator_id], () => ({
         definition: readDefinition(identityOf(body), body),

@@ -7,7 +7,7 @@ import { isObject } from "../../lib/json.ts";
 import { limits } from "../../limits.ts";
 import { presentOutcomes } from "../request-logs/bulk-create-spans.ts";
 import { originOf, readIdempotencyKey, readJsonBody } from "../request-logs/read-span-bodies.ts";
-import { spanBody } from "../request-logs/span-body.ts";
+import { spanBody, spanExample } from "../request-logs/span-body.ts";
 
 const ingested = z
   .object({
@@ -38,7 +38,12 @@ export const ingestSpans = (deps: { intake: SpanIntake }) =>
     tags: ["Traces"],
     auth: "key",
     permission: "spans:write",
-    body: { kind: "raw", maxBytes: limits.requestBytes, documents: ingestBody },
+    body: {
+      kind: "raw",
+      maxBytes: limits.requestBytes,
+      documents: ingestBody,
+      example: [{ ...spanExample, trace_unique_id: "quiz-1", span_unique_id: "step-1", span_name: "answer" }],
+    },
     success: { status: 200, schema: ingested },
     errors: ["invalid_request", "payload_too_large", "unavailable"],
     async handler({ principal, body, headers }) {

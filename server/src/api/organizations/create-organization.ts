@@ -29,7 +29,7 @@ export const createOrganization = (deps: {
     tags: ["Organizations"],
     auth: "user",
     limit: "api",
-    body: { kind: "json", schema: bodySchema },
+    body: { kind: "json", schema: bodySchema, example: { name: "Second team" } },
     success: {
       status: 201,
       schema: z.object({

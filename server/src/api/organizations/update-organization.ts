@@ -20,6 +20,7 @@ export const updateOrganization = (deps: { organizations: Pick<OrganizationStore
     params: z.object({ unique_organization_id: z.string().regex(/^[\w-]{1,64}$/) }),
     body: {
       kind: "json",
+      example: { retention_days: 90 },
       schema: z.object({
         name: nameSchema.optional(),
         retention_days: z.int().min(0).max(limits.retentionDaysMax).nullable().optional(),

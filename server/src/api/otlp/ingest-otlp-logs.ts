@@ -12,6 +12,26 @@ import { originOf } from "../request-logs/read-span-bodies.ts";
 import { otlpSuccess } from "./ingest-otlp-traces.ts";
 import { decodeExport, encodingOf, exportReply, otlpMediaTypes } from "./read-export.ts";
 
+const logsExample = {
+  resourceLogs: [
+    {
+      scopeLogs: [
+        {
+          logRecords: [
+            {
+              timeUnixNano: "1767323045000000000",
+              eventName: "gen_ai.user.message",
+              traceId: "4bf92f3577b34da6a3ce929d0e0e4736",
+              spanId: "00f067aa0ba902b7",
+              body: { kvlistValue: { values: [{ key: "content", value: { stringValue: "Hello" } }] } },
+            },
+          ],
+        },
+      ],
+    },
+  ],
+};
+
 const body = z.object({ resourceLogs: z.array(z.looseObject({})) }).meta({ id: "OtlpLogs" });
 const decoders = { json: decodeJsonLogs, protobuf: decodeProtobufLogs };
 
@@ -30,7 +50,13 @@ export const ingestOtlpLogs = (deps: { intake: SpanIntake; logs: Pick<LogJoiner,
     auth: "key",
     permission: "spans:write",
     dialect: "otlp",
-    body: { kind: "raw", maxBytes: limits.requestBytes, documents: body, mediaTypes: otlpMediaTypes },
+    body: {
+      kind: "raw",
+      maxBytes: limits.requestBytes,
+      documents: body,
+      mediaTypes: otlpMediaTypes,
+      example: logsExample,
+    },
     success: { status: 200, schema: otlpSuccess },
     errors: ["invalid_request", "forbidden", "payload_too_large", "unsupported_media_type", "unavailable"],
     async handler({ principal, body }) {

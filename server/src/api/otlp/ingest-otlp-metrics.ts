@@ -15,7 +15,7 @@ export const ingestOtlpMetrics = () =>
     auth: "key",
     permission: "spans:write",
     dialect: "otlp",
-    body: { kind: "raw", maxBytes: limits.requestBytes, mediaTypes: otlpMediaTypes },
+    body: { kind: "raw", maxBytes: limits.requestBytes, mediaTypes: otlpMediaTypes, example: { resourceMetrics: [] } },
     success: { status: 200, schema: otlpSuccess },
     errors: ["forbidden", "payload_too_large", "unsupported_media_type"],
     handler: ({ body }) => exportReply(encodingOf(body)),

@@ -18,6 +18,33 @@ const body = z
   })
   .meta({ id: "OtlpTraces" });
 
+const tracesExample = {
+  resourceSpans: [
+    {
+      resource: { attributes: [{ key: "service.name", value: { stringValue: "quiz" } }] },
+      scopeSpans: [
+        {
+          spans: [
+            {
+              traceId: "4bf92f3577b34da6a3ce929d0e0e4736",
+              spanId: "00f067aa0ba902b7",
+              name: "chat gpt-4o",
+              startTimeUnixNano: "1767323045000000000",
+              endTimeUnixNano: "1767323046400000000",
+              attributes: [
+                { key: "gen_ai.operation.name", value: { stringValue: "chat" } },
+                { key: "gen_ai.request.model", value: { stringValue: "gpt-4o" } },
+                { key: "gen_ai.usage.input_tokens", value: { intValue: "1200" } },
+                { key: "gen_ai.usage.output_tokens", value: { intValue: "85" } },
+              ],
+            },
+          ],
+        },
+      ],
+    },
+  ],
+};
+
 export const otlpSuccess = z
   .object({
     partialSuccess: z
@@ -43,7 +70,13 @@ export const ingestOtlpTraces = (deps: { intake: SpanIntake; logs: Pick<LogJoine
     auth: "key",
     permission: "spans:write",
     dialect: "otlp",
-    body: { kind: "raw", maxBytes: limits.requestBytes, documents: body, mediaTypes: otlpMediaTypes },
+    body: {
+      kind: "raw",
+      maxBytes: limits.requestBytes,
+      documents: body,
+      mediaTypes: otlpMediaTypes,
+      example: tracesExample,
+    },
     success: { status: 200, schema: otlpSuccess },
     errors: ["invalid_request", "forbidden", "payload_too_large", "unsupported_media_type", "unavailable"],
     async handler({ principal, body }) {

@@ -17,6 +17,12 @@ export const createProvider = (deps: { providerSettings: Pick<ProviderSettings, 
     limit: "api",
     body: {
       kind: "json",
+      example: {
+        provider: "my-lab",
+        base_url: "https://llm.example.com/v1",
+        api_key: "sk-lab-0123456789",
+        available_models: ["lab-1"],
+      },
       schema: z.strictObject({
         provider: z.string().min(1).max(64),
         name: traitsSchema.name.optional(),

@@ -25,6 +25,7 @@ export const updateProvider = (deps: { providerSettings: Pick<ProviderSettings, 
     params: settingParams,
     body: {
       kind: "json",
+      example: { available_models: ["lab-1", "lab-2"] },
       schema: z.strictObject({ ...z.object(traitsSchema).partial().shape, ...credentialSchema }),
     },
     success: { status: 200, schema: settingSchema },

@@ -7,7 +7,7 @@ import type { RefusedRow, RowOutcome, SpanIntake } from "../../ingest/accept.ts"
 import { isObject } from "../../lib/json.ts";
 import { limits } from "../../limits.ts";
 import { originOf, readIdempotencyKey, readJsonBody, sentenceOf } from "./read-span-bodies.ts";
-import { spanBody } from "./span-body.ts";
+import { spanBody, spanExample } from "./span-body.ts";
 
 const rowError = z.object({
   index: z.int().min(0).meta({ description: "Place of the row in `logs`, from 0." }),
@@ -43,7 +43,7 @@ export const bulkCreateSpans = (deps: { intake: SpanIntake }) =>
     permission: "spans:write",
     limit: "bulk_create",
     query: z.object(ownEnvironmentQuery()),
-    body: { kind: "raw", maxBytes: limits.requestBytes, documents: bulkBody },
+    body: { kind: "raw", maxBytes: limits.requestBytes, documents: bulkBody, example: { logs: [spanExample] } },
     success: { status: 201, schema: bulkResult },
     errors: ["invalid_request", "forbidden", "payload_too_large", "too_many_rows", "unavailable"],
     async handler({ principal, query, body, headers }) {

@@ -6,7 +6,7 @@ import type { SpanIntake } from "../../ingest/accept.ts";
 import { limits } from "../../limits.ts";
 import { originOf, readIdempotencyKey, readJsonBody, sentenceOf } from "./read-span-bodies.ts";
 import { isoTime } from "./span-members.ts";
-import { spanBody } from "./span-body.ts";
+import { spanBody, spanExample } from "./span-body.ts";
 
 const created = z
   .object({
@@ -39,7 +39,7 @@ export const createSpan = (deps: { intake: SpanIntake }) =>
     tags: ["Spans"],
     auth: "key",
     permission: "spans:write",
-    body: { kind: "raw", maxBytes: limits.spanBytes, documents: spanBody },
+    body: { kind: "raw", maxBytes: limits.spanBytes, documents: spanBody, example: spanExample },
     success: { status: 201, schema: created },
     errors: ["invalid_request", "payload_too_large", "validation_failed", "unavailable"],
     async handler({ principal, body, headers }) {

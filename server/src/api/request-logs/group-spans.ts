@@ -69,7 +69,7 @@ export const groupSpans = (deps: SpanReadDeps & { spans: SpanStore }) =>
       ...environmentQuery(),
       fetch_filters: z.stringbool().optional().meta({ description: "Fills filters_data." }),
     }),
-    body: { kind: "json", schema: filtersBody },
+    body: { kind: "json", schema: filtersBody, example: { filters: { log_type: { operator: "", value: ["chat"] } } } },
     success: {
       status: 200,
       schema: pageOf(group).extend({ filters_data: z.record(z.string(), z.unknown()), current_filters: z.unknown() }),

@@ -65,7 +65,11 @@ export const listSpans = (
     permission: "spans:read",
     takesTurns: true,
     query: listQuery,
-    body: { kind: "json", schema: filtersBody },
+    body: {
+      kind: "json",
+      schema: filtersBody,
+      example: { filters: { cost: { operator: "gte", value: [0.01] }, metadata__feature: { value: ["quiz"] } } },
+    },
     success: { status: 200, schema: pageOf(spanSchema) },
     errors: ["invalid_request", "query_too_large", "unavailable"],
     async handler({ principal, query, body, rawQuery, url, signal }) {

@@ -127,3 +127,15 @@ export const spanBody = z
   })
   .partial()
   .meta({ id: "SpanBody" });
+
+/** A span as a caller may send it. */
+export const spanExample = {
+  model: "gpt-4o",
+  prompt_messages: [{ role: "user", content: "Which city is the capital of Australia?" }],
+  completion_message: { role: "assistant", content: "Canberra." },
+  prompt_tokens: 1200,
+  completion_tokens: 85,
+  latency: 1.4,
+  customer_identifier: "acme",
+  metadata: { feature: "quiz" },
+};

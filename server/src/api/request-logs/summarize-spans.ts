@@ -44,7 +44,11 @@ export const summarizeSpans = (deps: SpanReadDeps & { spans: SpanStore }) =>
     permission: "spans:read",
     takesTurns: true,
     query: z.object({ ...timeWindowQuery(), ...environmentQuery() }),
-    body: { kind: "json", schema: filtersBody },
+    body: {
+      kind: "json",
+      schema: filtersBody,
+      example: { filters: { customer_identifier: { operator: "", value: ["acme"] } } },
+    },
     success: { status: 200, schema: summary },
     errors: ["invalid_request", "query_too_large", "unavailable"],
     async handler({ principal, query, body, signal }) {

@@ -28,7 +28,12 @@ export const createResponse = (deps: { relay: Relay; responses: RelayOperation }
     auth: "key",
     permission: "spans:write",
     dialect: "openai",
-    body: { kind: "raw", maxBytes: limits.gatewayBodyBytes, documents: requestBody },
+    body: {
+      kind: "raw",
+      maxBytes: limits.gatewayBodyBytes,
+      documents: requestBody,
+      example: { model: "gpt-4o-mini", input: "Which city is the capital of Australia?" },
+    },
     success: {
       status: 200,
       schema: answer,

@@ -5,6 +5,8 @@ import { reply } from "../../http/reply.ts";
 import { createScoreOfLog, type ScoreDeps } from "./score-operations.ts";
 import { newScoreSchema, presentScore, scoreSchema } from "./score-schemas.ts";
 
+const scoreExample = { evaluator_slug: "helpfulness", numerical_value: 4, explanation: "It answers.", scorer: "kim" };
+
 const common = {
   summary: "Score a log",
   description:
@@ -24,7 +26,12 @@ export const createScore = (deps: ScoreDeps) =>
     id: "create_score",
     method: "POST",
     path: "/api/scores/",
-    body: { kind: "json", schema: newScoreSchema.extend({ log_id: z.string() }), shown: scoreSchema },
+    body: {
+      kind: "json",
+      schema: newScoreSchema.extend({ log_id: z.string() }),
+      shown: scoreSchema,
+      example: { log_id: "c5a39bb5-13ca-48d5-99fa-e84d7f8e1324", ...scoreExample },
+    },
     handler: ({ principal, body }) => create(deps, principal, body.log_id, body),
   });
 
@@ -34,7 +41,7 @@ export const createLogScore = (deps: ScoreDeps) =>
     id: "create_log_score",
     method: "POST",
     path: "/api/logs/{log_id}/scores/",
-    body: { kind: "json", schema: newScoreSchema, shown: scoreSchema },
+    body: { kind: "json", schema: newScoreSchema, shown: scoreSchema, example: scoreExample },
     handler: ({ principal, params, body }) => create(deps, principal, params.log_id, body),
   });
 

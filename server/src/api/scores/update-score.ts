@@ -8,7 +8,12 @@ const common = {
   permission: "spans:write",
   limit: "api",
   dialect: "fields",
-  body: { kind: "json", schema: scoreChangeSchema, shown: scoreSchema },
+  body: {
+    kind: "json",
+    schema: scoreChangeSchema,
+    shown: scoreSchema,
+    example: { numerical_value: 5, explanation: "Even better, read again." },
+  },
   success: { status: 200, schema: scoreSchema },
   errors: ["invalid_request", "not_found"],
 } as const;

@@ -16,7 +16,7 @@ export const createTemporaryKey = (deps: { apiKeys: Pick<ApiKeyStore, "create">;
     tags: ["API keys"],
     auth: "user",
     limit: "api",
-    body: { kind: "json", schema: z.object({ environment: z.enum(environments) }) },
+    body: { kind: "json", schema: z.object({ environment: z.enum(environments) }), example: { environment: "prod" } },
     success: {
       status: 201,
       schema: z.object({ key: z.string(), expires_at: z.string().meta({ format: "date-time" }) }),

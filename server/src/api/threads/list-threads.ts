@@ -53,7 +53,11 @@ export const listThreads = (deps: ThreadDeps) =>
       ...environmentQuery(),
       fetch_filters: z.stringbool().optional().meta({ description: "Fills filters_data." }),
     }),
-    body: { kind: "json", schema: filtersBody },
+    body: {
+      kind: "json",
+      schema: filtersBody,
+      example: { filters: { customer_identifier: { operator: "", value: ["acme"] } } },
+    },
     success: { status: 200, schema: pageOf(thread).extend(described) },
     errors: ["invalid_request", "query_too_large", "unavailable"],
     async handler({ principal, query, body, rawQuery, url, signal }) {

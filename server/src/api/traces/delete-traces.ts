@@ -44,7 +44,11 @@ export const deleteTraces = (deps: BulkDeleteDeps) =>
     permission: "traces:delete",
     limit: "bulk_delete",
     query: z.object({ ...timeWindowQuery(), ...environmentQuery() }),
-    body: { kind: "json", schema: filtersBody },
+    body: {
+      kind: "json",
+      schema: filtersBody,
+      example: { filters: { trace_unique_id: { operator: "in", value: ["4bf92f3577b34da6a3ce929d0e0e4736"] } } },
+    },
     success: { status: 200, schema: result },
     errors: ["invalid_request", "forbidden", "query_too_large", "too_many_rows", "unavailable"],
     async handler({ principal, query, body, signal }) {

@@ -42,7 +42,11 @@ export const listTraces = (deps: ListTracesDeps) =>
       ...environmentQuery(),
       fetch_filters: z.stringbool().optional().meta({ description: "Adds filters_data and current_filters." }),
     }),
-    body: { kind: "json", schema: filtersBody },
+    body: {
+      kind: "json",
+      schema: filtersBody,
+      example: { filters: { total_cost: { operator: "gte", value: [0.01] } } },
+    },
     success: { status: 200, schema: pageOf(traceSchema) },
     errors: ["invalid_request", "query_too_large", "unavailable"],
     async handler({ principal, query, body, rawQuery, url, signal }) {

@@ -29,7 +29,11 @@ export const shareTrace = (deps: ShareTraceDeps) =>
     auth: "key",
     permission: "spans:write",
     limit: "api",
-    body: { kind: "json", schema: z.looseObject({ is_public: z.boolean({ error: message }) }) },
+    body: {
+      kind: "json",
+      schema: z.looseObject({ is_public: z.boolean({ error: message }) }),
+      example: { is_public: true },
+    },
     success: { status: 200, schema: z.object({ trace_unique_id: z.string(), is_public: z.boolean() }) },
     errors: ["invalid_request", "query_too_large", "unavailable"],
     async handler({ principal, params, body: { is_public }, signal }) {

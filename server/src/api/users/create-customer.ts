@@ -24,6 +24,12 @@ export const createCustomer = (deps: CustomerDeps) =>
     query: z.object(environmentQuery()),
     body: {
       kind: "json",
+      example: {
+        customer_identifier: "globex",
+        name: "Globex Corporation",
+        period_budget: 5,
+        budget_duration: "monthly",
+      },
       schema: z.object({
         customer_identifier: z
           .string({ error: "must be text" })

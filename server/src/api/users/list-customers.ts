@@ -47,7 +47,7 @@ export const listCustomers = (deps: ListDeps) =>
       ...environmentQuery(),
       fetch_filters: z.stringbool().optional().meta({ description: "Fills filters_data." }),
     }),
-    body: { kind: "json", schema: filtersBody },
+    body: { kind: "json", schema: filtersBody, example: { filters: { total_cost: { operator: "gte", value: [1] } } } },
     success: { status: 200, schema: pageOf(customerRow).extend(described) },
     errors: ["invalid_request", "query_too_large", "unavailable"],
     async handler({ principal, query, body, rawQuery, url, signal }) {

@@ -24,6 +24,7 @@ export const updateCustomer = (deps: CustomerDeps) =>
     query: z.object(environmentQuery()),
     body: {
       kind: "json",
+      example: { name: "Acme Inc.", period_budget: 5, budget_duration: "monthly", rate_limit: 60 },
       schema: z.object(customerChangeFields).meta({ id: "CustomerChange" }),
       shown: customerDetail,
     },

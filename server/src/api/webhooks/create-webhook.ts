@@ -1,6 +1,6 @@
 import { endpoint } from "../../http/endpoint.ts";
 import { checkKey, showWebhook, type WebhookDeps } from "./webhook-deps.ts";
-import { newWebhookSchema, webhookSchema } from "./webhook-schemas.ts";
+import { newWebhookSchema, webhookSchema, webhookExample } from "./webhook-schemas.ts";
 
 export const createWebhook = (deps: WebhookDeps) =>
   endpoint({
@@ -15,7 +15,7 @@ export const createWebhook = (deps: WebhookDeps) =>
     auth: "key_or_user",
     permission: "settings:write",
     limit: "api",
-    body: { kind: "json", schema: newWebhookSchema, shown: webhookSchema },
+    body: { kind: "json", schema: newWebhookSchema, shown: webhookSchema, example: webhookExample },
     success: { status: 201, schema: webhookSchema },
     errors: ["invalid_request", "conflict"],
     handler: async ({ principal, body }) => {

@@ -8,6 +8,7 @@ import {
   webhookNotFound,
   webhookParams,
   webhookSchema,
+  webhookExample,
 } from "./webhook-schemas.ts";
 
 const shared = {
@@ -30,7 +31,7 @@ export const updateWebhook = (deps: WebhookDeps) =>
     description:
       "Only what is given changes. While it is not active nothing is queued, and what waited ends as failed; each event can " +
       "be sent again once it is active.",
-    body: { kind: "json", schema: webhookChangeSchema, shown: webhookSchema },
+    body: { kind: "json", schema: webhookChangeSchema, shown: webhookSchema, example: { active: false } },
     handler: ({ principal, params, body }) => change(deps, principal.organization_id, params.id, body),
   });
 
@@ -41,7 +42,12 @@ export const replaceWebhook = (deps: WebhookDeps) =>
     method: "PUT",
     summary: "Replace a webhook",
     description: "What is not given has its default. The secret stays.",
-    body: { kind: "json", schema: newWebhookSchema, shown: webhookSchema },
+    body: {
+      kind: "json",
+      schema: newWebhookSchema,
+      shown: webhookSchema,
+      example: { ...webhookExample, active: false },
+    },
     handler: ({ principal, params, body }) => change(deps, principal.organization_id, params.id, body),
   });
 

@@ -57,6 +57,12 @@ export const newWebhookSchema = z.object({
   organization_key: organizationKey.default(null),
 });
 
+export const webhookExample = {
+  url: "https://example.com/hooks/spanway",
+  name: "Scores",
+  event_type: "on_eval_result_ingested",
+};
+
 export const webhookChangeSchema = z.object({
   url: url.optional(),
   name: name.optional(),

@@ -71,31 +71,24 @@ function schemaBlock(api, title, body) {
   return [element("h4", {}, `${title} `, mediaTypes), shape];
 }
 
-function sample(api, schema, depth = 0) {
-  const own = resolve(api, schema);
-  if (own.example !== undefined) return own.example;
-  if (own.default !== undefined) return own.default;
-  if (own.const !== undefined) return own.const;
-  if (own.enum) return own.enum[0];
-  const first = (own.anyOf ?? own.oneOf)?.[0];
-  if (first) return sample(api, first, depth);
-  const type = [own.type].flat()[0];
-  if (type === "array") return depth < 3 ? [sample(api, own.items, depth + 1)] : [];
-  if (type === "integer" || type === "number") return own.minimum > 0 ? own.minimum : 0;
-  if (type === "boolean") return true;
-  if (type === "string") return own.format === "date-time" ? "2026-01-02T03:04:05Z" : "string";
-  const fields = Object.entries(own.properties ?? {}).filter(([name]) => own.required?.includes(name));
-  return depth < 3 ? Object.fromEntries(fields.map(([name, field]) => [name, sample(api, field, depth + 1)])) : {};
+function quoted(text) {
+  return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-function curl(api, path, method, operation) {
-  const lines = [`curl -X ${method.toUpperCase()} '${location.origin}${path}'`];
-  if (operation.security.length > 0) lines.push('-H "Authorization: Bearer $API_KEY"');
-  const body = operation.requestBody?.content["application/json"];
-  if (body) {
-    lines.push(`-H 'Content-Type: application/json'`);
-    lines.push(`-d '${JSON.stringify(sample(api, body.schema)).replaceAll("'", "'\\''")}'`);
+function curl(path, method, { parameters, security, requestBody }) {
+  const needed = parameters.filter((parameter) => parameter.in === "query" && parameter.required);
+  const query = needed.map(({ name, schema }) => `${name}=${schema.example ?? schema.enum?.[0] ?? ""}`).join("&");
+  const url = `${location.origin}${path}${query === "" ? "" : `?${query}`}`;
+  const lines = [`curl -X ${method.toUpperCase()} ${quoted(url)}`];
+  const isForPeople = security.length > 0 && security.every((scheme) => !Object.hasOwn(scheme, "key"));
+  if (security.length > 0) {
+    lines.push(`-H "Authorization: Bearer ${isForPeople ? "$ACCESS_TOKEN" : "$SPANWAY_PROD_KEY"}"`);
   }
+  const { "application/json": json, "multipart/form-data": form } = requestBody?.content ?? {};
+  if (json?.example !== undefined) {
+    lines.push("-H 'Content-Type: application/json'", `-d ${quoted(JSON.stringify(json.example))}`);
+  }
+  lines.push(...Object.entries(form?.example ?? {}).map(([name, value]) => `-F ${quoted(`${name}=${value}`)}`));
   return lines.join(" \\\n  ");
 }
 
@@ -137,7 +130,7 @@ function operationSection(api, path, method, operation) {
     element("h4", {}, "Errors"),
     errorTable(operation),
     element("h4", {}, "Example"),
-    element("pre", {}, element("code", {}, curl(api, path, method, operation))),
+    element("pre", {}, element("code", {}, curl(path, method, operation))),
   );
 }
 
@@ -145,7 +138,12 @@ function entriesByTag(api) {
   const entries = Object.entries(api.paths).flatMap(([path, item]) =>
     methods.filter((method) => item[method]).map((method) => ({ path, method, operation: item[method] })),
   );
-  return Map.groupBy(entries, ({ operation }) => operation.tags[0] ?? "Other");
+  const byTag = new Map();
+  for (const entry of entries) {
+    const tag = entry.operation.tags[0] ?? "Other";
+    byTag.set(tag, [...(byTag.get(tag) ?? []), entry]);
+  }
+  return byTag;
 }
 
 function render(api, wanted) {
