@@ -152,6 +152,23 @@ describe("Claude Code", () => {
     expect(traces).toMatchObject([{ span_count: 4, error_count: 2, total_tokens: 74, total_cost: 0.000381 }]);
   });
 
+  test("what the model answered completes the call that it belongs to, whichever is sent first", async () => {
+    const call = { ...claudeUser, request_id: "req_1", model: "claude-sonnet-4-5" };
+    const request: Event = {
+      name: "api_request",
+      atMs: 0,
+      attributes: { ...call, input_tokens: "3", output_tokens: "2" },
+    };
+    const response: Event = { name: "assistant_response", atMs: 1, attributes: { ...call, response: "Done." } };
+    const redacted: Event = { name: "assistant_response", atMs: 1, attributes: { ...call, response: "<REDACTED>" } };
+    const told = { log_type: "chat", total_tokens: 5, completion_message: { role: "assistant", content: "Done." } };
+    expect((await logged(claude([response]), claude([request]))).rows).toMatchObject([told]);
+    expect((await logged(claude([request, response]))).rows).toMatchObject([told]);
+    const { rows } = await logged(claude([redacted, request]));
+    expect(rows).toMatchObject([{ log_type: "chat", total_tokens: 5 }]);
+    expect(rows[0]?.["completion_message"]).toBeFalsy();
+  });
+
   test("event by event, out of order and sent again is the same", async () => {
     const exports = claudePrompt.toReversed().map((event) => claude([event]));
     const { traces, trees } = await logged(...exports, claude(claudePrompt));

@@ -146,6 +146,7 @@ const rules: readonly Rule[] = [
       invoke_swarm: "workflow",
       invoke_graph: "workflow",
       execute_event_loop_cycle: "task",
+      execute_agent_loop_cycle: "task",
       execute_node: "task",
       retrieval: "task",
       vector_db_retrieve: "task",
@@ -277,7 +278,8 @@ const spanNames: ReadonlyArray<readonly [scope: RegExp, name: RegExp, type: stri
   [/^livekit/, /^(?:agent_turn|agent_session)$/, "agent"],
   [/^livekit/, /^tts_/, "speech"],
   [/^com\.anthropic\.claude_code/, /^claude_code\.llm_request$/, "chat"],
-  [/^com\.anthropic\.claude_code/, /^claude_code\.tool\b/, "tool"],
+  [/^com\.anthropic\.claude_code/, /^claude_code\.tool$/, "tool"],
+  [/^com\.anthropic\.claude_code/, /^claude_code\.(?:tool\.|hook)/, "task"],
   [/^com\.anthropic\.claude_code/, /^claude_code\.interaction$/, "agent"],
   // Of the Claude API's methods, those that ask a model name their operation.
   [/^com\.anthropic\.(?:sdk|claude-platform)/, /^anthropic\./, "task"],
@@ -311,8 +313,8 @@ export function decideLogType(view: SpanView): (evidence: Evidence) => string {
       return logType;
     };
   }
-  if (toolEvidence.some((key) => bag.has(key))) return () => "tool";
   const named = spanNames.find(([scope, name]) => scope.test(scopeName) && name.test(span.name));
+  if (!named && toolEvidence.some((key) => bag.has(key))) return () => "tool";
   const fallback = taskOrWorkflow(view);
   return ({ isModelCall }) => named?.[2] ?? (isModelCall ? "chat" : fallback);
 }

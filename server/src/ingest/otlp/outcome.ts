@@ -5,23 +5,24 @@ import type { SpanView } from "./convention.ts";
 import type { OtlpEvent } from "./export-request.ts";
 
 /** Keys that tell of an error although the span's own status does not, with the value that does. */
-const errorSigns: ReadonlyArray<readonly [key: string, value: string | true]> = [
+const errorSigns: ReadonlyArray<readonly [key: string, value: string | boolean, scope?: RegExp]> = [
   ["langfuse.observation.level", "ERROR"],
   ["gen_ai.tool.status", "error"],
   ["lk.function_tool.is_error", true],
   ["genkit:state", "error"],
+  ["success", false, /^com\.anthropic\.claude_code/],
 ];
 
-const messageKeys = ["exception.message", "error.message", "langfuse.observation.status_message"];
+const messageKeys = ["exception.message", "error.message", "langfuse.observation.status_message", "error"];
 const statusKeys = ["http.response.status_code", "http.status_code", "error.type"];
 
 export type Outcome = { status: "success" | "error"; status_code?: number; error_message?: string };
 
 /** How the span went. The attributes that tell stay where they are, but for those that only repeat it. */
 export function readOutcome(view: SpanView): Outcome {
-  const { span, bag, events } = view;
+  const { span, bag, events, scopeName } = view;
   const exception = events.findLast(({ name }) => name === "exception");
-  const signs = errorSigns.some(([key, value]) => bag.peek(key) === value);
+  const signs = errorSigns.some(([key, value, scope]) => bag.peek(key) === value && scope?.test(scopeName) !== false);
   const failed =
     span.status.code === 2 || signs || (span.status.code === 0 && (exception !== undefined || bag.has("error.type")));
   if (!failed) return { status: "success" };

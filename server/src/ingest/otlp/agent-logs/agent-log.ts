@@ -27,6 +27,8 @@ export type AgentEvent = {
   expand?(attributes: Attributes): Record<string, AttributeValue>;
   /** Which of these events count; all unless stated. */
   only?(attributes: Attributes): boolean;
+  /** Attribute that names the call of a model. Of several events of one call, that with an operation becomes the span. */
+  callKey?: string;
   /** Whether the event tells of a failure, whatever its attributes say. */
   failed?: true;
 };

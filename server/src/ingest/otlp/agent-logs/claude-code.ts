@@ -14,7 +14,12 @@ export const claudeCodeLogs: AgentLogs = {
   sessionKeys: ["session.id"],
   events: {
     user_prompt: { operation: "invoke_agent", attributes: { "gen_ai.input.messages": ["prompt"] } },
-    api_request: { operation: "chat" },
+    api_request: { operation: "chat", callKey: "request_id" },
+    assistant_response: {
+      callKey: "request_id",
+      attributes: { "gen_ai.output.messages": ["response"] },
+      only: (attributes) => attributes.get("response") !== "<REDACTED>",
+    },
     api_error: { operation: "chat", attributes: { "http.response.status_code": ["status_code"] }, failed: true },
     tool_result: {
       operation: "execute_tool",

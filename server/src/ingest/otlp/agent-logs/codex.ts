@@ -1,6 +1,6 @@
 import type { AgentLogs } from "./agent-log.ts";
 
-/** The Codex command line. Of the events of a stream the last one has the counts. */
+/** The Codex command line. Of the events of a stream the last one has the counts, or says why it failed. */
 export const codexLogs: AgentLogs = {
   prefix: "codex.",
   scope: /^codex/,
@@ -16,7 +16,7 @@ export const codexLogs: AgentLogs = {
     },
     sse_event: {
       operation: "chat",
-      only: (attributes) => attributes.get("event.kind") === "response.completed",
+      only: (attributes) => attributes.get("event.kind") === "response.completed" || attributes.has("error.message"),
       attributes: {
         "gen_ai.usage.input_tokens": ["input_token_count"],
         "gen_ai.usage.output_tokens": ["output_token_count"],

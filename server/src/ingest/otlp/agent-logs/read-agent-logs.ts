@@ -31,10 +31,16 @@ const contentKeys: ReadonlySet<string> = new Set([
   "gen_ai.tool.definitions",
 ]);
 
-/** What an agent's event says of the span that it names, as the GenAI conventions say it; any other record as it is. */
-export function asContentRecord(record: OtlpLogRecord, scopeName: string): OtlpLogRecord {
-  const understood = record.spanId === "" ? undefined : understand(record, scopeName);
-  if (!understood) return record;
+/**
+ * What an agent's event says of the span that it names, or of the call whose span another event becomes, as the GenAI
+ * conventions say it; any other record as it is.
+ */
+export function asContentRecord(given: OtlpLogRecord, scopeName: string): OtlpLogRecord {
+  const understood = understand(given, scopeName);
+  if (!understood) return given;
+  const isOfCall = understood.event.operation === undefined && callOf(given, understood) !== undefined;
+  if (given.spanId === "" && !isOfCall) return given;
+  const record = given.spanId === "" ? { ...given, ...placeOf(given, understood) } : given;
   const said = renamed(record.attributes, understood.event);
   const attributes = new Map([...said].filter(([key]) => contentKeys.has(key)));
   return attributes.size === 0
@@ -107,10 +113,16 @@ function placeOf(
   const itself = JSON.stringify([name, record.timeNs.toString(), [...record.attributes]]);
   const traceId = record.traceId === "" ? digest(32, agent.prefix, group ?? itself) : record.traceId;
   const promptSpanId = prompt === undefined ? "" : digest(16, traceId, "prompt");
+  const call = callOf(record, { event });
   const isPrompt = event.operation === "invoke_agent" && promptSpanId !== "";
   return isPrompt
     ? { traceId, spanId: promptSpanId, parentSpanId: "" }
-    : { traceId, spanId: digest(16, traceId, itself), parentSpanId: promptSpanId };
+    : { traceId, spanId: digest(16, traceId, call ?? itself), parentSpanId: promptSpanId };
+}
+
+/** The call of a model that an event is about. */
+function callOf({ attributes }: OtlpLogRecord, { event }: Pick<Understood, "event">): string | undefined {
+  return event.callKey === undefined ? undefined : firstText(attributes, [event.callKey]);
 }
 
 function digest(chars: number, ...parts: readonly string[]): string {

@@ -108,3 +108,27 @@ describe("the Claude API and its SDKs", () => {
     expect(mapped(attributes, { scope, name: "anthropic.messages.count_tokens" })["log_type"]).toBe("task");
   });
 });
+
+describe("Claude Code", () => {
+  const scope = "com.anthropic.claude_code.tracing";
+
+  test.each([
+    ["claude_code.interaction", "agent"],
+    ["claude_code.llm_request", "chat"],
+    ["claude_code.tool", "tool"],
+    ["claude_code.tool.execution", "task"],
+    ["claude_code.tool.blocked_on_user", "task"],
+  ])("%s is a span of kind %s", (name, log_type) => {
+    expect(mapped({ "gen_ai.tool.call.id": "t1" }, { scope, name })["log_type"]).toBe(log_type);
+  });
+
+  test("a request that did not succeed, whatever its status says", () => {
+    const attributes = { model: "claude", success: false, error: "529 overloaded", "gen_ai.system": "anthropic" };
+    expect(mapped(attributes, { scope, name: "claude_code.llm_request" })).toMatchObject({
+      status: "error",
+      status_code: 529,
+      error_message: "529 overloaded",
+    });
+    expect(mapped({ success: false }, { scope: "mine" })["status"]).toBe("success");
+  });
+});

@@ -2,7 +2,7 @@ import type { AttributeBag } from "../attribute-bag.ts";
 import type { Convention } from "../convention.ts";
 import { indexedIn, takeIndexed, type IndexedItem } from "../indexed-keys.ts";
 import { toMessages, type Message } from "../messages/message.ts";
-import { readRequest } from "../messages/request.ts";
+import { readRequest, type Request } from "../messages/request.ts";
 import { readResponse } from "../messages/response.ts";
 import { toolOf } from "../messages/tool-calls.ts";
 
@@ -26,10 +26,10 @@ export const genAiIndexed: Convention = {
     const prompt = indexedMessages(bag, "gen_ai.prompt", "user");
     const completions = indexedMessages(bag, "gen_ai.completion", "assistant");
     const tools = takeIndexed(bag, "llm.request.functions").map(toolOfItem);
-    const request = prompt.length > 0 ? undefined : readWhole(bag, "gen_ai.prompt", readRequest);
+    const request = prompt.length > 0 ? undefined : readWhole(bag, "gen_ai.prompt", readPrompt);
     return {
       prompt: request?.prompt ?? prompt,
-      completions: completions.length > 0 ? completions : readWhole(bag, "gen_ai.completion", readResponse),
+      completions: completions.length > 0 ? completions : readWhole(bag, "gen_ai.completion", readCompletion),
       tools: tools.length > 0 ? tools : request?.tools,
     };
   },
@@ -39,7 +39,21 @@ function indexedMessages(bag: AttributeBag, prefix: string, role: string): Messa
   return takeIndexed(bag, prefix).flatMap((item) => toMessages(rawMessage(bag, item), role));
 }
 
-/** The oldest form: a whole request or answer as JSON in one attribute. */
+function readPrompt(whole: unknown): Pick<Request, "prompt" | "tools"> | undefined {
+  return areTexts(whole) ? { prompt: toMessages(whole, "user"), tools: undefined } : readRequest(whole);
+}
+
+function readCompletion(whole: unknown): Message[] | undefined {
+  return areTexts(whole) ? toMessages(whole, "assistant") : readResponse(whole);
+}
+
+/** A text, or a list of texts as Spring AI has it. */
+function areTexts(whole: unknown): boolean {
+  const items = Array.isArray(whole) ? (whole as unknown[]) : [whole];
+  return items.length > 0 && items.every((item) => typeof item === "string");
+}
+
+/** The oldest form: a whole request or answer as JSON in one attribute, or just what was said. */
 function readWhole<T>(bag: AttributeBag, key: string, read: (whole: unknown) => T | undefined): T | undefined {
   const found = read(bag.peekTree(key));
   if (found !== undefined) bag.drop(key);

@@ -161,3 +161,14 @@ test.each([
   );
   expect(body).toMatchObject({ prompt_tokens, prompt_cache_hit_tokens: 12 });
 });
+
+test.each([
+  ["texts", "hello", "hi"],
+  ["lists of texts, as Spring AI has them", '["hello"]', '["hi"]'],
+])("gen_ai.prompt and gen_ai.completion as %s", (_name, prompt, completion) => {
+  expect(mapped({ "gen_ai.prompt": prompt, "gen_ai.completion": completion })).toMatchObject({
+    prompt_messages: [{ role: "user", content: "hello" }],
+    completion_message: { role: "assistant", content: "hi" },
+    metadata: {},
+  });
+});

@@ -1,5 +1,5 @@
 import type { Convention } from "../convention.ts";
-import { toMessages } from "../messages/message.ts";
+import { systemText } from "../messages/request.ts";
 
 /** Strands agents: GenAI events and attributes, but for the instructions and what only names the span again. */
 export const strands: Convention = {
@@ -11,9 +11,5 @@ export const strands: Convention = {
     bag.drop("gen_ai.event.start_time", "gen_ai.event.end_time");
     return {};
   },
-  content({ bag }) {
-    const system = bag.takeText("system_prompt");
-    const input = bag.takeTree("gen_ai.prompt");
-    return { prompt: system === undefined ? undefined : toMessages(input, "user") };
-  },
+  content: ({ bag }) => ({ system: systemText(bag.takeText("system_prompt")) }),
 };
