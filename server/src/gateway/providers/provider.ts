@@ -130,6 +130,12 @@ export type ToolCall = {
 /** What a Gemini wants back with its own call in the next turn, where Google's OpenAI-compatible API has it. */
 export type ExtraContent = { google: { thought_signature: string } };
 
+/** A page of the web that an answer cites, as OpenAI has it. Where: characters of the content. */
+export type UrlCitation = {
+  type: "url_citation";
+  url_citation: { url: string; title: string; start_index: number; end_index: number };
+};
+
 /** An image that a model drew, as OpenRouter has it: in `images` of the message, the bytes as a data: URL. */
 export type DrawnImage = { type: "image_url"; image_url: { url: string } };
 
@@ -143,6 +149,7 @@ export type ChatMessage = {
   /** Signed reasoning blocks of Anthropic, to be sent back as they are in the next turn. */
   thinking_blocks?: unknown[];
   images?: DrawnImage[];
+  annotations?: UrlCitation[];
 };
 
 export type ChatCompletion = {
@@ -171,6 +178,7 @@ export type ChatDelta = {
   thinking_blocks?: unknown[];
   /** Whole images, each in one chunk. */
   images?: DrawnImage[];
+  annotations?: UrlCitation[];
 };
 
 export type ChatChunk = {

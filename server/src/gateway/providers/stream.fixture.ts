@@ -79,6 +79,7 @@ function addDelta(message: ChatMessage, delta: ChatChunk["choices"][number]["del
   if (delta.reasoning_content) message.reasoning_content = (message.reasoning_content ?? "") + delta.reasoning_content;
   if (delta.refusal) message.refusal = (message.refusal ?? "") + delta.refusal;
   if (delta.thinking_blocks) message.thinking_blocks = [...(message.thinking_blocks ?? []), ...delta.thinking_blocks];
+  if (delta.annotations) message.annotations = [...(message.annotations ?? []), ...delta.annotations];
   if (delta.images) message.images = [...(message.images ?? []), ...delta.images];
   for (const { index, id, type, function: called } of delta.tool_calls ?? []) {
     const calls = (message.tool_calls ??= []);

@@ -1,7 +1,15 @@
 import { isObject, parseJson } from "../../../lib/json.ts";
-import { BadReply, type CallFacts, type ChatCompletion, type ChatMessage, type FinishReason } from "../provider.ts";
+import {
+  BadReply,
+  type CallFacts,
+  type ChatCompletion,
+  type ChatMessage,
+  type FinishReason,
+  type UrlCitation,
+} from "../provider.ts";
 import { jsonToolName } from "../shared/response-format.ts";
 import { signedThinking } from "../shared/thinking.ts";
+import { createCitationGatherer } from "./citations.ts";
 import { toUsage } from "./usage.ts";
 
 /** A whole answer of the Messages API as a chat completion. */
@@ -47,13 +55,25 @@ function toMessage(content: unknown[]): ChatMessage {
     type === "thinking" && typeof thinking === "string" ? [thinking] : [],
   );
   const thinkingBlocks = signedThinking(blocks);
+  const annotations = answer ? [] : annotationsOf(blocks);
   return {
     role: "assistant",
     content: texts.length > 0 ? texts.join("") : toolCalls.length > 0 ? null : "",
     ...(toolCalls.length > 0 ? { tool_calls: toolCalls } : {}),
     ...(reasoning.join("") === "" ? {} : { reasoning_content: reasoning.join("") }),
     ...(thinkingBlocks.length > 0 ? { thinking_blocks: thinkingBlocks } : {}),
+    ...(annotations.length > 0 ? { annotations } : {}),
   };
+}
+
+function annotationsOf(blocks: ReadonlyArray<Record<string, unknown>>): UrlCitation[] {
+  const gatherer = createCitationGatherer();
+  return blocks.flatMap(({ type, text, citations }, index) => {
+    if (type !== "text" || typeof text !== "string") return [];
+    gatherer.open(index, citations);
+    gatherer.addText(index, text);
+    return gatherer.close(index);
+  });
 }
 
 const reasons: Readonly<Record<string, FinishReason>> = {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { runAtEveryCut, runStream, type Streamed } from "../stream.fixture.ts";
+import { call, runAtEveryCut, runStream, type Streamed } from "../stream.fixture.ts";
 import { anthropicTranslator } from "./translator.ts";
 
 /** Streams in the shapes of the streaming page of Anthropic's documentation. */
@@ -251,4 +251,36 @@ describe("a stream that fails", () => {
       problem: undefined,
     });
   });
+});
+
+test("pages of the web that are cited are annotations, once for each text, as in a whole answer", () => {
+  const page = (url: string, title?: string) => ({ type: "web_search_result_location", url, ...(title && { title }) });
+  const cite = (index: number, citation: object): Event => add(index, { type: "citations_delta", citation });
+  const document = { type: "char_location", document_index: 0, start_char_index: 0, end_char_index: 3 };
+  const streamed = run(
+    start(),
+    open(0, { type: "text", text: "" }),
+    text(0, "It is "),
+    close(0),
+    open(1, { type: "text", text: "", citations: [] }),
+    cite(1, page("https://a.test", "A")),
+    text(1, "so 🌍"),
+    cite(1, page("https://b.test")),
+    cite(1, page("https://a.test", "A")),
+    cite(1, document),
+    close(1),
+    ...stop("end_turn"),
+  );
+  const at = { start_index: 6, end_index: 11 };
+  const annotations = [
+    { type: "url_citation", url_citation: { url: "https://a.test", title: "A", ...at } },
+    { type: "url_citation", url_citation: { url: "https://b.test", title: "", ...at } },
+  ];
+  expect(streamed.message).toEqual({ role: "assistant", content: "It is so 🌍", annotations });
+  const content = [
+    { type: "text", text: "It is " },
+    { type: "text", text: "so 🌍", citations: [page("https://a.test", "A"), page("https://b.test"), document] },
+  ];
+  const reply = Buffer.from(JSON.stringify({ content, stop_reason: "end_turn" }));
+  expect(anthropicTranslator.reply(reply, call).choices[0]?.message).toEqual(streamed.message);
 });

@@ -6,13 +6,16 @@ import { type BlockWriter, createBlockWriter } from "../shared/block-writer.ts";
 import { type ChunkMaker, createChunkMaker } from "../shared/chunks.ts";
 import { signedThinking } from "../shared/thinking.ts";
 import { brokenStream, readEvent } from "../shared/stream-events.ts";
+import { type CitationGatherer, createCitationGatherer } from "./citations.ts";
 import { readStreamError } from "./problem.ts";
 import { refusalOf, toFinishReason } from "./reply.ts";
 import { mergeUsage, toUsage } from "./usage.ts";
 
+type Output = { maker: ChunkMaker; blocks: BlockWriter; citations: CitationGatherer };
+
 type StreamState = {
   /** Made when the answer begins. */
-  output: { maker: ChunkMaker; blocks: BlockWriter } | undefined;
+  output: Output | undefined;
   usage: Record<string, unknown>;
   stopReason: unknown;
   stopDetails: unknown;
@@ -86,15 +89,17 @@ function takeEvent(event: Record<string, unknown>, state: StreamState, call: Cal
   }
   if (!answering.has(event["type"])) return [];
   state.output ??= createOutput(call.id, call);
-  const { maker, blocks } = state.output;
+  const { maker, blocks, citations } = state.output;
   const { index } = event;
   switch (event["type"]) {
     case "content_block_start":
-      return isObject(event["content_block"]) ? startBlock(index, event["content_block"], blocks, maker) : [];
+      return isObject(event["content_block"]) ? startBlock(index, event["content_block"], state.output) : [];
     case "content_block_delta":
-      return isObject(event["delta"]) ? continueBlock(index, event["delta"], blocks) : [];
-    case "content_block_stop":
-      return blocks.close(index);
+      return isObject(event["delta"]) ? continueBlock(index, event["delta"], state.output) : [];
+    case "content_block_stop": {
+      const annotations = citations.close(index);
+      return [...blocks.close(index), ...(annotations.length > 0 ? [maker.delta({ annotations })] : [])];
+    }
     case "message_delta": {
       const delta = isObject(event["delta"]) ? event["delta"] : {};
       state.stopReason = delta["stop_reason"] ?? state.stopReason;
@@ -118,24 +123,21 @@ const answering = new Set<unknown>([
   "message_stop",
 ]);
 
-function createOutput(id: string, call: CallFacts): { maker: ChunkMaker; blocks: BlockWriter } {
+function createOutput(id: string, call: CallFacts): Output {
   const maker = createChunkMaker(id, call);
-  return { maker, blocks: createBlockWriter(maker) };
+  return { maker, blocks: createBlockWriter(maker), citations: createCitationGatherer() };
 }
 
-function startBlock(
-  index: unknown,
-  content: Record<string, unknown>,
-  blocks: BlockWriter,
-  maker: ChunkMaker,
-): ChatChunk[] {
+function startBlock(index: unknown, content: Record<string, unknown>, output: Output): ChatChunk[] {
+  const { blocks, maker, citations } = output;
   switch (content["type"]) {
     case "text":
-      return [...blocks.open(index, { type: "text" }), ...addText(index, content["text"], blocks)];
+      citations.open(index, content["citations"]);
+      return [...blocks.open(index, { type: "text" }), ...addText(index, content["text"], output)];
     case "thinking": {
       const opened = blocks.open(index, { type: "thinking" });
       if (typeof content["signature"] === "string") blocks.sign(index, content["signature"]);
-      return [...opened, ...addText(index, content["thinking"], blocks)];
+      return [...opened, ...addText(index, content["thinking"], output)];
     }
     case "redacted_thinking":
       return signedThinking([content]).map((block) => maker.delta({ thinking_blocks: [block] }));
@@ -155,15 +157,18 @@ const textMembers: Readonly<Record<string, string>> = {
   input_json_delta: "partial_json",
 };
 
-function continueBlock(index: unknown, delta: Record<string, unknown>, blocks: BlockWriter): ChatChunk[] {
+function continueBlock(index: unknown, delta: Record<string, unknown>, output: Output): ChatChunk[] {
   const { type, signature } = delta;
-  if (type === "signature_delta" && typeof signature === "string") blocks.sign(index, signature);
+  if (type === "signature_delta" && typeof signature === "string") output.blocks.sign(index, signature);
+  if (type === "citations_delta") output.citations.cite(index, delta["citation"]);
   const member = typeof type === "string" ? textMembers[type] : undefined;
-  return member === undefined ? [] : addText(index, delta[member], blocks);
+  return member === undefined ? [] : addText(index, delta[member], output);
 }
 
-function addText(index: unknown, text: unknown, blocks: BlockWriter): ChatChunk[] {
-  return typeof text === "string" ? blocks.add(index, text) : [];
+function addText(index: unknown, text: unknown, { blocks, citations }: Output): ChatChunk[] {
+  if (typeof text !== "string") return [];
+  citations.addText(index, text);
+  return blocks.add(index, text);
 }
 
 function finish(state: StreamState, maker: ChunkMaker, blocks: BlockWriter): ChatChunk[] {
