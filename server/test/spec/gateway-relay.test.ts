@@ -134,6 +134,15 @@ describe("responses", () => {
     });
   });
 
+  test("in the background are streamed, as nobody could fetch them here", async () => {
+    const refused = await client.post("/api/responses", ask({ background: true }));
+    expect(refused).toMatchObject({ status: 400, json: { error: { param: "background" } } });
+    expect(gateway.upstream.requests).toEqual([]);
+    gateway.upstream.script(streams(begun, delta, completed));
+    expect((await client.post("/api/responses", ask({ background: true, stream: true }))).status).toBe(200);
+    expect(sent()).toEqual(ask({ background: true, stream: true }));
+  });
+
   test("stream byte for byte, and are recorded from the last event", async () => {
     gateway.upstream.script(streams(begun, delta.slice(0, 20), delta.slice(20), completed));
     const answer = await client.post("/api/responses", ask({ stream: true }));

@@ -13,10 +13,13 @@ export function createResponses(): RelayOperation {
     logType: "response",
     read(call, ledger) {
       const ask = readJsonAsk(call, ledger, "responses");
-      const { input, instructions, stream } = ask.asked;
+      const { input, instructions, stream, background } = ask.asked;
       if (stream !== undefined && stream !== null && typeof stream !== "boolean") {
         throw badMember("stream", "must be true or false");
       }
+      // Its answer could not be fetched here, and nobody would know what it cost.
+      if (background === true && stream !== true)
+        throw badMember("background", "must be streamed: send stream as well");
       ledger.stream = stream === true;
       ledger.content = { input: instructions === undefined ? input : { instructions, input } };
       return {

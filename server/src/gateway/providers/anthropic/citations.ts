@@ -1,21 +1,6 @@
 import { isObject } from "../../../lib/json.ts";
 import type { UrlCitation } from "../provider.ts";
 
-/** Pages of the web that a block of text cites; citations of documents have no address, and no place in a chat completion. */
-export function citedPages(
-  citations: readonly unknown[],
-  { start, end }: { start: number; end: number },
-): UrlCitation[] {
-  const pages = new Map<string, UrlCitation>();
-  for (const citation of citations) {
-    if (!isObject(citation) || typeof citation["url"] !== "string") continue;
-    const { url, title } = citation;
-    const page = { url, title: typeof title === "string" ? title : "", start_index: start, end_index: end };
-    if (!pages.has(url)) pages.set(url, { type: "url_citation", url_citation: page });
-  }
-  return [...pages.values()];
-}
-
 /** Gathers the citations of blocks that come in pieces. */
 export type CitationGatherer = {
   open(index: unknown, citations: unknown): void;
@@ -43,4 +28,16 @@ export function createCitationGatherer(): CitationGatherer {
       return block === undefined ? [] : citedPages(block.citations, { start: block.start, end: length });
     },
   };
+}
+
+/** Pages of the web that a block of text cites; citations of documents have no address, and no place in a chat completion. */
+function citedPages(citations: readonly unknown[], { start, end }: { start: number; end: number }): UrlCitation[] {
+  const pages = new Map<string, UrlCitation>();
+  for (const citation of citations) {
+    if (!isObject(citation) || typeof citation["url"] !== "string") continue;
+    const { url, title } = citation;
+    const page = { url, title: typeof title === "string" ? title : "", start_index: start, end_index: end };
+    if (!pages.has(url)) pages.set(url, { type: "url_citation", url_citation: page });
+  }
+  return [...pages.values()];
 }
