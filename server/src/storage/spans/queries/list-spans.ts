@@ -1,8 +1,8 @@
 import { parseTimeNs } from "../../../lib/time.ts";
 import { limits } from "../../../limits.ts";
 import type { ResultRow, SpanDatabase } from "../drivers/span-database.ts";
-import type { ListSpansQuery, SpanPage, SpanPlace } from "../span-list.ts";
-import type { SpanKey } from "../span-store.ts";
+import type { ListSpansQuery, SpanPage, SpanPlace, SpanSort } from "../span-list.ts";
+import type { SpanKey, TimeWindow } from "../span-store.ts";
 import { hydrateSpans } from "./hydrate-spans.ts";
 import { readOnce, type Once } from "./once.ts";
 import { allOf, selectionWhere, withoutFilter } from "./selection.ts";
@@ -52,8 +52,19 @@ function offsetOf({ after, page, pageSize }: ListSpansQuery): number {
 
 /** What a page is cut from: of the selection, what follows the place that it begins behind. */
 function pagedWhere(query: ListSpansQuery): Where {
-  return allOf(selectionWhere(query), query.after && followingWhere(query.sort, query.after));
+  const { after, sort } = query;
+  if (after === undefined) return selectionWhere(query);
+  return allOf(selectionWhere({ ...query, window: windowBehind(after, query) }), followingWhere(sort, after));
 }
+
+/** By time, what follows a place is a part of the window, which the primary key finds. */
+function windowBehind({ timestamp }: SpanPlace, { window, sort }: ListSpansQuery): TimeWindow {
+  const boundNs = isByTime(sort) ? parseTimeNs(timestamp) : undefined;
+  if (boundNs === undefined) return window;
+  return sort.descending ? { ...window, toNs: boundNs } : { ...window, fromNs: boundNs };
+}
+
+const isByTime = ({ field, score }: SpanSort): boolean => field === "timestamp" && score === undefined;
 
 function pageIds(where: Where, query: ListSpansQuery, once: Once): string {
   const columns = [idColumns, ...placeColumns(query.sort)].join(", ");
@@ -104,10 +115,7 @@ async function scanIds(
 
 function isSliceable(query: ListSpansQuery): boolean {
   return (
-    query.filter === undefined &&
-    query.sort.field === "timestamp" &&
-    query.sort.score === undefined &&
-    offsetOf(query) + query.pageSize <= limits.spanSlicedListRows
+    query.filter === undefined && isByTime(query.sort) && offsetOf(query) + query.pageSize <= limits.spanSlicedListRows
   );
 }
 
@@ -118,18 +126,9 @@ async function sliceIds(
   once: Once,
   signal?: AbortSignal,
 ): Promise<IdPage> {
-  const rest = behindPlace(query);
-  const finding = once === "" ? keysOf(database, rest, once, signal) : sliceKeys(database, rest, signal);
+  const finding = once === "" ? keysOf(database, query, once, signal) : sliceKeys(database, query, signal);
   const [count, found] = await Promise.all([countOf(database, query, once, signal), finding]);
   return { count, found };
-}
-
-/** By time, what follows a place is a part of the window, which the primary key finds. */
-function behindPlace(query: ListSpansQuery): ListSpansQuery {
-  const boundNs = query.after === undefined ? undefined : parseTimeNs(query.after.timestamp);
-  if (boundNs === undefined) return query;
-  const { window, sort } = query;
-  return { ...query, window: sort.descending ? { ...window, toNs: boundNs } : { ...window, fromNs: boundNs } };
 }
 
 /**
