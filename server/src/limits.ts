@@ -336,10 +336,11 @@ export const limits = {
   controlBodyDepth: 64,
   controlBodyNodes: 100_000,
   filterConditions: 100,
-  filterValues: 1000,
+  // More than `bulkDeleteTraces` ids can be named, so that too many are refused as what they are.
+  filterValues: 2000,
   filterValueChars: 8192,
   filterDepth: 16,
-  filterChars: 64 * KiB,
+  filterChars: 128 * KiB,
   /** What a filter looks for in one pass over a text. */
   searchPatternChars: 4 * KiB,
   groupRowsMax: 10_000,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { limits } from "../../src/limits.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import type { ListAnswer, Row, TestClient } from "../support/test-client.ts";
 import { always, bodyOf, fieldsOf, listSpans, storeSpans } from "../support/spans.ts";
@@ -302,7 +303,7 @@ describe("filters at the edge of reason", () => {
   });
 
   test("a filter that is too much for one statement is never a fault of the server", async () => {
-    const texts = (letter: string) => Array.from({ length: 1000 }, (_, i) => `${letter}${i}`);
+    const texts = (letter: string) => Array.from({ length: limits.filterValues }, (_, i) => `${letter}${i}`);
     const filters = {
       metadata__a__b: { operator: "contains", value: texts("a") },
       metadata__c__d: { operator: "contains", value: texts("c") },

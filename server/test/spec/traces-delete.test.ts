@@ -304,8 +304,12 @@ describe("deleting in bulk", () => {
     const all = { metadata__n: { operator: "gte", value: [0] } };
     const refused = await bulk(all, own.prod);
     expect([refused.status, bodyOf(refused)["code"]]).toEqual([422, "too_many_rows"]);
+    const ids = rows.map((row) => row["trace_unique_id"]);
+    const named = (value: unknown[]) => bulk({ trace_unique_id: { operator: "in", value } }, own.prod);
+    expect((await named(ids)).status).toBe(422);
     expect((await listTraces(own.prod)).count).toBe(1001);
-    const deleted = await bulk({ metadata__n: { operator: "gte", value: [1] } }, own.prod);
+    // What is named twice, or is not there, is no trace more.
+    const deleted = await named([...ids.slice(1), ids[1], "not there"]);
     expect(deleted.json).toMatchObject({ success_count: 1000, deleted_count: 1000 });
     expect((await listTraces(own.prod)).results).toMatchObject([{ trace_unique_id: "many-0" }]);
   });
