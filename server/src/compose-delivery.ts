@@ -73,6 +73,7 @@ export async function composeDelivery(parts: DeliveryParts): Promise<Delivery> {
   const pools = createPools({ guard });
   cleanup.push(() => pools.close());
   const secrets = createWebhookSecrets(secretKey);
+  warnOfUnreadable({ directory, secrets, logger });
   const shared = { deliveries: stores.deliveries, webhooks: stores.webhooks, directory, backlog, metrics, now };
   const queue = createDeliveryQueue(stores);
   const deliverer = createDeliverer({ ...shared, queue, secrets, send: createSend(pools), logger });
@@ -89,6 +90,28 @@ export async function composeDelivery(parts: DeliveryParts): Promise<Delivery> {
   const publishScores = (scores: readonly Score[]) => events.publishAll(scores.map(scoreEvent));
   const surface = { deliverer, webhookSecrets: secrets, webhookDirectory: directory };
   return { events, publishScores, subscribers, ...surface };
+}
+
+/** They would send nothing, and say so only in their logs of deliveries. */
+function warnOfUnreadable({
+  directory,
+  secrets,
+  logger,
+}: {
+  directory: WebhookDirectory;
+  secrets: WebhookSecrets;
+  logger: Logger;
+}): void {
+  const webhooks = directory
+    .ids()
+    .slice(0, limits.settingsCheckedAtStart)
+    .flatMap((id) => directory.get(id) ?? []);
+  const unreadable = webhooks.filter((webhook) => secrets.current(webhook) === undefined).length;
+  if (unreadable === 0) return;
+  logger.warn(
+    { unreadable, checked: webhooks.length },
+    "secrets of webhooks cannot be read: SPANWAY_SECRET_KEY is not the one that they were stored under; start with that one, or rotate them",
+  );
 }
 
 function scoreEvent(score: Score): WebhookEvent {

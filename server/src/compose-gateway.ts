@@ -57,7 +57,7 @@ export async function composeGateway(
   const pools = createPools({ guard, onEviction: () => metrics.poolEvictions.inc() });
   cleanup.push(() => pools.close());
   const recorder = await startRecorder({ metrics, cleanup }, { config, intake, logger });
-  const { router, ...routing } = composeRouting({ config, stores, secretKey, metrics, now });
+  const { router, ...routing } = await composeRouting({ config, stores, secretKey, metrics, logger, now });
   const prices = createPriceBook({ maxModels: limits.pricedModels });
   const deps = {
     pools,

@@ -1,9 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
+import type { Logger } from "pino";
 import type { Config } from "./config.ts";
+import { keyVariables } from "./config/variables.ts";
 import type { EnvironmentCredential } from "./gateway/credentials/credential-sources.ts";
 import { createProviderSettings, type ProviderSettings } from "./gateway/credentials/provider-settings.ts";
-import { createSecretBox } from "./gateway/credentials/secret-box.ts";
+import { createSecretBox, type SecretBox } from "./gateway/credentials/secret-box.ts";
 import { createStoredSettings } from "./gateway/credentials/stored-settings.ts";
 import { createCatalogue } from "./gateway/models/catalogue.ts";
 import { createModelLister, type ModelLister } from "./gateway/models/list-reachable.ts";
@@ -26,15 +28,24 @@ export type RoutingParts = {
   /** The instance's. */
   secretKey: Secret;
   metrics: GatewayMetrics;
+  logger: Logger;
   now: () => number;
 };
 
 /** Who answers to which model, and with which credentials. */
-export function composeRouting({ config, stores, secretKey, metrics, now }: RoutingParts): Routing {
+export async function composeRouting({
+  config,
+  stores,
+  secretKey,
+  metrics,
+  logger,
+  now,
+}: RoutingParts): Promise<Routing> {
   const coolDown = createCoolDown({ now, onDropped: () => metrics.coolDownsDropped.inc() });
   metrics.watchCredentials(() => coolDown.size());
   const box = createSecretBox(secretKey);
   const store = stores.providerSettings;
+  await warnOfUnreadable({ store, box, logger });
   const settings = createStoredSettings({ store, box, now, onUnreadable: () => metrics.unreadableSettings.inc() });
   const providers = createProviderTable({
     anthropic: anthropicTranslator,
@@ -46,6 +57,7 @@ export function composeRouting({ config, stores, secretKey, metrics, now }: Rout
     settings,
     catalogue: createCatalogue({ maxModels: limits.cataloguedModels }),
     environment: environmentCredentials(config.providers),
+    keyVariables: new Map(Object.entries(keyVariables)),
   };
   const onRetry = (kind: "retry" | "fallback"): void => metrics.retries.inc({ kind });
   return {
@@ -53,6 +65,25 @@ export function composeRouting({ config, stores, secretKey, metrics, now }: Rout
     models: createModelLister(known),
     providerSettings: createProviderSettings({ store, box, live: settings, providers, now, newId: randomUUID }),
   };
+}
+
+/** A secret key that is not the one of before is found out here, and not only by the calls that fail for it. */
+async function warnOfUnreadable({
+  store,
+  box,
+  logger,
+}: {
+  store: ProviderSettingStore;
+  box: SecretBox;
+  logger: Logger;
+}): Promise<void> {
+  const rows = await store.sample(limits.settingsCheckedAtStart);
+  const unreadable = rows.filter((row) => row.secret !== null && box.open(row.secret, row) === undefined).length;
+  if (unreadable === 0) return;
+  logger.warn(
+    { unreadable, checked: rows.length },
+    "stored provider keys cannot be read: SPANWAY_SECRET_KEY is not the one that they were stored under; start with that one, or enter them again",
+  );
 }
 
 /** Those of which the environment says enough to make a call: a key, an address, or AWS keys. */

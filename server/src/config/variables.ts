@@ -145,6 +145,11 @@ export const providers = {
 } as const;
 export type ProviderName = keyof typeof providers;
 
+/** The variable of each provider's key. */
+export const keyVariables: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(providers).map(([name, prefix]) => [name, `${prefix}_API_KEY`]),
+);
+
 /** What some providers need beside a key, by the member of a credential. */
 export const providerFields: { readonly [K in ProviderName]?: Readonly<Record<string, Variable<Secret>>> } = {
   azure: { api_version: credentialPart("AZURE_OPENAI_API_VERSION", "Version of Azure's API.") },

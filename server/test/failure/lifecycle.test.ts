@@ -244,3 +244,33 @@ describe("several nodes", () => {
     }
   });
 });
+
+test("another SPANWAY_SECRET_KEY is told at start, by the settings, by calls and by webhooks", async () => {
+  const dir = freshDir();
+  const before = await start(dir, { SPANWAY_SECRET_KEY: "the secret of before" });
+  const lab = { provider: "my-lab", base_url: "https://llm.example.com/v1", api_key: "sk-lab-0123456789" };
+  const stored = bodyOf(await before.prod.post("/api/providers/", { ...lab, available_models: ["lab-1"] }));
+  const hook = { url: "https://example.com/hook", name: "n", event_type: "trace_completed" };
+  const webhook = bodyOf(await before.prod.post("/api/webhooks/", hook));
+  await before.kill("SIGTERM");
+
+  const after = await start(dir, { SPANWAY_SECRET_KEY: "the secret of today" });
+  const { prod } = after;
+  for (const what of ["stored provider keys", "secrets of webhooks"])
+    expect(after.output()).toMatch(
+      new RegExp(`"unreadable":1,"checked":1,"msg":"${what} cannot be read: SPANWAY_SECRET_KEY`),
+    );
+  const path = `/api/providers/${String(stored["id"])}/`;
+  expect(bodyOf(await prod.get(path))).toMatchObject({ is_readable: false, is_enabled: true });
+  const messages = [{ role: "user", content: "hi" }];
+  for (const model of ["lab-1", "my-lab/lab-1"]) {
+    expect(await prod.post("/v1/chat/completions", { model, messages })).toMatchObject({
+      status: 424,
+      json: { error: { message: expect.stringMatching(/stored credential of my-lab cannot be read.*PATCH/) } },
+    });
+  }
+  const secret = await prod.get(`/api/webhooks/${String(webhook["id"])}/?is_including_secrets=true`);
+  expect(secret).toMatchObject({ status: 409, json: { detail: expect.stringContaining("SPANWAY_SECRET_KEY") } });
+  await prod.request("PATCH", path, { api_key: "sk-lab-9876543210" });
+  expect(bodyOf(await prod.get(path))).toMatchObject({ is_readable: true });
+});

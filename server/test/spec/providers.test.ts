@@ -46,6 +46,7 @@ describe("creating", () => {
       weight: 1,
       is_enabled: true,
       has_secret: true,
+      is_readable: true,
       secret_tail: "WXYZ",
       created_at: expect.any(String),
       updated_at: expect.any(String),
@@ -110,7 +111,7 @@ describe("creating", () => {
     [{ provider: "bedrock", secret_access_key: key, region: "us-east-1" }, "access_key_id"],
     [{ provider: "bedrock", access_key_id: "AKIA", region: "us-east-1" }, "secret_access_key"],
     [{ provider: "bedrock", api_key: key, region: "x.attacker.example/" }, "region"],
-    [{ provider: "openai", api_key: key, apiKey: key }, ""],
+    [{ provider: "openai", api_key: key, apiKey: key }, "apiKey"],
   ])("%j is 400 and names %s", async (body, field) => {
     const answer = await app.prod.post(path, body);
     expect(answer.status).toBe(400);

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { environments } from "../../domain/principal.ts";
-import type { ProviderSetting } from "../../domain/provider-setting.ts";
-import type { CredentialInput } from "../../gateway/credentials/provider-settings.ts";
+import type { CredentialInput, ShownSetting } from "../../gateway/credentials/provider-settings.ts";
 import { limits } from "../../limits.ts";
 import { nameSchema } from "../organizations/schemas.ts";
 
@@ -42,6 +41,10 @@ export const settingSchema = z.object({
   region: z.string().nullable(),
   access_key_id: z.string().nullable(),
   has_secret: z.boolean(),
+  is_readable: z.boolean().meta({
+    description:
+      "false where its key was stored under another SPANWAY_SECRET_KEY: calls do without it until the key is sent anew.",
+  }),
   secret_tail: z
     .string()
     .meta({ description: "The last characters of the key, where it is long enough to show some." }),
@@ -50,7 +53,7 @@ export const settingSchema = z.object({
 });
 
 /** A setting as the routes show it. */
-export function presentSetting(setting: ProviderSetting): z.input<typeof settingSchema> {
+export function presentSetting(setting: ShownSetting): z.input<typeof settingSchema> {
   return {
     id: setting.id,
     provider: setting.provider,
@@ -65,6 +68,7 @@ export function presentSetting(setting: ProviderSetting): z.input<typeof setting
     weight: setting.weight,
     is_enabled: setting.is_enabled,
     has_secret: setting.has_secret,
+    is_readable: setting.isReadable,
     secret_tail: setting.secret_tail,
     created_at: setting.created_at,
     updated_at: setting.updated_at,

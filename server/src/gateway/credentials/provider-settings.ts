@@ -32,18 +32,21 @@ type Traits = {
 export type NewSetting = Traits & { provider: string; credential: CredentialInput };
 export type SettingChange = { [K in keyof Traits]?: Traits[K] | undefined } & { credential: CredentialInput };
 
+/** `isReadable` is false of one that another SPANWAY_SECRET_KEY sealed: calls do without it. */
+export type ShownSetting = ProviderSetting & { isReadable: boolean };
+
 /**
  * The provider settings of organisations. Secrets go in and never come out.
  *
  * Every method that changes something throws ServiceError `invalid_request` with the fields to blame.
  */
 export type ProviderSettings = {
-  create(organizationId: string, setting: NewSetting): Promise<ProviderSetting>;
-  list(organizationId: string): Promise<ProviderSetting[]>;
+  create(organizationId: string, setting: NewSetting): Promise<ShownSetting>;
+  list(organizationId: string): Promise<ShownSetting[]>;
   /** Throws `not_found`, as the following do. */
-  find(organizationId: string, id: string): Promise<ProviderSetting>;
+  find(organizationId: string, id: string): Promise<ShownSetting>;
   /** A change of `base_url` asks for the key anew: nobody who may change settings gets to see a key by having it sent to them. */
-  update(organizationId: string, id: string, change: SettingChange): Promise<ProviderSetting>;
+  update(organizationId: string, id: string, change: SettingChange): Promise<ShownSetting>;
   delete(organizationId: string, id: string): Promise<void>;
 };
 
@@ -84,6 +87,10 @@ export function createProviderSettings({
     };
   };
 
+  const isReadable = (row: SealedProviderSetting): boolean =>
+    row.secret === null || box.open(row.secret, row) !== undefined;
+  const shown = (row: SealedProviderSetting): ShownSetting => ({ ...row, isReadable: isReadable(row) });
+
   return {
     create: async (organizationId, { credential, ...setting }) => {
       const provider = readProvider(setting.provider);
@@ -93,12 +100,12 @@ export function createProviderSettings({
       const row = { ...setting, ...place, ...sealed, created_at: createdAt, updated_at: createdAt };
       const created = await store.create(row);
       live.forget(organizationId);
-      return created;
+      return shown(created);
     },
 
-    list: (organizationId) => store.list(organizationId),
+    list: async (organizationId) => (await store.list(organizationId)).map(shown),
 
-    find: mustFind,
+    find: async (organizationId, id) => shown(await mustFind(organizationId, id)),
 
     update: async (organizationId, id, { credential, ...traits }) => {
       const before = await mustFind(organizationId, id);
@@ -117,7 +124,7 @@ export function createProviderSettings({
       if (updated === undefined)
         throw new ServiceError("conflict", "The setting was changed meanwhile; read it again.");
       live.forget(organizationId);
-      return updated;
+      return shown(updated);
     },
 
     delete: async (organizationId, id) => {

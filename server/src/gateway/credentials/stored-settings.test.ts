@@ -63,14 +63,19 @@ test("settings come opened, and at once when asked for again", async () => {
 });
 
 test("disabled ones are left out, and so are those that do not open", async () => {
-  const { names, unreadable } = setUp([
+  const { names, unreadable, settings } = setUp([
     row({ is_enabled: false }),
-    row({ provider: "moved" }),
+    row({ provider: "moved", available_models: ["m"] }),
     row({ secret: "v1.00000000.AAAA" }),
     row({ provider: "open", secret: null }),
   ]);
   expect(await names()).toEqual(["open"]);
   expect(unreadable()).toBe(2);
+  expect(settings.unreadable("org_a")).toEqual([
+    { id: "1", provider: "moved", availableModels: ["m"] },
+    { id: "1", provider: "openai", availableModels: undefined },
+  ]);
+  expect(settings.unreadable("org_b")).toEqual([]);
 });
 
 test("a change elsewhere is felt after seconds, one here at once", async () => {

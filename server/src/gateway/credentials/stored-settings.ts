@@ -10,6 +10,9 @@ import type { UsableCredential } from "./usable-credential.ts";
 /** A setting ready for use. */
 export type OpenSetting = UsableCredential & { provider: string; environment: Environment | null };
 
+/** An enabled setting whose secret does not open: another SPANWAY_SECRET_KEY sealed it, or it is damaged. */
+export type UnreadableSetting = { id: string; provider: string; availableModels: readonly string[] | undefined };
+
 /**
  * The enabled provider settings of organisations, opened and kept in memory for seconds: a change on another node is felt after
  * `limits.cachedProviderSettingMs`, one on this node at once.
@@ -17,6 +20,8 @@ export type OpenSetting = UsableCredential & { provider: string; environment: En
 export type StoredSettings = {
   /** At once where they were asked for lately. @throws ServiceError `unavailable` when the store does not answer. */
   of(organizationId: string): readonly OpenSetting[] | Promise<readonly OpenSetting[]>;
+  /** Those that `of` had to leave out when it last read. */
+  unreadable(organizationId: string): readonly UnreadableSetting[];
   /** Drops what is known of an organisation whose settings changed. */
   forget(organizationId: string): void;
 };
@@ -29,7 +34,8 @@ export type StoredSettingsDeps = {
   onUnreadable?: () => void;
 };
 
-type Known = { settings: readonly OpenSetting[]; loadedMs: number };
+type Opened = { settings: readonly OpenSetting[]; unreadable: readonly UnreadableSetting[] };
+type Known = Opened & { loadedMs: number };
 
 export function createStoredSettings({ store, box, now, onUnreadable }: StoredSettingsDeps): StoredSettings {
   const freshMs = limits.cachedProviderSettingMs;
@@ -41,23 +47,29 @@ export function createStoredSettings({ store, box, now, onUnreadable }: StoredSe
   });
   const loads = new Map<string, Promise<readonly OpenSetting[]>>();
 
-  const openAll = (rows: readonly SealedProviderSetting[]): OpenSetting[] =>
-    rows.flatMap((row) => {
-      if (!row.is_enabled) return [];
+  const openAll = (rows: readonly SealedProviderSetting[]): Opened => {
+    const settings: OpenSetting[] = [];
+    const unreadable: UnreadableSetting[] = [];
+    for (const row of rows.filter(({ is_enabled }) => is_enabled)) {
       const opened = openSetting(row, box);
-      if (opened === undefined) onUnreadable?.();
-      return opened ?? [];
-    });
+      if (opened !== undefined) settings.push(opened);
+      else {
+        unreadable.push({ id: row.id, provider: row.provider, availableModels: row.available_models ?? undefined });
+        onUnreadable?.();
+      }
+    }
+    return { settings, unreadable };
+  };
 
   const load = (organizationId: string): Promise<readonly OpenSetting[]> => {
     const loadedMs = now();
     const loading: Promise<readonly OpenSetting[]> = store
       .list(organizationId)
       .then((rows) => {
-        const settings = openAll(rows);
+        const opened = openAll(rows);
         // Where `forget` came between, what was read may be older than the change: good for this call, not to be kept.
-        if (loads.get(organizationId) === loading) known.set(organizationId, { settings, loadedMs });
-        return settings;
+        if (loads.get(organizationId) === loading) known.set(organizationId, { ...opened, loadedMs });
+        return opened.settings;
       })
       .catch((cause: unknown) => {
         const stale = known.get(organizationId);
@@ -82,6 +94,7 @@ export function createStoredSettings({ store, box, now, onUnreadable }: StoredSe
       }
       return loads.get(organizationId) ?? load(organizationId);
     },
+    unreadable: (organizationId) => known.get(organizationId)?.unreadable ?? [],
     forget: (organizationId) => {
       loads.delete(organizationId);
       known.delete(organizationId);

@@ -1,6 +1,6 @@
 import { Secret } from "../../lib/secret.ts";
 import type { EnvironmentCredential } from "../credentials/credential-sources.ts";
-import type { OpenSetting } from "../credentials/stored-settings.ts";
+import type { OpenSetting, UnreadableSetting } from "../credentials/stored-settings.ts";
 import { createCatalogue } from "../models/catalogue.ts";
 import { anthropicTranslator } from "../providers/anthropic/translator.ts";
 import { bedrockTranslator } from "../providers/bedrock/translator.ts";
@@ -22,6 +22,7 @@ export type World = {
   /** Providers with a key `<name>-env`; an address where one is given. */
   env?: Record<string, string | undefined>;
   settings?: Array<Partial<OpenSetting> & { provider: string }>;
+  unreadable?: UnreadableSetting[];
   draws?: number[];
 };
 
@@ -54,7 +55,12 @@ export async function attemptsOf(world: World, call: Call): Promise<Attempt[]> {
     providers,
     catalogue,
     environment,
-    settings: { of: () => (world.settings ?? []).map(setting), forget: () => undefined },
+    settings: {
+      of: () => (world.settings ?? []).map(setting),
+      forget: () => undefined,
+      unreadable: () => world.unreadable ?? [],
+    },
+    keyVariables: new Map([["openai", "OPENAI_API_KEY"]]),
     coolDown: createCoolDown({ now }),
     now,
     sleep,

@@ -178,6 +178,23 @@ describe("what makes no sense", () => {
       code: "upstream_failed",
       message: expect.stringContaining("openai"),
     });
+    const messageOf = (world: World, model: string) =>
+      attemptsOf(world, { model }).then(
+        () => "",
+        (error: ServiceError) => error.message,
+      );
+    expect(await messageOf({}, "gpt-4o")).toMatch(/OPENAI_API_KEY.*POST \/api\/providers\//);
+    expect(await messageOf({}, "gpt-4o")).not.toContain("catalogue");
+    expect(await messageOf({}, "gpt-99")).toContain("gpt-99 is not in the catalogue");
+    const settings = [{ provider: "my-lab", availableModels: ["lab-1"] }];
+    expect(await messageOf({ settings }, "my-lab/lab-2")).toMatch(
+      /None .* for my-lab serves lab-2: .*available_models/,
+    );
+    const unreadable = [{ id: "7", provider: "my-lab", availableModels: ["lab-1"] }];
+    for (const model of ["lab-1", "my-lab/lab-1", "my-lab/lab-2"]) {
+      expect(await messageOf({ unreadable }, model)).toMatch(/my-lab cannot be read.*PATCH \/api\/providers\/7\//);
+    }
+    expect(await messageOf({ unreadable }, "lab-3")).toMatch(/unknown model: lab-3/);
     const withFallback = { model: "gpt-4o", params: { fallback_models: ["spanway/echo"] } };
     expect(placesOf(await attemptsOf({}, withFallback))).toEqual(["spanway echo"]);
   });

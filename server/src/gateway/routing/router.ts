@@ -1,13 +1,14 @@
 import { hash, randomBytes } from "node:crypto";
-import { ServiceError } from "../../domain/errors.ts";
+import type { ServiceError } from "../../domain/errors.ts";
 import { callerProviders } from "../credentials/caller-credentials.ts";
 import { findCredentials, type EnvironmentCredential } from "../credentials/credential-sources.ts";
-import type { OpenSetting, StoredSettings } from "../credentials/stored-settings.ts";
+import type { OpenSetting, StoredSettings, UnreadableSetting } from "../credentials/stored-settings.ts";
 import type { UsableCredential } from "../credentials/usable-credential.ts";
 import type { Catalogue } from "../models/catalogue.ts";
 import { ExpiringLru } from "../../lib/expiring-lru.ts";
 import { limits } from "../../limits.ts";
 import { badParam, excludedProviders, listCandidates, type Candidate } from "./list-candidates.ts";
+import { lostCredential, noCredential } from "./no-credential.ts";
 import type { Attempt, Plan, ProviderEntry, RoutedCall } from "./plan.ts";
 import { providerName } from "./provider-names.ts";
 import { customProvider } from "./provider-table.ts";
@@ -33,6 +34,8 @@ export type RouterDeps = PlanDeps & {
   settings: StoredSettings;
   /** By provider; those of which the environment says nothing are absent. */
   environment: ReadonlyMap<string, EnvironmentCredential>;
+  /** The environment variable for the key of a provider, by its name. */
+  keyVariables: ReadonlyMap<string, string>;
 };
 
 export function createRouter(deps: RouterDeps): Router {
@@ -112,25 +115,28 @@ class LegFinder {
 
   findAll(): Leg[] {
     const legs: Leg[] = [];
-    const missing: Array<{ candidate: Candidate; provider: string }> = [];
+    const missing: Array<{ candidate: Candidate; place: ModelAt }> = [];
     for (const candidate of listCandidates(this.#call, this.#deps.random)) {
       const places = this.#placesOf(candidate);
       const leg = this.#findLeg(candidate, places);
       if (leg !== undefined) legs.push(leg);
-      else if (places[0] !== undefined) missing.push({ candidate, provider: places[0].provider });
+      else if (places[0] !== undefined) missing.push({ candidate, place: places[0] });
     }
     if (legs.length > 0) return legs;
     const [first] = missing;
     if (first === undefined) throw badParam("exclude_providers", "exclude_providers leaves no model to ask.");
     // Others may sell it, but whoever named it meant its maker.
-    if (!this.#isAble(first.provider)) throw this.#unservable(first.candidate, first.provider);
-    throw withoutCredential(first.provider);
+    const { candidate, place } = first;
+    if (!this.#isAble(place.provider)) throw this.#unservable(candidate, place.provider);
+    throw this.#withoutCredential(place);
   }
 
   /** Where the candidate's name leads, without providers that the call excludes. */
   #placesOf(candidate: Candidate): ModelAt[] {
     const places = this.#resolve(candidate);
     if (places.length === 0) {
+      const lost = lostCredential(this.#unreadable(), { model: candidate.name });
+      if (lost !== undefined) throw lost;
       const message = `${candidate.param} names an unknown model: ${candidate.name}. Say which provider has it, as in openai/${candidate.name}.`;
       throw badParam(candidate.param, message);
     }
@@ -143,6 +149,19 @@ class LegFinder {
   /** What is translated are chats alone. */
   #isAble(provider: string): boolean {
     return this.#call.operation === "chat" || this.#entry(provider).translator === undefined;
+  }
+
+  #withoutCredential(place: ModelAt): ServiceError {
+    const { keyVariables, catalogue } = this.#deps;
+    const keyVariable = keyVariables.get(place.provider);
+    const listed = catalogue.modelsOf(place.provider);
+    const isCatalogued = listed.length === 0 || listed.some(({ id }) => id === place.model);
+    const known = { settings: this.#settings, keyVariable, isCatalogued };
+    return lostCredential(this.#unreadable(), place) ?? noCredential(place, known);
+  }
+
+  #unreadable(): readonly UnreadableSetting[] {
+    return this.#deps.settings.unreadable(this.#call.organizationId);
   }
 
   #unservable({ name, param }: Candidate, provider: string): ServiceError {
@@ -262,11 +281,4 @@ const keyless: UsableCredential = {
 
 function regionUrl(provider: string, region: string | undefined): string | undefined {
   return provider === "bedrock" && region !== undefined ? `https://bedrock-runtime.${region}.amazonaws.com` : undefined;
-}
-
-function withoutCredential(provider: string): ServiceError {
-  return new ServiceError(
-    "upstream_failed",
-    `There is no credential for ${provider} that serves this model: add one to the provider settings, or send customer_credentials or credential_override.`,
-  );
 }

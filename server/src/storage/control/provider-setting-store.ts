@@ -16,6 +16,8 @@ export type ProviderSettingStore = {
   create: (setting: Omit<SealedProviderSetting, "has_secret">) => Promise<SealedProviderSetting>;
   /** The organisation's settings, oldest first. */
   list: (uniqueOrganizationId: string) => Promise<SealedProviderSetting[]>;
+  /** As many with a secret as asked for, whoever's: for what an operator is told at start. */
+  sample: (max: number) => Promise<SealedProviderSetting[]>;
   find: (uniqueOrganizationId: string, id: string) => Promise<SealedProviderSetting | undefined>;
   /**
    * Undefined when there is no such setting, or when it has changed since `expectedUpdatedAt`: what was decided by reading it
@@ -58,6 +60,17 @@ export function createProviderSettingStore(queries: ControlQueries): ProviderSet
         .where("unique_organization_id", "=", uniqueOrganizationId)
         .orderBy("created_at")
         .orderBy("id")
+        .execute();
+      return rows.map(toSetting);
+    },
+
+    sample: async (max) => {
+      const rows = await queries
+        .selectFrom("provider_settings")
+        .selectAll()
+        .where("secret", "is not", null)
+        .orderBy("id")
+        .limit(max)
         .execute();
       return rows.map(toSetting);
     },
