@@ -14,7 +14,8 @@ import { withoutContent } from "./omit-content.ts";
 import { readBody, type BodyValues } from "./read-body.ts";
 import { readUsage } from "./read-usage.ts";
 import { readTimes, storedTime } from "./read-times.ts";
-import { gatewayFields, placeOfField, serviceLogMethods } from "./wire-fields.ts";
+import { rowOfValues, type OpenRow } from "./row-of-values.ts";
+import { gatewayFields, serviceLogMethods } from "./wire-fields.ts";
 
 /** Where a span comes from: all that its body may not say. */
 export type SpanOrigin = {
@@ -79,29 +80,23 @@ export function normalizeSpan(
   const version = spanVersion(rank, receivedNs);
   const { identity, isIdentified } = identify(values, origin, { idempotencyKey, given });
 
-  const row: SpanRow = {
-    organization_id: origin.organization_id,
-    environment: origin.environment,
+  const row = rowOfValues(values.disable_log === true ? withoutContent(values, { isOurs }) : values, origin, {
     timestamp: storedTime(times.timestampNs),
     unique_id: formatUuid(identity),
     version: version.toString(),
     start_time: storedTime(times.startNs),
     received_at: storedTime(receivedNs),
-    organization_key_id: origin.organization_key_id,
-    organization_key_name: origin.organization_key_name,
-    log_method: origin.log_method,
     log_type: logTypeOf(values),
     status: outcome.status,
     status_code: outcome.status_code,
-  };
-  place(row, values.disable_log === true ? withoutContent(values, { isOurs }) : values);
-  if (times.latency !== undefined) row.latency = times.latency;
+    latency: times.latency ?? values.latency,
+  });
   placeCustomer(row, values);
   placeMessages(row, values);
   placeToolCalls(row);
   placeUsage(row, values, usage, priceOf(values, usage, times.timestampNs, prices));
   placeMetadata(row, values.metadata);
-  return { ok: true, span: { row, identity, isIdentified, timestampNs: times.timestampNs, version } };
+  return { ok: true, span: { row: asRow(row), identity, isIdentified, timestampNs: times.timestampNs, version } };
 }
 
 /** Takes away what only the gateway knows, and a log method that is ours: the one of the route stands. */
@@ -143,24 +138,7 @@ function isMessageLogType(logType: string | undefined): boolean {
   return (messageLogTypes as readonly string[]).includes(logType ?? "");
 }
 
-/**
- * Puts each plain value into its column, or into `extra`. The store keeps what a column is sent as its text: a document
- * that is itself a string must come as JSON text to stay one.
- */
-function place(row: SpanRow, values: BodyValues): void {
-  const columns: Record<string, unknown> = row;
-  const extra: Record<string, unknown> = {};
-  for (const [field, value] of Object.entries(values)) {
-    const place = placeOfField.get(field);
-    if (place === undefined) continue;
-    if (place === "extra") extra[field] = value;
-    else columns[field] = place === "document" && typeof value === "string" ? JSON.stringify(value) : value;
-  }
-  if (values.disable_log === true) extra["is_log_omitted"] = true;
-  if (Object.keys(extra).length > 0) row.extra = extra;
-}
-
-function placeCustomer(row: SpanRow, { customer_params }: BodyValues): void {
+function placeCustomer(row: OpenRow, { customer_params }: BodyValues): void {
   if (!customer_params) return;
   const promote = (param: string, column: "customer_identifier" | "customer_email" | "customer_name"): void => {
     const value = customer_params[param];
@@ -175,22 +153,22 @@ function placeCustomer(row: SpanRow, { customer_params }: BodyValues): void {
  * Messages are stored once: `input` and `output` of a message log are dropped where they repeat the messages;
  * readers derive the one from the other (api/request-logs/present-span.ts).
  */
-function placeMessages(row: SpanRow, values: BodyValues): void {
+function placeMessages(row: OpenRow, values: BodyValues): void {
   if (!isMessageLogType(logTypeOf(values))) return;
   if (row.input !== undefined && row.prompt_messages !== undefined && isSameJson(row.input, row.prompt_messages)) {
-    delete row.input;
+    row.input = undefined;
   }
   if (
     row.output !== undefined &&
     row.completion_message !== undefined &&
     isSameJson(row.output, row.completion_message)
   ) {
-    delete row.output;
+    row.output = undefined;
   }
 }
 
 /** The calls that a model's answer asks for, where SDKs put them, so that they can be filtered without reading payload. */
-function placeToolCalls(row: SpanRow): void {
+function placeToolCalls(row: OpenRow): void {
   if (row.tool_calls !== undefined) row.tool_calls = withOpenAiCalls(row.tool_calls);
   if (!isObject(row.completion_message)) return;
   const calls = withOpenAiCalls(row.completion_message["tool_calls"]);
@@ -226,7 +204,7 @@ function priceOf(
 }
 
 function placeUsage(
-  row: SpanRow,
+  row: OpenRow,
   values: BodyValues,
   usage: Usage | undefined,
   price: ReturnType<typeof priceOf>,
@@ -237,13 +215,13 @@ function placeUsage(
     if (price.version !== "") row.price_version = price.version;
   }
   if (!usage) return;
-  set(row, "prompt_tokens", usage.input);
-  set(row, "completion_tokens", usage.output);
-  set(row, "total_tokens", usage.total);
-  set(row, "prompt_cache_hit_tokens", usage.cacheRead);
-  set(row, "prompt_cache_creation_tokens", usage.cacheWrite);
-  set(row, "reasoning_tokens", usage.reasoning);
-  set(row, "tokens_per_second", values.tokens_per_second ?? tokensPerSecond(usage.output, row.latency));
+  row.prompt_tokens = usage.input;
+  row.completion_tokens = usage.output;
+  row.total_tokens = usage.total;
+  row.prompt_cache_hit_tokens = usage.cacheRead;
+  row.prompt_cache_creation_tokens = usage.cacheWrite;
+  row.reasoning_tokens = usage.reasoning;
+  row.tokens_per_second ??= tokensPerSecond(usage.output, row.latency);
   const { cacheWrite1h, audioInput, audioOutput } = usage;
   if ((cacheWrite1h ?? audioInput ?? audioOutput) === undefined) return;
   const usage_details = {
@@ -254,16 +232,12 @@ function placeUsage(
   row.extra = { ...(row.extra as Record<string, unknown> | undefined), usage_details };
 }
 
-function set<C extends keyof SpanRow>(row: SpanRow, column: C, value: SpanRow[C] | undefined): void {
-  if (value !== undefined) row[column] = value;
-}
-
 function tokensPerSecond(output: number | undefined, latency: number | null | undefined): number | undefined {
   const rate = output === undefined || !latency ? undefined : output / latency;
   return rate !== undefined && rate <= limits.countMax ? rate : undefined;
 }
 
-function placeMetadata(row: SpanRow, metadata: Record<string, unknown> | undefined): void {
+function placeMetadata(row: OpenRow, metadata: Record<string, unknown> | undefined): void {
   if (!metadata) return;
   const keys = Object.keys(metadata);
   if (keys.length === 0) return;
@@ -281,4 +255,9 @@ function placeMetadata(row: SpanRow, metadata: Record<string, unknown> | undefin
 
 function isReserved(key: string): boolean {
   return key.startsWith("_");
+}
+
+/** What is undefined is as good as absent: rows are read by member, and written as JSON. */
+function asRow(row: OpenRow): SpanRow {
+  return row as SpanRow;
 }
