@@ -120,21 +120,23 @@ class ReplyReader implements ExchangeSink, StreamSink {
   }
 
   onData(bytes: Buffer): void {
-    this.#guard(() => {
-      if (this.#source !== undefined) return this.#source.push(bytes);
-      this.exchange?.begun();
-      this.#bytes += bytes.length;
-      if (this.#bytes <= limits.upstreamReplyBytes) {
-        this.#chunks.push(bytes);
-        return undefined;
-      }
-      this.exchange?.abort();
-      return this.#fail({ kind: "fault", status: this.#status, message: "The provider's answer is too large." });
-    });
+    if (this.#isOver) return;
+    try {
+      if (this.#source === undefined) this.#gather(bytes);
+      else this.#source.push(bytes);
+    } catch (error) {
+      this.#onThrown(error);
+    }
   }
 
   onEnd(): void {
-    this.#guard(() => (this.#source === undefined ? this.#readWhole() : this.#source.end()));
+    if (this.#isOver) return;
+    try {
+      if (this.#source === undefined) this.#readWhole();
+      else this.#source.end();
+    } catch (error) {
+      this.#onThrown(error);
+    }
   }
 
   onFailure(problem: UpstreamProblem): void {
@@ -162,6 +164,17 @@ class ReplyReader implements ExchangeSink, StreamSink {
   #sourceOptions(): Parameters<typeof createOpenaiSource>[0] {
     const { ask, mapUsage } = this.#run;
     return { digest: this.#run.newDigest(), sink: this, wantsUsage: ask.wantsUsage, mapUsage };
+  }
+
+  #gather(bytes: Buffer): void {
+    this.exchange?.begun();
+    this.#bytes += bytes.length;
+    if (this.#bytes <= limits.upstreamReplyBytes) {
+      this.#chunks.push(bytes);
+      return;
+    }
+    this.exchange?.abort();
+    this.#fail({ kind: "fault", status: this.#status, message: "The provider's answer is too large." });
   }
 
   #readWhole(): void {
@@ -197,19 +210,14 @@ class ReplyReader implements ExchangeSink, StreamSink {
   }
 
   /** What a translator throws of a reply is a fault of the upstream, all else one of ours. */
-  #guard(work: () => void): void {
-    if (this.#isOver) return;
-    try {
-      work();
-    } catch (error) {
-      this.exchange?.abort();
-      if (error instanceof BadReply) {
-        this.#fail({ kind: "fault", status: this.#status, message: error.message, code: "bad_reply" });
-        return;
-      }
-      this.#isOver = true;
-      this.#reject(error);
+  #onThrown(error: unknown): void {
+    this.exchange?.abort();
+    if (error instanceof BadReply) {
+      this.#fail({ kind: "fault", status: this.#status, message: error.message, code: "bad_reply" });
+      return;
     }
+    this.#isOver = true;
+    this.#reject(error);
   }
 
   #fail(problem: UpstreamProblem): void {

@@ -1,10 +1,16 @@
 import { isObject } from "../lib/json.ts";
 import { limits } from "../limits.ts";
+import { GatheredText } from "./gathered-text.ts";
 
 /** What was said in a stream, gathered from its chunks: the messages as a whole reply would hold them, and the usage. */
 export type ChatDigest = {
   /** Takes one chunk; whether it holds content: something a caller could already have used. */
   add(chunk: Record<string, unknown>): boolean;
+  /**
+   * The same for a chunk that is nothing but text of a choice, which lies in `bytes` as UTF-8 of so many UTF-16 units. False where there
+   * is no room for it: then nothing was taken. Absent where chunks are wanted whole.
+   */
+  addText?: (index: number, bytes: Buffer, place: { from: number; to: number; chars: number }) => boolean;
   /** Whether every choice that was begun has its finish. */
   isFinished(): boolean;
   /** In the order of their index; empty where no content came. */
@@ -29,7 +35,7 @@ export type ChatDigest = {
 /** `type` is `function`, or `custom` for a tool that takes text; `rest` is what a provider attaches, such as signatures. */
 type Call = { id: string | undefined; type: string; name: string; args: string; rest: Record<string, unknown> };
 type Choice = {
-  content: string;
+  content: GatheredText;
   hasContent: boolean;
   refusal: string;
   reasoning: string;
@@ -55,11 +61,7 @@ export function createChatDigest(): ChatDigest {
   const choiceAt = (index: unknown): Choice | undefined => {
     const key = typeof index === "number" ? index : 0;
     let choice = choices.get(key);
-    if (choice === undefined && choices.size < limits.recordedChoices) {
-      const calls = new Map<number, Call>();
-      choice = { content: "", hasContent: false, refusal: "", reasoning: "", calls, rest: {}, finish: null };
-      choices.set(key, choice);
-    }
+    if (choice === undefined && choices.size < limits.recordedChoices) choices.set(key, (choice = newChoice()));
     return choice;
   };
 
@@ -71,7 +73,7 @@ export function createChatDigest(): ChatDigest {
       if (member === "role" || isEmpty(value)) continue;
       hasContent = true;
       if (member === "content" && typeof value === "string") {
-        choice.content += text(value);
+        choice.content.add(text(value));
         choice.hasContent = true;
       } else if (member === "content" && Array.isArray(value)) addParts(choice, value, text);
       else if (member === "tool_calls") addCalls(choice.calls, value, text);
@@ -105,6 +107,14 @@ export function createChatDigest(): ChatDigest {
       }
       return hasContent;
     },
+    addText(index, bytes, { from, to, chars: count }) {
+      const choice = chars + count <= limits.recordedChars ? choiceAt(index) : undefined;
+      if (choice === undefined) return false;
+      chars += count;
+      choice.content.addBytes(bytes, from, to);
+      choice.hasContent = true;
+      return true;
+    },
     isFinished: () => choices.size > 0 && Array.from(choices.values()).every(({ finish }) => finish !== null),
     messages: () => inOrder(choices).map(messageOf),
     finishReasons: () => inOrder(choices).map(({ finish }) => finish),
@@ -116,6 +126,18 @@ export function createChatDigest(): ChatDigest {
     created: () => (typeof first?.["created"] === "number" ? first["created"] : undefined),
     isCut: () => chars > limits.recordedChars,
     chars: () => chars,
+  };
+}
+
+function newChoice(): Choice {
+  return {
+    content: new GatheredText(),
+    hasContent: false,
+    refusal: "",
+    reasoning: "",
+    calls: new Map(),
+    rest: {},
+    finish: null,
   };
 }
 
@@ -153,7 +175,7 @@ function addParts(choice: Choice, parts: readonly unknown[], text: (value: unkno
     const thoughts: unknown[] = Array.isArray(thinking) ? thinking : [];
     for (const thought of thoughts) if (isObject(thought)) choice.reasoning += text(thought["text"]);
     if (typeof part["text"] !== "string") continue;
-    choice.content += text(part["text"]);
+    choice.content.add(text(part["text"]));
     choice.hasContent = true;
   }
 }
@@ -196,7 +218,7 @@ function messageOf({ content, hasContent, refusal, reasoning, calls, rest }: Cho
     }));
   return {
     role: "assistant",
-    content: hasContent || toolCalls.length === 0 ? content : null,
+    content: hasContent || toolCalls.length === 0 ? content.read() : null,
     ...(toolCalls.length > 0 && { tool_calls: toolCalls }),
     ...(refusal !== "" && { refusal }),
     ...(reasoning !== "" && { reasoning_content: reasoning }),

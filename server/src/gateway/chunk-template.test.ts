@@ -1,22 +1,35 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createChunkTemplate } from "./chunk-template.ts";
+import { createChunkTemplate, type ChunkTemplate } from "./chunk-template.ts";
 
 const chunk = (content: unknown, more: object = {}): Record<string, unknown> => ({
   id: "chatcmpl-1",
   choices: [{ index: 0, delta: { content, ...more }, finish_reason: null }],
 });
 
-describe("a chunk that is like the one before is read without parsing,", () => {
+const event = (data: string): Buffer => Buffer.from(`data: ${data}\n\n`);
+
+function learn(template: ChunkTemplate, data: string): void {
+  template.learn(event(data), data, JSON.parse(data) as Record<string, unknown>);
+}
+
+function read(template: ChunkTemplate, data: string): string | undefined {
+  const bytes = event(data);
+  if (!template.finds(bytes, 0)) return undefined;
+  const text = bytes.toString("utf8", template.from, template.to);
+  expect([template.chars, template.end()]).toEqual([text.length, bytes.length]);
+  return text;
+}
+
+describe("an event that is like the one before is read without parsing,", () => {
   test("whatever its text, as parsing would", () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: "binary" }), { minLength: 2 }), fc.nat({ max: 1 }), (texts, indent) => {
         const template = createChunkTemplate();
         for (const text of texts) {
-          const value = chunk(text);
-          const data = JSON.stringify(value, undefined, indent);
-          expect(template.read(data) ?? value).toEqual(value);
-          template.learn(data, value);
+          const data = JSON.stringify(chunk(text), undefined, indent).replaceAll("\n", " ");
+          expect(read(template, data) ?? text).toBe(text);
+          learn(template, data);
         }
       }),
     );
@@ -25,39 +38,72 @@ describe("a chunk that is like the one before is read without parsing,", () => {
   test("with either spacing", () => {
     for (const write of [JSON.stringify, (value: unknown) => JSON.stringify(value).replaceAll(":", ": ")]) {
       const template = createChunkTemplate();
-      template.learn(write(chunk("one")), chunk("one"));
-      expect(template.read(write(chunk("two")))).toEqual(chunk("two"));
-      expect(template.read(write(chunk("")))).toEqual(chunk(""));
+      learn(template, write(chunk("one")));
+      expect(read(template, write(chunk("two, drei, čtyři, 五, 🦊")))).toBe("two, drei, čtyři, 五, 🦊");
+    }
+  });
+
+  test("many in one piece, up to one that is not whole", () => {
+    const template = createChunkTemplate();
+    learn(template, JSON.stringify(chunk("one")));
+    const events = ["two", "three", "four"].map((text) => event(JSON.stringify(chunk(text))));
+    const bytes = Buffer.concat(events);
+    const ends = events.map((_, index) => Buffer.concat(events.slice(0, index + 1)).length);
+    for (let length = 0; length <= bytes.length; length += 1) {
+      const found: number[] = [];
+      for (let at = 0; template.finds(bytes.subarray(0, length), at); at = template.end()) found.push(template.end());
+      expect(found).toEqual(ends.filter((end) => end <= length));
     }
   });
 });
 
 describe("is not read, as it is not alike:", () => {
   const template = createChunkTemplate();
-  template.learn(JSON.stringify(chunk("one")), chunk("one"));
+  learn(template, JSON.stringify(chunk("one")));
   const plain = JSON.stringify(chunk("TEXT"));
   test.each([
     ["another id", plain.replace("chatcmpl-1", "chatcmpl-2")],
     ["a finish", plain.replace("null", '"stop"')],
     ["another member beside the content", plain.replace('"TEXT"', '"x","role":"assistant"')],
     ["an escape", plain.replace("TEXT", String.raw`\u00e4`)],
-    ["a character that JSON does not allow", plain.replace("TEXT", "a\nb")],
-    ["a text that closes its quote", plain.replace("TEXT", '"')],
-    ["less than what stands around the text", plain.slice(0, 20)],
-  ])("%s", (_name, data) => {
-    expect(template.read(data)).toBeUndefined();
+    ["no text", plain.replace("TEXT", "")],
+    ["a text that ends early", plain.slice(0, -3)],
+    ["nothing", ""],
+  ])("%s", (_what, data) => {
+    expect(read(template, plain)).toBe("TEXT");
+    expect(read(template, data)).toBeUndefined();
+  });
+
+  test("bytes that are no UTF-8, and another end of line", () => {
+    for (const latin1 of [plain.replace("TEXT", "\xe4"), plain.replace("TEXT", "\xed\xa0\x80")]) {
+      expect(template.finds(Buffer.from(`data: ${latin1}\n\n`, "latin1"), 0)).toBe(false);
+    }
+    expect(template.finds(Buffer.from(`data: ${plain}\r\n\r\n`), 0)).toBe(false);
   });
 });
 
-test("nothing is learnt of a chunk whose content stands in doubt", () => {
-  const twice = createChunkTemplate();
-  twice.learn('{"choices":[{"delta":{"content":"a"},"message":{"content":"a"}}]}', {
-    choices: [{ delta: { content: "a" }, message: { content: "a" } }],
+describe("nothing is learnt", () => {
+  test.each([
+    ["of a chunk that says more than text", chunk("one", { reasoning_content: "because" })],
+    ["of calls", chunk("one", { tool_calls: [{ index: 0, function: { arguments: "{}" } }] })],
+    ["of usage", { ...chunk("one"), usage: { prompt_tokens: 1 } }],
+    ["of an error", { ...chunk("one"), error: { message: "no" } }],
+    ["of the last chunk", { choices: [{ index: 0, delta: { content: "one" }, finish_reason: "stop" }] }],
+    ["of several choices", { choices: [0, 1].map((index) => ({ index, delta: { content: "one" } })) }],
+  ])("%s", (_what, value) => {
+    const template = createChunkTemplate();
+    learn(template, JSON.stringify(value));
+    expect(read(template, JSON.stringify(value))).toBeUndefined();
   });
-  expect(twice.read('{"choices":[{"delta":{"content":"b"},"message":{"content":"a"}}]}')).toBeUndefined();
 
-  const elsewhere = createChunkTemplate();
-  const data = String.raw`{"content":"a","choices":[{"delta":{"\u0063ontent":"a"}}]}`;
-  elsewhere.learn(data, JSON.parse(data) as Record<string, unknown>);
-  expect(elsewhere.read(data)).toBeUndefined();
+  test("where the content stands in doubt", () => {
+    const twice = createChunkTemplate();
+    learn(twice, '{"choices":[{"delta":{"content":"a"},"message":{"content":"a"}}]}');
+    expect(read(twice, '{"choices":[{"delta":{"content":"b"},"message":{"content":"a"}}]}')).toBeUndefined();
+
+    const template = createChunkTemplate();
+    const data = String.raw`{"content":"a","choices":[{"delta":{"\u0063ontent":"a"}}]}`;
+    learn(template, data);
+    expect(read(template, data)).toBeUndefined();
+  });
 });

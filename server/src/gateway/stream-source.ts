@@ -1,9 +1,10 @@
 import { isObject, parseJson } from "../lib/json.ts";
 import { createSseSplitter, SseBlockTooLong } from "../lib/sse.ts";
 import { limits } from "../limits.ts";
-import { createChunkTemplate, type ChunkTemplate } from "./chunk-template.ts";
+import { createChunkTemplate } from "./chunk-template.ts";
 import { usageOf, type ChatDigest } from "./chat-digest.ts";
 import { completionChunks } from "./completion-chunks.ts";
+import { EventRun } from "./event-run.ts";
 import { readErrorWithin } from "./providers/openai/problem.ts";
 import type { ChatStreamTranslator, StreamStep, UpstreamProblem } from "./providers/provider.ts";
 
@@ -53,28 +54,10 @@ export function createOpenaiSource({ digest, sink, wantsUsage, mapUsage }: Sourc
   const template = createChunkTemplate();
   let isOver = false;
   let isSilent = true;
-  /** Events that follow each other in memory and go on together. */
-  let run: Buffer | undefined;
-  let runHasContent = false;
+  const run = new EventRun((events, hasContent) => sink.onEvents(events, hasContent));
 
-  const flush = (): void => {
-    if (run === undefined) return;
-    const events = run;
-    run = undefined;
-    sink.onEvents(events, runHasContent);
-    runHasContent = false;
-  };
-  const pass = (raw: Buffer, hasContent: boolean): void => {
-    const isNext = run !== undefined && raw.buffer === run.buffer && raw.byteOffset === run.byteOffset + run.byteLength;
-    if (run !== undefined && isNext) run = Buffer.from(run.buffer, run.byteOffset, run.byteLength + raw.byteLength);
-    else {
-      flush();
-      run = raw;
-    }
-    runHasContent ||= hasContent;
-  };
   const finish = (problem?: UpstreamProblem): void => {
-    flush();
+    run.flush();
     isOver = true;
     if (problem === undefined) sink.onDone();
     else sink.onProblem(problem);
@@ -82,9 +65,10 @@ export function createOpenaiSource({ digest, sink, wantsUsage, mapUsage }: Sourc
 
   const take = (raw: Buffer, data: string): void => {
     if (data === "[DONE]") return finish(isSilent ? silent : undefined);
-    const chunk = template.read(data) ?? parseChunk(data, template);
+    const chunk = parseChunk(data);
     // Keep-alives that are no comments, and the like: no client could read them.
     if (chunk === undefined) return undefined;
+    template.learn(raw, data, chunk);
     const problem = readErrorWithin(chunk);
     if (problem !== undefined) return finish(problem);
     const hasContent = digest.add(chunk);
@@ -93,26 +77,46 @@ export function createOpenaiSource({ digest, sink, wantsUsage, mapUsage }: Sourc
       if (!wantsUsage) return undefined;
       const usage = usageOf(chunk);
       if (mapUsage !== undefined && usage !== undefined) {
-        flush();
+        run.flush();
         return sink.onEvents(`data: ${JSON.stringify({ ...chunk, usage: mapUsage(usage) })}\n\n`, false);
       }
     }
-    return pass(raw, hasContent);
+    return run.add(raw, hasContent);
+  };
+
+  /** Passes on the events from `at` on that are like the one learnt; gives where they end. */
+  const takeAlike = (bytes: Buffer, at: number): number => {
+    let end = at;
+    while (template.finds(bytes, end) && digest.addText?.(template.index, bytes, template) === true)
+      end = template.end();
+    if (end > at) run.add(bytes.subarray(at, end), true);
+    return end;
+  };
+
+  /** Takes the bytes up to the next end of an event; gives where that is. */
+  const takeNext = (bytes: Buffer, at: number): number => {
+    const lastLine = bytes.indexOf(blankLine, at);
+    const end = lastLine === -1 ? bytes.length : lastLine + blankLine.length;
+    for (const { raw, data } of splitter.push(bytes.subarray(at, end))) {
+      if (data !== undefined) take(raw, data);
+      if (isOver) break;
+    }
+    return end;
   };
 
   return {
     push(bytes) {
       if (isOver) return;
       try {
-        for (const { raw, data } of splitter.push(bytes)) {
-          if (data !== undefined) take(raw, data);
-          if (isOver) return;
+        for (let at = 0; at < bytes.length && !isOver;) {
+          if (splitter.rest().length === 0) at = takeAlike(bytes, at);
+          if (at < bytes.length) at = takeNext(bytes, at);
         }
       } catch (error) {
         if (!(error instanceof SseBlockTooLong)) throw error;
         return finish({ kind: "fault", status: 200, message: "The provider sent an event that is too large." });
       }
-      return flush();
+      return run.flush();
     },
     end() {
       if (isOver) return;
@@ -120,6 +124,8 @@ export function createOpenaiSource({ digest, sink, wantsUsage, mapUsage }: Sourc
     },
   };
 }
+
+const blankLine = "\n\n";
 
 /** A whole completion for a caller who asked for a stream. */
 export function streamCompletion(completion: Record<string, unknown>, options: SourceOptions): void {
@@ -132,13 +138,11 @@ function sseEvent(data: string): Buffer {
   return Buffer.from(`data: ${data}\n\n`);
 }
 
-function parseChunk(data: string, template: ChunkTemplate): Record<string, unknown> | undefined {
+function parseChunk(data: string): Record<string, unknown> | undefined {
   // Most texts hold nothing that the plain parser gets wrong.
   try {
     const value: unknown = data.includes("\\u") ? parsed(data) : JSON.parse(data);
-    if (!isObject(value)) return undefined;
-    template.learn(data, value);
-    return value;
+    return isObject(value) ? value : undefined;
   } catch {
     return undefined;
   }

@@ -83,8 +83,9 @@ export class CallCache {
   watch(digest: ChatDigest): ChatDigest {
     const builder = new CompletionBuilder(limits.cacheEntryBytes);
     this.#builder = builder;
+    const { addText: _notWhole, ...rest } = digest;
     return {
-      ...digest,
+      ...rest,
       add(chunk) {
         builder.add(chunk);
         return digest.add(chunk);

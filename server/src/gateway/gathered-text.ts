@@ -1,0 +1,41 @@
+const none = Buffer.alloc(0);
+/** Room for the first pieces; it doubles from there. */
+const firstBytes = 512;
+/** Shorter pieces are copied byte by byte: a call of the engine would take longer. */
+const shortBytes = 48;
+
+/**
+ * Text that comes in many small pieces, some of them as bytes. Those stay bytes, outside of the heap, until somebody reads: each as a
+ * string of its own would be an object that the collector has to move and to follow until the stream ends.
+ */
+export class GatheredText {
+  #text = "";
+  #bytes = none;
+  #length = 0;
+
+  add(text: string): void {
+    this.#text = this.read() + text;
+  }
+
+  /** Adds whole characters of UTF-8, as they stand in `bytes`. */
+  addBytes(bytes: Buffer, from: number, to: number): void {
+    const end = this.#length + to - from;
+    if (end > this.#bytes.length) this.#grow(end);
+    const into = this.#bytes;
+    if (to - from > shortBytes) bytes.copy(into, this.#length, from, to);
+    else for (let at = from, place = this.#length; at < to; at += 1, place += 1) into[place] = bytes[at] ?? 0;
+    this.#length = end;
+  }
+
+  read(): string {
+    if (this.#length > 0) this.#text += this.#bytes.toString("utf8", 0, this.#length);
+    this.#length = 0;
+    return this.#text;
+  }
+
+  #grow(needed: number): void {
+    const larger = Buffer.allocUnsafeSlow(Math.max(firstBytes, needed, 2 * this.#bytes.length));
+    this.#bytes.copy(larger, 0, 0, this.#length);
+    this.#bytes = larger;
+  }
+}
