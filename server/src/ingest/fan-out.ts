@@ -42,7 +42,10 @@ export type SpanSubscriber = {
 export type StoredSpans = { organizationId: string; rows: readonly SpanRow[] };
 
 export type FanOut = {
-  /** Remembers the rows of an entry that is not stored yet, where anybody wants them: it spares parsing them again. */
+  /**
+   * Remembers the rows of an entry that is not stored yet, where they concern anybody: it spares parsing them again. Where they concern
+   * nobody that alone is remembered: rows that live until they are stored cost the collector dearly.
+   */
   hold(seq: number, organizationId: string, rows: readonly SpanRow[], bytes: number): void;
   /** What must be kept of stored entries; for the writer. */
   keep(entries: ReadonlyArray<{ seq: number; payload: Buffer }>): Keep;
@@ -66,6 +69,8 @@ export type FanOutDeps = {
 };
 
 type HeldEntry = StoredSpans & { bytes: number };
+
+const nothing: readonly SpanRow[] = [];
 
 export function createFanOut(deps: FanOutDeps): FanOut {
   return new JournalFanOut(deps);
@@ -97,8 +102,10 @@ class JournalFanOut implements FanOut {
 
   hold(seq: number, organizationId: string, rows: readonly SpanRow[], bytes: number): void {
     if (this.#heldBytes + bytes > limits.fanOutHeldBytes || this.#wanting(organizationId).length === 0) return;
-    this.#held.set(seq, { organizationId, rows, bytes });
-    this.#heldBytes += bytes;
+    const isOfConcern = this.#wanting(organizationId, rows).length > 0;
+    const held = { organizationId, rows: isOfConcern ? rows : nothing, bytes: isOfConcern ? bytes : 0 };
+    this.#held.set(seq, held);
+    this.#heldBytes += held.bytes;
   }
 
   keep(entries: ReadonlyArray<{ seq: number; payload: Buffer }>): Keep {
