@@ -7,7 +7,7 @@ import { breakdownOf } from "./breakdown.ts";
 import { costOfCall, takeDigest, takeReply, type CallLedger } from "./call-ledger.ts";
 import type { ChatCall } from "./chat.ts";
 import type { ChatDigest } from "./chat-digest.ts";
-import { answerError, answerWhole, ClientStream, type CallError } from "./client-answer.ts";
+import { answerError, answerWhole, ClientStream, type BeforeEnd, type CallError } from "./client-answer.ts";
 import type { Exchange } from "./exchange.ts";
 import type { ChatAsk } from "./read-chat-request.ts";
 import { detailedUsage } from "./usage-report.ts";
@@ -28,11 +28,11 @@ export class ChatAnswer {
   readonly #call: ChatCall;
   readonly #ledger: CallLedger;
   readonly #prices: PriceBook;
-  readonly #record: () => void;
+  readonly #record: BeforeEnd;
   #waitsForDrain = false;
 
-  /** @param record called before the last bytes of the answer, when the ledger is complete */
-  constructor(call: ChatCall, ledger: CallLedger, prices: PriceBook, record: () => void) {
+  /** @param record called before the last bytes of the answer, when the ledger is complete, with what sends them */
+  constructor(call: ChatCall, ledger: CallLedger, prices: PriceBook, record: BeforeEnd) {
     this.#call = call;
     this.#ledger = ledger;
     this.#prices = prices;

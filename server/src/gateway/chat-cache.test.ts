@@ -60,7 +60,10 @@ function openChat(): { chat: Chat; told: string[]; spans: Array<Record<string, u
       now,
     }),
     recorder: {
-      add: ({ body }) => void spans.push(body),
+      add({ body }, onSafe) {
+        spans.push(body);
+        onSafe?.();
+      },
       claim: () => true,
       during: (call) => call(),
     },

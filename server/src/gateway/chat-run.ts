@@ -45,7 +45,7 @@ export class ChatRun {
     this.#deps = deps;
     this.#call = call;
     this.#ledger = newLedger(call, deps.recorder);
-    this.#answer = new ChatAnswer(call, this.#ledger, deps.prices, () => this.#record());
+    this.#answer = new ChatAnswer(call, this.#ledger, deps.prices, (sendEnd) => this.#record(sendEnd));
   }
 
   run(): Promise<void> {
@@ -259,22 +259,31 @@ export class ChatRun {
     if (told !== undefined) this.#answer.stop(told);
   }
 
-  /** Once, when it is known how the call ends, and before its caller knows. */
-  #record(): void {
+  /** Once, when it is known how the call ends, and before its caller knows: `onRecorded` is called when it may. */
+  #record(onRecorded: () => void): void {
     const ledger = this.#ledger;
-    if (this.#isOnRecord) return;
+    if (this.#isOnRecord) return onRecorded();
     this.#isOnRecord = true;
     ledger.endedMs = this.#call.elapsedMs();
-    if (!isRecorded(ledger)) return;
+    if (!isRecorded(ledger)) return this.#close(onRecorded);
     if (!ledger.hasPlan) ledger.model = this.#deps.router.modelName(ledger.model);
-    this.#deps.recorder.add({ body: spanOfCall(ledger), origin: ledger.origin, identity: ledger.identity });
+    const record = { body: spanOfCall(ledger), origin: ledger.origin, identity: ledger.identity };
+    return this.#deps.recorder.add(record, () => this.#close(onRecorded));
   }
 
-  #finish(): void {
+  /** Settled last: what was charged has its record. */
+  #close(onRecorded: () => void): void {
     const ledger = this.#ledger;
-    this.#record();
-    if (this.#admission?.isAllowed !== true) return;
-    this.#admission.settle(() => (ledger.usage === undefined ? 0 : costOfCall(ledger, this.#deps.prices)));
+    try {
+      onRecorded();
+    } finally {
+      if (this.#admission?.isAllowed === true)
+        this.#admission.settle(() => (ledger.usage === undefined ? 0 : costOfCall(ledger, this.#deps.prices)));
+    }
+  }
+
+  #finish(): Promise<void> | undefined {
+    return this.#isOnRecord ? undefined : new Promise((resolve) => this.#record(resolve));
   }
 }
 

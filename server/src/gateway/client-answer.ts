@@ -40,15 +40,20 @@ function errorBody({ message, type, param, code }: CallError): string {
 const common: OutgoingHttpHeaders = { "x-content-type-options": "nosniff" };
 
 /**
+ * Called once nothing of an answer can fail any more, with what sends the end of it: called back when that may go out.
+ */
+export type BeforeEnd = (sendEnd: () => void) => void;
+
+/**
  * Answers with one body.
- * @param beforeEnd called before any byte of it is sent, once nothing can fail any more
+ * @param beforeEnd called before any byte of it is sent
  */
 export function answerWhole(
   response: ResponseWriter,
   status: number,
   body: Buffer | string,
   headers: OutgoingHttpHeaders,
-  beforeEnd: () => void,
+  beforeEnd: BeforeEnd,
 ): void {
   response.writeHead(status, {
     ...common,
@@ -57,15 +62,14 @@ export function answerWhole(
     "cache-control": "no-store",
     ...headers,
   });
-  beforeEnd();
-  response.end(body);
+  beforeEnd(() => void response.end(body));
 }
 
 export function answerError(
   response: ResponseWriter,
   error: CallError,
   headers: OutgoingHttpHeaders,
-  beforeEnd: () => void,
+  beforeEnd: BeforeEnd,
 ): void {
   answerWhole(response, error.status, errorBody(error), { ...headers, ...error.headers }, beforeEnd);
 }
@@ -80,7 +84,7 @@ export class ClientStream {
   readonly #response: ResponseWriter;
   readonly #head: () => OutgoingHttpHeaders;
   readonly #onFull: () => void;
-  readonly #beforeEnd: () => void;
+  readonly #beforeEnd: BeforeEnd;
   #waiting: Array<Buffer | string> = [];
   #waitingBytes = 0;
   isOpen = false;
@@ -91,8 +95,7 @@ export class ClientStream {
       head: () => OutgoingHttpHeaders;
       /** Called when the caller reads slower than it is sent to; the response's `drain` says when it goes on. */
       onFull: () => void;
-      /** Called before the last bytes are sent. */
-      beforeEnd: () => void;
+      beforeEnd: BeforeEnd;
     },
   ) {
     this.#response = response;
@@ -123,24 +126,26 @@ export class ClientStream {
 
   end(): void {
     if (!this.isOpen) this.#open();
-    this.#beforeEnd();
-    this.write(doneEvent);
-    this.#response.end();
+    this.#end(doneEvent);
   }
 
   /** Ends a stream that has no last event of its own. */
   close(): void {
     if (!this.isOpen) this.#open();
-    this.#beforeEnd();
-    this.#response.end();
+    this.#end("");
   }
 
   /** Tells of a failure after the first content, and ends. */
   fail(error: CallError): void {
     if (!this.isOpen) this.#open();
-    this.#beforeEnd();
-    this.write(`data: ${errorBody(error)}\n\n`);
-    this.#response.end();
+    this.#end(`data: ${errorBody(error)}\n\n`);
+  }
+
+  #end(lastEvents: string): void {
+    this.#beforeEnd(() => {
+      if (lastEvents !== "") this.write(lastEvents);
+      this.#response.end();
+    });
   }
 
   /** Forgets what waits: another upstream begins anew. */

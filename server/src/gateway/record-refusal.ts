@@ -25,10 +25,8 @@ export async function recordRefusal(
   takeHeaderParams(ledger, call);
   const { status, message } = errorOfService(error);
   Object.assign(ledger, { statusCode: status, errorMessage: message, endedMs: call.elapsedMs() });
-  await recorder.during(() => {
-    recorder.add({ body: spanOfCall(ledger), origin: ledger.origin, identity: ledger.identity });
-    return Promise.resolve();
-  });
+  const record = { body: spanOfCall(ledger), origin: ledger.origin, identity: ledger.identity };
+  await recorder.during(() => new Promise((resolve) => recorder.add(record, resolve)));
 }
 
 /** Parameters that are wrong too are told by nobody: the body is what the call is refused for. */

@@ -81,6 +81,8 @@ function start(path = newFolder(), { maxSpoolBytes = 1e6 } = {}) {
   return { path, rows, models, state, recorder, metric, problems, files, die };
 }
 
+const sizeOf = (files: Record<string, number>): number => files["0"] ?? 0;
+
 const originOf = (organization_id: string, key = "key") =>
   ({
     organization_id,
@@ -98,10 +100,7 @@ function record(model: string, organization = "org", more: Record<string, unknow
 test("while the journal takes none, calls are taken as long as their records find room, and none is lost", async () => {
   const { models, state, recorder, metric, files } = start();
   const call = (model: string): Promise<void> =>
-    recorder.during(() => {
-      recorder.add(record(model));
-      return Promise.resolve();
-    });
+    recorder.during(() => new Promise((resolve) => recorder.add(record(model), resolve)));
   for (const model of ["1", "2", "3"]) await call(model);
   let begun = 0;
   const refused = recorder.during(() => {
@@ -119,6 +118,17 @@ test("while the journal takes none, calls are taken as long as their records fin
   await recorder.stop(1_000);
   expect(models()).toEqual(["1", "2", "3", "4"]);
   expect(files()).toEqual({ 0: 0, 1: 0 });
+});
+
+test("calls that end together may be told so once the records of all of them are on disk", async () => {
+  const { recorder, files } = start();
+  const sizes = await Promise.all(
+    ["1", "2"].map(
+      (model) => new Promise<number>((resolve) => recorder.add(record(model), () => resolve(sizeOf(files())))),
+    ),
+  );
+  expect(sizes[0]).toBeGreaterThan(0);
+  expect(sizes[1]).toBe(sizes[0]);
 });
 
 test("records of several organizations go apart, in their order", async () => {
@@ -211,7 +221,7 @@ test("of what reached the journal before the process died there is one row more,
 
   // As if it had died before its files were emptied.
   const spool = openCallSpool({ path: join(first.path, "calls"), maxBytes: 1e6, onProblem: () => undefined });
-  for (const line of spooled) spool.append(line);
+  spool.append(spooled);
   spool.close();
 
   const second = start(first.path);
@@ -258,7 +268,7 @@ test("what the spool does not take waits in memory, counts, and is lost only if 
   const { models, state, recorder, metric, files } = start(undefined, { maxSpoolBytes: 2_000 });
   const large = { prompt_messages: [{ role: "user", content: "x".repeat(3_000) }] };
   recorder.add(record("small"));
-  recorder.add(record("large", "org", large));
+  await new Promise<void>((resolve) => recorder.add(record("large", "org", large), resolve));
   expect(await metric("records_unspooled_total")).toBe(1);
   state.isFull = false;
   await expect.poll(models).toEqual(["small", "large"]);
@@ -274,10 +284,10 @@ test("where the disk refuses, records wait in memory, the operator is told once,
   const { path, models, state, recorder, metric, problems, files } = start();
   const blocked = join(path, "calls", "0");
   mkdirSync(blocked);
-  for (const model of ["1", "2"]) recorder.add(record(model));
+  await Promise.all(["1", "2"].map((model) => new Promise<void>((resolve) => recorder.add(record(model), resolve))));
   expect([problems.length, await metric("records_unspooled_total")]).toEqual([1, 2]);
   rmdirSync(blocked);
-  recorder.add(record("3"));
+  await new Promise<void>((resolve) => recorder.add(record("3"), resolve));
   expect(await metric("records_unspooled_total")).toBe(2);
   expect(files()["0"]).toBeGreaterThan(0);
   state.isFull = false;
@@ -288,7 +298,7 @@ test("where the disk refuses, records wait in memory, the operator is told once,
 
 test("files of records are their owner's alone", async () => {
   const { path, recorder, die } = start();
-  recorder.add(record("1"));
+  await new Promise<void>((resolve) => recorder.add(record("1"), resolve));
   expect(statSync(join(path, "calls", "0")).mode & 0o777).toBe(0o600);
   expect(statSync(join(path, "calls")).mode & 0o777).toBe(0o700);
   await die();

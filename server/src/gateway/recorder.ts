@@ -19,8 +19,11 @@ export type Recorder = {
   claim(identity: Buffer): boolean;
   /** Hands on what an earlier process left, and waits for that, but not for a journal that takes none. */
   start(): Promise<void>;
-  /** Once it returns the record outlives this process, unless the spool fails. */
-  add(record: SpanRecord): void;
+  /**
+   * Records with all calls that end in this turn of the event loop.
+   * @param onSafe called when the record outlives this process, unless the spool fails: the last byte of the answer may go out
+   */
+  add(record: SpanRecord, onSafe?: () => void): void;
   /**
    * Sees a call through that may end in a record.
    * @throws ServiceError `unavailable`, before it begins, when its record might find no room.
@@ -56,6 +59,8 @@ class SpooledRecorder implements Recorder {
   readonly #left: LeftRecords[];
   #flushing: Promise<void> | undefined;
   #isScheduled = false;
+  /** Calls that ended in this turn of the loop. */
+  #ended: Array<{ record: SpanRecord; onSafe: (() => void) | undefined }> = [];
   readonly #stopping = new AbortController();
   readonly #claimed = new ExpiringLru<string, true>({
     maxEntries: limits.callIdentities,
@@ -66,7 +71,7 @@ class SpooledRecorder implements Recorder {
   constructor(deps: RecorderDeps) {
     this.#deps = deps;
     this.#left = [...deps.spool.left];
-    deps.metrics.watchRecords(() => this.#held.size);
+    deps.metrics.watchRecords(() => this.#size());
   }
 
   claim(identity: Buffer): boolean {
@@ -82,28 +87,48 @@ class SpooledRecorder implements Recorder {
     await Promise.race([this.#flushing, sleep(limits.recordsRecallMs, undefined, { ref: false })]);
   }
 
-  add(record: SpanRecord): void {
+  add(record: SpanRecord, onSafe?: () => void): void {
+    this.#ended.push({ record, onSafe });
+    if (this.#ended.length === 1) setImmediate(() => this.#write());
+  }
+
+  /** One write for all calls that ended together: a system call for each would cost more than the rest of its record. */
+  #write(): void {
     const { intake, spool, metrics, logger } = this.#deps;
-    const span = prepareRecord(intake, record, logger);
-    if (span === undefined) {
-      metrics.recordsLost.inc();
-      return;
+    const ended = this.#ended;
+    this.#ended = [];
+    const spans = ended.flatMap(({ record }) => prepareRecord(intake, record, logger) ?? []);
+    const areSpooled = spool.append(spans.map(({ line }) => line));
+    for (const [index, span] of spans.entries())
+      this.#hold({ span, bytes: memoryOf(span), isSpooled: areSpooled[index] === true });
+    metrics.recordsLost.inc(ended.length - spans.length);
+    metrics.recordsUnspooled.inc(areSpooled.filter((isSpooled) => !isSpooled).length);
+    for (const { onSafe } of ended) {
+      try {
+        onSafe?.();
+      } catch (error) {
+        logger.error({ err: error }, "the answer of a gateway call could not be ended");
+      }
     }
-    const isSpooled = spool.append(span.line);
-    if (!isSpooled) metrics.recordsUnspooled.inc();
-    const added = { span, bytes: memoryOf(span), isSpooled };
-    this.#held.add(added);
-    this.#heldBytes += added.bytes;
-    this.#waiting.push(added);
+  }
+
+  #hold(record: Waiting): void {
+    this.#held.add(record);
+    this.#heldBytes += record.bytes;
+    this.#waiting.push(record);
     if (this.#flushing !== undefined || this.#isScheduled) return;
     this.#isScheduled = true;
     // With what ends meanwhile: a flush of the disk costs more than many records.
     setTimeout(() => this.#begin(), limits.recordBatchMs);
   }
 
+  #size(): number {
+    return this.#held.size + this.#ended.length;
+  }
+
   async during(call: () => Promise<void>): Promise<void> {
     const { metrics, maxRecords = limits.recordsWaiting } = this.#deps;
-    if (this.#held.size >= maxRecords || this.#heldBytes >= limits.recordBytesWaiting) {
+    if (this.#size() >= maxRecords || this.#heldBytes >= limits.recordBytesWaiting) {
       metrics.refusedFull.inc();
       const message = "Too many finished calls wait to be recorded. Please try again.";
       throw new ServiceError("unavailable", message, { retryAfterS: 1 });
@@ -119,10 +144,12 @@ class SpooledRecorder implements Recorder {
   async stop(graceMs: number): Promise<void> {
     const { metrics, logger } = this.#deps;
     const deadline = performance.now() + graceMs;
+    this.#write();
     this.#begin();
-    while (this.#held.size + this.#callsUnderWay > 0 && performance.now() < deadline) {
+    while (this.#size() + this.#callsUnderWay > 0 && performance.now() < deadline) {
       await sleep(limits.recordDrainPollMs);
     }
+    this.#write();
     this.#stopping.abort();
     await this.#flushing;
     if (this.#held.size === 0) return;

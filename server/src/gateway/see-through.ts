@@ -11,8 +11,8 @@ type CallSteps = {
   refuse: (error: CallError) => void;
   /** Ends a call that was cut. */
   cut: () => void;
-  /** Called however the call ended: sees to its record where its answer did not, and settles it. */
-  finish: () => void;
+  /** Called however the call ended: sees to its record where its answer did not, and resolves when it is there. */
+  finish: () => Promise<void> | undefined;
 };
 
 /** Sees a call through to its record, whatever becomes of it. Never rejects but for faults of ours, which are recorded as well. */
@@ -29,6 +29,6 @@ export async function seeThrough({ ledger, signal, proceed, refuse, cut, finish 
       throw error;
     }
   } finally {
-    finish();
+    await finish();
   }
 }

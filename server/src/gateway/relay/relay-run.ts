@@ -40,7 +40,7 @@ export class RelayRun {
     this.#stream = new ClientStream(call.response, {
       head: () => this.#headers(),
       onFull: () => this.#holdUpstream(),
-      beforeEnd: () => this.#record(),
+      beforeEnd: (sendEnd) => this.#record(sendEnd),
     });
   }
 
@@ -173,7 +173,7 @@ export class RelayRun {
 
   #answer(ask: RelayAsk, reply: WholeReply): void {
     const { body, headers } = ask.answer(reply, ask.params.request_breakdown === true ? this.#breakdown() : undefined);
-    answerWhole(this.#call.response, 200, body, { ...this.#headers(), ...headers }, () => this.#record());
+    answerWhole(this.#call.response, 200, body, { ...this.#headers(), ...headers }, (sendEnd) => this.#record(sendEnd));
   }
 
   #endStream(ask: RelayAsk): void {
@@ -214,7 +214,8 @@ export class RelayRun {
   }
 
   #tell(error: CallError): void {
-    if (!this.#call.response.destroyed) answerError(this.#call.response, error, this.#headers(), () => this.#record());
+    if (!this.#call.response.destroyed)
+      answerError(this.#call.response, error, this.#headers(), (sendEnd) => this.#record(sendEnd));
   }
 
   #headers(): ReturnType<typeof answerHeaders> {
@@ -228,10 +229,10 @@ export class RelayRun {
     else this.#tell(told);
   }
 
-  /** Once, when it is known how the call ends, and before its caller knows. */
-  #record(): void {
+  /** Once, when it is known how the call ends, and before its caller knows: `onRecorded` is called when it may. */
+  #record(onRecorded: () => void): void {
     const ledger = this.#ledger;
-    if (this.#isOnRecord) return;
+    if (this.#isOnRecord) return onRecorded();
     this.#isOnRecord = true;
     ledger.endedMs = this.#call.elapsedMs();
     // What an upstream had begun is paid for, also when the caller did not wait for it.
@@ -242,11 +243,20 @@ export class RelayRun {
     const body = spanOfCall(ledger);
     // Of tokens the intake makes the cost; the time of a recording it does not know.
     if (isPaid && ledger.usage === undefined && this.#costUsd !== null) body["cost"] = this.#costUsd;
-    this.#deps.recorder.add({ body, origin: ledger.origin, identity: ledger.identity });
+    const record = { body, origin: ledger.origin, identity: ledger.identity };
+    return this.#deps.recorder.add(record, () => this.#close(onRecorded));
   }
 
-  #finish(): void {
-    this.#record();
-    if (this.#admission?.isAllowed === true) this.#admission.settle(() => this.#costUsd);
+  /** Settled last: what was charged has its record. */
+  #close(onRecorded: () => void): void {
+    try {
+      onRecorded();
+    } finally {
+      if (this.#admission?.isAllowed === true) this.#admission.settle(() => this.#costUsd);
+    }
+  }
+
+  #finish(): Promise<void> | undefined {
+    return this.#isOnRecord ? undefined : new Promise((resolve) => this.#record(resolve));
   }
 }

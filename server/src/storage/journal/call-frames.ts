@@ -9,10 +9,14 @@ import { limits } from "../../limits.ts";
 const headBytes = 8;
 const checksumSeed = 0x5350_4157;
 
+/** Whether the frame of a text surely fits into so many bytes: UTF-8 needs three for a UTF-16 unit at most. */
+export function fitsFrame(text: string, bytes: number): boolean {
+  return headBytes + text.length * 3 <= bytes;
+}
+
 /** @param scratch taken where the frame fits into it, so that small ones cost no memory of their own */
 export function encodeFrame(text: string, scratch: Buffer): Buffer {
-  // UTF-8 needs at most three bytes per UTF-16 unit.
-  const isSmall = headBytes + text.length * 3 <= scratch.length;
+  const isSmall = fitsFrame(text, scratch.length);
   const buffer = isSmall ? scratch : Buffer.allocUnsafe(headBytes + Buffer.byteLength(text));
   const length = buffer.write(text, headBytes, "utf8");
   const frame = buffer.subarray(0, headBytes + length);

@@ -10,7 +10,7 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
-import { encodeFrame, readFrames, type FramesEnd } from "./call-frames.ts";
+import { encodeFrame, fitsFrame, readFrames, type FramesEnd } from "./call-frames.ts";
 
 /**
  * Records of finished calls from their end until the journal has them, in files that nothing flushes: once written they
@@ -18,8 +18,8 @@ import { encodeFrame, readFrames, type FramesEnd } from "./call-frames.ts";
  * journal, and is emptied when they are there.
  */
 export type CallSpool = {
-  /** Writes one record at once. False where the disk or the bound refuses: it is in memory alone then. */
-  append(text: string): boolean;
+  /** Writes records at once. False for each that the disk or the bound refuses: it is in memory alone then. */
+  append(texts: readonly string[]): boolean[];
   /**
    * Makes further records go to the other file. The result empties the one that was written until now: to be called once the
    * journal has all of it, and before the next turn.
@@ -47,7 +47,7 @@ export type CallSpoolOptions = {
   onProblem: (problem: { path: string; reason: string; error?: unknown }) => void;
 };
 
-/** Enough for the frames of most records. */
+/** Enough for the frames of some dozen records of common size. */
 const scratchBytes = 64 * 1024;
 
 export function openCallSpool({ path, maxBytes, onProblem }: CallSpoolOptions): CallSpool {
@@ -58,9 +58,29 @@ export function openCallSpool({ path, maxBytes, onProblem }: CallSpoolOptions): 
   const scratch = Buffer.allocUnsafeSlow(scratchBytes);
 
   return {
-    append(text) {
-      const frame = encodeFrame(text, scratch);
-      return bytes() + frame.length <= maxBytes && active.append(frame);
+    append(texts) {
+      const outcomes: boolean[] = [];
+      let [gathered, gatheredBytes] = [0, 0];
+      const write = (): void => {
+        if (gathered === 0) return;
+        const isTaken = active.append(scratch.subarray(0, gatheredBytes));
+        outcomes.push(...Array.from({ length: gathered }, () => isTaken));
+        [gathered, gatheredBytes] = [0, 0];
+      };
+      for (const text of texts) {
+        if (!fitsFrame(text, scratch.length - gatheredBytes)) write();
+        const frame = encodeFrame(text, scratch.subarray(gatheredBytes));
+        const isWithin = bytes() + gatheredBytes + frame.length <= maxBytes;
+        if (isWithin && frame.buffer === scratch.buffer) {
+          gathered += 1;
+          gatheredBytes += frame.length;
+        } else {
+          write();
+          outcomes.push(isWithin && active.append(frame));
+        }
+      }
+      write();
+      return outcomes;
     },
     turn() {
       [active, other] = [other, active];
