@@ -340,6 +340,65 @@ describe("hand-made edge cases", () => {
   });
 });
 
+describe("what SDKs in Python send, read back over the API", () => {
+  const openAiUsage = {
+    prompt_tokens: 57,
+    completion_tokens: 17,
+    total_tokens: 74,
+    prompt_tokens_details: { cached_tokens: 32 },
+    completion_tokens_details: { reasoning_tokens: 5 },
+  };
+  const call = { id: "c1", type: "function", function: { name: "get_weather", arguments: '{"city":"Paris"}' } };
+  const answer = { role: "assistant", content: null, tool_calls: [call] };
+  const question = [{ role: "user", content: "Weather?" }];
+  const counts = { prompt_tokens: 57, completion_tokens: 17, total_tokens: 74, prompt_cache_hit_tokens: 32 };
+
+  test.each([
+    [
+      "Langfuse",
+      "langfuse-sdk",
+      {
+        "langfuse.observation.type": "generation",
+        "langfuse.observation.input": JSON.stringify(question),
+        "langfuse.observation.output": JSON.stringify(answer),
+        "langfuse.observation.usage_details": JSON.stringify(openAiUsage),
+      },
+    ],
+    [
+      "LangSmith",
+      "langsmith",
+      {
+        "langsmith.span.kind": "llm",
+        "gen_ai.operation.name": "chat",
+        "gen_ai.prompt": JSON.stringify({ messages: question, model: "gpt-4o-mini" }),
+        "gen_ai.completion": JSON.stringify({
+          choices: [{ message: answer }],
+          usage_metadata: {
+            input_tokens: 57,
+            output_tokens: 17,
+            total_tokens: 74,
+            input_token_details: { cache_read: 32 },
+          },
+        }),
+      },
+    ],
+    [
+      "MLflow",
+      "mlflow",
+      {
+        "mlflow.spanType": '"CHAT_MODEL"',
+        "mlflow.spanInputs": JSON.stringify({ messages: question }),
+        "mlflow.spanOutputs": JSON.stringify({ choices: [{ message: answer }] }),
+        "mlflow.chat.tokenUsage": JSON.stringify({ input_tokens: 57, output_tokens: 17, cache_read_input_tokens: 32 }),
+      },
+    ],
+  ])("%s", async (_name, scope, attributes) => {
+    const row = await throughOtlp(prod, traceOf(attributes, {}, scope));
+    expect(row).toMatchObject({ log_type: "chat", prompt_messages: question, completion_message: answer, ...counts });
+    expect(row["tool_calls"]).toEqual([call]);
+  });
+});
+
 describe("the other signals", () => {
   test.each(["/api/v1/metrics", "/v1/metrics"])("metrics at %s are taken and dropped", async (metrics) => {
     expect((await post({ resourceMetrics: [] }, {}, metrics)).text).toBe('{"partialSuccess":{}}');

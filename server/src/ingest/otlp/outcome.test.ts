@@ -17,6 +17,12 @@ describe("how it went", () => {
     ],
     ["an exception", {}, { events: [exception] }, { status: "error", status_code: 404, error_message: "404 gone" }],
     [
+      "an exception of a GenAI client",
+      {},
+      { events: [{ ...exception, name: "gen_ai.client.operation.exception" }] },
+      { status: "error", status_code: 404, error_message: "404 gone" },
+    ],
+    [
       "Langfuse's level",
       { "langfuse.observation.level": "ERROR", "langfuse.observation.status_message": "no" },
       {},

@@ -13,6 +13,8 @@ const errorSigns: ReadonlyArray<readonly [key: string, value: string | boolean, 
   ["success", false, /^com\.anthropic\.claude_code/],
 ];
 
+const exceptionEvents: ReadonlySet<string> = new Set(["exception", "gen_ai.client.operation.exception"]);
+
 const messageKeys = ["exception.message", "error.message", "langfuse.observation.status_message", "error"];
 const statusKeys = ["http.response.status_code", "http.status_code", "error.type"];
 
@@ -21,7 +23,7 @@ export type Outcome = { status: "success" | "error"; status_code?: number; error
 /** How the span went. The attributes that tell stay where they are, but for those that only repeat it. */
 export function readOutcome(view: SpanView): Outcome {
   const { span, bag, events, scopeName } = view;
-  const exception = events.findLast(({ name }) => name === "exception");
+  const exception = events.findLast(({ name }) => exceptionEvents.has(name));
   const signs = errorSigns.some(([key, value, scope]) => bag.peek(key) === value && scope?.test(scopeName) !== false);
   const failed =
     span.status.code === 2 || signs || (span.status.code === 0 && (exception !== undefined || bag.has("error.type")));

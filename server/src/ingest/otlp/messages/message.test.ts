@@ -45,6 +45,19 @@ describe("one message list, however many conventions tell of it", () => {
     expect(body["prompt_messages"]).toEqual([system("Be brief."), user('[{"role":"user","par')]);
   });
 
+  test.each([
+    ["a message, as the AI SDK 6 has it", { role: "system", content: "Be brief." }],
+    ["messages, as LiteLLM has them", [{ role: "system", parts: [{ type: "text", content: "Be brief." }] }]],
+    ["an object with parts, as Gemini has it", { parts: [{ text: "Be brief." }] }],
+    ["text in quotes", '"Be brief."'],
+  ])("instructions as %s", (_name, given) => {
+    const body = mapped({
+      "gen_ai.system_instructions": typeof given === "string" ? given : json(given),
+      "gen_ai.input.messages": json([user("hello")]),
+    });
+    expect(body["prompt_messages"]).toEqual([system("Be brief."), user("hello")]);
+  });
+
   test("every kind of part", () => {
     const parts = [
       { type: "reasoning", content: "hmm" },

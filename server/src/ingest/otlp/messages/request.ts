@@ -24,9 +24,18 @@ export function readRequest(given: unknown): Request | undefined {
   return inner && { prompt: withSystem(inner.prompt, system), tools: tools ?? inner.tools };
 }
 
-/** Instructions that stand beside the messages: a list of parts, an object that holds one, or plain text. */
+/** Instructions that stand beside the messages: messages themselves, a list of parts, an object that holds one, or plain text. */
 export function systemText(given: unknown): Message | undefined {
   if (typeof given === "string") return given === "" ? undefined : { role: "system", content: wordIn(given) };
-  const parts = isObject(given) ? given["parts"] : given;
-  return Array.isArray(parts) && parts.length > 0 ? toMessages({ role: "system", parts }, "system")[0] : undefined;
+  if (holdsMessages(given)) return joined(toMessages(given, "system"));
+  return Array.isArray(given) && given.length > 0
+    ? toMessages({ role: "system", parts: given }, "system")[0]
+    : undefined;
+}
+
+function joined(messages: readonly Message[]): Message | undefined {
+  const texts = messages.map(({ content }) => content);
+  const isText = texts.every((text) => typeof text === "string");
+  if (messages.length === 0) return undefined;
+  return { role: "system", content: isText ? texts.join("\n") : texts.flat() };
 }
