@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { cleanDeep, exceedsShape, isRawNumber, parseJson } from "./json.ts";
+import { cleanDeep, exceedsShape, isRawNumber, parseJson, parseJsonText, parseStrictJson } from "./json.ts";
 
 const parse = (text: string | Buffer) => {
   const result = parseJson(Buffer.from(text));
@@ -111,4 +111,12 @@ test("shape bounds hold exactly", () => {
   expect(exceedsShape(nested(100_000), 256, 1_000_000)).toBe("depth");
   expect(exceedsShape(Array.from({ length: 10 }), 5, 10)).toBeUndefined();
   expect(exceedsShape(Array.from({ length: 11 }), 5, 10)).toBe("nodes");
+});
+
+test("no text outlives its reading, whatever was found in it", () => {
+  for (const text of ['{"a": 12345678901234567890}', '["\\ud800"]', "[NaN]", "[1, ]"]) {
+    parseJsonText(text);
+    parseStrictJson(Buffer.from(text));
+    expect(Reflect.get(RegExp, "input")).toBe("");
+  }
 });

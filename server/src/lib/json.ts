@@ -14,6 +14,8 @@ const suspectEscape = /\\u(?:d[89a-f]|0000)/i;
 // Beyond it a text is no document that a client had in mind.
 const maxRepairs = 500_000;
 
+const nothing = /^$/;
+
 /** Parses a request body. Bytes that are no UTF-8 read as U+FFFD. */
 export function parseJson(bytes: Buffer): JsonParse {
   return parseJsonText(textOf(bytes));
@@ -36,9 +38,14 @@ function textOf(bytes: Buffer): string {
 }
 
 function cleaned(text: string, parsed: JsonParse): JsonParse {
-  if (parsed.ok && text.includes("\\u") && suspectEscape.test(text))
-    return { ok: true, value: cleanDeep(parsed.value) };
-  return parsed;
+  const isSuspect = parsed.ok && text.includes("\\u") && suspectEscape.test(text);
+  forgetMatchedText();
+  return parsed.ok && isSuspect ? { ok: true, value: cleanDeep(parsed.value) } : parsed;
+}
+
+/** The engine keeps the text in which a pattern was found last, until the next is: here that may be a body of megabytes. */
+function forgetMatchedText(): void {
+  nothing.test("");
 }
 
 function parseText(text: string): JsonParse {
