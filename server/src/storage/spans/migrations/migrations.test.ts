@@ -1,5 +1,5 @@
 import { fork } from "node:child_process";
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -98,6 +98,34 @@ describe("migrations", () => {
       expect(await query("SELECT count() AS rows FROM spans")).toEqual({ rows: "1" });
       const table = await query("SELECT engine_full FROM system.tables WHERE name = 'spans'");
       for (const [name, value] of smallPartSettings) expect(table?.["engine_full"]).toContain(`${name} = ${value}`);
+    } finally {
+      await database.close();
+    }
+  });
+
+  it("keep a conversation whose every turn repeats those before in a small part of its size", async () => {
+    const database = openEmbeddedDatabase(join(folder, "conversation"));
+    const turns = 200;
+    const said = Array.from({ length: turns }, () => ({ role: "user", content: randomBytes(300).toString("base64") }));
+    const rows = said.map((_, turn) => ({
+      organization_id: "org_a",
+      environment: "prod",
+      timestamp: `2026-01-01 00:00:00.${String(turn).padStart(3, "0")}`,
+      version: "1",
+      unique_id: randomUUID(),
+      prompt_messages: JSON.stringify(said.slice(0, turn + 1)),
+    }));
+    try {
+      await migrateSpans(database);
+      const ndjson = Buffer.from(rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+      await database.insert({ ndjson, rows: turns, token: "turns" });
+      const { rows: sizes } = await database.query({
+        name: "test",
+        sql: `SELECT toFloat64(sum(data_compressed_bytes)) AS stored FROM system.parts WHERE active AND table = 'spans'`,
+      });
+      const once = JSON.stringify(said).length;
+      expect(ndjson.length).toBeGreaterThan(90 * once);
+      expect(sizes[0]?.["stored"]).toBeLessThan(10 * once);
     } finally {
       await database.close();
     }
