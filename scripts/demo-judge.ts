@@ -10,7 +10,7 @@ const usage = `Calls a model through a running server, has the answer judged, an
 
   npm run demo:judge -- [--url URL] [--key KEY]
 
-  --url  the server's address     (default: SPANWAY_URL, else http://127.0.0.1:8787)
+  --url  the server's address     (default: SPANWAY_URL, else port SPANWAY_PORT or 8787 of this machine)
   --key  an API key of the server (default: SPANWAY_PROD_KEY); npm start printed one at the first start
 
 The model and the receiver are this script's own, on 127.0.0.1, so the server must be allowed to call that:

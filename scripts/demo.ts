@@ -7,7 +7,7 @@ const usage = `Loads the example conversations (examples/airline-agent) into a r
 
   npm run demo -- [--url URL] [--key KEY]
 
-  --url  the server's address     (default: SPANWAY_URL, else http://127.0.0.1:8787)
+  --url  the server's address     (default: SPANWAY_URL, else port SPANWAY_PORT or 8787 of this machine)
   --key  an API key of the server (default: SPANWAY_PROD_KEY); npm start printed one at the first start
 
 Running it again makes no new spans; it moves the old ones to the last half hour.`;

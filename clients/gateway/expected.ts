@@ -45,7 +45,8 @@ export const calls = ["Paris", "Rome"].map((city) => `get_weather({"city":"${cit
 const toolsOf = { finish: "tool_calls", calls, hasDistinctIds: true, text: forecast };
 const streamed = { text: capital, ends: ["stop"], isPiecemeal: true };
 
-const unauthorized = "Authentication credentials were not provided or are not valid.";
+const unauthorized =
+  "Authentication credentials were not provided or are not valid. They are sent as Authorization: Bearer <key>.";
 
 /** What the cases of programs/openai-cases.ts come to, whoever answers. */
 export function expectedCases({ modelTold, counted, refusalCode }: Shape): Record<string, unknown> {

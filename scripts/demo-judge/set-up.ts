@@ -25,13 +25,13 @@ export async function setUp(
   const credential = await api.post("/api/providers/", { provider, base_url: modelUrl, api_key: "sk-demo" });
   const evaluator =
     (await find(api, `/api/evaluators/?search=${slug}`, { evaluator_slug: slug })) ?? (await judge(api));
-  const condition = await api.post("/api/conditions/", {
+  const condition = await api.post("/automation/conditions/", {
     name: "Calls of the demo",
     condition_slug: slug,
     condition_type: "single_log",
     condition_policy: { rules: [{ field: "metadata.demo", operator: "equals", value: "judge" }], connector: "AND" },
   });
-  const automation = await api.post("/api/automations/", {
+  const automation = await api.post("/automation/automations/", {
     name: "Judge the demo",
     automation_slug: slug,
     automation_type: "online_eval",
@@ -53,8 +53,8 @@ export async function setUp(
     webhookSecret: String(webhook["secrets"]),
     async remove() {
       await api.delete(`/api/webhooks/${String(webhook["id"])}/`);
-      await api.delete(`/api/automations/${String(automation["id"])}/`);
-      await api.delete(`/api/conditions/${String(condition["id"])}/`);
+      await api.delete(`/automation/automations/${String(automation["id"])}/`);
+      await api.delete(`/automation/conditions/${String(condition["id"])}/`);
       await api.delete(`/api/providers/${String(credential["id"])}/`);
     },
   };
@@ -81,8 +81,8 @@ function judge(api: Api): Promise<Row> {
 async function removeLeftovers(api: Api): Promise<void> {
   const places = [
     ["/api/webhooks/", { name: provider }],
-    ["/api/automations/", { automation_slug: slug }],
-    ["/api/conditions/", { condition_slug: slug }],
+    ["/automation/automations/", { automation_slug: slug }],
+    ["/automation/conditions/", { condition_slug: slug }],
     ["/api/providers/", { provider }],
   ] as const;
   for (const [path, member] of places) {

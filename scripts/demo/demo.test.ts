@@ -49,6 +49,13 @@ test("the demo loads the data set, once however often it runs", async () => {
   expect((traces.json as ListAnswer).count).toBe(100);
 });
 
+test("the demo goes to the port of SPANWAY_PORT, unless SPANWAY_URL says more", async () => {
+  const key = { SPANWAY_PROD_KEY: testKeys.prod };
+  expect((await runDemo([], { ...key, SPANWAY_PORT: "1" })).output).toContain("http://127.0.0.1:1");
+  const both = await runDemo([], { ...key, SPANWAY_PORT: "1", SPANWAY_URL: "http://127.0.0.1:2" });
+  expect(both.output).toContain("http://127.0.0.1:2");
+});
+
 test("each conversation is a trace: an agent over its turns, and their tools below them", async () => {
   type Node = { log_type: string; children: Node[] };
   const list = (await app.prod.post("/api/traces/list/?page_size=100&start_time=2020-01-01")).json as ListAnswer;

@@ -20,7 +20,8 @@ function readTarget(): Target | undefined {
     options: { url: { type: "string" }, key: { type: "string" }, help: { type: "boolean", short: "h" } },
   });
   if (values.help === true) return undefined;
-  const url = values.url ?? (process.env["SPANWAY_URL"] || "http://127.0.0.1:8787");
+  const here = `http://127.0.0.1:${process.env["SPANWAY_PORT"] || "8787"}`;
+  const url = values.url ?? (process.env["SPANWAY_URL"] || here);
   const key = values.key ?? process.env["SPANWAY_PROD_KEY"];
   if (!URL.canParse(url)) throw new DemoError(`--url must be an address such as http://127.0.0.1:8787, not "${url}"`);
   if (!key) {

@@ -26,6 +26,7 @@ import type { Config } from "./config.ts";
 import { createGatewayJudge } from "./evaluation/gateway-judge.ts";
 import { createScoreSources } from "./filter/score-sources.ts";
 import { createSpanCatalogue } from "./filter/span-fields.ts";
+import { canListen } from "./http/can-listen.ts";
 import { loadDocsPage } from "./http/docs-page.ts";
 import type { AnyEndpoint } from "./http/endpoint.ts";
 import { createHttpMetrics } from "./http/metrics.ts";
@@ -84,6 +85,8 @@ async function compose(
   cleanup: Array<() => Promise<void> | void>,
 ): Promise<Omit<App, "stop">> {
   const now = Date.now;
+  // A first start shows keys once, and must not end after that for want of its port.
+  await canListen(config);
   openDataFolder(config.dataDir);
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });

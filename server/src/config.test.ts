@@ -4,7 +4,14 @@ import { inspect } from "node:util";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ConfigError, readConfig, type EnvironmentVariables } from "./config.ts";
-import { providerFields, providers, providerVariables, variables, type Variable } from "./config/variables.ts";
+import {
+  keyVariables,
+  providerFields,
+  providers,
+  providerVariables,
+  variables,
+  type Variable,
+} from "./config/variables.ts";
 
 const table: Variable<unknown>[] = [
   ...Object.values<Variable<unknown>>(variables),
@@ -125,6 +132,12 @@ describe("upstreams that may be private", () => {
       ]);
     },
   );
+});
+
+test("compose.yaml hands on the variables of every provider's credentials", () => {
+  const compose = readFileSync(new URL("../../compose.yaml", import.meta.url), "utf8");
+  const fields = Object.values(providerFields).flatMap((members) => Object.values(members).map(({ name }) => name));
+  for (const name of [...Object.values(keyVariables), ...fields]) expect(compose).toContain(`\n      ${name}:\n`);
 });
 
 describe("problems", () => {

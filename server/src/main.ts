@@ -14,15 +14,23 @@ const { startApp } = await import("./app.ts");
 const { createLogger, openLogOutput } = await import("./telemetry/logger.ts");
 const { DataFolderError } = await import("./storage/data-folder.ts");
 const { NodeLockError } = await import("./storage/journal/node-lock.ts");
+const { ControlUnreachable } = await import("./storage/control/open-control-database.ts");
 const { describeFirstStart } = await import("./auth/describe-first-start.ts");
+
+const operatorErrors = [ConfigError, NodeLockError, DataFolderError, ControlUnreachable];
+
+const listenRemedies: Partial<Record<string, string>> = {
+  EADDRINUSE: "Another program listens there; set SPANWAY_PORT to a free port.",
+  EADDRNOTAVAIL: "This machine does not have that address; set SPANWAY_HOST to one of its own, or 0.0.0.0 for all.",
+  EACCES: "This user may not listen there; set SPANWAY_PORT to a port from 1024 on.",
+  ENOTFOUND: "SPANWAY_HOST is no address and no name that this machine knows.",
+};
 
 /** One line for what an operator can mend, the whole error for what only we can. */
 function explain(error: unknown): unknown {
-  if (error instanceof ConfigError || error instanceof NodeLockError || error instanceof DataFolderError)
-    return error.message;
-  if (error instanceof Error && "code" in error && error.code === "EADDRINUSE") {
-    return `${error.message}. Another program listens there; set SPANWAY_PORT to a free port.`;
-  }
+  if (operatorErrors.some((known) => error instanceof known)) return (error as Error).message;
+  const remedy = error instanceof Error && "code" in error ? listenRemedies[String(error.code)] : undefined;
+  if (error instanceof Error && remedy !== undefined) return `${error.message}. ${remedy}`;
   return error;
 }
 
@@ -42,7 +50,10 @@ try {
     stopping = true;
     logger.info({ signal }, "stopping");
     void app.stop().then(
-      () => process.exit(0),
+      () => {
+        logger.info("stopped: all that was accepted is stored, or kept in the journal");
+        process.exit(0);
+      },
       (error: unknown) => {
         logger.error({ err: error }, "could not stop cleanly; the journal keeps what was accepted");
         process.exit(1);

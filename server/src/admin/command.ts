@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { BadValue } from "../config/parse.ts";
 import type { Passwords } from "../auth/passwords.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";
 import type { WithQuarantine } from "../storage/journal/with-quarantine.ts";
@@ -56,6 +57,15 @@ export class Options {
   optional(name: string): string | undefined {
     const value = this.#values[name];
     return typeof value === "string" ? value : undefined;
+  }
+
+  /** A value as `parse` reads it. @throws UsageError that names the option */
+  read<T>(name: string, parse: (text: string) => T): T {
+    try {
+      return parse(this.text(name));
+    } catch (error) {
+      throw error instanceof BadValue ? new UsageError(`--${name} ${error.message}`) : error;
+    }
   }
 
   flag(name: string): boolean {

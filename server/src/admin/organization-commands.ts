@@ -36,10 +36,9 @@ export const organizationCommands: Command[] = [
       id: { value: "ID", description: "its public id; made up by default" },
     },
     run: async ({ stores, nowMs }, options) => {
-      const id = options.optional("id");
       const request = {
         name: options.text("name"),
-        unique_organization_id: id === undefined ? undefined : organizationId(id),
+        unique_organization_id: options.optional("id") && options.read("id", organizationId),
         nowMs: nowMs(),
       };
       const { organization, keys } = await stores.transaction((transaction) => makeOrganization(transaction, request));

@@ -108,6 +108,8 @@ describe("users", () => {
     const eve = await stores.users.findByEmail("eve@example.com");
     expect(eve).toMatchObject({ token_version: 2, is_instance_admin: true });
     expect(await passwords.verify(password!, eve?.password_hash)).toBe(true);
+    const bad = await run("users create --organization acme --email bad");
+    expect(bad).toMatchObject({ code: 2, stderr: expect.stringMatching(/^--email must be/) });
     expect(await run("users set-password --email nobody@example.com")).toMatchObject({ code: 1 });
     expect(await run("users set-password --email eve@example.com --password short")).toMatchObject({ code: 2 });
   });
@@ -119,6 +121,12 @@ describe("help", () => {
     expect(code).toBe(0);
     expect(stdout).toContain("organizations create");
     expect(stdout).toContain("users set-password");
+  });
+
+  test("of one kind tells the commands of that kind", async () => {
+    const { code, stdout } = await runAdmin(["users", "--help"], neverOpened);
+    expect([code, stdout]).toEqual([0, expect.stringContaining("users set-password")]);
+    expect(stdout).not.toContain("organizations create");
   });
 
   test("of a command tells its options", async () => {

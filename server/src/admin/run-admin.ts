@@ -1,4 +1,3 @@
-import { BadValue } from "../config/parse.ts";
 import { ServiceError } from "../domain/errors.ts";
 import { parseOptions, UsageError, type AdminContext, type AdminResult, type Cell, type Command } from "./command.ts";
 import { keyCommands } from "./key-commands.ts";
@@ -24,7 +23,7 @@ export async function runAdmin(
   const words = args.filter((arg) => arg !== "--json");
   const command = commands.find(({ name }) => name === words.slice(0, 2).join(" "));
   if (words.length === 0 || words.includes("--help") || words.includes("-h")) {
-    return { code: 0, stdout: command === undefined ? overview() : usageOf(command), stderr: "" };
+    return { code: 0, stdout: command === undefined ? overview(words[0]) : usageOf(command), stderr: "" };
   }
   if (command === undefined) {
     return failed(2, `There is no command "${words.slice(0, 2).join(" ")}".\n\n${overview()}`);
@@ -45,7 +44,6 @@ export async function runAdmin(
   } catch (error) {
     if (error instanceof ServiceError) return failed(1, error.message);
     if (error instanceof UsageError) return failed(2, `${error.message}\n\n${usageOf(command)}`);
-    if (error instanceof BadValue) return failed(2, `A value ${error.message}\n\n${usageOf(command)}`);
     throw error;
   }
 }
@@ -54,8 +52,10 @@ function failed(code: 1 | 2, stderr: string): AdminOutcome {
   return { code, stdout: "", stderr };
 }
 
-function overview(): string {
-  const rows = commands.map(({ name, summary }) => [name, summary]);
+/** Of the commands of one kind, `users`, where there are such; else of all. */
+function overview(kind?: string): string {
+  const ofKind = commands.filter(({ name }) => name.startsWith(`${kind ?? ""} `));
+  const rows = (ofKind.length > 0 ? ofKind : commands).map(({ name, summary }) => [name, summary]);
   return [
     "Makes and changes organizations, users and keys without HTTP, in the store that SPANWAY_CONTROL_URL names; shows what",
     "the journal of this node set aside.",

@@ -27,7 +27,7 @@ export const userCommands: Command[] = [
       const password = choosePassword(options);
       const user = await makeUser(stores, {
         unique_organization_id,
-        email: parseEmail(options.text("email")),
+        email: options.read("email", parseEmail),
         password_hash: await passwords.hash(password.value),
         role: options.oneOf("role", roles, "member"),
         is_instance_admin: options.flag("instance-admin"),

@@ -32,7 +32,7 @@ function parseCredential(authorization: string | undefined): Credential | undefi
 
 /**
  * The principal behind a request to an endpoint of this kind. Throws `unauthorized` with one and the same
- * message whatever is wrong with the credential, and `forbidden` naming the permission that is missing.
+ * message whatever is wrong with the credential, another where it is valid and of the other kind, and `forbidden` naming the permission that is missing.
  */
 export function authenticate(
   authenticator: Authenticator,
@@ -42,25 +42,37 @@ export function authenticate(
 ): Principal | undefined | Promise<Principal> {
   if (auth === "none") return undefined;
   const credential = parseCredential(authorization);
-  if (credential === undefined || !accepts(auth, credential.scheme)) throw unauthorized();
+  if (credential === undefined) throw unauthorized();
   const found = authenticator.authenticate(credential);
   return found instanceof Promise
     ? found.then((principal) => permitted(principal, auth, permission))
     : permitted(found, auth, permission);
 }
 
-function permitted(principal: Principal | undefined, auth: Auth, permission: Permission | undefined): Principal {
-  if (principal === undefined || (auth !== "key_or_user" && principal.kind !== auth)) throw unauthorized();
+function permitted(
+  principal: Principal | undefined,
+  auth: Exclude<Auth, "none">,
+  permission: Permission | undefined,
+): Principal {
+  if (principal === undefined) throw unauthorized();
+  if (auth !== "key_or_user" && principal.kind !== auth) throw ofAnotherKind(auth);
   if (permission !== undefined && !principal.permissions.has(permission)) {
     throw new ServiceError("forbidden", `This credential lacks the permission ${permission}.`);
   }
   return principal;
 }
 
-function accepts(auth: Exclude<Auth, "none">, scheme: Credential["scheme"]): boolean {
-  return auth === "key_or_user" || auth === (scheme === "key" ? "key" : "user");
+/** Only told to whoever holds a credential that is valid elsewhere. */
+function ofAnotherKind(wanted: Principal["kind"]): ServiceError {
+  const takes = {
+    key: "an API key, not a person's access token; POST /api/temporary-keys/ trades one for the other",
+    user: "a person's access token, as POST /api/auth/login/ gives it, not an API key",
+  };
+  return new ServiceError("unauthorized", `${notValid} here: this route takes ${takes[wanted]}.`);
 }
 
+const notValid = "Authentication credentials were not provided or are not valid";
+
 function unauthorized(): ServiceError {
-  return new ServiceError("unauthorized", "Authentication credentials were not provided or are not valid.");
+  return new ServiceError("unauthorized", `${notValid}. They are sent as Authorization: Bearer <key>.`);
 }

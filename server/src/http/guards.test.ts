@@ -72,13 +72,20 @@ describe("credentials", () => {
 
   test("a missing, a malformed and an unknown credential look the same", async () => {
     const answers = await Promise.all(
-      [{}, { authorization: "Bearer" }, bearer("unknown"), bearer("jwt.user.one")].map(async (headers) => {
+      [{}, { authorization: "Bearer" }, bearer("unknown"), bearer("jwt.of.nobody")].map(async (headers) => {
         const response = await call(server, "/keys", headers);
         return [response.status, response.headers.get("www-authenticate"), await response.text()];
       }),
     );
     expect(new Set(answers.map(String)).size).toBe(1);
     expect(answers[0]).toEqual([401, "Bearer", expect.stringContaining('"code":"unauthorized"')]);
+  });
+
+  test.each([
+    ["/keys", "jwt.user.one", "takes an API key"],
+    ["/users", "key-a1", "takes a person's access token"],
+  ])("%s says to the holder of %s what it takes", async (path, token, says) => {
+    expect(await (await call(server, path, bearer(token))).text()).toContain(says);
   });
 
   test.each([

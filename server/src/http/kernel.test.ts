@@ -152,9 +152,9 @@ describe("routing", () => {
     const response = await get("/nowhere");
     expect(response.status).toBe(404);
     expect(await response.json()).toEqual({
-      detail: "There is nothing at this path.",
+      detail: "There is nothing at this path. The API reference is at /docs.",
       code: "not_found",
-      error: "There is nothing at this path.",
+      error: "There is nothing at this path. The API reference is at /docs.",
     });
   });
 

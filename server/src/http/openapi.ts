@@ -190,9 +190,15 @@ function errorsOf(endpoint: AnyEndpoint): Record<string, Json> {
   );
 }
 
-function describeErrors({ docs }: AnyEndpoint, status: number, codes: readonly ErrorCode[]): string {
+/** Raw bodies are read as what they are for, whatever type most clients call them. */
+const unreadableNotes = {
+  json: "A Content-Type that is not of JSON, or a Content-Encoding that is not known.",
+  raw: "A Content-Encoding that is not known, or a Content-Type that is none; text that is no JSON is 400.",
+} as const;
+
+function describeErrors({ docs, body }: AnyEndpoint, status: number, codes: readonly ErrorCode[]): string {
   const named = codes.map((code) => `\`${code}\``).join(" or ");
-  const note = docs.errorNotes?.[status];
+  const note = docs.errorNotes?.[status] ?? (status === 415 ? unreadableNotes[body?.kind ?? "raw"] : undefined);
   return note === undefined ? named : `${named}. ${note}`;
 }
 

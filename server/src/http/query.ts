@@ -40,7 +40,7 @@ export function sortQuery(defaultSort: string) {
       .max(limits.nameChars)
       .optional()
       .transform((text) => (text === undefined || text === "" ? defaultSort : text))
-      .meta({ default: defaultSort, description: "A leading `-` sorts in descending order." }),
+      .meta({ default: defaultSort, description: "A leading `-` sorts in descending order, without it ascending." }),
   };
 }
 
@@ -138,6 +138,9 @@ export function includeFieldsQuery() {
         context.addIssue({ code: "custom", message });
         return z.NEVER;
       })
-      .meta({ description: "Comma-separated field names; the answer holds these fields only." }),
+      .meta({
+        description:
+          "Comma-separated field names; the answer holds these fields only, as null where spans have no such field.",
+      }),
   };
 }

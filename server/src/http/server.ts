@@ -112,7 +112,10 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 const empty = { params: {}, query: {} };
 
 function createFastify(kernel: Kernel, { trustProxy, bounds }: HttpServerOptions): FastifyInstance {
-  const unmatched = handlerOf(kernel, refusal(new ServiceError("not_found", "There is nothing at this path.")));
+  const unmatched = handlerOf(
+    kernel,
+    refusal(new ServiceError("not_found", "There is nothing at this path. The API reference is at /docs.")),
+  );
   const badUrl = handlerOf(kernel, refusal(new ServiceError("invalid_request", "The URL is not valid.")));
   const requestReadMs = bounds?.requestReadMs ?? limits.requestReadMs;
   const app = fastify({

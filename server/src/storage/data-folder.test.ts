@@ -27,6 +27,12 @@ test.each([
   expect(() => openDataFolder(path)).toThrow("SPANWAY_DATA_DIR");
 });
 
+test.skipIf(process.platform !== "linux")("a file system that takes no folders is told, also below it", () => {
+  for (const path of ["/proc/spanway", "/proc/spanway/data"]) {
+    expect(() => openDataFolder(path)).toThrow(`The data folder ${path} cannot be used: `);
+  }
+});
+
 // To root every folder is writable.
 test.skipIf(process.getuid?.() === 0)("a folder of somebody else is refused", () => {
   const path = join(dir, "locked");

@@ -1,5 +1,5 @@
-import { mkdirSync, mkdtempSync, rmdirSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, mkdtempSync, rmdirSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 
 export class DataFolderError extends Error {}
 
@@ -7,6 +7,7 @@ const reasons: Readonly<Record<string, string>> = {
   EACCES: "this user may not write there",
   EPERM: "this user may not write there",
   EROFS: "its file system is read-only",
+  ENOENT: "its file system takes no folders",
   ENOTDIR: "part of the path is a file",
   EEXIST: "it is a file",
   ENOSPC: "its disk is full",
@@ -19,7 +20,7 @@ const reasons: Readonly<Record<string, string>> = {
  */
 export function openDataFolder(path: string): void {
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    makeFolder(resolve(path));
     rmdirSync(mkdtempSync(join(path, ".probe-")));
   } catch (cause) {
     const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
@@ -27,4 +28,21 @@ export function openDataFolder(path: string): void {
     const remedy = "Let this user write to it, or set SPANWAY_DATA_DIR to another folder.";
     throw new DataFolderError(`The data folder ${path} cannot be used: ${reason}. ${remedy}`, { cause });
   }
+}
+
+/** With the folders above it. Node's own way never ends where a file system, as that of /proc, denies that a folder is there. */
+function makeFolder(path: string): void {
+  if (isFolder(path)) return;
+  const parent = dirname(path);
+  if (!existsSync(parent)) makeFolder(parent);
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    // Two nodes may make the folders above theirs at the same moment.
+    if (!isFolder(path)) throw error;
+  }
+}
+
+function isFolder(path: string): boolean {
+  return existsSync(path) && statSync(path).isDirectory();
 }

@@ -174,14 +174,30 @@ describe("the journal at a start", () => {
 });
 
 describe("several nodes", () => {
-  test("a taken port stops the start in one line, after the keys of the first start were shown", async () => {
+  test("a taken port stops the start in one line, before a first start shows its keys", async () => {
     const running = await start(freshDir());
     const taken = new URL(running.url).port;
     const dir = freshDir();
     const refusal = await startServerProcess(dir, { SPANWAY_PORT: taken, SPANWAY_PROD_KEY: "" }).catch(String);
-    expect(refusal).toMatch(/prod API key {4}spw_prod_\w+/);
     expect(refusal).toContain("set SPANWAY_PORT");
-    expect(refusal).not.toContain("    at ");
+    expect(refusal).not.toMatch(/API key| {4}at /);
+    const later = await start(dir, { SPANWAY_PROD_KEY: "" });
+    expect(later.output()).toMatch(/prod API key {4}spw_prod_\w+/);
+    await later.kill("SIGTERM");
+    expect(later.output()).toContain('"msg":"stopped');
+  });
+
+  test.each([
+    ["an address of elsewhere", { SPANWAY_HOST: "192.0.2.1" }, "set SPANWAY_HOST"],
+    [
+      "a Postgres that is not there",
+      { SPANWAY_CONTROL_URL: "postgres://u:pass-word@127.0.0.1:1/x" },
+      "SPANWAY_CONTROL_URL",
+    ],
+  ])("%s ends the start in one line", async (_what, settings, remedy) => {
+    const refusal = await startServerProcess(freshDir(), settings).catch(String);
+    expect(refusal).toContain(remedy);
+    expect(refusal).not.toMatch(/pass-word|API key| {4}at /);
   });
 
   test("a data folder that cannot be used ends the start with its path and what to do, and no stack", async () => {

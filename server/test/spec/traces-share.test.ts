@@ -34,11 +34,16 @@ describe("sharing", () => {
   test("makes a trace public, and ends it again", async () => {
     expect((await read("t")).status).toBe(404);
     const shared = await share(own.prod, "t", { is_public: true });
-    expect([shared.status, shared.json]).toEqual([200, { trace_unique_id: "t", is_public: true }]);
+    expect([shared.status, shared.json]).toEqual([
+      200,
+      { trace_unique_id: "t", is_public: true, public_url: expect.stringContaining("/traces/t/") },
+    ]);
+    const anybody = await fetch(String(bodyOf(shared)["public_url"]));
+    expect([anybody.status, await anybody.json()]).toEqual([200, expect.objectContaining({ trace_unique_id: "t" })]);
     expect((await read("t")).status).toBe(200);
     expect((await share(own.prod, "t", { is_public: true })).status).toBe(200);
     const ended = await share(own.prod, "t", { is_public: false });
-    expect([ended.status, ended.json]).toEqual([200, { trace_unique_id: "t", is_public: false }]);
+    expect([ended.status, ended.json]).toEqual([200, { trace_unique_id: "t", is_public: false, public_url: null }]);
     expect((await read("t")).status).toBe(404);
   });
 

@@ -60,6 +60,7 @@ export const bulkCreateSpans = (deps: { intake: SpanIntake }) =>
 
 function readRows(body: unknown): unknown[] {
   const logs = isObject(body) ? body["logs"] : undefined;
+  if (Array.isArray(body)) throw invalidLogs('logs must stand in an object: {"logs": [...]}');
   if (!Array.isArray(logs)) throw invalidLogs("logs must be a list of span objects");
   if (logs.length === 0) throw invalidLogs("logs must not be empty");
   if (logs.length > limits.bulkRows) {

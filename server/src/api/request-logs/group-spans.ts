@@ -21,7 +21,7 @@ const average = (unit = "") =>
 
 const group = z
   .looseObject({
-    date_group: z.null(),
+    date_group: z.null().meta({ description: "Always null: there are no groups by time." }),
     number_of_requests: z.int(),
     span_count: z.int().meta({ description: "The same as number_of_requests." }),
     total_cost: z.number().meta({ description: "USD, of the spans with a known cost." }),

@@ -17,7 +17,9 @@ export function readJsonBody(bytes: Buffer): unknown {
     );
   }
   const parsed = parseJson(bytes);
-  if (!parsed.ok) throw badBody(`is ${parsed.message}`);
+  // A form, most likely, as curl sends what it is not told to be anything else.
+  const hint = /character 1$/.test(parsed.ok ? "" : parsed.message) ? "; send JSON, not a form" : "";
+  if (!parsed.ok) throw badBody(`is ${parsed.message}${hint}`);
   return parsed.value;
 }
 

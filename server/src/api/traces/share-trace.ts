@@ -16,6 +16,15 @@ type ShareTraceDeps = {
   now: () => number;
 };
 
+const sharing = z.object({
+  trace_unique_id: z.string(),
+  is_public: z.boolean(),
+  public_url: z
+    .string()
+    .nullable()
+    .meta({ format: "uri", description: "Where anybody can read it; null where nobody can." }),
+});
+
 export const shareTrace = (deps: ShareTraceDeps) =>
   endpoint({
     id: "share_trace",
@@ -34,9 +43,9 @@ export const shareTrace = (deps: ShareTraceDeps) =>
       schema: z.looseObject({ is_public: z.boolean({ error: message }) }),
       example: { is_public: true },
     },
-    success: { status: 200, schema: z.object({ trace_unique_id: z.string(), is_public: z.boolean() }) },
+    success: { status: 200, schema: sharing },
     errors: ["invalid_request", "query_too_large", "unavailable"],
-    async handler({ principal, params, body: { is_public }, signal }) {
+    async handler({ principal, params, body: { is_public }, url, signal }) {
       const trace_unique_id = readTraceId(params.trace_unique_id);
       const shown = is_public ? await environmentOf(deps, principal, trace_unique_id, signal) : undefined;
       await deps.traceShares.set({
@@ -46,7 +55,10 @@ export const shareTrace = (deps: ShareTraceDeps) =>
         is_public,
         updated_at: new Date(deps.now()).toISOString(),
       });
-      return { trace_unique_id, is_public };
+      const path = `${principal.organization_id}/traces/${encodeURIComponent(trace_unique_id)}/`;
+      const public_url = new URL(`${url.pathname.endsWith("/") ? "../../" : "../"}${path}`, url);
+      public_url.search = "";
+      return { trace_unique_id, is_public, public_url: is_public ? public_url.href : null };
     },
   });
 

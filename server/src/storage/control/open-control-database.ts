@@ -12,6 +12,9 @@ export type ControlLocation = { kind: "sqlite"; path: string } | { kind: "postgr
 /** What the stores run on: the database, or one transaction of it. */
 export type ControlQueries = Kysely<ControlSchema>;
 
+/** Its message says what an operator can do, and nothing of the URL, which holds a password. */
+export class ControlUnreachable extends Error {}
+
 export type ControlDatabase = {
   queries: ControlQueries;
   /**
@@ -84,5 +87,18 @@ async function migrate(queries: ControlQueries, dialect: ControlLocation["kind"]
     provider: { getMigrations: () => Promise.resolve(controlMigrations(dialect)) },
   });
   const { error } = await migrator.migrateToLatest();
+  const reason = unreachable(error);
+  if (reason !== undefined) {
+    const message = `The control database does not answer: ${reason}. Is SPANWAY_CONTROL_URL right, and the server running?`;
+    throw new ControlUnreachable(message, { cause: error });
+  }
   if (error !== undefined) throw new Error("The control database could not be migrated", { cause: error });
+}
+
+/** Codes of sockets and names, and Postgres' own for who may not come in (28…) and databases that are not there (3D000). */
+function unreachable(error: unknown): string | undefined {
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
+  if (typeof code !== "string" || !/^(ECONN|ENOTFOUND|EAI_|ETIMEDOUT|EHOST|ENETUNREACH|28|3D000|57P03)/.test(code))
+    return undefined;
+  return typeof message === "string" && message !== "" ? `${code}, ${message}` : code;
 }
