@@ -18,8 +18,9 @@ export function readJsonBody(bytes: Buffer): unknown {
   }
   const parsed = parseJson(bytes);
   // A form, most likely, as curl sends what it is not told to be anything else.
-  const hint = /character 1$/.test(parsed.ok ? "" : parsed.message) ? "; send JSON, not a form" : "";
-  if (!parsed.ok) throw badBody(`is ${parsed.message}${hint}`);
+  if (!parsed.ok && parsed.message.endsWith(" at character 1"))
+    throw badBody(`is ${parsed.message}; send JSON, not a form`);
+  if (!parsed.ok) throw badBody(`is ${parsed.message}`);
   return parsed.value;
 }
 
