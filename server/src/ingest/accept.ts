@@ -10,7 +10,8 @@ import { normalizeSpan, type SpanOrigin } from "./normalize.ts";
 import type { PreparedSpan } from "./prepared-span.ts";
 import { createSpanBatch, encodeLines, serializeRow, tooLarge, type SpanBatch } from "./span-batch.ts";
 
-export type AcceptedRow = { ok: true; row: SpanRow };
+/** `unknown`: members of the body that were passed over, a few of them. */
+export type AcceptedRow = { ok: true; row: SpanRow; unknown?: readonly string[] };
 export type RefusedRow = { ok: false; code: ErrorCode; errors: FieldErrors };
 export type RowOutcome = AcceptedRow | RefusedRow;
 
@@ -92,7 +93,9 @@ export function createSpanIntake({
           idempotencyKey: idempotencyKey === undefined ? undefined : `${idempotencyKey}\n${index}`,
         });
         if (!normalized.ok) return { ok: false, code: "validation_failed", errors: normalized.errors };
-        return batch.add(normalized.span);
+        const outcome = batch.add(normalized.span);
+        const { unknown } = normalized;
+        return outcome.ok && unknown !== undefined ? { ...outcome, unknown } : outcome;
       });
       await commit(batch, origin.organization_id);
       const accepted = outcomes.filter((outcome) => outcome.ok).length;

@@ -36,7 +36,9 @@ export type NormalizedSpan = {
   version: bigint;
 };
 
-export type NormalizeResult = { ok: true; span: NormalizedSpan } | { ok: false; errors: FieldErrors };
+export type NormalizeResult =
+  | { ok: true; span: NormalizedSpan; unknown: readonly string[] | undefined }
+  | { ok: false; errors: FieldErrors };
 
 /**
  * Turns one span body, as JSON was parsed, into the row that is stored.
@@ -96,7 +98,8 @@ export function normalizeSpan(
   placeToolCalls(row);
   placeUsage(row, values, usage, priceOf(values, usage, times.timestampNs, prices));
   placeMetadata(row, values.metadata);
-  return { ok: true, span: { row: asRow(row), identity, isIdentified, timestampNs: times.timestampNs, version } };
+  const span = { row: asRow(row), identity, isIdentified, timestampNs: times.timestampNs, version };
+  return { ok: true, span, unknown: read.unknown };
 }
 
 /** Takes away what only the gateway knows, and a log method that is ours: the one of the route stands. */

@@ -4,10 +4,13 @@ import { exceedsShape, isObject } from "../lib/json.ts";
 import { limits } from "../limits.ts";
 import { list, object, Problem } from "./field-readers.ts";
 import type { NestedJson } from "./nested-json.ts";
-import { wireFields, type DerivedValues, type PlainValues } from "./wire-fields.ts";
+import { silentMembers, wireFields, type DerivedValues, type PlainValues } from "./wire-fields.ts";
 
 export type BodyValues = PlainValues & DerivedValues;
-export type ReadBody = { ok: true; values: BodyValues } | { ok: false; errors: FieldErrors };
+/** `unknown` names members that mean nothing here, a few of them; absent where there are none. */
+export type ReadBody =
+  | { ok: true; values: BodyValues; unknown?: readonly string[] | undefined }
+  | { ok: false; errors: FieldErrors };
 
 /**
  * Reads one span body: known fields by their readers, aliases onto their own names, service parameters
@@ -20,7 +23,8 @@ export function readBody(body: unknown, nested: NestedJson): ReadBody {
   if (shape === "nodes") return failed(wholeBody, `must not hold more than ${limits.spanNodes} values`);
 
   const errors: FieldErrors = {};
-  const values = readFields(body, { path: "", errors, nested });
+  const own: Reading = { path: "", errors, nested };
+  const values = readFields(body, own);
   for (const field of paramsFields) {
     const params = body[field];
     if (params === undefined || params === null) continue;
@@ -29,19 +33,23 @@ export function readBody(body: unknown, nested: NestedJson): ReadBody {
       values[key] ??= value;
   }
   if (Object.keys(errors).length > 0) return { ok: false, errors };
-  return { ok: true, values: typedByReaders(values) };
+  return { ok: true, values: typedByReaders(values), unknown: own.unknown };
 }
 
-function readFields(
-  source: Record<string, unknown>,
-  { path, errors, nested }: { path: string; errors: FieldErrors; nested: NestedJson },
-): Record<string, unknown> {
+type Reading = { path: string; errors: FieldErrors; nested: NestedJson; unknown?: string[] };
+
+function readFields(source: Record<string, unknown>, reading: Reading): Record<string, unknown> {
+  const { path, errors, nested } = reading;
   const values: Record<string, unknown> = {};
   let fromAlias: Set<string> | undefined;
   for (const key of Object.keys(source)) {
     const place = wireFields.get(key);
     const raw = source[key];
-    if (!place || raw === null || raw === undefined) continue;
+    if (raw === null || raw === undefined) continue;
+    if (!place) {
+      noteUnknown(reading, key);
+      continue;
+    }
     const { field } = place;
     if (values[field] !== undefined && (place.isAlias || !fromAlias?.has(field))) continue;
     const isTree = place.reader === object || place.reader === list;
@@ -54,6 +62,11 @@ function readFields(
     }
   }
   return values;
+}
+
+function noteUnknown(reading: Reading, key: string): void {
+  if (silentMembers.has(key) || (reading.unknown?.length ?? 0) >= limits.unknownMembersNamed) return;
+  (reading.unknown ??= []).push(key.slice(0, limits.identifierChars));
 }
 
 function failed(field: string, message: string): ReadBody {

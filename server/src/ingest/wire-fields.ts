@@ -1,4 +1,5 @@
 import { gatewayLogMethod, judgeLogMethod, spanColumns, spanExtras, type ColumnKind } from "../domain/span.ts";
+import { paramsFields, productFamilies } from "../domain/product-families.ts";
 import * as read from "./field-readers.ts";
 import type { Reader } from "./field-readers.ts";
 
@@ -121,6 +122,31 @@ export const fieldAliases: Record<string, string> = {
   total_request_tokens: "total_tokens",
   all_tokens: "total_tokens",
 };
+
+/**
+ * What bodies hold beside fields and nobody need be told of: members of answers, which are sent back, and what other services
+ * of these families take.
+ */
+export const silentMembers: ReadonlySet<string> = new Set([
+  ...paramsFields,
+  ...productFamilies.map((family) => `${family}_api_controls`),
+  ...Object.keys(spanColumns),
+  ...Object.keys(spanExtras),
+  "id",
+  "unique_organization_id",
+  "failed",
+  "scores",
+  "blurred",
+  "is_test",
+  "has_webhook",
+  "disable_fallback",
+  "request_breakdown",
+  "field_name",
+  "delimiter",
+  "is_custom_prompt",
+  "for_eval",
+  "eval_params",
+]);
 
 type ValueOf<R> = R extends Reader<infer T> ? T : never;
 type ValuesOf<F> = { -readonly [K in keyof F]?: ValueOf<F[K]> };

@@ -163,6 +163,8 @@ describe("a score", () => {
     const sent = { log_id, evaluator_id: evaluator["id"], numerical_value: 1 };
     expect((await score({ ...sent, evaluator_id: "nobody" })).json).toEqual({ evaluator_id: [expect.any(String)] });
     expect((await score({ ...sent, evaluator_id: undefined })).status).toBe(400);
+    const bySlug = await score({ ...sent, evaluator_id: undefined, evaluator_slug: "nobody" });
+    expect(bySlug.json).toEqual({ evaluator_slug: [expect.any(String)] });
     expect((await score(sent, other)).status).toBe(400);
     expect((await score({ ...sent, evaluator_id: (await human({}, other))["id"] }, other)).status).toBe(404);
     expect((await score({ ...sent, log_id: randomUUID() })).status).toBe(404);

@@ -126,3 +126,25 @@ test.each(Object.keys(resources))("what was read of a %s can be sent back", asyn
   const answer = await prod.request("PATCH", own, sent);
   expect([answer.status, answer.text.slice(0, answer.status === 200 ? 0 : 200)]).toEqual([200, ""]);
 });
+
+test("a member of a span that is no field is named in the answer, and passed over", async () => {
+  const { warnings } = await createSpan(prod, { modl: "gpt-4o", prompt_token: 5, model: "m" });
+  expect(warnings).toEqual([
+    "modl is not a field of spans and was passed over",
+    "prompt_token is not a field of spans and was passed over",
+  ]);
+  const known = {
+    environment: "prod",
+    unique_id: "x",
+    ttft: 1,
+    svc_params: { anything: 1 },
+    foo: null,
+    is_test: false,
+  };
+  expect(await createSpan(prod, known)).not.toHaveProperty("warnings");
+  const bulk = await prod.post("/api/request-logs/bulk/", { logs: [{ modl: 1 }, { modl: 2, latncy: 1 }, {}] });
+  expect(bodyOf(bulk)).toMatchObject({
+    success_count: 3,
+    warnings: [expect.stringContaining("modl"), expect.stringContaining("latncy")],
+  });
+});

@@ -8,6 +8,7 @@ import { isObject } from "../../lib/json.ts";
 import { limits } from "../../limits.ts";
 import { originOf, readIdempotencyKey, readJsonBody, sentenceOf } from "./read-span-bodies.ts";
 import { spanBody, spanExample } from "./span-body.ts";
+import { unknownWarnings, warningsOf } from "./unknown-warnings.ts";
 
 const rowError = z.object({
   index: z.int().min(0).meta({ description: "Place of the row in `logs`, from 0." }),
@@ -22,6 +23,7 @@ const bulkResult = z
     error_count: z.int(),
     errors: z.array(rowError),
     message: z.string(),
+    warnings: unknownWarnings,
   })
   .meta({ id: "BulkCreateResult" });
 
@@ -82,6 +84,7 @@ export function presentOutcomes(outcomes: readonly RowOutcome[]): z.input<typeof
     error_count: errors.length,
     errors,
     message: `${success_count} of ${outcomes.length} logs accepted`,
+    ...warningsOf(outcomes),
   };
 }
 

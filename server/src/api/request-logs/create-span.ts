@@ -7,6 +7,7 @@ import { limits } from "../../limits.ts";
 import { originOf, readIdempotencyKey, readJsonBody, sentenceOf } from "./read-span-bodies.ts";
 import { isoTime } from "./span-members.ts";
 import { spanBody, spanExample } from "./span-body.ts";
+import { unknownWarnings, warningsOf } from "./unknown-warnings.ts";
 
 const created = z
   .object({
@@ -23,6 +24,7 @@ const created = z
     prompt_cache_creation_tokens: z.number().nullable(),
     prompt_cache_hit_tokens: z.number().nullable(),
     message: z.string(),
+    warnings: unknownWarnings,
   })
   .meta({ id: "CreatedSpan" });
 
@@ -46,7 +48,7 @@ export const createSpan = (deps: { intake: SpanIntake }) =>
       const [outcome] = await deps.intake.accept([readJsonBody(body.bytes)], originOf(principal, "logging_api"), {
         idempotencyKey: readIdempotencyKey(headers["idempotency-key"], body.bytes),
       });
-      if (outcome?.ok) return presentCreated(outcome.row);
+      if (outcome?.ok) return { ...presentCreated(outcome.row), ...warningsOf([outcome]) };
       const errors = outcome?.errors ?? {};
       throw new ServiceError(outcome?.code ?? "internal", `${sentenceOf(errors)}.`, { errors });
     },

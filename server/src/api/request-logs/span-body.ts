@@ -68,7 +68,7 @@ export const spanBody = z
     routing_time: number("Seconds spent on choosing where the call went."),
     status: text("success or error; error is stored as failed."),
     status_code: integer("HTTP status of the call. Default of a failed span: 500.").meta({ default: 200 }),
-    error_message: text("What went wrong."),
+    error_message: text("What went wrong. A span is an error by its status or status_code, not by this."),
     error_code: json("Code of the error, as its source gave it."),
     warnings: json("What was odd without being an error, as text or JSON."),
     stream: boolean("Whether the answer was streamed."),

@@ -29,7 +29,7 @@ export async function createScoreOfLog(
 ): Promise<Score | undefined> {
   const { stores, scoreMirror, nowMs } = deps;
   const organization = principal.organization_id;
-  const evaluator = await requireEvaluator(deps, organization, sent.evaluator_id ?? sent.evaluator_slug);
+  const evaluator = await requireEvaluator(deps, organization, sent);
   const parts = readSentScore(evaluator, sent);
   const { environment } = await requireLog(deps, organization, logId);
   const now = new Date(nowMs()).toISOString();
@@ -107,11 +107,17 @@ function merge(found: Score, sent: SentScore): SentScore {
 
 const valueMembers = Object.keys(noValue) as (keyof ScoreValue)[];
 
-async function requireEvaluator({ stores }: ScoreDeps, organization: string, idOrSlug = ""): Promise<Evaluator> {
+async function requireEvaluator(
+  { stores }: ScoreDeps,
+  organization: string,
+  { evaluator_id, evaluator_slug }: { evaluator_id?: string | undefined; evaluator_slug?: string | undefined },
+): Promise<Evaluator> {
+  const idOrSlug = evaluator_id ?? evaluator_slug ?? "";
   const evaluator = idOrSlug === "" ? undefined : await stores.evaluators.find(organization, idOrSlug);
   if (evaluator !== undefined) return evaluator;
+  const field = evaluator_id === undefined && idOrSlug !== "" ? "evaluator_slug" : "evaluator_id";
   const message = idOrSlug === "" ? "evaluator_id is required" : "there is no such evaluator";
-  throw new ServiceError("invalid_request", message, { errors: { evaluator_id: [message] } });
+  throw new ServiceError("invalid_request", message, { errors: { [field]: [message] } });
 }
 
 /** @throws ServiceError `not_found` */

@@ -1,0 +1,19 @@
+import { z } from "zod";
+import type { RowOutcome } from "../../ingest/accept.ts";
+import { limits } from "../../limits.ts";
+
+/** Of answers to spans that came in. */
+export const unknownWarnings = z.array(z.string()).optional().meta({
+  description: "Names members that are no fields of spans, and so were passed over. Absent where there are none.",
+});
+
+/** A slip of the pen in a field's name costs what it holds: whoever sent it is told. */
+export function warningsOf(outcomes: readonly RowOutcome[]): { warnings?: string[] } {
+  const names = new Set<string>();
+  for (const outcome of outcomes) {
+    if (!outcome.ok || outcome.unknown === undefined) continue;
+    for (const name of outcome.unknown) if (names.size < limits.unknownMembersNamed) names.add(name);
+  }
+  if (names.size === 0) return {};
+  return { warnings: [...names].map((name) => `${name} is not a field of spans and was passed over`) };
+}
