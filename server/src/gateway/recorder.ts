@@ -4,6 +4,7 @@ import { ServiceError } from "../domain/errors.ts";
 import type { SpanIntake } from "../ingest/accept.ts";
 import { recallSpan, type PreparedSpan } from "../ingest/prepared-span.ts";
 import { ExpiringLru } from "../lib/expiring-lru.ts";
+import { TurnQueue } from "../lib/turn-queue.ts";
 import { limits } from "../limits.ts";
 import type { CallSpool, LeftRecords } from "../storage/journal/call-spool.ts";
 import type { GatewayMetrics } from "../telemetry/gateway-metrics.ts";
@@ -44,6 +45,8 @@ export type RecorderDeps = {
 /** `bytes` is about how much memory it holds. */
 type Waiting = { span: PreparedSpan; bytes: number; isSpooled: boolean };
 
+type Ended = { record: SpanRecord; onSafe: (() => void) | undefined };
+
 export function createRecorder(deps: RecorderDeps): Recorder {
   return new SpooledRecorder(deps);
 }
@@ -60,7 +63,7 @@ class SpooledRecorder implements Recorder {
   #flushing: Promise<void> | undefined;
   #isScheduled = false;
   /** Calls that ended in this turn of the loop. */
-  #ended: Array<{ record: SpanRecord; onSafe: (() => void) | undefined }> = [];
+  readonly #ended = new TurnQueue<Ended>((calls) => this.#write(calls));
   readonly #stopping = new AbortController();
   readonly #claimed = new ExpiringLru<string, true>({
     maxEntries: limits.callIdentities,
@@ -88,15 +91,12 @@ class SpooledRecorder implements Recorder {
   }
 
   add(record: SpanRecord, onSafe?: () => void): void {
-    this.#ended.push({ record, onSafe });
-    if (this.#ended.length === 1) setImmediate(() => this.#write());
+    this.#ended.add({ record, onSafe });
   }
 
   /** One write for all calls that ended together: a system call for each would cost more than the rest of its record. */
-  #write(): void {
+  #write(ended: readonly Ended[]): void {
     const { intake, spool, metrics, logger } = this.#deps;
-    const ended = this.#ended;
-    this.#ended = [];
     const spans = ended.flatMap(({ record }) => prepareRecord(intake, record, logger) ?? []);
     const areSpooled = spool.append(spans.map(({ line }) => line));
     for (const [index, span] of spans.entries())
@@ -123,7 +123,7 @@ class SpooledRecorder implements Recorder {
   }
 
   #size(): number {
-    return this.#held.size + this.#ended.length;
+    return this.#held.size + this.#ended.size;
   }
 
   async during(call: () => Promise<void>): Promise<void> {
@@ -144,12 +144,12 @@ class SpooledRecorder implements Recorder {
   async stop(graceMs: number): Promise<void> {
     const { metrics, logger } = this.#deps;
     const deadline = performance.now() + graceMs;
-    this.#write();
+    this.#ended.flush();
     this.#begin();
     while (this.#size() + this.#callsUnderWay > 0 && performance.now() < deadline) {
       await sleep(limits.recordDrainPollMs);
     }
-    this.#write();
+    this.#ended.flush();
     this.#stopping.abort();
     await this.#flushing;
     if (this.#held.size === 0) return;

@@ -1,5 +1,6 @@
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
+import { TurnQueue } from "../../lib/turn-queue.ts";
 import { limits } from "../../limits.ts";
 import type { Incoming } from "../incoming.ts";
 import type { ResponseWriter } from "../response-writer.ts";
@@ -36,13 +37,16 @@ export function createPlainLane(
   const routes = new Map<string, Route>();
   const connections = new Set<PlainConnection>();
   const toNode = server.listeners("connection") as Array<(this: Server, socket: Socket) => void>;
+  const arrived = new TurnQueue<{ route: Route; incoming: Incoming; response: ResponseWriter }>((requests) => {
+    for (const { route, incoming, response } of requests) serve(route, incoming, response);
+  });
   const options = {
     trustProxy,
     answers: { keepsAlive: () => !isClosing(), date: createHttpClock() },
     serve(incoming: Incoming, response: ResponseWriter): boolean {
       const route = routes.get(incoming.url);
       if (route === undefined) return false;
-      serve(route, incoming, response);
+      arrived.add({ route, incoming, response });
       return true;
     },
     giveAway(socket: Socket): void {
