@@ -6,6 +6,7 @@ import { createControlStores, type ControlStores } from "../../src/storage/contr
 import type { ControlDatabase } from "../../src/storage/control/open-control-database.ts";
 import { describeCustomerStores } from "./customer-store-contract.ts";
 import { describeEvaluationStores } from "./evaluation-store-contract.ts";
+import { describeTraceStores } from "./trace-store-contract.ts";
 import { describeWebhookStores } from "./webhook-store-contract.ts";
 
 const createdAtMs = Date.parse("2026-03-01T10:00:00.000Z");
@@ -268,59 +269,6 @@ export function describeControlStores(open: () => Promise<{ database: ControlDat
     });
   });
 
-  describe("shared traces", () => {
-    test("are public as the last word on them says, for their organization alone", async () => {
-      const { unique_organization_id } = await newOrganization();
-      const other = await newOrganization();
-      const share = {
-        unique_organization_id,
-        trace_unique_id: "t",
-        environment: "test",
-        updated_at: created_at,
-      } as const;
-      const find = () => stores.traceShares.findPublic(unique_organization_id, "t");
-      expect(await find()).toBeUndefined();
-      await stores.traceShares.set({ ...share, environment: "prod", is_public: true });
-      await stores.traceShares.set({ ...share, is_public: true });
-      expect(await find()).toEqual({
-        unique_organization_id,
-        trace_unique_id: "t",
-        environment: "test",
-        is_public: true,
-      });
-      expect(await stores.traceShares.findPublic(other.unique_organization_id, "t")).toBeUndefined();
-      await stores.traceShares.set({ ...share, is_public: false });
-      expect(await find()).toBeUndefined();
-    });
-  });
-
-  describe("deleted traces", () => {
-    test("are listed by pages from a time on, and forgotten up to one", async () => {
-      const { unique_organization_id: organization_id } = await newOrganization();
-      const deletions = Array.from({ length: 2_500 }, (_, n) => ({
-        organization_id,
-        environment: "prod" as const,
-        trace_unique_id: `trace ${n}`,
-        fromNs: -(2n ** 62n),
-        toNs: 2n ** 62n,
-        // Hundreds share a millisecond.
-        deletedAtMs: createdAtMs + Math.floor(n / 700),
-      }));
-      await stores.traceDeletions.add(deletions);
-      const listed = [];
-      let page = await stores.traceDeletions.list(created_at);
-      listed.push(...page.deletions);
-      while (page.next !== undefined) {
-        page = await stores.traceDeletions.list(created_at, page.next);
-        listed.push(...page.deletions);
-      }
-      expect(listed).toEqual(deletions);
-      await stores.traceDeletions.forget(new Date(createdAtMs + 3).toISOString());
-      expect((await stores.traceDeletions.list(created_at)).deletions).toEqual(deletions.slice(2_100));
-      await stores.traceDeletions.add([]);
-    });
-  });
-
   describe("provider settings", () => {
     const newSetting = (unique_organization_id: string, fields: { name?: string; created_at?: string } = {}) => ({
       id: randomUUID(),
@@ -396,6 +344,7 @@ export function describeControlStores(open: () => Promise<{ database: ControlDat
       expect(await stores.providerSettings.list(mine)).toEqual([]);
     });
   });
+  describeTraceStores({ stores: () => stores, newOrganization: () => newOrganization() });
   describeEvaluationStores({ stores: () => stores, newOrganization: () => newOrganization() });
   describeWebhookStores({ stores: () => stores, newOrganization: () => newOrganization() });
   describeCustomerStores({ stores: () => stores, newOrganization: () => newOrganization() });

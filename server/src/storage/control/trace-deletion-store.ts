@@ -5,6 +5,7 @@ import type { ControlQueries } from "./open-control-database.ts";
 import type { TraceDeletionRow } from "./schema.ts";
 
 export type TraceDeletionStore = {
+  /** Puts them on record, and ends the sharing of those traces: what comes under their ids later was not shared. */
   add: (deletions: readonly TraceDeletion[]) => Promise<void>;
   /**
    * What was deleted at `since` or later, oldest first, a page at a time. `after` is the cursor of the page before;
@@ -29,6 +30,7 @@ export function createTraceDeletionStore(queries: ControlQueries): TraceDeletion
       for (let start = 0; start < deletions.length; start += rowsPerInsert) {
         const rows = deletions.slice(start, start + rowsPerInsert).map(toRow);
         await queries.insertInto("trace_deletions").values(rows).execute();
+        await endSharing(queries, rows);
       }
     },
 
@@ -59,7 +61,33 @@ export function createTraceDeletionStore(queries: ControlQueries): TraceDeletion
   };
 }
 
-function toRow({ organization_id, environment, trace_unique_id, fromNs, toNs, deletedAtMs }: TraceDeletion) {
+async function endSharing(queries: ControlQueries, deleted: readonly DeletionRow[]): Promise<void> {
+  const placeOf = (row: DeletionRow): string => `${row.unique_organization_id} ${row.environment}`;
+  for (const rows of Map.groupBy(deleted, placeOf).values()) {
+    const [{ unique_organization_id, environment }] = rows as [DeletionRow];
+    await queries
+      .deleteFrom("trace_shares")
+      .where("unique_organization_id", "=", unique_organization_id)
+      .where("environment", "=", environment)
+      .where(
+        "trace_unique_id",
+        "in",
+        rows.map((row) => row.trace_unique_id),
+      )
+      .execute();
+  }
+}
+
+type DeletionRow = Omit<TraceDeletionRow, "id">;
+
+function toRow({
+  organization_id,
+  environment,
+  trace_unique_id,
+  fromNs,
+  toNs,
+  deletedAtMs,
+}: TraceDeletion): DeletionRow {
   return {
     unique_organization_id: organization_id,
     environment,
@@ -70,7 +98,7 @@ function toRow({ organization_id, environment, trace_unique_id, fromNs, toNs, de
   };
 }
 
-function toDeletion(row: Omit<TraceDeletionRow, "id">): TraceDeletion {
+function toDeletion(row: DeletionRow): TraceDeletion {
   return {
     organization_id: row.unique_organization_id,
     environment: asEnvironment(row.environment),

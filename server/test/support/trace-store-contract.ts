@@ -1,0 +1,86 @@
+import { describe, expect, test } from "vitest";
+import type { Organization } from "../../src/domain/organization.ts";
+import type { ControlStores } from "../../src/storage/control/control-stores.ts";
+
+const createdAtMs = Date.parse("2026-03-01T10:00:00.000Z");
+const created_at = new Date(createdAtMs).toISOString();
+
+/** The part of control-store-contract.ts about what is on record of traces. */
+export function describeTraceStores({
+  stores,
+  newOrganization,
+}: {
+  stores: () => ControlStores;
+  newOrganization: () => Promise<Organization>;
+}) {
+  describe("shared traces", () => {
+    test("are public as the last word on them says, for their organization alone", async () => {
+      const { unique_organization_id } = await newOrganization();
+      const other = await newOrganization();
+      const share = {
+        unique_organization_id,
+        trace_unique_id: "t",
+        environment: "test",
+        updated_at: created_at,
+      } as const;
+      const find = () => stores().traceShares.findPublic(unique_organization_id, "t");
+      expect(await find()).toBeUndefined();
+      await stores().traceShares.set({ ...share, environment: "prod", is_public: true });
+      await stores().traceShares.set({ ...share, is_public: true });
+      expect(await find()).toEqual({
+        unique_organization_id,
+        trace_unique_id: "t",
+        environment: "test",
+        is_public: true,
+      });
+      expect(await stores().traceShares.findPublic(other.unique_organization_id, "t")).toBeUndefined();
+      await stores().traceShares.set({ ...share, is_public: false });
+      expect(await find()).toBeUndefined();
+    });
+
+    test("end with the deletion of the trace, in its environment alone", async () => {
+      const { unique_organization_id: organization_id } = await newOrganization();
+      const all = { fromNs: -(2n ** 62n), toNs: 2n ** 62n, deletedAtMs: createdAtMs };
+      for (const [id, environment] of [
+        ["a", "prod"],
+        ["b", "test"],
+        ["c", "prod"],
+      ] as const) {
+        const share = { unique_organization_id: organization_id, trace_unique_id: id, environment };
+        await stores().traceShares.set({ ...share, is_public: true, updated_at: created_at });
+      }
+      const deletion = { organization_id, environment: "prod" as const, ...all };
+      await stores().traceDeletions.add(["a", "b"].map((trace_unique_id) => ({ ...deletion, trace_unique_id })));
+      const left = await Promise.all(["a", "b", "c"].map((id) => stores().traceShares.findPublic(organization_id, id)));
+      expect(left.map((share) => share?.trace_unique_id)).toEqual([undefined, "b", "c"]);
+      await stores().traceDeletions.forget(new Date(createdAtMs + 1).toISOString());
+    });
+  });
+
+  describe("deleted traces", () => {
+    test("are listed by pages from a time on, and forgotten up to one", async () => {
+      const { unique_organization_id: organization_id } = await newOrganization();
+      const deletions = Array.from({ length: 2_500 }, (_, n) => ({
+        organization_id,
+        environment: "prod" as const,
+        trace_unique_id: `trace ${n}`,
+        fromNs: -(2n ** 62n),
+        toNs: 2n ** 62n,
+        // Hundreds share a millisecond.
+        deletedAtMs: createdAtMs + Math.floor(n / 700),
+      }));
+      await stores().traceDeletions.add(deletions);
+      const listed = [];
+      let page = await stores().traceDeletions.list(created_at);
+      listed.push(...page.deletions);
+      while (page.next !== undefined) {
+        page = await stores().traceDeletions.list(created_at, page.next);
+        listed.push(...page.deletions);
+      }
+      expect(listed).toEqual(deletions);
+      await stores().traceDeletions.forget(new Date(createdAtMs + 3).toISOString());
+      expect((await stores().traceDeletions.list(created_at)).deletions).toEqual(deletions.slice(2_100));
+      await stores().traceDeletions.add([]);
+    });
+  });
+}
