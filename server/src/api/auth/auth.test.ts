@@ -95,15 +95,19 @@ describe("me", () => {
     });
   });
 
-  test("is for people: keys, refresh tokens, strangers and old tokens get 401 with one body", async () => {
+  test("is for people: refresh tokens, strangers and old tokens get 401 with one body, keys are told what it takes", async () => {
     const { keys, refresh, access } = await server.newTenant();
     const answers = [];
-    for (const token of [undefined, keys.prod, refresh, "junk", "a.b.c", `${access}x`]) {
+    for (const token of [undefined, refresh, "junk", "a.b.c", `${access}x`]) {
       answers.push(await server.call("GET", "/api/auth/me/", token));
     }
     server.clock.ms += 15 * 60_000;
     answers.push(await server.call("GET", "/api/auth/me/", access));
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 401));
     expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1);
+    expect(await server.call("GET", "/api/auth/me/", keys.prod)).toMatchObject({
+      status: 401,
+      body: { detail: expect.stringContaining("takes a person's access token") },
+    });
   });
 });
