@@ -1,4 +1,5 @@
 import { judgeLogMethod } from "../domain/span.ts";
+import { once } from "node:events";
 import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import { ServiceError } from "../domain/errors.ts";
@@ -58,6 +59,7 @@ async function complete(
     if (!(error instanceof ServiceError)) throw error;
     throw new JudgeError(error.message, { isTransient: error.code === "unavailable", cause: error });
   }
+  await response.whole(signal);
   if (!response.isComplete) throw new JudgeError("the judge's call was cut off", { isTransient: true });
   return { status: response.statusCode, body: response.body };
 }
@@ -69,6 +71,12 @@ class CollectedResponse extends ServerResponse {
 
   constructor() {
     super(new IncomingMessage(new Socket()));
+  }
+
+  /** Resolves once it has ended, or nobody waits for it any more: answers end after the call, with the record of it. */
+  async whole(signal: AbortSignal): Promise<void> {
+    if (this.isComplete || signal.aborted) return;
+    await once(this, "finish", { signal }).catch(() => undefined);
   }
 
   override writeHead(status: number): this {
