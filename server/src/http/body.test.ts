@@ -341,9 +341,8 @@ function sendWithoutEnd(url: string, path: string): Promise<{ answer: string; se
   return new Promise((resolve) => {
     let sentBytes = 0;
     let answer = "";
-    const socket = connect(Number(port), hostname, () => {
-      socket.write(`POST ${path} HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n`);
-    });
+    const socket = connect(Number(port), hostname);
+    socket.write(`POST ${path} HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n`);
     const sender = setInterval(() => {
       sentBytes += 4096;
       socket.write(`1000\r\n${"a".repeat(4096)}\r\n`);
