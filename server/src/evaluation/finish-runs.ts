@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { limits } from "../limits.ts";
 import type { ControlStores, ControlStoreSet } from "../storage/control/control-stores.ts";
-import { dayOf, micro, type RunResult } from "./run-evaluation.ts";
+import { micro, type RunResult } from "./run-evaluation.ts";
 
 export type FinisherDeps = {
   stores: Pick<ControlStores, "transaction">;
@@ -77,9 +77,10 @@ async function record(deps: FinisherDeps, set: ControlStoreSet, results: readonl
     const delayMs = deps.retryDelaysMs[run.attempts - 1] ?? deps.retryDelaysMs.at(-1) ?? 0;
     await set.evaluationRuns.retry(run.id, new Date(nowMs + delayMs).toISOString());
   }
+  await set.judgementLedger.settle(
+    results.map(({ run, costUsd }) => ({ runId: run.id, attempt: run.attempts, microUsd: micro(costUsd ?? 0) })),
+  );
   for (const [automationId, group] of Map.groupBy(results, ({ run }) => run.automation_id)) {
-    const spent = group.reduce((sum, { costUsd }) => sum + (costUsd ?? 0), 0);
-    if (spent > 0) await set.evaluationRuns.addSpent(automationId, dayOf(nowMs), micro(spent));
     const error = group.findLast((result) => result.error !== undefined)?.error;
     if (error !== undefined) await set.automations.noteError(automationId, error, new Date(nowMs).toISOString());
   }

@@ -1,39 +1,117 @@
+import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, test } from "vitest";
-import { createJudgeBudget } from "./judge-budget.ts";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { openMemoryControl } from "../../test/support/memory-control.ts";
+import type { ControlStores } from "../storage/control/control-stores.ts";
+import { testEvaluator } from "./evaluation.fixture.ts";
+import { createJudgeBudget, type JudgeBudget } from "./judge-budget.ts";
 
-/** So many judgements at once of one automation, as a runner makes them: what is spent, how many were made. */
-async function judge(count: number, { most, cost, budget }: Record<"most" | "cost" | "budget", number>) {
-  let [onRecord, made, underWay, peak] = [0, 0, 0, 0];
-  const purse = createJudgeBudget(async () => {
-    await sleep(0);
-    return onRecord;
+const now = "2026-03-01T10:00:00.000Z";
+const day = "2026-03-01";
+let stores: ControlStores;
+let close: () => Promise<void>;
+beforeEach(async () => {
+  ({ stores, close } = await openMemoryControl());
+  await stores.organizations.create({
+    unique_organization_id: "org",
+    name: "A",
+    retention_days: null,
+    created_at: now,
   });
+});
+afterEach(() => close());
+
+/** Runs of a new automation, claimed, as they ask for their judgement. */
+async function newAsks(count: number, { most, budget }: { most: number; budget: number }) {
+  const common = { unique_organization_id: "org", created_at: now, updated_at: now };
+  const evaluator = await stores.evaluators.create(testEvaluator());
+  const condition = await stores.conditions.create({
+    ...common,
+    id: randomUUID(),
+    condition_slug: randomUUID(),
+    name: "All",
+    condition_type: "single_log",
+    description: "",
+    condition_policy: { rules: [] },
+  });
+  const automation = await stores.automations.create({
+    ...common,
+    id: randomUUID(),
+    environment: "prod",
+    automation_slug: randomUUID(),
+    name: "Judge",
+    automation_type: "online_eval",
+    condition_id: condition.id,
+    evaluator_ids: [evaluator.id],
+    is_enabled: true,
+    configuration: { sampling_rate: 1 },
+  });
+  await stores.evaluationRuns.enqueue(
+    Array.from({ length: count }, () => ({
+      automation_id: automation.id,
+      evaluator_id: evaluator.id,
+      log_id: randomUUID(),
+      unique_organization_id: "org",
+      environment: "prod" as const,
+      log_timestamp: "2026-03-01 10:00:00.000000000",
+    })),
+    now,
+  );
+  const leaseUntil = new Date(Date.parse(now) + 60_000).toISOString();
+  const runs = await stores.evaluationRuns.claim({
+    uniqueOrganizationId: "org",
+    owner: "node",
+    now,
+    leaseUntil,
+    limit: count,
+  });
+  return runs.map(({ id, attempts }) => ({ automationId: automation.id, runId: id, attempt: attempts, most, budget }));
+}
+
+function newNode(): JudgeBudget {
+  return createJudgeBudget((request) =>
+    stores.transaction(({ judgementLedger }) => judgementLedger.reserve({ ...request, day })),
+  );
+}
+
+/** So many judgements at once of one automation, on some nodes: what is spent, how many were made, at most at a time. */
+async function judge(
+  count: number,
+  { cost, nodes = 1, ...ask }: Record<"most" | "cost" | "budget", number> & { nodes?: number },
+) {
+  let [made, underWay, peak] = [0, 0, 0];
+  const budgets = Array.from({ length: nodes }, newNode);
+  const asks = await newAsks(count, ask);
   const { signal } = new AbortController();
   await Promise.all(
-    Array.from({ length: count }, async (_, runId) => {
-      if ((await purse.enter({ automationId: "a", runId, most, budget }, signal)) === "spent") return;
+    asks.map(async (each, index) => {
+      const budget = budgets[index % nodes]!;
+      if ((await budget.enter(each, signal)) === "spent") return;
       made += 1;
       peak = Math.max(peak, (underWay += 1));
-      await sleep(30);
+      await sleep(10);
       underWay -= 1;
-      purse.settle(runId, cost);
+      budget.made(each);
       await sleep(3);
-      onRecord += cost;
-      await sleep(0);
-      purse.recorded(runId);
+      await stores.transaction(({ judgementLedger }) => judgementLedger.settle([{ ...each, microUsd: cost }]));
+      budget.recorded(each.automationId);
     }),
   );
-  return { made, onRecord, peak };
+  return { made, spent: made * cost, peak };
 }
 
 test("a burst spends no more than the budget and what one judgement costs", async () => {
-  expect(await judge(30, { most: 10, cost: 10, budget: 35 })).toMatchObject({ made: 4, onRecord: 40 });
-  expect(await judge(30, { most: 160, cost: 9, budget: 30 })).toMatchObject({ made: 4, onRecord: 36, peak: 1 });
+  expect(await judge(30, { most: 10, cost: 10, budget: 35 })).toMatchObject({ made: 4, spent: 40 });
+  expect(await judge(30, { most: 160, cost: 9, budget: 30 })).toMatchObject({ made: 4, spent: 36, peak: 1 });
+});
+
+test("a burst on several nodes spends no more than on one", async () => {
+  expect(await judge(30, { most: 10, cost: 10, budget: 35, nodes: 3 })).toMatchObject({ made: 4, spent: 40 });
+  expect(await judge(30, { most: 160, cost: 15, budget: 30, nodes: 2 })).toMatchObject({ made: 2, peak: 1 });
 });
 
 test("judgements are made side by side as far as they fit, and all of the budget is used", async () => {
-  expect(await judge(60, { most: 10, cost: 2, budget: 50 })).toMatchObject({ made: 25, onRecord: 50, peak: 5 });
+  expect(await judge(60, { most: 10, cost: 2, budget: 50 })).toMatchObject({ made: 25, spent: 50, peak: 5 });
 });
 
 test("a judgement of unknown price sets nothing aside, until the budget is spent", async () => {
@@ -42,11 +120,26 @@ test("a judgement of unknown price sets nothing aside, until the budget is spent
 });
 
 test("who waits is let go when the server stops", async () => {
-  const purse = createJudgeBudget(() => Promise.resolve(0));
+  const node = newNode();
   const stopping = new AbortController();
-  expect(await purse.enter({ automationId: "a", runId: 1, most: 9, budget: 5 }, stopping.signal)).toBe("go");
-  const waiting = [2, 3].map((runId) => purse.enter({ automationId: "a", runId, most: 9, budget: 5 }, stopping.signal));
+  const [first, ...others] = await newAsks(3, { most: 9, budget: 5 });
+  expect(await node.enter(first!, stopping.signal)).toBe("go");
+  const waiting = others.map((ask) => node.enter(ask, stopping.signal));
   stopping.abort(new Error("stop"));
-  purse.settle(1, 5);
+  node.made(first!);
   expect(await Promise.all(waiting)).toEqual(["stopped", "stopped"]);
+});
+
+test("what the control store does not take is told to those who asked, and to nobody after them", async () => {
+  let isDown = true;
+  const node = createJudgeBudget(({ judgements }) =>
+    isDown
+      ? Promise.reject(new Error("the control store is down"))
+      : Promise.resolve({ admitted: judgements.map(({ runId }) => runId), isSpent: false }),
+  );
+  const [first, second] = await newAsks(2, { most: 1, budget: 5 });
+  const { signal } = new AbortController();
+  await expect(node.enter(first!, signal)).rejects.toThrow("down");
+  isDown = false;
+  expect(await node.enter(second!, signal)).toBe("go");
 });

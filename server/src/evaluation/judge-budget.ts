@@ -1,121 +1,108 @@
 import { limits } from "../limits.ts";
+import type { JudgementAdmission, JudgementRequest } from "../storage/control/judgement-ledger.ts";
 
 /** What a judgement may cost, of which automation's day, and how much that may spend. Micro-dollars. */
-export type JudgementAsk = { automationId: string; runId: number; most: number; budget: number };
+export type JudgementAsk = { automationId: string; runId: number; attempt: number; most: number; budget: number };
 
 /**
- * Keeps judges within the daily budgets of automations: what a judgement may cost at most is set aside before it, and what it did
- * cost counts until it is on record. One that may cost more than is left goes alone, so that only it can cost more. Those that
- * must wait do so in line. Each node counts what is on record and its own: of others it learns at their record.
+ * Keeps judges within the daily budgets of automations, on all nodes together: what a judgement may cost at most is set aside
+ * in the control store before it, and settled with its result (`finish-runs.ts`). Those that must wait do so in line, of which
+ * the first go together. No more are admitted than can be asked, as what a node sets aside is spent if it dies.
  */
 export type JudgeBudget = {
-  /** `go`: make it, and `settle` it then. `spent`: the budget is. */
+  /** `go`: make it, and say when it is `made`. `spent`: the budget is. */
   enter(ask: JudgementAsk, signal: AbortSignal): Promise<Entry>;
-  /** What it did cost. */
-  settle(runId: number, microUsd: number): void;
-  /** Its result is on record, or was given up. */
-  recorded(runId: number): void;
+  /** The judge has answered, or was not asked after all. */
+  made(ask: JudgementAsk): void;
+  /** Results of the automation are on record: some of what was set aside may be there again. */
+  recorded(automationId: string): void;
 };
 
 type Entry = "go" | "spent" | "stopped";
 
-type Purse = {
-  /** Set aside for judgements that are made now. */
-  underWay: Map<number, number>;
-  /** What those did cost that are not yet on record. */
-  unrecorded: Map<number, number>;
-  line: Promise<unknown>;
-  waiting: number;
-  /** Told of every change, to whoever is first in line. */
-  changed: () => void;
+type Waiting = {
+  ask: JudgementAsk;
+  signal: AbortSignal;
+  resolve: (entry: Entry) => void;
+  reject: (error: unknown) => void;
 };
 
-/** @param spentOf what is on record of an automation's day */
-export function createJudgeBudget(spentOf: (automationId: string) => Promise<number>): JudgeBudget {
-  const purses = new Map<string, Purse>();
-  const purseOf = new Map<number, string>();
+type Line = { waiting: Waiting[]; underWay: number; isWorked: boolean; changes: number; wake: () => void };
 
-  const change = (runId: number, apply: (purse: Purse) => void): void => {
-    const automationId = purseOf.get(runId) ?? "";
-    const purse = purses.get(automationId);
-    if (purse === undefined) return;
-    apply(purse);
-    purse.changed();
-    const isIdle = purse.waiting + purse.underWay.size + purse.unrecorded.size === 0;
-    if (isIdle) purses.delete(automationId);
+/** @param reserve in a transaction, for the day that it is */
+export function createJudgeBudget(
+  reserve: (request: Omit<JudgementRequest, "day">) => Promise<JudgementAdmission>,
+): JudgeBudget {
+  const lines = new Map<string, Line>();
+
+  const change = (automationId: string, underWay = 0): void => {
+    const line = lines.get(automationId);
+    if (line === undefined) return;
+    line.underWay += underWay;
+    line.changes += 1;
+    line.wake();
+    if (line.underWay === 0 && !line.isWorked) lines.delete(automationId);
   };
 
-  /** Its turn has come: waits until it fits, or nothing is left and nothing may come back. */
-  const wait = async (purse: Purse, ask: JudgementAsk, signal: AbortSignal): Promise<Entry> => {
-    while (!signal.aborted) {
-      const changed = nextChange(purse);
-      const spent = await spentOf(ask.automationId);
-      const left = ask.budget - spent - sumOf(purse.unrecorded) - sumOf(purse.underWay);
-      const isAlone = purse.underWay.size === 0;
-      if (left > 0 && (left >= ask.most || isAlone)) {
-        purse.underWay.set(ask.runId, Math.min(ask.most, left));
-        purseOf.set(ask.runId, ask.automationId);
-        return "go";
-      }
-      // What is put on record just now may have been counted twice.
-      if (isAlone && purse.unrecorded.size === 0) return "spent";
-      await changed;
+  /** Lets in, or turns away, as many of the first as it can now. False: they wait. */
+  const admit = async (line: Line): Promise<boolean> => {
+    const first = line.waiting.slice(0, limits.judgesPerOrganization - line.underWay);
+    const [{ ask } = {}] = first;
+    if (ask === undefined) return false;
+    const leave = (waiting: readonly Waiting[]) => line.waiting.splice(0, waiting.length);
+    try {
+      const { automationId, budget } = ask;
+      const judgements = first.map(({ ask: { runId, attempt, most } }) => ({ runId, attempt, most }));
+      const { admitted, isSpent } = await reserve({ automationId, budget, judgements });
+      line.underWay += admitted.length;
+      for (const { resolve } of leave(first.slice(0, admitted.length))) resolve("go");
+      if (isSpent) for (const { resolve } of leave(first)) resolve("spent");
+      return isSpent || admitted.length > 0;
+    } catch (error) {
+      for (const { reject } of leave(first)) reject(error);
+      return true;
     }
-    return "stopped";
   };
 
-  return {
-    async enter(ask, signal) {
-      const purse = purses.get(ask.automationId) ?? newPurse();
-      purses.set(ask.automationId, purse);
-      purse.waiting += 1;
-      const turn = purse.line.then(() => wait(purse, ask, signal));
-      purse.line = turn.catch(() => undefined);
-      try {
-        return await turn;
-      } finally {
-        purse.waiting -= 1;
-        if (purse.waiting + purse.underWay.size + purse.unrecorded.size === 0) purses.delete(ask.automationId);
+  const work = async (automationId: string, line: Line): Promise<void> => {
+    while (line.waiting.length > 0) {
+      const stopped = line.waiting.findIndex(({ signal }) => signal.aborted);
+      if (stopped >= 0) line.waiting.splice(stopped, 1)[0]?.resolve("stopped");
+      else {
+        const { changes } = line;
+        if (!(await admit(line)) && line.changes === changes) await nextChange(line);
       }
-    },
-    settle: (runId, microUsd) =>
-      change(runId, ({ underWay, unrecorded }) => {
-        underWay.delete(runId);
-        unrecorded.set(runId, microUsd);
-      }),
-    recorded(runId) {
-      change(runId, ({ underWay, unrecorded }) => {
-        underWay.delete(runId);
-        unrecorded.delete(runId);
-      });
-      purseOf.delete(runId);
-    },
+    }
+    line.isWorked = false;
+    change(automationId);
   };
-}
 
-function newPurse(): Purse {
   return {
-    underWay: new Map(),
-    unrecorded: new Map(),
-    line: Promise.resolve(),
-    waiting: 0,
-    changed: () => undefined,
+    enter: (ask, signal) =>
+      new Promise((resolve, reject) => {
+        const line = lines.get(ask.automationId) ?? newLine();
+        lines.set(ask.automationId, line);
+        line.waiting.push({ ask, signal, resolve, reject });
+        // What comes in the same turn of the event loop goes together.
+        if (!line.isWorked) setImmediate(() => void work(ask.automationId, line));
+        line.isWorked = true;
+      }),
+    made: ({ automationId }) => change(automationId, -1),
+    recorded: (automationId) => change(automationId),
   };
 }
 
-/** Or a while, as what goes on record elsewhere is not told, nor that the server stops. */
-function nextChange(purse: Purse): Promise<void> {
+function newLine(): Line {
+  return { waiting: [], underWay: 0, isWorked: false, changes: 0, wake: () => undefined };
+}
+
+/** Or a while, as what other nodes put on record is not told, nor that the server stops. */
+function nextChange(line: Line): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, limits.evaluationPollMs);
-    purse.changed = () => {
+    line.wake = () => {
       clearTimeout(timer);
       resolve();
     };
   });
-}
-
-function sumOf(amounts: ReadonlyMap<number, number>): number {
-  let sum = 0;
-  for (const amount of amounts.values()) sum += amount;
-  return sum;
 }

@@ -8,8 +8,8 @@ import type { EvaluationRun } from "../storage/control/evaluation-run-store.ts";
 import type { StoredSpan } from "../storage/spans/span-store.ts";
 import type { ActiveAutomations } from "./active-automations.ts";
 import type { Evaluate, EvaluationOutcome } from "./evaluate.ts";
-import { inputsOf } from "./evaluation-inputs.ts";
-import type { JudgeBudget } from "./judge-budget.ts";
+import { inputsOf, type EvaluationInputs } from "./evaluation-inputs.ts";
+import type { JudgeBudget, JudgementAsk } from "./judge-budget.ts";
 import { judgeRequest } from "./judge.ts";
 
 /** How one claim of a run ended. `error` is told on the automation. */
@@ -25,7 +25,7 @@ export type RunDeps = {
   evaluate: Evaluate;
   activeAutomations: Pick<ActiveAutomations, "find">;
   automations: Pick<AutomationStore, "find">;
-  judgeBudget: Pick<JudgeBudget, "enter" | "settle">;
+  judgeBudget: Pick<JudgeBudget, "enter" | "made">;
   /** What a judge's chat may cost at most in USD; null where that is unknown. */
   judgeCostUsd: (chat: Record<string, unknown>) => number | null;
   /** USD a day where the automation does not say. */
@@ -49,10 +49,9 @@ export async function runEvaluation(
   if (span === undefined) return mayRetry ? { kind: "retried", run, costUsd: null } : dropped;
   if (span.log_method === judgeLogMethod) return dropped;
   const inputs = inputsOf(span);
-  if (evaluator.type === "llm" && evaluator.llm_config !== null) {
-    const most = deps.judgeCostUsd(judgeRequest(evaluator, evaluator.llm_config, inputs)) ?? 0;
-    const budgetUsd = automation.configuration.daily_budget ?? deps.dailyBudgetUsd;
-    const ask = { automationId: run.automation_id, runId: run.id, most: micro(most), budget: budgetUsd * microUsd };
+  const budgetUsd = automation.configuration.daily_budget ?? deps.dailyBudgetUsd;
+  const ask = askOf(deps, run, { evaluator, inputs, budgetUsd });
+  if (ask !== undefined) {
     const entry = await deps.judgeBudget.enter(ask, signal);
     if (entry === "stopped") return { kind: "retried", run, costUsd: null };
     if (entry === "spent") {
@@ -60,8 +59,9 @@ export async function runEvaluation(
     }
   }
   const { organizationId, environment } = { organizationId: run.unique_organization_id, environment: run.environment };
-  const outcome = await deps.evaluate(evaluator, inputs, { organizationId, environment, signal });
-  deps.judgeBudget.settle(run.id, micro(outcome.costUsd ?? 0));
+  const outcome = await deps.evaluate(evaluator, inputs, { organizationId, environment, signal }).finally(() => {
+    if (ask !== undefined) deps.judgeBudget.made(ask);
+  });
   if (signal.aborted && !outcome.ok) return { kind: "retried", run, costUsd: outcome.costUsd };
   if (!outcome.ok && outcome.isTransient && mayRetry) {
     return { kind: "retried", run, costUsd: outcome.costUsd, error: outcome.error };
@@ -78,6 +78,18 @@ async function activeAutomation({ activeAutomations, automations }: RunDeps, run
   if (known !== undefined) return known;
   const found = await automations.find(run.unique_organization_id, run.automation_id);
   return found?.is_enabled === true ? found : undefined;
+}
+
+/** What is to be set aside, where a model judges. */
+function askOf(
+  { judgeCostUsd }: RunDeps,
+  run: EvaluationRun,
+  { evaluator, inputs, budgetUsd }: { evaluator: Evaluator; inputs: EvaluationInputs; budgetUsd: number },
+): JudgementAsk | undefined {
+  if (evaluator.type !== "llm" || evaluator.llm_config === null) return undefined;
+  const most = micro(judgeCostUsd(judgeRequest(evaluator, evaluator.llm_config, inputs)) ?? 0);
+  const { automation_id: automationId, id: runId, attempts: attempt } = run;
+  return { automationId, runId, attempt, most, budget: budgetUsd * microUsd };
 }
 
 const microUsd = 1_000_000;

@@ -11,6 +11,7 @@ import { createActiveAutomations, type ActiveAutomations } from "./active-automa
 import { createRunQueue, isSampled } from "./enqueue-runs.ts";
 import type { Evaluate, EvaluationOutcome } from "./evaluate.ts";
 import { testEvaluator, testLog } from "./evaluation.fixture.ts";
+import { limits } from "../limits.ts";
 import { noValue } from "../domain/score.ts";
 import { startRunner, type Runner } from "./runner.ts";
 
@@ -114,15 +115,15 @@ function asRow({ unique_id, timestamp, version }: ReturnType<typeof testLog>) {
   return { organization_id: organization, environment: "prod" as const, unique_id, timestamp, version };
 }
 
-async function start(evaluate: Evaluate, owner = "node-a", retryDelaysMs: number[] = [5, 10]): Promise<Runner> {
+async function start(evaluate: Evaluate, owner = "node-a", judgeCostUsd: number | null = null): Promise<Runner> {
   const runner = await startRunner({
     stores,
     spans,
     activeAutomations,
     evaluate,
     dailyBudgetUsd: 1,
-    judgeCostUsd: () => null,
-    retryDelaysMs,
+    judgeCostUsd: () => judgeCostUsd,
+    retryDelaysMs: [5, 10],
     finished: () => undefined,
     logger: pino({ level: "silent" }),
     owner,
@@ -317,6 +318,49 @@ test("a day's budget is not exceeded by more than what was under way", async () 
   expect(await stores.automations.find(organization, automation.id)).toMatchObject({
     last_error: expect.stringContaining("budget"),
   });
+});
+
+test("nodes that share a control store keep to a day's budget together", async () => {
+  await newAutomation({ daily_budget: 0.01 });
+  let calls = 0;
+  const evaluate: Evaluate = async () => {
+    calls += 1;
+    await sleep(20);
+    return score;
+  };
+  await Promise.all(["node-a", "node-b", "node-c"].map((owner) => start(evaluate, owner, 0.001)));
+  // More than one of them claims.
+  await take(2 * limits.evaluationRunsPerOrganization + 10);
+  await settled();
+  expect(calls).toBe(10);
+});
+
+test("what a node that died was having judged is spent, and what it only had claimed is not", async () => {
+  const { automation } = await newAutomation({ daily_budget: 0.003 });
+  await take(5);
+  const [at, leaseUntil] = [new Date().toISOString(), new Date(Date.now() + 60_000).toISOString()];
+  const runs = await stores.evaluationRuns.claim({
+    uniqueOrganizationId: organization,
+    owner: "node-a",
+    now: at,
+    leaseUntil,
+    limit: 10,
+  });
+  const judgements = runs.slice(0, 2).map(({ id, attempts }) => ({ runId: id, attempt: attempts, most: 1_000 }));
+  await stores.transaction(({ judgementLedger }) =>
+    judgementLedger.reserve({ automationId: automation.id, day: at.slice(0, 10), budget: 3_000, judgements }),
+  );
+  let calls = 0;
+  await start(
+    () => {
+      calls += 1;
+      return Promise.resolve(score);
+    },
+    "node-a",
+    0.001,
+  );
+  await settled();
+  expect(calls).toBe(1);
 });
 
 test("one organization's backlog does not hold up another's", async () => {

@@ -33,6 +33,7 @@ export type RunnerDeps = Omit<RunDeps, "automations" | "judgeBudget"> & {
 
 export async function startRunner(deps: RunnerDeps): Promise<Runner> {
   await deps.stores.evaluationRuns.release(deps.owner, new Date(deps.now()).toISOString());
+  await chargeLapsed(deps);
   return new QueueRunner(deps);
 }
 
@@ -59,7 +60,9 @@ class QueueRunner implements Runner {
   constructor(deps: RunnerDeps) {
     this.#deps = deps;
     const { signal } = this.#stopping;
-    this.#judgeBudget = createJudgeBudget((id) => deps.stores.evaluationRuns.spent(id, dayOf(deps.now())));
+    this.#judgeBudget = createJudgeBudget((request) =>
+      deps.stores.transaction(({ judgementLedger }) => judgementLedger.reserve({ ...request, day: dayOf(deps.now()) })),
+    );
     this.#finisher = createFinisher({
       ...deps,
       signal,
@@ -231,9 +234,9 @@ class QueueRunner implements Runner {
     for (const result of results) {
       this.#count(result.run.unique_organization_id, -1);
       if (isScore(result)) this.#judging.delete(judgementOf(result.run));
-      this.#judgeBudget.recorded(result.run.id);
       this.#deps.finished(result);
     }
+    for (const id of new Set(results.map(({ run }) => run.automation_id))) this.#judgeBudget.recorded(id);
     this.#wakeUp();
   }
 
@@ -245,14 +248,22 @@ class QueueRunner implements Runner {
   }
 
   async #renew(): Promise<void> {
-    if (this.#total === 0) return;
     const { stores, owner, now, logger } = this.#deps;
     try {
-      await stores.evaluationRuns.renew(owner, new Date(now() + limits.evaluationLeaseMs).toISOString());
+      if (this.#total > 0)
+        await stores.evaluationRuns.renew(owner, new Date(now() + limits.evaluationLeaseMs).toISOString());
+      await chargeLapsed(this.#deps);
     } catch (error) {
       logger.warn({ err: error }, "the lease of evaluations could not be renewed; another node may take them over");
     }
   }
+}
+
+/** Judgements whose node died count with all that was set aside for them, as nobody knows whether they were paid. */
+async function chargeLapsed({ stores, now, logger }: RunnerDeps): Promise<void> {
+  const at = new Date(now()).toISOString();
+  const microUsd = await stores.transaction(({ judgementLedger }) => judgementLedger.chargeLapsed(at));
+  if (microUsd > 0) logger.warn({ microUsd }, "judgements ended with their node; what they may have cost is spent");
 }
 
 /** What a log has one score of. */

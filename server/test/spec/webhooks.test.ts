@@ -20,6 +20,9 @@ afterAll(async () => {
   await receiver.close();
 });
 
+/** Nothing promises how soon a delivery is there: a busy machine takes its time. */
+const waiting = { timeout: 5_000 };
+
 let paths = 0;
 const newPath = (): string => `/hook/${(paths += 1)}`;
 
@@ -159,7 +162,7 @@ describe("making and changing webhooks", () => {
     const [mine, theirs] = [await app.newOrganization(), await app.newOrganization()];
     const { id } = await newWebhook(theirs.prod);
     await theirs.prod.post("/api/request-logs/", {});
-    await expect.poll(async () => deliveriesOf(theirs.prod, id)).toHaveLength(1);
+    await expect.poll(async () => deliveriesOf(theirs.prod, id), waiting).toHaveLength(1);
     const [delivery] = await deliveriesOf(theirs.prod, id);
     const asked = [
       mine.prod.get(`/api/webhooks/${id}/?is_including_secrets=true`),
@@ -197,7 +200,7 @@ async function deliveriesOf(client: TestClient, id: number): Promise<Row[]> {
 }
 
 async function firstOn(path: string) {
-  await expect.poll(() => receiver.on(path).length, { timeout: 5_000 }).toBeGreaterThan(0);
+  await expect.poll(() => receiver.on(path).length, waiting).toBeGreaterThan(0);
   return receiver.on(path)[0]!;
 }
 
@@ -262,7 +265,7 @@ describe("request_log", () => {
     await firstOn(pathOf(made));
     await prod.post("/api/request-logs/", begun);
     await prod.post("/api/request-logs/", { ...begun, output: "y" });
-    await expect.poll(() => receiver.on(pathOf(made)).map(({ json }) => json["output"])).toEqual([null, "y"]);
+    await expect.poll(() => receiver.on(pathOf(made)).map(({ json }) => json["output"]), waiting).toEqual([null, "y"]);
     expect(await deliveriesOf(prod, made.id)).toHaveLength(2);
   });
 
@@ -282,7 +285,7 @@ describe("request_log", () => {
     await mine.prod.post("/api/request-logs/", { input: "from prod again" });
     await firstOn(pathOf(bound));
     const inputs = (hook: Row) => receiver.on(pathOf(hook)).map(({ json }) => json["input"]);
-    await expect.poll(() => inputs(hooks.prod)).toEqual(["from prod", "from prod again"]);
+    await expect.poll(() => inputs(hooks.prod), waiting).toEqual(["from prod", "from prod again"]);
     expect(inputs(hooks.test)).toEqual(["from test"]);
     expect(inputs(bound)).toEqual(["from prod again"]);
     for (const hook of [hooks.theirs, hooks.off, hooks.other]) expect(inputs(hook)).toEqual([]);
@@ -312,7 +315,7 @@ describe("trace_completed", () => {
     const listed = (await prod.post("/api/traces/list/", {})).json as { results: Row[] };
     expect(request.json).toEqual(listed.results[0]);
     await prod.post("/api/request-logs/", { ...span, span_unique_id: "c", span_parent_id: "a" });
-    await expect.poll(() => receiver.on(pathOf(made)).length, { timeout: 5_000 }).toBe(2);
+    await expect.poll(() => receiver.on(pathOf(made)).length, waiting).toBe(2);
     expect(receiver.on(pathOf(made)).map(({ json }) => json["span_count"])).toEqual([2, 3]);
   });
 });
@@ -339,7 +342,7 @@ describe("deliveries", () => {
     receiver.answer(pathOf(made), (_request, response) => response.end("y".repeat(5_000)));
     await prod.post("/api/request-logs/", { input: "x" });
     const request = await firstOn(pathOf(made));
-    await expect.poll(async () => (await deliveriesOf(prod, made.id))[0]?.["status"]).toBe("delivered");
+    await expect.poll(async () => (await deliveriesOf(prod, made.id))[0]?.["status"], waiting).toBe("delivered");
     const [delivery] = await deliveriesOf(prod, made.id);
     expect(delivery).toEqual({
       id: expect.any(Number),
@@ -358,7 +361,7 @@ describe("deliveries", () => {
     });
     const again = await prod.post(`/api/webhooks/${made.id}/deliveries/${String(delivery?.["id"])}/redeliver/`);
     expect([again.status, (again.json as Row)["status"]]).toEqual([202, "pending"]);
-    await expect.poll(() => receiver.on(pathOf(made)).length).toBe(2);
+    await expect.poll(() => receiver.on(pathOf(made)).length, waiting).toBe(2);
     const [first, second] = receiver.on(pathOf(made));
     expect([second?.headers["webhook-id"], second?.body]).toEqual([first?.headers["webhook-id"], first?.body]);
   });
@@ -367,7 +370,7 @@ describe("deliveries", () => {
     const { prod } = await app.newOrganization();
     const made = await newWebhook(prod);
     for (const input of ["1", "2", "3"]) await prod.post("/api/request-logs/", { input });
-    await expect.poll(() => receiver.on(pathOf(made)).length).toBe(3);
+    await expect.poll(() => receiver.on(pathOf(made)).length, waiting).toBe(3);
     const page = (await prod.get(`/api/webhooks/${made.id}/deliveries/?page_size=2`)).json as Row;
     expect(page).toMatchObject({ count: 3, previous: null, next: expect.stringContaining("page=2") });
     const ids = (page["results"] as Row[]).map(({ id }) => Number(id));

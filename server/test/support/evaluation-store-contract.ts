@@ -246,17 +246,110 @@ export function describeEvaluationStores({
       expect(await stores().evaluationRuns.nextOrganization(before)).not.toBe(unique_organization_id);
     });
 
-    test("what judges cost adds up by day", async () => {
-      const { unique_organization_id } = await newOrganization();
-      const { automation } = await newAutomation(unique_organization_id);
-      const { evaluationRuns } = stores();
-      expect(await evaluationRuns.spent(automation.id, "2026-03-01")).toBe(0);
-      await Promise.all(
-        Array.from({ length: 5 }, () => evaluationRuns.addSpent(automation.id, "2026-03-01", 3_000_000_000)),
-      );
-      await evaluationRuns.addSpent(automation.id, "2026-03-02", 1);
-      expect(await evaluationRuns.spent(automation.id, "2026-03-01")).toBe(15_000_000_000);
-      expect(await evaluationRuns.spent(automation.id, "2026-03-02")).toBe(1);
+    describe("judgements", () => {
+      const day = "2026-03-01";
+      const at = (seconds: number) => new Date(createdAtMs + seconds * 1_000).toISOString();
+      const claim = (uniqueOrganizationId: string, seconds: number) =>
+        stores().evaluationRuns.claim({
+          uniqueOrganizationId,
+          owner: "node",
+          now: at(seconds),
+          leaseUntil: at(seconds + 60),
+          limit: 100,
+        });
+      /** Runs that are claimed for a minute, of one automation. */
+      const newRuns = async (count: number) => {
+        const { unique_organization_id } = await newOrganization();
+        const { automation, evaluators } = await newAutomation(unique_organization_id);
+        const run = {
+          automation_id: automation.id,
+          evaluator_id: evaluators[0].id,
+          unique_organization_id,
+          environment: "prod" as const,
+          log_timestamp: "2026-03-01 10:00:00.000000000",
+        };
+        await stores().evaluationRuns.enqueue(
+          Array.from({ length: count }, () => ({ ...run, log_id: randomUUID() })),
+          at(0),
+        );
+        const runs = await claim(unique_organization_id, 0);
+        const claims = runs.map(({ id, attempts }) => ({ runId: id, attempt: attempts }));
+        return { uniqueOrganizationId: unique_organization_id, automationId: automation.id, claims };
+      };
+      type Claims = Awaited<ReturnType<typeof newRuns>>["claims"];
+      const reserve = (automationId: string, claims: Claims, { most, budget }: { most: number; budget: number }) =>
+        stores().transaction(({ judgementLedger }) =>
+          judgementLedger.reserve({
+            automationId,
+            day,
+            budget,
+            judgements: claims.map((each) => ({ ...each, most })),
+          }),
+        );
+      const settle = (claims: Claims, microUsd: number) =>
+        stores().transaction(({ judgementLedger }) =>
+          judgementLedger.settle(claims.map((each) => ({ ...each, microUsd }))),
+        );
+      const chargeLapsed = (seconds: number) =>
+        stores().transaction(({ judgementLedger }) => judgementLedger.chargeLapsed(at(seconds)));
+      /** Whether a budget as large as this would be spent. */
+      const isSpentAt = async (automationId: string, budget: number) =>
+        (await reserve(automationId, [], { most: 0, budget })).isSpent;
+
+      test("are admitted as far as they fit, in their order, and what is over budget alone", async () => {
+        const { automationId, claims } = await newRuns(5);
+        const ask = { most: 3_000_000_000, budget: 7_000_000_000 };
+        const ids = claims.map(({ runId }) => runId);
+        expect(await reserve(automationId, claims, ask)).toEqual({ admitted: ids.slice(0, 2), isSpent: false });
+        expect(await reserve(automationId, claims.slice(2), ask)).toEqual({ admitted: [], isSpent: false });
+        await settle(claims.slice(0, 2), 2_000_000_000);
+        expect(await reserve(automationId, claims.slice(2), ask)).toMatchObject({ admitted: [ids[2]] });
+        await settle(claims.slice(2, 3), 2_500_000_000);
+        // 500,000,000 are left, which the next takes whole.
+        expect(await reserve(automationId, claims.slice(3), ask)).toMatchObject({ admitted: [ids[3]] });
+        await settle(claims.slice(3, 4), 600_000_000);
+        expect(await reserve(automationId, claims.slice(4), ask)).toEqual({ admitted: [], isSpent: true });
+        expect(await isSpentAt(automationId, 7_100_000_000)).toBe(true);
+        expect(await isSpentAt(automationId, 7_100_000_001)).toBe(false);
+      });
+
+      test("never set aside more than there is, whoever asks at once", async () => {
+        const { automationId, claims } = await newRuns(40);
+        const answers = await Promise.all(
+          claims.map((each) => reserve(automationId, [each], { most: 10, budget: 95 })),
+        );
+        expect(answers.flatMap(({ admitted }) => admitted)).toHaveLength(9);
+      });
+
+      test("count once, and on the day they were set aside", async () => {
+        const { automationId, claims } = await newRuns(1);
+        await reserve(automationId, claims, { most: 10, budget: 100 });
+        await Promise.all([settle(claims, 4), settle(claims, 4)]);
+        expect([await isSpentAt(automationId, 4), await isSpentAt(automationId, 5)]).toEqual([true, false]);
+      });
+
+      test("count in full once their claim is over without a result, and others' do not", async () => {
+        const lapsing = await newRuns(2);
+        await reserve(lapsing.automationId, lapsing.claims, { most: 10, budget: 100 });
+        await chargeLapsed(59);
+        expect(await reserve(lapsing.automationId, [], { most: 0, budget: 20 })).toMatchObject({ isSpent: false });
+        const living = await newRuns(1);
+        await stores().evaluationRuns.renew("node", at(90));
+        await reserve(living.automationId, living.claims, { most: 10, budget: 100 });
+        const again = await claim(lapsing.uniqueOrganizationId, 90);
+        await stores().evaluationRuns.renew("node", at(300));
+        expect(await chargeLapsed(91)).toBeGreaterThanOrEqual(20);
+        expect(await isSpentAt(lapsing.automationId, 20)).toBe(true);
+        expect(await isSpentAt(lapsing.automationId, 21)).toBe(false);
+        expect(await isSpentAt(living.automationId, 10)).toBe(false);
+        // What its first claim comes to after all is counted already; the second counts beside it.
+        const claims = again.map(({ id, attempts }) => ({ runId: id, attempt: attempts }));
+        await reserve(lapsing.automationId, claims, { most: 10, budget: 100 });
+        await settle(lapsing.claims, 5);
+        await settle(claims, 1);
+        expect(await isSpentAt(lapsing.automationId, 22)).toBe(true);
+        expect(await isSpentAt(lapsing.automationId, 23)).toBe(false);
+      });
     });
 
     test("versions of evaluators count up", async () => {

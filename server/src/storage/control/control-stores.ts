@@ -6,6 +6,7 @@ import { createEvaluatorStore, type EvaluatorStore } from "./evaluator-store.ts"
 import { createCustomerLedger, type CustomerLedger } from "./customer-ledger.ts";
 import { createCustomerStore, type CustomerStore } from "./customer-store.ts";
 import { createDeliveryStore, type DeliveryStore } from "./delivery-store.ts";
+import { createJudgementLedger, type JudgementLedger } from "./judgement-ledger.ts";
 import type { ControlDatabase, ControlQueries } from "./open-control-database.ts";
 import { createOrganizationStore, type OrganizationStore } from "./organization-store.ts";
 import { createProviderSettingStore, type ProviderSettingStore } from "./provider-setting-store.ts";
@@ -33,6 +34,7 @@ export type ControlStoreSet = {
   automations: AutomationStore;
   scores: ScoreStore;
   evaluationRuns: EvaluationRunStore;
+  judgementLedger: JudgementLedger;
   customers: CustomerStore;
   customerLedger: CustomerLedger;
 };
@@ -69,6 +71,7 @@ function storeSet(queries: ControlQueries): ControlStoreSet {
     automations: createAutomationStore(queries),
     scores: createScoreStore(queries),
     evaluationRuns: createEvaluationRunStore(queries),
+    judgementLedger: createJudgementLedger(queries),
     customers: createCustomerStore(queries),
     customerLedger: createCustomerLedger(queries),
   };

@@ -49,16 +49,13 @@ export type EvaluationRunStore = {
   waiting: () => Promise<Map<string, number>>;
   /** How many are not done, counted up to a number. */
   pending: (upTo: number) => Promise<number>;
-  /** Micro-dollars that model judges of an automation cost on a day. */
-  spent: (automationId: string, day: string) => Promise<number>;
-  addSpent: (automationId: string, day: string, microUsd: number) => Promise<void>;
 };
 
 // A statement holds up everything else for milliseconds.
 const rowsPerInsert = 1_000;
 
 export function createEvaluationRunStore(queries: ControlQueries): EvaluationRunStore {
-  return { ...queueMethods(queries), ...claimMethods(queries), ...spendMethods(queries) };
+  return { ...queueMethods(queries), ...claimMethods(queries) };
 }
 
 type QueueMethods = Pick<EvaluationRunStore, "enqueue" | "finish" | "retry" | "forget" | "waiting" | "pending">;
@@ -211,32 +208,6 @@ function claimMethods(queries: ControlQueries): ClaimMethods {
         .set({ state: "pending", owner: null, due_at: now })
         .where("state", "=", "running")
         .where("owner", "=", owner)
-        .execute();
-    },
-  };
-}
-
-function spendMethods(queries: ControlQueries): Pick<EvaluationRunStore, "spent" | "addSpent"> {
-  return {
-    spent: async (automationId, day) => {
-      const row = await queries
-        .selectFrom("automation_spend")
-        .select("spent_micro_usd")
-        .where("automation_id", "=", automationId)
-        .where("day", "=", day)
-        .executeTakeFirst();
-      return Number(row?.spent_micro_usd ?? 0);
-    },
-
-    addSpent: async (automation_id, day, microUsd) => {
-      await queries
-        .insertInto("automation_spend")
-        .values({ automation_id, day, spent_micro_usd: microUsd })
-        .onConflict((conflict) =>
-          conflict.columns(["automation_id", "day"]).doUpdateSet((column) => ({
-            spent_micro_usd: column("automation_spend.spent_micro_usd", "+", column.ref("excluded.spent_micro_usd")),
-          })),
-        )
         .execute();
     },
   };

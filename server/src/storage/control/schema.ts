@@ -24,6 +24,7 @@ export type ControlSchema = {
   automation_evaluators: AutomationEvaluatorTable;
   automation_spend: AutomationSpendTable;
   evaluation_runs: EvaluationRunTable;
+  judgement_reservations: JudgementReservationTable;
   scores: ScoreTable;
   customers: CustomerTable;
   customer_spend: CustomerSpendTable;
@@ -156,6 +157,15 @@ type AutomationEvaluatorTable = { automation_id: string; evaluator_id: string; p
 
 /** By UTC day. Drivers return wide integers as text. */
 type AutomationSpendTable = { automation_id: string; day: string; spent_micro_usd: number | string };
+
+/** For one claim of a run, which `attempt` names. */
+type JudgementReservationTable = {
+  run_id: number;
+  attempt: number;
+  automation_id: string;
+  day: string;
+  amount_micro_usd: number | string;
+};
 
 /** `due_at` of a running row is when its owner's claim ends. */
 type EvaluationRunTable = {

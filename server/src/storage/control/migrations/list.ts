@@ -7,6 +7,7 @@ import { createWebhooks } from "./0005-create-webhooks.ts";
 import { createEvaluation } from "./0006-create-evaluation.ts";
 import { rememberReachedBudgets } from "./0007-remember-reached-budgets.ts";
 import { blockOrganizations } from "./0008-block-organizations.ts";
+import { reserveJudgements } from "./0009-reserve-judgements.ts";
 import type { ControlDialect } from "./columns.ts";
 
 /** Every migration in order. An entry that was released is never edited: what changes is a new entry at the end. */
@@ -20,5 +21,6 @@ export function controlMigrations(dialect: ControlDialect): Record<string, Migra
     "0006-create-evaluation": createEvaluation(dialect),
     "0007-remember-reached-budgets": rememberReachedBudgets(),
     "0008-block-organizations": blockOrganizations(),
+    "0009-reserve-judgements": reserveJudgements(),
   };
 }
