@@ -127,8 +127,15 @@ async function sliceIds(
   signal?: AbortSignal,
 ): Promise<IdPage> {
   const finding = once === "" ? keysOf(database, query, once, signal) : sliceKeys(database, query, signal);
-  const [count, found] = await Promise.all([countOf(database, query, once, signal), finding]);
-  return { count, found };
+  const [counted, found] = await Promise.all([countOf(database, query, once, signal), finding]);
+  return { count: countBeside(found, query, counted), found };
+}
+
+/** Spans come in between the two reads. A page that is not full is the last one, and says itself how many there are. */
+function countBeside(found: readonly ResultRow[], query: ListSpansQuery, counted: number): number {
+  const seen = offsetOf(query) + found.length;
+  const isLast = found.length <= query.pageSize && (found.length > 0 || seen === 0);
+  return isLast && query.after === undefined ? seen : Math.max(counted, found.length === 0 ? 0 : seen);
 }
 
 /**
