@@ -179,8 +179,8 @@ class QueueDeliverer implements Deliverer {
     const times = { now: new Date(nowMs).toISOString(), until: new Date(nowMs + limits.webhookClaimMs).toISOString() };
     const claims: QueueClaim[] = [];
     let room = limits.webhookInFlight - this.#inFlight;
-    let waitingBytes = 0;
-    for (const endpoint of this.#endpoints.values()) waitingBytes += endpoint.waitingBytes;
+    let roomBytes: number = limits.webhookAheadBytes;
+    for (const endpoint of this.#endpoints.values()) roomBytes -= endpoint.waitingBytes;
     for (const webhookId of this.#due) {
       if (room <= 0 || this.#stopping.signal.aborted) break;
       if (directory.get(webhookId) === undefined) {
@@ -189,10 +189,11 @@ class QueueDeliverer implements Deliverer {
       }
       const endpoint = this.#endpoint(webhookId);
       const free = Math.min(room, endpoint.free);
-      const limit = endpoint.wanted(free, waitingBytes < limits.webhookAheadBytes);
+      const limit = endpoint.wanted(free, roomBytes);
       if (limit === 0) continue;
       claims.push({ webhookId, limit, ...times });
       room -= free;
+      roomBytes -= (limit - free) * endpoint.largestBytes;
     }
     return claims;
   }

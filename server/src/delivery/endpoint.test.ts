@@ -35,22 +35,35 @@ const farMs = limits.webhookClaimMs;
 describe("what is claimed for a webhook", () => {
   test("is few while it is new, and what comes next once it takes all that it is given", () => {
     const fresh = new Endpoint(1);
-    expect(fresh.wanted(fresh.free, true)).toBe(first);
+    expect(fresh.wanted(fresh.free, limits.webhookAheadBytes)).toBe(first);
     fresh.inFlight = first - 1;
-    expect(fresh.wanted(fresh.free, true)).toBe(0);
+    expect(fresh.wanted(fresh.free, limits.webhookAheadBytes)).toBe(0);
     const fast = fastEndpoint();
-    expect(fast.wanted(fast.free, true)).toBe(each + ahead);
-    expect(fast.wanted(fast.free, false)).toBe(each);
+    expect(fast.wanted(fast.free, limits.webhookAheadBytes)).toBe(each + ahead);
+    expect(fast.wanted(fast.free, 0)).toBe(each);
     fast.failed();
-    expect(fast.wanted(fast.free, true)).toBe(each / 2);
+    expect(fast.wanted(fast.free, limits.webhookAheadBytes)).toBe(each / 2);
   });
 
   test("gathers until it is worth a statement", () => {
     const fast = fastEndpoint();
     fast.claimed(deliveries(ahead), farMs);
-    expect([fast.waiting, fast.waitingBytes, fast.wanted(fast.free, true)]).toEqual([ahead, ahead * 5, 0]);
+    expect([fast.waiting, fast.waitingBytes, fast.wanted(fast.free, limits.webhookAheadBytes)]).toEqual([
+      ahead,
+      ahead * 5,
+      0,
+    ]);
     for (let i = 0; i <= ahead / 2; i += 1) expect(fast.next(0)).toBeDefined();
-    expect(fast.wanted(0, true)).toBe(ahead - fast.waiting);
+    expect(fast.wanted(0, limits.webhookAheadBytes)).toBe(ahead - fast.waiting);
+  });
+
+  test("takes no more room ahead than there is, by the largest that came last, and is never nothing for long", () => {
+    const fast = fastEndpoint();
+    fast.claimed(deliveries(3), farMs);
+    fast.drop();
+    expect(fast.wanted(fast.free, 100 * 5)).toBe(each + 100);
+    expect(fast.wanted(fast.free, ahead)).toBe(each);
+    expect(fast.wanted(fast.free, -1)).toBe(each);
   });
 
   test("begins in order, as many at a time as it takes", () => {

@@ -11,6 +11,8 @@ export class Endpoint {
   readonly webhookId: number;
   inFlight = 0;
   waitingBytes = 0;
+  /** Of what was claimed last: the next ones will hardly be larger. */
+  largestBytes = 1;
   #slots: number = limits.webhookInFlightFirst;
   #waiting: Waiting[] = [];
 
@@ -27,16 +29,19 @@ export class Endpoint {
     return Math.max(0, this.#slots - this.inFlight - this.waiting);
   }
 
-  /** How many to claim where so many may begin. Few would cost a statement each, so that space gathers first. */
-  wanted(free: number, mayWait: boolean): number {
-    if (mayWait && this.#slots === limits.webhookInFlightEach) {
-      const ahead = limits.webhookAhead - this.waiting;
-      return ahead * 2 < limits.webhookAhead ? 0 : free + ahead;
-    }
+  /**
+   * How many to claim where so many may begin, and where those that wait may take so many bytes. Few would cost a statement
+   * each, so that space gathers first.
+   */
+  wanted(free: number, roomBytes: number): number {
+    const room = Math.floor(roomBytes / this.largestBytes);
+    const ahead = this.#slots === limits.webhookInFlightEach ? Math.min(limits.webhookAhead - this.waiting, room) : 0;
+    if (ahead * 2 >= limits.webhookAhead) return free + ahead;
     return free * 2 >= this.#slots || this.inFlight === 0 ? free : 0;
   }
 
   claimed(deliveries: readonly Delivery[], untilMs: number): void {
+    if (deliveries.length > 0) this.largestBytes = Math.max(1, ...deliveries.map(({ payload }) => payload.length));
     for (const delivery of deliveries) {
       this.#waiting.push({ delivery, untilMs });
       this.waitingBytes += delivery.payload.length;

@@ -79,6 +79,30 @@ async function expectRefused(
   expect(othersServed).toBeGreaterThan(0);
 }
 
+describe("millions of nothing", () => {
+  const groups = 1_900_000;
+  const length = Buffer.from([
+    ((2 * groups) & 0x7f) | 0x80,
+    (((2 * groups) >> 7) & 0x7f) | 0x80,
+    (((2 * groups) >> 14) & 0x7f) | 0x80,
+    (2 * groups) >> 21,
+  ]);
+  const scopes = Buffer.alloc(2 * groups, Buffer.from([0x12, 0]));
+  const many = (text: string): string => `${text},`.repeat(groups / 4 - 1) + text;
+  test.each<[string, string, string | Buffer]>([
+    ["protobuf", "scopes", Buffer.concat([Buffer.from([0x0a]), length, scopes])],
+    ["protobuf", "resources", Buffer.alloc(2 * groups, Buffer.from([0x0a, 0]))],
+    ["json", "scopes", `{"resourceSpans":[{"scopeSpans":[${many("{}")}]}]}`],
+    ["json", "resources", `{"resourceSpans":[${many("{}")}]}`],
+  ])("an export in %s of empty %s is refused before it costs others their time", async (encoding, _of, body) => {
+    const headers = { "content-type": `application/${encoding === "json" ? encoding : "x-protobuf"}` };
+    const packed = { ...headers, "content-encoding": "gzip" };
+    const { result, busyMs } = await whileOthersAsk(() => server.prod.post("/api/v2/traces", gzipSync(body), packed));
+    expect(result.status).toBe(413);
+    expect(busyMs).toBeLessThan(busyMsMax);
+  });
+});
+
 describe("a little that unpacks into a lot", () => {
   const zeros = Buffer.alloc(128 * MiB);
   // Members of a gzip stream follow one another: 1 GiB without the time to pack it.

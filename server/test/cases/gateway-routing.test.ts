@@ -98,6 +98,14 @@ describe("an error within a stream, before any content", () => {
     expect([answer.status, answer.headers.get("x-spanway-provider")]).toEqual([200, "groq"]);
   });
 
+  test.each([{ error: {} }, { error: "" }, { error: 0 }, { error: null }, { error: false }])(
+    "a member that says nothing is none: %j",
+    async (members) => {
+      openai.script(answers(200, completion(members)));
+      expect((await call({ retries: 0 })).status).toBe(200);
+    },
+  );
+
   test("everywhere is 424 in JSON, not a stream", async () => {
     openai.script(streams(overloaded));
     groq.script(streams(overloaded));

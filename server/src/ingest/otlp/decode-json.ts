@@ -71,16 +71,19 @@ function readExport<T>(bytes: Buffer, shape: Shape<T>): ExportRequest<T> {
   const request: ExportRequest<T> = { groups: [], malformed: 0 };
   for (const resource of resources as unknown[]) {
     if (!isObject(resource)) continue;
+    budget.spend(itemCost);
     const attributes = readAttributes(member(asObject(resource["resource"]), "attributes"), budget);
     for (const scope of listOf(member(resource, ...shape.scopes))) {
       if (!isObject(scope)) continue;
+      budget.spend(itemCost);
       const items: T[] = [];
       for (const item of listOf(member(scope, ...shape.items))) {
         budget.spend(itemCost);
         if (isObject(item)) items.push(shape.read(item, budget));
         else request.malformed += 1;
       }
-      request.groups.push({ resource: attributes, scope: readScope(scope, budget), items });
+      const group = { resource: attributes, scope: readScope(scope, budget), items };
+      if (items.length > 0) request.groups.push(group);
     }
   }
   return request;

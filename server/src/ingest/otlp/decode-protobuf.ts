@@ -50,13 +50,16 @@ type ItemContext<T> = { budget: Budget; readItem: ReadItem<T> };
 
 function readResource<T>(reader: ProtobufReader, request: ExportRequest<T>, context: ItemContext<T>): void {
   const { budget } = context;
+  budget.spend(itemCost);
   let resource: Attributes = new Map();
   const groups: Array<ScopeItems<T>> = [];
   while (reader.next()) {
     budget.spend();
     if (reader.is(1, wire.bytes)) resource = readScope(reader.message(), { budget, attributesField: 1 }).attributes;
-    else if (reader.is(2, wire.bytes)) groups.push(readScopeItems(reader.message(), request, context));
-    else reader.skip();
+    else if (reader.is(2, wire.bytes)) {
+      const group = readScopeItems(reader.message(), request, context);
+      if (group.items.length > 0) groups.push(group);
+    } else reader.skip();
   }
   for (const group of groups) request.groups.push({ ...group, resource });
 }
@@ -66,6 +69,7 @@ function readScopeItems<T>(
   request: ExportRequest<T>,
   { budget, readItem }: ItemContext<T>,
 ): ScopeItems<T> {
+  budget.spend(itemCost);
   let scope: OtlpScope = { name: "", version: "", attributes: new Map() };
   const items: T[] = [];
   while (reader.next()) {

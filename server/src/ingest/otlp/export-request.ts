@@ -71,7 +71,7 @@ export class OtlpDecodeError extends Error {
 /** Counts down what a request may still hold. */
 export type Budget = { spend(values?: number): void };
 
-/** What an item costs before it holds anything: millions of empty spans fit a small body, and each takes memory. */
+/** What an item, or a group of them, costs before it holds anything: millions of empty ones fit a small body, and each takes time and memory. */
 export const itemCost = 16;
 
 export function createBudget(max: number): Budget {

@@ -22,7 +22,7 @@ export function readProblem(status: number, headers: IncomingHttpHeaders, bytes:
 /** The error within a stream or within a 200; undefined where the value is none. */
 export function readErrorWithin(value: Record<string, unknown>): UpstreamProblem | undefined {
   const error = value["error"] ?? errorBeside(value);
-  if (error === undefined || error === null || error === false) return undefined;
+  if (saysNothing(error)) return undefined;
   const said = readErrorObject({ ...value, error });
   const stated = isObject(error) ? Number(error["code"] ?? error["status"]) : Number.NaN;
   const isStatus = Number.isInteger(stated) && stated >= 400 && stated < 600;
@@ -33,6 +33,11 @@ export function readErrorWithin(value: Record<string, unknown>): UpstreamProblem
     status: 200,
     message: upstreamMessage(said.message ?? "", "The provider reported an error."),
   };
+}
+
+/** Some answers have the member though all is well. */
+function saysNothing(error: unknown): boolean {
+  return isObject(error) ? Object.keys(error).length === 0 : !error;
 }
 
 /**
