@@ -184,7 +184,8 @@ describe("several nodes", () => {
     const later = await start(dir, { SPANWAY_PROD_KEY: "" });
     expect(later.output()).toMatch(/prod API key {4}spw_prod_\w+/);
     await later.kill("SIGTERM");
-    expect(later.output()).toContain('"msg":"stopped');
+    // What it wrote last may be read after its end.
+    await expect.poll(() => later.output(), { timeout: 5_000 }).toContain('"msg":"stopped');
   });
 
   test.each([
