@@ -5,6 +5,7 @@ import { isObject, parseJson } from "../lib/json.ts";
 import { limits } from "../limits.ts";
 import type { ChatDigest } from "./chat-digest.ts";
 import { Exchange, type ExchangeSink, type UpstreamTimeouts } from "./exchange.ts";
+import { GatheredReply } from "./gathered-reply.ts";
 import { readErrorWithin, readProblem } from "./providers/openai/problem.ts";
 import { openaiCall } from "./providers/openai/request.ts";
 import { BadReply, type CallFacts, type UpstreamCall, type UpstreamProblem } from "./providers/provider.ts";
@@ -90,8 +91,7 @@ class ReplyReader implements ExchangeSink, StreamSink {
   #status = 0;
   #headers: IncomingHttpHeaders = {};
   #source: StreamSource | undefined;
-  #chunks: Buffer[] = [];
-  #bytes = 0;
+  readonly #reply = new GatheredReply();
   #hasContent = false;
   #isOver = false;
 
@@ -168,17 +168,14 @@ class ReplyReader implements ExchangeSink, StreamSink {
 
   #gather(bytes: Buffer): void {
     this.exchange?.begun();
-    this.#bytes += bytes.length;
-    if (this.#bytes <= limits.upstreamReplyBytes) {
-      this.#chunks.push(bytes);
-      return;
-    }
+    const problem = this.#reply.add(bytes, this.#status);
+    if (problem === undefined) return;
     this.exchange?.abort();
-    this.#fail({ kind: "fault", status: this.#status, message: "The provider's answer is too large." });
+    this.#fail(problem);
   }
 
   #readWhole(): void {
-    const bytes = this.#chunks.length === 1 && this.#chunks[0] ? this.#chunks[0] : Buffer.concat(this.#chunks);
+    const bytes = this.#reply.read();
     const { attempt, facts } = this.#run;
     if (!isSuccess(this.#status)) return this.#fail(this.#problemOf(bytes));
     if (attempt.translator !== undefined) {

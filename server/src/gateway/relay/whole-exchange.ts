@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { limits } from "../../limits.ts";
 import type { AttemptDeps } from "../attempt.ts";
 import { Exchange, type ExchangeSink, type OutgoingCall } from "../exchange.ts";
+import { GatheredReply } from "../gathered-reply.ts";
 import { readProblem } from "../providers/openai/problem.ts";
 import type { UpstreamProblem } from "../providers/provider.ts";
 
@@ -44,8 +44,7 @@ export function exchangeWhole(
 
 export class WholeSink implements ExchangeSink {
   protected readonly end: (end: WholeEnd) => void;
-  readonly #chunks: Buffer[] = [];
-  #bytes = 0;
+  readonly #reply = new GatheredReply();
   #status = 0;
   #headers: IncomingHttpHeaders = {};
   exchange: Exchange | undefined;
@@ -61,17 +60,14 @@ export class WholeSink implements ExchangeSink {
 
   onData(bytes: Buffer): void {
     this.exchange?.begun();
-    this.#bytes += bytes.length;
-    if (this.#bytes <= limits.upstreamReplyBytes) {
-      this.#chunks.push(bytes);
-      return;
-    }
+    const problem = this.#reply.add(bytes, this.#status);
+    if (problem === undefined) return;
     this.exchange?.abort();
-    this.onFailure({ kind: "fault", status: this.#status, message: "The provider's answer is too large." });
+    this.onFailure(problem);
   }
 
   onEnd(): void {
-    const bytes = Buffer.concat(this.#chunks);
+    const bytes = this.#reply.read();
     const status = this.#status;
     if (status >= 200 && status < 300) this.end({ kind: "reply", reply: { headers: this.#headers, bytes } });
     else if (status >= 300 && status < 400) {
