@@ -17,13 +17,15 @@ export type RawUsage = {
   reasoning?: number | undefined;
   audioInput?: number | undefined;
   audioOutput?: number | undefined;
+  webSearches?: number | undefined;
+  serviceTier?: string | undefined;
   /** What the attribute family says where the numbers do not tell. */
   convention?: CacheConvention | undefined;
 };
 
 export type CacheConvention = "inclusive" | "exclusive";
 
-/** All counts are tokens. `input` includes cache reads and writes, `output` includes reasoning. */
+/** All counts but `webSearches` are tokens. `input` includes cache reads and writes, `output` includes reasoning. */
 export type Usage = {
   input: number | undefined;
   output: number | undefined;
@@ -36,6 +38,10 @@ export type Usage = {
   reasoning: number | undefined;
   audioInput: number | undefined;
   audioOutput: number | undefined;
+  /** Searches that the provider made for the answer, which it charges for. */
+  webSearches?: number | undefined;
+  /** The tier that served the call, in the provider's word: it may be another than the one asked for. */
+  serviceTier?: string | undefined;
 };
 
 export function normalizeUsage(raw: RawUsage): Usage | undefined {
@@ -57,6 +63,8 @@ export function normalizeUsage(raw: RawUsage): Usage | undefined {
     reasoning: raw.reasoning,
     audioInput: raw.audioInput,
     audioOutput: raw.audioOutput,
+    webSearches: raw.webSearches,
+    serviceTier: raw.serviceTier,
   };
 }
 

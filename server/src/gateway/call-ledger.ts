@@ -4,7 +4,7 @@ import type { SpanOrigin } from "../ingest/normalize.ts";
 import { readUsageObject } from "../ingest/read-usage.ts";
 import { isObject } from "../lib/json.ts";
 import { withoutWords, type AttemptNote } from "./attempt-notes.ts";
-import { usageOf, type ChatDigest } from "./chat-digest.ts";
+import { usageOf, usageWithTier, type ChatDigest } from "./chat-digest.ts";
 import type { Recorder } from "./recorder.ts";
 import { promptChars } from "./prompt-size.ts";
 import type { Plan } from "./routing/plan.ts";
@@ -136,7 +136,8 @@ export function takeDigest(ledger: CallLedger, digest: ChatDigest | undefined): 
 /** Takes over a whole reply. */
 export function takeReply(ledger: CallLedger, completion: Record<string, unknown>): void {
   ledger.messages = messagesOf(completion);
-  ledger.usage = readable(usageOf(completion));
+  const usage = usageOf(completion);
+  ledger.usage = readable(usage && usageWithTier(usage, completion));
   if (ledger.usage === undefined) estimateMissing(ledger, JSON.stringify(ledger.messages).length);
 }
 

@@ -91,7 +91,8 @@ export function createChatDigest(): ChatDigest {
     add(chunk) {
       // Azure's first chunk is about the prompt, and nameless.
       if (first === undefined || first["id"] === "") first = chunk;
-      usage = usageOf(chunk) ?? usage;
+      const stated = usageOf(chunk);
+      if (stated !== undefined) usage = usageWithTier(stated, chunk);
       const list = chunk["choices"];
       if (!Array.isArray(list)) return false;
       let hasContent = false;
@@ -237,4 +238,12 @@ export function usageOf(holder: Record<string, unknown>): Record<string, unknown
   if (isObject(own) && Object.values(own).some((value) => typeof value === "number")) return own;
   const groq = holder["x_groq"];
   return isObject(groq) && isObject(groq["usage"]) ? groq["usage"] : undefined;
+}
+
+/** OpenAI states the tier that served a call beside the usage; whoever prices a usage looks for it within, where Anthropic has it. */
+export function usageWithTier(
+  usage: Record<string, unknown>,
+  { service_tier }: Record<string, unknown>,
+): Record<string, unknown> {
+  return typeof service_tier === "string" && usage["service_tier"] === undefined ? { ...usage, service_tier } : usage;
 }

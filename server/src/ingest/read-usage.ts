@@ -5,7 +5,7 @@ import type { BodyValues } from "./read-body.ts";
 
 /**
  * The usage of a span body: its own token fields first, what they leave open from its `usage` object, in the shapes
- * of OpenAI chat, OpenAI responses, Anthropic and DeepSeek. Members that are no counts are passed over: the object
+ * of OpenAI chat, OpenAI responses, Anthropic, DeepSeek and Perplexity. Members that are no counts are passed over: the object
  * itself is kept as it was sent.
  */
 export function readUsage(values: BodyValues): Usage | undefined {
@@ -55,6 +55,8 @@ function fromUsageObject(usage: Record<string, unknown>): RawUsage {
     reasoning: firstCount(completionDetails["reasoning_tokens"]),
     audioInput: firstCount(promptDetails["audio_tokens"]),
     audioOutput: firstCount(completionDetails["audio_tokens"]),
+    webSearches: firstCount(firstObject(usage["server_tool_use"])["web_search_requests"], usage["num_search_queries"]),
+    serviceTier: typeof usage["service_tier"] === "string" ? usage["service_tier"] : undefined,
     convention: isAnthropic ? "exclusive" : "inclusive",
   };
 }

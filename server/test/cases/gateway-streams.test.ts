@@ -175,11 +175,36 @@ describe("usage", () => {
       { ...counts(1000, 10), prompt_tokens_details: { text_tokens: 600, image_tokens: 400, cached_tokens: 900 } },
       (100 * 2.5 + 900 * 1.25 + 10 * 10) / 1e6,
     ],
+    ["of nothing, by the standard tier", counts(1000, 100), 0.0035],
+    ["in the tier that the usage names", { ...counts(1000, 100), service_tier: "flex" }, 0.00175],
+    ["with searches", { ...counts(1000, 100), server_tool_use: { web_search_requests: 2 } }, 0.0235],
   ])("costs as much as the provider's cache makes it: %s", async (_what, usage, cost) => {
     const span = await spanOf(await complete(streams(...helloStream, usageChunk(usage), done)));
     expect(span["cost"]).toBeCloseTo(cost, 12);
     expect(span["prompt_tokens"]).toBe(usage["prompt_tokens"]);
   });
+});
+
+test("the tier that served the call is charged, not the one that was asked for", async () => {
+  const usage = { prompt_tokens: 1000, completion_tokens: 100 };
+  const standardUsd = 0.0035;
+  for (const [served, factor] of [
+    ["default", 1],
+    ["flex", 0.5],
+    ["priority", 1.7],
+  ] as const) {
+    const members = { service_tier: served };
+    const streamed = streams(...helloStream, chunk({}, null, { choices: [], usage, ...members }), done);
+    for (const [script, stream] of [
+      [streamed, true],
+      [answers(200, completion({ usage, ...members })), false],
+    ] as const) {
+      const answer = await complete(script, { stream, service_tier: "auto", request_breakdown: true });
+      expect((await spanOf(answer))["cost"]).toBeCloseTo(standardUsd * factor, 12);
+      const told = (stream ? eventsOf(answer.text).at(-2) : answer.json) as { request_breakdown: Row };
+      expect(told.request_breakdown["cost"]).toBeCloseTo(standardUsd * factor, 12);
+    }
+  }
 });
 
 describe("an error before the first content", () => {

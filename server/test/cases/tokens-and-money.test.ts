@@ -179,6 +179,19 @@ describe("cached input counts once, whether the input count holds it or not", ()
   });
 });
 
+test("a usage that names its tier, or what was searched for, costs as much as its provider charges for that", async () => {
+  const usage = { input_tokens: 1000, cache_read_input_tokens: 0, output_tokens: 100 };
+  const tokensUsd = costOf({ fresh: 1000, read: 0, write: 0, output: 100 });
+  const cost = async (members: Row) => (await roundTrip(prod, { model, usage: { ...usage, ...members } }))["cost"];
+  expect(await cost({ service_tier: "standard" })).toBeCloseTo(tokensUsd, 12);
+  expect(await cost({ service_tier: "batch" })).toBeCloseTo(tokensUsd / 2, 12);
+  const searched = { server_tool_use: { web_search_requests: 3, web_fetch_requests: 1 } };
+  expect(await cost(searched)).toBeCloseTo(tokensUsd + 0.03, 12);
+  // Of the words of a usage only its figures are kept then; its price is as it was.
+  const hidden = await roundTrip(prod, { model, usage: { ...usage, service_tier: "batch" }, disable_log: true });
+  expect(hidden["cost"]).toBeCloseTo(tokensUsd / 2, 12);
+});
+
 describe("unknown is not zero", () => {
   test("without usage there is neither usage nor cost", async () => {
     const cancelled = await roundTrip(prod, {

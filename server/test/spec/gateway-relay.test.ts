@@ -134,6 +134,18 @@ describe("responses", () => {
     });
   });
 
+  test("cost what their tier and their searches cost", async () => {
+    const searched = (action: object) => ({ type: "web_search_call", status: "completed", action });
+    const found = [searched({ type: "search", query: "a" }), searched({ type: "open_page", url: "https://a.example" })];
+    const costly = { ...response, output: [...found, ...output], service_tier: "flex" };
+    gateway.upstream.script(answers(200, costly));
+    const whole = await span(await client.post("/api/responses", ask()));
+    gateway.upstream.script(streams(begun, delta, event("response.completed", { response: costly })));
+    const streamed = await span(await client.post("/api/responses", ask({ stream: true })));
+    const tokensUsd = (60 * 2.5 + 40 * 1.25 + 10 * 10) / 1e6;
+    for (const { cost } of [whole, streamed]) expect(cost).toBeCloseTo(tokensUsd / 2 + 0.01, 12);
+  });
+
   test("in the background are streamed, as nobody could fetch them here", async () => {
     const refused = await client.post("/api/responses", ask({ background: true }));
     expect(refused).toMatchObject({ status: 400, json: { error: { param: "background" } } });

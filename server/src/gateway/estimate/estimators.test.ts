@@ -117,6 +117,29 @@ test("the dearest of the models that may answer counts; null where no price is k
 
 const models = ["gpt-4o", "gpt-4o-mini", "gpt-4o-audio-preview", "claude-sonnet-4-5", "gemini-2.5-pro", "gpt-5"];
 
+describe("what is charged beside the standard price of tokens is set aside", () => {
+  const price = (model: string, members: object) => {
+    const request = { asked: { ...say([]), max_tokens: 1000, ...members } };
+    return estimateCost(prices, { operation: "chat", request, plan: planOf(model), atMs }) ?? Number.NaN;
+  };
+
+  test("of a tier that costs more; one that costs less need not be had", () => {
+    const standard = price("gpt-5", {});
+    expect(price("gpt-5", { service_tier: "priority" })).toBeGreaterThan(standard * 1.9);
+    expect(price("gpt-5", { service_tier: "flex" })).toBeGreaterThanOrEqual(standard);
+  });
+
+  test.each([
+    ["claude-sonnet-4-5", { type: "web_search_20250305", name: "web_search", max_uses: 3 }, 0.03],
+    ["gpt-5", { type: "web_search" }, 0.1],
+    ["gemini-3-pro-preview", { googleSearch: {} }, 0.14],
+    ["gemini-2.5-flash", { google_search: {} }, 0.035],
+  ])("%s: of its searches", (model, tool, feesUsd) => {
+    const others = { ...tool, type: "code_interpreter", googleSearch: undefined, google_search: undefined };
+    expect(price(model, { tools: [tool] }) - price(model, { tools: [others] })).toBeCloseTo(feesUsd, 3);
+  });
+});
+
 test("no usage within the bounds costs more than was estimated", () => {
   const share = fc.double({ min: 0, max: 1, noNaN: true });
   const cached = { type: "text", text: "cached", cache_control: { type: "ephemeral" } };

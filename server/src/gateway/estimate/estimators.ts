@@ -4,6 +4,7 @@ import type { Plan } from "../routing/plan.ts";
 import { completionCeiling } from "./completion-ceiling.ts";
 import { heardTokens, playingSeconds } from "./media-ceiling.ts";
 import { promptCeiling } from "./prompt-ceiling.ts";
+import { searchCeiling } from "./search-ceiling.ts";
 
 /** The most that a call may use. Tokens; seconds of a recording for what is paid by time. */
 export type UsageCeiling = {
@@ -13,6 +14,9 @@ export type UsageCeiling = {
   /** Whether the prompt may be written to a cache, and the answer be spoken: both cost more. */
   writesCache: boolean;
   speaks: boolean;
+  searches: number;
+  /** The service tier that is asked for: whether it is had, nobody knows. */
+  tier: string | undefined;
   seconds?: number;
 };
 
@@ -36,8 +40,13 @@ const generate: Estimator = ({ asked }, model) => {
   const { modalities } = asked;
   const speaks = Array.isArray(modalities) && modalities.includes("audio");
   const completionTokens = completionCeiling(asked, model);
-  return { promptTokens: tokens, audioTokens, completionTokens, writesCache, speaks };
+  return { promptTokens: tokens, audioTokens, completionTokens, writesCache, speaks, ...extrasOf(asked) };
 };
+
+function extrasOf(asked: Record<string, unknown>): Pick<UsageCeiling, "searches" | "tier"> {
+  const { service_tier } = asked;
+  return { searches: searchCeiling(asked), tier: typeof service_tier === "string" ? service_tier : undefined };
+}
 
 const estimators: Readonly<Record<Operation, Estimator>> = {
   chat: generate,
@@ -49,7 +58,7 @@ const estimators: Readonly<Record<Operation, Estimator>> = {
     const completionTokens = Math.ceil(seconds * spokenTokensPerSecond);
     const audioTokens = heardTokens(seconds);
     const text = { promptTokens: tokens, completionTokens, writesCache, speaks: false };
-    return { ...text, audioTokens, seconds };
+    return { ...text, audioTokens, seconds, ...extrasOf(asked) };
   },
 };
 
@@ -80,7 +89,7 @@ function modelsOf({ first, models }: Pick<Plan, "first" | "models">): EstimatedM
 }
 
 function costsOf(prices: PriceBook, ceiling: UsageCeiling, model: EstimatedModel, atMs: number): number[] {
-  const { promptTokens, audioTokens, completionTokens, writesCache, speaks, seconds } = ceiling;
+  const { promptTokens, audioTokens, completionTokens, writesCache, speaks, searches, tier, seconds } = ceiling;
   const input = promptTokens + audioTokens;
   const usage = {
     input,
@@ -93,12 +102,13 @@ function costsOf(prices: PriceBook, ceiling: UsageCeiling, model: EstimatedModel
     reasoning: undefined,
     audioInput: audioTokens,
     audioOutput: speaks ? completionTokens : undefined,
+    webSearches: searches,
   };
   const written = { ...usage, fresh: audioTokens, cacheWrite: promptTokens, cacheWrite1h: promptTokens };
   const timestampNs = BigInt(Math.round(atMs)) * 1_000_000n;
-  const found = [usage, ...(writesCache ? [written] : [])].map((each) =>
-    prices.price({ ...model, usage: each, timestampNs }),
-  );
+  const usages = [usage, ...(writesCache ? [written] : [])];
+  if (tier !== undefined) usages.push(...usages.map((each) => ({ ...each, serviceTier: tier })));
+  const found = usages.map((each) => prices.price({ ...model, usage: each, timestampNs }));
   if (seconds !== undefined) found.push(prices.priceAudio({ ...model, seconds }));
   return found.flatMap((price) => price?.costUsd ?? []);
 }

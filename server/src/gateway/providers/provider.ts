@@ -116,6 +116,9 @@ export type ChatUsage = {
   cache_read_input_tokens?: number;
   cache_creation_input_tokens?: number;
   cache_creation?: { ephemeral_5m_input_tokens?: number; ephemeral_1h_input_tokens?: number };
+  /** What is charged beside tokens, and the tier that served the call: both by Anthropic's names. */
+  server_tool_use?: { web_search_requests: number };
+  service_tier?: string;
 };
 
 export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter";

@@ -1,5 +1,6 @@
 import { isObject, parseJsonText } from "../../lib/json.ts";
 import type { CallLedger } from "../call-ledger.ts";
+import { usageWithTier } from "../chat-digest.ts";
 import { BadReply } from "../providers/provider.ts";
 import { problemOfEvent } from "../relay/event-problem.ts";
 import { badMember, readJsonAsk, readJsonReply } from "../relay/read-json-ask.ts";
@@ -62,7 +63,18 @@ function createResponseStream(ledger: CallLedger): RelayStream {
   };
 }
 
-function takeResponse({ output, usage }: Record<string, unknown>, ledger: CallLedger): void {
-  if (isObject(usage)) ledger.usage = usage;
+function takeResponse(response: Record<string, unknown>, ledger: CallLedger): void {
+  const { output, usage } = response;
+  if (isObject(usage)) ledger.usage = { ...usageWithTier(usage, response), ...searchesOf(output) };
   ledger.messages = [messageOfOutput(output)];
+}
+
+/** What is charged for each: opening a page that was found, or finding something in it, is none. */
+function searchesOf(output: unknown): Record<string, unknown> {
+  const items = Array.isArray(output) ? (output as unknown[]).filter(isObject) : [];
+  const searches = items.filter(({ type, action }) => {
+    const kind = isObject(action) ? action["type"] : "search";
+    return type === "web_search_call" && kind === "search";
+  });
+  return searches.length === 0 ? {} : { server_tool_use: { web_search_requests: searches.length } };
 }

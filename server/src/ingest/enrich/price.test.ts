@@ -88,6 +88,70 @@ test("unknown is not free: no model, no table entry, no usage", () => {
   expect(priceOf("gpt-4o", { input: 0, output: 0 })?.costUsd).toBe(0);
 });
 
+describe("a service tier, as the response states it, prices the tokens", () => {
+  const tokens = { input: 1000, output: 100 };
+
+  test.each([
+    ["gpt-5", "flex", 0.5],
+    ["gpt-5", "batch", 0.5],
+    ["gpt-5", "priority", 2],
+    ["gpt-5", "fast", 2],
+    ["gpt-5.5", "priority", 2.5],
+    ["gpt-4.1-mini", "priority", 1.75],
+    ["gpt-4o-mini", "priority", 5 / 3],
+    ["claude-sonnet-4-5", "batch", 0.5],
+    ["gemini-2.5-flash", "priority", 1.8],
+    ["gemini-2.5-flash", "flex", 0.5],
+  ])("%s, %s: %f times", (model, serviceTier, factor) => {
+    const standard = priceOf(model, tokens);
+    const price = priceOf(model, { ...tokens, serviceTier });
+    expect(price?.costUsd).toBeCloseTo((standard?.costUsd ?? Number.NaN) * factor, 12);
+    expect(price?.version).toBe(`${standard?.version} ${serviceTier}`);
+  });
+
+  test.each(["default", "standard", "auto", "scale", "on_demand", "constructor"])("%s is the standard one", (tier) => {
+    expect(priceOf("gpt-5", { ...tokens, serviceTier: tier })).toEqual(priceOf("gpt-5", tokens));
+  });
+
+  test("beyond a tier of size too", () => {
+    const long = { input: 300_000, output: 100 };
+    const standard = priceOf("gpt-5.4", long)?.costUsd ?? Number.NaN;
+    expect(standard).toBeGreaterThan(300_000 * 2.5e-6 + 100 * 15e-6);
+    expect(priceOf("gpt-5.4", { ...long, serviceTier: "flex" })?.costUsd).toBeCloseTo(standard / 2, 12);
+  });
+});
+
+describe("what is charged beside tokens", () => {
+  const tokens = { input: 1000, output: 100 };
+  const beside = (model: string, raw: RawUsage, provider = "") =>
+    (priceOf(model, { ...tokens, ...raw }, provider)?.costUsd ?? Number.NaN) -
+    (priceOf(model, tokens, provider)?.costUsd ?? Number.NaN);
+
+  test.each([
+    ["claude-sonnet-4-5", 2, 0.02],
+    ["gpt-5", 3, 0.03],
+    // By query from the third generation on, before it by prompt.
+    ["gemini-3-pro-preview", 3, 0.042],
+    ["gemini-2.5-flash", 3, 0.035],
+    ["gemini-2.5-flash", 0, 0],
+    // Nobody says what these cost.
+    ["deepseek-chat", 3, 0],
+  ])("%s searches the web %i times: %f USD", (model, webSearches, costUsd) => {
+    expect(beside(model, { webSearches })).toBeCloseTo(costUsd, 12);
+  });
+
+  test("searches cost the same in every tier", () => {
+    const claude = priceOf("claude-sonnet-4-5", { ...tokens, webSearches: 2, serviceTier: "batch" });
+    expect(claude?.costUsd).toBeCloseTo((1000 * 3 + 100 * 15) / 2e6 + 0.02, 12);
+  });
+
+  test("models that search for every answer have a price for each", () => {
+    expect(priceOf("gpt-4o-search-preview", tokens)?.costUsd).toBeCloseTo(0.025 + (1000 * 2.5 + 100 * 10) / 1e6, 12);
+    // The fee for a request is no price of its tokens.
+    expect(priceOf("sonar", { input: 10_000, output: 1000 }, "perplexity")?.costUsd).toBeCloseTo(0.012 + 0.011, 12);
+  });
+});
+
 test("stated unit prices, USD per million tokens, win over the table", () => {
   const usage = normalizeUsage({ input: 1000, output: 100 });
   if (!usage) throw new Error("no usage");

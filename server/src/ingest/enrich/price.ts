@@ -1,5 +1,6 @@
 import { calcPrice } from "@pydantic/genai-prices";
 import type { Usage } from "../../domain/usage.ts";
+import { type Fees, feesOf, tierFactors } from "./surcharges.ts";
 
 /**
  * What a model call cost in USD, from the price table of `@pydantic/genai-prices`, offline.
@@ -52,6 +53,9 @@ type Rates = {
   tierStart: number;
   /** The price depends on the date or hour. */
   isConditional: boolean;
+  /** Of service tiers that have another price than the standard one: times that. */
+  factors: ReadonlyMap<string, number>;
+  fees: Fees;
 };
 
 /** What clients call a provider → what the table calls it. */
@@ -108,8 +112,9 @@ export function createPriceBook({ maxModels }: { maxModels: number }): PriceBook
       if (call.model === "") return undefined;
       const rates = ratesOf(call.model, call.provider.toLowerCase());
       if (!rates) return undefined;
-      if (rates.isConditional || (usage.input ?? 0) >= rates.tierStart) return calculate(rates, call);
-      return { costUsd: withoutNoise(linearCost(rates.perToken, usage)), version: rates.version };
+      const isLinear = !rates.isConditional && (usage.input ?? 0) < rates.tierStart;
+      const tokensUsd = isLinear ? linearCost(rates.perToken, usage) : calculate(rates, call);
+      return tokensUsd === undefined ? undefined : withSurcharges(tokensUsd, rates, usage);
     },
     priceAudio({ model, provider, seconds }) {
       if (model === "") return undefined;
@@ -127,6 +132,15 @@ export function createPriceBook({ maxModels }: { maxModels: number }): PriceBook
 /** Cuts where the error of adding doubles begins: $0.000075, not $0.00007500000000000001. */
 function withoutNoise(costUsd: number): number {
   return Number(costUsd.toPrecision(12));
+}
+
+/** @param tokensUsd what the tokens cost in the standard tier */
+function withSurcharges(tokensUsd: number, { version, factors, fees }: Rates, usage: Usage): Price {
+  const { webSearches = 0, serviceTier = "" } = usage;
+  const factor = factors.get(serviceTier);
+  const feesUsd = fees.request + webSearches * fees.search + (webSearches > 0 ? fees.searching : 0);
+  const costUsd = withoutNoise(tokensUsd * (factor ?? 1) + feesUsd);
+  return { costUsd, version: factor === undefined ? version : `${version} ${serviceTier}` };
 }
 
 function linearCost(perToken: Record<Bucket, number>, usage: Usage): number {
@@ -148,7 +162,7 @@ function linearCost(perToken: Record<Bucket, number>, usage: Usage): number {
   );
 }
 
-function calculate(rates: Rates, { usage, timestampNs }: PricedCall): Price | undefined {
+function calculate(rates: Rates, { usage, timestampNs }: PricedCall): number | undefined {
   const notCached = Math.max(0, usage.fresh ?? usage.input ?? 0);
   const result = tryCalculate(
     {
@@ -164,7 +178,7 @@ function calculate(rates: Rates, { usage, timestampNs }: PricedCall): Price | un
     rates.providerId,
     new Date(Number(timestampNs / 1_000_000n)),
   );
-  return result && { costUsd: withoutNoise(result.total_price), version: rates.version };
+  return result && tokensPrice(result);
 }
 
 function findRates(model: string, provider: string): Rates | undefined {
@@ -195,12 +209,18 @@ function candidates(model: string, provider: string): Candidate[] {
 
 type Calculated = NonNullable<ReturnType<typeof calcPrice>>;
 
+/** Without what the table charges for the request itself. */
+function tokensPrice({ total_price, model_price }: Calculated): number {
+  const each = model_price["requests_kcount"];
+  return typeof each === "number" ? total_price - each / 1000 : total_price;
+}
+
 function readRates(candidate: Candidate, found: Calculated): Rates {
   const rate = (bucket: Bucket, fallback: number): number => {
     const result = tryCalculate(bucketUsage[bucket], candidate.model, candidate.providerId);
-    return result ? result.total_price / 1000 : fallback;
+    return result ? tokensPrice(result) / 1000 : fallback;
   };
-  const fresh = found.total_price / 1000;
+  const fresh = tokensPrice(found) / 1000;
   const cacheWrite5m = rate("cacheWrite5m", fresh);
   const output = rate("output", 0);
   const tiers = Object.values(found.model_price).flatMap((price) => (typeof price === "object" ? price.tiers : []));
@@ -218,6 +238,8 @@ function readRates(candidate: Candidate, found: Calculated): Rates {
     },
     tierStart: tiers.reduce((lowest, tier) => Math.min(lowest, tier.start), Number.POSITIVE_INFINITY),
     isConditional: Array.isArray(found.model.prices),
+    factors: tierFactors(found.provider.id, found.model.id),
+    fees: feesOf(found.provider.id, found.model.id, found.model_price),
   };
 }
 

@@ -30,8 +30,10 @@ export type SpanContent = {
 /** Body field (ingest/wire-fields.ts) → attribute keys; the first that has a value of the field's type wins. */
 export type FieldTable = Readonly<Record<string, readonly string[]>>;
 
+export type UsageCount = Exclude<keyof RawUsage, "convention" | "serviceTier">;
+
 /** Token counts → attribute keys, first hit wins. */
-export type UsageTable = { readonly [K in Exclude<keyof RawUsage, "convention">]?: readonly string[] };
+export type UsageTable = { readonly [K in UsageCount]?: readonly string[] };
 
 /**
  * One vocabulary of attributes, as tables where tables do. The order of the list (conventions/list.ts) is the priority:

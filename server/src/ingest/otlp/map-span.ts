@@ -6,7 +6,7 @@ import type { NestedJson } from "../nested-json.ts";
 import * as read from "../field-readers.ts";
 import { wireFields } from "../wire-fields.ts";
 import { AttributeBag, asText } from "./attribute-bag.ts";
-import type { SpanContent, SpanView, UsageTable } from "./convention.ts";
+import type { SpanContent, SpanView, UsageCount, UsageTable } from "./convention.ts";
 import { conventions } from "./conventions/list.ts";
 import { unquoted } from "./conventions/mlflow.ts";
 import type { OtlpEvent, OtlpSpan, ScopeItems } from "./export-request.ts";
@@ -152,8 +152,6 @@ function takeDerived(derived: SpanBody, body: SpanBody): void {
   }
 }
 
-type Counts = Exclude<keyof RawUsage, "convention">;
-
 /**
  * The first convention that counts input or output decides how its counts relate to cached tokens; later ones only
  * fill in parts (cache, reasoning) that it does not know.
@@ -187,7 +185,7 @@ function readUsageTable({ bag }: SpanView, table: UsageTable): RawUsage {
       const given = bag.peek(key);
       const value = given === undefined || typeof given === "boolean" ? undefined : read.count(given);
       if (typeof value !== "number") continue;
-      usage[name as Counts] = value;
+      usage[name as UsageCount] = value;
       bag.drop(key);
       bag.dropEqual(keys, value);
       break;

@@ -97,6 +97,15 @@ describe("usage", () => {
     });
     expect(reply({ content: [], usage: {} }).usage).toBeUndefined();
   });
+
+  test("says how often the web was searched, and which tier served the call", () => {
+    const server_tool_use = { web_search_requests: 2, web_fetch_requests: 0 };
+    const usage = { input_tokens: 105, output_tokens: 6039, server_tool_use, service_tier: "batch" };
+    expect(reply({ content: [], usage }).usage).toMatchObject({
+      server_tool_use: { web_search_requests: 2 },
+      service_tier: "batch",
+    });
+  });
 });
 
 test.each(["", "<html>", "{}", "null", '{"content":"x"}', '{"type":"error"}'])("%j is no reply", (bytes) => {

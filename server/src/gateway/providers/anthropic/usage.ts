@@ -20,6 +20,8 @@ export function toUsage(usage: Record<string, unknown>): ChatUsage | undefined {
     ...(read === undefined ? {} : { cache_read_input_tokens: read }),
     ...(written === undefined ? {} : { cache_creation_input_tokens: written }),
     ...writesByLifetime(usage["cache_creation"]),
+    ...searches(usage["server_tool_use"]),
+    ...(typeof usage["service_tier"] === "string" ? { service_tier: usage["service_tier"] } : {}),
   };
 }
 
@@ -40,6 +42,11 @@ function writesByLifetime(creation: unknown): Pick<ChatUsage, "cache_creation"> 
       ...(long === undefined ? {} : { ephemeral_1h_input_tokens: long }),
     },
   };
+}
+
+function searches(tools: unknown): Pick<ChatUsage, "server_tool_use"> {
+  const made = isObject(tools) ? count(tools["web_search_requests"]) : undefined;
+  return made === undefined ? {} : { server_tool_use: { web_search_requests: made } };
 }
 
 function count(value: unknown): number | undefined {

@@ -64,6 +64,39 @@ export const usageOfOwnTool = {
   serviceTier: "standard",
 };
 
+/**
+ * An answer grounded in the web, as ai.google.dev/gemini-api/docs/google-search has it: `startIndex` is left out where it is 0, indices
+ * are bytes.
+ */
+export const groundedText = "España ganó. It was their fourth title.";
+export const groundingMetadata = {
+  webSearchQueries: ["UEFA Euro 2024 winner", "who won euro 2024"],
+  searchEntryPoint: { renderedContent: "<div></div>" },
+  groundingChunks: [
+    { web: { uri: "https://vertexaisearch.cloud.google.com/a", title: "aljazeera.com" } },
+    { web: { uri: "https://vertexaisearch.cloud.google.com/b", title: "uefa.com" } },
+    { retrievedContext: { uri: "gs://bucket/own", title: "own" } },
+  ],
+  groundingSupports: [
+    { segment: { endIndex: 14, text: "España ganó." }, groundingChunkIndices: [0] },
+    {
+      segment: { startIndex: 15, endIndex: 41, text: "It was their fourth title." },
+      groundingChunkIndices: [0, 1, 2, 9],
+      confidenceScores: [0.9, 0.8, 0.7, 0.6],
+    },
+    // It is not what stands there.
+    { segment: { startIndex: 15, endIndex: 41, text: "It was their fifth title." }, groundingChunkIndices: [1] },
+  ],
+};
+export const citations = [
+  ["a", "aljazeera.com", 0, 12],
+  ["a", "aljazeera.com", 13, 39],
+  ["b", "uefa.com", 13, 39],
+].map(([page, title, start_index, end_index]) => ({
+  type: "url_citation",
+  url_citation: { url: `https://vertexaisearch.cloud.google.com/${page}`, title, start_index, end_index },
+}));
+
 /** From `google-429-retry-info.json`. */
 export const quotaExceeded = {
   error: {

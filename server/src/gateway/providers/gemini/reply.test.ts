@@ -1,7 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { BadReply } from "../provider.ts";
 import { call } from "../stream.fixture.ts";
-import { blockedPrompt, callThenStop, usageOfOwnTool } from "./answers.fixture.ts";
+import {
+  blockedPrompt,
+  callThenStop,
+  citations,
+  groundedText,
+  groundingMetadata,
+  usageOfOwnTool,
+} from "./answers.fixture.ts";
 import { geminiTranslator } from "./translator.ts";
 
 const reply = (value: object) => geminiTranslator.reply(Buffer.from(JSON.stringify(value)), call);
@@ -25,6 +32,24 @@ test("is a chat completion of the caller's model", () => {
     choices: [{ index: 0, message: { role: "assistant", content: "Hello" }, finish_reason: "stop" }],
     usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3, prompt_tokens_details: { cached_tokens: 0 } },
   });
+});
+
+test("pages of the web that an answer is grounded in are annotations", () => {
+  const [choice] = answer([{ text: groundedText }], { groundingMetadata }).choices;
+  expect(choice?.message).toEqual({ role: "assistant", content: groundedText, annotations: citations });
+});
+
+test("searches and the tier that served the call are part of the usage", () => {
+  const usageOf = (usageMetadata: object) =>
+    reply({
+      candidates: [{ content: { parts: [{ text: "a" }] }, finishReason: "STOP", groundingMetadata }],
+      usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 2, ...usageMetadata },
+    }).usage;
+  const searched = { server_tool_use: { web_search_requests: 2 } };
+  expect(usageOf({ serviceTier: "FLEX" })).toMatchObject({ ...searched, service_tier: "flex" });
+  // As Vertex AI has it.
+  expect(usageOf({ trafficType: "ON_DEMAND_PRIORITY" })).toMatchObject({ ...searched, service_tier: "priority" });
+  expect(usageOf({ trafficType: "ON_DEMAND" })).not.toHaveProperty("service_tier");
 });
 
 test("has thoughts, calls and their signatures, and nothing of Gemini's own tools", () => {
@@ -68,6 +93,7 @@ test("keeps every digit of the numbers in arguments", () => {
 test("counts what Gemini's tools read as prompt, thoughts as output, and speech apart", () => {
   const usage = (usageMetadata: object) => reply({ ...callThenStop[1], usageMetadata }).usage;
   expect(usage(usageOfOwnTool)).toEqual({
+    service_tier: "standard",
     prompt_tokens: 144,
     completion_tokens: 107,
     total_tokens: 251,

@@ -1,6 +1,7 @@
 import { isObject, parseJson } from "../../../lib/json.ts";
 import { BadReply, type CallFacts, type ChatCompletion, type ChatMessage } from "../provider.ts";
 import { blockOf, createCallIds, readPart, refusalOf, toFinishReason, toLogprobs } from "./candidate.ts";
+import { citationsOf, searchesOf } from "./grounding.ts";
 import { toUsage } from "./usage.ts";
 
 /** A whole answer of generateContent as a chat completion. */
@@ -8,19 +9,28 @@ export function fromGemini(bytes: Buffer, call: CallFacts): ChatCompletion {
   const parsed = parseJson(bytes);
   const reply = parsed.ok ? parsed.value : undefined;
   if (!isObject(reply)) throw new BadReply("Gemini's reply is no answer");
-  const usage = toUsage(reply["usageMetadata"]);
+  const choices = choicesOf(reply, call);
+  const usage = toUsage(reply["usageMetadata"], searchesIn(reply));
   return {
     id: typeof reply["responseId"] === "string" ? reply["responseId"] : call.id,
     object: "chat.completion",
     created: call.created,
     model: call.model,
-    choices: choicesOf(reply, call),
+    choices,
     ...(usage ? { usage } : {}),
   };
 }
 
+function candidatesOf(reply: Record<string, unknown>): Array<Record<string, unknown>> {
+  return Array.isArray(reply["candidates"]) ? (reply["candidates"] as unknown[]).filter(isObject) : [];
+}
+
+function searchesIn(reply: Record<string, unknown>): number {
+  return candidatesOf(reply).reduce((sum, { groundingMetadata }) => sum + searchesOf(groundingMetadata), 0);
+}
+
 function choicesOf(reply: Record<string, unknown>, call: CallFacts): ChatCompletion["choices"] {
-  const candidates = Array.isArray(reply["candidates"]) ? (reply["candidates"] as unknown[]).filter(isObject) : [];
+  const candidates = candidatesOf(reply);
   const block = blockOf(reply);
   if (candidates.length === 0 && block !== undefined) {
     const message = { role: "assistant" as const, content: "", refusal: block };
@@ -47,6 +57,7 @@ function toMessage(candidate: Record<string, unknown>, idOf: (given: unknown) =>
   const calls = said.flatMap((one) => (one.type === "call" ? [one.call] : []));
   const images = said.flatMap((one) => (one.type === "image" ? [one.image] : []));
   const refusal = refusalOf(candidate);
+  const annotations = citationsOf(candidate["groundingMetadata"], text);
   return {
     role: "assistant",
     content: text === "" && calls.length > 0 ? null : text,
@@ -54,5 +65,6 @@ function toMessage(candidate: Record<string, unknown>, idOf: (given: unknown) =>
     ...(calls.length > 0 ? { tool_calls: calls } : {}),
     ...(images.length > 0 ? { images } : {}),
     ...(thoughts === "" ? {} : { reasoning_content: thoughts }),
+    ...(annotations.length > 0 ? { annotations } : {}),
   };
 }

@@ -1,7 +1,14 @@
 import { describe, expect, test } from "vitest";
 import type { ChatChunk } from "../provider.ts";
 import { call, runAtEveryCut, runStream, type Streamed } from "../stream.fixture.ts";
-import { blockedPrompt, callThenStop, quotaExceeded } from "./answers.fixture.ts";
+import {
+  blockedPrompt,
+  callThenStop,
+  citations,
+  groundedText,
+  groundingMetadata,
+  quotaExceeded,
+} from "./answers.fixture.ts";
 import { geminiTranslator } from "./translator.ts";
 
 const sse = (events: readonly object[]): Buffer =>
@@ -31,6 +38,17 @@ test("text in any script, thoughts apart from it", () => {
   );
   expect(streamed).toMatchObject({ id: "r1", finish: "stop", isDone: true, problem: undefined });
   expect(streamed.message).toEqual({ role: "assistant", content: "北京 🌍 naïve", reasoning_content: "Let me see." });
+});
+
+test("pages of the web that an answer is grounded in are annotations, ahead of the finish", () => {
+  const end = { ...done("STOP", { promptTokenCount: 3, candidatesTokenCount: 4, serviceTier: "flex" }) };
+  const streamed = run(said({ text: groundedText.slice(0, 20) }), said({ text: groundedText.slice(20) }), {
+    ...end,
+    candidates: [{ ...end.candidates[0], groundingMetadata }],
+  });
+  expect(streamed).toMatchObject({ finish: "stop", isDone: true, message: { content: groundedText } });
+  expect(streamed.message["annotations"]).toEqual(citations);
+  expect(streamed.usage).toMatchObject({ server_tool_use: { web_search_requests: 2 }, service_tier: "flex" });
 });
 
 test("a call, and a finish with an empty text after it, finish once with tool_calls", () => {

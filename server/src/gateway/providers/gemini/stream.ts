@@ -1,12 +1,20 @@
 import { isObject } from "../../../lib/json.ts";
 import { createSseSplitter, SseBlockTooLong, type SseEvent } from "../../../lib/sse.ts";
 import { limits } from "../../../limits.ts";
-import type { CallFacts, ChatChunk, ChatStreamTranslator, StreamStep, UpstreamProblem } from "../provider.ts";
+import type {
+  CallFacts,
+  ChatChunk,
+  ChatStreamTranslator,
+  ChatUsage,
+  StreamStep,
+  UpstreamProblem,
+} from "../provider.ts";
 import { type ChunkMaker, createChunkMaker } from "../shared/chunks.ts";
 import { createPairJoiner, type PairJoiner } from "../shared/pair-joiner.ts";
 import { brokenStream, readEvent } from "../shared/stream-events.ts";
 import { blockOf, createCallIds, readPart, refusalOf, type Said, toFinishReason, toLogprobs } from "./candidate.ts";
 import { readStreamError } from "./problem.ts";
+import { citationsOf, searchesOf } from "./grounding.ts";
 import { mergeUsage, toUsage } from "./usage.ts";
 
 /** One of the answers that are under way. */
@@ -17,6 +25,9 @@ type Answer = {
   calls: number;
   finishReason: unknown;
   refusal: string | undefined;
+  /** What was said so far, for the citations that come at the end. */
+  text: string;
+  grounding: unknown;
 };
 
 type StreamState = {
@@ -75,7 +86,7 @@ export function createGeminiStream(call: CallFacts): ChatStreamTranslator {
       isDone = true;
       return step(chunks);
     },
-    usage: () => toUsage(state.usage),
+    usage: () => usageOf(state),
   };
 }
 
@@ -105,6 +116,8 @@ function answerOf({ answers }: StreamState, index: number): Answer {
     calls: 0,
     finishReason: undefined,
     refusal: undefined,
+    text: "",
+    grounding: undefined,
   };
   answers.set(index, answer);
   return answer;
@@ -125,6 +138,8 @@ function takeCandidate(
   });
   if (typeof finishReason === "string") answer.finishReason = finishReason;
   answer.refusal = refusalOf(candidate) ?? answer.refusal;
+  // What is told again is told fuller.
+  answer.grounding = candidate["groundingMetadata"] ?? answer.grounding;
   const logprobs = toLogprobs(candidate["logprobsResult"]);
   if (logprobs && chunks.length === 0) chunks.push(maker.delta({}, index));
   const last = chunks.at(-1)?.choices[0];
@@ -150,9 +165,16 @@ function flush(index: number, answer: Answer, maker: ChunkMaker): ChatChunk[] {
   return write(answer.joiner.rest(), index, answer, maker);
 }
 
-function write(text: string, index: number, { kind }: Answer, maker: ChunkMaker): ChatChunk[] {
+function write(text: string, index: number, answer: Answer, maker: ChunkMaker): ChatChunk[] {
   if (text === "") return [];
-  return [maker.delta(kind === "text" ? { content: text } : { reasoning_content: text }, index)];
+  if (answer.kind === "thought") return [maker.delta({ reasoning_content: text }, index)];
+  if (answer.text.length < limits.recordedChars) answer.text += text;
+  return [maker.delta({ content: text }, index)];
+}
+
+function usageOf({ usage, answers }: StreamState): ChatUsage | undefined {
+  const searches = [...answers.values()].reduce((sum, { grounding }) => sum + searchesOf(grounding), 0);
+  return toUsage(usage, searches);
 }
 
 function isComplete({ answers, block }: StreamState): boolean {
@@ -170,9 +192,11 @@ function finish(state: StreamState, maker: ChunkMaker): { chunks: ChatChunk[]; p
     if (reason === undefined) {
       return { chunks, problem: brokenStream(`Gemini's model stopped with ${String(answer.finishReason)}`) };
     }
+    const annotations = citationsOf(answer.grounding, answer.text);
+    if (annotations.length > 0) chunks.push(maker.delta({ annotations }, index));
     if (answer.refusal !== undefined) chunks.push(maker.delta({ refusal: answer.refusal }, index));
     chunks.push(maker.finish(reason, index));
   }
-  const usage = toUsage(state.usage);
+  const usage = usageOf(state);
   return { chunks: usage ? [...chunks, maker.usage(usage)] : chunks, problem: undefined };
 }

@@ -4,8 +4,9 @@ import type { ChatUsage } from "../provider.ts";
 /**
  * Gemini counts cached tokens within the prompt, what its own tools read beside it, and thoughts beside the answer; OpenAI's
  * counts hold all of them.
+ * @param searches of the web that were made for the answer
  */
-export function toUsage(usage: unknown): ChatUsage | undefined {
+export function toUsage(usage: unknown, searches: number): ChatUsage | undefined {
   if (!isObject(usage)) return undefined;
   const prompt = count(usage["promptTokenCount"]);
   const answer = count(usage["candidatesTokenCount"]);
@@ -31,7 +32,17 @@ export function toUsage(usage: unknown): ChatUsage | undefined {
             ...(spoken === undefined ? {} : { audio_tokens: spoken }),
           },
         }),
+    ...(searches > 0 ? { server_tool_use: { web_search_requests: searches } } : {}),
+    ...tierOf(usage),
   };
+}
+
+/** Vertex AI tells by the kind of traffic what the Gemini API calls a tier. */
+const tiersByTraffic: Readonly<Record<string, string>> = { ON_DEMAND_PRIORITY: "priority", ON_DEMAND_FLEX: "flex" };
+
+function tierOf({ serviceTier, trafficType }: Record<string, unknown>): Pick<ChatUsage, "service_tier"> {
+  const tier = serviceTier ?? (typeof trafficType === "string" ? tiersByTraffic[trafficType] : undefined);
+  return typeof tier === "string" ? { service_tier: tier.toLowerCase() } : {};
 }
 
 /** Later figures replace earlier ones, as they are totals; what a later event leaves out or nulls stays. */

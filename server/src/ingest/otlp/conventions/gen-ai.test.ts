@@ -21,6 +21,11 @@ describe("counts that an instrumentation made itself are marked", () => {
   });
 });
 
+test.each(["openai.response.service_tier", "gen_ai.openai.response.service_tier"])("%s prices the call", (key) => {
+  const body = mapped({ "gen_ai.usage.input_tokens": 1, "gen_ai.usage.output_tokens": 1, [key]: "flex" });
+  expect(body["usage"]).toEqual({ service_tier: "flex" });
+});
+
 describe("the conventions of 2026", () => {
   test("tools that ran at the provider keep what they were given and gave back", () => {
     const parts = [

@@ -32,6 +32,8 @@ export const genAi: Convention = {
   derive: ({ bag, operation, scopeName, span }) => ({
     // On a chat span it is the tool that the model asked for.
     span_name: operation === "execute_tool" || operation === "tool_call" ? bag.peekText("gen_ai.tool.name") : undefined,
+    // The tier that served the call, which may be another than the one asked for.
+    usage: tierOf(bag.takeText("openai.response.service_tier", "gen_ai.openai.response.service_tier")),
     usage_is_estimated: countsOnItsOwn.test(scopeName) && isEstimate(operation, span.attributes) ? true : undefined,
   }),
   usage: {
@@ -101,6 +103,10 @@ export const genAi: Convention = {
     };
   },
 };
+
+function tierOf(service_tier: string | undefined): Record<string, unknown> | undefined {
+  return service_tier === undefined ? undefined : { service_tier };
+}
 
 function writesFor(age: string): string[] {
   const names = [
