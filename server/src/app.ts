@@ -33,6 +33,7 @@ import { createHttpMetrics } from "./http/metrics.ts";
 import { openapiDocument } from "./http/openapi.ts";
 import { createRateLimiter } from "./http/rate-limit.ts";
 import { createHttpServer } from "./http/server.ts";
+import { createReadWatch, type ReadWatch } from "./ingest/read-watch.ts";
 import { createLogJoiner, type LogJoiner, type LogJoinerDeps } from "./ingest/otlp/join-logs.ts";
 import type { SpanWriter } from "./ingest/writer.ts";
 import { migrateSpans, type SpanMigration } from "./jobs/migrate-spans.ts";
@@ -91,7 +92,7 @@ async function compose(
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
 
-  const { database, spans, journal, migration } = await openStores({ config, logger, registry, cleanup }, now);
+  const { database, spans, reads, journal, migration } = await openStores({ config, logger, registry, cleanup }, now);
 
   const stores = createControlStores(database);
   const passwords = createPasswords();
@@ -116,7 +117,7 @@ async function compose(
   const subscribers = [...delivery.subscribers, evaluation.subscriber, subscriber];
   const { writer, intake, deletedTraces } = await composeIngest(
     { registry, cleanup },
-    { journal, spans, store: migration.store, deletions: stores.traceDeletions, subscribers, logger, now },
+    { journal, spans, store: migration.store, deletions: stores.traceDeletions, subscribers, reads, logger, now },
   );
   const gateway = await composeGateway(
     { registry, cleanup },
@@ -158,17 +159,33 @@ async function compose(
   return { url, readiness };
 }
 
+type OpenStores = {
+  database: ControlDatabase;
+  spans: SpanStore;
+  /** Of a store that is read on this node alone. */
+  reads: ReadWatch | undefined;
+  journal: Journal;
+  migration: SpanMigration;
+};
+
 /** Everything that is kept, open and up to date; a remote span store may follow later. */
 async function openStores(
   { config, logger, registry, cleanup }: Pick<HttpParts, "config" | "logger" | "registry" | "cleanup">,
   now: () => number,
-): Promise<{ database: ControlDatabase; spans: SpanStore; journal: Journal; migration: SpanMigration }> {
+): Promise<OpenStores> {
   const lock = lockNode(join(config.dataDir, "node.lock"));
   cleanup.push(() => lock.release());
   const database = openControlDatabase(config.control, (error) => logger.error({ err: error }, "control database"));
   cleanup.push(() => database.close());
   const hasSpans = config.spans.kind !== "chdb" || existsSync(config.spans.path);
-  const spans = openSpanStore(config.spans, { onQuery: createQueryMetrics(registry) });
+  const measure = createQueryMetrics(registry);
+  const isRemote = config.spans.kind === "clickhouse";
+  const reads = isRemote ? undefined : createReadWatch();
+  const onQuery: typeof measure = (query) => {
+    measure(query);
+    reads?.saw(query.name);
+  };
+  const spans = openSpanStore(config.spans, { onQuery });
   cleanup.push(() => spans.close());
   const journal = openJournal({
     path: config.journalPath,
@@ -182,9 +199,8 @@ async function openStores(
   await database.migrate();
   const stopping = new AbortController();
   cleanup.push(() => stopping.abort());
-  const isRemote = config.spans.kind === "clickhouse";
   const migration = await migrateSpans({ spans, isRemote, logger, signal: stopping.signal });
-  return { database, spans, journal, migration };
+  return { database, spans, reads, journal, migration };
 }
 
 /** What is too old goes, organization by organization. */

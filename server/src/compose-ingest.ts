@@ -4,6 +4,7 @@ import { createSpanIntake, type SpanIntake } from "./ingest/accept.ts";
 import { createDeletedTraces, type DeletedTraces } from "./ingest/deleted-traces.ts";
 import { createPriceBook } from "./ingest/enrich/price.ts";
 import { createFanOut, type SpanSubscriber } from "./ingest/fan-out.ts";
+import type { ReadWatch } from "./ingest/read-watch.ts";
 import { createReadBack } from "./ingest/read-back.ts";
 import { createSpanWriter, type SpanWriter } from "./ingest/writer.ts";
 import { loadTraceDeletions } from "./jobs/trace-deletions.ts";
@@ -24,6 +25,8 @@ export type IngestParts = {
   deletions: TraceDeletionStore;
   /** Who hears of stored spans. They must know by now what they want: what nobody wants is not kept. */
   subscribers: readonly SpanSubscriber[];
+  /** Where all reads of the store are on this node. */
+  reads: ReadWatch | undefined;
   logger: Logger;
   now: () => number;
 };
@@ -31,7 +34,7 @@ export type IngestParts = {
 /** From the intake through the journal into the span store, and on to those who wait for spans. */
 export async function composeIngest(
   { registry, cleanup }: { registry: Registry; cleanup: Array<() => Promise<void> | void> },
-  { journal, spans, store, deletions, subscribers, logger, now }: IngestParts,
+  { journal, spans, store, deletions, subscribers, reads, logger, now }: IngestParts,
 ): Promise<{ writer: SpanWriter; intake: SpanIntake; deletedTraces: DeletedTraces }> {
   const metrics = createIngestMetrics(registry, journal);
   const deletedTraces = createDeletedTraces(now);
@@ -48,7 +51,8 @@ export async function composeIngest(
   });
   fanOut.start();
   cleanup.push(() => fanOut.stop());
-  const writer = createSpanWriter({ journal, store, metrics, fanOut, logger, nodeId: randomToken(12), now });
+  const nodeId = randomToken(12);
+  const writer = createSpanWriter({ journal, store, metrics, fanOut, ...(reads && { reads }), logger, nodeId, now });
   writer.start();
   cleanup.push(() => writer.stop(limits.shutdownGraceMs));
 

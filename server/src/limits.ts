@@ -159,6 +159,10 @@ export const limits = {
   /** Since the oldest of its rows was accepted; spans are seen within a second. */
   writerBusyGroupMs: 300,
   writerSmallGroupRows: 20,
+  /** The same where nobody has looked for `writerReadMs`, and so many rows wait. */
+  writerUnreadGroupMs: 800,
+  writerLargeGroupRows: 200,
+  writerReadMs: 10_000,
   readYourWriteMs: 1_000,
   writerHeldBytes: 64 * MiB,
   journalReplayPage: 1000,

@@ -1,85 +1,9 @@
-import { mkdtempSync } from "node:fs";
-import { rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { pino } from "pino";
-import { Registry } from "prom-client";
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { limits } from "../limits.ts";
-import { openJournal, type Journal } from "../storage/journal/journal.ts";
 import { SpanInsertError, type SpanBatch } from "../storage/spans/span-store.ts";
-import { createIngestMetrics } from "../telemetry/ingest-metrics.ts";
-import { createSpanWriter, type SpanWriter } from "./writer.ts";
 import { createWriterQueue } from "./writer-queue.ts";
-
-/** Takes inserts; `script` may fail or delay them. */
-type Sink = { batches: SpanBatch[]; insert(batch: SpanBatch, signal?: AbortSignal): Promise<void> };
-
-type Bench = { journal: Journal; writer: SpanWriter; registry: Registry; path: string };
-
-const cleanup: Array<() => Promise<unknown>> = [];
-afterEach(async () => {
-  for (const undo of cleanup.splice(0).reverse()) await undo();
-});
-
-function sinkOf(script: (batch: SpanBatch, attempt: number) => void | Promise<void> = () => undefined): Sink {
-  let attempts = 0;
-  const batches: SpanBatch[] = [];
-  return {
-    batches,
-    async insert(batch) {
-      attempts += 1;
-      await script(batch, attempts);
-      batches.push(batch);
-    },
-  };
-}
-
-function newFolder(): string {
-  const path = mkdtempSync(join(tmpdir(), "spanway-writer-"));
-  cleanup.push(() => rm(path, { recursive: true, force: true }));
-  return path;
-}
-
-function bench(sink: Sink, path = newFolder(), over: (journal: Journal) => Partial<Journal> = () => ({})): Bench {
-  const opened = openJournal({ path, maxBytes: 1e9, maxEntries: 1e6, identityMemoryMs: 1e9, now: Date.now });
-  const journal = { ...opened, ...over(opened) };
-  const registry = new Registry();
-  const writer = createSpanWriter({
-    journal,
-    store: sink,
-    metrics: createIngestMetrics(registry, journal),
-    logger: pino({ level: "silent" }),
-    nodeId: "node",
-    now: Date.now,
-  });
-  cleanup.push(async () => {
-    await writer.stop(0);
-    await journal.close();
-  });
-  return { journal, writer, registry, path };
-}
-
-const payloadOf = (rows: readonly string[]): Buffer => Buffer.from(rows.map((row) => `{"${row}\n`).join(""));
-
-async function add({ journal, writer }: Bench, ...rows: string[]): Promise<void> {
-  const payload = payloadOf(rows);
-  writer.add(await journal.append({ payload, rows: rows.length, identities: [] }), payload);
-}
-
-/** Puts rows into the journal before the writer starts: it finds them there. */
-async function leave({ journal }: Bench, ...rows: string[]): Promise<void> {
-  await journal.append({ payload: payloadOf(rows), rows: rows.length, identities: [] });
-}
-
-const rowsOf = (batches: readonly SpanBatch[]): string[] =>
-  batches.flatMap(({ ndjson }) => ndjson.toString().trimEnd().split("\n").map(textOf));
-/** A row without its brace, and without the mark that it may have been stored before. */
-const textOf = (line: string): string => line.replace(/^\{("is_resend":1,)?"?/, "");
-const numbered = (count: number): string[] => Array.from({ length: count }, (_, i) => `row ${i}`);
-const metric = async (registry: Registry, name: string): Promise<number> =>
-  (await registry.getSingleMetric(name)?.get())?.values[0]?.value ?? Number.NaN;
+import { add, bench, cleanup, leave, metric, newFolder, numbered, rowsOf, sinkOf, textOf } from "./writer.fixture.ts";
 
 const retryable = () => new SpanInsertError("retryable", { cause: new Error("down") });
 const poison = () => new SpanInsertError("poison", { cause: new Error("cannot parse") });
@@ -134,6 +58,25 @@ describe("groups", () => {
     await until(() => sink.batches.length === 1);
     expect(own.writer.state()).toMatchObject({ queuedEntries: 0, failing: undefined });
     await until(() => own.journal.stats().entries === 0);
+  });
+
+  test("many rows wait longer while nobody reads, but not once somebody does or waits for them", async () => {
+    const sink = sinkOf();
+    let isRead = false;
+    const b = bench(sink, undefined, undefined, { isRead: () => isRead });
+    b.writer.start();
+    const storedAfterMs = async (meanwhile: () => unknown = () => undefined): Promise<number> => {
+      const startedMs = performance.now();
+      await add(b, ...numbered(limits.writerLargeGroupRows));
+      const stored = sink.batches.length + 1;
+      await sleep(limits.writerBusyGroupMs);
+      void meanwhile();
+      await expect.poll(() => sink.batches.length, { interval: 10, timeout: 5_000 }).toBe(stored);
+      return performance.now() - startedMs;
+    };
+    expect(await storedAfterMs()).toBeGreaterThanOrEqual(limits.writerUnreadGroupMs - 1);
+    expect(await storedAfterMs(() => b.writer.caughtUp(5_000))).toBeLessThan(limits.writerUnreadGroupMs - 50);
+    expect(await storedAfterMs(() => (isRead = true))).toBeLessThan(limits.writerUnreadGroupMs - 50);
   });
 
   test("no insert has more rows or bytes than a group may, unless one request has", async () => {

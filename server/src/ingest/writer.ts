@@ -7,6 +7,7 @@ import { isPoisonBatch } from "../storage/spans/span-store.ts";
 import type { SpanStore } from "../storage/spans/span-store.ts";
 import type { IngestMetrics } from "../telemetry/ingest-metrics.ts";
 import type { FanOut } from "./fan-out.ts";
+import type { ReadWatch } from "./read-watch.ts";
 import { markResends, splitLines } from "./row-lines.ts";
 import { createWriterQueue, type Group } from "./writer-queue.ts";
 
@@ -44,6 +45,8 @@ export type SpanWriterDeps = {
   metrics: IngestMetrics;
   /** Told what is stored, for those who wait for it. */
   fanOut?: Pick<FanOut, "keep" | "kept">;
+  /** Without it, somebody reads at any time. */
+  reads?: Pick<ReadWatch, "isRead">;
   logger: Logger;
   /** Names this node's inserts, so that tokens of two nodes never meet. */
   nodeId: string;
@@ -158,11 +161,20 @@ class JournalWriter implements SpanWriter {
 
   /**
    * Waits until a group is full, its oldest entry has waited long enough, or it is asked for. Under load that is longer: an
-   * insert costs the store as much as a few hundred rows of it. What came while the last group was written has waited.
+   * insert costs the store as much as a few hundred rows of it, and merges write the rows of small ones more often. It is
+   * longest while nobody looks. What came while the last group was written has waited.
    */
   async #waitForGroup(): Promise<void> {
-    await this.#waitUntilOld(limits.writerGroupMs);
-    if (this.#queue.rows() > limits.writerSmallGroupRows) await this.#waitUntilOld(limits.writerBusyGroupMs);
+    const { writerGroupMs, writerBusyGroupMs, writerUnreadGroupMs } = limits;
+    await this.#waitUntilOld(writerGroupMs);
+    if (this.#queue.rows() > limits.writerSmallGroupRows) await this.#waitUntilOld(writerBusyGroupMs);
+    if (this.#queue.rows() < limits.writerLargeGroupRows) return;
+    for (let ms = writerBusyGroupMs; ms < writerUnreadGroupMs && !this.#isAwaited(); ms += writerGroupMs)
+      await this.#waitUntilOld(ms + writerGroupMs);
+  }
+
+  #isAwaited(): boolean {
+    return this.#waiters.size > 0 || this.#deps.reads?.isRead() !== false;
   }
 
   async #waitUntilOld(ms: number): Promise<void> {
