@@ -138,7 +138,7 @@ export const spanExtras = {
   usage_is_estimated: "boolean",
   customer_params: "json",
   limit_info: "json",
-  /** Of a gateway call whose attempts did not all succeed: `{provider, model, status_code, error_message, latency}` of each. */
+  /** Of a gateway call whose attempts did not all succeed: `{provider, model, status_code, error_message, latency, cost}` of each. */
   attempts: "json",
   is_log_omitted: "boolean",
 } as const;

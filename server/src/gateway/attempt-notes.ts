@@ -12,6 +12,8 @@ export type AttemptNote = {
   error_message: string | null;
   /** Seconds, without the wait before it. */
   latency: number;
+  /** USD, of one that failed and is charged for. */
+  cost?: number;
 };
 
 /**
@@ -23,10 +25,17 @@ export function noteAttempt(
   { target: { provider, model } }: Attempt,
   outcome: UpstreamProblem | "success" | "cut",
   ms: number,
+  costUsd?: number,
 ): void {
   if (typeof outcome === "string" && notes.length === 0) return;
   if (notes.length >= limits.recordedAttempts) notes.pop();
-  notes.push({ provider, model, ...resultOf(outcome), latency: Math.round(ms) / 1e3 });
+  notes.push({
+    provider,
+    model,
+    ...resultOf(outcome),
+    latency: Math.round(ms) / 1e3,
+    ...(costUsd !== undefined && { cost: costUsd }),
+  });
 }
 
 function resultOf(outcome: UpstreamProblem | "success" | "cut"): Pick<AttemptNote, "status_code" | "error_message"> {

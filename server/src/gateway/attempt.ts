@@ -7,6 +7,7 @@ import type { ChatDigest } from "./chat-digest.ts";
 import { Exchange, type ExchangeSink, type UpstreamTimeouts } from "./exchange.ts";
 import { GatheredReply } from "./gathered-reply.ts";
 import { readErrorWithin, readProblem } from "./providers/openai/problem.ts";
+import { usageOf } from "./providers/openai/usage.ts";
 import { openaiCall } from "./providers/openai/request.ts";
 import { BadReply, type CallFacts, type UpstreamCall, type UpstreamProblem } from "./providers/provider.ts";
 import type { ChatAsk } from "./read-chat-request.ts";
@@ -187,7 +188,7 @@ class ReplyReader implements ExchangeSink, StreamSink {
     if (problem !== undefined) return this.#fail(problem);
     const { choices } = parsed.value;
     if (!Array.isArray(choices)) throw new BadReply("The provider's answer is no chat completion.");
-    if (choices.length === 0) throw new BadReply("The provider's answer holds no choice.");
+    if (choices.length === 0) throw new BadReply("The provider's answer holds no choice.", usageOf(parsed.value));
     return this.#replied(bytes, parsed.value);
   }
 
@@ -210,7 +211,8 @@ class ReplyReader implements ExchangeSink, StreamSink {
   #onThrown(error: unknown): void {
     this.exchange?.abort();
     if (error instanceof BadReply) {
-      this.#fail({ kind: "fault", status: this.#status, message: error.message, code: "bad_reply" });
+      const { message, usage } = error;
+      this.#fail({ kind: "fault", status: this.#status, message, code: "bad_reply", ...(usage && { usage }) });
       return;
     }
     this.#isOver = true;

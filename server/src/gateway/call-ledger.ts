@@ -4,7 +4,8 @@ import type { SpanOrigin } from "../ingest/normalize.ts";
 import { readUsageObject } from "../ingest/read-usage.ts";
 import { isObject } from "../lib/json.ts";
 import { withoutWords, type AttemptNote } from "./attempt-notes.ts";
-import { usageOf, usageWithTier, type ChatDigest } from "./chat-digest.ts";
+import type { ChatDigest } from "./chat-digest.ts";
+import { usageOf, usageWithTier } from "./providers/openai/usage.ts";
 import type { Recorder } from "./recorder.ts";
 import { promptChars } from "./prompt-size.ts";
 import type { Plan } from "./routing/plan.ts";
@@ -56,6 +57,8 @@ export type CallLedger = {
   audioSeconds: number | undefined;
   usage: Record<string, unknown> | undefined;
   isUsageEstimated: boolean;
+  /** USD that attempts before the last one cost although they failed. */
+  failedUsd: number;
   warnings: string[];
   limitInfo: Record<string, unknown> | undefined;
   /** Of the cached answer, whoever is given it; absent where the call did not ask for the cache. */
@@ -96,6 +99,7 @@ export function newLedger(
     audioSeconds: undefined,
     usage: undefined,
     isUsageEstimated: false,
+    failedUsd: 0,
     warnings: [],
     limitInfo: undefined,
     cacheKey: undefined,
@@ -142,7 +146,7 @@ export function takeReply(ledger: CallLedger, completion: Record<string, unknown
 }
 
 /** A usage that counts nothing, or less than nothing, is none: record and budget then hold the same estimate. */
-function readable(usage: Record<string, unknown> | undefined): Record<string, unknown> | undefined {
+export function readable(usage: Record<string, unknown> | undefined): Record<string, unknown> | undefined {
   return usage !== undefined && readUsageObject(usage) !== undefined ? usage : undefined;
 }
 
@@ -166,8 +170,14 @@ export function isRecorded({ isCached, params }: CallLedger): boolean {
   return !(isCached && params.cache_options?.omit_log === true);
 }
 
-/** In USD, by tokens or by the time of a recording; null where model or usage are unknown. */
+/** In USD, of all its attempts; null where model or usage are unknown, and no failed attempt is known to have cost something. */
 export function costOfCall(ledger: CallLedger, prices: PriceBook): number | null {
+  const costUsd = costOfAnswer(ledger, prices);
+  return ledger.failedUsd === 0 ? costUsd : (costUsd ?? 0) + ledger.failedUsd;
+}
+
+/** By tokens or by the time of a recording. */
+function costOfAnswer(ledger: CallLedger, prices: PriceBook): number | null {
   const { model, provider, usage, audioSeconds, startedAtMs } = ledger;
   if (usage !== undefined || audioSeconds === undefined) {
     return costOf(prices, { model, provider, usage, atMs: startedAtMs });
@@ -185,8 +195,9 @@ function isFree({
   usage,
   messages,
   audioSeconds,
+  failedUsd,
 }: CallLedger): boolean {
-  if (isCached) return false;
+  if (isCached || failedUsd > 0) return false;
   if (attempts === 0 || provider === builtInProvider) return true;
   const isRefused = statusCode >= 400 && !isCut;
   return isRefused && usage === undefined && messages.length === 0 && audioSeconds === undefined;

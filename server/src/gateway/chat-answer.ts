@@ -102,9 +102,13 @@ export class ChatAnswer {
     this.stream.end();
   }
 
-  /** A stream that fails after its first content. */
-  breakOff(error: CallError): void {
+  /**
+   * A stream that fails after its first content.
+   * @param counted the whole of it, where the provider told it all the same
+   */
+  breakOff(error: CallError, counted: Record<string, unknown> | undefined): void {
     takeDigest(this.#ledger, this.digest);
+    if (counted !== undefined) Object.assign(this.#ledger, { usage: counted, isUsageEstimated: false });
     this.#ledger.statusCode = 424;
     this.#ledger.errorMessage = error.message;
     this.stream.fail({ ...error, type: "upstream_error" });

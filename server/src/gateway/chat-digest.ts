@@ -1,6 +1,7 @@
 import { isObject } from "../lib/json.ts";
 import { limits } from "../limits.ts";
 import { GatheredText } from "./gathered-text.ts";
+import { usageOf, usageWithTier } from "./providers/openai/usage.ts";
 
 /** What was said in a stream, gathered from its chunks: the messages as a whole reply would hold them, and the usage. */
 export type ChatDigest = {
@@ -230,20 +231,4 @@ function messageOf({ content, hasContent, refusal, reasoning, calls, rest }: Cho
 function textMember(chunk: Record<string, unknown> | undefined, member: string): string | undefined {
   const value = chunk?.[member];
   return typeof value === "string" && value !== "" ? value : undefined;
-}
-
-/** The usage of a chunk or of a whole reply, where it says something; Groq also has it below `x_groq`. */
-export function usageOf(holder: Record<string, unknown>): Record<string, unknown> | undefined {
-  const own = holder["usage"];
-  if (isObject(own) && Object.values(own).some((value) => typeof value === "number")) return own;
-  const groq = holder["x_groq"];
-  return isObject(groq) && isObject(groq["usage"]) ? groq["usage"] : undefined;
-}
-
-/** OpenAI states the tier that served a call beside the usage; whoever prices a usage looks for it within, where Anthropic has it. */
-export function usageWithTier(
-  usage: Record<string, unknown>,
-  { service_tier }: Record<string, unknown>,
-): Record<string, unknown> {
-  return typeof service_tier === "string" && usage["service_tier"] === undefined ? { ...usage, service_tier } : usage;
 }

@@ -20,6 +20,7 @@ import { createChatDigest, type ChatDigest } from "./chat-digest.ts";
 import type { ChatCall, ChatDeps } from "./chat.ts";
 import { takeCut } from "./take-cut.ts";
 import { errorOfProblem, type CallError } from "./client-answer.ts";
+import { beginAttempt, takeFailed } from "./failed-attempt.ts";
 import { runEcho } from "./echo-attempt.ts";
 import { estimateCost } from "./estimate/estimators.ts";
 import type { UpstreamProblem } from "./providers/provider.ts";
@@ -175,7 +176,7 @@ export class ChatRun {
         return undefined;
       }
       if (end.hasContent || this.#answer.stream.isOpen) {
-        this.#answer.breakOff(errorOfProblem(end.problem));
+        this.#answer.breakOff(errorOfProblem(end.problem), end.problem.usage);
         return undefined;
       }
       if (this.#leftMs() <= 0) return errorOfProblem(end.problem);
@@ -191,9 +192,7 @@ export class ChatRun {
   async #attempt(ask: ChatAsk, attempt: Attempt, plan: Plan): Promise<AttemptEnd> {
     const ledger = this.#ledger;
     const { target, quirks, translator } = attempt;
-    ledger.attempts += 1;
-    ledger.provider = target.provider;
-    ledger.model = target.model;
+    beginAttempt(ledger, target, this.#deps.prices);
     ledger.cacheKey = this.#cache?.keyOf(attempt);
     ledger.routedMs ??= this.#call.elapsedMs();
     const { usageRefusals } = this.#deps;
@@ -246,7 +245,11 @@ export class ChatRun {
     const tookMs = this.#call.elapsedMs() - beganMs;
     if (!isReported) this.#answer.upstreamMs += tookMs;
     const outcome = end.kind === "problem" ? end.problem : end.kind === "gone" ? "cut" : "success";
-    noteAttempt(this.#ledger.attemptNotes, attempt, outcome, tookMs);
+    const failedUsd =
+      end.kind === "problem" && !end.hasContent
+        ? takeFailed(this.#ledger, end.problem, this.#deps.prices, this.#answer.digest)
+        : undefined;
+    noteAttempt(this.#ledger.attemptNotes, attempt, outcome, tookMs, failedUsd);
     return end;
   }
 
@@ -267,7 +270,9 @@ export class ChatRun {
     ledger.endedMs = this.#call.elapsedMs();
     if (!isRecorded(ledger)) return this.#close(onRecorded);
     if (!ledger.hasPlan) ledger.model = this.#deps.router.modelName(ledger.model);
-    const record = { body: spanOfCall(ledger), origin: ledger.origin, identity: ledger.identity };
+    const body = spanOfCall(ledger);
+    if (ledger.failedUsd > 0) body["cost"] = costOfCall(ledger, this.#deps.prices);
+    const record = { body, origin: ledger.origin, identity: ledger.identity };
     return this.#deps.recorder.add(record, () => this.#close(onRecorded));
   }
 
@@ -278,7 +283,9 @@ export class ChatRun {
       onRecorded();
     } finally {
       if (this.#admission?.isAllowed === true)
-        this.#admission.settle(() => (ledger.usage === undefined ? 0 : costOfCall(ledger, this.#deps.prices)));
+        this.#admission.settle(() =>
+          ledger.usage === undefined ? ledger.failedUsd : costOfCall(ledger, this.#deps.prices),
+        );
     }
   }
 

@@ -2,10 +2,11 @@ import { isObject, parseJson } from "../lib/json.ts";
 import { createSseSplitter, SseBlockTooLong } from "../lib/sse.ts";
 import { limits } from "../limits.ts";
 import { createChunkTemplate } from "./chunk-template.ts";
-import { usageOf, type ChatDigest } from "./chat-digest.ts";
+import type { ChatDigest } from "./chat-digest.ts";
 import { completionChunks } from "./completion-chunks.ts";
 import { EventRun } from "./event-run.ts";
 import { readErrorWithin } from "./providers/openai/problem.ts";
+import { usageOf } from "./providers/openai/usage.ts";
 import type { ChatStreamTranslator, StreamStep, UpstreamProblem } from "./providers/provider.ts";
 
 /** What comes of an upstream's stream, in order; nothing after `onDone` or `onProblem`. */
@@ -36,6 +37,7 @@ const truncated: UpstreamProblem = {
   status: 200,
   message: "The provider's stream ended before it was complete.",
   code: "stream_truncated",
+  isCut: true,
 };
 
 const silent: UpstreamProblem = {

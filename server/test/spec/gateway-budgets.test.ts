@@ -156,6 +156,16 @@ describe("a reservation", () => {
     await expect.poll(async () => (await call("fails")).status, { timeout: 5_000 }).toBe(200);
   });
 
+  test("is not given back of a failure that its provider counted", async () => {
+    const usage = { prompt_tokens: 1, completion_tokens: outputTokens };
+    gateway.upstream.script(answers(200, { error: { message: "The model failed." }, usage }));
+    const params = { customer_params: { customer_identifier: "fails-dearly", total_budget: 0.006 }, retries: 0 };
+    expect((await call("fails-dearly", params)).status).toBe(424);
+    await expect.poll(() => usageOf("fails-dearly"), { timeout: 5_000 }).toBeCloseTo(callCost, 9);
+    expect((await call("fails-dearly", params)).status).toBe(424);
+    await expect.poll(async () => (await call("fails-dearly")).status, { timeout: 5_000 }).toBe(429);
+  });
+
   test("is given back by a caller who leaves, but for what was used", async () => {
     gateway.upstream.script(async (connection) => {
       await connection.write(streamHead + chunk({ role: "assistant", content: "Hello" }));

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { blockedPrompt, callThenStop } from "../../src/gateway/providers/gemini/answers.fixture.ts";
 import { eventsOf } from "../support/chat.ts";
 import { answers, startScriptedUpstream, streams, type ScriptedUpstream } from "../support/scripted-upstream.ts";
+import { retrieveSpan } from "../support/spans.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import type { Row } from "../support/test-client.ts";
 
@@ -42,6 +43,24 @@ test("a streamed call comes as OpenAI's chunks, with its signature and its usage
   expect(results).toMatchObject([
     { provider_id: "gemini", prompt_tokens: 29, completion_tokens: 819, status_code: 200 },
   ]);
+});
+
+test("an answer that cannot be read is paid for, whole or streamed", async () => {
+  const broken = {
+    candidates: [{ content: {}, finishReason: "MALFORMED_FUNCTION_CALL", index: 0 }],
+    usageMetadata: { promptTokenCount: 1000, candidatesTokenCount: 100, totalTokenCount: 1100 },
+  };
+  const scripts = [answers(200, broken), streams(`data: ${JSON.stringify(broken)}\r\n\r\n`)];
+  for (const [index, script] of scripts.entries()) {
+    upstream.script(script);
+    const answer = await app.prod.post("/api/chat/completions", chat({ retries: 0, stream: index === 1 }));
+    expect(answer.status).toBe(424);
+    expect(await retrieveSpan(app.prod, answer.headers.get("x-spanway-log-id"))).toMatchObject({
+      prompt_tokens: 1000,
+      completion_tokens: 100,
+      cost: expect.closeTo((1000 * 2 + 100 * 12) / 1e6, 12) as number,
+    });
+  }
 });
 
 test("a prompt that was blocked is an answer; a bad key is no fault of the caller", async () => {

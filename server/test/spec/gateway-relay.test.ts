@@ -199,6 +199,23 @@ describe("responses", () => {
     gateway.upstream.script(streams(begun, failed));
     expect((await client.post("/api/responses", ask({ stream: true, retries: 0 }))).status).toBe(424);
   });
+
+  test("that fail are paid for where their usage is stated, whole or streamed", async () => {
+    const failure = { id: "resp_1", status: "failed", error: { code: "server_error", message: "Told so" }, usage };
+    const costUsd = (60 * 2.5 + 40 * 1.25 + 10 * 10) / 1e6;
+    const failed = event("response.failed", { response: failure });
+    for (const script of [answers(200, failure), streams(begun, failed), streams(begun, delta, failed)]) {
+      gateway.upstream.script(script);
+      const stream = gateway.upstream.requests.length > 0;
+      expect(await span(await client.post("/api/responses", ask({ stream, retries: 0 })))).toMatchObject({
+        status_code: 424,
+        prompt_tokens: 100,
+        completion_tokens: 10,
+        cost: expect.closeTo(costUsd, 12),
+        usage_is_estimated: null,
+      });
+    }
+  });
 });
 
 describe("customers of these operations", () => {

@@ -37,6 +37,7 @@ const known: Record<string, z.ZodType> = {
         status_code: z.int().nullable(),
         error_message: z.string().nullable(),
         latency: z.number(),
+        cost: z.number().optional(),
       }),
     )
     .nullable()

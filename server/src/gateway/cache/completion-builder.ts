@@ -1,5 +1,5 @@
 import { isObject } from "../../lib/json.ts";
-import { usageOf } from "../chat-digest.ts";
+import { usageOf } from "../providers/openai/usage.ts";
 
 /** Members that come in pieces; of any other text the last one stands. */
 const pieces: ReadonlySet<string> = new Set([

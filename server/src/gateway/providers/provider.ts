@@ -95,13 +95,21 @@ export type UpstreamProblem = {
   code?: string;
   /** Milliseconds that the upstream asks to wait, from whichever header says so. */
   retryAfterMs?: number;
+  /** It broke off rather than say that it failed: what had been done until then is paid for. */
+  isCut?: boolean;
+  /** What it counted all the same, for good: it is paid for. */
+  usage?: Record<string, unknown>;
 };
 
 /** Thrown by `reply` for bytes that are no reply: the call failed, although the status was 2xx. */
 export class BadReply extends Error {
-  constructor(message: string) {
+  /** What the reply counted all the same. */
+  readonly usage: Record<string, unknown> | undefined;
+
+  constructor(message: string, usage?: Record<string, unknown>) {
     super(message);
     this.name = "BadReply";
+    this.usage = usage;
   }
 }
 

@@ -5,6 +5,7 @@ import { breakdownOf } from "../breakdown.ts";
 import type { Admission } from "../budgets.ts";
 import { costOfCall, estimateUnread, newLedger, spanOfCall, takePlan, type CallLedger } from "../call-ledger.ts";
 import type { ChatCall } from "../chat.ts";
+import { beginAttempt, takeFailed } from "../failed-attempt.ts";
 import { answerError, answerWhole, ClientStream, errorOfProblem, type CallError } from "../client-answer.ts";
 import { estimateCost } from "../estimate/estimators.ts";
 import type { Exchange } from "../exchange.ts";
@@ -91,8 +92,8 @@ export class RelayRun {
       this.#upstreamMs += step.waitedMs;
       const beganMs = this.#call.elapsedMs();
       const end = await this.#attempt(ask, step.attempt);
-      const note = (outcome: Parameters<typeof noteAttempt>[2]): void =>
-        noteAttempt(this.#ledger.attemptNotes, step.attempt, outcome, this.#call.elapsedMs() - beganMs);
+      const note = (outcome: Parameters<typeof noteAttempt>[2], costUsd?: number): void =>
+        noteAttempt(this.#ledger.attemptNotes, step.attempt, outcome, this.#call.elapsedMs() - beganMs, costUsd);
       if (end.kind === "gone") {
         note("cut");
         this.#deps.metrics.attempts.add({ outcome: "gone" });
@@ -108,7 +109,7 @@ export class RelayRun {
         return undefined;
       }
       problem = end.kind === "problem" ? end.problem : this.#read(ask, end.reply);
-      note(problem ?? "success");
+      note(problem ?? "success", problem && takeFailed(this.#ledger, problem, this.#deps.prices));
       this.#deps.metrics.attempts.add({ outcome: problem?.kind ?? "success" });
       if (problem !== undefined && (end.kind === "reply" ? false : end.hasContent === true || this.#stream.isOpen)) {
         plan.report(step.attempt, problem);
@@ -130,9 +131,7 @@ export class RelayRun {
 
   async #attempt(ask: RelayAsk, attempt: Attempt): Promise<WholeEnd> {
     const ledger = this.#ledger;
-    ledger.attempts += 1;
-    ledger.provider = attempt.target.provider;
-    ledger.model = attempt.target.model;
+    beginAttempt(ledger, attempt.target, this.#deps.prices);
     ledger.routedMs ??= this.#call.elapsedMs();
     if (attempt.target.provider === builtInProvider) {
       return { kind: "problem", problem: { kind: "request", status: 400, message: "This model answers chats alone." } };
@@ -236,13 +235,15 @@ export class RelayRun {
     this.#isOnRecord = true;
     ledger.endedMs = this.#call.elapsedMs();
     // What an upstream had begun is paid for, also when the caller did not wait for it.
-    const isPaid = ledger.statusCode === 200 || (ledger.isCut && ledger.attempts > 0);
-    if (isPaid) estimateUnread(ledger);
-    this.#costUsd = isPaid ? costOfCall(ledger, this.#deps.prices) : 0;
+    const isBegun = ledger.statusCode === 200 || (ledger.isCut && ledger.attempts > 0);
+    if (isBegun) estimateUnread(ledger);
+    const isPaid = isBegun || ledger.usage !== undefined;
+    this.#costUsd = isPaid ? costOfCall(ledger, this.#deps.prices) : ledger.failedUsd;
     if (!ledger.hasPlan) ledger.model = this.#deps.router.modelName(ledger.model);
     const body = spanOfCall(ledger);
     // Of tokens the intake makes the cost; the time of a recording it does not know.
-    if (isPaid && ledger.usage === undefined && this.#costUsd !== null) body["cost"] = this.#costUsd;
+    const isOwn = (isPaid && ledger.usage === undefined) || ledger.failedUsd > 0;
+    if (isOwn && this.#costUsd !== null) body["cost"] = this.#costUsd;
     const record = { body, origin: ledger.origin, identity: ledger.identity };
     return this.#deps.recorder.add(record, () => this.#close(onRecorded));
   }

@@ -1,6 +1,6 @@
 import { isObject, parseJsonText } from "../../lib/json.ts";
 import type { CallLedger } from "../call-ledger.ts";
-import { usageWithTier } from "../chat-digest.ts";
+import { usageWithTier } from "../providers/openai/usage.ts";
 import { BadReply } from "../providers/provider.ts";
 import { problemOfEvent } from "../relay/event-problem.ts";
 import { badMember, readJsonAsk, readJsonReply } from "../relay/read-json-ask.ts";
@@ -51,7 +51,7 @@ function createResponseStream(ledger: CallLedger): RelayStream {
       const type = typeof event["type"] === "string" ? event["type"] : "";
       const response = isObject(event["response"]) ? event["response"] : {};
       if (type === "error" || type === "response.failed" || event["error"])
-        return { problem: problemOfEvent({ error: response["error"], ...event }) };
+        return { problem: problemOfEvent({ error: response["error"], usage: response["usage"], ...event }) };
       if (type === "response.completed" || type === "response.incomplete") {
         takeResponse(response, ledger);
         return { isDone: true };

@@ -15,8 +15,8 @@ export function fromBedrock(bytes: Buffer, call: CallFacts): ChatCompletion {
   }
   const message = toMessage(answer["content"] as unknown[]);
   const finish = toFinishReason(reply["stopReason"], message.tool_calls !== undefined);
-  if (finish === undefined) throw new BadReply(`Bedrock's model answered with ${String(reply["stopReason"])}`);
   const usage = toUsage(reply["usage"]);
+  if (finish === undefined) throw new BadReply(`Bedrock's model answered with ${String(reply["stopReason"])}`, usage);
   return {
     id: call.id,
     object: "chat.completion",

@@ -143,7 +143,7 @@ function finish(state: StreamState, maker: ChunkMaker, blocks: BlockWriter): Cha
   const last = blocks.closeAll();
   const reason = toFinishReason(state.stopReason, blocks.calls() > 0);
   if (reason === undefined) {
-    state.problem = brokenStream(`Bedrock's model answered with ${String(state.stopReason)}`);
+    state.problem = brokenStream(`Bedrock's model answered with ${String(state.stopReason)}`, state.usage);
     return last;
   }
   state.isDone = true;

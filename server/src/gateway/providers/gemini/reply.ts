@@ -1,5 +1,5 @@
 import { isObject, parseJson } from "../../../lib/json.ts";
-import { BadReply, type CallFacts, type ChatCompletion, type ChatMessage } from "../provider.ts";
+import { BadReply, type CallFacts, type ChatCompletion, type ChatMessage, type ChatUsage } from "../provider.ts";
 import { blockOf, createCallIds, readPart, refusalOf, toFinishReason, toLogprobs } from "./candidate.ts";
 import { citationsOf, searchesOf } from "./grounding.ts";
 import { toUsage } from "./usage.ts";
@@ -9,14 +9,13 @@ export function fromGemini(bytes: Buffer, call: CallFacts): ChatCompletion {
   const parsed = parseJson(bytes);
   const reply = parsed.ok ? parsed.value : undefined;
   if (!isObject(reply)) throw new BadReply("Gemini's reply is no answer");
-  const choices = choicesOf(reply, call);
   const usage = toUsage(reply["usageMetadata"], searchesIn(reply));
   return {
     id: typeof reply["responseId"] === "string" ? reply["responseId"] : call.id,
     object: "chat.completion",
     created: call.created,
     model: call.model,
-    choices,
+    choices: choicesOf(reply, call, usage),
     ...(usage ? { usage } : {}),
   };
 }
@@ -29,19 +28,25 @@ function searchesIn(reply: Record<string, unknown>): number {
   return candidatesOf(reply).reduce((sum, { groundingMetadata }) => sum + searchesOf(groundingMetadata), 0);
 }
 
-function choicesOf(reply: Record<string, unknown>, call: CallFacts): ChatCompletion["choices"] {
+function choicesOf(
+  reply: Record<string, unknown>,
+  call: CallFacts,
+  usage: ChatUsage | undefined,
+): ChatCompletion["choices"] {
   const candidates = candidatesOf(reply);
   const block = blockOf(reply);
   if (candidates.length === 0 && block !== undefined) {
     const message = { role: "assistant" as const, content: "", refusal: block };
     return [{ index: 0, message, finish_reason: "content_filter" }];
   }
-  if (candidates.length === 0) throw new BadReply("Gemini's reply is no answer");
+  if (candidates.length === 0) throw new BadReply("Gemini's reply is no answer", usage);
   const idOf = createCallIds(call.id);
   return candidates.map((candidate, i) => {
     const message = toMessage(candidate, idOf);
     const finish = toFinishReason(candidate["finishReason"], message.tool_calls !== undefined);
-    if (finish === undefined) throw new BadReply(`Gemini's model stopped with ${String(candidate["finishReason"])}`);
+    if (finish === undefined) {
+      throw new BadReply(`Gemini's model stopped with ${String(candidate["finishReason"])}`, usage);
+    }
     const logprobs = toLogprobs(candidate["logprobsResult"]);
     const index = typeof candidate["index"] === "number" ? candidate["index"] : i;
     return { index, message, finish_reason: finish, ...(logprobs ? { logprobs } : {}) };

@@ -184,19 +184,19 @@ function isComplete({ answers, block }: StreamState): boolean {
 
 function finish(state: StreamState, maker: ChunkMaker): { chunks: ChatChunk[]; problem: UpstreamProblem | undefined } {
   const chunks: ChatChunk[] = [];
+  const usage = usageOf(state);
   if (state.answers.size === 0)
     chunks.push(maker.delta({ refusal: state.block ?? "" }), maker.finish("content_filter"));
   for (const [index, answer] of state.answers) {
     const reason = toFinishReason(answer.finishReason, answer.calls > 0);
     chunks.push(...flush(index, answer, maker));
     if (reason === undefined) {
-      return { chunks, problem: brokenStream(`Gemini's model stopped with ${String(answer.finishReason)}`) };
+      return { chunks, problem: brokenStream(`Gemini's model stopped with ${String(answer.finishReason)}`, usage) };
     }
     const annotations = citationsOf(answer.grounding, answer.text);
     if (annotations.length > 0) chunks.push(maker.delta({ annotations }, index));
     if (answer.refusal !== undefined) chunks.push(maker.delta({ refusal: answer.refusal }, index));
     chunks.push(maker.finish(reason, index));
   }
-  const usage = usageOf(state);
   return { chunks: usage ? [...chunks, maker.usage(usage)] : chunks, problem: undefined };
 }

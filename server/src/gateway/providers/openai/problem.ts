@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { isObject, parseJson } from "../../../lib/json.ts";
 import type { UpstreamProblem } from "../provider.ts";
+import { usageOf, usageWithTier } from "./usage.ts";
 import { kindOfStatus, retryAfterMs, upstreamMessage } from "../shared/problems.ts";
 
 /** What a reply with another status than 2xx says, in the error shapes that OpenAI-like providers have. */
@@ -26,12 +27,14 @@ export function readErrorWithin(value: Record<string, unknown>): UpstreamProblem
   const said = readErrorObject({ ...value, error });
   const stated = isObject(error) ? Number(error["code"] ?? error["status"]) : Number.NaN;
   const isStatus = Number.isInteger(stated) && stated >= 400 && stated < 600;
+  const usage = usageOf(value);
   const words = `${said.type ?? ""} ${said.code ?? ""}`;
   return {
     ...said,
     kind: isStatus ? kindOfStatus(stated) : /rate|overload|capacity|unavailable/i.test(words) ? "busy" : "fault",
     status: 200,
     message: upstreamMessage(said.message ?? "", "The provider reported an error."),
+    ...(usage && { usage: usageWithTier(usage, value) }),
   };
 }
 

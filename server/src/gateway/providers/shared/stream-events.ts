@@ -1,5 +1,5 @@
 import { isObject } from "../../../lib/json.ts";
-import type { UpstreamProblem } from "../provider.ts";
+import type { ChatUsage, UpstreamProblem } from "../provider.ts";
 
 /** An event's object; undefined where it is none. Without repair of its text: a character may be cut between two events. */
 export function readEvent(data: string): Record<string, unknown> | undefined {
@@ -11,7 +11,10 @@ export function readEvent(data: string): Record<string, unknown> | undefined {
   }
 }
 
-/** A stream that broke off, or that cannot be read. */
-export function brokenStream(message: string): UpstreamProblem {
-  return { kind: "fault", status: 200, message };
+/**
+ * A stream that broke off, or that cannot be read.
+ * @param usage of one that is complete, though it is no answer
+ */
+export function brokenStream(message: string, usage?: ChatUsage): UpstreamProblem {
+  return { kind: "fault", status: 200, message, ...(usage ? { usage } : { isCut: true }) };
 }
