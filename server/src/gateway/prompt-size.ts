@@ -31,8 +31,9 @@ function inputChars(input: unknown): number {
 
 function messageChars(message: unknown): number {
   if (!isObject(message)) return 0;
-  const { content, tool_calls } = message;
-  const calls = tool_calls === undefined ? 0 : JSON.stringify(tool_calls).length;
+  const { content, tool_calls, images } = message;
+  const drawn = Array.isArray(images) ? images.length * mediaChars : 0;
+  const calls = drawn + (tool_calls === undefined ? 0 : JSON.stringify(tool_calls).length);
   if (typeof content === "string") return content.length + calls;
   if (!Array.isArray(content)) return calls;
   return (content as unknown[]).reduce<number>((sum, part) => {

@@ -45,6 +45,12 @@ describe("what a model may write", () => {
 
 describe("what a model may read", () => {
   const words = "word ".repeat(20_000);
+
+  test("an image that the assistant drew is an image, not text", () => {
+    const images = [{ type: "image_url", image_url: { url: `data:image/png;base64,${"A".repeat(1_000_000)}` } }];
+    const drawn = { messages: [{ role: "assistant", content: "Here.", images }] };
+    expect(chat(drawn).promptTokens).toBeLessThan(6_000);
+  });
   test.each([
     ["messages", say(words)],
     ["of rare signs, each of which is several tokens", say("𠜎".repeat(25_000))],

@@ -43,10 +43,13 @@ function addMessage(message: unknown, model: string, sum: PromptCeiling): void {
   else addMembers(message, model, sum);
 }
 
+/** Members that are lists of parts. `images`: what the assistant drew. */
+const partMembers = new Set(["content", "output", "images"]);
+
 function addMembers(message: Record<string, unknown>, model: string, sum: PromptCeiling): void {
   for (const [name, value] of Object.entries(message)) {
     sum.tokens += name.length;
-    if (!Array.isArray(value) || (name !== "content" && name !== "output")) addText(value, sum);
+    if (!Array.isArray(value) || !partMembers.has(name)) addText(value, sum);
     else for (const part of value as unknown[]) addPart(part, model, sum);
   }
 }

@@ -138,7 +138,7 @@ export type ToolCall = {
   extra_content?: ExtraContent;
 };
 
-/** What a Gemini wants back with its own call in the next turn, where Google's OpenAI-compatible API has it. */
+/** What a Gemini wants back with its own call or image in the next turn, where Google's OpenAI-compatible API has it. */
 export type ExtraContent = { google: { thought_signature: string } };
 
 /** A page of the web that an answer cites, as OpenAI has it. Where: characters of the content. */
@@ -148,7 +148,7 @@ export type UrlCitation = {
 };
 
 /** An image that a model drew, as OpenRouter has it: in `images` of the message, the bytes as a data: URL. */
-export type DrawnImage = { type: "image_url"; image_url: { url: string } };
+export type DrawnImage = { type: "image_url"; image_url: { url: string }; extra_content?: ExtraContent };
 
 export type ChatMessage = {
   role: "assistant";

@@ -1,4 +1,4 @@
-import type { Call, ToolResult, Turn } from "../shared/conversation.ts";
+import { type Call, refuseImages, type ToolResult, type Turn } from "../shared/conversation.ts";
 import type { Media } from "../shared/media.ts";
 import { type Part, type TextPart, textOf } from "../shared/parts.ts";
 import { refuse } from "../shared/refuse.ts";
@@ -13,6 +13,7 @@ export function turnToMessage(turn: Turn, withThinking: boolean): { role: string
   if (turn.role === "user") {
     return { role: "user", content: [...turn.results.map(resultBlock), ...turn.parts.map(partBlock)] };
   }
+  refuseImages(turn, "Anthropic");
   const thinking = withThinking ? signedThinking(turn.thinkingBlocks) : [];
   return { role: "assistant", content: [...thinking, ...turn.texts.map(textBlock), ...turn.calls.map(callBlock)] };
 }

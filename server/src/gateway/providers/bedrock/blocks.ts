@@ -1,5 +1,5 @@
 import { isObject } from "../../../lib/json.ts";
-import type { Call, ToolResult, Turn } from "../shared/conversation.ts";
+import { type Call, refuseImages, type ToolResult, type Turn } from "../shared/conversation.ts";
 import type { Media } from "../shared/media.ts";
 import type { DocumentPart, Part, TextPart } from "../shared/parts.ts";
 import { refuse } from "../shared/refuse.ts";
@@ -19,6 +19,7 @@ export class BlockMaker {
       const results = turn.results.flatMap((result) => this.#result(result));
       return { role: "user", content: [...results, ...turn.parts.flatMap((part) => this.#part(part))] };
     }
+    refuseImages(turn, "Bedrock");
     const thinking = withThinking ? signedThinking(turn.thinkingBlocks).map(reasoningBlock) : [];
     return {
       role: "assistant",

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { isObject } from "../../../lib/json.ts";
-import type { DrawnImage, FinishReason, ToolCall } from "../provider.ts";
+import type { DrawnImage, ExtraContent, FinishReason, ToolCall } from "../provider.ts";
 import { jsonToolName } from "../shared/response-format.ts";
 
 /** What a part of a candidate says; parts of Gemini's own tools say nothing that clients have a place for. */
@@ -14,30 +14,36 @@ export function readPart(part: unknown, idOf: (given: unknown) => string): Said 
   if (!isObject(part)) return undefined;
   const { text, functionCall } = part;
   if (typeof text === "string") return { type: part["thought"] === true ? "thought" : "text", text };
-  const image = imageOf(part["inlineData"]);
+  const image = imageOf(part);
   // Thoughts of models that draw have drafts, which are no part of the answer.
   if (image !== undefined) return part["thought"] === true ? undefined : { type: "image", image };
   if (!isObject(functionCall) || typeof functionCall["name"] !== "string") return undefined;
   const args = JSON.stringify(isObject(functionCall["args"]) ? functionCall["args"] : {});
   // Gemini knows no tool for the JSON answer: its arguments are the text.
   if (functionCall["name"] === jsonToolName) return { type: "text", text: args };
-  const signature = part["thoughtSignature"];
   return {
     type: "call",
     call: {
       id: idOf(functionCall["id"]),
       type: "function",
       function: { name: functionCall["name"], arguments: args },
-      ...(typeof signature === "string" ? { extra_content: { google: { thought_signature: signature } } } : {}),
+      ...signatureOf(part),
     },
   };
 }
 
-function imageOf(inline: unknown): DrawnImage | undefined {
+function signatureOf({ thoughtSignature }: Record<string, unknown>): { extra_content?: ExtraContent } {
+  return typeof thoughtSignature === "string"
+    ? { extra_content: { google: { thought_signature: thoughtSignature } } }
+    : {};
+}
+
+function imageOf(part: Record<string, unknown>): DrawnImage | undefined {
+  const inline = part["inlineData"];
   if (!isObject(inline) || typeof inline["data"] !== "string") return undefined;
   const { mimeType, data } = inline;
   if (typeof mimeType !== "string" || !/^image\/[\w.+-]+$/.test(mimeType)) return undefined;
-  return { type: "image_url", image_url: { url: `data:${mimeType};base64,${data}` } };
+  return { type: "image_url", image_url: { url: `data:${mimeType};base64,${data}` }, ...signatureOf(part) };
 }
 
 /**

@@ -13,7 +13,9 @@ type GeminiPart = Record<string, unknown>;
 export type Content = { role: "user" | "model"; parts: GeminiPart[] };
 
 export function toContent(turn: Turn, target: Target, model: GeminiModel): Content {
-  if (turn.role === "assistant") return { role: "model", parts: [...texts(turn), ...calls(turn.calls, model)] };
+  if (turn.role === "assistant") {
+    return { role: "model", parts: [...texts(turn), ...images(turn, target), ...calls(turn.calls, model)] };
+  }
   const responses = turn.results.map((result) => functionResponse(result, target, model));
   // Older models take no images within a result: they follow all results, which must stay together.
   const beside = model.isThirdGeneration ? [] : turn.results.flatMap((result) => mediaOf(result, target));
@@ -22,6 +24,16 @@ export function toContent(turn: Turn, target: Target, model: GeminiModel): Conte
 
 function texts({ texts: said }: AssistantTurn): GeminiPart[] {
   return said.map(({ text }) => ({ text }));
+}
+
+function images({ images: drawn }: AssistantTurn, target: Target): GeminiPart[] {
+  return drawn.map((image) => {
+    const signature = signatureOf(image.source);
+    return {
+      ...toMedia(image.media, image, target),
+      ...(signature === undefined ? {} : { thoughtSignature: signature }),
+    };
+  });
 }
 
 /** What Gemini's documentation has in the place of a signature that was lost, or of a call that another model made. */

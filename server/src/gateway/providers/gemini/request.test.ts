@@ -89,6 +89,33 @@ describe("messages", () => {
     expect(body({ messages: loop }, third).contents[2]?.parts[0]).toMatchObject({ functionResponse: { id: "a" } });
   });
 
+  test("have what the model drew as the model's, with its signature", () => {
+    const drawn = (data: string, extra: object = {}) => ({
+      type: "image_url",
+      image_url: { url: `data:image/png;base64,${data}` },
+      ...extra,
+    });
+    const signed = drawn("iVBORw0KGgo=", { extra_content: { google: { thought_signature: "c2ln" } } });
+    const linked = { type: "image_url", image_url: { url: "https://a.example/b.png" } };
+    const model = (assistant: object) =>
+      body({ messages: [user("Draw."), { role: "assistant", ...assistant }, user("In blue.")] }).contents[1];
+    expect(model({ content: "Here.", images: [signed, linked] })).toEqual({
+      role: "model",
+      parts: [
+        { text: "Here." },
+        { inlineData: { mimeType: "image/png", data: "iVBORw0KGgo=" }, thoughtSignature: "c2ln" },
+        { fileData: { mimeType: "image/png", fileUri: "https://a.example/b.png" } },
+      ],
+    });
+    const alone = { role: "model", parts: [{ inlineData: { mimeType: "image/png", data: "iVBORw0KGgo=" } }] };
+    expect(model({ content: "", images: [drawn("iVBORw0KGgo=")] })).toEqual(alone);
+    expect(model({ content: [drawn("iVBORw0KGgo=")] })).toEqual(alone);
+    for (const images of ["x", [{ type: "text", text: "x" }], [{ type: "image_url", image_url: {} }]]) {
+      const messages = [user("Draw."), { role: "assistant", content: "", images }, user("In blue.")];
+      expect(refused({ messages })).toMatch(/^messages\.1\.images/);
+    }
+  });
+
   test("have images of results within them, or after all of them for older models", () => {
     const image = { type: "image_url", image_url: { url: "data:image/png;base64,iVBORw0KGgo=" } };
     const messages = [user("Hi"), calls({ id: "a" }, { id: "b" }), result("a", [image]), result("b")];

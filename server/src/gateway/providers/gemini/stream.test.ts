@@ -256,6 +256,17 @@ test("tells the usage so far of a stream that breaks", () => {
   expect(stream.usage?.()).toMatchObject({ prompt_tokens: 10, completion_tokens: 1 });
 });
 
+test("images that were drawn bring their signatures", () => {
+  const image = { inlineData: { mimeType: "image/png", data: "b25l" }, thoughtSignature: "c2ln" };
+  expect(run(said(image), done("STOP")).message.images).toEqual([
+    {
+      type: "image_url",
+      image_url: { url: "data:image/png;base64,b25l" },
+      extra_content: { google: { thought_signature: "c2ln" } },
+    },
+  ]);
+});
+
 test("images that were drawn come whole, between the texts; drafts do not", () => {
   const drawn = (data: string, thought?: boolean) => ({
     inlineData: { mimeType: "image/png", data },

@@ -1,6 +1,6 @@
 import { exceedsShape, isObject, parseJsonText } from "../../../lib/json.ts";
 import { limits } from "../../../limits.ts";
-import { type Part, readParts, readTextParts, type TextPart } from "./parts.ts";
+import { type ImagePart, type Part, readParts, readTextParts, type TextPart } from "./parts.ts";
 import { refuse } from "./refuse.ts";
 
 /**
@@ -26,6 +26,8 @@ export type UserTurn = {
 export type AssistantTurn = {
   role: "assistant";
   texts: TextPart[];
+  /** What the model drew. */
+  images: ImagePart[];
   calls: Call[];
   /** Signed reasoning, as this gateway gave it. */
   thinkingBlocks: unknown[];
@@ -102,8 +104,7 @@ class ConversationReader {
     if (isObject(message["audio"])) refuse(`${path}.audio`, "spoken answers cannot be sent to this provider");
     if (isObject(message["function_call"])) refuse(`${path}.function_call`, "is superseded by tool_calls");
     this.#noteName(message);
-    this.#noteImages(message);
-    const texts = readTextParts(message["content"], `${path}.content`);
+    const { texts, images } = readSaid(message, path);
     if (texts.length === 0 && typeof message["refusal"] === "string") {
       texts.push(...readTextParts(message["refusal"], `${path}.refusal`));
     }
@@ -113,6 +114,7 @@ class ConversationReader {
     this.#conversation.turns.push({
       role: "assistant",
       texts: cachedAsWhole(texts, message),
+      images,
       calls,
       thinkingBlocks,
     });
@@ -149,16 +151,30 @@ class ConversationReader {
     this.#open = undefined;
   }
 
-  /** What a model drew: no provider takes it back as its own words. */
-  #noteImages({ images }: Record<string, unknown>): void {
-    const { adjusted } = this.#conversation;
-    if (Array.isArray(images) && images.length > 0 && !adjusted.includes("messages.images"))
-      adjusted.push("messages.images");
-  }
-
   #noteName(message: Record<string, unknown>): void {
     const { adjusted } = this.#conversation;
     if (typeof message["name"] === "string" && !adjusted.includes("messages.name")) adjusted.push("messages.name");
+  }
+}
+
+/** Images stand beside the content, as OpenRouter has them, or within it. */
+function readSaid(message: Record<string, unknown>, path: string): { texts: TextPart[]; images: ImagePart[] } {
+  const content = readParts(message["content"], `${path}.content`);
+  const beside = readParts(message["images"], `${path}.images`);
+  const other = beside.find(({ type }) => type !== "image");
+  if (other !== undefined) return refuse(`${path}.images`, "must be a list of image_url parts");
+  return {
+    texts: content.flatMap((part) =>
+      part.type === "text" ? [part] : part.type === "image" ? [] : refuse(part.path, "must be text or an image"),
+    ),
+    images: [...content, ...beside].filter((part) => part.type === "image"),
+  };
+}
+
+/** @throws ServiceError for what a model drew, where the provider takes no images of the assistant: the next turn is likely about them */
+export function refuseImages({ images: [image] }: AssistantTurn, provider: string): void {
+  if (image !== undefined) {
+    refuse(image.path, `${provider} takes no images of the assistant: send it as a part of a user message`);
   }
 }
 
@@ -198,7 +214,7 @@ function cachedAsWhole<T extends Part>(parts: T[], message: Record<string, unkno
 
 function holdsSomething(turn: Turn): boolean {
   if (turn.role === "user") return turn.results.length > 0 || turn.parts.length > 0;
-  return turn.texts.length > 0 || turn.calls.length > 0;
+  return turn.texts.length > 0 || turn.images.length > 0 || turn.calls.length > 0;
 }
 
 /** Neighbours of one role as one turn. Two turns of the assistant meet only where the first has no calls. */
@@ -211,6 +227,7 @@ function merged(turns: Turn[]): Turn[] {
       last.parts.push(...turn.parts);
     } else if (last?.role === "assistant" && turn.role === "assistant") {
       last.texts.push(...turn.texts);
+      last.images.push(...turn.images);
       last.calls.push(...turn.calls);
       last.thinkingBlocks.push(...turn.thinkingBlocks);
     } else result.push(turn);

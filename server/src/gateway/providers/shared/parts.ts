@@ -4,7 +4,14 @@ import { refuse } from "./refuse.ts";
 
 /** The parts of a message's content, of whatever spelling, with where a prompt cache is to be cut. */
 export type TextPart = { type: "text"; text: string; cacheControl?: unknown };
-export type ImagePart = { type: "image"; media: Media; path: string; cacheControl?: unknown };
+/** `source` as it was sent, for what providers attach to what they drew. */
+export type ImagePart = {
+  type: "image";
+  media: Media;
+  path: string;
+  cacheControl?: unknown;
+  source: Record<string, unknown>;
+};
 export type DocumentPart = { type: "document"; media: Media; name?: string; path: string; cacheControl?: unknown };
 /** `format` as OpenAI names it: wav, mp3. */
 export type AudioPart = { type: "audio"; base64: string; format: string; path: string; cacheControl?: unknown };
@@ -48,9 +55,11 @@ function readPart(part: unknown, path: string): Part[] {
     case "refusal":
       return textPart(textMember(part, "refusal", path), cacheControl);
     case "image_url":
-      return [{ type: "image", media: readImage(part["image_url"], `${path}.image_url`), path, ...cache }];
+      return [
+        { type: "image", media: readImage(part["image_url"], `${path}.image_url`), path, ...cache, source: part },
+      ];
     case "file":
-      return [{ ...readFile(part["file"], `${path}.file`), ...cache }];
+      return [{ ...readFile(part["file"], `${path}.file`, part), ...cache }];
     case "input_audio":
       return [{ ...readAudio(part["input_audio"], `${path}.input_audio`), ...cache }];
     default:
@@ -71,7 +80,7 @@ function readImage(image: unknown, path: string): Media {
   return typeof url === "string" ? readMediaUrl(url, path) : refuse(path, "must hold a url");
 }
 
-function readFile(file: unknown, path: string): DocumentPart | ImagePart {
+function readFile(file: unknown, path: string, source: Record<string, unknown>): DocumentPart | ImagePart {
   if (!isObject(file)) return refuse(path, "must be an object");
   const name = typeof file["filename"] === "string" ? { name: file["filename"] } : {};
   const data = file["file_data"];
@@ -79,7 +88,7 @@ function readFile(file: unknown, path: string): DocumentPart | ImagePart {
     const media = /^(?:data|https?):/i.test(data)
       ? readMediaUrl(data, `${path}.file_data`)
       : readBase64(data, typeOfName(name.name), `${path}.file_data`);
-    if (media.kind === "bytes" && media.mediaType.startsWith("image/")) return { type: "image", media, path };
+    if (media.kind === "bytes" && media.mediaType.startsWith("image/")) return { type: "image", media, path, source };
     return { type: "document", media, path, ...name };
   }
   if (typeof file["file_id"] === "string") {

@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import { ServiceError } from "../../domain/errors.ts";
+import { anthropicTranslator } from "./anthropic/translator.ts";
+import { bedrockTranslator } from "./bedrock/translator.ts";
+import { geminiTranslator } from "./gemini/translator.ts";
+import type { ChatTranslator } from "./provider.ts";
+
+const targetOf = (provider: string) => {
+  const credential = { apiKey: "k", fields: { region: "eu-west-1" } };
+  return { provider, model: "m", baseUrl: "https://a.example", credential };
+};
+
+const drawn = { type: "image_url", image_url: { url: "data:image/png;base64,iVBORw0KGgo=" } };
+
+test.each<[string, ChatTranslator]>([
+  ["anthropic", anthropicTranslator],
+  ["bedrock", bedrockTranslator],
+])("%s has no place for what an assistant drew: it is refused by its path, not left out", (provider, translator) => {
+  const ask = (assistant: object) => () =>
+    translator.request(
+      {
+        model: "m",
+        messages: [
+          { role: "user", content: "Draw." },
+          { role: "assistant", ...assistant },
+        ],
+      },
+      targetOf(provider),
+      0,
+    );
+  expect(ask({ content: "Here.", images: [drawn] })).toThrow(/^messages\.1\.images\.0:/);
+  expect(ask({ content: [{ type: "text", text: "Here." }, drawn] })).toThrow(/^messages\.1\.content\.1:/);
+  expect(ask({ content: "Here.", images: [] })).not.toThrow();
+});
+
+test.each<[string, ChatTranslator]>([
+  ["anthropic", anthropicTranslator],
+  ["bedrock", bedrockTranslator],
+  ["gemini", geminiTranslator],
+])("%s refuses a file that is another's by the path that it has in the request", (provider, translator) => {
+  const content = [
+    { type: "text", text: "See:" },
+    { type: "file", file: { file_id: "file-of-openai" } },
+  ];
+  const ask = () => translator.request({ model: "m", messages: [{ role: "user", content }] }, targetOf(provider), 0);
+  expect(ask).toThrow(ServiceError);
+  expect(ask).toThrow(/^messages\.0\.content\.1\.file\.file_id:/);
+});
