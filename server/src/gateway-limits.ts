@@ -53,6 +53,8 @@ export const gatewayLimits = {
   /** What the times for upstreams may be set to: what a timer can hold. */
   upstreamMsMax: 2_147_483_647,
   upstreamKeepAliveMs: 15_000,
+  /** An end that comes later was not that of an idle connection, but of one whose server had the call. */
+  upstreamIdleEndMs: 100,
 
   // Gateway
   /** Models of organizations of which it is known where calls go that say nothing else. */

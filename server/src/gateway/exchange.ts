@@ -1,9 +1,10 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { Readable } from "node:stream";
 import * as zlib from "node:zlib";
-import type { Dispatcher } from "undici";
+import { errors, type Dispatcher } from "undici";
 import { AddressRefused } from "../outgoing/address-guard.ts";
 import type { ExchangeHandler, HostTrust, Pools } from "../outgoing/pools.ts";
+import { limits } from "../limits.ts";
 import type { UpstreamCall, UpstreamProblem } from "./providers/provider.ts";
 
 /** How long an upstream may take, in milliseconds. */
@@ -42,6 +43,9 @@ export class Exchange implements ExchangeHandler {
   #ringsAtMs = 0;
   #quietUntilMs = 0;
   #totalUntilMs = 0;
+  /** Sends the call again; there until something of an answer came, or it was. */
+  #resend: (() => void) | undefined;
+  #sentAtMs = 0;
   #isBegun = false;
   #isOver = false;
   #isPaused = false;
@@ -63,13 +67,17 @@ export class Exchange implements ExchangeHandler {
       this.#fail({ kind: "fault", status: 0, message: "The provider's address is not a plain http(s) URL." });
       return;
     }
-    const { method, headers } = call;
-    const body = Buffer.isBuffer(call.body) ? call.body : Readable.from(call.body);
-    try {
-      pools.dispatch(place.origin, trust, { method, path: place.path, headers, body }, this);
-    } catch (error) {
-      this.onResponseError(undefined, error instanceof Error ? error : new Error("not sent"));
-    }
+    const send = (): void => {
+      const { method, headers } = call;
+      const body = Buffer.isBuffer(call.body) ? call.body : Readable.from(call.body);
+      try {
+        pools.dispatch(place.origin, trust, { method, path: place.path, headers, body }, this);
+      } catch (error) {
+        this.#fail(problemOf(error instanceof Error ? error : new Error("not sent")));
+      }
+    };
+    this.#resend = send;
+    send();
   }
 
   /** The answer is of no more use: the connection is cut, now or as soon as it is there. */
@@ -111,10 +119,12 @@ export class Exchange implements ExchangeHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
+    this.#sentAtMs = performance.now();
     if (this.#isOver) this.#cut();
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    this.#resend = undefined;
     if (this.#isOver || status < 200) return;
     this.#heard();
     const coding = headers["content-encoding"];
@@ -141,7 +151,21 @@ export class Exchange implements ExchangeHandler {
   }
 
   onResponseError(_controller: unknown, error: Error): void {
-    this.#fail(problemOf(error));
+    const resend = this.#resend;
+    this.#resend = undefined;
+    if (resend === undefined || this.#isOver || !this.#wasIdle(error)) return this.#fail(problemOf(error));
+    return resend();
+  }
+
+  /**
+   * Whether the other side ended an idle connection while the call was on its way to it. To pay for an answer twice is worse than an
+   * error, so a call is sent again only where nobody can have worked on it: on a connection that had answered before, that was ended in
+   * order, by a side that had said nothing yet, sooner than a model says anything. A reset may be that of a server which took the call
+   * and crashed. What was ended before the call was sent, or is about to be by its `keep-alive` header, the pool does not use.
+   */
+  #wasIdle(error: Error): boolean {
+    const hasAnswered = error instanceof errors.SocketError && (error.socket?.bytesRead ?? 0) > 0;
+    return hasAnswered && performance.now() - this.#sentAtMs < limits.upstreamIdleEndMs;
   }
 
   #complete(): void {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { completion, done, eventsOf, helloStream, question, textOf } from "../support/chat.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import type { Script } from "../support/scripted-upstream.ts";
+import { retrieveSpan } from "../support/spans.ts";
 import type { Answer, Row, TestClient } from "../support/test-client.ts";
 
 /** Upstreams whose HTTP is unusual, or wrong: every byte of it is written here. */
@@ -178,6 +179,52 @@ describe("answers that are wrong are 424, and one span each", () => {
       { retries: 1 },
     );
     expect([next.status, next.json]).toEqual([200, completion()]);
+  });
+});
+
+describe("a connection that is closed as it is used again, without a byte of an answer", () => {
+  const reply = `HTTP/1.1 200 OK\r\n${json}content-length: ${whole.length}\r\n\r\n${whole}`;
+
+  /** Answers the first request of the connection, then does something else. */
+  const thenUsed = async (then: Script): Promise<Answer> => {
+    const first = await ask(wire([reply], "keep"));
+    expect(first.status).toBe(200);
+    let isUsed = false;
+    const second: Script = (...args) => {
+      if (isUsed) return wire([reply], "keep")(...args);
+      isUsed = true;
+      return then(...args);
+    };
+    return ask(second);
+  };
+
+  test("takes the call along to another one: that is no retry, as nobody can have answered so soon", async () => {
+    const answer = await thenUsed(wire([], "close"));
+    expect([answer.status, answer.json]).toEqual([200, completion()]);
+    expect(answer.headers.get("x-spanway-attempts")).toBe("1");
+    expect(gateway.upstream.requests).toHaveLength(3);
+    expect((await retrieveSpan(client, answer.headers.get("x-spanway-log-id")))["attempts"]).toBeNull();
+  });
+
+  test.each<[what: string, then: Script]>([
+    ["in a reset, as of a server that has crashed", wire([], "reset")],
+    [
+      "once somebody can have worked on it",
+      async () => {
+        await sleep(300);
+        return "close";
+      },
+    ],
+    ["with a hint that it was taken", wire(["HTTP/1.1 102 Processing\r\n\r\n"], "close")],
+  ])("costs the call where it ends %s: an error is better than to pay twice", async (_what, then) => {
+    expect((await thenUsed(then)).status).toBe(424);
+    expect(gateway.upstream.requests).toHaveLength(2);
+  });
+
+  test("costs the call where the next one does the same: that never answered", async () => {
+    await ask(wire([reply], "keep"));
+    expect((await ask(wire([], "close"))).status).toBe(424);
+    expect(gateway.upstream.requests).toHaveLength(3);
   });
 });
 
