@@ -21,7 +21,7 @@ export type Recorder = {
   /** Hands on what an earlier process left, and waits for that, but not for a journal that takes none. */
   start(): Promise<void>;
   /**
-   * Records with all calls that end in this turn of the event loop.
+   * Records with all calls that end in this turn of the event loop; at once where no other call is under way.
    * @param onSafe called when the record outlives this process, unless the spool fails: the last byte of the answer may go out
    */
   add(record: SpanRecord, onSafe?: () => void): void;
@@ -91,7 +91,7 @@ class SpooledRecorder implements Recorder {
   }
 
   add(record: SpanRecord, onSafe?: () => void): void {
-    this.#ended.add({ record, onSafe });
+    this.#ended.add({ record, onSafe }, this.#callsUnderWay === 1);
   }
 
   /** One write for all calls that ended together: a system call for each would cost more than the rest of its record. */

@@ -73,6 +73,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const app = createFastify(kernel, options);
   const lane = createPlainLane(app.server, {
     trustProxy: options.trustProxy ?? false,
+    isIdle: () => kernel.inFlight === 0,
     isClosing: () => kernel.closing,
     serve: (route, incoming, response) =>
       void serve(kernel, route, new RequestContext(kernel, incoming, response), empty),

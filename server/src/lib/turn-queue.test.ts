@@ -18,3 +18,14 @@ test("what comes in a turn is handed over at its end, together, in order and onc
   await nextTurn();
   expect(taken).toEqual([[1, 2], [3]]);
 });
+
+test("what is alone is handed over at once, unless something waits before it", async () => {
+  const taken: number[][] = [];
+  const queue = new TurnQueue<number>((items) => taken.push([...items]));
+  queue.add(1, true);
+  queue.add(2);
+  queue.add(3, true);
+  expect(taken).toEqual([[1]]);
+  await nextTurn();
+  expect(taken).toEqual([[1], [2, 3]]);
+});

@@ -14,7 +14,12 @@ export class TurnQueue<T> {
     return this.#items.length;
   }
 
-  add(item: T): void {
+  /** @param isAlone nothing else is under way that could come in this turn: it is handed over at once. */
+  add(item: T, isAlone = false): void {
+    if (isAlone && this.#items.length === 0) {
+      this.#take([item]);
+      return;
+    }
     this.#items.push(item);
     if (this.#items.length === 1) setImmediate(this.flush);
   }

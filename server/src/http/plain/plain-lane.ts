@@ -26,10 +26,13 @@ export function createPlainLane(
   server: Server,
   {
     serve,
+    isIdle,
     isClosing,
     trustProxy,
   }: {
     serve: (route: Route, incoming: Incoming, response: ResponseWriter) => void;
+    /** No request is under way. */
+    isIdle: () => boolean;
     isClosing: () => boolean;
     trustProxy: boolean;
   },
@@ -46,7 +49,7 @@ export function createPlainLane(
     serve(incoming: Incoming, response: ResponseWriter): boolean {
       const route = routes.get(incoming.url);
       if (route === undefined) return false;
-      arrived.add({ route, incoming, response });
+      arrived.add({ route, incoming, response }, isIdle());
       return true;
     },
     giveAway(socket: Socket): void {
