@@ -52,6 +52,19 @@ describe("The builder of completions", () => {
     });
   });
 
+  test("keeps what was thought in parts beside the text that follows, in whatever order", () => {
+    const says = (...contents: unknown[]): Row[] =>
+      contents.map((content) => ({ choices: [{ index: 0, delta: { role: "assistant", content } }] }));
+    const thought = { type: "thinking", thinking: [{ type: "text", text: "Hm." }] };
+    const message = (...contents: unknown[]): unknown =>
+      (built(says(...contents)) as { choices: Array<{ message: Row }> }).choices[0]?.message["content"];
+    const expected = [thought, { type: "text", text: "Hello." }];
+    expect(message("", [thought], "Hel", "lo.")).toEqual(expected);
+    expect(message([thought], [{ type: "text", text: "Hel" }], "lo.", "")).toEqual(expected);
+    expect(message("Hel", "lo.", [thought], null)).toEqual([{ type: "text", text: "Hello." }, thought]);
+    expect(built(says([thought], "x".repeat(200)), 150)).toBeUndefined();
+  });
+
   test("gives back what was made a stream of", () => {
     fc.assert(
       fc.property(completion, (whole) => {

@@ -91,11 +91,12 @@ export class CompletionBuilder {
   #merged(name: string, known: unknown, value: unknown): unknown {
     if (value === null || value === undefined) return known ?? value;
     if (typeof value === "string") {
+      if (name === "content" && Array.isArray(known)) return withText(known, value);
       if (pieces.has(name) && typeof known === "string") return known + value;
       return value === "" ? (known ?? value) : value;
     }
     // Of what is in the chunk nothing is changed: others read it as well.
-    if (Array.isArray(value)) return this.#appended(name, Array.isArray(known) ? (known as unknown[]) : [], value);
+    if (Array.isArray(value)) return this.#appended(name, asParts(name, known), value);
     if (!isObject(value)) return value;
     const members: Members = isObject(known) ? known : {};
     this.#merge(members, value);
@@ -116,6 +117,20 @@ export class CompletionBuilder {
     }
     return known;
   }
+}
+
+/** Models of Mistral that reason have content in parts as long as they think, and plain text then. */
+function withText(parts: unknown[], text: string): unknown[] {
+  const last = parts.at(-1);
+  if (text === "") return parts;
+  if (isObject(last) && last["type"] === "text" && typeof last["text"] === "string") last["text"] += text;
+  else parts.push({ type: "text", text });
+  return parts;
+}
+
+function asParts(name: string, known: unknown): unknown[] {
+  if (Array.isArray(known)) return known as unknown[];
+  return name === "content" && typeof known === "string" ? withText([], known) : [];
 }
 
 /** A whole message numbers no tool calls, and says whose it is. */

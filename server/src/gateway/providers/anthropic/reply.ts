@@ -7,9 +7,9 @@ import {
   type FinishReason,
   type UrlCitation,
 } from "../provider.ts";
+import { createCitationGatherer } from "../shared/citations.ts";
 import { jsonToolName } from "../shared/response-format.ts";
 import { signedThinking } from "../shared/thinking.ts";
-import { createCitationGatherer } from "./citations.ts";
 import { toUsage } from "./usage.ts";
 
 /** A whole answer of the Messages API as a chat completion. */

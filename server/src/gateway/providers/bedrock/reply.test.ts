@@ -36,6 +36,23 @@ test("has reasoning, cited text and calls", () => {
   });
 });
 
+test("pages of the web that it cites are annotations; documents have no address", () => {
+  const citations = [
+    { location: { web: { url: "https://a.example", domain: "a.example" } }, title: "A" },
+    { location: { web: { url: "https://b.example" } } },
+    { location: { documentPage: { documentIndex: 0, start: 1, end: 2 } }, title: "Own" },
+  ];
+  const content = [{ text: "So: " }, { citationsContent: { content: [{ text: "As it says." }], citations } }];
+  expect(reply(content)?.message).toEqual({
+    role: "assistant",
+    content: "So: As it says.",
+    annotations: [
+      { type: "url_citation", url_citation: { url: "https://a.example", title: "A", start_index: 4, end_index: 15 } },
+      { type: "url_citation", url_citation: { url: "https://b.example", title: "", start_index: 4, end_index: 15 } },
+    ],
+  });
+});
+
 test("of the tool that stands for a JSON answer is that answer", () => {
   const answer = { toolUse: { toolUseId: "a", name: "spanway_json_answer", input: { a: 1 } } };
   expect(reply([answer], { stopReason: "tool_use" })).toMatchObject({

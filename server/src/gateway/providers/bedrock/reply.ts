@@ -1,5 +1,13 @@
 import { isObject, parseJson } from "../../../lib/json.ts";
-import { BadReply, type CallFacts, type ChatCompletion, type ChatMessage, type FinishReason } from "../provider.ts";
+import {
+  BadReply,
+  type CallFacts,
+  type ChatCompletion,
+  type ChatMessage,
+  type FinishReason,
+  type UrlCitation,
+} from "../provider.ts";
+import { createCitationGatherer } from "../shared/citations.ts";
 import { jsonToolName } from "../shared/response-format.ts";
 import { signedThinking } from "../shared/thinking.ts";
 import { toUsage } from "./usage.ts";
@@ -46,12 +54,14 @@ function toMessage(content: unknown[]): ChatMessage {
   );
   const reasoning = thinking.map((block) => (typeof block["thinking"] === "string" ? block["thinking"] : "")).join("");
   const signed = signedThinking(thinking);
+  const annotations = answer ? [] : blocks.flatMap(annotator());
   return {
     role: "assistant",
     content: texts.length > 0 ? texts.join("") : toolCalls.length > 0 ? null : "",
     ...(toolCalls.length > 0 ? { tool_calls: toolCalls } : {}),
     ...(reasoning === "" ? {} : { reasoning_content: reasoning }),
     ...(signed.length > 0 ? { thinking_blocks: signed } : {}),
+    ...(annotations.length > 0 ? { annotations } : {}),
   };
 }
 
@@ -59,6 +69,23 @@ function textsOf(block: Record<string, unknown>): string[] {
   if (typeof block["text"] === "string") return [block["text"]];
   const cited = isObject(block["citationsContent"]) ? block["citationsContent"]["content"] : undefined;
   return Array.isArray(cited) ? cited.filter(isObject).flatMap(textsOf) : [];
+}
+
+function annotator(): (block: Record<string, unknown>, index: number) => UrlCitation[] {
+  const gatherer = createCitationGatherer();
+  return (block, index) => {
+    const cited = isObject(block["citationsContent"]) ? block["citationsContent"]["citations"] : undefined;
+    gatherer.open(index, Array.isArray(cited) ? cited.map(citedPage) : []);
+    for (const text of textsOf(block)) gatherer.addText(index, text);
+    return gatherer.close(index);
+  };
+}
+
+/** A citation in Anthropic's form, which only those of the web have. */
+export function citedPage(citation: unknown): unknown {
+  const location = isObject(citation) ? citation["location"] : undefined;
+  const web = isObject(location) ? location["web"] : undefined;
+  return isObject(citation) && isObject(web) ? { title: citation["title"], url: web["url"] } : undefined;
 }
 
 /** A block of reasoning in Anthropic's form, which `thinking_blocks` have everywhere. */

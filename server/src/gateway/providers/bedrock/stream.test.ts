@@ -42,6 +42,34 @@ test("reasoning is readable, and its blocks come whole and signed", () => {
   });
 });
 
+test("pages of the web that it cites are annotations of the block that they came with", () => {
+  const web = (url: string) => ({ citation: { title: "A", location: { web: { url, domain: "a.example" } } } });
+  const streamed = runAtEveryCut(
+    bedrockTranslator,
+    Buffer.concat([
+      start,
+      add(0, { text: "So: " }),
+      close(0),
+      add(1, web("https://a.example")),
+      add(1, { text: "as it" }),
+      add(1, { text: " says." }),
+      add(1, web("https://b.example")),
+      add(1, { citation: { location: { documentChar: { documentIndex: 0 } } } }),
+      close(1),
+      stop("end_turn"),
+      usage,
+    ]),
+  );
+  expect(streamed.message).toEqual({
+    role: "assistant",
+    content: "So: as it says.",
+    annotations: ["https://a.example", "https://b.example"].map((url) => ({
+      type: "url_citation",
+      url_citation: { url, title: "A", start_index: 4, end_index: 15 },
+    })),
+  });
+});
+
 test("calls keep their own index, interleaved or empty; Bedrock's own tools are passed over", () => {
   const own = encodeEvent("contentBlockStart", {
     contentBlockIndex: 3,

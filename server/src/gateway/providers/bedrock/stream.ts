@@ -9,12 +9,15 @@ import type {
   UpstreamProblem,
 } from "../provider.ts";
 import { type BlockWriter, createBlockWriter } from "../shared/block-writer.ts";
+import { type CitationGatherer, createCitationGatherer } from "../shared/citations.ts";
 import { type ChunkMaker, createChunkMaker } from "../shared/chunks.ts";
 import { brokenStream, readEvent } from "../shared/stream-events.ts";
 import { BadEventStream, createEventStreamDecoder, type EventMessage } from "./event-stream.ts";
 import { readStreamException } from "./problem.ts";
-import { toFinishReason } from "./reply.ts";
+import { citedPage, toFinishReason } from "./reply.ts";
 import { toUsage } from "./usage.ts";
+
+type Output = { maker: ChunkMaker; blocks: BlockWriter; citations: CitationGatherer };
 
 type StreamState = {
   stopReason: unknown;
@@ -27,7 +30,7 @@ type StreamState = {
 export function createBedrockStream(call: CallFacts): ChatStreamTranslator {
   const decoder = createEventStreamDecoder(limits.upstreamEventBytes);
   const maker = createChunkMaker(call.id, call);
-  const blocks = createBlockWriter(maker);
+  const output = { maker, blocks: createBlockWriter(maker), citations: createCitationGatherer() };
   const state: StreamState = { stopReason: undefined, usage: undefined, problem: undefined, isDone: false };
 
   const take = (message: EventMessage): ChatChunk[] => {
@@ -45,8 +48,8 @@ export function createBedrockStream(call: CallFacts): ChatStreamTranslator {
       state.problem = brokenStream("an event of Bedrock's stream is not JSON");
       return [];
     }
-    const chunks = takeEvent(message.headers[":event-type"], event, state, maker, blocks);
-    return state.stopReason !== undefined && state.usage ? [...chunks, ...finish(state, maker, blocks)] : chunks;
+    const chunks = takeEvent(message.headers[":event-type"], event, state, output);
+    return state.stopReason !== undefined && state.usage ? [...chunks, ...finish(state, output)] : chunks;
   };
 
   const step = (chunks: ChatChunk[]): StreamStep => ({
@@ -68,7 +71,7 @@ export function createBedrockStream(call: CallFacts): ChatStreamTranslator {
     },
     end: () => {
       if (state.isDone || state.problem) return step([]);
-      if (state.stopReason !== undefined && decoder.isBetweenMessages()) return step(finish(state, maker, blocks));
+      if (state.stopReason !== undefined && decoder.isBetweenMessages()) return step(finish(state, output));
       state.problem = brokenStream("Bedrock's stream ended before the answer was complete");
       return step([]);
     },
@@ -79,9 +82,9 @@ function takeEvent(
   type: string | undefined,
   event: Record<string, unknown>,
   state: StreamState,
-  maker: ChunkMaker,
-  blocks: BlockWriter,
+  output: Output,
 ): ChatChunk[] {
+  const { maker, blocks, citations } = output;
   const index = event["contentBlockIndex"];
   switch (type ?? "") {
     case "messageStart":
@@ -89,9 +92,11 @@ function takeEvent(
     case "contentBlockStart":
       return isObject(event["start"]) ? startBlock(index, event["start"], blocks) : [];
     case "contentBlockDelta":
-      return isObject(event["delta"]) ? continueBlock(index, event["delta"], blocks, maker) : [];
-    case "contentBlockStop":
-      return blocks.close(index);
+      return isObject(event["delta"]) ? continueBlock(index, event["delta"], output) : [];
+    case "contentBlockStop": {
+      const annotations = citations.close(index);
+      return [...blocks.close(index), ...(annotations.length > 0 ? [maker.delta({ annotations })] : [])];
+    }
     case "messageStop":
       state.stopReason = event["stopReason"];
       return [];
@@ -114,14 +119,18 @@ function startBlock(index: unknown, start: Record<string, unknown>, blocks: Bloc
 function continueBlock(
   index: unknown,
   delta: Record<string, unknown>,
-  blocks: BlockWriter,
-  maker: ChunkMaker,
+  { blocks, maker, citations }: Output,
 ): ChatChunk[] {
-  const { text, toolUse, reasoningContent } = delta;
+  const { text, toolUse, reasoningContent, citation } = delta;
   if (isObject(toolUse)) return typeof toolUse["input"] === "string" ? blocks.add(index, toolUse["input"]) : [];
   if (isObject(reasoningContent)) return continueReasoning(index, reasoningContent, blocks, maker);
-  if (typeof text !== "string") return [];
-  const opened = blocks.isOpen(index) ? [] : blocks.open(index, { type: "text" });
+  if (typeof text !== "string" && !isObject(citation)) return [];
+  const isNew = !blocks.isOpen(index);
+  const opened = isNew ? blocks.open(index, { type: "text" }) : [];
+  if (isNew) citations.open(index, []);
+  if (isObject(citation)) citations.cite(index, citedPage(citation));
+  if (typeof text !== "string") return opened;
+  citations.addText(index, text);
   return [...opened, ...blocks.add(index, text)];
 }
 
@@ -139,7 +148,7 @@ function continueReasoning(
   return [...opened, ...(typeof text === "string" ? blocks.add(index, text) : [])];
 }
 
-function finish(state: StreamState, maker: ChunkMaker, blocks: BlockWriter): ChatChunk[] {
+function finish(state: StreamState, { maker, blocks }: Output): ChatChunk[] {
   const last = blocks.closeAll();
   const reason = toFinishReason(state.stopReason, blocks.calls() > 0);
   if (reason === undefined) {
