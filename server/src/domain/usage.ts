@@ -19,6 +19,7 @@ export type RawUsage = {
   audioOutput?: number | undefined;
   webSearches?: number | undefined;
   serviceTier?: string | undefined;
+  billedUsd?: number | undefined;
   /** What the attribute family says where the numbers do not tell. */
   convention?: CacheConvention | undefined;
 };
@@ -42,6 +43,8 @@ export type Usage = {
   webSearches?: number | undefined;
   /** The tier that served the call, in the provider's word: it may be another than the one asked for. */
   serviceTier?: string | undefined;
+  /** What the provider says that it charges for the call, all of it. */
+  billedUsd?: number | undefined;
 };
 
 export function normalizeUsage(raw: RawUsage): Usage | undefined {
@@ -65,6 +68,7 @@ export function normalizeUsage(raw: RawUsage): Usage | undefined {
     audioOutput: raw.audioOutput,
     webSearches: raw.webSearches,
     serviceTier: raw.serviceTier,
+    billedUsd: raw.billedUsd,
   };
 }
 

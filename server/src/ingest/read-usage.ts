@@ -1,6 +1,6 @@
 import { normalizeUsage, type RawUsage, type Usage } from "../domain/usage.ts";
 import { isObject } from "../lib/json.ts";
-import { count } from "./field-readers.ts";
+import { count, money } from "./field-readers.ts";
 import type { BodyValues } from "./read-body.ts";
 
 /**
@@ -57,8 +57,28 @@ function fromUsageObject(usage: Record<string, unknown>): RawUsage {
     audioOutput: firstCount(completionDetails["audio_tokens"]),
     webSearches: firstCount(firstObject(usage["server_tool_use"])["web_search_requests"], usage["num_search_queries"]),
     serviceTier: typeof usage["service_tier"] === "string" ? usage["service_tier"] : undefined,
+    billedUsd: billedUsd(usage),
     convention: isAnthropic ? "exclusive" : "inclusive",
   };
+}
+
+const ticksPerUsd = 1e10;
+
+/**
+ * The bill for a call, where its provider sends it with the usage: xAI in ticks, Perplexity by its parts, OpenRouter as `cost`, beside
+ * which the owner of a key of one's own pays its provider. 0 says nothing, as it does where a price is not known.
+ */
+function billedUsd(usage: Record<string, unknown>): number | undefined {
+  const { cost, cost_in_usd_ticks: ticks, is_byok: hasOwnKey } = usage;
+  if (typeof ticks === "number") return usd(ticks / ticksPerUsd);
+  if (isObject(cost)) return usd(cost["total_cost"]);
+  const beside = hasOwnKey === true ? usd(firstObject(usage["cost_details"])["upstream_inference_cost"]) : undefined;
+  return typeof cost === "number" ? usd(cost + (beside ?? 0)) : undefined;
+}
+
+function usd(value: unknown): number | undefined {
+  const read = typeof value === "number" ? money(value) : undefined;
+  return typeof read === "number" && read > 0 ? read : undefined;
 }
 
 const nothing: Record<string, unknown> = Object.freeze({});

@@ -192,6 +192,40 @@ test("a usage that names its tier, or what was searched for, costs as much as it
   expect(hidden["cost"]).toBeCloseTo(tokensUsd / 2, 12);
 });
 
+describe("a usage that says what the provider charges costs that, whatever the table says", () => {
+  const usage = { prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1100 };
+  const ofTable = 0.0045;
+  const priced = (members: Row, span: Row = {}) => roundTrip(prod, { model, ...span, usage: { ...usage, ...members } });
+
+  test.each<[who: string, members: Row, cost: number]>([
+    ["xAI, in ticks", { cost_in_usd_ticks: 37_756_000 }, 0.0037756],
+    ["OpenRouter", { cost: 0.00014, is_byok: false, cost_details: { upstream_inference_cost: 0.5 } }, 0.00014],
+    [
+      "OpenRouter with a key of one's own",
+      { cost: 0.05, is_byok: true, cost_details: { upstream_inference_cost: 1 } },
+      1.05,
+    ],
+    ["Perplexity", { cost: { input_tokens_cost: 0.001, request_cost: 0.005, total_cost: 0.006 } }, 0.006],
+  ])("%s", async (_who, members, cost) => {
+    const version = "stated by the provider";
+    expect(await priced(members)).toMatchObject({ cost, cost_source: "computed", price_version: version });
+    expect(await priced(members, { model: "our-own-7b" })).toMatchObject({ cost });
+    expect(await priced(members, { cost: 3 })).toMatchObject({ cost: 3, cost_source: "stated" });
+  });
+
+  test.each<[Row]>([
+    [{ cost: 0 }],
+    [{ cost: -1 }],
+    [{ cost: "0.5" }],
+    [{ cost: 1e300 }],
+    [{ cost: {} }],
+    [{ cost_in_usd_ticks: null }],
+    [{ cost_in_usd_ticks: -5 }],
+  ])("%j says nothing", async (members) => {
+    expect((await priced(members))["cost"]).toBeCloseTo(ofTable, 12);
+  });
+});
+
 describe("unknown is not zero", () => {
   test("without usage there is neither usage nor cost", async () => {
     const cancelled = await roundTrip(prod, {

@@ -109,6 +109,7 @@ export function createPriceBook({ maxModels }: { maxModels: number }): PriceBook
         const costUsd = ((usage.input ?? 0) * (prompt ?? 0) + (usage.output ?? 0) * (completion ?? 0)) / 1e6;
         return { costUsd: withoutNoise(costUsd), version: "stated unit prices" };
       }
+      if (usage.billedUsd !== undefined) return { costUsd: usage.billedUsd, version: "stated by the provider" };
       if (call.model === "") return undefined;
       const rates = ratesOf(call.model, call.provider.toLowerCase());
       if (!rates) return undefined;

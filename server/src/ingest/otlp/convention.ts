@@ -30,7 +30,7 @@ export type SpanContent = {
 /** Body field (ingest/wire-fields.ts) → attribute keys; the first that has a value of the field's type wins. */
 export type FieldTable = Readonly<Record<string, readonly string[]>>;
 
-export type UsageCount = Exclude<keyof RawUsage, "convention" | "serviceTier">;
+export type UsageCount = Exclude<keyof RawUsage, "convention" | "serviceTier" | "billedUsd">;
 
 /** Token counts → attribute keys, first hit wins. */
 export type UsageTable = { readonly [K in UsageCount]?: readonly string[] };
