@@ -285,6 +285,23 @@ describe("parameters", () => {
     expect(refused({ [name]: value })).toBe(name);
   });
 
+  test("service tiers go to the Gemini API, which has two beside the standard one; Vertex AI has them elsewhere", () => {
+    for (const service_tier of ["flex", "priority"]) {
+      expect(send({ service_tier }).adjusted).toBeUndefined();
+      expect(body({ service_tier })["service_tier"]).toBe(service_tier);
+    }
+    const vertex = { credential: { apiKey: "ya29.token", fields: { project: "p" } } };
+    for (const sent of [send({ service_tier: "flex" }, vertex), send({ service_tier: "scale" })]) {
+      expect(sent.adjusted).toEqual(["service_tier"]);
+      expect(sent.body).not.toHaveProperty("service_tier");
+    }
+    for (const service_tier of ["auto", "default", "standard", null]) {
+      const sent = send({ service_tier });
+      expect(sent.adjusted).toBeUndefined();
+      expect(sent.body).not.toHaveProperty("service_tier");
+    }
+  });
+
   test("modalities say whether images are drawn", () => {
     const config = (modalities: unknown) => body({ modalities }).generationConfig;
     expect(config(["image", "text"])).toEqual({ responseModalities: ["IMAGE", "TEXT"] });

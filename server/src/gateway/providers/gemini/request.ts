@@ -6,7 +6,7 @@ import { type AnswerPlan, planAnswer } from "../shared/plan-answer.ts";
 import { refuse } from "../shared/refuse.ts";
 import { jsonInstruction, readResponseFormat } from "../shared/response-format.ts";
 import { type FunctionTool, readTools } from "../shared/tools.ts";
-import { addressOf } from "./address.ts";
+import { addressOf, isVertex } from "./address.ts";
 import { describeGemini, type GeminiModel } from "./models.ts";
 import { toContent } from "./parts.ts";
 import { forGemini } from "./schemas.ts";
@@ -21,6 +21,7 @@ const handled = [
   "seed",
   "top_k",
   "modalities",
+  "service_tier",
   "extra_body",
   "generationConfig",
 ];
@@ -54,8 +55,19 @@ function buildBody(parameters: Parameters, target: Target): Record<string, unkno
     generationConfig: generationConfig(parameters, plan, model),
     ...(typeof google["cached_content"] === "string" ? { cachedContent: google["cached_content"] } : {}),
     ...(Array.isArray(google["safety_settings"]) ? { safetySettings: google["safety_settings"] } : {}),
+    ...serviceTier(parameters, target),
   };
 }
+
+/** Vertex AI takes it as a header, and in few places. */
+function serviceTier({ members, adjusted }: Parameters, target: Target): Record<string, unknown> {
+  const tier = members["service_tier"];
+  if ((tier === "flex" || tier === "priority") && !isVertex(target)) return { service_tier: tier };
+  if (tier !== undefined && !standardTiers.has(tier)) adjusted.push("service_tier");
+  return {};
+}
+
+const standardTiers = new Set<unknown>(["auto", "default", "standard"]);
 
 const jsonWords = { text: jsonInstruction };
 
