@@ -55,6 +55,12 @@ export const gatewayLimits = {
   upstreamKeepAliveMs: 15_000,
   /** An end that comes later was not that of an idle connection, but of one whose server had the call. */
   upstreamIdleEndMs: 100,
+  upstreamRestSweepMs: 1_000,
+  /** Status line and headers of an answer, or its trailers. */
+  upstreamHeadBytes: 64 * KiB,
+  upstreamHeaderLines: 512,
+  /** Size and extensions of one chunk. */
+  upstreamChunkLineBytes: 4 * KiB,
 
   // Gateway
   /** Models of organizations of which it is known where calls go that say nothing else. */

@@ -1,6 +1,6 @@
-import type { Dispatcher } from "undici";
 import { cleanText } from "../lib/json.ts";
 import { limits } from "../limits.ts";
+import type { ExchangeController, ExchangeHandler } from "../outgoing/http1/exchange-handler.ts";
 import type { Pools } from "../outgoing/pools.ts";
 
 /** How one attempt went. Texts come from the receiver: bounded, and fit to be stored. */
@@ -34,7 +34,7 @@ class Exchange {
   readonly #pools: Pick<Pools, "dispatch" | "locate">;
   readonly #resolve: (result: SendResult) => void;
   readonly #timeoutMs: number;
-  #controller: Dispatcher.DispatchController | undefined;
+  #controller: ExchangeController | undefined;
   #timer: NodeJS.Timeout | undefined;
   #stopListening = (): void => undefined;
   #isOver = false;
@@ -57,15 +57,11 @@ class Exchange {
     const stopped = () => this.#cut("stopped");
     signal.addEventListener("abort", stopped, { once: true });
     this.#stopListening = () => signal.removeEventListener("abort", stopped);
-    const options = { method: "POST" as const, path: place.path, headers, body };
-    try {
-      this.#pools.dispatch(place.origin, "guarded", options, this.#handler());
-    } catch (error) {
-      this.#end(reasonOf(error));
-    }
+    const post = { method: "POST", path: place.path, headers, body };
+    this.#pools.dispatch(place.origin, "guarded", post, this.#handler());
   }
 
-  #handler(): Parameters<Pools["dispatch"]>[3] {
+  #handler(): ExchangeHandler {
     return {
       onRequestStart: (controller) => {
         this.#controller = controller;
@@ -73,7 +69,6 @@ class Exchange {
         if (this.#isOver) controller.abort(new Error("too late"));
       },
       onResponseStart: (_controller, status, headers) => {
-        if (status < 200) return;
         this.#status = status;
         this.#location = textOf(headers["location"]);
         this.#retryAfterMs = retryAfterMs(textOf(headers["retry-after"]));

@@ -38,7 +38,7 @@ function openChat(): { chat: Chat; told: string[]; spans: Array<Record<string, u
     report: (_attempt, outcome) => void told.push(`reported ${JSON.stringify(outcome)}`),
   };
   const chat = createChat({
-    pools: { dispatch: () => expect.unreachable(), locate: () => undefined, close: () => Promise.resolve() },
+    pools: { dispatch: () => expect.unreachable(), locate: () => undefined, close: () => undefined },
     timeouts: { firstByteMs: 1_000, idleMs: 1_000, totalMs: 1_000 },
     now,
     router: { plan: () => Promise.resolve(plan), modelName: (name) => name },

@@ -30,7 +30,7 @@ async function ask(timeouts: UpstreamTimeouts) {
   exchange.start(pools, { method: "POST", url, headers: {}, body: Buffer.from("{}") }, "operator");
   const response = await asked.promise;
   const stop = async (): Promise<void> => {
-    await pools.close();
+    pools.close();
     server.close();
   };
   return { exchange, response, ended: ended.promise, stop };

@@ -1,10 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { Readable } from "node:stream";
 import * as zlib from "node:zlib";
-import { errors, type Dispatcher } from "undici";
 import { AddressRefused } from "../outgoing/address-guard.ts";
-import type { ExchangeHandler, HostTrust, Pools } from "../outgoing/pools.ts";
-import { limits } from "../limits.ts";
+import type { ExchangeController, ExchangeHandler } from "../outgoing/http1/exchange-handler.ts";
+import type { HostTrust, Pools } from "../outgoing/pools.ts";
 import type { UpstreamCall, UpstreamProblem } from "./providers/provider.ts";
 
 /** How long an upstream may take, in milliseconds. */
@@ -36,16 +34,13 @@ export type ExchangeSink = {
 export class Exchange implements ExchangeHandler {
   readonly #sink: ExchangeSink;
   readonly #timeouts: UpstreamTimeouts;
-  #controller: Dispatcher.DispatchController | undefined;
+  #controller: ExchangeController | undefined;
   #decoder: zlib.Gunzip | undefined;
   /** One for both clocks: it looks at them when it rings, so that data that comes moves no timer. */
   #timer: NodeJS.Timeout | undefined;
   #ringsAtMs = 0;
   #quietUntilMs = 0;
   #totalUntilMs = 0;
-  /** Sends the call again; there until something of an answer came, or it was. */
-  #resend: (() => void) | undefined;
-  #sentAtMs = 0;
   #isBegun = false;
   #isOver = false;
   #isPaused = false;
@@ -55,7 +50,7 @@ export class Exchange implements ExchangeHandler {
     this.#timeouts = timeouts;
   }
 
-  /** @param call its url is absolute; its body may be in pieces whose `content-length` a header states. */
+  /** @param call its url is absolute */
   start(pools: Pools, call: OutgoingCall, trust: HostTrust): void {
     const { firstByteMs, totalMs } = this.#timeouts;
     const nowMs = performance.now();
@@ -67,17 +62,8 @@ export class Exchange implements ExchangeHandler {
       this.#fail({ kind: "fault", status: 0, message: "The provider's address is not a plain http(s) URL." });
       return;
     }
-    const send = (): void => {
-      const { method, headers } = call;
-      const body = Buffer.isBuffer(call.body) ? call.body : Readable.from(call.body);
-      try {
-        pools.dispatch(place.origin, trust, { method, path: place.path, headers, body }, this);
-      } catch (error) {
-        this.#fail(problemOf(error instanceof Error ? error : new Error("not sent")));
-      }
-    };
-    this.#resend = send;
-    send();
+    const { method, headers, body } = call;
+    pools.dispatch(place.origin, trust, { method, path: place.path, headers, body }, this);
   }
 
   /** The answer is of no more use: the connection is cut, now or as soon as it is there. */
@@ -117,15 +103,13 @@ export class Exchange implements ExchangeHandler {
     this.#timer = setTimeout(() => this.#cut(), waitMs).unref();
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
+  onRequestStart(controller: ExchangeController): void {
     this.#controller = controller;
-    this.#sentAtMs = performance.now();
     if (this.#isOver) this.#cut();
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
-    this.#resend = undefined;
-    if (this.#isOver || status < 200) return;
+  onResponseStart(_controller: ExchangeController, status: number, headers: IncomingHttpHeaders): void {
+    if (this.#isOver) return;
     this.#heard();
     const coding = headers["content-encoding"];
     if (typeof coding === "string" && coding !== "identity" && coding !== "") this.#decode(coding.toLowerCase());
@@ -134,7 +118,7 @@ export class Exchange implements ExchangeHandler {
     if (!this.#isOver) this.#sink.onHead(status, headers);
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, bytes: Buffer): void {
+  onResponseData(_controller: ExchangeController, bytes: Buffer): void {
     if (this.#isOver) return;
     this.#heard();
     if (this.#decoder === undefined) this.#sink.onData(bytes);
@@ -151,21 +135,7 @@ export class Exchange implements ExchangeHandler {
   }
 
   onResponseError(_controller: unknown, error: Error): void {
-    const resend = this.#resend;
-    this.#resend = undefined;
-    if (resend === undefined || this.#isOver || !this.#wasIdle(error)) return this.#fail(problemOf(error));
-    return resend();
-  }
-
-  /**
-   * Whether the other side ended an idle connection while the call was on its way to it. To pay for an answer twice is worse than an
-   * error, so a call is sent again only where nobody can have worked on it: on a connection that had answered before, that was ended in
-   * order, by a side that had said nothing yet, sooner than a model says anything. A reset may be that of a server which took the call
-   * and crashed. What was ended before the call was sent, or is about to be by its `keep-alive` header, the pool does not use.
-   */
-  #wasIdle(error: Error): boolean {
-    const hasAnswered = error instanceof errors.SocketError && (error.socket?.bytesRead ?? 0) > 0;
-    return hasAnswered && performance.now() - this.#sentAtMs < limits.upstreamIdleEndMs;
+    this.#fail(problemOf(error));
   }
 
   #complete(): void {
@@ -263,7 +233,8 @@ function problemOf(error: Error): UpstreamProblem {
 const words: Record<string, string> = {
   ECONNREFUSED: ": it was refused",
   ECONNRESET: ": it was reset",
-  UND_ERR_SOCKET: ": it was closed",
+  CONNECTION_CLOSED: ": it was closed",
+  BAD_ANSWER: ": the answer was not HTTP",
   UND_ERR_CONNECT_TIMEOUT: ": it took too long",
   ENOTFOUND: ": its name is unknown",
   EAI_AGAIN: ": its name cannot be resolved now",

@@ -114,7 +114,7 @@ describe("connections", () => {
         );
       });
     } finally {
-      await pools.close();
+      pools.close();
     }
   }
 
@@ -208,7 +208,7 @@ test("pools of many origins are bounded: the one unused the longest makes room",
       );
     });
   }
-  await pools.close();
+  pools.close();
   expect(failed).toEqual(Array.from({ length: 5 }, () => "AddressRefused"));
   expect(evictions).toBe(2);
 });

@@ -1,6 +1,8 @@
-import { Pool, type Dispatcher } from "undici";
 import { limits } from "../limits.ts";
 import type { AddressGuard } from "./address-guard.ts";
+import type { ExchangeHandler } from "./http1/exchange-handler.ts";
+import type { OutgoingRequest } from "./http1/encode-request.ts";
+import { OriginPool } from "./http1/origin-pool.ts";
 
 /**
  * Who chose a host. What the operator configured may be private; everything else connects to public addresses only,
@@ -8,30 +10,17 @@ import type { AddressGuard } from "./address-guard.ts";
  */
 export type HostTrust = "operator" | "guarded";
 
-/** Told of one exchange: a start, then a head, data and an end, or an error at any point. */
-export type ExchangeHandler = Required<
-  Pick<
-    Dispatcher.DispatchHandler,
-    "onRequestStart" | "onResponseStart" | "onResponseData" | "onResponseEnd" | "onResponseError"
-  >
->;
-
 /**
  * Connections to other servers: one pool for each origin, kept open. Redirects are answers like any other, never
  * followed, and no time is minded here: whoever calls does that.
  */
 export type Pools = {
-  /** @param origin `https://host:port`, without path. Failures to connect reach the handler's `onResponseError`. */
-  dispatch(
-    origin: string,
-    trust: HostTrust,
-    options: Omit<Dispatcher.DispatchOptions, "origin">,
-    handler: ExchangeHandler,
-  ): void;
+  /** @param origin `https://host:port`, without path. Never throws: all failures reach the handler's `onResponseError`. */
+  dispatch(origin: string, trust: HostTrust, request: OutgoingRequest, handler: ExchangeHandler): void;
   /** The parts of an absolute http(s) URL without user and password; undefined for any other text. */
   locate(url: string): { origin: string; path: string } | undefined;
   /** Cuts all connections. */
-  close(): Promise<void>;
+  close(): void;
 };
 
 export type PoolsOptions = {
@@ -42,12 +31,13 @@ export type PoolsOptions = {
 };
 
 export function createPools({ guard, maxOrigins = limits.upstreamOrigins, onEviction }: PoolsOptions): Pools {
-  const pools = new Map<string, Pool>();
-  const closing = new Set<Promise<void>>();
+  const pools = new Map<string, OriginPool>();
+  /** Those that had to make room, until what they carry is through. */
+  const retired = new Set<OriginPool>();
   // Reading a URL costs more than sending to it, and few are called over and over.
   const places = new Map<string, ReturnType<Pools["locate"]>>();
 
-  const poolOf = (origin: string, trust: HostTrust): Pool => {
+  const poolOf = (origin: string, trust: HostTrust): OriginPool => {
     const key = `${trust} ${origin}`;
     const known = pools.get(key);
     if (known !== undefined) {
@@ -57,34 +47,25 @@ export function createPools({ guard, maxOrigins = limits.upstreamOrigins, onEvic
       }
       return known;
     }
-    const pool = new Pool(origin, {
-      connect: trust === "operator" ? guard.open : guard.guarded,
-      connections: limits.upstreamConnections,
-      keepAliveTimeout: limits.upstreamKeepAliveMs,
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      allowH2: false,
-    });
+    const pool = new OriginPool(origin, trust === "operator" ? guard.open : guard.guarded);
     pools.set(key, pool);
-    if (pools.size > maxOrigins) evictOldest();
+    if (pools.size > maxOrigins) retireOldest();
     return pool;
   };
 
-  const evictOldest = (): void => {
+  const retireOldest = (): void => {
     const [oldest] = pools;
     if (oldest === undefined) return;
     const [key, pool] = oldest;
     pools.delete(key);
     onEviction?.();
-    // Lets what is under way finish.
-    const closed = pool.close().catch(() => undefined);
-    closing.add(closed);
-    void closed.then(() => closing.delete(closed));
+    retired.add(pool);
+    pool.retire(() => retired.delete(pool));
   };
 
   return {
-    dispatch(origin, trust, options, handler) {
-      poolOf(origin, trust).dispatch(options, handler);
+    dispatch(origin, trust, request, handler) {
+      poolOf(origin, trust).dispatch(request, handler);
     },
     locate(url) {
       const known = places.get(url);
@@ -94,8 +75,8 @@ export function createPools({ guard, maxOrigins = limits.upstreamOrigins, onEvic
       places.set(url, place);
       return place;
     },
-    async close() {
-      await Promise.all([...Array.from(pools.values(), (pool) => pool.destroy()), ...closing]);
+    close() {
+      for (const pool of [...pools.values(), ...retired]) pool.close();
       pools.clear();
     },
   };

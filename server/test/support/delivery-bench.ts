@@ -60,7 +60,7 @@ export async function startNode(stores: ControlStores, clock: Clock, options: No
   deliverer.start();
   const stop = async () => {
     await deliverer.stop();
-    await pools.close();
+    pools.close();
   };
   return { deliverer, events, directory, backlog, stop };
 }

@@ -60,10 +60,9 @@ function describeRecording({ file, asked }: TranscriptionAsk, seconds: number | 
 }
 
 function callOf({ fields, file, isJson, isStream }: TranscriptionAsk, { target, quirks }: Attempt): OutgoingCall {
-  const { contentType, bytes, body } = writeForm([["model", target.model], ...fields], file);
+  const { contentType, body } = writeForm([["model", target.model], ...fields], file);
   const headers: Record<string, string> = {
     "content-type": contentType,
-    "content-length": String(bytes),
     accept: isStream ? "text/event-stream, */*" : isJson ? "application/json" : "text/plain, */*",
     "accept-encoding": "identity",
     "user-agent": "spanway",

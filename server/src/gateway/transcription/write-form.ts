@@ -5,7 +5,7 @@ import type { FormFile } from "./read-form.ts";
 export function writeForm(
   fields: ReadonlyArray<readonly [name: string, text: string]>,
   file: FormFile,
-): { contentType: string; bytes: number; body: readonly Buffer[] } {
+): { contentType: string; body: readonly Buffer[] } {
   // Nobody can guess it, so that no field can hold it.
   const boundary = `spanway-${randomUUID()}`;
   const head = fields.map(([name, text]) => `--${boundary}\r\n${disposition(name)}\r\n\r\n${text}\r\n`).join("");
@@ -15,11 +15,7 @@ export function writeForm(
     file.bytes,
     Buffer.from(`\r\n--${boundary}--\r\n`),
   ];
-  return {
-    contentType: `multipart/form-data; boundary=${boundary}`,
-    bytes: body.reduce((sum, piece) => sum + piece.length, 0),
-    body,
-  };
+  return { contentType: `multipart/form-data; boundary=${boundary}`, body };
 }
 
 function disposition(name: string): string {

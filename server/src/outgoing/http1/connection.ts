@@ -1,0 +1,133 @@
+import type { Socket } from "node:net";
+import { limits } from "../../limits.ts";
+import { AnswerParser, closedEarly } from "./answer-parser.ts";
+import type { Call } from "./call.ts";
+
+/** Told by a connection what became of it. */
+export type ConnectionOwner = {
+  /** The answer is complete; another request may follow, within `restMs`. */
+  onRest(connection: Connection, restMs: number): void;
+  /** It carries nothing any more. */
+  onGone(connection: Connection): void;
+  /** It was closed under a call that can be sent again; see `#wasIdle`. */
+  onUnheard(call: Call): void;
+};
+
+/** A socket that carries one exchange after another. */
+export class Connection {
+  readonly #socket: Socket;
+  readonly #owner: ConnectionOwner;
+  #call: Call | undefined;
+  #parser: AnswerParser | undefined;
+  #hasAnswered = false;
+  #sentAtMs = 0;
+  #isGone = false;
+
+  constructor(socket: Socket, owner: ConnectionOwner) {
+    this.#socket = socket;
+    this.#owner = owner;
+    socket
+      .on("data", (bytes: Buffer) => this.#read(bytes))
+      .on("end", () => this.#finish())
+      .on("error", (error) => this.fail(error))
+      .on("close", () => this.fail(closedEarly()));
+  }
+
+  /** Only when it rests or is new. */
+  send(call: Call): void {
+    this.#call = call;
+    this.#parser = new AnswerParser(call.method, call);
+    this.#sentAtMs = performance.now();
+    call.connection = this;
+    if (call.isPaused) this.#socket.pause();
+    this.#write(call.pieces);
+  }
+
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#socket.resume();
+  }
+
+  /** Cuts it, and with it what it carries. */
+  fail(error: unknown): void {
+    const call = this.#call;
+    this.cut();
+    call?.fail(error);
+  }
+
+  /** Cuts it without a word to the call. */
+  cut(): void {
+    if (this.#isGone) return;
+    this.#isGone = true;
+    this.#call = undefined;
+    this.#socket.destroy();
+    this.#owner.onGone(this);
+  }
+
+  /** Bodies are in memory, so there is no back-pressure to mind: a slow reader costs nothing more. */
+  #write(pieces: readonly Buffer[]): void {
+    const socket = this.#socket;
+    if (pieces.length > 1) socket.cork();
+    for (const piece of pieces) socket.write(piece);
+    if (pieces.length > 1) socket.uncork();
+  }
+
+  #read(bytes: Buffer): void {
+    const [call, parser] = [this.#call, this.#parser];
+    // Nobody asked: an answer to the next request it must not become.
+    if (call === undefined || parser === undefined) return this.cut();
+    call.isHeard = true;
+    try {
+      const taken = parser.push(bytes);
+      if (parser.isComplete && call === this.#call) this.#complete(call, taken === bytes.length ? parser.restMs : 0);
+    } catch (error) {
+      this.fail(error);
+    }
+    return undefined;
+  }
+
+  /** The peer sends no more, which ends an answer or leaves it incomplete. */
+  #finish(): void {
+    const [call, parser] = [this.#call, this.#parser];
+    if (call === undefined || parser === undefined) return this.cut();
+    try {
+      parser.finish();
+    } catch (error) {
+      return this.#wasIdle(call) ? this.#passOn(call) : this.fail(error);
+    }
+    return this.#complete(call, 0);
+  }
+
+  #complete(call: Call, restMs: number): void {
+    this.#call = undefined;
+    this.#hasAnswered = true;
+    // A peer that answered before it had all of the request may be through with the connection.
+    if (restMs <= 0 || this.#socket.writableLength > 0) this.cut();
+    else {
+      if (call.isPaused) this.#socket.resume();
+      this.#owner.onRest(this, restMs);
+    }
+    call.end();
+  }
+
+  /**
+   * Whether the peer ended an idle connection while the call was on its way to it. To pay for an answer twice is worse than an error, so
+   * a call is sent again only where nobody can have worked on it: on a connection that had answered before, that was ended in order, by
+   * a peer that had said nothing yet, sooner than a model says anything. A reset may be that of a server which took the call and crashed.
+   */
+  #wasIdle({ isHeard, wasResent }: Call): boolean {
+    const isSoon = performance.now() - this.#sentAtMs < limits.upstreamIdleEndMs;
+    return this.#hasAnswered && !isHeard && !wasResent && isSoon;
+  }
+
+  /** The call goes once more, by another connection. */
+  #passOn(call: Call): void {
+    this.cut();
+    call.connection = undefined;
+    call.wasResent = true;
+    this.#owner.onUnheard(call);
+  }
+}

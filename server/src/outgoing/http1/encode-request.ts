@@ -1,0 +1,64 @@
+import { ExchangeError } from "./errors.ts";
+
+/** A request whose body is in memory, so that its length is known and it can be sent again. */
+export type OutgoingRequest = {
+  method: string;
+  /** Path and query, as they go on the wire. */
+  path: string;
+  headers?: Readonly<Record<string, string>>;
+  /** Text goes as UTF-8. Pieces are sent one after the other without being copied. */
+  body?: string | Buffer | readonly Buffer[];
+};
+
+const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const target = /^\/[\x21-\x7e]*$/;
+/** Latin1 without control characters: no value can end its line. */
+const value = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** What follows from the body and the connection, and is written here: callers who disagreed would break the framing. */
+const ours = new Set([
+  "host",
+  "content-length",
+  "transfer-encoding",
+  "connection",
+  "keep-alive",
+  "upgrade",
+  "expect",
+  "te",
+]);
+
+const smallBytes = 16 * 1024;
+
+/**
+ * A request as the pieces to write. A small one is one piece: copying it costs less than a second one.
+ * @param host what the Host header says
+ * @throws ExchangeError `BAD_REQUEST`
+ */
+export function encodeRequest(
+  { method, path, headers = {}, body = "" }: OutgoingRequest,
+  host: string,
+): readonly Buffer[] {
+  if (!token.test(method) || !target.test(path)) throw badRequest("its method or path");
+  const pieces = typeof body === "string" ? [Buffer.from(body)] : Buffer.isBuffer(body) ? [body] : body;
+  const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
+
+  let head = `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n`;
+  for (const name in headers) {
+    const text = headers[name] ?? "";
+    if (!token.test(name) || !value.test(text)) throw badRequest(`its header ${JSON.stringify(name)}`);
+    if (ours.has(name.toLowerCase())) throw badRequest(`its header ${name}, which is the connection's own`);
+    head += `${name}: ${text}\r\n`;
+  }
+  const hasLength = bytes > 0 || (method !== "GET" && method !== "HEAD");
+  head += hasLength ? `content-length: ${bytes}\r\n\r\n` : "\r\n";
+
+  if (bytes > smallBytes) return [Buffer.from(head, "latin1"), ...pieces];
+  const whole = Buffer.allocUnsafe(head.length + bytes);
+  let at = whole.write(head, "latin1");
+  for (const piece of pieces) at += piece.copy(whole, at);
+  return [whole];
+}
+
+function badRequest(what: string): ExchangeError {
+  return new ExchangeError("BAD_REQUEST", `the request cannot be sent for ${what}`);
+}

@@ -1,0 +1,381 @@
+import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createServer as createTlsServer } from "node:tls";
+import { buildConnector } from "undici";
+import { afterEach, describe, expect, test } from "vitest";
+import type { OutgoingRequest } from "./encode-request.ts";
+import type { ExchangeController } from "./exchange-handler.ts";
+import { OriginPool } from "./origin-pool.ts";
+
+const cleanup: (() => void)[] = [];
+afterEach(() => {
+  for (const undo of cleanup.splice(0).reverse()) undo();
+});
+
+/** Told of each request as soon as bytes of one come: which connection, what came, and a socket to answer on. */
+type Script = (heard: { connection: number; request: number; text: string; socket: Socket }) => void;
+
+/** A peer whose bytes are the test's own. */
+async function peer(script: Script, server: Server = createServer()) {
+  const sockets: Socket[] = [];
+  let requests = 0;
+  server.on("setSecureContext" in server ? "secureConnection" : "connection", (socket: Socket) => {
+    const connection = sockets.push(socket);
+    socket.on("error", () => undefined);
+    socket.on("data", (bytes: Buffer) => {
+      script({ connection, request: (requests += 1), text: bytes.toString("latin1"), socket });
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  cleanup.push(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return { port: (server.address() as AddressInfo).port, sockets };
+}
+
+async function poolTo(script: Script, maxConnections?: number) {
+  const { port, sockets } = await peer(script);
+  const pool = new OriginPool(`http://127.0.0.1:${port}`, buildConnector({ allowH2: false }), maxConnections);
+  cleanup.push(() => pool.close());
+  return { pool, sockets, port };
+}
+
+const post: OutgoingRequest = { method: "POST", path: "/v1?a=b", headers: { "x-a": "\xe9" }, body: "{}" };
+
+/** One exchange: all that its handler was told, in order. */
+function ask(pool: OriginPool, request: OutgoingRequest = post, onData?: (controller: ExchangeController) => void) {
+  const told: string[] = [];
+  const over = Promise.withResolvers<string>();
+  const begun = Promise.withResolvers<void>();
+  let text = "";
+  let controller!: ExchangeController;
+  pool.dispatch(request, {
+    onRequestStart: (given) => void (controller = given),
+    onResponseStart: (_controller, status) => void told.push(String(status)),
+    onResponseData: (given, bytes) => {
+      text += bytes.toString("latin1");
+      begun.resolve();
+      onData?.(given);
+    },
+    onResponseEnd: () => {
+      told.push("end");
+      over.resolve(text);
+    },
+    onResponseError: (_controller, error) => {
+      told.push("error");
+      over.resolve((error as NodeJS.ErrnoException).code ?? error.message);
+    },
+  });
+  return { told, over: over.promise, begun: begun.promise, controller, read: () => text };
+}
+
+const answer = (body: string, headers = ""): string =>
+  `HTTP/1.1 200 OK\r\n${headers}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+
+const settle = (ms = 20): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms));
+
+test("a request is written as it is, and its answer told in order", async () => {
+  let sent = "";
+  const { pool, port } = await poolTo(({ text, socket }) => {
+    sent += text;
+    socket.write(answer("hello"));
+  });
+  const { over, told } = ask(pool);
+  expect(await over).toBe("hello");
+  expect(told).toEqual(["200", "end"]);
+  expect(sent).toBe(
+    `POST /v1?a=b HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nconnection: keep-alive\r\nx-a: \xe9\r\ncontent-length: 2\r\n\r\n{}`,
+  );
+});
+
+test("a body in pieces is sent whole, however large, and one without content says so only where it matters", async () => {
+  const texts: string[] = [];
+  const { pool } = await poolTo(({ text, socket }) => {
+    texts[0] = (texts[0] ?? "") + text;
+    if (texts[0].endsWith("z") || text.startsWith("GET") || text.startsWith("POST /empty")) socket.write(answer("ok"));
+  });
+  const body = [Buffer.from("a"), Buffer.alloc(300_000, "b"), Buffer.from("z")];
+  await ask(pool, { method: "POST", path: "/", body }).over;
+  expect(texts[0]).toContain("content-length: 300002\r\n\r\nabb");
+  expect(texts[0]!.split("\r\n\r\n")[1]).toHaveLength(300_002);
+  texts[0] = "";
+  await ask(pool, { method: "GET", path: "/" }).over;
+  expect(texts[0]).not.toContain("content-length");
+  texts[0] = "";
+  await ask(pool, { method: "POST", path: "/empty" }).over;
+  expect(texts[0]).toContain("content-length: 0\r\n\r\n");
+});
+
+test.each<[what: string, request: OutgoingRequest]>([
+  ["a value with a line end", { ...post, headers: { "x-a": "b\r\nx-c: d" } }],
+  ["a value with NUL", { ...post, headers: { "x-a": "b\0" } }],
+  ["a value beyond latin1", { ...post, headers: { "x-a": "\u20ac" } }],
+  ["a name with a line end", { ...post, headers: { "x-a\r\nx-c": "d" } }],
+  ["an empty name", { ...post, headers: { "": "d" } }],
+  ["a length of its own", { ...post, headers: { "Content-Length": "1" } }],
+  ["a coding of its own", { ...post, headers: { "transfer-encoding": "chunked" } }],
+  ["a path with a line end", { ...post, path: "/ HTTP/1.1\r\nx: y" }],
+  ["a path with a blank", { ...post, path: "/a b" }],
+  ["a method with a blank", { ...post, method: "GET /" }],
+])("a request with %s is refused before anything is sent", async (_what, request) => {
+  const { pool, sockets } = await poolTo(() => undefined);
+  const { over, told } = ask(pool, request);
+  expect(await over).toBe("BAD_REQUEST");
+  await settle();
+  expect(told).toEqual(["error"]);
+  expect(sockets).toHaveLength(0);
+});
+
+describe("a connection", () => {
+  test.each<[what: string, first: string, connections: number]>([
+    ["is used again after a complete answer", answer("a"), 1],
+    ["is not after one that says so", answer("a", "connection: close\r\n"), 2],
+    ["is not after an answer of HTTP/1.0", "HTTP/1.0 200 OK\r\ncontent-length: 1\r\n\r\na", 2],
+    [
+      "is not when more bytes came than the answer has",
+      `${answer("a")}HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nforged`,
+      2,
+    ],
+  ])("%s", async (_what, first, connections) => {
+    const { pool, sockets } = await poolTo(({ request, socket }) => socket.write(request === 1 ? first : answer("b")));
+    expect(await ask(pool).over).toBe("a");
+    expect(await ask(pool).over).toBe("b");
+    expect(sockets).toHaveLength(connections);
+  });
+
+  test("that rests and is sent bytes or closed is not used again", async () => {
+    for (const disturb of [
+      (s: Socket) => s.write(answer("forged")),
+      (s: Socket) => s.end(),
+      (s: Socket) => s.resetAndDestroy(),
+    ]) {
+      const { pool, sockets } = await poolTo(({ connection, socket }) => socket.write(answer(`by ${connection}`)));
+      expect(await ask(pool).over).toBe("by 1");
+      disturb(sockets[0]!);
+      await settle();
+      expect(await ask(pool).over).toBe("by 2");
+    }
+  });
+
+  test("is closed when the peer's own time is nearly up", async () => {
+    const { pool, sockets } = await poolTo(({ socket }) => socket.write(answer("a", "keep-alive: timeout=2\r\n")));
+    await ask(pool).over;
+    const closed = once(sockets[0]!, "close");
+    const began = performance.now();
+    sockets[0]!.resume();
+    await closed;
+    expect(performance.now() - began).toBeGreaterThan(900);
+  });
+
+  test("that closes under a request which crossed with that is replaced once; the next such failure is told", async () => {
+    const { pool, sockets } = await poolTo(({ request, socket }) => {
+      if (request === 1 || request === 3) socket.write(answer(`to ${request}`));
+      else socket.destroy();
+    });
+    expect(await ask(pool).over).toBe("to 1");
+    expect(await ask(pool).over).toBe("to 3");
+    const { over, told } = ask(pool);
+    expect(await over).toMatch(/CONNECTION_CLOSED|ECONNRESET/);
+    expect(told).toEqual(["error"]);
+    expect(sockets).toHaveLength(3);
+  });
+
+  test("that is new and closes without an answer is not replaced: the peer may have acted", async () => {
+    const { pool, sockets } = await poolTo(({ socket }) => socket.end());
+    expect(await ask(pool).over).toBe("CONNECTION_CLOSED");
+    expect(sockets).toHaveLength(1);
+  });
+
+  test("that closes after the first byte of an answer is not replaced", async () => {
+    const { pool, sockets } = await poolTo(({ request, socket }) => {
+      if (request === 1) socket.write(answer("a"));
+      else socket.end("H");
+    });
+    await ask(pool).over;
+    expect(await ask(pool).over).toBe("CONNECTION_CLOSED");
+    expect(sockets).toHaveLength(1);
+  });
+
+  test("is cut when the answer is there before the request was sent wholly, and the answer counts", async () => {
+    const { pool, sockets } = await poolTo(({ connection, socket }) => {
+      socket.pause();
+      socket.write(answer(`by ${connection}`));
+    });
+    expect(await ask(pool, { ...post, body: Buffer.alloc(32 * 2 ** 20) }).over).toBe("by 1");
+    expect(await ask(pool).over).toBe("by 2");
+    expect(sockets).toHaveLength(2);
+  });
+});
+
+describe("failures", () => {
+  test.each([
+    [
+      "closes within the body",
+      "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf",
+      ["200", "error"],
+      "CONNECTION_CLOSED",
+    ],
+    ["says something else than HTTP", "SSH-2.0-x\r\n", ["error"], "BAD_ANSWER"],
+    ["breaks its chunks", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nxyz", ["200", "error"], "BAD_ANSWER"],
+  ])("of a peer that %s are told once", async (_what, bytes, expected, code) => {
+    const { pool } = await poolTo(({ socket }) => socket.end(bytes));
+    const { over, told } = ask(pool);
+    expect(await over).toBe(code);
+    await settle();
+    expect(told).toEqual(expected);
+  });
+
+  test("to connect are told, once to each call", async () => {
+    const { port, sockets } = await peer(() => undefined);
+    const pool = new OriginPool(`http://127.0.0.1:${port}`, (_target, done) => {
+      setImmediate(() => done(new Error("no way"), null));
+    });
+    const calls = [ask(pool), ask(pool), ask(pool)];
+    expect(await Promise.all(calls.map(({ over }) => over))).toEqual(["no way", "no way", "no way"]);
+    expect(calls.map(({ told }) => told)).toEqual([["error"], ["error"], ["error"]]);
+    expect(sockets).toHaveLength(0);
+  });
+
+  test("of a handler come back to it, and the next call goes on", async () => {
+    const { pool } = await poolTo(({ socket }) => socket.write(answer("a")));
+    const { over, told } = ask(pool, post, () => {
+      throw new Error("handler");
+    });
+    expect(await over).toBe("handler");
+    expect(told).toEqual(["200", "error"]);
+    expect(await ask(pool).over).toBe("a");
+  });
+});
+
+describe("abort", () => {
+  test("before there is a connection takes the call back; nothing is sent", async () => {
+    const heard: string[] = [];
+    const { pool } = await poolTo(({ text, socket }) => {
+      heard.push(text);
+      socket.write(answer("a"));
+    });
+    const { over, told, controller } = ask(pool, { ...post, path: "/aborted" });
+    controller.abort(new Error("enough"));
+    expect(await over).toBe("enough");
+    const connecting = ask(pool, { ...post, path: "/connecting" });
+    setImmediate(() => setImmediate(() => connecting.controller.abort(new Error("late"))));
+    await connecting.over;
+    expect(await ask(pool).over).toBe("a");
+    expect(told).toEqual(["error"]);
+    expect(connecting.told.filter((word) => word !== "200")).toHaveLength(1);
+    expect(heard.some((text) => text.includes("/aborted"))).toBe(false);
+  });
+
+  test.each([
+    ["before the head", ""],
+    ["within the body", "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf"],
+  ])("%s cuts the connection and is told once", async (_what, bytes) => {
+    const asked = Promise.withResolvers<Socket>();
+    const { pool } = await poolTo(({ socket }) => {
+      socket.write(bytes);
+      asked.resolve(socket);
+    });
+    const { over, told, controller, begun } = ask(pool);
+    const socket = await asked.promise;
+    if (bytes !== "") await begun;
+    controller.abort(new Error("enough"));
+    controller.abort(new Error("again"));
+    expect(await over).toBe("enough");
+    if (!socket.closed) await once(socket, "close");
+    expect(told.filter((word) => word !== "200")).toEqual(["error"]);
+  });
+
+  test("after the end does nothing", async () => {
+    const { pool, sockets } = await poolTo(({ socket }) => socket.write(answer("a")));
+    const { over, told, controller } = ask(pool);
+    await over;
+    controller.abort(new Error("late"));
+    expect(await ask(pool).over).toBe("a");
+    expect(told).toEqual(["200", "end"]);
+    expect(sockets).toHaveLength(1);
+  });
+});
+
+test("a paused answer holds its peer up, and comes whole after it is resumed", async () => {
+  const size = 16 * 2 ** 20;
+  const { pool, sockets } = await poolTo(({ socket }) => socket.write(answer("x".repeat(size))));
+  const call = ask(pool);
+  await call.begun;
+  call.controller.pause();
+  await settle();
+  const read = call.read().length;
+  await settle(50);
+  expect(call.read()).toHaveLength(read);
+  expect(sockets[0]!.writableLength).toBeGreaterThan(0);
+  call.controller.resume();
+  expect(await call.over).toHaveLength(size);
+});
+
+describe("a pool", () => {
+  test("makes no more connections than it may; the other calls wait in order", async () => {
+    const paths: string[] = [];
+    const { pool, sockets } = await poolTo(({ text, socket }) => {
+      paths.push(text.split(" ")[1] ?? "");
+      setTimeout(() => socket.write(answer("a")), 5);
+    }, 2);
+    await Promise.all(Array.from({ length: 10 }, (_, n) => ask(pool, { ...post, path: `/${n}` }).over));
+    expect(sockets).toHaveLength(2);
+    expect(paths).toEqual(Array.from({ length: 10 }, (_, n) => `/${n}`));
+  });
+
+  test("that retires finishes what is under way, then is drained", async () => {
+    const asked = Promise.withResolvers<Socket>();
+    const { pool } = await poolTo(({ socket }) => asked.resolve(socket));
+    const { over } = ask(pool);
+    const socket = await asked.promise;
+    const drained = Promise.withResolvers<void>();
+    pool.retire(() => drained.resolve());
+    socket.write(answer("a"));
+    expect(await over).toBe("a");
+    await drained.promise;
+    if (!socket.closed) await once(socket, "close");
+  });
+
+  test("that is closed fails what is under way and what waits, and takes nothing more", async () => {
+    const asked = Promise.withResolvers<Socket>();
+    const { pool } = await poolTo(({ socket }) => asked.resolve(socket), 1);
+    const calls = [ask(pool), ask(pool)];
+    await asked.promise;
+    pool.close();
+    calls.push(ask(pool));
+    expect(await Promise.all(calls.map(({ over }) => over))).toEqual(
+      Array.from({ length: 3 }, () => "CONNECTION_CLOSED"),
+    );
+  });
+});
+
+test("over TLS, to the name in the address, on one connection", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "spanway-tls-"));
+  cleanup.push(() => rmSync(folder, { recursive: true }));
+  const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
+  const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-days", "1"];
+  const ec = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", key, "-out", cert];
+  execFileSync("openssl", ["req", "-x509", ...ec, ...subject], { stdio: "ignore" });
+  const ca = readFileSync(cert);
+  const names: unknown[] = [];
+  const server = createTlsServer({ key: readFileSync(key), cert: ca }, ({ servername }) => void names.push(servername));
+  const body = "x".repeat(100_000);
+  const { port, sockets } = await peer(({ text, socket }) => {
+    if (text.includes("HTTP/1.1")) socket.write(answer(body));
+  }, server);
+  const pool = new OriginPool(`https://localhost:${port}`, buildConnector({ allowH2: false, ca }));
+  cleanup.push(() => pool.close());
+  expect(await ask(pool).over).toBe(body);
+  expect(await ask(pool).over).toBe(body);
+  expect(sockets).toHaveLength(1);
+  expect(names).toEqual(["localhost"]);
+
+  const wary = new OriginPool(`https://localhost:${port}`, buildConnector({ allowH2: false }));
+  expect(await ask(wary).over).toBe("DEPTH_ZERO_SELF_SIGNED_CERT");
+});

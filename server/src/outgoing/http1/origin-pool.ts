@@ -1,0 +1,153 @@
+import type { Socket } from "node:net";
+import { limits } from "../../limits.ts";
+import type { Connector } from "../address-guard.ts";
+import { Call } from "./call.ts";
+import { Connection, type ConnectionOwner } from "./connection.ts";
+import { encodeRequest, type OutgoingRequest } from "./encode-request.ts";
+import { ExchangeError } from "./errors.ts";
+import type { ExchangeHandler } from "./exchange-handler.ts";
+import { RestingConnections } from "./resting-connections.ts";
+
+/** The connections to one origin, and the calls that wait for one. */
+export class OriginPool implements ConnectionOwner {
+  readonly #connect: Connector;
+  readonly #maxConnections: number;
+  readonly #place: { protocol: string; host: string; hostname: string; port: string };
+  /** In order of arrival. */
+  readonly #waiting = new Set<Call>();
+  readonly #connections = new Set<Connection>();
+  readonly #resting = new RestingConnections();
+  #connecting = 0;
+  #isScheduled = false;
+  #isClosed = false;
+  #onDrained: (() => void) | undefined;
+
+  /** @param origin `https://host:port` */
+  constructor(origin: string, connect: Connector, maxConnections: number = limits.upstreamConnections) {
+    this.#connect = connect;
+    this.#maxConnections = maxConnections;
+    const { protocol, host, hostname, port } = new URL(origin);
+    this.#place = { protocol, host, hostname: hostname.replace(/^\[|\]$/g, ""), port };
+  }
+
+  dispatch(request: OutgoingRequest, handler: ExchangeHandler): void {
+    const call = new Call(request.method, handler, (abandoned) => this.#waiting.delete(abandoned));
+    call.start();
+    try {
+      call.pieces = encodeRequest(request, this.#place.host);
+    } catch (error) {
+      call.fail(error);
+    }
+    if (this.#isClosed) call.fail(poolClosed());
+    if (!call.isOver) this.#enqueue(call);
+  }
+
+  /** Lets what is under way finish. No further dispatch may follow. */
+  retire(onDrained: () => void): void {
+    this.#onDrained = onDrained;
+    this.#resting.cutAll();
+    this.#noteDrained();
+  }
+
+  /** Cuts all connections: what is under way fails. */
+  close(): void {
+    this.#isClosed = true;
+    for (const call of this.#waiting) call.fail(poolClosed());
+    this.#waiting.clear();
+    this.#resting.cutAll();
+    for (const connection of this.#connections) connection.fail(poolClosed());
+  }
+
+  onRest(connection: Connection, restMs: number): void {
+    if (this.#onDrained !== undefined && this.#waiting.size === 0) return connection.cut();
+    this.#resting.add(connection, restMs);
+    if (this.#waiting.size > 0) this.#schedule();
+    return undefined;
+  }
+
+  onGone(connection: Connection): void {
+    this.#connections.delete(connection);
+    this.#resting.remove(connection);
+    if (this.#waiting.size > 0) this.#schedule();
+    this.#noteDrained();
+  }
+
+  onUnheard(call: Call): void {
+    // What rests still has rested longer than the connection that was taken and turned out closed.
+    this.#resting.cutAll();
+    this.#enqueue(call);
+  }
+
+  #enqueue(call: Call): void {
+    this.#waiting.add(call);
+    this.#schedule();
+  }
+
+  /**
+   * Calls get their connections after all sockets were heard that had something to say: a peer that closed a resting
+   * connection, or sent bytes on it that nobody asked for, is noticed before it is used again.
+   */
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      this.#assign();
+    });
+  }
+
+  #assign(): void {
+    for (const call of this.#waiting) {
+      const connection = this.#resting.take();
+      if (connection === undefined) break;
+      this.#waiting.delete(call);
+      connection.send(call);
+    }
+    while (this.#connecting < this.#waiting.size && this.#connecting + this.#connections.size < this.#maxConnections) {
+      this.#open();
+    }
+  }
+
+  #open(): void {
+    this.#connecting += 1;
+    const settle: Parameters<Connector>[1] = (...[error, socket]) => {
+      this.#connecting -= 1;
+      if (error === null) this.#connected(socket);
+      else this.#failed(error);
+      this.#noteDrained();
+    };
+    try {
+      this.#connect(this.#place, settle);
+    } catch (error) {
+      queueMicrotask(() => settle(error as Error, null));
+    }
+  }
+
+  /** Whichever call waits the longest gets it: the one that it was opened for may have found another. */
+  #connected(socket: Socket): void {
+    const connection = new Connection(socket, this);
+    this.#connections.add(connection);
+    if (this.#isClosed) return connection.cut();
+    const [call] = this.#waiting;
+    if (call === undefined) return this.onRest(connection, limits.upstreamKeepAliveMs);
+    this.#waiting.delete(call);
+    return connection.send(call);
+  }
+
+  /** Fails one call at most, and none where those that wait have other connections coming. */
+  #failed(error: unknown): void {
+    const [call] = this.#waiting;
+    if (call === undefined || this.#waiting.size <= this.#connecting) return;
+    this.#waiting.delete(call);
+    call.fail(error);
+    this.#assign();
+  }
+
+  #noteDrained(): void {
+    if (this.#connections.size + this.#connecting + this.#waiting.size === 0) this.#onDrained?.();
+  }
+}
+
+function poolClosed(): ExchangeError {
+  return new ExchangeError("CONNECTION_CLOSED", "the connections are being closed");
+}
