@@ -19,6 +19,7 @@ import { createPriceBook } from "./ingest/enrich/price.ts";
 import type { Secret } from "./lib/secret.ts";
 import { limits } from "./limits.ts";
 import { createAddressGuard } from "./outgoing/address-guard.ts";
+import { ReadRounds } from "./outgoing/http1/read-rounds.ts";
 import { createPools, type Pools } from "./outgoing/pools.ts";
 import { openCallSpool } from "./storage/journal/call-spool.ts";
 import type { ControlStores } from "./storage/control/control-stores.ts";
@@ -54,7 +55,9 @@ export async function composeGateway(
 ): Promise<Gateway> {
   const metrics = createGatewayMetrics(registry);
   const guard = createAddressGuard({ allowed: config.allowPrivateUpstreams, connectMs: limits.upstreamConnectMs });
-  const pools = createPools({ guard, onEviction: () => metrics.poolEvictions.inc() });
+  const rounds = new ReadRounds();
+  metrics.watchRounds(() => rounds.roundMs);
+  const pools = createPools({ guard, rounds, onEviction: () => metrics.poolEvictions.inc() });
   cleanup.push(() => pools.close());
   const recorder = await startRecorder({ metrics, cleanup }, { config, intake, logger });
   const { router, ...routing } = await composeRouting({ config, stores, secretKey, metrics, logger, now });

@@ -62,6 +62,21 @@ export const gatewayLimits = {
   /** Size and extensions of one chunk. */
   upstreamChunkLineBytes: 4 * KiB,
 
+  // Rounds in which streams are read while the loop is busy
+  /** The longest round: what a word of a stream may come later for it. */
+  readRoundMs: 50,
+  readRoundStepMs: 10,
+  readRoundJudgeMs: 100,
+  readRoundStaleMs: 1_000,
+  /** The part of the time that the event loop works, above which the rounds get longer, and below which shorter. */
+  readRoundBusyShare: 0.65,
+  readRoundCalmShare: 0.45,
+  /** A stream that comes faster, or in larger pieces, is read at once: it gathers by itself. */
+  readRoundTrickleMs: 5,
+  readRoundTrickleBytes: 8 * KiB,
+  readRoundTickMs: 2,
+  readRoundReaders: 64,
+
   // Gateway
   /** Models of organizations of which it is known where calls go that say nothing else. */
   plainRoutes: 10_000,

@@ -147,7 +147,7 @@ class ReplyReader implements ExchangeSink, StreamSink {
   onEvents(events: Buffer | string, hasContent: boolean): void {
     if (hasContent && !this.#hasContent) {
       this.#hasContent = true;
-      this.exchange?.begun();
+      this.exchange?.flows();
     }
     this.#run.onEvents(events, hasContent);
   }

@@ -80,6 +80,13 @@ export class Exchange implements ExchangeHandler {
     this.#heard();
   }
 
+  /** The same of a stream: from here on it may be read in rounds. */
+  flows(): void {
+    if (this.#isBegun) return;
+    this.begun();
+    this.#controller?.readInRounds(true);
+  }
+
   pause(): void {
     if (this.#isPaused || this.#isOver) return;
     this.#isPaused = true;
@@ -99,6 +106,7 @@ export class Exchange implements ExchangeHandler {
   finish(waitMs: number): void {
     if (this.#isOver) return;
     this.#end();
+    this.#controller?.readInRounds(false);
     this.resume();
     this.#timer = setTimeout(() => this.#cut(), waitMs).unref();
   }

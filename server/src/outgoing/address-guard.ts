@@ -3,6 +3,7 @@ import { isIP, type LookupFunction } from "node:net";
 import { buildConnector } from "undici";
 import type { AllowedUpstream } from "../domain/allowed-upstream.ts";
 import { isWithin, parseIp } from "../lib/ip-address.ts";
+import { sharedReads } from "./http1/shared-reads.ts";
 import { isPublicAddress, withoutMapping } from "./public-address.ts";
 
 /** Why a connection was refused: the address is not one of the public internet. Says nothing of the address. */
@@ -44,7 +45,7 @@ export function createAddressGuard({
   resolve?: Resolve;
 }): AddressGuard {
   const isAllowed = createAllowance(allowed);
-  const options = { timeout: connectMs, allowH2: false };
+  const options = { timeout: connectMs, allowH2: false, onread: sharedReads() };
   const open = buildConnector(options);
 
   const connectorOf = (port: number): Connector => buildConnector({ ...options, lookup: guardedLookup(port) });

@@ -3,6 +3,7 @@ import type { AddressGuard } from "./address-guard.ts";
 import type { ExchangeHandler } from "./http1/exchange-handler.ts";
 import type { OutgoingRequest } from "./http1/encode-request.ts";
 import { OriginPool } from "./http1/origin-pool.ts";
+import { ReadRounds, type Rounds } from "./http1/read-rounds.ts";
 
 /**
  * Who chose a host. What the operator configured may be private; everything else connects to public addresses only,
@@ -25,12 +26,19 @@ export type Pools = {
 
 export type PoolsOptions = {
   guard: AddressGuard;
+  /** In which streams are read while the event loop is busy. */
+  rounds?: Rounds;
   maxOrigins?: number;
   /** Told of each pool that was closed to make room for another. */
   onEviction?: () => void;
 };
 
-export function createPools({ guard, maxOrigins = limits.upstreamOrigins, onEviction }: PoolsOptions): Pools {
+export function createPools({
+  guard,
+  rounds = new ReadRounds(),
+  maxOrigins = limits.upstreamOrigins,
+  onEviction,
+}: PoolsOptions): Pools {
   const pools = new Map<string, OriginPool>();
   /** Those that had to make room, until what they carry is through. */
   const retired = new Set<OriginPool>();
@@ -47,7 +55,7 @@ export function createPools({ guard, maxOrigins = limits.upstreamOrigins, onEvic
       }
       return known;
     }
-    const pool = new OriginPool(origin, trust === "operator" ? guard.open : guard.guarded);
+    const pool = new OriginPool(origin, trust === "operator" ? guard.open : guard.guarded, rounds);
     pools.set(key, pool);
     if (pools.size > maxOrigins) retireOldest();
     return pool;

@@ -69,7 +69,7 @@ export class StreamSink extends WholeSink {
       this.onFailure(problem);
       return;
     }
-    if (hasContent) this.exchange?.begun();
+    if (hasContent) this.exchange?.flows();
     if (hasContent || isDone) this.#hasContent = true;
     this.#parts.onEvents(event.raw, this.#hasContent);
     if (!isDone) return;

@@ -20,7 +20,7 @@ function read(bytes: Buffer, cuts: readonly number[] = [], method = "POST"): Rea
   try {
     let at = 0;
     for (const edge of edges) {
-      if (edge > at && !parser.isComplete) taken += parser.push(bytes.subarray(at, edge));
+      if (edge > at && !parser.isComplete) taken += parser.push(Buffer.from(bytes.subarray(at, edge)));
       at = edge;
     }
     if (!parser.isComplete) parser.finish();
@@ -141,6 +141,9 @@ const refused: [what: string, answer: string][] = [
   ["a chunk longer than its size", `${chunked}4\r\nhello\r\n0\r\n\r\n`],
   ["a chunk line that ends with LF alone", `${chunked}5\nhello\r\n0\r\n\r\n`],
   ["LF within a chunk's extension", `${chunked}5;a\nb\r\nhello\r\n0\r\n\r\n`],
+  ["a blank in a chunk's extension", `${chunked}5; a=b\r\nhello\r\n0\r\n\r\n`],
+  ["a quote in a chunk's extension that does not end", `${chunked}5;a="b\r\nhello\r\n0\r\n\r\n`],
+  ["a chunk's extension without name", `${chunked}5;\r\nhello\r\n0\r\n\r\n`],
   ["a chunk beyond all numbers", `${chunked}ffffffffffffffff\r\n`],
   ["a malformed trailer", `${chunked}0\r\nnonsense\r\n\r\n`],
   ["a head that is too long", `${ok}a: ${"x".repeat(limits.upstreamHeadBytes)}\r\n\r\n`],
@@ -279,8 +282,11 @@ describe("against Node's own client", () => {
   test("what Node refuses is refused", async () => {
     await fc.assert(
       fc.asyncProperty(anything, async (bytes) => {
+        const { end } = read(bytes);
+        // Node may refuse an answer for what comes after it: here it counts, and its connection is cut.
+        if (/^complete after \d+$/.test(end) && end !== `complete after ${bytes.length}`) return;
         if ((await readByNode(bytes)) !== "refused") return;
-        expect(read(bytes).end).toMatch(/^(?:BAD_ANSWER|CONNECTION_CLOSED)$/);
+        expect(end).toMatch(/^(?:BAD_ANSWER|CONNECTION_CLOSED)$/);
       }),
       { numRuns: 300 },
     );

@@ -34,6 +34,7 @@ export class AnswerParser {
   }
 
   /**
+   * @param bytes its own: those of a chunked body are overwritten
    * @returns how many of the bytes belong to the answer: fewer than were given only when it is complete.
    * @throws ExchangeError `BAD_ANSWER`, and whatever the sink throws
    */

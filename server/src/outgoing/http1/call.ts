@@ -13,6 +13,8 @@ export class Call implements ExchangeController, AnswerSink {
   /** What carries it now. */
   connection: Connection | undefined;
   isPaused = false;
+  /** Whether its reads may wait for each other. */
+  isInRounds = false;
   /** Whether any byte of an answer has come. */
   isHeard = false;
   wasResent = false;
@@ -51,6 +53,11 @@ export class Call implements ExchangeController, AnswerSink {
   resume(): void {
     this.isPaused = false;
     this.connection?.resume();
+  }
+
+  readInRounds(isInRounds: boolean): void {
+    this.isInRounds = isInRounds;
+    if (!isInRounds) this.connection?.hurry();
   }
 
   onHead(status: number, headers: IncomingHttpHeaders): void {

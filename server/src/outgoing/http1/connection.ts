@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import { limits } from "../../limits.ts";
 import { AnswerParser, closedEarly } from "./answer-parser.ts";
 import type { Call } from "./call.ts";
+import type { RoundReader, Rounds } from "./read-rounds.ts";
 
 /** Told by a connection what became of it. */
 export type ConnectionOwner = {
@@ -14,18 +15,24 @@ export type ConnectionOwner = {
 };
 
 /** A socket that carries one exchange after another. */
-export class Connection {
+export class Connection implements RoundReader {
   readonly #socket: Socket;
   readonly #owner: ConnectionOwner;
+  readonly #rounds: Rounds;
   #call: Call | undefined;
   #parser: AnswerParser | undefined;
   #hasAnswered = false;
   #sentAtMs = 0;
+  /** Of an answer that is read in rounds: when it was read last. */
+  #readAtMs = Infinity;
+  /** Whether it is not read for the rest of a round. */
+  #isHeld = false;
   #isGone = false;
 
-  constructor(socket: Socket, owner: ConnectionOwner) {
+  constructor(socket: Socket, owner: ConnectionOwner, rounds: Rounds) {
     this.#socket = socket;
     this.#owner = owner;
+    this.#rounds = rounds;
     socket
       .on("data", (bytes: Buffer) => this.#read(bytes))
       .on("end", () => this.#finish())
@@ -38,6 +45,7 @@ export class Connection {
     this.#call = call;
     this.#parser = new AnswerParser(call.method, call);
     this.#sentAtMs = performance.now();
+    this.#readAtMs = Infinity;
     call.connection = this;
     if (call.isPaused) this.#socket.pause();
     this.#write(call.pieces);
@@ -48,7 +56,20 @@ export class Connection {
   }
 
   resume(): void {
-    this.#socket.resume();
+    if (!this.#isHeld) this.#socket.resume();
+  }
+
+  /** The round is over. */
+  goOn(): void {
+    this.#isHeld = false;
+    if (this.#call?.isPaused !== true) this.#socket.resume();
+  }
+
+  /** Whatever the round is, it is read from now on. */
+  hurry(): void {
+    if (!this.#isHeld) return;
+    this.#rounds.leave(this);
+    this.goOn();
   }
 
   /** Cuts it, and with it what it carries. */
@@ -63,6 +84,7 @@ export class Connection {
     if (this.#isGone) return;
     this.#isGone = true;
     this.#call = undefined;
+    if (this.#isHeld) this.#rounds.leave(this);
     this.#socket.destroy();
     this.#owner.onGone(this);
   }
@@ -82,11 +104,23 @@ export class Connection {
     call.isHeard = true;
     try {
       const taken = parser.push(bytes);
-      if (parser.isComplete && call === this.#call) this.#complete(call, taken === bytes.length ? parser.restMs : 0);
+      if (call !== this.#call) return;
+      if (parser.isComplete) this.#complete(call, taken === bytes.length ? parser.restMs : 0);
+      else if (call.isInRounds) this.#rest(bytes.length);
     } catch (error) {
       this.fail(error);
     }
     return undefined;
+  }
+
+  /** More may come of a socket that rests, where TLS had it already. */
+  #rest(bytes: number): void {
+    const nowMs = performance.now();
+    const quietMs = nowMs - this.#readAtMs;
+    this.#readAtMs = nowMs;
+    if (this.#isHeld || !this.#rounds.rests(this, { bytes, quietMs, nowMs })) return;
+    this.#isHeld = true;
+    this.#socket.pause();
   }
 
   /** The peer sends no more, which ends an answer or leaves it incomplete. */
@@ -104,6 +138,7 @@ export class Connection {
   #complete(call: Call, restMs: number): void {
     this.#call = undefined;
     this.#hasAnswered = true;
+    this.hurry();
     // A peer that answered before it had all of the request may be through with the connection.
     if (restMs <= 0 || this.#socket.writableLength > 0) this.cut();
     else {

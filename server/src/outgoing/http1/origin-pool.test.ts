@@ -1,84 +1,16 @@
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createServer as createTlsServer } from "node:tls";
-import { buildConnector } from "undici";
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { Connector } from "../address-guard.ts";
 import type { OutgoingRequest } from "./encode-request.ts";
-import type { ExchangeController } from "./exchange-handler.ts";
 import { OriginPool } from "./origin-pool.ts";
-
-const cleanup: (() => void)[] = [];
-afterEach(() => {
-  for (const undo of cleanup.splice(0).reverse()) undo();
-});
-
-/** Told of each request as soon as bytes of one come: which connection, what came, and a socket to answer on. */
-type Script = (heard: { connection: number; request: number; text: string; socket: Socket }) => void;
-
-/** A peer whose bytes are the test's own. */
-async function peer(script: Script, server: Server = createServer()) {
-  const sockets: Socket[] = [];
-  let requests = 0;
-  server.on("setSecureContext" in server ? "secureConnection" : "connection", (socket: Socket) => {
-    const connection = sockets.push(socket);
-    socket.on("error", () => undefined);
-    socket.on("data", (bytes: Buffer) => {
-      script({ connection, request: (requests += 1), text: bytes.toString("latin1"), socket });
-    });
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  cleanup.push(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  return { port: (server.address() as AddressInfo).port, sockets };
-}
-
-async function poolTo(script: Script, maxConnections?: number) {
-  const { port, sockets } = await peer(script);
-  const pool = new OriginPool(`http://127.0.0.1:${port}`, buildConnector({ allowH2: false }), maxConnections);
-  cleanup.push(() => pool.close());
-  return { pool, sockets, port };
-}
-
-const post: OutgoingRequest = { method: "POST", path: "/v1?a=b", headers: { "x-a": "\xe9" }, body: "{}" };
-
-/** One exchange: all that its handler was told, in order. */
-function ask(pool: OriginPool, request: OutgoingRequest = post, onData?: (controller: ExchangeController) => void) {
-  const told: string[] = [];
-  const over = Promise.withResolvers<string>();
-  const begun = Promise.withResolvers<void>();
-  let text = "";
-  let controller!: ExchangeController;
-  pool.dispatch(request, {
-    onRequestStart: (given) => void (controller = given),
-    onResponseStart: (_controller, status) => void told.push(String(status)),
-    onResponseData: (given, bytes) => {
-      text += bytes.toString("latin1");
-      begun.resolve();
-      onData?.(given);
-    },
-    onResponseEnd: () => {
-      told.push("end");
-      over.resolve(text);
-    },
-    onResponseError: (_controller, error) => {
-      told.push("error");
-      over.resolve((error as NodeJS.ErrnoException).code ?? error.message);
-    },
-  });
-  return { told, over: over.promise, begun: begun.promise, controller, read: () => text };
-}
-
-const answer = (body: string, headers = ""): string =>
-  `HTTP/1.1 200 OK\r\n${headers}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
-
-const settle = (ms = 20): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms));
+import { ReadRounds } from "./read-rounds.ts";
+import { answer, ask, connector, peer, poolTo, post, settle } from "./test-support.ts";
 
 test("a request is written as it is, and its answer told in order", async () => {
   let sent = "";
@@ -233,9 +165,8 @@ describe("failures", () => {
 
   test("to connect are told, once to each call", async () => {
     const { port, sockets } = await peer(() => undefined);
-    const pool = new OriginPool(`http://127.0.0.1:${port}`, (_target, done) => {
-      setImmediate(() => done(new Error("no way"), null));
-    });
+    const connect: Connector = (_target, done) => void setImmediate(() => done(new Error("no way"), null));
+    const pool = new OriginPool(`http://127.0.0.1:${port}`, connect, new ReadRounds());
     const calls = [ask(pool), ask(pool), ask(pool)];
     expect(await Promise.all(calls.map(({ over }) => over))).toEqual(["no way", "no way", "no way"]);
     expect(calls.map(({ told }) => told)).toEqual([["error"], ["error"], ["error"]]);
@@ -320,10 +251,13 @@ test("a paused answer holds its peer up, and comes whole after it is resumed", a
 describe("a pool", () => {
   test("makes no more connections than it may; the other calls wait in order", async () => {
     const paths: string[] = [];
-    const { pool, sockets } = await poolTo(({ text, socket }) => {
-      paths.push(text.split(" ")[1] ?? "");
-      setTimeout(() => socket.write(answer("a")), 5);
-    }, 2);
+    const { pool, sockets } = await poolTo(
+      ({ text, socket }) => {
+        paths.push(text.split(" ")[1] ?? "");
+        setTimeout(() => socket.write(answer("a")), 5);
+      },
+      { maxConnections: 2 },
+    );
     await Promise.all(Array.from({ length: 10 }, (_, n) => ask(pool, { ...post, path: `/${n}` }).over));
     expect(sockets).toHaveLength(2);
     expect(paths).toEqual(Array.from({ length: 10 }, (_, n) => `/${n}`));
@@ -344,7 +278,7 @@ describe("a pool", () => {
 
   test("that is closed fails what is under way and what waits, and takes nothing more", async () => {
     const asked = Promise.withResolvers<Socket>();
-    const { pool } = await poolTo(({ socket }) => asked.resolve(socket), 1);
+    const { pool } = await poolTo(({ socket }) => asked.resolve(socket), { maxConnections: 1 });
     const calls = [ask(pool), ask(pool)];
     await asked.promise;
     pool.close();
@@ -357,7 +291,7 @@ describe("a pool", () => {
 
 test("over TLS, to the name in the address, on one connection", async () => {
   const folder = mkdtempSync(join(tmpdir(), "spanway-tls-"));
-  cleanup.push(() => rmSync(folder, { recursive: true }));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
   const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
   const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-days", "1"];
   const ec = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", key, "-out", cert];
@@ -369,13 +303,13 @@ test("over TLS, to the name in the address, on one connection", async () => {
   const { port, sockets } = await peer(({ text, socket }) => {
     if (text.includes("HTTP/1.1")) socket.write(answer(body));
   }, server);
-  const pool = new OriginPool(`https://localhost:${port}`, buildConnector({ allowH2: false, ca }));
-  cleanup.push(() => pool.close());
+  const pool = new OriginPool(`https://localhost:${port}`, connector({ ca }), new ReadRounds());
+  onTestFinished(() => pool.close());
   expect(await ask(pool).over).toBe(body);
   expect(await ask(pool).over).toBe(body);
   expect(sockets).toHaveLength(1);
   expect(names).toEqual(["localhost"]);
 
-  const wary = new OriginPool(`https://localhost:${port}`, buildConnector({ allowH2: false }));
+  const wary = new OriginPool(`https://localhost:${port}`, connector(), new ReadRounds());
   expect(await ask(wary).over).toBe("DEPTH_ZERO_SELF_SIGNED_CERT");
 });

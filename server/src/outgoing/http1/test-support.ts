@@ -1,0 +1,86 @@
+import { once } from "node:events";
+import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
+import { buildConnector } from "undici";
+import { onTestFinished } from "vitest";
+import type { Connector } from "../address-guard.ts";
+import type { OutgoingRequest } from "./encode-request.ts";
+import type { ExchangeController } from "./exchange-handler.ts";
+import { OriginPool } from "./origin-pool.ts";
+import { ReadRounds, type Rounds } from "./read-rounds.ts";
+import { sharedReads } from "./shared-reads.ts";
+
+/** Told of each request as soon as bytes of one come: which connection, what came, and a socket to answer on. */
+type Script = (heard: { connection: number; request: number; text: string; socket: Socket }) => void;
+
+/** A peer whose bytes are the test's own. */
+export async function peer(script: Script, server: Server = createServer()) {
+  const sockets: Socket[] = [];
+  let requests = 0;
+  server.on("setSecureContext" in server ? "secureConnection" : "connection", (socket: Socket) => {
+    const connection = sockets.push(socket);
+    socket.on("error", () => undefined);
+    socket.on("data", (bytes: Buffer) => {
+      script({ connection, request: (requests += 1), text: bytes.toString("latin1"), socket });
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return { port: (server.address() as AddressInfo).port, sockets };
+}
+
+/** As the address guard makes it. */
+export const connector = (options: { ca?: Buffer } = {}): Connector =>
+  buildConnector({ allowH2: false, onread: sharedReads(), ...options });
+
+export async function poolTo(
+  script: Script,
+  { rounds = new ReadRounds(), maxConnections }: { rounds?: Rounds; maxConnections?: number } = {},
+) {
+  const { port, sockets } = await peer(script);
+  const pool = new OriginPool(`http://127.0.0.1:${port}`, connector(), rounds, maxConnections);
+  onTestFinished(() => pool.close());
+  return { pool, sockets, port };
+}
+
+export const post: OutgoingRequest = { method: "POST", path: "/v1?a=b", headers: { "x-a": "\xe9" }, body: "{}" };
+
+/** One exchange: all that its handler was told, in order. */
+export function ask(
+  pool: OriginPool,
+  request: OutgoingRequest = post,
+  onData?: (controller: ExchangeController, text: string) => void,
+) {
+  const told: string[] = [];
+  const over = Promise.withResolvers<string>();
+  const begun = Promise.withResolvers<void>();
+  let text = "";
+  let controller!: ExchangeController;
+  pool.dispatch(request, {
+    onRequestStart: (given) => void (controller = given),
+    onResponseStart: (_controller, status) => void told.push(String(status)),
+    onResponseData: (given, bytes) => {
+      const piece = bytes.toString("latin1");
+      text += piece;
+      begun.resolve();
+      onData?.(given, piece);
+    },
+    onResponseEnd: () => {
+      told.push("end");
+      over.resolve(text);
+    },
+    onResponseError: (_controller, error) => {
+      told.push("error");
+      over.resolve((error as NodeJS.ErrnoException).code ?? error.message);
+    },
+  });
+  return { told, over: over.promise, begun: begun.promise, controller, read: () => text };
+}
+
+export const answer = (body: string, headers = ""): string =>
+  `HTTP/1.1 200 OK\r\n${headers}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+
+export const settle = (ms = 20): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms));
