@@ -56,10 +56,16 @@ function fromUsageObject(usage: Record<string, unknown>): RawUsage {
     audioInput: firstCount(promptDetails["audio_tokens"]),
     audioOutput: firstCount(completionDetails["audio_tokens"]),
     webSearches: firstCount(firstObject(usage["server_tool_use"])["web_search_requests"], usage["num_search_queries"]),
-    serviceTier: typeof usage["service_tier"] === "string" ? usage["service_tier"] : undefined,
+    serviceTier: tierOf(usage),
     billedUsd: billedUsd(usage),
     convention: isAnthropic ? "exclusive" : "inclusive",
   };
+}
+
+/** Anthropic tells its fast mode apart from its tiers, none of which it goes together with. */
+export function tierOf({ service_tier: tier, speed }: Record<string, unknown>): string | undefined {
+  if (speed === "fast") return speed;
+  return typeof tier === "string" ? tier : undefined;
 }
 
 const ticksPerUsd = 1e10;

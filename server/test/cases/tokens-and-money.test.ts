@@ -185,6 +185,8 @@ test("a usage that names its tier, or what was searched for, costs as much as it
   const cost = async (members: Row) => (await roundTrip(prod, { model, usage: { ...usage, ...members } }))["cost"];
   expect(await cost({ service_tier: "standard" })).toBeCloseTo(tokensUsd, 12);
   expect(await cost({ service_tier: "batch" })).toBeCloseTo(tokensUsd / 2, 12);
+  const fast = { model: "claude-opus-5", usage: { ...usage, service_tier: "standard", speed: "fast" } };
+  expect((await roundTrip(prod, fast))["cost"]).toBeCloseTo((1000 * 10 + 100 * 50) / 1e6, 12);
   const searched = { server_tool_use: { web_search_requests: 3, web_fetch_requests: 1 } };
   expect(await cost(searched)).toBeCloseTo(tokensUsd + 0.03, 12);
   // Of the words of a usage only its figures are kept then; its price is as it was.

@@ -133,6 +133,7 @@ describe("what is charged beside the standard price of tokens is set aside", () 
     const standard = price("gpt-5", {});
     expect(price("gpt-5", { service_tier: "priority" })).toBeGreaterThan(standard * 1.9);
     expect(price("gpt-5", { service_tier: "flex" })).toBeGreaterThanOrEqual(standard);
+    expect(price("claude-opus-5", { speed: "fast" })).toBeGreaterThan(price("claude-opus-5", {}) * 1.9);
   });
 
   test.each([

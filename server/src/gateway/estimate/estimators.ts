@@ -1,4 +1,5 @@
 import type { PriceBook } from "../../ingest/enrich/price.ts";
+import { tierOf } from "../../ingest/read-usage.ts";
 import type { Operation } from "../providers/quirks.ts";
 import type { Plan } from "../routing/plan.ts";
 import { completionCeiling } from "./completion-ceiling.ts";
@@ -44,8 +45,7 @@ const generate: Estimator = ({ asked }, model) => {
 };
 
 function extrasOf(asked: Record<string, unknown>): Pick<UsageCeiling, "searches" | "tier"> {
-  const { service_tier } = asked;
-  return { searches: searchCeiling(asked), tier: typeof service_tier === "string" ? service_tier : undefined };
+  return { searches: searchCeiling(asked), tier: tierOf(asked) };
 }
 
 const estimators: Readonly<Record<Operation, Estimator>> = {

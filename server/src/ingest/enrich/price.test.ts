@@ -100,6 +100,9 @@ describe("a service tier, as the response states it, prices the tokens", () => {
     ["gpt-4.1-mini", "priority", 1.75],
     ["gpt-4o-mini", "priority", 5 / 3],
     ["claude-sonnet-4-5", "batch", 0.5],
+    ["claude-opus-5", "batch", 0.5],
+    ["claude-opus-5", "fast", 2],
+    ["claude-opus-4-6", "fast", 6],
     ["gemini-2.5-flash", "priority", 1.8],
     ["gemini-2.5-flash", "flex", 0.5],
   ])("%s, %s: %f times", (model, serviceTier, factor) => {

@@ -28,6 +28,9 @@ const tierRows: readonly TierRow[] = [
   openai(/^gpt-4o/, 1.7),
   openai(/^o4-mini/, 20 / 11),
   openai(/^/, 2),
+  // https://platform.claude.com/docs/en/build-with-claude/fast-mode
+  { provider: "anthropic", models: /^claude-opus-5(?!-5)/, factors: { batch: 0.5, fast: 2 } },
+  { provider: "anthropic", models: /^claude-opus-4-6/, factors: { batch: 0.5, fast: 6 } },
   // https://platform.claude.com/docs/en/about-claude/pricing: what was committed to as priority is no price of tokens.
   { provider: "anthropic", models: /^/, factors: { batch: 0.5 } },
   // https://ai.google.dev/gemini-api/docs/pricing, https://ai.google.dev/gemini-api/docs/optimization

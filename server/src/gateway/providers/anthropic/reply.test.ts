@@ -98,6 +98,12 @@ describe("usage", () => {
     expect(reply({ content: [], usage: {} }).usage).toBeUndefined();
   });
 
+  test("names fast mode as the tier that it is", () => {
+    const usage = { input_tokens: 1, output_tokens: 1, service_tier: "standard", speed: "fast" };
+    expect(reply({ content: [], usage }).usage?.service_tier).toBe("fast");
+    expect(reply({ content: [], usage: { ...usage, speed: "standard" } }).usage?.service_tier).toBe("standard");
+  });
+
   test("says how often the web was searched, and which tier served the call", () => {
     const server_tool_use = { web_search_requests: 2, web_fetch_requests: 0 };
     const usage = { input_tokens: 105, output_tokens: 6039, server_tool_use, service_tier: "batch" };

@@ -1,3 +1,4 @@
+import { tierOf } from "../../../ingest/read-usage.ts";
 import { isObject } from "../../../lib/json.ts";
 import type { ChatUsage } from "../provider.ts";
 
@@ -9,6 +10,7 @@ export function toUsage(usage: Record<string, unknown>): ChatUsage | undefined {
   const read = count(usage["cache_read_input_tokens"]);
   const written = count(usage["cache_creation_input_tokens"]);
   const details = isObject(usage["output_tokens_details"]) ? usage["output_tokens_details"] : {};
+  const tier = tierOf(usage);
   const reasoning = count(details["thinking_tokens"]);
   const prompt = (input ?? 0) + (read ?? 0) + (written ?? 0);
   return {
@@ -21,7 +23,7 @@ export function toUsage(usage: Record<string, unknown>): ChatUsage | undefined {
     ...(written === undefined ? {} : { cache_creation_input_tokens: written }),
     ...writesByLifetime(usage["cache_creation"]),
     ...searches(usage["server_tool_use"]),
-    ...(typeof usage["service_tier"] === "string" ? { service_tier: usage["service_tier"] } : {}),
+    ...(tier === undefined ? {} : { service_tier: tier }),
   };
 }
 
