@@ -114,6 +114,10 @@ export const limits = {
   traceDeletionPurgeEveryMs: 60 * 60 * 1_000,
   traceDeletionsPage: 1_000,
 
+  // Conversations
+  /** How far before what is read a conversation is looked at: a message that was last sent earlier than that counts as new. */
+  conversationLookBackDays: 7,
+
   // Customers
   customerMetadataChars: 64 * KiB,
   customerRateLimitMax: 1_000_000,

@@ -5,6 +5,7 @@ import type { Passwords } from "../auth/passwords.ts";
 import type { Tokens } from "../auth/tokens.ts";
 import { createCustomerCatalogue } from "../filter/customer-fields.ts";
 import { createThreadCatalogue } from "../filter/thread-fields.ts";
+import { withNewMessages } from "../filter/new-messages.ts";
 import { createTraceCatalogue } from "../filter/trace-fields.ts";
 import type { Deliverer } from "../delivery/deliverer.ts";
 import type { WebhookDirectory } from "../delivery/webhook-directory.ts";
@@ -128,13 +129,14 @@ export function apiEndpoints(deps: ApiDeps): AnyEndpoint[] {
   const { stores, now: nowMs } = deps;
   const control = { ...deps, ...stores, nowMs };
   const people = { ...deps, organizations: stores.organizations };
+  const spans = { ...deps, catalogue: withNewMessages(deps.catalogue) };
   const traces = { ...people, traceCatalogue: createTraceCatalogue(deps.catalogue) };
   return [
     createSpan(deps),
     bulkCreateSpans(deps),
-    listSpans(deps),
-    summarizeSpans(deps),
-    groupSpans(deps),
+    listSpans(spans),
+    summarizeSpans(spans),
+    groupSpans(spans),
     retrieveSpan(deps),
     ingestSpans(deps),
     createChatCompletion(deps),

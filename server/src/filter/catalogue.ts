@@ -30,6 +30,13 @@ export type SqlScope = {
   bind(type: BoundType, value: string | readonly string[]): string;
 };
 
+/** A condition on some value, an expression of the source's kind. */
+export type ValueTest = {
+  on: (value: string) => string;
+  /** Whether it looks for text within the value: what contains the value then fulfils it too. */
+  isSearch: boolean;
+};
+
 export type Source<Row> = {
   /**
    * The value: String for `text` and `dynamic`, UUID for `uuid`, Float64 for `number`, Bool for `boolean`,
@@ -41,10 +48,10 @@ export type Source<Row> = {
   /** `dynamic` only, optional: an array that holds the value, to be narrowed by a skip index where `sql` cannot. */
   candidatesSql?(scope: SqlScope): string;
   /**
-   * For values that are in another table: wraps a condition on `sql`, which then reads that table's columns, into one
-   * on the row. A row without a value there fulfils none.
+   * For values that are not in the row itself, such as those of another table: one condition on the row, which holds when
+   * `test` does of a value there. A row without a value fulfils none.
    */
-  withinSql?(scope: SqlScope, condition: string): string;
+  withinSql?(scope: SqlScope, test: ValueTest): string;
   /** The same value in memory: undefined, null (or '' for text) when absent. JSON may be given as its value. */
   read(row: Row): unknown;
   form: TextForm;

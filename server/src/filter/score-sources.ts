@@ -13,7 +13,7 @@ export function createScoreSources(): ScoreSources {
   return {
     score: (evaluator) => ({
       sql: () => "text",
-      withinSql: (scope, condition) => scoredSpans(scope, `${ofEvaluator(scope, evaluator)} AND ${condition}`),
+      withinSql: (scope, test) => scoredSpans(scope, `${ofEvaluator(scope, evaluator)} AND ${test.on("text")}`),
       read: (row) => {
         const scores = scoresOf(row);
         return Object.hasOwn(scores, evaluator) ? scores[evaluator] : undefined;
@@ -26,7 +26,7 @@ export function createScoreSources(): ScoreSources {
 
 const everyEvaluator: Source<SpanRow> = {
   sql: () => "evaluator_id",
-  withinSql: scoredSpans,
+  withinSql: (scope, test) => scoredSpans(scope, test.on("evaluator_id")),
   read: (row) => Object.keys(scoresOf(row))[0],
   form: "plain",
 };

@@ -1,5 +1,5 @@
 import type { Condition, Filter, Operator } from "./ast.ts";
-import type { BoundType, Catalogue, Field, FieldKind, Source, SqlScope, TextForm } from "./catalogue.ts";
+import type { BoundType, Catalogue, Field, FieldKind, Source, SqlScope, TextForm, ValueTest } from "./catalogue.ts";
 import { limits } from "../limits.ts";
 import {
   escapeRegExp,
@@ -86,20 +86,24 @@ function conditionSql<Row>(condition: Condition, catalogue: Catalogue<Row>, scop
   return both(
     "OR",
     field.sources.map((source) => {
-      const own = sourceSql[field.kind](condition, source, scope);
-      const sql = source.withinSql?.(scope, own) ?? own;
+      const on = (value: string) => sourceSql[field.kind](condition, { ...source, sql: () => value }, scope);
+      const isSearch = condition.operator === "contains" || condition.operator === "icontains";
+      const sql = source.withinSql?.(scope, { on, isSearch }) ?? sourceSql[field.kind](condition, source, scope);
       return mayBeNull ? `ifNull(${sql}, 0)` : `(${sql})`;
     }),
   );
 }
 
 function absentSql<Row>(field: Field<Row>, source: Source<Row>, scope: SqlScope): string {
-  if (field.kind === "dynamic") return `NOT ${source.withinSql?.(scope, "1") ?? source.presentSql?.(scope) ?? "1"}`;
+  if (field.kind === "dynamic")
+    return `NOT ${source.withinSql?.(scope, anything) ?? source.presentSql?.(scope) ?? "1"}`;
   if (!field.nullable) return "0";
   const value = source.sql(scope);
   if (field.kind !== "text") return `isNull(${value})`;
   return source.form === "json" ? `${value} IN ('', '{}', '[]', 'null')` : `${value} = ''`;
 }
+
+const anything: ValueTest = { on: () => "1", isSearch: false };
 
 type SourceSql = <Row>(condition: Condition, source: Source<Row>, scope: SqlScope) => string;
 

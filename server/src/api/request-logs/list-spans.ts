@@ -16,6 +16,7 @@ import type { ScoreStore } from "../../storage/control/score-store.ts";
 import { isPlaceIn } from "../../storage/spans/queries/span-order.ts";
 import { spanSortFields, type SpanSort } from "../../storage/spans/span-list.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
+import { attachNewMessages, tellsNewMessages } from "./attach-new-messages.ts";
 import { attachScores } from "./attach-scores.ts";
 import { columnsOf, listMembers, presentSpan } from "./present-span.ts";
 import { filtersBody } from "../read-filters.ts";
@@ -94,12 +95,15 @@ export const listSpans = (
       const shown = members.includes("scores")
         ? await attachScores(deps.stores.scores, principal.organization_id, rows)
         : rows;
+      const told = tellsNewMessages(members)
+        ? await attachNewMessages(deps.spans, selection.scope, shown, signal)
+        : shown;
       const { results, ...envelope } = paginate({
         url,
         page,
         pageSize,
         count,
-        results: shown,
+        results: told,
         hasNext: next !== undefined,
         nextToken,
       });

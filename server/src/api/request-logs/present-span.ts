@@ -1,5 +1,5 @@
 import type { SpanColumn } from "../../domain/span.ts";
-import { spanMembers, type ScoredStoredSpan } from "./span-members.ts";
+import { askedMembers, spanMembers, type ScoredStoredSpan } from "./span-members.ts";
 
 const keyMembers = ["id", "unique_id", "timestamp", "environment"];
 
@@ -29,5 +29,8 @@ export function presentSpan(span: ScoredStoredSpan, members: readonly string[]):
 
 /** With their names as JSON: there are a hundred of them in each of very many spans. */
 const written = new Map(
-  Object.entries(spanMembers).map(([name, member]) => [name, { key: JSON.stringify(name), member }]),
+  Object.entries({ ...spanMembers, ...askedMembers }).map(([name, member]) => [
+    name,
+    { key: JSON.stringify(name), member },
+  ]),
 );

@@ -1,17 +1,19 @@
 import { z } from "zod";
 import { ServiceError } from "../../domain/errors.ts";
 import { endpoint } from "../../http/endpoint.ts";
+import { includeFieldsQuery } from "../../http/query.ts";
 import { rawJson } from "../../http/reply.ts";
 import type { ScoreStore } from "../../storage/control/score-store.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
+import { attachNewMessages, tellsNewMessages } from "./attach-new-messages.ts";
 import { attachScores } from "./attach-scores.ts";
-import { allMembers, presentSpan } from "./present-span.ts";
+import { allMembers, listMembers, presentSpan } from "./present-span.ts";
 import { spanSchema } from "./span-schema.ts";
 
 const isUuid = (id: string): boolean => z.guid().safeParse(id).success;
 
 export const retrieveSpan = (deps: {
-  spans: Pick<SpanStore, "retrieveSpan">;
+  spans: Pick<SpanStore, "retrieveSpan" | "findNewMessages">;
   stores: { scores: Pick<ScoreStore, "listOfLogs"> };
   /** Resolves when spans that were accepted before are stored, or after a while. */
   caughtUp: () => Promise<void>;
@@ -23,14 +25,16 @@ export const retrieveSpan = (deps: {
     aliases: ["/request-logs/{unique_id}/"],
     summary: "Retrieve a span",
     description:
-      "Every stored field but reserved metadata, with scores and limit_info. Both environments are searched.",
+      "Every stored field but reserved metadata, with scores and limit_info; with include_fields those that it names. Both " +
+      "environments are searched.",
     tags: ["Spans"],
     auth: "key",
     permission: "spans:read",
     takesTurns: true,
+    query: z.object(includeFieldsQuery()),
     success: { status: 200, schema: spanSchema },
     errors: ["not_found", "unavailable"],
-    async handler({ principal, params, signal }) {
+    async handler({ principal, params, query, signal }) {
       const id = params.unique_id;
       const scope = { organization_id: principal.organization_id };
       if (!isUuid(id)) throw notFound();
@@ -42,7 +46,12 @@ export const retrieveSpan = (deps: {
       }
       if (span === undefined) throw notFound();
       const [scored = span] = await attachScores(deps.stores.scores, principal.organization_id, [span]);
-      return rawJson(presentSpan(scored, allMembers));
+      const { include_fields: asked } = query;
+      const members = asked === undefined ? allMembers : listMembers(asked);
+      const [told = scored] = tellsNewMessages(members)
+        ? await attachNewMessages(deps.spans, scope, [scored], signal)
+        : [];
+      return rawJson(presentSpan(told, members));
     },
   });
 

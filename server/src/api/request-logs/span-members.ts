@@ -1,10 +1,11 @@
-import { messageLogTypes, spanExtras, type SpanColumn, type SpanExtra } from "../../domain/span.ts";
-import { exceedsShape, isObject, parseJsonText } from "../../lib/json.ts";
-import { limits } from "../../limits.ts";
+import { spanExtras, type SpanColumn, type SpanExtra } from "../../domain/span.ts";
+import { isObject, parseJsonText } from "../../lib/json.ts";
+import { conversationColumns, messageColumns } from "../../storage/spans/queries/conversation.ts";
 import type { StoredSpan } from "../../storage/spans/span-store.ts";
+import { completionMessage, promptMessages, textOf } from "./span-messages.ts";
 
-/** A span with the JSON text of its scores, see attach-scores.ts. */
-export type ScoredStoredSpan = StoredSpan & { scores?: string };
+/** A span with what is not in its row, as JSON text: see attach-scores.ts and attach-new-messages.ts. */
+export type ScoredStoredSpan = StoredSpan & { scores?: string; new_messages?: string; resent_message_count?: string };
 
 /**
  * The members of a span in responses: how each is made from stored columns, as JSON text.
@@ -18,13 +19,6 @@ export type SpanMember = {
 };
 
 const nullJson = "null";
-
-/** Stored documents are text; those of a row that was just accepted may still be values. */
-const textOf = (span: StoredSpan, column: SpanColumn): string => {
-  const value: unknown = span[column];
-  if (typeof value === "string") return value;
-  return typeof value === "object" && value !== null ? JSON.stringify(value) : "";
-};
 
 const orNull = (text: string): string => (text === "" ? nullJson : JSON.stringify(text));
 
@@ -71,46 +65,6 @@ export function isoTime(stored: string): string {
 
 const constant = (value: string, lists = true): SpanMember => ({ columns: [], json: () => value, lists });
 
-const isMessageLog = (span: StoredSpan): boolean =>
-  (messageLogTypes as readonly string[]).includes(span.log_type ?? "");
-
-/** The messages in a text: a JSON list of them, one message, or plain text as said by `role`. */
-function messagesOf(content: string, role: string): unknown[] | undefined {
-  if (content === "") return undefined;
-  const first = content.trimStart().charAt(0);
-  if (first === "[" || first === "{") {
-    try {
-      const parsed = JSON.parse(content) as unknown;
-      const list = Array.isArray(parsed) ? (parsed as unknown[]) : [parsed];
-      // The text never was looked into: what cannot be written back must not cost the list that it is a row of.
-      const isBounded = exceedsShape(list, limits.spanDepth, limits.spanNodes) === undefined;
-      if (isBounded && list.length > 0 && list.every((item) => isObject(item) && "role" in item)) return list;
-    } catch {
-      // Not JSON after all: it is what was said.
-    }
-  }
-  return [{ role, content }];
-}
-
-function promptMessages(span: StoredSpan): string {
-  const stored = textOf(span, "prompt_messages");
-  if (stored !== "" || !isMessageLog(span)) return stored === "" ? nullJson : stored;
-  return JSON.stringify(messagesOf(textOf(span, "input"), "user") ?? null);
-}
-
-function completionMessage(span: StoredSpan): string {
-  const stored = textOf(span, "completion_message");
-  if (stored !== "" || !isMessageLog(span)) return stored === "" ? nullJson : stored;
-  const first = firstOf(textOf(span, "completion_messages"));
-  return JSON.stringify(first ?? messagesOf(textOf(span, "output"), "assistant")?.[0] ?? null);
-}
-
-function firstOf(listJson: string): unknown {
-  if (listJson === "") return undefined;
-  const list = JSON.parse(listJson) as unknown;
-  return Array.isArray(list) ? (list as unknown[])[0] : undefined;
-}
-
 /** `input` and `output` are text: what was sent as such, else the JSON text of what stands for them. */
 const mirrored = (column: "input" | "output", ...documents: SpanColumn[]): SpanMember => ({
   columns: [column, ...documents],
@@ -121,15 +75,6 @@ const mirrored = (column: "input" | "output", ...documents: SpanColumn[]): SpanM
   },
   lists: true,
 });
-
-const messageColumns = [
-  "log_type",
-  "input",
-  "output",
-  "prompt_messages",
-  "completion_message",
-  "completion_messages",
-] as const;
 
 /** A member that shares the column `extra`. */
 const extra = (field: SpanExtra, absent: unknown = null): SpanMember => ({
@@ -233,6 +178,20 @@ export const spanMembers: Readonly<Record<string, SpanMember>> = {
   full_request: json("full_request", { lists: false }),
   full_response: json("full_response", { lists: false }),
   blurred: constant("false", false),
+};
+
+/** Members that an answer has where they are asked for by name: telling them takes more than the row. */
+export const askedMembers: Readonly<Record<string, SpanMember>> = {
+  new_messages: {
+    columns: [...messageColumns, ...conversationColumns],
+    json: (span) => span.new_messages ?? nullJson,
+    lists: false,
+  },
+  resent_message_count: {
+    columns: [...messageColumns, ...conversationColumns],
+    json: (span) => span.resent_message_count ?? nullJson,
+    lists: false,
+  },
 };
 
 function isFailed({ status, status_code }: StoredSpan): boolean {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { spanBody } from "./span-body.ts";
-import { spanMembers } from "./span-members.ts";
+import { askedMembers, spanMembers } from "./span-members.ts";
 
 /**
  * A span in responses, for the API reference: its members are those of span-members.ts. A member without an entry here
@@ -58,6 +58,13 @@ const known: Record<string, z.ZodType> = {
   price_version: described("Price table and entry behind a computed cost."),
   usage_is_estimated: described("Whether the token counts are estimates, where that is known."),
   is_log_omitted: described("Whether disable_log left input and output out."),
+  new_messages: z.array(z.unknown()).meta({
+    description:
+      "Only where include_fields names it: of the messages sent and answered, those that no earlier span of the conversation holds.",
+  }),
+  resent_message_count: z
+    .int()
+    .meta({ description: "Only where include_fields names it: how many of the messages are not among new_messages." }),
   blurred: described("Whether content is hidden from the reader; always false."),
 };
 
@@ -69,5 +76,9 @@ function schemaOf(name: string): z.ZodType {
 }
 
 export const spanSchema = z
-  .looseObject(Object.fromEntries(Object.keys(spanMembers).map((name) => [name, schemaOf(name).optional()])))
+  .looseObject(
+    Object.fromEntries(
+      Object.keys({ ...spanMembers, ...askedMembers }).map((name) => [name, schemaOf(name).optional()]),
+    ),
+  )
   .meta({ id: "Span" });

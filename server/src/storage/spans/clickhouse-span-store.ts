@@ -2,6 +2,7 @@ import type { SpanDatabase } from "./drivers/span-database.ts";
 import { migrateSpans } from "./migrations/migrate.ts";
 import { deleteOlderThan } from "./queries/delete-spans.ts";
 import { deleteTraces, purgeDeleted } from "./queries/delete-traces.ts";
+import { findNewMessages } from "./queries/find-new-messages.ts";
 import { groupSpans } from "./queries/group-spans.ts";
 import { hydrateSpans } from "./queries/hydrate-spans.ts";
 import { describeCustomers, listCustomers } from "./queries/list-customers.ts";
@@ -49,6 +50,7 @@ export function createSpanStore(database: SpanDatabase): SpanStore {
     deleteTraces: (deletions, signal) => deleteTraces(database, deletions, signal),
     purgeDeleted: (cutoffNs, signal) => purgeDeleted(database, cutoffNs, signal),
     hydrateSpans: (scope, keys, fields, signal) => hydrateSpans(database, scope, keys, fields, signal),
+    findNewMessages: (scope, spans, signal) => findNewMessages(database, scope, spans, signal),
     deleteOlderThan: (organizationId, cutoffNs, signal) => deleteOlderThan(database, organizationId, cutoffNs, signal),
     ping: (signal) => database.ping(signal),
     close: () => database.close(),

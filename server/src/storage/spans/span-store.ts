@@ -122,6 +122,16 @@ export type SpanStore = {
   ): Promise<StoredSpan[]>;
 
   /**
+   * What some spans add to their conversations, by unique_id; those of none are left out. The spans name their conversation:
+   * they have the columns `conversationColumns`.
+   */
+  findNewMessages(
+    scope: SpanScope,
+    spans: readonly StoredSpan[],
+    signal?: AbortSignal,
+  ): Promise<Map<string, NewMessages>>;
+
+  /**
    * Takes what was received before `cutoffNs` out of every read, and frees its disk space in the background. By receipt,
    * because the times of a span are its sender's: a clock that is years off must not delete it, nor keep it for ever. Copies of scores go by when they were made.
    */
@@ -269,6 +279,9 @@ export type ScoreFigures = {
 
 /** What finds one version of one span. */
 export type SpanKey = Pick<StoredSpan, "timestamp" | "unique_id" | "environment" | "version">;
+
+/** Of the `count` messages of a span, those at these places, from 0, are new to its conversation. */
+export type NewMessages = { places: readonly number[]; count: number };
 
 /** What groups of spans, such as traces, are filtered by. */
 export type GroupCondition = {

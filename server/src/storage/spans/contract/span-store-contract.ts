@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe } from "vitest";
 import type { SpanStore } from "../span-store.ts";
+import { describeConversations } from "./conversations-contract.ts";
 import { describeCustomers } from "./customers-contract.ts";
 import { describeOperations } from "./operations-contract.ts";
 import { describeReads } from "./reads-contract.ts";
@@ -31,6 +32,7 @@ export function describeSpanStore(driver: string, open: ContractDriver["open"]):
     const contract: ContractDriver = { open, store: () => store, insert };
     describeRows(contract);
     describeReads(contract);
+    describeConversations(contract);
     describeTraces(contract);
     describeCustomers(contract);
     describeOperations(contract);

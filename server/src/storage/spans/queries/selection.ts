@@ -20,7 +20,7 @@ export function scopeWhere(scope: SpanScope): Where {
  * The day is said beside the time because the primary key starts with it, and to the index alone: the time decides. Both
  * are expressions of ours.
  */
-function endedWithin(from: string, to: string): string {
+export function endedWithin(from: string, to: string): string {
   const days = `toDate32(timestamp) >= toDate32(${from}) AND toDate32(timestamp) <= toDate32(${to})`;
   return `indexHint(${days}) AND timestamp >= ${from} AND timestamp <= ${to}`;
 }

@@ -1,0 +1,30 @@
+import type { SpanScope } from "../../domain/span.ts";
+import type { SpanStore, StoredSpan } from "../../storage/spans/span-store.ts";
+import { askedMembers, type ScoredStoredSpan } from "./span-members.ts";
+import { messagesOfSpan } from "./span-messages.ts";
+
+/** Whether any of the members of an answer is about new messages. */
+export const tellsNewMessages = (members: readonly string[]): boolean =>
+  members.some((name) => Object.hasOwn(askedMembers, name));
+
+/** Gives spans what they add to their conversations: new messages, and how many others they repeat. */
+export async function attachNewMessages<Span extends StoredSpan>(
+  store: Pick<SpanStore, "findNewMessages">,
+  scope: SpanScope,
+  spans: readonly Span[],
+  signal?: AbortSignal,
+): Promise<Array<Span & Pick<ScoredStoredSpan, "new_messages" | "resent_message_count">>> {
+  const found = await store.findNewMessages(scope, spans, signal);
+  return spans.map((span) => {
+    const messages = messagesOfSpan(span);
+    const known = found.get(span.unique_id);
+    // Of messages that the engine could not tell apart, all are as new as one of them.
+    const isTold = known !== undefined && (known.places.length === 0 || known.count === messages.length);
+    const added = isTold ? known.places.map((place) => messages[place]) : messages;
+    return {
+      ...span,
+      new_messages: JSON.stringify(added),
+      resent_message_count: String(messages.length - added.length),
+    };
+  });
+}

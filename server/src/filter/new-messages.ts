@@ -1,0 +1,82 @@
+import type { SpanRow } from "../domain/span.ts";
+import { limits } from "../limits.ts";
+import {
+  conversation,
+  conversationColumns,
+  idOf,
+  identities,
+  isOfConversation,
+  jsonString,
+  messageColumns,
+  messageTexts,
+  parsedMessages,
+  place,
+  placeColumns,
+} from "../storage/spans/queries/conversation.ts";
+import { endedWithin } from "../storage/spans/queries/selection.ts";
+import { createCatalogue, type Catalogue, type Field, type Source } from "./catalogue.ts";
+
+/**
+ * The fields of spans with `new_messages`: the messages that a span adds to its conversation. A condition holds when it does for any
+ * of them. Only where a window of spans is read: a statement with it binds `organization_id`, `from_ns` and `to_ns`, and a span in
+ * memory does not know those before it.
+ */
+export function withNewMessages(spans: Catalogue<SpanRow>): Catalogue<SpanRow> {
+  const own = createCatalogue<SpanRow>({ fields: [newMessages] });
+  return { fields: [...spans.fields, ...own.fields], find: (name) => own.find(name) ?? spans.find(name) };
+}
+
+const source: Source<SpanRow> = {
+  sql: () => "message",
+  withinSql: (scope, { on, isSearch }) =>
+    `(${scope.column("unique_id")} GLOBAL IN (${spansThatFirstSay(on(asStored), isSearch ? mayHold(on) : "1")}))`,
+  read: () => undefined,
+  form: "json",
+};
+
+const newMessages: Field<SpanRow> = {
+  name: "new_messages",
+  kind: "dynamic",
+  sources: [source],
+  nullable: true,
+  choices: [],
+  valueAliases: new Map(),
+  hidden: true,
+};
+
+// The engine writes a message anew, and these two characters as escapes, which JavaScript does not.
+const asStored = "replaceAll(replaceAll(message, '\\\\u2028', '\u2028'), '\\\\u2029', '\u2029')";
+
+/** Whether a search may find anything in the messages of a row: as they are stored, which spares most rows being taken apart. */
+function mayHold(on: (value: string) => string): string {
+  const documents = ["prompt_messages", "completion_messages", "completion_message"].map(on);
+  const texts = ["input", "output"].map((text) => `(${text} != '' AND (${on(text)} OR ${on(jsonString(text))}))`);
+  return `(${[...documents, ...texts].join(" OR ")})`;
+}
+
+const columns = ["environment", ...conversationColumns, ...placeColumns, ...messageColumns].join(", ");
+const mine = "organization_id = {organization_id:String}";
+const at = (ns: string) => `fromUnixTimestamp64Nano(${ns}, 'UTC')`;
+const [from, to] = [at("{from_ns:Int64}"), at("{to_ns:Int64}")];
+const within = `${mine} AND ${endedWithin(from, to)}`;
+const earliest = at(`{from_ns:Int64} - ${limits.conversationLookBackDays * 86_400_000_000_000}`);
+const before = `${mine} AND ${endedWithin(earliest, from)} AND timestamp < ${from}`;
+
+/**
+ * The ids of the spans which, of all of their conversation, first hold a message that `condition` is true of. Spans of the window may
+ * repeat earlier ones, so those are looked at too, of the conversations that go on within it: known before payload is read, but for
+ * rows that tell what has become of others.
+ */
+function spansThatFirstSay(condition: string, isWorthALook: string): string {
+  const goesOn = `${conversation} GLOBAL IN (SELECT ${conversation} FROM spans WHERE ${within} AND ${isOfConversation})`;
+  return `SELECT ${idOf("first")} FROM (
+    SELECT min(place) AS first FROM (
+      SELECT conversation, ${place("length(texts)")} AS place, arrayFilter((id, message) -> ${condition}, ${identities}, texts) AS ids FROM (
+        SELECT ${conversation} AS conversation, ${placeColumns.join(", ")}, ${parsedMessages}, ${messageTexts} FROM (
+          SELECT ${columns} FROM spans FINAL WHERE ${within}
+          UNION ALL
+          SELECT ${columns} FROM spans FINAL PREWHERE ${before} AND (${goesOn} OR is_deleted = 1 OR is_resend = 1)
+        ) WHERE ${isWorthALook}
+      )
+    ) ARRAY JOIN ids AS id, arrayEnumerateUniq(ids) AS nth GROUP BY conversation, id, nth)`;
+}

@@ -1,0 +1,110 @@
+import { messageLogTypes } from "../../../domain/span.ts";
+
+/**
+ * What a span adds to its conversation, as expressions over the span table. A turn of a conversation sends all turns before
+ * it again, and its answer comes again with the next; so the messages of a span are those sent and those answered, and one is
+ * new where no earlier span of the conversation holds it (docs/adr/0024-what-a-turn-adds-is-told-when-reading.md).
+ */
+
+/** What a conversation is named by, the narrowest first. A span that has none of these is a conversation of its own. */
+export const conversationColumns = ["thread_identifier", "session_identifier", "trace_unique_id"] as const;
+export const isOfConversation = `(${conversationColumns.map((column) => `${column} != ''`).join(" OR ")})`;
+
+/** A number that the spans of one conversation share. */
+export const conversation = `cityHash64(environment, multiIf(${[
+  ...conversationColumns.map((column) => `${column} != '', concat('${column} ', ${column})`),
+  "toString(unique_id)",
+].join(", ")}))`;
+
+/**
+ * Where a span of so many messages stands in its conversation, to be ordered by; `idOf` takes its id out again. By its end: a
+ * wrapper ends with or after the call within it that sent its messages, and the next turn begins behind the answer. Of spans
+ * that all say one time, the shorter come first.
+ */
+export const place = (messageCount: string) =>
+  `(timestamp, -toUnixTimestamp64Nano(start_time), ${messageCount}, unique_id)`;
+export const placeColumns = ["timestamp", "start_time", "unique_id"] as const;
+export const idOf = (placed: string) => `${placed}.4`;
+
+/** What messages are read from. */
+export const messageColumns = [
+  "log_type",
+  "input",
+  "output",
+  "prompt_messages",
+  "completion_message",
+  "completion_messages",
+] as const;
+
+/** In message logs text may stand for messages. */
+function isSaid(column: string): string {
+  return `log_type IN (${messageLogTypes.map((type) => `'${type}'`).join(", ")}) AND ${column} != ''`;
+}
+
+/** A text that is JSON of messages is those; any other is what `role` said. */
+function saidIn(column: string, role: string): string {
+  const list = `if(match(${column}, '^[ \\t\\r\\n]*\\\\{'), concat('[', ${column}, ']'), ${column})`;
+  const elements = `JSONExtractArrayRaw(${list})`;
+  const isList = `notEmpty(${elements}) AND arrayAll(message -> JSONHas(message, 'role'), ${elements})`;
+  return `if(match(${column}, '^[ \\t\\r\\n]*[\\\\[{]') AND ${isList}, ${list}, concat('[{"role":"${role}","content":', ${jsonString(column)}, '}]'))`;
+}
+
+function firstOf(list: string): string {
+  return `concat('[', JSONExtractArrayRaw(${list})[1], ']')`;
+}
+
+/** As JavaScript writes it, which leaves slashes alone. */
+export function jsonString(value: string): string {
+  return `replaceAll(toJSONString(${value}), '\\\\/', '/')`;
+}
+
+const parsedMessage = "Tuple(role String, content String, tool_calls String, tool_call_id String, name String)";
+
+/**
+ * Selects the messages of a span, as api/request-logs/span-messages.ts reads them: `sent` and `answered` are JSON lists, and
+ * `parsed` has of every message what tells it apart.
+ */
+export const parsedMessages = `
+  multiIf(prompt_messages != '', prompt_messages, ${isSaid("input")}, ${saidIn("input", "user")}, '[]') AS sent,
+  multiIf(completion_messages NOT IN ('', '[]'), completion_messages, completion_message != '', concat('[', completion_message, ']'),
+    ${isSaid("output")}, ${firstOf(saidIn("output", "assistant"))}, '[]') AS answered,
+  JSONExtract(sent, 'Array(${parsedMessage})') AS parsed_sent, JSONExtract(answered, 'Array(${parsedMessage})') AS parsed_answered,
+  arrayConcat(${parsedIn("sent")}, ${parsedIn("answered")}) AS parsed`;
+
+/** Of a list in which no message is an object nothing is parsed: there are as many, all blank, as there are texts. */
+function parsedIn(list: string): string {
+  return `if(empty(parsed_${list}) AND ${list} != '[]', arrayResize(parsed_${list}, greatest(1, JSONLength(${list}))), parsed_${list})`;
+}
+
+/** Selects the same messages as JSON texts, which takes several times as long: the engine writes each anew. */
+export const messageTexts = `
+  JSONExtractArrayRaw(sent) AS texts_sent, JSONExtractArrayRaw(answered) AS texts_answered,
+  arrayResize(arrayConcat(${textsIn("sent")}, ${textsIn("answered")}), length(parsed)) AS texts`;
+
+/** A list that the engine cannot read, such as one with integers beyond 64 bits, is one message as a whole. */
+function textsIn(list: string): string {
+  return `if(empty(texts_${list}) AND ${list} != '[]', [${list}], texts_${list})`;
+}
+
+/**
+ * What tells messages apart, as numbers: who says what, the calls it makes and the call it answers. Of a content in parts its
+ * texts, so that neither that form nor a mark for a provider's cache makes another message of it. A message without content or
+ * calls is told apart by all that it holds.
+ */
+export const identities = `arrayMap((message, text) -> if(${isBlank("message")}, cityHash64(text), ${identityOf("message")}),
+  parsed, if(arrayExists(message -> ${isBlank("message")}, parsed), texts, arrayResize([''], length(parsed))))`;
+
+function isBlank(message: string): string {
+  return `(${message}.content = '' AND position(${message}.tool_calls, '"id"') = 0)`;
+}
+
+function identityOf(message: string): string {
+  const parts = `JSONExtractArrayRaw(${message}.content)`;
+  const part = "if(JSONHas(part, 'text'), JSONExtractString(part, 'text'), part)";
+  const content = `if(startsWith(${message}.content, '[') AND notEmpty(${parts}), arrayStringConcat(arrayMap(part -> ${part}, ${parts})), ${message}.content)`;
+  const call = "Tuple(id String, function Tuple(name String, arguments String))";
+  const calls = `if(${message}.tool_calls IN ('', '[]'), [], JSONExtract(${message}.tool_calls, 'Array(${call})'))`;
+  // An answer may go without its role.
+  const role = `if(${message}.role = '', 'assistant', ${message}.role)`;
+  return `cityHash64(${role}, ${content}, ${calls}, ${message}.tool_call_id, ${message}.name)`;
+}
