@@ -64,13 +64,13 @@ export const gatewayLimits = {
 
   // Rounds in which streams are read while the loop is busy
   /** The longest round: what a word of a stream may come later for it. */
-  readRoundMs: 50,
+  readRoundMs: 100,
   readRoundStepMs: 10,
   readRoundJudgeMs: 100,
   readRoundStaleMs: 1_000,
   /** The part of the time that the event loop works, above which the rounds get longer, and below which shorter. */
-  readRoundBusyShare: 0.65,
-  readRoundCalmShare: 0.45,
+  readRoundBusyShare: 0.6,
+  readRoundCalmShare: 0.4,
   /** A stream that comes faster, or in larger pieces, is read at once: it gathers by itself. */
   readRoundTrickleMs: 5,
   readRoundTrickleBytes: 8 * KiB,
