@@ -114,7 +114,7 @@ async function compose(
     redis,
     events: delivery.events,
   });
-  const subscribers = [...delivery.subscribers, evaluation.subscriber, subscriber];
+  const subscribers = [...delivery.subscribers, ...evaluation.subscribers, subscriber];
   const { writer, intake, deletedTraces } = await composeIngest(
     { registry, cleanup },
     { journal, spans, store: migration.store, deletions: stores.traceDeletions, subscribers, reads, logger, now },

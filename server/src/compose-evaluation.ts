@@ -13,6 +13,7 @@ import type { JudgeModel } from "./evaluation/judge.ts";
 import { startRunner } from "./evaluation/runner.ts";
 import { createSandbox } from "./evaluation/sandbox/sandbox-pool.ts";
 import { startScoreMirror } from "./evaluation/score-mirror.ts";
+import { createSentScores } from "./evaluation/sent-scores.ts";
 import type { Catalogue } from "./filter/catalogue.ts";
 import { estimateCost } from "./gateway/estimate/estimators.ts";
 import { createPriceBook } from "./ingest/enrich/price.ts";
@@ -41,7 +42,9 @@ export type EvaluationParts = {
 };
 
 /** Conditions, automations and their evaluators, at work on what is stored. */
-export async function composeEvaluation(parts: EvaluationParts): Promise<Evaluation & { subscriber: SpanSubscriber }> {
+export async function composeEvaluation(
+  parts: EvaluationParts,
+): Promise<Evaluation & { subscribers: SpanSubscriber[] }> {
   const { config, stores, spans, catalogue, registry, logger, cleanup, now } = parts;
   const { judge, publish = nobody } = parts;
   const nodeId = readNodeId(join(config.dataDir, "node.id"));
@@ -98,8 +101,14 @@ export async function composeEvaluation(parts: EvaluationParts): Promise<Evaluat
   cleanup.push(() => runner.stop());
   scheduleUpkeep(parts, activeAutomations, room);
   const poke = (added: number) => runner.poke(added);
-  const subscriber = createRunQueue({ activeAutomations, stores, room, poke, now });
-  return { activeAutomations, scoreMirror, evaluate, subscriber };
+  const runs = createRunQueue({ activeAutomations, stores, room, poke, now });
+  const sent = createSentScores({
+    stores,
+    count: (outcome, results) => metrics.sentScores.inc({ outcome }, results),
+    poke: () => scoreMirror.poke(),
+    now,
+  });
+  return { activeAutomations, scoreMirror, evaluate, subscribers: [runs, sent] };
 }
 
 /** By the model that the evaluator names. */

@@ -268,6 +268,8 @@ export const limits = {
   conditionsPerOrganization: 1_000,
   conditionPageSizeDefault: 20,
   evaluatorsPerOrganization: 1_000,
+  /** Beyond it no result that comes over OTLP makes another. */
+  evaluatorsMadeByName: 500,
   versionsPerEvaluator: 100,
   automationsPerOrganization: 200,
   evaluatorsPerAutomation: 20,
@@ -314,6 +316,8 @@ export const limits = {
   sandboxStackBytes: 256 * KiB,
   scoreTextChars: 64 * KiB,
   scoreMax: 1e15,
+  /** Made of the results of evaluations that a span came with. */
+  scoresSentPerSpan: 64,
   scorePageSizeMax: 100,
   scoreMirrorRows: 2_000,
   scoreMirrorGroupMs: 50,

@@ -28,6 +28,12 @@ export function createEvaluationMetrics(
       labelNames: ["outcome"],
       registers,
     }),
+    sentScores: new Counter({
+      name: "spanway_sent_scores_total",
+      help: "Results of evaluations that came with spans, by what became of them",
+      labelNames: ["outcome"],
+      registers,
+    }),
     sandboxRuns: new Counter({
       name: "spanway_sandbox_runs_total",
       help: "Runs of code and rules; refused means that too many waited, lost that one had to be cut off",

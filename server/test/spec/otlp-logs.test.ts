@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { setTimeout as sleep } from "node:timers/promises";
+import { eventually, newEvaluator } from "../support/evaluation.ts";
 import { attributesOf, fixture, protobufType, randomHex, send, storedSpans } from "../support/otlp.ts";
 import { encodeLogs, encodeTraces, type JsonLogRecord, type JsonLogs } from "../support/otlp-encoder.ts";
+import { bodyOf, listSpans } from "../support/spans.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import type { Row, TestClient } from "../support/test-client.ts";
 
@@ -17,7 +19,7 @@ type Ids = { traceId: string; spanId: string };
 const newIds = (): Ids => ({ traceId: randomHex(32), spanId: randomHex(16) });
 
 /** A span as official instrumentations send it: all but what was said. */
-const spanWithoutContent = (ids: Ids): Row => ({
+const spanWithoutContent = (ids: Ids, span: Row = {}): Row => ({
   resourceSpans: [
     {
       scopeSpans: [
@@ -36,6 +38,7 @@ const spanWithoutContent = (ids: Ids): Row => ({
                 "gen_ai.usage.output_tokens": 17,
                 plan: "pro",
               }),
+              ...span,
             },
           ],
         },
@@ -167,6 +170,206 @@ describe("log events that hold what was said complete their span", () => {
     expect(await messagesOf(prod, "prod")).toEqual([whole.prompt_messages]);
     expect(await messagesOf(prod, "test")).toEqual([null]);
     expect(await messagesOf(other, "prod")).toEqual([null]);
+  });
+});
+
+type Arrival = "after its span" | "before its span";
+const arrivals: Arrival[] = ["after its span", "before its span"];
+
+/** Sends a span and records that name it, in either order. */
+async function sendBoth(client: TestClient, arrival: Arrival, span: Row, logs: JsonLogs): Promise<void> {
+  const posts = [() => client.post("/api/v2/traces", span), () => client.post("/api/v1/logs", logs)];
+  for (const post of arrival === "after its span" ? posts : posts.toReversed()) {
+    const answer = await post();
+    expect([answer.status, answer.text]).toEqual([200, '{"partialSuccess":{}}']);
+  }
+}
+
+/** The span, once it is as told. */
+function whenSpan(client: TestClient, { spanId }: Ids, isSo: (row: Row) => boolean): Promise<Row> {
+  return eventually(async () => {
+    const rows = await storedSpans(client, { span_unique_id: [spanId] });
+    return rows.length === 1 && isSo(rows[0]!) ? rows[0] : undefined;
+  });
+}
+
+/** An event in the form of OpenTelemetry's logs: attributes, no body. */
+const eventRecord = (ids: Ids, eventName: string, attributes: Row, fields: Partial<JsonLogRecord> = {}) => ({
+  ...ids,
+  timeUnixNano: "1700000001000000000",
+  eventName,
+  attributes: attributesOf(attributes) as JsonLogRecord["attributes"] & object,
+  ...fields,
+});
+
+describe("an exception that was logged makes an error of its span", () => {
+  const thrown = {
+    "exception.type": "RateLimitError",
+    "exception.message": "429 slow down",
+    "exception.stacktrace": "at",
+  };
+  const failed = { ...whole, status: "failed", status_code: 429, error_message: "429 slow down" };
+  const unsaid = { prompt_messages: null, completion_message: null };
+  const isFailed = (row: Row): boolean => row["status"] === "failed";
+
+  test.each(arrivals)("that came %s, once, and without touching the rest", async (arrival) => {
+    const ids = newIds();
+    const { prod: other } = await app.newOrganization();
+    await other.post("/api/v2/traces", spanWithoutContent(ids));
+    // LiteLLM: the name as an attribute, the message as the body too.
+    const exception = {
+      ...eventRecord(ids, "", { "event.name": "gen_ai.client.operation.exception", ...thrown }, { severityNumber: 13 }),
+      body: text("429 slow down"),
+    };
+    await sendBoth(prod, arrival, spanWithoutContent(ids), logsOf(exception));
+    const row = await whenSpan(prod, ids, isFailed);
+    const events = [{ name: "gen_ai.client.operation.exception", time: expect.any(String), attributes: thrown }];
+    const expected = { ...failed, ...unsaid, metadata: { plan: "pro", "otel.events": events } };
+    expect(row).toMatchObject(expected);
+    // Neither a repetition of the record nor one of the bare span changes anything; that of another span comes with them.
+    const last = newIds();
+    await prod.post("/api/v2/traces", spanWithoutContent(ids));
+    await prod.post("/api/v2/traces", spanWithoutContent(last));
+    await prod.post("/api/v1/logs", logsOf(exception, eventRecord(last, "exception", thrown)));
+    await whenSpan(prod, last, isFailed);
+    expect(await storedSpans(prod, { span_unique_id: [ids.spanId] })).toMatchObject([expected]);
+    expect(await storedSpans(other, { span_unique_id: [ids.spanId] })).toMatchObject([
+      { status: "success", status_code: 200, error_message: null },
+    ]);
+  });
+
+  test.each(arrivals)("and completes it all the same, %s", async (arrival) => {
+    const ids = newIds();
+    const exception = eventRecord(ids, "exception", thrown, { severityNumber: 17 });
+    const [scope] = conversation(ids).resourceLogs[0]!.scopeLogs!;
+    await sendBoth(prod, arrival, spanWithoutContent(ids), logsOf(...scope!.logRecords!, exception));
+    expect(await whenSpan(prod, ids, isFailed)).toMatchObject(failed);
+  });
+
+  test.each(arrivals)("but where the conventions or the span say otherwise, %s", async (arrival) => {
+    const model = "gen_ai.client.operation.exception";
+    const fine = { status: "success", status_code: 200, error_message: null };
+    const broken = { status: "failed", status_code: 429, error_message: "429 slow down" };
+    const cases: Array<[log: Partial<JsonLogRecord>, span: Row, expected: Row]> = [
+      [{ eventName: "exception" }, {}, broken],
+      // Of an error that was handled or tried again, the severity is below ERROR.
+      [{ eventName: "exception", severityNumber: 13 }, {}, fine],
+      // An application's own log line.
+      [{ severityNumber: 17 }, {}, fine],
+      [{ eventName: model }, { status: { code: 1 } }, fine],
+      [
+        { eventName: model },
+        { status: { code: 2, message: "too much" } },
+        { ...broken, status_code: 500, error_message: "too much" },
+      ],
+      [
+        { eventName: model },
+        { status: { code: 2 }, attributes: attributesOf({ "error.type": "RateLimitError" }) },
+        broken,
+      ],
+    ];
+    const given = cases.map(([log, span, expected]) => ({ ids: newIds(), log, span, expected }));
+    for (const { ids, log, span } of given) {
+      const { eventName = "", ...fields } = log;
+      await sendBoth(prod, arrival, spanWithoutContent(ids, span), logsOf(eventRecord(ids, eventName, thrown, fields)));
+    }
+    // What changes nothing shows in nothing: the last of them is waited for.
+    await whenSpan(prod, given.at(-1)!.ids, (row) => row["error_message"] === "429 slow down");
+    const rows = await storedSpans(prod, { span_unique_id: given.map(({ ids }) => ids.spanId) });
+    const byId = new Map(rows.map((row) => [row["span_unique_id"], row]));
+    expect(rows).toHaveLength(cases.length);
+    expect(given.map(({ ids }) => byId.get(ids.spanId))).toMatchObject(cases.map(([, , expected]) => expected));
+  });
+});
+
+describe("results of evaluations become scores of their span", () => {
+  const relevance = {
+    "gen_ai.evaluation.name": "Relevance",
+    "gen_ai.evaluation.score.value": 4.5,
+    "gen_ai.evaluation.score.label": "pass",
+    "gen_ai.evaluation.explanation": "It answers.",
+    "gen_ai.response.id": "chatcmpl-1",
+  };
+  const relevant = {
+    evaluator_slug: "Relevance",
+    evaluator_name: "Relevance",
+    score_value_type: "numerical",
+    numerical_value: 4.5,
+    is_passed: true,
+    explanation: "It answers.",
+    status: "success",
+  };
+  const name = "gen_ai.evaluation.result";
+  const scoresOf = (row: Row): Row[] => Object.values(row["scores"] as Record<string, Row>);
+  const whenScored = (client: TestClient, ids: Ids, count: number): Promise<Row> =>
+    whenSpan(client, ids, (row) => scoresOf(row).length >= count && "otel.events" in (row["metadata"] as Row));
+
+  test.each([...arrivals, "on it"] as const)("that came %s, each one once", async (arrival) => {
+    const ids = newIds();
+    const { prod: own } = await app.newOrganization();
+    const { prod: other } = await app.newOrganization();
+    await other.post("/api/v2/traces", spanWithoutContent(ids));
+    const events = [{ name, timeUnixNano: "1700000001000000000", attributes: attributesOf(relevance) }];
+    const send = async (): Promise<unknown> =>
+      arrival === "on it"
+        ? own.post("/api/v2/traces", spanWithoutContent(ids, { events }))
+        : sendBoth(own, arrival, spanWithoutContent(ids), logsOf(eventRecord(ids, name, relevance)));
+    await send();
+    const row = await whenScored(own, ids, 1);
+    expect(scoresOf(row)).toMatchObject([relevant]);
+    expect(row).toMatchObject({ status: "success", metadata: { "otel.events": [{ name, attributes: relevance }] } });
+    await send();
+    await eventually(async () => {
+      const { results } = await listSpans(own, { scores__Relevance: { operator: "gte", value: [4] } });
+      return results.length === 1 || undefined;
+    });
+    expect(bodyOf(await own.get("/api/scores/"))).toMatchObject({
+      count: 1,
+      results: [{ ...relevant, environment: "prod" }],
+    });
+    expect(bodyOf(await own.get("/api/evaluators/"))).toMatchObject({
+      count: 1,
+      results: [{ evaluator_slug: "Relevance", type: "human", score_value_type: "numerical" }],
+    });
+    expect(bodyOf(await other.get("/api/scores/"))).toMatchObject({ count: 0 });
+    expect(bodyOf(await other.get("/api/evaluators/"))).toMatchObject({ count: 0 });
+  });
+
+  test("of the evaluator with that name, which says what they hold and whether they passed", async () => {
+    const ids = newIds();
+    const { prod: own } = await app.newOrganization();
+    const human = { type: "human", code_config: null };
+    await newEvaluator(own, { ...human, evaluator_slug: "polite", score_value_type: "boolean" });
+    const passing_conditions = { primary_score: { operator: "gte", value: 3 } };
+    await newEvaluator(own, { ...human, evaluator_slug: "depth", passing_conditions });
+    await newEvaluator(own, { ...human, evaluator_slug: "short", score_config: { max_score: 1 } });
+    const result = (evaluation: string, told: Row) =>
+      eventRecord(ids, name, { "gen_ai.evaluation.name": evaluation, ...told });
+    const results = [
+      result("polite", { "gen_ai.evaluation.score.value": 0, "gen_ai.evaluation.score.label": "fail" }),
+      result("depth", { "gen_ai.evaluation.score.value": "2.5" }),
+      result("short", { "gen_ai.evaluation.score.value": 7 }),
+      result("Tool Choice", { "gen_ai.evaluation.score.label": "relevant" }),
+      result("depth-2", { "error.type": "timeout" }),
+      result("", { "gen_ai.evaluation.score.value": 1 }),
+    ];
+    await sendBoth(own, "after its span", spanWithoutContent(ids), logsOf(...results));
+    const scores = scoresOf(await whenScored(own, ids, 4));
+    expect(new Map(scores.map((score) => [score["evaluator_slug"], score]))).toEqual(
+      new Map(
+        Object.entries({
+          polite: { boolean_value: false, is_passed: false, status: "success" },
+          depth: { numerical_value: 2.5, is_passed: false, status: "success" },
+          short: { status: "failed", error_message: expect.stringContaining("must be from"), numerical_value: null },
+          "Tool-Choice": {
+            evaluator_name: "Tool Choice",
+            string_value: "relevant",
+            is_passed: null,
+            status: "success",
+          },
+        }).map(([slug, fields]) => [slug, expect.objectContaining(fields)]),
+      ),
+    );
   });
 });
 

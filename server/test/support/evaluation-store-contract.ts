@@ -129,6 +129,10 @@ export function describeEvaluationStores({
       });
       expect(await stores().evaluators.find(other, evaluator.id)).toBeUndefined();
       expect(await stores().evaluators.findAll(other, [evaluator.id])).toEqual([]);
+      const slugs = [evaluator.evaluator_slug, "no-such-slug"];
+      expect(await stores().evaluators.findBySlugs(one, slugs)).toEqual([evaluator]);
+      expect(await stores().evaluators.findBySlugs(other, slugs)).toMatchObject([{ id: again.id }]);
+      expect([await stores().evaluators.count(one), await stores().evaluators.count(other)]).toEqual([1, 1]);
       const condition = await newCondition(one);
       expect(await stores().conditions.find(other, condition.condition_slug)).toBeUndefined();
       expect(

@@ -37,6 +37,7 @@ export type JsonLogRecord = {
   traceId?: string;
   spanId?: string;
   eventName?: string;
+  severityNumber?: number;
 };
 export type JsonTraces = {
   resourceSpans: Array<{ resource?: JsonResource; scopeSpans?: Array<{ scope?: JsonScope; spans?: JsonSpan[] }> }>;
@@ -106,6 +107,7 @@ function encodeSpan(span: JsonSpan): Buffer[] {
 function encodeLogRecord(record: JsonLogRecord): Buffer[] {
   return [
     fixed64(1, record.timeUnixNano),
+    varintField(2, record.severityNumber),
     ...(record.body ? [message(5, anyValue(record.body))] : []),
     ...attributes(6, record.attributes),
     id(9, record.traceId),

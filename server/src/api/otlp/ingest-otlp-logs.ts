@@ -44,8 +44,9 @@ export const ingestOtlpLogs = (deps: { intake: SpanIntake; logs: Pick<LogJoiner,
     summary: "Join GenAI log events to their spans over OTLP/HTTP",
     description:
       "Instrumentations that keep prompts and answers out of spans send them as log records. Those that hold messages " +
-      "and name a span complete it, whichever of the two arrives first. Prompts, model calls and tool calls that Claude " +
-      "Code, Codex and the Gemini CLI log without a span become spans themselves. All others are dropped.",
+      "and name a span complete it, whichever of the two arrives first. So do exceptions, which make an error of it, and " +
+      "results of evaluations, which become scores. Prompts, model calls and tool calls that Claude Code, Codex and the " +
+      "Gemini CLI log without a span become spans themselves. All others are dropped.",
     tags: ["Traces"],
     auth: "key",
     permission: "spans:write",

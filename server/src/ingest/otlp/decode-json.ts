@@ -143,6 +143,7 @@ function readLogRecord(record: Json, budget: Budget): OtlpLogRecord {
     traceId: readId(member(record, "traceId", "trace_id"), 16),
     spanId: readId(member(record, "spanId", "span_id"), 8),
     timeNs: readTime(member(record, "timeUnixNano", "time_unix_nano")),
+    severity: readEnum(member(record, "severityNumber", "severity_number"), severities),
     eventName: text(member(record, "eventName", "event_name")),
     body: readValue(record["body"], valueDepthMax, budget),
     attributes: readAttributes(record["attributes"], budget),
@@ -166,16 +167,34 @@ function readAttributes(value: unknown, budget: Budget): Attributes {
   return attributes;
 }
 
-/** An AnyValue. Its members are tried in the order of the protocol; none, or one of a type unknown, is null. */
+/**
+ * An AnyValue: its member says of which type; none, or one of a type unknown, is null. JSON that is no AnyValue is read as
+ * it stands: it is written by hand, or by exporters that take attributes for an object.
+ */
 function readValue(value: unknown, depthLeft: number, budget: Budget): AttributeValue {
-  if (!isObject(value)) return isScalar(value) ? value : null;
-  for (const name of Object.keys(value)) {
+  if (isScalar(value)) return value;
+  if (Array.isArray(value)) return readList(value, depthLeft, budget);
+  if (!isObject(value)) return null;
+  const names = Object.keys(value);
+  for (const name of names) {
     const given = value[name];
     if (given === null || given === undefined) continue;
     const read = valueReaders.get(name);
     if (read) return read(given, depthLeft, budget);
   }
-  return null;
+  const isTyped =
+    names.length < 2 ? /^$|Value|_value/.test(names[0] ?? "") : names.some((name) => valueReaders.has(name));
+  return isTyped ? null : readPlain(value, depthLeft, budget);
+}
+
+function readPlain(given: Json, depthLeft: number, budget: Budget): AttributeValue {
+  if (depthLeft < 1) return null;
+  const object = emptyObject();
+  for (const [key, value] of Object.entries(given)) {
+    budget.spend();
+    object[key] = readValue(value, depthLeft - 1, budget);
+  }
+  return object;
 }
 
 type ReadValue = (given: unknown, depthLeft: number, budget: Budget) => AttributeValue;
@@ -251,6 +270,10 @@ function readTime(value: unknown): bigint {
 const noNames: ReadonlyMap<string, number> = new Map();
 const spanKinds = namesOf("SPAN_KIND_", ["UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER"]);
 const statusCodes = namesOf("STATUS_CODE_", ["UNSET", "OK", "ERROR"]);
+const severities = namesOf("SEVERITY_NUMBER_", [
+  "UNSPECIFIED",
+  ...["TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"].flatMap((name) => [name, `${name}2`, `${name}3`, `${name}4`]),
+]);
 
 function namesOf(prefix: string, names: readonly string[]): ReadonlyMap<string, number> {
   return new Map(names.map((name, number) => [prefix + name, number]));

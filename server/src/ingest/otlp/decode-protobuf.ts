@@ -178,12 +178,14 @@ function readLogRecord(reader: ProtobufReader, budget: Budget): OtlpLogRecord {
     traceId: "",
     spanId: "",
     timeNs: 0n,
+    severity: 0,
     eventName: "",
     body: null,
     attributes: new Map(),
   };
   while (reader.next()) {
     if (reader.is(1, wire.fixed64)) record.timeNs = reader.fixed64();
+    else if (reader.is(2, wire.varint)) record.severity = reader.uint32();
     else if (reader.is(5, wire.bytes)) record.body = readValue(reader.message(), valueDepthMax, budget);
     else if (reader.is(6, wire.bytes)) readAttribute(reader.message(), record.attributes, budget);
     else if (reader.is(9, wire.bytes)) record.traceId = reader.id(16);

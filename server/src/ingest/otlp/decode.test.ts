@@ -120,6 +120,7 @@ describe("both encodings", () => {
                   traceId,
                   spanId,
                   timeUnixNano: "1700000000000000001",
+                  severityNumber: 13,
                   eventName: "gen_ai.choice",
                   body: { kvlistValue: { values: [{ key: "index", value: { intValue: "0" } }] } },
                   attributes: [{ key: "k", value: { stringValue: "v" } }],
@@ -132,7 +133,8 @@ describe("both encodings", () => {
     };
     const read = decodeProtobufLogs(encodeLogs(logs));
     expect(plain(read)).toEqual(plain(decodeJsonLogs(jsonBytes(logs))));
-    expect(read.groups[0]?.items[0]).toMatchObject({ traceId, spanId, eventName: "gen_ai.choice", body: { index: 0 } });
+    const record = { traceId, spanId, severity: 13, eventName: "gen_ai.choice", body: { index: 0 } };
+    expect(read.groups[0]?.items[0]).toMatchObject(record);
   });
 
   test("keep every integer exact", () => {
@@ -276,7 +278,23 @@ describe("JSON", () => {
     [{ kvlistValue: { values: [{ key: "a" }] } }, { a: null }],
     [{ bytesValue: "_-8" }, "/+8="],
     [{ futureValue: 1 }, null],
+    [{ stringValue: null }, null],
+    [{ stringValue: null, intValue: null }, null],
     [{}, null],
+    // No AnyValue, but what was meant is plain to see.
+    [
+      ["a", { b: [1] }, { intValue: "2" }],
+      ["a", { b: [1] }, 2],
+    ],
+    [
+      { role: "user", content: [{ type: "text", text: "Hi" }] },
+      { role: "user", content: [{ type: "text", text: "Hi" }] },
+    ],
+    [{ arrayValue: { values: [{ role: "user" }] } }, [{ role: "user" }]],
+    [
+      { kvlistValue: { values: [{ key: "call", value: { id: "1", args: { city: "Oslo" } } }] } },
+      { call: { id: "1", args: { city: "Oslo" } } },
+    ],
     [null, null],
   ])("reads the value %j", (given, read) => {
     expect(plain(valueOf(given))).toEqual(read);
@@ -311,10 +329,13 @@ describe("JSON", () => {
   });
 
   test("reads attributes that are an object, and passes over what is no list", () => {
-    const item = fromJson({ attributes: { plain: "text", wrapped: { intValue: "7" } }, events: null, links: "none" });
-    expect([...item.attributes]).toEqual([
+    const messages = [{ role: "user", content: "Hi" }];
+    const attributes = { plain: "text", wrapped: { intValue: "7" }, messages };
+    const item = fromJson({ attributes, events: null, links: "none" });
+    expect(plain([...item.attributes])).toEqual([
       ["plain", "text"],
       ["wrapped", 7],
+      ["messages", messages],
     ]);
     expect([item.events, item.links]).toEqual([[], []]);
   });

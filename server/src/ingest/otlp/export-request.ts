@@ -44,6 +44,8 @@ export type OtlpLogRecord = {
   traceId: string;
   spanId: string;
   timeNs: bigint;
+  /** 1 (TRACE) to 24 (FATAL), 0 = absent. */
+  severity: number;
   eventName: string;
   body: AttributeValue;
   attributes: Attributes;

@@ -12,6 +12,12 @@ export function addMetadata(into: Metadata, key: string, value: unknown): void {
   if (!into.has(key)) into.set(key, value);
 }
 
+/** What is left of a span's events. */
+export const eventsKey = "otel.events";
+/** Kept where the status says that all is well, which "success" does not tell: most spans leave it unset. */
+export const statusKey = "otel.status_code";
+export const statusOk = "OK";
+
 const tagKeys = [
   "langfuse.trace.tags",
   "langfuse.tags",
@@ -51,18 +57,24 @@ export function gatherMetadata(
   const tags = bag.takeAny(...tagKeys);
   if (tags !== undefined) addMetadata(own, "tags", tagsOf(bag, tags));
   for (const [key, value] of bag.rest()) addMetadata(own, key, value);
-  if (events.length > 0) addMetadata(own, "otel.events", events.slice(0, limits.otlpEventsPerSpan).map(presentEvent));
+  if (events.length > 0) addMetadata(own, eventsKey, presentEvents(events));
   for (const [key, value] of resource) addMetadata(own, key, value);
   if (scope.name !== "") addMetadata(own, "otel.scope.name", scope.name);
   if (scope.version !== "") addMetadata(own, "otel.scope.version", scope.version);
   for (const [key, value] of scope.attributes) addMetadata(own, `otel.scope.${key}`, value);
   if (span.kind > 1) addMetadata(own, "otel.span.kind", kinds[span.kind] ?? span.kind);
+  if (span.status.code === 1) addMetadata(own, statusKey, statusOk);
   if (span.traceState !== "") addMetadata(own, "otel.trace_state", span.traceState);
   if (span.droppedAttributes > 0) addMetadata(own, "otel.dropped_attributes_count", span.droppedAttributes);
   return Object.fromEntries(own);
 }
 
 const kinds = ["unspecified", "internal", "server", "client", "producer", "consumer"];
+
+/** Events as metadata holds them, no more than a span may have. */
+export function presentEvents(events: readonly OtlpEvent[]): Array<Record<string, unknown>> {
+  return events.slice(0, limits.otlpEventsPerSpan).map(presentEvent);
+}
 
 function presentEvent({ name, timeNs, attributes }: OtlpEvent): Record<string, unknown> {
   return {

@@ -61,6 +61,7 @@ const exportOf = (spanId: string, content = "Weather?"): ExportRequest<OtlpLogRe
           traceId: "a".repeat(32),
           spanId,
           timeNs: 1_700_000_000_000_000_001n,
+          severity: 0,
           eventName: "gen_ai.user.message",
           body: { content },
           attributes: new Map([["plan", "pro"]]),
@@ -70,6 +71,16 @@ const exportOf = (spanId: string, content = "Weather?"): ExportRequest<OtlpLogRe
   ],
 });
 const spanId = "b".repeat(16);
+/** What becomes of that record without its span. */
+const ownSpan = {
+  trace_unique_id: "a".repeat(32),
+  span_unique_id: spanId,
+  log_type: "chat",
+  span_name: "gen_ai.user.message",
+  timestamp: "2023-11-14T22:13:20.000000001Z",
+  metadata: { plan: "pro" },
+  prompt_messages: [{ role: "user", content: "Weather?" }],
+};
 
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), "spanway-logs-"));
@@ -121,15 +132,33 @@ test("messages of a span that never came are stored as a span of their own", asy
   await logs.accept(exportOf(spanId), origin);
   nowMs += limits.otlpJoinMs + 1;
   await logs.joinWaiting(signal);
+  expect(accepted).toEqual([ownSpan]);
+  expect(events.isEmpty()).toBe(true);
+});
+
+test("of a span that never came, an exception or an evaluation alone leaves nothing, beside messages it counts", async () => {
+  const named = (eventName: string, span: string): ExportRequest<OtlpLogRecord> => {
+    const request = exportOf(span);
+    const attributes = new Map([["exception.message", "503 busy"]]);
+    for (const group of request.groups)
+      group.items = group.items.map((item) => ({ ...item, eventName, body: null, attributes }));
+    return request;
+  };
+  const logs = joiner();
+  const exception = "gen_ai.client.operation.exception";
+  expect(await logs.accept(named(exception, "c".repeat(16)), origin)).toBe(1);
+  expect(await logs.accept(named("gen_ai.evaluation.result", "d".repeat(16)), origin)).toBe(1);
+  await logs.accept(named(exception, spanId), origin);
+  await logs.accept(exportOf(spanId), origin);
+  nowMs += limits.otlpJoinMs + 1;
+  await logs.joinWaiting(signal);
   expect(accepted).toEqual([
     {
-      trace_unique_id: "a".repeat(32),
-      span_unique_id: spanId,
-      log_type: "chat",
-      span_name: "gen_ai.user.message",
-      timestamp: "2023-11-14T22:13:20.000000001Z",
-      metadata: { plan: "pro" },
-      prompt_messages: [{ role: "user", content: "Weather?" }],
+      ...ownSpan,
+      status: "error",
+      status_code: 503,
+      error_message: "503 busy",
+      metadata: { plan: "pro", "otel.events": [expect.objectContaining({ name: exception })] },
     },
   ]);
   expect(events.isEmpty()).toBe(true);

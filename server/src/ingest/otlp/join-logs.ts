@@ -9,25 +9,22 @@ import type { SpanStore, StoredSpan } from "../../storage/spans/span-store.ts";
 import { spanColumns, type SpanColumn, type SpanRow } from "../../domain/span.ts";
 import type { SpanIntake } from "../accept.ts";
 import { spanIdentity } from "../identity.ts";
-import { createNestedJson } from "../nested-json.ts";
 import type { SpanOrigin } from "../normalize.ts";
 import { asContentRecord } from "./agent-logs/read-agent-logs.ts";
-import { AttributeBag, asText } from "./attribute-bag.ts";
-import { bodyOfRow } from "./body-of-row.ts";
-import { contentOfEvents, isContentEvent } from "./conventions/gen-ai-events.ts";
+import { asText } from "./attribute-bag.ts";
 import type { AttributeValue, ExportRequest, OtlpEvent, OtlpLogRecord } from "./export-request.ts";
-import { formatTimeNs, maxTimeNs, minTimeNs } from "../../lib/time.ts";
-import { placeContent, type SpanBody } from "./map-span.ts";
+import { maxTimeNs, minTimeNs } from "../../lib/time.ts";
+import { completed, isJoined, spanOfEvents } from "./joined-span.ts";
 
 /**
- * Brings what was said, where an exporter sends it as log records, onto the spans it belongs to, in either order of
- * arrival and also where span and records reached different nodes: a record waits on disk until its span is accepted
- * here or is found in the span store.
+ * Brings what an exporter sends of spans as log records, such as what was said, onto the spans it belongs to, in either
+ * order of arrival and also where span and records reached different nodes: a record waits on disk until its span is
+ * accepted here or is found in the span store.
  */
 export type LogJoiner = {
   /**
-   * Keeps the records of an export that hold messages of a span; all others are dropped. Once it resolves they are on
-   * disk. Returns how many were kept.
+   * Keeps the records of an export that tell of a span (`isJoined`); all others are dropped. Once it resolves they are
+   * on disk. Returns how many were kept.
    * @throws ServiceError `unavailable`
    */
   accept(request: ExportRequest<OtlpLogRecord>, origin: SpanOrigin): Promise<number>;
@@ -102,17 +99,20 @@ function keyOf({ organization_id, environment }: SpanOrigin, traceId: string, sp
 function entryOf(record: OtlpLogRecord, origin: SpanOrigin): LogEventEntry[] {
   const { traceId, spanId, timeNs } = record;
   const name = nameOf(record);
-  if (traceId === "" || spanId === "" || !isContentEvent({ name })) return [];
+  if (traceId === "" || spanId === "" || !isJoined(name, record)) return [];
   const body = isObject(record.body) ? Object.entries(record.body as Record<string, AttributeValue>) : [];
-  const attributes = [...new Map([...body, ...record.attributes])];
+  const attributes = [...new Map([...body, ...record.attributes])].filter(([key]) => !nameKeys.includes(key));
   const kept: Kept = { origin, traceId, spanId, name, timeNs: timeNs.toString(), attributes };
   return [{ key: keyOf(origin, traceId, spanId), text: JSON.stringify(kept) }];
 }
 
+const nameKeys = ["event.name", "event_name"];
+
 /** The name has a field of its own since 2025; before, an attribute or the body held it. */
 function nameOf({ eventName, attributes, body }: OtlpLogRecord): string {
   if (eventName !== "") return eventName;
-  return asText(attributes.get("event.name") ?? attributes.get("event_name")) ?? (typeof body === "string" ? body : "");
+  const [named] = nameKeys.flatMap((key) => asText(attributes.get(key)) ?? []);
+  return named ?? (typeof body === "string" ? body : "");
 }
 
 function keptOf(texts: readonly string[]): Kept[] {
@@ -160,7 +160,8 @@ async function joinBatch(batch: readonly Waiting[], deps: LogJoinerDeps, signal:
     const row = stored.get(`${first.traceId}\n${first.spanId}`);
     const isLate = deps.now() - sinceMs > limits.otlpJoinMs;
     if (!isLate && (!row || isOutdated(row, first, deps.journal))) continue;
-    const body = row ? completed(row, kept) : spanOfEvents(kept);
+    const told = kept.map(eventOf);
+    const body = row ? completed(row, told) : spanOfEvents(first, told);
     if (body) await deps.intake.accept([body], row ? originOfRow(row, first.origin) : first.origin);
     await deps.events.remove(key, count);
   }
@@ -207,42 +208,6 @@ async function storedSpans(
     signal,
   );
   return new Map(rows.map((row) => [`${row.trace_unique_id ?? ""}\n${row.span_unique_id ?? ""}`, row]));
-}
-
-/** The span with what its events say; undefined where it knows all of that already. */
-function completed(row: StoredSpan, kept: readonly Kept[]): SpanBody | undefined {
-  const body = bodyOfRow(row);
-  const said = contentBody(kept);
-  const missing = Object.entries(said).filter(([field]) => body[field] === undefined);
-  return missing.length === 0 ? undefined : { ...body, ...Object.fromEntries(missing) };
-}
-
-/** What is left of a span that never came: its messages, at the time they were said. */
-function spanOfEvents(kept: readonly Kept[]): SpanBody {
-  const [first] = kept;
-  const timeNs = BigInt(first?.timeNs ?? "0");
-  return {
-    trace_unique_id: first?.traceId,
-    span_unique_id: first?.spanId,
-    log_type: "chat",
-    span_name: first?.name,
-    ...(timeNs > 0n && timeNs <= maxTimeNs && { timestamp: formatTimeNs(timeNs) }),
-    metadata: Object.fromEntries(kept.flatMap(({ attributes }) => attributes.filter(([key]) => !isContentKey(key)))),
-    ...contentBody(kept),
-  };
-}
-
-function contentBody(kept: readonly Kept[]): SpanBody {
-  const bag = new AttributeBag(new Map(), createNestedJson(limits.bodyNodes));
-  const body: SpanBody = {};
-  placeContent(body, contentOfEvents(bag, kept.map(eventOf)));
-  return body;
-}
-
-function isContentKey(key: string): boolean {
-  return /^(?:gen_ai\.(?:input\.messages|output\.messages|system_instructions|tool\.definitions)|content|message|tool_calls)$/.test(
-    key,
-  );
 }
 
 function originOfRow(row: StoredSpan, origin: SpanOrigin): SpanOrigin {

@@ -14,7 +14,7 @@ import { addMetadata, gatherMetadata, liftMetadata, type Metadata } from "./gath
 import { decideLogType } from "./log-type.ts";
 import { answersOf } from "./messages/answers.ts";
 import { withSystem } from "./messages/message.ts";
-import { readOutcome } from "./outcome.ts";
+import { readOutcome, withLoggedExceptions } from "./outcome.ts";
 import { providerOf } from "./provider.ts";
 import { timeToFirstToken } from "./time-to-first-token.ts";
 
@@ -60,7 +60,8 @@ export function mapSpan(
   };
   const gathered: Gathered = { body: {}, content: {}, usage: {}, metadata: new Map() };
   // Outcome and kind read attributes that conventions take.
-  const outcome = readOutcome(view);
+  const isOk = span.status.code === 1;
+  const outcome = withLoggedExceptions(readOutcome(view), { bag: view.bag, isOk }, logEvents);
   const firstTokenS = timeToFirstToken(view);
   const kind = decideLogType(view);
   for (const { convention, fields } of compiledConventions) {

@@ -1,8 +1,8 @@
 import { limits } from "../../limits.ts";
 import { integer } from "../field-readers.ts";
-import { asText } from "./attribute-bag.ts";
+import { asText, type AttributeBag } from "./attribute-bag.ts";
 import type { SpanView } from "./convention.ts";
-import type { OtlpEvent } from "./export-request.ts";
+import type { OtlpEvent, OtlpLogRecord } from "./export-request.ts";
 
 /** Keys that tell of an error although the span's own status does not, with the value that does. */
 const errorSigns: ReadonlyArray<readonly [key: string, value: string | boolean, scope?: RegExp]> = [
@@ -13,32 +13,75 @@ const errorSigns: ReadonlyArray<readonly [key: string, value: string | boolean, 
   ["success", false, /^com\.anthropic\.claude_code/],
 ];
 
-const exceptionEvents: ReadonlySet<string> = new Set(["exception", "gen_ai.client.operation.exception"]);
+/** The event of any exception, and that of a model call which it kept from completing. */
+const anyException = "exception";
+const exceptionEvents: ReadonlySet<string> = new Set([anyException, "gen_ai.client.operation.exception"]);
 
 const messageKeys = ["exception.message", "error.message", "langfuse.observation.status_message", "error"];
 const statusKeys = ["http.response.status_code", "http.status_code", "error.type"];
 
 export type Outcome = { status: "success" | "error"; status_code?: number; error_message?: string };
 
-/** How the span went. The attributes that tell stay where they are, but for those that only repeat it. */
-export function readOutcome(view: SpanView): Outcome {
-  const { span, bag, events, scopeName } = view;
-  const exception = events.findLast(({ name }) => exceptionEvents.has(name));
+/** OpenTelemetry's SeverityNumber of the lowest ERROR. */
+const errorSeverity = 17;
+
+/** The code of an error that names none. */
+const unknownCode = 500;
+
+/**
+ * Whether a log record tells that its span failed, as the span event of the same name does. A line of an application's log
+ * never does, whatever its severity and attributes: the conventions have the span's status tell of failures, and record as
+ * log events what was handled or tried again too. Those have a severity below ERROR
+ * (https://opentelemetry.io/docs/specs/semconv/general/recording-errors); the event of a failed model call is a warning by
+ * definition (https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/gen-ai-exceptions.md).
+ */
+export function isFailureRecord(name: string, { severity }: Pick<OtlpLogRecord, "severity">): boolean {
+  if (name === anyException) return severity === 0 || severity >= errorSeverity;
+  return exceptionEvents.has(name);
+}
+
+/** How the span went, by itself. The attributes that tell stay where they are, but for those that only repeat it. */
+export function readOutcome({ span, bag, scopeName }: Pick<SpanView, "span" | "bag" | "scopeName">): Outcome {
+  const exception = lastException(span.events);
   const signs = errorSigns.some(([key, value, scope]) => bag.peek(key) === value && scope?.test(scopeName) !== false);
   const failed =
     span.status.code === 2 || signs || (span.status.code === 0 && (exception !== undefined || bag.has("error.type")));
-  if (!failed) return { status: "success" };
+  return failed ? failure(bag, span.status.message, exception) : { status: "success" };
+}
 
-  const message = messageOf(view, exception);
-  const statusCode = statusCodeOf(view, message);
-  const outcome: Outcome = { status: "error", status_code: statusCode };
+/**
+ * How a span went of which exceptions were logged, in whatever order they came: what the span says itself stands, be it
+ * that all is well or what went wrong.
+ * @param isOk whether its own status says so
+ */
+export function withLoggedExceptions(
+  own: Outcome,
+  { bag, isOk }: { bag: AttributeBag; isOk: boolean },
+  records: readonly OtlpEvent[],
+): Outcome {
+  const exception = lastException(records);
+  if (exception === undefined || isOk) return own;
+  // The name of an error is no more than what is said where nothing else is.
+  const isExplained = own.error_message !== undefined && own.error_message !== bag.peekText("error.type");
+  if (isExplained) return own;
+  const failed = failure(bag, "", exception);
+  const { status_code: code = unknownCode } = own;
+  return code === unknownCode ? failed : { ...failed, status_code: code };
+}
+
+function lastException(events: readonly OtlpEvent[]): OtlpEvent | undefined {
+  return events.findLast(({ name }) => exceptionEvents.has(name));
+}
+
+function failure(bag: AttributeBag, said: string, exception: OtlpEvent | undefined): Outcome {
+  const message = said === "" ? messageOf(bag, exception) : said;
+  const outcome: Outcome = { status: "error", status_code: statusCodeOf(bag, message) };
   if (message !== undefined) outcome.error_message = message.slice(0, limits.otlpErrorChars).toWellFormed();
   for (const key of messageKeys) if (bag.peek(key) === message) bag.drop(key);
   return outcome;
 }
 
-function messageOf({ span, bag }: SpanView, exception: OtlpEvent | undefined): string | undefined {
-  if (span.status.message !== "") return span.status.message;
+function messageOf(bag: AttributeBag, exception: OtlpEvent | undefined): string | undefined {
   const thrown = asText(exception?.attributes.get("exception.message"));
   if (thrown !== undefined && thrown !== "") return thrown;
   for (const key of messageKeys) {
@@ -49,11 +92,11 @@ function messageOf({ span, bag }: SpanView, exception: OtlpEvent | undefined): s
 }
 
 /** HTTP's own code, or the number that messages of SDKs begin with: `404 The model …`, `Error: 404 …`. */
-function statusCodeOf({ bag }: SpanView, message: string | undefined): number {
+function statusCodeOf(bag: AttributeBag, message: string | undefined): number {
   const inMessage = /^(?:\w*Error: )?([45]\d\d)\b/.exec(message ?? "")?.[1];
   for (const given of [...statusKeys.map((key) => bag.peek(key)), inMessage]) {
     const code = given === undefined ? undefined : integer(given);
     if (typeof code === "number" && code >= 400 && code <= 599) return code;
   }
-  return 500;
+  return unknownCode;
 }

@@ -1,7 +1,9 @@
+import { sql } from "kysely";
 import type { Evaluator, EvaluatorDefinition, EvaluatorVersion } from "../../domain/evaluator.ts";
 import { ServiceError } from "../../domain/errors.ts";
 import { omit } from "../../lib/omit.ts";
 import { limits } from "../../limits.ts";
+import { jsonRows } from "./json-rows.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 import type { EvaluatorRow, EvaluatorVersionRow } from "./schema.ts";
 
@@ -14,6 +16,9 @@ export type EvaluatorStore = {
   list: (uniqueOrganizationId: string) => Promise<Evaluator[]>;
   /** By id, else by slug. */
   find: (uniqueOrganizationId: string, idOrSlug: string) => Promise<Evaluator | undefined>;
+  count: (uniqueOrganizationId: string) => Promise<number>;
+  /** Those of these slugs that there are, in no order. */
+  findBySlugs: (uniqueOrganizationId: string, slugs: readonly string[]) => Promise<Evaluator[]>;
   /** Those of these ids that there are, in no order. */
   findAll: (uniqueOrganizationId: string, ids: readonly string[]) => Promise<Evaluator[]>;
   update: (uniqueOrganizationId: string, id: string, change: EvaluatorChange) => Promise<Evaluator | undefined>;
@@ -31,19 +36,15 @@ export type EvaluatorStore = {
 };
 
 export function createEvaluatorStore(queries: ControlQueries): EvaluatorStore {
-  const select = (uniqueOrganizationId: string) =>
-    queries.selectFrom("evaluators").selectAll().where("unique_organization_id", "=", uniqueOrganizationId);
+  const readers = readMethods(queries);
   return {
+    ...readers,
     ...versionMethods(queries),
 
     create: async (evaluator) => {
-      const { count } = await queries
-        .selectFrom("evaluators")
-        .select((column) => column.fn.countAll().as("count"))
-        .where("unique_organization_id", "=", evaluator.unique_organization_id)
-        .executeTakeFirstOrThrow();
       const max = limits.evaluatorsPerOrganization;
-      if (Number(count) >= max) throw new ServiceError("conflict", `There are ${max} evaluators already.`);
+      if ((await readers.count(evaluator.unique_organization_id)) >= max)
+        throw new ServiceError("conflict", `There are ${max} evaluators already.`);
       const created = await queries
         .insertInto("evaluators")
         .values(toRow(evaluator))
@@ -55,25 +56,6 @@ export function createEvaluatorStore(queries: ControlQueries): EvaluatorStore {
         throw new ServiceError("invalid_request", message, { errors: { evaluator_slug: [message] } });
       }
       return toEvaluator(created);
-    },
-
-    list: async (uniqueOrganizationId) => {
-      const rows = await select(uniqueOrganizationId).orderBy("created_at", "desc").orderBy("id").execute();
-      return rows.map(toEvaluator);
-    },
-
-    find: async (uniqueOrganizationId, idOrSlug) => {
-      const rows = await select(uniqueOrganizationId)
-        .where((column) => column.or([column("id", "=", idOrSlug), column("evaluator_slug", "=", idOrSlug)]))
-        .execute();
-      const row = rows.find(({ id }) => id === idOrSlug) ?? rows[0];
-      return row && toEvaluator(row);
-    },
-
-    findAll: async (uniqueOrganizationId, ids) => {
-      if (ids.length === 0) return [];
-      const rows = await select(uniqueOrganizationId).where("id", "in", ids).execute();
-      return rows.map(toEvaluator);
     },
 
     update: async (uniqueOrganizationId, id, { definition, starred, updated_at }) => {
@@ -103,6 +85,50 @@ export function createEvaluatorStore(queries: ControlQueries): EvaluatorStore {
         .where("unique_organization_id", "=", uniqueOrganizationId)
         .where("id", "=", id)
         .execute();
+    },
+  };
+}
+
+function readMethods(
+  queries: ControlQueries,
+): Pick<EvaluatorStore, "count" | "list" | "find" | "findAll" | "findBySlugs"> {
+  const select = (uniqueOrganizationId: string) =>
+    queries.selectFrom("evaluators").selectAll().where("unique_organization_id", "=", uniqueOrganizationId);
+  return {
+    count: async (uniqueOrganizationId) => {
+      const { count } = await queries
+        .selectFrom("evaluators")
+        .select((column) => column.fn.countAll().as("count"))
+        .where("unique_organization_id", "=", uniqueOrganizationId)
+        .executeTakeFirstOrThrow();
+      return Number(count);
+    },
+
+    list: async (uniqueOrganizationId) => {
+      const rows = await select(uniqueOrganizationId).orderBy("created_at", "desc").orderBy("id").execute();
+      return rows.map(toEvaluator);
+    },
+
+    find: async (uniqueOrganizationId, idOrSlug) => {
+      const rows = await select(uniqueOrganizationId)
+        .where((column) => column.or([column("id", "=", idOrSlug), column("evaluator_slug", "=", idOrSlug)]))
+        .execute();
+      const row = rows.find(({ id }) => id === idOrSlug) ?? rows[0];
+      return row && toEvaluator(row);
+    },
+
+    findAll: async (uniqueOrganizationId, ids) => {
+      if (ids.length === 0) return [];
+      const rows = await select(uniqueOrganizationId).where("id", "in", ids).execute();
+      return rows.map(toEvaluator);
+    },
+
+    findBySlugs: async (uniqueOrganizationId, slugs) => {
+      const values = jsonRows(slugs.map((slug) => [slug]));
+      const rows = await select(uniqueOrganizationId)
+        .where("evaluator_slug", "in", sql<string>`(select value ->> 0 from json_each(${values}))`)
+        .execute();
+      return rows.map(toEvaluator);
     },
   };
 }

@@ -1,0 +1,76 @@
+import type { SpanRow } from "../domain/span.ts";
+import type { Score } from "../domain/score.ts";
+import type { SpanSubscriber } from "../ingest/fan-out.ts";
+import { evaluationsIn, type EvaluationResult } from "../ingest/otlp/evaluation-events.ts";
+import { limits } from "../limits.ts";
+import type { ControlStores, ControlStoreSet } from "../storage/control/control-stores.ts";
+import { evaluatorNamed, slugOfName } from "./named-evaluator.ts";
+import { scoreOfResult } from "./score-of-result.ts";
+
+export type SentScoresDeps = {
+  stores: Pick<ControlStores, "transaction">;
+  /** Told of how many results what became. */
+  count: (outcome: "scored" | "failed" | "known" | "left_out", results: number) => void;
+  /** There are new scores. */
+  poke: () => void;
+  now: () => number;
+};
+
+type Sent = { row: SpanRow; result: EvaluationResult; slug: string };
+
+/**
+ * Makes scores of the results that evaluations elsewhere put on spans, of the evaluator that has their name, or of one that is
+ * made then, as customers are made by whoever names them. A span has one score of each evaluator: the first result counts,
+ * however often it is sent.
+ */
+export function createSentScores({ stores, count, poke, now }: SentScoresDeps): SpanSubscriber {
+  return {
+    name: "sent_scores",
+    wants: () => true,
+    concerns: ({ metadata }) => evaluationsIn(metadata).length > 0,
+    async take(batch) {
+      for (const [organizationId, parts] of Map.groupBy(batch, (part) => part.organizationId)) {
+        const found = parts.flatMap(({ rows }) => rows.map((row) => ({ row, results: evaluationsIn(row.metadata) })));
+        const sent = found.flatMap(({ row, results }) =>
+          results
+            .slice(0, limits.scoresSentPerSpan)
+            .map((result): Sent => ({ row, result, slug: slugOfName(result.name) })),
+        );
+        if (sent.length === 0) continue;
+        const { made, added } = await stores.transaction((set) => record(set, organizationId, sent, now()));
+        const all = found.reduce((sum, { results }) => sum + results.length, 0);
+        const failed = added.filter(({ status }) => status === "failed").length;
+        count("scored", added.length - failed);
+        count("failed", failed);
+        count("known", made - added.length);
+        count("left_out", all - made);
+        if (added.length > 0) poke();
+      }
+    },
+  };
+}
+
+async function record(
+  set: ControlStoreSet,
+  organizationId: string,
+  sent: readonly Sent[],
+  nowMs: number,
+): Promise<{ made: number; added: readonly Score[] }> {
+  const at = new Date(nowMs).toISOString();
+  const slugs = [...new Set(sent.map(({ slug }) => slug))];
+  const found = await set.evaluators.findBySlugs(organizationId, slugs);
+  const evaluators = new Map(found.map((evaluator) => [evaluator.evaluator_slug, evaluator]));
+  let room =
+    evaluators.size < slugs.length ? limits.evaluatorsMadeByName - (await set.evaluators.count(organizationId)) : 0;
+  for (const { slug, result } of sent) {
+    const evaluator = evaluators.has(slug) || room <= 0 ? undefined : evaluatorNamed(organizationId, slug, result, at);
+    if (evaluator === undefined) continue;
+    evaluators.set(slug, await set.evaluators.create(evaluator));
+    room -= 1;
+  }
+  const scores = sent.flatMap(({ row, slug, result }) => {
+    const evaluator = evaluators.get(slug);
+    return evaluator === undefined ? [] : [scoreOfResult(row, evaluator, result, at)];
+  });
+  return { made: scores.length, added: await set.scores.add(scores, nowMs) };
+}
