@@ -156,7 +156,7 @@ export const limits = {
   /** A journal's file is made longer by so much at a time, before it is needed. */
   journalGrowthBytes: 4 * MiB,
   /** Of its file, kept for taking entries out again on a disk that is full. */
-  journalSpareBytes: MiB / 4,
+  journalSpareBytes: MiB / 2,
   writerGroupRows: 10_000,
   writerGroupBytes: 24 * MiB,
   writerGroupMs: 100,

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
+import { text } from "node:stream/consumers";
 import { afterAll, expect, test } from "vitest";
 import { startTestClickHouse, type TestClickHouse } from "../support/clickhouse-http-server.ts";
 import { newDataDir } from "../support/server-process.ts";
@@ -16,25 +17,29 @@ afterAll(async () => {
 });
 
 const main = new URL("../../src/main.ts", import.meta.url).pathname;
+const journalAlone = new URL("../support/journal-on-full-disk.ts", import.meta.url).pathname;
 const fileKiB = 8192;
 const largeChars = 1_500_000;
 
 /** No file of the process may grow beyond the bound: what writes meet on a disk that is full. */
-async function startBounded(spansUrl: string) {
-  const env = {
-    PATH: process.env["PATH"],
-    ...testEnvironment(dataDir.path, { SPANWAY_LOG_LEVEL: "info", SPANWAY_SPANS_URL: spansUrl }),
-  };
-  const child = spawn("bash", ["-c", `ulimit -f ${fileKiB}; exec "${process.execPath}" "${main}"`], {
-    env,
+function spawnBounded(script: string, env: Record<string, string | undefined>, ...args: string[]) {
+  const child = spawn("bash", ["-c", `ulimit -f ${fileKiB}; exec "$0" "$@"`, process.execPath, script, ...args], {
+    env: { PATH: process.env["PATH"], ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  child.stderr.resume();
+  let stderr = "";
+  child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
+  return { child, stderr: () => stderr };
+}
+
+async function startBounded(spansUrl: string) {
+  const env = testEnvironment(dataDir.path, { SPANWAY_LOG_LEVEL: "info", SPANWAY_SPANS_URL: spansUrl });
+  const { child, stderr } = spawnBounded(main, env);
   for await (const line of createInterface({ input: child.stdout })) {
     const url = /"url":"([^"]+)","msg":"Spanway is listening"/.exec(line)?.[1];
     if (url === undefined) continue;
     child.stdout.resume();
-    return { child, prod: createClient(url, testKeys.prod) };
+    return { child, prod: createClient(url, testKeys.prod), stderr };
   }
   throw new Error("the server did not start");
 }
@@ -49,7 +54,7 @@ const spans = Array.from({ length: 60 }, (_, i): Row => ({
 
 test("a disk that is full costs the spans that it cannot hold, and neither the server nor what it holds", async () => {
   clickHouse = await startTestClickHouse();
-  const { child, prod } = await startBounded(clickHouse.url);
+  const { child, prod, stderr } = await startBounded(clickHouse.url);
   const exited = once(child, "exit");
   const accepted: string[] = [];
   const postAll = async (round: number) => {
@@ -79,11 +84,30 @@ test("a disk that is full costs the spans that it cannot hold, and neither the s
     await settle(prod);
     expect((await prod.post("/api/request-logs/", large)).status).toBe(201);
   }
-  const { text } = await prod.get("/metrics");
-  expect(Number(/^spanway_journal_refusals_total (\d+)$/m.exec(text)?.[1])).toBeGreaterThanOrEqual(refused);
+  const metrics = await prod.get("/metrics");
+  expect(Number(/^spanway_journal_refusals_total (\d+)$/m.exec(metrics.text)?.[1])).toBeGreaterThanOrEqual(refused);
   const { results } = await listSpans(prod, { log_type: "chat" }, "page_size=1000");
   expect(results.map((row) => String(row["custom_identifier"])).sort()).toEqual([...accepted].sort());
-  // Its end as well: a write that LMDB itself sees refused can damage memory.
+  // What LMDB says when a disk refuses it: its own memory is damaged from then on.
+  expect(stderr()).not.toMatch(/error/i);
   child.kill("SIGTERM");
   expect((await exited)[0]).toBe(0);
 }, 60_000);
+
+test.for(["1", "2", "4"])(
+  "LMDB is refused nothing, whatever comes and goes, and what was removed is room (%s)",
+  async (seed) => {
+    const folder = newDataDir();
+    try {
+      const { child, stderr } = spawnBounded(journalAlone, {}, folder.path, seed);
+      const [output] = await Promise.all([text(child.stdout), once(child, "close")]);
+      expect(stderr()).toBe("");
+      const { taken, refused, wrong, isBack } = JSON.parse(output) as Row;
+      expect({ wrong, isBack }).toEqual({ wrong: 0, isBack: true });
+      expect(taken).toBeGreaterThan(150);
+      expect(refused).toBeGreaterThanOrEqual(4);
+    } finally {
+      await folder.remove();
+    }
+  },
+);

@@ -2,7 +2,8 @@ import { closeSync, fstatSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import type { RootDatabase } from "lmdb";
 import { limits } from "../../limits.ts";
-import { pagesOf, statsOf } from "./database-pages.ts";
+import { statsOf } from "./database-pages.ts";
+import { readFreePages } from "./free-pages.ts";
 
 /**
  * Room in the file of a database, made before the database needs it.
@@ -12,20 +13,26 @@ import { pagesOf, statsOf } from "./database-pages.ts";
  * zeros: these overwrite nothing, whatever the database writes meanwhile, and a disk that is full refuses them harmlessly.
  */
 export type DiskRoom = {
-  /** Whether a transaction that adds so many bytes will fit. Where it does, `done` gives back what the transaction did not use. */
+  /**
+   * Whether a transaction that writes so many bytes fits behind all that is in use, whatever pages it takes. Where it does,
+   * `done` is called once the transaction ended.
+   */
   take(bytes: number): boolean;
   done(bytes: number): void;
-  /** That the file can grow no more: then what was removed is the only room there is. */
-  isExhausted(): boolean;
+  /** How many pages such a transaction takes at most. */
+  pagesFor(bytes: number): number;
+  /** Pages behind all that is in use. No transaction may be under way, here and below. */
+  endPages(): number;
+  /** Pages among those in use that are free: for the next transaction, and for others only once that is committed. */
+  freePages(): { now: number; later: number };
   close(): void;
 };
 
 export function openDiskRoom(root: RootDatabase, path: string): DiskRoom {
-  const file = openSync(join(path, "data.mdb"), "a");
+  const file = openSync(join(path, "data.mdb"), "a+");
   const { pageSize } = statsOf(root);
   let underWayBytes = 0;
   let leftBytes = 0;
-  let isExhausted = false;
 
   const unusedBytes = (): number => fstatSync(file).size - (statsOf(root).lastPageNumber + 1) * pageSize;
   /** Appends until so much is unused, for commits go on meanwhile. Of what a full disk takes in part, that stays. */
@@ -42,36 +49,42 @@ export function openDiskRoom(root: RootDatabase, path: string): DiskRoom {
       return false;
     }
   };
-  /** Half of what is free: pages go to waste between large values, and those just freed are not used at once. */
-  const reusableBytes = (): number => {
-    const stats = statsOf(root);
-    const named = [...root.getKeys()].filter((name) => typeof name === "string" && name !== turnKey) as string[];
-    const trees = [stats.root, stats.free, ...named.map((name) => statsOf(root.openDB({ name, encoding: "binary" })))];
-    const live = trees.reduce((sum, tree) => sum + pagesOf(tree), metaPages);
-    return ((stats.lastPageNumber + 1 - live) * pageSize) / 2;
-  };
 
   return {
     take(bytes) {
       const needed = roomFor(bytes) + limits.journalSpareBytes;
       if (leftBytes < needed) leftBytes = growTo(underWayBytes + needed) - underWayBytes;
-      isExhausted = leftBytes < needed;
-      if (isExhausted && reusableBytes() < underWayBytes + roomFor(bytes)) return false;
+      if (leftBytes < needed) return false;
       underWayBytes += roomFor(bytes);
       leftBytes -= roomFor(bytes);
       return true;
     },
     done: (bytes) => void (underWayBytes -= roomFor(bytes)),
-    isExhausted: () => isExhausted,
+    pagesFor: (bytes) => Math.ceil(roomFor(bytes) / pageSize),
+    endPages: () => Math.floor(unusedBytes() / pageSize),
+    freePages() {
+      root.resetReadTxn();
+      const { lastTransaction, free } = readFreePages(file, pageSize);
+      // LMDB leaves alone what the last transaction freed, and what a reader may still see.
+      const before = Math.min(lastTransaction, ...readersOf(root));
+      const pages = { now: 0, later: 0 };
+      for (const { freedBy, pages: count } of free) pages[freedBy < before ? "now" : "later"] += count;
+      // The list of them is written anew, to other pages.
+      return { ...pages, now: pages.now - Math.ceil((pages.now + pages.later) / pagesPerListPage) };
+    },
     close: () => closeSync(file),
   };
 }
 
-/** A key of the root that is no name of a database. */
-export const turnKey = "turn";
+/** The transactions whose state is being read. */
+function readersOf(root: RootDatabase): number[] {
+  return Array.from(root.readerList().matchAll(/ (\d+)$/gm), ([, transaction]) => Number(transaction));
+}
 
-const metaPages = 2;
 const zeros = Buffer.alloc(limits.journalGrowthBytes);
+
+/** Of numbers of 8 bytes, half a page: less is never on one for long. */
+const pagesPerListPage = 250;
 
 /** More than they may take: whole pages, and copies of those on the way to what changes. */
 const roomFor = (bytes: number): number => Math.ceil(bytes * 1.1) + 65_536;

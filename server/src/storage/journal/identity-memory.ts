@@ -1,4 +1,6 @@
 import type { Database, RootDatabase } from "lmdb";
+import { bytesOnDisk } from "./database-pages.ts";
+import type { JournalDatabase } from "./journal-database.ts";
 
 /** `timestampNs` and `version` are the accepted row's own. */
 export type IdentityRecord = { timestampNs: bigint; version: bigint };
@@ -23,18 +25,27 @@ export type IdentityMemory = {
  * is asked too, until its time comes again.
  */
 export function openIdentityMemory(
-  root: RootDatabase,
+  database: JournalDatabase,
   { identityMemoryMs, isFirst, now }: { identityMemoryMs: number; isFirst?: boolean; now: () => number },
 ): IdentityMemory {
+  const { root } = database;
   const uncommitted = new Map<string, IdentityRecord>();
   const openGeneration = (generation: number): Database<Buffer, Buffer> =>
     root.openDB<Buffer, Buffer>({ name: `identity-${generation}`, encoding: "binary", keyEncoding: "binary" });
   const generationAt = (): number => Math.floor(now() / identityMemoryMs);
 
-  const floor = openFloor(root, isFirst === true ? 0 : now());
+  const floor = openFloor(database, isFirst === true ? 0 : now());
   const dropBefore = (first: number): void => {
-    const dropped = dropOldGenerations(root, first);
-    if (dropped !== undefined) floor.raise((dropped + 1) * identityMemoryMs);
+    for (const old of generationsIn(root).filter((generation) => generation < first)) {
+      const dropped = openGeneration(old);
+      const write = floor.raise((old + 1) * identityMemoryMs);
+      const change = (): void => {
+        write();
+        void dropped.drop();
+      };
+      // What could not be dropped is tried again with the next generation.
+      database.change(bytesOnDisk(dropped) / pagesListedPerPage, change).catch(() => undefined);
+    }
   };
   const openFrom = (first: number): Array<Database<Buffer, Buffer>> => {
     dropBefore(first);
@@ -91,17 +102,19 @@ export function openIdentityMemory(
 }
 
 /** Since when the memory is complete, on disk beside it. */
-function openFloor(root: RootDatabase, initialMs: number) {
-  const stored = root.openDB<number, string>({ name: "identities-complete", encoding: "json" });
-  const write = (ms: number): number => {
-    void stored.put("since_ms", ms);
-    return ms;
-  };
-  let sinceMs = stored.get("since_ms") ?? write(initialMs);
+function openFloor(database: JournalDatabase, initialMs: number) {
+  const stored = database.root.openDB<number, string>({ name: "identities-complete", encoding: "json" });
+  const write = (): void => void stored.put("since_ms", sinceMs);
+  const known = stored.get("since_ms");
+  let sinceMs = known ?? initialMs;
+  // What a disk refuses is written with the first generation that is dropped.
+  if (known === undefined) database.add(0, write).catch(() => undefined);
   return {
     ms: () => sinceMs,
-    raise(ms: number): void {
-      if (ms > sinceMs) sinceMs = write(ms);
+    /** What writes it belongs in the transaction that forgets what came before. */
+    raise(ms: number): () => void {
+      sinceMs = Math.max(sinceMs, ms);
+      return write;
     },
   };
 }
@@ -111,17 +124,5 @@ function generationsIn(root: RootDatabase): number[] {
   return [...names].map((name) => Number(String(name).slice("identity-".length)));
 }
 
-/** Drops the generations before `first`, and gives the last of them. */
-function dropOldGenerations(root: RootDatabase, first: number): number | undefined {
-  let last: number | undefined;
-  for (const generation of generationsIn(root)) {
-    if (generation >= first) continue;
-    last = Math.max(last ?? generation, generation);
-    // What could not be dropped is tried again with the next generation.
-    root
-      .openDB({ name: `identity-${generation}`, encoding: "binary" })
-      .drop()
-      .catch(() => undefined);
-  }
-  return last;
-}
+/** The list of the pages that a generation frees takes 8 bytes for each, and is written twice where it grows meanwhile. */
+const pagesListedPerPage = 256;

@@ -1,8 +1,9 @@
 import { ServiceError } from "../../domain/errors.ts";
+import { bytesToRemove } from "./database-pages.ts";
 import { openIdentityMemory, type IdentityMemory, type IdentityRecord, type IdentityWrite } from "./identity-memory.ts";
 import { openDatabase, type JournalDatabase } from "./journal-database.ts";
-import { openJournalEntries, type JournalEntries } from "./journal-entries.ts";
 import { openKeptEntries, type Keep, type KeptEntries } from "./kept-entries.ts";
+import { openLongValues, type LongValues } from "./long-values.ts";
 import { openQuarantine } from "./quarantine.ts";
 
 /**
@@ -63,13 +64,12 @@ export type JournalOptions = {
 
 export function openJournal(options: JournalOptions): Journal {
   const database = openDatabase(options.path);
-  const entries = openJournalEntries(database);
+  const entries = openLongValues(database, { firsts: "entries", others: "entry-pieces" });
 
   const sizes = new Map<number, number>();
-  let nextSeq = 1;
+  let nextSeq = entries.lastKey() + 1;
   let pendingBytes = 0;
   const hold = (seq: number, bytes: number): void => {
-    nextSeq = Math.max(nextSeq, seq + 1);
     sizes.set(seq, bytes);
     pendingBytes += bytes;
   };
@@ -78,12 +78,12 @@ export function openJournal(options: JournalOptions): Journal {
     sizes.delete(seq);
   };
   const kept = openKeptEntries(database, entries);
-  for (const { seq, payload } of entries.range(0)) {
-    hold(seq, payload.byteLength);
+  for (const { key: seq, value } of entries.range(0)) {
+    hold(seq, value.byteLength);
     if (kept.has(seq)) release(seq);
   }
 
-  const memory = openIdentityMemory(database.root, options);
+  const memory = openIdentityMemory(database, options);
   const commits = createCommits(database, entries, memory);
   const quarantine = openQuarantine(database, options.now);
 
@@ -94,6 +94,7 @@ export function openJournal(options: JournalOptions): Journal {
         throw unavailable("The ingest journal is full: storage does not keep up. Try again later.");
       }
       const seq = nextSeq;
+      nextSeq += 1;
       hold(seq, payload.byteLength);
       try {
         await commits.commit(seq, payload, identities);
@@ -108,7 +109,7 @@ export function openJournal(options: JournalOptions): Journal {
     settled: () => commits.settled(),
     pending(after, limit) {
       const page: JournalEntry[] = [];
-      for (const { seq, payload } of entries.range(after)) {
+      for (const { key: seq, value: payload } of entries.range(after)) {
         if (kept.has(seq)) continue;
         // Whether the store has them already is not known.
         page.push({ seq, rows: countLines(payload), bytes: payload.byteLength, hasResends: true });
@@ -119,11 +120,15 @@ export function openJournal(options: JournalOptions): Journal {
     read: (seq) => entries.get(seq),
     async remove(seqs, keep = nothing) {
       const needed = new Set(keep.entries.map(({ seq }) => seq));
-      await database.clear(() => {
-        for (const seq of seqs) if (!needed.has(seq)) entries.remove(seq);
-        kept.put(keep);
-      });
+      const removed = seqs.filter((seq) => !needed.has(seq));
+      const removals = function* (): Iterable<number> {
+        yield* kept.put(keep);
+        for (const seq of removed) yield* entries.remove(seq);
+      };
+      const bytes = bytesToRemove(removed.map((seq) => sizes.get(seq) ?? 0)) + kept.bytesOf(keep);
+      await database.clear(bytes, removals());
       kept.committed(keep);
+      for (const seq of removed) entries.forget(seq);
       for (const seq of seqs) release(seq);
     },
     kept,
@@ -142,20 +147,21 @@ const identityRoomBytes = 5120;
 const nothing: Keep = { entries: [], missed: [] };
 
 /** Entries on their way to the disk, each with what is to be remembered of its identities. */
-function createCommits(database: JournalDatabase, entries: JournalEntries, memory: IdentityMemory) {
+function createCommits(database: JournalDatabase, entries: LongValues, memory: IdentityMemory) {
   const underWay = new Set<Promise<void>>();
 
   const write = async (seq: number, payload: Buffer, identities: readonly IdentityWrite[]): Promise<void> => {
     let remembered: ReturnType<IdentityMemory["remember"]> | undefined;
     try {
       const known = (remembered = memory.remember(identities));
-      await database.add(payload.byteLength + identities.length * identityRoomBytes, () => {
+      await database.add(payload.byteLength + identities.length * identityRoomBytes, (pieceBytes) => {
         known.put();
-        entries.put(seq, payload);
+        entries.put(seq, payload, pieceBytes);
       });
       known.succeeded();
     } catch (error) {
       remembered?.failed();
+      entries.forget(seq);
       throw unavailable("The ingest journal cannot be written. Try again later.", error);
     }
   };

@@ -1,5 +1,6 @@
+import { bytesToRemove } from "./database-pages.ts";
 import type { JournalDatabase } from "./journal-database.ts";
-import type { JournalEntries } from "./journal-entries.ts";
+import type { LongValues } from "./long-values.ts";
 
 /**
  * Entries that the span store has and subscribers still need (ingest/fan-out.ts). Their bytes stay where they are; what is
@@ -25,16 +26,18 @@ export type MissedStretch = { subscriber: string; organizationId: string; from: 
 /** What the writer asks to be kept of a group that is stored. */
 export type Keep = { entries: readonly KeptEntry[]; missed: readonly MissedStretch[] };
 
-/** `put` belongs in the transaction that takes the others out of the journal; `committed` is called once it ended well. */
+/** `put` comes first in what takes the others out of the journal; `committed` is called once that ended well. */
 export type KeptEntryWrites = KeptEntries & {
   has(seq: number): boolean;
-  put(keep: Keep): void;
+  /** Bit by bit, with the pages that each bit frees. */
+  put(keep: Keep): Iterable<number>;
+  bytesOf(keep: Keep): number;
   committed(keep: Keep): void;
 };
 
 type Marker = { subscribers: readonly string[]; bytes: number };
 
-export function openKeptEntries(database: JournalDatabase, entries: JournalEntries): KeptEntryWrites {
+export function openKeptEntries(database: JournalDatabase, entries: LongValues): KeptEntryWrites {
   const markers = database.root.openDB<Marker, number>({ name: "kept", encoding: "json" });
   const stretches = database.root.openDB<MissedStretch, string>({ name: "missed", encoding: "json" });
   const sizes = new Map<number, number>();
@@ -49,33 +52,49 @@ export function openKeptEntries(database: JournalDatabase, entries: JournalEntri
     has: (seq) => sizes.has(seq),
     list: () => Array.from(markers.getRange(), ({ key, value }) => ({ seq: key, ...value })),
     missed: () => Array.from(stretches.getRange(), ({ value }) => value),
-    put({ entries: kept, missed }) {
-      for (const { seq, bytes, subscribers } of kept) void markers.put(seq, { subscribers, bytes });
-      for (const stretch of missed) void stretches.put(keyOf(stretch), stretch);
+    *put({ entries: kept, missed }) {
+      for (const { seq, bytes, subscribers } of kept) {
+        void markers.put(seq, { subscribers, bytes });
+        yield notePages;
+      }
+      for (const stretch of missed) {
+        void stretches.put(keyOf(stretch), stretch);
+        yield notePages;
+      }
     },
+    bytesOf: ({ entries: kept, missed }) => (kept.length + missed.length) * noteBytes,
     committed({ entries: kept }) {
       for (const { seq, bytes } of kept) hold(seq, bytes);
     },
     async done(seqs) {
-      await database.clear(() => {
+      const removals = function* (): Iterable<number> {
         for (const seq of seqs) {
           void markers.remove(seq);
-          entries.remove(seq);
+          yield notePages;
+          yield* entries.remove(seq);
         }
-      });
+      };
+      await database.clear(bytesToRemove(seqs.map((seq) => (sizes.get(seq) ?? 0) + noteBytes)), removals());
       for (const seq of seqs) {
+        entries.forget(seq);
         keptBytes -= sizes.get(seq) ?? 0;
         sizes.delete(seq);
       }
     },
     async replaceMissed(stretch, rest) {
-      await database.clear(() => {
+      const replacement = function* (): Iterable<number> {
         void (rest === undefined ? stretches.remove(keyOf(stretch)) : stretches.put(keyOf(stretch), rest));
-      });
+        yield notePages;
+      };
+      await database.clear(bytesToRemove([noteBytes]), replacement());
     },
     stats: () => ({ entries: sizes.size, bytes: keptBytes }),
   };
 }
+
+/** More than is written about an entry or a stretch. */
+const noteBytes = 2048;
+const notePages = 2;
 
 function keyOf({ subscriber, organizationId }: MissedStretch): string {
   return `${subscriber}\n${organizationId}`;

@@ -1,6 +1,6 @@
-import type { Database } from "lmdb";
 import { ServiceError } from "../../domain/errors.ts";
 import { openDatabase } from "./journal-database.ts";
+import { openLogRecords, type LogRecord } from "./log-records.ts";
 
 /**
  * Log records that wait for the span they belong to, on this node's disk. When `add` resolves they are committed and
@@ -24,7 +24,6 @@ export type LogEvents = {
 export type LogEventEntry = { key: string; text: string };
 
 type Waiting = { sinceMs: number; texts: string[]; seqs: number[] };
-type Stored = { key: string; text: string; atMs: number };
 
 export function openLogEvents({
   path,
@@ -36,22 +35,20 @@ export function openLogEvents({
   now: () => number;
 }): LogEvents {
   const database = openDatabase(path, "json");
-  const records: Database<Stored> = database.root;
+  const records = openLogRecords(database);
   const waiting = new Map<string, Waiting>();
-  let nextSeq = 1;
+  let nextSeq = records.lastSeq() + 1;
   let heldBytes = 0;
-  const hold = (seq: number, { key, text, atMs }: Stored): void => {
+  const hold = (seq: number, { key, text, atMs }: LogRecord): void => {
     const entry = waiting.get(key) ?? { sinceMs: atMs, texts: [], seqs: [] };
     entry.texts.push(text);
     entry.seqs.push(seq);
     waiting.set(key, entry);
     heldBytes += text.length;
-    nextSeq = Math.max(nextSeq, seq + 1);
   };
-  // Other keys are the database's own.
-  for (const { key, value } of records.getRange()) if (typeof key === "number") hold(key, value);
+  for (const { seq, record } of records.all()) hold(seq, record);
 
-  const release = (seq: number, { key, text }: Stored): void => {
+  const release = (seq: number, { key, text }: LogRecord): void => {
     const entry = waiting.get(key);
     const at = entry?.seqs.indexOf(seq) ?? -1;
     if (!entry || at === -1) return;
@@ -66,17 +63,16 @@ export function openLogEvents({
       const bytes = entries.reduce((sum, { text }) => sum + text.length, 0);
       if (heldBytes + bytes > maxBytes) throw unavailable("Too many log records wait for their spans.");
       const added = entries.map((entry) => {
-        const stored: Stored = { ...entry, atMs: now() };
+        const record: LogRecord = { ...entry, atMs: now() };
         const seq = nextSeq;
-        hold(seq, stored);
-        return { seq, stored };
+        nextSeq += 1;
+        hold(seq, record);
+        return { seq, record };
       });
       try {
-        await database.add(bytes * utf8BytesMax, () => {
-          for (const { seq, stored } of added) void records.put(seq, stored);
-        });
+        await records.add(added);
       } catch (error) {
-        for (const { seq, stored } of added) release(seq, stored);
+        for (const { seq, record } of added) release(seq, record);
         throw unavailable("Log records cannot be written.", error);
       }
     },
@@ -86,20 +82,16 @@ export function openLogEvents({
     async remove(key, count) {
       const entry = waiting.get(key);
       if (!entry) return;
-      const seqs = entry.seqs.splice(0, count);
-      for (const text of entry.texts.splice(0, count)) heldBytes -= text.length;
+      const texts = entry.texts.splice(0, count);
+      const removed = entry.seqs.splice(0, count).map((seq, i) => ({ seq, text: texts[i] ?? "" }));
+      for (const { text } of removed) heldBytes -= text.length;
       if (entry.texts.length === 0) waiting.delete(key);
-      await database.clear(() => {
-        for (const seq of seqs) void records.remove(seq);
-      });
+      await records.remove(removed);
     },
     stats: () => ({ spans: waiting.size, bytes: heldBytes }),
     close: () => database.close(),
   };
 }
-
-/** Of one character of text, in JSON. */
-const utf8BytesMax = 3;
 
 function unavailable(message: string, cause?: unknown): ServiceError {
   return new ServiceError("unavailable", `${message} Try again later.`, { retryAfterS: 5, cause });

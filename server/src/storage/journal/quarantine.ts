@@ -1,6 +1,7 @@
 import { limits } from "../../limits.ts";
-import { bytesOnDisk } from "./database-pages.ts";
+import { bytesToRemove } from "./database-pages.ts";
 import type { JournalDatabase } from "./journal-database.ts";
+import { openLongValues } from "./long-values.ts";
 
 /** Entries that no store takes. Each is kept with the time and the reason, until an operator drops it. */
 export type Quarantine = {
@@ -17,29 +18,31 @@ export type Quarantine = {
 export type QuarantinedEntry = { id: number; at: string; reason: string; payload: Buffer };
 
 export function openQuarantine(database: JournalDatabase, now: () => number): Quarantine {
-  const stored = database.root.openDB<Buffer, number>({ name: "quarantine", encoding: "binary" });
-  let bytes = bytesOnDisk(stored);
-  let [lastId = 0] = stored.getKeys({ reverse: true, limit: 1 });
+  const stored = openLongValues(database, { firsts: "quarantine", others: "quarantine-pieces" });
+  let bytes = stored.bytesOnDisk();
+  let lastId = stored.lastKey();
   return {
     async add(payload, reason) {
       const note = { at: new Date(now()).toISOString(), reason: reason.slice(0, limits.quarantineReasonChars) };
       const id = (lastId = Math.max(now(), lastId + 1));
       const entry = Buffer.concat([Buffer.from(`${JSON.stringify(note)}\n`), payload]);
-      await database.add(entry.byteLength, () => void stored.put(id, entry));
-      bytes = bytesOnDisk(stored);
+      await database.add(entry.byteLength, (pieceBytes) => stored.put(id, entry, pieceBytes));
+      bytes = stored.bytesOnDisk();
     },
-    stats: () => ({ entries: stored.getKeysCount(), bytes }),
+    stats: () => ({ entries: stored.count(), bytes }),
     *entries() {
-      for (const { key, value } of stored.getRange()) {
+      for (const { key, value } of stored.range(0)) {
         const end = value.indexOf(0x0a);
         yield { id: key, ...asNote(JSON.parse(value.toString("utf8", 0, end))), payload: value.subarray(end + 1) };
       }
     },
     async drop(ids) {
-      await database.clear(() => {
-        for (const id of ids) void stored.remove(id);
-      });
-      bytes = bytesOnDisk(stored);
+      const removals = function* (): Iterable<number> {
+        for (const id of ids) yield* stored.remove(id);
+      };
+      await database.clear(bytesToRemove(ids.map((id) => stored.get(id)?.byteLength ?? 0)), removals());
+      for (const id of ids) stored.forget(id);
+      bytes = stored.bytesOnDisk();
     },
   };
 }
