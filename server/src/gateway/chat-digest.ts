@@ -220,7 +220,7 @@ function messageOf({ content, hasContent, refusal, reasoning, calls, rest }: Cho
     }));
   return {
     role: "assistant",
-    content: hasContent || toolCalls.length === 0 ? content.read() : null,
+    content: hasContent || toolCalls.length === 0 ? content.readLast() : null,
     ...(toolCalls.length > 0 && { tool_calls: toolCalls }),
     ...(refusal !== "" && { refusal }),
     ...(reasoning !== "" && { reasoning_content: reasoning }),

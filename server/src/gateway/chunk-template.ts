@@ -63,7 +63,7 @@ class Template implements ChunkTemplate {
     const probed: unknown = JSON.parse(head + probe + tail);
     if (!isObject(probed) || textAlone(probed) !== probe) return;
     const field = raw.toString("latin1", 0, 6) === "data: " ? "data: " : "data:";
-    const [before, after] = [Buffer.from(field + head), Buffer.from(`${tail}\n\n`)];
+    const [before, after] = [bytesOf(field + head), bytesOf(`${tail}\n\n`)];
     if (!raw.equals(Buffer.concat([before, Buffer.from(text), after]))) return;
     [this.#before, this.#after, this.index] = [before, after, indexOf(chunk)];
   }
@@ -88,6 +88,13 @@ class Template implements ChunkTemplate {
     this.chars = chars;
     return at > this.from && (isAscii || isUtf8(bytes.subarray(this.from, at)));
   }
+}
+
+/** In memory of their own: small buffers share theirs with many others, which all of a stream would keep. */
+function bytesOf(text: string): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
+  bytes.write(text);
+  return bytes;
 }
 
 /** In a loop of its own: for so few bytes a call of the engine takes longer. */

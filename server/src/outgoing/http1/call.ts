@@ -3,12 +3,14 @@ import type { AnswerSink } from "./answer-parser.ts";
 import type { Connection } from "./connection.ts";
 import type { ExchangeController, ExchangeHandler } from "./exchange-handler.ts";
 
+const none: readonly Buffer[] = [];
+
 /** One exchange from its request to its end, whichever connection carries it, and before one does. */
 export class Call implements ExchangeController, AnswerSink {
   readonly method: string;
   readonly #handler: ExchangeHandler;
   readonly #onAbandoned: (call: Call) => void;
-  /** The request as it goes on the wire. */
+  /** The request as it goes on the wire; nothing once it cannot be sent again. */
   pieces: readonly Buffer[] = [];
   /** What carries it now. */
   connection: Connection | undefined;
@@ -53,6 +55,13 @@ export class Call implements ExchangeController, AnswerSink {
   resume(): void {
     this.isPaused = false;
     this.connection?.resume();
+  }
+
+  /** A byte of the answer has come. */
+  hear(): void {
+    this.isHeard = true;
+    // Small ones are parts of larger buffers, which a long answer would keep.
+    this.pieces = none;
   }
 
   readInRounds(isInRounds: boolean): void {

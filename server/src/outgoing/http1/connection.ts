@@ -101,7 +101,7 @@ export class Connection implements RoundReader {
     const [call, parser] = [this.#call, this.#parser];
     // Nobody asked: an answer to the next request it must not become.
     if (call === undefined || parser === undefined) return this.cut();
-    call.isHeard = true;
+    if (!call.isHeard) call.hear();
     try {
       const taken = parser.push(bytes);
       if (call !== this.#call) return;

@@ -1,6 +1,7 @@
 import { limits } from "../../limits.ts";
 import { badAnswer } from "./errors.ts";
 
+const none = Buffer.alloc(0);
 const blankLine = Buffer.from("\r\n\r\n");
 
 /** Control characters, and line ends that are not CRLF: what other readers of the same bytes might take for line ends. */
@@ -18,7 +19,7 @@ export class Section {
   text = "";
 
   /** @param start what the section must begin with. @param held bytes of it that were read already. */
-  constructor(start: string, held: Buffer = Buffer.alloc(0)) {
+  constructor(start: string, held: Buffer = none) {
     this.#start = start;
     this.#held = held;
   }
