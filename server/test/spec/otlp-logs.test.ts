@@ -3,15 +3,18 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { eventually, newEvaluator } from "../support/evaluation.ts";
 import { attributesOf, fixture, protobufType, randomHex, send, storedSpans } from "../support/otlp.ts";
 import { encodeLogs, encodeTraces, type JsonLogRecord, type JsonLogs } from "../support/otlp-encoder.ts";
-import { bodyOf, listSpans } from "../support/spans.ts";
+import { bodyOf, listSpans, retrieveSpan } from "../support/spans.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import type { Row, TestClient } from "../support/test-client.ts";
 
 let app: TestApp;
 let prod: TestClient;
+/** Of an organization of which nothing is logged. */
+let other: TestClient;
 beforeAll(async () => {
   app = await startTestApp();
   prod = app.prod;
+  ({ prod: other } = await app.newOrganization());
 });
 afterAll(() => app.stop());
 
@@ -97,7 +100,7 @@ async function joined(client: TestClient, { spanId }: Ids): Promise<Row[]> {
   }
 }
 
-describe("log events that hold what was said complete their span", () => {
+describe.concurrent("log events that hold what was said complete their span", () => {
   test("when they come after it", async () => {
     const ids = newIds();
     expect((await prod.post("/api/v2/traces", spanWithoutContent(ids))).status).toBe(200);
@@ -158,7 +161,6 @@ describe("log events that hold what was said complete their span", () => {
 
   test("but never a span of another environment or organisation", async () => {
     const ids = newIds();
-    const { prod: other } = await app.newOrganization();
     for (const client of [app.test, other]) await client.post("/api/v2/traces", spanWithoutContent(ids));
     await prod.post("/api/v1/logs", conversation(ids));
     await prod.post("/api/v2/traces", spanWithoutContent(ids));
@@ -188,9 +190,9 @@ async function sendBoth(client: TestClient, arrival: Arrival, span: Row, logs: J
 /** The span, once it is as told. */
 function whenSpan(client: TestClient, { spanId }: Ids, isSo: (row: Row) => boolean): Promise<Row> {
   return eventually(async () => {
-    const rows = await storedSpans(client, { span_unique_id: [spanId] });
-    return rows.length === 1 && isSo(rows[0]!) ? rows[0] : undefined;
-  });
+    const { results } = await client.list({ span_unique_id: [spanId] });
+    return results.length === 1 && isSo(results[0]!) ? retrieveSpan(client, results[0]!["unique_id"]) : undefined;
+  }, 30_000);
 }
 
 /** An event in the form of OpenTelemetry's logs: attributes, no body. */
@@ -202,7 +204,7 @@ const eventRecord = (ids: Ids, eventName: string, attributes: Row, fields: Parti
   ...fields,
 });
 
-describe("an exception that was logged makes an error of its span", () => {
+describe.concurrent("an exception that was logged makes an error of its span", () => {
   const thrown = {
     "exception.type": "RateLimitError",
     "exception.message": "429 slow down",
@@ -214,7 +216,6 @@ describe("an exception that was logged makes an error of its span", () => {
 
   test.each(arrivals)("that came %s, once, and without touching the rest", async (arrival) => {
     const ids = newIds();
-    const { prod: other } = await app.newOrganization();
     await other.post("/api/v2/traces", spanWithoutContent(ids));
     // LiteLLM: the name as an attribute, the message as the body too.
     const exception = {
@@ -232,10 +233,9 @@ describe("an exception that was logged makes an error of its span", () => {
     await prod.post("/api/v2/traces", spanWithoutContent(last));
     await prod.post("/api/v1/logs", logsOf(exception, eventRecord(last, "exception", thrown)));
     await whenSpan(prod, last, isFailed);
-    expect(await storedSpans(prod, { span_unique_id: [ids.spanId] })).toMatchObject([expected]);
-    expect(await storedSpans(other, { span_unique_id: [ids.spanId] })).toMatchObject([
-      { status: "success", status_code: 200, error_message: null },
-    ]);
+    expect(await whenSpan(prod, ids, () => true)).toMatchObject(expected);
+    const fine = { status: "success", status_code: 200, error_message: null };
+    expect(await whenSpan(other, ids, () => true)).toMatchObject(fine);
   });
 
   test.each(arrivals)("and completes it all the same, %s", async (arrival) => {
@@ -244,6 +244,15 @@ describe("an exception that was logged makes an error of its span", () => {
     const [scope] = conversation(ids).resourceLogs[0]!.scopeLogs!;
     await sendBoth(prod, arrival, spanWithoutContent(ids), logsOf(...scope!.logRecords!, exception));
     expect(await whenSpan(prod, ids, isFailed)).toMatchObject(failed);
+  });
+
+  test("also beside a record that cannot be decoded, which alone is counted", async () => {
+    const ids = newIds();
+    const logRecords = [null, eventRecord(ids, "exception", thrown)];
+    const answer = await prod.post("/api/v1/logs", { resourceLogs: [{ scopeLogs: [{ logRecords }] }] });
+    expect(answer.json).toMatchObject({ partialSuccess: { rejectedLogRecords: 1 } });
+    await prod.post("/api/v2/traces", spanWithoutContent(ids));
+    expect(await whenSpan(prod, ids, () => true)).toMatchObject({ status: "failed", status_code: 429 });
   });
 
   test.each(arrivals)("but where the conventions or the span say otherwise, %s", async (arrival) => {
@@ -282,69 +291,73 @@ describe("an exception that was logged makes an error of its span", () => {
   });
 });
 
-describe("results of evaluations become scores of their span", () => {
-  const relevance = {
-    "gen_ai.evaluation.name": "Relevance",
+describe.concurrent("results of evaluations become scores of their span", () => {
+  const event = "gen_ai.evaluation.result";
+  const resultOf = (name: string): Row => ({
+    "gen_ai.evaluation.name": name,
     "gen_ai.evaluation.score.value": 4.5,
     "gen_ai.evaluation.score.label": "pass",
     "gen_ai.evaluation.explanation": "It answers.",
     "gen_ai.response.id": "chatcmpl-1",
-  };
-  const relevant = {
-    evaluator_slug: "Relevance",
-    evaluator_name: "Relevance",
-    score_value_type: "numerical",
-    numerical_value: 4.5,
-    is_passed: true,
-    explanation: "It answers.",
-    status: "success",
-  };
-  const name = "gen_ai.evaluation.result";
+  });
   const scoresOf = (row: Row): Row[] => Object.values(row["scores"] as Record<string, Row>);
   const whenScored = (client: TestClient, ids: Ids, count: number): Promise<Row> =>
     whenSpan(client, ids, (row) => scoresOf(row).length >= count && "otel.events" in (row["metadata"] as Row));
 
   test.each([...arrivals, "on it"] as const)("that came %s, each one once", async (arrival) => {
     const ids = newIds();
-    const { prod: own } = await app.newOrganization();
-    const { prod: other } = await app.newOrganization();
     await other.post("/api/v2/traces", spanWithoutContent(ids));
-    const events = [{ name, timeUnixNano: "1700000001000000000", attributes: attributesOf(relevance) }];
-    const send = async (): Promise<unknown> =>
-      arrival === "on it"
-        ? own.post("/api/v2/traces", spanWithoutContent(ids, { events }))
-        : sendBoth(own, arrival, spanWithoutContent(ids), logsOf(eventRecord(ids, name, relevance)));
-    await send();
-    const row = await whenScored(own, ids, 1);
-    expect(scoresOf(row)).toMatchObject([relevant]);
-    expect(row).toMatchObject({ status: "success", metadata: { "otel.events": [{ name, attributes: relevance }] } });
-    await send();
+    const send = async (...results: Row[]): Promise<unknown> => {
+      const events = results.map((result) => ({ name: event, attributes: attributesOf(result) }));
+      const records = results.map((result) => eventRecord(ids, event, result));
+      return arrival === "on it"
+        ? prod.post("/api/v2/traces", spanWithoutContent(ids, { events }))
+        : sendBoth(prod, arrival, spanWithoutContent(ids), logsOf(...records));
+    };
+    const name = `Relevance-${randomHex(8)}`;
+    await send(resultOf(name));
+    const row = await whenScored(prod, ids, 1);
+    const relevant = {
+      evaluator_slug: name,
+      evaluator_name: name,
+      score_value_type: "numerical",
+      numerical_value: 4.5,
+      is_passed: true,
+      explanation: "It answers.",
+      status: "success",
+    };
+    const [first] = scoresOf(row);
+    expect(first).toMatchObject(relevant);
+    const kept = { "otel.events": [{ name: event, attributes: resultOf(name) }] };
+    expect(row).toMatchObject({ status: "success", metadata: kept });
+
+    await send(resultOf(name), resultOf(`${name}-2`));
+    const scores = scoresOf(await whenScored(prod, ids, 2));
+    expect(scores.toSorted((a, b) => String(a["evaluator_slug"]).localeCompare(String(b["evaluator_slug"])))).toEqual([
+      first,
+      expect.objectContaining({ evaluator_slug: `${name}-2` }),
+    ]);
     await eventually(async () => {
-      const { results } = await listSpans(own, { scores__Relevance: { operator: "gte", value: [4] } });
+      const { results } = await listSpans(prod, { [`scores__${name}`]: { operator: "gte", value: [4] } });
       return results.length === 1 || undefined;
     });
-    expect(bodyOf(await own.get("/api/scores/"))).toMatchObject({
-      count: 1,
-      results: [{ ...relevant, environment: "prod" }],
+    expect(bodyOf(await prod.get(`/api/evaluators/${name}/`))).toMatchObject({
+      type: "human",
+      score_value_type: "numerical",
     });
-    expect(bodyOf(await own.get("/api/evaluators/"))).toMatchObject({
-      count: 1,
-      results: [{ evaluator_slug: "Relevance", type: "human", score_value_type: "numerical" }],
-    });
+    expect((await other.get(`/api/evaluators/${name}/`)).status).toBe(404);
     expect(bodyOf(await other.get("/api/scores/"))).toMatchObject({ count: 0 });
-    expect(bodyOf(await other.get("/api/evaluators/"))).toMatchObject({ count: 0 });
   });
 
   test("of the evaluator with that name, which says what they hold and whether they passed", async () => {
     const ids = newIds();
-    const { prod: own } = await app.newOrganization();
     const human = { type: "human", code_config: null };
-    await newEvaluator(own, { ...human, evaluator_slug: "polite", score_value_type: "boolean" });
+    await newEvaluator(prod, { ...human, evaluator_slug: "polite", score_value_type: "boolean" });
     const passing_conditions = { primary_score: { operator: "gte", value: 3 } };
-    await newEvaluator(own, { ...human, evaluator_slug: "depth", passing_conditions });
-    await newEvaluator(own, { ...human, evaluator_slug: "short", score_config: { max_score: 1 } });
+    await newEvaluator(prod, { ...human, evaluator_slug: "depth", passing_conditions });
+    await newEvaluator(prod, { ...human, evaluator_slug: "short", score_config: { max_score: 1 } });
     const result = (evaluation: string, told: Row) =>
-      eventRecord(ids, name, { "gen_ai.evaluation.name": evaluation, ...told });
+      eventRecord(ids, event, { "gen_ai.evaluation.name": evaluation, ...told });
     const results = [
       result("polite", { "gen_ai.evaluation.score.value": 0, "gen_ai.evaluation.score.label": "fail" }),
       result("depth", { "gen_ai.evaluation.score.value": "2.5" }),
@@ -353,8 +366,8 @@ describe("results of evaluations become scores of their span", () => {
       result("depth-2", { "error.type": "timeout" }),
       result("", { "gen_ai.evaluation.score.value": 1 }),
     ];
-    await sendBoth(own, "after its span", spanWithoutContent(ids), logsOf(...results));
-    const scores = scoresOf(await whenScored(own, ids, 4));
+    await sendBoth(prod, "after its span", spanWithoutContent(ids), logsOf(...results));
+    const scores = scoresOf(await whenScored(prod, ids, 4));
     expect(new Map(scores.map((score) => [score["evaluator_slug"], score]))).toEqual(
       new Map(
         Object.entries({
@@ -373,7 +386,7 @@ describe("results of evaluations become scores of their span", () => {
   });
 });
 
-test.each(["chat", "stream", "tools"])(
+test.concurrent.each(["chat", "stream", "tools"])(
   "openlit repeats in logs what its spans say: nothing changes (%s)",
   async (scenario) => {
     const { prod: own } = await app.newOrganization();
