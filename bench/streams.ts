@@ -81,6 +81,7 @@ async function streamRates(options: Map<string, string>): Promise<object> {
 async function pacedStreams(options: Map<string, string>): Promise<object> {
   const streams = Number(options.get("streams") ?? 700);
   const seconds = Number(options.get("paced-seconds") ?? 60);
+  const warmSeconds = Number(options.get("paced-warm-seconds") ?? 60);
   const streamSeconds = Math.min(10, seconds / 4);
   const folder = benchFolder();
   const upstream = await startNodeUpstream(Math.round(streamSeconds * 50));
@@ -89,8 +90,10 @@ async function pacedStreams(options: Map<string, string>): Promise<object> {
   const load = { body: chatRequest("gpt-4o", true), streams, streamSeconds };
   const straight = await runPaced({ ...load, seconds: seconds / 2, url: paced.url, headers: paced.headers });
 
+  // Caches and the collector find their size first.
+  const running = runPaced({ ...load, seconds: warmSeconds + seconds, url: spanway.url, headers: spanway.headers });
+  await sleep(warmSeconds * 1000);
   const before = cpuSeconds(spanway.pid);
-  const running = runPaced({ ...load, seconds, url: spanway.url, headers: spanway.headers });
   const memory: number[] = [];
   for (let second = 1; second < seconds; second += 1) {
     await sleep(1000);
@@ -107,6 +110,7 @@ async function pacedStreams(options: Map<string, string>): Promise<object> {
   for (const { failures } of [straight, through]) if (failures > 0) throw new Error(`${failures} streams failed`);
   return {
     paced_streams: streams,
+    paced_warm_seconds: warmSeconds,
     paced_seconds: seconds,
     direct_first_token_ms_p50: round(percentile(straight.firstTokenMs, 0.5)),
     spanway_first_token_ms_p50: round(percentile(through.firstTokenMs, 0.5)),
@@ -115,6 +119,7 @@ async function pacedStreams(options: Map<string, string>): Promise<object> {
     streams_begun: through.begun,
     streams_finished: through.finished,
     processors_used: round(busy),
+    rss_mib_first_third_p50: Math.round(percentile(memory.slice(0, third), 0.5)),
     rss_mib_middle_third_p50: Math.round(early),
     rss_mib_last_third_p50: Math.round(late),
   };
