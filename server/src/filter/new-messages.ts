@@ -6,10 +6,8 @@ import {
   idOf,
   identities,
   isOfConversation,
-  jsonString,
   messageColumns,
-  messageTexts,
-  parsedMessages,
+  messages,
   place,
   placeColumns,
 } from "../storage/spans/queries/conversation.ts";
@@ -27,11 +25,11 @@ export function withNewMessages(spans: Catalogue<SpanRow>): Catalogue<SpanRow> {
 }
 
 const source: Source<SpanRow> = {
-  sql: () => "message",
+  sql: () => "member",
   withinSql: (scope, { on, isSearch }) =>
-    `(${scope.column("unique_id")} GLOBAL IN (${spansThatFirstSay(on(asStored), isSearch ? mayHold(on) : "1")}))`,
+    `(${scope.column("unique_id")} GLOBAL IN (${spansThatFirstSay(on("member"), isSearch ? mayHold(on) : "1")}))`,
   read: () => undefined,
-  form: "json",
+  form: "either",
 };
 
 const newMessages: Field<SpanRow> = {
@@ -44,14 +42,10 @@ const newMessages: Field<SpanRow> = {
   hidden: true,
 };
 
-// The engine writes a message anew, and these two characters as escapes, which JavaScript does not.
-const asStored = "replaceAll(replaceAll(message, '\\\\u2028', '\u2028'), '\\\\u2029', '\u2029')";
-
 /** Whether a search may find anything in the messages of a row: as they are stored, which spares most rows being taken apart. */
 function mayHold(on: (value: string) => string): string {
-  const documents = ["prompt_messages", "completion_messages", "completion_message"].map(on);
-  const texts = ["input", "output"].map((text) => `(${text} != '' AND (${on(text)} OR ${on(jsonString(text))}))`);
-  return `(${[...documents, ...texts].join(" OR ")})`;
+  const stored = messageColumns.filter((column) => column !== "log_type").map(on);
+  return `(${stored.join(" OR ")})`;
 }
 
 const columns = ["environment", ...conversationColumns, ...placeColumns, ...messageColumns].join(", ");
@@ -63,16 +57,17 @@ const earliest = at(`{from_ns:Int64} - ${limits.conversationLookBackDays * 86_40
 const before = `${mine} AND ${endedWithin(earliest, from)} AND timestamp < ${from}`;
 
 /**
- * The ids of the spans which, of all of their conversation, first hold a message that `condition` is true of. Spans of the window may
+ * The ids of the spans which, of all of their conversation, first hold a message of which `condition` holds for any `member`. Spans of the window may
  * repeat earlier ones, so those are looked at too, of the conversations that go on within it: known before payload is read, but for
  * rows that tell what has become of others.
  */
 function spansThatFirstSay(condition: string, isWorthALook: string): string {
   const goesOn = `${conversation} GLOBAL IN (SELECT ${conversation} FROM spans WHERE ${within} AND ${isOfConversation})`;
+  const found = `arrayFilter(message -> arrayExists(member -> ${condition}, mapValues(message)), messages)`;
   return `SELECT ${idOf("first")} FROM (
     SELECT min(place) AS first FROM (
-      SELECT conversation, ${place("length(texts)")} AS place, arrayFilter((id, message) -> ${condition}, ${identities}, texts) AS ids FROM (
-        SELECT ${conversation} AS conversation, ${placeColumns.join(", ")}, ${parsedMessages}, ${messageTexts} FROM (
+      SELECT conversation, ${place("length(messages)")} AS place, ${identities(found)} AS ids FROM (
+        SELECT ${conversation} AS conversation, ${placeColumns.join(", ")}, ${messages} FROM (
           SELECT ${columns} FROM spans FINAL WHERE ${within}
           UNION ALL
           SELECT ${columns} FROM spans FINAL PREWHERE ${before} AND (${goesOn} OR is_deleted = 1 OR is_resend = 1)

@@ -402,7 +402,8 @@ describe("new_messages", () => {
     [{ new_messages: { operator: "icontains", value: ["apples", "PEARS"] } }, ["1", "2"]],
     [{ new_messages: { operator: "isnull", value: [true] } }, ["3"]],
     [{ new_messages: { operator: "isnull", value: [false] } }, ["1", "2"]],
-    [{ new_messages: JSON.stringify(user("Pears")) }, ["2"]],
+    [{ new_messages: "Pears" }, ["2"]],
+    [{ new_messages: { operator: "startswith", value: ["App"] } }, ["1"]],
     [{ connector: "OR", filter_params: [saying("Apples"), { span_name: "3" }] }, ["1", "3"]],
     [{ ...saying("Pears"), span_name: "3" }, []],
   ])("%j", async (filters, expected) => {

@@ -46,44 +46,38 @@ function saidIn(column: string, role: string): string {
   const list = `if(match(${column}, '^[ \\t\\r\\n]*\\\\{'), concat('[', ${column}, ']'), ${column})`;
   const elements = `JSONExtractArrayRaw(${list})`;
   const isList = `notEmpty(${elements}) AND arrayAll(message -> JSONHas(message, 'role'), ${elements})`;
-  return `if(match(${column}, '^[ \\t\\r\\n]*[\\\\[{]') AND ${isList}, ${list}, concat('[{"role":"${role}","content":', ${jsonString(column)}, '}]'))`;
+  return `if(match(${column}, '^[ \\t\\r\\n]*[\\\\[{]') AND ${isList}, ${list}, concat('[{"role":"${role}","content":', toJSONString(${column}), '}]'))`;
 }
 
 function firstOf(list: string): string {
   return `concat('[', JSONExtractArrayRaw(${list})[1], ']')`;
 }
 
-/** As JavaScript writes it, which leaves slashes alone. */
-export function jsonString(value: string): string {
-  return `replaceAll(toJSONString(${value}), '\\\\/', '/')`;
-}
-
-const parsedMessage = "Tuple(role String, content String, tool_calls String, tool_call_id String, name String)";
-
 /**
- * Selects the messages of a span, as api/request-logs/span-messages.ts reads them: `sent` and `answered` are JSON lists, and
- * `parsed` has of every message what tells it apart.
+ * Selects the messages of a span, as api/request-logs/span-messages.ts reads them: `sent` and `answered` are JSON lists, `messages` has
+ * the members of every message, texts as they were said and all else as JSON.
  */
-export const parsedMessages = `
+export const messages = `
   multiIf(prompt_messages != '', prompt_messages, ${isSaid("input")}, ${saidIn("input", "user")}, '[]') AS sent,
   multiIf(completion_messages NOT IN ('', '[]'), completion_messages, completion_message != '', concat('[', completion_message, ']'),
     ${isSaid("output")}, ${firstOf(saidIn("output", "assistant"))}, '[]') AS answered,
-  JSONExtract(sent, 'Array(${parsedMessage})') AS parsed_sent, JSONExtract(answered, 'Array(${parsedMessage})') AS parsed_answered,
-  arrayConcat(${parsedIn("sent")}, ${parsedIn("answered")}) AS parsed`;
+  ${membersIn("sent")}, ${membersIn("answered")}, arrayConcat(${messagesIn("sent")}, ${messagesIn("answered")}) AS messages`;
 
-/** Of a list in which no message is an object nothing is parsed: there are as many, all blank, as there are texts. */
-function parsedIn(list: string): string {
-  return `if(empty(parsed_${list}) AND ${list} != '[]', arrayResize(parsed_${list}, greatest(1, JSONLength(${list}))), parsed_${list})`;
+function membersIn(list: string): string {
+  return `JSONExtract(${list}, 'Array(Map(String, String))') AS ${list}_members`;
 }
 
-/** Selects the same messages as JSON texts, which takes several times as long: the engine writes each anew. */
-export const messageTexts = `
-  JSONExtractArrayRaw(sent) AS texts_sent, JSONExtractArrayRaw(answered) AS texts_answered,
-  arrayResize(arrayConcat(${textsIn("sent")}, ${textsIn("answered")}), length(parsed)) AS texts`;
-
-/** A list that the engine cannot read, such as one with integers beyond 64 bits, is one message as a whole. */
-function textsIn(list: string): string {
-  return `if(empty(texts_${list}) AND ${list} != '[]', [${list}], texts_${list})`;
+/**
+ * What is no object has its JSON for its only member. So has, as one message, a list that the engine cannot read, such as one with
+ * integers beyond 64 bits. Taking a list apart into JSON takes several times as long as reading it, so that only these are.
+ */
+function messagesIn(list: string): string {
+  const [members, texts] = [`${list}_members`, `JSONExtractArrayRaw(${list})`];
+  return `multiIf(${list} = '[]', [],
+    empty(${members}), if(empty(${texts}), [map('', ${list})], arrayMap(text -> map('', text), ${texts})),
+    arrayExists(message -> empty(mapKeys(message)), ${members}),
+      arrayMap((message, text) -> if(empty(mapKeys(message)), map('', text), message), ${members}, arrayResize(${texts}, length(${members}))),
+    ${members})`;
 }
 
 /**
@@ -91,20 +85,15 @@ function textsIn(list: string): string {
  * texts, so that neither that form nor a mark for a provider's cache makes another message of it. A message without content or
  * calls is told apart by all that it holds.
  */
-export const identities = `arrayMap((message, text) -> if(${isBlank("message")}, cityHash64(text), ${identityOf("message")}),
-  parsed, if(arrayExists(message -> ${isBlank("message")}, parsed), texts, arrayResize([''], length(parsed))))`;
-
-function isBlank(message: string): string {
-  return `(${message}.content = '' AND position(${message}.tool_calls, '"id"') = 0)`;
-}
-
-function identityOf(message: string): string {
-  const parts = `JSONExtractArrayRaw(${message}.content)`;
+export function identities(list: string): string {
+  const isBlank = `message['content'] = '' AND position(message['tool_calls'], '"id"') = 0`;
+  const parts = "JSONExtractArrayRaw(message['content'])";
   const part = "if(JSONHas(part, 'text'), JSONExtractString(part, 'text'), part)";
-  const content = `if(startsWith(${message}.content, '[') AND notEmpty(${parts}), arrayStringConcat(arrayMap(part -> ${part}, ${parts})), ${message}.content)`;
+  const content = `if(startsWith(message['content'], '[') AND notEmpty(${parts}), arrayStringConcat(arrayMap(part -> ${part}, ${parts})), message['content'])`;
   const call = "Tuple(id String, function Tuple(name String, arguments String))";
-  const calls = `if(${message}.tool_calls IN ('', '[]'), [], JSONExtract(${message}.tool_calls, 'Array(${call})'))`;
+  const calls = `if(message['tool_calls'] IN ('', '[]'), [], JSONExtract(message['tool_calls'], 'Array(${call})'))`;
   // An answer may go without its role.
-  const role = `if(${message}.role = '', 'assistant', ${message}.role)`;
-  return `cityHash64(${role}, ${content}, ${calls}, ${message}.tool_call_id, ${message}.name)`;
+  const role = "if(message['role'] = '', 'assistant', message['role'])";
+  return `arrayMap(message -> if(${isBlank}, cityHash64(mapKeys(message), mapValues(message)),
+    cityHash64(${role}, ${content}, ${calls}, message['tool_call_id'], message['name'])), ${list})`;
 }

@@ -3,16 +3,7 @@ import { parseTimeNs } from "../../../lib/time.ts";
 import { limits } from "../../../limits.ts";
 import type { ResultRow, SpanDatabase } from "../drivers/span-database.ts";
 import type { NewMessages, StoredSpan } from "../span-store.ts";
-import {
-  conversation,
-  conversationColumns,
-  idOf,
-  identities,
-  messageTexts,
-  parsedMessages,
-  place,
-  placeColumns,
-} from "./conversation.ts";
+import { conversation, conversationColumns, idOf, identities, messages, place, placeColumns } from "./conversation.ts";
 import { readOnce, type Once } from "./once.ts";
 import { allOf, scopeWhere, spansOf, windowWhere, type Where } from "./selection.ts";
 
@@ -32,8 +23,8 @@ export async function findNewMessages(
         name: "new_messages",
         sql: `SELECT ${idOf("first.1")} AS unique_id, groupArray(first.2) AS places, any(first.3) AS count FROM (
             SELECT min((${place("length(ids)")}, nth_message, length(ids))) AS first
-            FROM (SELECT ${placeColumns.join(", ")}, conversation, ${identities} AS ids FROM (
-              SELECT ${placeColumns.join(", ")}, ${conversation} AS conversation, ${parsedMessages}, ${messageTexts} FROM ${spansOf(parts, once)}))
+            FROM (SELECT ${placeColumns.join(", ")}, conversation, ${identities("messages")} AS ids FROM (
+              SELECT ${placeColumns.join(", ")}, ${conversation} AS conversation, ${messages} FROM ${spansOf(parts, once)}))
             ARRAY JOIN ids AS id, arrayEnumerateUniq(ids) AS nth, arrayEnumerate(ids) AS nth_message
             GROUP BY conversation, id, nth
           ) WHERE unique_id IN {ids:Array(UUID)} GROUP BY unique_id`,
