@@ -85,6 +85,8 @@ export const gatewayLimits = {
   upstreamEventBytes: 16 * MiB,
   /** Attempts of one call that its span tells of, where any failed, and what of each error. */
   recordedAttempts: 16,
+  /** Of larger requests nothing is written of the record before they end: it would lie in memory as long as they take. */
+  draftedBodyBytes: 64 * KiB,
   recordedAttemptChars: 512,
   /** What of an upstream's error is told. */
   upstreamMessageChars: 4096,

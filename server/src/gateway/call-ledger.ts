@@ -3,14 +3,13 @@ import { newIdentity, spanIdentity } from "../ingest/identity.ts";
 import type { SpanOrigin } from "../ingest/normalize.ts";
 import { readUsageObject } from "../ingest/read-usage.ts";
 import { isObject } from "../lib/json.ts";
-import { withoutWords, type AttemptNote } from "./attempt-notes.ts";
+import type { AttemptNote } from "./attempt-notes.ts";
 import type { ChatDigest } from "./chat-digest.ts";
 import { usageOf, usageWithTier } from "./providers/openai/usage.ts";
 import type { Recorder } from "./recorder.ts";
 import { promptChars } from "./prompt-size.ts";
 import type { Plan } from "./routing/plan.ts";
 import { completedUsage, costOf, estimateUsage } from "./usage-report.ts";
-import { builtInProvider } from "./routing/provider-table.ts";
 import type { ServiceParams } from "./service-params.ts";
 
 /**
@@ -185,98 +184,7 @@ function costOfAnswer(ledger: CallLedger, prices: PriceBook): number | null {
   return prices.priceAudio({ model, provider, seconds: audioSeconds })?.costUsd ?? null;
 }
 
-/** Nobody was asked, or whoever was refused, or the answer was made here: known to have cost nothing. */
-function isFree({
-  isCached,
-  attempts,
-  provider,
-  statusCode,
-  isCut,
-  usage,
-  messages,
-  audioSeconds,
-  failedUsd,
-}: CallLedger): boolean {
-  if (isCached || failedUsd > 0) return false;
-  if (attempts === 0 || provider === builtInProvider) return true;
-  const isRefused = statusCode >= 400 && !isCut;
-  return isRefused && usage === undefined && messages.length === 0 && audioSeconds === undefined;
-}
-
 function messagesOf(completion: Record<string, unknown>): Array<Record<string, unknown>> {
   const choices = Array.isArray(completion["choices"]) ? (completion["choices"] as unknown[]) : [];
   return choices.flatMap((choice) => (isObject(choice) && isObject(choice["message"]) ? [choice["message"]] : []));
-}
-
-/** Members of a request that are recorded under their own names. */
-const recordedNumbers = ["temperature", "max_tokens", "top_p", "frequency_penalty", "presence_penalty", "n"] as const;
-const recordedContent = ["tools", "tool_choice", "response_format", "stop"] as const;
-const recordedParams = [
-  "customer_identifier",
-  "customer_email",
-  "customer_name",
-  "customer_params",
-  "thread_identifier",
-  "session_identifier",
-  "trace_unique_id",
-  "span_unique_id",
-  "span_parent_id",
-  "trace_group_identifier",
-  "span_name",
-  "span_workflow_name",
-  "custom_identifier",
-  "group_identifier",
-  "evaluation_identifier",
-  "metadata",
-  "properties",
-  "positive_feedback",
-] as const satisfies ReadonlyArray<keyof ServiceParams>;
-
-/** The body of a call's span, as the intake reads it. With `disable_log` it holds nothing that was said. */
-export function spanOfCall(ledger: CallLedger): Record<string, unknown> {
-  const { asked, params } = ledger;
-  const omitsContent = ledger.isUnread || params.disable_log === true;
-  const startNs = BigInt(Math.round(ledger.startedAtMs * 1e3)) * 1_000n;
-  const span: Record<string, unknown> = {
-    log_type: ledger.logType,
-    stream: ledger.stream,
-    model: ledger.model,
-    provider_id: ledger.provider,
-    start_time: startNs,
-    timestamp: startNs + BigInt(Math.round(ledger.endedMs * 1e6)),
-    latency: ledger.endedMs / 1e3,
-    status_code: ledger.statusCode,
-  };
-  if (ledger.routedMs !== undefined) span["routing_time"] = ledger.routedMs / 1e3;
-  if (ledger.firstTokenMs !== undefined) span["time_to_first_token"] = ledger.firstTokenMs / 1e3;
-  if (ledger.usage !== undefined) span["usage"] = ledger.usage;
-  if (ledger.isUsageEstimated) span["usage_is_estimated"] = true;
-  if (ledger.cacheKey !== undefined) span["cache_key"] = ledger.cacheKey;
-  if (ledger.isCached) span["cache_hit"] = true;
-  if (isFree(ledger)) span["cost"] = 0;
-  if (ledger.limitInfo !== undefined) span["limit_info"] = ledger.limitInfo;
-  if (ledger.warnings.length > 0) span["warnings"] = ledger.warnings;
-  for (const name of recordedParams) if (params[name] !== undefined) span[name] = params[name];
-  if (ledger.isRepeated) {
-    delete span["span_unique_id"];
-    span["span_parent_id"] = params.span_unique_id;
-  }
-  for (const name of recordedNumbers) if (typeof asked[name] === "number") span[name] = asked[name];
-  span["max_tokens"] ??= asked["max_completion_tokens"];
-  if (omitsContent) {
-    span["disable_log"] = true;
-    if (ledger.attemptNotes.length > 0) span["attempts"] = withoutWords(ledger.attemptNotes);
-    // An upstream's own words may quote what was said.
-    if (ledger.errorMessage !== undefined) span["error_message"] = `The call failed with status ${ledger.statusCode}.`;
-    return span;
-  }
-  if (ledger.attemptNotes.length > 0) span["attempts"] = ledger.attemptNotes;
-  for (const name of recordedContent) if (asked[name] !== undefined) span[name] = asked[name];
-  if (ledger.errorMessage !== undefined) span["error_message"] = ledger.errorMessage;
-  if (Array.isArray(asked["messages"])) span["prompt_messages"] = asked["messages"];
-  const [message] = ledger.messages;
-  if (message !== undefined) span["completion_message"] = message;
-  if (ledger.messages.length > 1) span["completion_messages"] = ledger.messages;
-  Object.assign(span, ledger.content);
-  return span;
 }

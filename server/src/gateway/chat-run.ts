@@ -9,7 +9,6 @@ import {
   estimateMissing,
   isRecorded,
   newLedger,
-  spanOfCall,
   takeDigest,
   takeParams,
   takePlan,
@@ -30,7 +29,10 @@ import { builtInProvider } from "./routing/provider-table.ts";
 import { readServiceParams } from "./service-params.ts";
 import { streamCompletion } from "./stream-source.ts";
 import { detailedUsage } from "./usage-report.ts";
+import type { SpanRecord } from "./prepare-record.ts";
+import { completeDraft, draftRecord, type RecordDraft } from "./record-draft.ts";
 import { seeThrough } from "./see-through.ts";
+import { spanOfCall } from "./span-of-call.ts";
 
 /** One call from its first byte to its span. */
 export class ChatRun {
@@ -41,6 +43,7 @@ export class ChatRun {
   #admission: Admission | undefined;
   #cache: CallCache | undefined;
   #isOnRecord = false;
+  #draft: RecordDraft | undefined;
 
   constructor(deps: ChatDeps, call: ChatCall) {
     this.#deps = deps;
@@ -241,7 +244,7 @@ export class ChatRun {
         return this.#answer.stream.write(events);
       },
     };
-    const end = attempt.target.provider === builtInProvider ? runEcho(run) : await runAttempt(this.#deps, run);
+    const end = attempt.target.provider === builtInProvider ? runEcho(run) : await this.#ask(run);
     const tookMs = this.#call.elapsedMs() - beganMs;
     if (!isReported) this.#answer.upstreamMs += tookMs;
     const outcome = end.kind === "problem" ? end.problem : end.kind === "gone" ? "cut" : "success";
@@ -250,6 +253,12 @@ export class ChatRun {
         ? takeFailed(this.#ledger, end.problem, this.#deps.prices, this.#answer.digest)
         : undefined;
     noteAttempt(this.#ledger.attemptNotes, attempt, outcome, tookMs, failedUsd);
+    return end;
+  }
+
+  #ask(run: AttemptRun): Promise<AttemptEnd> {
+    const end = runAttempt(this.#deps, run);
+    this.#deps.drafting.add(this);
     return end;
   }
 
@@ -270,10 +279,22 @@ export class ChatRun {
     ledger.endedMs = this.#call.elapsedMs();
     if (!isRecorded(ledger)) return this.#close(onRecorded);
     if (!ledger.hasPlan) ledger.model = this.#deps.router.modelName(ledger.model);
-    const body = spanOfCall(ledger);
-    if (ledger.failedUsd > 0) body["cost"] = costOfCall(ledger, this.#deps.prices);
-    const record = { body, origin: ledger.origin, identity: ledger.identity };
+    const { origin, identity, failedUsd } = ledger;
+    const costUsd = failedUsd > 0 ? costOfCall(ledger, this.#deps.prices) : undefined;
+    const record: SpanRecord = {
+      read: failedUsd > 0 ? undefined : this.#draft && completeDraft(this.#draft, ledger),
+      get body() {
+        return { ...spanOfCall(ledger), ...(costUsd !== undefined && { cost: costUsd }) };
+      },
+      origin,
+      identity,
+    };
     return this.#deps.recorder.add(record, () => this.#close(onRecorded));
+  }
+
+  /** Does what can be done of the record before the upstream answers. */
+  draftRecord(): void {
+    if (!this.#isOnRecord) this.#draft ??= draftRecord(this.#ledger, this.#call.bytes.length);
   }
 
   /** Settled last: what was charged has its record. */

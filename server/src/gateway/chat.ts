@@ -4,6 +4,7 @@ import type { PriceBook } from "../ingest/enrich/price.ts";
 import type { SpanOrigin } from "../ingest/normalize.ts";
 import type { ResponseWriter } from "../http/response-writer.ts";
 import { ExpiringLru } from "../lib/expiring-lru.ts";
+import { TurnQueue } from "../lib/turn-queue.ts";
 import { limits } from "../limits.ts";
 import type { GatewayMetrics } from "../telemetry/gateway-metrics.ts";
 import type { AttemptDeps } from "./attempt.ts";
@@ -34,6 +35,8 @@ export type ChatDeps = AttemptDeps & {
   recorder: Pick<Recorder, "add" | "claim" | "during">;
   prices: PriceBook;
   metrics: GatewayMetrics;
+  /** Calls that have just asked their upstream. */
+  drafting: Pick<TurnQueue<ChatRun>, "add">;
   /** Upstreams, by base URL, that refuse to be asked for the usage of a stream. */
   usageRefusals: Pick<ExpiringLru<string, true>, "get" | "set">;
 };
@@ -45,13 +48,16 @@ export type Chat = {
   refuse(call: UnreadCall, error: ServiceError): Promise<void>;
 };
 
-export function createChat(deps: Omit<ChatDeps, "usageRefusals">): Chat {
+export function createChat(deps: Omit<ChatDeps, "usageRefusals" | "drafting">): Chat {
   const usageRefusals = new ExpiringLru<string, true>({
     maxEntries: limits.upstreamOrigins,
     ttlMs: limits.usageRefusalMs,
     nowMs: deps.now,
   });
-  const runDeps: ChatDeps = { ...deps, usageRefusals };
+  const drafting = new TurnQueue<ChatRun>((runs) => {
+    for (const run of runs) run.draftRecord();
+  });
+  const runDeps: ChatDeps = { ...deps, usageRefusals, drafting };
   return {
     complete: (call) => deps.recorder.during(() => new ChatRun(runDeps, call).run()),
     refuse: (call, error) => recordRefusal(deps.recorder, "chat", call, error),

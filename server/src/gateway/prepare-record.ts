@@ -2,10 +2,13 @@ import type { Logger } from "pino";
 import type { SpanIntake } from "../ingest/accept.ts";
 import type { SpanOrigin } from "../ingest/normalize.ts";
 import type { PreparedSpan } from "../ingest/prepared-span.ts";
+import type { ReadSpan } from "../ingest/read-span.ts";
 
 /** One finished call's span, as the intake reads it. */
 export type SpanRecord = {
-  body: Record<string, unknown>;
+  readonly body: Record<string, unknown>;
+  /** The same read already, for a call of which the intake has nothing to refuse. */
+  read?: ReadSpan | undefined;
   origin: SpanOrigin;
   identity: Buffer;
 };
@@ -15,11 +18,15 @@ export type SpanRecord = {
  * Undefined, and told to the operator, where it is refused even so.
  */
 export function prepareRecord(
-  intake: Pick<SpanIntake, "prepare">,
-  { body, origin, identity }: SpanRecord,
+  intake: Pick<SpanIntake, "prepare" | "prepareRead">,
+  record: SpanRecord,
   logger: Logger,
 ): PreparedSpan | undefined {
+  const { read, origin, identity } = record;
   try {
+    const ready = read && intake.prepareRead(read, origin, identity);
+    if (ready !== undefined) return ready;
+    const { body } = record;
     const whole = intake.prepare(body, origin, identity);
     if (whole.ok) return whole.span;
     const fitting = intake.prepare(withoutFields(body, Object.keys(whole.errors), whole.code), origin, identity);

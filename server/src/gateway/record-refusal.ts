@@ -1,9 +1,10 @@
 import type { ServiceError } from "../domain/errors.ts";
-import { newLedger, spanOfCall, takeParams, type CallLedger } from "./call-ledger.ts";
+import { newLedger, takeParams, type CallLedger } from "./call-ledger.ts";
 import type { ChatCall } from "./chat.ts";
 import { errorOfService } from "./client-answer.ts";
 import type { Recorder } from "./recorder.ts";
 import { readServiceParams } from "./service-params.ts";
+import { spanOfCall } from "./span-of-call.ts";
 
 /** A call of which nothing but the head was read. */
 export type UnreadCall = Pick<ChatCall, "origin" | "headers" | "startedAtMs" | "elapsedMs">;

@@ -35,7 +35,7 @@ export type Recorder = {
 };
 
 export type RecorderDeps = {
-  intake: Pick<SpanIntake, "prepare" | "acceptPrepared">;
+  intake: Pick<SpanIntake, "prepare" | "prepareRead" | "acceptPrepared">;
   spool: Pick<CallSpool, "append" | "turn" | "left">;
   metrics: GatewayMetrics;
   logger: Logger;

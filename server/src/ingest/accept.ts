@@ -6,9 +6,10 @@ import type { IngestMetrics } from "../telemetry/ingest-metrics.ts";
 import type { DeletedTraces } from "./deleted-traces.ts";
 import type { PriceBook } from "./enrich/price.ts";
 import { createNestedJson } from "./nested-json.ts";
-import { normalizeSpan, type SpanOrigin } from "./normalize.ts";
+import { normalizeSpan, normalizeValues, type SpanOrigin } from "./normalize.ts";
 import type { PreparedSpan } from "./prepared-span.ts";
-import { createSpanBatch, encodeLines, serializeRow, tooLarge, type SpanBatch } from "./span-batch.ts";
+import { lineWith, type ReadSpan } from "./read-span.ts";
+import { createSpanBatch, encodeLines, serializeRow, tooLarge, withinBound, type SpanBatch } from "./span-batch.ts";
 
 /** `unknown`: members of the body that were passed over, a few of them. */
 export type AcceptedRow = { ok: true; row: SpanRow; unknown?: readonly string[] };
@@ -28,6 +29,8 @@ export type SpanIntake = {
    * @param identity 16 bytes (`newIdentity`), taken where the identity does not follow from what the span holds
    */
   prepare(body: unknown, origin: SpanOrigin, identity: Buffer): PrepareOutcome;
+  /** The same for a body that was read; undefined where it is too large. */
+  prepareRead(read: ReadSpan, origin: SpanOrigin, identity: Buffer): PreparedSpan | undefined;
   /** Accepts prepared spans, all of one organisation; what `accept` promises holds once this resolves. */
   acceptPrepared(spans: readonly PreparedSpan[]): Promise<void>;
 };
@@ -111,6 +114,11 @@ export function createSpanIntake({
         return { ok: true, span: { ...normalized.span, line, isRecalled: false } };
       metrics.refused.inc({ log_method: origin.log_method });
       return normalized.ok ? tooLarge() : { ok: false, code: "validation_failed", errors: normalized.errors };
+    },
+    prepareRead({ values, written }, origin, identity) {
+      const span = normalizeValues(values, origin, { receivedNs: nextReceivedNs(), prices, identity });
+      const line = withinBound(lineWith(span.row, written));
+      return line === undefined ? undefined : { ...span, line, isRecalled: false };
     },
     async acceptPrepared(spans) {
       const [first] = spans;

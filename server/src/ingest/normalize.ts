@@ -41,31 +41,36 @@ export type NormalizeResult =
   | { ok: false; errors: FieldErrors };
 
 /**
- * Turns one span body, as JSON was parsed, into the row that is stored.
- *
  * `receivedNs` must rise from one call to the next: it dates the version. `idempotencyKey` names this row within a
- * request that may be repeated; `identity` is the id of a row whose id does not follow from what it holds; `nested` is shared by the rows of a request.
+ * request that may be repeated; `identity` is the id of a row whose id does not follow from what it holds.
+ */
+export type NormalizeOptions = {
+  receivedNs: bigint;
+  prices: PriceBook;
+  idempotencyKey?: string | undefined;
+  identity?: Buffer | undefined;
+};
+
+/**
+ * Turns one span body, as JSON was parsed, into the row that is stored.
+ * @param nested shared by the rows of a request
  */
 export function normalizeSpan(
   body: unknown,
   origin: SpanOrigin,
-  {
-    receivedNs,
-    prices,
-    nested,
-    idempotencyKey,
-    identity: given,
-  }: {
-    receivedNs: bigint;
-    prices: PriceBook;
-    nested: NestedJson;
-    idempotencyKey?: string | undefined;
-    identity?: Buffer | undefined;
-  },
+  { nested, ...options }: NormalizeOptions & { nested: NestedJson },
 ): NormalizeResult {
   const read = readBody(body, nested);
   if (!read.ok) return read;
-  const { values } = read;
+  return { ok: true, span: normalizeValues(read.values, origin, options), unknown: read.unknown };
+}
+
+/** The same for a body that was read. */
+export function normalizeValues(
+  values: BodyValues,
+  origin: SpanOrigin,
+  { receivedNs, prices, idempotencyKey, identity: given }: NormalizeOptions,
+): NormalizedSpan {
   const isOurs = serviceLogMethods.has(origin.log_method);
   if (!isOurs) withoutClaims(values);
 
@@ -98,8 +103,7 @@ export function normalizeSpan(
   placeToolCalls(row);
   placeUsage(row, values, usage, priceOf(values, usage, times.timestampNs, prices));
   placeMetadata(row, values.metadata);
-  const span = { row: asRow(row), identity, isIdentified, timestampNs: times.timestampNs, version };
-  return { ok: true, span, unknown: read.unknown };
+  return { row: asRow(row), identity, isIdentified, timestampNs: times.timestampNs, version };
 }
 
 /** Takes away what only the gateway knows, and a log method that is ours: the one of the route stands. */

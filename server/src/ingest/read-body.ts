@@ -21,7 +21,11 @@ export function readBody(body: unknown, nested: NestedJson): ReadBody {
   const shape = exceedsShape(body, limits.spanDepth, limits.spanNodes);
   if (shape === "depth") return failed(wholeBody, `must not nest deeper than ${limits.spanDepth} levels`);
   if (shape === "nodes") return failed(wholeBody, `must not hold more than ${limits.spanNodes} values`);
+  return readBounded(body, nested);
+}
 
+/** The same for a body that is known to keep to the bounds of depth and values. */
+export function readBounded(body: Record<string, unknown>, nested: NestedJson): ReadBody {
   const errors: FieldErrors = {};
   const own: Reading = { path: "", errors, nested };
   const values = readFields(body, own);

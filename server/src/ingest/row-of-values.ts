@@ -100,7 +100,7 @@ function extraOf(values: BodyValues): Record<string, unknown> | undefined {
   let extra: Record<string, unknown> | undefined;
   const all: Record<string, unknown> = values;
   for (const field of Object.keys(values)) {
-    if (extraFields.has(field)) (extra ??= {})[field] = all[field];
+    if (all[field] !== undefined && extraFields.has(field)) (extra ??= {})[field] = all[field];
   }
   if (values.disable_log === true) (extra ??= {})["is_log_omitted"] = true;
   return extra;

@@ -111,7 +111,11 @@ export function encodeLines(lines: readonly string[]): Buffer {
 
 /** One NDJSON line, without its break; undefined where it is over the bound of a span. */
 export function serializeRow(row: SpanRow): string | undefined {
-  const line = JSON.stringify(row);
+  return withinBound(JSON.stringify(row));
+}
+
+/** The line of a row; undefined where it is over the bound of a span. */
+export function withinBound(line: string): string | undefined {
   // UTF-8 needs at most three bytes per UTF-16 unit: most rows are surely small without measuring.
   if (line.length * 3 <= limits.spanBytes) return line;
   return Buffer.byteLength(line) <= limits.spanBytes ? line : undefined;

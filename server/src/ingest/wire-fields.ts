@@ -149,7 +149,7 @@ export const silentMembers: ReadonlySet<string> = new Set([
 ]);
 
 type ValueOf<R> = R extends Reader<infer T> ? T : never;
-type ValuesOf<F> = { -readonly [K in keyof F]?: ValueOf<F[K]> };
+type ValuesOf<F> = { -readonly [K in keyof F]?: ValueOf<F[K]> | undefined };
 
 export type PlainValues = ValuesOf<typeof plainFields>;
 export type DerivedValues = ValuesOf<typeof derivedFields>;

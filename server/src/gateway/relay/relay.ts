@@ -40,7 +40,7 @@ export type RelayStream = {
 
 export type RelayAnswer = { body: Buffer | string; headers: OutgoingHttpHeaders };
 
-export type RelayDeps = Omit<ChatDeps, "usageRefusals" | "cache">;
+export type RelayDeps = Omit<ChatDeps, "usageRefusals" | "drafting" | "cache">;
 
 export type RelayOperation = {
   operation: Operation;

@@ -1,0 +1,55 @@
+import { createNestedJson } from "../ingest/nested-json.ts";
+import { readBounded, type BodyValues } from "../ingest/read-body.ts";
+import type { ReadSpan, WrittenColumn } from "../ingest/read-span.ts";
+import { exceedsShape } from "../lib/json.ts";
+import { limits } from "../limits.ts";
+import type { CallLedger } from "./call-ledger.ts";
+import { outcomeOfCall, requestOfCall } from "./span-of-call.ts";
+
+/**
+ * What of a call's record its request determines, made while its upstream is waited for: read as the intake reads it, and what is
+ * long of it written. So little is left to do between the last byte of the upstream's answer and that of ours.
+ */
+export type RecordDraft = {
+  values: BodyValues;
+  written: readonly WrittenColumn[];
+};
+
+const writtenAhead = ["prompt_messages", "tools"] as const;
+
+/** Undefined for a large request, and where the intake refuses something: it says so of the whole body then. */
+export function draftRecord(ledger: CallLedger, bodyBytes: number): RecordDraft | undefined {
+  if (bodyBytes > limits.draftedBodyBytes) return undefined;
+  // The request keeps to the bounds of a span: who read it has seen to that.
+  const read = readBounded(requestOfCall(ledger), createNestedJson(limits.bodyNodes));
+  if (!read.ok) return undefined;
+  const { values } = read;
+  const written = writtenAhead.flatMap((column) => {
+    const value = values[column];
+    if (value === undefined) return [];
+    values[column] = undefined;
+    return { column, value, json: JSON.stringify(value) };
+  });
+  return { values, written };
+}
+
+/** Of a drafted request, at most: a value and what parts it from the next take two bytes; headers are shorter than bodies. */
+const requestNodes = limits.draftedBodyBytes;
+
+/** All of it, once the call has ended. Undefined where the intake might not take something as it is. */
+export function completeDraft({ values, written }: RecordDraft, ledger: CallLedger): ReadSpan | undefined {
+  const outcome = outcomeOfCall(ledger);
+  const { completion_message, completion_messages, usage } = outcome;
+  // In a list they are as deep as in a body.
+  const ofUpstream = [completion_message, completion_messages, usage];
+  const isFit =
+    isName(ledger.model) &&
+    isName(ledger.provider) &&
+    ledger.errorMessage !== "" &&
+    exceedsShape(ofUpstream, limits.spanDepth, limits.spanNodes - requestNodes) === undefined;
+  return isFit ? { values: { ...values, ...outcome }, written } : undefined;
+}
+
+function isName(text: string): boolean {
+  return text !== "" && text.length <= limits.identifierChars;
+}

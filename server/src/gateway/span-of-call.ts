@@ -1,0 +1,116 @@
+import type { BodyValues } from "../ingest/read-body.ts";
+import { withoutWords } from "./attempt-notes.ts";
+import type { CallLedger } from "./call-ledger.ts";
+import { builtInProvider } from "./routing/provider-table.ts";
+import type { ServiceParams } from "./service-params.ts";
+
+/** The body of a call's span, as the intake reads it. With `disable_log` it holds nothing that was said. */
+export function spanOfCall(ledger: CallLedger): Record<string, unknown> {
+  return { ...outcomeOfCall(ledger), ...requestOfCall(ledger), ...(omitsContent(ledger) ? undefined : ledger.content) };
+}
+
+/** Members of a request that are recorded under their own names. */
+const recordedNumbers = ["temperature", "max_tokens", "top_p", "frequency_penalty", "presence_penalty", "n"] as const;
+const recordedContent = ["tools", "tool_choice", "response_format", "stop"] as const;
+const recordedParams = [
+  "customer_identifier",
+  "customer_email",
+  "customer_name",
+  "customer_params",
+  "thread_identifier",
+  "session_identifier",
+  "trace_unique_id",
+  "span_unique_id",
+  "span_parent_id",
+  "trace_group_identifier",
+  "span_name",
+  "span_workflow_name",
+  "custom_identifier",
+  "group_identifier",
+  "evaluation_identifier",
+  "metadata",
+  "properties",
+  "positive_feedback",
+] as const satisfies ReadonlyArray<keyof ServiceParams>;
+
+/** What of it the request determines, as it came: from the time on that its parameters are read. */
+export function requestOfCall(ledger: CallLedger): Record<string, unknown> {
+  const { asked, params } = ledger;
+  const span: Record<string, unknown> = {};
+  for (const name of recordedParams) if (params[name] !== undefined) span[name] = params[name];
+  if (ledger.isRepeated) {
+    delete span["span_unique_id"];
+    span["span_parent_id"] = params.span_unique_id;
+  }
+  for (const name of recordedNumbers) if (typeof asked[name] === "number") span[name] = asked[name];
+  span["max_tokens"] ??= asked["max_completion_tokens"];
+  if (omitsContent(ledger)) {
+    span["disable_log"] = true;
+    return span;
+  }
+  for (const name of recordedContent) if (asked[name] !== undefined) span[name] = asked[name];
+  if (Array.isArray(asked["messages"])) span["prompt_messages"] = asked["messages"];
+  return span;
+}
+
+/** What of it the gateway knows when the call has ended. All of it is ours, but for texts, messages and usage of an upstream. */
+export function outcomeOfCall(ledger: CallLedger): BodyValues {
+  const startNs = BigInt(Math.round(ledger.startedAtMs * 1e3)) * 1_000n;
+  const notes = ledger.attemptNotes;
+  const omits = omitsContent(ledger);
+  const [message] = omits ? [] : ledger.messages;
+  return {
+    log_type: ledger.logType,
+    stream: ledger.stream,
+    model: ledger.model,
+    provider_id: ledger.provider,
+    start_time: startNs,
+    timestamp: startNs + BigInt(Math.round(ledger.endedMs * 1e6)),
+    latency: ledger.endedMs / 1e3,
+    status_code: ledger.statusCode,
+    routing_time: secondsOf(ledger.routedMs),
+    time_to_first_token: secondsOf(ledger.firstTokenMs),
+    usage: ledger.usage,
+    usage_is_estimated: ledger.isUsageEstimated ? true : undefined,
+    cache_key: ledger.cacheKey,
+    cache_hit: ledger.isCached ? true : undefined,
+    cost: isFree(ledger) ? 0 : undefined,
+    limit_info: ledger.limitInfo,
+    warnings: ledger.warnings.length > 0 ? ledger.warnings : undefined,
+    attempts: notes.length === 0 ? undefined : omits ? withoutWords(notes) : notes,
+    error_message: omits ? toldWithoutWords(ledger) : ledger.errorMessage,
+    completion_message: message,
+    completion_messages: !omits && ledger.messages.length > 1 ? ledger.messages : undefined,
+  };
+}
+
+function omitsContent({ isUnread, params }: CallLedger): boolean {
+  return isUnread || params.disable_log === true;
+}
+
+/** An upstream's own words may quote what was said. */
+function toldWithoutWords({ errorMessage, statusCode }: CallLedger): string | undefined {
+  return errorMessage === undefined ? undefined : `The call failed with status ${statusCode}.`;
+}
+
+function secondsOf(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : ms / 1e3;
+}
+
+/** Nobody was asked, or whoever was refused, or the answer was made here: known to have cost nothing. */
+function isFree({
+  isCached,
+  attempts,
+  provider,
+  statusCode,
+  isCut,
+  usage,
+  messages,
+  audioSeconds,
+  failedUsd,
+}: CallLedger): boolean {
+  if (isCached || failedUsd > 0) return false;
+  if (attempts === 0 || provider === builtInProvider) return true;
+  const isRefused = statusCode >= 400 && !isCut;
+  return isRefused && usage === undefined && messages.length === 0 && audioSeconds === undefined;
+}
