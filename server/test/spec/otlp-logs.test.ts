@@ -349,6 +349,26 @@ describe.concurrent("results of evaluations become scores of their span", () => 
     expect(bodyOf(await other.get("/api/scores/"))).toMatchObject({ count: 0 });
   });
 
+  test.each([false, true])("and change nothing else of a call of the gateway (disable_log %s)", async (disable_log) => {
+    const ids = newIds();
+    const answer = await prod.post("/api/chat/completions", {
+      model: "spanway/echo",
+      messages: [{ role: "user", content: "Weather?" }],
+      svc_params: { trace_unique_id: ids.traceId, span_unique_id: ids.spanId, metadata: { plan: "pro" }, disable_log },
+    });
+    const before = await retrieveSpan(prod, answer.headers.get("x-spanway-log-id"));
+    const records = [
+      eventRecord(ids, event, resultOf("Calls")),
+      // Of its own calls the gateway knows how they went.
+      eventRecord(ids, "exception", { "exception.message": "503 busy" }),
+      ...conversation(ids).resourceLogs[0]!.scopeLogs![0]!.logRecords!,
+    ];
+    await prod.post("/api/v1/logs", logsOf(...records));
+    const after = await whenScored(prod, ids, 1);
+    const metadata = { plan: "pro", "otel.events": [expect.anything(), expect.anything()] };
+    expect(after).toEqual({ ...before, metadata, scores: expect.anything() });
+  });
+
   test("of the evaluator with that name, which says what they hold and whether they passed", async () => {
     const ids = newIds();
     const human = { type: "human", code_config: null };

@@ -29,6 +29,8 @@ export function bodyOfRow(row: StoredSpan): SpanBody {
     if (value !== undefined && value !== null && value !== "") body[field] = value;
   }
   for (const count of counts) if (row[count] !== null && row[count] !== undefined) body[count] = row[count];
+  // What its sender wanted left out stays out.
+  if (extra["is_log_omitted"] === true) body["disable_log"] = true;
   // A computed cost is computed again.
   if (row.cost_source === "stated") body["cost"] = row.cost;
   return body;

@@ -10,6 +10,7 @@ import { spanColumns, type SpanColumn, type SpanRow } from "../../domain/span.ts
 import type { SpanIntake } from "../accept.ts";
 import { spanIdentity } from "../identity.ts";
 import type { SpanOrigin } from "../normalize.ts";
+import { serviceLogMethods } from "../wire-fields.ts";
 import { asContentRecord } from "./agent-logs/read-agent-logs.ts";
 import { asText } from "./attribute-bag.ts";
 import type { AttributeValue, ExportRequest, OtlpEvent, OtlpLogRecord } from "./export-request.ts";
@@ -211,8 +212,11 @@ async function storedSpans(
 }
 
 function originOfRow(row: StoredSpan, origin: SpanOrigin): SpanOrigin {
+  const { log_method = "" } = row;
   return {
     ...origin,
+    // Calls of the gateway stay that: no body can say so.
+    log_method: serviceLogMethods.has(log_method) ? log_method : origin.log_method,
     organization_key_id: row.organization_key_id ?? origin.organization_key_id,
     organization_key_name: row.organization_key_name ?? origin.organization_key_name,
   };

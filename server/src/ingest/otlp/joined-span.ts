@@ -3,6 +3,7 @@ import { formatTimeNs, maxTimeNs } from "../../lib/time.ts";
 import { limits } from "../../limits.ts";
 import type { StoredSpan } from "../../storage/spans/span-store.ts";
 import { createNestedJson } from "../nested-json.ts";
+import { serviceLogMethods } from "../wire-fields.ts";
 import { AttributeBag, asText } from "./attribute-bag.ts";
 import { bodyOfRow } from "./body-of-row.ts";
 import { contentOfEvents, isContentEvent } from "./conventions/gen-ai-events.ts";
@@ -88,9 +89,10 @@ function outcomeOf(body: SpanBody): Outcome {
   };
 }
 
-/** A status that somebody chose: OpenTelemetry's OK, or a word of their own. */
-function isSettled({ status }: SpanBody, bag: AttributeBag): boolean {
-  return bag.peek(statusKey) === statusOk || (status !== undefined && status !== "success" && status !== "failed");
+/** A status that somebody chose: OpenTelemetry's OK, a word of their own, or how a call of the gateway went. */
+function isSettled({ status, log_method }: SpanBody, bag: AttributeBag): boolean {
+  const isWord = status !== undefined && status !== "success" && status !== "failed";
+  return isWord || bag.peek(statusKey) === statusOk || serviceLogMethods.has(asText(log_method) ?? "");
 }
 
 /** Metadata came as attributes, or as the JSON that those can hold. */
