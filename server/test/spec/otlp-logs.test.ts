@@ -3,6 +3,16 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { eventually, newEvaluator } from "../support/evaluation.ts";
 import { attributesOf, fixture, protobufType, randomHex, send, storedSpans } from "../support/otlp.ts";
 import { encodeLogs, encodeTraces, type JsonLogRecord, type JsonLogs } from "../support/otlp-encoder.ts";
+import {
+  arrivals,
+  eventRecord,
+  logsOf,
+  newIds,
+  sendBoth,
+  spanWithoutContent,
+  whenSpan,
+  type Ids,
+} from "../support/otlp-logs.ts";
 import { bodyOf, listSpans, retrieveSpan } from "../support/spans.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import type { Row, TestClient } from "../support/test-client.ts";
@@ -18,39 +28,6 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-type Ids = { traceId: string; spanId: string };
-const newIds = (): Ids => ({ traceId: randomHex(32), spanId: randomHex(16) });
-
-/** A span as official instrumentations send it: all but what was said. */
-const spanWithoutContent = (ids: Ids, span: Row = {}): Row => ({
-  resourceSpans: [
-    {
-      scopeSpans: [
-        {
-          spans: [
-            {
-              ...ids,
-              name: "chat gpt-4o-mini",
-              startTimeUnixNano: "1700000000000000001",
-              endTimeUnixNano: "1700000001500000002",
-              attributes: attributesOf({
-                "gen_ai.operation.name": "chat",
-                "gen_ai.provider.name": "openai",
-                "gen_ai.request.model": "gpt-4o-mini",
-                "gen_ai.usage.input_tokens": 57,
-                "gen_ai.usage.output_tokens": 17,
-                plan: "pro",
-              }),
-              ...span,
-            },
-          ],
-        },
-      ],
-    },
-  ],
-});
-
-const logsOf = (...logRecords: JsonLogRecord[]): JsonLogs => ({ resourceLogs: [{ scopeLogs: [{ logRecords }] }] });
 const text = (value: string) => ({ stringValue: value });
 /** The events of GenAI 1.28 to 1.36, with their name as an attribute and the message as the body. */
 const conversation = (ids: Ids): JsonLogs =>
@@ -173,35 +150,6 @@ describe.concurrent("log events that hold what was said complete their span", ()
     expect(await messagesOf(prod, "test")).toEqual([null]);
     expect(await messagesOf(other, "prod")).toEqual([null]);
   });
-});
-
-type Arrival = "after its span" | "before its span";
-const arrivals: Arrival[] = ["after its span", "before its span"];
-
-/** Sends a span and records that name it, in either order. */
-async function sendBoth(client: TestClient, arrival: Arrival, span: Row, logs: JsonLogs): Promise<void> {
-  const posts = [() => client.post("/api/v2/traces", span), () => client.post("/api/v1/logs", logs)];
-  for (const post of arrival === "after its span" ? posts : posts.toReversed()) {
-    const answer = await post();
-    expect([answer.status, answer.text]).toEqual([200, '{"partialSuccess":{}}']);
-  }
-}
-
-/** The span, once it is as told. */
-function whenSpan(client: TestClient, { spanId }: Ids, isSo: (row: Row) => boolean): Promise<Row> {
-  return eventually(async () => {
-    const { results } = await client.list({ span_unique_id: [spanId] });
-    return results.length === 1 && isSo(results[0]!) ? retrieveSpan(client, results[0]!["unique_id"]) : undefined;
-  }, 30_000);
-}
-
-/** An event in the form of OpenTelemetry's logs: attributes, no body. */
-const eventRecord = (ids: Ids, eventName: string, attributes: Row, fields: Partial<JsonLogRecord> = {}) => ({
-  ...ids,
-  timeUnixNano: "1700000001000000000",
-  eventName,
-  attributes: attributesOf(attributes) as JsonLogRecord["attributes"] & object,
-  ...fields,
 });
 
 describe.concurrent("an exception that was logged makes an error of its span", () => {
