@@ -27,6 +27,8 @@ export class Connection implements RoundReader {
   #readAtMs = Infinity;
   /** Whether it is not read for the rest of a round. */
   #isHeld = false;
+  /** What was read since the round was over, where TLS gives it record by record: it is gone through at the end of the turn. */
+  #records: Buffer[] | undefined;
   #isGone = false;
 
   constructor(socket: Socket, owner: ConnectionOwner, rounds: Rounds) {
@@ -34,7 +36,7 @@ export class Connection implements RoundReader {
     this.#owner = owner;
     this.#rounds = rounds;
     socket
-      .on("data", (bytes: Buffer) => this.#read(bytes))
+      .on("data", (bytes: Buffer) => this.#onData(bytes))
       .on("end", () => this.#finish())
       .on("error", (error) => this.fail(error))
       .on("close", () => this.fail(closedEarly()));
@@ -62,6 +64,7 @@ export class Connection implements RoundReader {
   /** The round is over. */
   goOn(): void {
     this.#isHeld = false;
+    if (this.#call?.isInRounds === true && "encrypted" in this.#socket) this.#records = [];
     if (this.#call?.isPaused !== true) this.#socket.resume();
   }
 
@@ -84,6 +87,7 @@ export class Connection implements RoundReader {
     if (this.#isGone) return;
     this.#isGone = true;
     this.#call = undefined;
+    this.#records = undefined;
     if (this.#isHeld) this.#rounds.leave(this);
     this.#socket.destroy();
     this.#owner.onGone(this);
@@ -95,6 +99,18 @@ export class Connection implements RoundReader {
     if (pieces.length > 1) socket.cork();
     for (const piece of pieces) socket.write(piece);
     if (pieces.length > 1) socket.uncork();
+  }
+
+  #onData(bytes: Buffer): void {
+    if (this.#records === undefined) return this.#read(bytes);
+    if (this.#records.push(bytes) === 1) setImmediate(() => this.#readRecords());
+    return undefined;
+  }
+
+  #readRecords(): void {
+    const records = this.#records;
+    this.#records = undefined;
+    if (records !== undefined && records.length > 0) this.#read(Buffer.concat(records));
   }
 
   #read(bytes: Buffer): void {
@@ -125,6 +141,7 @@ export class Connection implements RoundReader {
 
   /** The peer sends no more, which ends an answer or leaves it incomplete. */
   #finish(): void {
+    this.#readRecords();
     const [call, parser] = [this.#call, this.#parser];
     if (call === undefined || parser === undefined) return this.cut();
     try {

@@ -1,16 +1,12 @@
-import { execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import type { Socket } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { createServer as createTlsServer } from "node:tls";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Connector } from "../address-guard.ts";
 import type { OutgoingRequest } from "./encode-request.ts";
 import { OriginPool } from "./origin-pool.ts";
 import { ReadRounds } from "./read-rounds.ts";
-import { answer, ask, connector, peer, poolTo, post, settle } from "./test-support.ts";
+import { answer, ask, connector, peer, poolTo, post, selfSigned, settle } from "./test-support.ts";
 
 test("a request is written as it is, and its answer told in order", async () => {
   let sent = "";
@@ -290,15 +286,9 @@ describe("a pool", () => {
 });
 
 test("over TLS, to the name in the address, on one connection", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "spanway-tls-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
-  const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-days", "1"];
-  const ec = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", key, "-out", cert];
-  execFileSync("openssl", ["req", "-x509", ...ec, ...subject], { stdio: "ignore" });
-  const ca = readFileSync(cert);
+  const { key, cert: ca } = selfSigned();
   const names: unknown[] = [];
-  const server = createTlsServer({ key: readFileSync(key), cert: ca }, ({ servername }) => void names.push(servername));
+  const server = createTlsServer({ key, cert: ca }, ({ servername }) => void names.push(servername));
   const body = "x".repeat(100_000);
   const { port, sockets } = await peer(({ text, socket }) => {
     if (text.includes("HTTP/1.1")) socket.write(answer(body));

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { RoundReader } from "./read-rounds.ts";
-import { answer, ask, poolTo, settle } from "./test-support.ts";
+import { answer, ask, poolTo, selfSigned, settle } from "./test-support.ts";
 
 const head = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
 const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n`;
@@ -24,7 +24,7 @@ function roundsByHand() {
 }
 
 /** A stream whose first event has come, and which rests from there on. */
-async function restingStream() {
+async function restingStream(tls?: ReturnType<typeof selfSigned>) {
   const { rounds, resting, next } = roundsByHand();
   const asked = Promise.withResolvers<Socket>();
   const { pool, sockets } = await poolTo(
@@ -35,7 +35,7 @@ async function restingStream() {
         asked.resolve(socket);
       }
     },
-    { rounds },
+    { rounds, tls },
   );
   const pieces: string[] = [];
   const call = ask(pool, undefined, (controller, piece) => {
@@ -62,6 +62,34 @@ test("what comes within a round is told together, in order, when it is over", as
   await settle();
   expect(pieces).toEqual(["first,", "a,b,c,"]);
   expect(resting.size).toBe(1);
+});
+
+describe("over TLS", () => {
+  const tls = selfSigned();
+
+  test("records that come within a round are told together, and so is the end", async () => {
+    const { socket, pieces, next, over } = await restingStream(tls);
+    await say(socket, ["a,", "b,", "c,"].map(chunk));
+    expect(pieces).toEqual(["first,"]);
+    next();
+    await settle();
+    expect(pieces).toEqual(["first,", "a,b,c,"]);
+    await say(socket, [chunk("d,"), chunk("e"), end]);
+    next();
+    expect(await over).toBe("first,a,b,c,d,e");
+    expect(pieces).toHaveLength(3);
+  });
+
+  test("a peer that closes within a round is heard after all that it said", async () => {
+    const { socket, over, pieces, told, next } = await restingStream(tls);
+    await say(socket, [chunk("a,"), chunk("b")]);
+    socket.end();
+    await settle();
+    next();
+    expect(await over).toBe("CONNECTION_CLOSED");
+    expect(told).toEqual(["200", "error"]);
+    expect(pieces).toEqual(["first,", "a,b"]);
+  });
 });
 
 test("the end that comes within a round is told with all before it, and the connection is used again, without rounds", async () => {

@@ -1,5 +1,10 @@
+import { execFileSync } from "node:child_process";
 import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createServer as createTlsServer } from "node:tls";
 import { buildConnector } from "undici";
 import { onTestFinished } from "vitest";
 import type { Connector } from "../address-guard.ts";
@@ -32,16 +37,30 @@ export async function peer(script: Script, server: Server = createServer()) {
   return { port: (server.address() as AddressInfo).port, sockets };
 }
 
+type PoolOptions = { rounds?: Rounds; maxConnections?: number; tls?: ReturnType<typeof selfSigned> | undefined };
+
 /** As the address guard makes it. */
 export const connector = (options: { ca?: Buffer } = {}): Connector =>
   buildConnector({ allowH2: false, onread: sharedReads(), ...options });
 
-export async function poolTo(
-  script: Script,
-  { rounds = new ReadRounds(), maxConnections }: { rounds?: Rounds; maxConnections?: number } = {},
-) {
-  const { port, sockets } = await peer(script);
-  const pool = new OriginPool(`http://127.0.0.1:${port}`, connector(), rounds, maxConnections);
+/** A key, and a certificate for `localhost` that it signed itself. */
+export function selfSigned(): { key: Buffer; cert: Buffer } {
+  const folder = mkdtempSync(join(tmpdir(), "spanway-tls-"));
+  const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
+  const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-days", "1"];
+  const ec = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", key, "-out", cert];
+  try {
+    execFileSync("openssl", ["req", "-x509", ...ec, ...subject], { stdio: "ignore" });
+    return { key: readFileSync(key), cert: readFileSync(cert) };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+export async function poolTo(script: Script, { rounds = new ReadRounds(), maxConnections, tls }: PoolOptions = {}) {
+  const { port, sockets } = await peer(script, tls && createTlsServer(tls));
+  const origin = tls === undefined ? `http://127.0.0.1:${port}` : `https://localhost:${port}`;
+  const pool = new OriginPool(origin, connector(tls && { ca: tls.cert }), rounds, maxConnections);
   onTestFinished(() => pool.close());
   return { pool, sockets, port };
 }
