@@ -61,7 +61,7 @@ function openChat(): { chat: Chat; told: string[]; spans: Array<Record<string, u
     }),
     recorder: {
       add({ body }, onSafe) {
-        spans.push(body);
+        spans.push(body());
         onSafe?.();
       },
       claim: () => true,

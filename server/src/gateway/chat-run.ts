@@ -283,9 +283,7 @@ export class ChatRun {
     const costUsd = failedUsd > 0 ? costOfCall(ledger, this.#deps.prices) : undefined;
     const record: SpanRecord = {
       read: failedUsd > 0 ? undefined : this.#draft && completeDraft(this.#draft, ledger),
-      get body() {
-        return { ...spanOfCall(ledger), ...(costUsd !== undefined && { cost: costUsd }) };
-      },
+      body: () => ({ ...spanOfCall(ledger), ...(costUsd !== undefined && { cost: costUsd }) }),
       origin,
       identity,
     };

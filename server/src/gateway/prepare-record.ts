@@ -6,7 +6,8 @@ import type { ReadSpan } from "../ingest/read-span.ts";
 
 /** One finished call's span, as the intake reads it. */
 export type SpanRecord = {
-  readonly body: Record<string, unknown>;
+  /** Asked for where `read` is not taken. */
+  body: () => Record<string, unknown>;
   /** The same read already, for a call of which the intake has nothing to refuse. */
   read?: ReadSpan | undefined;
   origin: SpanOrigin;
@@ -26,7 +27,7 @@ export function prepareRecord(
   try {
     const ready = read && intake.prepareRead(read, origin, identity);
     if (ready !== undefined) return ready;
-    const { body } = record;
+    const body = record.body();
     const whole = intake.prepare(body, origin, identity);
     if (whole.ok) return whole.span;
     const fitting = intake.prepare(withoutFields(body, Object.keys(whole.errors), whole.code), origin, identity);

@@ -53,7 +53,7 @@ function linesOf(
   const { ledger, bytes } = ledgerOf(request);
   const draft = draftRecord(ledger, bytes);
   end(ledger);
-  const record = { body: spanOfCall(ledger), origin, identity: ledger.identity };
+  const record = { body: () => spanOfCall(ledger), origin, identity: ledger.identity };
   const read = draft && completeDraft(draft, ledger);
   const whole = prepareRecord(newIntake(), record, logger);
   const drafted = prepareRecord(newIntake(), { ...record, read }, logger);

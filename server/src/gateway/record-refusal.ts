@@ -26,7 +26,7 @@ export async function recordRefusal(
   takeHeaderParams(ledger, call);
   const { status, message } = errorOfService(error);
   Object.assign(ledger, { statusCode: status, errorMessage: message, endedMs: call.elapsedMs() });
-  const record = { body: spanOfCall(ledger), origin: ledger.origin, identity: ledger.identity };
+  const record = { body: () => spanOfCall(ledger), origin: ledger.origin, identity: ledger.identity };
   await recorder.during(() => new Promise((resolve) => recorder.add(record, resolve)));
 }
 

@@ -94,7 +94,7 @@ const originOf = (organization_id: string, key = "key") =>
 
 function record(model: string, organization = "org", more: Record<string, unknown> = {}): SpanRecord {
   const body = { model, start_time: 1_800_000_000_123_456_789n, ...more };
-  return { body, origin: originOf(organization), identity: newIdentity() };
+  return { body: () => body, origin: originOf(organization), identity: newIdentity() };
 }
 
 test("while the journal takes none, calls are taken as long as their records find room, and none is lost", async () => {

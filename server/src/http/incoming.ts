@@ -14,6 +14,8 @@ export type Incoming = {
   readonly host: string;
   /** All of it has arrived. */
   isComplete(): boolean;
+  /** All of the body as sent, where it is there already. */
+  readonly wholeBody: Buffer | undefined;
   /** See `readBody`. */
   readBody(maxBytes: number, take: (bytes: number) => boolean): Promise<Buffer>;
   /** Throws away what still arrives, for so long at most. */
@@ -37,6 +39,7 @@ export function incomingOf(request: FastifyRequest): Incoming {
       return request.host;
     },
     isComplete: () => message.complete,
+    wholeBody: undefined,
     readBody: (maxBytes, take) => readBody(message, maxBytes, take),
     drain: (waitMs) =>
       new Promise<void>((resolve) => {

@@ -77,8 +77,9 @@ async function answer(
   if (endpoint.query !== undefined) context.query = validate(endpoint.query, raw.query);
   if (endpoint.body !== undefined) context.body = await bodyOf(kernel, endpoint, endpoint.body, context);
 
-  const handled = async (): Promise<unknown> => endpoint.handler(context);
-  const result = endpoint.takesTurns ? await inTurn(kernel, context, handled) : await handled();
+  const result = endpoint.takesTurns
+    ? await inTurn(kernel, context, async () => endpoint.handler(context))
+    : await endpoint.handler(context);
   return result instanceof Reply ? result : new Reply(success.status, jsonPayload(result));
 }
 
@@ -131,14 +132,26 @@ async function bodyOf(
 ): Promise<unknown> {
   const maxBytes = spec.kind === "raw" ? spec.maxBytes : limits.controlBodyBytes;
   const told = spec.kind === "raw" ? spec.tooLarge : undefined;
-  const bytes = await readBounded(kernel, endpoint.path, context, maxBytes, told).catch(async (error: unknown) => {
-    if (error instanceof ServiceError) await endpoint.onBodyRefused?.(context, error);
-    throw error;
-  });
+  const bytes =
+    takeWhole(kernel, endpoint.path, context, maxBytes) ??
+    (await readBounded(kernel, endpoint.path, context, maxBytes, told).catch(async (error: unknown) => {
+      if (error instanceof ServiceError) await endpoint.onBodyRefused?.(context, error);
+      throw error;
+    }));
   if (spec.kind === "raw") return { bytes, contentType: context.contentType };
   const body = parseJson(bytes, context.contentType);
   if (spec.shown !== undefined) refuseUnknown(body, [spec.schema, spec.shown], spec.invalidBody);
   return validate(spec.schema, body, spec.invalidBody);
+}
+
+/** A body that is there and has nothing to be refused for: most are, and waiting costs turns of the queue. */
+function takeWhole(kernel: Kernel, pattern: string, context: RequestContext, maxBytes: number): Buffer | undefined {
+  const { wholeBody } = context.incoming;
+  if (wholeBody === undefined || context.headers["content-encoding"] !== undefined) return undefined;
+  if (wholeBody.length > maxBytes || !kernel.bodyBudget.take(wholeBody.length)) return undefined;
+  context.heldBytes += wholeBody.length;
+  kernel.metrics.bodyBytes.add({ route: pattern }, wholeBody.length);
+  return wholeBody;
 }
 
 async function readBounded(

@@ -245,7 +245,7 @@ export class RelayRun {
     // Of tokens the intake makes the cost; the time of a recording it does not know.
     const isOwn = (isPaid && ledger.usage === undefined) || ledger.failedUsd > 0;
     if (isOwn && this.#costUsd !== null) body["cost"] = this.#costUsd;
-    const record = { body, origin: ledger.origin, identity: ledger.identity };
+    const record = { body: () => body, origin: ledger.origin, identity: ledger.identity };
     return this.#deps.recorder.add(record, () => this.#close(onRecorded));
   }
 

@@ -158,14 +158,14 @@ class PlainRequest implements Incoming {
   readonly url: string;
   readonly headers: PlainHead["headers"];
   /** Undefined where the client left before it was whole. */
-  readonly #body: Buffer | undefined;
+  readonly wholeBody: Buffer | undefined;
   readonly #socket: Socket;
   readonly #trustsProxy: boolean;
 
   constructor({ path, headers }: PlainHead, body: Buffer | undefined, socket: Socket, trustsProxy: boolean) {
     this.url = path;
     this.headers = headers;
-    this.#body = body;
+    this.wholeBody = body;
     this.#socket = socket;
     this.#trustsProxy = trustsProxy;
   }
@@ -187,7 +187,7 @@ class PlainRequest implements Incoming {
   }
 
   readBody(maxBytes: number, take: (bytes: number) => boolean): Promise<Buffer> {
-    const bytes = this.#body;
+    const bytes = this.wholeBody;
     if (bytes === undefined) return Promise.reject(new ClientGone());
     if (bytes.length > maxBytes) return Promise.reject(tooLarge(maxBytes, "request body"));
     return take(bytes.length) ? Promise.resolve(bytes) : Promise.reject(busy());
