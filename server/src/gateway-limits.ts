@@ -71,6 +71,8 @@ export const gatewayLimits = {
   /** The part of the time that the event loop works, above which the rounds get longer, and below which shorter. */
   readRoundBusyShare: 0.6,
   readRoundCalmShare: 0.4,
+  /** Reads of streams that are worth it: some 3 % of a core. */
+  readRoundReadsPerS: 1_000,
   /** A stream that comes faster, or in larger pieces, is read at once: it gathers by itself. */
   readRoundTrickleMs: 5,
   readRoundTrickleBytes: 8 * KiB,

@@ -8,20 +8,21 @@ afterEach(() => void vi.useRealTimers());
 const trickle = { bytes: 200, quietMs: 20 };
 
 /** Rounds in a loop that is as busy as the test says, and readers that tell when they may go on. */
-function open(share: number) {
+function open(share: number, readsPerS = 2 * limits.readRoundReadsPerS) {
   const loop = { share };
+  const reads = (readsPerS * limits.readRoundJudgeMs) / 1_000;
   const rounds = new ReadRounds(() => loop.share);
   const told: string[] = [];
   const rest = (name: string, read = trickle): boolean =>
     rounds.rests({ goOn: () => void told.push(name) }, { ...read, nowMs: performance.now() });
-  /** Streams go on for so many times that the loop is judged. */
+  /** Streams that are too fast for rounds go on for so many times that the loop is judged. */
   const pass = async (times: number): Promise<void> => {
+    const read = (): boolean => rest("passing", { bytes: 200, quietMs: 0 });
     for (let n = 0; n < times; n += 1) {
+      for (let count = 0; count < reads; count += 1) read();
       await vi.advanceTimersByTimeAsync(limits.readRoundJudgeMs);
-      rest("passing");
     }
-    await vi.advanceTimersByTimeAsync(limits.readRoundMs + limits.readRoundTickMs);
-    told.length = 0;
+    read();
   };
   return { rounds, loop, told, rest, pass };
 }
@@ -45,6 +46,13 @@ test("rounds get longer step by step while the loop is busy, up to their bound, 
   loop.share = 0.1;
   await pass(20);
   expect(rounds.roundMs).toBe(0);
+});
+
+test("a loop that is busy with something else than streams holds none of them up", async () => {
+  const { rounds, rest, pass } = open(0.9, limits.readRoundReadsPerS / 2);
+  await pass(20);
+  expect(rounds.roundMs).toBe(0);
+  expect(rest("a")).toBe(false);
 });
 
 test("what was known of the loop before a long silence does not count after it", async () => {

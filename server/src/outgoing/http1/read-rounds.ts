@@ -18,6 +18,8 @@ export class ReadRounds {
   readonly #resting = new Map<RoundReader, number>();
   #isTicking = false;
   #judgedAtMs = 0;
+  /** Since it was judged last. */
+  #reads = 0;
   /** How long a round is now; 0 when there are none. */
   roundMs = 0;
 
@@ -31,6 +33,7 @@ export class ReadRounds {
    * @returns whether it rests: then `goOn` is called when the round is over, unless it leaves before.
    */
   rests(reader: RoundReader, { bytes, quietMs, nowMs }: { bytes: number; quietMs: number; nowMs: number }): boolean {
+    this.#reads += 1;
     if (nowMs - this.#judgedAtMs >= limits.readRoundJudgeMs) this.#judge(nowMs);
     if (this.roundMs === 0 || quietMs < limits.readRoundTrickleMs || bytes > limits.readRoundTrickleBytes) return false;
     this.#resting.set(reader, nowMs + this.roundMs);
@@ -43,15 +46,21 @@ export class ReadRounds {
     this.#resting.delete(reader);
   }
 
-  /** A loop whose streams were all silent for long says nothing of what it is like now. */
+  /**
+   * A loop whose streams were all silent for long says nothing of what it is like now; one that is busy while few are read
+   * is so with something else.
+   */
   #judge(nowMs: number): void {
     const share = this.#busyShare();
-    const isStale = nowMs - this.#judgedAtMs > limits.readRoundStaleMs;
+    const passedMs = nowMs - this.#judgedAtMs;
+    const readsPerS = (this.#reads * 1_000) / passedMs;
     this.#judgedAtMs = nowMs;
-    if (isStale) this.roundMs = 0;
-    else if (share > limits.readRoundBusyShare)
+    this.#reads = 0;
+    if (passedMs > limits.readRoundStaleMs) this.roundMs = 0;
+    else if (share > limits.readRoundBusyShare && readsPerS > limits.readRoundReadsPerS)
       this.roundMs = Math.min(limits.readRoundMs, this.roundMs + limits.readRoundStepMs);
-    else if (share < limits.readRoundCalmShare) this.roundMs = Math.max(0, this.roundMs - limits.readRoundStepMs);
+    else if (share < limits.readRoundCalmShare || readsPerS < limits.readRoundReadsPerS)
+      this.roundMs = Math.max(0, this.roundMs - limits.readRoundStepMs);
   }
 
   /** A few at a time, so that what else waits for the loop gets its turn between them. */
