@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { countJsonNodes, nullNonFinite } from "./json-text.ts";
+import { countJsonNodes, holdsDigits, nullNonFinite } from "./json-text.ts";
 
 /** Keys and values of a tree. */
 function nodesOf(value: unknown): number {
@@ -59,4 +59,15 @@ test.each([
   nullNonFinite(text, 1e6);
   countJsonNodes(Buffer.from(text), 1e9);
   expect(performance.now() - began).toBeLessThan(1000);
+});
+
+test("digits in a row are found wherever they stand, and shorter rows are not taken for them", () => {
+  const piece = fc.oneof(fc.stringMatching(/^[0-9]{0,40}$/), fc.stringMatching(/^[ -~]{0,20}$/), fc.string());
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
+      const text = pieces.join("");
+      expect(holdsDigits(text, 16)).toBe(/\d{16}/.test(text));
+    }),
+    { numRuns: 2_000 },
+  );
 });

@@ -1,4 +1,4 @@
-/** What can be told of JSON text without parsing it. Both are linear in its length, whatever it holds. */
+/** What can be told of JSON text without parsing it. All are linear in its length, whatever it holds. */
 
 const quote = 0x22;
 const backslash = 0x5c;
@@ -19,6 +19,24 @@ export function countJsonNodes(bytes: Buffer, max: number): number {
     else if (byte === comma || byte === colon || byte === openBracket || byte === openBrace) nodes += 1;
   }
   return nodes;
+}
+
+/** Whether so many digits stand in a row. Each such row covers a place that is looked at: the others need not be. */
+export function holdsDigits(text: string, count: number): boolean {
+  for (let at = count - 1; at < text.length; at += count) {
+    if (!isDigit(text.charCodeAt(at))) continue;
+    let from = at;
+    let end = at + 1;
+    while (isDigit(text.charCodeAt(from - 1))) from -= 1;
+    while (end - from < count && isDigit(text.charCodeAt(end))) end += 1;
+    if (end - from >= count) return true;
+  }
+  return false;
+}
+
+/** Beyond its ends a text has NaN for codes. */
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39;
 }
 
 /** Python's bare NaN and Infinity, outside strings, as null: the first `max` of them. */

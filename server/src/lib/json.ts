@@ -4,7 +4,7 @@
  */
 
 import { randomUUID } from "node:crypto";
-import { nullNonFinite, quoteLongIntegers } from "./json-text.ts";
+import { holdsDigits, nullNonFinite, quoteLongIntegers } from "./json-text.ts";
 
 export type JsonParse = { ok: true; value: unknown } | { ok: false; message: string };
 
@@ -80,7 +80,7 @@ function shorten(message: string): string {
 export function parseKeepingDigits(text: string): unknown {
   const value = JSON.parse(text) as unknown;
   // Looking at the text costs less than looking through the value.
-  if (!longDigits.test(text) || !holdsUnsafeInteger(value, maxSearchDepth)) return value;
+  if (!holdsDigits(text, unsafeDigits) || !holdsUnsafeInteger(value, maxSearchDepth)) return value;
   // Nobody can guess it, so no text of a client is taken for digits.
   const mark = randomUUID();
   return unquoteIntegers(JSON.parse(quoteLongIntegers(text, mark)), mark);
@@ -102,7 +102,7 @@ function unquoteIntegers(root: unknown, mark: string): unknown {
 }
 
 /** 2^53 has sixteen. */
-const longDigits = /\d{16}/;
+const unsafeDigits = 16;
 
 // Deeper trees are refused by whoever reads them; the search must only not overflow the stack.
 const maxSearchDepth = 512;
