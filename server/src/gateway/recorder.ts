@@ -97,12 +97,18 @@ class SpooledRecorder implements Recorder {
   /** One write for all calls that ended together: a system call for each would cost more than the rest of its record. */
   #write(ended: readonly Ended[]): void {
     const { intake, spool, metrics, logger } = this.#deps;
-    const spans = ended.flatMap(({ record }) => prepareRecord(intake, record, logger) ?? []);
+    const spans: PreparedSpan[] = [];
+    for (const { record } of ended) {
+      const span = prepareRecord(intake, record, logger);
+      if (span === undefined) metrics.recordsLost.inc();
+      else spans.push(span);
+    }
     const areSpooled = spool.append(spans.map(({ line }) => line));
-    for (const [index, span] of spans.entries())
-      this.#hold({ span, bytes: memoryOf(span), isSpooled: areSpooled[index] === true });
-    metrics.recordsLost.inc(ended.length - spans.length);
-    metrics.recordsUnspooled.inc(areSpooled.filter((isSpooled) => !isSpooled).length);
+    for (const [index, span] of spans.entries()) {
+      const isSpooled = areSpooled[index] === true;
+      if (!isSpooled) metrics.recordsUnspooled.inc();
+      this.#hold({ span, bytes: memoryOf(span), isSpooled });
+    }
     for (const { onSafe } of ended) {
       try {
         onSafe?.();
