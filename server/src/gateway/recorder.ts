@@ -122,9 +122,13 @@ class SpooledRecorder implements Recorder {
     this.#held.add(record);
     this.#heldBytes += record.bytes;
     this.#waiting.push(record);
-    if (this.#flushing !== undefined || this.#isScheduled) return;
+    if (this.#flushing === undefined) this.#schedule();
+  }
+
+  /** With what ends meanwhile: a commit of the journal costs as much as a hundred records in it. */
+  #schedule(): void {
+    if (this.#isScheduled || this.#stopping.signal.aborted) return;
     this.#isScheduled = true;
-    // With what ends meanwhile: a flush of the disk costs more than many records.
     setTimeout(() => this.#begin(), limits.recordBatchMs);
   }
 
@@ -154,6 +158,7 @@ class SpooledRecorder implements Recorder {
     this.#begin();
     while (this.#size() + this.#callsUnderWay > 0 && performance.now() < deadline) {
       await sleep(limits.recordDrainPollMs);
+      this.#begin();
     }
     this.#ended.flush();
     this.#stopping.abort();
@@ -176,13 +181,14 @@ class SpooledRecorder implements Recorder {
     for (let file = this.#left.shift(); file !== undefined; file = this.#left.shift()) {
       if (await this.#handOnAll(this.#recalled(file))) file.forget();
     }
-    while (this.#waiting.length > 0 && !this.#stopping.signal.aborted) {
+    if (this.#waiting.length > 0 && !this.#stopping.signal.aborted) {
       const records = this.#waiting;
       this.#waiting = [];
       const forget = spool.turn();
       if (await this.#handOnAll(records)) forget();
     }
     this.#flushing = undefined;
+    if (this.#waiting.length > 0) this.#schedule();
   }
 
   *#recalled(file: LeftRecords): Generator<Waiting> {
