@@ -7,13 +7,25 @@ function newMap(maxEntries: number, ttlMs: number) {
   return { clock, map: new ExpiringLru<string, number>({ maxEntries, ttlMs, nowMs: () => clock.ms }) };
 }
 
-test("the least recently used entry makes room", () => {
+test("what was not used of late makes room", () => {
   const { map } = newMap(2, 100);
   map.set("a", 1);
   map.set("b", 2);
   map.get("a");
   map.set("c", 3);
   expect([map.get("a"), map.get("b"), map.get("c")]).toEqual([1, undefined, 3]);
+});
+
+test("what is used between others stays, however many others there are, and one goes also where all were used", () => {
+  const { map } = newMap(100, 100);
+  map.set("used", 0);
+  for (let i = 1; i < 1_000; i += 1) {
+    expect(map.get("used")).toBe(0);
+    map.set(`other ${i}`, i);
+  }
+  for (let i = 0; i < 1_000; i += 1) map.get(`other ${i}`);
+  map.set("last", 1_000);
+  expect([map.size, map.get("last")]).toEqual([100, 1_000]);
 });
 
 test("an entry's age counts from when it was set, not from its last use", () => {
