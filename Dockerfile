@@ -20,4 +20,4 @@ EXPOSE 8787
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.SPANWAY_PORT || 8787}/readyz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 
-CMD ["node", "--max-semi-space-size=32", "--use-largepages=silent", "server/src/main.ts"]
+CMD ["node", "--max-semi-space-size=32", "server/src/main.ts"]

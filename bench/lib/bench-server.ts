@@ -53,7 +53,7 @@ export async function startBenchServer(
       SPANWAY_BULK_CREATE_PER_MINUTE: "0",
       ...environment,
     },
-    execArgv: ["--expose-gc", "--max-semi-space-size=32", "--use-largepages=silent"],
+    execArgv: ["--expose-gc", "--max-semi-space-size=32"],
     // Logging is on, as in production; where it goes costs nothing here.
     stdio: ["ignore", "ignore", "inherit", "ipc"],
   });
