@@ -64,6 +64,7 @@ export async function composeIngest(
       fanOut.hold(entry.seq, organizationId, rows, entry.bytes);
       writer.add(entry, payload);
     },
+    isAwaited: (row) => fanOut.concerns(row),
     deletedTraces,
     now,
   });

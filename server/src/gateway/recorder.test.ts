@@ -221,7 +221,7 @@ test("of what reached the journal before the process died there is one row more,
 
   // As if it had died before its files were emptied.
   const spool = openCallSpool({ path: join(first.path, "calls"), maxBytes: 1e6, onProblem: () => undefined });
-  spool.append(spooled);
+  spool.append(spooled.map((line) => Buffer.from(line)));
   spool.close();
 
   const second = start(first.path);

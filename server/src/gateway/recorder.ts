@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ServiceError } from "../domain/errors.ts";
 import type { SpanIntake } from "../ingest/accept.ts";
-import { recallSpan, type PreparedSpan } from "../ingest/prepared-span.ts";
+import { recallSpan, type HeldSpan, type PreparedSpan } from "../ingest/prepared-span.ts";
 import { ExpiringLru } from "../lib/expiring-lru.ts";
 import { TurnQueue } from "../lib/turn-queue.ts";
 import { limits } from "../limits.ts";
@@ -35,7 +35,7 @@ export type Recorder = {
 };
 
 export type RecorderDeps = {
-  intake: Pick<SpanIntake, "prepare" | "prepareRead" | "acceptPrepared">;
+  intake: Pick<SpanIntake, "prepare" | "prepareRead" | "hold" | "acceptHeld">;
   spool: Pick<CallSpool, "append" | "turn" | "left">;
   metrics: GatewayMetrics;
   logger: Logger;
@@ -43,7 +43,7 @@ export type RecorderDeps = {
 };
 
 /** `bytes` is about how much memory it holds. */
-type Waiting = { span: PreparedSpan; bytes: number; isSpooled: boolean };
+type Waiting = { span: HeldSpan; bytes: number; isSpooled: boolean };
 
 type Ended = { record: SpanRecord; onSafe: (() => void) | undefined };
 
@@ -103,8 +103,9 @@ class SpooledRecorder implements Recorder {
       if (span === undefined) metrics.recordsLost.inc();
       else spans.push(span);
     }
-    const areSpooled = spool.append(spans.map(({ line }) => line));
-    for (const [index, span] of spans.entries()) {
+    const held = intake.hold(spans);
+    const areSpooled = spool.append(held.map(({ line }) => line));
+    for (const [index, span] of held.entries()) {
       const isSpooled = areSpooled[index] === true;
       if (!isSpooled) metrics.recordsUnspooled.inc();
       this.#hold({ span, bytes: memoryOf(span), isSpooled });
@@ -215,7 +216,7 @@ class SpooledRecorder implements Recorder {
     let retryMs: number = limits.recordRetryMinMs;
     while (!signal.aborted) {
       try {
-        await intake.acceptPrepared(batch.map(({ span }) => span));
+        await intake.acceptHeld(batch.map(({ span }) => span));
         for (const record of batch) if (this.#held.delete(record)) this.#heldBytes -= record.bytes;
         return true;
       } catch (error) {
@@ -229,16 +230,16 @@ class SpooledRecorder implements Recorder {
   }
 }
 
-/** The line, and the row with it. */
-function memoryOf({ line }: PreparedSpan): number {
-  return 3 * line.length + 2_000;
+/** The line, and the row with it where it is held. */
+function memoryOf({ line, row }: HeldSpan): number {
+  return (row === undefined ? 1 : 3) * line.length + 2_000;
 }
 
 /** Records that may go in one request: of one organisation, and not too many bytes. */
 function* batchesOf(records: Iterable<Waiting>): Generator<Waiting[]> {
   const open = new Map<string, { batch: Waiting[]; bytes: number }>();
   for (const record of records) {
-    const organizationId = record.span.row.organization_id;
+    const organizationId = record.span.subject.organization_id;
     const { batch, bytes } = open.get(organizationId) ?? { batch: [], bytes: 0 };
     if (batch.length > 0 && (batch.length >= limits.recordBatch || bytes + record.bytes > limits.recordBatchBytes)) {
       yield batch;

@@ -9,6 +9,7 @@ import { openJournal, type Journal } from "../storage/journal/journal.ts";
 import { createIngestMetrics } from "../telemetry/ingest-metrics.ts";
 import { createSpanIntake, type SpanIntake } from "./accept.ts";
 import { createPriceBook } from "./enrich/price.ts";
+import { spanIdentity } from "./identity.ts";
 import type { SpanOrigin } from "./normalize.ts";
 
 type StoredRow = {
@@ -75,6 +76,21 @@ async function stored(requests: unknown[][], options: { idempotencyKey?: string 
   return collapse(written);
 }
 
+/** As spans of calls are taken in: read at once, accepted later with others. */
+async function acceptHeld(
+  bodies: unknown[],
+  origin: SpanOrigin,
+  by: Pick<SpanIntake, "prepare" | "hold" | "acceptHeld"> = intake,
+): Promise<void> {
+  const spans = bodies.map((body) => {
+    const identity = spanIdentity({ ...origin, trace: ids.trace_unique_id, span: ids.span_unique_id });
+    const prepared = by.prepare(body, origin, identity);
+    if (!prepared.ok) throw new Error("the span was refused");
+    return prepared.span;
+  });
+  await by.acceptHeld(by.hold(spans));
+}
+
 const ids = { trace_unique_id: "t", span_unique_id: "s" };
 const started = { ...ids, start_time: "2026-01-01T00:00:00Z", input: "q" };
 const completed = { ...started, timestamp: "2026-01-01T00:00:05Z", output: "a" };
@@ -135,7 +151,8 @@ describe("one span, however often and in whatever order it comes", () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.array(version, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 5 }),
-        async (requests) => {
+        fc.infiniteStream(fc.boolean()),
+        async (requests, areHeld) => {
           let n = 0;
           const bodies = requests.map((request) =>
             request.map(({ end, output, tokens }) => ({
@@ -153,6 +170,14 @@ describe("one span, however often and in whatever order it comes", () => {
           const fullest = Math.max(...all.map(rank));
           const expected = all.findLast((body) => rank(body) === fullest);
           expect(await stored(bodies)).toMatchObject([{ model: expected?.model }]);
+
+          written = [];
+          const origin = newOrigin();
+          for (const request of bodies) {
+            if (areHeld.next().value === true) await acceptHeld(request, origin);
+            else await intake.accept(request, origin);
+          }
+          expect(collapse(written)).toMatchObject([{ model: expected?.model }]);
         },
       ),
       { numRuns: 60 },
@@ -218,6 +243,22 @@ test("a row that a fuller one supersedes is accepted only once that one is on di
   expect(isAccepted).toBe(true);
   const failing = intakeOver({ ...slow, settled: () => Promise.reject(new Error("disk")) });
   await expect(failing.accept([started], newOrigin())).rejects.toThrow("disk");
+});
+
+test("who waits for a span that was held is given all that come with it, and nobody is given one that nobody waits for", async () => {
+  const given: Array<ReadonlyArray<string | undefined>> = [];
+  const waited = createSpanIntake({
+    journal,
+    prices: createPriceBook({ maxModels: 10 }),
+    metrics: createIngestMetrics(new Registry(), journal),
+    committed: (_entry, _payload, _organizationId, rows) => given.push(rows.map(({ output }) => output)),
+    isAwaited: ({ output }) => output === "awaited — é",
+    now: Date.now,
+  });
+  const named = (output: string) => ({ ...completed, output, trace_unique_id: output });
+  await acceptHeld([named("a"), named("b")], newOrigin(), waited);
+  await acceptHeld([named("c"), named("awaited — é"), named("d")], newOrigin(), waited);
+  expect(given).toEqual([[], ["c", "awaited — é", "d"]]);
 });
 
 test("what is received later wins, also after the clock was set back", async () => {

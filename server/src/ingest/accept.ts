@@ -7,7 +7,7 @@ import type { DeletedTraces } from "./deleted-traces.ts";
 import type { PriceBook } from "./enrich/price.ts";
 import { createNestedJson } from "./nested-json.ts";
 import { normalizeSpan, normalizeValues, type SpanOrigin } from "./normalize.ts";
-import type { PreparedSpan } from "./prepared-span.ts";
+import { holdSpans, rowOf, type HeldSpan, type PreparedSpan } from "./prepared-span.ts";
 import { lineWith, type ReadSpan } from "./read-span.ts";
 import { createSpanBatch, encodeLines, serializeRow, tooLarge, withinBound, type SpanBatch } from "./span-batch.ts";
 
@@ -31,8 +31,10 @@ export type SpanIntake = {
   prepare(body: unknown, origin: SpanOrigin, identity: Buffer): PrepareOutcome;
   /** The same for a body that was read; undefined where it is too large. */
   prepareRead(read: ReadSpan, origin: SpanOrigin, identity: Buffer): PreparedSpan | undefined;
-  /** Accepts prepared spans, all of one organisation; what `accept` promises holds once this resolves. */
-  acceptPrepared(spans: readonly PreparedSpan[]): Promise<void>;
+  /** Makes prepared spans what can wait for others at little cost. */
+  hold(spans: readonly PreparedSpan[]): HeldSpan[];
+  /** Accepts held spans, all of one organisation; what `accept` promises holds once this resolves. */
+  acceptHeld(spans: readonly HeldSpan[]): Promise<void>;
 };
 
 export type PrepareOutcome = { ok: true; span: PreparedSpan } | RefusedRow;
@@ -48,6 +50,8 @@ export type SpanIntakeDeps = {
   metrics: IngestMetrics;
   /** Called with what was committed, so that the writer stores it. */
   committed: (entry: JournalEntry, payload: Buffer, organizationId: string, rows: readonly SpanRow[]) => void;
+  /** Whether somebody wants the span once it is stored: prepared rows that nobody wants are not held. Without it, somebody does. */
+  isAwaited?: (row: SpanRow) => boolean;
   /** What is sent again of a deleted trace is accepted and not kept. */
   deletedTraces?: Pick<DeletedTraces, "covers">;
   /** Milliseconds since the epoch. */
@@ -59,6 +63,7 @@ export function createSpanIntake({
   prices,
   metrics,
   committed,
+  isAwaited = () => true,
   deletedTraces,
   now,
 }: SpanIntakeDeps): SpanIntake {
@@ -110,23 +115,25 @@ export function createSpanIntake({
       const nested = createNestedJson(limits.bodyNodes);
       const normalized = normalizeSpan(body, origin, { receivedNs: nextReceivedNs(), prices, nested, identity });
       const line = normalized.ok ? serializeRow(normalized.span.row) : undefined;
-      if (normalized.ok && line !== undefined)
-        return { ok: true, span: { ...normalized.span, line, isRecalled: false } };
+      if (normalized.ok && line !== undefined) return { ok: true, span: { ...normalized.span, line } };
       metrics.refused.inc({ log_method: origin.log_method });
       return normalized.ok ? tooLarge() : { ok: false, code: "validation_failed", errors: normalized.errors };
     },
     prepareRead({ values, written }, origin, identity) {
       const span = normalizeValues(values, origin, { receivedNs: nextReceivedNs(), prices, identity });
       const line = withinBound(lineWith(span.row, written));
-      return line === undefined ? undefined : { ...span, line, isRecalled: false };
+      return line === undefined ? undefined : { ...span, line };
     },
-    async acceptPrepared(spans) {
+    hold: (spans) => holdSpans(spans, isAwaited),
+    async acceptHeld(spans) {
       const [first] = spans;
       if (first === undefined) return;
       const batch = createSpanBatch({ journal, deletedTraces, nowMs: now() });
-      for (const span of spans) batch.add(span);
-      await commit(batch, first.row.organization_id);
-      const byMethod = Map.groupBy(spans, ({ row }) => row.log_method ?? "");
+      // Who waits for one is given all that come with it.
+      const areAwaited = spans.some(({ row }) => row !== undefined);
+      for (const span of spans) batch.addHeld(areAwaited ? { ...span, row: rowOf(span) } : span);
+      await commit(batch, first.subject.organization_id);
+      const byMethod = Map.groupBy(spans, ({ subject }) => subject.log_method ?? "");
       for (const [log_method, { length }] of byMethod) metrics.accepted.inc({ log_method }, length);
     },
   };

@@ -42,6 +42,8 @@ export type SpanSubscriber = {
 export type StoredSpans = { organizationId: string; rows: readonly SpanRow[] };
 
 export type FanOut = {
+  /** Whether anybody wants this row once it is stored. */
+  concerns(row: SpanRow): boolean;
   /**
    * Remembers the rows of an entry that is not stored yet, where they concern anybody: it spares parsing them again. Where they concern
    * nobody that alone is remembered: rows that live until they are stored cost the collector dearly.
@@ -98,6 +100,10 @@ class JournalFanOut implements FanOut {
       });
       this.#lanes.set(subscriber.name, lane);
     }
+  }
+
+  concerns(row: SpanRow): boolean {
+    return this.#wanting(row.organization_id, [row]).length > 0;
   }
 
   hold(seq: number, organizationId: string, rows: readonly SpanRow[], bytes: number): void {

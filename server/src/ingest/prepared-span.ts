@@ -8,26 +8,78 @@ import type { NormalizedSpan } from "./normalize.ts";
 export type PreparedSpan = NormalizedSpan & {
   /** NDJSON without its line break. */
   line: string;
+};
+
+/** What decides about a span's row, and stands in it too. */
+export type SpanSubject = Pick<SpanRow, "organization_id" | "environment"> & {
+  trace_unique_id?: string | undefined;
+  log_method?: string | undefined;
+};
+
+/**
+ * A prepared span while it waits for others. It is bytes, which the collector need not look at: objects of every call that
+ * live for as long as that cost more than the rest of the wait.
+ */
+export type HeldSpan = Omit<NormalizedSpan, "row"> & {
+  subject: SpanSubject;
+  /** NDJSON without its line break. */
+  line: Buffer;
+  /** Kept for whoever waits for spans to be stored, where it concerns one. */
+  row: SpanRow | undefined;
   /** An earlier process prepared it, and may have had it accepted. */
   isRecalled: boolean;
 };
 
+/**
+ * Spans that were prepared together, their lines in one buffer.
+ * @param isAwaited whether a row is wanted as it is once it is stored
+ */
+export function holdSpans(spans: readonly PreparedSpan[], isAwaited: (row: SpanRow) => boolean): HeldSpan[] {
+  const bytes = Buffer.allocUnsafeSlow(spans.reduce((sum, { line }) => sum + Buffer.byteLength(line), 0));
+  let end = 0;
+  return spans.map(({ row, line, identity, isIdentified, timestampNs, version }) => {
+    const start = end;
+    end += bytes.write(line, start, "utf8");
+    return {
+      identity,
+      isIdentified,
+      timestampNs,
+      version,
+      subject: subjectOf(row),
+      line: bytes.subarray(start, end),
+      row: isAwaited(row) ? row : undefined,
+      isRecalled: false,
+    };
+  });
+}
+
+function subjectOf({ organization_id, environment, trace_unique_id, log_method }: SpanRow): SpanSubject {
+  return { organization_id, environment, trace_unique_id, log_method };
+}
+
 /** The span of a line that an earlier process prepared; undefined where the text is none. */
-export function recallSpan(line: string): PreparedSpan | undefined {
+export function recallSpan(line: Buffer): HeldSpan | undefined {
   const row = readRow(line);
   if (row === undefined) return undefined;
   const identity = Buffer.from(row.unique_id.replaceAll("-", ""), "hex");
   const timestampNs = parseTimeNs(row.timestamp);
   if (identity.length !== 16 || timestampNs === undefined || !/^\d{1,20}$/.test(row.version)) return undefined;
   const version = BigInt(row.version);
-  return { row, identity, isIdentified: isDerived(identity), timestampNs, version, line, isRecalled: true };
+  const isIdentified = isDerived(identity);
+  // There are few, so that nobody need be asked who waits for them.
+  return { identity, isIdentified, timestampNs, version, subject: subjectOf(row), line, row, isRecalled: true };
+}
+
+/** The row that a held span's line says. */
+export function rowOf({ line, row }: HeldSpan): SpanRow {
+  return row ?? asRow(parseKeepingDigits(line.toString("utf8")) as object);
 }
 
 const texts = ["organization_id", "environment", "timestamp", "unique_id", "version"] as const;
 
-function readRow(line: string): SpanRow | undefined {
+function readRow(line: Buffer): SpanRow | undefined {
   try {
-    const value = parseKeepingDigits(line);
+    const value = parseKeepingDigits(line.toString("utf8"));
     return isObject(value) && texts.every((name) => typeof value[name] === "string") ? asRow(value) : undefined;
   } catch {
     return undefined;

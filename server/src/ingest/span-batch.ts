@@ -6,21 +6,27 @@ import type { RefusedRow, RowOutcome } from "./accept.ts";
 import type { DeletedTraces } from "./deleted-traces.ts";
 import { judgeResend, versionAfter } from "./identity.ts";
 import type { NormalizedSpan } from "./normalize.ts";
-import type { PreparedSpan } from "./prepared-span.ts";
+import { rowOf, type HeldSpan, type SpanSubject } from "./prepared-span.ts";
 import { storedTime } from "./read-times.ts";
-import { markResend } from "./row-lines.ts";
+import { markResend, markResends } from "./row-lines.ts";
 
 export type SpanBatch = {
-  lines: string[];
-  /** The spans among them. */
+  /** Without their breaks. */
+  lines: Array<string | Buffer>;
+  /** The spans among them, but for those that nobody waits for. */
   rows: SpanRow[];
-  add(span: NormalizedSpan | PreparedSpan): RowOutcome;
+  add(span: NormalizedSpan): RowOutcome;
+  addHeld(span: HeldSpan): void;
   identities(): IdentityWrite[];
   /** Whether a row was left out because a fuller version was accepted before. */
   hasSuperseded(): boolean;
   /** Whether a row may share its key with one that was accepted before. */
   hasResends(): boolean;
 };
+
+type SpanFacts = Pick<NormalizedSpan, "identity" | "isIdentified" | "timestampNs" | "version">;
+/** `replaces` is the timestamp of an older version that must go. */
+type Place = { version: bigint; isResend: boolean; replaces: bigint | undefined };
 
 /** The rows of one request, with resends judged against what was accepted before and earlier in the request. */
 export function createSpanBatch({
@@ -32,7 +38,7 @@ export function createSpanBatch({
   deletedTraces: Pick<DeletedTraces, "covers"> | undefined;
   nowMs: number;
 }): SpanBatch {
-  const lines: string[] = [];
+  const lines: Array<string | Buffer> = [];
   const rows: SpanRow[] = [];
   const written = new Map<string, IdentityWrite>();
   let superseded = 0;
@@ -40,51 +46,60 @@ export function createSpanBatch({
   // A span is received after its end, clocks being an hour apart at most: of what ended in between, resends are known.
   const knownFromNs = BigInt(journal.completeSinceMs() + limits.clockSkewMs) * 1_000_000n;
   const knownToNs = BigInt(nowMs + limits.clockSkewMs) * 1_000_000n;
-  const mayBeResend = (before: IdentityRecord | undefined, { isIdentified, timestampNs }: NormalizedSpan): boolean =>
+  const mayBeResend = (before: IdentityRecord | undefined, { isIdentified, timestampNs }: SpanFacts): boolean =>
     before !== undefined || (isIdentified && (timestampNs < knownFromNs || timestampNs > knownToNs));
+
+  /** Undefined where the span is left out: its trace was deleted, or a fuller version was accepted before. */
+  const place = (span: SpanFacts, subject: SpanSubject, isRecalled: boolean): Place | undefined => {
+    const before: IdentityRecord | undefined = span.isIdentified
+      ? (written.get(span.identity.toString("latin1")) ?? journal.lookup(span.identity))
+      : undefined;
+    // An earlier version tells when a span ended that is sent without saying so.
+    const ends = [span.timestampNs, ...(before === undefined ? [] : [before.timestampNs])];
+    if (ends.some((end) => deletedTraces?.covers(subject, end))) return undefined;
+    const version = versionAfter(before, span.version);
+    const verdict = judgeResend(before, { timestampNs: span.timestampNs, version });
+    // Of what is recalled, the very row may be there, or one that came after it.
+    const isThere = isRecalled && before !== undefined && before.version >= span.version;
+    if (isThere || verdict.kind === "superseded") {
+      superseded += 1;
+      return undefined;
+    }
+    const replaces = verdict.kind === "wins" ? verdict.replaces : undefined;
+    return { version, isResend: isRecalled || mayBeResend(before, span), replaces };
+  };
+  const write = (line: string | Buffer, span: SpanFacts, { isResend, replaces }: Place, row: () => SpanRow): void => {
+    if (isResend) resends += 1;
+    lines.push(isResend ? marked(line) : line);
+    if (replaces !== undefined) lines.push(tombstone(row(), span.version, replaces));
+    const { identity, timestampNs, version } = span;
+    if (span.isIdentified) written.set(identity.toString("latin1"), { identity, timestampNs, version });
+  };
 
   return {
     lines,
     rows,
     add(span) {
-      const prepared = "line" in span ? span : undefined;
-      const key = span.isIdentified ? span.identity.toString("latin1") : "";
-      const before: IdentityRecord | undefined = span.isIdentified
-        ? (written.get(key) ?? journal.lookup(span.identity))
-        : undefined;
-      // An earlier version tells when a span ended that is sent without saying so.
-      const ends = [span.timestampNs, ...(before === undefined ? [] : [before.timestampNs])];
-      if (ends.some((end) => deletedTraces?.covers(span.row, end))) return { ok: true, row: span.row };
-      // The very row, or one that came after it.
-      if (prepared?.isRecalled === true && before !== undefined && before.version >= span.version) {
-        superseded += 1;
-        return { ok: true, row: span.row };
-      }
-      const version = versionAfter(before, span.version);
-      const isLater = version !== span.version;
-      if (isLater) {
-        span.version = version;
-        span.row.version = version.toString();
-      }
-      const verdict = judgeResend(before, span);
-      if (verdict.kind === "superseded") {
-        superseded += 1;
-        return { ok: true, row: span.row };
-      }
-
-      const isResend = prepared?.isRecalled === true || mayBeResend(before, span);
-      const line = prepared === undefined || isLater ? serializeRow(span.row) : prepared.line;
+      const { row } = span;
+      const placed = place(span, row, false);
+      if (placed === undefined) return { ok: true, row };
+      span.version = placed.version;
+      row.version = placed.version.toString();
+      const line = serializeRow(row);
       if (line === undefined) return tooLarge();
-      if (prepared !== undefined) prepared.line = line;
-      lines.push(isResend ? markResend(line) : line);
-      rows.push(span.row);
-      if (isResend) resends += 1;
-      if (verdict.kind === "wins" && verdict.replaces !== undefined) lines.push(tombstone(span, verdict.replaces));
-      if (span.isIdentified) {
-        const { identity, timestampNs, version } = span;
-        written.set(key, { identity, timestampNs, version });
+      write(line, span, placed, () => row);
+      rows.push(row);
+      return { ok: true, row };
+    },
+    addHeld(span) {
+      const placed = place(span, span.subject, span.isRecalled);
+      if (placed === undefined) return;
+      if (placed.version !== span.version) {
+        span.version = placed.version;
+        span.line = Buffer.from(JSON.stringify({ ...rowOf(span), version: placed.version.toString() }));
       }
-      return { ok: true, row: span.row };
+      write(span.line, span, placed, () => rowOf(span));
+      if (span.row !== undefined) rows.push(span.row);
     },
     identities: () => [...written.values()],
     hasSuperseded: () => superseded > 0,
@@ -96,17 +111,21 @@ export function createSpanBatch({
  * NDJSON bytes. Line by line: joined first, one curly quote would make the whole batch a two-byte string, at several
  * times the cost.
  */
-export function encodeLines(lines: readonly string[]): Buffer {
+export function encodeLines(lines: ReadonlyArray<string | Buffer>): Buffer {
   let size = 0;
   for (const line of lines) size += Buffer.byteLength(line) + 1;
   const bytes = Buffer.allocUnsafe(size);
   let offset = 0;
   for (const line of lines) {
-    offset += bytes.write(line, offset, "utf8");
+    offset += typeof line === "string" ? bytes.write(line, offset, "utf8") : line.copy(bytes, offset);
     bytes[offset] = 0x0a;
     offset += 1;
   }
   return bytes;
+}
+
+function marked(line: string | Buffer): string | Buffer {
+  return typeof line === "string" ? markResend(line) : markResends(line);
 }
 
 /** One NDJSON line, without its break; undefined where it is over the bound of a span. */
@@ -127,7 +146,7 @@ export function tooLarge(): RefusedRow {
 }
 
 /** The row that takes an older version with another timestamp, hence another key, out of the table. */
-function tombstone({ row, version }: NormalizedSpan, timestampNs: bigint): string {
+function tombstone(row: SpanRow, version: bigint, timestampNs: bigint): string {
   return JSON.stringify({
     is_resend: 1,
     organization_id: row.organization_id,

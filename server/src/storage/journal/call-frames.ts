@@ -9,19 +9,18 @@ import { limits } from "../../limits.ts";
 const headBytes = 8;
 const checksumSeed = 0x5350_4157;
 
-/** Whether the frame of a text surely fits into so many bytes: UTF-8 needs three for a UTF-16 unit at most. */
-export function fitsFrame(text: string, bytes: number): boolean {
-  return headBytes + text.length * 3 <= bytes;
+/** Whether the frame of a text fits into so many bytes. */
+export function fitsFrame(text: Buffer, bytes: number): boolean {
+  return headBytes + text.length <= bytes;
 }
 
 /** @param scratch taken where the frame fits into it, so that small ones cost no memory of their own */
-export function encodeFrame(text: string, scratch: Buffer): Buffer {
-  const isSmall = fitsFrame(text, scratch.length);
-  const buffer = isSmall ? scratch : Buffer.allocUnsafe(headBytes + Buffer.byteLength(text));
-  const length = buffer.write(text, headBytes, "utf8");
-  const frame = buffer.subarray(0, headBytes + length);
-  frame.writeUInt32LE(length, 0);
-  frame.writeUInt32LE(crc32(frame.subarray(headBytes), checksumSeed), 4);
+export function encodeFrame(text: Buffer, scratch: Buffer): Buffer {
+  const size = headBytes + text.length;
+  const frame = fitsFrame(text, scratch.length) ? scratch.subarray(0, size) : Buffer.allocUnsafe(size);
+  frame.writeUInt32LE(text.length, 0);
+  frame.writeUInt32LE(crc32(text, checksumSeed), 4);
+  frame.set(text, headBytes);
   return frame;
 }
 
@@ -29,7 +28,7 @@ export function encodeFrame(text: string, scratch: Buffer): Buffer {
 export type FramesEnd = "whole" | "torn" | "damaged";
 
 /** The texts of a file in their order, up to the first frame that is not whole. @throws where it cannot be read */
-export function* readFrames(path: string): Generator<string, FramesEnd> {
+export function* readFrames(path: string): Generator<Buffer, FramesEnd> {
   const file = openSync(path, "r");
   try {
     const { size } = fstatSync(file);
@@ -43,7 +42,7 @@ export function* readFrames(path: string): Generator<string, FramesEnd> {
       const text = Buffer.allocUnsafe(length);
       readSync(file, text, 0, length, at + headBytes);
       if (crc32(text, checksumSeed) !== head.readUInt32LE(4)) return "damaged";
-      yield text.toString("utf8");
+      yield text;
       at += headBytes + length;
     }
     return "whole";

@@ -19,7 +19,7 @@ test("records of any size come back in their order, but for those beyond the bou
       const spool = open();
       const taken: string[] = [];
       for (const batch of batches) {
-        const outcomes = spool.append(batch);
+        const outcomes = spool.append(batch.map((each) => Buffer.from(each)));
         expect(outcomes).toHaveLength(batch.length);
         taken.push(...batch.filter((_, index) => outcomes[index]));
       }
@@ -28,7 +28,7 @@ test("records of any size come back in their order, but for those beyond the bou
       expect(taken.length === batches.flat().length || all > maxBytes).toBe(true);
       spool.close();
       const next = open();
-      expect(next.left.flatMap((file) => [...file.texts()])).toEqual(taken);
+      expect(next.left.flatMap((file) => [...file.texts()].map(String))).toEqual(taken);
       for (const file of next.left) file.forget();
       next.close();
     }),

@@ -19,7 +19,7 @@ import { encodeFrame, fitsFrame, readFrames, type FramesEnd } from "./call-frame
  */
 export type CallSpool = {
   /** Writes records at once. False for each that the disk or the bound refuses: it is in memory alone then. */
-  append(texts: readonly string[]): boolean[];
+  append(texts: readonly Buffer[]): boolean[];
   /**
    * Makes further records go to the other file. The result empties the one that was written until now: to be called once the
    * journal has all of it, and before the next turn.
@@ -34,7 +34,7 @@ export type CallSpool = {
 /** What an earlier process wrote and may or may not have brought to the journal. */
 export type LeftRecords = {
   /** In their order; ends early before a record that is not whole. */
-  texts(): Iterable<string>;
+  texts(): Iterable<Buffer>;
   /** To be called once the journal has all of it. A file that could not be read to its end is set aside instead. */
   forget(): void;
 };
