@@ -19,7 +19,6 @@ export class Call implements ExchangeController, AnswerSink {
   isInRounds = false;
   /** Whether any byte of an answer has come. */
   isHeard = false;
-  wasResent = false;
   isOver = false;
 
   /** @param onAbandoned told when nobody waits for the answer any more and no connection carries it */

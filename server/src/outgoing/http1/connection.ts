@@ -10,7 +10,7 @@ export type ConnectionOwner = {
   onRest(connection: Connection, restMs: number): void;
   /** It carries nothing any more. */
   onGone(connection: Connection): void;
-  /** It was closed under a call that can be sent again; see `#wasIdle`. */
+  /** It was closed under a call that goes out again, on a new connection; see `#wasIdle`. */
   onUnheard(call: Call): void;
 };
 
@@ -169,17 +169,17 @@ export class Connection implements RoundReader {
    * Whether the peer ended an idle connection while the call was on its way to it. To pay for an answer twice is worse than an error, so
    * a call is sent again only where nobody can have worked on it: on a connection that had answered before, that was ended in order, by
    * a peer that had said nothing yet, sooner than a model says anything. A reset may be that of a server which took the call and crashed.
+   * Once at most: what it goes out on then is new, and so has not answered before.
    */
-  #wasIdle({ isHeard, wasResent }: Call): boolean {
+  #wasIdle({ isHeard }: Call): boolean {
     const isSoon = performance.now() - this.#sentAtMs < limits.upstreamIdleEndMs;
-    return this.#hasAnswered && !isHeard && !wasResent && isSoon;
+    return this.#hasAnswered && !isHeard && isSoon;
   }
 
-  /** The call goes once more, by another connection. */
+  /** The call goes once more, by a new connection. Its owner learns of that first, so that it has something left to do. */
   #passOn(call: Call): void {
-    this.cut();
     call.connection = undefined;
-    call.wasResent = true;
     this.#owner.onUnheard(call);
+    this.cut();
   }
 }

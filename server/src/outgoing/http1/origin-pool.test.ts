@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import type { Socket } from "node:net";
+import { createServer, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Connector } from "../address-guard.ts";
@@ -112,6 +112,35 @@ describe("a connection", () => {
     expect(await over).toMatch(/CONNECTION_CLOSED|ECONNRESET/);
     expect(told).toEqual(["error"]);
     expect(sockets).toHaveLength(3);
+  });
+
+  test("that closes right after each answer, without a word of it, costs none of many calls at once", async () => {
+    const heard = new Map<string, number>();
+    let open = 0;
+    let most = 0;
+    const maxConnections = 4;
+    const server = createServer((socket) => {
+      most = Math.max(most, (open += 1));
+      socket.on("close", () => (open -= 1));
+    });
+    const { port } = await peer(({ text, socket }) => {
+      if (socket.destroyed) return;
+      const path = text.split(" ")[1] ?? "";
+      heard.set(path, (heard.get(path) ?? 0) + 1);
+      socket.write(answer(path));
+      socket.destroy();
+    }, server);
+    const pool = new OriginPool(`http://127.0.0.1:${port}`, connector(), new ReadRounds(), maxConnections);
+    onTestFinished(() => pool.close());
+    const caller = async (name: number): Promise<void> => {
+      for (let call = 0; call < 50; call += 1) {
+        const path = `/${name}/${call}`;
+        expect(await ask(pool, { ...post, path }).over).toBe(path);
+      }
+    };
+    await Promise.all(Array.from({ length: 8 }, (_, name) => caller(name)));
+    expect([...heard.values()].every((times) => times === 1)).toBe(true);
+    expect(most).toBeLessThanOrEqual(maxConnections);
   });
 
   test("that is new and closes without an answer is not replaced: the peer may have acted", async () => {
@@ -270,6 +299,25 @@ describe("a pool", () => {
     expect(await over).toBe("a");
     await drained.promise;
     if (!socket.closed) await once(socket, "close");
+  });
+
+  test("that retires is drained only after a call that met the end of its connection had its answer by a new one", async () => {
+    const order: string[] = [];
+    const drained = Promise.withResolvers<void>();
+    const { pool } = await poolTo(({ request, socket }) => {
+      if (request !== 2) socket.write(answer(`to ${request}`));
+      else {
+        pool.retire(() => {
+          order.push("drained");
+          drained.resolve();
+        });
+        socket.end();
+      }
+    });
+    await ask(pool).over;
+    order.push(await ask(pool).over);
+    await drained.promise;
+    expect(order).toEqual(["to 3", "drained"]);
   });
 
   test("that is closed fails what is under way and what waits, and takes nothing more", async () => {

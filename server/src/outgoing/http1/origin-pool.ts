@@ -17,6 +17,11 @@ export class OriginPool implements ConnectionOwner {
   readonly #place: { protocol: string; host: string; hostname: string; port: string };
   /** In order of arrival. */
   readonly #waiting = new Set<Call>();
+  /**
+   * Met the end of a connection that had rested, and go before the others. They get new ones only: another that rests may
+   * be ending just so. The one that ended left room for that.
+   */
+  readonly #unheard = new Set<Call>();
   readonly #connections = new Set<Connection>();
   readonly #resting = new RestingConnections();
   #connecting = 0;
@@ -34,7 +39,7 @@ export class OriginPool implements ConnectionOwner {
   }
 
   dispatch(request: OutgoingRequest, handler: ExchangeHandler): void {
-    const call = new Call(request.method, handler, (abandoned) => this.#waiting.delete(abandoned));
+    const call = new Call(request.method, handler, (abandoned) => this.#forget(abandoned));
     call.start();
     try {
       call.pieces = encodeRequest(request, this.#place.host);
@@ -42,7 +47,9 @@ export class OriginPool implements ConnectionOwner {
       call.fail(error);
     }
     if (this.#isClosed) call.fail(poolClosed());
-    if (!call.isOver) this.#enqueue(call);
+    if (call.isOver) return;
+    this.#waiting.add(call);
+    this.#schedule();
   }
 
   /** Lets what is under way finish. No further dispatch may follow. */
@@ -55,8 +62,10 @@ export class OriginPool implements ConnectionOwner {
   /** Cuts all connections: what is under way fails. */
   close(): void {
     this.#isClosed = true;
-    for (const call of this.#waiting) call.fail(poolClosed());
-    this.#waiting.clear();
+    for (const calls of [this.#unheard, this.#waiting]) {
+      for (const call of calls) call.fail(poolClosed());
+      calls.clear();
+    }
     this.#resting.cutAll();
     for (const connection of this.#connections) connection.fail(poolClosed());
   }
@@ -71,19 +80,25 @@ export class OriginPool implements ConnectionOwner {
   onGone(connection: Connection): void {
     this.#connections.delete(connection);
     this.#resting.remove(connection);
-    if (this.#waiting.size > 0) this.#schedule();
+    if (this.#wanted > 0) this.#schedule();
     this.#noteDrained();
   }
 
   onUnheard(call: Call): void {
     // What rests still has rested longer than the connection that was taken and turned out closed.
     this.#resting.cutAll();
-    this.#enqueue(call);
+    this.#unheard.add(call);
+    this.#schedule();
   }
 
-  #enqueue(call: Call): void {
-    this.#waiting.add(call);
-    this.#schedule();
+  get #wanted(): number {
+    return this.#unheard.size + this.#waiting.size;
+  }
+
+  #forget(call: Call): void {
+    this.#unheard.delete(call);
+    this.#waiting.delete(call);
+    this.#noteDrained();
   }
 
   /**
@@ -106,7 +121,7 @@ export class OriginPool implements ConnectionOwner {
       this.#waiting.delete(call);
       connection.send(call);
     }
-    while (this.#connecting < this.#waiting.size && this.#connecting + this.#connections.size < this.#maxConnections) {
+    while (this.#connecting < this.#wanted && this.#connecting + this.#connections.size < this.#maxConnections) {
       this.#open();
     }
   }
@@ -126,28 +141,31 @@ export class OriginPool implements ConnectionOwner {
     }
   }
 
-  /** Whichever call waits the longest gets it: the one that it was opened for may have found another. */
+  /** Whichever call is the next gets it: the one that it was opened for may have found another. */
   #connected(socket: Socket): void {
     const connection = new Connection(socket, this, this.#rounds);
     this.#connections.add(connection);
     if (this.#isClosed) return connection.cut();
-    const [call] = this.#waiting;
-    if (call === undefined) return this.onRest(connection, limits.upstreamKeepAliveMs);
-    this.#waiting.delete(call);
-    return connection.send(call);
+    const call = this.#takeNext();
+    return call === undefined ? this.onRest(connection, limits.upstreamKeepAliveMs) : connection.send(call);
   }
 
   /** Fails one call at most, and none where those that wait have other connections coming. */
   #failed(error: unknown): void {
-    const [call] = this.#waiting;
-    if (call === undefined || this.#waiting.size <= this.#connecting) return;
-    this.#waiting.delete(call);
-    call.fail(error);
+    if (this.#wanted <= this.#connecting) return;
+    this.#takeNext()?.fail(error);
     this.#assign();
   }
 
+  #takeNext(): Call | undefined {
+    const calls = this.#unheard.size > 0 ? this.#unheard : this.#waiting;
+    const [next] = calls;
+    if (next !== undefined) calls.delete(next);
+    return next;
+  }
+
   #noteDrained(): void {
-    if (this.#connections.size + this.#connecting + this.#waiting.size === 0) this.#onDrained?.();
+    if (this.#connections.size + this.#connecting + this.#wanted === 0) this.#onDrained?.();
   }
 }
 
