@@ -204,9 +204,17 @@ class SpooledRecorder implements Recorder {
     }
   }
 
+  /** A few batches at a time, which the journal commits together: on a busy core each commit waits for its turn. */
   async #handOnAll(records: Iterable<Waiting>): Promise<boolean> {
-    for (const batch of batchesOf(records)) if (!(await this.#handOn(batch))) return false;
-    return true;
+    let together: Array<Promise<boolean>> = [];
+    const areTaken = async (): Promise<boolean> => (await Promise.all(together)).every((isTaken) => isTaken);
+    for (const batch of batchesOf(records)) {
+      together.push(this.#handOn(batch));
+      if (together.length < limits.recordBatchesTogether) continue;
+      if (!(await areTaken())) return false;
+      together = [];
+    }
+    return await areTaken();
   }
 
   /** False only when the recorder stops first. */
