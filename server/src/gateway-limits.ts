@@ -56,7 +56,7 @@ export const gatewayLimits = {
   /** An end that comes later was not that of an idle connection, but of one whose server had the call. */
   upstreamIdleEndMs: 100,
   upstreamRestSweepMs: 1_000,
-  /** Status line and headers of an answer, or its trailers. */
+  /** Status line and headers of an answer, its trailers, or all of its provisional answers. */
   upstreamHeadBytes: 64 * KiB,
   upstreamHeaderLines: 512,
   /** Size and extensions of one chunk. */

@@ -94,6 +94,17 @@ test("provisional answers are read past", () => {
   expect(readText(answer)).toMatchObject({ status: 201, body: "x" });
 });
 
+test("provisional answers are refused once they are longer than a head may be together", () => {
+  const hint = "HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n";
+  const most = Math.floor(limits.upstreamHeadBytes / hint.length);
+  const answer = `${ok}content-length: 1\r\n\r\nx`;
+  expect(readText(hint.repeat(most) + answer)).toMatchObject({ status: 200, body: "x" });
+  const flood = Buffer.from(hint.repeat(most + 1) + answer);
+  expect(read(flood).end).toBe("BAD_ANSWER");
+  const cuts = Array.from({ length: most }, (_, index) => index * hint.length);
+  expect(read(flood, cuts)).toMatchObject({ end: "BAD_ANSWER", body: "" });
+});
+
 test("header lines of one name become one list, cookies several, and names of objects' own are names like any other", () => {
   const { headers } = readText(
     `${ok}A: 1\r\na:\t2 \t\r\nSet-Cookie: a=1, b\r\nset-cookie: c\r\n__proto__: p\r\nconstructor: c\r\nx: \xe9\xa0\r\n\r\n`,

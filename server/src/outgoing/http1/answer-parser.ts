@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { limits } from "../../limits.ts";
 import { ChunkedBody } from "./chunked-body.ts";
 import { badAnswer, ExchangeError } from "./errors.ts";
 import { frameBody } from "./frame-body.ts";
@@ -13,13 +14,15 @@ export type AnswerSink = {
 
 /**
  * Reads one answer from bytes that may be cut anywhere, without touching a socket. Provisional answers (1xx) are read
- * past. Whatever throws, the parser is of no more use.
+ * past, as many as have room within the bound of a head. Whatever throws, the parser is of no more use.
  */
 export class AnswerParser {
   readonly #method: string;
   readonly #sink: AnswerSink;
   /** Until the head has come. */
   #head: Section | undefined = new Section("HTTP/1.");
+  /** Of the heads of provisional answers. */
+  #provisionalBytes = 0;
   #chunked: ChunkedBody | undefined;
   /** Bytes of the body to come, where it is not chunked. */
   #bytes = 0;
@@ -63,6 +66,8 @@ export class AnswerParser {
     // It would go on in a protocol that nobody asked for.
     if (head.status === 101) throw badAnswer("an upgrade");
     if (head.status < 200) {
+      this.#provisionalBytes += text.length + "\r\n".length;
+      if (this.#provisionalBytes > limits.upstreamHeadBytes) throw badAnswer("too many provisional answers");
       this.#head = new Section("HTTP/1.");
       return;
     }
