@@ -27,7 +27,7 @@ export function withNewMessages(spans: Catalogue<SpanRow>): Catalogue<SpanRow> {
 const source: Source<SpanRow> = {
   sql: () => "member",
   withinSql: (scope, { on, isSearch }) =>
-    `(${scope.column("unique_id")} GLOBAL IN (${spansThatFirstSay(on("member"), isSearch ? mayHold(on) : "1")}))`,
+    `(${scope.column("unique_id")} GLOBAL IN (${spansThatFirstSay(on("member"), isSearch ? mayHold(on) : undefined)}))`,
   read: () => undefined,
   form: "either",
 };
@@ -52,26 +52,30 @@ const columns = ["environment", ...conversationColumns, ...placeColumns, ...mess
 const mine = "organization_id = {organization_id:String}";
 const at = (ns: string) => `fromUnixTimestamp64Nano(${ns}, 'UTC')`;
 const [from, to] = [at("{from_ns:Int64}"), at("{to_ns:Int64}")];
-const within = `${mine} AND ${endedWithin(from, to)}`;
 const earliest = at(`{from_ns:Int64} - ${limits.conversationLookBackDays * 86_400_000_000_000}`);
-const before = `${mine} AND ${endedWithin(earliest, from)} AND timestamp < ${from}`;
+const conversationsWith = (row: string) =>
+  `${conversation} GLOBAL IN (SELECT ${conversation} FROM spans WHERE ${mine} AND ${endedWithin(from, to)} AND ${row})`;
 
 /**
- * The ids of the spans which, of all of their conversation, first hold a message of which `condition` holds for any `member`. Spans of the window may
- * repeat earlier ones, so those are looked at too, of the conversations that go on within it: known before payload is read, but for
- * rows that tell what has become of others.
+ * The ids of the spans which, of all of their conversation, first hold a message of which `condition` holds for any `member`. It is
+ * asked of the first holder alone: a message that comes again may have another form. Spans of the window may repeat earlier ones, so
+ * those are looked at too. Which conversations are concerned is known before their payload is taken apart, but for rows that tell what
+ * has become of others.
  */
-function spansThatFirstSay(condition: string, isWorthALook: string): string {
-  const goesOn = `${conversation} GLOBAL IN (SELECT ${conversation} FROM spans WHERE ${within} AND ${isOfConversation})`;
-  const found = `arrayFilter(message -> arrayExists(member -> ${condition}, mapValues(message)), messages)`;
-  return `SELECT ${idOf("first")} FROM (
-    SELECT min(place) AS first FROM (
-      SELECT conversation, ${place("length(messages)")} AS place, ${identities(found)} AS ids FROM (
+function spansThatFirstSay(condition: string, isWorthALook: string | undefined): string {
+  const isConcerned =
+    isWorthALook === undefined
+      ? `(timestamp >= ${from} OR ${conversationsWith(isOfConversation)})`
+      : conversationsWith(isWorthALook);
+  const holds = `arrayMap(message -> arrayExists(member -> ${condition}, mapValues(message)), messages)`;
+  return `SELECT ${idOf("first.1")} FROM (
+    SELECT min((place, held)) AS first FROM (
+      SELECT conversation, ${place("length(messages)")} AS place, ${identities("messages")} AS ids, ${holds} AS holds FROM (
         SELECT ${conversation} AS conversation, ${placeColumns.join(", ")}, ${messages} FROM (
-          SELECT ${columns} FROM spans FINAL WHERE ${within}
-          UNION ALL
-          SELECT ${columns} FROM spans FINAL PREWHERE ${before} AND (${goesOn} OR is_deleted = 1 OR is_resend = 1)
-        ) WHERE ${isWorthALook}
+          SELECT ${columns} FROM spans FINAL
+          PREWHERE ${mine} AND ${endedWithin(earliest, to)} AND (${isConcerned} OR is_deleted = 1 OR is_resend = 1)
+        )
       )
-    ) ARRAY JOIN ids AS id, arrayEnumerateUniq(ids) AS nth GROUP BY conversation, id, nth)`;
+    ) ARRAY JOIN ids AS id, arrayEnumerateUniq(ids) AS nth, holds AS held GROUP BY conversation, id, nth
+  ) WHERE first.2`;
 }
