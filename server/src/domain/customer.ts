@@ -3,14 +3,6 @@ import type { Environment } from "./principal.ts";
 /** An end user of an organization's product, known by the identifier that the organization's calls name. */
 export type CustomerKey = { organization_id: string; environment: Environment; customer_identifier: string };
 
-/** What no path can name: clients fold dots away before they ask, and /api/users/list/ is the list. */
-const unnamable: ReadonlySet<string> = new Set([".", "..", "list"]);
-
-/** Whether /api/users/{customer_identifier}/ can be about it; nobody else may be called so. */
-export function isNamable(customerIdentifier: string): boolean {
-  return !unnamable.has(customerIdentifier);
-}
-
 export const budgetDurations = ["daily", "weekly", "monthly", "yearly"] as const;
 export type BudgetDuration = (typeof budgetDurations)[number];
 

@@ -1,5 +1,6 @@
 import { hash, randomUUID } from "node:crypto";
 import { defaultEvalClass, type Evaluator, type ScoreValueType } from "../domain/evaluator.ts";
+import { canBeSlug } from "../domain/naming.ts";
 import type { EvaluationResult } from "../ingest/otlp/evaluation-events.ts";
 import { limits } from "../limits.ts";
 import { numberIn } from "./score-of-result.ts";
@@ -10,7 +11,8 @@ export function slugOfName(name: string): string {
     .replace(/[^\w.-]+/g, "-")
     .replace(/^-+|-+$/g, "")
     .slice(0, limits.identifierChars);
-  return slug === "" ? `evaluation-${hash("sha256", name, "hex").slice(0, 12)}` : slug;
+  if (slug === "") return `evaluation-${hash("sha256", name, "hex").slice(0, 12)}`;
+  return canBeSlug(slug) ? slug : `evaluation-${slug}`;
 }
 
 /** The evaluator of which a result is the first; undefined where the result has no value that would tell of which kind. */

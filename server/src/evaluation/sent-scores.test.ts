@@ -100,6 +100,18 @@ test("a name that cannot be a slug finds its evaluator all the same, and only th
   expect(await stores.evaluators.findBySlugs("org", ["Tool-Choice", "__proto__"])).toHaveLength(2);
 });
 
+test("a name that no path can name, or that is the id of another evaluator, does not become a slug as it is", async () => {
+  const { id, evaluator_slug } = await stores.evaluators.create(testEvaluator());
+  const names = [".", "..", "list", " ..-", id, id.toUpperCase()];
+  const span = spanWith(names.map((name) => ({ name, "score.value": 1 })));
+  await take(span);
+  const slugs = [".", "..", "list", id, id.toUpperCase()].map((name) => `evaluation-${name}`);
+  expect((await scoresOf(span)).map((score) => score.evaluator_slug).sort()).toEqual(slugs.sort());
+  expect(await stores.evaluators.find("org", id)).toMatchObject({ evaluator_slug });
+  await stores.evaluators.remove("org", id);
+  expect(await stores.evaluators.find("org", id)).toBeUndefined();
+});
+
 test("what is read back from the journal or the store counts, once", async () => {
   const span = spanWith([{ name: "a", "score.value": 1 }]);
   const asText = { ...span, metadata: JSON.stringify(span.metadata) };

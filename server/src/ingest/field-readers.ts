@@ -1,4 +1,4 @@
-import { isNamable } from "../domain/customer.ts";
+import { isNamable } from "../domain/naming.ts";
 import { limits } from "../limits.ts";
 import { isObject, isRawNumber } from "../lib/json.ts";
 import { parseTimeNs } from "../lib/time.ts";

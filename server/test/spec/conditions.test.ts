@@ -108,6 +108,13 @@ describe("POST /automation/conditions/", () => {
     expect(answer.json).toEqual({ [field]: [expect.any(String)] });
   });
 
+  const anId = "3f2b8c1e-9d4a-4e6b-8a7c-5d1e2f3a4b5c";
+  test.each([".", "..", "list", "a b", anId])("refuses the slug %s", async (condition_slug) => {
+    const answer = await prod.post(path, body({ condition_slug }));
+    expect(answer.status).toBe(400);
+    expect(answer.json).toEqual({ condition_slug: [expect.any(String)] });
+  });
+
   test("refuses a slug that is taken in the organization, and in no other", async () => {
     const taken = await newCondition(prod);
     const again = body({ condition_slug: taken["condition_slug"] });

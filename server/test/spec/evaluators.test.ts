@@ -122,6 +122,9 @@ describe("an evaluator", () => {
       "passing_conditions",
     ],
     ["of an unknown class", { eval_class: "other" }, "eval_class"],
+    ...[".", "..", "list", "a b", "3f2b8c1e-9d4a-4e6b-8a7c-5d1e2f3a4b5c", "3F2B8C1E-9D4A-4E6B-8A7C-5D1E2F3A4B5C"].map(
+      (evaluator_slug): [string, Row, string] => [`called ${evaluator_slug}`, { evaluator_slug }, "evaluator_slug"],
+    ),
   ])("%s is refused", async (_what, fields, field) => {
     const answer = await prod.post(path, {
       name: "x",

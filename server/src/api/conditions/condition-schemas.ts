@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { conditionTypes, type Condition } from "../../domain/condition.ts";
 import { ServiceError } from "../../domain/errors.ts";
+import { canBeSlug } from "../../domain/naming.ts";
 import { limits } from "../../limits.ts";
 import { nameSchema } from "../organizations/schemas.ts";
 
@@ -9,7 +10,8 @@ export const slugSchema = z
   .string()
   .min(1)
   .max(limits.identifierChars)
-  .regex(/^[\w.-]+$/, "may have letters, digits, dots, hyphens and underscores");
+  .regex(/^[\w.-]+$/, "may have letters, digits, dots, hyphens and underscores")
+  .refine(canBeSlug, "must not be ., .. or list, nor have the form of an id");
 
 const rule = z.looseObject({
   field: z.string().meta({ description: "A field of spans, or `metadata.<key>`." }),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { customerChangeFields } from "../../customers/fields.ts";
-import { isNamable } from "../../domain/customer.ts";
+import { isNamable } from "../../domain/naming.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { environmentQuery } from "../../http/query.ts";
 import { cleanText } from "../../lib/json.ts";
