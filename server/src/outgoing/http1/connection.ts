@@ -86,7 +86,7 @@ export class Connection implements RoundReader {
   cut(): void {
     if (this.#isGone) return;
     this.#isGone = true;
-    this.#call = undefined;
+    this.#letGo();
     this.#records = undefined;
     if (this.#isHeld) this.#rounds.leave(this);
     this.#socket.destroy();
@@ -139,6 +139,12 @@ export class Connection implements RoundReader {
     this.#socket.pause();
   }
 
+  /** All of the exchange: a connection that rests would keep alive whatever the call holds on to, the parser's sink. */
+  #letGo(): void {
+    this.#call = undefined;
+    this.#parser = undefined;
+  }
+
   /** The peer sends no more, which ends an answer or leaves it incomplete. */
   #finish(): void {
     this.#readRecords();
@@ -153,7 +159,7 @@ export class Connection implements RoundReader {
   }
 
   #complete(call: Call, restMs: number): void {
-    this.#call = undefined;
+    this.#letGo();
     this.#hasAnswered = true;
     this.hurry();
     // A peer that answered before it had all of the request may be through with the connection.
