@@ -348,6 +348,8 @@ export const limits = {
   controlBodyDepth: 64,
   controlBodyNodes: 100_000,
   filterConditions: 100,
+  /** Each goes over the conversations of the window by itself. */
+  newMessagesConditions: 5,
   // More than `bulkDeleteTraces` ids can be named, so that too many are refused as what they are.
   filterValues: 2000,
   filterValueChars: 8192,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { ServiceError } from "../domain/errors.ts";
-import { joinFilters, type Filter } from "../filter/ast.ts";
+import { conditionsOf, joinFilters, type Filter } from "../filter/ast.ts";
 import type { Catalogue } from "../filter/catalogue.ts";
 import { parseFilters } from "../filter/parse.ts";
 
@@ -16,7 +16,21 @@ type FiltersBody = z.output<typeof filtersBody>;
 /** The filters of a body, strictly read, and with them `more`, which come from the URL. @throws ServiceError `invalid_request` */
 export function readFilters<Row>(body: FiltersBody, catalogue: Catalogue<Row>, more: readonly Filter[] = []): Filter {
   refuseMisplaced(body, catalogue);
-  return joinFilters("all", [parseFilters(withoutEmptyList(body.filters), catalogue).filter, ...more]);
+  const filter = joinFilters("all", [parseFilters(withoutEmptyList(body.filters), catalogue).filter, ...more]);
+  refuseTooMany(filter, catalogue);
+  return filter;
+}
+
+/** Of conditions that are much work, body and URL may have a few together. */
+function refuseTooMany<Row>(filter: Filter, catalogue: Catalogue<Row>): void {
+  const counts = new Map<string, number>();
+  for (const { field } of conditionsOf(filter)) counts.set(field, (counts.get(field) ?? 0) + 1);
+  for (const [name, count] of counts) {
+    const max = catalogue.find(name)?.conditionsMax;
+    if (max === undefined || count <= max) continue;
+    const message = `a request may have ${max} conditions on ${name}; one condition may have several values`;
+    throw new ServiceError("invalid_request", message, { errors: { [name]: [message] } });
+  }
 }
 
 /** A filter beside `filters` instead of in it would be passed over, and the answer be about everything. */

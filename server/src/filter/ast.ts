@@ -43,6 +43,12 @@ export type Filter =
 
 export const everything: Filter = { type: "all", filters: [] };
 
+/** All conditions of a filter, wherever they stand in it. */
+export function conditionsOf(filter: Filter): Condition[] {
+  if (filter.type === "condition") return [filter];
+  return filter.type === "not" ? conditionsOf(filter.filter) : filter.filters.flatMap(conditionsOf);
+}
+
 /** Joins filters, without a needless level for one or for parts that are joined the same way. */
 export function joinFilters(type: "all" | "any", filters: readonly Filter[]): Filter {
   const flat = filters.flatMap((filter) => (filter.type === type ? filter.filters : [filter]));

@@ -63,6 +63,8 @@ export type Field<Row> = {
   /** A condition holds when it holds for any of them; the field is absent when all are. */
   sources: readonly Source<Row>[];
   nullable: boolean;
+  /** How many conditions on it a request may have, where each is much work. */
+  conditionsMax?: number;
   /** Values worth offering, where the set is closed. */
   choices: readonly string[];
   /** Spellings of a value, lower case, that mean a stored one: `error` is stored as `failed`. */

@@ -115,6 +115,7 @@ describe("what the page says", () => {
     expect(page).toContain(
       `Bounds: ${filterConditions} conditions, ${filterValues} values each, ${filterValueChars} characters a value, ${filterChars} characters together, groups ${filterDepth} deep.`,
     );
+    expect(page).toContain(`A request may have ${limits.newMessagesConditions} conditions on it`);
     expect(page).toContain(`${limits.metadataJsonChars / 1024} Ki characters`);
     expect(page).toContain(`levels deeper than ${limits.metadataIndexDepth} `);
     expect(page).toContain(`beyond ${limits.metadataKeys} entries`);

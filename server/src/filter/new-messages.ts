@@ -37,6 +37,7 @@ const newMessages: Field<SpanRow> = {
   kind: "dynamic",
   sources: [source],
   nullable: true,
+  conditionsMax: limits.newMessagesConditions,
   choices: [],
   valueAliases: new Map(),
   hidden: true,

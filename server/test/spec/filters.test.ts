@@ -302,6 +302,19 @@ describe("filters at the edge of reason", () => {
     expect((await prod.post(`${path}?${always}`, body)).status).toBe(400);
   });
 
+  test("of conditions on new messages a request has a few, in its body and its URL together", async () => {
+    const conditions = Array.from({ length: limits.newMessagesConditions }, (_, i) => ({ new_messages: `none ${i}` }));
+    const filters = { connector: "OR", filter_params: [{ filter_params: conditions }, { span_name: "bob" }] };
+    expect(await found(filters)).toEqual(["bob"]);
+    const refused = async (read: string, query: string, body: object) => {
+      const answer = await prod.post(`/api/request-logs/${read}/?${always}&${query}`, body);
+      expect([read, answer.status, fieldsOf(answer)]).toEqual([read, 400, ["new_messages"]]);
+    };
+    await refused("list", "new_messages=x", { filters });
+    const more = { filters: { among: filters, new_messages: { operator: "not", value: ["x"] } } };
+    for (const read of ["list", "summary", "groups"]) await refused(read, "group_by=model", more);
+  });
+
   test("a filter that is too much for one statement is never a fault of the server", async () => {
     const texts = (letter: string) => Array.from({ length: limits.filterValues }, (_, i) => `${letter}${i}`);
     const filters = {
