@@ -1,7 +1,9 @@
 /** Events of a stream on their way to the caller: those that follow each other in memory go on together. */
 export class EventRun {
   readonly #send: (events: Buffer, hasContent: boolean) => void;
-  #events: Buffer | undefined;
+  #first: Buffer | undefined;
+  /** Of all of them. */
+  #length = 0;
   #hasContent = false;
 
   constructor(send: (events: Buffer, hasContent: boolean) => void) {
@@ -10,21 +12,21 @@ export class EventRun {
 
   /** @param hasContent a caller could use something in it */
   add(raw: Buffer, hasContent: boolean): void {
-    const events = this.#events;
-    if (events !== undefined && raw.buffer === events.buffer && raw.byteOffset === events.byteOffset + events.length) {
-      this.#events = Buffer.from(events.buffer, events.byteOffset, events.length + raw.length);
-    } else {
+    const first = this.#first;
+    if (first === undefined || raw.buffer !== first.buffer || raw.byteOffset !== first.byteOffset + this.#length) {
       this.flush();
-      this.#events = raw;
+      this.#first = raw;
     }
+    this.#length += raw.length;
     this.#hasContent ||= hasContent;
   }
 
   flush(): void {
-    const [events, hasContent] = [this.#events, this.#hasContent];
-    if (events === undefined) return;
-    this.#events = undefined;
+    const [first, length, hasContent] = [this.#first, this.#length, this.#hasContent];
+    if (first === undefined) return;
+    this.#first = undefined;
+    this.#length = 0;
     this.#hasContent = false;
-    this.#send(events, hasContent);
+    this.#send(first.length === length ? first : Buffer.from(first.buffer, first.byteOffset, length), hasContent);
   }
 }

@@ -74,3 +74,33 @@ test("a stream is passed on byte for byte and read as its chunks say, wherever i
     { numRuns: 200 },
   );
 });
+
+test.each([
+  ["lines that are blank", "\n", 256],
+  ["blank lines with CR LF", "\r\n", 256],
+  ["comments", ":\n\n", 256],
+  ["events without data", "id: 1\n\n", 256],
+  ["events of empty data", "data:\n\n", 64],
+  ["events of several lines of empty data", "data:\ndata:\n\n", 64],
+  ["words that are no JSON", "data: ping\n\n", 64],
+  ["objects that are cut", "data:{\n\n", 64],
+])("a flood of %s costs little, and the stream goes on after it", (_what, tiny, reads) => {
+  let said = "";
+  let isDone = false;
+  const source = createOpenaiSource({
+    digest: createChatDigest(),
+    wantsUsage: true,
+    sink: {
+      onEvents: (bytes) => void (said += bytes.toString()),
+      onDone: () => void (isDone = true),
+      onProblem: ({ message }) => expect.unreachable(message),
+    },
+  });
+  const read = Buffer.from(tiny.repeat(Math.ceil((64 << 10) / tiny.length)));
+  const began = process.threadCpuUsage();
+  for (let count = 0; count < reads; count += 1) source.push(read);
+  expect(process.threadCpuUsage(began).user).toBeLessThan(2_000_000);
+  const hello = `data: ${JSON.stringify(chunkOf(0, { content: "hello" }))}\n\n`;
+  source.push(Buffer.from(`${hello}data: [DONE]\n\n`));
+  expect([said, isDone]).toEqual([hello, true]);
+});

@@ -1,5 +1,5 @@
-import { isObject, parseJson } from "../lib/json.ts";
-import { createSseSplitter, SseBlockTooLong } from "../lib/sse.ts";
+import { isObject, mayBeObject, parseJson } from "../lib/json.ts";
+import { createSseSplitter, SseBlockTooLong, type SseReader } from "../lib/sse.ts";
 import { limits } from "../limits.ts";
 import { createChunkTemplate } from "./chunk-template.ts";
 import type { ChatDigest } from "./chat-digest.ts";
@@ -95,25 +95,19 @@ export function createOpenaiSource({ digest, sink, wantsUsage, mapUsage }: Sourc
     return end;
   };
 
-  /** Takes the bytes up to the next end of an event; gives where that is. */
-  const takeNext = (bytes: Buffer, at: number): number => {
-    const lastLine = bytes.indexOf(blankLine, at);
-    const end = lastLine === -1 ? bytes.length : lastLine + blankLine.length;
-    for (const { raw, data } of splitter.push(bytes.subarray(at, end))) {
+  const reader: SseReader = {
+    take({ raw, data }) {
       if (data !== undefined) take(raw, data);
-      if (isOver) break;
-    }
-    return end;
+      return !isOver;
+    },
+    skip: takeAlike,
   };
 
   return {
     push(bytes) {
       if (isOver) return;
       try {
-        for (let at = 0; at < bytes.length && !isOver;) {
-          if (splitter.rest().length === 0) at = takeAlike(bytes, at);
-          if (at < bytes.length) at = takeNext(bytes, at);
-        }
+        splitter.read(bytes, reader);
       } catch (error) {
         if (!(error instanceof SseBlockTooLong)) throw error;
         return finish({ kind: "fault", status: 200, message: "The provider sent an event that is too large." });
@@ -127,8 +121,6 @@ export function createOpenaiSource({ digest, sink, wantsUsage, mapUsage }: Sourc
   };
 }
 
-const blankLine = "\n\n";
-
 /** A whole completion for a caller who asked for a stream. */
 export function streamCompletion(completion: Record<string, unknown>, options: SourceOptions): void {
   const source = createOpenaiSource(options);
@@ -141,6 +133,7 @@ function sseEvent(data: string): Buffer {
 }
 
 function parseChunk(data: string): Record<string, unknown> | undefined {
+  if (!mayBeObject(data)) return undefined;
   // Most texts hold nothing that the plain parser gets wrong.
   try {
     const value: unknown = data.includes("\\u") ? parsed(data) : JSON.parse(data);

@@ -1,6 +1,15 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { cleanDeep, exceedsShape, isRawNumber, parseJson, parseJsonText, parseStrictJson } from "./json.ts";
+import {
+  cleanDeep,
+  exceedsShape,
+  isObject,
+  isRawNumber,
+  parseJson,
+  parseJsonText,
+  parseObjectText,
+  parseStrictJson,
+} from "./json.ts";
 
 const parse = (text: string | Buffer) => {
   const result = parseJson(Buffer.from(text));
@@ -119,4 +128,21 @@ test("no text outlives its reading, whatever was found in it", () => {
     parseStrictJson(Buffer.from(text));
     expect(Reflect.get(RegExp, "input")).toBe("");
   }
+});
+
+test("a text that is an object's is read as one, and nothing else is", () => {
+  const space = fc.stringMatching(/^[ \t\r\n\uFEFF]{0,3}$/);
+  const braces = fc.stringMatching(/^[{}[\]:,"1]{0,6}$/);
+  const text = fc.oneof(
+    fc.jsonValue().map((value) => JSON.stringify(value)),
+    fc.dictionary(fc.string(), fc.jsonValue()).map((value) => JSON.stringify(value)),
+    braces,
+  );
+  fc.assert(
+    fc.property(space, text, space, (before, within, after) => {
+      const parsed = parseJsonText(before + within + after);
+      const object = parsed.ok && isObject(parsed.value) ? parsed.value : undefined;
+      expect(parseObjectText(before + within + after)).toEqual(object);
+    }),
+  );
 });

@@ -135,6 +135,27 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !isRawNumber(value);
 }
 
+/**
+ * Whether a text may be that of an object. Streams are full of texts that are none, and for each the parser makes an error, which takes
+ * longer than to read a hundred that are.
+ */
+export function mayBeObject(text: string): boolean {
+  let from = 0;
+  let to = text.length - 1;
+  while (from < to && isBlankOrMark(text.charCodeAt(from))) from += 1;
+  while (from < to && isBlankOrMark(text.charCodeAt(to))) to -= 1;
+  return text[from] === "{" && text[to] === "}";
+}
+
+const isBlankOrMark = (code: number): boolean =>
+  code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09 || code === 0xfeff;
+
+/** The object that a text is; undefined where it is none. */
+export function parseObjectText(text: string): Record<string, unknown> | undefined {
+  const parsed = mayBeObject(text) ? parseJsonText(text) : undefined;
+  return parsed?.ok === true && isObject(parsed.value) ? parsed.value : undefined;
+}
+
 /** Well-formed text without NUL. */
 export function cleanText(text: string): string {
   const wellFormed = text.isWellFormed() ? text : text.toWellFormed();

@@ -13,6 +13,19 @@ function split(pieces: readonly Buffer[], max = 1_000) {
   };
 }
 
+const piecesOf = (bytes: Buffer, length: number): Buffer[] =>
+  Array.from({ length: Math.ceil(bytes.length / length) }, (_, index) =>
+    bytes.subarray(index * length, (index + 1) * length),
+  );
+
+/** What it takes of a core to split them. */
+function msOf(pieces: readonly Buffer[]): number {
+  const splitter = createSseSplitter(32 << 20);
+  const began = process.threadCpuUsage();
+  for (const piece of pieces) splitter.push(piece);
+  return process.threadCpuUsage(began).user / 1_000;
+}
+
 const stream =
   ": hello\n\nevent: a\ndata: 北京 🌍\n\ndata:one\r\ndata:  two\r\n\r\nid: 7\rdata\r\revent:b\ndata: {}\n\ndata: cut";
 
@@ -54,6 +67,27 @@ describe("server-sent events", () => {
         expect(cut.bytes).toBe(bytes.toString("latin1"));
       }),
     );
+  });
+
+  test.each(["\n", "\r\n", "\r", ":\n\n", ": c\r\n\r\n", "id: 1\n\n"])(
+    "without data come together, as in a flood of %j",
+    (block) => {
+      const silence = block.repeat(1_000);
+      const events = createSseSplitter(100).push(Buffer.from(`${silence}data: x\n\n${silence}`));
+      expect(events.map(({ data, raw }) => [data, raw.toString()])).toEqual([
+        [undefined, silence],
+        ["x", "data: x\n\n"],
+        [undefined, silence],
+      ]);
+    },
+  );
+
+  test("cost the same for each byte of one that is large, however small the pieces are", () => {
+    const large = Buffer.from(`data: ${"x".repeat(16 << 20)}\n\n`);
+    expect(msOf(piecesOf(large, 64 << 10))).toBeLessThan(1_000);
+    expect(msOf(piecesOf(large.subarray(-1 << 20), 3))).toBeLessThan(1_000);
+    // All of it lines.
+    expect(msOf(piecesOf(Buffer.from(`${":\n".repeat(1 << 20)}data: x\n\n`), 64 << 10))).toBeLessThan(1_000);
   });
 
   test("are refused when one is longer than the bound, however it comes", () => {

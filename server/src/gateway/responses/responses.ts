@@ -1,4 +1,4 @@
-import { isObject, parseJsonText } from "../../lib/json.ts";
+import { isObject, parseObjectText } from "../../lib/json.ts";
 import type { CallLedger } from "../call-ledger.ts";
 import { usageWithTier } from "../providers/openai/usage.ts";
 import { BadReply } from "../providers/provider.ts";
@@ -45,9 +45,8 @@ function createResponseStream(ledger: CallLedger): RelayStream {
   const said = createSaidSoFar();
   return {
     take: ({ data }) => {
-      const parsed = data === undefined ? undefined : parseJsonText(data);
-      if (!parsed?.ok || !isObject(parsed.value)) return {};
-      const event = parsed.value;
+      const event = data === undefined ? undefined : parseObjectText(data);
+      if (event === undefined) return {};
       const type = typeof event["type"] === "string" ? event["type"] : "";
       const response = isObject(event["response"]) ? event["response"] : {};
       if (type === "error" || type === "response.failed" || event["error"])

@@ -1,4 +1,4 @@
-import { isObject, parseJsonText } from "../../lib/json.ts";
+import { parseObjectText } from "../../lib/json.ts";
 import { limits } from "../../limits.ts";
 import type { CallLedger } from "../call-ledger.ts";
 import { problemOfEvent } from "../relay/event-problem.ts";
@@ -14,9 +14,8 @@ export function createTranscriptStream(ledger: CallLedger): RelayStream {
   let text = "";
   return {
     take: ({ data }) => {
-      const parsed = data === undefined ? undefined : parseJsonText(data);
-      if (!parsed?.ok || !isObject(parsed.value)) return {};
-      const event = parsed.value;
+      const event = data === undefined ? undefined : parseObjectText(data);
+      if (event === undefined) return {};
       const { type } = event;
       if (type === "error" || event["error"]) return { problem: problemOfEvent(event) };
       if (type === "transcript.text.done") {

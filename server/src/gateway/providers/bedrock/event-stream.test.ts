@@ -51,6 +51,18 @@ describe("event streams", () => {
     );
   });
 
+  test("cost the same for each byte of a large message, however small the pieces are", () => {
+    const bytes = encodeMessage({}, Buffer.alloc(15 << 20));
+    const pieces = Array.from({ length: Math.ceil(bytes.length / 8_192) }, (_, index) =>
+      bytes.subarray(index * 8_192, (index + 1) * 8_192),
+    );
+    const decoder = createEventStreamDecoder(16 << 20);
+    const began = process.threadCpuUsage();
+    const messages = pieces.flatMap((piece) => decoder.push(piece));
+    expect(process.threadCpuUsage(began).user).toBeLessThan(1_500_000);
+    expect(messages.map(({ payload }) => payload.length)).toEqual([15 << 20]);
+  });
+
   test("are refused when any byte is another", () => {
     const bytes = encodeEvent("contentBlockDelta", { delta: { text: "Hi" } });
     const accepted = Array.from(bytes, (byte, at) => {

@@ -1,4 +1,5 @@
 import { crc32 } from "node:zlib";
+import { HeldBytes } from "../../../lib/held-bytes.ts";
 
 /**
  * The binary framing of AWS event streams (`application/vnd.amazon.eventstream`): lengths of the message and its headers
@@ -29,10 +30,12 @@ const preludeBytes = 12;
 const checksumBytes = 4;
 
 export function createEventStreamDecoder(maxMessageBytes: number): EventStreamDecoder {
-  let pending: Buffer = Buffer.alloc(0);
+  const held = new HeldBytes();
+  /** What must be there before there is anything to read. */
+  let neededBytes = preludeBytes;
 
   /** The length of the message that begins here, once its prelude is there. */
-  const lengthOfNext = (): number | undefined => {
+  const lengthOfNext = (pending: Buffer): number | undefined => {
     if (pending.length < preludeBytes) return undefined;
     const length = pending.readUInt32BE(0);
     if (crc32(pending.subarray(0, 8)) !== pending.readUInt32BE(8)) throw new BadEventStream("a prelude is damaged");
@@ -43,15 +46,23 @@ export function createEventStreamDecoder(maxMessageBytes: number): EventStreamDe
 
   return {
     push: (bytes) => {
-      pending = pending.length === 0 ? bytes : Buffer.concat([pending, bytes]);
       const messages: EventMessage[] = [];
-      for (let length = lengthOfNext(); length !== undefined && pending.length >= length; length = lengthOfNext()) {
+      if (held.length + bytes.length < neededBytes) {
+        held.add(bytes);
+        return messages;
+      }
+      let pending = held.takeWith(bytes);
+      let length = lengthOfNext(pending);
+      while (length !== undefined && pending.length >= length) {
         messages.push(readMessage(pending.subarray(0, length)));
         pending = pending.subarray(length);
+        length = lengthOfNext(pending);
       }
+      neededBytes = length ?? preludeBytes;
+      held.add(pending);
       return messages;
     },
-    isBetweenMessages: () => pending.length === 0,
+    isBetweenMessages: () => held.length === 0,
   };
 }
 

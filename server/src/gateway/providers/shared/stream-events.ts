@@ -1,8 +1,9 @@
-import { isObject } from "../../../lib/json.ts";
+import { isObject, mayBeObject } from "../../../lib/json.ts";
 import type { ChatUsage, UpstreamProblem } from "../provider.ts";
 
 /** An event's object; undefined where it is none. Without repair of its text: a character may be cut between two events. */
 export function readEvent(data: string): Record<string, unknown> | undefined {
+  if (!mayBeObject(data)) return undefined;
   try {
     const event = JSON.parse(data) as unknown;
     return isObject(event) ? event : undefined;

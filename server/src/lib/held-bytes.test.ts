@@ -1,0 +1,25 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { HeldBytes } from "./held-bytes.ts";
+
+test("what is held is what was added since it was taken, whatever becomes of the rest", () => {
+  const step = fc.record({ bytes: fc.uint8Array({ maxLength: 20 }), takes: fc.boolean() });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+      const held = new HeldBytes();
+      const taken: Buffer[] = [];
+      const expected: string[] = [];
+      let text = "";
+      for (const { bytes, takes } of steps) {
+        text += Buffer.from(bytes).toString("latin1");
+        if (takes) {
+          taken.push(held.takeWith(Buffer.from(bytes)));
+          expected.push(text);
+          text = "";
+        } else held.add(Buffer.from(bytes));
+        expect([held.length, held.view().toString("latin1")]).toEqual([text.length, text]);
+      }
+      expect(taken.map((each) => each.toString("latin1"))).toEqual(expected);
+    }),
+  );
+});
