@@ -46,8 +46,11 @@ const newMessages: Field<SpanRow> = {
 /** Whether a search may find anything in the messages of a row: as they are stored, which spares most rows being taken apart. */
 function mayHold(on: (value: string) => string): string {
   const stored = messageColumns.filter((column) => column !== "log_type").map(on);
-  return `(${stored.join(" OR ")})`;
+  return `(${[...stored, ...["input", "output"].map(isEscaped)].join(" OR ")})`;
 }
+
+/** A text that is JSON is stored as it came, maybe with escapes that we do not write: the search would not know it by what it says. */
+const isEscaped = (column: string) => `match(${column}, '(?s)^[ \\t\\r\\n]*[[{].*\\\\\\\\[u/]')`;
 
 const columns = ["environment", ...conversationColumns, ...placeColumns, ...messageColumns].join(", ");
 const mine = "organization_id = {organization_id:String}";

@@ -76,6 +76,18 @@ export function describeNewMessages({ store, insert }: ContractDriver): void {
       }
     });
 
+    it("finds what a text of messages writes with escapes that it need not", async () => {
+      const org = newOrganization();
+      const said = { span_name: "said", log_type: "chat", thread_identifier: "t" };
+      const input = String.raw`[{"role":"user","content":"caf\u00e9 and\/or tea"}]`;
+      await insert([spanRow(org, { ...said, input })]);
+      for (const text of ["café", "and/or", "or tea"]) {
+        expect(await hits(org, { operator: "contains", value: [text] }), text).toEqual(["said"]);
+      }
+      expect(await hits(org, { operator: "icontains", value: ["CAFÉ", "none"] })).toEqual(["said"]);
+      expect(await hits(org, { operator: "contains", value: ["cafe"] })).toEqual([]);
+    });
+
     it("agrees with what each span is told to add", async () => {
       const agree = async (conversations: Array<Array<[Message[], number]>>, from: number) => {
         const org = newOrganization();
