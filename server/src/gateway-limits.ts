@@ -61,6 +61,8 @@ export const gatewayLimits = {
   upstreamHeaderLines: 512,
   /** Size and extensions of one chunk. */
   upstreamChunkLineBytes: 4 * KiB,
+  /** A read of an answer that is as large is its last in a turn of the event loop: a record of TLS is no larger. */
+  upstreamTurnBytes: 16 * KiB,
 
   // Rounds in which streams are read while the loop is busy
   /** The longest round: what a word of a stream may come later for it. */

@@ -25,8 +25,10 @@ export class Connection implements RoundReader {
   #sentAtMs = 0;
   /** Of an answer that is read in rounds: when it was read last. */
   #readAtMs = Infinity;
-  /** Whether it is not read for the rest of a round. */
+  /** Whether it is not read for the rest of a round, or of a turn. */
   #isHeld = false;
+  /** What ends that of a turn. */
+  #nextTurn: NodeJS.Immediate | undefined;
   /** What was read since the round was over, where TLS gives it record by record: it is gone through at the end of the turn. */
   #records: Buffer[] | undefined;
   #isGone = false;
@@ -71,7 +73,7 @@ export class Connection implements RoundReader {
   /** Whatever the round is, it is read from now on. */
   hurry(): void {
     if (!this.#isHeld) return;
-    this.#rounds.leave(this);
+    this.#endHold();
     this.goOn();
   }
 
@@ -88,7 +90,7 @@ export class Connection implements RoundReader {
     this.#isGone = true;
     this.#letGo();
     this.#records = undefined;
-    if (this.#isHeld) this.#rounds.leave(this);
+    if (this.#isHeld) this.#endHold();
     this.#socket.destroy();
     this.#owner.onGone(this);
   }
@@ -122,7 +124,10 @@ export class Connection implements RoundReader {
       const taken = parser.push(bytes);
       if (call !== this.#call) return;
       if (parser.isComplete) this.#complete(call, taken === bytes.length ? parser.restMs : 0);
-      else if (call.isInRounds) this.#rest(bytes.length);
+      else {
+        if (call.isInRounds) this.#rest(bytes.length);
+        if (bytes.length >= limits.upstreamTurnBytes) this.#restOfTurn();
+      }
     } catch (error) {
       this.fail(error);
     }
@@ -143,6 +148,22 @@ export class Connection implements RoundReader {
   #letGo(): void {
     this.#call = undefined;
     this.#parser = undefined;
+  }
+
+  /** More may have come already, which would be read before all else: how long that takes is up to who sends it. */
+  #restOfTurn(): void {
+    if (this.#isHeld) return;
+    this.#isHeld = true;
+    this.#socket.pause();
+    this.#nextTurn = setImmediate(() => {
+      this.#isHeld = false;
+      if (this.#call?.isPaused !== true) this.#socket.resume();
+    });
+  }
+
+  #endHold(): void {
+    this.#rounds.leave(this);
+    clearImmediate(this.#nextTurn);
   }
 
   /** The peer sends no more, which ends an answer or leaves it incomplete. */

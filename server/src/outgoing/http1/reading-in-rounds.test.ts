@@ -146,6 +146,39 @@ test("one that is paused is not read when its round is over, nor one within a ro
   expect(await over).toBe("first,a,b,");
 });
 
+test.each([
+  ["", undefined],
+  [" over TLS", selfSigned()],
+])("an answer that comes as fast as it is read%s leaves each turn of the loop to others, too", async (_how, tls) => {
+  const body = "x".repeat(8 << 20);
+  const { pool } = await poolTo(({ socket }) => void socket.write(answer(body)), { tls });
+  let inTurn = 0;
+  let most = 0;
+  const { over } = ask(pool, undefined, (_controller, piece) => {
+    if (inTurn === 0) setImmediate(() => void (inTurn = 0));
+    inTurn += piece.length;
+    most = Math.max(most, inTurn);
+  });
+  expect((await over).length).toBe(body.length);
+  expect(most).toBeLessThanOrEqual(128 << 10);
+});
+
+test("an answer that comes fast is not read while it is paused", async () => {
+  const body = "x".repeat(4 << 20);
+  const { pool } = await poolTo(({ socket }) => void socket.write(answer(body)));
+  let isPaused = false;
+  const { over } = ask(pool, undefined, (controller) => {
+    expect(isPaused).toBe(false);
+    isPaused = true;
+    controller.pause();
+    setTimeout(() => {
+      isPaused = false;
+      controller.resume();
+    }, 1);
+  });
+  expect((await over).length).toBe(body.length);
+});
+
 test("one that is not to be read in rounds any more is read at once", async () => {
   const { socket, over, controller, resting } = await restingStream();
   await say(socket, [chunk("a"), end]);
