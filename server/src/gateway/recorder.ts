@@ -55,8 +55,7 @@ class SpooledRecorder implements Recorder {
   readonly #deps: RecorderDeps;
   #callsUnderWay = 0;
   /** All that the journal does not have, but for what an earlier process left. */
-  readonly #held = new Set<Waiting>();
-  #heldBytes = 0;
+  #held = { records: 0, bytes: 0, unspooled: 0 };
   /** What of it no flush has begun with. */
   #waiting: Waiting[] = [];
   readonly #left: LeftRecords[];
@@ -120,10 +119,15 @@ class SpooledRecorder implements Recorder {
   }
 
   #hold(record: Waiting): void {
-    this.#held.add(record);
-    this.#heldBytes += record.bytes;
+    this.#count(record, 1);
     this.#waiting.push(record);
     if (this.#flushing === undefined) this.#schedule();
+  }
+
+  #count({ bytes, isSpooled }: Waiting, by: 1 | -1): void {
+    this.#held.records += by;
+    this.#held.bytes += by * bytes;
+    if (!isSpooled) this.#held.unspooled += by;
   }
 
   /** With what ends meanwhile: a commit of the journal costs as much as a hundred records in it. */
@@ -134,12 +138,12 @@ class SpooledRecorder implements Recorder {
   }
 
   #size(): number {
-    return this.#held.size + this.#ended.size;
+    return this.#held.records + this.#ended.size;
   }
 
   async during(call: () => Promise<void>): Promise<void> {
     const { metrics, maxRecords = limits.recordsWaiting } = this.#deps;
-    if (this.#size() >= maxRecords || this.#heldBytes >= limits.recordBytesWaiting) {
+    if (this.#size() >= maxRecords || this.#held.bytes >= limits.recordBytesWaiting) {
       metrics.refusedFull.inc();
       const message = "Too many finished calls wait to be recorded. Please try again.";
       throw new ServiceError("unavailable", message, { retryAfterS: 1 });
@@ -164,9 +168,9 @@ class SpooledRecorder implements Recorder {
     this.#ended.flush();
     this.#stopping.abort();
     await this.#flushing;
-    if (this.#held.size === 0) return;
-    const lost = [...this.#held].filter(({ isSpooled }) => !isSpooled).length;
-    logger.warn({ spans: this.#held.size - lost }, "spans of gateway calls are left to the next start");
+    const { records, unspooled: lost } = this.#held;
+    if (records === 0) return;
+    logger.warn({ spans: records - lost }, "spans of gateway calls are left to the next start");
     if (lost === 0) return;
     metrics.recordsLost.inc(lost);
     logger.error({ spans: lost }, "spans of gateway calls were lost: neither the journal nor the spool took them");
@@ -225,7 +229,7 @@ class SpooledRecorder implements Recorder {
     while (!signal.aborted) {
       try {
         await intake.acceptHeld(batch.map(({ span }) => span));
-        for (const record of batch) if (this.#held.delete(record)) this.#heldBytes -= record.bytes;
+        for (const record of batch) if (!record.span.isRecalled) this.#count(record, -1);
         return true;
       } catch (error) {
         metrics.recordRetries.inc();

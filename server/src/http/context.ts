@@ -21,6 +21,8 @@ export class RequestContext implements Context {
   query: unknown;
   body: unknown;
   hijacked = false;
+  /** Among those that were hijacked. */
+  place: number | undefined;
   /** Bytes of the kernel's body budget to give back at the end. */
   heldBytes = 0;
 
@@ -81,7 +83,7 @@ export class RequestContext implements Context {
 
   hijack(): ResponseWriter {
     this.hijacked = true;
-    this.#kernel.hijacked.add(this);
+    this.#kernel.hijacked.enter(this);
     this.response.setHeader("x-request-id", this.requestId);
     return this.response;
   }

@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import type { Roster } from "../lib/roster.ts";
 import type { FairGate } from "../lib/fair-gate.ts";
 import type { WorkGate } from "../lib/work-gate.ts";
 import type { Authenticator } from "./authenticate.ts";
@@ -29,5 +30,5 @@ export type Kernel = {
   /** Requests not yet answered. */
   inFlight: number;
   /** Those whose answers their handlers write themselves: a stop tells them before it cuts them. */
-  readonly hijacked: Set<RequestContext>;
+  readonly hijacked: Roster<RequestContext>;
 };

@@ -245,7 +245,7 @@ function finish(kernel: Kernel, route: Route, context: RequestContext): void {
   const ms = context.elapsedMs();
   const { method } = incoming;
   kernel.inFlight -= 1;
-  kernel.hijacked.delete(context);
+  kernel.hijacked.leave(context);
   kernel.metrics.requests.add({ route: route.pattern, method, status: String(status) });
   kernel.metrics.durationS.observe({ route: route.pattern }, ms / 1000);
   const level = probes.has(route.pattern) && status < 400 ? "debug" : "info";

@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import { Registry } from "prom-client";
 import { ServiceError } from "../domain/errors.ts";
 import { FairGate, type FairGateBounds } from "../lib/fair-gate.ts";
+import { Roster } from "../lib/roster.ts";
 import { WorkGate } from "../lib/work-gate.ts";
 import { limits } from "../limits.ts";
 import type { Authenticator } from "./authenticate.ts";
@@ -67,7 +68,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     listeningUrl: () => listeningUrl,
     closing: false,
     inFlight: 0,
-    hijacked: new Set(),
+    hijacked: new Roster(),
   };
   kernel.metrics.watchInFlight(() => kernel.inFlight);
   const app = createFastify(kernel, options);
@@ -96,7 +97,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       // Node waits for connections that never sent a request, so what has nothing in flight is closed here.
       const sweep = setInterval(() => {
         const lateMs = performance.now() - deadlineMs;
-        if (lateMs > 0) for (const context of kernel.hijacked) context.stop();
+        if (lateMs > 0) for (const context of kernel.hijacked.all()) context.stop();
         const isOver = kernel.inFlight === 0 || lateMs > limits.shutdownCutMs;
         lane.close(isOver);
         if (isOver) app.server.closeAllConnections();

@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import { limits } from "../../limits.ts";
 import type { Connector } from "../address-guard.ts";
 import { Call } from "./call.ts";
+import { CallQueue } from "./call-queue.ts";
 import { Connection, type ConnectionOwner } from "./connection.ts";
 import { encodeRequest, type OutgoingRequest } from "./encode-request.ts";
 import { ExchangeError } from "./errors.ts";
@@ -15,13 +16,12 @@ export class OriginPool implements ConnectionOwner {
   readonly #rounds: Rounds;
   readonly #maxConnections: number;
   readonly #place: { protocol: string; host: string; hostname: string; port: string };
-  /** In order of arrival. */
-  readonly #waiting = new Set<Call>();
+  readonly #waiting = new CallQueue();
   /**
    * Met the end of a connection that had rested, and go before the others. They get new ones only: another that rests may
    * be ending just so. The one that ended left room for that.
    */
-  readonly #unheard = new Set<Call>();
+  readonly #unheard = new CallQueue();
   readonly #connections = new Set<Connection>();
   readonly #resting = new RestingConnections();
   #connecting = 0;
@@ -62,10 +62,7 @@ export class OriginPool implements ConnectionOwner {
   /** Cuts all connections: what is under way fails. */
   close(): void {
     this.#isClosed = true;
-    for (const calls of [this.#unheard, this.#waiting]) {
-      for (const call of calls) call.fail(poolClosed());
-      calls.clear();
-    }
+    for (let call = this.#takeNext(); call !== undefined; call = this.#takeNext()) call.fail(poolClosed());
     this.#resting.cutAll();
     for (const connection of this.#connections) connection.fail(poolClosed());
   }
@@ -96,8 +93,7 @@ export class OriginPool implements ConnectionOwner {
   }
 
   #forget(call: Call): void {
-    this.#unheard.delete(call);
-    this.#waiting.delete(call);
+    call.queue?.remove(call);
     this.#noteDrained();
   }
 
@@ -115,11 +111,11 @@ export class OriginPool implements ConnectionOwner {
   }
 
   #assign(): void {
-    for (const call of this.#waiting) {
+    while (this.#waiting.size > 0) {
       const connection = this.#resting.take();
       if (connection === undefined) break;
-      this.#waiting.delete(call);
-      connection.send(call);
+      const call = this.#waiting.take();
+      if (call !== undefined) connection.send(call);
     }
     while (this.#connecting < this.#wanted && this.#connecting + this.#connections.size < this.#maxConnections) {
       this.#open();
@@ -158,10 +154,7 @@ export class OriginPool implements ConnectionOwner {
   }
 
   #takeNext(): Call | undefined {
-    const calls = this.#unheard.size > 0 ? this.#unheard : this.#waiting;
-    const [next] = calls;
-    if (next !== undefined) calls.delete(next);
-    return next;
+    return this.#unheard.take() ?? this.#waiting.take();
   }
 
   #noteDrained(): void {
