@@ -123,6 +123,7 @@ export const gatewayLimits = {
   /** How long a finished call waits for others, so that many are one entry of the journal. */
   recordBatchMs: 50,
   recordBatch: 500,
+  /** Batches that the journal may commit as one. */
   recordBatchesTogether: 8,
   /** Small beside the room of a journal, which must have room for all of it at once. */
   recordBatchBytes: 4 * MiB,
