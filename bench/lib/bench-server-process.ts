@@ -1,5 +1,4 @@
-import { createClient } from "@clickhouse/client";
-import { createChdbConnection } from "chdb/connection";
+import { Session } from "chdb";
 import { startApp } from "../../server/src/app.ts";
 import { readConfig } from "../../server/src/config.ts";
 import { createLogger, openLogOutput } from "../../server/src/telemetry/logger.ts";
@@ -24,21 +23,19 @@ const answer = async (request: ServerRequest): Promise<ServerReply> => {
   }
   const { params } = request;
   const started = performance.now();
-  const result = await sqlClient().query({
-    query: request.sql,
-    format: "JSONEachRow",
-    ...(params && { query_params: params }),
-  });
-  const rows = await result.json();
+  const result = await sqlSession().queryBindAsync(request.sql, params ?? {}, { format: "JSONEachRow" });
+  const rows = result
+    .text()
+    .split("\n")
+    .flatMap((line) => (line === "" ? [] : [JSON.parse(line) as unknown]));
   return { ms: performance.now() - started, rows: rows.length };
 };
 
-let client: ReturnType<typeof createClient> | undefined;
-function sqlClient(): ReturnType<typeof createClient> {
+let session: Session | undefined;
+function sqlSession(): Session {
   if (config.spans.kind !== "chdb") throw new Error("the side door is for the embedded store");
-  const connection: unknown = createChdbConnection({ path: config.spans.path });
-  client ??= createClient({ connection } as Parameters<typeof createClient>[0]);
-  return client;
+  session ??= new Session(config.spans.path);
+  return session;
 }
 
 process.on("message", (request: ServerRequest) => {

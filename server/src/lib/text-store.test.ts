@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { toByteString } from "./byte-string.ts";
 import { TextStore } from "./text-store.ts";
 
 test("gives back its texts in any order, with others between them", () => {
@@ -9,21 +10,24 @@ test("gives back its texts in any order, with others between them", () => {
       // A number stands for a text that is longer than a block.
       const texts = given.map((one) => (typeof one === "string" ? one : "aé漢𝄞".repeat(one * 20_000)));
       const store = new TextStore();
-      for (const one of texts) store.add(one);
+      for (const one of texts) store.add(toByteString(one));
       const order = picks.map((pick) => (typeof pick === "string" ? Buffer.from(pick) : pick % texts.length));
       const expected = Buffer.concat(
         order.map((part) => (typeof part === "number" ? Buffer.from(texts[part] ?? "") : part)),
       );
-      expect(Buffer.concat([...store.pieces(order, expected.length)]).equals(expected)).toBe(true);
       expect(store.bytes).toBe(Buffer.byteLength(texts.join("")));
+      expect(Buffer.concat([...store.pieces(order, expected.length)]).equals(expected)).toBe(true);
     }),
     { numRuns: 25 },
   );
 });
 
 test("says when the length was told wrong, or a text is not there", () => {
-  const store = new TextStore();
-  store.add("text");
-  expect(() => [...store.pieces([0], 5)]).toThrow(RangeError);
-  expect(() => [...store.pieces([1], 5)]).toThrow(RangeError);
+  const stored = () => {
+    const store = new TextStore();
+    store.add("text");
+    return store;
+  };
+  expect(() => [...stored().pieces([0], 5)]).toThrow("1 of 5 bytes are missing");
+  expect(() => [...stored().pieces([1], 5)]).toThrow("there is no text 1");
 });

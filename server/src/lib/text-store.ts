@@ -1,9 +1,9 @@
 /**
- * Texts kept as UTF-8 in few large blocks, by the order in which they were added. Each in a buffer of its own, very many
- * small ones would cost more than what is in them.
+ * Byte strings (`byte-string.ts`) kept in few large blocks, by the order in which they were added. Each in a buffer of its
+ * own, very many small ones would cost more than what is in them.
  */
 export class TextStore {
-  readonly #blocks: Buffer[] = [];
+  readonly #blocks: Buffer<ArrayBuffer>[] = [];
   /** Of each text its block, where it begins there and where it ends. */
   readonly #places: number[] = [];
   #used = 0;
@@ -14,23 +14,34 @@ export class TextStore {
     return this.#bytes;
   }
 
-  add(text: string): void {
+  add(bytes: string): void {
     let block = this.#blocks.at(-1);
-    const room = (block?.length ?? 0) - this.#used;
-    // A UTF-16 unit takes at most three bytes: mostly that tells enough without counting.
-    if (block === undefined || (text.length * 3 > room && Buffer.byteLength(text) > room)) {
-      block = Buffer.allocUnsafeSlow(Math.max(blockBytes, Buffer.byteLength(text)));
+    if (block === undefined || bytes.length > block.length - this.#used) {
+      block = Buffer.allocUnsafeSlow(Math.max(blockBytes, bytes.length));
       this.#blocks.push(block);
       this.#used = 0;
     }
-    const end = this.#used + block.write(text, this.#used);
+    const end = this.#used + block.write(bytes, this.#used, "latin1");
     this.#places.push(this.#blocks.length - 1, this.#used, end);
     this.#bytes += end - this.#used;
     this.#used = end;
   }
 
-  /** Texts of the store, by their place, with others between them, in pieces: few writes instead of very many. */
+  /**
+   * Texts of the store, by their place, with others between them, in pieces: few writes instead of very many. The store is
+   * empty afterwards, also when not all of them are taken.
+   */
   *pieces(order: Iterable<number | Buffer>, bytes: number): Generator<Buffer, void> {
+    try {
+      yield* this.#pieces(order, bytes);
+    } finally {
+      // At once, and not when the collector comes by: megabytes of each of several answers would be there until then.
+      for (const { buffer } of this.#blocks) buffer.transfer(0);
+      this.#blocks.length = 0;
+    }
+  }
+
+  *#pieces(order: Iterable<number | Buffer>, bytes: number): Generator<Buffer, void> {
     let left = bytes;
     let piece = Buffer.allocUnsafeSlow(Math.min(left, pieceBytes));
     let used = 0;
@@ -60,4 +71,4 @@ export class TextStore {
 }
 
 const blockBytes = 256 * 1024;
-const pieceBytes = 256 * 1024;
+const pieceBytes = 1024 * 1024;

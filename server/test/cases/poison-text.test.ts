@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import fc from "fast-check";
 import { bodyOf, createSpan, listSpans, retrieveSpan, roundTrip, settle } from "../support/spans.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
-import type { Row, TestClient } from "../support/test-client.ts";
+import type { ListAnswer, Row, TestClient } from "../support/test-client.ts";
+import { retrieveTrace } from "../support/traces.ts";
 
 let app: TestApp;
 beforeAll(async () => {
@@ -78,6 +79,18 @@ async function storedRows(client: TestClient): Promise<Row[]> {
   return list.results;
 }
 
+/** The nodes of a trace by their unique_id, without what spans do not have: of its tree, of its slim tree, and of a page. */
+async function nodesOf(client: TestClient, trace: string): Promise<Map<unknown, Row>[]> {
+  const { span_tree: full } = await retrieveTrace(client, trace);
+  const { span_tree: slim } = await retrieveTrace(client, trace, "tree=slim");
+  const { spans } = await retrieveTrace(client, trace, "tree=flat&page_size=1000");
+  const lists = [full, slim, (spans as ListAnswer).results] as Row[][];
+  expect(lists.map(({ length }) => length)).toEqual([100, 100, 100]);
+  const beside = new Set(["children", "storage_object_key", "end_time"]);
+  const ofSpan = (node: Row) => Object.fromEntries(Object.entries(node).filter(([name]) => !beside.has(name)));
+  return lists.map((nodes) => new Map(nodes.map((node) => [node["unique_id"], ofSpan(node)])));
+}
+
 describe("text that breaks others", () => {
   test("a hundred spans with every kind of it: all stored, good ones bit for bit, bad units replaced", async () => {
     const { prod } = await app.newOrganization();
@@ -86,11 +99,14 @@ describe("text that breaks others", () => {
       ...everywhere(text),
       log_type: "chat",
       timestamp: `2026-01-01T00:00:00.${String(i).padStart(3, "0")}Z`,
+      trace_unique_id: "of all kinds",
+      span_links: [{ text }],
     }));
     const answer = await prod.post(bulkPath, json({ logs }));
     expect(answer.json).toMatchObject({ success_count: 100, error_count: 0 });
     const rows = await storedRows(prod);
     expect(rows).toHaveLength(100);
+    const trees = await nodesOf(prod, "of all kinds");
     for (const [i, row] of rows.entries()) {
       const text = cleaned(texts[i]!);
       expect(row).toMatchObject({ input: text, output: text, model: text, span_name: text, customer_identifier: text });
@@ -98,6 +114,13 @@ describe("text that breaks others", () => {
       expect(row["prompt_messages"]).toEqual([{ role: "user", content: text }]);
       const whole = await retrieveSpan(prod, row["unique_id"]);
       expect(whole).toMatchObject({ full_request: { text }, note: text, variables: { [text]: text } });
+      // The nodes of a trace are written from what the engine wrote, and say the same.
+      for (const tree of trees) {
+        expect([...tree.keys()]).toContain(whole["unique_id"]);
+        const { span_links: links, ...node } = tree.get(whole["unique_id"]) ?? {};
+        expect(whole).toMatchObject(node);
+        expect(links).toBeOneOf([undefined, JSON.stringify([{ text }])]);
+      }
     }
   });
 

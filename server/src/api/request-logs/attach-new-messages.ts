@@ -1,6 +1,7 @@
 import type { SpanScope } from "../../domain/span.ts";
 import type { SpanStore, StoredSpan } from "../../storage/spans/span-store.ts";
-import { askedMembers, type ScoredStoredSpan } from "./span-members.ts";
+import type { ScoredStoredSpan } from "./span-member.ts";
+import { askedMembers } from "./span-members.ts";
 import { messagesOfSpan } from "./span-messages.ts";
 
 /** Whether any of the members of an answer is about new messages. */

@@ -2,7 +2,7 @@ import { scoreNumber, type Score } from "../../domain/score.ts";
 import { pick } from "../../lib/pick.ts";
 import type { ScoreStore } from "../../storage/control/score-store.ts";
 import type { StoredSpan } from "../../storage/spans/span-store.ts";
-import type { ScoredStoredSpan } from "./span-members.ts";
+import type { ScoredStoredSpan } from "./span-member.ts";
 
 /** Gives spans the scores that their answer shows, from where they are true at once. */
 export async function attachScores(

@@ -1,3 +1,4 @@
+import { isoTime } from "../../lib/time.ts";
 import { z } from "zod";
 import { ServiceError } from "../../domain/errors.ts";
 import type { SpanRow } from "../../domain/span.ts";
@@ -5,7 +6,6 @@ import { endpoint } from "../../http/endpoint.ts";
 import type { SpanIntake } from "../../ingest/accept.ts";
 import { limits } from "../../limits.ts";
 import { originOf, readIdempotencyKey, readJsonBody, sentenceOf } from "./read-span-bodies.ts";
-import { isoTime } from "./span-members.ts";
 import { spanBody, spanExample } from "./span-body.ts";
 import { unknownWarnings, warningsOf } from "./unknown-warnings.ts";
 

@@ -1,3 +1,4 @@
+import { isoTime } from "../../lib/time.ts";
 import { z } from "zod";
 import { describeFields } from "../../filter/describe.ts";
 import { endpoint } from "../../http/endpoint.ts";
@@ -13,7 +14,6 @@ import {
 } from "../../storage/spans/span-store.ts";
 import { filtersBody } from "../read-filters.ts";
 import { readSelection, type SpanReadDeps } from "./read-selection.ts";
-import { isoTime } from "./span-members.ts";
 
 // Numbers as in the summary, which clients require.
 const average = (unit = "") =>

@@ -1,5 +1,6 @@
 import type { SpanColumn } from "../../domain/span.ts";
-import { askedMembers, spanMembers, type ScoredStoredSpan } from "./span-members.ts";
+import type { ScoredStoredSpan } from "./span-member.ts";
+import { askedMembers, spanMembers } from "./span-members.ts";
 
 const keyMembers = ["id", "unique_id", "timestamp", "environment"];
 

@@ -1,102 +1,8 @@
-import { spanExtras, type SpanColumn, type SpanExtra } from "../../domain/span.ts";
-import { isObject, parseJsonText } from "../../lib/json.ts";
+import { spanExtras, type SpanExtra } from "../../domain/span.ts";
 import { conversationColumns, messageColumns } from "../../storage/spans/queries/conversation.ts";
 import type { StoredSpan } from "../../storage/spans/span-store.ts";
-import { completionMessage, promptMessages, textOf } from "./span-messages.ts";
-
-/** A span with what is not in its row, as JSON text: see attach-scores.ts and attach-new-messages.ts. */
-export type ScoredStoredSpan = StoredSpan & { scores?: string; new_messages?: string; resent_message_count?: string };
-
-/**
- * The members of a span in responses: how each is made from stored columns, as JSON text.
- *
- * `lists` says whether list rows have the member too; retrieve has all of them.
- */
-export type SpanMember = {
-  columns: readonly SpanColumn[];
-  json: (span: ScoredStoredSpan) => string;
-  lists: boolean;
-};
-
-const nullJson = "null";
-
-const orNull = (text: string): string => (text === "" ? nullJson : JSON.stringify(text));
-
-/** Text, absent as null. */
-const text = (column: SpanColumn, lists = true): SpanMember => ({
-  columns: [column],
-  json: (span) => orNull(textOf(span, column)),
-  lists,
-});
-
-/** Numbers and booleans; integers beyond 2^53 come as their digits. */
-const scalar = (column: SpanColumn, lists = true): SpanMember => ({
-  columns: [column],
-  json: (span) => {
-    const value = span[column];
-    return typeof value === "string" ? value : (JSON.stringify(value) ?? nullJson);
-  },
-  lists,
-});
-
-/** A stored JSON document. */
-const json = (column: SpanColumn, { absent = nullJson, lists = true } = {}): SpanMember => ({
-  columns: [column],
-  json: (span) => textOf(span, column) || absent,
-  lists,
-});
-
-/** ISO 8601 in UTC, with as many fraction digits as the instant has but at least milliseconds. */
-const time = (column: SpanColumn): SpanMember => ({
-  columns: [column],
-  json: (span) => JSON.stringify(isoTime(textOf(span, column))),
-  lists: true,
-});
-
-const zero = 0x30;
-
-export function isoTime(stored: string): string {
-  const point = stored.indexOf(".");
-  let end = stored.length;
-  // By hand, as there are several in each of very many rows.
-  while (point !== -1 && end > point + 4 && stored.charCodeAt(end - 1) === zero) end -= 1;
-  return `${stored.slice(0, 10)}T${stored.slice(11, end)}Z`;
-}
-
-const constant = (value: string, lists = true): SpanMember => ({ columns: [], json: () => value, lists });
-
-/** `input` and `output` are text: what was sent as such, else the JSON text of what stands for them. */
-const mirrored = (column: "input" | "output", ...documents: SpanColumn[]): SpanMember => ({
-  columns: [column, ...documents],
-  json: (span) => {
-    const stored = textOf(span, column);
-    if (stored !== "") return JSON.stringify(stored);
-    return orNull(documents.map((document) => textOf(span, document)).find((document) => document !== "") ?? "");
-  },
-  lists: true,
-});
-
-/** A member that shares the column `extra`. */
-const extra = (field: SpanExtra, absent: unknown = null): SpanMember => ({
-  columns: ["extra"],
-  json: (span) => {
-    const stored = textOf(span, "extra");
-    return JSON.stringify((stored === "" ? undefined : extrasOf(span, stored)[field]) ?? absent);
-  },
-  lists: false,
-});
-
-const parsedExtras = new WeakMap<StoredSpan, Record<string, unknown>>();
-
-// Some thirty members read the same small document.
-function extrasOf(span: StoredSpan, stored: string): Record<string, unknown> {
-  const known = parsedExtras.get(span);
-  if (known) return known;
-  const parsed = parseJsonText(stored);
-  const extras = parsed.ok && isObject(parsed.value) ? parsed.value : {};
-  parsedExtras.set(span, extras);
-  return extras;
-}
+import { constant, extra, json, mirrored, scalar, text, time, type SpanMember } from "./span-member.ts";
+import { completionMessage, promptMessages } from "./span-messages.ts";
 
 /** Of a span that no budget or credit limit was asked about. */
 const unlimited = { is_allowed: true, limits: [] };
@@ -107,6 +13,7 @@ const extraMembers = Object.fromEntries(
     .map((field) => [field, extra(field as SpanExtra)]),
 );
 
+/** The members of spans, by name. */
 export const spanMembers: Readonly<Record<string, SpanMember>> = {
   id: text("unique_id"),
   unique_id: text("unique_id"),
@@ -184,12 +91,12 @@ export const spanMembers: Readonly<Record<string, SpanMember>> = {
 export const askedMembers: Readonly<Record<string, SpanMember>> = {
   new_messages: {
     columns: [...messageColumns, ...conversationColumns],
-    json: (span) => span.new_messages ?? nullJson,
+    json: (span) => span.new_messages ?? "null",
     lists: false,
   },
   resent_message_count: {
     columns: [...messageColumns, ...conversationColumns],
-    json: (span) => span.resent_message_count ?? nullJson,
+    json: (span) => span.resent_message_count ?? "null",
     lists: false,
   },
 };

@@ -1,3 +1,4 @@
+import { isoTime } from "../../lib/time.ts";
 import { z } from "zod";
 import { ServiceError } from "../../domain/errors.ts";
 import { threadSortFields } from "../../domain/thread.ts";
@@ -11,7 +12,6 @@ import { limits } from "../../limits.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
 import type { ListThreadsQuery, StoredThread } from "../../storage/spans/thread-queries.ts";
 import { filtersBody, readFilters } from "../read-filters.ts";
-import { isoTime } from "../request-logs/span-members.ts";
 
 const thread = z
   .object({

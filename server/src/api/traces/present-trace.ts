@@ -1,8 +1,9 @@
 import { JsonObjectWriter } from "../../lib/json-writer.ts";
+import { isoTime } from "../../lib/time.ts";
 import type { StoredSpan } from "../../storage/spans/span-store.ts";
 import type { StoredTrace } from "../../storage/spans/trace-queries.ts";
 import { columnsOf } from "../request-logs/present-span.ts";
-import { isoTime, spanMembers } from "../request-logs/span-members.ts";
+import { spanMembers } from "../request-logs/span-members.ts";
 import type { TraceOwner } from "./trace-owner.ts";
 
 const payloadMembers = ["input", "output", "metadata"] as const;

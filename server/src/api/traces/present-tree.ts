@@ -4,9 +4,11 @@ import { buildSpanTree, type SpanTree, type TreeSpan } from "../../domain/span-t
 import type { SpanColumn } from "../../domain/span.ts";
 import type { Pieces } from "../../http/reply.ts";
 import { TextStore } from "../../lib/text-store.ts";
+import type { RawSpan } from "../../storage/spans/raw-span.ts";
 import type { StoredSpan } from "../../storage/spans/span-store.ts";
 import { columnsOf } from "../request-logs/present-span.ts";
-import { spanMembers, type SpanMember } from "../request-logs/span-members.ts";
+import { rawWriter, type RawWriter, type SpanMember } from "../request-logs/span-member.ts";
+import { spanMembers } from "../request-logs/span-members.ts";
 
 const slimMembers = [
   "id",
@@ -49,7 +51,7 @@ function asText(member: SpanMember | undefined): SpanMember | undefined {
     const value = member.json(span);
     return value === "null" || value.startsWith('"') ? value : JSON.stringify(value);
   };
-  return { ...member, json };
+  return { columns: member.columns, lists: member.lists, json };
 }
 
 /** `slim` leaves out input, output, metadata and span_links; `public` what a stranger must not see. */
@@ -63,8 +65,10 @@ function membersOf(form: NodeForm): readonly string[] {
   return form.startsWith("public") ? members.filter((name) => !privateMembers.has(name)) : members;
 }
 
-/** What spans have to be read with for the figures of their trace. */
+/** What spans have to be read with for their place in the tree and the figures of their trace. */
 export const figureFields = [
+  "unique_id",
+  "timestamp",
   "start_time",
   "span_unique_id",
   "span_parent_id",
@@ -80,24 +84,25 @@ export const figureFields = [
 
 /** What spans have to be read with. */
 export function nodeFields(form: NodeForm) {
-  return columnsOf([...membersOf(form), "unique_id", "timestamp"]);
+  return columnsOf([...membersOf(form), "timestamp"]);
 }
 
 /**
- * Writes a span of a trace as the text of a JSON object up to its closing brace, so that children may follow. What does
- * not depend on the span is made once. A slim one has no members that are null.
+ * Writes a span of a trace, read with `columns`, as a JSON object up to its closing brace, so that children may follow: as
+ * a byte string. What does not depend on the span is made once. A slim one has no members that are null.
  */
-export function nodeWriter(form: NodeForm): (span: StoredSpan) => string {
-  const members = membersOf(form).flatMap((name) => {
+export function nodeWriter(form: NodeForm, columns: readonly SpanColumn[]): RawWriter {
+  const writerOf = (name: string): RawWriter => {
     const member = (nodeMembers as Record<string, SpanMember | undefined>)[name];
-    return member === undefined ? [] : [{ start: `,${JSON.stringify(name)}:`, json: member.json }];
-  });
+    return member === undefined ? () => "null" : rawWriter(member, columns);
+  };
+  const members = membersOf(form).map((name) => ({ start: `,${JSON.stringify(name)}:`, write: writerOf(name) }));
   const isSlim = form.endsWith("slim");
-  const end = spanMembers["timestamp"]?.json ?? (() => "null");
+  const end = writerOf("timestamp");
   return (span) => {
     let text = `{"end_time":${end(span)},"storage_object_key":null`;
-    for (const { start, json } of members) {
-      const value = json(span);
+    for (const { start, write } of members) {
+      const value = write(span);
       if (!isSlim || value !== "null") text += start + value;
     }
     return text;
@@ -105,8 +110,8 @@ export function nodeWriter(form: NodeForm): (span: StoredSpan) => string {
 }
 
 export type TreeWriter = {
-  /** Gives the place of the span in the tree, which is kept. */
-  add(span: StoredSpan): TreeSpan;
+  /** The place of a span in the tree is kept, and what is written of it. */
+  add(place: TreeSpan, span: RawSpan): void;
   /** How many were added. */
   size(): number;
   /** The tree as JSON text of a list, between two other texts. */
@@ -117,16 +122,14 @@ export type TreeWriter = {
  * Writes the tree of spans that come in any order. Of a span only its text, as bytes, and its place are kept, and the
  * tree is walked with a stack of its own: neither many spans nor a deep chain of them cost more than their text.
  */
-export function createTreeWriter(form: NodeForm): TreeWriter {
-  const write = nodeWriter(form);
+export function createTreeWriter(form: NodeForm, columns: readonly SpanColumn[]): TreeWriter {
+  const write = nodeWriter(form, columns);
   const places: TreeSpan[] = [];
   const nodes = new TextStore();
   return {
-    add(span) {
-      const place = treeSpan(span);
+    add(place, span) {
       places.push(place);
       nodes.add(`${write(span)},"children":[`);
-      return place;
     },
     size: () => places.length,
     finish(before, after) {
@@ -161,7 +164,7 @@ function* walk({ roots, children }: SpanTree, start: Buffer, end: Buffer): Gener
   }
 }
 
-function treeSpan({ unique_id, span_unique_id, span_parent_id, start_time, timestamp }: StoredSpan): TreeSpan {
+export function treeSpan({ unique_id, span_unique_id, span_parent_id, start_time, timestamp }: StoredSpan): TreeSpan {
   return {
     unique_id,
     span_unique_id: span_unique_id ?? "",

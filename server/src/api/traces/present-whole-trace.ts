@@ -1,14 +1,16 @@
 import { traceTexts, type TraceText } from "../../domain/trace.ts";
 import { columnOf, createTraceFigures, type TraceSums } from "../../domain/trace-figures.ts";
 import type { TreeSpan } from "../../domain/span-tree.ts";
+import type { SpanColumn } from "../../domain/span.ts";
 import { content, type Reply } from "../../http/reply.ts";
 import { parseTimeNs } from "../../lib/time.ts";
 import { limits } from "../../limits.ts";
+import { rawPlace, rawReader, type RawSpan } from "../../storage/spans/raw-span.ts";
 import type { SpanStore, StoredSpan } from "../../storage/spans/span-store.ts";
 import type { StoredTrace, TracePlace } from "../../storage/spans/trace-queries.ts";
-import { inOrder, traceNotFound, traceScope } from "./trace-scope.ts";
+import { traceNotFound, traceScope } from "./trace-scope.ts";
 import { rootFields, writeTrace } from "./present-trace.ts";
-import { createTreeWriter, figureFields, nodeFields, privateMembers, type NodeForm } from "./present-tree.ts";
+import { createTreeWriter, figureFields, nodeFields, privateMembers, treeSpan, type NodeForm } from "./present-tree.ts";
 import { readPlaced, type TraceRequest } from "./read-placed.ts";
 import type { TraceOwner } from "./trace-owner.ts";
 
@@ -40,17 +42,19 @@ async function presentSmall(
   const { organization, traceId, environments, signal } = request;
   const scope = { organization_id: organization.unique_organization_id };
   // With what is told of the root, whichever of them it is.
-  const rows = await spans.readSmallTrace({ scope, traceId, fields: fieldsOf("full") }, signal);
-  if (rows === undefined) return undefined;
-  const [first] = inOrder(rows, environments);
-  if (first === undefined) throw traceNotFound();
-  const { environment } = first;
-  const trace = createTraceWriter(formOf(request, request.isSlim));
-  const rowOf = new Map<TreeSpan, StoredSpan>();
-  for (const row of rows) if (row.environment === environment) rowOf.set(trace.add(row), row);
+  const columns = columnsFor("full");
+  const found = await spans.readSmallTrace({ scope, traceId, columns }, signal);
+  if (found === undefined) return undefined;
+  const place = rawPlace(columns, "environment");
+  const environment = environments.find((wanted) => found.some((span) => span[place] === JSON.stringify(wanted)));
+  if (environment === undefined) throw traceNotFound();
+  const trace = createTraceWriter(formOf(request, request.isSlim), columns);
+  const spanAt = new Map<TreeSpan, RawSpan>();
+  for (const span of found) if (span[place] === JSON.stringify(environment)) spanAt.set(trace.add(span), span);
   const sums = trace.sums();
-  const root = sums && rowOf.get(sums.root);
-  if (sums === undefined || root === undefined) throw traceNotFound();
+  const rawRoot = sums && spanAt.get(sums.root);
+  if (sums === undefined || rawRoot === undefined) throw traceNotFound();
+  const root = rawReader(columns)(rawRoot);
   return trace.finish(traceOf(traceId, environment, sums, root), root, { ...request, isTruncated: false });
 }
 
@@ -65,8 +69,9 @@ async function presentPlaced(
   const isSlim = request.isSlim || isLarge;
   const form = formOf(request, isSlim);
   const scope = traceScope(place, organization.unique_organization_id);
-  const trace = createTraceWriter(form);
-  const query = { scope, traceId, stretch: place.stretch, fields: fieldsOf(form), limit: limits.treeSpans };
+  const columns = columnsFor(form);
+  const trace = createTraceWriter(form, columns);
+  const query = { scope, traceId, stretch: place.stretch, columns, limit: limits.treeSpans };
   await spans.readTraceSpans(query, (span) => trace.add(span), signal);
   const sums = trace.sums();
   if (sums === undefined) return undefined;
@@ -83,20 +88,23 @@ function formOf({ isPublic }: WholeTraceRequest, isSlim: boolean): NodeForm {
   return isSlim ? "slim" : "full";
 }
 
-const fieldsOf = (form: NodeForm) => [...new Set([...nodeFields(form), ...figureFields])];
+const columnsFor = (form: NodeForm) => [...new Set([...nodeFields(form), ...figureFields])];
 
 const rootColumns = [
   ...new Set([...rootFields, "span_name", "organization_key_id", ...traceTexts.map(columnOf)] as const),
 ];
 
-function createTraceWriter(form: NodeForm) {
-  const tree = createTreeWriter(form);
+function createTraceWriter(form: NodeForm, columns: readonly SpanColumn[]) {
+  const tree = createTreeWriter(form, columns);
   const figures = createTraceFigures();
+  const read = rawReader(columns, figureFields);
   return {
-    add(row: StoredSpan): TreeSpan {
-      const at = tree.add(row);
-      figures.add(at, row);
-      return at;
+    add(raw: RawSpan): TreeSpan {
+      const span = read(raw);
+      const place = treeSpan(span);
+      tree.add(place, raw);
+      figures.add(place, span);
+      return place;
     },
     size: () => tree.size(),
     /** Undefined without spans. */

@@ -3,6 +3,7 @@ import { endpoint } from "../../http/endpoint.ts";
 import { paginate } from "../../http/pagination.ts";
 import { wholeNumber } from "../../http/query.ts";
 import { rawJson } from "../../http/reply.ts";
+import { fromByteString } from "../../lib/byte-string.ts";
 import { JsonObjectWriter } from "../../lib/json-writer.ts";
 import { limits } from "../../limits.ts";
 import type { OrganizationStore } from "../../storage/control/organization-store.ts";
@@ -87,13 +88,14 @@ async function presentPage(
   const scope = traceScope(place, organization.unique_organization_id);
   const [trace] = await spans.retrieveTraces(scope, traceId, signal);
   if (trace === undefined) return undefined;
+  const columns = nodeFields("full");
   const [rows, [root]] = await Promise.all([
     spans.listTraceSpans(
       {
         scope,
         traceId,
         stretch: place.stretch,
-        fields: nodeFields("full"),
+        columns,
         limit: pageSize,
         offset: (page - 1) * pageSize,
       },
@@ -101,8 +103,8 @@ async function presentPage(
     ),
     spans.hydrateSpans(scope, [trace.root], rootFields, signal),
   ]);
-  const write = nodeWriter("full");
-  const results = rows.map((span) => `${write(span)}}`);
+  const write = nodeWriter("full", columns);
+  const results = rows.map((span) => `${fromByteString(write(span))}}`);
   const { results: nodes, ...envelope } = paginate({ url, page, pageSize, count: trace.span_count, results });
   const list = new JsonObjectWriter();
   for (const [name, value] of Object.entries(envelope)) list.value(name, value);

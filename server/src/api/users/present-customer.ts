@@ -1,3 +1,4 @@
+import { isoTime } from "../../lib/time.ts";
 import type { z } from "zod";
 import type { Customer } from "../../domain/customer.ts";
 import { customerNumbers } from "../../domain/customer.ts";
@@ -5,7 +6,6 @@ import { isoOf } from "../../customers/limit-info.ts";
 import { firstStartMs, periodAt } from "../../customers/periods.ts";
 import { pick } from "../../lib/pick.ts";
 import type { StoredCustomer } from "../../storage/spans/customer-queries.ts";
-import { isoTime } from "../request-logs/span-members.ts";
 import type { customerRow } from "./customer-schema.ts";
 
 type Row = z.input<typeof customerRow>;

@@ -7,6 +7,7 @@ import type {
   ListCustomersQuery,
   StoredCustomer,
 } from "./customer-queries.ts";
+import type { RawSpan } from "./raw-span.ts";
 import type { ListThreadsQuery, StoredThread } from "./thread-queries.ts";
 import type {
   ListTraceSpansQuery,
@@ -71,15 +72,15 @@ export type SpanStore = {
   retrieveTraces(scope: SpanScope, traceId: string, signal?: AbortSignal): Promise<StoredTrace[]>;
 
   /** One page of the spans of one trace, earliest start first. */
-  listTraceSpans(query: ListTraceSpansQuery, signal?: AbortSignal): Promise<StoredSpan[]>;
+  listTraceSpans(query: ListTraceSpansQuery, signal?: AbortSignal): Promise<RawSpan[]>;
 
   /** All spans of the trace of this id, in no order, as they were at one moment; undefined where there are many. */
-  readSmallTrace(query: SmallTraceQuery, signal?: AbortSignal): Promise<StoredSpan[] | undefined>;
+  readSmallTrace(query: SmallTraceQuery, signal?: AbortSignal): Promise<RawSpan[] | undefined>;
 
   /** Hands on the spans of one trace, at most `limit` of them, by their ends: there may be very many. */
   readTraceSpans(
     query: Omit<ListTraceSpansQuery, "offset">,
-    take: (span: StoredSpan) => void,
+    take: (span: RawSpan) => void,
     signal?: AbortSignal,
   ): Promise<void>;
 

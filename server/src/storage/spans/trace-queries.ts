@@ -30,12 +30,13 @@ export type ListTraceSpansQuery = {
   traceId: string;
   /** Where to look: the trace's own. */
   stretch: TraceStretch;
-  fields: readonly SpanColumn[];
+  /** What the spans are read with: their values come in this order, others may follow. */
+  columns: readonly SpanColumn[];
   limit: number;
   offset?: number;
 };
 
-export type SmallTraceQuery = Pick<ListTraceSpansQuery, "scope" | "traceId" | "fields">;
+export type SmallTraceQuery = Pick<ListTraceSpansQuery, "scope" | "traceId" | "columns">;
 
 /**
  * A trace as a whole. Texts are '' where absent. The root is the earliest span without a parent in the trace; `name`

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../limits.ts";
+import { rawReader } from "../raw-span.ts";
 import type { StoredSpan } from "../span-store.ts";
 import type { ContractDriver } from "./span-fixtures.ts";
 import { everythingOf, firstPage, listOf, mostFirst, newOrganization, nsAt, spanRow, timeAt } from "./span-fixtures.ts";
@@ -80,16 +81,17 @@ export function describeTraces({ store, insert }: ContractDriver): void {
       expect(trace?.total_tokens).toBe(30);
       expect(await store().retrieveTraces(scope, "nothing")).toEqual([]);
       const [{ stretch } = { stretch: { first: "", last: "" } }] = await store().placeTraces(scope, "wrapped");
-      const query = { scope, traceId: "wrapped", stretch, fields: ["span_unique_id", "cost"] as const, limit: 10 };
+      const query = { scope, traceId: "wrapped", stretch, columns: ["span_unique_id", "cost"] as const, limit: 10 };
+      const parse = rawReader(query.columns);
       const read: StoredSpan[] = [];
-      await store().readTraceSpans(query, (span) => read.push(span));
+      await store().readTraceSpans(query, (span) => read.push(parse(span)));
       expect(read.map((row) => [row.span_unique_id, row.cost])).toEqual([
         ["agent", 0.3],
         ["task", null],
         ["call", 0.3],
       ]);
       const page = await store().listTraceSpans({ ...query, limit: 1, offset: 1 });
-      expect(page.map((row) => row.span_unique_id)).toEqual(["task"]);
+      expect(page.map((span) => parse(span).span_unique_id)).toEqual(["task"]);
     });
 
     it("are read at once where they are small, each span in its newest version", async () => {
@@ -97,16 +99,12 @@ export function describeTraces({ store, insert }: ContractDriver): void {
       const query = {
         scope: { organization_id: org },
         traceId: "wrapped",
-        fields: ["span_unique_id", "model"] as const,
+        columns: ["span_unique_id", "model", "timestamp", "unique_id"] as const,
       };
-      const read = async () =>
-        (await store().readSmallTrace(query))?.map((row) => [row.span_unique_id, row.model]).sort();
-      expect(await read()).toEqual([
-        ["agent", ""],
-        ["call", ""],
-        ["task", ""],
-      ]);
-      const rows = (await store().readSmallTrace(query)) ?? [];
+      const readAll = async () => ((await store().readSmallTrace(query)) ?? []).map(rawReader(query.columns));
+      const read = async () => (await readAll()).map((row) => `${row.span_unique_id} ${row.model}`).sort();
+      expect(await read()).toEqual(["agent ", "call ", "task "]);
+      const rows = await readAll();
       const again = (id: string, members: object) => ({
         ...span(org, "wrapped", id, "agent", 0),
         ...rows.find((row) => row.span_unique_id === id),
@@ -115,10 +113,7 @@ export function describeTraces({ store, insert }: ContractDriver): void {
         ...members,
       });
       await insert([again("call", { model: "newer" }), again("task", { is_deleted: 1 })]);
-      expect(await read()).toEqual([
-        ["agent", ""],
-        ["call", "newer"],
-      ]);
+      expect(await read()).toEqual(["agent ", "call newer"]);
       expect(await store().readSmallTrace({ ...query, traceId: "nothing" })).toEqual([]);
       expect(await store().readSmallTrace({ ...query, traceId: "" })).toEqual([]);
       expect(await store().readSmallTrace({ ...query, scope: { organization_id: newOrganization() } })).toEqual([]);
@@ -126,7 +121,7 @@ export function describeTraces({ store, insert }: ContractDriver): void {
 
     it("are not read at once where they have very many spans", async () => {
       const org = newOrganization();
-      const query = { scope: { organization_id: org }, traceId: "large", fields: [] };
+      const query = { scope: { organization_id: org }, traceId: "large", columns: [] };
       await insert(Array.from({ length: limits.smallTraceRows }, (_, n) => span(org, "large", `s${n}`, "", n % 50)));
       expect(await store().readSmallTrace(query)).toHaveLength(limits.smallTraceRows);
       await insert([span(org, "large", "one more", "", 0)]);

@@ -1,16 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { ClickHouseLogLevel, createClient } from "@clickhouse/client";
-import type { ClickHouseClient, ClickHouseClientConfigOptions } from "@clickhouse/client";
 import { Session, drainPending } from "chdb";
-import { createChdbConnection } from "chdb/connection";
 import { limits } from "../../../limits.ts";
 import { bindLiterals } from "./bind-literals.ts";
 import { asInsertError } from "./engine-errors.ts";
 import { releaseMemory } from "./memory-release.ts";
 import { createQueryGate } from "./query-gate.ts";
-import { readLists, readRows } from "./read-rows.ts";
+import { rawFormat, rawSettings, readRawRows, readRows } from "./read-rows.ts";
 import type { SpanBatch } from "../span-store.ts";
 import { createResendWatch } from "./resend-watch.ts";
 import type { QueryBounds, QueryResult, SpanDatabase, SpanDatabaseOptions, Statement } from "./span-database.ts";
@@ -34,7 +31,7 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
   mkdirSync(path, { recursive: true });
   // Start arguments can only be given to a session; it stays open so that the engine does as long as the store.
   const engine = new Session(path, { connectionArgs: startArguments });
-  const connect = () => createClient({ connection: clientConnection(path), log: { level: ClickHouseLogLevel.OFF } });
+  const connect = () => new Session(path);
   const bounds: QueryBounds = {
     timeMs: limits.queryTimeMs,
     memoryBytes: limits.queryMemoryBytes,
@@ -46,7 +43,7 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
   const maintenance = connect();
   const control = connect();
   const memory = releaseMemory(connect());
-  const insertConnection = createChdbConnection({ path });
+  const inserts = connect();
   const withinBounds = createQueryGate(bounds, options.onQuery);
   const underWay = new Set<Promise<unknown>>();
   const resends = createResendWatch();
@@ -58,46 +55,47 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
     return work;
   };
 
-  const prepared = new WeakSet<ClickHouseClient>();
-  const run = async (client: ClickHouseClient, statement: Statement, format: Format, tag: string): Promise<string> => {
+  const prepared = new WeakSet<Session>();
+  const run = async (session: Session, statement: Statement, format: Format, tag: string): Promise<Buffer> => {
     // Values are part of the text here, so it may be long. This one setting cannot stand in the statement it is for.
-    if (!prepared.has(client)) await client.command({ query: `SET max_query_size = ${limits.queryTextBytes}` });
-    prepared.add(client);
+    if (!prepared.has(session)) await session.queryAsync(`SET max_query_size = ${limits.queryTextBytes}`);
+    prepared.add(session);
     const bound = bindLiterals(statement.sql, statement.params ?? {});
     const settings = { ...readSettings(bounds), ...statement.settings, log_comment: tag };
-    const result = await client.query({ query: withSettings(bound, settings), format });
-    return await result.text();
+    const result = (await session.queryAsync(withSettings(bound, settings), { format })).bytes();
+    return Buffer.from(result.buffer, result.byteOffset, result.byteLength);
   };
 
-  const reply = (statement: Statement, format: Format, signal?: AbortSignal): Promise<string> =>
+  const reply = (statement: Statement, format: Format, signal?: AbortSignal): Promise<Buffer> =>
     withinBounds(statement.name, signal, async () => {
-      const client = readers.take();
+      const session = readers.take();
       const tag = randomUUID();
       try {
-        const result = await track(killOnAbort(run(client, statement, format, tag), tag, control, signal));
-        readers.giveBack(client);
+        const result = await track(killOnAbort(run(session, statement, format, tag), tag, control, signal));
+        readers.giveBack(session);
         return result;
       } catch (error) {
-        await track(readers.replace(client));
+        readers.replace(session);
         throw error;
       }
     });
 
   const query = async (statement: Statement, signal?: AbortSignal): Promise<QueryResult> =>
-    readRows(await reply(statement, "JSON", signal));
+    readRows((await reply(statement, "JSON", signal)).toString("utf8"));
 
   return {
     cluster: null,
     database: "default",
     resends,
     query,
-    queryLists: async (statement, signal) => readLists(await reply(statement, "JSONCompactEachRow", signal)),
+    queryRaw: async ({ settings, ...statement }, signal) =>
+      readRawRows(await reply({ ...statement, settings: { ...settings, ...rawSettings } }, rawFormat, signal)),
     execute: async (statement) => {
       const sql = withSettings(bindLiterals(statement.sql, statement.params ?? {}), statement.settings ?? {});
-      await track(resends.during(() => maintenance.command({ query: sql })));
+      await track(resends.during(() => maintenance.queryAsync(sql)));
     },
     insert: async (batch) => {
-      const write = () => insertRaw(insertConnection, batch);
+      const write = () => insertRaw(inserts, batch);
       await track(batch.hasResends === true ? resends.during(write) : write()).catch((error: unknown) => {
         throw asInsertError(error);
       });
@@ -108,19 +106,14 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
     close: async () => {
       await memory.stop();
       await Promise.all(underWay);
-      await Promise.all([...readers.all(), maintenance, control].map((client) => client.close()));
-      await insertConnection.close();
-      engine.close();
+      for (const session of [...readers.all(), maintenance, control, inserts, engine]) session.close();
       await drainPending();
     },
   };
 }
 
-async function insertRaw(
-  { chdb }: ReturnType<typeof createChdbConnection>,
-  { ndjson, token, table }: SpanBatch,
-): Promise<void> {
-  await chdb.rawInsert({
+async function insertRaw(session: Session, { ndjson, token, table }: SpanBatch): Promise<void> {
+  await session.insert({
     table: table ?? "spans",
     values: ndjson,
     format: "JSONEachRow",
@@ -128,42 +121,37 @@ async function insertRaw(
   });
 }
 
-/** The package declares the client's contract by an older copy of its types; at run time it is the same. */
-function clientConnection(path: string): NonNullable<ClickHouseClientConfigOptions["connection"]> {
-  return createChdbConnection({ path }) as unknown as NonNullable<ClickHouseClientConfigOptions["connection"]>;
-}
-
-type Format = "JSON" | "JSONCompactEachRow";
+type Format = "JSON" | typeof rawFormat;
 
 type Readers = {
-  take(): ClickHouseClient;
-  giveBack(client: ClickHouseClient): void;
-  replace(client: ClickHouseClient): Promise<void>;
-  all(): Iterable<ClickHouseClient>;
+  take(): Session;
+  giveBack(session: Session): void;
+  replace(session: Session): void;
+  all(): Iterable<Session>;
 };
 
 /**
  * Connections for reads. One whose statement failed is never used again: chDB keeps what the statement had written of its
  * result, and puts it before the result of the next one, which may be another organisation's.
  */
-function createReaders(count: number, connect: () => ClickHouseClient): Readers {
+function createReaders(count: number, connect: () => Session): Readers {
   const open = new Set(Array.from({ length: count }, connect));
   const idle = [...open];
   return {
     take() {
-      const client = idle.pop();
-      if (client === undefined) throw new Error("more queries run than there are connections");
-      return client;
+      const session = idle.pop();
+      if (session === undefined) throw new Error("more queries run than there are connections");
+      return session;
     },
-    giveBack(client) {
-      idle.push(client);
+    giveBack(session) {
+      idle.push(session);
     },
-    async replace(client) {
+    replace(session) {
       const fresh = connect();
-      open.delete(client);
+      open.delete(session);
       open.add(fresh);
       idle.push(fresh);
-      await client.close();
+      session.close();
     },
     all: () => open,
   };
@@ -176,16 +164,14 @@ function createReaders(count: number, connect: () => ClickHouseClient): Readers 
 async function killOnAbort<T>(
   work: Promise<T>,
   tag: string,
-  control: ClickHouseClient,
+  control: Session,
   signal: AbortSignal | undefined,
 ): Promise<T> {
   if (signal === undefined) return await work;
   let isRunning = true;
   const kill = async () => {
     while (isRunning) {
-      await control
-        .command({ query: `KILL QUERY WHERE Settings['log_comment'] = '${tag}' ASYNC` })
-        .catch(() => undefined);
+      await control.queryAsync(`KILL QUERY WHERE Settings['log_comment'] = '${tag}' ASYNC`).catch(() => undefined);
       await sleep(limits.queryKillEveryMs);
     }
   };

@@ -3,7 +3,7 @@ import { ClickHouseLogLevel, createClient } from "@clickhouse/client";
 import { limits } from "../../../limits.ts";
 import { UnreachableError, asInsertError, engineCode } from "./engine-errors.ts";
 import { createQueryGate } from "./query-gate.ts";
-import { readLists, readRows } from "./read-rows.ts";
+import { rawFormat, rawSettings, readRawRows, readRows } from "./read-rows.ts";
 import type {
   EngineSettings,
   QueryBounds,
@@ -51,7 +51,7 @@ export function openHttpDatabase(location: HttpLocation, options: SpanDatabaseOp
   // A distributed table would answer before its shards have the rows, or the deletion.
   const clustered: EngineSettings = cluster === null ? {} : { distributed_foreground_insert: 1, insert_quorum: 0 };
 
-  type Format = "JSON" | "JSONCompactEachRow";
+  type Format = "JSON" | typeof rawFormat;
   const reply = async (statement: Statement, format: Format, signal?: AbortSignal): Promise<string> => {
     try {
       const result = await queries.query({
@@ -74,8 +74,13 @@ export function openHttpDatabase(location: HttpLocation, options: SpanDatabaseOp
     cluster,
     database,
     query: (statement, signal) => withinBounds(statement.name, signal, () => run(statement, signal)),
-    queryLists: (statement, signal) =>
-      withinBounds(statement.name, signal, async () => readLists(await reply(statement, "JSONCompactEachRow", signal))),
+    queryRaw: ({ settings, ...statement }, signal) =>
+      withinBounds(statement.name, signal, async () =>
+        // The client gives no bytes.
+        readRawRows(
+          Buffer.from(await reply({ ...statement, settings: { ...settings, ...rawSettings } }, rawFormat, signal)),
+        ),
+      ),
     execute: async (statement) => {
       await writes.command({
         query: withSettings(statement.sql, statement.settings ?? {}),

@@ -9,10 +9,11 @@ export type SpanDatabase = {
   /** @throws what `asReadError` makes of the engine's errors, or the signal's reason */
   query(statement: Statement, signal?: AbortSignal): Promise<QueryResult>;
   /**
-   * The same with rows as lists of values, in the order of the statement, each made when it is asked for: for many rows.
-   * Of a row of names and values the names would be most, and rows that live together cost the collector dearly.
+   * The same with each value as JSON text in a byte string, in the order of the statement, a row made when it is asked for:
+   * for many rows. Of a row of names and values the names would be most, and rows that live together cost the collector
+   * dearly.
    */
-  queryLists(statement: Statement, signal?: AbortSignal): Promise<Iterable<unknown[]>>;
+  queryRaw(statement: Statement, signal?: AbortSignal): Promise<Iterable<string[]>>;
   /** DDL and deletes, one statement, without a bound on its time. @throws the engine's own error */
   execute(statement: Statement): Promise<void>;
   /** @throws SpanInsertError */

@@ -5,7 +5,7 @@ import type { SpanKey, StoredSpan } from "../span-store.ts";
 import { storedSpan } from "./result-values.ts";
 import { allOf, scopeWhere } from "./selection.ts";
 
-const keyColumns = ["timestamp", "unique_id", "environment", "version"] as const satisfies readonly SpanColumn[];
+export const keyColumns = ["timestamp", "unique_id", "environment", "version"] as const satisfies readonly SpanColumn[];
 
 /**
  * The spans of the keys, in their order. Read by primary key and without FINAL, so that payload is decompressed for their
@@ -39,7 +39,7 @@ export async function hydrateSpans(
     },
     signal,
   );
-  const newest = newestRows(rows.map(storedSpan));
+  const newest = newestBy(rows.map(storedSpan), keyText, ({ version }) => version);
   return keys.flatMap((key) => {
     const row = newest.get(keyText(key));
     if (row === undefined || row.is_deleted === 1) return [];
@@ -48,13 +48,17 @@ export async function hydrateSpans(
   });
 }
 
-/** By key, of all versions that were read. */
-export function newestRows(rows: readonly StoredSpan[]): Map<string, StoredSpan> {
-  const newest = new Map<string, StoredSpan>();
+/** Of rows of one key the one of the highest version, which is a whole number as text. */
+export function newestBy<Row>(
+  rows: readonly Row[],
+  keyOf: (row: Row) => string,
+  versionOf: (row: Row) => string,
+): Map<string, Row> {
+  const newest = new Map<string, Row>();
   for (const row of rows) {
-    const key = keyText(row);
+    const key = keyOf(row);
     const other = newest.get(key);
-    if (other === undefined || BigInt(other.version) < BigInt(row.version)) newest.set(key, row);
+    if (other === undefined || BigInt(versionOf(other)) < BigInt(versionOf(row))) newest.set(key, row);
   }
   return newest;
 }

@@ -1,12 +1,12 @@
 import type { SpanColumn, SpanScope } from "../../../domain/span.ts";
 import { ServiceError } from "../../../domain/errors.ts";
 import { limits } from "../../../limits.ts";
-import type { EngineSettings, ResultRow, SpanDatabase } from "../drivers/span-database.ts";
-import type { StatementParams, StoredSpan, TimeWindow } from "../span-store.ts";
+import type { EngineSettings, SpanDatabase } from "../drivers/span-database.ts";
+import { rawPlace, rawReader, type RawSpan } from "../raw-span.ts";
+import type { StatementParams, TimeWindow } from "../span-store.ts";
 import type { ListTraceSpansQuery, SmallTraceQuery, StoredTrace, TracePlace, TraceStretch } from "../trace-queries.ts";
 import { describeTraces } from "./describe-traces.ts";
-import { newestRows } from "./hydrate-spans.ts";
-import { storedSpan } from "./result-values.ts";
+import { keyColumns, newestBy } from "./hydrate-spans.ts";
 import { allOf, scopeWhere, spansOf, stretchWhere, windowWhere, type Where } from "./selection.ts";
 
 /** A trace of each environment that has one: an id alone tells neither day nor time, so an index finds these first. */
@@ -44,32 +44,36 @@ export async function listTraceSpans(
   database: SpanDatabase,
   query: ListTraceSpansQuery,
   signal?: AbortSignal,
-): Promise<StoredSpan[]> {
+): Promise<RawSpan[]> {
   const where = allOf(ofTrace(query.scope, query.traceId), stretchWhere(query.stretch.first, query.stretch.last));
   const page = `ORDER BY start_time, timestamp, toString(unique_id) LIMIT ${query.limit} OFFSET ${query.offset ?? 0}`;
-  const spans = `${spansOf([where])} ${page}`;
-  return [...(await readSpans(database, { spans, params: where.params, fields: query.fields }, signal))];
+  return [
+    ...(await readSpans(database, { ...query, from: `${spansOf([where])} ${page}`, params: where.params }, signal)),
+  ];
 }
 
 /** All of them, in chunks by primary key. */
 export async function readTraceSpans(
   database: SpanDatabase,
   query: Omit<ListTraceSpansQuery, "offset">,
-  take: (span: StoredSpan) => void,
+  take: (span: RawSpan) => void,
   signal?: AbortSignal,
 ): Promise<void> {
-  let last: StoredSpan | undefined;
+  const columns = withColumns(query.columns, ["timestamp", "unique_id"]);
+  const keyOf = rawReader(columns, ["timestamp", "unique_id"]);
+  let last: RawSpan | undefined;
   for (let left = query.limit; left > 0; left -= limits.traceSpansChunk) {
-    const rest = last && {
+    const after = last && keyOf(last);
+    const rest = after && {
       sql: "(timestamp, unique_id) > ({last_time:DateTime64(9, 'UTC')}, {last_id:UUID})",
-      params: { last_time: last.timestamp, last_id: last.unique_id },
+      params: { last_time: after.timestamp, last_id: after.unique_id },
     };
-    const stretch = stretchWhere(last?.timestamp ?? query.stretch.first, query.stretch.last);
+    const stretch = stretchWhere(after?.timestamp ?? query.stretch.first, query.stretch.last);
     const where = allOf(ofTrace(query.scope, query.traceId), stretch, rest);
     const size = Math.min(left, limits.traceSpansChunk);
-    const spans = `${spansOf([where])} ORDER BY timestamp, unique_id LIMIT ${size}`;
+    const from = `${spansOf([where])} ORDER BY timestamp, unique_id LIMIT ${size}`;
     let count = 0;
-    for (const span of await readSpans(database, { spans, params: where.params, fields: query.fields }, signal)) {
+    for (const span of await readSpans(database, { columns, from, params: where.params }, signal)) {
       take(span);
       last = span;
       count += 1;
@@ -84,48 +88,50 @@ export async function readTraceSpans(
  */
 export async function readSmallTrace(
   database: SpanDatabase,
-  { scope, traceId, fields }: SmallTraceQuery,
+  { scope, traceId, columns }: SmallTraceQuery,
   signal?: AbortSignal,
-): Promise<StoredSpan[] | undefined> {
+): Promise<RawSpan[] | undefined> {
   if (traceId === "") return [];
   const where = ofTrace(scope, traceId);
   const query = {
-    spans: `spans WHERE ${where.sql} LIMIT ${limits.smallTraceRows + 1}`,
+    from: `spans WHERE ${where.sql} LIMIT ${limits.smallTraceRows + 1}`,
     params: where.params,
-    fields: [...fields, "environment", "version", "is_deleted"] as const,
+    columns: withColumns(columns, [...keyColumns, "is_deleted"]),
     settings: { max_result_bytes: limits.smallTraceBytes, result_overflow_mode: "throw" },
   };
   try {
     const rows = [...(await readSpans(database, query, signal))];
     if (rows.length > limits.smallTraceRows) return undefined;
-    return [...newestRows(rows).values()].filter((row) => row.is_deleted !== 1);
+    return newestSpans(rows, query.columns);
   } catch (error) {
     if (error instanceof ServiceError && error.code === "query_too_large") return undefined;
     throw error;
   }
 }
 
-/** `spans` is what stands behind FROM. */
-async function readSpans(
-  database: SpanDatabase,
-  query: { spans: string; params: StatementParams; fields: readonly SpanColumn[]; settings?: EngineSettings },
-  signal?: AbortSignal,
-): Promise<Iterable<StoredSpan>> {
-  const columns = [...new Set<SpanColumn>(["timestamp", "unique_id", ...query.fields])];
-  const { params, settings } = query;
-  const statement = { name: "trace_spans", sql: `SELECT ${columns.join(", ")} FROM ${query.spans}`, params };
-  const lists = await database.queryLists({ ...statement, ...(settings && { settings }) }, signal);
-  return spansOfLists(lists, columns);
+/** Without those whose newest row says that they are deleted. */
+function newestSpans(rows: readonly RawSpan[], columns: readonly SpanColumn[]): RawSpan[] {
+  const [time = 0, id = 0, environment = 0, version = 0] = keyColumns.map((column) => rawPlace(columns, column));
+  const isDeleted = rawPlace(columns, "is_deleted");
+  const keyOf = (row: RawSpan) => `${row[time]} ${row[id]} ${row[environment]}`;
+  // An integer of 64 bits has quotes around it.
+  const newest = newestBy(rows, keyOf, (row) => row[version]?.slice(1, -1) ?? "");
+  return [...newest.values()].filter((row) => row[isDeleted] !== "1");
 }
 
-function* spansOfLists(lists: Iterable<unknown[]>, columns: readonly SpanColumn[]): Generator<StoredSpan, void> {
-  // Copies of one object share its shape; members that are added one by one make a hash table of each row.
-  const shape = JSON.parse(JSON.stringify(Object.fromEntries(columns.map((column) => [column, null])))) as ResultRow;
-  for (const values of lists) {
-    const row = { ...shape };
-    for (let index = 0; index < columns.length; index += 1) row[columns[index] as SpanColumn] = values[index];
-    yield storedSpan(row);
-  }
+/** What is asked for first, so that it is where those who asked look for it. */
+function withColumns(asked: readonly SpanColumn[], needed: readonly SpanColumn[]): SpanColumn[] {
+  return [...new Set([...asked, ...needed])];
+}
+
+async function readSpans(
+  database: SpanDatabase,
+  query: { from: string; params: StatementParams; columns: readonly SpanColumn[]; settings?: EngineSettings },
+  signal?: AbortSignal,
+): Promise<Iterable<RawSpan>> {
+  const { from, params, columns, settings } = query;
+  const sql = `SELECT ${columns.join(", ")} FROM ${from}`;
+  return await database.queryRaw({ name: "trace_spans", sql, params, ...(settings && { settings }) }, signal);
 }
 
 /** How many spans a trace has in each environment, and how many of them ended in the window. */

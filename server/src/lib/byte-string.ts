@@ -1,0 +1,14 @@
+/**
+ * Texts as byte strings: the UTF-8 bytes of a text, each as one character up to U+00FF. V8 keeps such a string at a byte a
+ * character, and reads and writes it by copying, where UTF-8 has to be decoded and encoded.
+ */
+
+export function fromByteString(bytes: string): string {
+  return beyondAscii.test(bytes) ? Buffer.from(bytes, "latin1").toString("utf8") : bytes;
+}
+
+export function toByteString(text: string): string {
+  return beyondAscii.test(text) ? Buffer.from(text, "utf8").toString("latin1") : text;
+}
+
+const beyondAscii = /[^\0-\x7f]/;
