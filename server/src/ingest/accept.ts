@@ -7,7 +7,7 @@ import type { DeletedTraces } from "./deleted-traces.ts";
 import type { PriceBook } from "./enrich/price.ts";
 import { createNestedJson } from "./nested-json.ts";
 import { normalizeSpan, normalizeValues, type SpanOrigin } from "./normalize.ts";
-import { holdSpans, rowOf, type HeldSpan, type PreparedSpan } from "./prepared-span.ts";
+import { holdSpans, rowOf, type HeldSpan, type HeldSpans, type PreparedSpan } from "./prepared-span.ts";
 import { lineWith, type ReadSpan } from "./read-span.ts";
 import { createSpanBatch, encodeLines, serializeRow, tooLarge, withinBound, type SpanBatch } from "./span-batch.ts";
 
@@ -32,7 +32,7 @@ export type SpanIntake = {
   /** The same for a body that was read; undefined where it is too large. */
   prepareRead(read: ReadSpan, origin: SpanOrigin, identity: Buffer): PreparedSpan | undefined;
   /** Makes prepared spans what can wait for others at little cost. */
-  hold(spans: readonly PreparedSpan[]): HeldSpan[];
+  hold(spans: readonly PreparedSpan[]): HeldSpans;
   /** Accepts held spans, all of one organisation; what `accept` promises holds once this resolves. */
   acceptHeld(spans: readonly HeldSpan[]): Promise<void>;
 };

@@ -30,14 +30,14 @@ export type HeldSpan = Omit<NormalizedSpan, "row"> & {
   isRecalled: boolean;
 };
 
-/**
- * Spans that were prepared together, their lines in one buffer.
- * @param isAwaited whether a row is wanted as it is once it is stored
- */
-export function holdSpans(spans: readonly PreparedSpan[], isAwaited: (row: SpanRow) => boolean): HeldSpan[] {
-  const bytes = Buffer.allocUnsafeSlow(spans.reduce((sum, { line }) => sum + Buffer.byteLength(line), 0));
+/** Spans that were prepared together, and the buffer in which all their lines lie. */
+export type HeldSpans = { spans: HeldSpan[]; bytes: Buffer };
+
+/** @param isAwaited whether a row is wanted as it is once it is stored */
+export function holdSpans(prepared: readonly PreparedSpan[], isAwaited: (row: SpanRow) => boolean): HeldSpans {
+  const bytes = Buffer.allocUnsafeSlow(prepared.reduce((sum, { line }) => sum + Buffer.byteLength(line), 0));
   let end = 0;
-  return spans.map(({ row, line, identity, isIdentified, timestampNs, version }) => {
+  const spans = prepared.map(({ row, line, identity, isIdentified, timestampNs, version }) => {
     const start = end;
     end += bytes.write(line, start, "utf8");
     return {
@@ -51,6 +51,7 @@ export function holdSpans(spans: readonly PreparedSpan[], isAwaited: (row: SpanR
       isRecalled: false,
     };
   });
+  return { spans, bytes };
 }
 
 function subjectOf({ organization_id, environment, trace_unique_id, log_method }: SpanRow): SpanSubject {
