@@ -333,6 +333,9 @@ export const limits = {
   embeddedMarkCacheBytes: 128 * MiB,
   /** That often, memory that the engine has freed goes back to the system. */
   embeddedMemoryReleaseEveryMs: 20_000,
+  /** Of fewer bytes the engine makes little; with less room left on the disk none of it is taken for what is stored already. */
+  insertFileBytes: 128 * KiB,
+  insertFileRoomBytes: GiB,
   queryTextBytes: 256 * MiB,
   queryKillEveryMs: 50,
   queryReplyGraceMs: 10_000,

@@ -22,15 +22,13 @@ export function describeOperations({ store, insert, open }: ContractDriver): voi
   describe("what goes wrong", () => {
     it("tells a batch that can never go in, and stores nothing of it", async () => {
       const org = newOrganization();
-      const good = JSON.stringify(spanRow(org));
-      for (const bad of [
-        '{"organization_id":',
-        '{"timestamp":"yesterday"}',
-        '{"unique_id":"42"}',
-        '{"cost":{"a":1}}',
-      ]) {
-        const failing = store().insert({ ndjson: Buffer.from(`${good}\n${bad}\n`), rows: 2, token: randomUUID() });
-        await expect(failing, bad).rejects.toSatisfy(isPoisonBatch);
+      const bad = ['{"organization_id":', '{"timestamp":"yesterday"}', '{"unique_id":"42"}', '{"cost":{"a":1}}'];
+      for (const inputChars of [0, 1_000_000]) {
+        const good = JSON.stringify(spanRow(org, { input: "x".repeat(inputChars) }));
+        for (const line of bad) {
+          const ndjson = Buffer.from(`${good}\n${line}\n`);
+          await expect(store().insert({ ndjson, rows: 2, token: randomUUID() }), line).rejects.toSatisfy(isPoisonBatch);
+        }
       }
       expect((await store().listSpans(listOf(org))).count).toBe(0);
       await insert([spanRow(org)]);

@@ -136,10 +136,10 @@ export function describeRows({ store, insert }: ContractDriver): void {
       ]);
     });
 
-    it("stores nothing for a token that it has seen", async () => {
+    it.each([0, 1_000_000])("stores nothing for a token that it has seen, after rows of %i bytes", async (chars) => {
       const org = newOrganization();
       const token = randomUUID();
-      const first = [spanRow(org), spanRow(org)];
+      const first = [spanRow(org), spanRow(org, { input: "x".repeat(chars) })];
       await insert(first, token);
       // Other rows, since the same ones would collapse by their key anyway.
       await insert([spanRow(org)], token);

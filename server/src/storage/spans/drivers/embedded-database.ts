@@ -6,6 +6,7 @@ import { limits } from "../../../limits.ts";
 import { bindLiterals } from "./bind-literals.ts";
 import { asInsertError } from "./engine-errors.ts";
 import { releaseMemory } from "./memory-release.ts";
+import { createInsertFile } from "./insert-file.ts";
 import { createQueryGate } from "./query-gate.ts";
 import { rawFormat, rawSettings, readRawRows, readRows } from "./read-rows.ts";
 import type { SpanBatch } from "../span-store.ts";
@@ -44,6 +45,7 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
   const control = connect();
   const memory = releaseMemory(connect());
   const inserts = connect();
+  const insertFile = createInsertFile(path);
   const withinBounds = createQueryGate(bounds, options.onQuery);
   const underWay = new Set<Promise<unknown>>();
   const resends = createResendWatch();
@@ -95,7 +97,7 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
       await track(resends.during(() => maintenance.queryAsync(sql)));
     },
     insert: async (batch) => {
-      const write = () => insertRaw(inserts, batch);
+      const write = () => insertFile.lend(batch.ndjson, (file) => insertRows(inserts, batch, file));
       await track(batch.hasResends === true ? resends.during(write) : write()).catch((error: unknown) => {
         throw asInsertError(error);
       });
@@ -106,19 +108,22 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
     close: async () => {
       await memory.stop();
       await Promise.all(underWay);
+      await insertFile.close();
       for (const session of [...readers.all(), maintenance, control, inserts, engine]) session.close();
       await drainPending();
     },
   };
 }
 
-async function insertRaw(session: Session, { ndjson, token, table }: SpanBatch): Promise<void> {
-  await session.insert({
-    table: table ?? "spans",
-    values: ndjson,
-    format: "JSONEachRow",
-    settings: insertSettings(token),
-  });
+/** @param file holds the rows; without it they go in the text of the statement */
+async function insertRows(session: Session, batch: SpanBatch, file: string | undefined): Promise<void> {
+  const table = batch.table ?? "spans";
+  const settings = insertSettings(batch.token);
+  if (file === undefined) await session.insert({ table, values: batch.ndjson, format: "JSONEachRow", settings });
+  else {
+    const insert = withSettings(`INSERT INTO ${table} FROM INFILE '${file}'`, settings);
+    await session.queryAsync(`${insert} FORMAT JSONEachRow`);
+  }
 }
 
 type Format = "JSON" | typeof rawFormat;

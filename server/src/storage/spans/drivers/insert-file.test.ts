@@ -1,0 +1,47 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { limits } from "../../../limits.ts";
+import { createInsertFile, type InsertFile } from "./insert-file.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "spanway-insert-"));
+let file: InsertFile;
+beforeAll(() => {
+  file = createInsertFile(folder);
+});
+afterAll(async () => {
+  await file.close();
+  rmSync(folder, { recursive: true });
+});
+
+const bytesOf = (letter: string, extra = 0): Buffer => Buffer.alloc(limits.insertFileBytes + extra, letter);
+const textAt = (path: string | undefined): Promise<string | undefined> =>
+  Promise.resolve(path && readFileSync(path, "utf8"));
+
+test("each is lent a file of its own bytes and no others, which has no name and is empty afterwards", async () => {
+  let lent: string | undefined;
+  for (const bytes of [bytesOf("a", 1000), bytesOf("b"), bytesOf("c", 5)]) {
+    const text = await file.lend(bytes, (path) => {
+      expect(readdirSync(folder)).toEqual([]);
+      lent = path;
+      return textAt(path);
+    });
+    expect(text === bytes.toString()).toBe(true);
+    expect(await textAt(lent)).toBe("");
+  }
+});
+
+test("few bytes, and what comes while it is lent, have no file", async () => {
+  expect(await file.lend(Buffer.from("few"), textAt)).toBeUndefined();
+  const inner = await file.lend(bytesOf("d"), () => file.lend(bytesOf("e"), textAt));
+  expect(inner).toBeUndefined();
+});
+
+test("it is lent again after a failure, and nothing is without a folder to hold it", async () => {
+  await expect(file.lend(bytesOf("f"), () => Promise.reject(new Error("refused")))).rejects.toThrow("refused");
+  expect(await file.lend(bytesOf("g"), textAt)).toHaveLength(limits.insertFileBytes);
+  const gone = createInsertFile(join(folder, "gone"));
+  expect(await gone.lend(bytesOf("h"), textAt)).toBeUndefined();
+  await gone.close();
+});
