@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import type { Roster } from "../lib/roster.ts";
 import type { FairGate } from "../lib/fair-gate.ts";
 import type { WorkGate } from "../lib/work-gate.ts";
+import type { RequestLog } from "../telemetry/request-log.ts";
 import type { Authenticator } from "./authenticate.ts";
 import type { ByteBudget } from "./byte-budget.ts";
 import type { RequestContext } from "./context.ts";
@@ -17,7 +18,7 @@ export type Kernel = {
   readonly metrics: HttpMetrics;
   readonly logger: Logger;
   /** One line for each request. */
-  readonly requestLog: Logger;
+  readonly requestLog: RequestLog;
   readonly bodyBudget: ByteBudget;
   /** Bodies with a `Content-Encoding` take their turn here. */
   readonly unpacking: WorkGate;

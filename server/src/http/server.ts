@@ -17,6 +17,7 @@ import { mount } from "./mount.ts";
 import { createPlainLane } from "./plain/plain-lane.ts";
 import type { RateLimiter } from "./rate-limit.ts";
 import { serve, type Route } from "./serve.ts";
+import { createRequestLog } from "../telemetry/request-log.ts";
 import { answerUnreadable, problemOfHead } from "./unreadable.ts";
 
 export type HttpServerOptions = {
@@ -59,8 +60,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     rateLimiter: options.rateLimiter,
     metrics: options.metrics ?? createHttpMetrics(new Registry()),
     logger: options.logger,
-    // Its members are ours alone: looking through them for secrets would cost more than writing them.
-    requestLog: options.logger.child({}, { redact: [] }),
+    requestLog: createRequestLog(options.logger),
     unpacking: new WorkGate({ maxInFlight: limits.bodiesUnpackedAtOnce, maxQueued: limits.bodiesUnpackedQueue }),
     reading: new FairGate(bounds.reads ?? readBounds),
     bodyBudget: new ByteBudget(bounds.bodyBytesInFlight ?? limits.bodyBytesInFlight),
