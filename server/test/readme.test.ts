@@ -73,9 +73,11 @@ describe.skipIf(!hasCurl)(`what documents show${hasCurl ? "" : " (skipped: there
       "groups/",
       "$ID/",
       "chat/completions",
+      "traces/ingest",
+      "traces/quiz-1",
     ])
       expect(commands).toContain(part);
-    expect(readme).toHaveLength(15);
+    expect(readme).toHaveLength(17);
   });
 
   test("docs/automations.md makes, tries and uses evaluators of every type", () => {

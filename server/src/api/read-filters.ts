@@ -3,11 +3,17 @@ import { ServiceError } from "../domain/errors.ts";
 import { conditionsOf, joinFilters, type Filter } from "../filter/ast.ts";
 import type { Catalogue } from "../filter/catalogue.ts";
 import { parseFilters } from "../filter/parse.ts";
+import { urlParameters } from "../filter/quick-filters.ts";
 
-/** A body that may hold `filters`; its other members are not read. */
+/** A body that may hold `filters`; others of its members are not read, but those that the URL has are told to be there. */
 export const filtersBody = z
   .looseObject({
     filters: z.unknown().optional().meta({ description: "See the filter language: {field: {operator, value}}." }),
+  })
+  .superRefine((body, context) => {
+    for (const name of Object.keys(body).filter((member) => urlParameters.has(member))) {
+      context.addIssue({ code: "custom", path: [name], message: `${name} belongs into the URL: ?${name}=…` });
+    }
   })
   .meta({ id: "Filters" });
 

@@ -31,14 +31,17 @@ export function parseFilters<Row>(input: unknown, catalogue: Catalogue<Row>, mod
   return reader.result(reader.bundle(input, "all", 0));
 }
 
-/** Reads field names and their conditions given one after the other; a name may come several times. */
+/**
+ * Reads field names and their conditions given one after the other; a name may come several times. Conditions may have the
+ * members `beside` beside their own.
+ */
 export function parseConditions<Row>(
   members: ReadonlyArray<readonly [field: string, condition: unknown]>,
   catalogue: Catalogue<Row>,
-  options: { mode?: ParseMode; connector?: "all" | "any" } = {},
+  options: { mode?: ParseMode; connector?: "all" | "any"; beside?: readonly string[] } = {},
 ): ParsedFilter {
-  const { mode = "strict", connector = "all" } = options;
-  const reader = new FilterReader(catalogue, mode);
+  const { mode = "strict", connector = "all", beside = [] } = options;
+  const reader = new FilterReader(catalogue, mode, beside);
   return reader.result(reader.members(members, connector, 0));
 }
 
@@ -55,8 +58,11 @@ export function parsePolicy<Row>(policy: unknown, catalogue: Catalogue<Row>): Pa
     if (typeof name !== "string") throw rejection(`rules.${index}`, `rule ${index} must be an object with a field`);
     return [name, rule];
   });
-  return parseConditions(members, catalogue, { connector: readConnector("connector", policy["connector"]) ?? "all" });
+  const connector = readConnector("connector", policy["connector"]) ?? "all";
+  return parseConditions(members, catalogue, { connector, beside: ["field"] });
 }
+
+const conditionMembers = ["operator", "value", "connector"];
 
 type Joined = { connector: "all" | "any"; filter: Filter };
 
@@ -64,14 +70,16 @@ type Joined = { connector: "all" | "any"; filter: Filter };
 class FilterReader<Row> {
   readonly #catalogue: Catalogue<Row>;
   readonly #mode: ParseMode;
+  readonly #members: ReadonlySet<string>;
   readonly #ignored: Array<{ field: string; reason: string }> = [];
   #seen = 0;
   #understood = 0;
   #chars = 0;
 
-  constructor(catalogue: Catalogue<Row>, mode: ParseMode) {
+  constructor(catalogue: Catalogue<Row>, mode: ParseMode, beside: readonly string[] = []) {
     this.#catalogue = catalogue;
     this.#mode = mode;
+    this.#members = new Set([...conditionMembers, ...beside]);
   }
 
   result(filter: Filter | undefined): ParsedFilter {
@@ -125,6 +133,12 @@ class FilterReader<Row> {
       throw rejection("filters", `a filter may have ${limits.filterConditions} conditions`);
     }
     const parts: Record<string, unknown> = isObject(input) ? input : { value: input };
+    // One that is misspelt would make another condition of this one, also where what is not known may be left out.
+    const stranger = Object.keys(parts).find((member) => !this.#members.has(member));
+    if (stranger !== undefined) {
+      const known = conditionMembers.join(", ");
+      throw rejection(name, `filter field ${quote(name)} has ${quote(stranger)}, which is none of ${known}`);
+    }
     const own = readConnector(name, parts["connector"]) ?? connector;
     const field = this.#catalogue.find(name);
     if (field === undefined) return this.#unknown(name, `unknown filter field ${quote(name)}`);

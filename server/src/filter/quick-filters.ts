@@ -4,7 +4,7 @@ import type { ParsedFilter } from "./parse.ts";
 import { parseConditions } from "./parse.ts";
 
 /** Query parameters that mean something else on every list. */
-const reservedNames: ReadonlySet<string> = new Set([
+export const urlParameters: ReadonlySet<string> = new Set([
   "page",
   "page_size",
   "sort_by",
@@ -18,9 +18,10 @@ const reservedNames: ReadonlySet<string> = new Set([
   "all_envs",
 ]);
 
-const bracketed = /^([^[\]]+)\[(value|operator|connector)\](?:\[\])?$/;
+const bracketed = /^([^[\]]+)\[([a-z_]+)\](?:\[\])?$/i;
 
-type QuickFilter = { values: string[]; operator: string; connector?: string };
+/** `others` are what no condition has, which tells whoever reads it so. */
+type QuickFilter = { values: string[]; operator: string; connector?: string; others: Record<string, string> };
 
 /**
  * Reads the filters of a URL: `field=value`, or `field[value]=…&field[operator]=…&field[connector]=AND|OR`.
@@ -36,14 +37,15 @@ export function parseQuickFilters<Row>(
 ): ParsedFilter {
   const filters = new Map<string, QuickFilter>();
   for (const [parameter, value] of query) {
-    if (reservedNames.has(parameter) || otherParameters.includes(parameter)) continue;
+    if (urlParameters.has(parameter) || otherParameters.includes(parameter)) continue;
     const parts = bracketed.exec(parameter);
     const name = parts?.[1] ?? parameter.replace(/\[\]$/, "");
-    const filter = filters.get(name) ?? { values: [], operator: "" };
+    const filter = filters.get(name) ?? { values: [], operator: "", others: {} };
     filters.set(name, filter);
-    if (parts?.[2] === "operator") filter.operator = value;
-    else if (parts?.[2] === "connector") filter.connector = value;
-    else filter.values.push(value);
+    const member = parts?.[2] ?? "value";
+    if (member === "operator" || member === "connector") filter[member] = value;
+    else if (member === "value") filter.values.push(value);
+    else filter.others[member] = value;
   }
   const members = [...filters].map(([name, filter]) => [fieldName(name, catalogue), condition(filter)] as const);
   return parseConditions(members, catalogue);
@@ -53,8 +55,8 @@ function fieldName<Row>(name: string, catalogue: Catalogue<Row>): string {
   return catalogue.find(name) !== undefined || name.startsWith("metadata__") ? name : `metadata__${name}`;
 }
 
-function condition({ values, operator, connector }: QuickFilter): Record<string, unknown> {
+function condition({ values, operator, connector, others }: QuickFilter): Record<string, unknown> {
   const isList = readOperator(operator)?.list === true;
   const value = isList ? values.flatMap((text) => text.split(",").map((part) => part.trim())) : values;
-  return { operator, value, connector };
+  return { ...others, operator, value, connector };
 }

@@ -121,6 +121,7 @@ export const fieldAliases: Record<string, string> = {
   workflow_name: "span_workflow_name",
   total_request_tokens: "total_tokens",
   all_tokens: "total_tokens",
+  end_time: "timestamp",
 };
 
 /**

@@ -280,6 +280,20 @@ describe("conditions outside of filters", () => {
   });
 });
 
+test.each([
+  "/api/request-logs/list/",
+  "/api/request-logs/summary/",
+  "/api/request-logs/groups/?group_by=model",
+  "/api/traces/list/",
+  "/api/log_threads/",
+  "/api/users/list/",
+])("what %s reads in its URL is refused in its body", async (list) => {
+  for (const name of ["start_time", "environment", "page_size", "sort_by"]) {
+    const answer = await prod.post(list, { filters: {}, [name]: "2026-01-01" });
+    expect([name, answer.status, fieldsOf(answer)]).toEqual([name, 400, [name]]);
+  }
+});
+
 describe("filters at the edge of reason", () => {
   test("a long integer finds its value whether it comes as a number or as text", async () => {
     const { prod: client } = await app.newOrganization();

@@ -217,6 +217,7 @@ describe.concurrent("aliases and shapes", () => {
       { total_request_tokens: 7 },
       { total_tokens: 7, total_request_tokens: 7 },
     ],
+    ["end_time is timestamp", { end_time: "2026-03-04T05:06:09Z" }, { timestamp: "2026-03-04T05:06:09.000Z" }],
     ["the own name wins over the alias", { latency: 1, generation_time: 2 }, { latency: 1 }],
     ["the own name wins whatever the order", { generation_time: 2, latency: 1 }, { latency: 1 }],
     [

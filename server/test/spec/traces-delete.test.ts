@@ -250,6 +250,11 @@ describe("deleting in bulk", () => {
     ["a text", { filters: "all" }],
     ["a mistyped field alone", { filters: { trace_idd: ["x"] } }],
     ["an unknown operator alone", { filters: { trace_unique_id: { operator: "near", value: ["x"] } } }],
+    [
+      "a mistyped operator, which would turn its meaning",
+      { filters: { trace_unique_id: { op: "not", value: ["x"] } } },
+    ],
+    ["its window in the body", { filters: { span_count: { operator: "gt", value: [0] } }, end_time: second(5) }],
   ])("with %s is 400 and deletes nothing", async (_name, body) => {
     const id = newTrace();
     await ingest(prod, [traceSpan(id, "a", null)]);

@@ -147,4 +147,9 @@ test("a member of a span that is no field is named in the answer, and passed ove
     success_count: 3,
     warnings: [expect.stringContaining("modl"), expect.stringContaining("latncy")],
   });
+  const ingest = await prod.post("/api/v1/traces/ingest", [
+    { trace_id: "t", span_name: "s" },
+    { trace_unique_id: "t" },
+  ]);
+  expect(bodyOf(ingest)).toMatchObject({ ingested_spans: 2, warnings: [expect.stringContaining("trace_id")] });
 });

@@ -7,6 +7,7 @@ import { isObject } from "../../lib/json.ts";
 import { limits } from "../../limits.ts";
 import { presentOutcomes } from "../request-logs/bulk-create-spans.ts";
 import { originOf, readIdempotencyKey, readJsonBody } from "../request-logs/read-span-bodies.ts";
+import { unknownWarnings, warningsOf } from "../request-logs/unknown-warnings.ts";
 import { spanBody, spanExample } from "../request-logs/span-body.ts";
 
 const ingested = z
@@ -18,6 +19,7 @@ const ingested = z
     errors: z.array(
       z.looseObject({ index: z.int().meta({ description: "Place of the row, from 0." }), error: z.string() }),
     ),
+    warnings: unknownWarnings,
   })
   .meta({ id: "IngestedSpans" });
 
@@ -62,6 +64,7 @@ export const ingestSpans = (deps: { intake: SpanIntake }) =>
         ingested_spans: success_count,
         error_count,
         errors,
+        ...warningsOf(outcomes),
       };
     },
   });
