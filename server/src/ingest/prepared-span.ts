@@ -21,6 +21,8 @@ export type SpanSubject = Pick<SpanRow, "organization_id" | "environment"> & {
  * live for as long as that cost more than the rest of the wait.
  */
 export type HeldSpan = Omit<NormalizedSpan, "row"> & {
+  /** Of a span that is identified; else of no bytes. */
+  identity: Buffer;
   subject: SpanSubject;
   /** NDJSON without its line break. */
   line: Buffer;
@@ -41,7 +43,7 @@ export function holdSpans(prepared: readonly PreparedSpan[], isAwaited: (row: Sp
     const start = end;
     end += bytes.write(line, start, "utf8");
     return {
-      identity,
+      identity: isIdentified ? outOfPool(identity) : none,
       isIdentified,
       timestampNs,
       version,
@@ -52,6 +54,16 @@ export function holdSpans(prepared: readonly PreparedSpan[], isAwaited: (row: Sp
     };
   });
   return { spans, bytes };
+}
+
+/** Nobody asks for an identity that was drawn by lot. */
+const none = Buffer.alloc(0);
+
+/** A copy that has its memory to itself: as long as a part of Node's pool is held, so is what lies around it, here a moment's requests. */
+function outOfPool(bytes: Buffer): Buffer {
+  const copy = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(copy);
+  return copy;
 }
 
 function subjectOf({ organization_id, environment, trace_unique_id, log_method }: SpanRow): SpanSubject {
