@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync, utimesSync, writeFileS
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Row } from "../../server/test/support/test-client.ts";
-import { filesBelow, hook, openEditor, recorded, startPeer, type Editor } from "./test-support.ts";
+import { filesBelow, hook, openEditor, recorded, script, startPeer, type Editor } from "./test-support.ts";
 
 /** Whatever happens, the editor is answered in time, and nothing goes where it must not. */
 
@@ -188,6 +188,19 @@ describe("a server", () => {
 });
 
 describe("the folder of its state", () => {
+  test.each([
+    ["is a file", script],
+    ["is below a file", join(script, "state")],
+    ["is where the system makes none", "/proc/none/state"],
+  ])("may be one that %s: the editor has its answer within the limit", async (_what, folder) => {
+    const { mode } = statSync(script);
+    Object.assign(editor.env, { SPANWAY_BASE_URL: downUrl, SPANWAY_HOOK_STATE_DIR: folder });
+    const { ms, ...outcome } = await editor.run(hook("beforeSubmitPrompt", { conversation: "c", generation: "g" }));
+    expect(outcome).toEqual({ code: 0, stdout: '{"continue":true}\n', stderr: "" });
+    expect(ms).toBeLessThan(5_000);
+    expect(statSync(script).mode).toBe(mode);
+  });
+
   test("holds a bounded part of what was not sent", async () => {
     editor.env["SPANWAY_BASE_URL"] = downUrl;
     const ids = { conversation: "bounded", generation: "g" };

@@ -124,7 +124,7 @@ async function main() {
     answer(payload?.["hook_event_name"]);
     hasAnswered = true;
     const settings = readSettings(process.env);
-    if (payload !== undefined && settings !== undefined) await handle(payload, openContext(settings));
+    if (payload !== undefined && settings !== undefined) await handle(payload, await openContext(settings));
   } catch {
     // Tracing never disturbs.
   }
@@ -425,9 +425,9 @@ async function sendTurn(state, turn, context, isLast = false) {
  * never share one; when a turn has ended the files stay, empty, so that a late hook does not begin at 1 again.
  */
 
-/** @returns {Context} */
-function openContext(/** @type {Settings} */ settings) {
-  const state = openState(settings.stateDir);
+/** @returns {Promise<Context>} */
+async function openContext(/** @type {Settings} */ settings) {
+  const state = await openState(settings.stateDir);
   const log = (/** @type {string} */ line) => {
     if (settings.isDebug && state !== undefined) appendLog(join(state, "hook.log"), line);
   };
@@ -435,9 +435,10 @@ function openContext(/** @type {Settings} */ settings) {
 }
 
 /** The folder, if it is this user's own and nobody else's. Without it spans are sent, but prompts are not known. */
-function openState(/** @type {string} */ dir) {
+async function openState(/** @type {string} */ dir) {
   try {
-    fs.mkdirSync(dir, { recursive: true, mode: 0o700 });
+    // Node tries for ever where the system makes no folder and says ENOENT, as below /proc: like this a timer ends it.
+    await fs.promises.mkdir(dir, { recursive: true, mode: 0o700 });
     const { uid, mode } = fs.statSync(dir);
     if (process.getuid !== undefined && uid !== process.getuid()) return undefined;
     if ((mode & 0o077) !== 0) fs.chmodSync(dir, 0o700);
