@@ -77,6 +77,14 @@ describe("traces that are very deep, wide or large", () => {
     expect(trace.span_tree).toHaveLength(1);
   });
 
+  test("spans that are sent again make a trace no larger", async () => {
+    // Three times as many rows as a tree has spans in full.
+    await ingest(prod, rows["deep"] ?? [], rows["deep"] ?? []);
+    const trace = await retrieveTrace(prod, "deep");
+    expect(trace).toMatchObject({ span_count: chain, is_slim: false, is_truncated: false });
+    expect(measure(trace.span_tree)).toMatchObject({ count: chain, depth: chain });
+  });
+
   test("are read by pages with all members", async () => {
     const pageOf = async (page: number) => {
       const trace = (await getTrace(prod, "wide", `tree=flat&page_size=1000&page=${page}`)).json as Row;

@@ -7,7 +7,7 @@ import { parseTimeNs } from "../../lib/time.ts";
 import { limits } from "../../limits.ts";
 import { rawPlace, rawReader, type RawSpan } from "../../storage/spans/raw-span.ts";
 import type { SpanStore, StoredSpan } from "../../storage/spans/span-store.ts";
-import type { StoredTrace, TracePlace } from "../../storage/spans/trace-queries.ts";
+import type { StoredTrace, TracePlace, TraceWeight } from "../../storage/spans/trace-queries.ts";
 import { traceNotFound, traceScope } from "./trace-scope.ts";
 import { rootFields, writeTrace } from "./present-trace.ts";
 import { createTreeWriter, figureFields, nodeFields, privateMembers, treeSpan, type NodeForm } from "./present-tree.ts";
@@ -18,7 +18,7 @@ type WholeTraceRequest = TraceRequest & { isSlim: boolean; isPublic: boolean };
 
 type TraceReads = Pick<
   SpanStore,
-  "readSmallTrace" | "placeTraces" | "retrieveTraces" | "readTraceSpans" | "hydrateSpans"
+  "readSmallTrace" | "placeTraces" | "weighTrace" | "retrieveTraces" | "readTraceSpans" | "hydrateSpans"
 >;
 
 /**
@@ -65,13 +65,15 @@ async function presentPlaced(
   request: WholeTraceRequest,
 ): Promise<Reply | undefined> {
   const { organization, traceId, signal } = request;
-  const isLarge = place.span_count > limits.fullTreeSpans || place.payload_bytes > limits.fullTreeBytes;
-  const isSlim = request.isSlim || isLarge;
-  const form = formOf(request, isSlim);
   const scope = traceScope(place, organization.unique_organization_id);
+  const { stretch } = place;
+  // Spans that were sent again are told apart only where the place, which counts them twice, looks too large.
+  const isSlim =
+    request.isSlim || (isLarge(place) && isLarge(await spans.weighTrace({ scope, traceId, stretch }, signal)));
+  const form = formOf(request, isSlim);
   const columns = columnsFor(form);
   const trace = createTraceWriter(form, columns);
-  const query = { scope, traceId, stretch: place.stretch, columns, limit: limits.treeSpans };
+  const query = { scope, traceId, stretch, columns, limit: limits.treeSpans };
   await spans.readTraceSpans(query, (span) => trace.add(span), signal);
   const sums = trace.sums();
   if (sums === undefined) return undefined;
@@ -81,6 +83,10 @@ async function presentPlaced(
   const [counted] = isTruncated ? await spans.retrieveTraces(scope, traceId, signal) : [];
   const shown = counted ?? traceOf(traceId, place.environment, sums, root);
   return trace.finish(shown, root, { organization, isPublic: request.isPublic, isSlim, isTruncated });
+}
+
+function isLarge({ span_count: count, payload_bytes: bytes }: TraceWeight): boolean {
+  return count > limits.fullTreeSpans || bytes > limits.fullTreeBytes;
 }
 
 function formOf({ isPublic }: WholeTraceRequest, isSlim: boolean): NodeForm {

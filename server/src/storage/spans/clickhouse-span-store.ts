@@ -17,6 +17,7 @@ import {
   readSmallTrace,
   readTraceSpans,
   retrieveTraces,
+  weighTrace,
 } from "./queries/retrieve-trace.ts";
 import { groupScores, summarizeScores } from "./queries/score-figures.ts";
 import { summarizeSpans } from "./queries/summarize-spans.ts";
@@ -37,6 +38,7 @@ export function createSpanStore(database: SpanDatabase): SpanStore {
     findSpan: (scope, uniqueId, signal) => findSpan(database, scope, uniqueId, signal),
     listTraces: (query, signal) => listTraces(database, query, signal),
     placeTraces: (scope, traceId, signal) => placeTraces(database, scope, traceId, signal),
+    weighTrace: (query, signal) => weighTrace(database, query, signal),
     retrieveTraces: (scope, traceId, signal) => retrieveTraces(database, scope, traceId, signal),
     listTraceSpans: (query, signal) => listTraceSpans(database, query, signal),
     readSmallTrace: (query, signal) => readSmallTrace(database, query, signal),

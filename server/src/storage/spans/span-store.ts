@@ -15,6 +15,7 @@ import type {
   SmallTraceQuery,
   StoredTrace,
   TracePlace,
+  TraceWeight,
 } from "./trace-queries.ts";
 import type { ListSpansQuery, SpanPage } from "./span-list.ts";
 
@@ -68,6 +69,12 @@ export type SpanStore = {
 
   /** Where the spans of a trace lie, in each environment of the scope that may have some. */
   placeTraces(scope: SpanScope, traceId: string, signal?: AbortSignal): Promise<TracePlace[]>;
+
+  /** How large the trace is that lies within the stretch, which `placeTraces` overstates where spans were sent again. */
+  weighTrace(
+    query: Pick<ListTraceSpansQuery, "scope" | "traceId" | "stretch">,
+    signal?: AbortSignal,
+  ): Promise<TraceWeight>;
 
   /** The trace of this id in each environment of the scope that has one. */
   retrieveTraces(scope: SpanScope, traceId: string, signal?: AbortSignal): Promise<StoredTrace[]>;

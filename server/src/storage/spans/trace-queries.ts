@@ -13,14 +13,17 @@ export type ListTracesQuery = {
 
 export type TraceStretch = { first: string; last: string };
 
-/** Rows of older versions and of deleted spans are among these: as much as there may be, not as there is. */
-export type TracePlace = {
-  environment: string;
-  /** The ends of its first and last span. */
-  stretch: TraceStretch;
+export type TraceWeight = {
   span_count: number;
   /** Of input, output, messages and metadata. */
   payload_bytes: number;
+};
+
+/** Rows of older versions and of deleted spans are among these: as much as there may be, not as there is. */
+export type TracePlace = TraceWeight & {
+  environment: string;
+  /** The ends of its first and last span. */
+  stretch: TraceStretch;
   /** Whether something came in within `limits.movingTraceS`: what was placed may move while it is read. */
   is_recent: boolean;
 };

@@ -119,6 +119,19 @@ export function describeTraces({ store, insert }: ContractDriver): void {
       expect(await store().readSmallTrace({ ...query, scope: { organization_id: newOrganization() } })).toEqual([]);
     });
 
+    it("weigh what their spans do, each once", async () => {
+      const org = newOrganization();
+      const scope = { organization_id: org };
+      const members = { input: "12345", metadata: {} };
+      const row = { ...span(org, "heavy", "a", "", 0), ...members };
+      await insert([row, { ...span(org, "heavy", "b", "", 1), ...members }]);
+      const [place] = await store().placeTraces(scope, "heavy");
+      const weigh = () => store().weighTrace({ scope, traceId: "heavy", stretch: place!.stretch });
+      expect(await weigh()).toEqual({ span_count: 2, payload_bytes: place!.payload_bytes });
+      await insert([{ ...row, version: "99", is_resend: 1, input: "123" }]);
+      expect(await weigh()).toEqual({ span_count: 2, payload_bytes: place!.payload_bytes - 2 });
+    });
+
     it("are not read at once where they have very many spans", async () => {
       const org = newOrganization();
       const query = { scope: { organization_id: org }, traceId: "large", columns: [] };

@@ -4,7 +4,14 @@ import { limits } from "../../../limits.ts";
 import type { EngineSettings, SpanDatabase } from "../drivers/span-database.ts";
 import { rawPlace, rawReader, type RawSpan } from "../raw-span.ts";
 import type { StatementParams, TimeWindow } from "../span-store.ts";
-import type { ListTraceSpansQuery, SmallTraceQuery, StoredTrace, TracePlace, TraceStretch } from "../trace-queries.ts";
+import type {
+  ListTraceSpansQuery,
+  SmallTraceQuery,
+  StoredTrace,
+  TracePlace,
+  TraceStretch,
+  TraceWeight,
+} from "../trace-queries.ts";
 import { describeTraces } from "./describe-traces.ts";
 import { keyColumns, newestBy } from "./hydrate-spans.ts";
 import { allOf, scopeWhere, spansOf, stretchWhere, windowWhere, type Where } from "./selection.ts";
@@ -158,6 +165,18 @@ export async function countTraceSpans(
   }));
 }
 
+/** How large a trace is, as it is: rows of older versions, which `placeTraces` counts, are not in it. */
+export async function weighTrace(
+  database: SpanDatabase,
+  { scope, traceId, stretch }: Pick<ListTraceSpansQuery, "scope" | "traceId" | "stretch">,
+  signal?: AbortSignal,
+): Promise<TraceWeight> {
+  const where = allOf(ofTrace(scope, traceId), stretchWhere(stretch.first, stretch.last));
+  const sql = `SELECT count() AS spans, ${payloadBytes} AS bytes FROM ${spansOf([where])}`;
+  const { rows } = await database.query({ name: "weigh_trace", sql, params: where.params }, signal);
+  return { span_count: Number(rows[0]?.["spans"]), payload_bytes: Number(rows[0]?.["bytes"]) };
+}
+
 const payloadColumns = [
   "input",
   "output",
@@ -166,6 +185,7 @@ const payloadColumns = [
   "completion_messages",
   "metadata",
 ] as const satisfies readonly SpanColumn[];
+const payloadBytes = `sum(${payloadColumns.map((column) => `${column}.size`).join(" + ")})`;
 
 /** Stretches of the primary key that hold a trace. Without FINAL: they only have to be large enough. */
 export async function placeTraces(
@@ -181,7 +201,7 @@ export async function placeTraces(
       name: "place_trace",
       sql: `SELECT environment, min(timestamp) AS first, max(timestamp) AS last, count() AS spans,
         max(received_at) > now64(9) - INTERVAL ${limits.movingTraceS} SECOND AS is_recent,
-        sum(${payloadColumns.map((column) => `${column}.size`).join(" + ")}) AS bytes
+        ${payloadBytes} AS bytes
         FROM spans WHERE ${spans.sql} GROUP BY environment`,
       params: spans.params,
     },
