@@ -15,7 +15,8 @@ export type TraceRequest = {
 
 /**
  * Reads a trace where it lies. Spans that are sent again meanwhile, with other times, are not where they were, and an
- * answer without them would be a wrong one: then all of it is done anew.
+ * answer without them would be a wrong one: then all of it is done anew, a few times. One whose spans move all the time is
+ * answered as it was last read.
  *
  * `read` gives undefined where nothing is there to see: then the next environment is meant. `isOneStatement` tells of a
  * place whether it is read in one, which sees one moment; between several a span may move from what was not read to what
