@@ -1,17 +1,53 @@
-/** `npm run bench -- NAME [--option value …]`: runs one bench; its last line is one line of JSON with its figures. */
-const benches = ["evaluation", "gateway", "ingest", "otlp", "query", "start", "streams", "traces", "webhooks"] as const;
+import { parseArgs } from "node:util";
 
-const [name, ...args] = process.argv.slice(2);
-const known = benches.find((bench) => bench === name);
-if (known === undefined) {
-  console.error(`usage: npm run bench -- ${benches.join("|")} [--option value …]`);
-  process.exit(2);
+/** `npm run bench -- NAME [--option value …]`: runs one bench; its last line is one line of JSON with its figures. */
+const benches: Record<string, readonly string[]> = {
+  evaluation: ["rows", "judged", "repeats"],
+  gateway: ["rounds", "seconds", "connections", "portkey"],
+  ingest: ["rows", "concurrency"],
+  otlp: ["batches", "concurrency"],
+  query: ["rows", "times", "data"],
+  start: ["starts"],
+  streams: [
+    "rates",
+    "streams",
+    "rounds",
+    "seconds",
+    "burst",
+    "burst-seconds",
+    "paced",
+    "paced-seconds",
+    "paced-warm-seconds",
+  ],
+  traces: ["rows", "times", "data", "wrapped"],
+  webhooks: ["deliveries", "webhooks"],
+};
+
+const [name = "", ...args] = process.argv.slice(2);
+const options = optionsOf(name);
+const { run } = (await import(`./${name}.ts`)) as { run: (options: Map<string, string>) => Promise<object> };
+const figures = await run(options);
+console.log(JSON.stringify({ bench: name, ...figures }));
+process.exit(0);
+
+function optionsOf(bench: string): Map<string, string> {
+  const known = benches[bench];
+  if (known === undefined) return usage();
+  try {
+    const { values } = parseArgs({
+      args,
+      options: Object.fromEntries(known.map((option) => [option, { type: "string" as const }])),
+    });
+    return new Map(Object.entries(values).map(([option, value]) => [option, String(value)]));
+  } catch (error) {
+    return usage(error);
+  }
 }
 
-const options = new Map<string, string>();
-for (let i = 0; i + 1 < args.length; i += 2) options.set(String(args[i]).replace(/^--/, ""), String(args[i + 1]));
-
-const { run } = (await import(`./${known}.ts`)) as { run: (options: Map<string, string>) => Promise<object> };
-const figures = await run(options);
-console.log(JSON.stringify({ bench: known, ...figures }));
-process.exit(0);
+function usage(problem?: unknown): never {
+  if (problem instanceof Error) console.error(problem.message);
+  for (const [bench, known] of Object.entries(benches)) {
+    console.error(`npm run bench -- ${bench} ${known.map((option) => `[--${option} …]`).join(" ")}`);
+  }
+  process.exit(2);
+}
