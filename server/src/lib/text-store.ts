@@ -1,9 +1,11 @@
+import { freeBytes } from "./free-bytes.ts";
+
 /**
  * Byte strings (`byte-string.ts`) kept in few large blocks, by the order in which they were added. Each in a buffer of its
  * own, very many small ones would cost more than what is in them.
  */
 export class TextStore {
-  readonly #blocks: Buffer<ArrayBuffer>[] = [];
+  readonly #blocks: Buffer[] = [];
   /** Of each text its block, where it begins there and where it ends. */
   readonly #places: number[] = [];
   #used = 0;
@@ -36,7 +38,7 @@ export class TextStore {
       yield* this.#pieces(order, bytes);
     } finally {
       // At once, and not when the collector comes by: megabytes of each of several answers would be there until then.
-      for (const { buffer } of this.#blocks) buffer.transfer(0);
+      for (const block of this.#blocks) freeBytes(block);
       this.#blocks.length = 0;
     }
   }

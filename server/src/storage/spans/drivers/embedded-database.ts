@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Session, drainPending } from "chdb";
+import { freeBytes } from "../../../lib/free-bytes.ts";
 import { limits } from "../../../limits.ts";
 import { bindLiterals } from "./bind-literals.ts";
 import { asInsertError } from "./engine-errors.ts";
@@ -83,7 +84,7 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
     });
 
   const query = async (statement: Statement, signal?: AbortSignal): Promise<QueryResult> =>
-    readRows((await reply(statement, "JSON", signal)).toString("utf8"));
+    readRows(textOf(await reply(statement, "JSON", signal)));
 
   return {
     cluster: null,
@@ -113,6 +114,13 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
       await drainPending();
     },
   };
+}
+
+/** Of a reply, which is given back. */
+function textOf(bytes: Buffer): string {
+  const text = bytes.toString("utf8");
+  freeBytes(bytes);
+  return text;
 }
 
 /** @param file holds the rows; without it they go in the text of the statement */

@@ -1,3 +1,4 @@
+import { freeBytes } from "../../../lib/free-bytes.ts";
 import type { EngineSettings, QueryResult, ResultRow } from "./span-database.ts";
 
 /** Reads a reply in ClickHouse's format `JSON`. */
@@ -18,13 +19,20 @@ export const rawSettings = {
   output_format_json_escape_forward_slashes: 0,
 } as const satisfies EngineSettings;
 
-/** Reads a reply in that format as byte strings, a row when it is asked for: most rows are done with at once. */
+/**
+ * Reads a reply in that format as byte strings, a row when it is asked for: most rows are done with at once. The reply is given
+ * back when they are.
+ */
 export function* readRawRows(reply: Buffer): Generator<string[], void> {
-  for (let start = 0; start < reply.length;) {
-    const found = reply.indexOf(newline, start);
-    const end = found === -1 ? reply.length : found;
-    yield reply.toString("latin1", start, end).split("\t");
-    start = end + 1;
+  try {
+    for (let start = 0; start < reply.length;) {
+      const found = reply.indexOf(newline, start);
+      const end = found === -1 ? reply.length : found;
+      yield reply.toString("latin1", start, end).split("\t");
+      start = end + 1;
+    }
+  } finally {
+    freeBytes(reply);
   }
 }
 
