@@ -1,9 +1,9 @@
-import { isoTime } from "../../lib/time.ts";
 import { z } from "zod";
 import { ServiceError } from "../../domain/errors.ts";
 import type { SpanRow } from "../../domain/span.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import type { SpanIntake } from "../../ingest/accept.ts";
+import { isoTime } from "../../lib/time.ts";
 import { limits } from "../../limits.ts";
 import { originOf, readIdempotencyKey, readJsonBody, sentenceOf } from "./read-span-bodies.ts";
 import { spanBody, spanExample } from "./span-body.ts";

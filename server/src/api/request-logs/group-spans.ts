@@ -1,9 +1,9 @@
-import { isoTime } from "../../lib/time.ts";
 import { z } from "zod";
 import { describeFields } from "../../filter/describe.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { pageOf, paginate } from "../../http/pagination.ts";
 import { environmentQuery, pagingQuery, sortQuery, timeWindowQuery } from "../../http/query.ts";
+import { isoTime } from "../../lib/time.ts";
 import {
   spanGroupings,
   spanGroupSortFields,

@@ -59,7 +59,7 @@ export const spanBody = z
     prompt_unit_price: usd("USD per million input tokens, instead of the price table's."),
     completion_unit_price: usd("USD per million output tokens, likewise."),
     timestamp: time(
-      "END of the span. ISO 8601 (naive means UTC), or epoch seconds or milliseconds. Default: start_time plus latency, else now.",
+      "END of the span. ISO 8601 (naive means UTC), or epoch seconds or milliseconds. Default: start_time plus latency, else now. Alias: end_time.",
     ),
     start_time: time("Start of the span, in the same forms. Default: timestamp minus latency."),
     latency: number("Seconds. Default: from start_time to timestamp. Alias: generation_time."),

@@ -1,4 +1,3 @@
-import { isoTime } from "../../lib/time.ts";
 import { z } from "zod";
 import { ServiceError } from "../../domain/errors.ts";
 import { threadSortFields } from "../../domain/thread.ts";
@@ -8,6 +7,7 @@ import { parseQuickFilters } from "../../filter/quick-filters.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { pageOf, paginate } from "../../http/pagination.ts";
 import { environmentQuery, pagingQuery, sortQuery, timeWindow, timeWindowQuery } from "../../http/query.ts";
+import { isoTime } from "../../lib/time.ts";
 import { limits } from "../../limits.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
 import type { ListThreadsQuery, StoredThread } from "../../storage/spans/thread-queries.ts";

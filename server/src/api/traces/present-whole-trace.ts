@@ -48,9 +48,10 @@ async function presentSmall(
   const place = rawPlace(columns, "environment");
   const environment = environments.find((wanted) => found.some((span) => span[place] === JSON.stringify(wanted)));
   if (environment === undefined) throw traceNotFound();
+  const here = JSON.stringify(environment);
   const trace = createTraceWriter(formOf(request, request.isSlim), columns);
   const spanAt = new Map<TreeSpan, RawSpan>();
-  for (const span of found) if (span[place] === JSON.stringify(environment)) spanAt.set(trace.add(span), span);
+  for (const span of found) if (span[place] === here) spanAt.set(trace.add(span), span);
   const sums = trace.sums();
   const rawRoot = sums && spanAt.get(sums.root);
   if (sums === undefined || rawRoot === undefined) throw traceNotFound();

@@ -1,10 +1,10 @@
-import { isoTime } from "../../lib/time.ts";
 import type { z } from "zod";
 import type { Customer } from "../../domain/customer.ts";
 import { customerNumbers } from "../../domain/customer.ts";
 import { isoOf } from "../../customers/limit-info.ts";
 import { firstStartMs, periodAt } from "../../customers/periods.ts";
 import { pick } from "../../lib/pick.ts";
+import { isoTime } from "../../lib/time.ts";
 import type { StoredCustomer } from "../../storage/spans/customer-queries.ts";
 import type { customerRow } from "./customer-schema.ts";
 
