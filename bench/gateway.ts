@@ -3,7 +3,7 @@ import { Agent } from "node:http";
 import { benchFolder, type BenchServer } from "./lib/bench-server.ts";
 import { chatReply, chatRequest } from "./lib/chat-bodies.ts";
 import { direct, startBareProxy, startPortkey, startSpanway, type Contender } from "./lib/contenders.ts";
-import { cpuSeconds } from "./lib/cores.ts";
+import { cpuSeconds, untilQuiet } from "./lib/cores.ts";
 import { machine, percentile, round } from "./lib/figures.ts";
 import { loadGenerator, runLoad, type LoadResult } from "./lib/load.ts";
 import { post } from "./lib/post.ts";
@@ -45,6 +45,12 @@ export async function run(options: Map<string, string>): Promise<object> {
     lags.push((performance.now() - ended) / 1000);
     // What was under way when the load ended was recorded as well.
     sent = stored;
+    // What it put off is its own work: nobody else's rate bears it.
+    await untilQuiet(spanway.pid);
+    const allS = cpuSeconds(spanway.pid) - before;
+    console.log(
+      `  ${contender.name}: ${Math.round(((allS - usedS) * 1e6) / result.requests)} µs more a call afterwards`,
+    );
     return result;
   };
   const measureAll = async (lanes: number): Promise<LoadResult[][]> => {

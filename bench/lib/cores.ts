@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
 
 /** What is measured has the first core to itself; load and upstream have the others. */
 const measuredCore = "0";
@@ -34,4 +35,15 @@ function statusMib(pid: number, member: string): number {
 export function cpuSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
   return (Number(fields[11]) + Number(fields[12])) / 100;
+}
+
+/** Waits until a process has next to nothing to do; at most half a minute. */
+export async function untilQuiet(pid: number): Promise<void> {
+  const deadline = performance.now() + 30_000;
+  let [used, before] = [cpuSeconds(pid), 0];
+  do {
+    before = used;
+    await sleep(500);
+    used = cpuSeconds(pid);
+  } while (used - before > 0.03 && performance.now() < deadline);
 }

@@ -332,6 +332,11 @@ export const limits = {
   embeddedQueriesInFlight: 6,
   embeddedMarkCacheBytes: 128 * MiB,
   /** That often, memory that the engine has freed goes back to the system. */
+  /** Merges are put off in a busy loop: looked at so often, from few small parts on, and until many wait. */
+  mergePauseEveryMs: 1_000,
+  mergePauseBusyShare: 0.5,
+  mergePauseFromParts: 16,
+  mergePauseMaxParts: 64,
   embeddedMemoryReleaseEveryMs: 20_000,
   /** Of fewer bytes the engine makes little; with less room left on the disk none of it is taken for what is stored already. */
   insertFileBytes: 128 * KiB,

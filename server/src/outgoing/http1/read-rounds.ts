@@ -1,3 +1,4 @@
+import { loopBusyShare } from "../../lib/loop-busy-share.ts";
 import { limits } from "../../limits.ts";
 
 /** Who rests between two reads. */
@@ -74,15 +75,5 @@ export class ReadRounds {
     }
     this.#isTicking = this.#resting.size > 0;
     if (this.#isTicking) setTimeout(this.#tick, limits.readRoundTickMs);
-  };
-}
-
-function loopBusyShare(): () => number {
-  let last = performance.eventLoopUtilization();
-  return () => {
-    const now = performance.eventLoopUtilization();
-    const { utilization } = performance.eventLoopUtilization(now, last);
-    last = now;
-    return utilization;
   };
 }

@@ -8,6 +8,7 @@ import { bindLiterals } from "./bind-literals.ts";
 import { asInsertError } from "./engine-errors.ts";
 import { releaseMemory } from "./memory-release.ts";
 import { createInsertFile } from "./insert-file.ts";
+import { createMergePause } from "./merge-pause.ts";
 import { createQueryGate } from "./query-gate.ts";
 import { rawFormat, rawSettings, readRawRows, readRows } from "./read-rows.ts";
 import type { SpanBatch } from "../span-store.ts";
@@ -34,17 +35,12 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
   // Start arguments can only be given to a session; it stays open so that the engine does as long as the store.
   const engine = new Session(path, { connectionArgs: startArguments });
   const connect = () => new Session(path);
-  const bounds: QueryBounds = {
-    timeMs: limits.queryTimeMs,
-    memoryBytes: limits.queryMemoryBytes,
-    inFlight: limits.embeddedQueriesInFlight,
-    queued: limits.queriesQueued,
-    ...options.bounds,
-  };
+  const bounds: QueryBounds = { ...defaultBounds, ...options.bounds };
   const readers = createReaders(bounds.inFlight, connect);
   const maintenance = connect();
   const control = connect();
   const memory = releaseMemory(connect());
+  const merges = createMergePause(connect());
   const inserts = connect();
   const insertFile = createInsertFile(path);
   const withinBounds = createQueryGate(bounds, options.onQuery);
@@ -71,6 +67,7 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
 
   const reply = (statement: Statement, format: Format, signal?: AbortSignal): Promise<Buffer> =>
     withinBounds(statement.name, signal, async () => {
+      if (statement !== ping) merges.sawRead();
       const session = readers.take();
       const tag = randomUUID();
       try {
@@ -95,7 +92,7 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
       readRawRows(await reply({ ...statement, settings: { ...settings, ...rawSettings } }, rawFormat, signal)),
     execute: async (statement) => {
       const sql = withSettings(bindLiterals(statement.sql, statement.params ?? {}), statement.settings ?? {});
-      await track(resends.during(() => maintenance.queryAsync(sql)));
+      await track(merges.without(() => resends.during(() => maintenance.queryAsync(sql))));
     },
     insert: async (batch) => {
       const write = () => insertFile.lend(batch.ndjson, (file) => insertRows(inserts, batch, file));
@@ -104,17 +101,28 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
       });
     },
     ping: async (signal) => {
-      await query({ name: "ping", sql: "SELECT 1" }, signal);
+      await query(ping, signal);
     },
     close: async () => {
       await memory.stop();
       await Promise.all(underWay);
+      await merges.stop();
       await insertFile.close();
       for (const session of [...readers.all(), maintenance, control, inserts, engine]) session.close();
       await drainPending();
     },
   };
 }
+
+const defaultBounds: QueryBounds = {
+  timeMs: limits.queryTimeMs,
+  memoryBytes: limits.queryMemoryBytes,
+  inFlight: limits.embeddedQueriesInFlight,
+  queued: limits.queriesQueued,
+};
+
+/** Comes whether anybody looks or not. */
+const ping: Statement = { name: "ping", sql: "SELECT 1" };
 
 /** Of a reply, which is given back. */
 function textOf(bytes: Buffer): string {

@@ -1,0 +1,91 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Session, drainPending } from "chdb";
+import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
+import { limits } from "../../../limits.ts";
+import { createMergePause, type MergePause } from "./merge-pause.ts";
+
+const path = mkdtempSync(join(tmpdir(), "spanway-pause-"));
+const session = new Session(path);
+afterAll(async () => {
+  session.close();
+  await drainPending();
+  rmSync(path, { recursive: true, force: true });
+});
+
+let busyShare = 0;
+let nowMs = 0;
+let pause: MergePause;
+
+beforeEach(async () => {
+  [busyShare, nowMs] = [1, 0];
+  await session.queryAsync("DROP TABLE IF EXISTS spans SYNC");
+  // Merged as soon as there are two parts, so that what stays apart was kept apart.
+  await session.queryAsync(`CREATE TABLE spans (n UInt64) ENGINE = MergeTree ORDER BY n
+    SETTINGS merge_selector_base = 2, min_age_to_force_merge_seconds = 1`);
+  pause = createMergePause(new Session(path), { everyMs: 20, busyShare: () => busyShare, nowMs: () => nowMs });
+});
+afterEach(() => pause.stop());
+
+async function insert(parts: number): Promise<void> {
+  for (let n = 0; n < parts; n += 1) await session.queryAsync(`INSERT INTO spans VALUES (${n})`);
+}
+
+async function smallParts(): Promise<number> {
+  const result = await session.queryAsync(
+    "SELECT count() FROM system.parts WHERE active AND table = 'spans' AND level = 0",
+    { format: "TabSeparated" },
+  );
+  return Number(result.text());
+}
+
+/** Until the engine was told: a look or two. */
+const looks = (): Promise<void> => sleep(200);
+const merged = { timeout: 20_000, interval: 50 };
+
+test("parts stay as they are while the loop is busy and nobody reads, and are merged when it is calm", async () => {
+  await looks();
+  await insert(12);
+  await sleep(1_500);
+  expect(await smallParts()).toBe(12);
+  busyShare = 0;
+  await vi.waitFor(async () => expect(await smallParts()).toBe(0), merged);
+});
+
+test("a read lets merges on, for as long as somebody counts as reading", async () => {
+  await looks();
+  await insert(12);
+  pause.sawRead();
+  await vi.waitFor(async () => expect(await smallParts()).toBe(0), merged);
+  nowMs += limits.writerReadMs;
+  await looks();
+  await insert(5);
+  await sleep(1_500);
+  expect(await smallParts()).toBe(5);
+});
+
+test("many parts are merged however busy the loop is", async () => {
+  await looks();
+  await insert(limits.mergePauseMaxParts + 1);
+  await vi.waitFor(async () => expect(await smallParts()).toBeLessThan(limits.mergePauseFromParts), merged);
+});
+
+test("a delete is done while the loop is busy", async () => {
+  await looks();
+  await insert(3);
+  await pause.without(() =>
+    session.queryAsync("ALTER TABLE spans DELETE WHERE n = 1 SETTINGS mutations_sync = 1").then(() => undefined),
+  );
+  const left = await session.queryAsync("SELECT count() FROM spans", { format: "TabSeparated" });
+  expect(Number(left.text())).toBe(2);
+});
+
+test("a store that is closed leaves no pause behind", async () => {
+  await looks();
+  await insert(5);
+  await pause.stop();
+  pause = createMergePause(new Session(path), { busyShare: () => 0 });
+  await vi.waitFor(async () => expect(await smallParts()).toBe(0), merged);
+});
