@@ -185,6 +185,12 @@ function costOfAnswer(ledger: CallLedger, prices: PriceBook): number | null {
 }
 
 function messagesOf(completion: Record<string, unknown>): Array<Record<string, unknown>> {
-  const choices = Array.isArray(completion["choices"]) ? (completion["choices"] as unknown[]) : [];
-  return choices.flatMap((choice) => (isObject(choice) && isObject(choice["message"]) ? [choice["message"]] : []));
+  const { choices } = completion;
+  const messages: Array<Record<string, unknown>> = [];
+  if (!Array.isArray(choices)) return messages;
+  for (const choice of choices as unknown[]) {
+    const message = isObject(choice) ? choice["message"] : undefined;
+    if (isObject(message)) messages.push(message);
+  }
+  return messages;
 }

@@ -39,6 +39,8 @@ export class Exchange implements ExchangeHandler {
   /** One for both clocks: it looks at them when it rings, so that data that comes moves no timer. */
   #timer: NodeJS.Timeout | undefined;
   #ringsAtMs = 0;
+  /** It is to ring earlier, once what is being read is through. */
+  #isTimerLate = false;
   #quietUntilMs = 0;
   #totalUntilMs = 0;
   #isBegun = false;
@@ -169,8 +171,16 @@ export class Exchange implements ExchangeHandler {
   #heard(): void {
     const nowMs = performance.now();
     this.#quietUntilMs = nowMs + (this.#isBegun ? this.#timeouts.idleMs : this.#timeouts.firstByteMs);
-    if (this.#quietUntilMs < this.#ringsAtMs) this.#setTimer(nowMs);
+    if (this.#quietUntilMs >= this.#ringsAtMs || this.#isTimerLate) return;
+    // Most answers come whole and end with the very read that they begin with: then there is no time of silence to mind.
+    this.#isTimerLate = true;
+    queueMicrotask(this.#moveTimer);
   }
+
+  readonly #moveTimer = (): void => {
+    this.#isTimerLate = false;
+    if (!this.#isOver) this.#setTimer(performance.now());
+  };
 
   #setTimer(nowMs: number): void {
     clearTimeout(this.#timer);

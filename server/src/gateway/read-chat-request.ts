@@ -93,8 +93,9 @@ const noBetas: ReadonlySet<string> = new Set();
 
 /** The flags of X-Svc-Beta and its legacy names. */
 export function betasOf(headers: IncomingHttpHeaders): ReadonlySet<string> {
+  if (betaHeaders.every((name) => headers[name] === undefined)) return noBetas;
   const sent = betaHeaders.flatMap((name) => headers[name] ?? []);
-  return sent.length === 0 ? noBetas : new Set(sent.flatMap((text) => text.split(",")).map((flag) => flag.trim()));
+  return new Set(sent.flatMap((text) => text.split(",")).map((flag) => flag.trim()));
 }
 
 function firstHeader(headers: IncomingHttpHeaders, names: readonly string[]): string | undefined {

@@ -15,8 +15,6 @@ export type RecordDraft = {
   written: readonly WrittenColumn[];
 };
 
-const writtenAhead = ["prompt_messages", "tools"] as const;
-
 /** Undefined for a large request, and where the intake refuses something: it says so of the whole body then. */
 export function draftRecord(ledger: CallLedger, bodyBytes: number): RecordDraft | undefined {
   if (bodyBytes > limits.draftedBodyBytes) return undefined;
@@ -24,13 +22,17 @@ export function draftRecord(ledger: CallLedger, bodyBytes: number): RecordDraft 
   const read = readBounded(requestOfCall(ledger), createNestedJson(limits.bodyNodes));
   if (!read.ok) return undefined;
   const { values } = read;
-  const written = writtenAhead.flatMap((column) => {
-    const value = values[column];
-    if (value === undefined) return [];
-    values[column] = undefined;
-    return { column, value, json: JSON.stringify(value) };
-  });
+  const written: WrittenColumn[] = [];
+  writeAhead(values, "prompt_messages", written);
+  writeAhead(values, "tools", written);
   return { values, written };
+}
+
+function writeAhead(values: BodyValues, column: WrittenColumn["column"], written: WrittenColumn[]): void {
+  const value = values[column];
+  if (value === undefined) return;
+  values[column] = undefined;
+  written.push({ column, value, json: JSON.stringify(value) });
 }
 
 /** Of a drafted request, at most: a value and what parts it from the next take two bytes; headers are shorter than bodies. */
@@ -47,7 +49,8 @@ export function completeDraft({ values, written }: RecordDraft, ledger: CallLedg
     isName(ledger.provider) &&
     ledger.errorMessage !== "" &&
     exceedsShape(ofUpstream, limits.spanDepth, limits.spanNodes - requestNodes) === undefined;
-  return isFit ? { values: { ...values, ...outcome }, written } : undefined;
+  // What the request says and how it ended are told under different names.
+  return isFit ? { values: Object.assign(outcome, values), written } : undefined;
 }
 
 function isName(text: string): boolean {

@@ -12,7 +12,7 @@ export function spanOfCall(ledger: CallLedger): Record<string, unknown> {
 /** Members of a request that are recorded under their own names. */
 const recordedNumbers = ["temperature", "max_tokens", "top_p", "frequency_penalty", "presence_penalty", "n"] as const;
 const recordedContent = ["tools", "tool_choice", "response_format", "stop"] as const;
-const recordedParams = [
+const recordedParams: ReadonlySet<string> = new Set<keyof ServiceParams>([
   "customer_identifier",
   "customer_email",
   "customer_name",
@@ -31,13 +31,15 @@ const recordedParams = [
   "metadata",
   "properties",
   "positive_feedback",
-] as const satisfies ReadonlyArray<keyof ServiceParams>;
+]);
 
 /** What of it the request determines, as it came: from the time on that its parameters are read. */
 export function requestOfCall(ledger: CallLedger): Record<string, unknown> {
   const { asked, params } = ledger;
   const span: Record<string, unknown> = {};
-  for (const name of recordedParams) if (params[name] !== undefined) span[name] = params[name];
+  const said: Record<string, unknown> = params;
+  // Most calls say none of them.
+  for (const name of Object.keys(said)) if (recordedParams.has(name)) span[name] = said[name];
   if (ledger.isRepeated) {
     delete span["span_unique_id"];
     span["span_parent_id"] = params.span_unique_id;
