@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { onMeasuredCore } from "./cores.ts";
 
 /** What the parent may ask of the server's process. */
 export type ServerRequest =
@@ -39,8 +40,11 @@ export function benchFolder(): { path: string; remove(): void } {
 export async function startBenchServer(
   dataDir: string,
   environment: Record<string, string> = {},
+  { isPinned = false } = {},
 ): Promise<BenchServer> {
   const started = performance.now();
+  const options = ["--expose-gc", "--max-semi-space-size=32"];
+  const start = isPinned ? onMeasuredCore(process.execPath, options) : { command: process.execPath, args: options };
   const child = fork(join(import.meta.dirname, "bench-server-process.ts"), [], {
     env: {
       ...process.env,
@@ -53,7 +57,8 @@ export async function startBenchServer(
       SPANWAY_BULK_CREATE_PER_MINUTE: "0",
       ...environment,
     },
-    execArgv: ["--expose-gc", "--max-semi-space-size=32"],
+    execPath: start.command,
+    execArgv: start.args,
     // Logging is on, as in production; where it goes costs nothing here.
     stdio: ["ignore", "ignore", "inherit", "ipc"],
   });

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { benchKey, startBenchServer, type BenchServer } from "./bench-server.ts";
 import { chatRequest } from "./chat-bodies.ts";
-import { pinToMeasuredCore } from "./cores.ts";
+import { onMeasuredCore } from "./cores.ts";
 import { ended, freePort, type Upstream } from "./upstream.ts";
 
 /** Somebody between client and upstream, on the measured core. */
@@ -26,9 +26,10 @@ export function direct(upstream: Upstream): Contender {
 }
 
 export async function startBareProxy(upstream: Upstream): Promise<Contender> {
-  const child = fork(join(import.meta.dirname, "bare-proxy-process.ts"), [upstream.url]);
+  const { command, args } = onMeasuredCore(process.execPath, []);
+  const script = join(import.meta.dirname, "bare-proxy-process.ts");
+  const child = fork(script, [upstream.url], { execPath: command, execArgv: args });
   const [{ url }] = (await once(child, "message")) as [{ url: string }];
-  pinToMeasuredCore(child.pid ?? 0);
   const stop = (): Promise<void> => ended(child);
   return { name: "bare proxy", url: `${url}/v1/chat/completions`, pid: child.pid ?? 0, headers: json, stop };
 }
@@ -39,16 +40,15 @@ export async function startSpanway(
   folder: string,
   environment: Record<string, string> = {},
 ): Promise<Contender & { server: BenchServer }> {
-  const server = await startBenchServer(join(folder, "data"), {
+  const providers = {
     OPENAI_API_KEY: "sk-bench",
     OPENAI_BASE_URL: `${upstream.url}/v1`,
     GROQ_API_KEY: "sk-bench",
     GROQ_BASE_URL: `${upstream.url}/stream`,
     ANTHROPIC_API_KEY: "sk-bench",
     ANTHROPIC_BASE_URL: `${upstream.url}/anthropic`,
-    ...environment,
-  });
-  pinToMeasuredCore(server.child.pid ?? 0);
+  };
+  const server = await startBenchServer(join(folder, "data"), { ...providers, ...environment }, { isPinned: true });
   return {
     name: "spanway",
     url: `${server.url}/api/chat/completions`,
@@ -69,11 +69,11 @@ export async function startPortkey(upstream: Upstream): Promise<Contender> {
     if (status !== 0) throw new Error("@portkey-ai/gateway could not be installed");
   }
   const port = await freePort();
-  const child = spawn(process.execPath, [script, `--port=${port}`, "--headless"], {
+  const { command, args } = onMeasuredCore(process.execPath, [script, `--port=${port}`, "--headless"]);
+  const child = spawn(command, args, {
     stdio: ["ignore", "ignore", "inherit"],
     env: { ...process.env, NODE_ENV: "production" },
   });
-  pinToMeasuredCore(child.pid ?? 0);
   const url = `http://127.0.0.1:${port}/v1/chat/completions`;
   const headers = {
     ...json,

@@ -12,6 +12,16 @@ export function pinToMeasuredCore(pid: number): boolean {
   return spawnSync("taskset", ["-a", "-c", "-p", measuredCore, String(pid)]).status === 0;
 }
 
+/**
+ * How to start a command on that core alone, so that whoever counts processors counts one: the engine then makes no more
+ * threads than have a place.
+ */
+export function onMeasuredCore(command: string, args: readonly string[]): { command: string; args: string[] } {
+  const isPossible = spawnSync("taskset", ["-c", measuredCore, "true"]).status === 0;
+  if (!isPossible) return { command, args: [...args] };
+  return { command: "taskset", args: ["-c", measuredCore, command, ...args] };
+}
+
 export function pinToOtherCores(pid: number): boolean {
   return spawnSync("taskset", ["-a", "-c", "-p", otherCores, String(pid)]).status === 0;
 }
