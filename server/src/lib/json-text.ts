@@ -21,14 +21,23 @@ export function countJsonNodes(bytes: Buffer, max: number): number {
   return nodes;
 }
 
+/**
+ * The engine has a dozen kinds of text (parts of others, two-byte ones, names …). Where many come, what is read off the text itself,
+ * a method or its length, is looked up anew each time, at several times the cost of the character.
+ */
+function codeAt(text: string, at: number): number {
+  return String.prototype.charCodeAt.call(text, at);
+}
+
 /** Whether so many digits stand in a row. Each such row covers a place that is looked at: the others need not be. */
 export function holdsDigits(text: string, count: number): boolean {
-  for (let at = count - 1; at < text.length; at += count) {
-    if (!isDigit(text.charCodeAt(at))) continue;
+  const { length } = text;
+  for (let at = count - 1; at < length; at += count) {
+    if (!isDigit(codeAt(text, at))) continue;
     let from = at;
     let end = at + 1;
-    while (isDigit(text.charCodeAt(from - 1))) from -= 1;
-    while (end - from < count && isDigit(text.charCodeAt(end))) end += 1;
+    while (isDigit(codeAt(text, from - 1))) from -= 1;
+    while (end - from < count && isDigit(codeAt(text, end))) end += 1;
     if (end - from >= count) return true;
   }
   return false;

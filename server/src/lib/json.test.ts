@@ -120,6 +120,10 @@ test("shape bounds hold exactly", () => {
   expect(exceedsShape(nested(100_000), 256, 1_000_000)).toBe("depth");
   expect(exceedsShape(Array.from({ length: 10 }), 5, 10)).toBeUndefined();
   expect(exceedsShape(Array.from({ length: 11 }), 5, 10)).toBe("nodes");
+  const members = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, ""]));
+  expect(exceedsShape({ a: members(4), b: members(4) }, 2, 10)).toBeUndefined();
+  expect(exceedsShape({ a: members(4), b: members(5) }, 2, 10)).toBe("nodes");
+  expect(exceedsShape({ a: [members(1)] }, 2, 10)).toBe("depth");
 });
 
 test("no text outlives its reading, whatever was found in it", () => {

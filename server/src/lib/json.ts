@@ -195,12 +195,21 @@ export function exceedsShape(value: unknown, maxDepth: number, maxNodes: number)
   let nodes = 0;
   const visit = (current: object, depthLeft: number): "depth" | "nodes" | undefined => {
     if (depthLeft === 0) return "depth";
-    const children = Array.isArray(current) ? current : Object.values(current);
-    nodes += children.length;
-    if (nodes > maxNodes) return "nodes";
-    for (const child of children as unknown[]) {
-      if (typeof child !== "object" || child === null) continue;
-      const problem = visit(child, depthLeft - 1);
+    if (Array.isArray(current)) {
+      nodes += current.length;
+      if (nodes > maxNodes) return "nodes";
+      for (const child of current as unknown[]) {
+        const problem = typeof child === "object" && child !== null && visit(child, depthLeft - 1);
+        if (problem) return problem;
+      }
+      return undefined;
+    }
+    // A list of the values would be made for each object, to be thrown away.
+    for (const name in current) {
+      nodes += 1;
+      if (nodes > maxNodes) return "nodes";
+      const child = (current as Record<string, unknown>)[name];
+      const problem = typeof child === "object" && child !== null && visit(child, depthLeft - 1);
       if (problem) return problem;
     }
     return undefined;
