@@ -186,3 +186,17 @@ test("what an upstream nests too deep costs the content of a record, and not the
   expect(drafted).toEqual(whole);
   expect(whole).toMatchObject({ model: "gpt-4o", status: "success" });
 });
+
+test("durations are whole nanoseconds, and that of the call lies between its start and its end", () => {
+  const { whole } = linesOf(call, (ledger) => {
+    answered(ledger);
+    Object.assign(ledger, {
+      routedMs: 0.25730099999964295,
+      firstTokenMs: 9.0000004,
+      endedMs: 15.651920999999673,
+    });
+  });
+  expect(whole).toMatchObject({ routing_time: 0.000257301, time_to_first_token: 0.009, latency: 0.015651921 });
+  const { start_time, timestamp } = whole as Record<string, string>;
+  expect([start_time?.slice(-9), timestamp?.slice(-9)]).toEqual(["000000000", "015651921"]);
+});

@@ -68,7 +68,7 @@ export function outcomeOfCall(ledger: CallLedger): BodyValues {
     provider_id: ledger.provider,
     start_time: startNs,
     timestamp: startNs + BigInt(Math.round(ledger.endedMs * 1e6)),
-    latency: ledger.endedMs / 1e3,
+    latency: secondsOf(ledger.endedMs),
     status_code: ledger.statusCode,
     routing_time: secondsOf(ledger.routedMs),
     time_to_first_token: secondsOf(ledger.firstTokenMs),
@@ -95,8 +95,9 @@ function toldWithoutWords({ errorMessage, statusCode }: CallLedger): string | un
   return errorMessage === undefined ? undefined : `The call failed with status ${statusCode}.`;
 }
 
+/** To the nanosecond, as times are: what the clock's fractions make beyond it is noise. */
 function secondsOf(ms: number | undefined): number | undefined {
-  return ms === undefined ? undefined : ms / 1e3;
+  return ms === undefined ? undefined : Math.round(ms * 1e6) / 1e9;
 }
 
 /** Nobody was asked, or whoever was refused, or the answer was made here: known to have cost nothing. */
