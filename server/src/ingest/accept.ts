@@ -7,7 +7,7 @@ import type { DeletedTraces } from "./deleted-traces.ts";
 import type { PriceBook } from "./enrich/price.ts";
 import { createNestedJson } from "./nested-json.ts";
 import { normalizeSpan, normalizeValues, type SpanOrigin } from "./normalize.ts";
-import { holdSpans, rowOf, type HeldSpan, type HeldSpans, type PreparedSpan } from "./prepared-span.ts";
+import { createSpanHolder, rowOf, type HeldSpan, type HeldSpans, type PreparedSpan } from "./prepared-span.ts";
 import { lineWith, type ReadSpan } from "./read-span.ts";
 import { createSpanBatch, encodeLines, serializeRow, tooLarge, withinBound, type SpanBatch } from "./span-batch.ts";
 
@@ -124,7 +124,7 @@ export function createSpanIntake({
       const line = withinBound(lineWith(span.row, written));
       return line === undefined ? undefined : { ...span, line };
     },
-    hold: (spans) => holdSpans(spans, isAwaited),
+    hold: createSpanHolder(isAwaited),
     async acceptHeld(spans) {
       const [first] = spans;
       if (first === undefined) return;

@@ -13,7 +13,7 @@ import { withOpenAiCalls } from "./otlp/messages/tool-calls.ts";
 import { withoutContent } from "./omit-content.ts";
 import { readBody, type BodyValues } from "./read-body.ts";
 import { readUsage } from "./read-usage.ts";
-import { readTimes, storedTime } from "./read-times.ts";
+import { createTimeWriter, readTimes } from "./read-times.ts";
 import { rowOfValues, type OpenRow } from "./row-of-values.ts";
 import { gatewayFields, serviceLogMethods } from "./wire-fields.ts";
 
@@ -87,6 +87,7 @@ export function normalizeValues(
   const version = spanVersion(rank, receivedNs);
   const { identity, isIdentified } = identify(values, origin, { idempotencyKey, given });
 
+  const storedTime = createTimeWriter();
   const row = rowOfValues(values.disable_log === true ? withoutContent(values, { isOurs }) : values, origin, {
     timestamp: storedTime(times.timestampNs),
     unique_id: formatUuid(identity),

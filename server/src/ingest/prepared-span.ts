@@ -2,6 +2,7 @@ import type { SpanRow } from "../domain/span.ts";
 import { isObject, parseKeepingDigits } from "../lib/json.ts";
 import { parseTimeNs } from "../lib/time.ts";
 import { isDerived } from "./identity.ts";
+import { createLineEncoder } from "./line-encoder.ts";
 import type { NormalizedSpan } from "./normalize.ts";
 
 /** A span that was read, as the line that the journal will hold of it, and is still to be accepted. */
@@ -35,25 +36,28 @@ export type HeldSpan = Omit<NormalizedSpan, "row"> & {
 /** Spans that were prepared together, and the buffer in which all their lines lie. */
 export type HeldSpans = { spans: HeldSpan[]; bytes: Buffer };
 
+/** Enough for the lines of some dozen spans of common size. */
+const scratchBytes = 256 * 1024;
+
 /** @param isAwaited whether a row is wanted as it is once it is stored */
-export function holdSpans(prepared: readonly PreparedSpan[], isAwaited: (row: SpanRow) => boolean): HeldSpans {
-  const bytes = Buffer.allocUnsafeSlow(prepared.reduce((sum, { line }) => sum + Buffer.byteLength(line), 0));
-  let end = 0;
-  const spans = prepared.map(({ row, line, identity, isIdentified, timestampNs, version }) => {
-    const start = end;
-    end += bytes.write(line, start, "utf8");
-    return {
+export function createSpanHolder(
+  isAwaited: (row: SpanRow) => boolean,
+): (prepared: readonly PreparedSpan[]) => HeldSpans {
+  const encode = createLineEncoder(scratchBytes);
+  return (prepared) => {
+    const { bytes, lines } = encode(prepared.map(({ line }) => line));
+    const spans = prepared.map(({ row, identity, isIdentified, timestampNs, version }, index) => ({
       identity: isIdentified ? outOfPool(identity) : none,
       isIdentified,
       timestampNs,
       version,
       subject: subjectOf(row),
-      line: bytes.subarray(start, end),
+      line: lines[index] ?? none,
       row: isAwaited(row) ? row : undefined,
       isRecalled: false,
-    };
-  });
-  return { spans, bytes };
+    }));
+    return { spans, bytes };
+  };
 }
 
 /** Nobody asks for an identity that was drawn by lot. */

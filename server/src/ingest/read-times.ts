@@ -35,13 +35,30 @@ function clampNs(ns: bigint): bigint {
 
 /** `YYYY-MM-DD hh:mm:ss.nnnnnnnnn`, UTC: what a DateTime64(9) column reads. */
 export function storedTime(ns: bigint): string {
-  let seconds = Number(ns / 1_000_000_000n);
-  let nsOfSecond = Number(ns % 1_000_000_000n);
-  if (nsOfSecond < 0) {
-    seconds -= 1;
-    nsOfSecond += 1_000_000_000;
-  }
-  return `${textOfSecond(seconds)}.${String(nsOfSecond).padStart(9, "0")}`;
+  return createTimeWriter()(ns);
+}
+
+/** `storedTime` for times that lie together, as those of one span: a second is written once where the next time is in it too. */
+export function createTimeWriter(): (ns: bigint) => string {
+  let [writtenSecond, text] = [Number.NaN, ""];
+  return (ns) => {
+    let seconds = Number(ns / 1_000_000_000n);
+    let nsOfSecond = Number(ns % 1_000_000_000n);
+    if (nsOfSecond < 0) {
+      seconds -= 1;
+      nsOfSecond += 1_000_000_000;
+    }
+    if (seconds !== writtenSecond) [writtenSecond, text] = [seconds, textOfSecond(seconds)];
+    return `${text}.${nineDigits(nsOfSecond)}`;
+  };
+}
+
+const threeDigits = Array.from({ length: 1_000 }, (_, value) => String(value).padStart(3, "0"));
+
+function nineDigits(value: number): string {
+  const thousands = Math.floor(value / 1_000);
+  const millions = Math.floor(value / 1_000_000);
+  return `${threeDigits[millions]}${threeDigits[thousands - millions * 1_000]}${threeDigits[value - thousands * 1_000]}`;
 }
 
 /** Days are counted as if years began in March, so that the leap day is the last (Howard Hinnant, "civil_from_days"). */

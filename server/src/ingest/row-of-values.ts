@@ -99,8 +99,9 @@ const extraFields: ReadonlySet<string> = new Set(Object.keys(spanExtras));
 function extraOf(values: BodyValues): Record<string, unknown> | undefined {
   let extra: Record<string, unknown> | undefined;
   const all: Record<string, unknown> = values;
-  for (const field of Object.keys(values)) {
-    if (all[field] !== undefined && extraFields.has(field)) (extra ??= {})[field] = all[field];
+  for (const field in all) {
+    // Most are columns: their values need not be looked up.
+    if (extraFields.has(field) && all[field] !== undefined) (extra ??= {})[field] = all[field];
   }
   if (values.disable_log === true) (extra ??= {})["is_log_omitted"] = true;
   return extra;

@@ -167,3 +167,17 @@ test("model names of callers do not grow the memory without end", () => {
   for (let i = 0; i < 1000; i += 1) expect(priceOf(`invented-${i}`, { input: 1, output: 1 })).toBeUndefined();
   expect(priceOf("gpt-4o", { input: 1, output: 1 })).toBeDefined();
 });
+
+test("a model has the price of each provider, in whatever order they come and however few are remembered", () => {
+  const usage = normalizeUsage({ input: 1_000, output: 100 });
+  if (!usage) throw new Error("no usage");
+  const calls = ["gpt-4o", "openai/gpt-4o", "invented", "gpt-4o-mini"].flatMap((model) =>
+    ["openai", "", "Azure", "openrouter"].map((provider) => ({ model, provider, usage, timestampNs })),
+  );
+  const alone = calls.map((call) => createPriceBook({ maxModels: 1 }).price(call));
+  expect(new Set(alone.map((price) => price?.version)).size).toBeGreaterThan(4);
+  for (const maxModels of [1, 3, 100]) {
+    const shared = createPriceBook({ maxModels });
+    for (let round = 0; round < 2; round += 1) expect(calls.map((call) => shared.price(call))).toEqual(alone);
+  }
+});

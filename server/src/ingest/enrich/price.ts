@@ -88,16 +88,22 @@ const modelFamilies: ReadonlyArray<readonly [RegExp, string]> = [
 ];
 
 export function createPriceBook({ maxModels }: { maxModels: number }): PriceBook {
-  const known = new Map<string, Rates | undefined>();
+  // By model, then provider: a key made of both would have to be put together and hashed for each call.
+  const known = new Map<string, Map<string, Rates | undefined>>();
+  let size = 0;
 
   const ratesOf = (model: string, provider: string): Rates | undefined => {
-    const key = `${provider}\u0000${model}`;
-    if (known.has(key)) return known.get(key);
+    const rates = known.get(model)?.get(provider);
+    if (rates !== undefined || known.get(model)?.has(provider)) return rates;
     // Model names come from callers: forget everything rather than grow without end.
-    if (known.size >= maxModels) known.clear();
-    const rates = findRates(model, provider);
-    known.set(key, rates);
-    return rates;
+    if (size >= maxModels) {
+      known.clear();
+      size = 0;
+    }
+    const found = findRates(model, provider);
+    known.set(model, (known.get(model) ?? new Map<string, Rates | undefined>()).set(provider, found));
+    size += 1;
+    return found;
   };
 
   return {

@@ -64,8 +64,8 @@ export function openCallSpool({ path, maxBytes, onProblem }: CallSpoolOptions): 
       const write = (): void => {
         if (gathered === 0) return;
         const isTaken = active.append(scratch.subarray(0, gatheredBytes));
-        outcomes.push(...Array.from({ length: gathered }, () => isTaken));
-        [gathered, gatheredBytes] = [0, 0];
+        for (; gathered > 0; gathered -= 1) outcomes.push(isTaken);
+        gatheredBytes = 0;
       };
       for (const text of texts) {
         if (!fitsFrame(text, scratch.length - gatheredBytes)) write();
