@@ -12,6 +12,8 @@ export type AnswerSink = {
   onData(bytes: Buffer): void;
 };
 
+const versionStart = Buffer.from("HTTP/1.");
+
 /**
  * Reads one answer from bytes that may be cut anywhere, without touching a socket. Provisional answers (1xx) are read
  * past, as many as have room within the bound of a head. Whatever throws, the parser is of no more use.
@@ -20,7 +22,7 @@ export class AnswerParser {
   readonly #method: string;
   readonly #sink: AnswerSink;
   /** Until the head has come. */
-  #head: Section | undefined = new Section("HTTP/1.");
+  #head: Section | undefined = new Section(versionStart);
   /** Of the heads of provisional answers. */
   #provisionalBytes = 0;
   #chunked: ChunkedBody | undefined;
@@ -47,7 +49,7 @@ export class AnswerParser {
       const taken = this.#head.take(at === 0 ? bytes : bytes.subarray(at));
       if (taken === -1) return bytes.length;
       at += taken;
-      this.#readHead(this.#head.text);
+      this.#readHead(this.#head);
     }
     return this.isComplete || at === bytes.length ? at : this.#readBody(bytes, at);
   }
@@ -61,14 +63,14 @@ export class AnswerParser {
     this.isComplete = true;
   }
 
-  #readHead(text: string): void {
-    const head = parseHead(text);
+  #readHead({ bytes: lines, end }: Section): void {
+    const head = parseHead(lines, end);
     // It would go on in a protocol that nobody asked for.
     if (head.status === 101) throw badAnswer("an upgrade");
     if (head.status < 200) {
-      this.#provisionalBytes += text.length + "\r\n".length;
+      this.#provisionalBytes += end + "\r\n".length;
       if (this.#provisionalBytes > limits.upstreamHeadBytes) throw badAnswer("too many provisional answers");
-      this.#head = new Section("HTTP/1.");
+      this.#head = new Section(versionStart);
       return;
     }
     this.#head = undefined;

@@ -111,10 +111,10 @@ export class ChunkedBody {
 
   /** The lines after the last chunk are those of a head that the chunk's own line begins. */
   #readTrailers(bytes: Buffer): number {
-    this.#trailers ??= new Section("\r\n", crlf);
+    this.#trailers ??= new Section(crlf, crlf);
     const taken = this.#trailers.take(bytes);
     if (taken === -1) return bytes.length;
-    parseFields(this.#trailers.text, crlf.length);
+    parseFields(this.#trailers.bytes, crlf.length, this.#trailers.end);
     this.#state = "end";
     return taken;
   }

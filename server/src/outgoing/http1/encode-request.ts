@@ -1,3 +1,4 @@
+import { fieldNameOf, isFieldValue, isToken } from "../../lib/header-text.ts";
 import { ExchangeError } from "./errors.ts";
 
 /** A request whose body is in memory, so that its length is known and it can be sent again. */
@@ -10,10 +11,7 @@ export type OutgoingRequest = {
   body?: string | Buffer | readonly Buffer[];
 };
 
-const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const target = /^\/[\x21-\x7e]*$/;
-/** Latin1 without control characters: no value can end its line. */
-const value = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** What follows from the body and the connection, and is written here: callers who disagreed would break the framing. */
 const ours = new Set([
@@ -38,15 +36,16 @@ export function encodeRequest(
   { method, path, headers = {}, body = "" }: OutgoingRequest,
   host: string,
 ): readonly Buffer[] {
-  if (!token.test(method) || !target.test(path)) throw badRequest("its method or path");
+  if (!isToken(method) || !target.test(path)) throw badRequest("its method or path");
   const pieces = typeof body === "string" ? [Buffer.from(body)] : Buffer.isBuffer(body) ? [body] : body;
   const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
 
   let head = `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n`;
   for (const name in headers) {
     const text = headers[name] ?? "";
-    if (!token.test(name) || !value.test(text)) throw badRequest(`its header ${JSON.stringify(name)}`);
-    if (ours.has(name.toLowerCase())) throw badRequest(`its header ${name}, which is the connection's own`);
+    const lowerName = fieldNameOf(name);
+    if (lowerName === undefined || !isFieldValue(text)) throw badRequest(`its header ${JSON.stringify(name)}`);
+    if (ours.has(lowerName)) throw badRequest(`its header ${name}, which is the connection's own`);
     head += `${name}: ${text}\r\n`;
   }
   const hasLength = bytes > 0 || (method !== "GET" && method !== "HEAD");

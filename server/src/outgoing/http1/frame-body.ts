@@ -11,13 +11,16 @@ export type Framing = {
   restMs: number;
 };
 
+const plainLength = /^\d{1,15}$/;
+const timeout = /(?:^|[,;\s])timeout=(\d{1,9})/i;
+
 /** RFC 9112 §6.3, where it leaves a choice the strict one. */
 export function frameBody(head: AnswerHead, method: string): Framing {
   const { status, headers } = head;
   const { "transfer-encoding": coding, "content-length": length } = headers;
   // No other coding was asked for. Two lengths, even of one size, have become a list, which is no number.
   if (coding !== undefined && coding.toLowerCase() !== "chunked") throw badAnswer("an unknown transfer coding");
-  if (length !== undefined && !/^\d{1,15}$/.test(length)) throw badAnswer("a malformed content-length");
+  if (length !== undefined && !plainLength.test(length)) throw badAnswer("a malformed content-length");
 
   const restMs = restOf(head);
   if (method === "HEAD") return { isChunked: false, bytes: 0, restMs };
@@ -35,12 +38,14 @@ export function frameBody(head: AnswerHead, method: string): Framing {
 function restOf({ minorVersion, headers }: AnswerHead): number {
   const { connection = "" } = headers;
   if (hasToken(connection, "close") || (minorVersion === 0 && !hasToken(connection, "keep-alive"))) return 0;
-  const hint = /(?:^|[,;\s])timeout=(\d{1,9})/i.exec(String(headers["keep-alive"]))?.[1];
+  const keepAlive = headers["keep-alive"];
+  const hint = keepAlive === undefined ? undefined : timeout.exec(String(keepAlive))?.[1];
   // A second less than the peer says: its clock began before ours.
   return Math.min(limits.upstreamKeepAliveMs, hint === undefined ? Infinity : (Number(hint) - 1) * 1_000);
 }
 
 function hasToken(list: string, token: string): boolean {
-  if (list === "") return false;
+  // As nearly all have it.
+  if (list === "" || list === "keep-alive") return list === token;
   return list.split(",").some((item) => item.trim().toLowerCase() === token);
 }

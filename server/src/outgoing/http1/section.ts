@@ -2,43 +2,74 @@ import { limits } from "../../limits.ts";
 import { badAnswer } from "./errors.ts";
 
 const none = Buffer.alloc(0);
-const blankLine = Buffer.from("\r\n\r\n");
-
-/** Control characters, and line ends that are not CRLF: what other readers of the same bytes might take for line ends. */
-// oxlint-disable-next-line no-control-regex
-const illegal = /[^\t\r\n\x20-\x7e\x80-\xff]|\r(?!\n|$)|(?<!\r)\n/;
+const crlfBytes = 2;
+const [tab, lf, cr, space, del] = [0x09, 0x0a, 0x0d, 0x20, 0x7f];
 
 /**
  * Gathers the lines of a head, or of trailers, until the blank line that ends them. Each piece is searched together with
  * what is held, which is quadratic in pieces of a few bytes, but bounded: at worst 64 KiB for each packet.
  */
 export class Section {
-  readonly #start: string;
-  #held: Buffer;
-  /** All lines once they are there, as latin1, each with its CRLF. */
-  text = "";
+  readonly #start: Buffer;
+  /** The section, and behind it what else came with its last bytes. */
+  bytes: Buffer;
+  /** Where its lines end, once they are all there, each with its CRLF. */
+  end = 0;
 
   /** @param start what the section must begin with. @param held bytes of it that were read already. */
-  constructor(start: string, held: Buffer = none) {
+  constructor(start: Buffer, held: Buffer = none) {
     this.#start = start;
-    this.#held = held;
+    this.bytes = held;
   }
 
   /** @returns how many of the bytes belong to the section; -1 when all of them do and it goes on. */
   take(bytes: Buffer): number {
-    const held = this.#held.length;
-    const all = held === 0 ? bytes : Buffer.concat([this.#held, bytes]);
-    const end = all.indexOf(blankLine, Math.max(0, held - blankLine.length + 1));
-    if ((end === -1 ? all.length : end + blankLine.length) > limits.upstreamHeadBytes)
-      throw badAnswer("a head too long");
-    const text = all.toString("latin1", 0, end === -1 ? all.length : end + 2);
+    const held = this.bytes.length;
+    const all = held === 0 ? bytes : Buffer.concat([this.bytes, bytes]);
     // At once, not when the head is complete: another protocol's greeting would never complete one.
-    if (!text.startsWith(this.#start.slice(0, text.length)) || illegal.test(text)) throw badAnswer("a malformed head");
-    if (end === -1) {
-      this.#held = all;
-      return -1;
-    }
-    this.text = text;
-    return end + blankLine.length - held;
+    if (!startsAlike(all, this.#start)) throw badAnswer("a malformed head");
+    const end = endOfLines(all);
+    const length = end === -1 ? all.length : end + crlfBytes;
+    if (length > limits.upstreamHeadBytes) throw badAnswer("a head too long");
+    this.bytes = all;
+    if (end === -1) return -1;
+    this.end = end;
+    return length - held;
   }
+}
+
+/** As far as both go. */
+function startsAlike(bytes: Buffer, start: Buffer): boolean {
+  const length = Math.min(bytes.length, start.length);
+  for (let at = 0; at < length; at += 1) if (bytes[at] !== start[at]) return false;
+  return true;
+}
+
+/**
+ * Where the blank line begins that ends the lines, or -1.
+ * @throws ExchangeError for control characters before it, and for line ends that are not CRLF: what other readers of the
+ *   same bytes might take for line ends
+ */
+function endOfLines(bytes: Buffer): number {
+  for (let at = nextControl(bytes, 0); at < bytes.length; at = nextControl(bytes, at + 1)) {
+    const byte = bytes[at];
+    if (byte === tab) continue;
+    if (byte !== cr) throw badAnswer("a malformed head");
+    at += 1;
+    if (at === bytes.length) break;
+    if (bytes[at] !== lf) throw badAnswer("a malformed head");
+    if (bytes[at + 1] === cr && bytes[at + 2] === lf) return at + 1;
+  }
+  return -1;
+}
+
+/** Where the next control character is, or the end. */
+function nextControl(bytes: Buffer, at: number): number {
+  const { length } = bytes;
+  while (at < length) {
+    const byte = bytes[at] ?? 0;
+    if (byte < space || byte === del) break;
+    at += 1;
+  }
+  return at;
 }

@@ -1,0 +1,36 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { fieldNameOf, isFieldValue, isToken } from "./header-text.ts";
+
+/** Names that are common in heads, in some spelling and with something behind them, and texts that may be no names. */
+const texts = fc.oneof(
+  fc
+    .tuple(
+      fc.constantFrom("content-type", "x-request-id", "authorization", "cf-ray", "x-spanway-log-id", "etag", "age"),
+      fc.constantFrom(/^/g, /^[a-z]/g, /(?<![a-z])[a-z]/g, /[a-m]/g, /[a-z]/g),
+      fc.constantFrom("", " ", ":", "\0", "\n", "-", "\u00e9", "\u212a"),
+    )
+    .map(([name, raised, end]) => name.replaceAll(raised, (letter) => letter.toUpperCase()) + end),
+  fc.string({ maxLength: 20, unit: "binary-ascii" }),
+  fc.string({ maxLength: 20, unit: "binary" }),
+);
+
+test("a field's name is a token, in lower case", () => {
+  fc.assert(
+    fc.property(texts, (text) => {
+      expect(fieldNameOf(text)).toBe(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(text) ? text.toLowerCase() : undefined);
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test("each character of Latin-1, and those beyond it", () => {
+  const characters = Array.from({ length: 0x180 }, (_, code) => String.fromCharCode(code));
+  expect(characters.filter((c) => isToken(`a${c}`)).join("")).toBe(
+    "!#$%&'*+-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ^_`abcdefghijklmnopqrstuvwxyz|~",
+  );
+  const unfit = characters.filter((c) => !isFieldValue(`a${c}`)).map((c) => c.charCodeAt(0));
+  const range = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, index) => from + index);
+  expect(unfit).toEqual([...range(0, 9), ...range(10, 32), 127, ...range(256, 384)]);
+  expect([isToken(""), fieldNameOf(""), isFieldValue("")]).toEqual([false, undefined, true]);
+});

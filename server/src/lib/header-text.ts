@@ -1,0 +1,49 @@
+/**
+ * What the heads of HTTP messages are made of (RFC 9110 §5). The names that nearly all heads consist of are found in a
+ * table, which costs less than to look at their characters.
+ */
+
+const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** Whether it is a token (RFC 9110 §5.6.2), as methods and the names of fields are. */
+export function isToken(text: string): boolean {
+  return token.test(text);
+}
+
+/** Whether it may be sent as the value of a field (RFC 9110 §5.5): Latin-1 without control characters but the tab, so that it cannot end its line. */
+export function isFieldValue(text: string): boolean {
+  return fieldValue.test(text);
+}
+
+/** The lower-case form of the name of a field, however it is spelt; undefined for what is no token. */
+export function fieldNameOf(text: string): string | undefined {
+  return common.get(text) ?? (token.test(text) ? text.toLowerCase() : undefined);
+}
+
+/** In the spellings of HTTP/2, of most servers, and of some SDKs. */
+const common: ReadonlyMap<string, string> = new Map(
+  [
+    // Of requests, as SDKs and proxies send them.
+    "accept accept-encoding accept-language authorization connection content-length content-type cookie forwarded host",
+    "origin referer traceparent tracestate user-agent x-api-key x-forwarded-for x-forwarded-host x-forwarded-proto",
+    "x-real-ip x-request-id x-stainless-arch x-stainless-async x-stainless-lang x-stainless-os",
+    "x-stainless-package-version x-stainless-raw-response x-stainless-read-timeout x-stainless-retry-count",
+    "x-stainless-runtime x-stainless-runtime-version x-stainless-timeout",
+    // Of answers, as providers and those before them send them.
+    "age alt-svc anthropic-version cache-control cf-cache-status cf-ray content-encoding content-language date etag",
+    "expires keep-alive last-modified openai-organization openai-processing-ms openai-project openai-version pragma",
+    "request-id retry-after server set-cookie strict-transport-security transfer-encoding vary via",
+    "x-content-type-options x-envoy-upstream-service-time x-frame-options x-powered-by x-ratelimit-limit-requests",
+    "x-ratelimit-limit-tokens x-ratelimit-remaining-requests x-ratelimit-remaining-tokens x-ratelimit-reset-requests",
+    "x-ratelimit-reset-tokens x-xss-protection",
+    // Of our own answers.
+    "x-spanway-adjusted x-spanway-attempts x-spanway-cache x-spanway-log-id x-spanway-model x-spanway-overhead-ms",
+    "x-spanway-provider",
+  ]
+    .flatMap((names) => names.split(" "))
+    .flatMap((name) => [
+      [name, name],
+      [name.replaceAll(/(?<![a-z])[a-z]/g, (letter) => letter.toUpperCase()), name],
+    ]),
+);
