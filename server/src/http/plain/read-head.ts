@@ -1,4 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { findByte, findHeadEnd, isBlank, startsAlike } from "../../lib/header-bytes.ts";
+import { fieldNameOf } from "../../lib/header-text.ts";
 import { limits } from "../../limits.ts";
 
 /** The head of a request that the plain lane takes. */
@@ -14,9 +16,10 @@ export type PlainHead = {
 /** `partial`: more has to arrive before it can be told. `other`: Node is to read it. */
 export type HeadRead = PlainHead | "partial" | "other";
 
-const requestLine = /^POST (\/[\w\-./~]*) HTTP\/1\.1\r\n/;
-/** Names are tokens (RFC 9110 §5.6.2) that begin with a letter; values are visible ASCII, blanks and tabs. */
-const headerLine = /([a-z][\w!#$%&'*+.^`|~-]*):[\t ]*([\t\x20-\x7e]*)\r\n/iy;
+const plainPath = /^\/[\w\-./~]*$/;
+const version = " HTTP/1.1\r\n";
+const [lf, cr, space, colon] = [0x0a, 0x0d, 0x20, 0x3a];
+const crlfBytes = 2;
 const plainLength = /^\d{1,7}$/;
 
 /** What makes a request more than a head and a body of stated length, or means that its connection does not go on. */
@@ -31,7 +34,7 @@ const special: ReadonlySet<string> = new Set([
 ]);
 
 const postStart = Buffer.from("POST /");
-const headEnd = Buffer.from("\r\n\r\n");
+const pathAt = "POST ".length;
 
 /**
  * Reads the head of a POST that any reader of HTTP/1.1 would read alike: every header once and in plain characters, one
@@ -39,38 +42,59 @@ const headEnd = Buffer.from("\r\n\r\n");
  * its business alone.
  */
 export function readPlainHead(bytes: Buffer): HeadRead {
-  const start = bytes.subarray(0, postStart.length);
-  if (!start.equals(postStart.subarray(0, start.length))) return "other";
-  const end = bytes.indexOf(headEnd);
+  if (!startsAlike(bytes, postStart)) return "other";
+  const end = findHeadEnd(bytes);
   if (end === -1) return bytes.length > limits.plainHeadBytes ? "other" : "partial";
   if (end > limits.plainHeadBytes) return "other";
 
-  const text = bytes.toString("latin1", 0, end + 2);
-  const line = requestLine.exec(text);
-  const path = line?.[1];
-  if (line === null || path === undefined) return "other";
-  const headers = readHeaders(text, line[0].length);
+  const text = bytes.toString("latin1", 0, end + crlfBytes);
+  const pathEnd = findByte(bytes, space, pathAt, text.length);
+  const path = text.slice(pathAt, pathEnd);
+  if (!text.startsWith(version, pathEnd) || !plainPath.test(path)) return "other";
+  const headers = readHeaders(bytes, text, pathEnd + version.length);
   if (headers === undefined) return "other";
   const length = headers["content-length"];
   if (length === undefined || !plainLength.test(length) || headers.host === undefined) return "other";
   const bodyBytes = Number(length);
   if (bodyBytes > limits.plainBodyBytes) return "other";
-  return { path, headers, headBytes: end + headEnd.length, bodyBytes };
+  return { path, headers, headBytes: end + 2 * crlfBytes, bodyBytes };
 }
 
-function readHeaders(text: string, from: number): IncomingHttpHeaders | undefined {
+/** Names are tokens that begin with a letter; values are visible ASCII, blanks and tabs. */
+function readHeaders(bytes: Buffer, text: string, from: number): IncomingHttpHeaders | undefined {
   const headers: IncomingHttpHeaders = {};
+  const end = text.length;
   let at = from;
-  while (at < text.length) {
-    headerLine.lastIndex = at;
-    const match = headerLine.exec(text);
-    if (match === null) return undefined;
-    const [whole, sentName = "", value = ""] = match;
-    const name = sentName.toLowerCase();
-    if (headers[name] !== undefined || special.has(name)) return undefined;
-    if (name === "connection" && value.trim().toLowerCase() !== "keep-alive") return undefined;
-    headers[name] = value.trimEnd();
-    at += whole.length;
+  while (at < end) {
+    const nameEnd = findByte(bytes, colon, at, end);
+    const name = isLetter(bytes[at]) ? fieldNameOf(text.slice(at, nameEnd)) : undefined;
+    if (name === undefined || headers[name] !== undefined || special.has(name)) return undefined;
+
+    let start = nameEnd + 1;
+    while (isBlank(bytes[start])) start += 1;
+    const lineEnd = findLineEnd(bytes, start, end);
+    if (bytes[lineEnd] !== cr || bytes[lineEnd + 1] !== lf) return undefined;
+    let valueEnd = lineEnd;
+    while (valueEnd > start && isBlank(bytes[valueEnd - 1])) valueEnd -= 1;
+    const value = text.slice(start, valueEnd);
+    if (name === "connection" && value.toLowerCase() !== "keep-alive") return undefined;
+    headers[name] = value;
+    at = lineEnd + crlfBytes;
   }
   return headers;
+}
+
+/** Where the first byte is that is neither visible ASCII nor a blank. */
+function findLineEnd(bytes: Buffer, at: number, end: number): number {
+  while (at < end) {
+    const byte = bytes[at] ?? 0;
+    if ((byte < 0x20 && byte !== 0x09) || byte > 0x7e) break;
+    at += 1;
+  }
+  return at;
+}
+
+function isLetter(byte = 0): boolean {
+  const lower = byte | 0x20;
+  return lower >= 0x61 && lower <= 0x7a;
 }

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { findByte, isBlank } from "../../lib/header-bytes.ts";
 import { fieldNameOf } from "../../lib/header-text.ts";
 import { limits } from "../../limits.ts";
 import { badAnswer } from "./errors.ts";
@@ -10,7 +11,7 @@ export type AnswerHead = {
   headers: IncomingHttpHeaders;
 };
 
-const [tab, cr, space, colon] = [0x09, 0x0d, 0x20, 0x3a];
+const [cr, space, colon] = [0x0d, 0x20, 0x3a];
 const crlfBytes = 2;
 /** Where the parts of a status line are: its version and its status are of fixed length. */
 const [minorAt, statusAt, reasonAt] = ["HTTP/1.".length, "HTTP/1.1 ".length, "HTTP/1.1 200".length];
@@ -24,7 +25,7 @@ export function parseHead(bytes: Buffer, end: number): AnswerHead {
   const status = digitAt(bytes, statusAt) * 100 + digitAt(bytes, statusAt + 1) * 10 + digitAt(bytes, statusAt + 2);
   const isReadable = minor <= 1 && bytes[statusAt - 1] === space && status >= 100;
   if (!isReadable || (bytes[reasonAt] !== space && bytes[reasonAt] !== cr)) throw badAnswer("a malformed status line");
-  const headers = parseFields(bytes, find(bytes, cr, reasonAt, end) + crlfBytes, end);
+  const headers = parseFields(bytes, findByte(bytes, cr, reasonAt, end) + crlfBytes, end);
   return { status, minorVersion: minor === 1 ? 1 : 0, headers };
 }
 
@@ -45,8 +46,8 @@ export function parseFields(bytes: Buffer, from: number, end: number): IncomingH
   let lines = 0;
   let at = from;
   while (at < end) {
-    const nameEnd = find(bytes, colon, at, end);
-    const lineEnd = find(bytes, cr, nameEnd, end);
+    const nameEnd = findByte(bytes, colon, at, end);
+    const lineEnd = findByte(bytes, cr, nameEnd, end);
     const name = nameEnd < end ? fieldNameOf(text.slice(at, nameEnd)) : undefined;
     if (name === undefined) throw badAnswer("a malformed header line");
     if ((lines += 1) > limits.upstreamHeaderLines) throw badAnswer("too many header lines");
@@ -81,18 +82,4 @@ function add(fields: IncomingHttpHeaders, name: string, value: string): void {
   }
   const before = fields[name];
   fields[name] = before === undefined ? value : `${String(before)}, ${value}`;
-}
-
-/** Where the byte is next, or `end`. In place, as it is near: a native search costs more to begin. */
-function find(bytes: Buffer, byte: number, at: number, end: number): number {
-  while (at < end) {
-    if (bytes[at] === byte) break;
-    at += 1;
-  }
-  return at;
-}
-
-/** Other white space is part of a value. */
-function isBlank(byte: number | undefined): boolean {
-  return byte === space || byte === tab;
 }

@@ -1,3 +1,4 @@
+import { startsAlike } from "../../lib/header-bytes.ts";
 import { limits } from "../../limits.ts";
 import { badAnswer } from "./errors.ts";
 
@@ -36,13 +37,6 @@ export class Section {
     this.end = end;
     return length - held;
   }
-}
-
-/** As far as both go. */
-function startsAlike(bytes: Buffer, start: Buffer): boolean {
-  const length = Math.min(bytes.length, start.length);
-  for (let at = 0; at < length; at += 1) if (bytes[at] !== start[at]) return false;
-  return true;
 }
 
 /**

@@ -1,0 +1,66 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { limits } from "../../limits.ts";
+import { readPlainHead } from "./read-head.ts";
+
+const requestLine = /^POST (\/[\w\-./~]*) HTTP\/1\.1\r\n/;
+const headerLine = /([a-z][\w!#$%&'*+.^`|~-]*):[\t ]*([\t\x20-\x7e]*)\r\n/iy;
+const special = /^(?:transfer-encoding|te|trailer|expect|upgrade|proxy-connection|http2-settings)$/;
+
+/** What is to be read, by the grammar of a head's lines. */
+function expected(text: string): unknown {
+  if (!text.startsWith("POST /".slice(0, text.length))) return "other";
+  const end = text.indexOf("\r\n\r\n");
+  if (end === -1) return "partial";
+  const lines = text.slice(0, end + 2);
+  const [first = "", path] = requestLine.exec(lines) ?? [];
+  if (path === undefined) return "other";
+  const headers: Record<string, string> = {};
+  for (let at = first.length; at < lines.length; at = headerLine.lastIndex) {
+    headerLine.lastIndex = at;
+    const [, sentName = "", value = ""] = headerLine.exec(lines) ?? [];
+    const name = sentName.toLowerCase();
+    if (name === "" || name in headers || special.test(name)) return "other";
+    if (name === "connection" && value.trim().toLowerCase() !== "keep-alive") return "other";
+    headers[name] = value.trimEnd();
+  }
+  const { host, "content-length": length = "" } = headers;
+  if (host === undefined || !/^\d{1,7}$/.test(length) || Number(length) > limits.plainBodyBytes) return "other";
+  return { path, headers, headBytes: end + 4, bodyBytes: Number(length) };
+}
+
+const oddText = fc.oneof(
+  fc.constantFrom("", " ", "\t", "\t \t", "\r", "\n", "\0", "\x7f", "\xa0", "\xe9", ":", "/"),
+  fc.string({ maxLength: 6, unit: "binary-ascii" }),
+);
+const name = fc.oneof(
+  fc.constantFrom("Accept", "authorization", "Connection", "X-Stainless-OS", "x-own", "constructor", "__proto__", "TE"),
+  fc.stringMatching(/^[!-~]{1,6}$/),
+  oddText,
+);
+const value = fc.oneof(fc.constantFrom("keep-alive", "Keep-Alive", "close", "a: b", "1\t2"), oddText);
+const line = fc
+  .tuple(name, oddText, value, oddText)
+  .map(([sent, before, text, after]) => [sent, ":", before, text, after].join(""));
+const plainLine = fc.tuple(name, value).map((parts) => parts.join(": "));
+const target = fc.oneof(fc.constantFrom("/v1/chat/completions", "/", "/a~b_c.d"), oddText);
+
+test("a head is read as its grammar says, and left to Node where it is any other", () => {
+  fc.assert(
+    fc.property(
+      fc.tuple(
+        fc.constantFrom("POST", "POST", "POST", "PUT", "POS"),
+        target,
+        fc.constantFrom(" HTTP/1.1", "", " HTTP/1.0"),
+      ),
+      fc.array(fc.oneof(plainLine, line), { maxLength: 3 }),
+      fc.constantFrom("Content-Length: 12", "content-length:\t1 ", "Content-Length: 99999999", "Content-Length: 1x"),
+      fc.constantFrom("\r\n\r\n", "\r\n\r\n{}", "\r\n\r", ""),
+      ([method, path, version], lines, length, end) => {
+        const text = [`${method} ${path}${version}`, "Host: here", ...lines, length].join("\r\n") + end;
+        expect(readPlainHead(Buffer.from(text, "latin1"))).toEqual(expected(text));
+      },
+    ),
+    { numRuns: 3_000 },
+  );
+});
