@@ -115,14 +115,15 @@ export function createSpanIntake({
       const nested = createNestedJson(limits.bodyNodes);
       const normalized = normalizeSpan(body, origin, { receivedNs: nextReceivedNs(), prices, nested, identity });
       const line = normalized.ok ? serializeRow(normalized.span.row) : undefined;
-      if (normalized.ok && line !== undefined) return { ok: true, span: { ...normalized.span, line } };
+      if (normalized.ok && line !== undefined) return { ok: true, span: { ...normalized.span, line, pieces: [line] } };
       metrics.refused.inc({ log_method: origin.log_method });
       return normalized.ok ? tooLarge() : { ok: false, code: "validation_failed", errors: normalized.errors };
     },
     prepareRead({ values, written }, origin, identity) {
       const span = normalizeValues(values, origin, { receivedNs: nextReceivedNs(), prices, identity });
-      const line = withinBound(lineWith(span.row, written));
-      return line === undefined ? undefined : { ...span, line };
+      const { whole, pieces } = lineWith(span.row, written);
+      const line = withinBound(whole);
+      return line === undefined ? undefined : { ...span, line, pieces };
     },
     hold: createSpanHolder(isAwaited),
     async acceptHeld(spans) {

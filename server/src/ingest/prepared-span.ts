@@ -9,6 +9,8 @@ import type { NormalizedSpan } from "./normalize.ts";
 export type PreparedSpan = NormalizedSpan & {
   /** NDJSON without its line break. */
   line: string;
+  /** What that was put together from. */
+  pieces: readonly string[];
 };
 
 /** What decides about a span's row, and stands in it too. */
@@ -45,7 +47,7 @@ export function createSpanHolder(
 ): (prepared: readonly PreparedSpan[]) => HeldSpans {
   const encode = createLineEncoder(scratchBytes);
   return (prepared) => {
-    const { bytes, lines } = encode(prepared.map(({ line }) => line));
+    const { bytes, lines } = encode(prepared.map(({ line, pieces }) => ({ whole: line, pieces })));
     const spans = prepared.map(({ row, identity, isIdentified, timestampNs, version }, index) => ({
       identity: isIdentified ? outOfPool(identity) : none,
       isIdentified,

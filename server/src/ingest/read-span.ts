@@ -1,4 +1,5 @@
 import type { SpanRow } from "../domain/span.ts";
+import type { PiecedText } from "./line-encoder.ts";
 import type { BodyValues } from "./read-body.ts";
 
 /** A span body that was read, and what of it was written beforehand. */
@@ -14,12 +15,17 @@ export type WrittenColumn = {
   json: string;
 };
 
+const memberStart = { prompt_messages: ',"prompt_messages":', tools: ',"tools":' } as const;
+
 /** The row's line with what was written beforehand; the row has it from here on too. */
-export function lineWith(row: SpanRow, written: readonly WrittenColumn[]): string {
-  let line = JSON.stringify(row);
+export function lineWith(row: SpanRow, written: readonly WrittenColumn[]): PiecedText {
+  const pieces = [JSON.stringify(row).slice(0, -1)];
   for (const { column, value, json } of written) {
-    line = `${line.slice(0, -1)},"${column}":${json}}`;
+    pieces.push(memberStart[column], json);
     row[column] = value;
   }
-  return line;
+  pieces.push("}");
+  let whole = "";
+  for (const piece of pieces) whole += piece;
+  return { whole, pieces };
 }
