@@ -29,33 +29,44 @@ function expected(text: string): unknown {
   return { path, headers, headBytes: end + 4, bodyBytes: Number(length) };
 }
 
+/** Mostly what is plain: a head is left to Node for a single thing that is not. */
+const mostly = <T>(plain: fc.Arbitrary<T>, odd: fc.Arbitrary<T>): fc.Arbitrary<T> =>
+  fc.oneof({ weight: 12, arbitrary: plain }, { weight: 1, arbitrary: odd });
 const oddText = fc.oneof(
-  fc.constantFrom("", " ", "\t", "\t \t", "\r", "\n", "\0", "\x7f", "\xa0", "\xe9", ":", "/"),
+  fc.constantFrom("", " ", "\t", "\r", "\n", "\0", "\x7f", "\xa0", "\xe9", ":", "/", "a\r\nb: c"),
   fc.string({ maxLength: 6, unit: "binary-ascii" }),
 );
-const name = fc.oneof(
-  fc.constantFrom("Accept", "authorization", "Connection", "X-Stainless-OS", "x-own", "constructor", "__proto__", "TE"),
-  fc.stringMatching(/^[!-~]{1,6}$/),
-  oddText,
+const blanks = mostly(fc.constantFrom("", " ", "\t", "\t \t"), oddText);
+const name = mostly(
+  fc.oneof(
+    fc.constantFrom("Accept", "authorization", "Connection", "X-Stainless-OS"),
+    fc.stringMatching(/^X-[a-z0-9.|~]{2}$/),
+  ),
+  fc.oneof(fc.constantFrom("constructor", "__proto__", "TE", "Expect"), fc.stringMatching(/^[!-~]{1,6}$/), oddText),
 );
-const value = fc.oneof(fc.constantFrom("keep-alive", "Keep-Alive", "close", "a: b", "1\t2"), oddText);
+const value = mostly(
+  fc.constantFrom("keep-alive", "Keep-Alive", "KEEP-ALIVE"),
+  fc.constantFrom("close", "a: b", "1\t2", ""),
+);
 const line = fc
-  .tuple(name, oddText, value, oddText)
+  .tuple(name, blanks, mostly(value, oddText), blanks)
   .map(([sent, before, text, after]) => [sent, ":", before, text, after].join(""));
-const plainLine = fc.tuple(name, value).map((parts) => parts.join(": "));
-const target = fc.oneof(fc.constantFrom("/v1/chat/completions", "/", "/a~b_c.d"), oddText);
+const target = mostly(fc.constantFrom("/v1/chat/completions", "/", "/a~b_c.d"), oddText);
 
 test("a head is read as its grammar says, and left to Node where it is any other", () => {
   fc.assert(
     fc.property(
       fc.tuple(
-        fc.constantFrom("POST", "POST", "POST", "PUT", "POS"),
+        mostly(fc.constant("POST"), fc.constantFrom("PUT", "POS")),
         target,
-        fc.constantFrom(" HTTP/1.1", "", " HTTP/1.0"),
+        mostly(fc.constant(" HTTP/1.1"), fc.constantFrom("", " HTTP/1.0")),
       ),
-      fc.array(fc.oneof(plainLine, line), { maxLength: 3 }),
-      fc.constantFrom("Content-Length: 12", "content-length:\t1 ", "Content-Length: 99999999", "Content-Length: 1x"),
-      fc.constantFrom("\r\n\r\n", "\r\n\r\n{}", "\r\n\r", ""),
+      fc.array(line, { maxLength: 3 }),
+      mostly(
+        fc.constantFrom("Content-Length: 12", "content-length:\t1 "),
+        fc.constantFrom("Content-Length: 99999999", "Content-Length: 1x"),
+      ),
+      mostly(fc.constantFrom("\r\n\r\n", "\r\n\r\n{}"), fc.constantFrom("\r\n\r", "")),
       ([method, path, version], lines, length, end) => {
         const text = [`${method} ${path}${version}`, "Host: here", ...lines, length].join("\r\n") + end;
         expect(readPlainHead(Buffer.from(text, "latin1"))).toEqual(expected(text));
