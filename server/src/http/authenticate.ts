@@ -25,9 +25,10 @@ const authorizationPattern = /^(?:bearer|api-key) +([\x21-\x7e]+) *$/i;
 function parseCredential(authorization: string | undefined): Credential | undefined {
   const token = authorization === undefined ? undefined : authorizationPattern.exec(authorization)?.[1];
   if (token === undefined) return undefined;
-  const parts = token.split(".").length;
-  if (parts === 1) return { scheme: "key", token };
-  return parts === 3 ? { scheme: "jwt", token } : undefined;
+  const first = token.indexOf(".");
+  if (first === -1) return { scheme: "key", token };
+  const second = token.indexOf(".", first + 1);
+  return second !== -1 && !token.includes(".", second + 1) ? { scheme: "jwt", token } : undefined;
 }
 
 /**

@@ -49,6 +49,8 @@ export class RequestContext implements Context {
   /** The media type of the body, lower-case and without parameters, or "". */
   get contentType(): string {
     const header = this.incoming.headers["content-type"] ?? "";
+    // As nearly all have it.
+    if (header === "application/json") return header;
     const end = header.indexOf(";");
     return (end === -1 ? header : header.slice(0, end)).trim().toLowerCase();
   }

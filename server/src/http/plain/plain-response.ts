@@ -1,13 +1,11 @@
 import { STATUS_CODES, type OutgoingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
+import { fieldNameOf, isFieldValue } from "../../lib/header-text.ts";
 import { limits } from "../../limits.ts";
 import type { ResponseWriter } from "../response-writer.ts";
 
 /** Beyond it a body is written beside its head instead of being copied behind it. */
 const joinedBytes = 16_384;
-
-const unfit = /[^\t\x20-\x7e\x80-\xff]/;
-const token = /^[\w!#$%&'*+.^`|~-]+$/;
 
 export type PlainResponseOptions = {
   /** Whether the answer may promise that the connection goes on. */
@@ -58,11 +56,11 @@ export class PlainResponse implements ResponseWriter {
     const early = this.#early;
     let lines = "";
     if (early !== undefined) {
-      for (const name of Object.keys(early)) if (headers[name] === undefined) lines += headerLine(name, early[name]);
+      for (const name in early) if (headers[name] === undefined) lines += headerLine(name, early[name] ?? "");
     }
     let hasLength = status === 204 || status === 304;
     let goesOn = this.#options.keepsAlive();
-    for (const name of Object.keys(headers)) {
+    for (const name in headers) {
       const value = headers[name];
       if (value === undefined) continue;
       if (name === "content-length") hasLength = true;
@@ -175,11 +173,11 @@ export class PlainResponse implements ResponseWriter {
 
 const keepAlive = `connection: keep-alive\r\nkeep-alive: timeout=${limits.keepAliveMs / 1_000}\r\n`;
 
-function headerLine(name: string, value: string | number | readonly string[] | undefined): string {
-  if (Array.isArray(value)) return value.map((each: string) => headerLine(name, each)).join("");
-  const text = String(value);
-  if (!token.test(name) || unfit.test(text)) throw new TypeError(`the header ${name} cannot be sent`);
-  return `${name}: ${text}\r\n`;
+function headerLine(name: string, value: string | number | readonly string[]): string {
+  if (typeof value === "object") return value.map((each) => headerLine(name, each)).join("");
+  const isFit = fieldNameOf(name) !== undefined && (typeof value === "number" || isFieldValue(value));
+  if (!isFit) throw new TypeError(`the header ${name} cannot be sent`);
+  return `${name}: ${value}\r\n`;
 }
 
 function byteLength(data: string | Uint8Array): number {

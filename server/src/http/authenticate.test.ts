@@ -1,0 +1,30 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { Principal } from "../domain/principal.ts";
+import { authenticate, type Credential } from "./authenticate.ts";
+
+const token = fc.oneof(
+  fc.array(fc.constantFrom("", "a", "key-b_1"), { minLength: 1, maxLength: 6 }).map((parts) => parts.join(".")),
+  fc.string({ maxLength: 6, unit: "binary-ascii" }),
+);
+const scheme = fc.constantFrom("Bearer ", "bearer  ", "Api-Key ", "Bearer", "Basic ");
+
+test("a key has no dot, a person's token two, and anything else is looked up nowhere", () => {
+  fc.assert(
+    fc.property(scheme, token, fc.constantFrom("", "", " ", "  "), (named, sent, blanks) => {
+      const seen: Credential[] = [];
+      const authenticator = {
+        authenticate(credential: Credential): Principal | undefined {
+          seen.push(credential);
+          return undefined;
+        },
+      };
+      expect(() => authenticate(authenticator, "key_or_user", undefined, named + sent + blanks)).toThrow("credentials");
+      const [, presented] = /^(?:bearer|api-key) +([!-~]+) *$/i.exec(named + sent + blanks) ?? [];
+      const parts = presented?.split(".").length;
+      const isLookedUp = parts === 1 || parts === 3;
+      expect(seen).toEqual(isLookedUp ? [{ scheme: parts === 1 ? "key" : "jwt", token: presented }] : []);
+    }),
+    { numRuns: 2_000 },
+  );
+});
