@@ -26,7 +26,10 @@ export function spanIdentity(parts: {
 
 /** A random identity: RFC 9562, version 4. */
 export function newIdentity(): Buffer {
-  return Buffer.from(randomUUID().replaceAll("-", ""), "hex");
+  const uuid = randomUUID();
+  // To look for the dashes would take longer than the rest.
+  const hex = `${uuid.slice(0, 8)}${uuid.slice(9, 13)}${uuid.slice(14, 18)}${uuid.slice(19, 23)}${uuid.slice(24)}`;
+  return Buffer.from(hex, "hex");
 }
 
 // RFC 9562: version 8 is for ids whose bits the application defines.

@@ -1,0 +1,19 @@
+import { expect, test } from "vitest";
+import { formatUuid, isDerived, newIdentity, spanIdentity } from "./identity.ts";
+
+test("random identities are random UUIDs, those that follow from a span are told from them", () => {
+  const random = Array.from({ length: 1_000 }, newIdentity);
+  const texts = random.map(formatUuid);
+  for (const text of texts) expect(text).toMatch(/^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
+  expect(new Set(texts).size).toBe(random.length);
+  // Every bit that is not fixed is drawn: of a thousand, each stands both ways.
+  for (let at = 0; at < 16; at += 1) {
+    const seen =
+      random.reduce((bits, identity) => bits | (identity[at] ?? 0) | (~(identity[at] ?? 0) << 8), 0) & 0xffff;
+    expect(seen).toBe(at === 6 ? 0xbf4f : at === 8 ? 0x7fbf : 0xffff);
+  }
+  expect(random.some(isDerived)).toBe(false);
+  const parts = { organization_id: "a", environment: "prod", trace: "t", span: "s" };
+  expect(isDerived(spanIdentity(parts))).toBe(true);
+  expect(formatUuid(spanIdentity(parts))).toMatch(/^[\da-f]{8}-[\da-f]{4}-8[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
+});
