@@ -21,29 +21,30 @@ export function fieldNameOf(text: string): string | undefined {
   return common.get(text) ?? (token.test(text) ? text.toLowerCase() : undefined);
 }
 
-/** In the spellings of HTTP/2, of most servers, and of some SDKs. */
+/** By their spellings: each is known in lower case, with a capital for each word, and as it stands here. */
 const common: ReadonlyMap<string, string> = new Map(
   [
     // Of requests, as SDKs and proxies send them.
     "accept accept-encoding accept-language authorization connection content-length content-type cookie forwarded host",
     "origin referer traceparent tracestate user-agent x-api-key x-forwarded-for x-forwarded-host x-forwarded-proto",
-    "x-real-ip x-request-id x-stainless-arch x-stainless-async x-stainless-lang x-stainless-os",
+    "x-real-ip x-request-id x-stainless-arch x-stainless-async x-stainless-lang X-Stainless-OS",
     "x-stainless-package-version x-stainless-raw-response x-stainless-read-timeout x-stainless-retry-count",
     "x-stainless-runtime x-stainless-runtime-version x-stainless-timeout",
     // Of answers, as providers and those before them send them.
-    "age alt-svc anthropic-version cache-control cf-cache-status cf-ray content-encoding content-language date etag",
-    "expires keep-alive last-modified openai-organization openai-processing-ms openai-project openai-version pragma",
+    "access-control-expose-headers age alt-svc cache-control CF-Cache-Status CF-RAY content-encoding content-language",
+    "date ETag expires keep-alive last-modified openai-organization openai-processing-ms openai-project openai-version pragma",
     "request-id retry-after server set-cookie strict-transport-security transfer-encoding vary via",
     "x-content-type-options x-envoy-upstream-service-time x-frame-options x-powered-by x-ratelimit-limit-requests",
     "x-ratelimit-limit-tokens x-ratelimit-remaining-requests x-ratelimit-remaining-tokens x-ratelimit-reset-requests",
-    "x-ratelimit-reset-tokens x-xss-protection",
+    "x-ratelimit-reset-tokens X-XSS-Protection",
     // Of our own answers.
     "x-spanway-adjusted x-spanway-attempts x-spanway-cache x-spanway-log-id x-spanway-model x-spanway-overhead-ms",
     "x-spanway-provider",
   ]
     .flatMap((names) => names.split(" "))
-    .flatMap((name) => [
-      [name, name],
-      [name.replaceAll(/(?<![a-z])[a-z]/g, (letter) => letter.toUpperCase()), name],
-    ]),
+    .flatMap((spelling): [string, string][] => {
+      const name = spelling.toLowerCase();
+      const capitalized = name.replaceAll(/(?<![a-z])[a-z]/g, (letter) => letter.toUpperCase());
+      return [name, capitalized, spelling].map((each) => [each, name]);
+    }),
 );
