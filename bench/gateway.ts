@@ -5,7 +5,7 @@ import { chatReply, chatRequest } from "./lib/chat-bodies.ts";
 import { direct, startBareProxy, startPortkey, startSpanway, type Contender } from "./lib/contenders.ts";
 import { cpuSeconds, untilQuiet } from "./lib/cores.ts";
 import { machine, percentile, round } from "./lib/figures.ts";
-import { loadGenerator, runLoad, type LoadResult } from "./lib/load.ts";
+import { loadGenerator, runLoad, type Load, type LoadResult } from "./lib/load.ts";
 import { post } from "./lib/post.ts";
 import { startUpstream } from "./lib/upstream.ts";
 
@@ -15,8 +15,8 @@ import { startUpstream } from "./lib/upstream.ts";
  * same core alone; load and upstream are on the others. Then the same one at a time, for what each adds.
  */
 export async function run(options: Map<string, string>): Promise<object> {
-  const seconds = Number(options.get("seconds") ?? 8);
-  const rounds = Number(options.get("rounds") ?? 3);
+  const seconds = Number(options.get("seconds") ?? 4);
+  const rounds = Number(options.get("rounds") ?? 7);
   const connections = Number(options.get("connections") ?? 32);
   const withPortkey = options.get("portkey") !== "no";
   const folder = benchFolder();
@@ -27,30 +27,19 @@ export async function run(options: Map<string, string>): Promise<object> {
   if (withPortkey) contenders.push(await startPortkey(upstream));
 
   let sent = 0;
-  const lags: number[] = [];
-  const measure = async (contender: Contender, lanes: number): Promise<LoadResult> => {
-    const load = { url: contender.url, headers: contender.headers, body: chatRequest("gpt-4o", false) };
+  const measure = async (contender: Contender, lanes: number, isSettled = true): Promise<LoadResult> => {
     const before = contender.pid === 0 ? 0 : cpuSeconds(contender.pid);
-    const result = await runLoad({ ...load, connections: lanes, seconds }, folder.path);
+    const result = await runLoad({ ...loadOf(contender), connections: lanes, seconds }, folder.path);
     const usedS = contender.pid === 0 ? 0 : cpuSeconds(contender.pid) - before;
     if (result.failures > 0) throw new Error(`${contender.name}: ${result.failures} calls failed`);
-    console.log(
-      `  ${contender.name} ×${lanes}: ${Math.round(result.perS)}/s, p50 ${result.p50Ms} ms, p99 ${result.p99Ms} ms, ` +
-        `${Math.round((usedS * 1e6) / result.requests)} µs of processor a call`,
-    );
-    if (contender !== spanway) return result;
-    sent += result.requests;
-    const ended = performance.now();
-    const stored = await untilStored(spanway.server, sent);
-    lags.push((performance.now() - ended) / 1000);
-    // What was under way when the load ended was recorded as well.
-    sent = stored;
+    const perCall = (cpuS: number): string => `${Math.round((cpuS * 1e6) / result.requests)} µs of processor a call`;
+    const rates = `${Math.round(result.perS)}/s, p50 ${result.p50Ms} ms, p99 ${result.p99Ms} ms, ${perCall(usedS)}`;
+    console.log(`  ${contender.name} ×${lanes}: ${rates}`);
+    if (contender === spanway) sent += result.requests;
+    if (contender !== spanway || !isSettled) return result;
     // What it put off is its own work: nobody else's rate bears it.
     await untilQuiet(spanway.pid);
-    const allS = cpuSeconds(spanway.pid) - before;
-    console.log(
-      `  ${contender.name}: ${Math.round(((allS - usedS) * 1e6) / result.requests)} µs more a call afterwards`,
-    );
+    console.log(`    ${perCall(cpuSeconds(spanway.pid) - before - usedS)} more, afterwards`);
     return result;
   };
   const measureAll = async (lanes: number): Promise<LoadResult[][]> => {
@@ -60,41 +49,66 @@ export async function run(options: Map<string, string>): Promise<object> {
     }
     return results;
   };
-
   for (const contender of contenders) await measure(contender, connections);
   const busy = await measureAll(connections);
   const alone = await measureAll(1);
+  // Last of all: whoever reads makes the writer hurry, and lets merges on.
+  await measure(spanway, connections, false);
+  const ended = performance.now();
+  const stored = await untilStored(spanway.server, sent);
+  const allStoredAfterS = round((performance.now() - ended) / 1000);
   for (const contender of contenders) await contender.stop();
   await upstream.stop();
   folder.remove();
-
-  const best = (results: LoadResult[] = []): number => Math.max(...results.map(({ perS }) => perS));
-  const middle = (results: LoadResult[] = []): number =>
-    percentile(
-      results.map(({ p50Ms }) => p50Ms),
-      0.5,
-    );
-  const [directRate, proxyRate = 0, spanwayRate = 0, portkeyRate = Number.NaN] = busy.map(best);
-  const [directMs = 0, proxyMs = 0, spanwayMs = 0, portkeyMs = Number.NaN] = alone.map(middle);
   return {
     machine: machine(),
     load: `${loadGenerator()} and ${upstream.kind}`,
     bytes_in: chatRequest("gpt-4o", false).length,
     bytes_out: chatReply().length,
     connections,
-    direct_per_s: Math.round(directRate ?? 0),
-    proxy_per_s: Math.round(proxyRate),
-    spanway_per_s: Math.round(spanwayRate),
-    portkey_per_s: Math.round(portkeyRate),
-    ratio_to_proxy: round(spanwayRate / proxyRate, 3),
-    ratio_to_portkey: round(spanwayRate / portkeyRate, 1),
-    stored_calls: sent,
-    all_stored_after_s: round(Math.max(...lags), 2),
-    proxy_added_ms_p50: round(proxyMs - directMs, 3),
-    spanway_added_ms_p50: round(spanwayMs - directMs, 3),
-    portkey_added_ms_p50: round(portkeyMs - directMs, 3),
-    added_ratio_to_portkey: round((spanwayMs - directMs) / (portkeyMs - directMs), 3),
+    ...busyFigures(busy),
+    // With what was under way whenever a load ended.
+    stored_calls: stored,
+    all_stored_after_s: allStoredAfterS,
+    ...aloneFigures(alone),
   };
+}
+
+function loadOf({ url, headers }: Contender): Pick<Load, "url" | "headers" | "body"> {
+  return { url, headers, body: chatRequest("gpt-4o", false) };
+}
+
+/** Of direct, proxy, Spanway and Portkey, in this order. */
+function busyFigures([direct = [], proxy = [], spanway = [], portkey = []]: LoadResult[][]): object {
+  const rate = (results: LoadResult[]): number => Math.round(median(results.map(({ perS }) => perS)));
+  // What else the machine does comes and goes: only rates of one round have met the same of it.
+  const ratios = (to: LoadResult[]): number[] => to.map(({ perS }, index) => (spanway[index]?.perS ?? 0) / perS);
+  return {
+    direct_per_s: rate(direct),
+    proxy_per_s: rate(proxy),
+    spanway_per_s: rate(spanway),
+    portkey_per_s: rate(portkey),
+    ratio_to_proxy: round(median(ratios(proxy)), 3),
+    ratio_to_proxy_in_rounds: ratios(proxy).map((ratio) => round(ratio, 2)),
+    ratio_to_portkey: round(median(ratios(portkey)), 1),
+  };
+}
+
+/** What each adds to the latency of the upstream itself. */
+function aloneFigures([direct = [], proxy = [], spanway = [], portkey = []]: LoadResult[][]): object {
+  const middle = (results: LoadResult[]): number => median(results.map(({ p50Ms }) => p50Ms));
+  const added = (results: LoadResult[]): number => middle(results) - middle(direct);
+  return {
+    proxy_added_ms_p50: round(added(proxy), 3),
+    spanway_added_ms_p50: round(added(spanway), 3),
+    portkey_added_ms_p50: round(added(portkey), 3),
+    added_ratio_to_portkey: round(added(spanway) / added(portkey), 3),
+  };
+}
+
+/** NaN of none. */
+function median(values: number[]): number {
+  return values.length === 0 ? Number.NaN : percentile(values, 0.5);
 }
 
 /** Waits until every call that was answered is a stored span; how many those are. */

@@ -47,13 +47,13 @@ export function cpuSeconds(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
-/** Waits until a process has next to nothing to do; at most half a minute. */
+/** Waits until a process has had next to nothing to do for two seconds; at most half a minute. */
 export async function untilQuiet(pid: number): Promise<void> {
   const deadline = performance.now() + 30_000;
   let [used, before] = [cpuSeconds(pid), 0];
   do {
     before = used;
-    await sleep(500);
+    await sleep(2_000);
     used = cpuSeconds(pid);
-  } while (used - before > 0.03 && performance.now() < deadline);
+  } while (used - before > 0.1 && performance.now() < deadline);
 }
