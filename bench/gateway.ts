@@ -4,7 +4,7 @@ import { benchFolder, type BenchServer } from "./lib/bench-server.ts";
 import { chatReply, chatRequest } from "./lib/chat-bodies.ts";
 import { direct, startBareProxy, startPortkey, startSpanway, type Contender } from "./lib/contenders.ts";
 import { cpuSeconds, untilQuiet } from "./lib/cores.ts";
-import { machine, percentile, round } from "./lib/figures.ts";
+import { machine, round } from "./lib/figures.ts";
 import { loadGenerator, runLoad, type Load, type LoadResult } from "./lib/load.ts";
 import { post } from "./lib/post.ts";
 import { startUpstream } from "./lib/upstream.ts";
@@ -107,8 +107,10 @@ function aloneFigures([direct = [], proxy = [], spanway = [], portkey = []]: Loa
 }
 
 /** NaN of none. */
-function median(values: number[]): number {
-  return values.length === 0 ? Number.NaN : percentile(values, 0.5);
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const [low, high] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]];
+  return ((low ?? Number.NaN) + (high ?? Number.NaN)) / 2;
 }
 
 /** Waits until every call that was answered is a stored span; how many those are. */
