@@ -148,7 +148,10 @@ async function compose(
     passwords,
     tokens,
     throttle: createLoginThrottle(now),
-    caughtUp: () => writer.caughtUp(limits.readYourWriteMs),
+    caughtUp: async () => {
+      await gateway.recorded(limits.readYourWriteMs);
+      await writer.caughtUp(limits.readYourWriteMs);
+    },
     ...delivery,
     ...evaluation,
     now,

@@ -34,6 +34,8 @@ export type Gateway = Pick<Routing, "models" | "providerSettings"> & {
   responses: RelayOperation;
   /** Connections to other servers, for whoever else makes some. */
   pools: Pools;
+  /** The records of calls that have been answered are handed on: for reads that must see them. */
+  recorded: Recorder["caughtUp"];
 };
 
 export type GatewayParts = {
@@ -85,6 +87,7 @@ export async function composeGateway(
     embeddings: createEmbeddings(),
     responses: createResponses(),
     pools,
+    recorded: (timeoutMs) => recorder.caughtUp(timeoutMs),
     ...routing,
   };
 }

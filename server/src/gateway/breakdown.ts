@@ -1,5 +1,6 @@
 import type { CallLedger } from "./call-ledger.ts";
 import { readUsageObject } from "../ingest/read-usage.ts";
+import { secondsOf } from "../lib/time.ts";
 
 /** The `request_breakdown` of an answer: what its span says, for the caller at once. Times are seconds, cost is USD. */
 export function breakdownOf(
@@ -18,11 +19,11 @@ export function breakdownOf(
     timestamp: new Date(ledger.startedAtMs + elapsedMs).toISOString(),
     status_code: 200,
     stream: ledger.stream,
-    latency: elapsedMs / 1e3,
+    latency: secondsOf(elapsedMs),
     scores: {},
     category: "",
     metadata: ledger.params.metadata ?? {},
-    routing_time: (ledger.routedMs ?? 0) / 1e3,
+    routing_time: secondsOf(ledger.routedMs ?? 0),
     full_request: ledger.asked,
     sentiment_score: 0,
   };

@@ -31,6 +31,8 @@ export type Recorder = {
    * @throws ServiceError `unavailable`, before it begins, when its record might find no room.
    */
   during(call: () => Promise<void>): Promise<void>;
+  /** Hands on at once the records of calls that have been answered, and waits for that, `timeoutMs` at most. */
+  caughtUp(timeoutMs: number): Promise<void>;
   /** Waits until the calls under way have ended and all is recorded, `graceMs` at most. */
   stop(graceMs: number): Promise<void>;
 };
@@ -158,6 +160,16 @@ class SpooledRecorder implements Recorder {
     } finally {
       this.#callsUnderWay -= 1;
     }
+  }
+
+  async caughtUp(timeoutMs: number): Promise<void> {
+    // A flush that is under way may have begun before the last of them.
+    const handOn = async (): Promise<void> => {
+      await this.#flushing;
+      this.#begin();
+      await this.#flushing;
+    };
+    if (this.#held.records > 0) await Promise.race([handOn(), sleep(timeoutMs, undefined, { ref: false })]);
   }
 
   async stop(graceMs: number): Promise<void> {

@@ -1,6 +1,7 @@
 import type { BodyValues } from "../ingest/read-body.ts";
 import { withoutWords } from "./attempt-notes.ts";
 import type { CallLedger } from "./call-ledger.ts";
+import { secondsOf } from "../lib/time.ts";
 import { builtInProvider } from "./routing/provider-table.ts";
 import type { ServiceParams } from "./service-params.ts";
 
@@ -70,8 +71,8 @@ export function outcomeOfCall(ledger: CallLedger): BodyValues {
     timestamp: startNs + BigInt(Math.round(ledger.endedMs * 1e6)),
     latency: secondsOf(ledger.endedMs),
     status_code: ledger.statusCode,
-    routing_time: secondsOf(ledger.routedMs),
-    time_to_first_token: secondsOf(ledger.firstTokenMs),
+    routing_time: secondsIfKnown(ledger.routedMs),
+    time_to_first_token: secondsIfKnown(ledger.firstTokenMs),
     usage: ledger.usage,
     usage_is_estimated: ledger.isUsageEstimated ? true : undefined,
     cache_key: ledger.cacheKey,
@@ -95,9 +96,8 @@ function toldWithoutWords({ errorMessage, statusCode }: CallLedger): string | un
   return errorMessage === undefined ? undefined : `The call failed with status ${statusCode}.`;
 }
 
-/** To the nanosecond, as times are: what the clock's fractions make beyond it is noise. */
-function secondsOf(ms: number | undefined): number | undefined {
-  return ms === undefined ? undefined : Math.round(ms * 1e6) / 1e9;
+function secondsIfKnown(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : secondsOf(ms);
 }
 
 /** Nobody was asked, or whoever was refused, or the answer was made here: known to have cost nothing. */

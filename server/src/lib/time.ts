@@ -90,3 +90,8 @@ function daysInMonth(year: number, month: number): number {
 function withinRange(ns: bigint): bigint | undefined {
   return ns >= minTimeNs && ns <= maxTimeNs ? ns : undefined;
 }
+
+/** Milliseconds as seconds, to the nanosecond, as times are: what a clock's fractions make beyond it is noise. */
+export function secondsOf(ms: number): number {
+  return Math.round(ms * 1e6) / 1e9;
+}

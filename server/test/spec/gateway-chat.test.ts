@@ -81,6 +81,14 @@ describe("POST /api/chat/completions sends a chat completion", () => {
     expect(results.length).toBe(1);
   });
 
+  test("whose span is there for whoever asks for it at once", async () => {
+    for (let i = 0; i < 5; i += 1) {
+      const id = (await complete()).headers.get("x-spanway-log-id");
+      const span = await gateway.app.prod.get(`/api/request-logs/${id}/`);
+      expect([i, span.status, (span.json as Row)["id"]]).toEqual([i, 200, id]);
+    }
+  });
+
   test("under the headers that name its log, provider, model, attempts and our share of the time", async () => {
     const { headers } = await complete({}, { "x-request-id": "mine" });
     expect(headers.get("x-request-id")).toBe("mine");
