@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import { brotliCompressSync, createGzip, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { limits } from "../limits.ts";
 import { endpoint } from "./endpoint.ts";
@@ -148,6 +148,23 @@ describe("bounds", () => {
     expect(answer).toMatch(/^HTTP\/1\.1 413 /);
     expect(answer).toMatch(/connection: close/i);
     expect(performance.now() - startedMs).toBeLessThan(limits.lingerMs + 1_000);
+  });
+
+  test("a refusal counts as what it was, also where the client goes as soon as it has read it", async () => {
+    const declared = `POST /large HTTP/1.1\r\nhost: x\r\ncontent-length: ${10 * 1024 * MiB}\r\n\r\n`;
+    const { hostname, port } = new URL(server.url);
+    const socket = connect(Number(port), hostname).on("error", () => undefined);
+    socket.write(declared);
+    const counted = async (status: number): Promise<number> =>
+      Number(
+        new RegExp(`http_requests_total\\{route="/large",method="POST",status="${status}"\\} (\\d+)`).exec(
+          await server.registry.metrics(),
+        )?.[1] ?? 0,
+      );
+    const [refused, left] = [await counted(413), await counted(499)];
+    await new Promise((resolve) => socket.once("data", resolve));
+    socket.destroy();
+    await vi.waitFor(async () => expect([await counted(413), await counted(499)]).toEqual([refused + 1, left]));
   });
 
   test("a client that keeps sending still gets to read why it was refused", async () => {

@@ -21,6 +21,8 @@ export class RequestContext implements Context {
   query: unknown;
   body: unknown;
   hijacked = false;
+  /** The whole answer went out, although its connection still waits for the rest of the request. */
+  isAnswered = false;
   /** Among those that were hijacked. */
   place: number | undefined;
   /** Bytes of the kernel's body budget to give back at the end. */

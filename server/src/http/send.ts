@@ -85,6 +85,7 @@ async function finishAfterUpload(context: RequestContext, data: string | Uint8Ar
   const { incoming, response } = context;
   if (data === undefined) response.flushHeaders();
   else response.write(data);
+  context.isAnswered = true;
   await incoming.drain(limits.lingerMs);
   response.end();
 }

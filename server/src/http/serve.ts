@@ -239,9 +239,10 @@ const probes: ReadonlySet<string> = new Set(["/livez", "/readyz", "/metrics"]);
 /** Runs once the answer is out or the connection is gone. */
 function finish(kernel: Kernel, route: Route, context: RequestContext): void {
   const { response, incoming } = context;
-  if (!response.writableFinished) context.markGone();
+  const isOut = response.writableFinished || context.isAnswered;
+  if (!isOut) context.markGone();
   kernel.bodyBudget.giveBack(context.heldBytes);
-  const status = response.writableFinished ? response.statusCode : 499;
+  const status = isOut ? response.statusCode : 499;
   const ms = context.elapsedMs();
   const { method } = incoming;
   kernel.inFlight -= 1;
