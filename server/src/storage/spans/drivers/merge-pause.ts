@@ -38,7 +38,6 @@ export function createMergePause(session: Session, options: MergePauseOptions = 
     isPaused = pause;
   };
 
-  /** What fails is tried again with the next look. */
   const decide = async (isBusy: boolean): Promise<void> => {
     if (isPaused && (!isBusy || !mayPause())) return await set(false);
     if (!isBusy || !mayPause()) return;
@@ -51,7 +50,9 @@ export function createMergePause(session: Session, options: MergePauseOptions = 
   };
 
   const look = (isBusy: boolean): Promise<void> => {
+    // Where the engine does not say how it is, no pause goes on; what fails then is tried again with the next look.
     running ??= decide(isBusy)
+      .catch(() => (isPaused ? set(false) : undefined))
       .catch(() => undefined)
       .finally(() => (running = undefined));
     return running;
@@ -87,11 +88,14 @@ export function createMergePause(session: Session, options: MergePauseOptions = 
   };
 }
 
-/** Parts that no merge has made, and what is written again now, or is to be. */
+/**
+ * Parts that no merge has made, and what is written again now, or is to be. They are of one insert: their level says nothing, as this
+ * engine collapses rows of one key when they come in, and then counts that as a first merge.
+ */
 async function countParts(session: Session): Promise<{ small: number; underWay: number }> {
   const ofSpans = "database = currentDatabase() AND table = 'spans'";
   const result = await session.queryAsync(
-    `SELECT (SELECT count() FROM system.parts WHERE active AND level = 0 AND ${ofSpans}),
+    `SELECT (SELECT count() FROM system.parts WHERE active AND min_block_number = max_block_number AND ${ofSpans}),
       (SELECT count() FROM system.merges WHERE ${ofSpans}) + (SELECT count() FROM system.mutations WHERE NOT is_done AND ${ofSpans})`,
     { format: "TabSeparated" },
   );
