@@ -149,8 +149,9 @@ async function compose(
     tokens,
     throttle: createLoginThrottle(now),
     caughtUp: async () => {
+      const untilMs = performance.now() + limits.readYourWriteMs;
       await gateway.recorded(limits.readYourWriteMs);
-      await writer.caughtUp(limits.readYourWriteMs);
+      await writer.caughtUp(Math.max(0, untilMs - performance.now()));
     },
     ...delivery,
     ...evaluation,
