@@ -49,6 +49,12 @@ export const spanColumns = {
   evaluation_identifier: "text",
   prompt_id: "text",
   prompt_name: "text",
+  /** The provider's id of the answer: spans of one trace with the same one report the same call. */
+  response_id: "text",
+  /** The `unique_id` of the gateway's span of the call that this span reports. */
+  gateway_log_id: "text",
+  /** The OpenTelemetry instrumentation scope that reported the span. */
+  scope_name: "text",
 
   // How it went. `status` is `success` or `failed`.
   status: "text",

@@ -54,6 +54,8 @@ export type CallLedger = {
   content: Record<string, unknown>;
   /** How long the recording plays that is transcribed. */
   audioSeconds: number | undefined;
+  /** The provider's id of its answer. */
+  responseId: string | undefined;
   usage: Record<string, unknown> | undefined;
   isUsageEstimated: boolean;
   /** USD that attempts before the last one cost although they failed. */
@@ -96,6 +98,7 @@ export function newLedger(
     messages: [],
     content: {},
     audioSeconds: undefined,
+    responseId: undefined,
     usage: undefined,
     isUsageEstimated: false,
     failedUsd: 0,
@@ -129,6 +132,7 @@ export function takePlan(ledger: CallLedger, { first }: Pick<Plan, "first">): vo
 export function takeDigest(ledger: CallLedger, digest: ChatDigest | undefined): void {
   if (digest === undefined) return;
   ledger.messages = digest.messages();
+  ledger.responseId = digest.id();
   ledger.usage = readable(digest.usage());
   if (digest.isCut()) ledger.warnings.push("the completion was too long to be kept whole");
   if (ledger.usage === undefined && ledger.messages.length > 0) {
@@ -139,6 +143,7 @@ export function takeDigest(ledger: CallLedger, digest: ChatDigest | undefined): 
 /** Takes over a whole reply. */
 export function takeReply(ledger: CallLedger, completion: Record<string, unknown>): void {
   ledger.messages = messagesOf(completion);
+  if (typeof completion["id"] === "string") ledger.responseId = completion["id"];
   const usage = usageOf(completion);
   ledger.usage = readable(usage && usageWithTier(usage, completion));
   if (ledger.usage === undefined) estimateMissing(ledger, JSON.stringify(ledger.messages).length);

@@ -1,3 +1,4 @@
+import { limits } from "../limits.ts";
 import type { BodyValues } from "../ingest/read-body.ts";
 import { withoutWords } from "./attempt-notes.ts";
 import type { CallLedger } from "./call-ledger.ts";
@@ -73,6 +74,8 @@ export function outcomeOfCall(ledger: CallLedger): BodyValues {
     status_code: ledger.statusCode,
     routing_time: secondsIfKnown(ledger.routedMs),
     time_to_first_token: secondsIfKnown(ledger.firstTokenMs),
+    // The answer of a cached call has the id of the call that made it.
+    response_id: ledger.isCached ? undefined : ledger.responseId?.slice(0, limits.identifierChars) || undefined,
     usage: ledger.usage,
     usage_is_estimated: ledger.isUsageEstimated ? true : undefined,
     cache_key: ledger.cacheKey,

@@ -96,6 +96,13 @@ export const spanBody = z
     evaluation_identifier: identifier("Evaluation that the span belongs to."),
     prompt_id: identifier("Prompt template that was used."),
     prompt_name: text("Name of that template."),
+    response_id: identifier(
+      "The provider's id of the answer. Spans of one trace with the same one and the same model report one call.",
+    ),
+    gateway_log_id: identifier(
+      "unique_id of the gateway's span of the call that this span reports: only the gateway's counts.",
+    ),
+    scope_name: text("OpenTelemetry instrumentation scope that reported the span."),
     prompt_version_number: z
       .union([z.string(), z.number()])
       .meta({ description: "Version of that template, as a number or a name such as latest." }),

@@ -46,6 +46,8 @@ export const spanMembers: Readonly<Record<string, SpanMember>> = {
   evaluation_identifier: text("evaluation_identifier"),
   prompt_id: text("prompt_id"),
   prompt_name: text("prompt_name"),
+  response_id: text("response_id"),
+  gateway_log_id: text("gateway_log_id"),
   status: text("status"),
   failed: { columns: ["status", "status_code"], json: (span) => String(isFailed(span)), lists: true },
   status_code: scalar("status_code"),

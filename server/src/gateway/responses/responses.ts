@@ -66,6 +66,7 @@ function takeResponse(response: Record<string, unknown>, ledger: CallLedger): vo
   const { output, usage } = response;
   if (isObject(usage)) ledger.usage = { ...usageWithTier(usage, response), ...searchesOf(output) };
   ledger.messages = [messageOfOutput(output)];
+  if (typeof response["id"] === "string") ledger.responseId = response["id"];
 }
 
 /** What is charged for each: opening a page that was found, or finding something in it, is none. */

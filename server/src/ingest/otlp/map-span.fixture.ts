@@ -30,8 +30,9 @@ export function mapped(attributes: Record<string, unknown>, given: Given = {}): 
   };
   const scope = { name: given.scope ?? "", version: "", attributes: new Map<string, AttributeValue>() };
   const body = mapSpan(span, { resource: new Map(), scope }, { nested: createNestedJson(limits.bodyNodes) });
-  const { "otel.scope.name": _scope, ...metadata } = body["metadata"] as Record<string, unknown>;
-  return { ...body, metadata };
+  const { scope_name: _scopeName, metadata: all, ...rest } = body;
+  const { "otel.scope.name": _scope, ...metadata } = all as Record<string, unknown>;
+  return { ...rest, metadata };
 }
 
 export const user = (content: string) => ({ role: "user", content });

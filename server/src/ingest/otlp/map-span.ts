@@ -76,6 +76,7 @@ export function mapSpan(
 
   const { body, content, usage } = gathered;
   Object.assign(body, identityOf(span), outcome);
+  if (scope.name !== "") body["scope_name"] = scope.name;
   placeContent(body, content);
   body["log_type"] = kind(evidenceOf(gathered));
   placeProvider(body, gathered.metadata);

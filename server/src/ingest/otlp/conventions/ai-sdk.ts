@@ -24,6 +24,7 @@ export const aiSdk: Convention = {
     frequency_penalty: ["ai.settings.frequencyPenalty"],
     presence_penalty: ["ai.settings.presencePenalty"],
     stop: ["ai.settings.stopSequences"],
+    response_id: ["ai.response.id"],
     tokens_per_second: ["ai.response.avgOutputTokensPerSecond"],
     tool_choice: ["ai.prompt.toolChoice"],
     span_workflow_name: ["ai.telemetry.functionId", "ai.functionId"],

@@ -28,6 +28,7 @@ export const genAi: Convention = {
     tool_choice: ["gen_ai.request.tool_choice"],
     span_workflow_name: ["gen_ai.workflow.name"],
     prompt_name: ["gen_ai.prompt.name"],
+    response_id: ["gen_ai.response.id"],
   },
   derive: ({ bag, operation, scopeName, span }) => ({
     // On a chat span it is the tool that the model asked for.

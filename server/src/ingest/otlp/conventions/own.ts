@@ -25,6 +25,7 @@ export const own: Convention = {
       "trace_group.group_identifier",
       "trace_group.id",
     ),
+    gateway_log_id: inEveryFamily("gateway.log_id", "gateway_log_id"),
     custom_identifier: inEveryFamily("span_params.custom_identifier", "custom_identifier"),
     evaluation_identifier: inEveryFamily("evaluation_params.evaluation_identifier"),
     properties: inEveryFamily("properties"),

@@ -94,6 +94,9 @@ const columns = [
   `evaluation_identifier ${id}`,
   `prompt_id ${name}`,
   `prompt_name ${name}`,
+  `response_id ${id}`,
+  `gateway_log_id ${id}`,
+  `scope_name ${name}`,
 
   `status ${name}`,
   `status_code ${integer}`,
@@ -148,6 +151,7 @@ const indexes = [
   `INDEX trace_bloom trace_unique_id ${bloom}`,
   `INDEX thread_bloom thread_identifier ${bloom}`,
   `INDEX customer_bloom customer_identifier ${bloom}`,
+  `INDEX gateway_log_bloom gateway_log_id ${bloom}`,
   `INDEX custom_bloom custom_identifier ${bloom}`,
   `INDEX metadata_keys_bloom mapKeys(metadata_index) ${bloom}`,
   `INDEX metadata_values_bloom mapValues(metadata_index) ${bloom}`,

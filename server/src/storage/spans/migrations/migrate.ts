@@ -4,6 +4,7 @@ import { markSpans } from "./0002-span-marks.ts";
 import { createScores } from "./0010-scores.ts";
 import { createCustomers } from "./0011-customers.ts";
 import { settleSmallParts } from "./0012-small-parts.ts";
+import { addCallIds } from "./0013-call-ids.ts";
 import { localTable, mergeTree, onCluster } from "./dialect.ts";
 import type { Placement } from "./dialect.ts";
 
@@ -17,6 +18,7 @@ const migrations: readonly Migration[] = [
   { version: 10, name: "scores", statements: createScores },
   { version: 11, name: "customers", statements: createCustomers },
   { version: 12, name: "small parts", statements: settleSmallParts },
+  { version: 13, name: "call ids", statements: addCallIds },
 ];
 
 type Migration = {
