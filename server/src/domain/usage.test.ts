@@ -72,6 +72,34 @@ test("reasoning beside the output is added to it, reasoning inside is not", () =
   expect(normalizeUsage({ input: 57, output: 17, reasoning: 5, total: 74 })).toMatchObject({ output: 17, total: 74 });
 });
 
+describe("M1: the stated total decides first where a detail is larger than its whole", () => {
+  test("reasoning beyond the completion stays inside", () => {
+    const usage = normalizeUsage({ input: 1640, output: 102, total: 1742, reasoning: 109 });
+    expect(usage).toMatchObject({ input: 1640, output: 102, total: 1742 });
+  });
+
+  test("reasoning beside the completion is added where the total holds it", () => {
+    const usage = normalizeUsage({ input: 1640, output: 102, total: 1851, reasoning: 109 });
+    expect(usage).toMatchObject({ input: 1640, output: 211, total: 1851 });
+  });
+
+  test("a cache that slightly exceeds its input stays inside, and is cut to it", () => {
+    const usage = normalizeUsage({ input: 1640, cacheRead: 1700, output: 102, total: 1742, convention: "inclusive" });
+    expect(usage).toMatchObject({ input: 1640, fresh: 0, cacheRead: 1640, total: 1742 });
+  });
+
+  test("a total that adds cache and reasoning has both beside", () => {
+    const usage = normalizeUsage({ input: 100, cacheRead: 40, output: 20, reasoning: 7, total: 167 });
+    expect(usage).toMatchObject({ input: 140, fresh: 100, output: 27, total: 167 });
+  });
+});
+
+test("M4: a total of input and output alone proves nothing about the cache", () => {
+  const sent = { input: 5000, cacheRead: 1000, cacheWrite: 500, output: 100, total: 5100 };
+  expect(normalizeUsage({ ...sent, convention: "exclusive" })).toMatchObject({ fresh: 5000, input: 6500, total: 6600 });
+  expect(normalizeUsage({ ...sent, convention: "inclusive" })).toMatchObject({ fresh: 3500, input: 5000, total: 5100 });
+});
+
 test("unknown is not zero", () => {
   expect(normalizeUsage({})).toBeUndefined();
   expect(normalizeUsage({ total: 9 })).toMatchObject({ input: undefined, output: undefined, total: 9 });
@@ -95,7 +123,7 @@ test("buckets are disjoint, never negative, and sum to the total", () => {
       (raw) => {
         const usage = normalizeUsage(raw);
         if (!usage) return;
-        for (const value of Object.values(usage)) expect(value ?? 0).toBeGreaterThanOrEqual(0);
+        for (const value of Object.values(usage)) expect(Number(value ?? 0)).toBeGreaterThanOrEqual(0);
         if (usage.input === undefined || usage.output === undefined) return;
         expect((usage.fresh ?? 0) + (usage.cacheRead ?? 0) + (usage.cacheWrite ?? 0)).toBe(usage.input);
         expect(usage.total).toBe(usage.input + usage.output);

@@ -1,5 +1,5 @@
 /**
- * Token usage in disjoint buckets.
+ * What one call used, in disjoint buckets.
  *
  * Providers and SDKs count cached input in two ways: inclusive (OpenAI, GenAI semantic conventions: `input` already
  * holds the cached tokens) or exclusive (Anthropic, Bedrock natively: `input` is only the fresh part). Summed the wrong
@@ -15,10 +15,30 @@ export type RawUsage = {
   cacheWrite5m?: number | undefined;
   cacheWrite1h?: number | undefined;
   reasoning?: number | undefined;
+  /** Parts of the input by modality, cached or not. */
   audioInput?: number | undefined;
+  imageInput?: number | undefined;
+  videoInput?: number | undefined;
+  /** Parts of `cacheRead` by modality. */
+  audioCacheRead?: number | undefined;
+  imageCacheRead?: number | undefined;
+  videoCacheRead?: number | undefined;
+  /** Parts of the output by modality. */
   audioOutput?: number | undefined;
+  imageOutput?: number | undefined;
+  videoOutput?: number | undefined;
   webSearches?: number | undefined;
+  /** Billed searches of a reranker. */
+  rerankSearches?: number | undefined;
+  audioSeconds?: number | undefined;
+  characters?: number | undefined;
+  images?: number | undefined;
+  pages?: number | undefined;
+  /** The tier that served the call, in the provider's word: it may be another than the one asked for. */
   serviceTier?: string | undefined;
+  /** Where the call was served, in the provider's word (Anthropic's `inference_geo`). */
+  region?: string | undefined;
+  /** What the provider says that it charges for the call, all of it. */
   billedUsd?: number | undefined;
   /** What the attribute family says where the numbers do not tell. */
   convention?: CacheConvention | undefined;
@@ -26,8 +46,14 @@ export type RawUsage = {
 
 export type CacheConvention = "inclusive" | "exclusive";
 
-/** All counts but `webSearches` are tokens. `input` includes cache reads and writes, `output` includes reasoning. */
-export type Usage = {
+/** Members of a usage that are counted, beside what is said of the call as a whole. */
+export type CountOfUsage = Exclude<keyof RawUsage, "convention" | "serviceTier" | "region" | "billedUsd">;
+
+/**
+ * `input` includes cache reads and writes, `output` includes reasoning. The cache is no larger than the input; `reasoning`
+ * and modalities are kept as they were stated.
+ */
+export type Usage = Omit<RawUsage, "convention" | "cacheWrite5m"> & {
   input: number | undefined;
   output: number | undefined;
   total: number | undefined;
@@ -36,78 +62,125 @@ export type Usage = {
   cacheRead: number | undefined;
   cacheWrite: number | undefined;
   cacheWrite1h: number | undefined;
+  /** Nobody said how long the cache keeps what was written: 5 minutes are assumed. */
+  isLifetimeUnknown?: boolean;
   reasoning: number | undefined;
   audioInput: number | undefined;
   audioOutput: number | undefined;
-  /** Searches that the provider made for the answer, which it charges for. */
-  webSearches?: number | undefined;
-  /** The tier that served the call, in the provider's word: it may be another than the one asked for. */
-  serviceTier?: string | undefined;
-  /** What the provider says that it charges for the call, all of it. */
-  billedUsd?: number | undefined;
 };
 
 export function normalizeUsage(raw: RawUsage): Usage | undefined {
   const split = sumDefined(raw.cacheWrite5m, raw.cacheWrite1h);
-  const cacheWrite = raw.cacheWrite ?? split;
-  const cached = (raw.cacheRead ?? 0) + (cacheWrite ?? 0);
-  const input = inputIncludingCache(raw, cached);
-  const output = outputIncludingReasoning(raw, input);
-  const total = sumDefined(input, output) === undefined ? raw.total : totalOf(raw, input, output);
-  if (input === undefined && output === undefined && total === undefined) return undefined;
+  const written = split === undefined ? raw.cacheWrite : Math.max(split, raw.cacheWrite ?? 0);
+  const { input, isBeside, output } = placesOf(raw, (raw.cacheRead ?? 0) + (written ?? 0), raw.cacheRead ?? 0);
+  const total = totalOf(raw, input, output);
+  if (input === undefined && output === undefined && total === undefined && !hasUnits(raw)) return undefined;
+  // A detail that is larger than its whole is cut: the whole is what is billed.
+  const whole = input ?? 0;
+  const cacheRead = isBeside ? raw.cacheRead : atMost(raw.cacheRead, whole);
+  const cacheWrite = isBeside ? written : atMost(written, whole - (cacheRead ?? 0));
   return {
     input,
     output,
     total,
-    fresh: input === undefined ? undefined : input - cached,
-    cacheRead: raw.cacheRead,
+    fresh: input === undefined ? undefined : input - (cacheRead ?? 0) - (cacheWrite ?? 0),
+    cacheRead,
     cacheWrite,
-    cacheWrite1h: raw.cacheWrite1h,
+    cacheWrite1h: atMost(raw.cacheWrite1h, cacheWrite ?? 0),
+    isLifetimeUnknown: split === undefined,
     reasoning: raw.reasoning,
     audioInput: raw.audioInput,
+    imageInput: raw.imageInput,
+    videoInput: raw.videoInput,
+    audioCacheRead: raw.audioCacheRead,
+    imageCacheRead: raw.imageCacheRead,
+    videoCacheRead: raw.videoCacheRead,
     audioOutput: raw.audioOutput,
+    imageOutput: raw.imageOutput,
+    videoOutput: raw.videoOutput,
     webSearches: raw.webSearches,
+    rerankSearches: raw.rerankSearches,
+    audioSeconds: raw.audioSeconds,
+    characters: raw.characters,
+    images: raw.images,
+    pages: raw.pages,
     serviceTier: raw.serviceTier,
+    region: raw.region,
     billedUsd: raw.billedUsd,
   };
 }
 
-/** Whether the input count of `raw` already holds the cached tokens. */
-function conventionOf(raw: RawUsage, input: number, cached: number): CacheConvention {
-  // A part cannot be larger than its whole.
-  if (cached > input) return "exclusive";
-  if (raw.total !== undefined) {
-    const output = raw.output ?? 0;
-    const reasoning = raw.reasoning ?? 0;
-    if (raw.total === input + output || raw.total === input + output + reasoning) return "inclusive";
-    if (raw.total === input + cached + output || raw.total === input + (raw.cacheRead ?? 0) + output)
-      return "exclusive";
-  }
-  return raw.convention ?? "inclusive";
+/** A usage that counts seconds or pages alone has no tokens, and is a usage all the same. */
+function hasUnits({
+  audioSeconds,
+  characters,
+  images,
+  pages,
+  webSearches,
+  rerankSearches,
+  billedUsd,
+}: RawUsage): boolean {
+  return (audioSeconds ?? characters ?? images ?? pages ?? webSearches ?? rerankSearches ?? billedUsd) !== undefined;
 }
 
-function inputIncludingCache(raw: RawUsage, cached: number): number | undefined {
-  if (raw.input === undefined) {
-    // Only the cache is known: that much input there was.
-    return cached > 0 ? cached : undefined;
+type Places = { input: number | undefined; output: number | undefined; isBeside: boolean };
+
+/**
+ * Where cached tokens and reasoning stand: inside the counts of input and output, or beside them. The stated total decides
+ * first, then what is known of the vocabulary.
+ */
+function placesOf(raw: RawUsage, cached: number, read: number): Places {
+  const { input, output, total } = raw;
+  const reasoning = raw.reasoning ?? 0;
+  // Only the cache is known: that much input there was.
+  if (input === undefined) {
+    return { input: cached > 0 ? cached : undefined, output: outputAlone(raw), isBeside: cached > 0 };
   }
-  if (cached === 0) return raw.input;
-  return conventionOf(raw, raw.input, cached) === "inclusive" ? raw.input : raw.input + cached;
+  if (output === undefined) return withCache(input, undefined, isCacheBeside(raw, input, cached), cached);
+  const sum = input + output;
+  if (total === sum) return withCache(input, output, isCacheBeside(raw, input, cached), cached);
+  if (reasoning > 0 && total === sum + reasoning) {
+    return withCache(input, output + reasoning, isCacheBeside(raw, input, cached), cached);
+  }
+  const thought = reasoning > output ? output + reasoning : output;
+  if (cached === 0 || total === undefined) {
+    return withCache(input, thought, isCacheBeside(raw, input, cached), cached);
+  }
+  if (total === sum + cached || total === sum + read) return withCache(input, output, true, cached);
+  if (total === sum + cached + reasoning || total === sum + read + reasoning) {
+    return withCache(input, output + reasoning, true, cached);
+  }
+  return withCache(input, thought, isCacheBeside(raw, input, cached), cached);
 }
 
-/** Gemini and some gateways count thinking beside the output: their total gives it away. */
-function outputIncludingReasoning(raw: RawUsage, input: number | undefined): number | undefined {
-  const { output, reasoning, total } = raw;
-  if (output === undefined || reasoning === undefined || reasoning === 0) return output;
-  if (reasoning > output) return output + reasoning;
-  const withReasoning = (input ?? 0) + output + reasoning;
-  return total === withReasoning || total === (raw.input ?? 0) + output + reasoning ? output + reasoning : output;
+function withCache(input: number, output: number | undefined, isBeside: boolean, cached: number): Places {
+  return { input: isBeside ? input + cached : input, output, isBeside };
+}
+
+/** Some count thinking beside the output: where it is the larger of the two and nothing else tells, it cannot be inside. */
+function outputAlone({ output, reasoning = 0 }: RawUsage): number | undefined {
+  return output !== undefined && reasoning > output ? output + reasoning : output;
+}
+
+/**
+ * A total of input and output alone proves nothing of the cache: SDKs add these two up themselves. It does say that a
+ * cache that slightly exceeds its input is a miscount within it; one of many times the input was counted beside it.
+ */
+function isCacheBeside({ convention, total, output }: RawUsage, input: number, cached: number): boolean {
+  if (cached === 0) return false;
+  if (convention === "exclusive") return true;
+  if (cached <= input) return false;
+  return total === undefined || total !== input + (output ?? 0) || cached > 2 * input;
 }
 
 function totalOf(raw: RawUsage, input: number | undefined, output: number | undefined): number | undefined {
   // With one side missing, a stated total knows more than the other side alone.
   if (input === undefined || output === undefined) return raw.total ?? sumDefined(input, output);
   return input + output;
+}
+
+function atMost(count: number | undefined, most: number): number | undefined {
+  return count === undefined ? undefined : Math.min(count, most);
 }
 
 function sumDefined(...values: Array<number | undefined>): number | undefined {

@@ -1,5 +1,5 @@
 import type { CallLedger } from "./call-ledger.ts";
-import { readUsageObject } from "../ingest/read-usage.ts";
+import { readUsageObject } from "../pricing/usage-object.ts";
 import { secondsOf } from "../lib/time.ts";
 
 /** The `request_breakdown` of an answer: what its span says, for the caller at once. Times are seconds, cost is USD. */

@@ -1,7 +1,7 @@
 import type { PriceBook } from "../ingest/enrich/price.ts";
 import { newIdentity, spanIdentity } from "../ingest/identity.ts";
 import type { SpanOrigin } from "../ingest/normalize.ts";
-import { readUsageObject } from "../ingest/read-usage.ts";
+import { readUsageObject } from "../pricing/usage-object.ts";
 import { isObject } from "../lib/json.ts";
 import type { AttemptNote } from "./attempt-notes.ts";
 import type { ChatDigest } from "./chat-digest.ts";

@@ -1,6 +1,6 @@
 import type { Usage } from "../domain/usage.ts";
 import type { PriceBook } from "../ingest/enrich/price.ts";
-import { readUsageObject } from "../ingest/read-usage.ts";
+import { readUsageObject } from "../pricing/usage-object.ts";
 
 /** About four characters make a token in the languages that models are mostly used in. */
 export const charsPerToken = 4;

@@ -14,6 +14,7 @@ import { withoutContent } from "./omit-content.ts";
 import { readBody, type BodyValues } from "./read-body.ts";
 import { readUsage } from "./read-usage.ts";
 import { createTimeWriter, readTimes } from "./read-times.ts";
+import { usageDetailsOf } from "../pricing/usage-details.ts";
 import { rowOfValues, type OpenRow } from "./row-of-values.ts";
 import { gatewayFields, serviceLogMethods } from "./wire-fields.ts";
 
@@ -230,13 +231,8 @@ function placeUsage(
   row.prompt_cache_creation_tokens = usage.cacheWrite;
   row.reasoning_tokens = usage.reasoning;
   row.tokens_per_second ??= tokensPerSecond(usage.output, row.latency);
-  const { cacheWrite1h, audioInput, audioOutput } = usage;
-  if ((cacheWrite1h ?? audioInput ?? audioOutput) === undefined) return;
-  const usage_details = {
-    cache_creation_1h_tokens: cacheWrite1h,
-    audio_prompt_tokens: audioInput,
-    audio_completion_tokens: audioOutput,
-  };
+  const usage_details = usageDetailsOf(usage);
+  if (usage_details === undefined) return;
   row.extra = { ...(row.extra as Record<string, unknown> | undefined), usage_details };
 }
 

@@ -105,6 +105,7 @@ export const derivedFields = {
   cache_creation_1h_tokens: read.count,
   audio_prompt_tokens: read.count,
   audio_completion_tokens: read.count,
+  usage_details: read.object,
 } as const satisfies Record<string, Reader<unknown>>;
 
 /**

@@ -1,5 +1,5 @@
 import type { PriceBook } from "../../ingest/enrich/price.ts";
-import { tierOf } from "../../ingest/read-usage.ts";
+import { tierOf } from "../../pricing/usage-object.ts";
 import type { Operation } from "../providers/quirks.ts";
 import type { Plan } from "../routing/plan.ts";
 import { completionCeiling } from "./completion-ceiling.ts";

@@ -1,4 +1,4 @@
-import type { RawUsage } from "../../domain/usage.ts";
+import type { CountOfUsage, RawUsage } from "../../domain/usage.ts";
 import type { AttributeBag } from "./attribute-bag.ts";
 import type { OtlpEvent, OtlpSpan } from "./export-request.ts";
 import type { Message } from "./messages/message.ts";
@@ -30,10 +30,8 @@ export type SpanContent = {
 /** Body field (ingest/wire-fields.ts) → attribute keys; the first that has a value of the field's type wins. */
 export type FieldTable = Readonly<Record<string, readonly string[]>>;
 
-export type UsageCount = Exclude<keyof RawUsage, "convention" | "serviceTier" | "billedUsd">;
-
 /** Token counts → attribute keys, first hit wins. */
-export type UsageTable = { readonly [K in UsageCount]?: readonly string[] };
+export type UsageTable = { readonly [K in CountOfUsage]?: readonly string[] };
 
 /**
  * One vocabulary of attributes, as tables where tables do. The order of the list (conventions/list.ts) is the priority:

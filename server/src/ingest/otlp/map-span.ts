@@ -1,12 +1,13 @@
-import { normalizeUsage, type RawUsage } from "../../domain/usage.ts";
+import { normalizeUsage, type CountOfUsage, type RawUsage } from "../../domain/usage.ts";
 import { limits } from "../../limits.ts";
 import { maxTimeNs } from "../../lib/time.ts";
 import { Problem } from "../field-readers.ts";
 import type { NestedJson } from "../nested-json.ts";
 import * as read from "../field-readers.ts";
+import { usageDetailsOf } from "../../pricing/usage-details.ts";
 import { wireFields } from "../wire-fields.ts";
 import { AttributeBag, asText } from "./attribute-bag.ts";
-import type { SpanContent, SpanView, UsageCount, UsageTable } from "./convention.ts";
+import type { SpanContent, SpanView, UsageTable } from "./convention.ts";
 import { conventions } from "./conventions/list.ts";
 import { unquoted } from "./conventions/mlflow.ts";
 import type { OtlpEvent, OtlpSpan, ScopeItems } from "./export-request.ts";
@@ -187,7 +188,7 @@ function readUsageTable({ bag }: SpanView, table: UsageTable): RawUsage {
       const given = bag.peek(key);
       const value = given === undefined || typeof given === "boolean" ? undefined : read.count(given);
       if (typeof value !== "number") continue;
-      usage[name as UsageCount] = value;
+      usage[name as CountOfUsage] = value;
       bag.drop(key);
       bag.dropEqual(keys, value);
       break;
@@ -264,8 +265,21 @@ function placeUsage(body: SpanBody, raw: RawUsage): void {
     // What is no count, such as half a token, must not cost the span.
     if (count !== undefined && typeof read.count(count) === "number") body[field] ??= count;
   }
+  const details = usageDetailsOf(partsWithoutField(raw));
+  const { serviceTier: service_tier, region } = raw;
+  if ((details ?? service_tier ?? region) !== undefined) body["usage_details"] ??= { ...details, service_tier, region };
   // Exporters without a price of their own say 0: unknown is not free.
   if (body["cost"] === 0 && (usage.total ?? 0) > 0) delete body["cost"];
+}
+
+/** Of what the usage counts, all that no field of its own takes. */
+function partsWithoutField({
+  cacheWrite1h: _1h,
+  audioInput: _heard,
+  audioOutput: _spoken,
+  ...parts
+}: RawUsage): RawUsage {
+  return parts;
 }
 
 function linksOf({ links }: OtlpSpan): unknown[] {

@@ -1,4 +1,4 @@
-import { tierOf } from "../../../ingest/read-usage.ts";
+import { tierOf } from "../../../pricing/usage-object.ts";
 import { isObject } from "../../../lib/json.ts";
 import type { ChatUsage } from "../provider.ts";
 
