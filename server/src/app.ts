@@ -37,6 +37,7 @@ import { createReadWatch, type ReadWatch } from "./ingest/read-watch.ts";
 import { createLogJoiner, type LogJoiner, type LogJoinerDeps } from "./ingest/otlp/join-logs.ts";
 import type { SpanWriter } from "./ingest/writer.ts";
 import { migrateSpans, type SpanMigration } from "./jobs/migrate-spans.ts";
+import { sweepUnusedMedia } from "./jobs/media-sweep.ts";
 import { enforceRetention } from "./jobs/retention.ts";
 import { startTraceDeletions } from "./jobs/trace-deletions.ts";
 import { scheduleJob } from "./jobs/schedule.ts";
@@ -126,6 +127,10 @@ async function compose(
   judge.connect(gateway.chat);
   const logs = startLogJoining({ config, logger, registry, cleanup }, { spans, catalogue, intake, journal, now });
   startRetention({ config, logger, cleanup }, { ...stores, spans, now });
+  const mediaSweep = scheduleJob({ name: "media sweep", everyMs: limits.mediaSweepEveryMs, logger }, (signal) =>
+    sweepUnusedMedia({ spans, now }, signal),
+  );
+  cleanup.push(() => mediaSweep.stop());
 
   const { traceDeletions, stop: stopDeletions } = startTraceDeletions(
     { deletions: stores.traceDeletions, deletedTraces, spans, flush: () => writer.flush(), now },

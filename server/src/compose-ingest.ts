@@ -5,6 +5,7 @@ import { createDeletedTraces, type DeletedTraces } from "./ingest/deleted-traces
 import { createPriceBook } from "./ingest/enrich/price.ts";
 import { createFanOut, type SpanSubscriber } from "./ingest/fan-out.ts";
 import type { ReadWatch } from "./ingest/read-watch.ts";
+import { withMediaApart } from "./ingest/media/store-media.ts";
 import { createReadBack } from "./ingest/read-back.ts";
 import { createSpanWriter, type SpanWriter } from "./ingest/writer.ts";
 import { loadTraceDeletions } from "./jobs/trace-deletions.ts";
@@ -52,7 +53,17 @@ export async function composeIngest(
   fanOut.start();
   cleanup.push(() => fanOut.stop());
   const nodeId = randomToken(12);
-  const writer = createSpanWriter({ journal, store, metrics, fanOut, ...(reads && { reads }), logger, nodeId, now });
+  const apart = withMediaApart(store, now);
+  const writer = createSpanWriter({
+    journal,
+    store: apart,
+    metrics,
+    fanOut,
+    ...(reads && { reads }),
+    logger,
+    nodeId,
+    now,
+  });
   writer.start();
   cleanup.push(() => writer.stop(limits.shutdownGraceMs));
 

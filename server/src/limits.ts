@@ -69,6 +69,19 @@ export const limits = {
   metadataIndexDepth: 16,
   metadataJsonChars: 8 * KiB,
 
+  // Media
+  /** Base64 of at least so many characters is stored apart from its span. */
+  mediaChars: 64 * KiB,
+  /** Contents that this node stored lately and does not send again. */
+  mediaKnown: 10_000,
+  mediaKnownMs: 30 * 60 * 1_000,
+  /** Media that one read of a span may put in place of its references. */
+  mediaOfSpan: 1_000,
+  /** How long media stays that no span refers to: well over `mediaKnownMs`. */
+  mediaUnusedMs: 2 * 60 * 60 * 1_000,
+  mediaSweepEveryMs: 60 * 60 * 1_000,
+  mediaSweepRows: 1_000,
+
   // OTLP
   /** Attributes, list elements, events, links and spans of one export. */
   otlpValues: 2_000_000,

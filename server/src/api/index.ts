@@ -66,6 +66,7 @@ import { deleteProvider } from "./providers/delete-provider.ts";
 import { listProviders } from "./providers/list-providers.ts";
 import { retrieveProvider } from "./providers/retrieve-provider.ts";
 import { updateProvider } from "./providers/update-provider.ts";
+import { getMedia } from "./media/get-media.ts";
 import { bulkCreateSpans } from "./request-logs/bulk-create-spans.ts";
 import { createSpan } from "./request-logs/create-span.ts";
 import { groupSpans } from "./request-logs/group-spans.ts";
@@ -134,6 +135,7 @@ export function apiEndpoints(deps: ApiDeps): AnyEndpoint[] {
   return [
     createSpan(deps),
     bulkCreateSpans(deps),
+    getMedia(deps),
     listSpans(spans),
     summarizeSpans(spans),
     groupSpans(spans),

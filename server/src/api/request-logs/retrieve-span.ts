@@ -7,13 +7,14 @@ import type { ScoreStore } from "../../storage/control/score-store.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
 import { attachNewMessages, tellsNewMessages } from "./attach-new-messages.ts";
 import { attachScores } from "./attach-scores.ts";
+import { inlineMedia } from "../media/inline-media.ts";
 import { allMembers, listMembers, presentSpan } from "./present-span.ts";
 import { spanSchema } from "./span-schema.ts";
 
 const isUuid = (id: string): boolean => z.guid().safeParse(id).success;
 
 export const retrieveSpan = (deps: {
-  spans: Pick<SpanStore, "retrieveSpan" | "findNewMessages">;
+  spans: Pick<SpanStore, "retrieveSpan" | "findNewMessages" | "readMedia">;
   stores: { scores: Pick<ScoreStore, "listOfLogs"> };
   /** Resolves when spans that were accepted before are stored, or after a while. */
   caughtUp: () => Promise<void>;
@@ -26,12 +27,13 @@ export const retrieveSpan = (deps: {
     summary: "Retrieve a span",
     description:
       "Every stored field but reserved metadata, with scores and limit_info; with include_fields those that it names. Both " +
-      "environments are searched.",
+      "environments are searched. Images, recordings and documents of more than 64 KB are shown as references " +
+      "(`/api/media/{id}/`); `media=inline` puts the content in their place.",
     tags: ["Spans"],
     auth: "key",
     permission: "spans:read",
     takesTurns: true,
-    query: z.object(includeFieldsQuery()),
+    query: z.object({ ...includeFieldsQuery(), media: z.enum(["inline", "reference"]).optional() }),
     success: { status: 200, schema: spanSchema },
     errors: ["not_found", "unavailable"],
     async handler({ principal, params, query, signal }) {
@@ -51,7 +53,9 @@ export const retrieveSpan = (deps: {
       const [told = scored] = tellsNewMessages(members)
         ? await attachNewMessages(deps.spans, scope, [scored], signal)
         : [];
-      return rawJson(presentSpan(told, members));
+      const text = presentSpan(told, members);
+      if (query.media !== "inline") return rawJson(text);
+      return rawJson(await inlineMedia(deps.spans, principal.organization_id, text, signal));
     },
   });
 

@@ -9,6 +9,7 @@ import { describeCustomers, listCustomers } from "./queries/list-customers.ts";
 import { listSpans } from "./queries/list-spans.ts";
 import { listThreads } from "./queries/list-threads.ts";
 import { listTraces, matchTraces } from "./queries/list-traces.ts";
+import { readMedia, sweepMedia } from "./queries/media.ts";
 import { findSpan, retrieveSpan } from "./queries/retrieve-span.ts";
 import {
   countTraceSpans,
@@ -54,6 +55,8 @@ export function createSpanStore(database: SpanDatabase): SpanStore {
     hydrateSpans: (scope, keys, fields, signal) => hydrateSpans(database, scope, keys, fields, signal),
     findNewMessages: (scope, spans, signal) => findNewMessages(database, scope, spans, signal),
     deleteOlderThan: (organizationId, cutoffNs, signal) => deleteOlderThan(database, organizationId, cutoffNs, signal),
+    readMedia: (organizationId, ids, signal) => readMedia(database, organizationId, ids, signal),
+    sweepMedia: (cutoffMs, signal) => sweepMedia(database, cutoffMs, signal),
     ping: (signal) => database.ping(signal),
     close: () => database.close(),
   };

@@ -1,3 +1,4 @@
+import type { Media } from "../../domain/media.ts";
 import type { ColumnKind, SpanColumn, SpanScope, spanColumns } from "../../domain/span.ts";
 import type { CustomerKey } from "../../domain/customer.ts";
 import type { TraceDeletion } from "../../domain/trace.ts";
@@ -146,6 +147,12 @@ export type SpanStore = {
    */
   deleteOlderThan(organizationId: string, cutoffNs: bigint, signal?: AbortSignal): Promise<void>;
 
+  /** Media of an organization by id, in no order; what no span of it refers to (any more) is left out. */
+  readMedia(organizationId: string, ids: readonly string[], signal?: AbortSignal): Promise<Media[]>;
+
+  /** Deletes, in the background, media that no stored span refers to and that was last inserted before `cutoffMs`. */
+  sweepMedia(cutoffMs: number, signal?: AbortSignal): Promise<void>;
+
   /** @throws ServiceError `unavailable` */
   ping(signal?: AbortSignal): Promise<void>;
 
@@ -163,7 +170,7 @@ export type SpanBatch = {
   rows: number;
   token: string;
   hasResends?: boolean;
-  table?: "scores" | "customers";
+  table?: "scores" | "customers" | "media";
 };
 
 /** Spans that ended within [fromNs, toNs], both inclusive, in nanoseconds since 1970. */

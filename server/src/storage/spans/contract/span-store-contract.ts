@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe } from "vitest";
 import type { SpanStore } from "../span-store.ts";
 import { describeConversations } from "./conversations-contract.ts";
 import { describeCustomers } from "./customers-contract.ts";
+import { describeMedia } from "./media-contract.ts";
 import { describeNewMessages } from "./new-messages-contract.ts";
 import { describeOperations } from "./operations-contract.ts";
 import { describeReads } from "./reads-contract.ts";
@@ -35,6 +36,7 @@ export function describeSpanStore(driver: string, open: ContractDriver["open"]):
     describeReads(contract);
     describeConversations(contract);
     describeNewMessages(contract);
+    describeMedia(contract);
     describeTraces(contract);
     describeCustomers(contract);
     describeOperations(contract);

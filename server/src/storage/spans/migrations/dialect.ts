@@ -10,7 +10,7 @@ export function onCluster({ cluster }: Placement): string {
   return cluster === null ? "" : ` ON CLUSTER '${cluster}'`;
 }
 
-export function localTable({ cluster }: Placement, table: "spans" | "scores" = "spans"): string {
+export function localTable({ cluster }: Placement, table: "spans" | "scores" | "media" = "spans"): string {
   return cluster === null ? table : `${table}_local`;
 }
 

@@ -59,6 +59,8 @@ describe("migrations", () => {
     const tables = rowsOf<{ name: string; engine: string; engine_full: string }>(0);
     expect(tables.map(({ name, engine }) => [name, engine])).toEqual([
       ["customers", "ReplicatedReplacingMergeTree"],
+      ["media", "Distributed"],
+      ["media_local", "ReplicatedReplacingMergeTree"],
       ["scores", "Distributed"],
       ["scores_local", "ReplicatedReplacingMergeTree"],
       ["span_migrations", "ReplicatedReplacingMergeTree"],

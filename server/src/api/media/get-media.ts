@@ -1,0 +1,42 @@
+import { ServiceError } from "../../domain/errors.ts";
+import { endpoint } from "../../http/endpoint.ts";
+import { content } from "../../http/reply.ts";
+import type { SpanStore } from "../../storage/spans/span-store.ts";
+
+/** Types that a browser shows without running anything. Everything else is a download. */
+const shownTypes = /^(?:image\/(?:png|jpeg|gif|webp|avif|bmp)|audio\/[\w.+-]+|video\/[\w.+-]+)$/;
+
+export const getMedia = (deps: { spans: Pick<SpanStore, "readMedia"> }) =>
+  endpoint({
+    id: "get_media",
+    method: "GET",
+    path: "/api/media/{id}/",
+    summary: "Get an image, recording or document of a span",
+    description:
+      "Spans show media of more than 64 KB as a reference to this route. It answers with the bytes while a span of the " +
+      "organization refers to them.",
+    tags: ["Spans"],
+    auth: "key",
+    permission: "spans:read",
+    takesTurns: true,
+    success: {
+      status: 200,
+      contentType: "application/octet-stream",
+      description: "The bytes, in their own media type",
+    },
+    errors: ["not_found", "unavailable"],
+    async handler({ principal, params, signal }) {
+      const [media] = await deps.spans.readMedia(principal.organization_id, [params.id], signal);
+      if (media === undefined) throw new ServiceError("not_found", "There is no media with this id.");
+      const isShown = shownTypes.test(media.media_type);
+      const base64 = media.text.slice(media.text.indexOf(",") + 1);
+      return content(isShown ? media.media_type : "application/octet-stream", Buffer.from(base64, "base64"), {
+        headers: {
+          "cache-control": "private, max-age=300",
+          "content-disposition": isShown ? "inline" : `attachment; filename="${media.id.slice(0, 12)}"`,
+          "content-security-policy": "default-src 'none'; sandbox",
+          "x-content-type-options": "nosniff",
+        },
+      });
+    },
+  });

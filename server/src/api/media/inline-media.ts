@@ -1,0 +1,16 @@
+import { mediaReferences } from "../../domain/media.ts";
+import type { SpanStore } from "../../storage/spans/span-store.ts";
+
+/** JSON text of a span with the content of its media in place of the references. Base64 needs no escaping in JSON. */
+export async function inlineMedia(
+  spans: Pick<SpanStore, "readMedia">,
+  organizationId: string,
+  json: string,
+  signal: AbortSignal,
+): Promise<string> {
+  const ids = Array.from(json.matchAll(mediaReferences()), ([, id = ""]) => id);
+  if (ids.length === 0) return json;
+  const media = await spans.readMedia(organizationId, ids, signal);
+  const texts = new Map(media.map(({ id, text }) => [id, text]));
+  return json.replaceAll(mediaReferences(), (reference, id: string) => texts.get(id) ?? reference);
+}

@@ -1,0 +1,120 @@
+import { limits } from "../../limits.ts";
+
+/**
+ * One image, recording or document within the JSON text of a span: a base64 data URI, or bare base64 that says what it is.
+ * `start` and `end` are byte offsets.
+ */
+export type FoundMedia = { start: number; end: number; mediaType: string };
+
+/**
+ * Finds media of at least `limits.mediaChars` characters in JSON text. Base64 needs no escaping, so one search finds it at
+ * any depth, also in JSON within a string of JSON. Ordinary text of that length contains spaces and quotes, so a look at
+ * a few bytes in each stride is enough to pass over it.
+ */
+export function findMedia(text: Buffer): FoundMedia[] {
+  const found: FoundMedia[] = [];
+  const stride = limits.mediaChars >> 1;
+  for (let probe = stride; probe < text.length;) {
+    const run = runAround(text, probe, found.at(-1)?.end ?? 0);
+    if (run === undefined) {
+      probe += stride;
+      continue;
+    }
+    const media = mediaOf(text, run);
+    if (media !== undefined) found.push(media);
+    probe = run.end + stride;
+  }
+  return found;
+}
+
+type Run = { start: number; end: number };
+
+// Letters, digits, `+`, `/`, and `-`, `_` of the URL-safe alphabet.
+const isBase64 = new Uint8Array(256);
+for (const char of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_")
+  isBase64[char.charCodeAt(0)] = 1;
+const padding = 0x3d;
+
+const glanceBytes = 64;
+
+/** The run of base64 that the byte at `probe` is part of, where it is long enough. */
+function runAround(text: Buffer, probe: number, from: number): Run | undefined {
+  for (let at = probe; at < Math.min(probe + glanceBytes, text.length); at += 1) if (!isIn(text, at)) return undefined;
+  let start = probe;
+  while (start > from && isIn(text, start - 1)) start -= 1;
+  let end = probe;
+  while (end < text.length && isIn(text, end)) end += 1;
+  for (let pad = 0; pad < 2 && text[end] === padding; pad += 1) end += 1;
+  return end - start >= limits.mediaChars ? { start, end } : undefined;
+}
+
+const isIn = (text: Buffer, at: number): boolean => isBase64[text[at] ?? 0] === 1;
+
+const uriEnd = /data:([\w.+-]+\/[\w.+-]+)((?:;[\w.+-]+=[\w.+-]+)*);base64,$/;
+const uriHeadBytes = 256;
+const sideBytes = 300;
+
+/** What declares, beside bare base64, the kind of what it encodes: Anthropic, Gemini, Bedrock and OpenAI's parts. */
+const declaredType = /\\*"(?:media_?type|mime_?type)\\*"\s*:\s*\\*"([\w.+-]+\/[\w.+-]+)\\*"/i;
+const declaredFormat = /\\*"format\\*"\s*:\s*\\*"(wav|mp3|flac|opus|ogg|pcm16|png|jpeg|jpg|webp|gif|mp4|webm|pdf)\\*"/i;
+
+function mediaOf(text: Buffer, { start, end }: Run): FoundMedia | undefined {
+  const before = text.toString("latin1", Math.max(0, start - uriHeadBytes), start);
+  const uri = uriEnd.exec(before);
+  if (uri !== null) return { start: start - uri[0].length, end, mediaType: (uri[1] ?? "").toLowerCase() };
+  // Bare base64 is a whole string; part of a longer text is left alone.
+  if (!before.endsWith('"') || !/^\\*"/.test(text.toString("latin1", end, end + 16))) return undefined;
+  const mediaType = declaredIn(text, start, end) ?? mediaTypeOfBase64(text.toString("latin1", start, start + 32));
+  return mediaType === undefined ? undefined : { start, end, mediaType };
+}
+
+/** The nearest declaration within the same object: no brace lies between. */
+function declaredIn(text: Buffer, start: number, end: number): string | undefined {
+  const before = text.toString("latin1", Math.max(0, start - sideBytes), start);
+  const after = text.toString("latin1", end, end + sideBytes);
+  const [inside = ""] = before.split(/[{}]/).slice(-1);
+  const [behind = ""] = after.split(/[{}]/);
+  for (const side of [inside, behind]) {
+    const type = declaredType.exec(side)?.[1];
+    if (type !== undefined) return type.toLowerCase();
+    const format = declaredFormat.exec(side)?.[1]?.toLowerCase();
+    if (format !== undefined) return typeOfFormat[format] ?? "application/octet-stream";
+  }
+  return undefined;
+}
+
+const typeOfFormat: Readonly<Record<string, string>> = {
+  wav: "audio/wav",
+  mp3: "audio/mpeg",
+  flac: "audio/flac",
+  opus: "audio/ogg",
+  ogg: "audio/ogg",
+  pcm16: "audio/pcm",
+  png: "image/png",
+  jpeg: "image/jpeg",
+  jpg: "image/jpeg",
+  webp: "image/webp",
+  gif: "image/gif",
+  mp4: "video/mp4",
+  webm: "video/webm",
+  pdf: "application/pdf",
+};
+
+/** By the first bytes of the file, as base64 writes them. */
+const signatures: ReadonlyArray<readonly [pattern: RegExp, mediaType: string]> = [
+  [/^iVBORw0KGg/, "image/png"],
+  [/^\/9j\//, "image/jpeg"],
+  [/^R0lGOD/, "image/gif"],
+  [/^UklGR.{5,8}(?:V0VCU|XRUJQ|dFQlA)/, "image/webp"],
+  [/^UklGR/, "audio/wav"],
+  [/^JVBERi/, "application/pdf"],
+  [/^SUQz|^\/\/[uvsM]/, "audio/mpeg"],
+  [/^T2dnUw/, "audio/ogg"],
+  [/^ZkxhQw/, "audio/flac"],
+  [/^GkXfow/, "video/webm"],
+  [/^AAAA.{2}Z0eX|^.{4,6}ZnR5c/, "video/mp4"],
+];
+
+function mediaTypeOfBase64(head: string): string | undefined {
+  return signatures.find(([pattern]) => pattern.test(head))?.[1];
+}

@@ -1,0 +1,103 @@
+import { randomBytes } from "node:crypto";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { mediaReferences } from "../../domain/media.ts";
+import { separateMedia } from "./separate-media.ts";
+
+const png = Buffer.concat([Buffer.from("89504e470d0a1a0a", "hex"), randomBytes(60_000)]).toString("base64");
+const wav = Buffer.concat([Buffer.from("RIFF1234WAVE"), randomBytes(60_000)]).toString("base64");
+const bytes = randomBytes(60_000).toString("base64");
+const short = randomBytes(30_000).toString("base64");
+
+const lineOf = (row: object) => Buffer.from(`${JSON.stringify({ organization_id: "org", ...row })}\n`);
+
+/** What separated rows say with their media put back. */
+function restored({ ndjson, media }: ReturnType<typeof separateMedia>): string {
+  const texts = new Map(media.map(({ id, text }) => [id, text]));
+  return ndjson
+    .toString("utf8")
+    .replaceAll(/,"media_ids":\[[^\]]*\](?=\}\n)/g, "")
+    .replaceAll(mediaReferences(), (_, id: string) => texts.get(id) ?? "lost");
+}
+
+describe("media leaves a row", () => {
+  test.each([
+    ["a data URI", { image_url: { url: `data:image/png;base64,${png}` } }, "image/png"],
+    ["a data URI with parameters", { url: `data:audio/wav;codecs=1;base64,${wav}` }, "audio/wav"],
+    ["a data URI within text", { content: `see ![x](data:image/svg+xml;base64,${bytes}) here` }, "image/svg+xml"],
+    [
+      "a data URI in JSON text in JSON text",
+      { a: JSON.stringify(JSON.stringify({ u: `data:image/gif;base64,${bytes}` })) },
+      "image/gif",
+    ],
+    ["Anthropic's source", { source: { type: "base64", media_type: "image/jpeg", data: bytes } }, "image/jpeg"],
+    ["Anthropic's source, data first", { source: { data: bytes, media_type: "application/pdf" } }, "application/pdf"],
+    ["Gemini's inline data", { inlineData: { mimeType: "video/mp4", data: bytes } }, "video/mp4"],
+    ["OpenAI's audio", { input_audio: { data: bytes, format: "mp3" } }, "audio/mpeg"],
+    ["Bedrock's bytes", { image: { format: "png", source: { bytes: png } } }, "image/png"],
+    ["base64 known by its first bytes", { b64_json: png }, "image/png"],
+    ["a source in JSON text", { input: JSON.stringify({ media_type: "image/webp", data: bytes }) }, "image/webp"],
+    ["the URL-safe alphabet", { mime_type: "image/png", data: "-_".repeat(40_000) }, "image/png"],
+  ])("%s", (_, row, mediaType) => {
+    const line = lineOf({ prompt_messages: [row] });
+    const separated = separateMedia(line);
+    expect(separated.media.map(({ media_type }) => media_type)).toEqual([mediaType]);
+    expect(separated.ndjson.length).toBeLessThan(1_000);
+    expect(() => JSON.parse(separated.ndjson.toString()) as unknown).not.toThrow();
+    expect(restored(separated)).toBe(line.toString());
+  });
+
+  test.each([
+    ["short base64", { data: short, media_type: "image/png" }],
+    ["a short data URI", { url: `data:image/png;base64,${short}` }],
+    ["a long word", { content: "x".repeat(100_000) }],
+    ["base64 of nothing known", { data: bytes }],
+    ["base64 within a sentence", { content: `The key is ${png} and no more.` }],
+    ["long prose", { content: "Words, and more words. ".repeat(10_000) }],
+  ])("but %s stays", (_, row) => {
+    const line = lineOf(row);
+    expect(separateMedia(line)).toEqual({ ndjson: line, media: [] });
+  });
+
+  test("each content once for each organization, and every row names its own", () => {
+    const image = { url: `data:image/png;base64,${png}` };
+    const rows = [
+      lineOf({ input: image, output: image }),
+      lineOf({ input: "none" }),
+      Buffer.from(`${JSON.stringify({ is_resend: 1, organization_id: "other", input: image })}\n`),
+    ];
+    const { ndjson, media } = separateMedia(Buffer.concat(rows));
+    expect(media.map(({ organization_id }) => organization_id)).toEqual(["org", "other"]);
+    const named = ndjson
+      .toString()
+      .trim()
+      .split("\n")
+      .map((line) => (JSON.parse(line) as { media_ids?: string[] }).media_ids);
+    expect(named).toEqual([[media[0]?.id], undefined, [media[0]?.id]]);
+  });
+
+  test("any mix of texts and media comes back as it was", () => {
+    const media = fc.constantFrom(`data:image/png;base64,${png}`, `data:x/y;base64,${bytes}`, png, bytes, short);
+    const texts = fc.oneof(
+      fc.string(),
+      fc.string({ unit: "binary" }),
+      media,
+      fc.tuple(fc.string(), media).map((pair) => pair.join("")),
+    );
+    const value = fc.oneof(
+      texts,
+      fc.record({ media_type: fc.constant("image/png"), data: media }),
+      texts.map((text) => JSON.stringify({ text })),
+    );
+    fc.assert(
+      fc.property(
+        fc.array(fc.dictionary(fc.string(), value, { maxKeys: 4 }), { minLength: 1, maxLength: 4 }),
+        (rows) => {
+          const payload = Buffer.concat(rows.map((row) => lineOf({ rest: row })));
+          expect(restored(separateMedia(payload))).toBe(payload.toString("utf8"));
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+});

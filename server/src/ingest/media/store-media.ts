@@ -1,0 +1,39 @@
+import { hash } from "node:crypto";
+import { ExpiringLru } from "../../lib/expiring-lru.ts";
+import { limits } from "../../limits.ts";
+import { isPoisonBatch, type SpanBatch, type SpanStore } from "../../storage/spans/span-store.ts";
+import { separateMedia, type MediaRow } from "./separate-media.ts";
+
+/**
+ * Inserts rows of spans without their media, which goes into a table of its own, first: a reference is never stored
+ * before what it refers to. A content that was stored a short while ago is not sent again, however many turns of a
+ * conversation repeat it; older ones are, so that the sweep of unused media (`SpanStore.sweepMedia`) sees them as new.
+ */
+export function withMediaApart(store: Pick<SpanStore, "insert">, nowMs: () => number): Pick<SpanStore, "insert"> {
+  const stored = new ExpiringLru<string, true>({
+    maxEntries: limits.mediaKnown,
+    ttlMs: limits.mediaKnownMs,
+    nowMs,
+  });
+  const keyOf = ({ organization_id, id }: MediaRow) => `${organization_id}/${id}`;
+
+  return {
+    async insert(batch: SpanBatch, signal?: AbortSignal) {
+      const { ndjson, media } = separateMedia(batch.ndjson);
+      const fresh = media.filter((row) => stored.get(keyOf(row)) === undefined);
+      if (fresh.length > 0) {
+        const rows = Buffer.from(fresh.map((row) => `${JSON.stringify(row)}\n`).join(""));
+        const token = `${batch.token}:media:${hash("sha256", rows, "hex")}`;
+        try {
+          await store.insert({ ndjson: rows, rows: fresh.length, token, table: "media" }, signal);
+        } catch (error) {
+          // Spans are never refused for their media: they keep it.
+          if (isPoisonBatch(error)) return await store.insert(batch, signal);
+          throw error;
+        }
+        for (const row of fresh) stored.set(keyOf(row), true);
+      }
+      await store.insert({ ...batch, ndjson }, signal);
+    },
+  };
+}

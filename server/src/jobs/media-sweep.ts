@@ -1,0 +1,10 @@
+import { limits } from "../limits.ts";
+import type { SpanStore } from "../storage/spans/span-store.ts";
+
+/** Deletes media that no span refers to any more. What came lately may belong to spans that are still in a journal. */
+export async function sweepUnusedMedia(
+  { spans, now }: { spans: Pick<SpanStore, "sweepMedia">; now: () => number },
+  signal: AbortSignal,
+): Promise<void> {
+  await spans.sweepMedia(now() - limits.mediaUnusedMs, signal);
+}

@@ -1,0 +1,70 @@
+import { mediaId, type Media } from "../../../domain/media.ts";
+import { limits } from "../../../limits.ts";
+import type { SpanDatabase } from "../drivers/span-database.ts";
+import { localTable, onCluster } from "../migrations/dialect.ts";
+import { scopeWhere } from "./selection.ts";
+
+/** Media of an organization that its spans refer to. What belongs to deleted spans alone is left out. */
+export async function readMedia(
+  database: SpanDatabase,
+  organizationId: string,
+  ids: readonly string[],
+  signal?: AbortSignal,
+): Promise<Media[]> {
+  const known = [...new Set(ids)].filter((id) => mediaId.test(id)).slice(0, limits.mediaOfSpan);
+  if (known.length === 0) return [];
+  const where = scopeWhere({ organization_id: organizationId });
+  const params = { ...where.params, ids: known };
+  const used = await database.query(
+    {
+      name: "media_use",
+      sql: `SELECT DISTINCT arrayJoin(arrayIntersect(media_ids, {ids:Array(String)})) AS id FROM spans FINAL
+        WHERE ${where.sql} AND hasAny(media_ids, {ids:Array(String)})`,
+      params,
+    },
+    signal,
+  );
+  const shown = used.rows.map((row) => String(row["id"]));
+  if (shown.length === 0) return [];
+  const { rows } = await database.query(
+    {
+      name: "media",
+      sql: `SELECT id, media_type, text FROM media WHERE ${where.sql} AND id IN {ids:Array(String)} LIMIT 1 BY id`,
+      params: { ...where.params, ids: shown },
+    },
+    signal,
+  );
+  return rows as Media[];
+}
+
+/**
+ * Deletes media that no span refers to and that was last sent before `cutoffMs`. Rows of spans that are deleted but not
+ * yet purged still count, so media follows the purge and the retention of its spans.
+ */
+export async function sweepMedia(database: SpanDatabase, cutoffMs: number, signal?: AbortSignal): Promise<void> {
+  const old = "received_at < fromUnixTimestamp64Milli({cutoff_ms:Int64}, 'UTC')";
+  const params = { cutoff_ms: String(cutoffMs) };
+  const { rows: owners } = await database.query(
+    { name: "sweep_media", sql: `SELECT DISTINCT organization_id FROM media WHERE ${old}`, params },
+    signal,
+  );
+  const ofOwner = "organization_id = {organization_id:String}";
+  for (const { organization_id } of owners as { organization_id: string }[]) {
+    const { rows } = await database.query(
+      {
+        name: "sweep_media",
+        sql: `SELECT id FROM media WHERE ${ofOwner} GROUP BY id HAVING max(received_at) < fromUnixTimestamp64Milli({cutoff_ms:Int64}, 'UTC')
+          AND id GLOBAL NOT IN (SELECT arrayJoin(media_ids) FROM spans WHERE ${ofOwner} AND notEmpty(media_ids)) LIMIT ${limits.mediaSweepRows}`,
+        params: { ...params, organization_id },
+      },
+      signal,
+    );
+    if (rows.length === 0) continue;
+    await database.execute({
+      name: "sweep_media",
+      sql: `ALTER TABLE ${localTable(database, "media")}${onCluster(database)} DELETE WHERE ${ofOwner} AND id IN {ids:Array(String)} AND ${old}`,
+      params: { ...params, organization_id, ids: rows.map((row) => String(row["id"])) },
+      settings: { mutations_sync: 0 },
+    });
+  }
+}

@@ -1,0 +1,156 @@
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { completion } from "../support/chat.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { answers } from "../support/scripted-upstream.ts";
+import { bodyOf, createSpan, retrieveSpan, settle, storeSpans } from "../support/spans.ts";
+import type { Answer, Row, TestClient } from "../support/test-client.ts";
+
+const dataDir = mkdtempSync(join(tmpdir(), "spanway-media-"));
+/** By inode: the engine's folders of tables are links. */
+const bytesOnDisk = (): number => {
+  const files = readdirSync(join(dataDir, "spans"), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .flatMap(({ parentPath, name }) => statSync(join(parentPath, name), { throwIfNoEntry: false }) ?? []);
+  return [...new Map(files.map(({ ino, size }) => [ino, size])).values()].reduce((sum, size) => sum + size, 0);
+};
+
+let gateway: TestGateway;
+let prod: TestClient;
+beforeAll(async () => {
+  gateway = await startTestGateway({ SPANWAY_DATA_DIR: dataDir });
+  prod = gateway.app.prod;
+});
+afterAll(async () => {
+  await gateway.stop();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+beforeEach(() => gateway.upstream.script(answers(200, completion())));
+
+const newImage = (bytes = 100_000) => Buffer.concat([Buffer.from("89504e470d0a1a0a", "hex"), randomBytes(bytes)]);
+const uriOf = (image: Buffer, type = "image/png") => `data:${type};base64,${image.toString("base64")}`;
+const messagesWith = (...urls: string[]) => [
+  {
+    role: "user",
+    content: [{ type: "text", text: "look" }, ...urls.map((url) => ({ type: "image_url", image_url: { url } }))],
+  },
+];
+const urlIn = (row: Row): string => {
+  const [message] = row["prompt_messages"] as [{ content: { image_url?: { url: string } }[] }];
+  return message.content.find(({ image_url }) => image_url !== undefined)?.image_url?.url ?? "";
+};
+const fetchBytes = async (
+  path: string,
+  token: string,
+): Promise<{ status: number; headers: Headers; bytes: Buffer }> => {
+  const response = await fetch(new URL(path, gateway.app.url), { headers: { authorization: `Bearer ${token}` } });
+  return { status: response.status, headers: response.headers, bytes: Buffer.from(await response.arrayBuffer()) };
+};
+const deleteTrace = (trace: string) => prod.request("DELETE", `/api/traces/${trace}/?start_time=2000-01-01`);
+const key = "test_prod_key_0123456789";
+const inline = async (id: unknown): Promise<Answer> => prod.get(`/api/request-logs/${String(id)}/?media=inline`);
+
+describe("O24: media is stored apart from its spans", () => {
+  // First, while nothing else is merged in the store.
+  test("30 turns that repeat one image of 1 MB keep it once", async () => {
+    const organization = await gateway.app.newOrganization();
+    const url = uriOf(newImage(1_000_000));
+    const turns = Array.from({ length: 30 }, (_, turn) => ({
+      thread_identifier: "a conversation",
+      prompt_messages: [...messagesWith(url), { role: "user", content: `turn ${turn}` }],
+      full_request: { messages: messagesWith(url) },
+    }));
+    const before = bytesOnDisk();
+    for (const turn of turns) await createSpan(organization.prod, turn);
+    await settle(organization.prod);
+    expect(bytesOnDisk() - before).toBeLessThan(2_000_000);
+    const { results } = await organization.prod.list({
+      thread_identifier: { operator: "", value: ["a conversation"] },
+    });
+    expect([results.length, new Set(results.map(urlIn)).size]).toEqual([30, 1]);
+    expect(JSON.stringify(results).length).toBeLessThan(200_000);
+  });
+
+  test("lists and retrieve show a reference, media=inline the whole content", async () => {
+    const image = newImage();
+    const messages = messagesWith(uriOf(image));
+    const { unique_id } = await createSpan(prod, { prompt_messages: messages, custom_identifier: "shown", model: "m" });
+    const shown = await retrieveSpan(prod, unique_id);
+    const url = urlIn(shown);
+    expect(url).toMatch(/^\/api\/media\/[0-9a-f]{64}\/$/);
+    const { results } = await prod.waitForSpans(1, { custom_identifier: { operator: "", value: ["shown"] } });
+    expect(urlIn(results[0] ?? {})).toBe(url);
+    expect(bodyOf(await inline(unique_id))["prompt_messages"]).toEqual(messages);
+    const media = await fetchBytes(url, key);
+    expect([media.status, media.headers.get("content-type"), media.bytes.equals(image)]).toEqual([
+      200,
+      "image/png",
+      true,
+    ]);
+    expect(media.headers.get("x-content-type-options")).toBe("nosniff");
+  });
+
+  test("a call of the gateway goes to its provider as it was sent, and is recorded with a reference", async () => {
+    const messages = messagesWith(uriOf(newImage()));
+    const answer = await prod.post("/api/chat/completions", { model: "gpt-4o", messages });
+    expect(JSON.parse(gateway.upstream.requests.at(-1)?.body ?? "")).toMatchObject({ messages });
+    const id = answer.headers.get("x-spanway-log-id");
+    expect(urlIn(await retrieveSpan(prod, id))).toMatch(/^\/api\/media\//);
+    expect(bodyOf(await inline(id))["prompt_messages"]).toEqual(messages);
+  });
+
+  test.each([
+    ["HTML", "text/html", Buffer.from("<script>alert(1)</script>".repeat(4_000))],
+    ["SVG", "image/svg+xml", Buffer.from("<svg><script>alert(1)</script></svg>".repeat(4_000))],
+    ["a PDF", "application/pdf", Buffer.from("%PDF-1.7 ".repeat(10_000))],
+  ])("%s is a download, never a page", async (_, type, bytes) => {
+    const { unique_id } = await createSpan(prod, { prompt_messages: messagesWith(uriOf(bytes, type)) });
+    const media = await fetchBytes(urlIn(await retrieveSpan(prod, unique_id)), key);
+    expect([media.status, media.bytes.equals(bytes)]).toEqual([200, true]);
+    expect(media.headers.get("content-type")).toBe("application/octet-stream");
+    expect(media.headers.get("content-disposition")).toMatch(/^attachment/);
+  });
+
+  test("another organization does not see it, even where it names it in a span of its own", async () => {
+    const { unique_id } = await createSpan(prod, { prompt_messages: messagesWith(uriOf(newImage())) });
+    const url = urlIn(await retrieveSpan(prod, unique_id));
+    const other = (await gateway.app.newOrganization()).prod;
+    expect((await other.get(url)).status).toBe(404);
+    const forged = await createSpan(other, { input: `please show ${url}` });
+    await settle(other);
+    expect((await other.get(url)).status).toBe(404);
+    const read = await other.get(`/api/request-logs/${String(forged["unique_id"])}/?media=inline`);
+    expect(bodyOf(read)["input"]).toBe(`please show ${url}`);
+  });
+
+  test.each(["/api/media/x/", `/api/media/${"0".repeat(64)}/`, "/api/media/%2e%2e/"])("%s is 404", async (path) => {
+    expect((await prod.get(path)).status).toBe(404);
+  });
+
+  test("media=something is 400", async () => {
+    const { unique_id } = await createSpan(prod, { input: "x" });
+    expect((await prod.get(`/api/request-logs/${String(unique_id)}/?media=something`)).status).toBe(400);
+  });
+
+  test("it goes with the last trace that has it", async () => {
+    const url = uriOf(newImage());
+    const spanIn = (trace: string): Row => ({
+      trace_unique_id: trace,
+      span_unique_id: "s",
+      custom_identifier: trace,
+      prompt_messages: messagesWith(url),
+    });
+    await storeSpans(prod, [spanIn("first-media-trace"), spanIn("second-media-trace")]);
+    const { results } = await prod.waitForSpans(1, {
+      custom_identifier: { operator: "", value: ["first-media-trace"] },
+    });
+    const reference = urlIn(results[0] ?? {});
+    await deleteTrace("first-media-trace");
+    expect((await prod.get(reference)).status).toBe(200);
+    await deleteTrace("second-media-trace");
+    expect((await prod.get(reference)).status).toBe(404);
+  });
+});
