@@ -55,6 +55,8 @@ export const gatewayLimits = {
   upstreamKeepAliveMs: 15_000,
   /** An end that comes later was not that of an idle connection, but of one whose server had the call. */
   upstreamIdleEndMs: 100,
+  /** The same of a reset, which answers the request: it takes a round trip, and longer where a packet was lost. */
+  upstreamIdleResetMs: 1_000,
   upstreamRestSweepMs: 1_000,
   /** Status line and headers of an answer, its trailers, or all of its provisional answers. */
   upstreamHeadBytes: 64 * KiB,

@@ -1,6 +1,7 @@
 import { isObject } from "../lib/json.ts";
 import { limits } from "../limits.ts";
 import { GatheredText } from "./gathered-text.ts";
+import { withoutIndexes } from "./number-items.ts";
 import { usageOf, usageWithTier } from "./providers/openai/usage.ts";
 
 /** What was said in a stream, gathered from its chunks: the messages as a whole reply would hold them, and the usage. */
@@ -83,7 +84,7 @@ export function createChatDigest(): ChatDigest {
       else if (member === "reasoning") {
         // Servers that were renaming it sent both.
         if (isEmpty(delta["reasoning_content"])) choice.reasoning += text(value);
-      } else addRest(choice.rest, member, value, text);
+      } else addRest(choice.rest, member, Array.isArray(value) ? withoutIndexes(member, value) : value, text);
     }
     return hasContent;
   };

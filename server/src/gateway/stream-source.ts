@@ -1,6 +1,7 @@
 import { isObject, mayBeObject, parseJson } from "../lib/json.ts";
-import { createSseSplitter, SseBlockTooLong, type SseReader } from "../lib/sse.ts";
+import { createSseSplitter, plainBlock, SseBlockTooLong, type SseReader } from "../lib/sse.ts";
 import { limits } from "../limits.ts";
+import { ChunkRepair } from "./chunk-repair.ts";
 import { createChunkTemplate } from "./chunk-template.ts";
 import type { ChatDigest } from "./chat-digest.ts";
 import { completionChunks } from "./completion-chunks.ts";
@@ -48,12 +49,13 @@ const silent: UpstreamProblem = {
 };
 
 /**
- * An OpenAI-shaped stream: events go on byte for byte, but for comments and broken ones, and for the usage where the
- * caller did not ask.
+ * An OpenAI-shaped stream: events go on byte for byte, but for comments and broken ones, for the usage where the
+ * caller did not ask, and for chunks that SDKs could not read as they are.
  */
 export function createOpenaiSource({ digest, sink, wantsUsage, mapUsage }: SourceOptions): StreamSource {
   const splitter = createSseSplitter(limits.upstreamEventBytes);
   const template = createChunkTemplate();
+  const repair = new ChunkRepair();
   let isOver = false;
   let isSilent = true;
   const run = new EventRun((events, hasContent) => sink.onEvents(events, hasContent));
@@ -70,20 +72,21 @@ export function createOpenaiSource({ digest, sink, wantsUsage, mapUsage }: Sourc
     const chunk = parseChunk(data);
     // Keep-alives that are no comments, and the like: no client could read them.
     if (chunk === undefined) return undefined;
-    template.learn(raw, data, chunk);
     const problem = readErrorWithin(chunk);
     if (problem !== undefined) return finish(problem);
-    const hasContent = digest.add(chunk);
+    const sound = repair.repair(chunk);
+    if (sound === chunk) template.learn(raw, data, chunk);
+    const hasContent = digest.add(sound);
     if (hasContent) isSilent = false;
     if (!hasContent && isUsageAlone(chunk)) {
       if (!wantsUsage) return undefined;
       const usage = usageOf(chunk);
       if (mapUsage !== undefined && usage !== undefined) {
         run.flush();
-        return sink.onEvents(`data: ${JSON.stringify({ ...chunk, usage: mapUsage(usage) })}\n\n`, false);
+        return sink.onEvents(`data: ${JSON.stringify({ ...sound, usage: mapUsage(usage) })}\n\n`, false);
       }
     }
-    return run.add(raw, hasContent);
+    return run.add(sound === chunk ? plainBlock(raw) : sseEvent(JSON.stringify(sound)), hasContent);
   };
 
   /** Passes on the events from `at` on that are like the one learnt; gives where they end. */
@@ -116,7 +119,9 @@ export function createOpenaiSource({ digest, sink, wantsUsage, mapUsage }: Sourc
     },
     end() {
       if (isOver) return;
-      finish(digest.isFinished() ? undefined : truncated);
+      const last = splitter.end();
+      if (last?.data !== undefined) take(last.raw, last.data);
+      if (!isOver) finish(digest.isFinished() ? undefined : truncated);
     },
   };
 }
@@ -160,6 +165,7 @@ export function createTranslatedSource(
   { digest, sink, wantsUsage, mapUsage }: SourceOptions,
 ): StreamSource {
   let isOver = false;
+  const repair = new ChunkRepair();
   digest.askForUsage(() => translator.usage?.());
 
   const take = (step: StreamStep, isEnd: boolean): void => {
@@ -168,7 +174,7 @@ export function createTranslatedSource(
     for (const chunk of step.chunks) {
       const { usage, ...rest } = chunk;
       if (digest.add(chunk)) hasContent = true;
-      if (usage === undefined) events += `data: ${JSON.stringify(chunk)}\n\n`;
+      if (usage === undefined) events += `data: ${JSON.stringify(repair.repair(chunk))}\n\n`;
       else if (wantsUsage) {
         events += `data: ${JSON.stringify({ ...rest, usage: mapUsage ? mapUsage(usage) : usage })}\n\n`;
       } else if (rest.choices.length > 0) events += `data: ${JSON.stringify(rest)}\n\n`;

@@ -30,8 +30,13 @@ export type SseSplitter = {
   push(bytes: Buffer): SseEvent[];
   /** The same, given one by one. */
   read(bytes: Buffer, reader: SseReader): void;
-  /** The bytes of a block that was not completed, which is no event; empty where the stream ended well. */
+  /** The bytes of a block that was not completed; empty where the stream ended well. */
   rest(): Buffer;
+  /**
+   * The stream is over: the last block where its blank line is missing, completed; undefined where there is none. The standard drops
+   * such a block, but servers that forget the blank line put usage and finish into it.
+   */
+  end(): SseEvent | undefined;
 };
 
 /** Thrown for a block that is longer than the bound: nothing will be made of it. */
@@ -46,6 +51,14 @@ const [lf, cr, space, colon] = [0x0a, 0x0d, 0x20, 0x3a];
 /** The first bytes of the lines that may be of data: of the field, and of a byte order mark before it. */
 const [letterD, markStart] = [0x64, 0xef];
 const byteOrderMark = Buffer.from("\uFEFF");
+
+/** A block for clients that know LF alone, and no byte order mark: itself where it holds neither CR nor mark. */
+export function plainBlock(raw: Buffer): Buffer {
+  const hasMark = raw[0] === markStart && raw.indexOf(byteOrderMark) === 0;
+  if (!hasMark && !raw.includes(cr)) return raw;
+  const text = raw.toString("latin1", hasMark ? byteOrderMark.length : 0);
+  return Buffer.from(text.replace(/\r\n?/g, "\n").replace(/^\n+/, ""), "latin1");
+}
 
 export function createSseSplitter(maxBlockBytes: number): SseSplitter {
   return new Splitter(maxBlockBytes);
@@ -89,6 +102,14 @@ class Splitter implements SseSplitter {
 
   rest(): Buffer {
     return this.#held.view();
+  }
+
+  end(): SseEvent | undefined {
+    const rest = this.#held.view();
+    const last = rest.at(-1);
+    if (last === undefined || !this.#mayHoldData) return undefined;
+    // An LF after a CR is the end of the same line.
+    return readBlock(this.#held.takeWith(Buffer.from(last === lf ? "\n" : "\n\n")));
   }
 
   #skip(bytes: Buffer, from: number, to: number): number {

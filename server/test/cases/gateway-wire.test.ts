@@ -198,16 +198,26 @@ describe("a connection that is closed as it is used again, without a byte of an 
     return ask(second);
   };
 
-  test("takes the call along to another one: that is no retry, as nobody can have answered so soon", async () => {
-    const answer = await thenUsed(wire([], "close"));
-    expect([answer.status, answer.json]).toEqual([200, completion()]);
-    expect(answer.headers.get("x-spanway-attempts")).toBe("1");
-    expect(gateway.upstream.requests).toHaveLength(3);
-    expect((await retrieveSpan(client, answer.headers.get("x-spanway-log-id")))["attempts"]).toBeNull();
-  });
+  test.each<["close" | "reset"]>([["close"], ["reset"]])(
+    "P17: a %s takes the call along to another one: that is no retry",
+    async (end) => {
+      const answer = await thenUsed(wire([], end));
+      expect([answer.status, answer.json]).toEqual([200, completion()]);
+      expect(answer.headers.get("x-spanway-attempts")).toBe("1");
+      expect(gateway.upstream.requests).toHaveLength(3);
+      expect((await retrieveSpan(client, answer.headers.get("x-spanway-log-id")))["attempts"]).toBeNull();
+    },
+  );
 
   test.each<[what: string, then: Script]>([
-    ["in a reset, as of a server that has crashed", wire([], "reset")],
+    [
+      "in a reset, once somebody can have worked on it",
+      async (connection) => {
+        await sleep(1_200);
+        connection.reset();
+        return undefined;
+      },
+    ],
     [
       "once somebody can have worked on it",
       async () => {

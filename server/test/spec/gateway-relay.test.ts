@@ -50,6 +50,36 @@ describe("embeddings", () => {
     },
   );
 
+  test.each<[asked: string | undefined, sent: unknown, told: unknown]>([
+    ["base64", [1, -2.5], "AACAPwAAIMA="],
+    ["float", "AACAPwAAIMA=", [1, -2.5]],
+    [undefined, "AACAPwAAIMA=", [1, -2.5]],
+    ["base64", "AACAPwAAIMA=", "AACAPwAAIMA="],
+  ])("P7: asked for as %j and answered as %j are converted, and counted alike", async (format, vector, told) => {
+    const item = { object: "embedding", index: 0, embedding: vector };
+    gateway.upstream.script(answers(200, { ...reply, data: [item, { ...item, index: 1 }] }));
+    const answer = await client.post("/v1/embeddings", ask({ encoding_format: format, request_breakdown: true }));
+    const item2 = { ...item, embedding: told };
+    expect(answer.json).toMatchObject({ ...reply, data: [item2, { ...item2, index: 1 }] });
+    expect((answer.json as Row)["request_breakdown"]).toMatchObject({ prompt_tokens: 1_000, cost: 0.00002 });
+    expect(sent()["encoding_format"]).toBe(format);
+    expect(await span(answer)).toMatchObject({ prompt_tokens: 1_000, cost: 0.00002 });
+  });
+
+  test("P7: that are neither numbers nor base64 of them let another model answer", async () => {
+    let calls = 0;
+    gateway.upstream.script((...args) => {
+      calls += 1;
+      const embedding = calls === 1 ? "AACA" : [1];
+      return answers(200, { ...reply, data: [{ object: "embedding", index: 0, embedding }] })(...args);
+    });
+    const answer = await client.post(
+      "/v1/embeddings",
+      ask({ retries: 0, fallback_models: ["text-embedding-3-large"] }),
+    );
+    expect([answer.status, answer.headers.get("x-spanway-model")]).toEqual([200, "text-embedding-3-large"]);
+  });
+
   test("are recorded without their vectors, with tokens and cost", async () => {
     gateway.upstream.script(answers(200, reply));
     const answer = await client.post("/api/embeddings", ask({ request_breakdown: true }));

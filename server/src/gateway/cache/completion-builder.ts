@@ -1,4 +1,5 @@
 import { isObject } from "../../lib/json.ts";
+import { withoutIndexes } from "../number-items.ts";
 import { usageOf } from "../providers/openai/usage.ts";
 
 /** Members that come in pieces; of any other text the last one stands. */
@@ -136,7 +137,8 @@ function asParts(name: string, known: unknown): unknown[] {
 /** A whole message numbers no tool calls, and says whose it is. */
 function finished(message: Members): Members {
   const { tool_calls: calls } = message;
-  const whole = { role: "assistant", content: null, ...message };
+  const whole: Members = { role: "assistant", content: null, ...message };
+  for (const name in whole) if (Array.isArray(whole[name])) whole[name] = withoutIndexes(name, whole[name]);
   if (!Array.isArray(calls)) return whole;
   const inOrder = (calls as unknown[]).filter(isObject).sort((a, b) => Number(a["index"]) - Number(b["index"]));
   return { ...whole, tool_calls: inOrder.map(({ index: _index, ...call }) => ({ type: "function", ...call })) };

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { createSseSplitter, SseBlockTooLong } from "../../lib/sse.ts";
+import { createSseSplitter, plainBlock, SseBlockTooLong } from "../../lib/sse.ts";
 import { limits } from "../../limits.ts";
 import type { Exchange } from "../exchange.ts";
 import type { UpstreamProblem } from "../providers/provider.ts";
@@ -48,6 +48,8 @@ export class StreamSink extends WholeSink {
 
   override onEnd(): void {
     if (!this.#isStream) return super.onEnd();
+    const last = this.#splitter.end();
+    if (last !== undefined) this.#take(last);
     return this.onFailure({
       kind: "fault",
       status: 200,
@@ -62,7 +64,8 @@ export class StreamSink extends WholeSink {
   }
 
   #take(event: Parameters<RelayStream["take"]>[0]): void {
-    if (this.#isOver) return;
+    // Keep-alives of the provider's are none of the caller's business: it gets its own.
+    if (this.#isOver || event.data === undefined) return;
     const { hasContent = false, isDone = false, problem } = this.#stream.take(event);
     if (problem !== undefined) {
       this.exchange?.abort();
@@ -71,7 +74,7 @@ export class StreamSink extends WholeSink {
     }
     if (hasContent) this.exchange?.flows();
     if (hasContent || isDone) this.#hasContent = true;
-    this.#parts.onEvents(event.raw, this.#hasContent);
+    this.#parts.onEvents(plainBlock(event.raw), this.#hasContent);
     if (!isDone) return;
     this.#isOver = true;
     this.exchange?.finish(limits.upstreamTrailMs);

@@ -40,8 +40,8 @@ export class Connection implements RoundReader {
     socket
       .on("data", (bytes: Buffer) => this.#onData(bytes))
       .on("end", () => this.#finish())
-      .on("error", (error) => this.fail(error))
-      .on("close", () => this.fail(closedEarly()));
+      .on("error", (error) => this.#lose(error))
+      .on("close", () => this.#lose(closedEarly()));
   }
 
   /** Only when it rests or is new. */
@@ -174,9 +174,16 @@ export class Connection implements RoundReader {
     try {
       parser.finish();
     } catch (error) {
-      return this.#wasIdle(call) ? this.#passOn(call) : this.fail(error);
+      return this.#wasIdle(call, limits.upstreamIdleEndMs) ? this.#passOn(call) : this.fail(error);
     }
     return this.#complete(call, 0);
+  }
+
+  /** The socket is gone without an orderly end. */
+  #lose(error: unknown): void {
+    const call = this.#call;
+    if (call !== undefined && !this.#isGone && this.#wasIdle(call, limits.upstreamIdleResetMs)) this.#passOn(call);
+    else this.fail(error);
   }
 
   #complete(call: Call, restMs: number): void {
@@ -193,13 +200,13 @@ export class Connection implements RoundReader {
   }
 
   /**
-   * Whether the peer ended an idle connection while the call was on its way to it. To pay for an answer twice is worse than an error, so
-   * a call is sent again only where nobody can have worked on it: on a connection that had answered before, that was ended in order, by
-   * a peer that had said nothing yet, sooner than a model says anything. A reset may be that of a server which took the call and crashed.
-   * Once at most: what it goes out on then is new, and so has not answered before.
+   * Whether the peer ended or reset an idle connection while the call was on its way to it. To pay for an answer twice is worse than an
+   * error, so a call is sent again only where hardly anybody can have worked on it: on a connection that had answered before, by a peer
+   * that had said nothing yet, sooner than a model says anything. Once at most: what it goes out on then is new, and so has not answered
+   * before.
    */
-  #wasIdle({ isHeard }: Call): boolean {
-    const isSoon = performance.now() - this.#sentAtMs < limits.upstreamIdleEndMs;
+  #wasIdle({ isHeard }: Call, soonMs: number): boolean {
+    const isSoon = performance.now() - this.#sentAtMs < soonMs;
     return this.#hasAnswered && !isHeard && isSoon;
   }
 

@@ -72,8 +72,10 @@ export function createAnthropicStream(call: CallFacts): ChatStreamTranslator {
       }
     },
     end: () => {
+      const last = splitter.end();
+      const chunks = last?.data !== undefined && readEvent(last.data) ? take(last) : [];
       if (!state.isDone) failed ??= brokenStream("Anthropic's stream ended before the answer was complete");
-      return step([]);
+      return step(chunks);
     },
     usage: () => toUsage(state.usage),
   };

@@ -77,14 +77,20 @@ export function createGeminiStream(call: CallFacts): ChatStreamTranslator {
     },
     end: () => {
       if (failed || isDone) return step([]);
-      if (!isComplete(state) || splitter.rest().toString("latin1").trim() !== "") {
+      const rest = splitter.rest().toString("latin1").trim();
+      const last = splitter.end();
+      const isEvent = last?.data !== undefined && readEvent(last.data) !== undefined;
+      const said = isEvent ? take(last) : [];
+      if (failed) return step(said);
+      // What is left and is no event is one that was cut.
+      if (!isComplete(state) || (rest !== "" && !isEvent)) {
         failed = brokenStream("Gemini's stream ended before the answer was complete");
-        return step([]);
+        return step(said);
       }
       const { chunks, problem } = finish(state, state.maker ?? createChunkMaker(call.id, call));
       failed = problem;
       isDone = true;
-      return step(chunks);
+      return step([...said, ...chunks]);
     },
     usage: () => usageOf(state),
   };

@@ -1,0 +1,197 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { ChunkRepair } from "./chunk-repair.ts";
+
+type Row = Record<string, unknown>;
+type Call = { id: string; name: string; args: string[] };
+
+const name = fc.constantFrom("weather", "time", "search");
+const json = fc.dictionary(fc.string({ maxLength: 4 }), fc.string({ maxLength: 4 }), { maxKeys: 3 });
+
+/** Arguments as a stream has them: JSON text in pieces. */
+const pieces = fc.tuple(json, fc.nat(3)).map(([value, cuts]) => {
+  const text = JSON.stringify(value);
+  const size = Math.max(1, Math.ceil(text.length / (cuts + 1)));
+  return Array.from({ length: Math.ceil(text.length / size) }, (_, i) => text.slice(i * size, (i + 1) * size));
+});
+
+const calls: fc.Arbitrary<Call[]> = fc
+  .array(fc.record({ name, args: pieces }), { minLength: 1, maxLength: 4 })
+  .map((list) => list.map((call, i) => ({ ...call, id: `call_${i}` })));
+
+const chunkOf = (delta: Row, finish: string | null = null): Row => ({
+  id: "c",
+  choices: [{ index: 0, delta, finish_reason: finish }],
+});
+
+/** The chunks of OpenAI's own stream of these calls. */
+function clean(said: Call[]): Row[] {
+  return [
+    chunkOf({ role: "assistant", content: null }),
+    ...said.flatMap(({ id, name: tool, args }, index) => [
+      chunkOf({ tool_calls: [{ index, id, type: "function", function: { name: tool, arguments: "" } }] }),
+      ...args.map((piece) => chunkOf({ tool_calls: [{ index, function: { arguments: piece } }] })),
+    ]),
+    chunkOf({}, "tool_calls"),
+  ];
+}
+
+type Faults = {
+  role: "" | null | "assistant";
+  hasIndex: boolean;
+  hasCallIndex: boolean;
+  laterName: undefined | null | "" | "again";
+  laterId: undefined | null | "" | "again";
+  lateId: boolean;
+  hasType: boolean;
+};
+
+const faults: fc.Arbitrary<Faults> = fc.record({
+  role: fc.constantFrom("" as const, null, "assistant" as const),
+  hasIndex: fc.boolean(),
+  hasCallIndex: fc.boolean(),
+  laterName: fc.constantFrom(undefined, null, "" as const, "again" as const),
+  laterId: fc.constantFrom(undefined, null, "" as const, "again" as const),
+  lateId: fc.boolean(),
+  hasType: fc.boolean(),
+});
+
+/** The same with the faults of servers that imitate it. */
+function spoil(said: Call[], fault: Faults): Row[] {
+  const dirty = (chunk: Row): Row => {
+    const [choice = {}] = chunk["choices"] as Row[];
+    const { index, ...rest } = choice;
+    return { ...chunk, choices: [fault.hasIndex ? { index, ...rest } : rest] };
+  };
+  const later = <T>(how: undefined | null | "" | "again", value: T): { value?: T | null | "" } =>
+    how === undefined ? {} : { value: how === "again" ? value : how };
+  const chunks = said.flatMap(({ id, name: tool, args }, index) =>
+    ["", ...args].map((piece, n) => {
+      const isFirst = n === 0;
+      const isIdTime = fault.lateId ? n === args.length : isFirst;
+      const { value: idAgain } = later(fault.laterId, id);
+      const { value: nameAgain } = later(fault.laterName, tool);
+      // An id that comes late is not told before.
+      const isBefore = fault.lateId && n < args.length;
+      const idMember = isIdTime ? { id } : isBefore ? {} : idAgain === undefined ? {} : { id: idAgain };
+      const nameMember = isFirst ? { name: tool } : nameAgain === undefined ? {} : { name: nameAgain };
+      return chunkOf({
+        tool_calls: [
+          {
+            ...(fault.hasCallIndex && { index }),
+            ...idMember,
+            ...(fault.hasType && isFirst && { type: "function" }),
+            function: { ...nameMember, arguments: piece },
+          },
+        ],
+      });
+    }),
+  );
+  return [chunkOf({ role: fault.role, content: null }), ...chunks, chunkOf({ role: fault.role }, "tool_calls")].map(
+    dirty,
+  );
+}
+
+function refuse(isWrong: boolean, what: string): void {
+  if (isWrong) throw new Error(what);
+}
+
+/** Adds chunks up as `openai` does for Node, with what it, and the one for Python, raise errors at. */
+function accumulate(chunks: Row[]): Row[] {
+  const found: Array<{ id: string; type: string; name: string; args: string }> = [];
+  let role = "";
+  for (const { choices } of chunks) {
+    for (const { index, delta } of choices as Array<{ index: unknown; delta: Row }>) {
+      refuse(index !== 0, "a choice without its index");
+      refuse(typeof delta["role"] === "string" && delta["role"] !== "assistant", "an odd role");
+      role = (delta["role"] as string | undefined) ?? role;
+      for (const call of (delta["tool_calls"] as Row[] | undefined) ?? []) {
+        const at = call["index"] as number;
+        const body = call["function"] as { name?: string; arguments: string };
+        if (found[at] === undefined) {
+          refuse(at !== found.length, "a call without its index");
+          found.push({ id: call["id"] as string, type: call["type"] as string, name: body.name ?? "", args: "" });
+        } else {
+          // Text members are joined by the one for Python.
+          refuse("id" in call || "name" in body, "a repeated text");
+        }
+        const known = found[at];
+        if (known) known.args += body.arguments;
+      }
+    }
+  }
+  return [{ role }, ...found];
+}
+
+describe("chunks of servers that imitate OpenAI", () => {
+  test("P10: add up to what the clean stream says, whatever of it is missing, late or repeated", () => {
+    fc.assert(
+      fc.property(calls, faults, (said, fault) => {
+        const repair = new ChunkRepair();
+        const repaired = spoil(said, fault).map((chunk) => repair.repair(chunk));
+        expect(accumulate(repaired)).toEqual(accumulate(clean(said)));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test("P10: are given back untouched where they are sound", () => {
+    fc.assert(
+      fc.property(calls, (said) => {
+        const repair = new ChunkRepair();
+        for (const chunk of clean(said)) expect(repair.repair(chunk)).toBe(chunk);
+      }),
+    );
+  });
+
+  const call = (members: Row): Row => chunkOf({ tool_calls: [members] });
+  const calledIn = (chunks: Row[]): Row[] => {
+    const repair = new ChunkRepair();
+    return accumulate(chunks.map((chunk) => repair.repair(chunk))).slice(1);
+  };
+
+  test.each<[what: string, chunks: Row[]]>([
+    [
+      "all calls have the index 0",
+      [
+        call({ index: 0, id: "a", type: "function", function: { name: "f", arguments: "{}" } }),
+        call({ index: 0, id: "b", type: "function", function: { name: "f", arguments: "{}" } }),
+      ],
+    ],
+    [
+      "several come in one delta without an index",
+      [
+        chunkOf({
+          tool_calls: [
+            { id: "a", type: "function", function: { name: "f", arguments: "{}" } },
+            { id: "b", type: "function", function: { name: "f", arguments: "{}" } },
+          ],
+        }),
+      ],
+    ],
+    [
+      "each piece has an id of its own",
+      [
+        call({ index: 0, id: "a", type: "function", function: { name: "f", arguments: "{" } }),
+        call({ index: 0, id: "x", function: { arguments: "}" } }),
+        call({ index: 1, id: "b", type: "function", function: { name: "f", arguments: "{" } }),
+        call({ index: 1, id: "y", function: { arguments: "}" } }),
+      ],
+    ],
+    [
+      "the name comes after the id",
+      [
+        call({ index: 0, id: "a", type: "function" }),
+        call({ index: 0, function: { name: "f", arguments: "{}" } }),
+        call({ index: 1, id: "b", function: {} }),
+        call({ index: 1, function: { name: "f" } }),
+        call({ index: 1, function: { arguments: "{}" } }),
+      ],
+    ],
+  ])("P10: hold two calls where %s", (_what, chunks) => {
+    expect(calledIn(chunks)).toEqual([
+      { id: "a", type: "function", name: "f", args: "{}" },
+      { id: "b", type: "function", name: "f", args: "{}" },
+    ]);
+  });
+});
