@@ -1,7 +1,8 @@
 import { makeApiKey } from "../auth/make-api-key.ts";
-import { keyPermissions, type ApiKey } from "../domain/api-key.ts";
+import type { ApiKey } from "../domain/api-key.ts";
+import { defaultKeyPermissions, keyPermissions, type Permission } from "../domain/permissions.ts";
 import { ServiceError } from "../domain/errors.ts";
-import { environments, type Permission } from "../domain/principal.ts";
+import { environments } from "../domain/principal.ts";
 import { limits } from "../limits.ts";
 import { UsageError, type Command } from "./command.ts";
 import { findOrganization, organizationOption } from "./organization-commands.ts";
@@ -57,7 +58,7 @@ export const keyCommands: Command[] = [
 ];
 
 function permissionList(text: string | undefined): Permission[] {
-  if (text === undefined) return [...keyPermissions];
+  if (text === undefined) return defaultKeyPermissions(new Set(keyPermissions));
   return text.split(",").map((name) => {
     const permission = keyPermissions.find((candidate) => candidate === name.trim());
     if (permission === undefined) throw new UsageError(`--permissions takes ${keyPermissions.join(", ")}`);

@@ -1,7 +1,7 @@
 import { makeUser } from "../auth/make-organization.ts";
 import { email as parseEmail } from "../config/parse.ts";
 import { ServiceError } from "../domain/errors.ts";
-import { roles } from "../domain/principal.ts";
+import { roles } from "../domain/permissions.ts";
 import { canonicalEmail, type User } from "../domain/user.ts";
 import { randomToken } from "../lib/random-token.ts";
 import { limits } from "../limits.ts";

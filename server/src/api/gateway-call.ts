@@ -19,6 +19,7 @@ export function gatewayCall(context: Context<Caller, unknown, unknown, RawBodyVa
 /** What is known of a request before its body is. */
 export function unreadCall(context: Context<Caller>): UnreadCall {
   return {
+    permissions: context.principal.permissions,
     origin: originOf(context.principal, gatewayLogMethod),
     headers: context.headers,
     startedAtMs: context.startedAtMs,

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { betaHeaders, paramsHeaders, routeProviderHeaders } from "../domain/product-families.ts";
+import { customerLimits } from "../domain/customer.ts";
 import { serviceParamSchemas } from "../gateway/service-params.ts";
 
 /** What the API reference says of all operations of the gateway alike. */
@@ -37,6 +38,11 @@ export const gatewayHeaders = {
   error: { "retry-after": "Seconds, on 429 and 503.", "x-should-retry": "`false` where a retry is of no use." },
 } as const;
 
+/** Service parameters that do what another route does. */
+export const gatewayParameters = [
+  { parameter: `\`customer_params\` with ${customerLimits.join(", ")}`, permission: "customers:write" },
+] as const;
+
 /** What `code` may say beside the codes of every operation, by status. */
 export const gatewayErrorNotes = {
   400: "The request is at fault, for the gateway or in the words of the provider.",
@@ -49,6 +55,7 @@ export const gatewayErrorNotes = {
 /** Errors that the handlers of all these operations may answer with. */
 export const gatewayErrors = [
   "invalid_request",
+  "forbidden",
   "payload_too_large",
   "upstream_failed",
   "rate_limited",

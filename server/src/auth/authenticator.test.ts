@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openMemoryControl } from "../../test/support/memory-control.ts";
-import type { Permission, Role } from "../domain/principal.ts";
+import { expandPermissions, permissionsOfRole, type Permission, type Role } from "../domain/permissions.ts";
 import { Secret } from "../lib/secret.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";
 import { createAuthenticator } from "./authenticator.ts";
@@ -68,7 +68,7 @@ describe("API keys", () => {
       environment: "test",
       organization_key_id: record.id,
       organization_key_name: "CI",
-      permissions: new Set(["spans:read"]),
+      permissions: expandPermissions(["spans:read"]),
     });
   });
 
@@ -218,7 +218,7 @@ describe("access tokens", () => {
       email: user.email,
       role: "viewer",
       is_instance_admin: false,
-      permissions: new Set(["spans:read", "analytics:read"]),
+      permissions: permissionsOfRole("viewer"),
     });
     expect(user.email).toMatch(/@example\.com$/);
   });

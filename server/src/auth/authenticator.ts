@@ -1,5 +1,6 @@
 import { ServiceError } from "../domain/errors.ts";
-import { rolePermissions, type UserPrincipal } from "../domain/principal.ts";
+import { permissionsOfRole } from "../domain/permissions.ts";
+import type { UserPrincipal } from "../domain/principal.ts";
 import type { User } from "../domain/user.ts";
 import type { Authenticator } from "../http/authenticate.ts";
 import type { ApiKeyStore } from "../storage/control/api-key-store.ts";
@@ -58,6 +59,6 @@ function userPrincipal(user: User): UserPrincipal {
     email: user.email,
     role: user.role,
     is_instance_admin: user.is_instance_admin,
-    permissions: new Set(rolePermissions[user.role]),
+    permissions: permissionsOfRole(user.role),
   };
 }

@@ -1,5 +1,6 @@
 import { ServiceError } from "../domain/errors.ts";
 import type { ApiKey } from "../domain/api-key.ts";
+import { expandPermissions } from "../domain/permissions.ts";
 import type { KeyPrincipal } from "../domain/principal.ts";
 import { ExpiringLru } from "../lib/expiring-lru.ts";
 import { limits } from "../limits.ts";
@@ -73,6 +74,6 @@ function keyPrincipal(key: ApiKey): KeyPrincipal {
     environment: key.environment,
     organization_key_id: key.id,
     organization_key_name: key.name,
-    permissions: new Set(key.permissions),
+    permissions: expandPermissions(key.permissions),
   };
 }

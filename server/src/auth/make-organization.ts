@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { keyPermissions } from "../domain/api-key.ts";
+import { defaultKeyPermissions, keyPermissions, type Role } from "../domain/permissions.ts";
 import type { Organization } from "../domain/organization.ts";
-import { environments, type Environment, type Role } from "../domain/principal.ts";
+import { environments, type Environment } from "../domain/principal.ts";
 import { canonicalEmail, type User } from "../domain/user.ts";
 import { randomToken } from "../lib/random-token.ts";
 import type { ControlStoreSet } from "../storage/control/control-stores.ts";
@@ -40,7 +40,7 @@ export async function makeOrganization(
         unique_organization_id,
         name: `Default ${environment} key`,
         environment,
-        permissions: [...keyPermissions],
+        permissions: defaultKeyPermissions(new Set(keyPermissions)),
         user_id: null,
         expires_at: null,
         createdAtMs: nowMs,

@@ -1,4 +1,5 @@
-import { permissions, type Environment, type Permission } from "./principal.ts";
+import type { Permission } from "./permissions.ts";
+import type { Environment } from "./principal.ts";
 
 /** A key as it may be shown: the secret itself is kept as a hash only. */
 export type ApiKey = {
@@ -15,11 +16,3 @@ export type ApiKey = {
   /** ISO 8601, UTC; null never. */
   expires_at: string | null;
 };
-
-/** What a key may ever do: managing keys takes a person. */
-export const keyPermissions: readonly Permission[] = permissions.filter((permission) => permission !== "keys:manage");
-
-/** The permissions of a key made by somebody who has `held`. */
-export function grantableToKey(held: ReadonlySet<Permission>): Permission[] {
-  return keyPermissions.filter((permission) => held.has(permission));
-}

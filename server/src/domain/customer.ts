@@ -27,6 +27,17 @@ export type CustomerFields = {
   rate_limit: number | null;
 };
 
+/** What bounds or charges a customer: setting it takes customers:write, whatever request it comes in. */
+export const customerLimits = [
+  "period_budget",
+  "budget_duration",
+  "period_start",
+  "period_end",
+  "total_budget",
+  "markup_percentage",
+  "rate_limit",
+] as const satisfies readonly (keyof CustomerFields)[];
+
 export type Customer = CustomerKey &
   CustomerFields & {
     /** The end of the earliest span that named it, or its creation. */

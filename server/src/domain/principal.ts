@@ -1,32 +1,15 @@
 /** Who is calling, and what they may do. Made by authentication, read by everything behind it. */
 
+import { ServiceError } from "./errors.ts";
+import type { Permission, Role } from "./permissions.ts";
+
 export const environments = ["prod", "test"] as const;
 export type Environment = (typeof environments)[number];
-
-export const roles = ["admin", "member", "viewer"] as const;
-export type Role = (typeof roles)[number];
-
-export const permissions = [
-  "spans:write",
-  "spans:read",
-  "analytics:read",
-  "traces:delete",
-  "customers:write",
-  "settings:write",
-  "keys:manage",
-] as const;
-export type Permission = (typeof permissions)[number];
-
-/** What a role may do. A key carries its own list, at most what its maker had. */
-export const rolePermissions: Record<Role, readonly Permission[]> = {
-  admin: permissions,
-  member: ["spans:write", "spans:read", "analytics:read", "traces:delete", "customers:write", "settings:write"],
-  viewer: ["spans:read", "analytics:read"],
-};
 
 type PrincipalBase = {
   /** The public id (`unique_organization_id`), used to scope every query. */
   organization_id: string;
+  /** With all that they include. */
   permissions: ReadonlySet<Permission>;
 };
 
@@ -46,3 +29,41 @@ export type UserPrincipal = PrincipalBase & {
 };
 
 export type Principal = KeyPrincipal | UserPrincipal;
+
+/** @param parameter what of the request takes the permission, where the route itself does not */
+export function requirePermission(principal: Principal, permission: Permission, parameter?: string): void {
+  if (principal.permissions.has(permission)) return;
+  const taker = parameter === undefined ? "" : `, which ${parameter} takes`;
+  throw new ServiceError("forbidden", `This credential lacks the permission ${permission}${taker}.`);
+}
+
+/**
+ * A key changes what lies in its own environment alone; what lies in both is changed by prod keys and people.
+ * @param what names the thing, as in "this customer"
+ */
+export function requireOwnEnvironment(principal: Principal, environment: Environment | null, what: string): void {
+  if (principal.kind === "user" || principal.environment === (environment ?? "prod")) return;
+  throw notOwn(principal, `${what} is of ${environment ?? "both environments"}`);
+}
+
+/** Where a request writes that may name an environment: a key in its own; undefined for a person who names none. */
+export function writtenEnvironment(principal: KeyPrincipal, named: Environment | "all" | undefined): Environment;
+export function writtenEnvironment(
+  principal: Principal,
+  named: Environment | "all" | undefined,
+): Environment | undefined;
+export function writtenEnvironment(
+  principal: Principal,
+  named: Environment | "all" | undefined,
+): Environment | undefined {
+  if (principal.kind === "user") return named === "all" ? undefined : named;
+  if (named === undefined || named === principal.environment) return principal.environment;
+  throw notOwn(principal, `the request names environment=${named}`);
+}
+
+function notOwn({ environment }: KeyPrincipal, why: string): ServiceError {
+  return new ServiceError(
+    "forbidden",
+    `This key is of the environment ${environment} and changes nothing elsewhere: ${why}.`,
+  );
+}

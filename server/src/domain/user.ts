@@ -1,4 +1,4 @@
-import type { Role } from "./principal.ts";
+import type { Role } from "./permissions.ts";
 
 /** A person, member of one organisation. */
 export type User = {

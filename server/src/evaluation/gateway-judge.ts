@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import { ServiceError } from "../domain/errors.ts";
+import type { Permission } from "../domain/permissions.ts";
 import type { Chat } from "../gateway/chat.ts";
 import { isObject } from "../lib/json.ts";
 import { JudgeError, type JudgeAnswer, type JudgeContext, type JudgeModel } from "./judge.ts";
@@ -47,6 +48,7 @@ async function complete(
         organization_key_name: "",
         log_method: judgeLogMethod,
       },
+      permissions: noPermissions,
       // Its price comes with the breakdown.
       bytes: Buffer.from(JSON.stringify({ ...request, request_breakdown: true })),
       headers: {},
@@ -63,6 +65,8 @@ async function complete(
   if (!response.isComplete) throw new JudgeError("the judge's call was cut off", { isTransient: true });
   return { status: response.statusCode, body: response.body };
 }
+
+const noPermissions: ReadonlySet<Permission> = new Set();
 
 /** What would go to a caller, kept instead. */
 class CollectedResponse extends ServerResponse {

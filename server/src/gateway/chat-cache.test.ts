@@ -93,6 +93,7 @@ async function ask(chat: Chat, members: Record<string, unknown>): Promise<unknow
     bytes: Buffer.from(JSON.stringify(body)),
     headers: {},
     signal: new AbortController().signal,
+    permissions: new Set(),
     startedAtMs: 0,
     elapsedMs: () => 1,
     response,

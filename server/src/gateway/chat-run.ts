@@ -105,7 +105,7 @@ export class ChatRun {
     ledger.asked = forProvider;
     ledger.stream = members["stream"] === true;
     if (typeof members["model"] === "string") ledger.model = members["model"];
-    const params = readServiceParams(members, headers);
+    const params = readServiceParams(members, this.#call);
     takeParams(ledger, params);
     // Where the answer may be kept, what is asked is what its key was made of, not bytes that others might read otherwise.
     const asked = params.cache_enabled === true ? { ...forProvider } : forProvider;

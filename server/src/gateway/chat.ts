@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { ServiceError } from "../domain/errors.ts";
+import type { Permission } from "../domain/permissions.ts";
 import type { PriceBook } from "../ingest/enrich/price.ts";
 import type { SpanOrigin } from "../ingest/normalize.ts";
 import type { ResponseWriter } from "../http/response-writer.ts";
@@ -18,6 +19,8 @@ import type { Router } from "./routing/router.ts";
 /** One request for a chat completion, as it came over HTTP. The gateway writes the response and ends it. */
 export type ChatCall = {
   origin: SpanOrigin;
+  /** What its key may do beside calling. */
+  permissions: ReadonlySet<Permission>;
   bytes: Buffer;
   headers: IncomingHttpHeaders;
   /** Aborted when the caller leaves. */

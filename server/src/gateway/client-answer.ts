@@ -28,9 +28,15 @@ export function errorOfProblem(problem: UpstreamProblem): CallError {
 export function errorOfService(error: ServiceError): CallError {
   const status = errorCodes[error.code];
   const [param] = Object.keys(error.errors ?? {});
-  const type = status === 424 ? "upstream_error" : status >= 500 ? "server_error" : "invalid_request_error";
+  const type = typeOf(status);
   const headers = error.retryAfterS === undefined ? {} : { "retry-after": String(Math.ceil(error.retryAfterS)) };
   return { status, message: error.message, type, param: param ?? null, code: error.code, headers };
+}
+
+function typeOf(status: number): string {
+  if (status === 403) return "permission_error";
+  if (status === 424) return "upstream_error";
+  return status >= 500 ? "server_error" : "invalid_request_error";
 }
 
 function errorBody({ message, type, param, code }: CallError): string {

@@ -41,7 +41,7 @@ function ledgerOf(request: Record<string, unknown>): { ledger: CallLedger; bytes
   const body = Buffer.from(JSON.stringify(request));
   const members = readMembers(body);
   ledger.asked = withoutServiceParams(members);
-  takeParams(ledger, readServiceParams(members, {}));
+  takeParams(ledger, readServiceParams(members, { headers: {}, permissions: new Set() }));
   return { ledger, bytes: body.length };
 }
 

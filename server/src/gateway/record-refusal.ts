@@ -7,7 +7,7 @@ import { readServiceParams } from "./service-params.ts";
 import { spanOfCall } from "./span-of-call.ts";
 
 /** A call of which nothing but the head was read. */
-export type UnreadCall = Pick<ChatCall, "origin" | "headers" | "startedAtMs" | "elapsedMs">;
+export type UnreadCall = Pick<ChatCall, "origin" | "permissions" | "headers" | "startedAtMs" | "elapsedMs">;
 
 /**
  * Records a call whose body was refused before it was read: all that is known of it stands in its head. What was refused for want of
@@ -31,9 +31,9 @@ export async function recordRefusal(
 }
 
 /** Parameters that are wrong too are told by nobody: the body is what the call is refused for. */
-function takeHeaderParams(ledger: CallLedger, { headers }: UnreadCall): void {
+function takeHeaderParams(ledger: CallLedger, call: UnreadCall): void {
   try {
-    takeParams(ledger, readServiceParams({}, headers));
+    takeParams(ledger, readServiceParams({}, call));
   } catch {
     ledger.isUnread = true;
   }

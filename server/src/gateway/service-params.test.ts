@@ -1,12 +1,18 @@
 import { describe, expect, test } from "vitest";
+import { customerLimits } from "../domain/customer.ts";
 import { ServiceError } from "../domain/errors.ts";
-import { isServiceParam, readServiceParams } from "./service-params.ts";
+import { expandPermissions } from "../domain/permissions.ts";
+import { isServiceParam, readServiceParams, type ServiceParams } from "./service-params.ts";
 
 const inBase64 = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64");
 
+function read(body: Record<string, unknown>, headers: Record<string, string>): ServiceParams {
+  return readServiceParams(body, { headers, permissions: new Set(["customers:write"]) });
+}
+
 function refusalOf(body: Record<string, unknown>, headers: Record<string, string> = {}): ServiceError {
   try {
-    readServiceParams(body, headers);
+    read(body, headers);
   } catch (error) {
     if (error instanceof ServiceError) return error;
   }
@@ -19,7 +25,7 @@ describe("the three places", () => {
     for (let first = 0; first < places.length; first += 1) {
       const at = (place: number): Record<string, unknown> =>
         place >= first ? { customer_identifier: places[place], thread_identifier: `t${place}` } : {};
-      const params = readServiceParams(
+      const params = read(
         { ...at(0), svc_params: at(1), respan_params: at(2), keywordsai_params: at(3) },
         {
           "x-data-svc-params": inBase64(at(4)),
@@ -32,7 +38,7 @@ describe("the three places", () => {
   });
 
   test("are merged parameter by parameter, and null counts as absent", () => {
-    const params = readServiceParams(
+    const params = read(
       { customer_identifier: null, disable_log: false },
       {
         "x-data-respan-params": inBase64({ customer_identifier: "from header", disable_log: true, retries: 2 }),
@@ -42,16 +48,16 @@ describe("the three places", () => {
   });
 
   test("leave what is the provider's alone", () => {
-    expect(readServiceParams({ model: "gpt-4o", messages: [], user: "u", temperature: 1 }, {})).toEqual({});
+    expect(read({ model: "gpt-4o", messages: [], user: "u", temperature: 1 }, {})).toEqual({});
     expect(["model", "messages", "user", "tools", "seed"].filter(isServiceParam)).toEqual([]);
     expect(["metadata", "svc_params", "respan_params", "keywordsai_params", "models"].every(isServiceParam)).toBe(true);
   });
 
   test("know the older spelling; the own name wins", () => {
     const models = (model: string) => [{ model, weight: 1 }];
-    expect(readServiceParams({ loadbalance_models: models("a") }, {})).toEqual({ load_balance_models: models("a") });
+    expect(read({ loadbalance_models: models("a") }, {})).toEqual({ load_balance_models: models("a") });
     const both = { loadbalance_models: models("a"), load_balance_models: models("b") };
-    expect(readServiceParams(both, {})).toEqual({ load_balance_models: models("b") });
+    expect(read(both, {})).toEqual({ load_balance_models: models("b") });
   });
 });
 
@@ -101,7 +107,7 @@ describe("a bad parameter is refused by its name", () => {
 
 test("keys of a caller's map are data, whatever their names", () => {
   const override = JSON.parse('{"credential_override":{"__proto__":{"api_key":"k"}}}') as Record<string, unknown>;
-  const params = readServiceParams(override, {});
+  const params = read(override, {});
   expect(Object.keys(params.credential_override ?? {})).toEqual(["__proto__"]);
   expect(({} as Record<string, unknown>)["api_key"]).toBeUndefined();
 });
@@ -113,12 +119,35 @@ test("a customer who is named twice is named alike, wherever that is said", () =
     { svc_params: { customer_identifier: "a", customer_params } },
     { svc_params: { customer_identifier: "a" }, customer_params },
   ]) {
-    expect(() => readServiceParams(body, {})).toThrow(/^customer_params\.customer_identifier must be the same/);
+    expect(() => read(body, {})).toThrow(/^customer_params\.customer_identifier must be the same/);
   }
   for (const bound of ["total_budget", "period_budget", "rate_limit"])
-    expect(() => readServiceParams({ customer_params: { [bound]: 0 } }, {})).toThrow(/must say whose budget it is/);
-  expect(readServiceParams({ customer_identifier: "b", customer_params }, {})).toMatchObject({ customer_params });
-  expect(readServiceParams({ customer_identifier: "a", customer_params: { total_budget: 5 } }, {})).toMatchObject({
+    expect(() => read({ customer_params: { [bound]: 0 } }, {})).toThrow(/must say whose budget it is/);
+  expect(read({ customer_identifier: "b", customer_params }, {})).toMatchObject({ customer_params });
+  expect(read({ customer_identifier: "a", customer_params: { total_budget: 5 } }, {})).toMatchObject({
     customer_identifier: "a",
   });
+});
+
+test("K2: limits of a customer, given or taken away, are refused by name in every place to whom may not set them", () => {
+  const permissions = expandPermissions(["spans:write", "spans:read", "settings:write"]);
+  for (const field of customerLimits) {
+    for (const value of [1, null]) {
+      const params = { customer_params: { customer_identifier: "c", name: "C", [field]: value } };
+      const places = [
+        [params, {}],
+        [{ svc_params: params }, {}],
+        [{ keywordsai_params: params }, {}],
+        [{}, { "x-data-svc-params": inBase64(params) }],
+        [{}, { "x-data-respan-params": inBase64(params) }],
+      ] as const;
+      for (const [body, headers] of places) {
+        const call = () => readServiceParams(body, { headers, permissions });
+        expect(call).toThrow(expect.objectContaining({ code: "forbidden", message: expect.stringContaining(field) }));
+        expect(read(body, headers)).toMatchObject(params);
+      }
+    }
+  }
+  const named = { customer_params: { customer_identifier: "c", name: "C", email: "c@example.com" } };
+  expect(readServiceParams(named, { headers: {}, permissions })).toEqual(named);
 });

@@ -1,5 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { customerLimits } from "../domain/customer.ts";
 import { ServiceError } from "../domain/errors.ts";
+import type { Permission } from "../domain/permissions.ts";
 import { paramsFields, paramsHeaders } from "../domain/product-families.ts";
 import { Problem } from "../ingest/field-readers.ts";
 import { exceedsShape, isObject, parseJson, parseStrictJson } from "../lib/json.ts";
@@ -160,9 +162,12 @@ export function memberOfText(member: string, text: string): unknown {
  * The service parameters of a request from the three places, parameter by parameter: members of the body, then
  * `svc_params` and its legacy names, then the header and its legacy names. `null` counts as absent.
  *
- * @throws ServiceError `invalid_request` naming the parameter.
+ * @throws ServiceError `invalid_request` naming the parameter; `forbidden` naming limits that the caller may not set.
  */
-export function readServiceParams(body: Record<string, unknown>, headers: IncomingHttpHeaders): ServiceParams {
+export function readServiceParams(
+  body: Record<string, unknown>,
+  { headers, permissions }: ParamsCaller,
+): ServiceParams {
   const values: Record<string, unknown> = {};
   take(body, "", values);
   for (const field of paramsFields) {
@@ -177,7 +182,20 @@ export function readServiceParams(body: Record<string, unknown>, headers: Incomi
   }
   const params = typedByReaders(values);
   checkCustomer(params);
+  if (params.customer_params !== undefined && !permissions.has("customers:write")) refuseLimits(params.customer_params);
   return params;
+}
+
+export type ParamsCaller = { headers: IncomingHttpHeaders; permissions: ReadonlySet<Permission> };
+
+/** A key that serves customers must not let them raise their own limits. Null is a change too: it takes a limit away. */
+function refuseLimits(customerParams: Readonly<Record<string, unknown>>): void {
+  const names = customerLimits.filter((field) => Object.hasOwn(customerParams, field));
+  if (names.length === 0) return;
+  const fields = names.map((name) => `customer_params.${name}`);
+  const message = "takes the permission customers:write, which this key lacks";
+  const errors = Object.fromEntries(fields.map((field) => [field, [message]]));
+  throw new ServiceError("forbidden", `${fields.join(", ")} ${message}.`, { errors });
 }
 
 /** What `customer_params` may hold that nothing keeps to unless it is somebody's. */

@@ -1,5 +1,6 @@
 import { ServiceError } from "../domain/errors.ts";
-import type { KeyPrincipal, Permission, Principal, UserPrincipal } from "../domain/principal.ts";
+import { requirePermission, type KeyPrincipal, type Principal, type UserPrincipal } from "../domain/principal.ts";
+import type { Permission } from "../domain/permissions.ts";
 
 /** Who may call: nobody in particular, an API key, a person's access token (JWT), or either of the two. */
 export type Auth = "none" | "key" | "user" | "key_or_user";
@@ -57,9 +58,7 @@ function permitted(
 ): Principal {
   if (principal === undefined) throw unauthorized();
   if (auth !== "key_or_user" && principal.kind !== auth) throw ofAnotherKind(auth);
-  if (permission !== undefined && !principal.permissions.has(permission)) {
-    throw new ServiceError("forbidden", `This credential lacks the permission ${permission}.`);
-  }
+  if (permission !== undefined) requirePermission(principal, permission);
   return principal;
 }
 

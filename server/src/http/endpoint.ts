@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { z } from "zod";
 import type { ErrorCode, ServiceError } from "../domain/errors.ts";
-import type { Permission } from "../domain/principal.ts";
+import type { Permission } from "../domain/permissions.ts";
 import type { Auth, PrincipalOf } from "./authenticate.ts";
 import type { Dialect } from "./error-reply.ts";
 import type { RateLimitRule } from "./rate-limit.ts";
@@ -103,6 +103,9 @@ type DocsSpec = {
 
 type Result<S> = (S extends z.ZodType ? z.input<S> : void) | Reply | RawJson;
 
+/** `parameter` names it for people. */
+export type ParameterPermission = { parameter: string; permission: Permission };
+
 export type EndpointSpec<
   Path extends string,
   A extends Auth,
@@ -122,6 +125,13 @@ export type EndpointSpec<
   tags: readonly string[];
   auth: A;
   permission?: Permission;
+  /** Members and query parameters that take a permission of their own: what they do is what another route does. */
+  parameters?: readonly ParameterPermission[];
+  /**
+   * `own`: it changes what lies in an environment, and so what lies in that of the key alone (`requireOwnEnvironment`).
+   * Absent: it reads, adds to the environment of the key, or changes what lies in none.
+   */
+  environment?: "own";
   /** Default `none`. */
   limit?: RateLimitRule | "none";
   /** That it reads much of the span store, and so waits for its turn where many do (`limits.readsInFlight`). */
@@ -154,6 +164,8 @@ export type AnyEndpoint = {
   readonly tags: readonly string[];
   readonly auth: Auth;
   readonly permission: Permission | undefined;
+  readonly parameters: readonly ParameterPermission[];
+  readonly environment: "own" | undefined;
   readonly limit: RateLimitRule | "none";
   readonly takesTurns: boolean;
   readonly dialect: Dialect;
@@ -181,6 +193,8 @@ export function endpoint<
     aliases: spec.aliases ?? [],
     description: spec.description,
     permission: spec.permission,
+    parameters: spec.parameters ?? [],
+    environment: spec.environment,
     limit: spec.limit ?? "none",
     takesTurns: spec.takesTurns ?? false,
     dialect: spec.dialect ?? "default",

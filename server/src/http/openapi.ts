@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { errorCodes, type ErrorCode } from "../domain/errors.ts";
+import { refusedToBlocked } from "../domain/permissions.ts";
 import type { AnyEndpoint, BodySpec, Method } from "./endpoint.ts";
 import { locationsOf } from "./mount.ts";
 import { errorSchemas } from "./openapi-errors.ts";
@@ -92,6 +93,10 @@ function descriptionOf(endpoint: AnyEndpoint): string {
     parts.push(`Also served at ${aliases.map(({ method, path }) => `\`${method} ${path}\``).join(", ")}.`);
   }
   if (endpoint.permission !== undefined) parts.push(`Needs the permission \`${endpoint.permission}\`.`);
+  for (const { parameter, permission } of endpoint.parameters) {
+    parts.push(`${parameter} needs the permission \`${permission}\` too.`);
+  }
+  if (endpoint.environment === "own") parts.push("A key of the other environment is refused with 403.");
   return parts.join("\n\n");
 }
 
@@ -213,7 +218,7 @@ function impliedErrors({ auth, permission, limit, params, query, body }: AnyEndp
   const codes: ErrorCode[] = ["internal"];
   if (auth !== "none") codes.push("unauthorized");
   if (permission !== undefined) codes.push("forbidden");
-  if (permission === "spans:write") codes.push("organization_blocked");
+  if (permission !== undefined && refusedToBlocked.has(permission)) codes.push("organization_blocked");
   if (limit !== "none") codes.push("rate_limited");
   if (params !== undefined) codes.push("not_found");
   if (query !== undefined) codes.push("invalid_request");

@@ -1,5 +1,6 @@
 import { exceedsShape, parseKeepingDigits } from "../lib/json.ts";
 import { badBody, ServiceError } from "../domain/errors.ts";
+import { refusedToBlocked } from "../domain/permissions.ts";
 import type { Principal } from "../domain/principal.ts";
 import { GateRefusal } from "../lib/fair-gate.ts";
 import { limits } from "../limits.ts";
@@ -70,7 +71,7 @@ async function answer(
     const found = authenticate(kernel.authenticator, auth, permission, context.headers.authorization);
     // Waiting costs a turn of the queue, and keys are mostly known.
     context.principal = found instanceof Promise ? await found : found;
-    if (permission === "spans:write") refuseBlocked(kernel, context.principal);
+    if (permission !== undefined && refusedToBlocked.has(permission)) refuseBlocked(kernel, context.principal);
   }
   if (limit !== "none") await countAgainstLimit(kernel, limit, path, context);
   context.params = endpoint.params === undefined ? raw.params : checkParams(endpoint.params, raw.params);

@@ -6,7 +6,7 @@ import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { answers, streamHead } from "../support/scripted-upstream.ts";
 import { listSpans, retrieveSpan, settle, settleCalls } from "../support/spans.ts";
-import type { Answer, Row } from "../support/test-client.ts";
+import { createClient, type Answer, type Row, type TestClient } from "../support/test-client.ts";
 
 /** Budgets and rate limits of customers on the gateway: interface §4.5, decisions §5 and §6. */
 
@@ -281,4 +281,45 @@ test("calls that repeat the ids of a span are spans of their own, whose costs ad
     warnings: [expect.stringContaining("span-again")],
   });
   expect(second["span_unique_id"]).not.toBe("span-again");
+});
+
+describe("a key that may not change customers", () => {
+  let key: TestClient;
+  beforeAll(async () => {
+    const admin = await gateway.app.login();
+    const made = await admin.post("/api/api-keys/", { name: "w", environment: "prod", permissions: ["spans:write"] });
+    key = createClient(gateway.app.url, String((made.json as Row)["key"]));
+  });
+  const ask = (customer: string, members: Row = {}, headers: Record<string, string> = {}) => {
+    const body = { model: "gpt-4o", messages: [question], max_tokens: outputTokens, customer_identifier: customer };
+    return key.post("/api/chat/completions", { ...body, ...members }, headers);
+  };
+
+  test("K2: never lets a blocked customer unblock itself", async () => {
+    gateway.upstream.script(costly());
+    await call("stuck", { customer_params: { customer_identifier: "stuck", total_budget: 0.001 } });
+    expect((await ask("stuck")).status).toBe(429);
+    const before = gateway.upstream.requests.length;
+    const raised = { customer_params: { customer_identifier: "stuck", total_budget: 100, rate_limit: null } };
+    const header = { "x-data-svc-params": Buffer.from(JSON.stringify(raised)).toString("base64") };
+    for (const answer of [await ask("stuck", raised), await ask("stuck", {}, header)]) {
+      expect(answer.status).toBe(403);
+      expect(errorOf(answer)).toMatchObject({ type: "permission_error", code: "forbidden" });
+      expect(errorOf(answer)["message"]).toMatch(/customer_params\.total_budget, customer_params\.rate_limit/);
+    }
+    // A span is no way to the budget either.
+    await key.post("/api/request-logs/", { ...raised, cost: -1, model: "gpt-4o" });
+    await key.post("/api/request-logs/", { ...raised, model: "gpt-4o" });
+    await settle(gateway.app.prod);
+    expect((await retrieveCustomer(gateway.app.prod, "stuck"))["total_budget"]).toBe(0.001);
+    expect((await ask("stuck")).status).toBe(429);
+    expect(gateway.upstream.requests.length).toBe(before);
+  });
+
+  test("K2: still names customers, with what they are called", async () => {
+    gateway.upstream.script(costly());
+    const params = { customer_params: { customer_identifier: "free", name: "Free", email: "free@example.com" } };
+    expect((await ask("free", params)).status).toBe(200);
+    expect(await retrieveCustomer(gateway.app.prod, "free")).toMatchObject({ name: "Free", period_budget: null });
+  });
 });

@@ -36,7 +36,7 @@ describe("creating", () => {
       id: expect.any(String),
       provider: "openai",
       name: "openai",
-      environment: null,
+      environment: "prod",
       base_url: null,
       api_version: null,
       region: null,
@@ -78,7 +78,7 @@ describe("creating", () => {
     const { prod } = await app.newOrganization();
     const members = {
       name: "EU",
-      environment: "test",
+      environment: null,
       base_url: "https://eu.example.com",
       api_version: "2024-10-21",
       available_models: ["gpt-4o"],

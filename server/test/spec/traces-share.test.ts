@@ -73,6 +73,21 @@ describe("sharing", () => {
   });
 });
 
+test("K1: a key that writes, or reads and writes, publishes nothing without traces:share", async () => {
+  const admin = await app.login();
+  await ingest(app.prod, [traceSpan("secret", "s", null)]);
+  const path = "/api/traces/secret/";
+  const keyOf = async (...permissions: string[]) => {
+    const made = bodyOf(await admin.post("/api/api-keys/", { name: "k", environment: "prod", permissions }));
+    return createClient(app.url, String(made["key"]));
+  };
+  for (const permissions of [["spans:write"], ["spans:write", "spans:read"], ["traces:delete", "settings:write"]]) {
+    const answer = await (await keyOf(...permissions)).request("PATCH", path, { is_public: true });
+    expect(answer).toMatchObject({ status: 403, json: { detail: expect.stringContaining("traces:share") } });
+  }
+  expect((await (await keyOf("traces:share")).request("PATCH", path, { is_public: true })).status).toBe(200);
+});
+
 describe("with a trace of that id in each environment", () => {
   test("the one of the key is shared, and never the other, even when the shared one is gone", async () => {
     await ingest(own.prod, [traceSpan("both", "of-prod", null)]);
@@ -86,10 +101,25 @@ describe("with a trace of that id in each environment", () => {
     expect((await own.test.get("/api/traces/both/")).status).toBe(200);
   });
 
-  test("one that only the other environment has is shared as its sharer sees it", async () => {
+  test("K3: one that only the other environment has is neither shared nor taken back", async () => {
+    const path = "/api/traces/elsewhere/";
     await ingest(own.test, [traceSpan("elsewhere", "of-test", null)]);
-    await share(own.prod, "elsewhere", { is_public: true });
+    expect((await own.prod.request("PATCH", path, { is_public: true })).status).toBe(403);
+    expect((await read("elsewhere")).status).toBe(404);
+    await share(own.test, "elsewhere", { is_public: true });
+    expect((await own.prod.request("PATCH", path, { is_public: false })).status).toBe(403);
     expect(bodyOf(await read("elsewhere"))).toMatchObject({ environment: "test", name: "of-test" });
+  });
+
+  test("K3: each environment shares its own, and ends no sharing but its own", async () => {
+    await ingest(own.prod, [traceSpan("twins", "of-prod", null)]);
+    await ingest(own.test, [traceSpan("twins", "of-test", null)]);
+    await share(own.prod, "twins", { is_public: true });
+    await share(own.test, "twins", { is_public: false });
+    expect(bodyOf(await read("twins"))).toMatchObject({ environment: "prod" });
+    await share(own.test, "twins", { is_public: true });
+    await share(own.prod, "twins", { is_public: false });
+    expect(bodyOf(await read("twins"))).toMatchObject({ environment: "test" });
   });
 
   test("one that is shared before it comes is that of the key", async () => {

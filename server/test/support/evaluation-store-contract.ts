@@ -95,8 +95,8 @@ export function describeEvaluationStores({
         condition_policy: condition.condition_policy,
         evaluator_ids: automation.evaluator_ids,
       });
-      expect(await stores().conditions.usedBy(condition.id)).toEqual(["Judge"]);
-      expect(await stores().evaluators.usedBy(evaluators[0].id)).toEqual(["Judge"]);
+      expect(await stores().conditions.usedBy(condition.id)).toEqual([{ name: "Judge", environment: "prod" }]);
+      expect(await stores().evaluators.usedBy(evaluators[0].id)).toEqual([{ name: "Judge", environment: "prod" }]);
       await expect(stores().conditions.remove(unique_organization_id, condition.id)).rejects.toThrow(/foreign key/i);
       await expect(stores().evaluators.remove(unique_organization_id, evaluators[0].id)).rejects.toThrow(
         /foreign key/i,

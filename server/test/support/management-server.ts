@@ -13,7 +13,7 @@ import { createLoginThrottle } from "../../src/auth/login-throttle.ts";
 import { makeOrganization, makeUser } from "../../src/auth/make-organization.ts";
 import { createPasswords } from "../../src/auth/passwords.ts";
 import { createTokens, type TokenPair } from "../../src/auth/tokens.ts";
-import type { Role } from "../../src/domain/principal.ts";
+import type { Role } from "../../src/domain/permissions.ts";
 import { endpoint } from "../../src/http/endpoint.ts";
 import { createRateLimiter } from "../../src/http/rate-limit.ts";
 import { createHttpServer } from "../../src/http/server.ts";

@@ -24,18 +24,14 @@ export function describeTraceStores({
         updated_at: created_at,
       } as const;
       const find = () => stores().traceShares.findPublic(unique_organization_id, "t");
-      expect(await find()).toBeUndefined();
-      await stores().traceShares.set({ ...share, environment: "prod", is_public: true });
+      expect(await find()).toEqual([]);
       await stores().traceShares.set({ ...share, is_public: true });
-      expect(await find()).toEqual({
-        unique_organization_id,
-        trace_unique_id: "t",
-        environment: "test",
-        is_public: true,
-      });
-      expect(await stores().traceShares.findPublic(other.unique_organization_id, "t")).toBeUndefined();
+      expect(await find()).toEqual(["test"]);
+      expect(await stores().traceShares.findPublic(other.unique_organization_id, "t")).toEqual([]);
+      await stores().traceShares.set({ ...share, environment: "prod", is_public: true });
+      expect(await find()).toEqual(["prod", "test"]);
       await stores().traceShares.set({ ...share, is_public: false });
-      expect(await find()).toBeUndefined();
+      expect(await find()).toEqual(["prod"]);
     });
 
     test("end with the deletion of the trace, in its environment alone", async () => {
@@ -52,7 +48,7 @@ export function describeTraceStores({
       const deletion = { organization_id, environment: "prod" as const, ...all };
       await stores().traceDeletions.add(["a", "b"].map((trace_unique_id) => ({ ...deletion, trace_unique_id })));
       const left = await Promise.all(["a", "b", "c"].map((id) => stores().traceShares.findPublic(organization_id, id)));
-      expect(left.map((share) => share?.trace_unique_id)).toEqual([undefined, "b", "c"]);
+      expect(left).toEqual([[], ["test"], ["prod"]]);
       await stores().traceDeletions.forget(new Date(createdAtMs + 1).toISOString());
     });
   });

@@ -1,3 +1,4 @@
+import { expandPermissions } from "../../domain/permissions.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startManagementServer, type ManagementServer } from "../../../test/support/management-server.ts";
 
@@ -28,6 +29,7 @@ describe("creating", () => {
         "spans:write",
         "spans:read",
         "analytics:read",
+        "traces:share",
         "traces:delete",
         "customers:write",
         "settings:write",
@@ -48,7 +50,8 @@ describe("creating", () => {
     const { access } = await server.newTenant();
     const made = await createKey(access, { name: "r", environment: "prod", permissions: ["spans:read", "spans:read"] });
     expect(made.permissions).toEqual(["spans:read"]);
-    expect(await server.call("GET", "/probe/", made.key)).toMatchObject({ body: { permissions: ["spans:read"] } });
+    const seen = await server.call("GET", "/probe/", made.key);
+    expect(seen).toMatchObject({ body: { permissions: [...expandPermissions(["spans:read"])] } });
   });
 
   test.each([

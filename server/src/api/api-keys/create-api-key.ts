@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { makeApiKey } from "../../auth/make-api-key.ts";
-import { grantableToKey } from "../../domain/api-key.ts";
+import { defaultKeyPermissions, expandPermissions } from "../../domain/permissions.ts";
 import { ServiceError } from "../../domain/errors.ts";
 import { environments } from "../../domain/principal.ts";
 import { endpoint } from "../../http/endpoint.ts";
@@ -31,9 +31,8 @@ export const createApiKey = (deps: { apiKeys: Pick<ApiKeyStore, "create">; nowMs
     success: { status: 201, schema: apiKeySchema.extend({ key: z.string() }) },
     errors: ["forbidden", "conflict"],
     handler: async ({ principal, body }) => {
-      const grantable = grantableToKey(principal.permissions);
-      const permissions = [...new Set(body.permissions ?? grantable)];
-      const missing = permissions.find((permission) => !grantable.includes(permission));
+      const permissions = [...new Set(body.permissions ?? defaultKeyPermissions(principal.permissions))];
+      const missing = [...expandPermissions(permissions)].find((permission) => !principal.permissions.has(permission));
       if (missing !== undefined) throw new ServiceError("forbidden", `You cannot give away the permission ${missing}.`);
       const { secret, record } = makeApiKey({
         unique_organization_id: principal.organization_id,

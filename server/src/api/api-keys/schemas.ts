@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { keyPermissions, type ApiKey } from "../../domain/api-key.ts";
+import type { ApiKey } from "../../domain/api-key.ts";
+import { keyPermissions } from "../../domain/permissions.ts";
 import { environments } from "../../domain/principal.ts";
 
 export const keyPermissionsSchema = z.array(z.enum(keyPermissions));

@@ -3,7 +3,14 @@ import type { Relay, RelayOperation } from "../../gateway/relay/relay.ts";
 import { fileTooLarge } from "../../gateway/transcription/read-form.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { limits } from "../../limits.ts";
-import { eventStream, gatewayErrorNotes, gatewayErrors, gatewayHeaders, serviceParamMembers } from "../gateway-docs.ts";
+import {
+  eventStream,
+  gatewayErrorNotes,
+  gatewayErrors,
+  gatewayHeaders,
+  gatewayParameters,
+  serviceParamMembers,
+} from "../gateway-docs.ts";
 import { gatewayCall, unreadCall } from "../gateway-call.ts";
 
 const transcriptionForm = z
@@ -46,7 +53,8 @@ export const createTranscription = (deps: { relay: Relay; transcription: RelayOp
       "for stands in the JSON, beside text in the header `x-spanway-request-breakdown`.",
     tags: ["Gateway"],
     auth: "key",
-    permission: "spans:write",
+    permission: "gateway:call",
+    parameters: gatewayParameters,
     dialect: "openai",
     body: {
       kind: "raw",

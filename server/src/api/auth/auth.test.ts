@@ -1,3 +1,4 @@
+import { permissionsOfRole } from "../../domain/permissions.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startManagementServer, type ManagementServer } from "../../../test/support/management-server.ts";
 
@@ -90,7 +91,7 @@ describe("me", () => {
       email: user.email,
       role: "viewer",
       is_instance_admin: false,
-      permissions: ["spans:read", "analytics:read"],
+      permissions: [...permissionsOfRole("viewer")],
       organization,
     });
   });

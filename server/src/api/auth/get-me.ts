@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { ServiceError } from "../../domain/errors.ts";
-import { permissions, roles } from "../../domain/principal.ts";
+import { permissions, roles } from "../../domain/permissions.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import type { OrganizationStore } from "../../storage/control/organization-store.ts";
 import { organizationSchema } from "../organizations/schemas.ts";

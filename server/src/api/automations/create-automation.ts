@@ -53,7 +53,7 @@ export const createAutomation = ({ stores, activeAutomations, nowMs }: Automatio
       "each. The slug is unique in the organization and cannot be changed.",
     tags: ["Automations"],
     auth: "key",
-    permission: "settings:write",
+    permission: "automations:write",
     limit: "api",
     dialect: "fields",
     body: { kind: "json", schema: newAutomationSchema, shown: automationSchema, example: automationExample },

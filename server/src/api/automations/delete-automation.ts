@@ -1,3 +1,4 @@
+import { requireOwnEnvironment } from "../../domain/principal.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { reply } from "../../http/reply.ts";
 import { automationNotFound } from "./automation-schemas.ts";
@@ -13,13 +14,15 @@ export const deleteAutomation = ({ stores, activeAutomations }: AutomationDeps) 
     description: "By id or slug. Logs that wait for it are left out; the scores that it made stay.",
     tags: ["Automations"],
     auth: "key",
-    permission: "settings:write",
+    permission: "automations:write",
+    environment: "own",
     limit: "api",
     success: { status: 204 },
     errors: ["not_found"],
     handler: async ({ principal, params }) => {
       const found = await stores.automations.find(principal.organization_id, params.automation_id);
       if (found === undefined) throw automationNotFound();
+      requireOwnEnvironment(principal, found.environment, "this automation");
       await stores.automations.remove(principal.organization_id, found.id);
       await activeAutomations.refresh();
       return reply(204);

@@ -22,7 +22,7 @@ export const listAutomations = ({ stores }: { stores: ControlStores }) =>
     description: "Newest first, those of both environments.",
     tags: ["Automations"],
     auth: "key",
-    permission: "spans:read",
+    permission: "automations:read",
     limit: "api",
     query: listQuery,
     success: { status: 200, schema: pageOf(automationSchema) },

@@ -12,7 +12,7 @@ export const retrieveAutomation = ({ stores }: { stores: ControlStores }) =>
     description: "By id or slug.",
     tags: ["Automations"],
     auth: "key",
-    permission: "spans:read",
+    permission: "automations:read",
     limit: "api",
     success: { status: 200, schema: automationSchema },
     errors: ["not_found"],

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { requireOwnEnvironment } from "../../domain/principal.ts";
 import type { Automation } from "../../domain/automation.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { definedFields } from "../../lib/defined-fields.ts";
@@ -35,7 +36,8 @@ export const updateAutomation = ({ stores, activeAutomations, nowMs }: Automatio
       "the whole list. A disabled automation also leaves out the logs that wait for it.",
     tags: ["Automations"],
     auth: "key",
-    permission: "settings:write",
+    permission: "automations:write",
+    environment: "own",
     limit: "api",
     dialect: "fields",
     body: {
@@ -52,6 +54,7 @@ export const updateAutomation = ({ stores, activeAutomations, nowMs }: Automatio
       const changed = await stores.transaction(async (set) => {
         const found = await set.automations.find(organization, params.automation_id);
         if (found === undefined) throw automationNotFound();
+        requireOwnEnvironment(principal, found.environment, "this automation");
         return set.automations.update(organization, found.id, { ...(await readChange(set, found, body)), updated_at });
       });
       if (changed === undefined) throw automationNotFound();

@@ -1,7 +1,7 @@
 import type { Chat } from "../../gateway/chat.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { limits } from "../../limits.ts";
-import { eventStream, gatewayErrorNotes, gatewayErrors, gatewayHeaders } from "../gateway-docs.ts";
+import { eventStream, gatewayErrorNotes, gatewayErrors, gatewayHeaders, gatewayParameters } from "../gateway-docs.ts";
 import { gatewayCall, unreadCall } from "../gateway-call.ts";
 import { chatBody, chatCompletion } from "./schemas.ts";
 
@@ -19,7 +19,8 @@ export const createChatCompletion = (deps: { chat: Chat }) =>
       "provider.",
     tags: ["Gateway"],
     auth: "key",
-    permission: "spans:write",
+    permission: "gateway:call",
+    parameters: gatewayParameters,
     dialect: "openai",
     body: {
       kind: "raw",

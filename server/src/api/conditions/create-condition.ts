@@ -30,7 +30,7 @@ export const createCondition = (deps: {
       "Says which logs an automation is about. The slug is unique in the organization and cannot be changed.",
     tags: ["Automations"],
     auth: "key",
-    permission: "settings:write",
+    permission: "automations:write",
     limit: "api",
     dialect: "fields",
     body: { kind: "json", schema: newConditionSchema, shown: conditionSchema, example: conditionExample },

@@ -14,7 +14,7 @@ export const deleteCondition = (deps: { stores: Pick<ControlStores, "transaction
     description: "By id or slug. One that an automation uses is not deleted: 409 names those automations.",
     tags: ["Automations"],
     auth: "key",
-    permission: "settings:write",
+    permission: "automations:write",
     limit: "api",
     success: { status: 204 },
     errors: ["not_found", "conflict"],
@@ -24,7 +24,10 @@ export const deleteCondition = (deps: { stores: Pick<ControlStores, "transaction
         if (found === undefined) throw conditionNotFound();
         const users = await conditions.usedBy(found.id);
         if (users.length > 0) {
-          throw new ServiceError("conflict", `Automations use this condition: ${users.join(", ")}. Delete them first.`);
+          throw new ServiceError(
+            "conflict",
+            `Automations use this condition: ${users.map(({ name }) => name).join(", ")}. Delete them first.`,
+          );
         }
         await conditions.remove(principal.organization_id, found.id);
       });

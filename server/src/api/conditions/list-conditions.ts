@@ -23,7 +23,7 @@ export const listConditions = (deps: { conditions: Pick<ConditionStore, "list"> 
     description: "Newest first. `filters_data` tells which filters of the query were applied.",
     tags: ["Automations"],
     auth: "key",
-    permission: "spans:read",
+    permission: "automations:read",
     limit: "api",
     query: listQuery,
     success: {

@@ -12,7 +12,7 @@ export const retrieveCondition = (deps: { conditions: Pick<ConditionStore, "find
     description: "By id or slug.",
     tags: ["Automations"],
     auth: "key",
-    permission: "spans:read",
+    permission: "automations:read",
     limit: "api",
     success: { status: 200, schema: conditionSchema },
     errors: ["not_found"],

@@ -5,10 +5,11 @@ import type { Catalogue } from "../../filter/catalogue.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { definedFields } from "../../lib/defined-fields.ts";
 import type { ConditionStore } from "../../storage/control/condition-store.ts";
+import { refuseUseElsewhere } from "../automations/refuse-use-elsewhere.ts";
 import { conditionChangeSchema, conditionNotFound, conditionSchema, presentCondition } from "./condition-schemas.ts";
 
 export const updateCondition = (deps: {
-  conditions: Pick<ConditionStore, "find" | "update">;
+  conditions: Pick<ConditionStore, "find" | "update" | "usedBy">;
   activeAutomations: Pick<ActiveAutomations, "refresh">;
   catalogue: Catalogue<SpanRow>;
   nowMs: () => number;
@@ -22,7 +23,8 @@ export const updateCondition = (deps: {
     description: "By id or slug. Only what is given changes; automations that use it follow it for logs from now on.",
     tags: ["Automations"],
     auth: "key",
-    permission: "settings:write",
+    permission: "automations:write",
+    environment: "own",
     limit: "api",
     dialect: "fields",
     body: {
@@ -37,6 +39,7 @@ export const updateCondition = (deps: {
       const organization = principal.organization_id;
       const found = await deps.conditions.find(organization, params.condition_id);
       if (found === undefined) throw conditionNotFound();
+      refuseUseElsewhere(principal, await deps.conditions.usedBy(found.id));
       const { condition_policy: policy, ...texts } = body;
       const changed = await deps.conditions.update(organization, found.id, {
         ...definedFields(texts),

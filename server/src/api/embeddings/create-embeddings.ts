@@ -2,7 +2,13 @@ import { z } from "zod";
 import type { Relay, RelayOperation } from "../../gateway/relay/relay.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { limits } from "../../limits.ts";
-import { gatewayErrorNotes, gatewayErrors, gatewayHeaders, serviceParamMembers } from "../gateway-docs.ts";
+import {
+  gatewayErrorNotes,
+  gatewayErrors,
+  gatewayHeaders,
+  gatewayParameters,
+  serviceParamMembers,
+} from "../gateway-docs.ts";
 import { gatewayCall, unreadCall } from "../gateway-call.ts";
 
 const requestBody = z
@@ -23,7 +29,8 @@ export const createEmbeddings = (deps: { relay: Relay; embeddings: RelayOperatio
       "Sends texts to the provider of an embedding model, and records the call as a span without the vectors.",
     tags: ["Gateway"],
     auth: "key",
-    permission: "spans:write",
+    permission: "gateway:call",
+    parameters: gatewayParameters,
     dialect: "openai",
     body: {
       kind: "raw",

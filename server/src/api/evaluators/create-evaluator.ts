@@ -23,7 +23,7 @@ export const createEvaluator = (deps: { evaluators: Pick<EvaluatorStore, "create
       "API (human).",
     tags: ["Evaluators"],
     auth: "key",
-    permission: "settings:write",
+    permission: "automations:write",
     limit: "api",
     dialect: "fields",
     body: { kind: "json", schema: newEvaluatorSchema, shown: shownEvaluator, example: evaluatorExample },

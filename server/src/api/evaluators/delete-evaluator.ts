@@ -14,7 +14,7 @@ export const deleteEvaluator = ({ stores }: { stores: Pick<ControlStores, "trans
       "By id or slug, with its versions; its scores stay. One that an automation uses is not deleted: 409 names those.",
     tags: ["Evaluators"],
     auth: "key",
-    permission: "settings:write",
+    permission: "automations:write",
     limit: "api",
     success: { status: 204 },
     errors: ["not_found", "conflict"],
@@ -24,7 +24,10 @@ export const deleteEvaluator = ({ stores }: { stores: Pick<ControlStores, "trans
         if (found === undefined) throw evaluatorNotFound();
         const users = await evaluators.usedBy(found.id);
         if (users.length > 0) {
-          throw new ServiceError("conflict", `Automations use this evaluator: ${users.join(", ")}.`);
+          throw new ServiceError(
+            "conflict",
+            `Automations use this evaluator: ${users.map(({ name }) => name).join(", ")}.`,
+          );
         }
         await evaluators.remove(principal.organization_id, found.id);
       });

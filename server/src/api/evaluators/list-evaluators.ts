@@ -26,7 +26,7 @@ export const listEvaluators = (deps: { evaluators: Pick<EvaluatorStore, "list"> 
     description: "Newest first.",
     tags: ["Evaluators"],
     auth: "key",
-    permission: "spans:read",
+    permission: "automations:read",
     limit: "api",
     query: listQuery,
     body: noFilters,

@@ -11,7 +11,7 @@ export const retrieveEvaluator = (deps: { evaluators: Pick<EvaluatorStore, "find
     description: "By id or slug.",
     tags: ["Evaluators"],
     auth: "key",
-    permission: "spans:read",
+    permission: "automations:read",
     limit: "api",
     success: { status: 200, schema: evaluatorSchema },
     errors: ["not_found"],

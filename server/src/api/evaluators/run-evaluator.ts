@@ -58,7 +58,7 @@ export const runEvaluator = (deps: { evaluators: Pick<EvaluatorStore, "find">; e
     description: "On inputs of your own; nothing is stored but the log of a judge's call.",
     tags: ["Evaluators"],
     auth: "key",
-    permission: "settings:write",
+    permission: "automations:write",
     limit: "api",
     dialect: "fields",
     body: {

@@ -1,5 +1,6 @@
 import { endpoint } from "../../http/endpoint.ts";
 import type { ControlStores } from "../../storage/control/control-stores.ts";
+import type { KeyPrincipal } from "../../domain/principal.ts";
 import type { EvaluatorDefinition } from "../../domain/evaluator.ts";
 import {
   evaluatorChangeSchema,
@@ -12,6 +13,7 @@ import {
   readDefinition,
   evaluatorExample,
 } from "./evaluator-schemas.ts";
+import { refuseUseElsewhere } from "../automations/refuse-use-elsewhere.ts";
 import { omit } from "../../lib/omit.ts";
 
 type Deps = { stores: Pick<ControlStores, "transaction">; nowMs: () => number };
@@ -20,7 +22,8 @@ const common = {
   path: "/api/evaluators/{evaluator_id}/",
   tags: ["Evaluators"],
   auth: "key",
-  permission: "settings:write",
+  permission: "automations:write",
+  environment: "own",
   limit: "api",
   dialect: "fields",
   success: { status: 200, schema: evaluatorSchema },
@@ -41,7 +44,7 @@ export const updateEvaluator = (deps: Deps) =>
       example: { passing_conditions: { primary_score: { operator: "gte", value: 3 } } },
     },
     handler: ({ principal, params, body }) =>
-      change(deps, [principal.organization_id, params.evaluator_id], (found) => ({
+      change(deps, [principal, params.evaluator_id], (found) => ({
         definition: readDefinition(found, body),
         starred: body.starred,
       })),
@@ -61,7 +64,7 @@ export const replaceEvaluator = (deps: Deps) =>
       example: omit(evaluatorExample, "evaluator_slug"),
     },
     handler: ({ principal, params, body }) =>
-      change(deps, [principal.organization_id, params.evaluator_id], () => ({
+      change(deps, [principal, params.evaluator_id], () => ({
         definition: readDefinition(identityOf(body), body),
         starred: body.starred ?? false,
       })),
@@ -69,12 +72,14 @@ export const replaceEvaluator = (deps: Deps) =>
 
 async function change(
   { stores, nowMs }: Deps,
-  [organization, idOrSlug]: readonly [organization: string, idOrSlug: string],
+  [principal, idOrSlug]: readonly [principal: KeyPrincipal, idOrSlug: string],
   read: (found: EvaluatorDefinition) => { definition: EvaluatorDefinition; starred: boolean | undefined },
 ) {
   const changed = await stores.transaction(async ({ evaluators }) => {
+    const organization = principal.organization_id;
     const found = await evaluators.find(organization, idOrSlug);
     if (found === undefined) throw evaluatorNotFound();
+    refuseUseElsewhere(principal, await evaluators.usedBy(found.id));
     const { definition, starred = found.starred } = read(found);
     return evaluators.update(organization, found.id, {
       definition,

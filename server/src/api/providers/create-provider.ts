@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { ProviderSettings } from "../../gateway/credentials/provider-settings.ts";
+import { requireOwnEnvironment } from "../../domain/principal.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { credentialSchema, presentSetting, settingSchema, splitCredential, traitsSchema } from "./schemas.ts";
 
@@ -13,7 +14,8 @@ export const createProvider = (deps: { providerSettings: Pick<ProviderSettings, 
       "The gateway uses it for calls of its environment. `provider` is one that the gateway knows, or a name of your own for a server that speaks OpenAI's wire at `base_url`. Keys are stored encrypted and never shown again.",
     tags: ["Providers"],
     auth: "key",
-    permission: "settings:write",
+    permission: "providers:write",
+    environment: "own",
     limit: "api",
     body: {
       kind: "json",
@@ -26,7 +28,7 @@ export const createProvider = (deps: { providerSettings: Pick<ProviderSettings, 
       schema: z.strictObject({
         provider: z.string().min(1).max(64),
         name: traitsSchema.name.optional(),
-        environment: traitsSchema.environment.default(null),
+        environment: traitsSchema.environment.optional(),
         available_models: traitsSchema.available_models.default(null),
         exclude_models: traitsSchema.exclude_models.default([]),
         weight: traitsSchema.weight.default(1),
@@ -38,7 +40,9 @@ export const createProvider = (deps: { providerSettings: Pick<ProviderSettings, 
     errors: ["conflict"],
     handler: async ({ principal, body }) => {
       const { credential, rest } = splitCredential(body);
-      const setting = { ...rest, name: rest.name ?? rest.provider, credential };
+      const { environment = principal.environment, name = rest.provider } = rest;
+      requireOwnEnvironment(principal, environment, "this setting");
+      const setting = { ...rest, environment, name, credential };
       return presentSetting(await deps.providerSettings.create(principal.organization_id, setting));
     },
   });

@@ -14,7 +14,7 @@ export const listProviders = (deps: { providerSettings: Pick<ProviderSettings, "
     description: "Oldest first, those of both environments, without what is secret in them.",
     tags: ["Providers"],
     auth: "key",
-    permission: "settings:write",
+    permission: "providers:read",
     limit: "api",
     query: z.object(pagingQuery()),
     success: { status: 200, schema: pageOf(settingSchema) },

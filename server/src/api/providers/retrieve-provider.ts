@@ -11,7 +11,7 @@ export const retrieveProvider = (deps: { providerSettings: Pick<ProviderSettings
     description: "Without what is secret in it.",
     tags: ["Providers"],
     auth: "key",
-    permission: "settings:write",
+    permission: "providers:read",
     limit: "api",
     params: settingParams,
     success: { status: 200, schema: settingSchema },

@@ -22,10 +22,9 @@ export const credentialSchema = {
 
 export const traitsSchema = {
   name: nameSchema,
-  environment: z
-    .enum(environments)
-    .nullable()
-    .meta({ description: "The environment whose calls it serves; null both." }),
+  environment: z.enum(environments).nullable().meta({
+    description: "The environment whose calls it serves: that of the key where absent; null both, for prod keys alone.",
+  }),
   available_models: models.nullable().meta({ description: "The only models it serves; null all." }),
   exclude_models: models.meta({ description: "Models that it does not serve." }),
   weight: z.number().positive().max(1e6).meta({ description: "How often it is drawn among several of one provider." }),

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { ProviderSettings } from "../../gateway/credentials/provider-settings.ts";
+import { requireOwnEnvironment } from "../../domain/principal.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import {
   credentialSchema,
@@ -10,7 +11,7 @@ import {
   traitsSchema,
 } from "./schemas.ts";
 
-export const updateProvider = (deps: { providerSettings: Pick<ProviderSettings, "update"> }) =>
+export const updateProvider = (deps: { providerSettings: Pick<ProviderSettings, "find" | "update"> }) =>
   endpoint({
     id: "update_provider",
     method: "PATCH",
@@ -20,7 +21,8 @@ export const updateProvider = (deps: { providerSettings: Pick<ProviderSettings, 
       "What is left out stays as it is, null takes a member of the credential away. A change of `base_url` asks for the key anew: a stored key is never sent to another address. Other nodes follow within 5 seconds.",
     tags: ["Providers"],
     auth: "key",
-    permission: "settings:write",
+    permission: "providers:write",
+    environment: "own",
     limit: "api",
     params: settingParams,
     body: {
@@ -32,6 +34,9 @@ export const updateProvider = (deps: { providerSettings: Pick<ProviderSettings, 
     errors: ["not_found", "conflict"],
     handler: async ({ principal, params, body }) => {
       const { credential, rest } = splitCredential(body);
+      const found = await deps.providerSettings.find(principal.organization_id, params.id);
+      requireOwnEnvironment(principal, found.environment, "this setting");
+      if (rest.environment !== undefined) requireOwnEnvironment(principal, rest.environment, "the setting you ask for");
       const change = { ...rest, credential };
       return presentSetting(await deps.providerSettings.update(principal.organization_id, params.id, change));
     },

@@ -2,7 +2,14 @@ import { z } from "zod";
 import type { Relay, RelayOperation } from "../../gateway/relay/relay.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { limits } from "../../limits.ts";
-import { eventStream, gatewayErrorNotes, gatewayErrors, gatewayHeaders, serviceParamMembers } from "../gateway-docs.ts";
+import {
+  eventStream,
+  gatewayErrorNotes,
+  gatewayErrors,
+  gatewayHeaders,
+  gatewayParameters,
+  serviceParamMembers,
+} from "../gateway-docs.ts";
 import { gatewayCall, unreadCall } from "../gateway-call.ts";
 
 const requestBody = z
@@ -26,7 +33,8 @@ export const createResponse = (deps: { relay: Relay; responses: RelayOperation }
       "Passes a request of OpenAI's Responses on to a provider that has them, and records it as a span. A stream ends with the provider's last event; a breakdown that was asked for is one more.",
     tags: ["Gateway"],
     auth: "key",
-    permission: "spans:write",
+    permission: "gateway:call",
+    parameters: gatewayParameters,
     dialect: "openai",
     body: {
       kind: "raw",

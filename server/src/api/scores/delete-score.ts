@@ -8,7 +8,8 @@ const common = {
   description: "An automation does not make it again.",
   tags: ["Scores"],
   auth: "key",
-  permission: "spans:write",
+  permission: "scores:write",
+  environment: "own",
   limit: "api",
   success: { status: 204 },
   errors: ["not_found"],
@@ -20,7 +21,7 @@ export const deleteScore = (deps: ScoreDeps) =>
     id: "delete_score",
     path: "/api/scores/{score_id}/",
     handler: async ({ principal, params }) => {
-      await removeScore(deps, principal.organization_id, { scoreId: params.score_id, logId: undefined });
+      await removeScore(deps, principal, { scoreId: params.score_id, logId: undefined });
       return reply(204);
     },
   });
@@ -31,7 +32,7 @@ export const deleteLogScore = (deps: ScoreDeps) =>
     id: "delete_log_score",
     path: "/api/logs/{log_id}/scores/{score_id}/",
     handler: async ({ principal, params }) => {
-      await removeScore(deps, principal.organization_id, { scoreId: params.score_id, logId: params.log_id });
+      await removeScore(deps, principal, { scoreId: params.score_id, logId: params.log_id });
       return reply(204);
     },
   });

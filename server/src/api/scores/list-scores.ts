@@ -20,7 +20,7 @@ const common = {
   method: "GET",
   tags: ["Scores"],
   auth: "key",
-  permission: "spans:read",
+  permission: "scores:read",
   limit: "api",
   success: { status: 200, schema: pageOf(scoreSchema) },
 } as const;

@@ -7,7 +7,7 @@ const common = {
   summary: "Retrieve a score",
   tags: ["Scores"],
   auth: "key",
-  permission: "spans:read",
+  permission: "scores:read",
   limit: "api",
   success: { status: 200, schema: scoreSchema },
   errors: ["not_found"],

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { ServiceError } from "../../domain/errors.ts";
 import type { Evaluator } from "../../domain/evaluator.ts";
-import type { KeyPrincipal } from "../../domain/principal.ts";
+import { requireOwnEnvironment, type KeyPrincipal } from "../../domain/principal.ts";
 import { noValue, type Score, type ScoreValue } from "../../domain/score.ts";
 import type { ScoreMirror } from "../../evaluation/score-mirror.ts";
 import { definedFields } from "../../lib/defined-fields.ts";
@@ -31,13 +31,15 @@ export async function createScoreOfLog(
   const organization = principal.organization_id;
   const evaluator = await requireEvaluator(deps, organization, sent);
   const parts = readSentScore(evaluator, sent);
-  const { environment } = await requireLog(deps, organization, logId);
+  const log = await requireLog(deps, organization, logId);
+  const environment = log.environment === "test" ? "test" : "prod";
+  requireOwnEnvironment(principal, environment, "this log");
   const now = new Date(nowMs()).toISOString();
   const score: Score = {
     ...parts,
     id: randomUUID(),
     unique_organization_id: organization,
-    environment: environment === "test" ? "test" : "prod",
+    environment,
     log_id: logId.toLowerCase(),
     evaluator_id: evaluator.id,
     evaluator_slug: evaluator.evaluator_slug,
@@ -69,13 +71,14 @@ export async function findScore(
 /** `keeps`: what was not sent stays (PATCH), else it takes its default (PUT). */
 export async function changeScore(
   { stores, scoreMirror, nowMs }: ScoreDeps,
-  organization: string,
+  principal: KeyPrincipal,
   ids: { scoreId: string; logId: string | undefined },
   { sent, keeps }: { sent: SentScore; keeps: boolean },
 ): Promise<Score> {
   const changed = await stores.transaction(async (set) => {
-    const found = await findScore({ stores: { ...stores, ...set } }, organization, ids);
-    const evaluator = (await set.evaluators.find(organization, found.evaluator_id)) ?? standIn(found);
+    const found = await findScore({ stores: { ...stores, ...set } }, principal.organization_id, ids);
+    requireOwnEnvironment(principal, found.environment, "this score");
+    const evaluator = (await set.evaluators.find(principal.organization_id, found.evaluator_id)) ?? standIn(found);
     const parts = readSentScore(evaluator, keeps ? merge(found, sent) : sent);
     return set.scores.replace({ ...found, ...parts, updated_at: new Date(nowMs()).toISOString() }, nowMs());
   });
@@ -86,11 +89,12 @@ export async function changeScore(
 
 export async function removeScore(
   { stores, scoreMirror, nowMs }: ScoreDeps,
-  organization: string,
+  principal: KeyPrincipal,
   ids: { scoreId: string; logId: string | undefined },
 ): Promise<void> {
-  const { id } = await findScore({ stores }, organization, ids);
-  if (!(await stores.scores.remove(organization, id, nowMs()))) throw scoreNotFound();
+  const { id, environment } = await findScore({ stores }, principal.organization_id, ids);
+  requireOwnEnvironment(principal, environment, "this score");
+  if (!(await stores.scores.remove(principal.organization_id, id, nowMs()))) throw scoreNotFound();
   scoreMirror.poke();
 }
 

@@ -5,7 +5,8 @@ import { presentScore, scoreChangeSchema, scoreSchema } from "./score-schemas.ts
 const common = {
   tags: ["Scores"],
   auth: "key",
-  permission: "spans:write",
+  permission: "scores:write",
+  environment: "own",
   limit: "api",
   dialect: "fields",
   body: {
@@ -30,7 +31,7 @@ export const updateScore = (deps: ScoreDeps) =>
     path,
     handler: async ({ principal, params, body }) => {
       const ids = { scoreId: params.score_id, logId: undefined };
-      return presentScore(await changeScore(deps, principal.organization_id, ids, { sent: body, keeps: true }));
+      return presentScore(await changeScore(deps, principal, ids, { sent: body, keeps: true }));
     },
   });
 
@@ -42,7 +43,7 @@ export const replaceScore = (deps: ScoreDeps) =>
     path,
     handler: async ({ principal, params, body }) => {
       const ids = { scoreId: params.score_id, logId: undefined };
-      return presentScore(await changeScore(deps, principal.organization_id, ids, { sent: body, keeps: false }));
+      return presentScore(await changeScore(deps, principal, ids, { sent: body, keeps: false }));
     },
   });
 
@@ -54,7 +55,7 @@ export const updateLogScore = (deps: ScoreDeps) =>
     path: logPath,
     handler: async ({ principal, params, body }) => {
       const ids = { scoreId: params.score_id, logId: params.log_id };
-      return presentScore(await changeScore(deps, principal.organization_id, ids, { sent: body, keeps: true }));
+      return presentScore(await changeScore(deps, principal, ids, { sent: body, keeps: true }));
     },
   });
 
@@ -66,6 +67,6 @@ export const replaceLogScore = (deps: ScoreDeps) =>
     path: logPath,
     handler: async ({ principal, params, body }) => {
       const ids = { scoreId: params.score_id, logId: params.log_id };
-      return presentScore(await changeScore(deps, principal.organization_id, ids, { sent: body, keeps: false }));
+      return presentScore(await changeScore(deps, principal, ids, { sent: body, keeps: false }));
     },
   });

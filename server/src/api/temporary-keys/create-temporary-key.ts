@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { makeApiKey } from "../../auth/make-api-key.ts";
-import { grantableToKey } from "../../domain/api-key.ts";
+import { defaultKeyPermissions } from "../../domain/permissions.ts";
 import { environments } from "../../domain/principal.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { limits } from "../../limits.ts";
@@ -29,7 +29,7 @@ export const createTemporaryKey = (deps: { apiKeys: Pick<ApiKeyStore, "create">;
         unique_organization_id: principal.organization_id,
         name: principal.email,
         environment: body.environment,
-        permissions: grantableToKey(principal.permissions),
+        permissions: defaultKeyPermissions(principal.permissions),
         user_id: principal.user_id,
         expires_at,
         createdAtMs: nowMs,

@@ -1,3 +1,4 @@
+import { keyPermissions, permissionsOfRole } from "../../domain/permissions.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startManagementServer, type ManagementServer } from "../../../test/support/management-server.ts";
 
@@ -13,17 +14,17 @@ async function trade(access: string, environment: string): Promise<{ key: string
   return answer.body as { key: string; expires_at: string };
 }
 
-test.each([
-  ["admin", ["spans:write", "spans:read", "analytics:read", "traces:delete", "customers:write", "settings:write"]],
-  ["viewer", ["spans:read", "analytics:read"]],
-] as const)("an %s gets a key with the permissions of the role", async (role, permissions) => {
+test.each(["admin", "viewer"] as const)("an %s gets a key with the permissions of the role", async (role) => {
+  const permissions = keyPermissions.filter((permission) => permissionsOfRole(role).has(permission));
   const { access, id, user } = await server.newTenant(role);
   for (const environment of ["prod", "test"]) {
     const { key } = await trade(access, environment);
-    expect(await server.call("GET", "/probe/", key)).toMatchObject({
+    const seen = await server.call("GET", "/probe/", key);
+    expect(seen).toMatchObject({
       status: 200,
-      body: { kind: "key", organization_id: id, environment, permissions, organization_key_name: user.email },
+      body: { kind: "key", organization_id: id, environment, organization_key_name: user.email },
     });
+    expect((seen.body as { permissions: string[] }).permissions.toSorted()).toEqual(permissions.toSorted());
   }
 });
 

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { requireOwnEnvironment } from "../../domain/principal.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { timeWindow, timeWindowQuery } from "../../http/query.ts";
 import type { TraceDeletions } from "../../jobs/trace-deletions.ts";
@@ -26,10 +27,11 @@ export const deleteTrace = ({ spans, traceDeletions, now }: TraceDeleteDeps) =>
     description:
       "Deletes the spans of the trace that ended within the window, the last hour unless the query says otherwise. " +
       "They are gone from every read at once and from the disk later; what is sent again of them within a day stays " +
-      "deleted. Looks in the environment of the key, then in the other.",
+      "deleted.",
     tags: ["Traces"],
     auth: "key",
     permission: "traces:delete",
+    environment: "own",
     limit: "api",
     query: z.object(timeWindowQuery()),
     success: { status: 200, schema: deleted },
@@ -43,9 +45,13 @@ export const deleteTrace = ({ spans, traceDeletions, now }: TraceDeleteDeps) =>
         { scope: { organization_id }, traceId, window: { fromNs, toNs } },
         signal,
       );
-      const found = counts.find(({ environment }) => environment === principal.environment) ?? counts[0];
+      const found = counts.find(({ environment }) => environment === principal.environment);
+      const [elsewhere] = counts;
+      if (found === undefined && elsewhere !== undefined) {
+        requireOwnEnvironment(principal, asEnvironment(elsewhere.environment), "this trace");
+      }
       if (found !== undefined && found.inWindow > 0) {
-        const environment = asEnvironment(found.environment);
+        const { environment } = principal;
         const deletion = { organization_id, environment, trace_unique_id: traceId, fromNs, toNs, deletedAtMs: now() };
         await traceDeletions.delete([deletion]);
       }

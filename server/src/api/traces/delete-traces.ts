@@ -2,6 +2,7 @@ import { z } from "zod";
 import { ServiceError } from "../../domain/errors.ts";
 import { parseFilters, type ParsedFilter } from "../../filter/parse.ts";
 import type { GroupCatalogue } from "../../filter/group-fields.ts";
+import { writtenEnvironment } from "../../domain/principal.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { environmentQuery, timeWindowQuery } from "../../http/query.ts";
 import type { TraceDeletions } from "../../jobs/trace-deletions.ts";
@@ -36,12 +37,13 @@ export const deleteTraces = (deps: BulkDeleteDeps) =>
     summary: "Delete the traces that a filter matches",
     description:
       `At most ${limits.bulkDeleteTraces} traces; more are 422 and nothing is deleted. Deletes what of them ended within the ` +
-      "window, the last hour unless the query says otherwise, in both environments unless it names one. Unknown fields " +
-      "and operators are ignored and named in `ignored`, but one condition at least must be understood. " +
+      "window, the last hour unless the query says otherwise. A key deletes in its own environment, a person in both unless " +
+      "the query names one. Unknown fields and operators are ignored and named in `ignored`, but one condition at least must be understood. " +
       "10 requests a minute for each organisation and path; for each person with an access token.",
     tags: ["Traces"],
     auth: "key_or_user",
     permission: "traces:delete",
+    environment: "own",
     limit: "bulk_delete",
     query: z.object({ ...timeWindowQuery(), ...environmentQuery() }),
     body: {
@@ -53,9 +55,10 @@ export const deleteTraces = (deps: BulkDeleteDeps) =>
     errors: ["invalid_request", "forbidden", "query_too_large", "too_many_rows", "unavailable"],
     async handler({ principal, query, body, signal }) {
       const organizationId = principal.organization_id;
+      const environment = writtenEnvironment(principal, query.environment);
       const { filter, ignored } = readDeleteFilter(body.filters, organizationId, deps.traceCatalogue);
       await deps.traceDeletions.settle();
-      const selection = selectTraces(deps, { organizationId, query, filter });
+      const selection = selectTraces(deps, { organizationId, query: { ...query, environment }, filter });
       const { count, keys } = await deps.spans.matchTraces({ ...selection, limit: limits.bulkDeleteTraces }, signal);
       if (count > limits.bulkDeleteTraces) throw tooMany(count);
       const { fromNs, toNs } = selection.window;

@@ -40,11 +40,11 @@ export const retrievePublicTrace = (deps: PublicTraceDeps) =>
     async handler({ params, query, signal }) {
       const [organizationId, traceId] = [params.unique_organization_id, params.trace_unique_id].map(readTraceId);
       if (organizationId === undefined || traceId === undefined) throw traceNotFound();
-      const share = await deps.traceShares.findPublic(organizationId, traceId);
-      if (share === undefined) throw traceNotFound();
+      const environments = await deps.traceShares.findPublic(organizationId, traceId);
+      if (environments.length === 0) throw traceNotFound();
       const organization = await findTraceOwner(deps.organizations, organizationId);
       // Nowhere else: a trace of that id in the other environment was not shared.
-      const wanted = { organization, traceId, environments: [share.environment], signal };
+      const wanted = { organization, traceId, environments, signal };
       return await presentWholeTrace(deps.spans, { ...wanted, isSlim: query.tree === "slim", isPublic: true });
     },
   });

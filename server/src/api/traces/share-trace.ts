@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { endpoint } from "../../http/endpoint.ts";
-import type { Environment, KeyPrincipal } from "../../domain/principal.ts";
+import { requireOwnEnvironment, type KeyPrincipal } from "../../domain/principal.ts";
 import type { TraceShareStore } from "../../storage/control/trace-share-store.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
 import { readTraceId } from "./trace-id.ts";
@@ -33,10 +33,11 @@ export const shareTrace = (deps: ShareTraceDeps) =>
     summary: "Share a trace, or end its sharing",
     description:
       "A shared trace can be read by everyone who knows its address. Spans need not be there yet. " +
-      "The sharing is that of this organisation's trace alone: the one in the environment of the key, unless only the other has one.",
+      "The sharing is that of this organisation's trace in the environment of the key alone.",
     tags: ["Traces"],
     auth: "key",
-    permission: "spans:write",
+    permission: "traces:share",
+    environment: "own",
     limit: "api",
     body: {
       kind: "json",
@@ -44,14 +45,14 @@ export const shareTrace = (deps: ShareTraceDeps) =>
       example: { is_public: true },
     },
     success: { status: 200, schema: sharing },
-    errors: ["invalid_request", "query_too_large", "unavailable"],
+    errors: ["invalid_request", "forbidden", "query_too_large", "unavailable"],
     async handler({ principal, params, body: { is_public }, url, signal }) {
       const trace_unique_id = readTraceId(params.trace_unique_id);
-      const shown = is_public ? await environmentOf(deps, principal, trace_unique_id, signal) : undefined;
+      await refuseElsewhere(deps, principal, trace_unique_id, signal);
       await deps.traceShares.set({
         unique_organization_id: principal.organization_id,
         trace_unique_id,
-        environment: shown ?? principal.environment,
+        environment: principal.environment,
         is_public,
         updated_at: new Date(deps.now()).toISOString(),
       });
@@ -62,15 +63,15 @@ export const shareTrace = (deps: ShareTraceDeps) =>
     },
   });
 
-/** Where the trace is that its sharer sees; undefined of one without spans. */
-async function environmentOf(
+/** A trace that only the other environment has is not this key's; one without spans may be shared before they come. */
+async function refuseElsewhere(
   { spans, caughtUp }: Pick<ShareTraceDeps, "spans" | "caughtUp">,
-  { organization_id, environment }: Pick<KeyPrincipal, "organization_id" | "environment">,
+  principal: KeyPrincipal,
   traceId: string,
   signal: AbortSignal,
-): Promise<Environment | undefined> {
+): Promise<void> {
   await caughtUp();
-  const places = await spans.placeTraces({ organization_id }, traceId, signal);
-  const [place] = inOrder(places, environmentsFrom(environment));
-  return place && asEnvironment(place.environment);
+  const places = await spans.placeTraces({ organization_id: principal.organization_id }, traceId, signal);
+  const [place] = inOrder(places, environmentsFrom(principal.environment));
+  if (place !== undefined) requireOwnEnvironment(principal, asEnvironment(place.environment), "this trace");
 }

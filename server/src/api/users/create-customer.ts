@@ -7,7 +7,7 @@ import { cleanText } from "../../lib/json.ts";
 import { limits } from "../../limits.ts";
 import { customerDetail } from "./customer-schema.ts";
 import { describeCustomer, type CustomerDeps } from "./describe-customer.ts";
-import { customerKey } from "./find-customer.ts";
+import { ownCustomerKey } from "./find-customer.ts";
 
 export const createCustomer = (deps: CustomerDeps) =>
   endpoint({
@@ -19,6 +19,7 @@ export const createCustomer = (deps: CustomerDeps) =>
     tags: ["Customers"],
     auth: "key",
     permission: "customers:write",
+    environment: "own",
     limit: "api",
     dialect: "fields",
     query: z.object(environmentQuery()),
@@ -45,7 +46,7 @@ export const createCustomer = (deps: CustomerDeps) =>
     errors: ["invalid_request", "conflict", "query_too_large", "unavailable"],
     async handler({ principal, query, body, signal }) {
       const { customer_identifier, ...fields } = body;
-      const key = customerKey({ principal, params: { customer_identifier }, query });
+      const key = ownCustomerKey({ principal, params: { customer_identifier }, query });
       const customer = await deps.customers.create(key, fields);
       return await describeCustomer(deps, { customer, principal, signal });
     },

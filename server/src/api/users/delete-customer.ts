@@ -4,7 +4,7 @@ import { environmentQuery } from "../../http/query.ts";
 import type { Customers } from "../../customers/customers.ts";
 import type { TraceDeletions } from "../../jobs/trace-deletions.ts";
 import { customerParams } from "./customer-schema.ts";
-import { customerKey, noSuchCustomer } from "./find-customer.ts";
+import { ownCustomerKey, noSuchCustomer } from "./find-customer.ts";
 
 type DeleteDeps = { customers: Customers; traceDeletions: Pick<TraceDeletions, "settle"> };
 
@@ -20,13 +20,14 @@ export const deleteCustomer = ({ customers, traceDeletions }: DeleteDeps) =>
     tags: ["Customers"],
     auth: "key",
     permission: "customers:write",
+    environment: "own",
     limit: "api",
     params: customerParams,
     query: z.object(environmentQuery()),
     success: { status: 200, description: "Deleted; no body." },
     errors: ["not_found", "unavailable"],
     async handler({ principal, params, query, signal }) {
-      const key = customerKey({ principal, params, query });
+      const key = ownCustomerKey({ principal, params, query });
       // What was accepted before is renamed too.
       await traceDeletions.settle();
       if (!(await customers.remove(key, signal))) throw noSuchCustomer();

@@ -1,7 +1,7 @@
 import type { Customers } from "../../customers/customers.ts";
 import type { CustomerKey } from "../../domain/customer.ts";
 import { ServiceError } from "../../domain/errors.ts";
-import type { Environment, KeyPrincipal } from "../../domain/principal.ts";
+import { writtenEnvironment, type Environment, type KeyPrincipal } from "../../domain/principal.ts";
 import { cleanText } from "../../lib/json.ts";
 
 export type CustomerAddress = {
@@ -18,6 +18,12 @@ export function customerKey({ principal, params, query }: CustomerAddress): Cust
     environment: environment === undefined || environment === "all" ? principal.environment : environment,
     customer_identifier: cleanText(params.customer_identifier),
   };
+}
+
+/** The customer that a request changes. @throws ServiceError `forbidden` where the query names the other environment */
+export function ownCustomerKey({ principal, params, query }: CustomerAddress): CustomerKey {
+  const environment = writtenEnvironment(principal, query.environment);
+  return customerKey({ principal, params, query: { environment } });
 }
 
 /** @throws ServiceError `not_found` where nobody, profile or span, knows of the customer */

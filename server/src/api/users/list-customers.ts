@@ -37,7 +37,7 @@ export const listCustomers = (deps: ListDeps) =>
       `sort_by is one of ${customerSortFields.join(", ")}.`,
     tags: ["Customers"],
     auth: "key",
-    permission: "spans:read",
+    permission: "customers:read",
     takesTurns: true,
     limit: "api",
     query: z.object({

@@ -16,7 +16,7 @@ export const retrieveCustomer = (deps: CustomerDeps) =>
       "that names it. The identifier is percent-encoded in the path.",
     tags: ["Customers"],
     auth: "key",
-    permission: "spans:read",
+    permission: "customers:read",
     takesTurns: true,
     limit: "api",
     params: customerParams,

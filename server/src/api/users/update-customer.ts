@@ -4,7 +4,7 @@ import { endpoint } from "../../http/endpoint.ts";
 import { environmentQuery } from "../../http/query.ts";
 import { customerDetail, customerParams } from "./customer-schema.ts";
 import { describeCustomer, type CustomerDeps } from "./describe-customer.ts";
-import { customerKey, noSuchCustomer } from "./find-customer.ts";
+import { ownCustomerKey, noSuchCustomer } from "./find-customer.ts";
 
 export const updateCustomer = (deps: CustomerDeps) =>
   endpoint({
@@ -18,6 +18,7 @@ export const updateCustomer = (deps: CustomerDeps) =>
     tags: ["Customers"],
     auth: "key",
     permission: "customers:write",
+    environment: "own",
     limit: "api",
     dialect: "fields",
     params: customerParams,
@@ -32,7 +33,7 @@ export const updateCustomer = (deps: CustomerDeps) =>
     errors: ["invalid_request", "not_found", "query_too_large", "unavailable"],
     async handler({ principal, params, query, body, signal }) {
       await deps.caughtUp();
-      const customer = await deps.customers.update(customerKey({ principal, params, query }), body, signal);
+      const customer = await deps.customers.update(ownCustomerKey({ principal, params, query }), body, signal);
       if (customer === undefined) throw noSuchCustomer();
       return await describeCustomer(deps, { customer, principal, signal });
     },

@@ -13,7 +13,7 @@ export const createWebhook = (deps: WebhookDeps) =>
       "those of both.",
     tags: ["Webhooks"],
     auth: "key_or_user",
-    permission: "settings:write",
+    permission: "webhooks:write",
     limit: "api",
     body: { kind: "json", schema: newWebhookSchema, shown: webhookSchema, example: webhookExample },
     success: { status: 201, schema: webhookSchema },

@@ -15,7 +15,7 @@ export const listDeliveries = (deps: Pick<WebhookDeps, "webhooks"> & { deliverie
     description: "Newest first: those that wait, and those that ended within the last seven days.",
     tags: ["Webhooks"],
     auth: "key_or_user",
-    permission: "spans:read",
+    permission: "webhooks:read",
     limit: "api",
     params: webhookParams,
     query: z.object(pagingQuery()),

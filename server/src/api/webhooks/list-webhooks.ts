@@ -12,7 +12,7 @@ export const listWebhooks = (deps: Pick<WebhookDeps, "webhooks" | "organizations
     description: "All of them, oldest first, without secrets.",
     tags: ["Webhooks"],
     auth: "key_or_user",
-    permission: "spans:read",
+    permission: "webhooks:read",
     limit: "api",
     success: { status: 200, schema: z.array(webhookSchema) },
     errors: [],

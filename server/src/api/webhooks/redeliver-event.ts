@@ -3,7 +3,7 @@ import type { Deliverer } from "../../delivery/deliverer.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { limits } from "../../limits.ts";
 import type { DeliveryStore } from "../../storage/control/delivery-store.ts";
-import { findWebhook, type WebhookDeps } from "./webhook-deps.ts";
+import { findOwnWebhook, type WebhookDeps } from "./webhook-deps.ts";
 import { deliveryParams, deliverySchema, presentDelivery } from "./webhook-schemas.ts";
 
 export const redeliverEvent = (
@@ -20,13 +20,14 @@ export const redeliverEvent = (
     description: "At once, whatever became of it before, with the same webhook-id. It is tried for another 24 hours.",
     tags: ["Webhooks"],
     auth: "key_or_user",
-    permission: "settings:write",
+    permission: "webhooks:write",
+    environment: "own",
     limit: "api",
     params: deliveryParams,
     success: { status: 202, schema: deliverySchema },
     errors: ["not_found", "conflict"],
     handler: async ({ principal, params }) => {
-      const webhook = await findWebhook(deps, principal.organization_id, params.id);
+      const webhook = await findOwnWebhook(deps, principal, params.id);
       if (!webhook.active) throw new ServiceError("conflict", "This webhook is not active.");
       const nowMs = deps.nowMs();
       const delivery = await deps.deliveries.redeliver(principal.organization_id, params.id, params.delivery_id, {

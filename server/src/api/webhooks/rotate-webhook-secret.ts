@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { endpoint } from "../../http/endpoint.ts";
 import { limits } from "../../limits.ts";
-import { findWebhook, type WebhookDeps } from "./webhook-deps.ts";
+import { findOwnWebhook, type WebhookDeps } from "./webhook-deps.ts";
 import { webhookNotFound, webhookParams } from "./webhook-schemas.ts";
 
 const message =
@@ -18,7 +18,8 @@ export const rotateWebhookSecret = (
     description: message,
     tags: ["Webhooks"],
     auth: "key_or_user",
-    permission: "settings:write",
+    permission: "webhooks:write",
+    environment: "own",
     limit: "api",
     params: webhookParams,
     success: {
@@ -28,7 +29,7 @@ export const rotateWebhookSecret = (
     errors: ["not_found"],
     handler: async ({ principal, params }) => {
       const organizationId = principal.organization_id;
-      const webhook = await findWebhook(deps, organizationId, params.id);
+      const webhook = await findOwnWebhook(deps, principal, params.id);
       const { secret, sealed } = deps.webhookSecrets.make(organizationId);
       const nowMs = deps.nowMs();
       const changed = await deps.webhooks.update(

@@ -1,7 +1,8 @@
 import type { z } from "zod";
+import type { Principal } from "../../domain/principal.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { definedFields } from "../../lib/defined-fields.ts";
-import { checkKey, findWebhook, showWebhook, type WebhookDeps } from "./webhook-deps.ts";
+import { checkKey, findOwnWebhook, showWebhook, type WebhookDeps } from "./webhook-deps.ts";
 import {
   newWebhookSchema,
   webhookChangeSchema,
@@ -15,7 +16,8 @@ const shared = {
   path: "/api/webhooks/{id}/",
   tags: ["Webhooks"],
   auth: "key_or_user",
-  permission: "settings:write",
+  permission: "webhooks:write",
+  environment: "own",
   limit: "api",
   params: webhookParams,
   success: { status: 200, schema: webhookSchema },
@@ -32,7 +34,7 @@ export const updateWebhook = (deps: WebhookDeps) =>
       "Only what is given changes. While it is not active nothing is queued, and what waited ends as failed; each event can " +
       "be sent again once it is active.",
     body: { kind: "json", schema: webhookChangeSchema, shown: webhookSchema, example: { active: false } },
-    handler: ({ principal, params, body }) => change(deps, principal.organization_id, params.id, body),
+    handler: ({ principal, params, body }) => change(deps, principal, params.id, body),
   });
 
 export const replaceWebhook = (deps: WebhookDeps) =>
@@ -48,16 +50,17 @@ export const replaceWebhook = (deps: WebhookDeps) =>
       shown: webhookSchema,
       example: { ...webhookExample, active: false },
     },
-    handler: ({ principal, params, body }) => change(deps, principal.organization_id, params.id, body),
+    handler: ({ principal, params, body }) => change(deps, principal, params.id, body),
   });
 
 async function change(
   deps: WebhookDeps,
-  organizationId: string,
+  principal: Principal,
   id: number,
   changes: z.output<typeof webhookChangeSchema>,
 ) {
-  const found = await findWebhook(deps, organizationId, id);
+  const organizationId = principal.organization_id;
+  const found = await findOwnWebhook(deps, principal, id);
   await checkKey(deps, organizationId, changes.organization_key);
   const isFresh = changes.active === true && !found.active;
   const now = new Date(deps.nowMs()).toISOString();

@@ -1,4 +1,5 @@
 import { ServiceError } from "../../domain/errors.ts";
+import { requireOwnEnvironment, type Principal } from "../../domain/principal.ts";
 import type { Webhook } from "../../domain/webhook.ts";
 import type { WebhookDirectory } from "../../delivery/webhook-directory.ts";
 import type { WebhookSecrets } from "../../delivery/webhook-secrets.ts";
@@ -25,6 +26,17 @@ export async function findWebhook(
 ): Promise<Webhook> {
   const webhook = await webhooks.find(uniqueOrganizationId, id);
   if (webhook === undefined) throw webhookNotFound();
+  return webhook;
+}
+
+/** The same for one that the caller changes, or whose secret it reads. @throws ServiceError `not_found`, `forbidden` */
+export async function findOwnWebhook(
+  deps: Pick<WebhookDeps, "webhooks">,
+  principal: Principal,
+  id: number,
+): Promise<Webhook> {
+  const webhook = await findWebhook(deps, principal.organization_id, id);
+  requireOwnEnvironment(principal, webhook.environment, "this webhook");
   return webhook;
 }
 

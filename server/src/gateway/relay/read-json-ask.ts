@@ -15,15 +15,16 @@ import type { WholeReply } from "./whole-exchange.ts";
 
 /** What all operations with a JSON body have in common: model, parameters, the call, and the answer as it came. */
 export function readJsonAsk(
-  { bytes, headers }: ChatCall,
+  caller: ChatCall,
   ledger: CallLedger,
   operation: Operation,
 ): Omit<RelayAsk, "read" | "stream"> {
+  const { bytes, headers } = caller;
   const members = readMembers(bytes);
   const forProvider = withoutServiceParams(members);
   const { model } = members;
   if (typeof model === "string") ledger.model = model;
-  const params = readServiceParams(members, headers);
+  const params = readServiceParams(members, caller);
   takeParams(ledger, params);
   if (typeof model !== "string" || model === "" || model.length > limits.identifierChars) {
     throw badMember("model", "must name a model");

@@ -20,11 +20,12 @@ export function createTranscription(): RelayOperation {
   return {
     operation: "transcription",
     logType: "transcription",
-    read({ bytes, headers }, ledger) {
+    read(caller, ledger) {
+      const { bytes, headers } = caller;
       const form = readForm(bytes, headers["content-type"] ?? "");
       const members = membersOf(form.fields);
       if (typeof members["model"] === "string") ledger.model = members["model"];
-      const params = readServiceParams(members, headers);
+      const params = readServiceParams(members, caller);
       takeParams(ledger, params);
       const ask = readTranscriptionAsk(form, members);
       describeRecording(ask, audioSeconds(ask.file.bytes), ledger);

@@ -1,6 +1,7 @@
 import type { ApiKey } from "../../domain/api-key.ts";
 import { ServiceError } from "../../domain/errors.ts";
-import type { Environment, Permission } from "../../domain/principal.ts";
+import type { Environment } from "../../domain/principal.ts";
+import type { Permission } from "../../domain/permissions.ts";
 import { limits } from "../../limits.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 import type { ApiKeyRow } from "./schema.ts";

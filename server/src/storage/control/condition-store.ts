@@ -1,6 +1,7 @@
 import type { Condition, ConditionPolicy, ConditionType } from "../../domain/condition.ts";
 import { ServiceError } from "../../domain/errors.ts";
 import { limits } from "../../limits.ts";
+import { toAutomationUse, type AutomationUse } from "./automation-use.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 import type { ConditionRow } from "./schema.ts";
 
@@ -17,8 +18,8 @@ export type ConditionStore = {
   find: (uniqueOrganizationId: string, idOrSlug: string) => Promise<Condition | undefined>;
   /** Changes what is given and answers the result; undefined when there is no such condition. */
   update: (uniqueOrganizationId: string, id: string, change: ConditionChange) => Promise<Condition | undefined>;
-  /** The names of the automations that use it; a condition in use is not to be removed. */
-  usedBy: (id: string) => Promise<string[]>;
+  /** The automations that use it; a condition in use is not to be removed. */
+  usedBy: (id: string) => Promise<AutomationUse[]>;
   remove: (uniqueOrganizationId: string, id: string) => Promise<void>;
 };
 
@@ -73,8 +74,12 @@ export function createConditionStore(queries: ControlQueries): ConditionStore {
     },
 
     usedBy: async (id) => {
-      const rows = await queries.selectFrom("automations").select("name").where("condition_id", "=", id).execute();
-      return rows.map(({ name }) => name);
+      const rows = await queries
+        .selectFrom("automations")
+        .select(["name", "environment"])
+        .where("condition_id", "=", id)
+        .execute();
+      return rows.map(toAutomationUse);
     },
 
     remove: async (uniqueOrganizationId, id) => {

@@ -4,6 +4,7 @@ import { ServiceError } from "../../domain/errors.ts";
 import { omit } from "../../lib/omit.ts";
 import { limits } from "../../limits.ts";
 import { jsonRows } from "./json-rows.ts";
+import { toAutomationUse, type AutomationUse } from "./automation-use.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 import type { EvaluatorRow, EvaluatorVersionRow } from "./schema.ts";
 
@@ -22,8 +23,8 @@ export type EvaluatorStore = {
   /** Those of these ids that there are, in no order. */
   findAll: (uniqueOrganizationId: string, ids: readonly string[]) => Promise<Evaluator[]>;
   update: (uniqueOrganizationId: string, id: string, change: EvaluatorChange) => Promise<Evaluator | undefined>;
-  /** The names of the automations that use it; an evaluator in use is not to be removed. */
-  usedBy: (id: string) => Promise<string[]>;
+  /** The automations that use it; an evaluator in use is not to be removed. */
+  usedBy: (id: string) => Promise<AutomationUse[]>;
   /** With its versions; its scores stay. */
   remove: (uniqueOrganizationId: string, id: string) => Promise<void>;
   /**
@@ -73,10 +74,10 @@ export function createEvaluatorStore(queries: ControlQueries): EvaluatorStore {
       const rows = await queries
         .selectFrom("automation_evaluators")
         .innerJoin("automations", "automations.id", "automation_evaluators.automation_id")
-        .select("automations.name")
+        .select(["automations.name", "automations.environment"])
         .where("automation_evaluators.evaluator_id", "=", id)
         .execute();
-      return rows.map(({ name }) => name);
+      return rows.map(toAutomationUse);
     },
 
     remove: async (uniqueOrganizationId, id) => {

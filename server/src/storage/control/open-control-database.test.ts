@@ -1,5 +1,8 @@
 import { sql } from "kysely";
+import { Migrator } from "kysely/migration";
 import { expect, test } from "vitest";
+import { createControlStores } from "./control-stores.ts";
+import { controlMigrations } from "./migrations/list.ts";
 import { openControlDatabase } from "./open-control-database.ts";
 
 test("SQLite flushes every commit but those of unflushed work, also after one that failed", async () => {
@@ -15,5 +18,34 @@ test("SQLite flushes every commit but those of unflushed work, also after one th
     expect(await database.transaction((queries) => flushing(queries))).toBe(full);
     await expect(database.unflushed(() => Promise.reject(new Error("no")))).rejects.toThrow("no");
   }
+  await database.close();
+});
+
+test("K1: keys of before keep what they could do, but for those that published what they could not read", async () => {
+  const database = openControlDatabase({ kind: "sqlite", path: ":memory:" });
+  const before = Object.entries(controlMigrations("sqlite")).filter(([name]) => name < "0013");
+  const provider = { getMigrations: () => Promise.resolve(Object.fromEntries(before)) };
+  await new Migrator({ db: database.queries, provider }).migrateToLatest();
+  const all = ["spans:write", "spans:read", "analytics:read", "traces:delete", "customers:write", "settings:write"];
+  const stored = { all, writes: ["spans:write"], reads: ["spans:read"], both: ["spans:write", "spans:read"] };
+  await sql`insert into organizations (unique_organization_id, name, created_at) values ('org', 'O', '2026')`.execute(
+    database.queries,
+  );
+  for (const [id, permissions] of Object.entries(stored)) {
+    await sql`insert into api_keys (id, unique_organization_id, name, environment, hash, prefix, permissions, created_at)
+      values (${id}, 'org', ${id}, 'prod', ${id}, '', ${JSON.stringify(permissions)}, '2026')`.execute(
+      database.queries,
+    );
+  }
+  await sql`insert into trace_shares values ('org', 't', 'test', 1, '2026')`.execute(database.queries);
+  await database.migrate();
+  const stores = createControlStores(database);
+  const keys = await stores.apiKeys.list("org");
+  expect(Object.fromEntries(keys.map(({ id, permissions }) => [id, permissions]))).toEqual({
+    ...stored,
+    all: [...all, "traces:share"],
+    both: [...stored.both, "traces:share"],
+  });
+  expect(await stores.traceShares.findPublic("org", "t")).toEqual(["test"]);
   await database.close();
 });

@@ -4,16 +4,15 @@ import type { ControlQueries } from "./open-control-database.ts";
 export type TraceShare = {
   unique_organization_id: string;
   trace_unique_id: string;
-  /** The environment of the shared trace; of one without spans that of the key. */
   environment: Environment;
   is_public: boolean;
 };
 
 export type TraceShareStore = {
-  /** The last word on a trace of an organisation wins. `updated_at` is ISO 8601, UTC. */
+  /** The last word on a trace wins. `updated_at` is ISO 8601, UTC. */
   set: (share: TraceShare & { updated_at: string }) => Promise<void>;
-  /** Undefined where the trace is not public, whether it never was or no longer is. */
-  findPublic: (uniqueOrganizationId: string, traceId: string) => Promise<TraceShare | undefined>;
+  /** Where a trace with this id is public: none of an id that never was or no longer is. Prod comes first. */
+  findPublic: (uniqueOrganizationId: string, traceId: string) => Promise<Environment[]>;
 };
 
 export function createTraceShareStore(queries: ControlQueries): TraceShareStore {
@@ -25,21 +24,22 @@ export function createTraceShareStore(queries: ControlQueries): TraceShareStore 
         .values(row)
         .onConflict((conflict) =>
           conflict
-            .columns(["unique_organization_id", "trace_unique_id"])
-            .doUpdateSet({ environment: row.environment, is_public: row.is_public, updated_at: row.updated_at }),
+            .columns(["unique_organization_id", "trace_unique_id", "environment"])
+            .doUpdateSet({ is_public: row.is_public, updated_at: row.updated_at }),
         )
         .execute();
     },
 
     findPublic: async (uniqueOrganizationId, traceId) => {
-      const row = await queries
+      const rows = await queries
         .selectFrom("trace_shares")
-        .select(["unique_organization_id", "trace_unique_id", "environment"])
+        .select("environment")
         .where("unique_organization_id", "=", uniqueOrganizationId)
         .where("trace_unique_id", "=", traceId)
         .where("is_public", "=", 1)
-        .executeTakeFirst();
-      return row && { ...row, environment: asEnvironment(row.environment), is_public: true };
+        .orderBy("environment")
+        .execute();
+      return rows.map(({ environment }) => asEnvironment(environment));
     },
   };
 }

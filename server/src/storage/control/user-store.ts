@@ -1,5 +1,5 @@
 import { ServiceError } from "../../domain/errors.ts";
-import type { Role } from "../../domain/principal.ts";
+import type { Role } from "../../domain/permissions.ts";
 import type { User } from "../../domain/user.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 import type { UserRow } from "./schema.ts";

@@ -8,6 +8,7 @@ import { createEvaluation } from "./0006-create-evaluation.ts";
 import { rememberReachedBudgets } from "./0007-remember-reached-budgets.ts";
 import { blockOrganizations } from "./0008-block-organizations.ts";
 import { reserveJudgements } from "./0009-reserve-judgements.ts";
+import { splitPermissions } from "./0013-split-permissions.ts";
 import type { ControlDialect } from "./columns.ts";
 
 /** Every migration in order. An entry that was released is never edited: what changes is a new entry at the end. */
@@ -22,5 +23,6 @@ export function controlMigrations(dialect: ControlDialect): Record<string, Migra
     "0007-remember-reached-budgets": rememberReachedBudgets(),
     "0008-block-organizations": blockOrganizations(),
     "0009-reserve-judgements": reserveJudgements(),
+    "0013-split-permissions": splitPermissions(),
   };
 }

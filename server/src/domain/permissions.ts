@@ -1,0 +1,124 @@
+/** What a caller may do. One table: keys, roles, routes, the API reference and docs/permissions.md follow from it. */
+
+export const roles = ["admin", "member", "viewer"] as const;
+export type Role = (typeof roles)[number];
+
+export const permissions = [
+  "spans:write",
+  "spans:read",
+  "analytics:read",
+  "gateway:call",
+  "scores:write",
+  "scores:read",
+  "traces:share",
+  "traces:delete",
+  "customers:read",
+  "customers:write",
+  "automations:read",
+  "automations:write",
+  "webhooks:read",
+  "webhooks:write",
+  "providers:read",
+  "providers:write",
+  "prices:read",
+  "prices:write",
+  "settings:write",
+  "keys:manage",
+  "members:read",
+  "members:manage",
+  "audit:read",
+] as const;
+export type Permission = (typeof permissions)[number];
+
+type PermissionSpec = {
+  /** What it allows, for people. */
+  allows: string;
+  roles: readonly Role[];
+  /** Permissions that come with it: names of version 0.1 stand for all that they allowed then. */
+  includes?: readonly Permission[];
+  /** Managing people and keys takes a person: no key can hold it. */
+  isForPeople?: true;
+};
+
+const everybody = roles;
+const editors = ["admin", "member"] as const;
+const admins = ["admin"] as const;
+
+export const permissionTable: Readonly<Record<Permission, PermissionSpec>> = {
+  "spans:write": {
+    allows: "send spans, traces and OTLP exports",
+    roles: editors,
+    includes: ["gateway:call", "scores:write"],
+  },
+  "spans:read": {
+    allows: "read spans, traces and threads, with what was said",
+    roles: everybody,
+    includes: ["scores:read", "customers:read", "automations:read", "webhooks:read", "prices:read"],
+  },
+  "analytics:read": { allows: "read sums by group", roles: everybody },
+  "gateway:call": { allows: "call models through the gateway, which records the calls", roles: editors },
+  "scores:write": { allows: "score logs, change and delete scores", roles: editors },
+  "scores:read": { allows: "read scores", roles: everybody },
+  "traces:share": { allows: "publish a trace to everybody who has its link, and end that", roles: editors },
+  "traces:delete": { allows: "delete traces", roles: editors },
+  "customers:read": { allows: "read customers, their budgets and usage", roles: everybody },
+  "customers:write": {
+    allows: "create, change and delete customers, and set budgets and rate limits, also from a gateway call",
+    roles: editors,
+  },
+  "automations:read": { allows: "read automations, conditions and evaluators", roles: everybody },
+  "automations:write": { allows: "change automations, conditions and evaluators", roles: editors },
+  "webhooks:read": { allows: "read webhooks and their deliveries", roles: everybody },
+  "webhooks:write": { allows: "change webhooks, and read their secrets", roles: editors },
+  "providers:read": { allows: "read provider settings, without their keys", roles: editors },
+  "providers:write": { allows: "store, change and delete provider keys", roles: editors },
+  "prices:read": { allows: "read model prices of the organization", roles: everybody },
+  "prices:write": { allows: "change model prices of the organization", roles: editors },
+  "settings:write": {
+    allows: "all of the settings",
+    roles: editors,
+    includes: ["automations:write", "webhooks:write", "providers:read", "providers:write", "prices:write"],
+  },
+  "keys:manage": { allows: "list, make, change and revoke API keys", roles: admins, isForPeople: true },
+  "members:read": { allows: "see who is a member", roles: editors, isForPeople: true },
+  "members:manage": { allows: "invite members, change their roles, remove them", roles: admins, isForPeople: true },
+  "audit:read": { allows: "read the audit log", roles: admins, isForPeople: true },
+};
+
+/** Every permission that these names stand for. Names that are not known grant nothing. */
+export function expandPermissions(granted: Iterable<string>): Set<Permission> {
+  const all = new Set<Permission>();
+  const add = (permission: Permission): void => {
+    if (all.has(permission)) return;
+    all.add(permission);
+    permissionTable[permission].includes?.forEach(add);
+  };
+  for (const name of granted) if (isPermission(name)) add(name);
+  return all;
+}
+
+/** Permissions to bring in something new, which a blocked organization may not. */
+export const refusedToBlocked: ReadonlySet<Permission> = new Set(["spans:write", "gateway:call", "scores:write"]);
+
+const known: ReadonlySet<string> = new Set(permissions);
+
+function isPermission(name: string): name is Permission {
+  return known.has(name);
+}
+
+/** What a role may do. A key carries its own list, at most what its maker had. */
+export function permissionsOfRole(role: Role): Set<Permission> {
+  return new Set(permissions.filter((permission) => permissionTable[permission].roles.includes(role)));
+}
+
+/** What a key may ever do. */
+export const keyPermissions: readonly Permission[] = permissions.filter(
+  (permission) => permissionTable[permission].isForPeople !== true,
+);
+
+/** The permissions of a key made by somebody who has `held` and names none: all there are, in the fewest names. */
+export function defaultKeyPermissions(held: ReadonlySet<Permission>): Permission[] {
+  const all = keyPermissions.filter((permission) => held.has(permission));
+  const included = new Set(all.flatMap((permission) => permissionTable[permission].includes ?? []));
+  return all.filter((permission) => !included.has(permission));
+}
