@@ -36,6 +36,13 @@ export const limits = {
   /** What a stream has to say that the service stops, before it is cut. */
   shutdownCutMs: 1_000,
   bodyBytesInFlight: 512 * MiB,
+  /** A part of it that only bodies of at most `smallBodyBytes` may use. */
+  smallBodiesShare: 1 / 8,
+  smallBodyBytes: 1 * MiB,
+  /** Up to this part of it in use, uploads may be as slow as they like. */
+  bodyBytesCalm: 1 / 4,
+  slowUploadBytesPerS: 16 * KiB,
+  slowUploadEveryMs: 5_000,
   bodiesUnpackedAtOnce: 4,
   bodiesUnpackedQueue: 1_000,
   requestReadMs: 300_000,

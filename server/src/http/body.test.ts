@@ -182,13 +182,13 @@ describe("bounds", () => {
   });
 
   test("what is refused for want of room leaves its own to others at once, while its client still sends", async () => {
-    const tight = await startServer({ endpoints, bounds: { bodyBytesInFlight: 4 * MiB } });
+    const tight = await startServer({ endpoints, bounds: { bodyBytesInFlight: 8.4 * MiB } });
     const { hostname, port } = new URL(tight.url);
     const uploads = Array.from({ length: 4 }, () => {
       const socket = connect(Number(port), hostname);
       let answer = "";
       socket.on("data", (bytes) => (answer += bytes.toString())).on("error", () => undefined);
-      socket.write(`POST /large HTTP/1.1\r\nhost: x\r\ncontent-length: ${1.5 * MiB}\r\n\r\n`);
+      socket.write(`POST /large HTTP/1.1\r\nhost: x\r\ncontent-length: ${1.25 * MiB + 1}\r\n\r\n`);
       return {
         socket,
         send: (bytes: number) => socket.write(Buffer.alloc(bytes, "a")),
@@ -200,7 +200,7 @@ describe("bounds", () => {
     uploads[0]?.send(MiB / 4);
     await until(() => uploads.some(({ status }) => status() === "503"));
     const taken = uploads.slice(1).find(({ status }) => status() === "");
-    taken?.send(MiB / 2);
+    taken?.send(MiB / 4 + 1);
     await until(() => taken?.status() !== "");
     expect(taken?.status()).toBe("200");
     for (const { socket } of uploads) socket.destroy();
@@ -208,7 +208,7 @@ describe("bounds", () => {
   });
 
   test("all bodies together are bounded: one more is 503, and the room is given back", async () => {
-    const tight = await startServer({ endpoints, bounds: { bodyBytesInFlight: 3 * MiB } });
+    const tight = await startServer({ endpoints, bounds: { bodyBytesInFlight: 7 * MiB } });
     const send = (mebibytes: number) =>
       fetch(`${tight.url}/large`, { method: "POST", body: Buffer.alloc(mebibytes * MiB, "a") });
     const refused = await send(4);

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { ServiceError } from "../domain/errors.ts";
 import type { Principal } from "../domain/principal.ts";
+import type { BodyHold } from "./body-memory.ts";
 import type { Context } from "./endpoint.ts";
 import type { Incoming } from "./incoming.ts";
 import type { Kernel } from "./kernel.ts";
@@ -25,8 +26,8 @@ export class RequestContext implements Context {
   isAnswered = false;
   /** Among those that were hijacked. */
   place: number | undefined;
-  /** Bytes of the kernel's body budget to give back at the end. */
-  heldBytes = 0;
+  /** The memory of its body, once that is read. */
+  bodyHold: BodyHold | undefined;
 
   readonly #kernel: Kernel;
   readonly #startedMs = performance.now();

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyRequest } from "fastify";
+import type { BodyHold } from "./body-memory.ts";
 import { readBody } from "./read-body.ts";
 
 /** A request as the kernel sees it, whoever read it from the wire. */
@@ -17,7 +18,7 @@ export type Incoming = {
   /** All of the body as sent, where it is there already. */
   readonly wholeBody: Buffer | undefined;
   /** See `readBody`. */
-  readBody(maxBytes: number, take: (bytes: number) => boolean): Promise<Buffer>;
+  readBody(maxBytes: number, hold: BodyHold): Promise<Buffer>;
   /** Throws away what still arrives, for so long at most. */
   drain(waitMs: number): Promise<void>;
 };
@@ -40,7 +41,7 @@ export function incomingOf(request: FastifyRequest): Incoming {
     },
     isComplete: () => message.complete,
     wholeBody: undefined,
-    readBody: (maxBytes, take) => readBody(message, maxBytes, take),
+    readBody: (maxBytes, hold) => readBody(message, maxBytes, hold),
     drain: (waitMs) =>
       new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, waitMs);

@@ -4,7 +4,7 @@ import type { FairGate } from "../lib/fair-gate.ts";
 import type { WorkGate } from "../lib/work-gate.ts";
 import type { RequestLog } from "../telemetry/request-log.ts";
 import type { Authenticator } from "./authenticate.ts";
-import type { ByteBudget } from "./byte-budget.ts";
+import type { BodyMemory } from "./body-memory.ts";
 import type { RequestContext } from "./context.ts";
 import type { HttpMetrics } from "./metrics.ts";
 import type { RateLimiter } from "./rate-limit.ts";
@@ -19,7 +19,7 @@ export type Kernel = {
   readonly logger: Logger;
   /** One line for each request. */
   readonly requestLog: RequestLog;
-  readonly bodyBudget: ByteBudget;
+  readonly bodyMemory: BodyMemory;
   /** Bodies with a `Content-Encoding` take their turn here. */
   readonly unpacking: WorkGate;
   /** Requests that read much of the span store take turns here, organization by organization. */

@@ -27,6 +27,19 @@ export function createHttpMetrics(registry: Registry) {
         collect: () => gauge.set(read()),
       });
     },
+    watchBodyMemory(read: () => number): void {
+      const gauge: Gauge = new Gauge({
+        name: "http_request_body_held_bytes",
+        help: "Bytes of request bodies in memory now.",
+        registers,
+        collect: () => gauge.set(read()),
+      });
+    },
+    slowUploads: new Counter({
+      name: "http_slow_uploads_total",
+      help: "Uploads ended because they arrived too slowly while memory for bodies was short.",
+      registers,
+    }),
     bodyBytes: createTally(registry, {
       name: "http_request_body_bytes_total",
       help: "Bytes of request bodies, as sent.",

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { ServiceError } from "../domain/errors.ts";
+import type { BodyHold } from "./body-memory.ts";
 import { tooLarge } from "./content-coding.ts";
 
 /** The client left before the request was answered: there is nobody to answer. */
@@ -11,14 +12,10 @@ export class ClientGone extends Error {
 }
 
 /**
- * Reads a body as sent, at most `maxBytes` of it. `take` reserves memory for each chunk and says no when there is none.
+ * Reads a body as sent, at most `maxBytes` of it. `hold` takes memory for each chunk, and may end a slow upload.
  * Throws `payload_too_large` as soon as the bound is known to be passed, `unavailable`, or `ClientGone`.
  */
-export function readBody(
-  request: IncomingMessage,
-  maxBytes: number,
-  take: (bytes: number) => boolean,
-): Promise<Buffer> {
+export function readBody(request: IncomingMessage, maxBytes: number, hold: BodyHold): Promise<Buffer> {
   const declaredBytes = Number(request.headers["content-length"] ?? 0);
   if (declaredBytes > maxBytes) return Promise.reject(tooLarge(maxBytes, "request body"));
 
@@ -27,13 +24,14 @@ export function readBody(
     let size = 0;
     const settle = (error?: Error): void => {
       request.off("data", onData).off("end", onEnd).off("close", onClose);
+      hold.stopReading();
       if (error === undefined)
         resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks));
       else reject(error);
     };
     const onData = (chunk: Buffer): void => {
       size += chunk.length;
-      if (size <= maxBytes && take(chunk.length)) {
+      if (size <= maxBytes && hold.take(chunk.length)) {
         chunks.push(chunk);
         return;
       }
@@ -42,6 +40,10 @@ export function readBody(
     };
     const onEnd = (): void => settle();
     const onClose = (): void => settle(new ClientGone());
+    hold.startReading(() => {
+      request.pause();
+      settle(tooSlow());
+    });
     request.on("data", onData).on("end", onEnd).on("close", onClose);
   });
 }
@@ -50,4 +52,9 @@ export function busy(): ServiceError {
   return new ServiceError("unavailable", "The server is receiving more than it can hold. Please try again.", {
     retryAfterS: 1,
   });
+}
+
+function tooSlow(): ServiceError {
+  const detail = "The request body arrives too slowly while the server is short of memory. Please try again.";
+  return new ServiceError("unavailable", detail, { retryAfterS: 5 });
 }

@@ -6,6 +6,7 @@ import { GateRefusal } from "../lib/fair-gate.ts";
 import { limits } from "../limits.ts";
 import { authenticate } from "./authenticate.ts";
 import { decodeContent } from "./content-coding.ts";
+import type { BodyHold } from "./body-memory.ts";
 import type { RequestContext } from "./context.ts";
 import type { AnyEndpoint, BodySpec } from "./endpoint.ts";
 import { errorReply, type Dialect } from "./error-reply.ts";
@@ -55,6 +56,9 @@ export async function serve(
       kernel.logger.error({ err: fault, request_id: context.requestId, route: route.pattern }, "answering failed");
       context.response.destroy();
     }
+  } finally {
+    // Not when the client goes: until then the handler has the body.
+    context.bodyHold?.release();
   }
 }
 
@@ -149,10 +153,14 @@ async function bodyOf(
 function takeWhole(kernel: Kernel, pattern: string, context: RequestContext, maxBytes: number): Buffer | undefined {
   const { wholeBody } = context.incoming;
   if (wholeBody === undefined || context.headers["content-encoding"] !== undefined) return undefined;
-  if (wholeBody.length > maxBytes || !kernel.bodyBudget.take(wholeBody.length)) return undefined;
-  context.heldBytes += wholeBody.length;
+  if (wholeBody.length > maxBytes || !holdOf(kernel, context).take(wholeBody.length)) return undefined;
   kernel.metrics.bodyBytes.add({ route: pattern }, wholeBody.length);
   return wholeBody;
+}
+
+function holdOf(kernel: Kernel, context: RequestContext): BodyHold {
+  context.bodyHold ??= kernel.bodyMemory.hold(context.principal?.organization_id ?? "");
+  return context.bodyHold;
 }
 
 async function readBounded(
@@ -162,28 +170,23 @@ async function readBounded(
   maxBytes: number,
   tooLarge?: string,
 ): Promise<Buffer> {
-  const take = (bytes: number): boolean => {
-    const fits = kernel.bodyBudget.take(bytes);
-    if (fits) context.heldBytes += bytes;
-    return fits;
-  };
+  const hold = holdOf(kernel, context);
   try {
-    const sent = await context.incoming.readBody(maxBytes, take);
+    const sent = await context.incoming.readBody(maxBytes, hold);
     kernel.metrics.bodyBytes.add({ route: pattern }, sent.length);
     const encoding = context.headers["content-encoding"];
     if (encoding === undefined) return sent;
     // How much a body unpacks into is known afterwards: few at a time, so that many bombs hold no more than a few.
     const unpacked = kernel.unpacking.run(async () => {
       const bytes = await decodeContent(sent, encoding, maxBytes);
-      if (bytes !== sent && !take(bytes.length)) throw busy();
+      if (bytes !== sent && !hold.take(bytes.length)) throw busy();
       return bytes;
     });
     if (unpacked === undefined) throw busy();
     return await unpacked;
   } catch (error) {
     // At once, not with the answer: else bodies that come together would all be refused, each for the room of the others.
-    kernel.bodyBudget.giveBack(context.heldBytes);
-    context.heldBytes = 0;
+    hold.release();
     if (error instanceof ServiceError && (error.code === "payload_too_large" || error.code === "unavailable")) {
       kernel.metrics.bodyRefusals.inc({ code: error.code });
       if (error.code === "payload_too_large" && tooLarge !== undefined) throw new ServiceError(error.code, tooLarge);
@@ -242,7 +245,6 @@ function finish(kernel: Kernel, route: Route, context: RequestContext): void {
   const { response, incoming } = context;
   const isOut = response.writableFinished || context.isAnswered;
   if (!isOut) context.markGone();
-  kernel.bodyBudget.giveBack(context.heldBytes);
   const status = isOut ? response.statusCode : 499;
   const ms = context.elapsedMs();
   const { method } = incoming;

@@ -7,7 +7,7 @@ import { Roster } from "../lib/roster.ts";
 import { WorkGate } from "../lib/work-gate.ts";
 import { limits } from "../limits.ts";
 import type { Authenticator } from "./authenticate.ts";
-import { ByteBudget } from "./byte-budget.ts";
+import { BodyMemory } from "./body-memory.ts";
 import { RequestContext } from "./context.ts";
 import type { AnyEndpoint } from "./endpoint.ts";
 import type { Kernel } from "./kernel.ts";
@@ -33,7 +33,13 @@ export type HttpServerOptions = {
   /** Believe `X-Forwarded-For`, `-Host` and `-Proto`. Only behind a proxy that sets them. */
   trustProxy?: boolean;
   /** Bounds other than those in `limits.ts`. */
-  bounds?: { bodyBytesInFlight?: number; requestReadMs?: number; shutdownGraceMs?: number; reads?: FairGateBounds };
+  bounds?: {
+    bodyBytesInFlight?: number;
+    slowUploadEveryMs?: number;
+    requestReadMs?: number;
+    shutdownGraceMs?: number;
+    reads?: FairGateBounds;
+  };
 };
 
 export type HttpServer = {
@@ -63,7 +69,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     requestLog: createRequestLog(options.logger),
     unpacking: new WorkGate({ maxInFlight: limits.bodiesUnpackedAtOnce, maxQueued: limits.bodiesUnpackedQueue }),
     reading: new FairGate(bounds.reads ?? readBounds),
-    bodyBudget: new ByteBudget(bounds.bodyBytesInFlight ?? limits.bodyBytesInFlight),
+    bodyMemory: new BodyMemory(bounds.bodyBytesInFlight ?? limits.bodyBytesInFlight),
     publicUrl: options.publicUrl,
     listeningUrl: () => listeningUrl,
     closing: false,
@@ -71,6 +77,12 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     hijacked: new Roster(),
   };
   kernel.metrics.watchInFlight(() => kernel.inFlight);
+  kernel.metrics.watchBodyMemory(() => kernel.bodyMemory.heldBytes);
+  const sweepEveryMs = bounds.slowUploadEveryMs ?? limits.slowUploadEveryMs;
+  const slowUploads = setInterval(() => {
+    const ended = kernel.bodyMemory.endSlowUploads((limits.slowUploadBytesPerS * sweepEveryMs) / 1000);
+    kernel.metrics.slowUploads.inc(ended);
+  }, sweepEveryMs).unref();
   const app = createFastify(kernel, options);
   const lane = createPlainLane(app.server, {
     trustProxy: options.trustProxy ?? false,
@@ -105,6 +117,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       try {
         await app.close();
       } finally {
+        clearInterval(slowUploads);
         clearInterval(sweep);
       }
     },

@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import { limits } from "../../limits.ts";
+import type { BodyHold } from "../body-memory.ts";
 import { tooLarge } from "../content-coding.ts";
 import type { Incoming } from "../incoming.ts";
 import { busy, ClientGone } from "../read-body.ts";
@@ -186,11 +187,11 @@ class PlainRequest implements Incoming {
     return true;
   }
 
-  readBody(maxBytes: number, take: (bytes: number) => boolean): Promise<Buffer> {
+  readBody(maxBytes: number, hold: BodyHold): Promise<Buffer> {
     const bytes = this.wholeBody;
     if (bytes === undefined) return Promise.reject(new ClientGone());
     if (bytes.length > maxBytes) return Promise.reject(tooLarge(maxBytes, "request body"));
-    return take(bytes.length) ? Promise.resolve(bytes) : Promise.reject(busy());
+    return hold.take(bytes.length) ? Promise.resolve(bytes) : Promise.reject(busy());
   }
 
   drain(): Promise<void> {

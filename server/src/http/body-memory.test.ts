@@ -1,0 +1,183 @@
+import { connect, type Socket } from "node:net";
+import { gzipSync } from "node:zlib";
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { limits } from "../limits.ts";
+import { BodyMemory } from "./body-memory.ts";
+import { endpoint } from "./endpoint.ts";
+import { startServer } from "./test-support.ts";
+
+const MiB = 1024 * 1024;
+let release = (): void => undefined;
+let waiting = 0;
+const upload = endpoint({
+  id: "upload",
+  method: "POST",
+  path: "/upload",
+  summary: "",
+  tags: [],
+  auth: "key",
+  body: { kind: "raw", maxBytes: 64 * MiB },
+  success: { status: 200 },
+  errors: [],
+  async handler({ headers }) {
+    if (headers["x-wait"] === undefined) return;
+    waiting += 1;
+    await new Promise<void>((resolve) => (release = resolve));
+    waiting -= 1;
+  },
+});
+
+let server: Awaited<ReturnType<typeof startServer>>;
+const sockets: Socket[] = [];
+beforeEach(async () => {
+  server = await startServer({ endpoints: [upload], bounds: { bodyBytesInFlight: 32 * MiB, slowUploadEveryMs: 200 } });
+});
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  release();
+  await server.close();
+});
+
+/** An upload that sends its head and then as much as it is told to. */
+function open(key: string, declaredBytes: number, headers = "") {
+  const { hostname, port } = new URL(server.url);
+  const socket = connect(Number(port), hostname);
+  sockets.push(socket);
+  let answer = "";
+  socket.on("data", (bytes) => (answer += bytes.toString())).on("error", () => undefined);
+  socket.write(
+    `POST /upload HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n${headers}content-length: ${declaredBytes}\r\n\r\n`,
+  );
+  return { socket, send: (bytes: Buffer) => socket.write(bytes), status: () => answer.slice(9, 12) };
+}
+const heldBytes = async () =>
+  Number(/^http_request_body_held_bytes (\d+)/m.exec(await server.registry.metrics())?.[1] ?? Number.NaN);
+const expectHeld = (bytes: number) => vi.waitFor(async () => expect(await heldBytes()).toBe(bytes), { timeout: 5_000 });
+const post = (key: string, bytes: number) =>
+  fetch(`${server.url}/upload`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}` },
+    body: Buffer.alloc(bytes, "a"),
+  });
+
+describe("K8: the bytes of a body are given back exactly once", () => {
+  test.each<[string, () => Promise<void>]>([
+    [
+      "after its head",
+      async () => {
+        open("key-a1", 4 * MiB).socket.destroy();
+        await expectHeld(0);
+      },
+    ],
+    [
+      "in the middle",
+      async () => {
+        const { send, socket } = open("key-a1", 4 * MiB);
+        send(Buffer.alloc(2 * MiB));
+        await expectHeld(2 * MiB);
+        socket.destroy();
+      },
+    ],
+    [
+      "in the middle of a compressed one",
+      async () => {
+        const bytes = gzipSync(Buffer.alloc(8 * MiB), { level: 0 });
+        const { send, socket } = open("key-a1", bytes.length, "content-encoding: gzip\r\n");
+        send(bytes.subarray(0, 2 * MiB));
+        await expectHeld(2 * MiB);
+        socket.destroy();
+      },
+    ],
+    [
+      "while it is decompressed",
+      async () => {
+        const bytes = gzipSync(Buffer.alloc(30 * MiB));
+        const { send, socket } = open("key-a1", bytes.length, "content-encoding: gzip\r\n");
+        send(bytes);
+        socket.end();
+        setTimeout(() => socket.destroy(), 5);
+        await new Promise((resolve) => socket.once("close", resolve));
+      },
+    ],
+    [
+      "while its handler runs, once that is through",
+      async () => {
+        const { send, socket } = open("key-a1", MiB, "x-wait: 1\r\n");
+        send(Buffer.alloc(MiB));
+        await vi.waitFor(() => expect(waiting).toBe(1));
+        const left = server.logLines.length;
+        socket.destroy();
+        await vi.waitFor(() => expect(server.logLines.length).toBeGreaterThan(left));
+        expect(await heldBytes()).toBe(MiB);
+        release();
+        await vi.waitFor(() => expect(waiting).toBe(0));
+      },
+    ],
+    [
+      "after the answer",
+      async () => {
+        expect((await post("key-a1", MiB)).status).toBe(200);
+      },
+    ],
+    [
+      "when it is refused",
+      async () => {
+        expect((await post("key-a1", 20 * MiB)).status).toBe(503);
+      },
+    ],
+  ])("of an upload that ends %s, so that the bound still holds", async (_, act) => {
+    for (let round = 0; round < 3; round += 1) await act();
+    await expectHeld(0);
+    // All large bodies together have 28 MiB, half of it for one organization.
+    expect((await post("key-a1", 14 * MiB + 1)).status).toBe(503);
+    expect((await post("key-a1", 13 * MiB)).status).toBe(200);
+    await expectHeld(0);
+  });
+});
+
+describe("K9: one organization's uploads leave room for others", () => {
+  test("stalled uploads of one cost another neither small nor large bodies", async () => {
+    const stalled = Array.from({ length: 8 }, () => open("key-a1", 8 * MiB));
+    for (const { send } of stalled) send(Buffer.alloc(4 * MiB));
+    await vi.waitFor(() => expect(stalled.filter(({ status }) => status() === "503").length).toBeGreaterThan(3));
+    expect((await post("key-b1", 9 * MiB)).status).toBe(200);
+    expect((await post("key-b1", 1_000)).status).toBe(200);
+    expect((await post("key-a2", 1_000)).status).toBe(200);
+  });
+
+  test("stalled uploads end while memory is short, and only then", async () => {
+    const alone = open("key-a1", 4 * MiB);
+    alone.send(Buffer.alloc(MiB));
+    await expectHeld(MiB);
+    const stalled = [open("key-a1", 8 * MiB), open("key-b1", 8 * MiB)];
+    for (const { send } of stalled) send(Buffer.alloc(5 * MiB));
+    await vi.waitFor(() => expect([alone, ...stalled].some(({ status }) => status() === "503")).toBe(true), {
+      timeout: 5_000,
+    });
+    // Below a quarter of the whole, those that are left may take their time.
+    await vi.waitFor(async () => expect(await heldBytes()).toBeLessThanOrEqual(8 * MiB));
+    expect(await server.registry.metrics()).toMatch(/^http_slow_uploads_total [123]$/m);
+  });
+});
+
+test("any order of taking and releasing keeps to the bounds, and gives all back", () => {
+  const step = fc.record({ hold: fc.nat(9), bytes: fc.nat(3 * MiB), isRelease: fc.boolean() });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      const memory = new BodyMemory(16 * MiB);
+      const holds = Array.from({ length: 10 }, (_, index) => memory.hold(`party ${index % 3}`));
+      const held = holds.map(() => 0);
+      for (const { hold, bytes, isRelease } of steps) {
+        if (isRelease) holds[hold]?.release();
+        if (isRelease) held[hold] = 0;
+        else if (holds[hold]?.take(bytes) === true) held[hold] = (held[hold] ?? 0) + bytes;
+        expect(memory.heldBytes).toBe(held.reduce((sum, each) => sum + each, 0));
+        expect(memory.heldBytes).toBeLessThanOrEqual(16 * MiB);
+      }
+      for (const hold of [...holds, ...holds]) hold.release();
+      expect(memory.heldBytes).toBe(0);
+      expect(memory.hold("another").take(limits.smallBodyBytes)).toBe(true);
+    }),
+  );
+});
