@@ -42,7 +42,8 @@ function resultOf(outcome: UpstreamProblem | "success" | "cut"): Pick<AttemptNot
   if (outcome === "success") return { status_code: 200, error_message: null };
   if (outcome === "cut") return { status_code: null, error_message: "The call was cut before the answer was whole." };
   const { message } = errorOfProblem(outcome);
-  return { status_code: outcome.status || null, error_message: message.slice(0, limits.recordedAttemptChars) };
+  const status = outcome.isUnsent === true ? null : outcome.status || null;
+  return { status_code: status, error_message: message.slice(0, limits.recordedAttemptChars) };
 }
 
 /** The same without an upstream's own words, which may quote what was said. */

@@ -10,6 +10,7 @@ import { readErrorWithin, readProblem } from "./providers/openai/problem.ts";
 import { usageOf } from "./providers/openai/usage.ts";
 import { openaiCall } from "./providers/openai/request.ts";
 import { BadReply, type CallFacts, type UpstreamCall, type UpstreamProblem } from "./providers/provider.ts";
+import { understandProblem } from "./providers/shared/understand-problem.ts";
 import type { ChatAsk } from "./read-chat-request.ts";
 import type { Attempt } from "./routing/plan.ts";
 import {
@@ -60,10 +61,16 @@ export function runAttempt(deps: AttemptDeps, run: AttemptRun): Promise<AttemptE
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     const [param] = Object.keys(error.errors ?? {});
-    const problem: UpstreamProblem = { kind: "request", status: 400, message: error.message, ...(param && { param }) };
+    const problem: UpstreamProblem = {
+      kind: "request",
+      status: 400,
+      message: error.message,
+      ...(param && { param }),
+      isUnsent: true,
+    };
     return Promise.resolve({ kind: "problem", problem, hasContent: false });
   }
-  if (call.adjusted !== undefined && call.adjusted.length > 0) run.onAdjusted(call.adjusted);
+  run.onAdjusted(call.adjusted ?? []);
   return new Promise((resolve, reject) => {
     const reader = new ReplyReader(run, resolve, reject);
     const exchange = new Exchange(reader, { ...deps.timeouts, totalMs: Math.max(1, run.totalMs) });
@@ -220,7 +227,8 @@ class ReplyReader implements ExchangeSink, StreamSink {
   }
 
   #fail(problem: UpstreamProblem): void {
-    this.#end({ kind: "problem", problem, hasContent: this.#hasContent });
+    const understood = understandProblem(problem, this.#run.attempt.target.credential);
+    this.#end({ kind: "problem", problem: understood, hasContent: this.#hasContent });
   }
 
   #end(end: AttemptEnd): void {

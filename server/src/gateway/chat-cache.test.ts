@@ -34,7 +34,7 @@ function openChat(): { chat: Chat; told: string[]; spans: Array<Record<string, u
     models: ["spanway/echo"],
     first: [attempt],
     next: () => Promise.resolve({ attempt, waitedMs: 0 }),
-    lastProblem: () => ({ kind: "fault", status: 0, message: "none" }),
+    problem: () => ({ kind: "fault", status: 0, message: "none" }),
     report: (_attempt, outcome) => void told.push(`reported ${JSON.stringify(outcome)}`),
   };
   const chat = createChat({

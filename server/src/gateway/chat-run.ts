@@ -158,7 +158,7 @@ export class ChatRun {
     for (;;) {
       const next = plan.next(problem);
       const step = next instanceof Promise ? await next : next;
-      if (step === undefined) return errorOfProblem(plan.lastProblem());
+      if (step === undefined) return errorOfProblem(plan.problem());
       this.#answer.upstreamMs += step.waitedMs;
       const end = await this.#attempt(ask, step.attempt, plan);
       this.#deps.metrics.attempts.add({ outcome: outcomeOf(end) });

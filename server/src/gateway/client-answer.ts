@@ -21,7 +21,43 @@ export function errorOfProblem(problem: UpstreamProblem): CallError {
     return { status: 400, message, type: type ?? "invalid_request_error", param: param ?? null, code: code ?? null };
   }
   const told = kind === "credential" ? "The provider refused the credential in use." : message;
-  return { status: 424, message: told, type: "upstream_error", param: null, code: code ?? "upstream_failed" };
+  const headers = waitOf(problem);
+  return {
+    status: 424,
+    message: told,
+    type: "upstream_error",
+    param: null,
+    code: codeOfUpstream(problem),
+    ...(headers && { headers }),
+  };
+}
+
+/** Why an upstream did not answer, for programs. The upstream's own code is told where none of ours says it. */
+function codeOfUpstream({ kind, status, type, code, message }: UpstreamProblem): string {
+  const words = `${type ?? ""} ${code ?? ""} ${message}`;
+  if (kind === "credential")
+    return isOutOfMoney(status, words) ? "upstream_out_of_credit" : "upstream_authentication_failed";
+  if (kind !== "busy") return code ?? "upstream_failed";
+  if (status === 408 || status === 504) return "upstream_timeout";
+  if (status === 503 || status === 529) return "upstream_overloaded";
+  // Within a stream there are words alone.
+  const isRate =
+    status === 429 || /rate.?limit|throttl|too.?many.?requests|resource.?exhausted|quota|\b429\b/i.test(words);
+  return isRate ? "upstream_rate_limited" : "upstream_overloaded";
+}
+
+function isOutOfMoney(status: number, words: string): boolean {
+  return status === 402 || status === 429 || /insufficient_quota|billing|credit|balance|funds/i.test(words);
+}
+
+const secondsADay = 24 * 60 * 60;
+
+/** What is absurd was not asked for. */
+function waitOf({ kind, retryAfterMs = 0 }: UpstreamProblem): OutgoingHttpHeaders | undefined {
+  const seconds = Math.ceil(retryAfterMs / 1_000);
+  return kind !== "credential" && seconds > 0 && seconds <= secondsADay
+    ? { "retry-after": String(seconds) }
+    : undefined;
 }
 
 /** A mistake of the caller's, or a state of ours, that was thrown. */

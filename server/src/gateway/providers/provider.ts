@@ -95,6 +95,8 @@ export type UpstreamProblem = {
   code?: string;
   /** Milliseconds that the upstream asks to wait, from whichever header says so. */
   retryAfterMs?: number;
+  /** The request was refused here, before anything was sent: it says nothing of the upstream or of its credential. */
+  isUnsent?: boolean;
   /** It broke off rather than say that it failed: what had been done until then is paid for. */
   isCut?: boolean;
   /** What it counted all the same, for good: it is paid for. */

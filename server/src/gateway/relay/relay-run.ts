@@ -11,6 +11,7 @@ import { answerError, answerWhole, ClientStream, errorOfProblem, type CallError 
 import { estimateCost } from "../estimate/estimators.ts";
 import type { Exchange } from "../exchange.ts";
 import { BadReply, type UpstreamProblem } from "../providers/provider.ts";
+import { understandProblem } from "../providers/shared/understand-problem.ts";
 import type { Attempt, Plan } from "../routing/plan.ts";
 import { builtInProvider } from "../routing/provider-table.ts";
 import type { RelayAsk, RelayDeps, RelayOperation } from "./relay.ts";
@@ -89,7 +90,7 @@ export class RelayRun {
     let problem: UpstreamProblem | undefined;
     for (;;) {
       const step = await plan.next(problem);
-      if (step === undefined) return errorOfProblem(plan.lastProblem());
+      if (step === undefined) return errorOfProblem(plan.problem());
       this.#upstreamMs += step.waitedMs;
       const beganMs = this.#call.elapsedMs();
       const end = await this.#attempt(ask, step.attempt);
@@ -109,7 +110,8 @@ export class RelayRun {
         this.#endStream(ask);
         return undefined;
       }
-      problem = end.kind === "problem" ? end.problem : this.#read(ask, end.reply);
+      const said = end.kind === "problem" ? end.problem : this.#read(ask, end.reply);
+      problem = said && understandProblem(said, step.attempt.target.credential);
       note(problem ?? "success", problem && takeFailed(this.#ledger, problem, this.#deps.prices));
       this.#deps.metrics.attempts.add({ outcome: problem?.kind ?? "success" });
       if (problem !== undefined && (end.kind === "reply" ? false : end.hasContent === true || this.#stream.isOpen)) {

@@ -81,12 +81,15 @@ export type Plan = {
   first: readonly Attempt[];
   /**
    * The attempt to make now: the first, or the one after the attempt that ended in `problem`. It has waited already, as long as
-   * back-off, `Retry-After` and the cool-down of its credential ask. Undefined: give up, and answer `lastProblem()`.
+   * back-off, `Retry-After` and the cool-down of its credential ask. Undefined: give up, and answer `problem()`.
    * @throws the signal's reason when the client leaves meanwhile.
    */
   next(problem?: UpstreamProblem): PlanStep | undefined | Promise<PlanStep | undefined>;
-  /** The problem to answer with after giving up. */
-  lastProblem(): UpstreamProblem;
+  /**
+   * The problem to answer with after giving up: the first that was no fault of the request; where every model refused the request,
+   * the first refusal.
+   */
+  problem(): UpstreamProblem;
   /**
    * How the attempt ended, once, as soon as it is known: success at its first content byte. `next` does it for the problem that
    * it is given.

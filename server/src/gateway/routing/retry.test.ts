@@ -28,8 +28,8 @@ describe("the policy", () => {
 });
 
 test.each([
-  ["request", 400, "give_up"],
-  ["request", 422, "give_up"],
+  ["request", 400, "other_model"],
+  ["request", 422, "other_model"],
   ["request", 404, "other_model"],
   ["credential", 401, "other_credential"],
   ["credential", 400, "other_credential"],

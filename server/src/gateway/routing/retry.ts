@@ -23,18 +23,14 @@ export function readRetryPolicy(params: Pick<RoutingParams, "retry_params" | "re
 
 /**
  * What to do about a problem:
- * - `give_up`: the request is at fault, and every model would refuse it.
  * - `other_credential`: ours is; the same model with the next credential, else the next model.
  * - `retry`: the same model again, later or with another credential, then the next model.
- * - `other_model`: this model will not answer, another may.
+ * - `other_model`: this model will not answer, another may: one with a larger context, another filter or other parameters.
  */
-export type Verdict = "give_up" | "other_credential" | "retry" | "other_model";
+export type Verdict = "other_credential" | "retry" | "other_model";
 
 export function judge(problem: UpstreamProblem): Verdict {
   switch (problem.kind) {
-    // A model that was retired is what fallback models are for; a bad request is bad for them too.
-    case "request":
-      return problem.status === 404 ? "other_model" : "give_up";
     case "credential":
       return "other_credential";
     case "busy":

@@ -85,7 +85,14 @@ describe("what comes after a problem", () => {
       ["a1", "a2", "a2"],
       [0, 0, 500],
     ],
-    ["a bad request", [leg("a", "a1", "a2"), leg("b", "b1")], 2, [badRequest], ["a1"], [0]],
+    [
+      "a request that this model does not take",
+      [leg("a", "a1", "a2"), leg("b", "b1")],
+      2,
+      [badRequest, "success"],
+      ["a1", "b1"],
+      [0, 0],
+    ],
     [
       "a model that is gone",
       [leg("a", "a1", "a2"), leg("b", "b1")],
@@ -99,9 +106,31 @@ describe("what comes after a problem", () => {
     expect({ tried: walked.tried, waited: walked.waited }).toEqual({ tried, waited });
   });
 
-  test("after giving up there is a problem to answer with: the last", async () => {
-    const { plan } = await walk([leg("a", "a1"), leg("b", "b1")], 0, [fault, deadKey]);
-    expect(plan.lastProblem()).toEqual(deadKey);
+  test.each<[what: string, endings: Ending[], told: UpstreamProblem]>([
+    ["the first cause", [fault, deadKey, busy()], fault],
+    ["the first refusal where every model refuses", [badRequest, unknownModel, badRequest], badRequest],
+    ["the outage, when a fallback refuses the request", [fault, badRequest, unknownModel], fault],
+    ["the outage, when another model refused the request before", [badRequest, busy(), deadKey], busy()],
+  ])("P3: after giving up the answer is %s", async (_what, endings, told) => {
+    const { plan } = await walk([leg("a", "a1"), leg("b", "b1"), leg("c", "c1")], 0, endings);
+    expect(plan.problem()).toEqual(told);
+  });
+
+  test("P3: a refusal by the gateway itself neither rests a credential nor ends the rest of one", async () => {
+    const { now, sleep } = virtualTime();
+    const coolDown = createCoolDown({ now });
+    coolDown.report("a1", deadKey);
+    const signal = new AbortController().signal;
+    const legs = [leg("a", "a1")];
+    const plan = runPlan(legs, { retries: 0, baseMs: 200 }, { coolDown, now, sleep, random: () => 0 }, signal);
+    await plan.next();
+    expect(await plan.next({ ...badRequest, isUnsent: true })).toBeUndefined();
+    expect(coolDown.isReady("a1")).toBe(false);
+    coolDown.report("a1", "success");
+    const other = runPlan(legs, { retries: 0, baseMs: 200 }, { coolDown, now, sleep, random: () => 0 }, signal);
+    await other.next();
+    await other.next({ ...badRequest, isUnsent: true });
+    expect(coolDown.isReady("a1")).toBe(true);
   });
 });
 
@@ -196,7 +225,7 @@ describe("a credential that failed lately", () => {
     expect(await plans[0]!.next(deadKey)).toBeUndefined();
     const others = await Promise.all(steps.slice(1));
     expect(others.filter((step) => step !== undefined)).toEqual([]);
-    expect(plans.map((plan) => plan.lastProblem())).toEqual(plans.map(() => deadKey));
+    expect(plans.map((plan) => plan.problem())).toEqual(plans.map(() => deadKey));
     expect(start(leg("a", "a1")).models).toEqual(["a"]);
   });
 

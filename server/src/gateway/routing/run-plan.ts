@@ -25,14 +25,18 @@ export function runPlan(legs: readonly Leg[], policy: RetryPolicy, deps: PlanDep
     models: order.map(({ model }) => model),
     first: order[0]?.attempts ?? [],
     next: (problem) => walk.next(problem),
-    lastProblem: () => walk.lastProblem,
+    problem: () => walk.problem(),
     report: (attempt, outcome) => deps.coolDown.report(attempt.credentialId, outcome),
   };
 }
 
+const unanswered: UpstreamProblem = { kind: "busy", status: 408, message: "The provider did not answer in time." };
+
 /** Where a call stands. */
 class PlanWalk {
-  lastProblem: UpstreamProblem = { kind: "busy", status: 0, message: "The provider did not answer in time." };
+  /** The first problem that was no fault of the request, and the first that was. */
+  #outage: UpstreamProblem | undefined;
+  #refusal: UpstreamProblem | undefined;
 
   readonly #legs: readonly Leg[];
   readonly #policy: RetryPolicy;
@@ -77,7 +81,7 @@ class PlanWalk {
   async #goOn(problem: UpstreamProblem | undefined): Promise<PlanStep | undefined> {
     const startedMs = this.#deps.now();
     if (problem !== undefined && this.#current !== undefined) {
-      this.#deps.coolDown.report(this.#current.credentialId, problem);
+      this.#deps.coolDown.report(this.#current.credentialId, problem.isUnsent === true ? "aborted" : problem);
       this.#moveOn(problem);
     }
     while (!this.#isOver) {
@@ -89,12 +93,20 @@ class PlanWalk {
     return undefined;
   }
 
+  /**
+   * What to answer with: why the first upstream that could have answered did not. Only where every model refused the request is it
+   * the request's fault.
+   */
+  problem(): UpstreamProblem {
+    return this.#outage ?? this.#refusal ?? unanswered;
+  }
+
   /** Decides what comes after a problem. */
   #moveOn(problem: UpstreamProblem): void {
-    this.lastProblem = problem;
+    if (problem.kind === "request") this.#refusal ??= problem;
+    else this.#outage ??= problem;
     const verdict = judge(problem);
-    if (verdict === "give_up") this.#isOver = true;
-    else if (verdict === "other_model" || this.#tries > this.#policy.retries) this.#nextLeg();
+    if (verdict === "other_model" || this.#tries > this.#policy.retries) this.#nextLeg();
     else if (verdict === "other_credential") {
       if (this.#current) this.#dead.add(this.#current);
       this.#count("retry");

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { limits } from "../../../limits.ts";
 import type { UpstreamProblem } from "../provider.ts";
+import { redact } from "./redact.ts";
 
 /** What a status alone says of why an upstream did not answer. */
 export function kindOfStatus(status: number): UpstreamProblem["kind"] {
@@ -41,24 +42,11 @@ function single(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header[0] : header;
 }
 
-// Keys of providers, bearer tokens and credentials of clouds, as upstreams quote them back.
-const secrets = new RegExp(
-  [
-    /\b(?:sk|pk|rk|csk|gsk|xai|key|pplx|nvapi)-[\w-]{8,}/,
-    /\b(?:sk|gsk|fw|hf|r8)_[A-Za-z0-9]{16,}/,
-    /\b(?:AKIA|ASIA)[A-Z0-9]{12,}/,
-    /\bAIza[\w-]{20,}/,
-    /\bya29\.[\w.-]+/,
-    /\bBearer\s+\S+/,
-  ]
-    .map(({ source }) => source)
-    .join("|"),
-  "g",
-);
-
 /** An upstream's own words, bounded and without anything that looks like a key. */
 export function upstreamMessage(text: string, fallback: string): string {
   const trimmed = text.trim();
   if (trimmed === "") return fallback;
-  return trimmed.slice(0, limits.upstreamMessageChars).replace(secrets, "[redacted]").toWellFormed();
+  // A key that the bound cuts in two would not be known as one.
+  const bounded = redact(trimmed.slice(0, 2 * limits.upstreamMessageChars));
+  return bounded.slice(0, limits.upstreamMessageChars).toWellFormed();
 }
