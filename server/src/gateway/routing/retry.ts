@@ -37,6 +37,7 @@ export function judge(problem: UpstreamProblem): Verdict {
       return "retry";
     case "fault":
       return isTransient(problem.status) ? "retry" : "other_model";
+    case "request":
     default:
       return "other_model";
   }
