@@ -56,7 +56,7 @@ const filterStatuses = new Set([200, 400, 403, 422, 451]);
 const openaiFilterCodes = new Set(["content_filter", "content_policy_violation", "moderation_blocked"]);
 
 /** OpenAI's code is told whatever the provider calls it. */
-export const contextOverflowCode = "context_length_exceeded";
+const contextOverflowCode = "context_length_exceeded";
 
 /**
  * What an upstream's words say beyond its status, by one table for all providers, and without secrets in any of its texts. What
