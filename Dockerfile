@@ -18,6 +18,6 @@ ENV SPANWAY_HOST=0.0.0.0 SPANWAY_DATA_DIR=/data
 EXPOSE 8787
 
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
-  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.SPANWAY_PORT || 8787}/readyz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.SPANWAY_PORT || 8787}/livez`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 
 CMD ["node", "--max-semi-space-size=32", "server/src/main.ts"]

@@ -4,14 +4,7 @@ import { inspect } from "node:util";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ConfigError, readConfig, type EnvironmentVariables } from "./config.ts";
-import {
-  keyVariables,
-  providerFields,
-  providers,
-  providerVariables,
-  variables,
-  type Variable,
-} from "./config/variables.ts";
+import { providerFields, providers, providerVariables, variables, type Variable } from "./config/variables.ts";
 
 const table: Variable<unknown>[] = [
   ...Object.values<Variable<unknown>>(variables),
@@ -134,10 +127,18 @@ describe("upstreams that may be private", () => {
   );
 });
 
-test("compose.yaml hands on the variables of every provider's credentials", () => {
-  const compose = readFileSync(new URL("../../compose.yaml", import.meta.url), "utf8");
-  const fields = Object.values(providerFields).flatMap((members) => Object.values(members).map(({ name }) => name));
-  for (const name of [...Object.values(keyVariables), ...fields]) expect(compose).toContain(`\n      ${name}:\n`);
+test.each(["compose.yaml", "compose.scale.yaml"])(
+  "F5: %s passes every variable of .env, but for where its container keeps and serves things",
+  (name) => {
+    const compose = readFileSync(new URL(`../../${name}`, import.meta.url), "utf8");
+    expect(compose).toContain("    env_file:\n      - path: .env\n        required: false\n");
+    for (const fixed of ["SPANWAY_HOST: 0.0.0.0", "SPANWAY_PORT: 8787", "SPANWAY_DATA_DIR: /data"])
+      expect(compose).toContain(`\n      ${fixed}\n`);
+  },
+);
+
+test("the Dockerfile's health check asks whether the process lives, not whether its stores answer", () => {
+  expect(readFileSync(new URL("../../Dockerfile", import.meta.url), "utf8")).toMatch(/HEALTHCHECK[^]*\/livez/);
 });
 
 describe("problems", () => {

@@ -1,5 +1,6 @@
 import type { OutgoingHttpHeaders } from "node:http";
 import { errorCodes, ServiceError, wholeBody, type ErrorCode, type FieldErrors } from "../domain/errors.ts";
+import { missingResource } from "./missing-resource.ts";
 import { content, reply, type Reply } from "./reply.ts";
 import { encodeRpcStatus, rpcCodes } from "./rpc-status.ts";
 
@@ -40,6 +41,11 @@ function describe(error: unknown, requestId: string): Failure {
     const { code, errors, message } = error;
     const retryAfterS = error.retryAfterS ?? (code === "unavailable" || code === "rate_limited" ? 1 : undefined);
     return { code, status: errorCodes[code], detail: message, errors, retryAfterS, requestId };
+  }
+  const resource = missingResource(error);
+  if (resource !== undefined) {
+    const detail = `The server cannot do this now: ${resource}. Please try again.`;
+    return { code: "unavailable", status: 503, detail, errors: undefined, retryAfterS: 5, requestId };
   }
   const detail = `Something went wrong on our side. Please quote the request id ${requestId} when you report it.`;
   return { code: "internal", status: 500, detail, errors: undefined, retryAfterS: undefined, requestId };

@@ -5,9 +5,9 @@ import { limits } from "../../../limits.ts";
 
 /**
  * A bounded pool of connections, made as they are needed.
- * @param onIdleError told when the server drops an idle connection; the pool replaces it by itself.
+ * @param onConnectionError called when the server drops a connection; the pool replaces it.
  */
-export function openPostgres(url: Secret, onIdleError: (error: Error) => void): PostgresDialect {
+export function openPostgres(url: Secret, onConnectionError: (error: Error) => void): PostgresDialect {
   const pool = new Pool({
     connectionString: url.reveal(),
     application_name: "spanway",
@@ -17,7 +17,9 @@ export function openPostgres(url: Secret, onIdleError: (error: Error) => void): 
     idle_in_transaction_session_timeout: limits.controlQueryMs,
     keepAlive: true,
   });
-  // Without a listener the event would end the process.
-  pool.on("error", onIdleError);
+  // An `error` event without a listener ends the process. The pool listens to idle connections alone; one that is in use
+  // has only this listener. Its statement fails as well.
+  pool.on("error", onConnectionError);
+  pool.on("connect", (client) => client.on("error", onConnectionError));
   return new PostgresDialect({ pool });
 }

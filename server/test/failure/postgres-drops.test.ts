@@ -1,0 +1,56 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Client } from "pg";
+import { afterAll, describe, expect, test } from "vitest";
+import { createPostgresDatabase, postgresSkipReason, postgresUrl } from "../support/postgres.ts";
+import { newDataDir, startServerProcess } from "../support/server-process.ts";
+
+const folder = newDataDir();
+afterAll(() => folder.remove());
+
+const roundMs = 500;
+const rounds = 12;
+
+describe.skipIf(postgresUrl === undefined)(`connections that Postgres drops${postgresSkipReason}`, () => {
+  test("N1: fail the statements that were running, and never end the process", async () => {
+    const database = await createPostgresDatabase();
+    const server = await startServerProcess(folder.path, { SPANWAY_CONTROL_URL: database.url.reveal() });
+    const admin = new Client({ connectionString: postgresUrl });
+    await admin.connect();
+    const name = new URL(database.url.reveal()).pathname.slice(1);
+    const statuses: Record<string, number> = {};
+    const accepted: string[] = [];
+    let isOver = false;
+    const traffic = async (worker: number) => {
+      for (let n = 0; !isOver; n += 1) {
+        const id = `${worker}-${n}`;
+        const span = { customer_identifier: `customer ${id}`, custom_identifier: id };
+        const answers = await Promise.all([
+          server.prod.post("/api/request-logs/", span),
+          server.prod.get("/api/webhooks/"),
+          server.prod.post("/api/users/list/", {}),
+        ]);
+        if (answers[0].status === 201) accepted.push(id);
+        for (const { status } of answers) statuses[status] = (statuses[status] ?? 0) + 1;
+      }
+    };
+    try {
+      const workers = [0, 1, 2, 3].map(traffic);
+      for (let round = 0; round < rounds; round += 1) {
+        await sleep(roundMs);
+        await admin.query("select pg_terminate_backend(pid) from pg_stat_activity where datname = $1", [name]);
+      }
+      isOver = true;
+      await Promise.all(workers);
+      expect(server.child.exitCode).toBeNull();
+      expect(Object.keys(statuses).filter((status) => !["200", "201", "503"].includes(status))).toEqual([]);
+      expect((await server.prod.get("/api/webhooks/")).status).toBe(200);
+      const { count } = await server.prod.waitForSpans(accepted.length);
+      expect(count).toBe(accepted.length);
+    } finally {
+      isOver = true;
+      await admin.end();
+      await server.kill("SIGTERM");
+      await database.drop();
+    }
+  }, 60_000);
+});
