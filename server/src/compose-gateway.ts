@@ -71,6 +71,7 @@ export async function composeGateway(
       idleMs: config.upstreamIdleMs,
       totalMs: config.upstreamTotalMs,
     },
+    commentMs: config.streamCommentMs,
     now,
     router,
     budgets,

@@ -114,14 +114,20 @@ export const variables = {
   upstreamFirstByteMs: upstreamMs(
     "FIRST_BYTE",
     "600000",
-    "Time to the head of a provider's answer, and of silence from there to its first content.",
+    "Time to the first content of a provider's answer; what keeps its connection alive until then does not count.",
   ),
   upstreamIdleMs: upstreamMs(
     "IDLE",
-    "120000",
+    "60000",
     "Time between two pieces of a provider's answer from its first content on.",
   ),
   upstreamTotalMs: upstreamMs("TOTAL", "1800000", "Time of a call altogether, over all its attempts."),
+  streamCommentMs: variable(
+    "SPANWAY_STREAM_COMMENT_MS",
+    integer(10, limits.upstreamMsMax),
+    "15000",
+    "Milliseconds of silence after which a stream to a caller gets a comment.",
+  ),
 };
 
 /** Providers whose credentials the environment may hold, by the prefix of their variables. */

@@ -31,7 +31,13 @@ export type AttemptEnd =
   | { kind: "problem"; problem: UpstreamProblem; hasContent: boolean }
   | { kind: "gone" };
 
-export type AttemptDeps = { pools: Pools; timeouts: UpstreamTimeouts; now: () => number };
+export type AttemptDeps = {
+  pools: Pools;
+  timeouts: UpstreamTimeouts;
+  /** After how many milliseconds of silence a stream to a caller gets a comment. */
+  commentMs: number;
+  now: () => number;
+};
 
 /** One attempt of a call, with all that it writes to: the stream's reader and the digest. */
 export type AttemptRun = {
@@ -40,8 +46,7 @@ export type AttemptRun = {
   /** Asked for where an answer has to be made up from another wire's. */
   facts: () => CallFacts;
   signal: AbortSignal;
-  /** What is left of the time for the whole call. */
-  totalMs: number;
+  times: UpstreamTimeouts;
   /** Whether the usage is asked for: not of upstreams that are known to refuse the question. */
   asksUsage: boolean;
   mapUsage: ((usage: Record<string, unknown>) => Record<string, unknown>) | undefined;
@@ -73,7 +78,7 @@ export function runAttempt(deps: AttemptDeps, run: AttemptRun): Promise<AttemptE
   run.onAdjusted(call.adjusted ?? []);
   return new Promise((resolve, reject) => {
     const reader = new ReplyReader(run, resolve, reject);
-    const exchange = new Exchange(reader, { ...deps.timeouts, totalMs: Math.max(1, run.totalMs) });
+    const exchange = new Exchange(reader, run.times);
     reader.exchange = exchange;
     run.attach(exchange);
     if (run.signal.aborted) return resolve({ kind: "gone" });
@@ -175,8 +180,8 @@ class ReplyReader implements ExchangeSink, StreamSink {
   }
 
   #gather(bytes: Buffer): void {
-    this.exchange?.begun();
     const problem = this.#reply.add(bytes, this.#status);
+    if (this.#reply.hasContent) this.exchange?.begun();
     if (problem === undefined) return;
     this.exchange?.abort();
     this.#fail(problem);

@@ -122,11 +122,12 @@ export class ChatAnswer {
 
   /** The service stops in the middle of the answer, or before it. */
   stop(error: CallError): void {
-    if (this.stream.isOpen) this.stream.fail(error);
-    else this.#tell(error);
+    this.#tell(error);
   }
 
+  /** In the stream, where its head had to go out before anybody answered. */
   #tell(error: CallError): void {
+    if (this.stream.isOpen) return this.stream.fail(error);
     if (!this.#call.response.destroyed) answerError(this.#call.response, error, this.#headers(), this.#record);
   }
 

@@ -33,13 +33,14 @@ function openChat(): { chat: Chat; told: string[]; spans: Array<Record<string, u
   const plan: Plan = {
     models: ["spanway/echo"],
     first: [attempt],
-    next: () => Promise.resolve({ attempt, waitedMs: 0 }),
+    next: () => Promise.resolve({ attempt, waitedMs: 0, furtherModels: 0, roomMs: Infinity }),
     problem: () => ({ kind: "fault", status: 0, message: "none" }),
     report: (_attempt, outcome) => void told.push(`reported ${JSON.stringify(outcome)}`),
   };
   const chat = createChat({
     pools: { dispatch: () => expect.unreachable(), locate: () => undefined, close: () => undefined },
     timeouts: { firstByteMs: 1_000, idleMs: 1_000, totalMs: 1_000 },
+    commentMs: 1_000,
     now,
     router: { plan: () => Promise.resolve(plan), modelName: (name) => name },
     budgets: {

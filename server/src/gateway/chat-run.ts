@@ -1,6 +1,7 @@
 import { formatUuid } from "../ingest/identity.ts";
 import { admitCall, hearCustomer, refusalOf } from "./admit-call.ts";
 import { noteAttempt } from "./attempt-notes.ts";
+import { timesOf } from "./attempt-times.ts";
 import { runAttempt, type AttemptEnd, type AttemptRun } from "./attempt.ts";
 import type { Admission } from "./budgets.ts";
 import type { CallCache, RecalledAnswer } from "./cache/answer-cache.ts";
@@ -24,7 +25,7 @@ import { runEcho } from "./echo-attempt.ts";
 import { estimateCost } from "./estimate/estimators.ts";
 import type { UpstreamProblem } from "./providers/provider.ts";
 import { readChatAsk, readMembers, withoutServiceParams, type ChatAsk } from "./read-chat-request.ts";
-import type { Attempt, Plan } from "./routing/plan.ts";
+import type { Plan, PlanStep } from "./routing/plan.ts";
 import { builtInProvider } from "./routing/provider-table.ts";
 import { readServiceParams } from "./service-params.ts";
 import { streamCompletion } from "./stream-source.ts";
@@ -59,7 +60,10 @@ export class ChatRun {
       proceed: () => this.#proceed(),
       refuse: (error) => this.#answer.refuse(error),
       cut: () => this.#cut(),
-      finish: () => this.#finish(),
+      finish: () => {
+        this.#answer.stream.release();
+        return this.#finish();
+      },
     });
   }
 
@@ -67,6 +71,7 @@ export class ChatRun {
   async #proceed(): Promise<CallError | undefined> {
     const ask = this.#read();
     const { signal, origin } = this.#call;
+    if (ask.isStream) this.#answer.stream.keepAlive(this.#deps.commentMs);
     const routed = this.#deps.router.plan(
       {
         organizationId: origin.organization_id,
@@ -160,7 +165,7 @@ export class ChatRun {
       const step = next instanceof Promise ? await next : next;
       if (step === undefined) return errorOfProblem(plan.problem());
       this.#answer.upstreamMs += step.waitedMs;
-      const end = await this.#attempt(ask, step.attempt, plan);
+      const end = await this.#attempt(ask, step, plan);
       this.#deps.metrics.attempts.add({ outcome: outcomeOf(end) });
       if (end.kind === "reply") {
         plan.report(step.attempt, "success");
@@ -169,6 +174,7 @@ export class ChatRun {
         return undefined;
       }
       if (end.kind === "streamed") {
+        plan.report(step.attempt, "success");
         this.#answer.sendEnd(ask);
         this.#cache?.keep(step.attempt, undefined, this.#answer.adjusted);
         return undefined;
@@ -178,7 +184,8 @@ export class ChatRun {
         this.#cut();
         return undefined;
       }
-      if (end.hasContent || this.#answer.stream.isOpen) {
+      if (end.hasContent || this.#answer.stream.isCommitted) {
+        plan.report(step.attempt, end.problem);
         this.#answer.breakOff(errorOfProblem(end.problem), end.problem.usage);
         return undefined;
       }
@@ -192,8 +199,9 @@ export class ChatRun {
     return this.#deps.timeouts.totalMs - this.#call.elapsedMs();
   }
 
-  async #attempt(ask: ChatAsk, attempt: Attempt, plan: Plan): Promise<AttemptEnd> {
+  async #attempt(ask: ChatAsk, step: PlanStep, plan: Plan): Promise<AttemptEnd> {
     const ledger = this.#ledger;
+    const { attempt } = step;
     const { target, quirks, translator } = attempt;
     beginAttempt(ledger, target, this.#deps.prices);
     ledger.cacheKey = this.#cache?.keyOf(attempt);
@@ -201,17 +209,18 @@ export class ChatRun {
     const { usageRefusals } = this.#deps;
     const isAskedFor = ask.isStream && translator === undefined && quirks.streamUsage === "asked";
     const asksUsage = isAskedFor && usageRefusals.get(target.baseUrl) === undefined;
-    const end = await this.#once(ask, attempt, plan, asksUsage);
+    const end = await this.#once(ask, step, plan, asksUsage);
     if (asksUsage && end.kind === "problem" && !end.hasContent && isAboutStreamOptions(end.problem)) {
       // It does not know the question: asked without, it will answer.
       usageRefusals.set(target.baseUrl, true);
       ledger.attempts += 1;
-      return this.#once(ask, attempt, plan, false);
+      return this.#once(ask, step, plan, false);
     }
     return end;
   }
 
-  async #once(ask: ChatAsk, attempt: Attempt, plan: Plan, asksUsage: boolean): Promise<AttemptEnd> {
+  async #once(ask: ChatAsk, step: PlanStep, plan: Plan, asksUsage: boolean): Promise<AttemptEnd> {
+    const { attempt } = step;
     this.#answer.stream.reset();
     this.#answer.digest = undefined;
     const { signal, startedAtMs } = this.#call;
@@ -222,7 +231,7 @@ export class ChatRun {
       attempt,
       asksUsage,
       signal,
-      totalMs: this.#leftMs(),
+      times: timesOf(this.#deps.timeouts, this.#leftMs(), step, ask.isStream),
       facts: () => ({
         model: attempt.model,
         id: `chatcmpl-${formatUuid(this.#ledger.identity)}`,
@@ -239,7 +248,7 @@ export class ChatRun {
           const nowMs = this.#call.elapsedMs();
           this.#ledger.firstTokenMs ??= nowMs;
           this.#answer.upstreamMs += nowMs - beganMs;
-          plan.report(attempt, "success");
+          plan.report(attempt, "begun");
         }
         return this.#answer.stream.write(events);
       },

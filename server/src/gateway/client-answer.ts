@@ -119,8 +119,9 @@ export function answerError(
 const doneEvent = "data: [DONE]\n\n";
 
 /**
- * The stream to a caller. Nothing of it is sent before its first content, so that until then another upstream may be
- * asked; from then on what fails can only be told within the stream.
+ * The stream to a caller. No event of it is sent before its first content, so that until then another upstream may be
+ * asked; from then on what fails can only be told within the stream. The same holds for its head, unless the answer takes so long
+ * that whoever stands between would take the connection for dead: then head and a comment go out before.
  */
 export class ClientStream {
   readonly #response: ResponseWriter;
@@ -129,7 +130,12 @@ export class ClientStream {
   readonly #beforeEnd: BeforeEnd;
   #waiting: Array<Buffer | string> = [];
   #waitingBytes = 0;
+  #sentAtMs = 0;
+  #timer: NodeJS.Timeout | undefined;
+  /** The head went out. */
   isOpen = false;
+  /** Events went out: no other upstream may answer. */
+  isCommitted = false;
 
   constructor(
     response: ResponseWriter,
@@ -146,19 +152,36 @@ export class ClientStream {
     this.#beforeEnd = told.beforeEnd;
   }
 
+  /** From here on a silence of so many milliseconds is filled with a comment, until `release`. */
+  keepAlive(commentMs: number): void {
+    this.#sentAtMs = performance.now();
+    const look = (): void => {
+      const quietMs = performance.now() - this.#sentAtMs;
+      if (quietMs >= commentMs) this.#comment();
+      this.#timer = setTimeout(look, quietMs >= commentMs ? commentMs : commentMs - quietMs).unref();
+    };
+    this.#timer = setTimeout(look, commentMs).unref();
+  }
+
+  /** No comment goes out any more. */
+  release(): void {
+    clearTimeout(this.#timer);
+  }
+
   /** Events before the first content: they wait for it, as long as they are few. */
   hold(events: Buffer | string): void {
-    if (this.isOpen) return this.write(events);
+    if (this.isCommitted) return this.write(events);
     this.#waiting.push(typeof events === "string" ? events : Buffer.from(events));
     this.#waitingBytes += events.length;
-    if (this.#waitingBytes > limits.heldStreamBytes) this.#open();
+    if (this.#waitingBytes > limits.heldStreamBytes) this.#commit();
     return undefined;
   }
 
   /** Whole events. */
   write(events: Buffer | string): void {
-    if (!this.isOpen) this.#open();
+    if (!this.isCommitted) this.#commit();
     if (this.#response.destroyed) return;
+    this.#sentAtMs = performance.now();
     if (!this.#response.write(events)) this.#onFull();
   }
 
@@ -167,23 +190,26 @@ export class ClientStream {
   }
 
   end(): void {
-    if (!this.isOpen) this.#open();
+    if (!this.isCommitted) this.#commit();
     this.#end(doneEvent);
   }
 
   /** Ends a stream that has no last event of its own. */
   close(): void {
-    if (!this.isOpen) this.#open();
+    if (!this.isCommitted) this.#commit();
     this.#end("");
   }
 
-  /** Tells of a failure after the first content, and ends. */
+  /** Tells of a failure, and ends. What waits is of no more use. */
   fail(error: CallError): void {
+    if (!this.isCommitted) this.reset();
     if (!this.isOpen) this.#open();
+    this.isCommitted = true;
     this.#end(`data: ${errorBody(error)}\n\n`);
   }
 
   #end(lastEvents: string): void {
+    this.release();
     this.#beforeEnd(() => {
       if (lastEvents !== "") this.write(lastEvents);
       this.#response.end();
@@ -196,6 +222,22 @@ export class ClientStream {
     this.#waitingBytes = 0;
   }
 
+  /** A line alone: the blank line after it would be an empty event to some SDKs. */
+  #comment(): void {
+    if (this.#response.destroyed) return this.release();
+    if (!this.isOpen) this.#open();
+    this.#sentAtMs = performance.now();
+    this.#response.write(":\n");
+    return undefined;
+  }
+
+  #commit(): void {
+    if (!this.isOpen) this.#open();
+    this.isCommitted = true;
+    for (const events of this.#waiting) this.#response.write(events);
+    this.reset();
+  }
+
   #open(): void {
     this.isOpen = true;
     this.#response.writeHead(200, {
@@ -205,7 +247,5 @@ export class ClientStream {
       "x-accel-buffering": "no",
       ...this.#head(),
     });
-    for (const events of this.#waiting) this.#response.write(events);
-    this.reset();
   }
 }

@@ -37,24 +37,33 @@ async function ask(timeouts: UpstreamTimeouts) {
 }
 
 test("an answer that takes longer than five minutes is taken, as no time but ours is minded", async () => {
-  const { response, ended, stop } = await ask({ firstByteMs: 600_000, idleMs: 600_000, totalMs: 1_800_000 });
+  const { exchange, response, ended, stop } = await ask({ firstByteMs: 600_000, idleMs: 600_000, totalMs: 1_800_000 });
   await vi.advanceTimersByTimeAsync(301_000);
   response.write("late ");
+  exchange.begun();
   await vi.advanceTimersByTimeAsync(301_000);
   response.end("but here");
   expect(await ended).toBe("late but here");
   await stop();
 });
 
-test("silence is thought until the answer has begun, and a fault from there on", async () => {
+test("P9: silence is thought until the answer has begun, and a fault from there on", async () => {
   const { exchange, response, ended, stop } = await ask({ firstByteMs: 9_000, idleMs: 1_000, totalMs: 90_000 });
-  for (let n = 0; n < 3; n += 1) {
-    response.write(": thinking");
-    await vi.advanceTimersByTimeAsync(5_000);
-  }
+  response.write(": thinking");
+  await vi.advanceTimersByTimeAsync(8_000);
   exchange.begun();
   await vi.advanceTimersByTimeAsync(1_001);
   expect(await ended).toBe("The provider sent nothing for 1000 ms.");
+  await stop();
+});
+
+test("P9: what keeps the connection alive before the answer has begun is no part of it", async () => {
+  const { response, ended, stop } = await ask({ firstByteMs: 9_000, idleMs: 1_000, totalMs: 90_000 });
+  for (let n = 0; n < 9; n += 1) {
+    response.write(": thinking");
+    await vi.advanceTimersByTimeAsync(1_001);
+  }
+  expect(await ended).toBe("The provider did not answer within 9000 ms.");
   await stop();
 });
 

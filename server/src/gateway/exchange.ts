@@ -7,7 +7,7 @@ import type { UpstreamCall, UpstreamProblem } from "./providers/provider.ts";
 
 /** How long an upstream may take, in milliseconds. */
 export type UpstreamTimeouts = {
-  /** To the head of its answer, and of silence from there until the answer has begun: models think before they say anything. */
+  /** To the first content of its answer. What keeps the connection alive until then does not count: models think, and some hang. */
   firstByteMs: number;
   /** Between two pieces of its answer, once it has begun. */
   idleMs: number;
@@ -167,10 +167,10 @@ export class Exchange implements ExchangeHandler {
     this.#cut();
   }
 
-  /** Something came, or whoever reads has caught up: the time of silence begins anew. */
+  /** Something came, or whoever reads has caught up: the time of silence begins anew, once the answer has begun. */
   #heard(): void {
-    const nowMs = performance.now();
-    this.#quietUntilMs = nowMs + (this.#isBegun ? this.#timeouts.idleMs : this.#timeouts.firstByteMs);
+    if (!this.#isBegun) return;
+    this.#quietUntilMs = performance.now() + this.#timeouts.idleMs;
     if (this.#quietUntilMs >= this.#ringsAtMs || this.#isTimerLate) return;
     // Most answers come whole and end with the very read that they begin with: then there is no time of silence to mind.
     this.#isTimerLate = true;

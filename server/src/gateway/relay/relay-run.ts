@@ -1,4 +1,5 @@
 import { admitCall, refusalOf } from "../admit-call.ts";
+import { timesOf } from "../attempt-times.ts";
 import { noteAttempt } from "../attempt-notes.ts";
 import { answerHeaders } from "../answer-headers.ts";
 import { breakdownOf } from "../breakdown.ts";
@@ -12,7 +13,7 @@ import { estimateCost } from "../estimate/estimators.ts";
 import type { Exchange } from "../exchange.ts";
 import { BadReply, type UpstreamProblem } from "../providers/provider.ts";
 import { understandProblem } from "../providers/shared/understand-problem.ts";
-import type { Attempt, Plan } from "../routing/plan.ts";
+import type { Plan, PlanStep } from "../routing/plan.ts";
 import { builtInProvider } from "../routing/provider-table.ts";
 import type { RelayAsk, RelayDeps, RelayOperation } from "./relay.ts";
 import { StreamSink } from "./stream-sink.ts";
@@ -54,7 +55,10 @@ export class RelayRun {
       proceed: () => this.#proceed(),
       refuse: (error) => this.#refuse(error),
       cut: () => this.#cut(),
-      finish: () => this.#finish(),
+      finish: () => {
+        this.#stream.release();
+        return this.#finish();
+      },
     });
   }
 
@@ -64,6 +68,7 @@ export class RelayRun {
     const ledger = this.#ledger;
     const ask = await this.#operation.read(this.#call, ledger);
     ledger.asked = ask.asked;
+    if (ask.stream !== undefined) this.#stream.keepAlive(this.#deps.commentMs);
     const plan = await this.#deps.router.plan(
       {
         organizationId: origin.organization_id,
@@ -93,7 +98,7 @@ export class RelayRun {
       if (step === undefined) return errorOfProblem(plan.problem());
       this.#upstreamMs += step.waitedMs;
       const beganMs = this.#call.elapsedMs();
-      const end = await this.#attempt(ask, step.attempt);
+      const end = await this.#attempt(ask, step, plan);
       const note = (outcome: Parameters<typeof noteAttempt>[2], costUsd?: number): void =>
         noteAttempt(this.#ledger.attemptNotes, step.attempt, outcome, this.#call.elapsedMs() - beganMs, costUsd);
       if (end.kind === "gone") {
@@ -114,7 +119,7 @@ export class RelayRun {
       problem = said && understandProblem(said, step.attempt.target.credential);
       note(problem ?? "success", problem && takeFailed(this.#ledger, problem, this.#deps.prices));
       this.#deps.metrics.attempts.add({ outcome: problem?.kind ?? "success" });
-      if (problem !== undefined && (end.kind === "reply" ? false : end.hasContent === true || this.#stream.isOpen)) {
+      if (problem !== undefined && (end.kind === "reply" ? false : end.hasContent === true || this.#stream.isCommitted)) {
         plan.report(step.attempt, problem);
         this.#breakOff(errorOfProblem(problem));
         return undefined;
@@ -132,8 +137,9 @@ export class RelayRun {
     return this.#deps.timeouts.totalMs - this.#call.elapsedMs();
   }
 
-  async #attempt(ask: RelayAsk, attempt: Attempt): Promise<WholeEnd> {
+  async #attempt(ask: RelayAsk, step: PlanStep, plan: Plan): Promise<WholeEnd> {
     const ledger = this.#ledger;
+    const { attempt } = step;
     beginAttempt(ledger, attempt.target, this.#deps.prices);
     ledger.routedMs ??= this.#call.elapsedMs();
     if (attempt.target.provider === builtInProvider) {
@@ -142,24 +148,30 @@ export class RelayRun {
     const beganMs = this.#call.elapsedMs();
     const { isOperatorHost } = attempt;
     const { pools, timeouts } = this.#deps;
-    const deps = { pools, timeouts: { ...timeouts, totalMs: Math.max(1, this.#leftMs()) } };
+    const deps = { pools, timeouts: timesOf(timeouts, this.#leftMs(), step, ask.stream !== undefined) };
     const how = { isOperatorHost, signal: this.#call.signal };
-    const end = await exchangeWhole(deps, ask.call(attempt), how, this.#sinkOf(ask));
+    const end = await exchangeWhole(deps, ask.call(attempt), how, this.#sinkOf(ask, () => plan.report(attempt, "begun")));
     this.#upstreamMs += this.#call.elapsedMs() - beganMs;
     return end;
   }
 
   /** What reads a stream, where one is wanted. */
-  #sinkOf({ stream }: RelayAsk): ((end: (how: WholeEnd) => void) => StreamSink) | undefined {
+  #sinkOf(
+    { stream }: RelayAsk,
+    onBegun: () => void,
+  ): ((end: (how: WholeEnd) => void) => StreamSink) | undefined {
     if (stream === undefined) return undefined;
     this.#stream.reset();
+    let isBegun = false;
     return (end) =>
       new StreamSink(end, stream(this.#ledger), {
         attach: (exchange) => void (this.#exchange = exchange),
         onEvents: (bytes, hasContent) => {
-          if (hasContent) this.#ledger.firstTokenMs ??= this.#call.elapsedMs();
-          if (hasContent) this.#stream.write(bytes);
-          else this.#stream.hold(bytes);
+          if (!hasContent) return this.#stream.hold(bytes);
+          this.#ledger.firstTokenMs ??= this.#call.elapsedMs();
+          if (!isBegun) onBegun();
+          isBegun = true;
+          return this.#stream.write(bytes);
         },
       });
   }
@@ -174,8 +186,15 @@ export class RelayRun {
   }
 
   #answer(ask: RelayAsk, reply: WholeReply): void {
+    // The head of a stream had to go out before anybody answered.
+    if (this.#stream.isOpen && ask.events !== undefined) {
+      this.#stream.write(ask.events(reply));
+      return this.#endStream(ask);
+    }
     const { body, headers } = ask.answer(reply, ask.params.request_breakdown === true ? this.#breakdown() : undefined);
-    answerWhole(this.#call.response, 200, body, { ...this.#headers(), ...headers }, (sendEnd) => this.#record(sendEnd));
+    return answerWhole(this.#call.response, 200, body, { ...this.#headers(), ...headers }, (sendEnd) =>
+      this.#record(sendEnd),
+    );
   }
 
   #endStream(ask: RelayAsk): void {
@@ -216,6 +235,7 @@ export class RelayRun {
   }
 
   #tell(error: CallError): void {
+    if (this.#stream.isOpen) return this.#stream.fail(error);
     if (!this.#call.response.destroyed)
       answerError(this.#call.response, error, this.#headers(), (sendEnd) => this.#record(sendEnd));
   }
@@ -226,9 +246,7 @@ export class RelayRun {
 
   #cut(): void {
     const told = takeCut(this.#ledger, this.#call.signal);
-    if (told === undefined) return;
-    if (this.#stream.isOpen) this.#stream.fail(told);
-    else this.#tell(told);
+    if (told !== undefined) this.#tell(told);
   }
 
   /** Once, when it is known how the call ends, and before its caller knows: `onRecorded` is called when it may. */

@@ -28,6 +28,8 @@ export type RelayAsk = {
   read(reply: WholeReply, ledger: CallLedger): UpstreamProblem | undefined;
   /** Where a stream is wanted: reads the events of one upstream's answer. */
   stream?: (ledger: CallLedger) => RelayStream;
+  /** The events that say the same as a whole reply, for a stream whose head is out; there wherever `stream` is. */
+  events?: (reply: WholeReply) => string;
   /** The answer to the caller. @param breakdown where one was asked for */
   answer(reply: WholeReply, breakdown: Record<string, unknown> | undefined): RelayAnswer;
 };

@@ -59,8 +59,8 @@ export class WholeSink implements ExchangeSink {
   }
 
   onData(bytes: Buffer): void {
-    this.exchange?.begun();
     const problem = this.#reply.add(bytes, this.#status);
+    if (this.#reply.hasContent) this.exchange?.begun();
     if (problem === undefined) return;
     this.exchange?.abort();
     this.onFailure(problem);

@@ -5,6 +5,7 @@ import { BadReply } from "../providers/provider.ts";
 import { problemOfEvent } from "../relay/event-problem.ts";
 import { badMember, readJsonAsk, readJsonReply } from "../relay/read-json-ask.ts";
 import type { RelayOperation, RelayStream } from "../relay/relay.ts";
+import type { WholeReply } from "../relay/whole-exchange.ts";
 import { createSaidSoFar, messageOfOutput } from "./said.ts";
 
 /** OpenAI's Responses, where the provider has them. */
@@ -32,7 +33,7 @@ export function createResponses(): RelayOperation {
           takeResponse(reply, toLedger);
           return undefined;
         },
-        ...(stream === true ? { stream: createResponseStream } : {}),
+        ...(stream === true && { stream: createResponseStream, events: eventsOf }),
       };
     },
   };
@@ -60,6 +61,11 @@ function createResponseStream(ledger: CallLedger): RelayStream {
       return { hasContent: contentEvent.test(type) };
     },
   };
+}
+
+function eventsOf(whole: WholeReply): string {
+  const type = "response.completed";
+  return `event: ${type}\ndata: ${JSON.stringify({ type, response: readJsonReply(whole).reply })}\n\n`;
 }
 
 function takeResponse(response: Record<string, unknown>, ledger: CallLedger): void {

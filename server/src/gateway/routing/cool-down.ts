@@ -92,6 +92,12 @@ export function createCoolDown({ now, onDropped }: CoolDownDeps): CoolDown {
     report: (id, outcome) => {
       const entry = entries.get(id);
       if (typeof outcome === "object" && outcome.kind !== "request") return fail(id, outcome);
+      if (outcome === "begun") {
+        // It works, so that others may use it. How many failed in a row is told by how they end.
+        if (entry) Object.assign(entry, { isOpen: false, untilMs: 0 });
+        entry?.probe?.end();
+        return undefined;
+      }
       if (outcome === "aborted") {
         entry?.probe?.end();
         if (entry) entry.probe = undefined;

@@ -66,10 +66,20 @@ export type Attempt = {
   isOperatorHost: boolean;
 };
 
-/** How an attempt ended for the credential that it used. `aborted` says nothing of the upstream: the client left. */
-export type Outcome = "success" | "aborted" | UpstreamProblem;
+/**
+ * How an attempt ended for the credential that it used. `begun`: its first content is there, how it ends is still open. `aborted` says
+ * nothing of the upstream: the client left.
+ */
+export type Outcome = "begun" | "success" | "aborted" | UpstreamProblem;
 
-export type PlanStep = { attempt: Attempt; waitedMs: number };
+export type PlanStep = {
+  attempt: Attempt;
+  waitedMs: number;
+  /** How many other models may still be asked after it. */
+  furtherModels: number;
+  /** Milliseconds within which it has to begin its answer, so that each of these can still be asked; Infinity where there is none. */
+  roomMs: number;
+};
 
 /**
  * The attempts of one call, one after the other. At most `(retries + 1) × models` of them, none begun after the deadline.
@@ -91,8 +101,8 @@ export type Plan = {
    */
   problem(): UpstreamProblem;
   /**
-   * How the attempt ended, once, as soon as it is known: success at its first content byte. `next` does it for the problem that
-   * it is given.
+   * How the attempt ended, once, as soon as it is known, and before that `begun` for one whose answer comes in pieces. `next` does it
+   * for the problem that it is given.
    */
   report(attempt: Attempt, outcome: Outcome): void;
 };

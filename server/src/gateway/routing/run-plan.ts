@@ -16,6 +16,9 @@ export type PlanDeps = {
   onRetry?: (kind: "retry" | "fallback") => void;
 };
 
+/** The rest is for what a timer is late. */
+const usedOfRoom = 0.98;
+
 /** Walks through the legs of a call, best first; those whose every credential cools down come last. */
 export function runPlan(legs: readonly Leg[], policy: RetryPolicy, deps: PlanDeps, signal: AbortSignal): Plan {
   const ready = legs.filter((leg) => leg.attempts.some(({ credentialId }) => deps.coolDown.isReady(credentialId)));
@@ -64,7 +67,7 @@ class PlanWalk {
 
   next(problem: UpstreamProblem | undefined): PlanStep | undefined | Promise<PlanStep | undefined> {
     const attempt = problem === undefined ? this.#atOnce() : undefined;
-    return attempt === undefined ? this.#goOn(problem) : { attempt, waitedMs: 0 };
+    return attempt === undefined ? this.#goOn(problem) : this.#step(attempt, 0);
   }
 
   /** The attempt of a leg that can begin now, as most do: waiting for it would cost a turn of the queue. */
@@ -88,7 +91,7 @@ class PlanWalk {
       const attempt = this.#choose();
       if (this.#isLate()) this.#isOver = true;
       else if (attempt === undefined) this.#nextLeg();
-      else if (await this.#begin(attempt)) return { attempt, waitedMs: this.#deps.now() - startedMs };
+      else if (await this.#begin(attempt)) return this.#step(attempt, this.#deps.now() - startedMs);
     }
     return undefined;
   }
@@ -101,16 +104,28 @@ class PlanWalk {
     return this.#outage ?? this.#refusal ?? unanswered;
   }
 
+  #step(attempt: Attempt, waitedMs: number): PlanStep {
+    const furtherModels = Math.max(0, this.#legs.length - 1 - this.#leg);
+    const leftMs = Math.max(0, this.#deadlineMs - this.#deps.now());
+    const roomMs = furtherModels === 0 ? Infinity : (leftMs * usedOfRoom) / furtherModels;
+    return { attempt, waitedMs, furtherModels, roomMs };
+  }
+
   /** Decides what comes after a problem. */
   #moveOn(problem: UpstreamProblem): void {
     if (problem.kind === "request") this.#refusal ??= problem;
     else this.#outage ??= problem;
     const verdict = judge(problem);
-    if (verdict === "other_model" || this.#tries > this.#policy.retries) this.#nextLeg();
+    if (verdict === "other_model" || this.#tries > this.#policy.retries || this.#isStuck(problem)) this.#nextLeg();
     else if (verdict === "other_credential") {
       if (this.#current) this.#dead.add(this.#current);
       this.#count("retry");
     } else this.#retry(problem);
+  }
+
+  /** It took all the time that there is for it, and others stand ready. */
+  #isStuck({ code }: UpstreamProblem): boolean {
+    return code === "timeout" && this.#leg + 1 < this.#legs.length;
   }
 
   /** A credential that was not tried yet need not wait. */

@@ -39,7 +39,7 @@ export function createTranscription(): RelayOperation {
         call: (attempt) => callOf(ask, attempt),
         read: (reply, toLedger) => readTranscription(reply, ask.isJson, toLedger),
         // Models that know no streams answer as ever: their answer goes on as it is, too.
-        ...(ask.isStream && { stream: createTranscriptStream }),
+        ...(ask.isStream && { stream: createTranscriptStream, events: (reply) => eventsOf(reply, ask) }),
         answer: (reply, breakdown) => answerOf(reply, ask, breakdown),
       };
     },
@@ -73,6 +73,13 @@ function callOf({ fields, file, isJson, isStream }: TranscriptionAsk, { target, 
     headers[name] = value;
   }
   return { method: "POST", url: target.baseUrl + quirks.path("transcription", target), headers, body };
+}
+
+/** A whole transcription as the last event of a stream. */
+function eventsOf({ bytes }: WholeReply, { isJson }: TranscriptionAsk): string {
+  const parsed = isJson ? parseJson(bytes) : undefined;
+  const reply = parsed?.ok === true && isObject(parsed.value) ? parsed.value : { text: bytes.toString("utf8") };
+  return `data: ${JSON.stringify({ ...reply, type: "transcript.text.done" })}\n\n`;
 }
 
 /** Members of a breakdown that stand in a header: what was said has no place there. */
