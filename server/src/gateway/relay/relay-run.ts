@@ -119,7 +119,10 @@ export class RelayRun {
       problem = said && understandProblem(said, step.attempt.target.credential);
       note(problem ?? "success", problem && takeFailed(this.#ledger, problem, this.#deps.prices));
       this.#deps.metrics.attempts.add({ outcome: problem?.kind ?? "success" });
-      if (problem !== undefined && (end.kind === "reply" ? false : end.hasContent === true || this.#stream.isCommitted)) {
+      if (
+        problem !== undefined &&
+        (end.kind === "reply" ? false : end.hasContent === true || this.#stream.isCommitted)
+      ) {
         plan.report(step.attempt, problem);
         this.#breakOff(errorOfProblem(problem));
         return undefined;
@@ -150,16 +153,18 @@ export class RelayRun {
     const { pools, timeouts } = this.#deps;
     const deps = { pools, timeouts: timesOf(timeouts, this.#leftMs(), step, ask.stream !== undefined) };
     const how = { isOperatorHost, signal: this.#call.signal };
-    const end = await exchangeWhole(deps, ask.call(attempt), how, this.#sinkOf(ask, () => plan.report(attempt, "begun")));
+    const end = await exchangeWhole(
+      deps,
+      ask.call(attempt),
+      how,
+      this.#sinkOf(ask, () => plan.report(attempt, "begun")),
+    );
     this.#upstreamMs += this.#call.elapsedMs() - beganMs;
     return end;
   }
 
   /** What reads a stream, where one is wanted. */
-  #sinkOf(
-    { stream }: RelayAsk,
-    onBegun: () => void,
-  ): ((end: (how: WholeEnd) => void) => StreamSink) | undefined {
+  #sinkOf({ stream }: RelayAsk, onBegun: () => void): ((end: (how: WholeEnd) => void) => StreamSink) | undefined {
     if (stream === undefined) return undefined;
     this.#stream.reset();
     let isBegun = false;

@@ -30,6 +30,21 @@ describe("how long a credential rests", () => {
     expect(coolDown.isReady("id")).toBe(restMs === 0);
   });
 
+  test("P19: an answer that begins ends it, and one that breaks off counts on", () => {
+    const { now } = virtualTime();
+    const coolDown = createCoolDown({ now });
+    for (let n = 0; n < limits.failuresBeforeCoolDown; n += 1) {
+      expect(coolDown.isReady("id")).toBe(true);
+      coolDown.report("id", "begun");
+      coolDown.report("id", problem("fault"));
+    }
+    expect(coolDown.remainingMs("id")).toBe(limits.coolDownMs);
+    coolDown.report("id", "begun");
+    expect(coolDown.isReady("id")).toBe(true);
+    coolDown.report("id", problem("fault"));
+    expect(coolDown.remainingMs("id")).toBe(2 * limits.coolDownMs);
+  });
+
   test("success ends it", () => {
     const { now } = virtualTime();
     const coolDown = createCoolDown({ now });

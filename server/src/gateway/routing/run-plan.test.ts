@@ -65,6 +65,30 @@ describe("what comes after a problem", () => {
       ["a1", "a1", "b1", "b1"],
       [0, 100, 0, 100],
     ],
+    [
+      "a key that has to rest, and a model that stands ready",
+      [leg("a", "a1"), leg("b", "b1")],
+      5,
+      [fault, fault, fault, "success"],
+      ["a1", "a1", "a1", "b1"],
+      [0, 100, 200, 0],
+    ],
+    [
+      "a key that has to rest, and nothing else",
+      [leg("a", "a1")],
+      3,
+      [fault, fault, fault, "success"],
+      ["a1", "a1", "a1", "a1"],
+      [0, 100, 200, limits.coolDownMs],
+    ],
+    [
+      "P9: one that took all the time for it",
+      [leg("a", "a1", "a2"), leg("b", "b1")],
+      2,
+      [{ ...fault, status: 0, code: "timeout" }],
+      ["a1", "b1", "b1", "b1"],
+      [0, 0, 100, 200],
+    ],
     ["no retries", [leg("a", "a1"), leg("b", "b1")], 0, [fault, "success"], ["a1", "b1"], [0, 0]],
     ["asked to wait too long", [leg("a", "a1"), leg("b", "b1")], 2, [busy(3_600_000), "success"], ["a1", "b1"], [0, 0]],
     ["asked to wait too long, and no other model", [leg("a", "a1")], 2, [busy(3_600_000)], ["a1"], [0]],
@@ -132,6 +156,24 @@ describe("what comes after a problem", () => {
     await other.next({ ...badRequest, isUnsent: true });
     expect(coolDown.isReady("a1")).toBe(true);
   });
+});
+
+test("P9: an attempt has as much time as leaves each further model its turn before the deadline", async () => {
+  const { clock, now, sleep } = virtualTime();
+  const deps = { coolDown: createCoolDown({ now }), now, sleep, random: () => 0 };
+  const legs = [leg("a", "a1"), leg("b", "b1"), leg("c", "c1")];
+  const plan = runPlan(legs, { retries: 0, baseMs: 200 }, deps, new AbortController().signal);
+  const rooms: number[] = [];
+  let problem: UpstreamProblem | undefined;
+  for (let step = await plan.next(); step !== undefined; step = await plan.next(problem)) {
+    rooms.push(step.roomMs);
+    clock.ms += step.roomMs;
+    problem = { ...fault, status: 0, code: "timeout" };
+    if (step.furtherModels === 0) break;
+  }
+  expect(rooms).toHaveLength(3);
+  expect(rooms[0]).toBeCloseTo(rooms[1] ?? 0, -4);
+  expect(rooms[2]).toBe(Infinity);
 });
 
 test("no more attempts than (retries + 1) × models, each model its share, and none begun after the deadline", async () => {

@@ -128,10 +128,13 @@ class PlanWalk {
     return code === "timeout" && this.#leg + 1 < this.#legs.length;
   }
 
-  /** A credential that was not tried yet need not wait. */
+  /** A credential that was not tried yet need not wait, nor need a model that can be asked at once for one that has to rest. */
   #retry(problem: UpstreamProblem): void {
+    if (problem.retryAfterMs === undefined && !this.#isReady(this.#usable()) && this.#isOtherReady()) {
+      return this.#nextLeg();
+    }
     this.#count("retry");
-    if (this.#untried().length > 0) return;
+    if (this.#untried().length > 0) return undefined;
     const delayMs = retryDelayMs(this.#policy, this.#waits, problem, this.#deps.random);
     if (delayMs === undefined || this.#deps.now() + delayMs > this.#deadlineMs) return this.#nextLeg();
     this.#waits += 1;
@@ -148,6 +151,14 @@ class PlanWalk {
     this.#dead.clear();
     if (this.#leg >= this.#legs.length) this.#isOver = true;
     else this.#count("fallback");
+  }
+
+  #isReady(attempts: readonly Attempt[]): boolean {
+    return attempts.some(({ credentialId }) => this.#deps.coolDown.isReady(credentialId));
+  }
+
+  #isOtherReady(): boolean {
+    return this.#legs.slice(this.#leg + 1).some(({ attempts }) => this.#isReady(attempts));
   }
 
   #usable(): Attempt[] {

@@ -1,0 +1,155 @@
+import { chunk, completion, done, event, question, usageChunk } from "./chat.ts";
+import { form } from "./form.ts";
+import type { Answer, Row, TestClient } from "./test-client.ts";
+
+/** Every operation of the gateway, with what an upstream answers to it, so that one test can go through all of them. */
+export type GatewayOperation = {
+  name: string;
+  /** Of two providers' models that can be asked for it. */
+  model: string;
+  otherModel: string;
+  canStream: boolean;
+  path: string;
+  /** The request: JSON members, or the fields of a form. */
+  body(members: Row): { bytes: Buffer; type: string };
+  /** What keeps a stream alive without saying anything. */
+  keepAlives: readonly string[];
+  /** Content of a stream, its end with usage, and its end without. */
+  begin: string;
+  end: string;
+  endUncounted: string;
+  /** A whole answer, with and without usage. */
+  whole: unknown;
+  wholeUncounted: unknown;
+};
+
+/** Counted alike by all of them. */
+const [input, output] = [1_000, 100];
+
+const anthropicEvent = (type: string, members: Row): string =>
+  `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`;
+
+const json = (body: Row): { bytes: Buffer; type: string } => ({
+  bytes: Buffer.from(JSON.stringify(body)),
+  type: "application/json",
+});
+
+const chat: GatewayOperation = {
+  name: "chat",
+  model: "gpt-4o",
+  otherModel: "gpt-4o-mini",
+  canStream: true,
+  path: "/v1/chat/completions",
+  body: (members) => json({ messages: [question], ...members }),
+  keepAlives: [": OPENROUTER PROCESSING\n\n", "data:\n\n", "\n", chunk({ role: "assistant", content: "" })],
+  begin: chunk({ role: "assistant", content: "Hello." }),
+  end: chunk({}, "stop") + usageChunk({ prompt_tokens: input, completion_tokens: output }) + done,
+  endUncounted: chunk({}, "stop") + done,
+  whole: completion({ usage: { prompt_tokens: input, completion_tokens: output } }),
+  wholeUncounted: completion({ usage: undefined }),
+};
+
+const messageStart = (counts: Row): string =>
+  anthropicEvent("message_start", {
+    message: { id: "msg_1", type: "message", role: "assistant", model: "claude", content: [], usage: counts },
+  });
+
+const translated: GatewayOperation = {
+  ...chat,
+  name: "translated chat",
+  model: "anthropic/claude-sonnet-4-5",
+  otherModel: "anthropic/claude-haiku-4-5",
+  keepAlives: [": ping\n\n", anthropicEvent("ping", {})],
+  begin:
+    messageStart({ input_tokens: input, output_tokens: 1 }) +
+    anthropicEvent("content_block_start", { index: 0, content_block: { type: "text", text: "" } }) +
+    anthropicEvent("content_block_delta", { index: 0, delta: { type: "text_delta", text: "Hello." } }),
+  end:
+    anthropicEvent("content_block_stop", { index: 0 }) +
+    anthropicEvent("message_delta", { delta: { stop_reason: "end_turn" }, usage: { output_tokens: output } }) +
+    anthropicEvent("message_stop", {}),
+  endUncounted: "",
+  whole: {
+    id: "msg_1",
+    type: "message",
+    role: "assistant",
+    model: "claude",
+    content: [{ type: "text", text: "Hello." }],
+    stop_reason: "end_turn",
+    usage: { input_tokens: input, output_tokens: output },
+  },
+  wholeUncounted: undefined,
+};
+
+const message = { type: "message", id: "msg_1", role: "assistant", content: [{ type: "output_text", text: "Hello." }] };
+const response = (usage?: Row): Row => ({
+  id: "resp_1",
+  object: "response",
+  status: "completed",
+  output: [message],
+  ...(usage && { usage }),
+});
+const tokens = { input_tokens: input, output_tokens: output, total_tokens: input + output };
+
+const responses: GatewayOperation = {
+  name: "responses",
+  model: "gpt-4o",
+  otherModel: "gpt-4o-mini",
+  canStream: true,
+  path: "/v1/responses",
+  body: (members) => json({ input: "Say hello.", ...members }),
+  keepAlives: [": ping\n\n", event({ type: "keepalive" }), event({ type: "response.in_progress", response: {} })],
+  begin: event({ type: "response.output_text.delta", item_id: "msg_1", delta: "Hello." }),
+  end: event({ type: "response.completed", response: response(tokens) }),
+  endUncounted: event({ type: "response.completed", response: response() }),
+  whole: response(tokens),
+  wholeUncounted: response(),
+};
+
+const transcription: GatewayOperation = {
+  name: "transcription",
+  model: "gpt-4o-transcribe",
+  otherModel: "gpt-4o-mini-transcribe",
+  canStream: true,
+  path: "/v1/audio/transcriptions",
+  body: (members) =>
+    form(
+      ["file", Buffer.from("not really a recording"), { name: "a.mp3", type: "audio/mpeg" }],
+      ...Object.entries(members).map(([name, value]): [string, string] => [
+        name,
+        typeof value === "string" ? value : JSON.stringify(value),
+      ]),
+    ),
+  keepAlives: [": ping\n\n", event({ type: "keepalive" })],
+  begin: event({ type: "transcript.text.delta", delta: "Hello." }),
+  end: event({ type: "transcript.text.done", text: "Hello.", usage: { type: "tokens", ...tokens } }),
+  endUncounted: event({ type: "transcript.text.done", text: "Hello." }),
+  whole: { text: "Hello.", usage: { type: "tokens", ...tokens } },
+  wholeUncounted: { text: "Hello." },
+};
+
+const embeddings: GatewayOperation = {
+  name: "embeddings",
+  model: "text-embedding-3-small",
+  otherModel: "text-embedding-3-large",
+  canStream: false,
+  path: "/v1/embeddings",
+  body: (members) => json({ input: "Hello.", ...members }),
+  keepAlives: [],
+  begin: "",
+  end: "",
+  endUncounted: "",
+  whole: {
+    object: "list",
+    data: [{ object: "embedding", index: 0, embedding: [0.5] }],
+    usage: { prompt_tokens: input, total_tokens: input },
+  },
+  wholeUncounted: { object: "list", data: [{ object: "embedding", index: 0, embedding: [0.5] }] },
+};
+
+export const gatewayOperations: readonly GatewayOperation[] = [chat, translated, responses, transcription, embeddings];
+
+export function ask(client: TestClient, operation: GatewayOperation, members: Row): Promise<Answer> {
+  const { bytes, type } = operation.body({ model: operation.model, retries: 0, ...members });
+  return client.post(operation.path, bytes, { "content-type": type });
+}
