@@ -28,13 +28,15 @@ type QuickFilter = { values: string[]; operator: string; connector?: string; oth
  * A repeated value means any of them; `in` and `not_in` also take a comma list.
  * A name that is no field filters metadata. Reserved names and those in `otherParameters` are skipped.
  *
+ * `assumed` are names that are no field and were taken for metadata, so that a caller can say so.
+ *
  * @throws ServiceError `invalid_request` that names the field.
  */
 export function parseQuickFilters<Row>(
   query: Iterable<readonly [name: string, value: string]>,
   catalogue: Catalogue<Row>,
   otherParameters: readonly string[] = [],
-): ParsedFilter {
+): ParsedFilter & { assumed: string[] } {
   const filters = new Map<string, QuickFilter>();
   for (const [parameter, value] of query) {
     if (urlParameters.has(parameter) || otherParameters.includes(parameter)) continue;
@@ -48,7 +50,8 @@ export function parseQuickFilters<Row>(
     else filter.others[member] = value;
   }
   const members = [...filters].map(([name, filter]) => [fieldName(name, catalogue), condition(filter)] as const);
-  return parseConditions(members, catalogue);
+  const assumed = [...filters.keys()].filter((name) => fieldName(name, catalogue) !== name);
+  return { ...parseConditions(members, catalogue), assumed };
 }
 
 function fieldName<Row>(name: string, catalogue: Catalogue<Row>): string {

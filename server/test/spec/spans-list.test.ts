@@ -55,7 +55,14 @@ describe("the answer", () => {
     const answer = await prod.post(`${path}?${always}`, { filters: group("figures") });
     expect(answer.status).toBe(200);
     expect(answer.json).toMatchObject({ count: 5, next: null, previous: null, results: expect.any(Array) });
-    expect(Object.keys(bodyOf(answer)).sort()).toEqual(["count", "next", "previous", "results"]);
+    expect(Object.keys(bodyOf(answer)).sort()).toEqual([
+      "count",
+      "environment",
+      "next",
+      "previous",
+      "results",
+      "window",
+    ]);
   });
 
   test.each(members)("rows have %s", async (member) => {

@@ -12,8 +12,9 @@ import {
   type SpanGroup,
   type SpanStore,
 } from "../../storage/spans/span-store.ts";
+import { coverageOf, coverageSchema } from "../coverage.ts";
 import { filtersBody } from "../read-filters.ts";
-import { readSelection, type SpanReadDeps } from "./read-selection.ts";
+import { logTypeQuery, readSelection, type SpanReadDeps } from "./read-selection.ts";
 
 // Numbers as in the summary, which clients require.
 const average = (unit = "") =>
@@ -31,7 +32,7 @@ const group = z
     error_count: z.int(),
     error_percentage: z.number(),
     average_cost: average("USD."),
-    average_tokens: average(),
+    average_tokens: z.int().meta({ description: "Rounded. Of the spans that have one; 0 where none has." }),
     average_latency: average("Seconds."),
     average_ttft: average("Seconds."),
     average_tps: average("Output tokens a second."),
@@ -67,16 +68,27 @@ export const groupSpans = (deps: SpanReadDeps & { spans: SpanStore }) =>
       ...sortQuery(defaultSort),
       ...timeWindowQuery(),
       ...environmentQuery(),
+      ...logTypeQuery(),
       fetch_filters: z.stringbool().optional().meta({ description: "Fills filters_data." }),
     }),
     body: { kind: "json", schema: filtersBody, example: { filters: { log_type: { operator: "", value: ["chat"] } } } },
     success: {
       status: 200,
-      schema: pageOf(group).extend({ filters_data: z.record(z.string(), z.unknown()), current_filters: z.unknown() }),
+      schema: pageOf(group).extend({
+        filters_data: z.record(z.string(), z.unknown()),
+        current_filters: z.unknown(),
+        ...coverageSchema,
+      }),
     },
     errors: ["invalid_request", "forbidden", "query_too_large", "unavailable"],
-    async handler({ principal, query, body, url, signal }) {
-      const selection = readSelection(deps, { organizationId: principal.organization_id, query, body });
+    async handler({ principal, query, body, rawQuery, url, signal }) {
+      const selection = readSelection(deps, {
+        organizationId: principal.organization_id,
+        query,
+        body,
+        rawQuery,
+        parameters: ["group_by"],
+      });
       const { page, page_size: pageSize, group_by: groupBy } = query;
       const { count, rows } = await deps.spans.groupSpans(
         { ...selection, page, pageSize, groupBy, sort: readSort(query.sort_by) },
@@ -87,6 +99,8 @@ export const groupSpans = (deps: SpanReadDeps & { spans: SpanStore }) =>
       const results = rows.map((row) => ({ ...presentGroup(row), scores: scoresOf(row, scores) }));
       return {
         ...paginate({ url, page, pageSize, count, results }),
+        ...coverageOf(selection),
+        ...(selection.warnings.length > 0 && { warnings: selection.warnings }),
         // Tens of kilobytes, for those who build a menu of it.
         filters_data: query.fetch_filters === true ? describeFields(deps.catalogue) : {},
         current_filters: body.filters ?? {},
@@ -119,6 +133,7 @@ function presentGroup({ key, first_timestamp, last_timestamp, ...aggregates }: S
     ...key,
     date_group: null,
     ...aggregates,
+    average_tokens: Math.round(aggregates.average_tokens),
     first_timestamp: isoTime(first_timestamp),
     last_timestamp: isoTime(last_timestamp),
   };

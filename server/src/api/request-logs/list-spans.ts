@@ -1,11 +1,6 @@
 import { z } from "zod";
 import { ServiceError } from "../../domain/errors.ts";
-import type { SpanRow } from "../../domain/span.ts";
-import type { Filter } from "../../filter/ast.ts";
-import type { Catalogue } from "../../filter/catalogue.ts";
 import { describeFields } from "../../filter/describe.ts";
-import { parseConditions } from "../../filter/parse.ts";
-import { parseQuickFilters } from "../../filter/quick-filters.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { pageOf, pageTokenParameter, paginate } from "../../http/pagination.ts";
 import { environmentQuery, includeFieldsQuery, pagingQuery, sortQuery, timeWindowQuery } from "../../http/query.ts";
@@ -19,9 +14,10 @@ import type { SpanStore } from "../../storage/spans/span-store.ts";
 import { attachNewMessages, tellsNewMessages } from "./attach-new-messages.ts";
 import { attachScores } from "./attach-scores.ts";
 import { columnsOf, listMembers, presentSpan } from "./present-span.ts";
+import { coverageOf, coverageSchema } from "../coverage.ts";
 import { filtersBody } from "../read-filters.ts";
 import { readPageToken, writePageToken } from "./page-token.ts";
-import { readSelection, type SpanReadDeps } from "./read-selection.ts";
+import { logTypeQuery, readSelection, type SpanReadDeps } from "./read-selection.ts";
 import { spanSchema } from "./span-schema.ts";
 
 const listQuery = z.object({
@@ -39,7 +35,7 @@ const listQuery = z.object({
   ...timeWindowQuery(),
   ...environmentQuery(),
   ...includeFieldsQuery(),
-  log_type: z.string().optional().meta({ description: "One log type, or several separated by commas. Absent: all." }),
+  ...logTypeQuery(),
   fetch_filters: z.stringbool().optional().meta({ description: "Adds filters_data and current_filters." }),
   is_test: z.stringbool().optional().meta({ description: "Older spelling of environment.", deprecated: true }),
   all_envs: z.stringbool().optional().meta({ description: "Older spelling of environment=all.", deprecated: true }),
@@ -71,16 +67,16 @@ export const listSpans = (
       schema: filtersBody,
       example: { filters: { cost: { operator: "gte", value: [0.01] }, metadata__feature: { value: ["quiz"] } } },
     },
-    success: { status: 200, schema: pageOf(spanSchema) },
+    success: { status: 200, schema: pageOf(spanSchema).extend(coverageSchema) },
     errors: ["invalid_request", "query_too_large", "unavailable"],
     async handler({ principal, query, body, rawQuery, url, signal }) {
-      const more = [quickFilters(rawQuery, deps.catalogue), logTypeFilter(query.log_type, deps.catalogue)];
       const environment = query.environment ?? olderEnvironment(query);
       const selection = readSelection(deps, {
         organizationId: principal.organization_id,
         query: { ...query, environment },
         body,
-        more,
+        rawQuery,
+        parameters: [pageTokenParameter],
       });
       const members = listMembers(query.include_fields);
       const { page, page_size: pageSize, sort_by: sortBy, page_after: token } = query;
@@ -109,6 +105,9 @@ export const listSpans = (
       });
       const writer = new JsonObjectWriter();
       for (const [name, value] of Object.entries(envelope)) writer.value(name, value);
+      for (const [name, value] of Object.entries(coverageOf({ scope: selection.scope, window })))
+        writer.value(name, value);
+      if (selection.warnings.length > 0) writer.value("warnings", selection.warnings);
       writer.raw("results", `[${results.map((span) => presentSpan(span, members)).join(",")}]`);
       if (query.fetch_filters === true) {
         writer.value("filters_data", describeFields(deps.catalogue)).value("current_filters", body.filters ?? {});
@@ -116,15 +115,6 @@ export const listSpans = (
       return rawJson(writer.toString());
     },
   });
-
-function quickFilters(rawQuery: URLSearchParams, catalogue: Catalogue<SpanRow>): Filter {
-  return parseQuickFilters(rawQuery, catalogue, [pageTokenParameter]).filter;
-}
-
-function logTypeFilter(logType: string | undefined, catalogue: Catalogue<SpanRow>): Filter {
-  if (logType === undefined || logType === "") return { type: "all", filters: [] };
-  return parseConditions([["log_type", { operator: "in", value: logType.split(",") }]], catalogue).filter;
-}
 
 function olderEnvironment(query: { is_test?: boolean | undefined; all_envs?: boolean | undefined }) {
   if (query.all_envs === true || query.is_test === undefined) return undefined;

@@ -2,8 +2,9 @@ import { z } from "zod";
 import { endpoint } from "../../http/endpoint.ts";
 import { environmentQuery, timeWindowQuery } from "../../http/query.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
+import { coverageOf, coverageSchema } from "../coverage.ts";
 import { filtersBody } from "../read-filters.ts";
-import { readSelection, type SpanReadDeps } from "./read-selection.ts";
+import { logTypeQuery, readSelection, type SpanReadDeps } from "./read-selection.ts";
 
 // Clients require numbers here, so that absence cannot be told as in spans.
 const ofNone = "Of the spans that have one; 0 where none has.";
@@ -24,6 +25,7 @@ const summary = z
     error_count: z.int(),
     unpriced_count: z.int().meta({ description: "Model calls without a known cost." }),
     cache_hit_count: z.int(),
+    ...coverageSchema,
   })
   .meta({ id: "SpanSummary" });
 
@@ -38,12 +40,13 @@ export const summarizeSpans = (deps: SpanReadDeps & { spans: SpanStore }) =>
       "/request-logs/summary/",
     ],
     summary: "Sum up spans",
-    description: "Takes start_time, end_time and environment in the query; every other condition goes into filters.",
+    description:
+      "Filters come in the body and in the URL, as in the list of spans. `window` and `environment` say what was summed.",
     tags: ["Spans"],
     auth: "key",
     permission: "spans:read",
     takesTurns: true,
-    query: z.object({ ...timeWindowQuery(), ...environmentQuery() }),
+    query: z.object({ ...timeWindowQuery(), ...environmentQuery(), ...logTypeQuery() }),
     body: {
       kind: "json",
       schema: filtersBody,
@@ -51,12 +54,18 @@ export const summarizeSpans = (deps: SpanReadDeps & { spans: SpanStore }) =>
     },
     success: { status: 200, schema: summary },
     errors: ["invalid_request", "query_too_large", "unavailable"],
-    async handler({ principal, query, body, signal }) {
-      const selection = readSelection(deps, { organizationId: principal.organization_id, query, body });
+    async handler({ principal, query, body, rawQuery, signal }) {
+      const selection = readSelection(deps, { organizationId: principal.organization_id, query, body, rawQuery });
       const [figures, scores] = await Promise.all([
         deps.spans.summarizeSpans(selection, signal),
         deps.spans.summarizeScores(selection, signal),
       ]);
-      return { ...figures, scores: Object.fromEntries(scores.map((score) => [score.evaluator_id, score])) };
+      const { warnings } = selection;
+      return {
+        ...figures,
+        ...coverageOf(selection),
+        ...(warnings.length > 0 && { warnings }),
+        scores: Object.fromEntries(scores.map((score) => [score.evaluator_id, score])),
+      };
     },
   });

@@ -11,6 +11,7 @@ import { isoTime } from "../../lib/time.ts";
 import { limits } from "../../limits.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
 import type { ListThreadsQuery, StoredThread } from "../../storage/spans/thread-queries.ts";
+import { coverageOf, coverageSchema } from "../coverage.ts";
 import { filtersBody, readFilters } from "../read-filters.ts";
 
 const thread = z
@@ -58,17 +59,20 @@ export const listThreads = (deps: ThreadDeps) =>
       schema: filtersBody,
       example: { filters: { customer_identifier: { operator: "", value: ["acme"] } } },
     },
-    success: { status: 200, schema: pageOf(thread).extend(described) },
+    success: { status: 200, schema: pageOf(thread).extend({ ...described, ...coverageSchema }) },
     errors: ["invalid_request", "query_too_large", "unavailable"],
     async handler({ principal, query, body, rawQuery, url, signal }) {
       const { startNs, endNs } = timeWindow(query, deps.now());
       const catalogue = deps.threadCatalogue;
       const filter = readFilters(body, catalogue, [parseQuickFilters(rawQuery, catalogue).filter]);
       const { page, page_size: pageSize } = query;
+      const covered = {
+        scope: { organization_id: principal.organization_id, environment: principal.environment },
+        window: { fromNs: startNs, toNs: endNs },
+      };
       const { count, rows } = await deps.spans.listThreads(
         {
-          scope: { organization_id: principal.organization_id, environment: principal.environment },
-          window: { fromNs: startNs, toNs: endNs },
+          ...covered,
           condition: toGroupFilter(filter, catalogue),
           page,
           pageSize,
@@ -78,6 +82,7 @@ export const listThreads = (deps: ThreadDeps) =>
       );
       return {
         ...paginate({ url, page, pageSize, count, results: rows.map(presentThread) }),
+        ...coverageOf(covered),
         filters_data: query.fetch_filters === true ? describeFields(catalogue) : {},
         current_filters: body.filters ?? {},
       };

@@ -11,6 +11,7 @@ import { JsonObjectWriter } from "../../lib/json-writer.ts";
 import type { OrganizationStore } from "../../storage/control/organization-store.ts";
 import type { SpanStore, StoredSpan } from "../../storage/spans/span-store.ts";
 import type { ListTracesQuery, StoredTrace } from "../../storage/spans/trace-queries.ts";
+import { coverageOf, coverageSchema } from "../coverage.ts";
 import { filtersBody, readFilters } from "../read-filters.ts";
 import { rootFields, writeTrace } from "./present-trace.ts";
 import { findTraceOwner, type TraceOwner } from "./trace-owner.ts";
@@ -47,7 +48,7 @@ export const listTraces = (deps: ListTracesDeps) =>
       schema: filtersBody,
       example: { filters: { total_cost: { operator: "gte", value: [0.01] } } },
     },
-    success: { status: 200, schema: pageOf(traceSchema) },
+    success: { status: 200, schema: pageOf(traceSchema).extend(coverageSchema) },
     errors: ["invalid_request", "query_too_large", "unavailable"],
     async handler({ principal, query, body, rawQuery, url, signal }) {
       const organizationId = principal.organization_id;
@@ -70,6 +71,7 @@ export const listTraces = (deps: ListTracesDeps) =>
       const { results: rows, ...envelope } = paginate({ url, page, pageSize, count: found.count, results });
       const writer = new JsonObjectWriter();
       for (const [name, value] of Object.entries(envelope)) writer.value(name, value);
+      for (const [name, value] of Object.entries(coverageOf(selection))) writer.value(name, value);
       writer.raw("results", `[${rows.join(",")}]`);
       if (query.fetch_filters === true) {
         writer.value("filters_data", describeFields(deps.traceCatalogue)).value("current_filters", body.filters ?? {});

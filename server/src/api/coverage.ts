@@ -1,0 +1,24 @@
+import { z } from "zod";
+import type { SpanScope } from "../domain/span.ts";
+import { formatTimeNs } from "../lib/time.ts";
+import type { TimeWindow } from "../storage/spans/span-store.ts";
+
+/** What an answer covers: callers need not know the defaults of the query to read it. */
+export const coverageSchema = {
+  window: z.object({
+    start_time: z.string().meta({ format: "date-time" }),
+    end_time: z.string().meta({ format: "date-time" }),
+  }),
+  environment: z.enum(["prod", "test", "all"]),
+  warnings: z
+    .array(z.string())
+    .optional()
+    .meta({ description: "URL parameters that are no field of spans, and so filtered metadata." }),
+};
+
+export function coverageOf({ scope, window }: { scope: SpanScope; window: TimeWindow }) {
+  return {
+    window: { start_time: formatTimeNs(window.fromNs), end_time: formatTimeNs(window.toNs) },
+    environment: scope.environment ?? ("all" as const),
+  };
+}
