@@ -10,17 +10,14 @@ import { getMetrics } from "./api/system/get-metrics.ts";
 import { getOpenapi } from "./api/system/get-openapi.ts";
 import { getReadyz, type Readiness } from "./api/system/get-readyz.ts";
 import { webhookPayloads } from "./api/webhooks/webhook-payloads.ts";
-import { createAuthenticator } from "./auth/authenticator.ts";
 import { ensureFirstStart, type FirstStart } from "./auth/first-start.ts";
-import { createBlockedOrganizations } from "./auth/blocked-organizations.ts";
-import { createLoginThrottle } from "./auth/login-throttle.ts";
 import { createPasswords } from "./auth/passwords.ts";
 import { loadSecretKey } from "./auth/secret-key.ts";
-import { createTokens } from "./auth/tokens.ts";
 import { composeCustomers } from "./compose-customers.ts";
 import { composeDelivery } from "./compose-delivery.ts";
 import { composeEvaluation } from "./compose-evaluation.ts";
 import { composeGateway } from "./compose-gateway.ts";
+import { composePeople, type People } from "./compose-people.ts";
 import { composeIngest } from "./compose-ingest.ts";
 import type { Config } from "./config.ts";
 import { createGatewayJudge } from "./evaluation/gateway-judge.ts";
@@ -42,7 +39,7 @@ import { enforceRetention } from "./jobs/retention.ts";
 import { startTraceDeletions } from "./jobs/trace-deletions.ts";
 import { scheduleJob } from "./jobs/schedule.ts";
 import { limits } from "./limits.ts";
-import { createControlStores, type ControlStores } from "./storage/control/control-stores.ts";
+import { createControlStores } from "./storage/control/control-stores.ts";
 import { openControlDatabase, type ControlDatabase } from "./storage/control/open-control-database.ts";
 import { openDataFolder } from "./storage/data-folder.ts";
 import { openJournal, type Journal } from "./storage/journal/journal.ts";
@@ -100,7 +97,6 @@ async function compose(
   const firstStart = await ensureFirstStart(stores, passwords, config, now);
   if (firstStart) onFirstStart?.(firstStart);
   const secretKey = loadSecretKey(config.secretKeyPath, config.secretKey);
-  const tokens = createTokens(secretKey, now);
 
   const catalogue = createSpanCatalogue(createScoreSources());
   const judge = createGatewayJudge();
@@ -139,7 +135,7 @@ async function compose(
   cleanup.push(stopDeletions);
 
   const readiness = readinessOf({ writer, spans, database, migration });
-  const authenticator = createAuthenticator({ ...stores, tokens, nowMs: now });
+  const people = await composePeople({ stores, secretKey, logger, cleanup, now });
   const endpoints = apiEndpoints({
     intake,
     ...gateway,
@@ -149,10 +145,8 @@ async function compose(
     customers,
     catalogue,
     stores,
-    authenticator,
+    ...people,
     passwords,
-    tokens,
-    throttle: createLoginThrottle(now),
     caughtUp: async () => {
       const untilMs = performance.now() + limits.readYourWriteMs;
       await gateway.recorded(limits.readYourWriteMs);
@@ -162,8 +156,7 @@ async function compose(
     ...evaluation,
     now,
   });
-  const isBlocked = await watchBlocked({ logger, cleanup }, stores);
-  const parts = { config, redis, logger, registry, authenticator, isBlocked, endpoints, readiness, cleanup };
+  const parts = { config, redis, logger, registry, ...people, endpoints, readiness, cleanup };
   const url = await serveHttp(parts);
   return { url, readiness };
 }
@@ -223,19 +216,6 @@ function startRetention(
   cleanup.push(() => retention.stop());
 }
 
-/** Every node learns within seconds which organizations an operator blocked. */
-async function watchBlocked(
-  { logger, cleanup }: Pick<HttpParts, "logger" | "cleanup">,
-  { organizations }: Pick<ControlStores, "organizations">,
-): Promise<HttpParts["isBlocked"]> {
-  const blocked = createBlockedOrganizations(organizations);
-  await blocked.refresh();
-  const everyMs = limits.blockedOrganizationsEveryMs;
-  const watch = scheduleJob({ name: "blocked organizations", everyMs, logger }, () => blocked.refresh());
-  cleanup.push(() => watch.stop());
-  return blocked.has;
-}
-
 /** Log records wait on disk for the spans that they complete. */
 function startLogJoining(
   { config, logger, registry, cleanup }: Pick<HttpParts, "config" | "logger" | "registry" | "cleanup">,
@@ -253,14 +233,12 @@ function startLogJoining(
   return logs;
 }
 
-type HttpParts = {
+type HttpParts = Pick<People, "authenticator" | "audit" | "isBlocked"> & {
   config: Config;
   /** What nodes share. */
   redis: Redis | undefined;
   logger: Logger;
   registry: Registry;
-  authenticator: ReturnType<typeof createAuthenticator>;
-  isBlocked: (organizationId: string) => boolean;
   endpoints: AnyEndpoint[];
   readiness: () => Promise<Readiness>;
   cleanup: Array<() => Promise<void> | void>;
@@ -272,6 +250,7 @@ async function serveHttp({
   logger,
   registry,
   authenticator,
+  audit,
   isBlocked,
   endpoints,
   readiness,
@@ -299,6 +278,7 @@ async function serveHttp({
   const server = createHttpServer({
     endpoints: all,
     authenticator,
+    audit,
     isBlocked,
     rateLimiter,
     logger,

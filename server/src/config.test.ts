@@ -29,7 +29,7 @@ describe("defaults", () => {
       host: "127.0.0.1",
       port: 8787,
       publicUrl: undefined,
-      trustProxy: false,
+      trustProxy: undefined,
       dataDir: resolve("data"),
       journalPath: resolve("data/journal"),
       secretKeyPath: resolve("data/secret.key"),

@@ -1,3 +1,4 @@
+import { authLimits } from "./auth-limits.ts";
 import { gatewayLimits } from "./gateway-limits.ts";
 
 /**
@@ -9,6 +10,7 @@ const MiB = 1024 * KiB;
 const GiB = 1024 * MiB;
 
 export const limits = {
+  ...authLimits,
   ...gatewayLimits,
 
   // HTTP
@@ -264,23 +266,7 @@ export const limits = {
   /** Statements that stay compiled; longer ones are not kept. */
   controlStatements: 300,
   controlStatementChars: 4_096,
-  apiKeysPerOrganization: 1_000,
-  temporaryKeysPerUser: 100,
-  cachedKeys: 10_000,
-  cachedUnknownKeys: 10_000,
-  cachedKeyMs: 30_000,
   blockedOrganizationsEveryMs: 3_000,
-  temporaryKeyMs: 60 * 60 * 1_000,
-  accessTokenMs: 15 * 60 * 1_000,
-  refreshTokenMs: 30 * 24 * 60 * 60 * 1_000,
-  passwordCharsMin: 8,
-  passwordChars: 1024,
-  passwordHashesInFlight: 2,
-  passwordHashesQueued: 32,
-  loginFailures: 10,
-  loginFailuresPerAddress: 100,
-  loginWindowMs: 15 * 60 * 1_000,
-  loginAddressesTracked: 10_000,
   retentionDaysMax: 36_500,
   displayNameChars: 255,
 

@@ -5,6 +5,7 @@ import { ServiceError } from "../domain/errors.ts";
 import { environments } from "../domain/principal.ts";
 import { limits } from "../limits.ts";
 import { UsageError, type Command } from "./command.ts";
+import { noteOperator } from "./note-operator.ts";
 import { findOrganization, organizationOption } from "./organization-commands.ts";
 
 export const keyCommands: Command[] = [
@@ -17,7 +18,8 @@ export const keyCommands: Command[] = [
       name: { value: "NAME", description: "how people call it", required: true },
       permissions: { value: "LIST", description: `by comma, of ${keyPermissions.join(", ")}; all by default` },
     },
-    run: async ({ stores, nowMs }, options) => {
+    run: async (context, options) => {
+      const { stores, nowMs } = context;
       const { unique_organization_id } = await findOrganization(stores.organizations, options.text("organization"));
       const { secret, record } = makeApiKey({
         unique_organization_id,
@@ -28,16 +30,25 @@ export const keyCommands: Command[] = [
         expires_at: null,
         createdAtMs: nowMs(),
       });
-      return { ...present(await stores.apiKeys.create(record)), key: secret };
+      const made = present(await stores.apiKeys.create(record));
+      const { environment, permissions } = record;
+      const changes = { name: null, environment, permissions };
+      await noteOperator(context, {
+        organization: unique_organization_id,
+        action: "keys create",
+        target: made.id,
+        changes,
+      });
+      return { ...made, key: secret };
     },
   },
   {
     name: "keys list",
     summary: "list an organization's API keys",
     options: { organization: organizationOption },
-    run: async ({ stores }, options) => {
+    run: async ({ stores, nowMs }, options) => {
       const { unique_organization_id } = await findOrganization(stores.organizations, options.text("organization"));
-      return (await stores.apiKeys.list(unique_organization_id)).map(present);
+      return (await stores.apiKeys.list(unique_organization_id, new Date(nowMs()).toISOString())).map(present);
     },
   },
   {
@@ -47,12 +58,36 @@ export const keyCommands: Command[] = [
       organization: organizationOption,
       id: { value: "KEY_ID", description: "as `keys list` shows it", required: true },
     },
-    run: async ({ stores, nowMs }, options) => {
+    run: async (context, options) => {
+      const { stores, nowMs } = context;
       const id = options.text("id");
       const revoked_at = new Date(nowMs()).toISOString();
       const hash = await stores.apiKeys.revoke(options.text("organization"), id, revoked_at);
       if (hash === undefined) throw new ServiceError("not_found", `The organization has no key ${id}.`);
+      await noteOperator(context, { organization: options.text("organization"), action: "keys revoke", target: id });
       return { id, revoked_at };
+    },
+  },
+  {
+    name: "keys expire",
+    summary: "say when an API key ends, while another takes its place",
+    options: {
+      organization: organizationOption,
+      id: { value: "KEY_ID", description: "as `keys list` shows it", required: true },
+      in: { value: "HOURS", description: "from now on; `never` takes the end away", required: true },
+    },
+    run: async (context, options) => {
+      const { stores, nowMs } = context;
+      const [organization, id] = [options.text("organization"), options.text("id")];
+      const hours = options.text("in");
+      if (hours !== "never" && !/^\d{1,6}(\.\d+)?$/.test(hours)) throw new UsageError("--in takes hours, or never");
+      const endsMs = nowMs() + Number(hours) * 3_600_000;
+      const expires_at = hours === "never" ? null : new Date(endsMs).toISOString();
+      const now = new Date(nowMs()).toISOString();
+      const changed = await stores.apiKeys.update(organization, id, { expires_at }, now);
+      if (changed === undefined) throw new ServiceError("not_found", `The organization has no key ${id}.`);
+      await noteOperator(context, { organization, action: "keys expire", target: id, changes: { expires_at } });
+      return present(changed.key);
     },
   },
 ];
@@ -66,6 +101,6 @@ function permissionList(text: string | undefined): Permission[] {
   });
 }
 
-function present({ id, name, environment, prefix, permissions, created_at }: ApiKey) {
-  return { id, name, environment, prefix, permissions, created_at };
+function present({ id, name, environment, prefix, permissions, created_at, expires_at, last_used_at }: ApiKey) {
+  return { id, name, environment, prefix, permissions, created_at, expires_at, last_used_at };
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -7,6 +8,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openMemoryControl } from "../../test/support/memory-control.ts";
 import { hashApiKey } from "../auth/make-api-key.ts";
+import { acceptInvitation } from "../auth/members.ts";
 import { createPasswords } from "../auth/passwords.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";
 import { runAdmin } from "./run-admin.ts";
@@ -104,14 +106,64 @@ describe("users", () => {
   test("a new password ends the sessions", async () => {
     const { unique_organization_id: id } = await runJson("organizations create --name Acme");
     await runJson(`users create --organization ${id} --email eve@example.com --instance-admin`);
+    const created_at = now;
+    const eveId = (await stores.users.findByEmail("eve@example.com"))!.id;
+    const session = {
+      id: randomUUID(),
+      user_id: eveId,
+      sequence: 1,
+      created_at,
+      expires_at: "2027-01-01T00:00:00.000Z",
+    };
+    await stores.sessions.create(session);
+    expect(await stores.sessions.findUser(session.id, now)).toMatchObject({ id: eveId });
     const { password } = await runJson("users set-password --email Eve@example.com");
     const eve = await stores.users.findByEmail("eve@example.com");
-    expect(eve).toMatchObject({ token_version: 2, is_instance_admin: true });
+    expect(eve).toMatchObject({ is_instance_admin: true });
+    expect(await stores.sessions.findUser(session.id, now)).toBeUndefined();
     expect(await passwords.verify(password!, eve?.password_hash)).toBe(true);
     const bad = await run("users create --organization acme --email bad");
     expect(bad).toMatchObject({ code: 2, stderr: expect.stringMatching(/^--email must be/) });
     expect(await run("users set-password --email nobody@example.com")).toMatchObject({ code: 1 });
     expect(await run("users set-password --email eve@example.com --password short")).toMatchObject({ code: 2 });
+  });
+});
+
+describe("members", () => {
+  test("are invited, given roles and removed, on the record", async () => {
+    const { unique_organization_id: id } = await runJson("organizations create --name Acme");
+    await runJson(`users create --organization ${id} --email boss@example.com --role admin`);
+    const invited = await runJson(`members invite --organization ${id} --email Joe@example.com --role viewer`);
+    expect(invited).toMatchObject({ email: "joe@example.com", role: "viewer" });
+    const accepted = { token: invited["invite_token"]!, password_hash: "hash", nowMs: nowMs() };
+    expect(await acceptInvitation(stores, accepted)).toMatchObject({ email: "joe@example.com", role: "viewer" });
+    expect(await runJson(`members role --organization ${id} --email joe@example.com --role member`)).toMatchObject({
+      role: "member",
+    });
+    expect(await runJson(`members list --organization ${id}`)).toMatchObject([
+      { email: "boss@example.com", role: "admin", status: "active" },
+      { email: "joe@example.com", role: "member", status: "active" },
+    ]);
+    for (const line of ["members remove", "members role --role viewer"]) {
+      const refused = await run(`${line} --organization ${id} --email boss@example.com`);
+      expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("last admin") });
+    }
+    await runJson(`members remove --organization ${id} --email joe@example.com`);
+    expect(await run(`members remove --organization ${id} --email joe@example.com`)).toMatchObject({ code: 1 });
+    const log = (await runJson(`audit list --organization ${id}`)) as unknown as Record<string, string>[];
+    const actions = new Set(log.map(({ action }) => action));
+    expect(actions).toEqual(new Set(["members invite", "members remove", "members role"]));
+    expect(JSON.stringify(log)).not.toContain(invited["invite_token"]);
+  });
+
+  test("keys end when they are told to", async () => {
+    const { unique_organization_id: id } = await runJson("organizations create --name Acme");
+    const key = await runJson(`keys create --organization ${id} --environment prod --name CI`);
+    const ended = await runJson(`keys expire --organization ${id} --id ${key["id"]} --in 24`);
+    expect(ended).toMatchObject({ expires_at: "2026-03-02T10:00:00.000Z", last_used_at: null });
+    expect(await run(`keys expire --organization ${id} --id ${key["id"]} --in soon`)).toMatchObject({ code: 2 });
+    const kept = await runJson(`keys expire --organization ${id} --id ${key["id"]} --in never`);
+    expect(kept).toMatchObject({ expires_at: null });
   });
 });
 

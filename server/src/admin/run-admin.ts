@@ -1,11 +1,18 @@
 import { ServiceError } from "../domain/errors.ts";
 import { parseOptions, UsageError, type AdminContext, type AdminResult, type Cell, type Command } from "./command.ts";
 import { keyCommands } from "./key-commands.ts";
+import { memberCommands } from "./member-commands.ts";
 import { organizationCommands } from "./organization-commands.ts";
 import { quarantineCommands } from "./quarantine-commands.ts";
 import { userCommands } from "./user-commands.ts";
 
-const commands: readonly Command[] = [...organizationCommands, ...keyCommands, ...userCommands, ...quarantineCommands];
+const commands: readonly Command[] = [
+  ...organizationCommands,
+  ...keyCommands,
+  ...userCommands,
+  ...memberCommands,
+  ...quarantineCommands,
+];
 const indent = " ".repeat(2);
 
 /** What to print, and the exit code: 0 done, 1 refused, 2 typed wrongly. */

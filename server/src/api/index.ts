@@ -2,7 +2,8 @@ import type { Customers } from "../customers/customers.ts";
 import type { CachingAuthenticator } from "../auth/authenticator.ts";
 import type { LoginThrottle } from "../auth/login-throttle.ts";
 import type { Passwords } from "../auth/passwords.ts";
-import type { Tokens } from "../auth/tokens.ts";
+import type { Sessions } from "../auth/sessions.ts";
+import type { Audit } from "../http/audit.ts";
 import { createCustomerCatalogue } from "../filter/customer-fields.ts";
 import { createThreadCatalogue } from "../filter/thread-fields.ts";
 import { withNewMessages } from "../filter/new-messages.ts";
@@ -23,9 +24,12 @@ import type { ControlStores } from "../storage/control/control-stores.ts";
 import type { SpanStore } from "../storage/spans/span-store.ts";
 import { createApiKey } from "./api-keys/create-api-key.ts";
 import { deleteApiKey } from "./api-keys/delete-api-key.ts";
+import { updateApiKey } from "./api-keys/update-api-key.ts";
 import { listApiKeys } from "./api-keys/list-api-keys.ts";
+import { listAuditLog } from "./audit-log/list-audit-log.ts";
 import { getMe } from "./auth/get-me.ts";
 import { login } from "./auth/login.ts";
+import { logout } from "./auth/logout.ts";
 import { refresh } from "./auth/refresh.ts";
 import { createAutomation } from "./automations/create-automation.ts";
 import { deleteAutomation } from "./automations/delete-automation.ts";
@@ -53,6 +57,12 @@ import { createResponse } from "./responses/create-response.ts";
 import { createTranscription } from "./audio/create-transcription.ts";
 import { createChatCompletion } from "./chat/create-chat-completion.ts";
 import { ingestSpans } from "./ingest/ingest-spans.ts";
+import { acceptInvitationRoute } from "./invitations/accept-invitation.ts";
+import { retrieveInvitation } from "./invitations/retrieve-invitation.ts";
+import { createMember } from "./members/create-member.ts";
+import { deleteMember } from "./members/delete-member.ts";
+import { listMembers } from "./members/list-members.ts";
+import { updateMember } from "./members/update-member.ts";
 import { listModels } from "./models/list-models.ts";
 import { listPublicModels } from "./models/list-public-models.ts";
 import { retrieveModel } from "./models/retrieve-model.ts";
@@ -117,7 +127,8 @@ export type ApiDeps = SpanReadDeps & {
   stores: ControlStores;
   authenticator: CachingAuthenticator;
   passwords: Passwords;
-  tokens: Tokens;
+  signedIn: Sessions;
+  audit: Audit;
   throttle: LoginThrottle;
   caughtUp: () => Promise<void>;
 } & Evaluation &
@@ -127,8 +138,7 @@ type WebhookParts = { deliverer: Deliverer; webhookSecrets: WebhookSecrets; webh
 
 /** The surface but for the system routes: every operation there is. */
 export function apiEndpoints(deps: ApiDeps): AnyEndpoint[] {
-  const { stores, now: nowMs } = deps;
-  const control = { ...deps, ...stores, nowMs };
+  const { stores } = deps;
   const people = { ...deps, organizations: stores.organizations };
   const spans = { ...deps, catalogue: withNewMessages(deps.catalogue) };
   const traces = { ...people, traceCatalogue: createTraceCatalogue(deps.catalogue) };
@@ -168,17 +178,34 @@ export function apiEndpoints(deps: ApiDeps): AnyEndpoint[] {
     ingestOtlpTraces(deps),
     ingestOtlpLogs(deps),
     ingestOtlpMetrics(),
+    ...peopleEndpoints(deps),
+    ...evaluationEndpoints(deps),
+    ...webhookEndpoints(deps),
+  ];
+}
+
+/** Who may come in, and what they did. */
+function peopleEndpoints(deps: ApiDeps): AnyEndpoint[] {
+  const control = { ...deps, ...deps.stores, nowMs: deps.now };
+  return [
     login(control),
     refresh(control),
+    logout(control),
     getMe(control),
     listApiKeys(control),
     createApiKey(control),
+    updateApiKey(control),
     deleteApiKey(control),
     createTemporaryKey(control),
     createOrganization(control),
     updateOrganization(control),
-    ...evaluationEndpoints(deps),
-    ...webhookEndpoints(deps),
+    listMembers(control),
+    createMember(control),
+    updateMember(control),
+    deleteMember(control),
+    retrieveInvitation(control),
+    acceptInvitationRoute(control),
+    listAuditLog(control),
   ];
 }
 

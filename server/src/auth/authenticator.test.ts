@@ -7,7 +7,9 @@ import type { ControlStores } from "../storage/control/control-stores.ts";
 import { createAuthenticator } from "./authenticator.ts";
 import { makeOrganization, makeUser } from "./make-organization.ts";
 import { hashApiKey, makeApiKey } from "./make-api-key.ts";
+import { createSessions } from "./sessions.ts";
 import { createTokens } from "./tokens.ts";
+import { limits } from "../limits.ts";
 
 const startMs = Date.parse("2026-03-01T10:00:00.000Z");
 let stores: ControlStores;
@@ -28,13 +30,17 @@ function newNode() {
         if (node.failing) throw new Error("connection refused");
         return stores.apiKeys.findByHash(hash, now);
       },
+      countUse: stores.apiKeys.countUse,
     },
-    users: stores.users,
+    sessions: stores.sessions,
     tokens,
     nowMs: () => node.nowMs,
   });
+  const signedIn = createSessions({ ...stores, tokens, nowMs: () => node.nowMs });
   return Object.assign(node, {
+    signedIn,
     tokens,
+    takeUsed: authenticator.takeUsed,
     forgetKey: authenticator.forgetKey,
     key: async (token: string) => authenticator.authenticate({ scheme: "key", token }),
     jwt: async (token: string) => authenticator.authenticate({ scheme: "jwt", token }),
@@ -45,7 +51,7 @@ const newOrganization = () => makeOrganization(stores, { name: "Acme", nowMs: st
 
 async function newKey(
   unique_organization_id: string,
-  fields: { expires_at?: string; permissions?: Permission[] } = {},
+  fields: { expires_at?: string; permissions?: Permission[]; user_id?: string; max_usage?: number } = {},
   secret?: string,
 ) {
   const base = { name: "CI", environment: "test", permissions: [], user_id: null, expires_at: null } as const;
@@ -146,13 +152,14 @@ describe("API keys", () => {
           await held;
           return found;
         },
+        countUse: stores.apiKeys.countUse,
       },
-      users: stores.users,
+      sessions: stores.sessions,
       tokens: newNode().tokens,
       nowMs: () => startMs,
     });
     const early = authenticator.authenticate({ scheme: "key", token: secret });
-    await stores.apiKeys.list(organization.unique_organization_id);
+    await stores.apiKeys.list(organization.unique_organization_id, record.created_at);
     await stores.apiKeys.revoke(organization.unique_organization_id, record.id, record.created_at);
     authenticator.forgetKey(record.hash);
     release();
@@ -168,6 +175,61 @@ describe("API keys", () => {
     await newKey(organization.unique_organization_id, {}, secret);
     node.forgetKey(hashApiKey(secret));
     expect(await node.key(secret)).toBeDefined();
+  });
+
+  test("K5: a temporary one is good for so many requests, however many come at once, and on all nodes together", async () => {
+    const { organization } = await newOrganization();
+    const user = await makeUser(stores, {
+      unique_organization_id: organization.unique_organization_id,
+      email: `${randomUUID()}@example.com`,
+      password_hash: "hash",
+      role: "member",
+      is_instance_admin: false,
+      nowMs: startMs,
+    });
+    const expires_at = new Date(startMs + 60_000).toISOString();
+    const { secret } = await newKey(organization.unique_organization_id, {
+      expires_at,
+      user_id: user.id,
+      max_usage: 5,
+    });
+    const nodes = [newNode(), newNode()];
+    const found = await Promise.all(Array.from({ length: 20 }, (_, n) => nodes[n % 2]!.key(secret)));
+    expect(found.filter((principal) => principal !== undefined)).toHaveLength(5);
+    expect(found.find((principal) => principal !== undefined)).toMatchObject({ user_id: user.id });
+  });
+
+  test("a person's temporary one ends with the role and with the membership, on every node at once", async () => {
+    const { organization } = await newOrganization();
+    const { unique_organization_id } = organization;
+    const member = { role: "member", is_instance_admin: false, password_hash: "hash", nowMs: startMs } as const;
+    const user = await makeUser(stores, { ...member, unique_organization_id, email: `${randomUUID()}@example.com` });
+    const made = () => newKey(unique_organization_id, { expires_at: "2027-01-01T00:00:00.000Z", user_id: user.id });
+    const node = newNode();
+    const first = await made();
+    expect(await node.key(first.secret)).toBeDefined();
+    await stores.transaction(({ users }) => users.setRole(unique_organization_id, user.id, "viewer"));
+    expect(await node.key(first.secret)).toBeUndefined();
+    const second = await made();
+    expect(await node.key(second.secret)).toBeDefined();
+    await stores.transaction(({ users }) => users.remove(unique_organization_id, user.id));
+    expect(await node.key(second.secret)).toBeUndefined();
+  });
+
+  test("that were used are told once a minute, with the first time", async () => {
+    const { organization } = await newOrganization();
+    const { secret, record } = await newKey(organization.unique_organization_id);
+    const node = newNode();
+    await node.key(secret);
+    for (let n = 0; n < 10; n += 1) await node.key(secret);
+    expect([...node.takeUsed()]).toEqual([[record.id, startMs]]);
+    node.nowMs += 10_000;
+    await node.key(secret);
+    expect([...node.takeUsed()]).toEqual([]);
+    node.nowMs = startMs + 61_000;
+    node.takeUsed();
+    await node.key(secret);
+    expect([...node.takeUsed()]).toEqual([[record.id, startMs + 61_000]]);
   });
 
   test("a temporary one ends on time though it is cached", async () => {
@@ -210,7 +272,7 @@ describe("access tokens", () => {
   test("become the principal of their user, as the user is now", async () => {
     const user = await newUser("viewer");
     const node = newNode();
-    const { access } = await node.tokens.issue(user);
+    const { access } = await node.signedIn.begin(user);
     expect(await node.jwt(access)).toEqual({
       kind: "user",
       organization_id: user.unique_organization_id,
@@ -225,24 +287,58 @@ describe("access tokens", () => {
 
   test("a refresh token is no access token", async () => {
     const node = newNode();
-    const { refresh } = await node.tokens.issue(await newUser());
+    const { refresh } = await node.signedIn.begin(await newUser());
     expect(await node.jwt(refresh)).toBeUndefined();
   });
 
   test("end when the password changes", async () => {
     const user = await newUser();
     const node = newNode();
-    const { access } = await node.tokens.issue(user);
+    const { access } = await node.signedIn.begin(user);
     await stores.users.setPassword(user.id, "new hash");
     expect(await node.jwt(access)).toBeUndefined();
-    const again = await stores.users.find(user.id);
-    expect(await node.jwt((await node.tokens.issue(again!)).access)).toBeDefined();
+    expect(await node.jwt((await node.signedIn.begin(user)).access)).toBeDefined();
   });
 
-  test("of a user who is gone are refused", async () => {
+  test("end with the user, and with the session, on every node", async () => {
+    const user = await newUser();
+    const [here, there] = [newNode(), newNode()];
+    const [first, second] = [await here.signedIn.begin(user), await here.signedIn.begin(user)];
+    expect(await there.jwt(first.access)).toBeDefined();
+    expect(await here.signedIn.end(first.access)).toBe(true);
+    expect(await here.signedIn.end(first.access)).toBe(false);
+    expect(await there.jwt(first.access)).toBeUndefined();
+    expect(await there.jwt(second.access)).toBeDefined();
+    await stores.transaction(({ users }) => users.remove(user.unique_organization_id, user.id));
+    expect(await there.jwt(second.access)).toBeUndefined();
+  });
+
+  test("K12: a refresh token is good once; a second use ends the session with all of its tokens", async () => {
+    const node = newNode();
+    const first = await node.signedIn.begin(await newUser());
+    const second = await node.signedIn.refresh(first.refresh);
+    const third = await node.signedIn.refresh(second!.refresh);
+    expect(await node.jwt(third!.access)).toBeDefined();
+    expect(await newNode().signedIn.refresh(first.refresh)).toBeUndefined();
+    expect(await node.signedIn.refresh(third!.refresh)).toBeUndefined();
+    for (const { access } of [first, second!, third!]) expect(await node.jwt(access)).toBeUndefined();
+  });
+
+  test("K12: of two that refresh with one token at once no more than one gets a pair", async () => {
+    const node = newNode();
+    const { refresh } = await node.signedIn.begin(await newUser());
+    const pairs = await Promise.all([node.signedIn.refresh(refresh), node.signedIn.refresh(refresh)]);
+    expect(pairs.filter((pair) => pair !== undefined)).toHaveLength(1);
+  });
+
+  test("a person has so many sessions at a time; the oldest end", async () => {
     const node = newNode();
     const user = await newUser();
-    const { access } = await node.tokens.issue({ ...user, id: randomUUID() });
-    expect(await node.jwt(access)).toBeUndefined();
+    const first = await node.signedIn.begin(user);
+    for (let n = 0; n < limits.sessionsPerUser; n += 1) {
+      node.nowMs += 1;
+      await node.signedIn.begin(user);
+    }
+    expect(await node.jwt(first.access)).toBeUndefined();
   });
 });

@@ -1,13 +1,13 @@
-import { ServiceError } from "../domain/errors.ts";
 import { permissionsOfRole } from "../domain/permissions.ts";
 import type { UserPrincipal } from "../domain/principal.ts";
 import type { User } from "../domain/user.ts";
 import type { Authenticator } from "../http/authenticate.ts";
 import type { ApiKeyStore } from "../storage/control/api-key-store.ts";
-import type { UserStore } from "../storage/control/user-store.ts";
-import { createKeyCache } from "./key-cache.ts";
+import type { SessionStore } from "../storage/control/session-store.ts";
+import { createKeyCache, type KeyCache } from "./key-cache.ts";
 import { hashApiKey } from "./make-api-key.ts";
-import type { TokenClaims, Tokens } from "./tokens.ts";
+import { findSessionUser } from "./sessions.ts";
+import type { Tokens } from "./tokens.ts";
 
 export type CachingAuthenticator = Authenticator & {
   /**
@@ -15,43 +15,38 @@ export type CachingAuthenticator = Authenticator & {
    * `limits.cachedKeyMs`.
    */
   forgetKey: (hash: string) => void;
+  /** Ids of lasting keys that were used since, with the time; see `key-cache.ts`. */
+  takeUsed: KeyCache["takeUsed"];
 };
 
 export type AuthenticatorOptions = {
-  apiKeys: Pick<ApiKeyStore, "findByHash">;
-  users: Pick<UserStore, "find">;
+  apiKeys: Pick<ApiKeyStore, "findByHash" | "countUse">;
+  sessions: Pick<SessionStore, "findUser">;
   tokens: Pick<Tokens, "readAccess">;
   nowMs: () => number;
 };
 
 /** Keys are answered from memory where possible; people, who call rarely, are looked up each time. Throws `unavailable`. */
-export function createAuthenticator({ apiKeys, users, tokens, nowMs }: AuthenticatorOptions): CachingAuthenticator {
+export function createAuthenticator({ apiKeys, sessions, tokens, nowMs }: AuthenticatorOptions): CachingAuthenticator {
   const keys = createKeyCache(apiKeys, nowMs);
   return {
     authenticate: ({ scheme, token }) =>
-      scheme === "key" ? keys.find(hashApiKey(token)) : principalOfToken({ users, tokens }, token),
+      scheme === "key" ? keys.find(hashApiKey(token)) : principalOfToken({ sessions, tokens, nowMs }, token),
     forgetKey: keys.forget,
+    takeUsed: keys.takeUsed,
   };
 }
 
 async function principalOfToken(
-  { users, tokens }: Pick<AuthenticatorOptions, "users" | "tokens">,
+  { sessions, tokens, nowMs }: Pick<AuthenticatorOptions, "sessions" | "tokens" | "nowMs">,
   token: string,
 ): Promise<UserPrincipal | undefined> {
   const claims = await tokens.readAccess(token);
-  const user = claims && (await findTokenUser(users, claims));
+  const user = claims && (await findSessionUser({ sessions, nowMs }, claims.session_id));
   return user && userPrincipal(user);
 }
 
-/** The user a token speaks for; undefined when the user is gone or the session was ended. Throws `unavailable`. */
-export async function findTokenUser(users: Pick<UserStore, "find">, claims: TokenClaims): Promise<User | undefined> {
-  const user = await users.find(claims.user_id).catch((cause: unknown) => {
-    throw new ServiceError("unavailable", "Credentials cannot be checked just now.", { retryAfterS: 1, cause });
-  });
-  return user?.token_version === claims.token_version ? user : undefined;
-}
-
-function userPrincipal(user: User): UserPrincipal {
+export function userPrincipal(user: User): UserPrincipal {
   return {
     kind: "user",
     organization_id: user.unique_organization_id,

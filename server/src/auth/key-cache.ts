@@ -11,40 +11,42 @@ export type KeyCache = {
   find: (hash: string) => KeyPrincipal | undefined | Promise<KeyPrincipal | undefined>;
   /** Drops what is known of a key that was made or revoked. */
   forget: (hash: string) => void;
+  /** Ids of lasting keys that were found since they were last taken, each once in `limits.keyUseMs`, with the time of the first use. */
+  takeUsed: () => ReadonlyMap<string, number>;
 };
+
+type KeyLookups = Pick<ApiKeyStore, "findByHash" | "countUse">;
+type Known = { principal: KeyPrincipal; isUseNoted: boolean };
 
 /**
  * Keeps keys, and hashes that are no key, for `limits.cachedKeyMs`: the longest for which a node honours a key that another
- * node revoked.
+ * node revoked. Temporary keys, which end with their user, are looked up each time.
  */
-export function createKeyCache(apiKeys: Pick<ApiKeyStore, "findByHash">, nowMs: () => number): KeyCache {
+export function createKeyCache(apiKeys: KeyLookups, nowMs: () => number): KeyCache {
   const ttlMs = limits.cachedKeyMs;
-  const known = new ExpiringLru<string, KeyPrincipal>({ maxEntries: limits.cachedKeys, ttlMs, nowMs });
+  const known = new ExpiringLru<string, Known>({ maxEntries: limits.cachedKeys, ttlMs, nowMs });
   // Apart from the known ones, so that a flood of made-up keys pushes out none of them.
   const unknown = new ExpiringLru<string, true>({ maxEntries: limits.cachedUnknownKeys, ttlMs, nowMs });
-  const lookups = new Map<string, Promise<KeyPrincipal | undefined>>();
+  const lookups = new Map<string, Promise<ApiKey | undefined>>();
+  const uses = createUses(nowMs);
 
-  const remember = (hash: string, key: ApiKey | undefined): KeyPrincipal | undefined => {
+  const remember = (hash: string, key: ApiKey | undefined): void => {
     if (key === undefined) {
       unknown.set(hash, true);
-      return undefined;
+      return;
     }
-    const principal = keyPrincipal(key);
+    if (key.user_id !== null) return;
     const leftMs = key.expires_at === null ? ttlMs : Date.parse(key.expires_at) - nowMs();
-    known.set(hash, principal, leftMs);
-    return principal;
+    known.set(hash, { principal: keyPrincipal(key), isUseNoted: false }, leftMs);
   };
 
-  const lookUp = (hash: string): Promise<KeyPrincipal | undefined> => {
-    const lookup: Promise<KeyPrincipal | undefined> = apiKeys
+  const lookUp = (hash: string): Promise<ApiKey | undefined> => {
+    const lookup: Promise<ApiKey | undefined> = apiKeys
       .findByHash(hash, new Date(nowMs()).toISOString())
       .then((key) => {
         // Where `forget` came between, what was read may be older than the change: good for this call, not to be kept.
-        if (lookups.get(hash) === lookup) return remember(hash, key);
-        return key && keyPrincipal(key);
-      })
-      .catch((cause: unknown) => {
-        throw new ServiceError("unavailable", "Credentials cannot be checked just now.", { retryAfterS: 1, cause });
+        if (lookups.get(hash) === lookup) remember(hash, key);
+        return key;
       })
       .finally(() => {
         if (lookups.get(hash) === lookup) lookups.delete(hash);
@@ -53,16 +55,57 @@ export function createKeyCache(apiKeys: Pick<ApiKeyStore, "findByHash">, nowMs: 
     return lookup;
   };
 
+  const ask = async (hash: string): Promise<KeyPrincipal | undefined> => {
+    try {
+      const key = await (lookups.get(hash) ?? lookUp(hash));
+      if (key === undefined || (key.max_usage !== null && !(await apiKeys.countUse(key.id)))) return undefined;
+      const kept = known.get(hash);
+      if (kept === undefined) return keyPrincipal(key);
+      uses.note(kept);
+      return kept.principal;
+    } catch (cause) {
+      throw new ServiceError("unavailable", "Credentials cannot be checked just now.", { retryAfterS: 1, cause });
+    }
+  };
+
   return {
     find: (hash) => {
-      const principal = known.get(hash);
-      if (principal !== undefined) return principal;
-      return unknown.get(hash) === true ? undefined : (lookups.get(hash) ?? lookUp(hash));
+      const entry = known.get(hash);
+      if (entry !== undefined) {
+        if (!entry.isUseNoted) uses.note(entry);
+        return entry.principal;
+      }
+      return unknown.get(hash) === true ? undefined : ask(hash);
     },
     forget: (hash) => {
       lookups.delete(hash);
       known.delete(hash);
       unknown.delete(hash);
+    },
+    takeUsed: uses.take,
+  };
+}
+
+/** Who was used, so noted that a use costs a look at a flag. */
+function createUses(nowMs: () => number): { note: (entry: Known) => void; take: KeyCache["takeUsed"] } {
+  let noted: Known[] = [];
+  let news = new Map<string, number>();
+  let notedSinceMs = nowMs();
+  return {
+    note: (entry) => {
+      entry.isUseNoted = true;
+      noted.push(entry);
+      news.set(entry.principal.organization_key_id, nowMs());
+    },
+    take: () => {
+      const taken = news;
+      news = new Map();
+      if (nowMs() - notedSinceMs >= limits.keyUseMs) {
+        for (const entry of noted) entry.isUseNoted = false;
+        noted = [];
+        notedSinceMs = nowMs();
+      }
+      return taken;
     },
   };
 }
@@ -75,5 +118,6 @@ function keyPrincipal(key: ApiKey): KeyPrincipal {
     organization_key_id: key.id,
     organization_key_name: key.name,
     permissions: expandPermissions(key.permissions),
+    ...(key.user_id !== null && { user_id: key.user_id }),
   };
 }

@@ -45,3 +45,29 @@ test("good logins do not close the address that many share", () => {
   }
   expect(() => throttle.attempt("ada@example.com", "10.0.0.1")).not.toThrow();
 });
+
+test("K11: the addresses of one /64 are one, those of another are not", () => {
+  const { throttle } = newThrottle();
+  for (let made = 0; made < 10; made += 1) throttle.attempt("ada@example.com", `2001:db8:1:2:${made}::${made}`);
+  expect(() => throttle.attempt("ada@example.com", "2001:DB8:1:2:ffff::1")).toThrow("Too many failed logins");
+  throttle.attempt("ada@example.com", "2001:db8:1:3::1");
+});
+
+test("K11: an account that many addresses guess at answers ever more slowly, but not where it signs in from", () => {
+  const { clock, throttle } = newThrottle();
+  throttle.attempt("ada@example.com", "10.0.0.1");
+  throttle.succeeded("ada@example.com", "10.0.0.1");
+  let guesses = 0;
+  for (let n = 0; n < 3_600; n += 1) {
+    clock.ms += 1_000;
+    try {
+      throttle.attempt("ada@example.com", `10.1.${n >> 8}.${n & 255}`);
+      guesses += 1;
+    } catch {
+      // Told to come back later.
+    }
+  }
+  expect(guesses).toBeLessThan(100);
+  throttle.attempt("ada@example.com", "10.0.0.1");
+  throttle.attempt("bob@example.com", "10.1.0.1");
+});

@@ -1,10 +1,12 @@
 import { ServiceError } from "../domain/errors.ts";
+import { addressKey } from "../http/rate-limit.ts";
 import { ExpiringLru } from "../lib/expiring-lru.ts";
 import { limits } from "../limits.ts";
 
 /**
- * Bounds how often passwords may be guessed, in this process: for one account from one address, and from one address for
- * all accounts together, so that neither trying many accounts nor making up names to push out what is counted gets further.
+ * Bounds how often passwords may be guessed, in this process: for one account from one address, from one address for all
+ * accounts together, and, by waits that grow, for one account from all addresses together. An IPv6 address counts with its /64, which
+ * one customer has whole.
  */
 export type LoginThrottle = {
   /** Counts an attempt, before it is made. Throws `rate_limited` when there were too many. */
@@ -14,34 +16,56 @@ export type LoginThrottle = {
 };
 
 type Window = { attempts: number; endsAtMs: number };
+type Slowdown = { attempts: number; nextAtMs: number };
 
 export function createLoginThrottle(nowMs: () => number): LoginThrottle {
   const options = { maxEntries: limits.loginAddressesTracked, ttlMs: limits.loginWindowMs, nowMs };
   const ofAccounts = new ExpiringLru<string, Window>(options);
   const ofAddresses = new ExpiringLru<string, Window>(options);
+  const slowdowns = new ExpiringLru<string, Slowdown>(options);
+  // Where an account signs in from is not slowed by what others try elsewhere.
+  const familiar = new ExpiringLru<string, true>({ ...options, ttlMs: limits.loginFamiliarMs });
 
   const windowOf = (windows: ExpiringLru<string, Window>, key: string, most: number): Window => {
     const window = windows.get(key) ?? { attempts: 0, endsAtMs: nowMs() + limits.loginWindowMs };
     if (window.attempts < most) return window;
-    const retryAfterS = Math.ceil((window.endsAtMs - nowMs()) / 1000);
-    throw new ServiceError("rate_limited", "Too many failed logins. Try again later.", { retryAfterS });
+    throw tooMany(window.endsAtMs - nowMs());
   };
   const count = (windows: ExpiringLru<string, Window>, key: string, window: Window): void => {
     window.attempts += 1;
     if (window.attempts === 1) windows.set(key, window);
   };
+  const slow = (email: string): void => {
+    const slowdown = slowdowns.get(email) ?? { attempts: 0, nextAtMs: 0 };
+    if (slowdown.nextAtMs > nowMs()) throw tooMany(slowdown.nextAtMs - nowMs());
+    slowdown.attempts += 1;
+    const surplus = slowdown.attempts - limits.loginFailuresUnslowed;
+    if (surplus >= 0) slowdown.nextAtMs = nowMs() + Math.min(1_000 * 2 ** surplus, limits.loginSlowdownMaxMs);
+    slowdowns.set(email, slowdown);
+  };
 
   return {
     attempt: (email, ip) => {
-      const address = windowOf(ofAddresses, ip, limits.loginFailuresPerAddress);
-      const account = windowOf(ofAccounts, `${ip} ${email}`, limits.loginFailures);
-      count(ofAddresses, ip, address);
-      count(ofAccounts, `${ip} ${email}`, account);
+      const place = addressKey(ip);
+      const address = windowOf(ofAddresses, place, limits.loginFailuresPerAddress);
+      const account = windowOf(ofAccounts, `${place} ${email}`, limits.loginFailures);
+      if (familiar.get(`${place} ${email}`) === undefined) slow(email);
+      count(ofAddresses, place, address);
+      count(ofAccounts, `${place} ${email}`, account);
     },
     succeeded: (email, ip) => {
-      ofAccounts.delete(`${ip} ${email}`);
-      const address = ofAddresses.get(ip);
+      const place = addressKey(ip);
+      ofAccounts.delete(`${place} ${email}`);
+      familiar.set(`${place} ${email}`, true);
+      const slowdown = slowdowns.get(email);
+      if (slowdown !== undefined) slowdown.attempts -= 1;
+      const address = ofAddresses.get(place);
       if (address !== undefined) address.attempts -= 1;
     },
   };
+}
+
+function tooMany(waitMs: number): ServiceError {
+  const retryAfterS = Math.ceil(waitMs / 1000);
+  return new ServiceError("rate_limited", "Too many failed logins. Try again later.", { retryAfterS });
 }

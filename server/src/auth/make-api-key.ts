@@ -1,5 +1,4 @@
 import { hash, randomUUID } from "node:crypto";
-import type { ApiKey } from "../domain/api-key.ts";
 import type { Environment } from "../domain/principal.ts";
 import { randomToken } from "../lib/random-token.ts";
 import type { NewApiKey } from "../storage/control/api-key-store.ts";
@@ -18,14 +17,21 @@ export function hashApiKey(secret: string): string {
 
 /** A key to be stored, and its secret, which is nowhere else. @param secret given by the operator; made where absent. */
 export function makeApiKey(
-  key: Omit<ApiKey, "id" | "prefix" | "created_at"> & { createdAtMs: number },
+  {
+    createdAtMs,
+    max_usage = null,
+    ...key
+  }: Omit<NewApiKey, "id" | "hash" | "prefix" | "created_at" | "max_usage"> & {
+    createdAtMs: number;
+    max_usage?: number | null;
+  },
   secret = newSecret(key.environment),
 ): { secret: string; record: NewApiKey } {
-  const { createdAtMs, ...fields } = key;
   return {
     secret,
     record: {
-      ...fields,
+      ...key,
+      max_usage,
       id: randomUUID(),
       hash: hashApiKey(secret),
       // Of a short key given by the operator no more than a third is shown.

@@ -1,20 +1,11 @@
 import { base64url, SignJWT } from "jose";
 import { describe, expect, test } from "vitest";
-import type { User } from "../domain/user.ts";
 import { Secret } from "../lib/secret.ts";
 import { deriveKey } from "./secret-key.ts";
 import { createTokens } from "./tokens.ts";
 
 const secret = new Secret("a secret of the instance");
-const user: User = {
-  id: "7f1c",
-  unique_organization_id: "org_a",
-  email: "ada@example.com",
-  role: "admin",
-  is_instance_admin: true,
-  token_version: 3,
-  created_at: "2026-03-01T10:00:00.000Z",
-};
+const session = { id: "7f1c", sequence: 3 };
 
 function tokensAt(start: string) {
   const clock = { ms: Date.parse(start) };
@@ -24,15 +15,15 @@ function tokensAt(start: string) {
 const start = "2026-03-01T10:00:00.000Z";
 const { tokens } = tokensAt(start);
 
-test("a token says who it speaks for", async () => {
-  const { access, refresh, expires_in } = await tokens.issue(user);
+test("a token says which session it is of", async () => {
+  const { access, refresh, expires_in } = await tokens.issue(session);
   expect(expires_in).toBe(900);
-  expect(await tokens.readAccess(access)).toEqual({ user_id: "7f1c", token_version: 3 });
-  expect(await tokens.readRefresh(refresh)).toEqual({ user_id: "7f1c", token_version: 3 });
+  expect(await tokens.readAccess(access)).toEqual({ session_id: "7f1c" });
+  expect(await tokens.readRefresh(refresh)).toEqual({ session_id: "7f1c", sequence: 3 });
 });
 
 test("the kinds do not stand in for each other", async () => {
-  const { access, refresh } = await tokens.issue(user);
+  const { access, refresh } = await tokens.issue(session);
   expect(await tokens.readAccess(refresh)).toBeUndefined();
   expect(await tokens.readRefresh(access)).toBeUndefined();
 });
@@ -42,7 +33,7 @@ test.each([
   ["refresh", 30 * 24 * 60 * 60],
 ] as const)("an %s token ends on time", async (kind, lifeS) => {
   const { tokens, clock } = tokensAt(start);
-  const pair = await tokens.issue(user);
+  const pair = await tokens.issue(session);
   const read = kind === "access" ? tokens.readAccess : tokens.readRefresh;
   clock.ms = Date.parse(start) + (lifeS - 1) * 1000;
   expect(await read(pair[kind])).toBeDefined();
@@ -52,7 +43,7 @@ test.each([
 
 test("every other instance's tokens are refused", async () => {
   const other = createTokens(new Secret("a secret of another"), () => Date.parse(start));
-  const { access } = await other.issue(user);
+  const { access } = await other.issue(session);
   expect(await tokens.readAccess(access)).toBeUndefined();
 });
 
@@ -60,7 +51,7 @@ describe("a token that was tampered with", () => {
   const claims = (claims: object) => base64url.encode(JSON.stringify(claims));
 
   test("in any one character of its claims or signature", async () => {
-    const { access } = await tokens.issue(user);
+    const { access } = await tokens.issue(session);
     const header = access.indexOf(".") + 1;
     for (let at = header; at < access.length - 1; at += 1) {
       if (access[at] === ".") continue;
@@ -70,7 +61,7 @@ describe("a token that was tampered with", () => {
   });
 
   test("by another subject under the old signature", async () => {
-    const { access } = await tokens.issue(user);
+    const { access } = await tokens.issue(session);
     const [header, payload = "", signature] = access.split(".");
     const body = JSON.parse(new TextDecoder().decode(base64url.decode(payload))) as object;
     const forged = `${header}.${claims({ ...body, sub: "somebody else" })}.${signature}`;
@@ -78,7 +69,7 @@ describe("a token that was tampered with", () => {
   });
 
   test.each(["none", "None", "NONE"])("by the algorithm %s", async (alg) => {
-    const { access } = await tokens.issue(user);
+    const { access } = await tokens.issue(session);
     const [, payload, signature] = access.split(".");
     const header = claims({ alg, typ: "at+jwt" });
     expect(await tokens.readAccess(`${header}.${payload}.`)).toBeUndefined();
@@ -86,13 +77,13 @@ describe("a token that was tampered with", () => {
   });
 
   test("by another HMAC than the pinned one, though the key is right", async () => {
-    const key = deriveKey(secret, "access tokens, version 1");
+    const key = deriveKey(secret, "access tokens, version 2");
     const sign = (alg: string, typ: string) =>
-      new SignJWT({ ver: 3 })
+      new SignJWT({})
         .setProtectedHeader({ alg, typ })
         .setIssuer("spanway")
         .setAudience("spanway:api")
-        .setSubject(user.id)
+        .setSubject(session.id)
         .setExpirationTime(new Date(Date.parse(start) + 1000))
         .sign(key);
     expect(await tokens.readAccess(await sign("HS256", "at+jwt"))).toBeDefined();
@@ -101,12 +92,12 @@ describe("a token that was tampered with", () => {
   });
 
   test("by leaving out when it ends", async () => {
-    const key = deriveKey(secret, "access tokens, version 1");
-    const eternal = await new SignJWT({ ver: 3 })
+    const key = deriveKey(secret, "access tokens, version 2");
+    const eternal = await new SignJWT({})
       .setProtectedHeader({ alg: "HS256", typ: "at+jwt" })
       .setIssuer("spanway")
       .setAudience("spanway:api")
-      .setSubject(user.id)
+      .setSubject(session.id)
       .sign(key);
     expect(await tokens.readAccess(eternal)).toBeUndefined();
   });

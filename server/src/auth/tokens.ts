@@ -1,5 +1,4 @@
 import { jwtVerify, SignJWT } from "jose";
-import type { User } from "../domain/user.ts";
 import type { Secret } from "../lib/secret.ts";
 import { limits } from "../limits.ts";
 import { deriveKey } from "./secret-key.ts";
@@ -16,15 +15,17 @@ export type TokenPair = {
   expires_in: number;
 };
 
-/** What a good token says. The user may be gone, and the version old: that is for the reader to look up. */
-export type TokenClaims = { user_id: string; token_version: number };
+/** What a good token says. Its session may have ended: that is for the reader to look up. */
+export type TokenClaims = { session_id: string };
+export type RefreshClaims = TokenClaims & { sequence: number };
 
 export type Tokens = {
-  issue: (user: User) => Promise<TokenPair>;
+  /** @param sequence how many refresh tokens the session has given out */
+  issue: (session: { id: string; sequence: number }) => Promise<TokenPair>;
   /** Undefined for anything but an unexpired access token of this instance. */
   readAccess: (token: string) => Promise<TokenClaims | undefined>;
   /** Undefined for anything but an unexpired refresh token of this instance. */
-  readRefresh: (token: string) => Promise<TokenClaims | undefined>;
+  readRefresh: (token: string) => Promise<RefreshClaims | undefined>;
 };
 
 /** The two kinds of token differ in key, type and audience; any one of them keeps them apart. */
@@ -32,41 +33,57 @@ type TokenKind = { key: Uint8Array; typ: string; audience: string; lifeMs: numbe
 
 export function createTokens(secret: Secret, nowMs: () => number): Tokens {
   const access: TokenKind = {
-    key: deriveKey(secret, "access tokens, version 1"),
+    key: deriveKey(secret, "access tokens, version 2"),
     typ: "at+jwt",
     audience: "spanway:api",
     lifeMs: limits.accessTokenMs,
   };
   const refresh: TokenKind = {
-    key: deriveKey(secret, "refresh tokens, version 1"),
+    key: deriveKey(secret, "refresh tokens, version 2"),
     typ: "rt+jwt",
     audience: "spanway:refresh",
     lifeMs: limits.refreshTokenMs,
   };
 
   return {
-    issue: async (user) => ({
-      access: await sign(access, user, nowMs()),
-      refresh: await sign(refresh, user, nowMs()),
+    issue: async ({ id, sequence }) => ({
+      access: await sign(access, id, {}, nowMs()),
+      refresh: await sign(refresh, id, { seq: sequence }, nowMs()),
       expires_in: access.lifeMs / 1000,
     }),
-    readAccess: (token) => read(access, token, nowMs()),
-    readRefresh: (token) => read(refresh, token, nowMs()),
+    readAccess: async (token) => {
+      const claims = await read(access, token, nowMs());
+      return claims && { session_id: claims.session_id };
+    },
+    readRefresh: async (token) => {
+      const claims = await read(refresh, token, nowMs());
+      if (claims === undefined || typeof claims.seq !== "number") return undefined;
+      return { session_id: claims.session_id, sequence: claims.seq };
+    },
   };
 }
 
-function sign({ key, typ, audience, lifeMs }: TokenKind, user: User, nowMs: number): Promise<string> {
-  return new SignJWT({ ver: user.token_version })
+function sign(
+  { key, typ, audience, lifeMs }: TokenKind,
+  sessionId: string,
+  claims: Record<string, unknown>,
+  nowMs: number,
+): Promise<string> {
+  return new SignJWT(claims)
     .setProtectedHeader({ alg: algorithm, typ })
     .setIssuer(issuer)
     .setAudience(audience)
-    .setSubject(user.id)
+    .setSubject(sessionId)
     .setIssuedAt(new Date(nowMs))
     .setExpirationTime(new Date(nowMs + lifeMs))
     .sign(key);
 }
 
-async function read({ key, typ, audience }: TokenKind, token: string, nowMs: number): Promise<TokenClaims | undefined> {
+async function read(
+  { key, typ, audience }: TokenKind,
+  token: string,
+  nowMs: number,
+): Promise<{ session_id: string; seq: unknown } | undefined> {
   try {
     const { payload } = await jwtVerify(token, key, {
       algorithms: [algorithm],
@@ -76,8 +93,8 @@ async function read({ key, typ, audience }: TokenKind, token: string, nowMs: num
       requiredClaims: ["sub", "exp"],
       currentDate: new Date(nowMs),
     });
-    const { sub, ver } = payload;
-    return typeof sub === "string" && typeof ver === "number" ? { user_id: sub, token_version: ver } : undefined;
+    const { sub, seq } = payload;
+    return typeof sub === "string" ? { session_id: sub, seq } : undefined;
   } catch {
     // Whatever is wrong with a token, the answer is the same: it is not one of ours.
     return undefined;

@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
 import type { AllowedUpstream } from "../domain/allowed-upstream.ts";
+import type { ProxyTrust } from "../http/client-address.ts";
 import { Secret } from "../lib/secret.ts";
 
 /** Reads one variable's text. Throws `BadValue` with a phrase that completes "NAME …" and never repeats the value. */
@@ -45,8 +46,6 @@ export function oneOf<const T extends string>(choices: readonly T[]): Parse<T> {
     return found;
   };
 }
-
-export const flag: Parse<boolean> = (value) => oneOf(["true", "false"])(value) === "true";
 
 /** An http(s) address without query or fragment, given back without its trailing slash. */
 export const baseUrl: Parse<string> = (value) => {
@@ -106,6 +105,26 @@ function network(entry: string): AllowedUpstream | undefined {
   const prefixBits = Number(bits);
   if (family === 0 || prefixBits > (family === 4 ? 32 : 128)) throw badUpstream(entry);
   return { kind: "network", address, prefixBits };
+}
+
+const hopsMax = 32;
+
+/** `true` is one proxy. Undefined: none is trusted. */
+export const proxyTrust: Parse<ProxyTrust | undefined> = (value) => {
+  if (value === "false" || value === "0") return undefined;
+  if (value === "true") return { hops: 1 };
+  if (/^\d+$/.test(value)) return { hops: integer(1, hopsMax)(value) };
+  const networks = value.split(",").map((entry) => addressOrNetwork(entry.trim()));
+  if (networks.every((each) => each !== undefined)) return { networks };
+  throw new BadValue(`must be a number of proxies up to ${hopsMax}, or addresses and address/bits separated by commas`);
+};
+
+function addressOrNetwork(entry: string): { address: string; prefixBits: number } | undefined {
+  const [address = "", bits] = entry.split("/");
+  const most = { 0: undefined, 4: 32, 6: 128 }[isIP(address)];
+  const prefixBits = bits === undefined ? most : Number(/^\d{1,3}$/.test(bits) ? bits : Number.NaN);
+  const isGood = most !== undefined && prefixBits !== undefined && prefixBits <= most;
+  return isGood ? { address, prefixBits } : undefined;
 }
 
 function host(entry: string): AllowedUpstream {

@@ -15,4 +15,8 @@ export type ApiKey = {
   created_at: string;
   /** ISO 8601, UTC; null never. */
   expires_at: string | null;
+  /** To the minute, as far as nodes have told; null where it was never used, and of temporary keys. */
+  last_used_at: string | null;
+  /** Requests that a temporary key is good for; null: any number. */
+  max_usage: number | null;
 };

@@ -8,6 +8,8 @@ export type Organization = {
   retention_days: number | null;
   /** ISO 8601, UTC. */
   created_at: string;
+  /** Whether its test calls use the provider keys of prod where test has none. */
+  test_uses_prod_providers: boolean;
   /** Since when it may not write, by an operator's word; ISO 8601, UTC. */
   blocked_at: string | null;
 };

@@ -97,6 +97,20 @@ export function expandPermissions(granted: Iterable<string>): Set<Permission> {
   return all;
 }
 
+/** Permissions to manage: what is done with them goes on record in the audit log. */
+export const auditedPermissions: ReadonlySet<Permission> = new Set([
+  "traces:share",
+  "traces:delete",
+  "customers:write",
+  "automations:write",
+  "webhooks:write",
+  "providers:write",
+  "prices:write",
+  "settings:write",
+  "keys:manage",
+  "members:manage",
+]);
+
 /** Permissions to bring in something new, which a blocked organization may not. */
 export const refusedToBlocked: ReadonlySet<Permission> = new Set(["spans:write", "gateway:call", "scores:write"]);
 

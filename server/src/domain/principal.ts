@@ -18,6 +18,8 @@ export type KeyPrincipal = PrincipalBase & {
   environment: Environment;
   organization_key_id: string;
   organization_key_name: string;
+  /** Who acts by it, of a temporary key. */
+  user_id?: string;
 };
 
 export type UserPrincipal = PrincipalBase & {

@@ -9,8 +9,6 @@ export type User = {
   role: Role;
   /** May create organisations. */
   is_instance_admin: boolean;
-  /** Counts up to make every token issued before worthless. */
-  token_version: number;
   created_at: string;
 };
 

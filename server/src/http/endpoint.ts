@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { z } from "zod";
 import type { ErrorCode, ServiceError } from "../domain/errors.ts";
-import type { Permission } from "../domain/permissions.ts";
+import { auditedPermissions, type Permission } from "../domain/permissions.ts";
 import type { Auth, PrincipalOf } from "./authenticate.ts";
 import type { Dialect } from "./error-reply.ts";
 import type { RateLimitRule } from "./rate-limit.ts";
@@ -132,6 +132,8 @@ export type EndpointSpec<
    * Absent: it reads, adds to the environment of the key, or changes what lies in none.
    */
   environment?: "own";
+  /** Whether it goes on record in the audit log when it succeeds. Default: what changes something with a permission to manage. */
+  isAudited?: boolean;
   /** Default `none`. */
   limit?: RateLimitRule | "none";
   /** That it reads much of the span store, and so waits for its turn where many do (`limits.readsInFlight`). */
@@ -166,6 +168,7 @@ export type AnyEndpoint = {
   readonly permission: Permission | undefined;
   readonly parameters: readonly ParameterPermission[];
   readonly environment: "own" | undefined;
+  readonly isAudited: boolean;
   readonly limit: RateLimitRule | "none";
   readonly takesTurns: boolean;
   readonly dialect: Dialect;
@@ -195,6 +198,7 @@ export function endpoint<
     permission: spec.permission,
     parameters: spec.parameters ?? [],
     environment: spec.environment,
+    isAudited: spec.isAudited ?? isManaging(spec),
     limit: spec.limit ?? "none",
     takesTurns: spec.takesTurns ?? false,
     dialect: spec.dialect ?? "default",
@@ -206,6 +210,10 @@ export function endpoint<
     docs: spec.docs ?? {},
     handler: forgetHandlerTypes(spec.handler),
   };
+}
+
+function isManaging({ method, permission }: { method: Method; permission?: Permission }): boolean {
+  return method !== "GET" && permission !== undefined && auditedPermissions.has(permission);
 }
 
 /** Safe because the kernel fills every context from the schemas of the endpoint that the handler was declared with. */

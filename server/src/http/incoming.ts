@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyRequest } from "fastify";
 import type { BodyHold } from "./body-memory.ts";
+import type { ClientAddresses } from "./client-address.ts";
 import { readBody } from "./read-body.ts";
 
 /** A request as the kernel sees it, whoever read it from the wire. */
@@ -24,20 +25,21 @@ export type Incoming = {
 };
 
 /** A request that Node and Fastify have read. */
-export function incomingOf(request: FastifyRequest): Incoming {
+export function incomingOf(request: FastifyRequest, addresses: ClientAddresses): Incoming {
   const message = request.raw;
+  const peer = message.socket.remoteAddress ?? "";
   return {
     method: message.method ?? "",
     url: request.url,
     headers: message.headers,
     get ip() {
-      return request.ip;
+      return addresses.of(peer, lineOf(message.headers["x-forwarded-for"]));
     },
     get protocol() {
-      return request.protocol;
+      return forwarded(addresses, peer, message.headers, "x-forwarded-proto") ?? "http";
     },
     get host() {
-      return request.host;
+      return forwarded(addresses, peer, message.headers, "x-forwarded-host") ?? message.headers.host ?? "";
     },
     isComplete: () => message.complete,
     wholeBody: undefined,
@@ -52,4 +54,20 @@ export function incomingOf(request: FastifyRequest): Incoming {
         message.once("end", stop).once("close", stop).resume();
       }),
   };
+}
+
+/** What the nearest proxy says, where it is trusted. */
+export function forwarded(
+  addresses: ClientAddresses,
+  peer: string,
+  headers: IncomingHttpHeaders,
+  name: "x-forwarded-proto" | "x-forwarded-host",
+): string | undefined {
+  const said = lineOf(headers[name])?.split(",").at(-1)?.trim();
+  return said === undefined || said === "" || !addresses.isProxy(peer) ? undefined : said;
+}
+
+/** A header that came several times is the list of all of them. */
+export function lineOf(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header.join(", ") : header;
 }

@@ -3,8 +3,10 @@ import type { Roster } from "../lib/roster.ts";
 import type { FairGate } from "../lib/fair-gate.ts";
 import type { WorkGate } from "../lib/work-gate.ts";
 import type { RequestLog } from "../telemetry/request-log.ts";
+import type { Audit } from "./audit.ts";
 import type { Authenticator } from "./authenticate.ts";
 import type { BodyMemory } from "./body-memory.ts";
+import type { ClientAddresses } from "./client-address.ts";
 import type { RequestContext } from "./context.ts";
 import type { HttpMetrics } from "./metrics.ts";
 import type { RateLimiter } from "./rate-limit.ts";
@@ -14,6 +16,7 @@ export type Kernel = {
   readonly authenticator: Authenticator;
   /** Whether an operator keeps the organization from writing. */
   readonly isBlocked: (organizationId: string) => boolean;
+  readonly audit: Audit;
   readonly rateLimiter: RateLimiter;
   readonly metrics: HttpMetrics;
   readonly logger: Logger;
@@ -25,6 +28,7 @@ export type Kernel = {
   /** Requests that read much of the span store take turns here, organization by organization. */
   readonly reading: FairGate;
   readonly publicUrl: string | undefined;
+  readonly addresses: ClientAddresses;
   readonly listeningUrl: () => string;
   /** True from the moment that the server stops accepting connections. */
   closing: boolean;

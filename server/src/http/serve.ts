@@ -4,6 +4,7 @@ import { refusedToBlocked } from "../domain/permissions.ts";
 import type { Principal } from "../domain/principal.ts";
 import { GateRefusal } from "../lib/fair-gate.ts";
 import { limits } from "../limits.ts";
+import { auditedAction } from "./audit.ts";
 import { authenticate } from "./authenticate.ts";
 import { decodeContent } from "./content-coding.ts";
 import type { BodyHold } from "./body-memory.ts";
@@ -85,6 +86,9 @@ async function answer(
   const result = endpoint.takesTurns
     ? await inTurn(kernel, context, async () => endpoint.handler(context))
     : await endpoint.handler(context);
+  if (endpoint.isAudited && context.principal !== undefined) {
+    await kernel.audit(auditedAction(endpoint, context, context.principal, result));
+  }
   return result instanceof Reply ? result : new Reply(success.status, jsonPayload(result));
 }
 

@@ -6,8 +6,10 @@ import { FairGate, type FairGateBounds } from "../lib/fair-gate.ts";
 import { Roster } from "../lib/roster.ts";
 import { WorkGate } from "../lib/work-gate.ts";
 import { limits } from "../limits.ts";
+import type { Audit } from "./audit.ts";
 import type { Authenticator } from "./authenticate.ts";
 import { BodyMemory } from "./body-memory.ts";
+import { createClientAddresses, type ProxyTrust } from "./client-address.ts";
 import { RequestContext } from "./context.ts";
 import type { AnyEndpoint } from "./endpoint.ts";
 import type { Kernel } from "./kernel.ts";
@@ -25,13 +27,15 @@ export type HttpServerOptions = {
   authenticator: Authenticator;
   /** Whether an operator keeps the organization from writing; default: none. */
   isBlocked?: (organizationId: string) => boolean;
+  /** Keeps the audit log; default: none is kept. */
+  audit?: Audit;
   rateLimiter: RateLimiter;
   logger: Logger;
   metrics?: HttpMetrics;
   /** The address that callers use, when it is not the one in their `Host` header. */
   publicUrl?: string | undefined;
-  /** Believe `X-Forwarded-For`, `-Host` and `-Proto`. Only behind a proxy that sets them. */
-  trustProxy?: boolean;
+  /** Proxies whose `X-Forwarded-For`, `-Host` and `-Proto` are believed; default: none. */
+  trustProxy?: ProxyTrust | undefined;
   /** Bounds other than those in `limits.ts`. */
   bounds?: {
     bodyBytesInFlight?: number;
@@ -63,6 +67,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const kernel: Kernel = {
     authenticator: options.authenticator,
     isBlocked: options.isBlocked ?? (() => false),
+    audit: options.audit ?? (async () => undefined),
     rateLimiter: options.rateLimiter,
     metrics: options.metrics ?? createHttpMetrics(new Registry()),
     logger: options.logger,
@@ -71,6 +76,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     reading: new FairGate(bounds.reads ?? readBounds),
     bodyMemory: new BodyMemory(bounds.bodyBytesInFlight ?? limits.bodyBytesInFlight),
     publicUrl: options.publicUrl,
+    addresses: createClientAddresses(options.trustProxy),
     listeningUrl: () => listeningUrl,
     closing: false,
     inFlight: 0,
@@ -85,7 +91,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   }, sweepEveryMs).unref();
   const app = createFastify(kernel, options);
   const lane = createPlainLane(app.server, {
-    trustProxy: options.trustProxy ?? false,
+    addresses: kernel.addresses,
     isIdle: () => kernel.inFlight === 0,
     isClosing: () => kernel.closing,
     serve: (route, incoming, response) =>
@@ -126,7 +132,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 
 const empty = { params: {}, query: {} };
 
-function createFastify(kernel: Kernel, { trustProxy, bounds }: HttpServerOptions): FastifyInstance {
+function createFastify(kernel: Kernel, { bounds }: HttpServerOptions): FastifyInstance {
   const unmatched = handlerOf(
     kernel,
     refusal(new ServiceError("not_found", "There is nothing at this path. The API reference is at /docs.")),
@@ -135,7 +141,6 @@ function createFastify(kernel: Kernel, { trustProxy, bounds }: HttpServerOptions
   const requestReadMs = bounds?.requestReadMs ?? limits.requestReadMs;
   const app = fastify({
     logger: false,
-    trustProxy: trustProxy ?? false,
     exposeHeadRoutes: false,
     return503OnClosing: false,
     requestTimeout: requestReadMs,
@@ -167,7 +172,7 @@ function handlerOf(kernel: Kernel, route: Route): (request: FastifyRequest, repl
   return (request, reply) => {
     // The kernel writes the answer itself: it compresses, lingers and streams in ways that Fastify's reply does not.
     reply.hijack();
-    const context = new RequestContext(kernel, incomingOf(request), reply.raw);
+    const context = new RequestContext(kernel, incomingOf(request, kernel.addresses), reply.raw);
     const problem = problemOfHead(request.raw);
     void serve(kernel, problem === undefined ? route : refusal(problem, route), context, {
       params: request.params,

@@ -350,6 +350,9 @@ describe("the examples of the document", () => {
   const notTaken: Record<string, number> = {
     create_score: 404,
     refresh: 401,
+    logout: 401,
+    // Its invitation was accepted by then.
+    update_member: 404,
     create_transcription: 424,
     create_embeddings: 424,
     create_response: 424,
@@ -357,8 +360,15 @@ describe("the examples of the document", () => {
 
   test("are taken as they stand", async () => {
     const made: Record<string, Json> = {};
+    const makerOf: Record<string, string> = {
+      webhooks: "create_webhook",
+      providers: "create_provider",
+      "api-keys": "create_api_key",
+      members: "invite_member",
+    };
     const idFor: Record<string, (path: string) => unknown> = {
-      id: (path) => made[path.includes("webhooks") ? "create_webhook" : "create_provider"]?.["id"],
+      id: (path) => made[makerOf[path.split("/")[2] ?? ""] ?? ""]?.["id"],
+      token: () => made["invite_member"]?.["invite_token"],
       log_id: () => made["create_span"]?.["unique_id"],
       score_id: () => made["create_log_score"]?.["id"],
       unique_organization_id: () => made["create_organization"]?.["unique_organization_id"],

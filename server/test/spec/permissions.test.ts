@@ -1,6 +1,13 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { expandPermissions, keyPermissions, type Permission } from "../../src/domain/permissions.ts";
+import {
+  auditedPermissions,
+  expandPermissions,
+  keyPermissions,
+  permissionsOfRole,
+  roles,
+  type Permission,
+} from "../../src/domain/permissions.ts";
 import { customerLimits } from "../../src/domain/customer.ts";
 import type { AnyEndpoint } from "../../src/http/endpoint.ts";
 import { everyEndpoint } from "../support/endpoints.ts";
@@ -79,6 +86,8 @@ async function makeThings(prod: TestClient, admin: TestClient): Promise<Record<s
     "providers/{id}": String(made["create_provider"]?.["id"]),
     "api-keys/{id}": String(key["id"]),
     "media/{id}": String(media_id),
+    "members/{id}": "0b0b0b0b-0b0b-4b0b-8b0b-0b0b0b0b0b0b",
+    token: "nothing",
     "models/{id}": "spanway/echo",
     delivery_id: "1",
     unique_organization_id: own.id,
@@ -284,6 +293,40 @@ describe("the matrix", () => {
         expect([endpoint.id, permission, isRefusal(answer)]).toEqual([endpoint.id, permission, false]);
       }
     }
+  });
+});
+
+describe("people", () => {
+  const forPeople = endpoints.filter(({ auth }) => auth === "user" || auth === "key_or_user");
+
+  test.each(roles)("a %s may do what the role's permissions say, and keys none of it", async (role) => {
+    const tenant = await newTenant(`role-${role}`);
+    const invited = await tenant.admin.post("/api/members/", { email: `a-${role}@example.com`, role });
+    const { invite_token } = bodyOf(invited);
+    const accepted = await createClient(app.url).post(`/api/invitations/${String(invite_token)}/`, {
+      password: "a long enough password",
+    });
+    const person = createClient(app.url, String(bodyOf(accepted)["access"]));
+    const held = permissionsOfRole(role);
+    for (const endpoint of forPeople.filter(({ permission }) => permission !== undefined)) {
+      const answer = await send(person, endpoint);
+      const isHeld = held.has(endpoint.permission!);
+      expect([endpoint.id, answer.status === 403]).toEqual([endpoint.id, !isHeld]);
+    }
+    for (const endpoint of endpoints.filter(({ auth }) => auth === "user")) {
+      expect([endpoint.id, (await send(tenant.prod, endpoint)).status]).toEqual([endpoint.id, 401]);
+    }
+    for (const endpoint of endpoints.filter(({ auth }) => auth === "key")) {
+      expect([endpoint.id, (await send(person, endpoint)).status]).toEqual([endpoint.id, 401]);
+    }
+  });
+
+  test("what manages goes on record, whoever adds it", () => {
+    const silent = endpoints.filter(
+      ({ method, permission, isAudited }) =>
+        method !== "GET" && permission !== undefined && auditedPermissions.has(permission) && !isAudited,
+    );
+    expect(silent.map(({ id }) => id)).toEqual(["run_evaluator"]);
   });
 });
 

@@ -78,6 +78,7 @@ export function describeControlStores(open: () => Promise<{ database: ControlDat
         retention_days: null,
         created_at,
         blocked_at: null,
+        test_uses_prod_providers: false,
       });
       expect(second.id).toBeGreaterThan(first.id);
       expect(await stores.organizations.find(first.unique_organization_id)).toEqual(first);
@@ -131,7 +132,6 @@ export function describeControlStores(open: () => Promise<{ database: ControlDat
         email: user.email,
         role: "member",
         is_instance_admin: false,
-        token_version: 1,
         created_at,
       });
       expect(await stores.users.find(user.id)).toEqual(user);
@@ -171,7 +171,7 @@ export function describeControlStores(open: () => Promise<{ database: ControlDat
 
       expect(await stores.users.setPassword(user.id, "new hash")).toBe(true);
 
-      expect(await stores.users.findByEmail(user.email)).toMatchObject({ password_hash: "new hash", token_version: 2 });
+      expect(await stores.users.findByEmail(user.email)).toMatchObject({ password_hash: "new hash" });
       expect(await stores.users.find(other.id)).toEqual(other);
       expect(await stores.apiKeys.findByHash(mine.hash, created_at)).toBeUndefined();
       expect(await stores.apiKeys.findByHash(theirs.hash, created_at)).toBeDefined();
@@ -184,7 +184,8 @@ export function describeControlStores(open: () => Promise<{ database: ControlDat
       const { unique_organization_id } = await newOrganization();
       const { record } = newKey(unique_organization_id);
       const created = await stores.apiKeys.create(record);
-      const { hash, ...shown } = record;
+      const { hash, ...kept } = record;
+      const shown = { ...kept, last_used_at: null };
       expect(created).toEqual(shown);
       expect(await stores.apiKeys.findByHash(hash, created_at)).toEqual(shown);
       expect(await stores.apiKeys.findByHash("other", created_at)).toBeUndefined();
@@ -225,7 +226,7 @@ export function describeControlStores(open: () => Promise<{ database: ControlDat
 
       expect(await stores.apiKeys.revoke(mine.unique_organization_id, record.id, created_at)).toBe(record.hash);
       expect(await stores.apiKeys.findByHash(record.hash, created_at)).toBeUndefined();
-      expect(await stores.apiKeys.list(mine.unique_organization_id)).toEqual([]);
+      expect(await stores.apiKeys.list(mine.unique_organization_id, "2026-03-01T10:00:00.000Z")).toEqual([]);
       expect(await stores.apiKeys.revoke(mine.unique_organization_id, record.id, created_at)).toBeUndefined();
     });
 
@@ -250,11 +251,11 @@ export function describeControlStores(open: () => Promise<{ database: ControlDat
       const mine = await newOrganization();
       const theirs = await newOrganization();
       const key = await stores.apiKeys.create(newKey(mine.unique_organization_id, { name: "one" }).record);
-      await stores.apiKeys.create(
-        newKey(mine.unique_organization_id, { expires_at: "2026-03-01T11:00:00.000Z" }).record,
-      );
+      const { id: user_id } = await newUser(mine.unique_organization_id);
+      const temporary = { user_id, expires_at: "2026-03-01T11:00:00.000Z" };
+      await stores.apiKeys.create(newKey(mine.unique_organization_id, temporary).record);
       await stores.apiKeys.create(newKey(theirs.unique_organization_id).record);
-      expect(await stores.apiKeys.list(mine.unique_organization_id)).toEqual([key]);
+      expect(await stores.apiKeys.list(mine.unique_organization_id, "2026-03-01T10:00:00.000Z")).toEqual([key]);
     });
 
     test("a user's temporary keys are bounded", async () => {

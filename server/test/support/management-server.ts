@@ -2,12 +2,23 @@ import { pino } from "pino";
 import { createApiKey } from "../../src/api/api-keys/create-api-key.ts";
 import { deleteApiKey } from "../../src/api/api-keys/delete-api-key.ts";
 import { listApiKeys } from "../../src/api/api-keys/list-api-keys.ts";
+import { updateApiKey } from "../../src/api/api-keys/update-api-key.ts";
+import { listAuditLog } from "../../src/api/audit-log/list-audit-log.ts";
+import { logout } from "../../src/api/auth/logout.ts";
+import { acceptInvitationRoute } from "../../src/api/invitations/accept-invitation.ts";
+import { retrieveInvitation } from "../../src/api/invitations/retrieve-invitation.ts";
+import { createMember } from "../../src/api/members/create-member.ts";
+import { deleteMember } from "../../src/api/members/delete-member.ts";
+import { listMembers } from "../../src/api/members/list-members.ts";
+import { updateMember } from "../../src/api/members/update-member.ts";
 import { getMe } from "../../src/api/auth/get-me.ts";
 import { login } from "../../src/api/auth/login.ts";
 import { refresh } from "../../src/api/auth/refresh.ts";
 import { createOrganization } from "../../src/api/organizations/create-organization.ts";
 import { updateOrganization } from "../../src/api/organizations/update-organization.ts";
 import { createTemporaryKey } from "../../src/api/temporary-keys/create-temporary-key.ts";
+import { createAudit } from "../../src/auth/audit-trail.ts";
+import { createSessions } from "../../src/auth/sessions.ts";
 import { createAuthenticator } from "../../src/auth/authenticator.ts";
 import { createLoginThrottle } from "../../src/auth/login-throttle.ts";
 import { makeOrganization, makeUser } from "../../src/auth/make-organization.ts";
@@ -42,24 +53,46 @@ export async function startManagementServer() {
   const nowMs = () => clock.ms;
   const passwords = createPasswords({ n: 2 ** 10, r: 8, p: 1 });
   const tokens = createTokens(new Secret("a secret of the instance"), nowMs);
-  const { users, apiKeys, organizations } = stores;
-  const authenticator = createAuthenticator({ apiKeys, users, tokens, nowMs });
+  const signedIn = createSessions({ ...stores, tokens, nowMs });
+  const authenticator = createAuthenticator({ ...stores, tokens, nowMs });
+  const logger = pino({ level: "silent" });
+  const audit = createAudit({ ...stores, nowMs, logger });
+  const deps = {
+    ...stores,
+    stores,
+    authenticator,
+    passwords,
+    signedIn,
+    audit,
+    nowMs,
+    throttle: createLoginThrottle(nowMs),
+  };
   const server = createHttpServer({
     endpoints: [
-      login({ users, passwords, tokens, throttle: createLoginThrottle(nowMs) }),
-      refresh({ users, tokens }),
-      getMe({ organizations }),
-      listApiKeys({ apiKeys }),
-      createApiKey({ apiKeys, nowMs }),
-      deleteApiKey({ apiKeys, authenticator, nowMs }),
-      createTemporaryKey({ apiKeys, nowMs }),
-      createOrganization({ stores, passwords, nowMs }),
-      updateOrganization({ organizations }),
+      login(deps),
+      refresh(deps),
+      logout(deps),
+      getMe(deps),
+      listApiKeys(deps),
+      createApiKey(deps),
+      updateApiKey(deps),
+      deleteApiKey(deps),
+      createTemporaryKey(deps),
+      createOrganization(deps),
+      updateOrganization(deps),
+      listMembers(deps),
+      createMember(deps),
+      updateMember(deps),
+      deleteMember(deps),
+      retrieveInvitation(deps),
+      acceptInvitationRoute(deps),
+      listAuditLog(deps),
       probe,
     ],
     authenticator,
     rateLimiter: createRateLimiter({ perMinute: { bulk_create: 0, bulk_delete: 0, public_trace: 0, api: 0 } }),
-    logger: pino({ level: "silent" }),
+    logger,
+    audit,
   });
   const url = await server.listen({ host: "127.0.0.1", port: 0 });
 
@@ -89,7 +122,7 @@ export async function startManagementServer() {
       is_instance_admin,
       nowMs: nowMs(),
     });
-    const pair: TokenPair = await tokens.issue(user);
+    const pair: TokenPair = await signedIn.begin(user);
     return { ...pair, organization, keys, user, password, id: unique_organization_id };
   };
 

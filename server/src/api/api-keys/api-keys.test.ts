@@ -35,6 +35,8 @@ describe("creating", () => {
         "settings:write",
       ],
       created_at: "2026-03-01T10:00:00.000Z",
+      expires_at: null,
+      last_used_at: null,
       key: expect.stringMatching(/^spw_test_/),
     });
     expect(await server.call("GET", "/probe/", made.key)).toMatchObject({
@@ -126,4 +128,43 @@ test.each(["member", "viewer"] as const)("a %s may not manage keys", async (role
 test("an API key may not manage keys", async () => {
   const { keys } = await server.newTenant();
   expect(await server.call("GET", "/api/api-keys/", keys.prod)).toMatchObject({ status: 401 });
+});
+
+describe("an end", () => {
+  test("is set when a key is made or later, and taken away again", async () => {
+    const { access } = await server.newTenant();
+    const soon = new Date(server.clock.ms + 60_000).toISOString();
+    const made = await createKey(access, { name: "soon", environment: "prod", expires_at: soon });
+    expect(made).toMatchObject({ expires_at: soon });
+    const kept = await createKey(access, { name: "kept", environment: "prod" });
+    const change = (id: string, body: object) => server.call("PATCH", `/api/api-keys/${id}/`, access, body);
+    expect(await change(kept.id, { expires_at: soon, name: "ends" })).toMatchObject({
+      status: 200,
+      body: { id: kept.id, name: "ends", expires_at: soon },
+    });
+    expect(await change(made.id, { expires_at: null })).toMatchObject({ body: { name: "soon", expires_at: null } });
+    server.clock.ms += 60_000;
+    expect((await server.call("GET", "/probe/", made.key)).status).toBe(200);
+    expect((await server.call("GET", "/probe/", kept.key)).status).toBe(401);
+    expect((await change(kept.id, { expires_at: null })).status).toBe(404);
+  });
+
+  test("nothing else changes: what a key may do stays", async () => {
+    const { access } = await server.newTenant();
+    const { id, permissions } = await createKey(access);
+    const sent = { permissions: ["spans:read"], environment: "prod" };
+    const answer = await server.call("PATCH", `/api/api-keys/${id}/`, access, sent);
+    expect(answer).toMatchObject({ status: 200, body: { permissions, environment: "test" } });
+  });
+
+  test.each([
+    [{ expires_at: "2020-01-01" }, "expires_at"],
+    [{ expires_at: "soon" }, "expires_at"],
+    [{ until: "2027-01-01" }, "until"],
+  ])("%j is answered for %s", async (body, field) => {
+    const { access } = await server.newTenant();
+    const { id } = await createKey(access);
+    const answer = await server.call("PATCH", `/api/api-keys/${id}/`, access, body);
+    expect(answer).toMatchObject({ status: 400, body: { errors: { [field]: [expect.any(String)] } } });
+  });
 });

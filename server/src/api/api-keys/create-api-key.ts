@@ -6,7 +6,7 @@ import { environments } from "../../domain/principal.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import type { ApiKeyStore } from "../../storage/control/api-key-store.ts";
 import { nameSchema } from "../organizations/schemas.ts";
-import { apiKeySchema, keyPermissionsSchema, presentApiKey } from "./schemas.ts";
+import { apiKeySchema, expirySchema, keyPermissionsSchema, presentApiKey, requireFuture } from "./schemas.ts";
 
 export const createApiKey = (deps: { apiKeys: Pick<ApiKeyStore, "create">; nowMs: () => number }) =>
   endpoint({
@@ -26,11 +26,13 @@ export const createApiKey = (deps: { apiKeys: Pick<ApiKeyStore, "create">; nowMs
         name: nameSchema,
         environment: z.enum(environments),
         permissions: keyPermissionsSchema.min(1).optional(),
+        expires_at: expirySchema.default(null),
       }),
     },
     success: { status: 201, schema: apiKeySchema.extend({ key: z.string() }) },
-    errors: ["forbidden", "conflict"],
+    errors: ["invalid_request", "forbidden", "conflict"],
     handler: async ({ principal, body }) => {
+      requireFuture("expires_at", body.expires_at, deps.nowMs());
       const permissions = [...new Set(body.permissions ?? defaultKeyPermissions(principal.permissions))];
       const missing = [...expandPermissions(permissions)].find((permission) => !principal.permissions.has(permission));
       if (missing !== undefined) throw new ServiceError("forbidden", `You cannot give away the permission ${missing}.`);
@@ -40,7 +42,7 @@ export const createApiKey = (deps: { apiKeys: Pick<ApiKeyStore, "create">; nowMs
         environment: body.environment,
         permissions,
         user_id: null,
-        expires_at: null,
+        expires_at: body.expires_at,
         createdAtMs: deps.nowMs(),
       });
       return { ...presentApiKey(await deps.apiKeys.create(record)), key: secret };

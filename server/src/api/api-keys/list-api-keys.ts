@@ -5,13 +5,13 @@ import { pagingQuery } from "../../http/query.ts";
 import type { ApiKeyStore } from "../../storage/control/api-key-store.ts";
 import { apiKeySchema, presentApiKey } from "./schemas.ts";
 
-export const listApiKeys = (deps: { apiKeys: Pick<ApiKeyStore, "list"> }) =>
+export const listApiKeys = (deps: { apiKeys: Pick<ApiKeyStore, "list">; nowMs: () => number }) =>
   endpoint({
     id: "list_api_keys",
     method: "GET",
     path: "/api/api-keys/",
     summary: "List the organization's API keys",
-    description: "Oldest first, without revoked and temporary ones. The keys themselves are not kept.",
+    description: "Oldest first, without those that ended and temporary ones. The keys themselves are not kept.",
     tags: ["API keys"],
     auth: "user",
     permission: "keys:manage",
@@ -21,7 +21,7 @@ export const listApiKeys = (deps: { apiKeys: Pick<ApiKeyStore, "list"> }) =>
     errors: [],
     handler: async ({ principal, query, url }) => {
       // At most `limits.apiKeysPerOrganization` rows, so the page is cut here.
-      const keys = await deps.apiKeys.list(principal.organization_id);
+      const keys = await deps.apiKeys.list(principal.organization_id, new Date(deps.nowMs()).toISOString());
       const start = (query.page - 1) * query.page_size;
       const results = keys.slice(start, start + query.page_size).map(presentApiKey);
       return paginate({ url, page: query.page, pageSize: query.page_size, count: keys.length, results });

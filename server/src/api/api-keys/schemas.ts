@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { ServiceError } from "../../domain/errors.ts";
+import { parseTimeNs } from "../../lib/time.ts";
 import type { ApiKey } from "../../domain/api-key.ts";
 import { keyPermissions } from "../../domain/permissions.ts";
 import { environments } from "../../domain/principal.ts";
@@ -12,7 +14,34 @@ export const apiKeySchema = z.object({
   prefix: z.string().meta({ description: "The first characters of the key, to tell keys apart." }),
   permissions: keyPermissionsSchema,
   created_at: z.string().meta({ format: "date-time" }),
+  expires_at: z
+    .string()
+    .nullable()
+    .meta({ format: "date-time", description: "From then on it is refused; null: never." }),
+  last_used_at: z
+    .string()
+    .nullable()
+    .meta({ format: "date-time", description: "To the minute; null where it was never used." }),
 });
+
+/** When a key ends, as it is sent. */
+export const expirySchema = z
+  .union([z.string(), z.number(), z.null()], { error: "must be an ISO 8601 date-time, or null" })
+  .transform((value, context) => {
+    if (value === null || value === "") return null;
+    const ns = parseTimeNs(value);
+    if (ns !== undefined) return new Date(Number(ns / 1_000_000n)).toISOString();
+    context.addIssue({ code: "custom", message: "must be an ISO 8601 date-time, or null" });
+    return z.NEVER;
+  })
+  .meta({ type: ["string", "null"], format: "date-time" });
+
+/** @throws ServiceError `invalid_request` where it lies in the past */
+export function requireFuture(field: string, time: string | null | undefined, nowMs: number): void {
+  if (time === null || time === undefined || Date.parse(time) > nowMs) return;
+  const message = "must lie in the future";
+  throw new ServiceError("invalid_request", `${field} ${message}.`, { errors: { [field]: [message] } });
+}
 
 /** A key as the management routes show it. */
 export function presentApiKey(key: ApiKey) {
@@ -23,5 +52,7 @@ export function presentApiKey(key: ApiKey) {
     prefix: key.prefix,
     permissions: key.permissions,
     created_at: key.created_at,
+    expires_at: key.expires_at,
+    last_used_at: key.last_used_at,
   };
 }

@@ -1,9 +1,11 @@
 import { z } from "zod";
+import { userPrincipal } from "../../auth/authenticator.ts";
 import type { LoginThrottle } from "../../auth/login-throttle.ts";
 import type { Passwords } from "../../auth/passwords.ts";
-import type { Tokens } from "../../auth/tokens.ts";
+import type { Sessions } from "../../auth/sessions.ts";
 import { ServiceError } from "../../domain/errors.ts";
 import { canonicalEmail } from "../../domain/user.ts";
+import type { Audit } from "../../http/audit.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { limits } from "../../limits.ts";
 import type { UserStore } from "../../storage/control/user-store.ts";
@@ -12,15 +14,18 @@ import { emailSchema, tokenPairSchema } from "./schemas.ts";
 export const login = (deps: {
   users: Pick<UserStore, "findByEmail">;
   passwords: Pick<Passwords, "verify">;
-  tokens: Pick<Tokens, "issue">;
+  signedIn: Pick<Sessions, "begin">;
   throttle: LoginThrottle;
+  audit: Audit;
 }) =>
   endpoint({
     id: "login",
     method: "POST",
     path: "/api/auth/login/",
     summary: "Sign in with an e-mail address and a password",
-    description: `After ${limits.loginFailures} failures the account is closed to the address for a while.`,
+    description:
+      `After ${limits.loginFailures} failures the account is closed to the address for a while; one that many addresses ` +
+      "guess at answers more slowly to those that it never signed in from.",
     tags: ["Authentication"],
     auth: "none",
     body: {
@@ -30,7 +35,7 @@ export const login = (deps: {
     },
     success: { status: 200, schema: tokenPairSchema },
     errors: ["unauthorized", "rate_limited", "unavailable"],
-    handler: async ({ body, ip }) => {
+    handler: async ({ body, ip, requestId }) => {
       const email = canonicalEmail(body.email);
       deps.throttle.attempt(email, ip);
       const user = await deps.users.findByEmail(email);
@@ -39,6 +44,10 @@ export const login = (deps: {
         throw new ServiceError("unauthorized", "The e-mail address or the password is wrong.");
       }
       deps.throttle.succeeded(email, ip);
-      return deps.tokens.issue(user);
+      const pair = await deps.signedIn.begin(user);
+      const organizationId = user.unique_organization_id;
+      const entry = { principal: userPrincipal(user), action: "login", target: user.id, organizationId };
+      await deps.audit({ ...entry, sent: undefined, ip, requestId });
+      return pair;
     },
   });

@@ -59,6 +59,7 @@ export const runEvaluator = (deps: { evaluators: Pick<EvaluatorStore, "find">; e
     tags: ["Evaluators"],
     auth: "key",
     permission: "automations:write",
+    isAudited: false,
     limit: "api",
     dialect: "fields",
     body: {

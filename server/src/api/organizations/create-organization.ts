@@ -28,6 +28,7 @@ export const createOrganization = (deps: {
       "For instance admins. The keys are shown this once. With `admin_email` and `admin_password` the organization gets its first user.",
     tags: ["Organizations"],
     auth: "user",
+    isAudited: true,
     limit: "api",
     body: { kind: "json", schema: bodySchema, example: { name: "Second team" } },
     success: {

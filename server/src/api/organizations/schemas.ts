@@ -17,6 +17,9 @@ export const organizationSchema = z.object({
     .int()
     .nullable()
     .meta({ description: "Days spans are kept; null follows the instance's setting, 0 keeps them for ever." }),
+  test_uses_prod_providers: z.boolean().meta({
+    description: "Whether gateway calls of test keys use the provider settings of prod where test has none.",
+  }),
   created_at: z.string().meta({ format: "date-time" }),
   blocked_at: z
     .string()

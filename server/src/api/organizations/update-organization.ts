@@ -16,6 +16,7 @@ export const updateOrganization = (deps: { organizations: Pick<OrganizationStore
     description: "For the organization's admins and instance admins. What is left out stays as it is.",
     tags: ["Organizations"],
     auth: "user",
+    isAudited: true,
     limit: "api",
     params: z.object({ unique_organization_id: z.string().regex(/^[\w-]{1,64}$/) }),
     body: {
@@ -23,6 +24,7 @@ export const updateOrganization = (deps: { organizations: Pick<OrganizationStore
       example: { retention_days: 90 },
       schema: z.object({
         name: nameSchema.optional(),
+        test_uses_prod_providers: z.boolean().optional(),
         retention_days: z.int().min(0).max(limits.retentionDaysMax).nullable().optional(),
       }),
     },

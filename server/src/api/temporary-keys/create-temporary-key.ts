@@ -1,10 +1,46 @@
 import { z } from "zod";
 import { makeApiKey } from "../../auth/make-api-key.ts";
 import { defaultKeyPermissions } from "../../domain/permissions.ts";
+import { ServiceError } from "../../domain/errors.ts";
 import { environments } from "../../domain/principal.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { limits } from "../../limits.ts";
 import type { ApiKeyStore } from "../../storage/control/api-key-store.ts";
+import { expirySchema } from "../api-keys/schemas.ts";
+import { nameSchema } from "../organizations/schemas.ts";
+
+const unlimited = -1;
+const longestS = limits.temporaryKeyMaxMs / 1000;
+
+/** Other services have them; a key that passed over them would do more than was asked for. */
+const notTaken = (instead: string) =>
+  z
+    .union([z.null(), z.literal(unlimited)], { error: `is not supported: ${instead}` })
+    .optional()
+    .meta({ deprecated: true, description: "Taken where it asks for nothing: null or -1." });
+
+const bodySchema = z.strictObject({
+  environment: z.enum(environments).optional(),
+  is_test: z.boolean().optional().meta({ description: "Instead of environment." }),
+  name: nameSchema.optional().meta({ description: "Default: the e-mail address of who asks." }),
+  expires_in: z
+    .int({ error: `must be a whole number of seconds, at most ${longestS}` })
+    .min(1, { error: "must be at least 1 second" })
+    .max(longestS, { error: `must be at most ${longestS} seconds` })
+    .nullable()
+    .optional()
+    .meta({ description: "Seconds for which it is good; 3600 by default." }),
+  expiry_date: expirySchema.optional().meta({ description: "Instead of expires_in: when it ends." }),
+  max_usage: z
+    .union([z.literal(unlimited), z.int().min(1).max(limits.temporaryKeyUsageMax)], {
+      error: `must be a whole number of requests from 1 to ${limits.temporaryKeyUsageMax}, or -1 for any number`,
+    })
+    .nullable()
+    .optional()
+    .meta({ description: "Requests that it is good for; -1 or null: any number." }),
+  rate_limit: notTaken("limit the customer that the calls name"),
+  spending_limit: notTaken("give the customer that the calls name a budget"),
+});
 
 export const createTemporaryKey = (deps: { apiKeys: Pick<ApiKeyStore, "create">; nowMs: () => number }) =>
   endpoint({
@@ -12,29 +48,68 @@ export const createTemporaryKey = (deps: { apiKeys: Pick<ApiKeyStore, "create">;
     method: "POST",
     path: "/api/temporary-keys/",
     summary: "Trade an access token for a key of one environment",
-    description: "The key is good for an hour, and for what its maker's role may do.",
+    description:
+      "The key is good for an hour unless it is told otherwise, and for what its maker's role may do. It ends with the maker's " +
+      "membership, role or password.",
     tags: ["API keys"],
     auth: "user",
+    isAudited: true,
     limit: "api",
-    body: { kind: "json", schema: z.object({ environment: z.enum(environments) }), example: { environment: "prod" } },
+    body: { kind: "json", schema: bodySchema, example: { environment: "prod", expires_in: 600, max_usage: 100 } },
     success: {
       status: 201,
-      schema: z.object({ key: z.string(), expires_at: z.string().meta({ format: "date-time" }) }),
+      schema: z.object({
+        id: z.string(),
+        key: z.string(),
+        environment: z.enum(environments),
+        expires_at: z.string().meta({ format: "date-time" }),
+        max_usage: z.int().nullable(),
+      }),
     },
-    errors: ["conflict"],
+    errors: ["invalid_request", "conflict"],
     handler: async ({ principal, body }) => {
       const nowMs = deps.nowMs();
-      const expires_at = new Date(nowMs + limits.temporaryKeyMs).toISOString();
+      const environment = environmentOf(body);
+      const expires_at = expiryOf(body, nowMs);
+      const max_usage = body.max_usage === unlimited ? null : (body.max_usage ?? null);
       const { secret, record } = makeApiKey({
         unique_organization_id: principal.organization_id,
-        name: principal.email,
-        environment: body.environment,
+        name: body.name ?? principal.email,
+        environment,
         permissions: defaultKeyPermissions(principal.permissions),
         user_id: principal.user_id,
         expires_at,
+        max_usage,
         createdAtMs: nowMs,
       });
-      await deps.apiKeys.create(record);
-      return { key: secret, expires_at };
+      const { id } = await deps.apiKeys.create(record);
+      return { id, key: secret, environment, expires_at, max_usage };
     },
   });
+
+type Body = z.output<typeof bodySchema>;
+
+function environmentOf({ environment, is_test }: Body): "prod" | "test" {
+  const said = is_test === undefined ? environment : is_test ? "test" : "prod";
+  if (said === undefined) throw refused("environment", "is required");
+  if (environment !== undefined && environment !== said) throw refused("is_test", "contradicts environment");
+  return said;
+}
+
+function expiryOf({ expires_in, expiry_date }: Body, nowMs: number): string {
+  const hasPeriod = expires_in !== undefined && expires_in !== null;
+  if (expiry_date === undefined || expiry_date === null) {
+    return new Date(nowMs + (hasPeriod ? expires_in * 1000 : limits.temporaryKeyMs)).toISOString();
+  }
+  if (hasPeriod) throw refused("expiry_date", "and expires_in say the same: send one of them");
+  const endsMs = Date.parse(expiry_date);
+  if (endsMs <= nowMs) throw refused("expiry_date", "must lie in the future");
+  if (endsMs > nowMs + limits.temporaryKeyMaxMs) {
+    throw refused("expiry_date", `must lie within ${limits.temporaryKeyMaxMs / 86_400_000} days`);
+  }
+  return expiry_date;
+}
+
+function refused(field: string, message: string): ServiceError {
+  return new ServiceError("invalid_request", `${field} ${message}.`, { errors: { [field]: [message] } });
+}

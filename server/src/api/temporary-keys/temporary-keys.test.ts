@@ -1,5 +1,5 @@
 import { keyPermissions, permissionsOfRole } from "../../domain/permissions.ts";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startManagementServer, type ManagementServer } from "../../../test/support/management-server.ts";
 
 let server: ManagementServer;
@@ -55,4 +55,61 @@ test("an unknown environment is 400", async () => {
   const { access } = await server.newTenant();
   const answer = await server.call("POST", "/api/temporary-keys/", access, { environment: "all" });
   expect(answer).toMatchObject({ status: 400, body: { errors: { environment: [expect.any(String)] } } });
+});
+
+describe("K5: what other services' temporary keys have", () => {
+  const make = async (body: object) => {
+    const { access } = await server.newTenant();
+    return server.call("POST", "/api/temporary-keys/", access, body);
+  };
+  const uses = async (key: string, count: number) => {
+    const answers = [];
+    for (let n = 0; n < count; n += 1) answers.push((await server.call("GET", "/probe/", key)).status);
+    return answers;
+  };
+
+  test("K5: expires_in and expiry_date say when it ends", async () => {
+    const soon = new Date(server.clock.ms + 5_000).toISOString();
+    for (const said of [{ expires_in: 5 }, { expiry_date: soon }]) {
+      const answer = await make({ environment: "prod", ...said });
+      const { key, expires_at } = answer.body as { key: string; expires_at: string };
+      expect(Date.parse(expires_at) - server.clock.ms).toBe(5_000);
+      expect(await uses(key, 2)).toEqual([200, 200]);
+      server.clock.ms += 5_000;
+      expect(await uses(key, 1)).toEqual([401]);
+      server.clock.ms -= 5_000;
+    }
+  });
+
+  test("K5: max_usage says for how many requests it is good; -1 for any number", async () => {
+    const { key } = (await make({ is_test: true, max_usage: 2 })).body as { key: string };
+    expect(await uses(key, 4)).toEqual([200, 200, 401, 401]);
+    const unlimited = (await make({ environment: "test", max_usage: -1 })).body as { key: string; max_usage: null };
+    expect(unlimited.max_usage).toBeNull();
+    expect(await uses(unlimited.key, 5)).toEqual([200, 200, 200, 200, 200]);
+  });
+
+  test.each([
+    [{ environment: "prod", rate_limit: 10 }, "rate_limit"],
+    [{ environment: "prod", spending_limit: 1.5 }, "spending_limit"],
+    [{ environment: "prod", max_usage: 0 }, "max_usage"],
+    [{ environment: "prod", max_usage: -2 }, "max_usage"],
+    [{ environment: "prod", max_usage: "5" }, "max_usage"],
+    [{ environment: "prod", expires_in: 0 }, "expires_in"],
+    [{ environment: "prod", expires_in: 1e9 }, "expires_in"],
+    [{ environment: "prod", expiry_date: "2020-01-01" }, "expiry_date"],
+    [{ environment: "prod", expiry_date: "2100-01-01" }, "expiry_date"],
+    [{ environment: "prod", expiry_date: "soon" }, "expiry_date"],
+    [{ environment: "prod", expiry_date: "2026-03-02", expires_in: 5 }, "expiry_date"],
+    [{ environment: "prod", is_test: true }, "is_test"],
+    [{ environment: "prod", max_uses: 5 }, "max_uses"],
+    [{}, "environment"],
+  ])("K5: %j is refused by its name", async (body, field) => {
+    expect(await make(body)).toMatchObject({ status: 400, body: { errors: { [field]: [expect.any(String)] } } });
+  });
+
+  test("K5: what asks for nothing is taken", async () => {
+    const asked = { environment: "prod", rate_limit: null, spending_limit: -1, max_usage: null, expires_in: null };
+    expect((await make(asked)).status).toBe(201);
+  });
 });

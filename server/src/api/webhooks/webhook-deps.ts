@@ -55,12 +55,12 @@ export async function showWebhook(deps: Pick<WebhookDeps, "organizations">, webh
 
 /** @throws ServiceError `invalid_request` where the organisation has no such lasting key. */
 export async function checkKey(
-  { apiKeys }: Pick<WebhookDeps, "apiKeys">,
+  { apiKeys, nowMs }: Pick<WebhookDeps, "apiKeys" | "nowMs">,
   uniqueOrganizationId: string,
   key: string | null | undefined,
 ): Promise<void> {
   if (key === null || key === undefined) return;
-  const keys = await apiKeys.list(uniqueOrganizationId);
+  const keys = await apiKeys.list(uniqueOrganizationId, new Date(nowMs()).toISOString());
   if (keys.some(({ id }) => id === key)) return;
   const message = "must be the id of an API key of the organization";
   throw new ServiceError("invalid_request", `organization_key ${message}`, { errors: { organization_key: [message] } });

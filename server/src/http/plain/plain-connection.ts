@@ -2,7 +2,8 @@ import type { Socket } from "node:net";
 import { limits } from "../../limits.ts";
 import type { BodyHold } from "../body-memory.ts";
 import { tooLarge } from "../content-coding.ts";
-import type { Incoming } from "../incoming.ts";
+import type { ClientAddresses } from "../client-address.ts";
+import { forwarded, lineOf, type Incoming } from "../incoming.ts";
 import { busy, ClientGone } from "../read-body.ts";
 import { PlainResponse, type PlainResponseOptions } from "./plain-response.ts";
 import { readPlainHead, type PlainHead } from "./read-head.ts";
@@ -11,7 +12,7 @@ export type PlainConnectionOptions = {
   /** Serves a request; false where this lane has nothing at its path. */
   serve: (incoming: Incoming, response: PlainResponse) => boolean;
   answers: Pick<PlainResponseOptions, "keepsAlive" | "date">;
-  trustProxy: boolean;
+  addresses: ClientAddresses;
   /** Gives the connection to Node, with what was read and not served put back. */
   giveAway: (socket: Socket) => void;
   onClose: (connection: PlainConnection) => void;
@@ -105,10 +106,7 @@ export class PlainConnection {
     const response = new PlainResponse(this.#socket, this.#answerOptions);
     this.#response = response;
     this.#served += 1;
-    const isServed = this.#options.serve(
-      new PlainRequest(head, body, this.#socket, this.#options.trustProxy),
-      response,
-    );
+    const isServed = this.#options.serve(new PlainRequest(head, body, this.#socket, this.#options.addresses), response);
     if (!isServed) {
       this.#response = undefined;
       this.#served -= 1;
@@ -161,26 +159,26 @@ class PlainRequest implements Incoming {
   /** Undefined where the client left before it was whole. */
   readonly wholeBody: Buffer | undefined;
   readonly #socket: Socket;
-  readonly #trustsProxy: boolean;
+  readonly #addresses: ClientAddresses;
 
-  constructor({ path, headers }: PlainHead, body: Buffer | undefined, socket: Socket, trustsProxy: boolean) {
+  constructor({ path, headers }: PlainHead, body: Buffer | undefined, socket: Socket, addresses: ClientAddresses) {
     this.url = path;
     this.headers = headers;
     this.wholeBody = body;
     this.#socket = socket;
-    this.#trustsProxy = trustsProxy;
+    this.#addresses = addresses;
   }
 
   get ip(): string {
-    return this.#forwarded("x-forwarded-for")[0] ?? this.#socket.remoteAddress ?? "";
+    return this.#addresses.of(this.#socket.remoteAddress ?? "", lineOf(this.headers["x-forwarded-for"]));
   }
 
   get protocol(): string {
-    return this.#forwarded("x-forwarded-proto").at(-1) ?? "http";
+    return this.#forwarded("x-forwarded-proto") ?? "http";
   }
 
   get host(): string {
-    return this.#forwarded("x-forwarded-host").at(-1) ?? this.headers.host ?? "";
+    return this.#forwarded("x-forwarded-host") ?? this.headers.host ?? "";
   }
 
   isComplete(): boolean {
@@ -198,9 +196,7 @@ class PlainRequest implements Incoming {
     return Promise.resolve();
   }
 
-  /** What proxies said, the first of them first; nothing where none is trusted. */
-  #forwarded(name: string): string[] {
-    const sent = this.#trustsProxy ? this.headers[name] : undefined;
-    return typeof sent === "string" && sent !== "" ? sent.split(",").map((each) => each.trim()) : [];
+  #forwarded(name: "x-forwarded-proto" | "x-forwarded-host"): string | undefined {
+    return forwarded(this.#addresses, this.#socket.remoteAddress ?? "", this.headers, name);
   }
 }

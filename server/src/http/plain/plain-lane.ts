@@ -2,6 +2,7 @@ import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import { TurnQueue } from "../../lib/turn-queue.ts";
 import { limits } from "../../limits.ts";
+import type { ClientAddresses } from "../client-address.ts";
 import type { Incoming } from "../incoming.ts";
 import type { ResponseWriter } from "../response-writer.ts";
 import type { Route } from "../serve.ts";
@@ -28,13 +29,13 @@ export function createPlainLane(
     serve,
     isIdle,
     isClosing,
-    trustProxy,
+    addresses,
   }: {
     serve: (route: Route, incoming: Incoming, response: ResponseWriter) => void;
     /** No request is under way. */
     isIdle: () => boolean;
     isClosing: () => boolean;
-    trustProxy: boolean;
+    addresses: ClientAddresses;
   },
 ): PlainLane {
   const routes = new Map<string, Route>();
@@ -44,7 +45,7 @@ export function createPlainLane(
     for (const { route, incoming, response } of requests) serve(route, incoming, response);
   });
   const options = {
-    trustProxy,
+    addresses,
     answers: { keepsAlive: () => !isClosing(), date: createHttpClock() },
     serve(incoming: Incoming, response: ResponseWriter): boolean {
       const route = routes.get(incoming.url);

@@ -6,7 +6,9 @@ import { limits } from "../../limits.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 import type { ApiKeyRow } from "./schema.ts";
 
-export type NewApiKey = ApiKey & { hash: string };
+export type NewApiKey = Omit<ApiKey, "last_used_at"> & { hash: string };
+
+export type ApiKeyChange = { name?: string; expires_at?: string | null };
 
 /** Times are ISO 8601, UTC. A key whose `expires_at` has come is no longer there, for every method. */
 export type ApiKeyStore = {
@@ -18,7 +20,18 @@ export type ApiKeyStore = {
   /** The key whose secret has this hash. */
   findByHash: (hash: string, now: string) => Promise<ApiKey | undefined>;
   /** The organisation's lasting keys, oldest first; no temporary ones. */
-  list: (uniqueOrganizationId: string) => Promise<ApiKey[]>;
+  list: (uniqueOrganizationId: string, now: string) => Promise<ApiKey[]>;
+  /** Changes a lasting key and answers the result, and its hash, for caches; undefined when there is no such key. */
+  update: (
+    uniqueOrganizationId: string,
+    id: string,
+    change: ApiKeyChange,
+    now: string,
+  ) => Promise<{ key: ApiKey; hash: string } | undefined>;
+  /** Counts a request of a key with `max_usage`. False when it is used up. */
+  countUse: (id: string) => Promise<boolean>;
+  /** Notes that these keys were used at that time, unless something later is noted. */
+  noteUsed: (ids: readonly string[], at: string) => Promise<void>;
   /** Ends a key of this organisation. Answers its hash, for caches; undefined when there is no such key. */
   revoke: (uniqueOrganizationId: string, id: string, now: string) => Promise<string | undefined>;
 };
@@ -48,13 +61,31 @@ export function createApiKeyStore(queries: ControlQueries): ApiKeyStore {
       return row && toApiKey(row);
     },
 
-    list: async (uniqueOrganizationId) => {
+    update: async (uniqueOrganizationId, id, change, now) => {
+      const row = await queries
+        .updateTable("api_keys")
+        // Statements without a change are none.
+        .set((column) => ({ name: column.ref("name"), ...change }))
+        .where("unique_organization_id", "=", uniqueOrganizationId)
+        .where("id", "=", id)
+        .where("user_id", "is", null)
+        .where("revoked_at", "is", null)
+        .where((column) => column.or([column("expires_at", "is", null), column("expires_at", ">", now)]))
+        .returningAll()
+        .executeTakeFirst();
+      return row && { key: toApiKey(row), hash: row.hash };
+    },
+
+    ...useMethods(queries),
+
+    list: async (uniqueOrganizationId, now) => {
       const rows = await queries
         .selectFrom("api_keys")
         .selectAll()
         .where("unique_organization_id", "=", uniqueOrganizationId)
         .where("revoked_at", "is", null)
-        .where("expires_at", "is", null)
+        .where("user_id", "is", null)
+        .where((column) => column.or([column("expires_at", "is", null), column("expires_at", ">", now)]))
         .orderBy("created_at")
         .orderBy("id")
         .execute();
@@ -74,6 +105,33 @@ export function createApiKeyStore(queries: ControlQueries): ApiKeyStore {
     },
   };
 }
+
+function useMethods(queries: ControlQueries): Pick<ApiKeyStore, "countUse" | "noteUsed"> {
+  return {
+    countUse: async (id) => {
+      const { numUpdatedRows } = await queries
+        .updateTable("api_keys")
+        .set((column) => ({ usage_count: column("usage_count", "+", 1) }))
+        .where("id", "=", id)
+        .whereRef("usage_count", "<", "max_usage")
+        .executeTakeFirst();
+      return numUpdatedRows > 0n;
+    },
+
+    noteUsed: async (ids, at) => {
+      for (let start = 0; start < ids.length; start += keysPerStatement) {
+        await queries
+          .updateTable("api_keys")
+          .set({ last_used_at: at })
+          .where("id", "in", ids.slice(start, start + keysPerStatement))
+          .where((column) => column.or([column("last_used_at", "is", null), column("last_used_at", "<", at)]))
+          .execute();
+      }
+    },
+  };
+}
+
+const keysPerStatement = 500;
 
 /** Drops what has expired in the whole instance, then counts what the new key's owner has. */
 async function makeRoom(queries: ControlQueries, key: NewApiKey): Promise<void> {
@@ -100,6 +158,8 @@ function toApiKey(row: ApiKeyRow): ApiKey {
     user_id: row.user_id,
     created_at: row.created_at,
     expires_at: row.expires_at,
+    last_used_at: row.last_used_at,
+    max_usage: row.max_usage,
   };
 }
 

@@ -51,7 +51,7 @@ function describeDriver(newPlace: () => Promise<Place>) {
     const [organization, ...others] = await stores.organizations.list();
     expect(others).toEqual([]);
     expect(await stores.users.list(organization!.unique_organization_id)).toHaveLength(1);
-    expect(await stores.apiKeys.list(organization!.unique_organization_id)).toHaveLength(2);
+    expect(await stores.apiKeys.list(organization!.unique_organization_id, "2026-03-01T10:00:00.000Z")).toHaveLength(2);
     await database.close();
     await remove();
   });

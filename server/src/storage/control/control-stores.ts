@@ -1,4 +1,5 @@
 import { createApiKeyStore, type ApiKeyStore } from "./api-key-store.ts";
+import { createAuditStore, type AuditStore } from "./audit-store.ts";
 import { createAutomationStore, type AutomationStore } from "./automation-store.ts";
 import { createConditionStore, type ConditionStore } from "./condition-store.ts";
 import { createEvaluationRunStore, type EvaluationRunStore } from "./evaluation-run-store.ts";
@@ -6,11 +7,13 @@ import { createEvaluatorStore, type EvaluatorStore } from "./evaluator-store.ts"
 import { createCustomerLedger, type CustomerLedger } from "./customer-ledger.ts";
 import { createCustomerStore, type CustomerStore } from "./customer-store.ts";
 import { createDeliveryStore, type DeliveryStore } from "./delivery-store.ts";
+import { createInvitationStore, type InvitationStore } from "./invitation-store.ts";
 import { createJudgementLedger, type JudgementLedger } from "./judgement-ledger.ts";
 import type { ControlDatabase, ControlQueries } from "./open-control-database.ts";
 import { createOrganizationStore, type OrganizationStore } from "./organization-store.ts";
 import { createProviderSettingStore, type ProviderSettingStore } from "./provider-setting-store.ts";
 import { createScoreStore, type ScoreStore } from "./score-store.ts";
+import { createSessionStore, type SessionStore } from "./session-store.ts";
 import { createTraceDeletionStore, type TraceDeletionStore } from "./trace-deletion-store.ts";
 import { createTraceShareStore, type TraceShareStore } from "./trace-share-store.ts";
 import { createTraceWatchStore, type TraceWatchStore } from "./trace-watch-store.ts";
@@ -22,6 +25,9 @@ export type ControlStoreSet = {
   instance: InstanceStore;
   organizations: OrganizationStore;
   users: UserStore;
+  sessions: SessionStore;
+  invitations: InvitationStore;
+  auditLog: AuditStore;
   apiKeys: ApiKeyStore;
   traceShares: TraceShareStore;
   traceDeletions: TraceDeletionStore;
@@ -59,6 +65,9 @@ function storeSet(queries: ControlQueries): ControlStoreSet {
     instance: createInstanceStore(queries),
     organizations: createOrganizationStore(queries),
     users: createUserStore(queries),
+    sessions: createSessionStore(queries),
+    invitations: createInvitationStore(queries),
+    auditLog: createAuditStore(queries),
     apiKeys: createApiKeyStore(queries),
     traceShares: createTraceShareStore(queries),
     traceDeletions: createTraceDeletionStore(queries),

@@ -40,7 +40,7 @@ test("K1: keys of before keep what they could do, but for those that published w
   await sql`insert into trace_shares values ('org', 't', 'test', 1, '2026')`.execute(database.queries);
   await database.migrate();
   const stores = createControlStores(database);
-  const keys = await stores.apiKeys.list("org");
+  const keys = await stores.apiKeys.list("org", "2026-03-01T10:00:00.000Z");
   expect(Object.fromEntries(keys.map(({ id, permissions }) => [id, permissions]))).toEqual({
     ...stored,
     all: [...all, "traces:share"],

@@ -1,6 +1,7 @@
 import type { Organization } from "../../domain/organization.ts";
 import { ServiceError } from "../../domain/errors.ts";
 import type { ControlQueries } from "./open-control-database.ts";
+import type { OrganizationRow } from "./schema.ts";
 
 type NewOrganization = Pick<Organization, "unique_organization_id" | "name" | "retention_days" | "created_at">;
 
@@ -15,17 +16,19 @@ export type OrganizationStore = {
   /** Changes what is given and answers the result; undefined when there is no such organisation. */
   update: (
     uniqueOrganizationId: string,
-    change: Partial<Pick<Organization, "name" | "retention_days" | "blocked_at">>,
+    change: Partial<Pick<Organization, "name" | "retention_days" | "blocked_at" | "test_uses_prod_providers">>,
   ) => Promise<Organization | undefined>;
 };
 
 export function createOrganizationStore(queries: ControlQueries): OrganizationStore {
-  const find: OrganizationStore["find"] = (uniqueOrganizationId) =>
-    queries
+  const find: OrganizationStore["find"] = async (uniqueOrganizationId) => {
+    const row = await queries
       .selectFrom("organizations")
       .selectAll()
       .where("unique_organization_id", "=", uniqueOrganizationId)
       .executeTakeFirst();
+    return row && toOrganization(row);
+  };
 
   return {
     find,
@@ -40,10 +43,13 @@ export function createOrganizationStore(queries: ControlQueries): OrganizationSt
       if (created === undefined) {
         throw new ServiceError("conflict", `The organization id ${organization.unique_organization_id} is taken.`);
       }
-      return created;
+      return toOrganization(created);
     },
 
-    list: () => queries.selectFrom("organizations").selectAll().orderBy("id").execute(),
+    list: async () => {
+      const rows = await queries.selectFrom("organizations").selectAll().orderBy("id").execute();
+      return rows.map(toOrganization);
+    },
 
     listBlocked: async () => {
       const rows = await queries
@@ -54,14 +60,20 @@ export function createOrganizationStore(queries: ControlQueries): OrganizationSt
       return rows.map(({ unique_organization_id }) => unique_organization_id);
     },
 
-    update: async (uniqueOrganizationId, change) => {
-      if (Object.keys(change).length === 0) return find(uniqueOrganizationId);
-      return queries
+    update: async (uniqueOrganizationId, { test_uses_prod_providers: shares, ...change }) => {
+      const set = { ...change, ...(shares !== undefined && { test_uses_prod_providers: shares ? 1 : 0 }) };
+      if (Object.keys(set).length === 0) return find(uniqueOrganizationId);
+      const row = await queries
         .updateTable("organizations")
-        .set(change)
+        .set(set)
         .where("unique_organization_id", "=", uniqueOrganizationId)
         .returningAll()
         .executeTakeFirst();
+      return row && toOrganization(row);
     },
   };
+}
+
+function toOrganization(row: OrganizationRow): Organization {
+  return { ...row, test_uses_prod_providers: row.test_uses_prod_providers === 1 };
 }

@@ -9,6 +9,9 @@ export type ControlSchema = {
   instance: InstanceTable;
   organizations: OrganizationTable;
   users: UserTable;
+  sessions: SessionTable;
+  invitations: InvitationTable;
+  audit_log: AuditTable;
   api_keys: ApiKeyTable;
   trace_shares: TraceShareTable;
   trace_deletions: TraceDeletionTable;
@@ -41,6 +44,7 @@ type OrganizationTable = {
   retention_days: number | null;
   created_at: string;
   blocked_at: string | null;
+  test_uses_prod_providers: Generated<number>;
 };
 
 type UserTable = {
@@ -66,6 +70,37 @@ type ApiKeyTable = {
   created_at: string;
   expires_at: string | null;
   revoked_at: string | null;
+  last_used_at: string | null;
+  max_usage: number | null;
+  usage_count: Generated<number>;
+};
+
+type SessionTable = { id: string; user_id: string; sequence: number; created_at: string; expires_at: string };
+
+export type InvitationTable = {
+  id: string;
+  unique_organization_id: string;
+  email: string;
+  role: string;
+  token_hash: string;
+  created_at: string;
+  expires_at: string;
+};
+
+/** `changes` is a JSON object. */
+export type AuditTable = {
+  id: string;
+  unique_organization_id: string;
+  created_at: string;
+  actor_type: string;
+  actor_id: string | null;
+  actor_name: string;
+  action: string;
+  target: string | null;
+  environment: string | null;
+  changes: string;
+  ip: string | null;
+  request_id: string | null;
 };
 
 type TraceShareTable = {
@@ -292,6 +327,7 @@ type TraceWatchTable = {
   due_at: string;
 };
 
+export type OrganizationRow = Selectable<OrganizationTable>;
 export type UserRow = Selectable<UserTable>;
 export type TraceDeletionRow = Selectable<TraceDeletionTable>;
 export type ApiKeyRow = Selectable<ApiKeyTable>;

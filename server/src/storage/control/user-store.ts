@@ -4,7 +4,7 @@ import type { User } from "../../domain/user.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 import type { UserRow } from "./schema.ts";
 
-type NewUser = Omit<User, "token_version"> & { password_hash: string };
+type NewUser = User & { password_hash: string };
 type UserWithPassword = User & { password_hash: string };
 
 export type UserStore = {
@@ -16,9 +16,25 @@ export type UserStore = {
   list: (uniqueOrganizationId: string) => Promise<User[]>;
   /**
    * Also ends every session: older tokens and the user's temporary keys are worthless from now on.
-   * Takes two statements, so call it in a transaction. False: no such user.
+   * Takes several statements, so call it in a transaction. False: no such user.
    */
   setPassword: (id: string, passwordHash: string) => Promise<boolean>;
+  /** With everything that its sessions hold; call it in a transaction. False: no such member. */
+  remove: (uniqueOrganizationId: string, id: string) => Promise<boolean>;
+  /**
+   * Temporary keys were made with the role before, and end. Call it in a transaction. Undefined: no such member.
+   */
+  setRole: (uniqueOrganizationId: string, id: string, role: Role) => Promise<User | undefined>;
+  /**
+   * Waits until no other transaction changes who is a member of the organisation, so that what is counted stays true until
+   * this one ends. Call it in a transaction.
+   */
+  lockMembers: (uniqueOrganizationId: string) => Promise<void>;
+  /** How many admins are left without this person: of the organisation, and of the instance. */
+  countOtherAdmins: (
+    uniqueOrganizationId: string,
+    id: string,
+  ) => Promise<{ ofOrganization: number; ofInstance: number }>;
 };
 
 export function createUserStore(queries: ControlQueries): UserStore {
@@ -26,7 +42,7 @@ export function createUserStore(queries: ControlQueries): UserStore {
     create: async (user) => {
       const created = await queries
         .insertInto("users")
-        .values({ ...user, is_instance_admin: Number(user.is_instance_admin), token_version: 1 })
+        .values({ ...user, is_instance_admin: Number(user.is_instance_admin), token_version: unused })
         .onConflict((conflict) => conflict.column("email").doNothing())
         .returningAll()
         .executeTakeFirst();
@@ -58,23 +74,78 @@ export function createUserStore(queries: ControlQueries): UserStore {
     setPassword: async (id, passwordHash) => {
       const { numUpdatedRows } = await queries
         .updateTable("users")
-        .set((column) => ({ password_hash: passwordHash, token_version: column("token_version", "+", 1) }))
+        .set({ password_hash: passwordHash })
         .where("id", "=", id)
         .executeTakeFirst();
       await queries.deleteFrom("api_keys").where("user_id", "=", id).execute();
+      await queries.deleteFrom("sessions").where("user_id", "=", id).execute();
       return numUpdatedRows > 0n;
+    },
+
+    ...memberMethods(queries),
+  };
+}
+
+/** Of before there were sessions. */
+const unused = 1;
+
+function memberMethods(
+  queries: ControlQueries,
+): Pick<UserStore, "remove" | "setRole" | "lockMembers" | "countOtherAdmins"> {
+  return {
+    remove: async (uniqueOrganizationId, id) => {
+      // Keys and sessions go with the user.
+      const { numDeletedRows } = await queries
+        .deleteFrom("users")
+        .where("unique_organization_id", "=", uniqueOrganizationId)
+        .where("id", "=", id)
+        .executeTakeFirst();
+      return numDeletedRows > 0n;
+    },
+
+    setRole: async (uniqueOrganizationId, id, role) => {
+      const row = await queries
+        .updateTable("users")
+        .set({ role })
+        .where("unique_organization_id", "=", uniqueOrganizationId)
+        .where("id", "=", id)
+        .returningAll()
+        .executeTakeFirst();
+      if (row !== undefined) await queries.deleteFrom("api_keys").where("user_id", "=", id).execute();
+      return row && toUser(row);
+    },
+
+    lockMembers: async (uniqueOrganizationId) => {
+      await queries
+        .updateTable("organizations")
+        .set((column) => ({ name: column.ref("name") }))
+        .where("unique_organization_id", "=", uniqueOrganizationId)
+        .execute();
+    },
+
+    countOtherAdmins: async (uniqueOrganizationId, id) => {
+      const others = queries.selectFrom("users").select((column) => column.fn.countAll().as("count"));
+      const ofOrganization = await others
+        .where("unique_organization_id", "=", uniqueOrganizationId)
+        .where("role", "=", "admin")
+        .where("id", "!=", id)
+        .executeTakeFirstOrThrow();
+      const ofInstance = await others
+        .where("is_instance_admin", "=", 1)
+        .where("id", "!=", id)
+        .executeTakeFirstOrThrow();
+      return { ofOrganization: Number(ofOrganization.count), ofInstance: Number(ofInstance.count) };
     },
   };
 }
 
-function toUser(row: UserRow): User {
+export function toUser(row: UserRow): User {
   return {
     id: row.id,
     unique_organization_id: row.unique_organization_id,
     email: row.email,
     role: asRole(row.role),
     is_instance_admin: row.is_instance_admin === 1,
-    token_version: row.token_version,
     created_at: row.created_at,
   };
 }

@@ -9,6 +9,7 @@ import { rememberReachedBudgets } from "./0007-remember-reached-budgets.ts";
 import { blockOrganizations } from "./0008-block-organizations.ts";
 import { reserveJudgements } from "./0009-reserve-judgements.ts";
 import { splitPermissions } from "./0013-split-permissions.ts";
+import { createPeople } from "./0014-create-people.ts";
 import type { ControlDialect } from "./columns.ts";
 
 /** Every migration in order. An entry that was released is never edited: what changes is a new entry at the end. */
@@ -24,5 +25,6 @@ export function controlMigrations(dialect: ControlDialect): Record<string, Migra
     "0008-block-organizations": blockOrganizations(),
     "0009-reserve-judgements": reserveJudgements(),
     "0013-split-permissions": splitPermissions(),
+    "0014-create-people": createPeople(),
   };
 }

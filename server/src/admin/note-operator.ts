@@ -1,0 +1,33 @@
+import { randomUUID } from "node:crypto";
+import { userInfo } from "node:os";
+import type { AdminContext } from "./command.ts";
+
+/** Puts on the organization's record what an operator did at the command line. */
+export async function noteOperator(
+  { stores, nowMs }: Pick<AdminContext, "stores" | "nowMs">,
+  done: { organization: string; action: string; target: string | null; changes?: Record<string, unknown> },
+): Promise<void> {
+  await stores.auditLog.add({
+    id: randomUUID(),
+    unique_organization_id: done.organization,
+    created_at: new Date(nowMs()).toISOString(),
+    actor_type: "operator",
+    actor_id: null,
+    actor_name: operatorName(),
+    action: done.action,
+    target: done.target,
+    environment: null,
+    changes: done.changes ?? {},
+    ip: null,
+    request_id: null,
+  });
+}
+
+/** The account of the system, which containers may not have. */
+function operatorName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return "operator";
+  }
+}

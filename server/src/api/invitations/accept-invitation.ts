@@ -1,0 +1,46 @@
+import { z } from "zod";
+import { userPrincipal } from "../../auth/authenticator.ts";
+import { acceptInvitation, findInvitation, invitationNotFound } from "../../auth/members.ts";
+import type { Passwords } from "../../auth/passwords.ts";
+import type { Sessions } from "../../auth/sessions.ts";
+import type { Audit } from "../../http/audit.ts";
+import { endpoint } from "../../http/endpoint.ts";
+import type { ControlStores } from "../../storage/control/control-stores.ts";
+import { newPasswordSchema, tokenPairSchema } from "../auth/schemas.ts";
+
+export const acceptInvitationRoute = (deps: {
+  stores: ControlStores;
+  passwords: Pick<Passwords, "hash">;
+  signedIn: Pick<Sessions, "begin">;
+  audit: Audit;
+  nowMs: () => number;
+}) =>
+  endpoint({
+    id: "accept_invitation",
+    method: "POST",
+    path: "/api/invitations/{token}/",
+    summary: "Accept an invitation",
+    description: "Makes the account with this password, and signs in. The link is good once.",
+    tags: ["Members"],
+    auth: "none",
+    limit: "public_trace",
+    body: {
+      kind: "json",
+      schema: z.object({ password: newPasswordSchema }),
+      example: { password: "a long enough password" },
+    },
+    success: { status: 201, schema: tokenPairSchema },
+    errors: ["not_found", "conflict", "unavailable"],
+    handler: async ({ params, body, ip, requestId }) => {
+      const { token } = params;
+      const nowMs = deps.nowMs();
+      // Before the work of hashing is done for it.
+      if ((await findInvitation(deps.stores, token, nowMs)) === undefined) throw invitationNotFound();
+      const password_hash = await deps.passwords.hash(body.password);
+      const user = await acceptInvitation(deps.stores, { token, password_hash, nowMs });
+      const organizationId = user.unique_organization_id;
+      const entry = { principal: userPrincipal(user), action: "accept_invitation", target: user.id, organizationId };
+      await deps.audit({ ...entry, sent: undefined, ip, requestId });
+      return deps.signedIn.begin(user);
+    },
+  });

@@ -1,0 +1,46 @@
+import { z } from "zod";
+import { inviteMember } from "../../auth/members.ts";
+import { roles } from "../../domain/permissions.ts";
+import { endpoint } from "../../http/endpoint.ts";
+import { limits } from "../../limits.ts";
+import type { ControlStores } from "../../storage/control/control-stores.ts";
+import { emailSchema } from "../auth/schemas.ts";
+import { memberSchema, presentMember } from "./schemas.ts";
+
+const days = limits.invitationMs / 86_400_000;
+
+export const createMember = (deps: { stores: ControlStores; nowMs: () => number }) =>
+  endpoint({
+    id: "invite_member",
+    method: "POST",
+    path: "/api/members/",
+    summary: "Invite somebody",
+    description:
+      `\`invite_url\` is shown this once: who opens it within ${days} days chooses a password and becomes a member. It is good once. ` +
+      "Inviting the same address again makes a new link, and the old one is worthless.",
+    tags: ["Members"],
+    auth: "user",
+    permission: "members:manage",
+    limit: "api",
+    body: {
+      kind: "json",
+      schema: z.object({ email: emailSchema, role: z.enum(roles).default("member") }),
+      shown: memberSchema,
+      example: { email: "ada@example.com", role: "member" },
+    },
+    success: {
+      status: 201,
+      schema: memberSchema.extend({ invite_url: z.string().meta({ format: "uri" }), invite_token: z.string() }),
+    },
+    errors: ["invalid_request", "conflict"],
+    handler: async ({ principal, body, url }) => {
+      const { invitation, token } = await inviteMember(deps.stores, {
+        ...body,
+        unique_organization_id: principal.organization_id,
+        nowMs: deps.nowMs(),
+      });
+      const link = new URL(`../invitations/${token}/`, url.pathname.endsWith("/") ? url : `${url.href}/`);
+      link.search = "";
+      return { ...presentMember(invitation), invite_url: link.href, invite_token: token };
+    },
+  });

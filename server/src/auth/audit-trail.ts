@@ -1,0 +1,72 @@
+import { randomUUID } from "node:crypto";
+import type { Logger } from "pino";
+import type { AuditEntry } from "../domain/audit.ts";
+import type { Principal } from "../domain/principal.ts";
+import type { Audit } from "../http/audit.ts";
+import { isObject } from "../lib/json.ts";
+import { limits } from "../limits.ts";
+import type { AuditStore } from "../storage/control/audit-store.ts";
+
+export function createAudit(deps: { auditLog: Pick<AuditStore, "add">; nowMs: () => number; logger: Logger }): Audit {
+  return async ({ principal, action, target, organizationId, sent, ip, requestId }) => {
+    try {
+      await deps.auditLog.add({
+        id: randomUUID(),
+        unique_organization_id: organizationId,
+        created_at: new Date(deps.nowMs()).toISOString(),
+        ...actorOf(principal),
+        action,
+        target: target === null ? null : target.slice(0, limits.identifierChars),
+        environment: principal.kind === "key" ? principal.environment : null,
+        changes: changesOf(sent),
+        ip,
+        request_id: requestId,
+      });
+    } catch (error) {
+      deps.logger.error({ err: error, action, request_id: requestId }, "an action could not be put on record");
+    }
+  };
+}
+
+function actorOf(principal: Principal): Pick<AuditEntry, "actor_type" | "actor_id" | "actor_name"> {
+  if (principal.kind === "user") {
+    return { actor_type: "user", actor_id: principal.user_id, actor_name: principal.email };
+  }
+  const actor_name = principal.organization_key_name;
+  // What a person does by a temporary key is the person's doing.
+  if (principal.user_id !== undefined) return { actor_type: "user", actor_id: principal.user_id, actor_name };
+  return { actor_type: "key", actor_id: principal.organization_key_id, actor_name };
+}
+
+/** Members whose values say what was done and can hold no secret: of all others the name alone is kept. */
+const shown: ReadonlySet<string> = new Set([
+  "active",
+  "automation_slug",
+  "budget_duration",
+  "condition_slug",
+  "customer_identifier",
+  "email",
+  "environment",
+  "evaluator_slug",
+  "event_type",
+  "expires_at",
+  "expires_in",
+  "expiry_date",
+  "is_enabled",
+  "is_public",
+  "max_usage",
+  "period_budget",
+  "permissions",
+  "provider",
+  "rate_limit",
+  "retention_days",
+  "role",
+  "test_uses_prod_providers",
+  "total_budget",
+]);
+
+function changesOf(sent: unknown): Record<string, unknown> {
+  if (!isObject(sent)) return {};
+  const members = Object.entries(sent).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(members.map(([name, value]) => [name, shown.has(name) ? value : null]));
+}

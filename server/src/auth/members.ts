@@ -1,0 +1,128 @@
+import { hash, randomUUID } from "node:crypto";
+import { ServiceError } from "../domain/errors.ts";
+import type { Invitation } from "../domain/invitation.ts";
+import type { Role } from "../domain/permissions.ts";
+import { canonicalEmail, type User } from "../domain/user.ts";
+import { randomToken } from "../lib/random-token.ts";
+import { limits } from "../limits.ts";
+import type { ControlStores, ControlStoreSet } from "../storage/control/control-stores.ts";
+import { makeUser } from "./make-organization.ts";
+
+/** Who belongs to an organisation. The API and the command line do the same by these. */
+
+type Stores = Pick<ControlStores, "transaction" | "invitations" | "users">;
+
+const tokenChars = 43;
+
+function hashToken(token: string): string {
+  return hash("sha256", token);
+}
+
+/** An invitation, and its token, which is nowhere else. Throws `conflict` for one who is a member already. */
+export async function inviteMember(
+  stores: Stores,
+  request: { unique_organization_id: string; email: string; role: Role; nowMs: number },
+): Promise<{ invitation: Invitation; token: string }> {
+  const { unique_organization_id, role, nowMs } = request;
+  const email = canonicalEmail(request.email);
+  const token = randomToken(tokenChars);
+  const invitation = await stores.transaction(async ({ invitations, users }) => {
+    const known = await users.findByEmail(email);
+    // Of accounts elsewhere nothing is said here: only who holds the link finds out.
+    if (known?.unique_organization_id === unique_organization_id) {
+      throw new ServiceError("conflict", `${email} is a member already.`);
+    }
+    return invitations.create({
+      id: randomUUID(),
+      unique_organization_id,
+      email,
+      role,
+      token_hash: hashToken(token),
+      created_at: new Date(nowMs).toISOString(),
+      expires_at: new Date(nowMs + limits.invitationMs).toISOString(),
+    });
+  });
+  return { invitation, token };
+}
+
+export function findInvitation(
+  { invitations }: Pick<ControlStoreSet, "invitations">,
+  token: string,
+  nowMs: number,
+): Promise<Invitation | undefined> {
+  return invitations.findByToken(hashToken(token), new Date(nowMs).toISOString());
+}
+
+/** Makes a member of who holds the token: it is good once. Throws `not_found`, and `conflict` where the address has an account. */
+export async function acceptInvitation(
+  stores: Stores,
+  { token, password_hash, nowMs }: { token: string; password_hash: string; nowMs: number },
+): Promise<User> {
+  return stores.transaction(async (set) => {
+    const invitation = await findInvitation(set, token, nowMs);
+    const isTaken = invitation && (await set.invitations.delete(invitation.unique_organization_id, invitation.id));
+    if (invitation === undefined || isTaken !== true) throw invitationNotFound();
+    const { unique_organization_id, email, role } = invitation;
+    return makeUser(set, { unique_organization_id, email, role, password_hash, is_instance_admin: false, nowMs });
+  });
+}
+
+export function invitationNotFound(): ServiceError {
+  return new ServiceError("not_found", "There is no such invitation: it was used, withdrawn, or has expired.");
+}
+
+/** Throws `not_found`, and `conflict` where no admin would be left. */
+export async function changeRole(
+  stores: Stores,
+  {
+    unique_organization_id,
+    id,
+    role,
+    nowMs,
+  }: { unique_organization_id: string; id: string; role: Role; nowMs: number },
+): Promise<User | Invitation> {
+  return stores.transaction(async (set) => {
+    await set.users.lockMembers(unique_organization_id);
+    const user = await set.users.find(id);
+    if (user?.unique_organization_id === unique_organization_id) {
+      if (role !== "admin") await refuseLastAdmin(set, user, "demoted");
+      const changed = await set.users.setRole(unique_organization_id, id, role);
+      if (changed !== undefined) return changed;
+    }
+    const now = new Date(nowMs).toISOString();
+    const invitation = await set.invitations.setRole(unique_organization_id, id, role, now);
+    if (invitation === undefined) throw memberNotFound();
+    return invitation;
+  });
+}
+
+/**
+ * Ends a membership with its sessions, tokens and temporary keys, on every node at once, or withdraws an invitation.
+ * Throws `not_found`, and `conflict` where no admin would be left.
+ */
+export async function removeMember(stores: Stores, unique_organization_id: string, id: string): Promise<void> {
+  await stores.transaction(async (set) => {
+    await set.users.lockMembers(unique_organization_id);
+    const user = await set.users.find(id);
+    if (user?.unique_organization_id !== unique_organization_id) {
+      if (await set.invitations.delete(unique_organization_id, id)) return;
+      throw memberNotFound();
+    }
+    await refuseLastAdmin(set, user, "removed");
+    if (!(await set.users.remove(unique_organization_id, id))) throw memberNotFound();
+  });
+}
+
+async function refuseLastAdmin({ users }: ControlStoreSet, user: User, what: "demoted" | "removed"): Promise<void> {
+  const left = await users.countOtherAdmins(user.unique_organization_id, user.id);
+  if (user.role === "admin" && left.ofOrganization === 0) {
+    throw new ServiceError("conflict", `The last admin cannot be ${what}: make somebody else an admin first.`);
+  }
+  if (what === "removed" && user.is_instance_admin && left.ofInstance === 0) {
+    throw new ServiceError("conflict", "The last instance admin cannot be removed.");
+  }
+}
+
+function memberNotFound(): ServiceError {
+  return new ServiceError("not_found", "There is no such member.");
+}

@@ -1,0 +1,57 @@
+import { randomUUID } from "node:crypto";
+import { ServiceError } from "../domain/errors.ts";
+import type { User } from "../domain/user.ts";
+import { limits } from "../limits.ts";
+import type { SessionStore } from "../storage/control/session-store.ts";
+import type { TokenPair, Tokens } from "./tokens.ts";
+
+/**
+ * Who is signed in. A session is a row of the control store, which every token is looked up in: what ends it, on whichever
+ * node, ends all of its tokens at once.
+ */
+export type Sessions = {
+  begin: (user: Pick<User, "id">) => Promise<TokenPair>;
+  /** Trades a refresh token for the next pair. One that was traded before ends the session. Undefined: sign in again. */
+  refresh: (token: string) => Promise<TokenPair | undefined>;
+  /** By either token of the pair. False where it is none of a session that goes on. */
+  end: (token: string) => Promise<boolean>;
+};
+
+export type SessionDeps = { sessions: SessionStore; tokens: Tokens; nowMs: () => number };
+
+export function createSessions({ sessions, tokens, nowMs }: SessionDeps): Sessions {
+  const times = () => {
+    const ms = nowMs();
+    return { now: new Date(ms).toISOString(), expires_at: new Date(ms + limits.refreshTokenMs).toISOString() };
+  };
+  return {
+    begin: async ({ id: user_id }) => {
+      const { now: created_at, expires_at } = times();
+      const session = { id: randomUUID(), user_id, sequence: 1, created_at, expires_at };
+      await sessions.create(session);
+      return tokens.issue(session);
+    },
+    refresh: async (token) => {
+      const claims = await tokens.readRefresh(token);
+      const sequence = claims && (await sessions.advance(claims.session_id, claims.sequence, times()));
+      return sequence === undefined ? undefined : tokens.issue({ id: claims?.session_id ?? "", sequence });
+    },
+    end: async (token) => {
+      const claims = (await tokens.readAccess(token)) ?? (await tokens.readRefresh(token));
+      const user = claims && (await findSessionUser({ sessions, nowMs }, claims.session_id));
+      if (claims === undefined || user === undefined) return false;
+      await sessions.end(claims.session_id);
+      return true;
+    },
+  };
+}
+
+/** The user whose session it is; undefined when it ended. Throws `unavailable`. */
+export async function findSessionUser(
+  { sessions, nowMs }: { sessions: Pick<SessionStore, "findUser">; nowMs: () => number },
+  sessionId: string,
+): Promise<User | undefined> {
+  return sessions.findUser(sessionId, new Date(nowMs()).toISOString()).catch((cause: unknown) => {
+    throw new ServiceError("unavailable", "Credentials cannot be checked just now.", { retryAfterS: 1, cause });
+  });
+}

@@ -1,0 +1,60 @@
+import type { Logger } from "pino";
+import { createAudit } from "./auth/audit-trail.ts";
+import { createAuthenticator, type CachingAuthenticator } from "./auth/authenticator.ts";
+import { createBlockedOrganizations } from "./auth/blocked-organizations.ts";
+import { createLoginThrottle, type LoginThrottle } from "./auth/login-throttle.ts";
+import { createSessions, type Sessions } from "./auth/sessions.ts";
+import { createTokens } from "./auth/tokens.ts";
+import type { Audit } from "./http/audit.ts";
+import { noteKeyUses } from "./jobs/note-key-uses.ts";
+import { scheduleJob } from "./jobs/schedule.ts";
+import type { Secret } from "./lib/secret.ts";
+import { limits } from "./limits.ts";
+import type { ControlStores } from "./storage/control/control-stores.ts";
+
+export type People = {
+  authenticator: CachingAuthenticator;
+  signedIn: Sessions;
+  audit: Audit;
+  throttle: LoginThrottle;
+  isBlocked: (organizationId: string) => boolean;
+};
+
+/** Who may come in, and what they did. */
+export async function composePeople({
+  stores,
+  secretKey,
+  logger,
+  cleanup,
+  now,
+}: {
+  stores: ControlStores;
+  secretKey: Secret;
+  logger: Logger;
+  cleanup: Array<() => Promise<void> | void>;
+  now: () => number;
+}): Promise<People> {
+  const tokens = createTokens(secretKey, now);
+  const authenticator = createAuthenticator({ ...stores, tokens, nowMs: now });
+  const uses = { authenticator, apiKeys: stores.apiKeys };
+  const noting = scheduleJob({ name: "key uses", everyMs: limits.keyUseFlushMs, logger }, () => noteKeyUses(uses));
+  cleanup.push(async () => {
+    await noting.stop();
+    await noteKeyUses(uses);
+  });
+
+  const blocked = createBlockedOrganizations(stores.organizations);
+  // Every node learns within seconds which organizations an operator blocked.
+  await blocked.refresh();
+  const everyMs = limits.blockedOrganizationsEveryMs;
+  const watch = scheduleJob({ name: "blocked organizations", everyMs, logger }, () => blocked.refresh());
+  cleanup.push(() => watch.stop());
+
+  return {
+    authenticator,
+    signedIn: createSessions({ ...stores, tokens, nowMs: now }),
+    audit: createAudit({ auditLog: stores.auditLog, logger, nowMs: now }),
+    throttle: createLoginThrottle(now),
+    isBlocked: blocked.has,
+  };
+}

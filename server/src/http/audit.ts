@@ -1,0 +1,51 @@
+import type { Principal } from "../domain/principal.ts";
+import { isObject } from "../lib/json.ts";
+import type { RequestContext } from "./context.ts";
+import type { AnyEndpoint } from "./endpoint.ts";
+
+/** An action that succeeded, for the audit log. */
+export type AuditedAction = {
+  principal: Principal;
+  /** The endpoint's id. */
+  action: string;
+  target: string | null;
+  /** Another organization than the principal's, which an instance admin changed. */
+  organizationId: string;
+  /** As it was sent, with what may be secret in it. */
+  sent: unknown;
+  ip: string;
+  requestId: string;
+};
+
+/** Puts an action on record. Never rejects: the action is done, whatever becomes of the record. */
+export type Audit = (action: AuditedAction) => Promise<void>;
+
+export function auditedAction(
+  { id }: AnyEndpoint,
+  context: RequestContext,
+  principal: Principal,
+  result: unknown,
+): AuditedAction {
+  const params = isObject(context.params) ? context.params : {};
+  return {
+    principal,
+    action: id,
+    target: targetOf(params, result),
+    organizationId: textOf(params["unique_organization_id"]) ?? principal.organization_id,
+    sent: context.body,
+    ip: context.ip,
+    requestId: context.requestId,
+  };
+}
+
+/** What the path names, else what was made. */
+function targetOf(params: Record<string, unknown>, result: unknown): string | null {
+  const named = Object.values(params).at(-1);
+  if (named !== undefined) return textOf(named) ?? null;
+  const made = isObject(result) ? result : {};
+  return textOf(made["id"]) ?? textOf(made["unique_organization_id"]) ?? null;
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" || typeof value === "number" ? String(value) : undefined;
+}
