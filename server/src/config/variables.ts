@@ -146,8 +146,26 @@ export const providers = {
   openrouter: "OPENROUTER",
   perplexity: "PERPLEXITY",
   cerebras: "CEREBRAS",
+  moonshot: "MOONSHOT",
+  dashscope: "DASHSCOPE",
+  zhipu: "ZHIPU",
+  minimax: "MINIMAX",
+  cohere: "COHERE",
+  nvidia: "NVIDIA",
+  huggingface: "HUGGINGFACE",
+  sambanova: "SAMBANOVA",
+  cloudflare: "CLOUDFLARE",
+  github: "GITHUB_MODELS",
+  deepinfra: "DEEPINFRA",
+  nebius: "NEBIUS",
+  novita: "NOVITA",
+  hyperbolic: "HYPERBOLIC",
+  baseten: "BASETEN",
+  databricks: "DATABRICKS",
   ollama: "OLLAMA",
   vllm: "VLLM",
+  lmstudio: "LMSTUDIO",
+  llamacpp: "LLAMACPP",
 } as const;
 export type ProviderName = keyof typeof providers;
 
@@ -165,6 +183,7 @@ export const providerFields: { readonly [K in ProviderName]?: Readonly<Record<st
     session_token: credentialPart("AWS_SESSION_TOKEN", "Session of a temporary AWS key."),
     region: credentialPart("AWS_REGION", "AWS region of Bedrock."),
   },
+  cloudflare: { account_id: credentialPart("CLOUDFLARE_ACCOUNT_ID", "Id of the Cloudflare account.") },
 };
 
 export type ProviderVariables = { apiKey: Variable<Secret>; baseUrl: Variable<string> };

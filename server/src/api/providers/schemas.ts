@@ -14,6 +14,7 @@ export const credentialSchema = {
     description: "Called instead of the provider's own address. To change it, send the key anew.",
   }),
   api_version: text.meta({ description: "Azure." }),
+  account_id: text.meta({ description: "Cloudflare." }),
   region: text.meta({ description: "Bedrock." }),
   access_key_id: text.meta({ description: "Bedrock." }),
   secret_access_key: text.meta({ description: "Bedrock. Write-only." }),
@@ -37,6 +38,7 @@ export const settingSchema = z.object({
   ...traitsSchema,
   base_url: z.string().nullable(),
   api_version: z.string().nullable(),
+  account_id: z.string().optional().meta({ description: "Where it has one." }),
   region: z.string().nullable(),
   access_key_id: z.string().nullable(),
   has_secret: z.boolean(),
@@ -60,6 +62,7 @@ export function presentSetting(setting: ShownSetting): z.input<typeof settingSch
     environment: setting.environment,
     base_url: setting.base_url,
     api_version: setting.fields["api_version"] ?? null,
+    ...(setting.fields["account_id"] !== undefined && { account_id: setting.fields["account_id"] }),
     region: setting.fields["region"] ?? null,
     access_key_id: setting.fields["access_key_id"] ?? null,
     available_models: setting.available_models && [...setting.available_models],
@@ -76,8 +79,10 @@ export function presentSetting(setting: ShownSetting): z.input<typeof settingSch
 
 /** Parts the credential from the rest of a body. */
 export function splitCredential<Body extends CredentialInput>(body: Body) {
-  const { api_key, base_url, api_version, region, access_key_id, secret_access_key, session_token, ...rest } = body;
-  const credential = { api_key, base_url, api_version, region, access_key_id, secret_access_key, session_token };
+  const { api_key, base_url, api_version, account_id, region, ...others } = body;
+  const { access_key_id, secret_access_key, session_token, ...rest } = others;
+  const aws = { region, access_key_id, secret_access_key, session_token };
+  const credential = { api_key, base_url, api_version, account_id, ...aws };
   return { credential, rest };
 }
 

@@ -3,6 +3,7 @@ import type { Environment } from "../../domain/principal.ts";
 import type { ProviderSetting, SealedProviderSetting } from "../../domain/provider-setting.ts";
 import type { ProviderSettingStore } from "../../storage/control/provider-setting-store.ts";
 import type { ProviderEntry } from "../routing/plan.ts";
+import { keylessProviders } from "../providers/quirks.ts";
 import { providerName, providerNamePattern } from "../routing/provider-names.ts";
 import { builtInProvider } from "../routing/provider-table.ts";
 import { BadCredential, readCredential, secretFields } from "./credential-members.ts";
@@ -14,6 +15,7 @@ export type CredentialInput = {
   api_key?: string | null | undefined;
   base_url?: string | null | undefined;
   api_version?: string | null | undefined;
+  account_id?: string | null | undefined;
   region?: string | null | undefined;
   access_key_id?: string | null | undefined;
   secret_access_key?: string | null | undefined;
@@ -188,16 +190,16 @@ function checkComplete(
     if (fields["region"] === undefined && base_url === null) need("region");
     if (secrets["secret_access_key"] !== undefined && fields["access_key_id"] === undefined) need("access_key_id");
     if (fields["access_key_id"] !== undefined && secrets["secret_access_key"] === undefined) need("secret_access_key");
-  } else if (providers.get(provider)?.baseUrl === undefined && base_url === null) {
-    need("base_url", `is required for ${provider}`);
+  } else if (base_url === null) {
+    const vendorUrl = providers.get(provider)?.baseUrl;
+    const isKnown = typeof vendorUrl === "function" ? vendorUrl({ fields }) !== undefined : vendorUrl !== undefined;
+    if (!isKnown)
+      need("base_url", `is required for ${provider}${provider === "cloudflare" ? ", or a valid account_id" : ""}`);
   }
   const hasKey = secrets["api_key"] !== undefined || secrets["secret_access_key"] !== undefined;
   if (!hasKey && base_url === null && !keylessProviders.has(provider)) need(isAws ? "secret_access_key" : "api_key");
   if (Object.keys(errors).length > 0) throw invalid(errors);
 }
-
-/** Servers that ask for no key unless they were told to. */
-const keylessProviders: ReadonlySet<string> = new Set(["ollama", "vllm"]);
 
 function readProvider(name: string): string {
   const provider = providerName(name);

@@ -1,10 +1,15 @@
+import { anyDialect, type Dialect } from "./dialect.ts";
 import { modelSegment } from "./model-segment.ts";
-import type { Target } from "./provider.ts";
+import type { Credential, Target } from "./provider.ts";
+import * as dialects from "./vendor-dialects.ts";
 
 /** How one OpenAI-shaped provider differs from OpenAI. */
 export type Quirks = {
-  /** Where it answers by default, without a trailing slash; undefined where every customer has a host of its own. */
-  baseUrl: string | undefined;
+  /**
+   * Where it answers by default, without a trailing slash; a function where that follows from the credential; undefined where every
+   * customer has a host of its own.
+   */
+  baseUrl: string | ((credential: Credential) => string | undefined) | undefined;
   /** The path and query of an operation below the base URL. */
   path: (operation: Operation, target: Target) => string;
   /** The header that carries the key. */
@@ -16,6 +21,8 @@ export type Quirks = {
   streamUsage: "asked" | "always";
   /** Members of the body that it refuses and that change nothing where they are left out. */
   omit: readonly string[];
+  /** What it takes of a chat. */
+  dialect: Dialect | typeof anyDialect;
 };
 
 export type Operation = "chat" | "embeddings" | "responses" | "transcription";
@@ -36,9 +43,15 @@ const plain: Quirks = {
   streamUsage: "asked",
   // The gateway does it.
   omit: ["echo"],
+  dialect: anyDialect,
 };
 
-const at = (baseUrl: string, differences: Partial<Quirks> = {}): Quirks => ({ ...plain, baseUrl, ...differences });
+const at = (baseUrl: Quirks["baseUrl"], dialect: Quirks["dialect"], differences: Partial<Quirks> = {}): Quirks => ({
+  ...plain,
+  baseUrl,
+  dialect,
+  ...differences,
+});
 
 /** Azure's deployments have a path each, unless the base URL is that of its newer API. */
 const azurePath: Quirks["path"] = (operation, { model, baseUrl, credential }) => {
@@ -49,20 +62,50 @@ const azurePath: Quirks["path"] = (operation, { model, baseUrl, credential }) =>
   return `${root}${deployment}${paths[operation]}?api-version=${encodeURIComponent(version)}`;
 };
 
+/** Cloudflare's addresses name the account. */
+const cloudflareUrl = ({ fields }: Credential): string | undefined => {
+  const account = fields["account_id"] ?? "";
+  return /^[0-9a-f]{32}$/i.test(account) ? `https://api.cloudflare.com/client/v4/accounts/${account}/ai/v1` : undefined;
+};
+
+/** Databricks serves models at each workspace: `https://name.cloud.databricks.com/serving-endpoints`. */
+const databricksHost: Quirks["baseUrl"] = undefined;
+
 /** Providers that speak OpenAI's wire. Any other base URL is `custom`. */
 export const openaiShaped = {
-  openai: at("https://api.openai.com/v1"),
-  azure: { ...plain, path: azurePath, auth: (apiKey) => ["api-key", apiKey] },
-  groq: at("https://api.groq.com/openai/v1"),
-  together: at("https://api.together.xyz/v1"),
-  fireworks: at("https://api.fireworks.ai/inference/v1"),
-  deepseek: at("https://api.deepseek.com/v1"),
-  mistral: at("https://api.mistral.ai/v1", { streamUsage: "always" }),
-  xai: at("https://api.x.ai/v1"),
-  openrouter: at("https://openrouter.ai/api/v1"),
-  perplexity: at("https://api.perplexity.ai", { streamUsage: "always" }),
-  cerebras: at("https://api.cerebras.ai/v1"),
-  ollama: at("http://127.0.0.1:11434/v1"),
-  vllm: at("http://127.0.0.1:8000/v1"),
+  openai: at("https://api.openai.com/v1", dialects.openai),
+  azure: at(undefined, dialects.azure, { path: azurePath, auth: (apiKey) => ["api-key", apiKey] }),
+  groq: at("https://api.groq.com/openai/v1", dialects.groq),
+  together: at("https://api.together.xyz/v1", dialects.together),
+  fireworks: at("https://api.fireworks.ai/inference/v1", dialects.fireworks),
+  deepseek: at("https://api.deepseek.com/v1", dialects.deepseek),
+  mistral: at("https://api.mistral.ai/v1", dialects.mistral, { streamUsage: "always" }),
+  xai: at("https://api.x.ai/v1", dialects.xai),
+  openrouter: at("https://openrouter.ai/api/v1", dialects.openrouter),
+  perplexity: at("https://api.perplexity.ai", dialects.perplexity, { streamUsage: "always" }),
+  cerebras: at("https://api.cerebras.ai/v1", dialects.cerebras),
+  moonshot: at("https://api.moonshot.ai/v1", dialects.moonshot),
+  dashscope: at("https://dashscope-intl.aliyuncs.com/compatible-mode/v1", dialects.dashscope),
+  zhipu: at("https://api.z.ai/api/paas/v4", dialects.zhipu, { streamUsage: "always" }),
+  minimax: at("https://api.minimax.io/v1", dialects.minimax),
+  cohere: at("https://api.cohere.ai/compatibility/v1", dialects.cohere, { streamUsage: "always" }),
+  nvidia: at("https://integrate.api.nvidia.com/v1", dialects.nvidia),
+  huggingface: at("https://router.huggingface.co/v1", dialects.huggingface),
+  sambanova: at("https://api.sambanova.ai/v1", dialects.sambanova),
+  cloudflare: at(cloudflareUrl, dialects.cloudflare),
+  github: at("https://models.github.ai/inference", dialects.github),
+  deepinfra: at("https://api.deepinfra.com/v1/openai", dialects.openModels),
+  nebius: at("https://api.tokenfactory.nebius.com/v1", dialects.openModels),
+  novita: at("https://api.novita.ai/openai/v1", dialects.openModels),
+  hyperbolic: at("https://api.hyperbolic.xyz/v1", dialects.openModels),
+  baseten: at("https://inference.baseten.co/v1", dialects.openModels),
+  databricks: at(databricksHost, dialects.databricks),
+  ollama: at("http://127.0.0.1:11434/v1", dialects.ollama),
+  vllm: at("http://127.0.0.1:8000/v1", dialects.localServer),
+  lmstudio: at("http://127.0.0.1:1234/v1", dialects.localServer),
+  llamacpp: at("http://127.0.0.1:8080/v1", dialects.localServer),
   custom: plain,
 } as const satisfies Record<string, Quirks>;
+
+/** Servers of one's own, which ask for no key unless they were started with one. */
+export const keylessProviders: ReadonlySet<string> = new Set(["ollama", "vllm", "lmstudio", "llamacpp"]);

@@ -111,6 +111,9 @@ export type Plan = {
 export type ProviderEntry = {
   translator: ChatTranslator | undefined;
   quirks: Quirks;
-  /** The vendor's own address; "" for what answers inside this process; undefined where a credential has to name it. */
-  baseUrl: string | undefined;
+  /**
+   * The vendor's own address, or how it follows from a credential; "" for what answers inside this process; undefined where a credential
+   * has to name it.
+   */
+  baseUrl: Quirks["baseUrl"];
 };

@@ -21,7 +21,22 @@ const resellers: ReadonlySet<string> = new Set([
   "cerebras",
   "ollama",
   "vllm",
+  "lmstudio",
+  "llamacpp",
+  "nvidia",
+  "huggingface",
+  "deepinfra",
+  "nebius",
+  "novita",
+  "hyperbolic",
+  "baseten",
+  "sambanova",
+  "cloudflare",
+  "github",
 ]);
+
+/** Vendors whose models others sell under names that begin with the vendor: `cohere/command-a` is also OpenRouter's name. */
+const resold: ReadonlySet<string> = new Set(["moonshot", "minimax", "cohere", "nvidia"]);
 
 /**
  * Who may answer to a model name, most preferred first; empty for a name that means nothing.
@@ -34,7 +49,12 @@ export function resolveModel(name: string, pin: string | undefined, deps: Resolv
     const isForeign = prefix !== undefined && deps.isProvider(prefix) && !resellers.has(pin);
     return [{ provider: pin, model: prefix === pin || isForeign ? rest : name }];
   }
-  if (prefix !== undefined && rest !== "" && deps.isProvider(prefix)) return [{ provider: prefix, model: rest }];
+  if (prefix !== undefined && rest !== "" && deps.isProvider(prefix)) {
+    const own = { provider: prefix, model: rest };
+    if (!resold.has(prefix)) return [own];
+    const others = deps.catalogue.providersOf(name).filter(deps.isProvider);
+    return [own, ...others.map((provider) => ({ provider, model: name }))];
+  }
   const sellers = deps.catalogue.providersOf(name).filter(deps.isProvider);
   if (sellers.length > 0) return sellers.map((provider) => ({ provider, model: name }));
   return deps.ownServer === undefined ? [] : [{ provider: deps.ownServer, model: name }];

@@ -222,7 +222,8 @@ class LegFinder {
   ): Attempt | undefined {
     const { credential } = usable;
     const operatorUrl = usable.baseUrl === undefined ? this.#deps.environment.get(provider)?.baseUrl : undefined;
-    const baseUrl = usable.baseUrl ?? operatorUrl ?? entry.baseUrl ?? regionUrl(provider, credential.fields["region"]);
+    const vendorUrl = typeof entry.baseUrl === "function" ? entry.baseUrl(credential) : entry.baseUrl;
+    const baseUrl = usable.baseUrl ?? operatorUrl ?? vendorUrl ?? regionUrl(provider, credential.fields["region"]);
     if (baseUrl === undefined) return undefined;
     return {
       model: name,

@@ -1,5 +1,7 @@
 import type { Target, UpstreamCall } from "../provider.ts";
+import { anyDialect } from "../dialect.ts";
 import type { Operation, Quirks } from "../quirks.ts";
+import { adaptChat } from "./adapt-chat.ts";
 
 /** The body of a request as the caller sent it, and what of it concerns the gateway. */
 export type CallerBody = {
@@ -13,6 +15,7 @@ export type CallerBody = {
 /**
  * The call to an OpenAI-shaped upstream. The caller's own bytes go out unless something in them has to change: then the
  * body is written once more, long digits kept.
+ * @throws ServiceError naming what this provider cannot be asked for
  */
 export function openaiCall(
   body: CallerBody,
@@ -30,17 +33,23 @@ export function openaiCall(
     headers[name] = value;
   }
   const url = target.baseUrl + quirks.path(operation, target);
-  return { method: "POST", url, headers, body: bodyOf(body, target.model, { quirks, operation, asksUsage }) };
+  const adapted =
+    operation === "chat" && quirks.dialect !== anyDialect
+      ? adaptChat(body.forProvider, quirks.dialect, target)
+      : undefined;
+  const bytes = bodyOf(body, target.model, { quirks, operation, asksUsage }, adapted?.changes ?? {});
+  return { method: "POST", url, headers, body: bytes, ...(adapted && { adjusted: adapted.adjusted }) };
 }
 
+/** @param changes members in the provider's dialect; undefined for those that are left out */
 function bodyOf(
   { bytes, members, forProvider }: CallerBody,
   model: string,
   { quirks, operation, asksUsage }: { quirks: Quirks; operation: Operation; asksUsage: boolean },
+  changes: Record<string, unknown>,
 ): Buffer {
   // Of other operations they are about something else.
   const options = operation === "chat" ? members["stream_options"] : undefined;
-  const changes: Record<string, unknown> = {};
   if (members["model"] !== model) changes["model"] = model;
   if (members["stream"] === true && asksUsage) {
     const given = typeof options === "object" && options !== null ? (options as Record<string, unknown>) : {};

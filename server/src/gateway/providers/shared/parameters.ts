@@ -28,6 +28,7 @@ const treatments: Readonly<Record<string, Treatment>> = {
     otherwise: "refuse",
     isNothing: (value) => Array.isArray(value) && value.every((modality) => modality === "text"),
   },
+  tools: { otherwise: "refuse", isNothing: isEmpty },
   functions: { otherwise: "refuse", isNothing: isEmpty },
   function_call: { otherwise: "refuse", isNothing: (value) => value === "none" || value === "auto" },
   web_search_options: { otherwise: "refuse", isNothing: never },
@@ -35,6 +36,11 @@ const treatments: Readonly<Record<string, Treatment>> = {
   frequency_penalty: { otherwise: "leave out", isNothing: isZero },
   presence_penalty: { otherwise: "leave out", isNothing: isZero },
   seed: { otherwise: "leave out", isNothing: never },
+  temperature: { otherwise: "leave out", isNothing: (value) => value === 1 },
+  top_p: { otherwise: "leave out", isNothing: (value) => value === 1 },
+  stop: { otherwise: "leave out", isNothing: isEmpty },
+  reasoning_effort: { otherwise: "leave out", isNothing: never },
+  parallel_tool_calls: { otherwise: "leave out", isNothing: (value) => value === true },
   prediction: { otherwise: "leave out", isNothing: never },
   verbosity: { otherwise: "leave out", isNothing: (value) => value === "medium" },
   service_tier: { otherwise: "leave out", isNothing: (value) => value === "auto" || value === "default" },
@@ -52,6 +58,33 @@ const treatments: Readonly<Record<string, Treatment>> = {
   safety_identifier: { otherwise: "leave out", isNothing: always },
   stream_options: { otherwise: "leave out", isNothing: always },
 };
+
+/** What a caller may do instead of what is refused. */
+const alternatives: Readonly<Record<string, string>> = {
+  n: "send the request once for each answer",
+  logprobs: "name a model of OpenAI or Gemini",
+  top_logprobs: "name a model of OpenAI or Gemini",
+  logit_bias: "say in the prompt what to avoid",
+  audio: "ask for text, or name a model of OpenAI that speaks",
+  modalities: "ask for text, or name a model that answers with more",
+  tools: "name a model that calls tools",
+  functions: "send them as tools",
+  function_call: "send it as tool_choice",
+  web_search_options: "give the model a search tool of its own in tools, or name one of OpenAI, Anthropic or Gemini",
+};
+
+/** @throws ServiceError naming the parameter and what to do instead */
+export function refuseParameter(name: string, provider: string): never {
+  const instead = alternatives[name];
+  return refuse(name, `is not supported by ${provider}${instead === undefined ? "" : `: ${instead}`}`);
+}
+
+/** What the policy makes of a parameter that a provider lacks. */
+export function lackOf(name: string, value: unknown): "nothing" | "refuse" | "leave out" {
+  const treatment = treatments[name];
+  if (value === null || value === undefined || treatment?.isNothing(value) === true) return "nothing";
+  return treatment?.otherwise ?? "leave out";
+}
 
 export type Parameters = {
   /** The members of the chat that hold something and that the policy does not take away. */
@@ -93,7 +126,7 @@ export function readParameters(chat: ChatRequest, provider: string, handled: rea
       result.members[name] = value;
       if (!known.has(name)) result.foreign[name] = value;
     } else if (!treatment.isNothing(value)) {
-      if (treatment.otherwise === "refuse") refuse(name, `is not supported by ${provider}`);
+      if (treatment.otherwise === "refuse") refuseParameter(name, provider);
       result.adjusted.push(name);
     }
   }

@@ -1,0 +1,205 @@
+import { createHash } from "node:crypto";
+import { isObject } from "../../../lib/json.ts";
+import { type Dialect, messageMembers, serviceMembers } from "../dialect.ts";
+import { asOpenaiPart } from "../shared/native-parts.ts";
+import { refuse } from "../shared/refuse.ts";
+
+type Message = Record<string, unknown>;
+
+type Adapted = { messages: unknown; adjusted: Set<string> };
+
+/**
+ * The messages of a chat as a provider takes them. The same list where nothing has to change.
+ * @param instruction what is to be said to the model beside them
+ * @throws ServiceError naming a part of their content that it does not take: no content is dropped
+ */
+export function adaptMessages(
+  messages: unknown,
+  dialect: Dialect,
+  { provider, instruction }: { provider: string; instruction: string | undefined },
+): Adapted {
+  const adjusted = new Set<string>();
+  if (!Array.isArray(messages)) return { messages, adjusted };
+  let isChanged = false;
+  const adapter = { dialect, provider, adjusted };
+  let list = (messages as unknown[]).map((message, index) => {
+    const adapted = isObject(message) ? adaptMessage(message, `messages.${index}`, adapter) : message;
+    if (adapted !== message) isChanged = true;
+    return adapted;
+  });
+  for (const rearrange of rearrangements(dialect)) {
+    const next = rearrange(list, adjusted);
+    if (next !== list) isChanged = true;
+    list = next;
+  }
+  if (instruction !== undefined) {
+    isChanged = true;
+    list = [{ role: "system", content: instruction }, ...list];
+    if (dialect.alternates) list = systemFirst(list, adjusted);
+  }
+  return { messages: isChanged ? list : messages, adjusted };
+}
+
+type Rearrange = (list: unknown[], adjusted: Set<string>) => unknown[];
+
+function rearrangements({ alternates, isMistral }: Dialect): Rearrange[] {
+  return [...(alternates ? [systemFirst, mergeNeighbours] : []), ...(isMistral ? [forMistral] : [])];
+}
+
+type Adapter = { dialect: Dialect; provider: string; adjusted: Set<string> };
+
+function adaptMessage(message: Message, path: string, adapter: Adapter): Message {
+  const { dialect, adjusted } = adapter;
+  const changes: Message = {};
+  for (const name in message) {
+    if (message[name] === undefined || isTaken(name, dialect)) continue;
+    changes[name] = undefined;
+    if (saysSomething(message[name])) adjusted.add(name === "cache_control" ? name : `messages.${name}`);
+  }
+  if (message["role"] === "developer" && !dialect.takesDeveloper) {
+    changes["role"] = "system";
+    adjusted.add("messages.role");
+  }
+  const content = adaptContent(message, `${path}.content`, adapter);
+  if (content !== message["content"]) changes["content"] = content;
+  const calls = adaptCalls(message["tool_calls"], adapter);
+  if (calls !== message["tool_calls"]) changes["tool_calls"] = calls;
+  if (dialect.isMistral && typeof message["tool_call_id"] === "string") {
+    const id = mistralId(message["tool_call_id"]);
+    if (id !== message["tool_call_id"]) changes["tool_call_id"] = id;
+  }
+  if (dialect.needsReasoning && calls !== undefined && typeof message["reasoning_content"] !== "string") {
+    // Another model made these calls: that they were made without thinking is said by a blank.
+    changes["reasoning_content"] = " ";
+  }
+  for (const _change in changes) {
+    return Object.fromEntries(Object.entries({ ...message, ...changes }).filter(([, value]) => value !== undefined));
+  }
+  return message;
+}
+
+function isTaken(name: string, dialect: Dialect): boolean {
+  if (dialect.history.includes(name)) return true;
+  if (name === "cache_control") return dialect.takesCacheMarkers;
+  if (dialect.messagesLack.includes(name)) return false;
+  return messageMembers.has(name) || (!dialect.isStrict && !serviceMembers.has(name));
+}
+
+/** Clients send an answer back with the members that it left empty. */
+function saysSomething(value: unknown): boolean {
+  return value !== null && value !== "" && !(Array.isArray(value) && value.length === 0);
+}
+
+function adaptContent(message: Message, path: string, { dialect, provider, adjusted }: Adapter): unknown {
+  const { content } = message;
+  // A refusal is what was said, for those who have no other place for it.
+  if (!saysSomething(content) && typeof message["refusal"] === "string" && dialect.messagesLack.includes("refusal")) {
+    return message["refusal"];
+  }
+  if (!Array.isArray(content)) return content;
+  let isChanged = false;
+  const parts = (content as unknown[]).map((part, index) => {
+    const adapted = adaptPart(part, `${path}.${index}`, { dialect, provider, adjusted });
+    if (adapted !== part) isChanged = true;
+    return adapted;
+  });
+  const isPlain = dialect.parts.size === 1 && parts.every((part) => isObject(part) && part["type"] === "text");
+  // Who takes text alone often takes no list.
+  if (isPlain) return parts.map((part) => (isObject(part) ? part["text"] : part)).join("\n");
+  return isChanged ? parts : content;
+}
+
+function adaptPart(part: unknown, path: string, { dialect, provider, adjusted }: Adapter): unknown {
+  if (!isObject(part)) return part;
+  let adapted = part;
+  if (typeof part["type"] === "string" && !dialect.parts.has(part["type"])) {
+    const known = part["type"] === "refusal" ? { type: "text", text: part["refusal"] } : asOpenaiPart(part);
+    if (known === undefined || !dialect.parts.has(known["type"] as string)) {
+      const taken = [...dialect.parts].filter((kind) => kind !== "refusal").join(", ");
+      refuse(`${path}.type`, `${JSON.stringify(part["type"])} is no part that ${provider} takes: send ${taken}`);
+    }
+    adapted = known;
+  }
+  const { cache_control: marker, extra_content: extra, ...rest } = adapted;
+  const isUnmarked = marker === undefined || dialect.takesCacheMarkers;
+  if (isUnmarked && extra === undefined) return adapted;
+  if (marker !== undefined && marker !== null && !isUnmarked) adjusted.add("cache_control");
+  return isUnmarked && marker !== undefined ? { ...rest, cache_control: marker } : rest;
+}
+
+/** Members of a call that the wire has; a client that gathers a stream leaves the index in. */
+const callMembers = new Set(["id", "type", "function", "index", "custom"]);
+
+function adaptCalls(calls: unknown, { dialect, adjusted }: Adapter): unknown {
+  if (!Array.isArray(calls)) return calls ?? undefined;
+  let isChanged = false;
+  const adapted = (calls as unknown[]).map((call) => {
+    if (!isObject(call)) return call;
+    const kept = Object.entries(call).filter(([name, value]) => {
+      if (name === "index" && dialect.isStrict) return false;
+      if (callMembers.has(name) || (name === "cache_control" && dialect.takesCacheMarkers)) return true;
+      if (saysSomething(value)) adjusted.add(name === "cache_control" ? name : `messages.tool_calls.${name}`);
+      return false;
+    });
+    const id = call["id"];
+    const isForeign = dialect.isMistral && typeof id === "string" && mistralId(id) !== id;
+    if (kept.length === Object.keys(call).length && !isForeign) return call;
+    isChanged = true;
+    return { ...Object.fromEntries(kept), ...(isForeign && { id: mistralId(id) }) };
+  });
+  return isChanged ? adapted : calls;
+}
+
+/** Nine letters and digits; the same id always becomes the same one. */
+function mistralId(id: string): string {
+  if (/^[A-Za-z0-9]{9}$/.test(id)) return id;
+  return createHash("sha256").update(id).digest("hex").slice(0, 9);
+}
+
+const roleOf = (message: unknown): unknown => (isObject(message) ? message["role"] : undefined);
+
+/** What the system says in the middle of a conversation moves to its beginning. */
+function systemFirst(list: unknown[], adjusted: Set<string>): unknown[] {
+  const end = list.findIndex((message) => roleOf(message) !== "system");
+  const isLater = end !== -1 && list.slice(end).some((message) => roleOf(message) === "system");
+  if (!isLater) return list;
+  adjusted.add("messages.system");
+  return list.toSorted((a, b) => Number(roleOf(b) === "system") - Number(roleOf(a) === "system"));
+}
+
+function mergeNeighbours(list: unknown[]): unknown[] {
+  const merged: unknown[] = [];
+  for (const message of list) {
+    const last = merged.at(-1);
+    const isSame = roleOf(message) === roleOf(last) && (roleOf(message) === "user" || roleOf(message) === "assistant");
+    if (isSame && isObject(last) && isObject(message)) {
+      merged[merged.length - 1] = { ...last, content: joined(last["content"], message["content"]) };
+    } else merged.push(message);
+  }
+  return merged.length === list.length ? list : merged;
+}
+
+function joined(first: unknown, second: unknown): unknown {
+  if (typeof first === "string" && typeof second === "string") return `${first}\n\n${second}`;
+  return [...partsOf(first), ...partsOf(second)];
+}
+
+function partsOf(content: unknown): unknown[] {
+  if (Array.isArray(content)) return content as unknown[];
+  return typeof content === "string" && content !== "" ? [{ type: "text", text: content }] : [];
+}
+
+/** What is said in the place of the assistant between a tool and the user. */
+const acknowledgement = "Done.";
+
+function forMistral(list: unknown[]): unknown[] {
+  const spaced = list.flatMap((message, index) => {
+    const isAfterTool = roleOf(message) === "user" && roleOf(list[index - 1]) === "tool";
+    return isAfterTool ? [{ role: "assistant", content: acknowledgement }, message] : [message];
+  });
+  const last = spaced.at(-1);
+  const isPrefix = isObject(last) && last["role"] === "assistant" && last["tool_calls"] === undefined;
+  if (isPrefix && last["prefix"] !== true) spaced[spaced.length - 1] = { ...last, prefix: true };
+  else if (spaced.length === list.length) return list;
+  return spaced;
+}
