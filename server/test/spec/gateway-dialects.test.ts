@@ -106,7 +106,7 @@ test.each(shaped.filter((name) => name !== "perplexity"))(
         `messages.${name}`,
     );
     expect(adjusted).toEqual(expect.arrayContaining(names));
-    const [said] = (body["messages"] as Row[]).filter(({ tool_calls }) => tool_calls !== undefined);
+    const said = (body["messages"] as Row[]).find(({ tool_calls }) => tool_calls !== undefined);
     expect(said).toMatchObject({ content: "Let me look.", tool_calls: [{ function: { name: "look" } }] });
   },
 );
@@ -169,7 +169,7 @@ describe("members of another dialect", () => {
       { max_tokens: 9, temperature: 0.2 },
       { max_completion_tokens: 9 },
       ["temperature"],
-      ["temperature"],
+      ["temperature", "max_tokens"],
     ],
     ["openai/gpt-5-chat-latest", { max_tokens: 9 }, { max_tokens: 9 }, [], []],
     ["openai/gpt-4o", { max_tokens: 9, seed: 1, user: "u" }, { max_tokens: 9, seed: 1, user: "u" }, [], []],
@@ -187,7 +187,7 @@ describe("members of another dialect", () => {
       { max_tokens: 9, presence_penalty: 1 },
       { max_completion_tokens: 9 },
       ["presence_penalty"],
-      ["presence_penalty"],
+      ["presence_penalty", "max_tokens"],
     ],
     ["together/m", { max_completion_tokens: 9, top_k: 4 }, { max_tokens: 9, top_k: 4 }, [], ["max_completion_tokens"]],
     ["moonshot/kimi-k2.6", { temperature: 0.3 }, {}, ["temperature"], ["temperature"]],
@@ -208,8 +208,7 @@ describe("members of another dialect", () => {
     expect(told.answer.status).toBe(200);
     expect(told.body).toMatchObject(sent);
     for (const name of left) expect(told.body).not.toHaveProperty(name);
-    expect(told.adjusted).toEqual(expect.arrayContaining(adjusted));
-    if (adjusted.length === 0) expect(told.adjusted).toEqual([]);
+    expect(told.adjusted.toSorted()).toEqual(adjusted.toSorted());
   });
 
   test.each<[model: string, members: Row, param: string]>([
@@ -297,10 +296,9 @@ describe("system messages in the middle of a conversation", () => {
 test.each(shaped)("%s is called at its own path with its key; a server of one's own needs none", async (provider) => {
   const { answer, path, headers } = await send(nameOf(provider));
   expect([answer.status, path]).toEqual([200, expect.stringMatching(`^/${provider}/.*chat/completions`)]);
-  const { authorization, "api-key": apiKey } = headers;
-  if (keylessProviders.has(provider)) expect(authorization).toBeUndefined();
-  else if (provider === "azure") expect(apiKey).toBe(keyOf(provider));
-  else expect(authorization).toBe(`Bearer ${keyOf(provider)}`);
+  const key = provider === "azure" ? keyOf(provider) : `Bearer ${keyOf(provider)}`;
+  const sent = headers[provider === "azure" ? "api-key" : "authorization"];
+  expect(sent).toBe(keylessProviders.has(provider) ? undefined : key);
 });
 
 test.each(["llama.cpp/gemma", "lm-studio/openai/gpt-oss-20b", "kimi/kimi-k3", "z-ai/glm-5", "nvidia_nim/meta/llama"])(

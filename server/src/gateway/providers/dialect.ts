@@ -45,6 +45,8 @@ export type ToolChoiceForm = "none" | "required" | "named" | "allowed_tools";
 /** What a system that nobody has described is assumed to take: everything, as it was sent. */
 export const anyDialect = "any";
 
+const words = (text: string): readonly string[] => text.split(" ");
+
 /** Members of requests that only some dialects have, by whose they are. OpenAI answers 400 to them. */
 const foreign = {
   anthropic: [
@@ -57,21 +59,14 @@ const foreign = {
     "mcp_servers",
     "cache_control",
   ],
-  google: [
-    ...[
-      "safetySettings",
-      "safety_settings",
-      "generationConfig",
-      "generation_config",
-      "cachedContent",
-      "cached_content",
-    ],
-    ...["systemInstruction", "system_instruction", "toolConfig", "labels", "extra_body", "thinking_config"],
-  ],
-  bedrock: [
-    ...["guardrailConfig", "performanceConfig", "promptVariables", "requestMetadata", "inferenceConfig"],
-    ...["additionalModelRequestFields", "additionalModelResponseFieldPaths"],
-  ],
+  google: words(
+    "safetySettings safety_settings generationConfig generation_config cachedContent cached_content " +
+      "systemInstruction system_instruction toolConfig labels extra_body thinking_config",
+  ),
+  bedrock: words(
+    "guardrailConfig performanceConfig promptVariables requestMetadata inferenceConfig " +
+      "additionalModelRequestFields additionalModelResponseFieldPaths",
+  ),
   sampling: ["min_p", "top_a", "repetition_penalty", "length_penalty", "min_tokens", "chat_template_kwargs"],
   reasoning: [
     "reasoning",
@@ -95,11 +90,13 @@ export const mistralMembers: readonly string[] = foreign.mistral;
 
 /** Members of messages that OpenAI documents, whoever speaks. */
 export const messageMembers: ReadonlySet<string> = new Set(
-  "role content name tool_calls tool_call_id refusal audio function_call".split(" "),
+  words("role content name tool_calls tool_call_id refusal audio function_call"),
 );
 
 /** Members that this gateway, or another provider, wrote into an answer, and that come back in the next turn. */
-export const serviceMembers: ReadonlySet<string> = new Set([
-  ...["reasoning_content", "reasoning", "reasoning_details", "thinking_blocks", "images", "annotations"],
-  ...["extra_content", "provider_specific_fields", "citations", "search_results", "cache_control", "prefix"],
-]);
+export const serviceMembers: ReadonlySet<string> = new Set(
+  words(
+    "reasoning_content reasoning reasoning_details thinking_blocks images annotations extra_content " +
+      "provider_specific_fields citations search_results cache_control prefix",
+  ),
+);

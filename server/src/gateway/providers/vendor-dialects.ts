@@ -3,6 +3,7 @@ import { type Dialect, mistralMembers, openrouterMembers, samplingMembers, type 
 /** The dialects of the providers of OpenAI's wire, one value each. Sources stand beside what they say. */
 
 const forms = (...list: ToolChoiceForm[]): ReadonlySet<ToolChoiceForm> => new Set(list);
+const words = (text: string): readonly string[] => text.split(" ");
 const kinds = (text: string): ReadonlySet<string> => new Set(text.split(" "));
 
 /** Reasoning models take `max_completion_tokens` alone and choose their own sampling: platform.openai.com/docs/guides/reasoning. */
@@ -53,10 +54,10 @@ export const azure: Dialect = { ...openai, isStrict: true };
 /** What the vendors of open models have in common: OpenAI's request without what only OpenAI computes or keeps. */
 const vendor: Dialect = {
   ...openai,
-  lacks: [
-    ...["store", "metadata", "prediction", "audio", "modalities", "web_search_options", "verbosity", "moderation"],
-    ...["prompt_cache_key", "prompt_cache_retention", "safety_identifier", "service_tier"],
-  ],
+  lacks: words(
+    "store metadata prediction audio modalities web_search_options verbosity moderation " +
+      "prompt_cache_key prompt_cache_retention safety_identifier service_tier",
+  ),
   renames: { max_completion_tokens: "max_tokens" },
   toolChoices: forms("none", "required", "named"),
   parts: kinds("text image_url"),
@@ -185,8 +186,7 @@ export const moonshot: Dialect = {
       {
         lacks: [
           ...but("prompt_cache_key", "safety_identifier"),
-          ...["logprobs", "top_logprobs", "logit_bias", "temperature", "top_p", "n"],
-          ...["presence_penalty", "frequency_penalty"],
+          ...words("logprobs top_logprobs logit_bias temperature top_p n presence_penalty frequency_penalty"),
         ],
         needsReasoning: true,
       },

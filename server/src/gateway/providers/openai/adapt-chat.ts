@@ -32,12 +32,9 @@ export function adaptChat(
   return adapted;
 }
 
-/** Made once for each dialect and model. */
 function ofModel(dialect: Dialect, model: string): Dialect {
-  return dialect.models.reduce<Dialect>(
-    (known, [pattern, differences]) => (pattern.test(model) ? { ...known, ...differences } : known),
-    dialect,
-  );
+  const differences = dialect.models.filter(([pattern]) => pattern.test(model)).map(([, of]) => of);
+  return differences.length === 0 ? dialect : Object.assign({}, dialect, ...differences);
 }
 
 function leaveOutForeign(members: Record<string, unknown>, dialect: Dialect, { changes, adjusted }: Changes): void {
