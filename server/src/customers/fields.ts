@@ -62,9 +62,14 @@ export const customerChangeFields = {
     .enum(budgetDurations, { error: `must be one of ${budgetDurations.join(", ")}, or null` })
     .nullable()
     .optional()
-    .meta({ description: "How often the period budget renews. Null: it does not apply, unless period_end is given." }),
+    .meta({
+      description:
+        "How often the period budget renews. Null is refused while there is a period budget without a period_end.",
+    }),
   total_budget: usd("USD that may be spent over all time; null: no bound."),
-  period_start: time("Where the first period begins. Default: the day on which a budget is first set."),
+  period_start: time(
+    "Where the first period begins. Null: periods are those of the calendar (UTC): days, weeks from Monday, months, years.",
+  ),
   period_end: time("End of the first period, instead of one budget_duration after its start. Not part of it."),
   markup_percentage: z
     .number({ error: "must be a number, 0 or more, or null" })
@@ -102,8 +107,8 @@ export function readCustomerChange(
 }
 
 /**
- * What a change makes of a customer. A budget for a period needs a period: the first one begins today and, unless its
- * duration or end is said, it is monthly.
+ * What a change makes of a customer. A budget for a period needs a period: it is the calendar month unless the change
+ * says otherwise. A period that only has an end begins today.
  */
 export function applyChange(
   customer: Customer,
@@ -118,8 +123,14 @@ export function applyChange(
     const hasNoPeriod = next.budget_duration === null && next.period_end === null;
     if (hasNoPeriod && given.budget_duration === undefined) given.budget_duration = "monthly";
   }
-  const isPeriodSet = (given.budget_duration ?? given.period_end ?? given.period_budget ?? null) !== null;
-  if (isPeriodSet && next.period_start === null && given.period_start === undefined) {
+  const after = { ...customer, ...given };
+  if (after.period_budget !== null && after.budget_duration === null && after.period_end === null) {
+    const field = given.budget_duration === null ? "budget_duration" : "period_end";
+    return {
+      errors: { [field]: ["must not be null while there is a period_budget: set period_budget to null as well"] },
+    };
+  }
+  if (after.budget_duration === null && after.period_end !== null && after.period_start === null) {
     given.period_start = `${new Date(nowMs).toISOString().slice(0, 10)}T00:00:00.000Z`;
   }
   const { period_start: start, period_end: end } = { ...customer, ...given };

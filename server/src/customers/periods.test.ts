@@ -21,10 +21,12 @@ const midnight = (day: string) => `${day}T00:00:00.000Z`;
 describe("periods", () => {
   test.each([
     ["daily", "2026-03-04T23:59:59.999Z", "2026-03-04", "2026-03-05"],
-    ["weekly", "2026-01-22T00:00:00Z", "2026-01-22", "2026-01-29"],
-    ["monthly", "2026-02-14T12:00:00Z", "2026-01-15", "2026-02-15"],
-    ["yearly", "2027-01-15T00:00:00Z", "2027-01-15", "2028-01-15"],
-  ] as const)("%s ones begin with the day of creation", (budget_duration, now, from, to) => {
+    ["weekly", "2026-01-22T00:00:00Z", "2026-01-19", "2026-01-26"],
+    ["weekly", "2026-01-25T23:59:59Z", "2026-01-19", "2026-01-26"],
+    ["monthly", "2026-02-14T12:00:00Z", "2026-02-01", "2026-03-01"],
+    ["monthly", "2026-12-31T23:59:59Z", "2026-12-01", "2027-01-01"],
+    ["yearly", "2027-01-15T00:00:00Z", "2027-01-01", "2028-01-01"],
+  ] as const)("M13: %s ones are the calendar's (UTC) where no start is said", (budget_duration, now, from, to) => {
     expect(at({ budget_duration }, now)).toEqual([midnight(from), midnight(to)]);
   });
 

@@ -10,7 +10,7 @@ export type PeriodRule = Pick<CustomerFields, "budget_duration" | "period_start"
 /**
  * The period that an instant lies in; undefined before the first one and, without a duration, after the only one.
  *
- * Periods begin at `period_start`, else with the UTC day of the customer's creation. An explicit `period_end` makes the
+ * Periods begin at `period_start`, else with the calendar (UTC). An explicit `period_end` makes the
  * first one as long as it says; from there on, or from the start where there is none, each lasts one duration. Months
  * and years are counted from the first: what began on the 31st begins on the last day of a shorter month, and on the
  * 31st again after it. Without duration and end there is one period, which does not end.
@@ -25,12 +25,14 @@ export function periodAt(rule: PeriodRule, nowMs: number): Period | undefined {
 }
 
 /** Where the first period begins. */
-export function firstStartMs({ period_start, created_at }: PeriodRule): number {
+export function firstStartMs({ period_start, budget_duration, created_at }: PeriodRule): number {
   if (period_start !== null) return Date.parse(period_start);
+  if (budget_duration !== null) return budget_duration === "weekly" ? firstMondayMs : 0;
   return Math.floor(Date.parse(created_at) / dayMs) * dayMs;
 }
 
 const dayMs = 86_400_000;
+const firstMondayMs = 4 * dayMs;
 
 function recurring(anchorMs: number, duration: BudgetDuration, nowMs: number): Period {
   let index = Math.max(0, roughCount(anchorMs, duration, nowMs) - 1);

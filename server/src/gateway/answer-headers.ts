@@ -1,4 +1,5 @@
 import type { OutgoingHttpHeaders } from "node:http";
+import { productFamilies } from "../domain/product-families.ts";
 import { formatUuid } from "../ingest/identity.ts";
 import { isRecorded, type CallLedger } from "./call-ledger.ts";
 
@@ -9,7 +10,7 @@ export function answerHeaders(
 ): OutgoingHttpHeaders {
   const { identity, provider, model, attempts, isCached } = ledger;
   const headers: OutgoingHttpHeaders = {
-    ...(isRecorded(ledger) && { "x-spanway-log-id": formatUuid(identity) }),
+    ...(isRecorded(ledger) && logIdHeaders(formatUuid(identity))),
     "x-spanway-attempts": attempts,
     "x-spanway-overhead-ms": Math.max(0, overheadMs).toFixed(2),
   };
@@ -19,6 +20,13 @@ export function answerHeaders(
     headers["x-spanway-model"] = headerText(model);
   }
   if (adjusted.length > 0) headers["x-spanway-adjusted"] = adjusted.map(headerText).join(", ");
+  return headers;
+}
+
+/** Under the product's name, and under those that its legacy SDKs read. */
+function logIdHeaders(id: string): OutgoingHttpHeaders {
+  const headers: OutgoingHttpHeaders = { "x-spanway-log-id": id };
+  for (const family of productFamilies) headers[`x-${family}-log-id`] = id;
   return headers;
 }
 

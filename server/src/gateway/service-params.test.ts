@@ -48,7 +48,7 @@ describe("the three places", () => {
   });
 
   test("leave what is the provider's alone", () => {
-    expect(read({ model: "gpt-4o", messages: [], user: "u", temperature: 1 }, {})).toEqual({});
+    expect(read({ model: "gpt-4o", messages: [], temperature: 1 }, {})).toEqual({});
     expect(["model", "messages", "user", "tools", "seed"].filter(isServiceParam)).toEqual([]);
     expect(["metadata", "svc_params", "respan_params", "keywordsai_params", "models"].every(isServiceParam)).toBe(true);
   });

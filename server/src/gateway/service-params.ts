@@ -6,6 +6,7 @@ import { paramsFields, paramsHeaders } from "../domain/product-families.ts";
 import { Problem } from "../ingest/field-readers.ts";
 import { exceedsShape, isObject, parseJson, parseStrictJson } from "../lib/json.ts";
 import { limits } from "../limits.ts";
+import { withCallerContext } from "./caller-context.ts";
 import {
   about,
   boolean,
@@ -160,7 +161,8 @@ export function memberOfText(member: string, text: string): unknown {
 
 /**
  * The service parameters of a request from the three places, parameter by parameter: members of the body, then
- * `svc_params` and its legacy names, then the header and its legacy names. `null` counts as absent.
+ * `svc_params` and its legacy names, then the header and its legacy names. `null` counts as absent. Standard headers and
+ * `user` complete them, see caller-context.ts.
  *
  * @throws ServiceError `invalid_request` naming the parameter; `forbidden` naming limits that the caller may not set.
  */
@@ -180,7 +182,7 @@ export function readServiceParams(
     const text = headers[header];
     if (typeof text === "string" && text !== "") take(decodeHeader(header, text), `${header}: `, values);
   }
-  const params = typedByReaders(values);
+  const params = withCallerContext(typedByReaders(values), body, headers);
   checkCustomer(params);
   if (params.customer_params !== undefined && !permissions.has("customers:write")) refuseLimits(params.customer_params);
   return params;

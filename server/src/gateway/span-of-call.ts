@@ -57,6 +57,14 @@ export function requestOfCall(ledger: CallLedger): Record<string, unknown> {
   return span;
 }
 
+/** As the semantic conventions of OpenTelemetry name operations: a span's name is operation and model. */
+const operationNames: Readonly<Record<CallLedger["logType"], string>> = {
+  chat: "chat",
+  response: "response",
+  embedding: "embeddings",
+  transcription: "transcription",
+};
+
 /** What of it the gateway knows when the call has ended. All of it is ours, but for texts, messages and usage of an upstream. */
 export function outcomeOfCall(ledger: CallLedger): BodyValues {
   const startNs = BigInt(Math.round(ledger.startedAtMs * 1e3)) * 1_000n;
@@ -65,6 +73,8 @@ export function outcomeOfCall(ledger: CallLedger): BodyValues {
   const [message] = omits ? [] : ledger.messages;
   return {
     log_type: ledger.logType,
+    span_name:
+      ledger.params.span_name ?? `${operationNames[ledger.logType]} ${ledger.model}`.trim().slice(0, limits.nameChars),
     stream: ledger.stream,
     model: ledger.model,
     provider_id: ledger.provider,

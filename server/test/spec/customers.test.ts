@@ -225,23 +225,35 @@ describe("PATCH", () => {
     expect(Object.keys(bodyOf(answer)).sort()).toEqual(["budget_duration", "period_budget"]);
   });
 
-  test("a period budget needs a period: monthly from today on unless it is said", async () => {
+  test("M13: a period budget needs a period: the calendar month unless it is said", async () => {
     await make("ann");
-    const today = day(0, "00:00:00.000Z");
+    const month = `${new Date().toISOString().slice(0, 7)}-01T00:00:00.000Z`;
     expect(bodyOf(await patch("ann", { period_budget: 5 }))).toMatchObject({
       budget_duration: "monthly",
-      period_start: today,
-      current_period_start: today,
-    });
-    expect(bodyOf(await patch("ann", { budget_duration: null }))).toMatchObject({
-      budget_duration: null,
-      period_end: null,
+      period_start: month,
+      current_period_start: month,
     });
     const explicit = { period_start: day(-1, "00:00:00.000Z"), period_end: day(3, "00:00:00.000Z") };
     expect(bodyOf(await patch("ann", explicit))).toMatchObject({
       ...explicit,
       current_period_end: explicit.period_end,
     });
+  });
+
+  test.each([
+    [{}, { period_budget: 5, budget_duration: null }, "budget_duration"],
+    [{ period_budget: 5 }, { budget_duration: null }, "budget_duration"],
+    [
+      { period_budget: 5, period_end: day(3, "00:00:00.000Z"), budget_duration: null },
+      { period_end: null },
+      "period_end",
+    ],
+  ])("M13: a budget that nothing would keep to is refused: %j, then %j", async (before, change, field) => {
+    await make("eve");
+    expect((await patch("eve", before)).status).toBe(200);
+    const answer = await patch("eve", change);
+    expect([answer.status, Object.keys(bodyOf(answer))]).toEqual([400, [field]]);
+    expect((await patch("eve", { ...change, period_budget: null })).status).toBe(200);
   });
 
   test("shows in the list at once", async () => {

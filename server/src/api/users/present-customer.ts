@@ -29,7 +29,10 @@ export function presentProfile({ organization_id, sent: _sent, ...customer }: Cu
     id: `${customer_identifier}-${environment}-${organization_id}`,
     unique_organization_id: organization_id,
     ...customer,
-    period_start: isoOf(firstStartMs(customer)),
+    // Of the calendar's periods the current one is shown: the first is of no use to anybody.
+    period_start: isoOf(
+      customer.period_start === null && current !== undefined ? current.startMs : firstStartMs(customer),
+    ),
     period_end: period_end ?? (current?.endMs === undefined ? null : isoOf(current.endMs)),
   };
 }

@@ -14,7 +14,7 @@ export const updateCustomer = (deps: CustomerDeps) =>
     summary: "Change a customer's profile and budgets",
     description:
       "What is left out stays as it is, null clears, a member that is no field is refused. A period_budget without a " +
-      "budget_duration or period_end is monthly from today on. Errors are keyed by field.",
+      "budget_duration or period_end follows the calendar month (UTC). Errors are keyed by field.",
     tags: ["Customers"],
     auth: "key",
     permission: "customers:write",

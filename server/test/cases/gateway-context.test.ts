@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { completion, done, helloStream, question, usageChunk } from "../support/chat.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { answers, streams } from "../support/scripted-upstream.ts";
+import { retrieveSpan } from "../support/spans.ts";
+import type { Answer, Row } from "../support/test-client.ts";
+import { retrieveTrace } from "../support/traces.ts";
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startTestGateway();
+});
+afterAll(() => gateway.stop());
+beforeEach(() => gateway.upstream.script(answers(200, completion())));
+
+const call = (members: Row = {}, headers: Record<string, string> = {}): Promise<Answer> =>
+  gateway.app.prod.post("/v1/chat/completions", { model: "gpt-4o", messages: [question], ...members }, headers);
+const spanOf = (answer: Answer) => retrieveSpan(gateway.app.prod, answer.headers.get("x-spanway-log-id"));
+
+test("M5: calls below a traced span are in its trace, each once", async () => {
+  const trace = "aaaabbbbccccddddeeeeffff00001111";
+  const headers = { traceparent: `00-${trace}-1111222233334444-01`, baggage: "customer_identifier=acme" };
+  const spans = [];
+  for (let n = 0; n < 3; n += 1) spans.push(await spanOf(await call({}, headers)));
+  for (const span of spans)
+    expect(span).toMatchObject({
+      trace_unique_id: trace,
+      span_parent_id: "1111222233334444",
+      customer_identifier: "acme",
+      response_id: completion().id,
+    });
+  expect(new Set(spans.map((span) => span["span_unique_id"])).size).toBe(3);
+  expect(await retrieveTrace(gateway.app.prod, trace)).toMatchObject({ span_count: 3, customer_identifier: "acme" });
+});
+
+describe("M5: every answer names its span under all names of the product", () => {
+  const names = ["x-spanway-log-id", "x-svc-log-id", "x-respan-log-id", "x-keywordsai-log-id"];
+  test.each<[string, () => Promise<Answer>]>([
+    ["whole", () => call()],
+    [
+      "streamed",
+      () => {
+        gateway.upstream.script(streams(...helloStream, usageChunk(), done));
+        return call({ stream: true });
+      },
+    ],
+    [
+      "of an upstream's error",
+      () => {
+        gateway.upstream.script(answers(500, { error: { message: "broken" } }));
+        return call({ retries: 0 });
+      },
+    ],
+    ["of a bad request", () => call({ temperature: 7 })],
+  ])("%s", async (_, ask) => {
+    const { headers } = await ask();
+    const ids = names.map((name) => headers.get(name));
+    expect(ids[0]).toMatch(/^[0-9a-f-]{36}$/);
+    expect(new Set(ids).size).toBe(1);
+  });
+});
+
+test("M13: user is the customer, and still goes to the provider", async () => {
+  expect(await spanOf(await call({ user: "user-1" }))).toMatchObject({ customer_identifier: "user-1" });
+  expect(JSON.parse(gateway.upstream.requests.at(-1)?.body ?? "")).toMatchObject({ user: "user-1" });
+});
+
+test("F7: a call's span is named by operation and model, unless the caller names it", async () => {
+  expect(await spanOf(await call())).toMatchObject({ span_name: "chat gpt-4o" });
+  expect(await spanOf(await call({ span_name: "greet" }))).toMatchObject({ span_name: "greet" });
+  const refused = await spanOf(await call({ temperature: 7 }));
+  expect(refused["span_name"]).toMatch(/^chat/);
+});
