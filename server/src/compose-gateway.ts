@@ -12,7 +12,7 @@ import { createRedisStore, type RedisCommands } from "./gateway/cache/redis-stor
 import { createRelay, type Relay, type RelayOperation } from "./gateway/relay/relay.ts";
 import { createEmbeddings } from "./gateway/embeddings/embeddings.ts";
 import { createResponses } from "./gateway/responses/responses.ts";
-import { createTranscription } from "./gateway/transcription/transcription.ts";
+import { createTranscription, type Transcription } from "./gateway/transcription/transcription.ts";
 import { createRecorder, type Recorder } from "./gateway/recorder.ts";
 import type { SpanIntake } from "./ingest/accept.ts";
 import { createPriceBook } from "./ingest/enrich/price.ts";
@@ -29,7 +29,7 @@ import { createGatewayMetrics, type GatewayMetrics } from "./telemetry/gateway-m
 export type Gateway = Pick<Routing, "models" | "providerSettings"> & {
   chat: Chat;
   relay: Relay;
-  transcription: RelayOperation;
+  transcription: Transcription;
   embeddings: RelayOperation;
   responses: RelayOperation;
   /** Connections to other servers, for whoever else makes some. */
@@ -84,7 +84,7 @@ export async function composeGateway(
   return {
     chat: createChat(deps),
     relay,
-    transcription: createTranscription(),
+    transcription: createTranscription(deps),
     embeddings: createEmbeddings(),
     responses: createResponses(),
     pools,

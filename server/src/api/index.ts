@@ -14,6 +14,7 @@ import type { WebhookSecrets } from "../delivery/webhook-secrets.ts";
 import type { Evaluation } from "../evaluation/evaluation.ts";
 import type { Chat } from "../gateway/chat.ts";
 import type { Relay, RelayOperation } from "../gateway/relay/relay.ts";
+import type { Transcription } from "../gateway/transcription/transcription.ts";
 import type { ProviderSettings } from "../gateway/credentials/provider-settings.ts";
 import type { ModelLister } from "../gateway/models/list-reachable.ts";
 import type { AnyEndpoint } from "../http/endpoint.ts";
@@ -115,7 +116,7 @@ export type ApiDeps = SpanReadDeps & {
   intake: SpanIntake;
   chat: Chat;
   relay: Relay;
-  transcription: RelayOperation;
+  transcription: Transcription;
   embeddings: RelayOperation;
   responses: RelayOperation;
   models: ModelLister;

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from "node:http";
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
 import type { ServiceError } from "../domain/errors.ts";
 import type { Permission } from "../domain/permissions.ts";
 import type { PriceBook } from "../ingest/enrich/price.ts";
@@ -48,7 +48,7 @@ export type Chat = {
   /** Answers a call, and records it as one span however it ends. @throws ServiceError `unavailable` when it cannot. */
   complete(call: ChatCall): Promise<void>;
   /** Records a call whose body was refused. @throws ServiceError `unavailable` when it cannot. */
-  refuse(call: UnreadCall, error: ServiceError): Promise<void>;
+  refuse(call: UnreadCall, error: ServiceError): Promise<OutgoingHttpHeaders>;
 };
 
 export function createChat(deps: Omit<ChatDeps, "usageRefusals" | "drafting">): Chat {

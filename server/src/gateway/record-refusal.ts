@@ -1,4 +1,6 @@
+import type { OutgoingHttpHeaders } from "node:http";
 import type { ServiceError } from "../domain/errors.ts";
+import { answerHeaders } from "./answer-headers.ts";
 import { newLedger, takeParams, type CallLedger } from "./call-ledger.ts";
 import type { ChatCall } from "./chat.ts";
 import { errorOfService } from "./client-answer.ts";
@@ -13,6 +15,7 @@ export type UnreadCall = Pick<ChatCall, "origin" | "permissions" | "headers" | "
  * Records a call whose body was refused before it was read: all that is known of it stands in its head. What was refused for want of
  * memory is counted alone, as more records would only add to it.
  *
+ * @returns the headers that tell the caller of the record
  * @throws ServiceError `unavailable` when the record might find no room.
  */
 export async function recordRefusal(
@@ -20,14 +23,15 @@ export async function recordRefusal(
   logType: CallLedger["logType"],
   call: UnreadCall,
   error: ServiceError,
-): Promise<void> {
-  if (error.code === "unavailable") return;
+): Promise<OutgoingHttpHeaders> {
+  if (error.code === "unavailable") return {};
   const ledger = { ...newLedger(call, recorder), logType };
   takeHeaderParams(ledger, call);
   const { status, message } = errorOfService(error);
   Object.assign(ledger, { statusCode: status, errorMessage: message, endedMs: call.elapsedMs() });
   const record = { body: () => spanOfCall(ledger), origin: ledger.origin, identity: ledger.identity };
-  await recorder.during(() => new Promise((resolve) => recorder.add(record, resolve)));
+  await recorder.during(() => new Promise<void>((resolve) => recorder.add(record, resolve)));
+  return answerHeaders(ledger, { overheadMs: ledger.endedMs });
 }
 
 /** Parameters that are wrong too are told by nobody: the body is what the call is refused for. */

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from "node:http";
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
 import { ServiceError } from "../domain/errors.ts";
 import type { Principal } from "../domain/principal.ts";
 import type { BodyHold } from "./body-memory.ts";
@@ -28,6 +28,8 @@ export class RequestContext implements Context {
   place: number | undefined;
   /** The memory of its body, once that is read. */
   bodyHold: BodyHold | undefined;
+  /** What an answer says besides, where the body was refused. */
+  refusalHeaders: OutgoingHttpHeaders | undefined;
 
   readonly #kernel: Kernel;
   readonly #startedMs = performance.now();

@@ -1,10 +1,11 @@
-import type { IncomingHttpHeaders } from "node:http";
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
 import type { z } from "zod";
 import type { ErrorCode, ServiceError } from "../domain/errors.ts";
 import { auditedPermissions, type Permission } from "../domain/permissions.ts";
 import type { Auth, PrincipalOf } from "./authenticate.ts";
 import type { Dialect } from "./error-reply.ts";
 import type { RateLimitRule } from "./rate-limit.ts";
+import type { BodyWatch } from "./read-body.ts";
 import type { RawJson, Reply } from "./reply.ts";
 import type { ResponseWriter } from "./response-writer.ts";
 
@@ -37,6 +38,8 @@ type RawBody = {
   maxBytes: number;
   /** What the sender of a body beyond `maxBytes` is told; by default that bound. */
   tooLarge?: string;
+  /** Watches a body that is long in coming, and may refuse it before it is there. One that is encoded is not watched. */
+  watch?: (context: Context) => BodyWatch;
   documents?: z.ZodType;
   example?: Example;
   /** Media types for the API reference. Default `application/json`. */
@@ -144,8 +147,11 @@ export type EndpointSpec<
   params?: P;
   query?: Q;
   body?: B;
-  /** Told of a body that was refused before the handler could see it, for its size, say. What it throws is the answer instead. */
-  onBodyRefused?: (context: Context<PrincipalOf[A]>, error: ServiceError) => Promise<void>;
+  /**
+   * Told of a body that was refused before the handler could see it, for its size, say. Gives headers for the answer; what it throws is
+   * the answer instead.
+   */
+  onBodyRefused?: (context: Context<PrincipalOf[A]>, error: ServiceError) => Promise<OutgoingHttpHeaders>;
   success: SuccessSpec<S>;
   docs?: DocsSpec;
   /** The errors that the handler itself may throw; those of authentication, limits and bodies are implied. */
@@ -175,7 +181,7 @@ export type AnyEndpoint = {
   readonly params: z.ZodType | undefined;
   readonly query: z.ZodType | undefined;
   readonly body: BodySpec | undefined;
-  readonly onBodyRefused: ((context: Context, error: ServiceError) => Promise<void>) | undefined;
+  readonly onBodyRefused: ((context: Context, error: ServiceError) => Promise<OutgoingHttpHeaders>) | undefined;
   readonly success: SuccessSpec;
   readonly docs: DocsSpec;
   readonly errors: readonly ErrorCode[];

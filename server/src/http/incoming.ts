@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyRequest } from "fastify";
 import type { BodyHold } from "./body-memory.ts";
 import type { ClientAddresses } from "./client-address.ts";
-import { readBody } from "./read-body.ts";
+import { readBody, type BodyWatch } from "./read-body.ts";
 
 /** A request as the kernel sees it, whoever read it from the wire. */
 export type Incoming = {
@@ -19,7 +19,7 @@ export type Incoming = {
   /** All of the body as sent, where it is there already. */
   readonly wholeBody: Buffer | undefined;
   /** See `readBody`. */
-  readBody(maxBytes: number, hold: BodyHold): Promise<Buffer>;
+  readBody(maxBytes: number, hold: BodyHold, watch?: BodyWatch): Promise<Buffer>;
   /** Throws away what still arrives, for so long at most. */
   drain(waitMs: number): Promise<void>;
 };
@@ -43,7 +43,7 @@ export function incomingOf(request: FastifyRequest, addresses: ClientAddresses):
     },
     isComplete: () => message.complete,
     wholeBody: undefined,
-    readBody: (maxBytes, hold) => readBody(message, maxBytes, hold),
+    readBody: (maxBytes, hold, watch) => readBody(message, maxBytes, hold, watch),
     drain: (waitMs) =>
       new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, waitMs);

@@ -11,18 +11,29 @@ export class ClientGone extends Error {
   }
 }
 
+/** Sees each chunk of a body; `refuse`, at once or later, ends the reading. */
+export type BodyWatch = (chunk: Buffer, refuse: (error: ServiceError) => void) => void;
+
 /**
  * Reads a body as sent, at most `maxBytes` of it. `hold` takes memory for each chunk, and may end a slow upload.
+ * `watch` sees it as it arrives, and may refuse the rest.
  * Throws `payload_too_large` as soon as the bound is known to be passed, `unavailable`, or `ClientGone`.
  */
-export function readBody(request: IncomingMessage, maxBytes: number, hold: BodyHold): Promise<Buffer> {
+export function readBody(
+  request: IncomingMessage,
+  maxBytes: number,
+  hold: BodyHold,
+  watch?: BodyWatch,
+): Promise<Buffer> {
   const declaredBytes = Number(request.headers["content-length"] ?? 0);
   if (declaredBytes > maxBytes) return Promise.reject(tooLarge(maxBytes, "request body"));
 
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
+    let isSettled = false;
     const settle = (error?: Error): void => {
+      isSettled = true;
       request.off("data", onData).off("end", onEnd).off("close", onClose);
       hold.stopReading();
       if (error === undefined)
@@ -33,10 +44,17 @@ export function readBody(request: IncomingMessage, maxBytes: number, hold: BodyH
       size += chunk.length;
       if (size <= maxBytes && hold.take(chunk.length)) {
         chunks.push(chunk);
+        watch?.(chunk, refuse);
         return;
       }
       request.pause();
       settle(size > maxBytes ? tooLarge(maxBytes, "request body") : busy());
+    };
+    // Of a body that is there there is nothing to be saved, and whoever reads it says more of it.
+    const refuse = (error: ServiceError): void => {
+      if (isSettled || request.complete || size === declaredBytes) return;
+      request.pause();
+      settle(error);
     };
     const onEnd = (): void => settle();
     const onClose = (): void => settle(new ClientGone());

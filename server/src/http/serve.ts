@@ -140,17 +140,20 @@ async function bodyOf(
   context: RequestContext,
 ): Promise<unknown> {
   const maxBytes = spec.kind === "raw" ? spec.maxBytes : limits.controlBodyBytes;
-  const told = spec.kind === "raw" ? spec.tooLarge : undefined;
   const bytes =
     takeWhole(kernel, endpoint.path, context, maxBytes) ??
-    (await readBounded(kernel, endpoint.path, context, maxBytes, told).catch(async (error: unknown) => {
-      if (error instanceof ServiceError) await endpoint.onBodyRefused?.(context, error);
+    (await readBounded(kernel, endpoint.path, context, maxBytes, spec).catch(async (error: unknown) => {
+      if (error instanceof ServiceError) await tellRefused(endpoint, context, error);
       throw error;
     }));
   if (spec.kind === "raw") return { bytes, contentType: context.contentType };
   const body = parseJson(bytes, context.contentType);
   if (spec.shown !== undefined) refuseUnknown(body, [spec.schema, spec.shown], spec.invalidBody);
   return validate(spec.schema, body, spec.invalidBody);
+}
+
+async function tellRefused(endpoint: AnyEndpoint, context: RequestContext, error: ServiceError): Promise<void> {
+  context.refusalHeaders = await endpoint.onBodyRefused?.(context, error);
 }
 
 /** A body that is there and has nothing to be refused for: most are, and waiting costs turns of the queue. */
@@ -172,11 +175,13 @@ async function readBounded(
   pattern: string,
   context: RequestContext,
   maxBytes: number,
-  tooLarge?: string,
+  spec: BodySpec,
 ): Promise<Buffer> {
   const hold = holdOf(kernel, context);
+  const { tooLarge = undefined, watch = undefined } = spec.kind === "raw" ? spec : {};
   try {
-    const sent = await context.incoming.readBody(maxBytes, hold);
+    const isPlain = context.headers["content-encoding"] === undefined;
+    const sent = await context.incoming.readBody(maxBytes, hold, isPlain ? watch?.(context) : undefined);
     kernel.metrics.bodyBytes.add({ route: pattern }, sent.length);
     const encoding = context.headers["content-encoding"];
     if (encoding === undefined) return sent;
@@ -238,6 +243,9 @@ async function fail(kernel: Kernel, route: Route, context: RequestContext, error
     requestContentType: context.contentType,
   });
   for (const name of context.response.getHeaderNames()) context.response.removeHeader(name);
+  for (const [name, value] of Object.entries(context.refusalHeaders ?? {})) {
+    context.response.setHeader(name, String(value));
+  }
   await send(context, reply, kernel.closing);
 }
 

@@ -58,8 +58,11 @@ function afterNext(bytes: Buffer, delimiter: Buffer, from: number): number {
   return found === -1 ? -1 : found + delimiter.length;
 }
 
-/** @param bytes from the end of the boundary's line to the next boundary */
-function readPart(bytes: Buffer): FormPart | undefined {
+/**
+ * @param bytes from the end of the boundary's line to the next boundary
+ * @throws BadMultipart
+ */
+export function readPart(bytes: Buffer): FormPart | undefined {
   const end = bytes.subarray(0, maxHeadBytes).indexOf(headEnd);
   if (end === -1) throw new BadMultipart("has a part without an end of its headers");
   const headers = bytes

@@ -152,13 +152,17 @@ describe("The response cache", () => {
     expect(listed.results).toHaveLength(1);
   });
 
-  test("keeps what a call without content in its record asks it to keep, and records no content of a hit", async () => {
-    const body = newChat({ disable_log: true });
-    await ask(body);
-    const again = await ask(body);
-    expect(cacheOf(again)).toBe("hit");
-    expect(JSON.stringify(await spanOf(again))).not.toMatch(/Hello|Question/);
-  });
+  test.each([false, true])(
+    "P20: keeps nothing of a call without content in its record (stream: %j)",
+    async (stream) => {
+      const body = newChat({ stream });
+      expect(await second({ ...body, disable_log: true }, { ...body, disable_log: true })).toBe("miss");
+      await ask(body);
+      const hit = await ask({ ...body, disable_log: true });
+      expect(cacheOf(hit)).toBe("hit");
+      expect(JSON.stringify(await spanOf(hit))).not.toMatch(/Hello|Question/);
+    },
+  );
 
   test("forgets after cache_ttl, and gives nothing older than that", async () => {
     const short = newChat({ cache_ttl: 0.2 });

@@ -382,6 +382,7 @@ describe("calls that are refused before they are read", () => {
       },
     ]);
     expect(results[0]?.["error_message"]).toBe(errorOf(answer)["message"]);
+    expect(answer.headers.get("x-spanway-log-id")).toBe(results[0]?.["unique_id"]);
   });
 
   test("for the lack of a key are counted by route, and nobody's span", async () => {

@@ -1,7 +1,10 @@
 import { z } from "zod";
-import type { Relay, RelayOperation } from "../../gateway/relay/relay.ts";
+import type { Principal } from "../../domain/principal.ts";
+import type { Relay } from "../../gateway/relay/relay.ts";
+import type { Transcription } from "../../gateway/transcription/transcription.ts";
 import { fileTooLarge } from "../../gateway/transcription/read-form.ts";
-import { endpoint } from "../../http/endpoint.ts";
+import { endpoint, type Context } from "../../http/endpoint.ts";
+import type { BodyWatch } from "../../http/read-body.ts";
 import { limits } from "../../limits.ts";
 import {
   eventStream,
@@ -35,7 +38,18 @@ const transcription = z
   .looseObject({ text: z.string(), request_breakdown: z.looseObject({}).optional() })
   .meta({ id: "Transcription" });
 
-export const createTranscription = (deps: { relay: Relay; transcription: RelayOperation }) =>
+const watchWith =
+  (operation: Transcription) =>
+  ({ headers, principal }: Context): BodyWatch => {
+    const { organization_id } = principal as Principal;
+    let take: ((chunk: Buffer) => void) | undefined;
+    return (chunk, refuse) => {
+      take ??= operation.watch(headers["content-type"] ?? "", organization_id, refuse);
+      take(chunk);
+    };
+  };
+
+export const createTranscription = (deps: { relay: Relay; transcription: Transcription }) =>
   endpoint({
     id: "create_transcription",
     method: "POST",
@@ -61,6 +75,7 @@ export const createTranscription = (deps: { relay: Relay; transcription: RelayOp
       example: { file: "@recording.mp3", model: "whisper-1" },
       maxBytes: limits.audioFormBytes,
       tooLarge: fileTooLarge,
+      watch: watchWith(deps.transcription),
       documents: transcriptionForm,
       mediaTypes: ["multipart/form-data"],
     },

@@ -12,8 +12,8 @@ import { CompletionBuilder } from "./completion-builder.ts";
 /** Answers that are given again to the same question, exactly, within one organisation. */
 export type AnswerCache = {
   /**
-   * Undefined for a call that did not ask for the cache: it is off unless `cache_enabled` says otherwise, be it in a call whose
-   * content is kept out of the record (`disable_log`).
+   * Undefined for a call that did not ask for the cache: it is off unless `cache_enabled` says otherwise. A call whose content is kept
+   * out of the record (`disable_log`) may be answered from the cache, but leaves nothing there.
    * @param attempts those of the model that would be asked first, at most `cacheKeysPerCall` of which are looked for
    */
   begin(call: CacheableCall, attempts: readonly Attempt[]): CallCache | undefined;
@@ -103,6 +103,8 @@ export class CallCache {
     adjusted: readonly string[],
   ): void {
     const { store, metrics, now } = this.#deps;
+    // What was said is not to be kept, here either.
+    if (this.#parts.call.ask.params.disable_log === true) return;
     const completion = reply === undefined ? this.#builder?.build() : reply.completion;
     if (this.#builder?.isTooLarge === true) metrics.skipped.inc({ reason: "too_large" });
     if (completion === undefined || !this.#isWhole(completion)) return;

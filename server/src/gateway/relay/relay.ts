@@ -56,7 +56,7 @@ export type Relay = {
   /** Answers a call, and records it as one span however it ends. @throws ServiceError `unavailable` when it cannot. */
   answer(operation: RelayOperation, call: ChatCall): Promise<void>;
   /** Records a call whose body was refused. @throws ServiceError `unavailable` when it cannot. */
-  refuse(operation: RelayOperation, call: UnreadCall, error: ServiceError): Promise<void>;
+  refuse(operation: RelayOperation, call: UnreadCall, error: ServiceError): Promise<OutgoingHttpHeaders>;
 };
 
 export function createRelay(deps: RelayDeps): Relay {

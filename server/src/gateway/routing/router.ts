@@ -24,6 +24,8 @@ export type Router = {
    * `upstream_failed` when nothing that could answer has a credential.
    */
   plan(call: RoutedCall, signal: AbortSignal): Plan | Promise<Plan>;
+  /** Whether a provider setting of the organization lists the model as one that it has. */
+  lists(organizationId: string, model: string): Promise<boolean>;
   /** The name, for the record, of a model whose call came to no plan. */
   modelName(name: string): string;
 };
@@ -50,6 +52,10 @@ export function createRouter(deps: RouterDeps): Router {
       };
       const known = deps.settings.of(call.organizationId);
       return known instanceof Promise ? known.then(planWith) : planWith(known);
+    },
+    async lists(organizationId, model) {
+      const settings = await deps.settings.of(organizationId);
+      return settings.some(({ availableModels }) => availableModels?.includes(model) === true);
     },
     modelName: (name) => modelName(name, (provider) => deps.providers.has(provider)),
   };

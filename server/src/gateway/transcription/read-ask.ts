@@ -2,6 +2,7 @@ import { extname } from "node:path";
 import { ServiceError } from "../../domain/errors.ts";
 import { isObject } from "../../lib/json.ts";
 import { limits } from "../../limits.ts";
+import { isLanguage } from "./languages.ts";
 import { isServiceParam } from "../service-params.ts";
 import type { Form, FormFile } from "./read-form.ts";
 
@@ -53,7 +54,6 @@ export function readTranscriptionAsk(form: Form, members: Record<string, unknown
   const model = members["model"];
   if (typeof model !== "string" || model === "") throw bad("model", "must name a model, such as whisper-1");
   if (model.length > limits.identifierChars) throw bad("model", "is too long");
-  if (!mayTranscribe(model)) throw bad("model", "must be one that transcribes: whisper-1 is available");
   const format = members["response_format"] ?? "json";
   if (typeof format !== "string" || !responseFormats.includes(format)) {
     throw bad("response_format", `must be one of ${responseFormats.join(", ")}`);
@@ -63,6 +63,7 @@ export function readTranscriptionAsk(form: Form, members: Record<string, unknown
     const value = members[name];
     if (value !== undefined && typeof value !== "string") throw bad(name, "must be text");
   }
+  checkLanguage(members["language"]);
   const temperature = readTemperature(members["temperature"]);
   const asked = Object.fromEntries(Object.entries(members).filter(([name]) => !isServiceParam(name)));
   return {
@@ -75,7 +76,23 @@ export function readTranscriptionAsk(form: Form, members: Record<string, unknown
   };
 }
 
-/** Names without a provider before them are known by what they hold; the provider judges its own. */
+/** @throws ServiceError `invalid_request` for a code that names no language. */
+export function checkLanguage(language: unknown): void {
+  if (typeof language !== "string" || language === "" || isLanguage(language)) return;
+  throw bad("language", "must be a code of ISO 639-1, such as en");
+}
+
+/**
+ * Names without a provider before them are known by what they hold, or by a provider setting that lists them; the provider judges its
+ * own.
+ * @param isListed asked where the name does not say it
+ * @throws ServiceError `invalid_request`
+ */
+export async function checkModel(model: string, isListed: (model: string) => Promise<boolean>): Promise<void> {
+  if (mayTranscribe(model) || (await isListed(model))) return;
+  throw bad("model", "must be one that transcribes: whisper-1 is available");
+}
+
 function mayTranscribe(model: string): boolean {
   return model.includes("/") || /whisper|transcri|voxtral|parakeet|canary|asr|stt|speech/i.test(model);
 }

@@ -15,7 +15,9 @@ export function readTranscription(
   ledger: CallLedger,
 ): UpstreamProblem | undefined {
   if (!isJson) {
-    takeText(bytes.toString("utf8"), ledger);
+    const text = bytes.toString("utf8");
+    takeText(text, ledger);
+    ledger.audioSeconds ??= lastCueSeconds(text);
     return undefined;
   }
   const parsed = parseJson(bytes);
@@ -44,6 +46,17 @@ export function takeUsage({ usage, duration }: Record<string, unknown>, ledger: 
   const details = usage["input_token_details"];
   ledger.usage = { ...usage, ...(isObject(details) ? { input_tokens_details: details } : {}) };
 }
+
+/** Where the last cue of SRT or WebVTT ends; undefined for other text. */
+function lastCueSeconds(text: string): number | undefined {
+  const end = [...text.matchAll(cueTimes)].at(-1);
+  if (end === undefined) return undefined;
+  const [, hours = "0", minutes = "0", seconds = "0"] = end;
+  return secondsOf(Number(hours) * 3_600 + Number(minutes) * 60 + Number(seconds.replace(",", ".")));
+}
+
+const clock = String.raw`(?:\d+:)?\d{1,2}:\d{1,2}[.,]\d+`;
+const cueTimes = new RegExp(String.raw`^[ \t]*${clock}[ \t]+-->[ \t]+(?:(\d+):)?(\d{1,2}):(\d{1,2}[.,]\d+)`, "gm");
 
 function secondsOf(value: unknown): number | undefined {
   const seconds = typeof value === "string" && value.trim() !== "" ? Number(value) : value;

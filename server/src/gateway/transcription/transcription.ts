@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
+import { ServiceError } from "../../domain/errors.ts";
 import { audioSeconds } from "../../lib/audio-duration.ts";
 import { isObject, parseJson } from "../../lib/json.ts";
 import { takeParams, type CallLedger } from "../call-ledger.ts";
@@ -7,27 +8,49 @@ import { readRouteHeaders } from "../read-chat-request.ts";
 import type { RelayAnswer, RelayOperation } from "../relay/relay.ts";
 import type { WholeReply } from "../relay/whole-exchange.ts";
 import type { Attempt } from "../routing/plan.ts";
+import type { Router } from "../routing/router.ts";
 import { readServiceParams } from "../service-params.ts";
 import { membersOf } from "./form-members.ts";
 import { createTranscriptStream } from "./read-stream.ts";
 import { readForm } from "./read-form.ts";
-import { readTranscriptionAsk, type TranscriptionAsk } from "./read-ask.ts";
+import { checkLanguage, checkModel, readTranscriptionAsk, type TranscriptionAsk } from "./read-ask.ts";
 import { readTranscription } from "./read-reply.ts";
+import { watchForm } from "./watch-form.ts";
 import { writeForm } from "./write-form.ts";
 
+export type Transcription = RelayOperation & {
+  /**
+   * Sees the chunks of a form as it arrives.
+   * @param refuse called when a field is wrong already
+   */
+  watch(contentType: string, organizationId: string, refuse: (error: ServiceError) => void): (chunk: Buffer) => void;
+};
+
 /** The transcription of a recording that comes as a form. */
-export function createTranscription(): RelayOperation {
+export function createTranscription({ router }: { router: Pick<Router, "lists"> }): Transcription {
+  const checkModelOf = (organizationId: string, model: string): Promise<void> =>
+    checkModel(model, (name) => router.lists(organizationId, name));
   return {
     operation: "transcription",
     logType: "transcription",
-    read(caller, ledger) {
-      const { bytes, headers } = caller;
+    watch(contentType, organizationId, refuse) {
+      const check = async (name: string, text: string): Promise<void> => {
+        if (name === "language") checkLanguage(text);
+        if (name === "model" && text !== "") await checkModelOf(organizationId, text);
+      };
+      return watchForm(contentType, (name, text) => {
+        check(name, text).catch((error: unknown) => error instanceof ServiceError && refuse(error));
+      });
+    },
+    async read(caller, ledger) {
+      const { bytes, headers, origin } = caller;
       const form = readForm(bytes, headers["content-type"] ?? "");
       const members = membersOf(form.fields);
       if (typeof members["model"] === "string") ledger.model = members["model"];
       const params = readServiceParams(members, caller);
       takeParams(ledger, params);
       const ask = readTranscriptionAsk(form, members);
+      await checkModelOf(origin.organization_id, ask.model);
       describeRecording(ask, audioSeconds(ask.file.bytes), ledger);
       ledger.stream = ask.isStream;
       return {

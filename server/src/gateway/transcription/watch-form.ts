@@ -1,0 +1,63 @@
+import { boundaryOf, readPart } from "../../lib/multipart.ts";
+import { limits } from "../../limits.ts";
+
+const headEnd = Buffer.from("\r\n\r\n");
+
+/**
+ * Sees the fields of a form while it arrives, so that a bad one is known before a large file is. Files are passed over, whatever
+ * cannot be read is left to whoever reads the whole form.
+ * @param onField told of each field that is complete
+ */
+export function watchForm(contentType: string, onField: (name: string, text: string) => void): (chunk: Buffer) => void {
+  const boundary = boundaryOf(contentType);
+  if (boundary === undefined) return () => undefined;
+  const delimiter = Buffer.from(`\r\n--${boundary}`);
+  // A body begins with a delimiter that lacks its line end.
+  let held: Buffer = Buffer.from("\r\n");
+  let isWithin = false;
+  let isOver = false;
+
+  /** Takes what is complete; false where more has to come first. */
+  const step = (): boolean => {
+    const end = held.indexOf(delimiter);
+    if (!isWithin) {
+      // Of a preamble, or of a file, no more is kept than a delimiter may begin in.
+      held = held.subarray(end === -1 ? Math.max(0, held.length - delimiter.length + 1) : end + delimiter.length);
+      isWithin = end !== -1;
+      return isWithin;
+    }
+    if (held.subarray(0, 2).toString("latin1") === "--") return stop();
+    const bodyAt = held.indexOf(headEnd) + headEnd.length;
+    if (bodyAt < headEnd.length) return held.length > limits.formFieldBytes ? stop() : false;
+    const part = partOf(held.subarray(0, end === -1 ? held.length : end));
+    if (part === undefined) return stop();
+    const isFile = part.fileName !== undefined;
+    if (end === -1 && !isFile) return held.length > limits.formFieldBytes ? stop() : false;
+    if (!isFile) onField(part.name, part.bytes.toString("utf8"));
+    // The delimiter, where it is there, ends this part and begins the next.
+    isWithin = false;
+    if (end === -1) held = held.subarray(bodyAt);
+    return true;
+  };
+  const stop = (): false => {
+    isOver = true;
+    held = Buffer.alloc(0);
+    return false;
+  };
+
+  return (chunk) => {
+    if (isOver) return;
+    held = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
+    while (!isOver && step());
+    // What is left is small, and would hold on to all of the chunk.
+    if (!isOver) held = Buffer.from(held);
+  };
+}
+
+function partOf(bytes: Buffer): ReturnType<typeof readPart> {
+  try {
+    return readPart(bytes);
+  } catch {
+    return undefined;
+  }
+}
