@@ -178,10 +178,10 @@ async function readBounded(
   spec: BodySpec,
 ): Promise<Buffer> {
   const hold = holdOf(kernel, context);
-  const { tooLarge = undefined, watch = undefined } = spec.kind === "raw" ? spec : {};
+  const raw = spec.kind === "raw" ? spec : undefined;
   try {
     const isPlain = context.headers["content-encoding"] === undefined;
-    const sent = await context.incoming.readBody(maxBytes, hold, isPlain ? watch?.(context) : undefined);
+    const sent = await context.incoming.readBody(maxBytes, hold, isPlain ? raw?.watch?.(context) : undefined);
     kernel.metrics.bodyBytes.add({ route: pattern }, sent.length);
     const encoding = context.headers["content-encoding"];
     if (encoding === undefined) return sent;
@@ -198,7 +198,8 @@ async function readBounded(
     hold.release();
     if (error instanceof ServiceError && (error.code === "payload_too_large" || error.code === "unavailable")) {
       kernel.metrics.bodyRefusals.inc({ code: error.code });
-      if (error.code === "payload_too_large" && tooLarge !== undefined) throw new ServiceError(error.code, tooLarge);
+      if (error.code === "payload_too_large" && raw?.tooLarge !== undefined)
+        throw new ServiceError(error.code, raw.tooLarge);
     }
     throw error;
   }
