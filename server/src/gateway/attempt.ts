@@ -9,7 +9,13 @@ import { GatheredReply } from "./gathered-reply.ts";
 import { readErrorWithin, readProblem } from "./providers/openai/problem.ts";
 import { usageOf } from "./providers/openai/usage.ts";
 import { openaiCall } from "./providers/openai/request.ts";
-import { BadReply, type CallFacts, type UpstreamCall, type UpstreamProblem } from "./providers/provider.ts";
+import {
+  BadReply,
+  type CallFacts,
+  type Target,
+  type UpstreamCall,
+  type UpstreamProblem,
+} from "./providers/provider.ts";
 import { understandProblem } from "./providers/shared/understand-problem.ts";
 import type { ChatAsk } from "./read-chat-request.ts";
 import type { Attempt } from "./routing/plan.ts";
@@ -92,7 +98,16 @@ function callOf({ ask, attempt, asksUsage }: AttemptRun, nowMs: number): Upstrea
   const { target, translator, quirks } = attempt;
   if (translator === undefined) return openaiCall(ask.body, target, { quirks, operation: "chat", asksUsage });
   const { messages, body } = ask;
-  return translator.request({ ...body.forProvider, model: target.model, messages }, target, nowMs);
+  const { anthropic_beta: given } = body.forProvider;
+  const betas = [
+    ...new Set([...(Array.isArray(given) ? (given as unknown[]) : given ? [given] : []), ...ask.anthropicBetas]),
+  ];
+  const beta = isClaude(target) && betas.length > 0 ? { anthropic_beta: betas } : {};
+  return translator.request({ ...body.forProvider, ...beta, model: target.model, messages }, target, nowMs);
+}
+
+function isClaude({ provider, model }: Target): boolean {
+  return provider === "anthropic" || /claude/.test(model);
 }
 
 /** Reads the answer of one exchange, whatever it turns out to be: a stream, a whole reply or an error. */

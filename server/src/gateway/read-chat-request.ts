@@ -21,6 +21,8 @@ export type ChatAsk = {
   /** `echo`: the answer holds what was asked. */
   echoes: boolean;
   betas: ReadonlySet<string>;
+  /** The header `anthropic-beta`: features of Anthropic's API, for whoever serves a Claude. */
+  anthropicBetas: readonly string[];
   routeProvider: string | undefined;
 };
 
@@ -73,8 +75,21 @@ export function readChatAsk(body: CallerBody, params: ServiceParams, headers: In
     isStream: stream === true,
     wantsUsage: isObject(options) && options["include_usage"] === true,
     echoes: echo === true,
+    anthropicBetas: anthropicBetasOf(headers),
     ...readRouteHeaders(headers),
   };
+}
+
+const noAnthropicBetas: readonly string[] = [];
+
+/** Names alone, so that nothing else gets into a header. */
+function anthropicBetasOf(headers: IncomingHttpHeaders): readonly string[] {
+  const sent = headers["anthropic-beta"];
+  if (sent === undefined) return noAnthropicBetas;
+  const names = (Array.isArray(sent) ? sent : [sent]).flatMap((text) => text.split(",")).map((name) => name.trim());
+  const wrong = names.find((name) => name !== "" && !/^[\w.-]{1,128}$/.test(name));
+  if (wrong !== undefined) throw bad("anthropic-beta", "must be a list of names of betas, separated by commas");
+  return names.filter((name) => name !== "");
 }
 
 /** What the headers of a call say of its route. */

@@ -106,6 +106,42 @@ describe("a request that one model refuses", () => {
   });
 });
 
+test("P15: betas that a caller names in a header go to whoever serves a Claude, beside those of the body, and to nobody else", async () => {
+  gateway.upstream.script(answers(500, {}));
+  const headers = { "anthropic-beta": "context-1m-2025-08-07, interleaved-thinking-2025-05-14" };
+  const ask = (model: string, members: Row = {}): Promise<Answer> =>
+    gateway.app.prod.post("/v1/chat/completions", { model, messages: [question], retries: 0, ...members }, headers);
+  await ask("claude-sonnet-4", { anthropic_beta: ["context-1m-2025-08-07", "other-1"] });
+  expect(gateway.upstream.requests.at(-1)?.headers["anthropic-beta"]?.split(",")).toEqual([
+    "context-1m-2025-08-07",
+    "other-1",
+    "interleaved-thinking-2025-05-14",
+  ]);
+  await ask("gpt-3.5-turbo");
+  expect(gateway.upstream.requests.at(-1)?.headers).not.toHaveProperty("anthropic-beta");
+  expect(gateway.upstream.requests.at(-1)?.body).not.toContain("context-1m");
+  const before = gateway.upstream.requests.length;
+  const wrong = await gateway.app.prod.post(
+    "/v1/chat/completions",
+    { model: "claude-sonnet-4", messages: [question] },
+    { "anthropic-beta": "a b" },
+  );
+  expect([wrong.status, errorOf(wrong)["param"], gateway.upstream.requests.length]).toEqual([
+    400,
+    "anthropic-beta",
+    before,
+  ]);
+});
+
+test("P2: the header names what was changed for the provider that answered, not for one before it", async () => {
+  gateway.upstream.script(byModel({ o3: refuses(400, { message: "no" }), "gpt-4o-mini": answers(200, completion()) }));
+  const answer = await complete({ model: "o3", max_tokens: 9, fallback_models: ["gpt-4o-mini"] });
+  expect([answer.headers.get("x-spanway-model"), answer.headers.get("x-spanway-adjusted")]).toEqual([
+    "gpt-4o-mini",
+    null,
+  ]);
+});
+
 const codeAt = async (status: number, body: unknown, headers: Record<string, string> = {}, members: Row = {}) => {
   gateway.upstream.script(answers(status, body, headers));
   const answer = await complete({ retries: 0, ...members });

@@ -10,7 +10,7 @@ import { customerOf } from "../admit-call.ts";
 export type CacheableCall = {
   origin: Pick<SpanOrigin, "organization_id" | "environment">;
   operation: Operation;
-  ask: Pick<ChatAsk, "body" | "params">;
+  ask: Pick<ChatAsk, "body" | "params"> & Partial<Pick<ChatAsk, "anthropicBetas">>;
 };
 
 /** Members of a request that say how an answer is delivered, not what is in it; and the model, of which the resolved one counts. */
@@ -24,7 +24,7 @@ const besideTheAnswer: ReadonlySet<string> = new Set(["model", "stream", "stream
  * @param secret keys say nothing of what went into them, to whoever reads spans or the shared cache
  */
 export function answerKeys(secret: Uint8Array, call: CacheableCall): (attempt: Attempt) => string {
-  const { body, params } = call.ask;
+  const { body, params, anthropicBetas = [] } = call.ask;
   const shape = Object.entries(body.forProvider).filter(([name]) => !besideTheAnswer.has(name));
   const { cache_by_customer: byCustomer, is_cached_by_model: byModel } = params.cache_options ?? {};
   const asked = digest(
@@ -36,6 +36,7 @@ export function answerKeys(secret: Uint8Array, call: CacheableCall): (attempt: A
       Object.fromEntries(shape),
       params.variables ?? null,
       byCustomer === true ? [customerOf(params) ?? null] : null,
+      ...(anthropicBetas.length > 0 ? [[...anthropicBetas]] : []),
     ]),
   );
   return ({ target }) => {

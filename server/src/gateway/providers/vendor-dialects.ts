@@ -44,6 +44,7 @@ export const openai: Dialect = {
   takesCacheMarkers: false,
   alternates: false,
   isMistral: false,
+  parsesCalls: false,
   needsReasoning: false,
   models: openaiModels,
 };
@@ -55,7 +56,7 @@ export const azure: Dialect = { ...openai, isStrict: true };
 const vendor: Dialect = {
   ...openai,
   lacks: words(
-    "store metadata prediction audio modalities web_search_options verbosity moderation " +
+    "store metadata prediction audio modalities web_search_options verbosity moderation functions function_call " +
       "prompt_cache_key prompt_cache_retention safety_identifier service_tier",
   ),
   renames: { max_completion_tokens: "max_tokens" },
@@ -63,6 +64,7 @@ const vendor: Dialect = {
   parts: kinds("text image_url"),
   messagesLack: ["refusal", "audio"],
   takesDeveloper: false,
+  parsesCalls: true,
   models: [],
 };
 

@@ -2,7 +2,7 @@ import { type Call, refuseImages, type ToolResult, type Turn } from "../shared/c
 import type { Media } from "../shared/media.ts";
 import { type Part, type TextPart, textOf } from "../shared/parts.ts";
 import { refuse } from "../shared/refuse.ts";
-import { signedThinking } from "../shared/thinking.ts";
+import { type Said, saidInOrder } from "../shared/said-in-order.ts";
 import { portableToolId } from "../shared/tool-ids.ts";
 
 /** Content of the Messages API. */
@@ -14,8 +14,13 @@ export function turnToMessage(turn: Turn, withThinking: boolean): { role: string
     return { role: "user", content: [...turn.results.map(resultBlock), ...turn.parts.map(partBlock)] };
   }
   refuseImages(turn, "Anthropic");
-  const thinking = withThinking ? signedThinking(turn.thinkingBlocks) : [];
-  return { role: "assistant", content: [...thinking, ...turn.texts.map(textBlock), ...turn.calls.map(callBlock)] };
+  const said = saidInOrder(turn, withThinking);
+  return { role: "assistant", content: said.map(saidBlock) };
+}
+
+function saidBlock(said: Said): Block {
+  if (said.kind === "thinking") return said.block;
+  return said.kind === "text" ? textBlock(said.part) : callBlock(said.call);
 }
 
 export function textBlock({ text, cacheControl }: TextPart): Block {
@@ -52,12 +57,13 @@ function partBlock(part: Part): Block {
     type: "document",
     source: documentSource(part.media, part.path),
     ...(part.name === undefined ? {} : { title: part.name }),
+    ...part.native,
     ...cached(part.cacheControl),
   };
 }
 
 function imageSource(media: Media, path: string): Block {
-  if (media.kind === "url") return { type: "url", url: media.url };
+  if (media.kind === "url") return linkSource(media.url, path);
   if (media.kind === "file") return fileSource(media.fileId, path);
   if (!/^image\/(?:png|jpeg|gif|webp)$/.test(media.mediaType)) {
     return refuse(path, `${media.mediaType} is no image that Anthropic takes: PNG, JPEG, GIF and WebP are`);
@@ -68,7 +74,7 @@ function imageSource(media: Media, path: string): Block {
 const textTypes = /^(?:text\/|application\/(?:json|xml|yaml|x-yaml|javascript|csv|x-ndjson)|[\w./-]+\+(?:json|xml))/;
 
 function documentSource(media: Media, path: string): Block {
-  if (media.kind === "url") return { type: "url", url: media.url };
+  if (media.kind === "url") return linkSource(media.url, path);
   if (media.kind === "file") return fileSource(media.fileId, path);
   if (media.mediaType === "application/pdf") {
     return { type: "base64", media_type: media.mediaType, data: media.base64 };
@@ -78,6 +84,11 @@ function documentSource(media: Media, path: string): Block {
     return { type: "text", media_type: "text/plain", data: Buffer.from(media.base64, "base64").toString("utf8") };
   }
   return refuse(path, `${media.mediaType} is no document that Anthropic takes: PDF and text are`);
+}
+
+function linkSource(url: string, path: string): Block {
+  if (/^https?:/i.test(url)) return { type: "url", url };
+  return refuse(path, "Anthropic reads no Cloud Storage: send an https: URL, or the bytes as a data: URL");
 }
 
 /** Anthropic's own files are referred to; those of others it cannot see. */

@@ -9,7 +9,7 @@ import {
 } from "../provider.ts";
 import { createCitationGatherer } from "../shared/citations.ts";
 import { jsonToolName } from "../shared/response-format.ts";
-import { signedThinking } from "../shared/thinking.ts";
+import { placedThinking, signedThinking } from "../shared/thinking.ts";
 import { toUsage } from "./usage.ts";
 
 /** A whole answer of the Messages API as a chat completion. */
@@ -54,7 +54,7 @@ function toMessage(content: unknown[]): ChatMessage {
   const reasoning = blocks.flatMap(({ type, thinking }) =>
     type === "thinking" && typeof thinking === "string" ? [thinking] : [],
   );
-  const thinkingBlocks = signedThinking(blocks);
+  const thinkingBlocks = answer ? signedThinking(blocks) : thinkingOf(blocks);
   const annotations = answer ? [] : annotationsOf(blocks);
   return {
     role: "assistant",
@@ -64,6 +64,16 @@ function toMessage(content: unknown[]): ChatMessage {
     ...(thinkingBlocks.length > 0 ? { thinking_blocks: thinkingBlocks } : {}),
     ...(annotations.length > 0 ? { annotations } : {}),
   };
+}
+
+/** Signed thinking, each block with its place in the answer. */
+function thinkingOf(blocks: ReadonlyArray<Record<string, unknown>>): Array<Record<string, unknown>> {
+  const place = { text: 0, calls: 0 };
+  return blocks.flatMap((block) => {
+    if (block["type"] === "text" && typeof block["text"] === "string") place.text += block["text"].length;
+    else if (block["type"] === "tool_use") place.calls += 1;
+    return signedThinking([block]).map((signed) => placedThinking(signed, place));
+  });
 }
 
 function annotationsOf(blocks: ReadonlyArray<Record<string, unknown>>): UrlCitation[] {

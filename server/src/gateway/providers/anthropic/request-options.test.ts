@@ -199,7 +199,7 @@ describe("parameters without a match", () => {
     ["modalities", ["text", "audio"]],
     ["audio", { voice: "alloy" }],
     ["functions", [{}]],
-    ["web_search_options", {}],
+    ["web_search_options", "yes"],
     ["temperature", 2.1],
     ["temperature", "hot"],
     ["max_tokens", 0],

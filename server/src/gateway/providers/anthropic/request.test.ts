@@ -26,12 +26,12 @@ test("goes to the Messages API with its version and key, and nothing of OpenAI's
 });
 
 describe("messages", () => {
-  test("system and developer text is one system prompt, in order", () => {
+  test("system and developer text of the beginning is one system prompt, in order", () => {
     const sent = body({
       messages: [
         { role: "system", content: "A" },
-        user("Hi"),
         { role: "developer", content: [{ type: "text", text: "B", cache_control: { type: "ephemeral" } }] },
+        user("Hi"),
       ],
     });
     expect(sent["system"]).toEqual([

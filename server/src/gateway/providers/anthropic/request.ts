@@ -11,10 +11,24 @@ import { type Block, cached, textBlock, turnToMessage } from "./blocks.ts";
 import { type ClaudeModel, describeClaude } from "./models.ts";
 import { readReasoning } from "./reasoning.ts";
 import { readSampling } from "./sampling.ts";
-import { fitsDecoder, forDecoder } from "./schemas.ts";
+import { fitsDecoder, forDecoder, holdsAll } from "./schemas.ts";
+import { strictTools } from "./strict-tools.ts";
 
 /** Members of the Messages API that callers use by OpenAI's names, or that have a header. */
-const handled = ["user", "safety_identifier", "service_tier", "top_k", "output_config", "anthropic_beta"] as const;
+const handled = [
+  "user",
+  "safety_identifier",
+  "service_tier",
+  "top_k",
+  "output_config",
+  "anthropic_beta",
+  "context_management",
+  "mcp_servers",
+  "web_search_options",
+] as const;
+
+/** Of these, those that go on as they are. */
+const untouched = ["context_management", "mcp_servers"] as const;
 
 /** A chat completion as a call of the Messages API (`POST /v1/messages`, version 2023-06-01). */
 export function toAnthropic(chat: ChatRequest, target: Target): UpstreamCall {
@@ -40,10 +54,11 @@ export function toAnthropic(chat: ChatRequest, target: Target): UpstreamCall {
 
 function buildBody(parameters: Parameters, conversation: Conversation, model: ClaudeModel): Record<string, unknown> {
   const { members, foreign, adjusted } = parameters;
+  const tools = withToolsOfHistory(readTools(members), conversation);
   const plan = planAnswer(
-    withToolsOfHistory(readTools(members), conversation),
+    { ...tools, native: [...tools.native, ...webSearch(members["web_search_options"])] },
     readResponseFormat(members["response_format"]),
-    (schema) => model.takesSchemas && fitsDecoder(schema),
+    (schema) => model.takesSchemas && fitsDecoder(schema) && holdsAll([], schema),
   );
   const reasoning = readReasoning({
     members,
@@ -62,10 +77,11 @@ function buildBody(parameters: Parameters, conversation: Conversation, model: Cl
   };
   return {
     ...foreign,
+    ...Object.fromEntries(untouched.flatMap((name) => (name in members ? [[name, members[name]]] : []))),
     max_tokens: reasoning.maxTokens,
     ...systemOf(conversation, plan),
     messages: messagesOf(conversation, reasoning.isOn),
-    ...toolsOf(plan, model),
+    ...toolsOf(plan, strictTools(plan, model.takesSchemas, adjusted)),
     ...(reasoning.thinking ? { thinking: reasoning.thinking } : {}),
     ...(Object.keys(outputConfig).length > 0 ? { output_config: outputConfig } : {}),
     ...samplingOf(parameters, model.takesSampling && !reasoning.isOn),
@@ -90,8 +106,8 @@ function systemOf({ system }: Conversation, plan: AnswerPlan): { system?: Block[
   return parts.length > 0 ? { system: parts.map(textBlock) } : {};
 }
 
-function toolsOf(plan: AnswerPlan, model: ClaudeModel): Record<string, unknown> {
-  const tools = [...plan.native, ...plan.functions.map((tool) => toolBlock(tool, model))];
+function toolsOf(plan: AnswerPlan, strict: ReadonlySet<FunctionTool>): Record<string, unknown> {
+  const tools = [...plan.native, ...plan.functions.map((tool) => toolBlock(tool, strict.has(tool)))];
   if (tools.length === 0) return {};
   const once = plan.isParallel ? {} : { disable_parallel_tool_use: true };
   if (plan.choice?.type === "none") return { tools, tool_choice: { type: "none" } };
@@ -100,9 +116,8 @@ function toolsOf(plan: AnswerPlan, model: ClaudeModel): Record<string, unknown> 
   return { tools, tool_choice: { type: plan.choice?.type === "required" ? "any" : "auto", ...once } };
 }
 
-function toolBlock(tool: FunctionTool, model: ClaudeModel): Block {
+function toolBlock(tool: FunctionTool, isStrict: boolean): Block {
   const schema = { type: "object", ...tool.parameters };
-  const isStrict = tool.isStrict && model.takesSchemas && fitsDecoder(schema);
   return {
     name: tool.name,
     ...(tool.description === undefined ? {} : { description: tool.description }),
@@ -110,6 +125,22 @@ function toolBlock(tool: FunctionTool, model: ClaudeModel): Block {
     ...(isStrict ? { strict: true } : {}),
     ...cached(tool.cacheControl),
   };
+}
+
+/** OpenAI's search of the web, as the tool that Anthropic has for it. How much of the pages is read cannot be said there. */
+function webSearch(options: unknown): Block[] {
+  if (options === undefined) return [];
+  if (!isObject(options)) return refuse("web_search_options", "must be an object");
+  const location = isObject(options["user_location"]) ? options["user_location"] : {};
+  const approximate = isObject(location["approximate"]) ? location["approximate"] : location;
+  const isSomewhere = Object.keys(approximate).some((name) => name !== "type");
+  return [
+    {
+      type: "web_search_20250305",
+      name: "web_search",
+      ...(isSomewhere ? { user_location: { ...approximate, type: "approximate" } } : {}),
+    },
+  ];
 }
 
 function samplingOf(parameters: Parameters, isFree: boolean): Record<string, unknown> {
@@ -129,6 +160,8 @@ function serviceTier({ members, adjusted }: Parameters): Record<string, unknown>
   return {};
 }
 
+const filesBeta = "files-api-2025-04-14";
+
 function betaHeader(asked: unknown, { turns }: Conversation): Record<string, string> {
   const list: unknown[] = Array.isArray(asked) ? asked : asked === undefined ? [] : [asked];
   const betas = list.map((beta) =>
@@ -137,6 +170,8 @@ function betaHeader(asked: unknown, { turns }: Conversation): Record<string, str
   const parts = turns.flatMap((turn) =>
     turn.role === "user" ? [...turn.parts, ...turn.results.flatMap((result) => result.parts)] : [],
   );
-  if (parts.some((part) => part.type === "document" && part.media.kind === "file")) betas.push("files-api-2025-04-14");
-  return betas.length > 0 ? { "anthropic-beta": betas.join(",") } : {};
+  const isFile = (part: (typeof parts)[number]): boolean =>
+    (part.type === "document" || part.type === "image") && part.media.kind === "file";
+  if (parts.some(isFile)) betas.push(filesBeta);
+  return betas.length > 0 ? { "anthropic-beta": [...new Set(betas)].join(",") } : {};
 }

@@ -51,6 +51,44 @@ export function fitsDecoder(schema: Schema): boolean {
   return fits(schema, { root: schema, answers: new Map() });
 }
 
+/** What a decoder holds at most in one request, over all its tools and its answer, by Anthropic's page on structured outputs. */
+const mostStrictTools = 20;
+const mostOptional = 24;
+const mostUnions = 16;
+
+type Load = { optional: number; unions: number };
+
+/** What a schema takes of the bounds: members that may be absent, and members of several types. */
+function loadOf(schema: unknown): Load {
+  const load: Load = { optional: 0, unions: 0 };
+  addLoad(schema, load);
+  return load;
+}
+
+function addLoad(schema: unknown, load: Load): void {
+  if (!isObject(schema)) return;
+  const { type, properties, required, items, anyOf, oneOf, allOf, $defs, definitions } = schema;
+  if (Array.isArray(type) || Array.isArray(anyOf) || Array.isArray(oneOf)) load.unions += 1;
+  const needed = new Set(Array.isArray(required) ? (required as unknown[]) : []);
+  for (const holder of [properties, $defs, definitions]) {
+    if (!isObject(holder)) continue;
+    for (const [name, member] of Object.entries(holder)) {
+      if (holder === properties && !needed.has(name)) load.optional += 1;
+      addLoad(member, load);
+    }
+  }
+  for (const list of [anyOf, oneOf, allOf])
+    if (Array.isArray(list)) for (const one of list as unknown[]) addLoad(one, load);
+  addLoad(items, load);
+}
+
+/** Whether one request may hold all of these to their schemas. */
+export function holdsAll(tools: readonly unknown[], answer?: unknown): boolean {
+  const loads = [...tools, ...(answer === undefined ? [] : [answer])].map(loadOf);
+  const sum = (of: keyof Load): number => loads.reduce((total, load) => total + load[of], 0);
+  return tools.length <= mostStrictTools && sum("optional") <= mostOptional && sum("unions") <= mostUnions;
+}
+
 /** What is known of the targets of references, each looked at once; `undefined` while it is being looked at. */
 type Search = { root: Schema; answers: Map<string, boolean | undefined> };
 

@@ -5,7 +5,7 @@ import type { CallFacts, ChatChunk, ChatStreamTranslator, StreamStep, UpstreamPr
 import { type BlockWriter, createBlockWriter } from "../shared/block-writer.ts";
 import { type ChunkMaker, createChunkMaker } from "../shared/chunks.ts";
 import { type CitationGatherer, createCitationGatherer } from "../shared/citations.ts";
-import { signedThinking } from "../shared/thinking.ts";
+import { placedThinking, signedThinking } from "../shared/thinking.ts";
 import { brokenStream, readEvent } from "../shared/stream-events.ts";
 import { readStreamError } from "./problem.ts";
 import { refusalOf, toFinishReason } from "./reply.ts";
@@ -142,7 +142,9 @@ function startBlock(index: unknown, content: Record<string, unknown>, output: Ou
       return [...opened, ...addText(index, content["thinking"], output)];
     }
     case "redacted_thinking":
-      return signedThinking([content]).map((block) => maker.delta({ thinking_blocks: [block] }));
+      return signedThinking([content]).map((block) =>
+        maker.delta({ thinking_blocks: [placedThinking(block, blocks.place())] }),
+      );
     case "tool_use": {
       const { id, name, input } = content;
       return blocks.open(index, { type: "call", id: String(id), name: String(name), input });

@@ -3,7 +3,7 @@ import { type Call, refuseImages, type ToolResult, type Turn } from "../shared/c
 import type { Media } from "../shared/media.ts";
 import type { DocumentPart, Part, TextPart } from "../shared/parts.ts";
 import { refuse } from "../shared/refuse.ts";
-import { signedThinking } from "../shared/thinking.ts";
+import { type Said, saidInOrder } from "../shared/said-in-order.ts";
 import { portableToolId } from "../shared/tool-ids.ts";
 
 /** Content of the Converse API: each block is an object with one member, named after its kind. */
@@ -12,19 +12,34 @@ export type Block = Record<string, unknown>;
 /** Writes the turns of one request. The names of its documents differ, as the API demands. */
 export class BlockMaker {
   readonly #documentNames = new Set<string>();
+  /** Whether a cache point stands elsewhere than it was asked for. */
+  hasMovedCachePoint = false;
 
   /** @param withThinking whether earlier thinking may be sent: only a model that thinks takes it */
   message(turn: Turn, withThinking: boolean): { role: string; content: Block[] } {
     if (turn.role === "user") {
       const results = turn.results.flatMap((result) => this.#result(result));
-      return { role: "user", content: [...results, ...turn.parts.flatMap((part) => this.#part(part))] };
+      const content = [...results, ...turn.parts.flatMap((part) => this.#part(part))];
+      return { role: "user", content: this.#withCachePointsMoved(content) };
     }
     refuseImages(turn, "Bedrock");
-    const thinking = withThinking ? signedThinking(turn.thinkingBlocks).map(reasoningBlock) : [];
-    return {
-      role: "assistant",
-      content: [...thinking, ...turn.texts.flatMap(textBlocks), ...turn.calls.flatMap(callBlocks)],
-    };
+    return { role: "assistant", content: saidInOrder(turn, withThinking).flatMap(saidBlocks) };
+  }
+
+  /**
+   * A cache point may not follow a document that Bedrock itself turns into text: it moves ahead of such documents, or is left out where
+   * nothing is ahead of them.
+   */
+  #withCachePointsMoved(content: Block[]): Block[] {
+    const placed: Block[] = [];
+    for (const block of content) {
+      let at = placed.length;
+      while (isCachePoint(block) && isTextDocument(placed[at - 1])) at -= 1;
+      const isMoved = at < placed.length;
+      if (isMoved) this.hasMovedCachePoint = true;
+      if (!isMoved || (at > 0 && !isCachePoint(placed[at - 1]))) placed.splice(at, 0, block);
+    }
+    return placed;
   }
 
   #result({ callId, parts, cacheControl }: ToolResult): Block[] {
@@ -66,6 +81,20 @@ export class BlockMaker {
     this.#documentNames.add(unique);
     return unique;
   }
+}
+
+function isCachePoint(block: Block | undefined): boolean {
+  return block !== undefined && "cachePoint" in block;
+}
+
+function isTextDocument(block: Block | undefined): boolean {
+  const document = block?.["document"];
+  return isObject(document) && document["format"] !== "pdf";
+}
+
+function saidBlocks(said: Said): Block[] {
+  if (said.kind === "thinking") return [reasoningBlock(said.block)];
+  return said.kind === "text" ? textBlocks(said.part) : callBlocks(said.call);
 }
 
 export function textBlocks({ text, cacheControl }: TextPart): Block[] {

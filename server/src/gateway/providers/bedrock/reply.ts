@@ -9,7 +9,7 @@ import {
 } from "../provider.ts";
 import { createCitationGatherer } from "../shared/citations.ts";
 import { jsonToolName } from "../shared/response-format.ts";
-import { signedThinking } from "../shared/thinking.ts";
+import { placedThinking, signedThinking } from "../shared/thinking.ts";
 import { toUsage } from "./usage.ts";
 
 /** A whole answer of Converse as a chat completion. */
@@ -53,7 +53,7 @@ function toMessage(content: unknown[]): ChatMessage {
     isObject(reasoningContent) ? [toThinking(reasoningContent)] : [],
   );
   const reasoning = thinking.map((block) => (typeof block["thinking"] === "string" ? block["thinking"] : "")).join("");
-  const signed = signedThinking(thinking);
+  const signed = answer ? signedThinking(thinking) : thinkingOf(blocks);
   const annotations = answer ? [] : blocks.flatMap(annotator());
   return {
     role: "assistant",
@@ -63,6 +63,18 @@ function toMessage(content: unknown[]): ChatMessage {
     ...(signed.length > 0 ? { thinking_blocks: signed } : {}),
     ...(annotations.length > 0 ? { annotations } : {}),
   };
+}
+
+/** Signed thinking, each block with its place in the answer. */
+function thinkingOf(blocks: ReadonlyArray<Record<string, unknown>>): Array<Record<string, unknown>> {
+  const place = { text: 0, calls: 0 };
+  return blocks.flatMap((block) => {
+    for (const text of textsOf(block)) place.text += text.length;
+    const { toolUse, reasoningContent } = block;
+    if (isObject(toolUse) && toolUse["type"] !== "server_tool_use") place.calls += 1;
+    if (!isObject(reasoningContent)) return [];
+    return signedThinking([toThinking(reasoningContent)]).map((signed) => placedThinking(signed, place));
+  });
 }
 
 function textsOf(block: Record<string, unknown>): string[] {

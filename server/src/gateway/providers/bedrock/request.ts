@@ -1,7 +1,8 @@
 import { isObject } from "../../../lib/json.ts";
 import { readReasoning } from "../anthropic/reasoning.ts";
 import { readSampling } from "../anthropic/sampling.ts";
-import { fitsDecoder, forDecoder } from "../anthropic/schemas.ts";
+import { fitsDecoder, forDecoder, holdsAll } from "../anthropic/schemas.ts";
+import { strictTools } from "../anthropic/strict-tools.ts";
 import { modelSegment } from "../model-segment.ts";
 import type { ChatRequest, Credential, Target, UpstreamCall } from "../provider.ts";
 import { type Conversation, readConversation } from "../shared/conversation.ts";
@@ -23,7 +24,10 @@ const ofConverse = [
   "additionalModelResponseFieldPaths",
 ] as const;
 
-const handled = [...ofConverse, "service_tier", "top_k", "additionalModelRequestFields"];
+/** Members that models behind Converse know, and that it hands on to them. */
+const handedOn = ["anthropic_beta", "output_config", "min_p", "repetition_penalty", "context_management"] as const;
+
+const handled = [...ofConverse, ...handedOn, "service_tier", "top_k", "additionalModelRequestFields"];
 
 /** A chat completion as a call of Converse, or of ConverseStream. */
 export function toBedrock(chat: ChatRequest, target: Target, nowMs: number): UpstreamCall {
@@ -60,7 +64,7 @@ function buildBody(parameters: Parameters, model: BedrockModel): Record<string, 
   const plan = planAnswer(
     withToolsOfHistory(readTools(members), conversation),
     readResponseFormat(members["response_format"]),
-    (schema) => model.takesSchemas && fitsDecoder(schema),
+    (schema) => model.takesSchemas && fitsDecoder(schema) && holdsAll([], schema),
   );
   const reasoning = reasoningOf(parameters, conversation, plan, model);
   const { temperature, topP, topK } = readSampling(parameters, reasoning.isSamplingFree, model.family !== "claude");
@@ -74,6 +78,7 @@ function buildBody(parameters: Parameters, model: BedrockModel): Record<string, 
   const additional = {
     ...(isObject(members["additionalModelRequestFields"]) ? members["additionalModelRequestFields"] : {}),
     ...parameters.foreign,
+    ...Object.fromEntries(handedOn.flatMap((name) => (name in members ? [[name, members[name]]] : []))),
     ...reasoning.additional,
     ...(topK === undefined ? {} : { top_k: topK }),
   };
@@ -82,9 +87,12 @@ function buildBody(parameters: Parameters, model: BedrockModel): Record<string, 
     ...(plan.schema ? { textFormat: textFormat(plan.schema) } : {}),
   };
   const blocks = new BlockMaker();
+  const messages = conversation.turns.map((turn) => blocks.message(turn, reasoning.isOn));
+  trimLastText(messages);
+  if (blocks.hasMovedCachePoint) adjusted.push("cache_control");
   return {
     ...Object.fromEntries(ofConverse.flatMap((name) => (name in members ? [[name, members[name]]] : []))),
-    messages: conversation.turns.map((turn) => blocks.message(turn, reasoning.isOn)),
+    messages,
     ...systemOf(conversation, plan),
     ...withMembers("inferenceConfig", inferenceConfig),
     ...toolConfig(plan, conversation, model, adjusted),
@@ -92,6 +100,13 @@ function buildBody(parameters: Parameters, model: BedrockModel): Record<string, 
     ...withMembers("outputConfig", outputConfig),
     ...serviceTier(parameters),
   };
+}
+
+/** An answer that is to be continued may not end in blanks. */
+function trimLastText(messages: ReadonlyArray<{ role: string; content: Block[] }>): void {
+  const last = messages.at(-1);
+  const text = last?.content.findLast((block) => !("cachePoint" in block));
+  if (last?.role === "assistant" && typeof text?.["text"] === "string") text["text"] = text["text"].trimEnd();
 }
 
 function withMembers(name: string, value: Record<string, unknown>): Record<string, unknown> {
@@ -130,16 +145,35 @@ function reasoningOf(
   const effort = members["reasoning_effort"];
   const additional: Record<string, unknown> =
     members["thinking"] === undefined ? {} : { thinking: members["thinking"] };
-  if (effort !== undefined && family === "gpt-oss") additional["reasoning_effort"] = effort;
-  else if (effort !== undefined && family === "nova") additional["reasoningConfig"] = novaReasoning(effort);
-  else if (effort !== undefined && effort !== "none") adjusted.push("reasoning_effort");
+  if (effort !== undefined && family !== "other") {
+    const level = effortOf(effort, adjusted);
+    if (family === "gpt-oss") additional["reasoning_effort"] = level === "none" ? "low" : level;
+    else additional["reasoningConfig"] = novaReasoning(level);
+    if (family === "gpt-oss" && level === "none") adjusted.push("reasoning_effort");
+  } else if (effort !== undefined && effort !== "none") adjusted.push("reasoning_effort");
   return { isOn: false, isSamplingFree: true, maxTokens, additional };
 }
 
-function novaReasoning(effort: unknown): Record<string, unknown> {
-  if (effort === "none") return { type: "disabled" };
-  const level = effort === "minimal" ? "low" : effort === "xhigh" || effort === "max" ? "high" : effort;
-  return { type: "enabled", maxReasoningEffort: level };
+/** The efforts that the families beside Claude know, by those that callers may name. */
+const efforts: Readonly<Record<string, "none" | "low" | "medium" | "high">> = {
+  none: "none",
+  minimal: "low",
+  low: "low",
+  medium: "medium",
+  high: "high",
+  xhigh: "high",
+  max: "high",
+};
+
+function effortOf(effort: unknown, adjusted: string[]): "none" | "low" | "medium" | "high" {
+  const level = typeof effort === "string" && Object.hasOwn(efforts, effort) ? efforts[effort] : undefined;
+  if (level === undefined) refuse("reasoning_effort", `must be one of ${Object.keys(efforts).join(", ")}`);
+  if (level !== effort) adjusted.push("reasoning_effort");
+  return level;
+}
+
+function novaReasoning(level: "none" | "low" | "medium" | "high"): Record<string, unknown> {
+  return level === "none" ? { type: "disabled" } : { type: "enabled", maxReasoningEffort: level };
 }
 
 /** What is said where Converse has no word for it: tools that the history needs may not be called. */
@@ -167,7 +201,8 @@ function toolConfig(
   const native = plan.native.map((tool, i) =>
     isObject(tool["systemTool"]) ? tool : refuse(`tools.${i}.type`, "is no tool that Bedrock takes"),
   );
-  const tools = [...native, ...plan.functions.flatMap((tool) => toolBlocks(tool, model))];
+  const strict = strictTools(plan, model.takesSchemas, adjusted);
+  const tools = [...native, ...plan.functions.flatMap((tool) => toolBlocks(tool, strict.has(tool)))];
   // There is no choice of none: tools are withheld, unless calls in the history demand them.
   if (tools.length === 0 || (plan.choice?.type === "none" && !turns.some(holdsCalls))) return {};
   if (!plan.isParallel && plan.choice?.type !== "none" && !plan.isForced) adjusted.push("parallel_tool_calls");
@@ -176,9 +211,8 @@ function toolConfig(
   return { toolConfig: { tools, toolChoice: { tool: { name: plan.choice.name } } } };
 }
 
-function toolBlocks(tool: FunctionTool, { takesSchemas }: BedrockModel): Block[] {
+function toolBlocks(tool: FunctionTool, isStrict: boolean): Block[] {
   const schema = { type: "object", ...tool.parameters };
-  const isStrict = tool.isStrict && takesSchemas && fitsDecoder(schema);
   const toolSpec = {
     name: tool.name,
     ...(tool.description === undefined ? {} : { description: tool.description }),

@@ -11,6 +11,7 @@ import type {
 import { type BlockWriter, createBlockWriter } from "../shared/block-writer.ts";
 import { type CitationGatherer, createCitationGatherer } from "../shared/citations.ts";
 import { type ChunkMaker, createChunkMaker } from "../shared/chunks.ts";
+import { placedThinking } from "../shared/thinking.ts";
 import { brokenStream, readEvent } from "../shared/stream-events.ts";
 import { BadEventStream, createEventStreamDecoder, type EventMessage } from "./event-stream.ts";
 import { readStreamException } from "./problem.ts";
@@ -141,7 +142,8 @@ function continueReasoning(
   maker: ChunkMaker,
 ): ChatChunk[] {
   if (typeof redactedContent === "string") {
-    return [maker.delta({ thinking_blocks: [{ type: "redacted_thinking", data: redactedContent }] })];
+    const block = placedThinking({ type: "redacted_thinking", data: redactedContent }, blocks.place());
+    return [maker.delta({ thinking_blocks: [block] })];
   }
   const opened = blocks.isOpen(index) ? [] : blocks.open(index, { type: "thinking" });
   if (typeof signature === "string") blocks.sign(index, signature);

@@ -96,14 +96,18 @@ function toPart(part: Part, target: Target): GeminiPart {
   return { inlineData: { mimeType, data: part.base64 } };
 }
 
-function toMedia(media: Media, { path, name }: { path: string; name?: string }, target: Target): GeminiPart {
+function toMedia(
+  media: Media,
+  { path, name, mediaType }: { path: string; name?: string; mediaType?: string },
+  target: Target,
+): GeminiPart {
   if (media.kind === "bytes") return { inlineData: { mimeType: media.mediaType, data: media.base64 } };
   const uri = media.kind === "url" ? media.url : uploaded(media.fileId, path, target);
-  const mimeType = typeOfName(name) ?? typeOfName(uri.split(/[?#]/)[0]);
+  const mimeType = mediaType ?? typeOfName(name) ?? typeOfName(uri.split(/[?#]/)[0]);
   if (mimeType === undefined && isVertex(target)) {
     refuse(
       path,
-      "Vertex AI must be told what a link leads to: send one with a file extension, or the bytes as a data: URL",
+      "Vertex AI must be told what a link leads to: send one with a file extension, a file with its format, or the bytes as a data: URL",
     );
   }
   return { fileData: { ...(mimeType === undefined ? {} : { mimeType }), fileUri: uri } };
@@ -132,6 +136,12 @@ const typesByExtension: Readonly<Record<string, string>> = {
   mp3: "audio/mp3",
   wav: "audio/wav",
   mp4: "video/mp4",
+  mov: "video/quicktime",
+  webm: "video/webm",
+  mpeg: "video/mpeg",
+  heif: "image/heif",
+  flac: "audio/flac",
+  ogg: "audio/ogg",
 };
 
 function typeOfName(name: string | undefined): string | undefined {

@@ -278,7 +278,6 @@ describe("parameters", () => {
     ["temperature", 2.1],
     ["top_logprobs", 3],
     ["modalities", ["audio"]],
-    ["web_search_options", {}],
     ["reasoning_effort", "extreme"],
     ["thinking", "yes"],
   ])("%s %j is refused", (name, value) => {

@@ -12,6 +12,16 @@ import { toContent } from "./parts.ts";
 import { forGemini } from "./schemas.ts";
 import { ofGoogle, readThinking } from "./thinking.ts";
 
+/** Members of generateContent that callers may send as they are. */
+const ofGemini = ["safetySettings", "cachedContent", "labels", "toolConfig"] as const;
+
+/** The spelling of Google's SDKs for Python. */
+const spellings: Readonly<Record<string, string>> = {
+  safety_settings: "safetySettings",
+  generation_config: "generationConfig",
+  cached_content: "cachedContent",
+};
+
 const handled = [
   "n",
   "logprobs",
@@ -24,11 +34,13 @@ const handled = [
   "service_tier",
   "extra_body",
   "generationConfig",
+  "web_search_options",
+  ...ofGemini,
 ];
 
 /** A chat completion as a call of generateContent, or of streamGenerateContent. */
 export function toGemini(chat: ChatRequest, target: Target): UpstreamCall {
-  const parameters = readParameters(chat, "Gemini", handled);
+  const parameters = readParameters(spelled(chat), "Gemini", handled);
   const body = buildBody(parameters, target);
   const { adjusted } = parameters;
   return {
@@ -37,6 +49,12 @@ export function toGemini(chat: ChatRequest, target: Target): UpstreamCall {
     body: Buffer.from(JSON.stringify(body)),
     ...(adjusted.length > 0 ? { adjusted } : {}),
   };
+}
+
+function spelled(chat: ChatRequest): ChatRequest {
+  if (!Object.keys(spellings).some((name) => name in chat)) return chat;
+  const entries = Object.entries(chat).map(([name, value]) => [spellings[name] ?? name, value]);
+  return { ...(Object.fromEntries(entries) as Record<string, unknown>), model: chat.model, messages: chat.messages };
 }
 
 function buildBody(parameters: Parameters, target: Target): Record<string, unknown> {
@@ -49,6 +67,7 @@ function buildBody(parameters: Parameters, target: Target): Record<string, unkno
   const google = ofGoogle(members);
   return {
     ...foreign,
+    ...Object.fromEntries(ofGemini.flatMap((name) => (name in members ? [[name, members[name]]] : []))),
     contents: conversation.turns.map((turn) => toContent(turn, target, model)),
     ...(system.length > 0 ? { systemInstruction: { parts: system } } : {}),
     ...toolsOf(plan, adjusted),
@@ -73,7 +92,9 @@ const jsonWords = { text: jsonInstruction };
 
 /** Before the third generation an answer could be held to JSON only where no tools were offered. */
 function planFor(members: Record<string, unknown>, model: GeminiModel): AnswerPlan {
-  const read = readTools(members);
+  const declared = readTools(members);
+  const search = members["web_search_options"] === undefined ? [] : [{ googleSearch: {} }];
+  const read = { ...declared, native: [...declared.native, ...search] };
   // Tools that may not be called need not be sent.
   const tools = read.choice?.type === "none" ? { ...read, functions: [], native: [] } : read;
   const isForced = tools.choice?.type === "required" || tools.choice?.type === "named";

@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto";
-import { isObject } from "../../../lib/json.ts";
+import { isObject, parseJsonText } from "../../../lib/json.ts";
 import { type Dialect, messageMembers, serviceMembers } from "../dialect.ts";
+import { completeJson } from "../shared/complete-json.ts";
 import { asOpenaiPart } from "../shared/native-parts.ts";
 import { refuse } from "../shared/refuse.ts";
+import { withToolCalls } from "../shared/tool-calls-of-functions.ts";
 
 type Message = Record<string, unknown>;
 
@@ -20,9 +22,10 @@ export function adaptMessages(
 ): Adapted {
   const adjusted = new Set<string>();
   if (!Array.isArray(messages)) return { messages, adjusted };
-  let isChanged = false;
+  const given: readonly unknown[] = dialect.parsesCalls ? withToolCalls(messages) : messages;
+  let isChanged = given !== messages;
   const adapter = { dialect, provider, adjusted };
-  let list = (messages as unknown[]).map((message, index) => {
+  let list = given.map((message, index) => {
     const adapted = isObject(message) ? adaptMessage(message, `messages.${index}`, adapter) : message;
     if (adapted !== message) isChanged = true;
     return adapted;
@@ -143,11 +146,22 @@ function adaptCalls(calls: unknown, { dialect, adjusted }: Adapter): unknown {
     });
     const id = call["id"];
     const isForeign = dialect.isMistral && typeof id === "string" && mistralId(id) !== id;
-    if (kept.length === Object.keys(call).length && !isForeign) return call;
+    const called = dialect.parsesCalls ? wholeArguments(call["function"], adjusted) : call["function"];
+    if (kept.length === Object.keys(call).length && !isForeign && called === call["function"]) return call;
     isChanged = true;
-    return { ...Object.fromEntries(kept), ...(isForeign && { id: mistralId(id) }) };
+    return { ...Object.fromEntries(kept), ...(isForeign && { id: mistralId(id) }), function: called };
   });
   return isChanged ? adapted : calls;
+}
+
+/** Arguments that a bound on tokens cut off are completed: who parses them would refuse the whole conversation. */
+function wholeArguments(called: unknown, adjusted: Set<string>): unknown {
+  const text = isObject(called) ? called["arguments"] : undefined;
+  if (!isObject(called) || typeof text !== "string") return called;
+  if (text.trim() === "") return { ...called, arguments: "{}" };
+  if (parseJsonText(text).ok) return called;
+  adjusted.add("messages.tool_calls.function.arguments");
+  return { ...called, arguments: JSON.stringify(completeJson(text)) };
 }
 
 /** Nine letters and digits; the same id always becomes the same one. */

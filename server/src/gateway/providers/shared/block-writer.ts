@@ -3,7 +3,7 @@ import type { ChatChunk, ChatDelta } from "../provider.ts";
 import type { ChunkMaker } from "./chunks.ts";
 import { createPairJoiner, type PairJoiner } from "./pair-joiner.ts";
 import { jsonToolName } from "./response-format.ts";
-import { signedThinking } from "./thinking.ts";
+import { type Place, placedThinking, signedThinking } from "./thinking.ts";
 
 /**
  * Chunks out of blocks of content that come in pieces, several at a time, told apart by their index. Calls are counted
@@ -21,6 +21,8 @@ export type BlockWriter = {
   closeAll(): ChatChunk[];
   /** How many calls of the caller's tools have begun. */
   calls(): number;
+  /** How much was said so far, for a block of thinking that begins here. */
+  place(): Place;
 };
 
 /** `input`: arguments that came whole, for a call without pieces. `ignored`: a block that clients have no place for. */
@@ -30,31 +32,41 @@ export type NewBlock =
 
 type OpenBlock = { joiner: PairJoiner } & (
   | { type: "text" | "ignored" }
-  | { type: "thinking"; thinking: string; signature: string }
+  | { type: "thinking"; thinking: string; signature: string; place: Place }
   | { type: "call"; position: number | undefined; input: unknown; hasArguments: boolean }
 );
 
 export function createBlockWriter(maker: ChunkMaker): BlockWriter {
   const blocks = new Map<unknown, OpenBlock>();
   let calls = 0;
+  let characters = 0;
+  const place = (): Place => ({ text: characters, calls });
+  const say = (text: string, block: OpenBlock): ChatChunk[] => {
+    if (text === "" || block.type === "ignored") return [];
+    const delta = deltaOf(text, block);
+    characters += delta.content?.length ?? 0;
+    return [maker.delta(delta)];
+  };
 
   const close = (index: unknown): ChatChunk[] => {
     const block = blocks.get(index);
     blocks.delete(index);
     if (!block) return [];
-    const rest = say(block.joiner.rest(), block, maker);
+    const rest = say(block.joiner.rest(), block);
     if (block.type === "thinking") {
-      return [...rest, ...signedThinking([block]).map((signed) => maker.delta({ thinking_blocks: [signed] }))];
+      const signed = signedThinking([block]).map((one) => placedThinking(one, block.place));
+      return [...rest, ...signed.map((one) => maker.delta({ thinking_blocks: [one] }))];
     }
     // A call without arguments has no pieces, or empty ones.
     if (block.type !== "call" || block.hasArguments) return rest;
-    return [...rest, ...say(JSON.stringify(isObject(block.input) ? block.input : {}), block, maker)];
+    return [...rest, ...say(JSON.stringify(isObject(block.input) ? block.input : {}), block)];
   };
 
   return {
     open: (index, block) => {
       const joiner = createPairJoiner();
-      if (block.type === "thinking") blocks.set(index, { type: "thinking", thinking: "", signature: "", joiner });
+      if (block.type === "thinking")
+        blocks.set(index, { type: "thinking", thinking: "", signature: "", place: place(), joiner });
       else if (block.type !== "call") blocks.set(index, { type: block.type, joiner });
       else {
         const position = block.name === jsonToolName ? undefined : calls;
@@ -69,7 +81,7 @@ export function createBlockWriter(maker: ChunkMaker): BlockWriter {
     isOpen: (index) => blocks.has(index),
     add: (index, text) => {
       const block = blocks.get(index);
-      return block ? say(block.joiner.add(text), block, maker) : [];
+      return block ? say(block.joiner.add(text), block) : [];
     },
     sign: (index, signature) => {
       const block = blocks.get(index);
@@ -78,11 +90,8 @@ export function createBlockWriter(maker: ChunkMaker): BlockWriter {
     close,
     closeAll: () => [...blocks.keys()].flatMap(close),
     calls: () => calls,
+    place,
   };
-}
-
-function say(text: string, block: OpenBlock, maker: ChunkMaker): ChatChunk[] {
-  return text === "" || block.type === "ignored" ? [] : [maker.delta(deltaOf(text, block))];
 }
 
 function deltaOf(text: string, block: OpenBlock): ChatDelta {

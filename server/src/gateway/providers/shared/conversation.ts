@@ -1,7 +1,10 @@
 import { exceedsShape, isObject, parseJsonText } from "../../../lib/json.ts";
 import { limits } from "../../../limits.ts";
 import { type ImagePart, type Part, readParts, readTextParts, type TextPart } from "./parts.ts";
+import { completeJson } from "./complete-json.ts";
 import { refuse } from "./refuse.ts";
+import { placeOf } from "./thinking.ts";
+import { withToolCalls } from "./tool-calls-of-functions.ts";
 
 /**
  * The messages of a chat in the form that providers other than OpenAI share: system text apart, then turns of user and
@@ -50,7 +53,7 @@ const openingText = "Begin.";
 export function readConversation(messages: unknown): Conversation {
   if (!Array.isArray(messages) || messages.length === 0) return refuse("messages", "must be a list of messages");
   const reader = new ConversationReader();
-  (messages as unknown[]).forEach((message, i) => reader.read(message, `messages.${i}`));
+  withToolCalls(messages).forEach((message, i) => reader.read(message, `messages.${i}`));
   return reader.finish();
 }
 
@@ -64,7 +67,7 @@ class ConversationReader {
     switch (message["role"]) {
       case "system":
       case "developer":
-        this.#conversation.system.push(...cachedAsWhole(readTextParts(message["content"], `${path}.content`), message));
+        this.#readSystem(cachedAsWhole(readTextParts(message["content"], `${path}.content`), message));
         return;
       case "user":
         this.#noteName(message);
@@ -99,16 +102,27 @@ class ConversationReader {
     return turn;
   }
 
+  /** In the middle of a conversation it keeps its place, marked, as a part of what the user says: only a beginning can be the system's. */
+  #readSystem(parts: TextPart[]): void {
+    const { turns, system } = this.#conversation;
+    if (turns.length === 0) return void system.push(...parts);
+    if (parts.length === 0) return;
+    this.#note("messages.system");
+    const marked = parts.map((part) => ({ ...part, text: `<system>\n${part.text}\n</system>` }));
+    this.#userTurn().parts.push(...marked);
+  }
+
   #readAssistant(message: Record<string, unknown>, path: string): void {
     this.#close();
     if (isObject(message["audio"])) refuse(`${path}.audio`, "spoken answers cannot be sent to this provider");
-    if (isObject(message["function_call"])) refuse(`${path}.function_call`, "is superseded by tool_calls");
     this.#noteName(message);
     const { texts, images } = readSaid(message, path);
     if (texts.length === 0 && typeof message["refusal"] === "string") {
       texts.push(...readTextParts(message["refusal"], `${path}.refusal`));
     }
-    const calls = readCalls(message["tool_calls"], `${path}.tool_calls`);
+    const calls = readCalls(message["tool_calls"], `${path}.tool_calls`, () =>
+      this.#note("messages.tool_calls.function.arguments"),
+    );
     const blocks = message["thinking_blocks"];
     const thinkingBlocks = Array.isArray(blocks) ? (blocks as unknown[]) : [];
     this.#conversation.turns.push({
@@ -152,8 +166,12 @@ class ConversationReader {
   }
 
   #noteName(message: Record<string, unknown>): void {
+    if (typeof message["name"] === "string") this.#note("messages.name");
+  }
+
+  #note(name: string): void {
     const { adjusted } = this.#conversation;
-    if (typeof message["name"] === "string" && !adjusted.includes("messages.name")) adjusted.push("messages.name");
+    if (!adjusted.includes(name)) adjusted.push(name);
   }
 }
 
@@ -178,31 +196,35 @@ export function refuseImages({ images: [image] }: AssistantTurn, provider: strin
   }
 }
 
-function readCalls(calls: unknown, path: string): Call[] {
+function readCalls(calls: unknown, path: string, onRepaired: () => void): Call[] {
   if (calls === null || calls === undefined) return [];
   if (!Array.isArray(calls)) return refuse(path, "must be a list");
-  const read = (calls as unknown[]).map((call, i) => readCall(call, `${path}.${i}`));
+  const read = (calls as unknown[]).map((call, i) => readCall(call, `${path}.${i}`, onRepaired));
   if (new Set(read.map(({ id }) => id)).size < read.length) refuse(path, "must have ids that differ");
   return read;
 }
 
-function readCall(call: unknown, path: string): Call {
+function readCall(call: unknown, path: string, onRepaired: () => void): Call {
   const called = isObject(call) ? call["function"] : undefined;
   if (!isObject(call) || !isObject(called)) return refuse(path, "must be a call of a function");
   const { id } = call;
   const { name } = called;
   if (typeof id !== "string" || id === "") return refuse(`${path}.id`, "must be text");
   if (typeof name !== "string" || name === "") return refuse(`${path}.function.name`, "must be text");
-  return { id, name, arguments: readArguments(called["arguments"], `${path}.function.arguments`), source: call };
+  const read = readArguments(called["arguments"], `${path}.function.arguments`, onRepaired);
+  return { id, name, arguments: read, source: call };
 }
 
-function readArguments(text: unknown, path: string): Record<string, unknown> {
+/** Arguments that a bound on tokens cut off are completed: the call was answered, so the conversation goes on. */
+function readArguments(text: unknown, path: string, onRepaired: () => void): Record<string, unknown> {
   if (text === undefined || text === null || (typeof text === "string" && text.trim() === "")) return {};
   const parsed = typeof text === "string" ? parseJsonText(text) : { ok: true as const, value: text };
   if (parsed.ok && exceedsShape(parsed.value, limits.spanDepth, limits.spanNodes))
     return refuse(path, "nests too deep");
   if (parsed.ok && isObject(parsed.value)) return parsed.value;
-  return refuse(path, "must be the text of a JSON object");
+  if (parsed.ok || typeof text !== "string") return refuse(path, "must be the text of a JSON object");
+  onRepaired();
+  return completeJson(text);
 }
 
 /** `cache_control` of a message is that of its last part. */
@@ -217,6 +239,15 @@ function holdsSomething(turn: Turn): boolean {
   return turn.texts.length > 0 || turn.images.length > 0 || turn.calls.length > 0;
 }
 
+/** Thinking of a turn that follows another: what that said comes before it. */
+function shifted(blocks: readonly unknown[], { texts, calls }: AssistantTurn): unknown[] {
+  const said = texts.reduce((sum, { text }) => sum + text.length, 0);
+  return blocks.map((block) => {
+    const { text, calls: called } = placeOf(block);
+    return isObject(block) ? { ...block, after: { text: said + text, calls: calls.length + called } } : block;
+  });
+}
+
 /** Neighbours of one role as one turn. Two turns of the assistant meet only where the first has no calls. */
 function merged(turns: Turn[]): Turn[] {
   const result: Turn[] = [];
@@ -226,10 +257,10 @@ function merged(turns: Turn[]): Turn[] {
       last.results.push(...turn.results);
       last.parts.push(...turn.parts);
     } else if (last?.role === "assistant" && turn.role === "assistant") {
+      last.thinkingBlocks.push(...shifted(turn.thinkingBlocks, last));
       last.texts.push(...turn.texts);
       last.images.push(...turn.images);
       last.calls.push(...turn.calls);
-      last.thinkingBlocks.push(...turn.thinkingBlocks);
     } else result.push(turn);
   }
   return result;

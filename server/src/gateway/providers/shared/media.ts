@@ -3,6 +3,7 @@ import { refuse } from "./refuse.ts";
 /** Where the bytes of an image or a document are. */
 export type Media =
   | { kind: "bytes"; mediaType: string; base64: string }
+  /** A link, or an object of Cloud Storage: `gs://…`. */
   | { kind: "url"; url: string }
   | { kind: "file"; fileId: string };
 
@@ -10,13 +11,14 @@ export type Media =
 const headChars = 512;
 
 /**
- * Reads a `data:` or `http(s):` URL. Links are never followed here: providers fetch them, or the request is refused.
+ * Reads a `data:`, `http(s):` or `gs:` URL. Links are never followed here: providers fetch them, or the request is refused.
  * The type of bytes is what they are, not what they are called, as providers refuse a JPEG that is declared as PNG.
  */
 export function readMediaUrl(url: string, path: string): Media {
-  if (/^https?:\/\//i.test(url)) return { kind: "url", url };
+  if (/^(?:https?|gs):\/\//i.test(url)) return { kind: "url", url };
   const comma = url.slice(0, headChars).indexOf(",");
-  if (!/^data:/i.test(url) || comma === -1) return refuse(path, "must be a data: URL or an https: URL");
+  if (!/^data:/i.test(url) || comma === -1)
+    return refuse(path, "must be a data: URL, an https: URL or, for Gemini, a gs: URL");
   const [mediaType = "", ...parameters] = url.slice("data:".length, comma).split(";");
   const data = url.slice(comma + 1);
   const isBase64 = parameters.at(-1)?.trim().toLowerCase() === "base64";

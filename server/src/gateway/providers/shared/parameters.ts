@@ -1,4 +1,5 @@
 import { isObject } from "../../../lib/json.ts";
+import { foreignMembers } from "../dialect.ts";
 import type { ChatRequest } from "../provider.ts";
 import { presentMembers, refuse } from "./refuse.ts";
 
@@ -7,7 +8,8 @@ import { presentMembers, refuse } from "./refuse.ts";
  * - `refuse`: the answer would lack something that the caller will look for. 400, naming the parameter.
  * - `leave out`: the answer is as good without it. Not sent, and named in `UpstreamCall.adjusted`.
  * Values that ask for nothing (`n: 1`, `logprobs: false`, penalties of 0, null) are left out without a word.
- * Parameters that are in nobody's table are the provider's own and go through untouched.
+ * Members of another provider's dialect are left out and named, too. What is in nobody's table is the provider's own and goes through
+ * untouched.
  */
 type Treatment = { otherwise: "refuse" | "leave out"; isNothing: (value: unknown) => boolean };
 
@@ -108,6 +110,7 @@ const common = [
   "temperature",
   "top_p",
   "stop",
+  "stop_sequences",
   "reasoning_effort",
   "thinking",
 ] as const;
@@ -122,7 +125,8 @@ export function readParameters(chat: ChatRequest, provider: string, handled: rea
   const result: Parameters = { members: {}, foreign: {}, adjusted: [] };
   for (const [name, value] of Object.entries(presentMembers(chat))) {
     const treatment = known.has(name) ? undefined : treatments[name];
-    if (!treatment) {
+    if (!treatment && !known.has(name) && foreignMembers.has(name)) result.adjusted.push(name);
+    else if (!treatment) {
       result.members[name] = value;
       if (!known.has(name)) result.foreign[name] = value;
     } else if (!treatment.isNothing(value)) {
@@ -145,7 +149,7 @@ export function readMaxTokens(members: Record<string, unknown>): number | undefi
 
 /** `stop` as a list. Texts that are blank are left out and reported: Anthropic, for one, refuses them. */
 export function readStop(members: Record<string, unknown>, adjusted: string[]): string[] {
-  const { stop } = members;
+  const stop = members["stop"] ?? members["stop_sequences"];
   if (stop === undefined) return [];
   const list: unknown[] = Array.isArray(stop) ? stop : [stop];
   const texts = list.map((text) =>

@@ -1,4 +1,5 @@
 import { isObject } from "../../../lib/json.ts";
+import { asOpenaiPart } from "./native-parts.ts";
 import { type Media, readBase64, readMediaUrl } from "./media.ts";
 import { refuse } from "./refuse.ts";
 
@@ -12,7 +13,18 @@ export type ImagePart = {
   cacheControl?: unknown;
   source: Record<string, unknown>;
 };
-export type DocumentPart = { type: "document"; media: Media; name?: string; path: string; cacheControl?: unknown };
+/**
+ * `mediaType`: what a link leads to, where the caller says so. `native`: what Anthropic's own part says beside its source.
+ */
+export type DocumentPart = {
+  type: "document";
+  media: Media;
+  name?: string;
+  mediaType?: string;
+  native?: Record<string, unknown>;
+  path: string;
+  cacheControl?: unknown;
+};
 /** `format` as OpenAI names it: wav, mp3. */
 export type AudioPart = { type: "audio"; base64: string; format: string; path: string; cacheControl?: unknown };
 export type Part = TextPart | ImagePart | DocumentPart | AudioPart;
@@ -63,11 +75,22 @@ function readPart(part: unknown, path: string): Part[] {
     case "input_audio":
       return [{ ...readAudio(part["input_audio"], `${path}.input_audio`), ...cache }];
     default:
-      return refuse(
-        `${path}.type`,
-        `${JSON.stringify(part["type"]) ?? "a part without type"} is no part that can be sent`,
-      );
+      return readNative(part, path);
   }
+}
+
+/** Parts of other wires. What Anthropic's documents say beside their source is kept for Anthropic. */
+function readNative(part: Record<string, unknown>, path: string): Part[] {
+  const known = asOpenaiPart(part);
+  if (known === undefined) {
+    const type = JSON.stringify(part["type"]) ?? "a part without type";
+    return refuse(`${path}.type`, `${type} is no part that can be sent: send text, image_url, input_audio or file`);
+  }
+  const { context, citations } = part;
+  const native = { ...(context ? { context } : {}), ...(citations ? { citations } : {}) };
+  return readPart(known, path).map((read) =>
+    read.type === "document" && Object.keys(native).length > 0 ? { ...read, native } : read,
+  );
 }
 
 function textMember(part: Record<string, unknown>, name: string, path: string): string {
@@ -77,22 +100,25 @@ function textMember(part: Record<string, unknown>, name: string, path: string): 
 
 function readImage(image: unknown, path: string): Media {
   const url = isObject(image) ? image["url"] : image;
+  if (isObject(image) && typeof image["file_id"] === "string") return { kind: "file", fileId: image["file_id"] };
   return typeof url === "string" ? readMediaUrl(url, path) : refuse(path, "must hold a url");
 }
 
 function readFile(file: unknown, path: string, source: Record<string, unknown>): DocumentPart | ImagePart {
   if (!isObject(file)) return refuse(path, "must be an object");
-  const name = typeof file["filename"] === "string" ? { name: file["filename"] } : {};
+  const { filename, format } = file;
+  const name = typeof filename === "string" ? { name: filename } : {};
+  const type = typeof format === "string" && /^[\w.+-]+\/[\w.+-]+$/.test(format) ? { mediaType: format } : {};
   const data = file["file_data"];
   if (typeof data === "string") {
-    const media = /^(?:data|https?):/i.test(data)
+    const media = /^(?:data|https?|gs):/i.test(data)
       ? readMediaUrl(data, `${path}.file_data`)
       : readBase64(data, typeOfName(name.name), `${path}.file_data`);
     if (media.kind === "bytes" && media.mediaType.startsWith("image/")) return { type: "image", media, path, source };
-    return { type: "document", media, path, ...name };
+    return { type: "document", media, path, ...name, ...type };
   }
   if (typeof file["file_id"] === "string") {
-    return { type: "document", media: { kind: "file", fileId: file["file_id"] }, path, ...name };
+    return { type: "document", media: { kind: "file", fileId: file["file_id"] }, path, ...name, ...type };
   }
   return refuse(path, "must hold file_data or file_id");
 }

@@ -14,3 +14,25 @@ export function signedThinking(blocks: readonly unknown[]): Array<Record<string,
     return type === "redacted_thinking" && typeof data === "string" ? [{ type, data }] : [];
   });
 }
+
+/** How much of an answer came before a block of thinking: characters of its text, and calls. */
+export type Place = { text: number; calls: number };
+
+/**
+ * A block as it is told. One that the model thought in the middle of its answer says where, in `after`, as a chat completion has its text
+ * and its calls apart from it; the answer is put together again when it comes back.
+ */
+export function placedThinking(block: Record<string, unknown>, { text, calls }: Place): Record<string, unknown> {
+  return text === 0 && calls === 0 ? block : { ...block, after: { text, calls } };
+}
+
+/** Where a block that came back was thought. */
+export function placeOf(block: unknown): Place {
+  const after = isObject(block) ? block["after"] : undefined;
+  const { text, calls } = isObject(after) ? after : {};
+  return { text: countOf(text), calls: countOf(calls) };
+}
+
+function countOf(value: unknown): number {
+  return typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : 0;
+}

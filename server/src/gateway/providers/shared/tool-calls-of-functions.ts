@@ -1,0 +1,29 @@
+import { isObject } from "../../../lib/json.ts";
+
+/**
+ * Messages without OpenAI's former functions: a `function_call` of the assistant as a call of a tool, and the message of role `function`
+ * after it as its result. Others, and their places in the list, are as they were.
+ */
+export function withToolCalls(messages: readonly unknown[]): readonly unknown[] {
+  if (!messages.some(isOfFunctions)) return messages;
+  let lastId = "";
+  return messages.map((message, index) => {
+    if (!isOfFunctions(message)) return message;
+    const { function_call: called, name, ...rest } = message;
+    if (message["role"] === "function") {
+      return lastId === "" ? message : { ...rest, role: "tool", tool_call_id: lastId };
+    }
+    lastId = `call_function_${index}`;
+    const content = rest["content"] ?? null;
+    return {
+      ...rest,
+      ...(name !== undefined && { name }),
+      content,
+      tool_calls: [{ id: lastId, type: "function", function: called }],
+    };
+  });
+}
+
+function isOfFunctions(message: unknown): message is Record<string, unknown> {
+  return isObject(message) && (message["role"] === "function" || isObject(message["function_call"]));
+}
