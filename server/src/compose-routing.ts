@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
+import { deriveKey } from "./auth/secret-key.ts";
 import type { Config } from "./config.ts";
 import { keyVariables } from "./config/variables.ts";
 import type { EnvironmentCredential } from "./gateway/credentials/credential-sources.ts";
@@ -61,7 +62,15 @@ export async function composeRouting({
   };
   const onRetry = (kind: "retry" | "fallback"): void => metrics.retries.inc({ kind });
   return {
-    router: createRouter({ ...known, coolDown, now, random: Math.random, sleep, onRetry }),
+    router: createRouter({
+      ...known,
+      bondKey: deriveKey(secretKey, "marks of keys"),
+      coolDown,
+      now,
+      random: Math.random,
+      sleep,
+      onRetry,
+    }),
     models: createModelLister(known),
     providerSettings: createProviderSettings({ store, box, live: settings, providers, now, newId: randomUUID }),
   };

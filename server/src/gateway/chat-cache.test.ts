@@ -19,6 +19,7 @@ const attempt: Attempt = {
   translator: undefined,
   quirks: openaiShaped.custom,
   credentialId: "none",
+  bond: "",
   isCallerHost: false,
   isOperatorHost: false,
 };
@@ -32,6 +33,7 @@ function openChat(): { chat: Chat; told: string[]; spans: Array<Record<string, u
   const registry = new Registry();
   const plan: Plan = {
     models: ["spanway/echo"],
+    hasManyKeys: false,
     first: [attempt],
     next: () => Promise.resolve({ attempt, waitedMs: 0, furtherModels: 0, roomMs: Infinity }),
     problem: () => ({ kind: "fault", status: 0, message: "none" }),

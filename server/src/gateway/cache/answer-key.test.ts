@@ -19,6 +19,7 @@ const attempt: Attempt = {
   translator: undefined,
   quirks: openaiShaped.openai,
   credentialId: "c",
+  bond: "",
   isCallerHost: false,
   isOperatorHost: false,
 };

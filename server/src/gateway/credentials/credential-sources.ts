@@ -64,6 +64,7 @@ export function ofEnvironment(
 
 function environmentCredential({ apiKey, fields }: EnvironmentCredential): UsableCredential {
   return {
+    source: "environment",
     credential: { ...(apiKey !== undefined && { apiKey: apiKey.reveal() }), fields },
     // The operator's address, where there is one, is every credential's default.
     baseUrl: undefined,

@@ -109,6 +109,7 @@ function openSetting(row: SealedProviderSetting, box: SecretBox): OpenSetting | 
   return {
     provider: row.provider,
     environment: row.environment,
+    source: row.id,
     credential: { ...(apiKey !== undefined && { apiKey }), fields: { ...row.fields, ...secretFields } },
     baseUrl: row.base_url ?? undefined,
     isCallerHost: false,

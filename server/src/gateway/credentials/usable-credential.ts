@@ -3,6 +3,8 @@ import type { Credential } from "../providers/provider.ts";
 /** A credential for one provider, from wherever it comes. */
 export type UsableCredential = {
   credential: Credential;
+  /** Where the organization or the operator keeps it; undefined for one that the call brings along. */
+  source?: string;
   /** Undefined: where the provider is by default. */
   baseUrl: string | undefined;
   /** The caller chose `baseUrl` in this request. */

@@ -18,10 +18,11 @@ export function readJsonAsk(
   caller: ChatCall,
   ledger: CallLedger,
   operation: Operation,
+  change: (asked: Record<string, unknown>) => Record<string, unknown> = (asked) => asked,
 ): Omit<RelayAsk, "read" | "stream"> {
   const { bytes, headers } = caller;
   const members = readMembers(bytes);
-  const forProvider = withoutServiceParams(members);
+  const forProvider = change(withoutServiceParams(members));
   const { model } = members;
   if (typeof model === "string") ledger.model = model;
   const params = readServiceParams(members, caller);

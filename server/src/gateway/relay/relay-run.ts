@@ -15,7 +15,7 @@ import { BadReply, type UpstreamProblem } from "../providers/provider.ts";
 import { understandProblem } from "../providers/shared/understand-problem.ts";
 import type { Plan, PlanStep } from "../routing/plan.ts";
 import { builtInProvider } from "../routing/provider-table.ts";
-import type { RelayAsk, RelayDeps, RelayOperation } from "./relay.ts";
+import type { KeyBinding, RelayAsk, RelayDeps, RelayOperation } from "./relay.ts";
 import { StreamSink } from "./stream-sink.ts";
 import { exchangeWhole, type WholeEnd, type WholeReply } from "./whole-exchange.ts";
 import { takeCut } from "../take-cut.ts";
@@ -78,6 +78,7 @@ export class RelayRun {
         routeProvider: ask.routeProvider,
         betas: ask.betas,
         operation: this.#operation.operation,
+        bond: ask.bond,
       },
       signal,
     );
@@ -130,7 +131,7 @@ export class RelayRun {
       if (problem !== undefined && this.#leftMs() <= 0) return errorOfProblem(problem);
       if (end.kind !== "reply" || problem !== undefined) continue;
       plan.report(step.attempt, "success");
-      this.#answer(ask, end.reply);
+      this.#answer(ask, this.#bindingOf(ask, step, plan)?.reply(end.reply) ?? end.reply);
       return undefined;
     }
   }
@@ -153,32 +154,33 @@ export class RelayRun {
     const { pools, timeouts } = this.#deps;
     const deps = { pools, timeouts: timesOf(timeouts, this.#leftMs(), step, ask.stream !== undefined) };
     const how = { isOperatorHost, signal: this.#call.signal };
-    const end = await exchangeWhole(
-      deps,
-      ask.call(attempt),
-      how,
-      this.#sinkOf(ask, () => plan.report(attempt, "begun")),
-    );
+    const end = await exchangeWhole(deps, ask.call(attempt), how, this.#sinkOf(ask, step, plan));
     this.#upstreamMs += this.#call.elapsedMs() - beganMs;
     return end;
   }
 
   /** What reads a stream, where one is wanted. */
-  #sinkOf({ stream }: RelayAsk, onBegun: () => void): ((end: (how: WholeEnd) => void) => StreamSink) | undefined {
+  #sinkOf(ask: RelayAsk, step: PlanStep, plan: Plan): ((end: (how: WholeEnd) => void) => StreamSink) | undefined {
+    const { stream } = ask;
     if (stream === undefined) return undefined;
     this.#stream.reset();
     let isBegun = false;
     return (end) =>
       new StreamSink(end, stream(this.#ledger), {
         attach: (exchange) => void (this.#exchange = exchange),
+        rewrite: this.#bindingOf(ask, step, plan)?.event,
         onEvents: (bytes, hasContent) => {
           if (!hasContent) return this.#stream.hold(bytes);
           this.#ledger.firstTokenMs ??= this.#call.elapsedMs();
-          if (!isBegun) onBegun();
+          if (!isBegun) plan.report(step.attempt, "begun");
           isBegun = true;
           return this.#stream.write(bytes);
         },
       });
+  }
+
+  #bindingOf({ bind }: RelayAsk, { attempt }: PlanStep, { hasManyKeys }: Plan): KeyBinding | undefined {
+    return hasManyKeys ? bind?.(attempt.bond) : undefined;
   }
 
   #read(ask: RelayAsk, reply: WholeReply): UpstreamProblem | undefined {

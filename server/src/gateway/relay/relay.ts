@@ -9,6 +9,7 @@ import { recordRefusal, type UnreadCall } from "../record-refusal.ts";
 import type { Operation } from "../providers/quirks.ts";
 import type { Attempt } from "../routing/plan.ts";
 import type { ServiceParams } from "../service-params.ts";
+import type { KeyBond } from "../responses/key-bonds.ts";
 import { RelayRun } from "./relay-run.ts";
 import type { WholeReply } from "./whole-exchange.ts";
 
@@ -20,6 +21,10 @@ export type RelayAsk = {
   routeProvider: string | undefined;
   /** The caller's members for the provider, to be recorded. */
   asked: Record<string, unknown>;
+  /** The key that it is bound to. */
+  bond?: KeyBond | undefined;
+  /** Marks what the provider keeps for the key that answered. */
+  bind?: (bond: string) => KeyBinding;
   /** What is transcribed. */
   recording?: Buffer;
   /** The call to one upstream. The same ask is put to several, if need be. */
@@ -39,6 +44,8 @@ export type RelayStream = {
   /** What an event means: content that commits the call to this upstream, the end, or a failure. */
   take(event: SseEvent): { hasContent?: boolean; isDone?: boolean; problem?: UpstreamProblem };
 };
+
+export type KeyBinding = { reply(reply: WholeReply): WholeReply; event(event: SseEvent): Buffer };
 
 export type RelayAnswer = { body: Buffer | string; headers: OutgoingHttpHeaders };
 

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { createSseSplitter, plainBlock, SseBlockTooLong } from "../../lib/sse.ts";
+import { createSseSplitter, plainBlock, SseBlockTooLong, type SseEvent } from "../../lib/sse.ts";
 import { limits } from "../../limits.ts";
 import type { Exchange } from "../exchange.ts";
 import type { UpstreamProblem } from "../providers/provider.ts";
@@ -9,6 +9,8 @@ import { WholeSink, type WholeEnd } from "./whole-exchange.ts";
 export type StreamSinkParts = {
   /** Whole events as they came. `hasContent`: the caller may have them. */
   onEvents(bytes: Buffer, hasContent: boolean): void;
+  /** What goes on of an event; the event itself where absent. */
+  rewrite?: ((event: SseEvent) => Buffer) | undefined;
   /** Told of the exchange, to pause it while the caller is slow. */
   attach(exchange: Exchange): void;
 };
@@ -74,7 +76,7 @@ export class StreamSink extends WholeSink {
     }
     if (hasContent) this.exchange?.flows();
     if (hasContent || isDone) this.#hasContent = true;
-    this.#parts.onEvents(plainBlock(event.raw), this.#hasContent);
+    this.#parts.onEvents(this.#parts.rewrite?.(event) ?? plainBlock(event.raw), this.#hasContent);
     if (!isDone) return;
     this.#isOver = true;
     this.exchange?.finish(limits.upstreamTrailMs);

@@ -4,8 +4,9 @@ import { usageWithTier } from "../providers/openai/usage.ts";
 import { BadReply } from "../providers/provider.ts";
 import { problemOfEvent } from "../relay/event-problem.ts";
 import { badMember, readJsonAsk, readJsonReply } from "../relay/read-json-ask.ts";
-import type { RelayOperation, RelayStream } from "../relay/relay.ts";
+import type { KeyBinding, RelayOperation, RelayStream } from "../relay/relay.ts";
 import type { WholeReply } from "../relay/whole-exchange.ts";
+import { bindEvent, bindResponse, takeBonds, type KeyBond } from "./key-bonds.ts";
 import { createSaidSoFar, messageOfOutput } from "./said.ts";
 
 /** OpenAI's Responses, where the provider has them. */
@@ -14,7 +15,12 @@ export function createResponses(): RelayOperation {
     operation: "responses",
     logType: "response",
     read(call, ledger) {
-      const ask = readJsonAsk(call, ledger, "responses");
+      let bond: KeyBond | undefined;
+      const ask = readJsonAsk(call, ledger, "responses", (asked) => {
+        const taken = takeBonds(asked);
+        bond = taken.bond;
+        return taken.asked;
+      });
       const { input, instructions, stream, background } = ask.asked;
       if (stream !== undefined && stream !== null && typeof stream !== "boolean") {
         throw badMember("stream", "must be true or false");
@@ -26,6 +32,8 @@ export function createResponses(): RelayOperation {
       ledger.content = { input: instructions === undefined ? input : { instructions, input } };
       return {
         ...ask,
+        bond,
+        bind: createBinding,
         read: (whole, toLedger) => {
           const { reply, problem } = readJsonReply(whole);
           if (problem !== undefined) return problem;
@@ -59,6 +67,21 @@ function createResponseStream(ledger: CallLedger): RelayStream {
       const message = said.add(type, event);
       if (message !== undefined) ledger.messages = [message];
       return { hasContent: contentEvent.test(type) };
+    },
+  };
+}
+
+function createBinding(bond: string): KeyBinding {
+  return {
+    reply: (whole) => ({
+      ...whole,
+      bytes: Buffer.from(JSON.stringify(bindResponse(readJsonReply(whole).reply, bond))),
+    }),
+    event: ({ name, data, raw }) => {
+      const event = data === undefined ? undefined : parseObjectText(data);
+      if (event === undefined) return raw;
+      const head = name === "" ? "" : `event: ${name}\n`;
+      return Buffer.from(`${head}data: ${JSON.stringify(bindEvent(event, bond))}\n\n`);
     },
   };
 }

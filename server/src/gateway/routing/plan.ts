@@ -14,6 +14,8 @@ export type RoutedCall = {
   routeProvider?: string | undefined;
   betas: ReadonlySet<string>;
   operation: Operation;
+  /** The key that the call is bound to, by what it names in `param`. */
+  bond?: { value: string; param: string } | undefined;
 };
 
 /** The service parameters that routing reads, in the shapes that they were checked for. Seconds. */
@@ -60,6 +62,8 @@ export type Attempt = {
   quirks: Quirks;
   /** Tells the organisation's credentials and models apart in the cool-down; no part of a secret can be read from it. */
   credentialId: string;
+  /** Tells the organization's keys apart, on every node and for good; "" where no call of the operation is bound to one. */
+  bond: string;
   /** The caller chose the address in this very request: it gets the caller's own key or none. */
   isCallerHost: boolean;
   /** Whoever runs the server chose the address: it may be private. */
@@ -87,6 +91,8 @@ export type PlanStep = {
 export type Plan = {
   /** Every model that may be tried, in order. */
   models: readonly string[];
+  /** Whether calls like this one may go by several keys, so that what one of them made has to say so. */
+  hasManyKeys: boolean;
   /** The attempts that the first of these models may be asked by: who answered the same before may have been any of them. */
   first: readonly Attempt[];
   /**

@@ -38,10 +38,14 @@ export function judge(problem: UpstreamProblem): Verdict {
     case "fault":
       return isTransient(problem.status) ? "retry" : "other_model";
     case "request":
+      return ofAnotherKey.has(problem.code ?? "") ? "other_credential" : "other_model";
     default:
       return "other_model";
   }
 }
+
+/** What a key says of a response, or of encrypted reasoning, that another key has made. */
+const ofAnotherKey: ReadonlySet<string> = new Set(["previous_response_not_found", "invalid_encrypted_content"]);
 
 /** No status (0) is a fault of the network, 2xx an error within a stream or a body. */
 function isTransient(status: number): boolean {

@@ -1,4 +1,4 @@
-import { hash, randomBytes } from "node:crypto";
+import { createHmac, hash, randomBytes } from "node:crypto";
 import type { ServiceError } from "../../domain/errors.ts";
 import { callerProviders } from "../credentials/caller-credentials.ts";
 import { findCredentials, type EnvironmentCredential } from "../credentials/credential-sources.ts";
@@ -36,6 +36,8 @@ export type RouterDeps = PlanDeps & {
   settings: StoredSettings;
   /** By provider; those of which the environment says nothing are absent. */
   environment: ReadonlyMap<string, EnvironmentCredential>;
+  /** What marks of keys are made with: the same on every node. */
+  bondKey: Uint8Array;
   /** The environment variable for the key of a provider, by its name. */
   keyVariables: ReadonlyMap<string, string>;
 };
@@ -48,7 +50,11 @@ export function createRouter(deps: RouterDeps): Router {
       const planWith = (settings: readonly OpenSetting[]): Plan => {
         const find = (): readonly Leg[] => new LegFinder(deps, call, settings, idKey).findAll();
         const legs = isPlain(call) ? plain.of(call, settings, find) : find();
-        return runPlan(legs, readRetryPolicy(call.params), deps, signal);
+        const policy = readRetryPolicy(call.params);
+        if (call.operation !== "responses") return runPlan(legs, policy, deps, signal);
+        const keys = new Set(legs.flatMap(({ attempts }) => attempts.map(({ bond }) => bond)));
+        const hasManyKeys = keys.size > 1 || call.bond !== undefined;
+        return { ...runPlan(boundLegs(legs, call), policy, deps, signal), hasManyKeys };
       };
       const known = deps.settings.of(call.organizationId);
       return known instanceof Promise ? known.then(planWith) : planWith(known);
@@ -59,6 +65,19 @@ export function createRouter(deps: RouterDeps): Router {
     },
     modelName: (name) => modelName(name, (provider) => deps.providers.has(provider)),
   };
+}
+
+/** Of a call that is bound to a key, where that one serves. @throws ServiceError where it is gone. */
+function boundLegs(legs: readonly Leg[], { bond }: RoutedCall): readonly Leg[] {
+  if (bond === undefined) return legs;
+  const bound = legs
+    .map(({ model, attempts }) => ({ model, attempts: attempts.filter((attempt) => attempt.bond === bond.value) }))
+    .filter(({ attempts }) => attempts.length > 0);
+  if (bound.length > 0) return bound;
+  throw badParam(
+    bond.param,
+    `${bond.param} names what was made with a provider key that is no longer stored, or does not serve this model: only that key can go on with it. Send the whole conversation as input instead, without it.`,
+  );
 }
 
 /** Parameters that say something of where a call goes. */
@@ -243,9 +262,18 @@ class LegFinder {
         credential.apiKey ?? "",
         JSON.stringify(credential.fields),
       ]),
+      bond: this.#bondOf(provider, usable),
       isCallerHost: usable.isCallerHost,
       isOperatorHost: operatorUrl !== undefined,
     };
+  }
+
+  /** A key that is replaced where it is kept is the same to what its account has made. */
+  #bondOf(provider: string, { source, credential }: UsableCredential): string {
+    if (this.#call.operation !== "responses") return "";
+    const key = source === undefined ? [credential.apiKey ?? "", JSON.stringify(credential.fields)] : [source];
+    const parts = JSON.stringify([this.#call.organizationId, provider, ...key]);
+    return createHmac("sha256", this.#deps.bondKey).update(parts).digest("base64url").slice(0, 8);
   }
 
   /** Of one organisation and one model, so that no other suffers when it cools down. */

@@ -26,6 +26,7 @@ export function runPlan(legs: readonly Leg[], policy: RetryPolicy, deps: PlanDep
   const walk = new PlanWalk(order, policy, deps, signal);
   return {
     models: order.map(({ model }) => model),
+    hasManyKeys: false,
     first: order[0]?.attempts ?? [],
     next: (problem) => walk.next(problem),
     problem: () => walk.problem(),

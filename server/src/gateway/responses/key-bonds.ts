@@ -1,0 +1,97 @@
+import { isObject } from "../../lib/json.ts";
+
+type Members = Record<string, unknown>;
+
+/**
+ * What a provider keeps for the key that made it, or encrypts for it: responses, their items, encrypted reasoning. Where a call may go
+ * by several keys, the caller is given such values with a mark of the key behind them, so that the call that names them finds it again:
+ * on any node, and after a restart. The mark is a keyed hash: it tells the keys of one organization apart and says nothing of them.
+ */
+const marked = /^(.+)\.k([\w-]{8})$/s;
+
+/** Members of an item that hold such a value. */
+const ofItems = ["id", "encrypted_content", "container_id", "approval_request_id"] as const;
+
+function mark(value: unknown, bond: string): unknown {
+  return typeof value === "string" && value !== "" ? `${value}.k${bond}` : value;
+}
+
+function changed<T extends Members>(members: T, names: readonly string[], change: (value: unknown) => unknown): T {
+  const changes: Members = {};
+  for (const name of names) if (members[name] !== undefined) changes[name] = change(members[name]);
+  return { ...members, ...changes };
+}
+
+/** A whole response, with its marks. */
+export function bindResponse(response: Members, bond: string): Members {
+  const bind = (value: unknown): unknown => mark(value, bond);
+  const { output, conversation } = response;
+  return {
+    ...changed(response, ["id", "previous_response_id"], bind),
+    ...(isObject(conversation) && { conversation: changed(conversation, ["id"], bind) }),
+    ...(Array.isArray(output) && { output: (output as unknown[]).map((item) => bindItem(item, bond)) }),
+  };
+}
+
+function bindItem(item: unknown, bond: string): unknown {
+  return isObject(item) ? changed(item, ofItems, (value) => mark(value, bond)) : item;
+}
+
+/** An event of a stream, with its marks. */
+export function bindEvent(event: Members, bond: string): Members {
+  const { response, item } = event;
+  return {
+    ...changed(event, ["item_id", "response_id"], (value) => mark(value, bond)),
+    ...(isObject(response) && { response: bindResponse(response, bond) }),
+    ...(item !== undefined && { item: bindItem(item, bond) }),
+  };
+}
+
+/** `param`: where the request names what is bound. */
+export type KeyBond = { value: string; param: string };
+
+/**
+ * A request as the provider may have it, and the key that it is bound to: that of the response or conversation which it goes on with,
+ * else that of the last item that names one. Reasoning that was encrypted for another key is left out, as nobody could read it.
+ * @returns the same members where nothing is marked
+ */
+export function takeBonds(asked: Members): { asked: Members; bond: KeyBond | undefined } {
+  let bond: KeyBond | undefined;
+  let isMarked = false;
+  const unmark = (value: unknown, param: string): unknown => {
+    if (isObject(value)) return { ...value, id: unmark(value["id"], param) };
+    const found = typeof value === "string" ? marked.exec(value) : null;
+    if (found === null) return value;
+    isMarked = true;
+    bond = { value: found[2] ?? "", param };
+    return found[1];
+  };
+  const { input, tools } = asked;
+  const items = Array.isArray(input) ? (input as unknown[]) : undefined;
+  const unmarkedItems = items?.map((item) =>
+    isObject(item) ? changed(item, ofItems, (value) => unmark(value, "input")) : item,
+  );
+  const unmarkedTools = Array.isArray(tools)
+    ? (tools as unknown[]).map((tool) =>
+        isObject(tool) && typeof tool["container"] === "string"
+          ? changed(tool, ["container"], (value) => unmark(value, "tools"))
+          : tool,
+      )
+    : undefined;
+  const heads = ["conversation", "previous_response_id"] as const;
+  const whole: Members = { ...asked };
+  for (const name of heads) if (asked[name] !== undefined) whole[name] = unmark(asked[name], name);
+  if (!isMarked) return { asked, bond: undefined };
+  if (unmarkedTools !== undefined) whole["tools"] = unmarkedTools;
+  if (items !== undefined) {
+    const chosen = bond as KeyBond | undefined;
+    whole["input"] = unmarkedItems?.filter((_item, i) => !isForeign(items[i], chosen));
+  }
+  return { asked: whole, bond };
+}
+
+function isForeign(item: unknown, bond: KeyBond | undefined): boolean {
+  if (!isObject(item) || item["type"] !== "reasoning" || typeof item["encrypted_content"] !== "string") return false;
+  const found = marked.exec(item["encrypted_content"]);
+  return found !== null && found[2] !== bond?.value;
+}
