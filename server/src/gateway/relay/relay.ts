@@ -45,7 +45,7 @@ export type RelayStream = {
   take(event: SseEvent): { hasContent?: boolean; isDone?: boolean; problem?: UpstreamProblem };
 };
 
-export type KeyBinding = { reply(reply: WholeReply): WholeReply; event(event: SseEvent): Buffer };
+export type KeyBinding = { reply: (reply: WholeReply) => WholeReply; event: (event: SseEvent) => Buffer };
 
 export type RelayAnswer = { body: Buffer | string; headers: OutgoingHttpHeaders };
 

@@ -84,8 +84,7 @@ export function takeBonds(asked: Members): { asked: Members; bond: KeyBond | und
   if (!isMarked) return { asked, bond: undefined };
   if (unmarkedTools !== undefined) whole["tools"] = unmarkedTools;
   if (items !== undefined) {
-    const chosen = bond as KeyBond | undefined;
-    whole["input"] = unmarkedItems?.filter((_item, i) => !isForeign(items[i], chosen));
+    whole["input"] = unmarkedItems?.filter((_item, i) => !isForeign(items[i], bond));
   }
   return { asked: whole, bond };
 }
