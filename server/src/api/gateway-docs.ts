@@ -33,9 +33,13 @@ export const gatewayHeaders = {
     "x-spanway-provider": "Who answered.",
     "x-spanway-model": "The model, as its provider calls it.",
     "x-spanway-cache": "`hit` or `miss`.",
-    "x-spanway-adjusted": "Parameters that the provider has no match for.",
+    "x-spanway-adjusted":
+      "Members of the request that were changed or left out for the provider, as it does not take them.",
   },
-  error: { "retry-after": "Seconds, on 429 and 503.", "x-should-retry": "`false` where a retry is of no use." },
+  error: {
+    "retry-after": "Seconds, on 429 and 503, and on 424 where the provider asks to wait.",
+    "x-should-retry": "`false` where a retry is of no use.",
+  },
 } as const;
 
 /** Service parameters that do what another route does. */
@@ -47,7 +51,7 @@ export const gatewayParameters = [
 export const gatewayErrorNotes = {
   400: "The request is at fault, for the gateway or in the words of the provider.",
   413: "The body is too large, or holds too much.",
-  424: "No provider answered: `code` is the provider's own, `upstream_failed`, `timeout`, `bad_reply` or `stream_truncated`.",
+  424: "No provider answered: `code` is `upstream_rate_limited`, `upstream_overloaded`, `upstream_timeout`, `upstream_authentication_failed`, `upstream_out_of_credit`, `upstream_failed`, `timeout`, `bad_reply`, `stream_truncated` or the provider's own.",
   429: "`budget_exceeded` or `rate_limited`, both of the customer.",
   503: "The server is full or stops.",
 } as const;

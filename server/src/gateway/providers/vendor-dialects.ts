@@ -9,7 +9,7 @@ const kinds = (text: string): ReadonlySet<string> => new Set(text.split(" "));
 /** Reasoning models take `max_completion_tokens` alone and choose their own sampling: platform.openai.com/docs/guides/reasoning. */
 const openaiModels: Dialect["models"] = [
   [
-    /(?:^|\/)(?:o\d|gpt-5|codex)(?!.*chat)/,
+    /(?:^|\/)(?:o\d|gpt-[5-9]|codex)(?!.*chat)/,
     { renames: { max_tokens: "max_completion_tokens" }, thinkingAs: "reasoning_effort" },
   ],
   [

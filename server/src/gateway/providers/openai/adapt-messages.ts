@@ -26,7 +26,7 @@ export function adaptMessages(
   let isChanged = given !== messages;
   const adapter = { dialect, provider, adjusted };
   let list = given.map((message, index) => {
-    const adapted = isObject(message) ? adaptMessage(message, `messages.${index}`, adapter) : message;
+    const adapted = isObject(message) ? adaptMessage(message, index, adapter) : message;
     if (adapted !== message) isChanged = true;
     return adapted;
   });
@@ -51,7 +51,7 @@ function rearrangements({ alternates, isMistral }: Dialect): Rearrange[] {
 
 type Adapter = { dialect: Dialect; provider: string; adjusted: Set<string> };
 
-function adaptMessage(message: Message, path: string, adapter: Adapter): Message {
+function adaptMessage(message: Message, index: number, adapter: Adapter): Message {
   const { dialect, adjusted } = adapter;
   const changes: Message = {};
   for (const name in message) {
@@ -63,7 +63,7 @@ function adaptMessage(message: Message, path: string, adapter: Adapter): Message
     changes["role"] = "system";
     adjusted.add("messages.role");
   }
-  const content = adaptContent(message, `${path}.content`, adapter);
+  const content = adaptContent(message, index, adapter);
   if (content !== message["content"]) changes["content"] = content;
   const calls = adaptCalls(message["tool_calls"], adapter);
   if (calls !== message["tool_calls"]) changes["tool_calls"] = calls;
@@ -71,7 +71,7 @@ function adaptMessage(message: Message, path: string, adapter: Adapter): Message
     const id = mistralId(message["tool_call_id"]);
     if (id !== message["tool_call_id"]) changes["tool_call_id"] = id;
   }
-  if (dialect.needsReasoning && calls !== undefined && typeof message["reasoning_content"] !== "string") {
+  if (dialect.needsReasoning && Array.isArray(calls) && typeof message["reasoning_content"] !== "string") {
     // Another model made these calls: that they were made without thinking is said by a blank.
     changes["reasoning_content"] = " ";
   }
@@ -82,62 +82,76 @@ function adaptMessage(message: Message, path: string, adapter: Adapter): Message
 }
 
 function isTaken(name: string, dialect: Dialect): boolean {
-  if (dialect.history.includes(name)) return true;
+  if (messageMembers.has(name)) return !dialect.messagesLack.includes(name);
   if (name === "cache_control") return dialect.takesCacheMarkers;
-  if (dialect.messagesLack.includes(name)) return false;
-  return messageMembers.has(name) || (!dialect.isStrict && !serviceMembers.has(name));
+  return dialect.history.includes(name) || (!dialect.isStrict && !serviceMembers.has(name));
 }
 
 /** Clients send an answer back with the members that it left empty. */
 function saysSomething(value: unknown): boolean {
-  return value !== null && value !== "" && !(Array.isArray(value) && value.length === 0);
+  return value !== undefined && value !== null && value !== "" && !(Array.isArray(value) && value.length === 0);
 }
 
-function adaptContent(message: Message, path: string, { dialect, provider, adjusted }: Adapter): unknown {
+function adaptContent(message: Message, index: number, adapter: Adapter): unknown {
+  const { dialect } = adapter;
   const { content } = message;
   // A refusal is what was said, for those who have no other place for it.
   if (!saysSomething(content) && typeof message["refusal"] === "string" && dialect.messagesLack.includes("refusal")) {
     return message["refusal"];
   }
   if (!Array.isArray(content)) return content;
-  let isChanged = false;
-  const parts = (content as unknown[]).map((part, index) => {
-    const adapted = adaptPart(part, `${path}.${index}`, { dialect, provider, adjusted });
-    if (adapted !== part) isChanged = true;
-    return adapted;
-  });
+  const list = content as unknown[];
+  const isTaken = list.every((part) => isTakenPart(part, dialect));
+  const parts = isTaken ? list : list.map((part, at) => adaptPart(part, [index, at], adapter));
   const isPlain = dialect.parts.size === 1 && parts.every((part) => isObject(part) && part["type"] === "text");
   // Who takes text alone often takes no list.
   if (isPlain) return parts.map((part) => (isObject(part) ? part["text"] : part)).join("\n");
-  return isChanged ? parts : content;
+  return parts;
 }
 
-function adaptPart(part: unknown, path: string, { dialect, provider, adjusted }: Adapter): unknown {
+function isTakenPart(part: unknown, dialect: Dialect): boolean {
+  if (!isObject(part) || "extra_content" in part) return !isObject(part);
+  const { type } = part;
+  return (
+    (typeof type !== "string" || dialect.parts.has(type)) && (dialect.takesCacheMarkers || !("cache_control" in part))
+  );
+}
+
+function adaptPart(
+  part: unknown,
+  [message, at]: readonly [message: number, part: number],
+  { dialect, provider, adjusted }: Adapter,
+): unknown {
   if (!isObject(part)) return part;
   let adapted = part;
   if (typeof part["type"] === "string" && !dialect.parts.has(part["type"])) {
     const known = part["type"] === "refusal" ? { type: "text", text: part["refusal"] } : asOpenaiPart(part);
     if (known === undefined || !dialect.parts.has(known["type"] as string)) {
       const taken = [...dialect.parts].filter((kind) => kind !== "refusal").join(", ");
-      refuse(`${path}.type`, `${JSON.stringify(part["type"])} is no part that ${provider} takes: send ${taken}`);
+      refuse(
+        `messages.${message}.content.${at}.type`,
+        `${JSON.stringify(part["type"])} is no part that ${provider} takes: send ${taken}`,
+      );
     }
     adapted = known;
   }
   const { cache_control: marker, extra_content: extra, ...rest } = adapted;
-  const isUnmarked = marker === undefined || dialect.takesCacheMarkers;
-  if (isUnmarked && extra === undefined) return adapted;
-  if (marker !== undefined && marker !== null && !isUnmarked) adjusted.add("cache_control");
-  return isUnmarked && marker !== undefined ? { ...rest, cache_control: marker } : rest;
+  if (saysSomething(extra)) adjusted.add("messages.content.extra_content");
+  if (dialect.takesCacheMarkers && marker !== undefined) return { ...rest, cache_control: marker };
+  if (saysSomething(marker)) adjusted.add("cache_control");
+  return rest;
 }
 
 /** Members of a call that the wire has; a client that gathers a stream leaves the index in. */
 const callMembers = new Set(["id", "type", "function", "index", "custom"]);
 
 function adaptCalls(calls: unknown, { dialect, adjusted }: Adapter): unknown {
-  if (!Array.isArray(calls)) return calls ?? undefined;
+  if (!Array.isArray(calls)) return calls;
   let isChanged = false;
   const adapted = (calls as unknown[]).map((call) => {
     if (!isObject(call)) return call;
+    const isPlain = Object.keys(call).every((name) => callMembers.has(name) && (name !== "index" || !dialect.isStrict));
+    if (isPlain && !dialect.parsesCalls && !dialect.isMistral) return call;
     const kept = Object.entries(call).filter(([name, value]) => {
       if (name === "index" && dialect.isStrict) return false;
       if (callMembers.has(name) || (name === "cache_control" && dialect.takesCacheMarkers)) return true;
