@@ -40,7 +40,7 @@ export type Gateway = Pick<Routing, "models" | "providerSettings"> & {
 
 export type GatewayParts = {
   config: Config;
-  stores: Pick<ControlStores, "providerSettings">;
+  stores: Pick<ControlStores, "providerSettings" | "organizations">;
   secretKey: Secret;
   intake: SpanIntake;
   budgets: Budgets;

@@ -18,6 +18,7 @@ import { createProviderTable } from "./gateway/routing/provider-table.ts";
 import { createRouter, type Router } from "./gateway/routing/router.ts";
 import type { Secret } from "./lib/secret.ts";
 import { limits } from "./limits.ts";
+import type { OrganizationStore } from "./storage/control/organization-store.ts";
 import type { ProviderSettingStore } from "./storage/control/provider-setting-store.ts";
 import type { GatewayMetrics } from "./telemetry/gateway-metrics.ts";
 
@@ -25,7 +26,7 @@ export type Routing = { router: Router; models: ModelLister; providerSettings: P
 
 export type RoutingParts = {
   config: Pick<Config, "providers">;
-  stores: { providerSettings: ProviderSettingStore };
+  stores: { providerSettings: ProviderSettingStore; organizations: Pick<OrganizationStore, "find"> };
   /** The instance's. */
   secretKey: Secret;
   metrics: GatewayMetrics;
@@ -47,7 +48,13 @@ export async function composeRouting({
   const box = createSecretBox(secretKey);
   const store = stores.providerSettings;
   await warnOfUnreadable({ store, box, logger });
-  const settings = createStoredSettings({ store, box, now, onUnreadable: () => metrics.unreadableSettings.inc() });
+  const settings = createStoredSettings({
+    store,
+    organizations: stores.organizations,
+    box,
+    now,
+    onUnreadable: () => metrics.unreadableSettings.inc(),
+  });
   const providers = createProviderTable({
     anthropic: anthropicTranslator,
     bedrock: bedrockTranslator,

@@ -11,6 +11,8 @@ const GiB = 1024 * MiB;
 
 export const limits = {
   ...authLimits,
+  /** A host without a public address is refused no sooner, whatever is known of it. */
+  addressRefusedMs: 250,
   ...gatewayLimits,
 
   // HTTP

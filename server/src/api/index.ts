@@ -199,7 +199,7 @@ function peopleEndpoints(deps: ApiDeps): AnyEndpoint[] {
     deleteApiKey(control),
     createTemporaryKey(control),
     createOrganization(control),
-    updateOrganization(control),
+    updateOrganization({ ...control, settingsChanged: (id) => deps.providerSettings.forget(id) }),
     listMembers(control),
     createMember(control),
     updateMember(control),

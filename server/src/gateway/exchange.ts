@@ -240,7 +240,8 @@ function problemOf(error: Error): UpstreamProblem {
     return {
       kind: "request",
       status: 0,
-      message: "The provider's address is private: an operator allows such with SPANWAY_ALLOW_PRIVATE_UPSTREAMS.",
+      message:
+        "The provider's host has no public address: an operator allows private ones with SPANWAY_ALLOW_PRIVATE_UPSTREAMS.",
       code: "address_refused",
     };
   }

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isWithin, parseIp } from "../lib/ip-address.ts";
 import type { AllowedUpstream } from "../domain/allowed-upstream.ts";
+import { limits } from "../limits.ts";
 import { AddressRefused, createAddressGuard, type Resolve } from "./address-guard.ts";
 import { createPools, type HostTrust } from "./pools.ts";
 import { isPublicAddress } from "./public-address.ts";
@@ -149,6 +150,30 @@ describe("connections", () => {
     await expect(get(origin, { allowed: [{ kind: "network", address: "10.0.0.0", prefixBits: 8 }] })).rejects.toThrow(
       AddressRefused,
     );
+  });
+
+  test("K18: a name that is unknown, one that is private and one without addresses look alike, at the same time", async () => {
+    const unknown: Resolve = (_host, done) => done(Object.assign(new Error("x"), { code: "ENOTFOUND" }), []);
+    const refusals = [];
+    for (const resolve of [privately, unknown, ((_host, done) => done(null, [])) as Resolve]) {
+      const startedMs = performance.now();
+      const error: unknown = await get(`http://db.internal:${port}`, { resolve }).catch((caught: unknown) => caught);
+      expect(error).toBeInstanceOf(AddressRefused);
+      refusals.push(String(error));
+      expect(performance.now() - startedMs).toBeGreaterThan(limits.addressRefusedMs - 5);
+    }
+    expect(new Set(refusals).size).toBe(1);
+  });
+
+  test("K18: what the operator allowed by name, and resolvers that do not answer, are told as they are", async () => {
+    const failing =
+      (code: string): Resolve =>
+      (_host, done) =>
+        done(Object.assign(new Error(code), { code }), []);
+    const allowed = [{ kind: "host", host: "db.internal", port: null }] as const;
+    const named = get(`http://db.internal:${port}`, { allowed: [...allowed], resolve: failing("ENOTFOUND") });
+    await expect(named).rejects.toThrow("ENOTFOUND");
+    await expect(get(`http://db.internal:${port}`, { resolve: failing("EAI_AGAIN") })).rejects.toThrow("EAI_AGAIN");
   });
 
   test("to a host of the operator's own are made wherever it is", async () => {

@@ -2,14 +2,18 @@ import { lookup as resolve, type LookupAddress } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import { buildConnector } from "undici";
 import type { AllowedUpstream } from "../domain/allowed-upstream.ts";
+import { limits } from "../limits.ts";
 import { isWithin, parseIp } from "../lib/ip-address.ts";
 import { sharedReads } from "./http1/shared-reads.ts";
 import { isPublicAddress, withoutMapping } from "./public-address.ts";
 
-/** Why a connection was refused: the address is not one of the public internet. Says nothing of the address. */
+/**
+ * Why a connection was refused: the host has no address on the public internet. Whether it has a private one, or is no name at all,
+ * is not told: callers choose hosts, and would learn which names there are in here.
+ */
 export class AddressRefused extends Error {
   constructor(host: string) {
-    super(`${host} is not a public address; SPANWAY_ALLOW_PRIVATE_UPSTREAMS can allow it`);
+    super(`${host} is not a public address; SPANWAY_ALLOW_PRIVATE_UPSTREAMS can allow a private one`);
     this.name = "AddressRefused";
   }
 }
@@ -44,7 +48,8 @@ export function createAddressGuard({
   connectMs: number;
   resolve?: Resolve;
 }): AddressGuard {
-  const isAllowed = createAllowance(allowed);
+  const isNamed = (host: string, port: number): boolean => isNamedIn(allowed, host.toLowerCase(), port);
+  const isAllowed = createAllowance(allowed, isNamed);
   const options = { timeout: connectMs, allowH2: false, onread: sharedReads() };
   const open = buildConnector(options);
 
@@ -54,11 +59,17 @@ export function createAddressGuard({
   const guardedLookup =
     (port: number): LookupFunction =>
     (host, { all }, done) => {
+      const startedMs = performance.now();
+      const refuse = (): void => {
+        // What is known nearby is resolved faster than what is not: both are told at the same time.
+        const waitMs = limits.addressRefusedMs - (performance.now() - startedMs);
+        setTimeout(() => done(new AddressRefused(host), []), Math.max(0, waitMs));
+      };
       resolve(host, (error, addresses) => {
-        if (error) return done(error, []);
+        if (error) return unknownName.has(error.code ?? "") && !isNamed(host, port) ? refuse() : done(error, []);
         const good = addresses.filter(({ address }) => isAllowed(host, port, address));
         const [first] = good;
-        if (first === undefined) return done(new AddressRefused(host), []);
+        if (first === undefined) return refuse();
         return all === true ? done(null, good) : done(null, first.address, first.family);
       });
     };
@@ -85,25 +96,27 @@ export function createAddressGuard({
 
 const maxConnectors = 64;
 
+/** There is no such name, or it has no address. A resolver that does not answer is another matter. */
+const unknownName: ReadonlySet<string> = new Set(["ENOTFOUND", "ENODATA"]);
+
+function isNamedIn(allowed: readonly AllowedUpstream[], host: string, port: number): boolean {
+  return allowed.some((entry) => entry.kind === "host" && entry.host === host && (entry.port ?? port) === port);
+}
+
 function createAllowance(
   allowed: readonly AllowedUpstream[],
+  isNamed: (host: string, port: number) => boolean,
 ): (host: string, port: number, address: string) => boolean {
   const networks = allowed.flatMap((entry) => {
     if (entry.kind !== "network") return [];
     const address = parseIp(entry.address);
     return address === undefined ? [] : [{ address, prefixBits: entry.prefixBits }];
   });
-  const isAllowedHost = (host: string, port: number): boolean =>
-    allowed.some((entry) => entry.kind === "host" && entry.host === host && (entry.port ?? port) === port);
-
   return (host, port, text) => {
     const address = parseIp(text);
     if (address === undefined) return false;
     if (isPublicAddress(address)) return true;
     const plain = withoutMapping(address);
-    return (
-      isAllowedHost(host.toLowerCase(), port) ||
-      networks.some(({ address: base, prefixBits }) => isWithin(plain, base, prefixBits))
-    );
+    return isNamed(host, port) || networks.some(({ address: base, prefixBits }) => isWithin(plain, base, prefixBits));
   };
 }

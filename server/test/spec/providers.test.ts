@@ -152,6 +152,25 @@ describe("changing", () => {
     expect(done).toMatchObject({ status: 200, json: change });
   });
 
+  test("K16: of a change of address no stored secret is lost unsaid", async () => {
+    const { prod } = await app.newOrganization();
+    const secrets = { access_key_id: "AKIA0123", secret_access_key: key, session_token: "token-0123456789" };
+    const setting = await created(prod, { provider: "bedrock", region: "us-east-1", ...secrets });
+    const patch = (change: object) => prod.request("PATCH", pathOf(setting), change);
+    const moved = { base_url: "https://bedrock.example.com" };
+    for (const [sent, lost] of [
+      [moved, ["secret_access_key", "session_token"]],
+      [{ ...moved, session_token: "another-0123456789" }, ["secret_access_key"]],
+      [{ ...moved, secret_access_key: key }, ["session_token"]],
+      [{ ...moved, api_key: key }, ["secret_access_key", "session_token"]],
+    ] as const) {
+      const answer = await patch(sent);
+      expect([answer.status, Object.keys(errorsOf(answer))]).toEqual([400, lost]);
+      expect((await prod.get(pathOf(setting))).json).toEqual(setting);
+    }
+    expect((await patch({ ...moved, secret_access_key: key, session_token: null })).status).toBe(200);
+  });
+
   test("the same address again is no change of it", async () => {
     const { prod } = await app.newOrganization();
     const setting = await created(prod, { provider: "openai", api_key: key, base_url: "https://api.example.com" });
@@ -165,6 +184,27 @@ describe("changing", () => {
     expect((await prod.request("PATCH", pathOf(setting), { provider: "groq" })).status).toBe(400);
     expect(errorsOf(await prod.request("PATCH", pathOf(setting), { api_key: null }))).toHaveProperty("api_key");
   });
+});
+
+test("K6: test calls use prod's settings only where the organization says so and test has none", async () => {
+  const own = await app.newOrganization();
+  const admin = await app.login();
+  const lab = (model: string) => ({ provider: "lab", base_url: "https://l.example.com", available_models: [model] });
+  const reach = async (client: TestClient) =>
+    ((await client.get("/api/models")).json as { data: Row[] }).data
+      .map(({ id }) => id)
+      .filter((id) => String(id).startsWith("lab"));
+  const share = (test_uses_prod_providers: unknown) =>
+    admin.request("PATCH", `/api/organizations/${own.unique_organization_id}/`, { test_uses_prod_providers });
+  await created(own.prod, lab("of-prod"));
+  expect([await reach(own.prod), await reach(own.test)]).toEqual([["lab/of-prod"], []]);
+  expect(await share(true)).toMatchObject({ status: 200, json: { test_uses_prod_providers: true } });
+  expect(await reach(own.test)).toEqual(["lab/of-prod"]);
+  const other = await app.newOrganization();
+  expect(await reach(other.test)).toEqual([]);
+  await created(own.test, lab("of-test"));
+  expect([await reach(own.prod), await reach(own.test)]).toEqual([["lab/of-prod"], ["lab/of-test"]]);
+  expect((await share("yes")).status).toBe(400);
 });
 
 describe("who may", () => {

@@ -79,7 +79,7 @@ export async function startManagementServer() {
       deleteApiKey(deps),
       createTemporaryKey(deps),
       createOrganization(deps),
-      updateOrganization(deps),
+      updateOrganization({ ...deps, settingsChanged: () => undefined }),
       listMembers(deps),
       createMember(deps),
       updateMember(deps),

@@ -10,6 +10,7 @@ import {
   type EvaluatorDefinition,
   type EvaluatorVersion,
 } from "../../domain/evaluator.ts";
+import { validate } from "../../http/validate.ts";
 import { definitionErrors } from "../../evaluation/read-definition.ts";
 import { omit } from "../../lib/omit.ts";
 import { limits } from "../../limits.ts";
@@ -135,7 +136,7 @@ type Sent = z.output<typeof evaluatorChangeSchema>;
 
 /** What was sent, on top of `base`. @throws ServiceError `invalid_request` keyed by field where it cannot run so */
 export function readDefinition(base: Identity & Partial<EvaluatorDefinition>, sent: Sent): EvaluatorDefinition {
-  const older = readLegacyConfigurations(sent.configurations ?? {}, sent.categorical_choices);
+  const older = readLegacyConfigurations(sent.configurations ?? {}, sent.categorical_choices, base.llm_config);
   const type = sent.type ?? base.type;
   const definition: EvaluatorDefinition = {
     name: sent.name ?? base.name,
@@ -150,6 +151,8 @@ export function readDefinition(base: Identity & Partial<EvaluatorDefinition>, se
     rule_config: firstGiven(sent.rule_config, base.rule_config),
     tags: sent.tags ?? base.tags ?? [],
   };
+  // However it came about, nothing is kept that could not have been sent whole.
+  validate(newEvaluatorSchema, definition);
   const errors = definitionErrors(definition);
   const [first] = Object.values(errors).flat();
   if (first !== undefined) throw new ServiceError("invalid_request", first, { errors });

@@ -14,21 +14,29 @@ export const legacyConfigurations = z.strictObject({
   passing_score: z.number().optional(),
 });
 
+const judgeMembers = ["evaluator_definition", "scoring_rubric", "llm_engine", "model_options"] as const;
+
 export function readLegacyConfigurations(
   configurations: z.output<typeof legacyConfigurations>,
   choices: ScoreChoice[] | undefined,
+  before: LlmConfig | null | undefined,
 ): {
   llm_config?: LlmConfig;
   score_config?: ScoreConfig;
   passing_conditions?: EvaluatorDefinition["passing_conditions"];
 } {
-  const { evaluator_definition, llm_engine: model, scoring_rubric, model_options = {} } = configurations;
+  const { scoring_rubric, model_options = {} } = configurations;
+  const hasJudge = judgeMembers.some((member) => configurations[member] !== undefined);
+  // What of the judge is not said stays as it is; of a new one it is missing.
+  const model = configurations.llm_engine ?? before?.model;
+  const evaluator_definition = configurations.evaluator_definition ?? before?.evaluator_definition;
   const { min_score, max_score, passing_score: passing } = configurations;
   const scale: ScoreConfig = definedFields({ min_score, max_score, choices });
   return {
-    ...(evaluator_definition !== undefined &&
+    ...(hasJudge &&
+      evaluator_definition !== undefined &&
       model !== undefined && {
-        llm_config: { model, evaluator_definition, ...definedFields({ scoring_rubric, ...model_options }) },
+        llm_config: { ...before, model, evaluator_definition, ...definedFields({ scoring_rubric, ...model_options }) },
       }),
     ...(Object.keys(scale).length > 0 && { score_config: scale }),
     ...(passing !== undefined && { passing_conditions: { primary_score: { operator: "gte", value: passing } } }),

@@ -7,13 +7,19 @@ import { limits } from "../../limits.ts";
 import type { OrganizationStore } from "../../storage/control/organization-store.ts";
 import { nameSchema, organizationSchema } from "./schemas.ts";
 
-export const updateOrganization = (deps: { organizations: Pick<OrganizationStore, "update"> }) =>
+export const updateOrganization = (deps: {
+  organizations: Pick<OrganizationStore, "update">;
+  /** Told of every change: the gateway minds what it says of provider settings. */
+  settingsChanged: (organizationId: string) => void;
+}) =>
   endpoint({
     id: "update_organization",
     method: "PATCH",
     path: "/api/organizations/{unique_organization_id}/",
-    summary: "Change an organization's name or how long its spans are kept",
-    description: "For the organization's admins and instance admins. What is left out stays as it is.",
+    summary: "Change an organization's name and settings",
+    description:
+      "For the organization's admins and instance admins. What is left out stays as it is. `test_uses_prod_providers` lets gateway " +
+      "calls of test keys use the provider settings of prod where test has none for the provider; false by default.",
     tags: ["Organizations"],
     auth: "user",
     isAudited: true,
@@ -35,6 +41,7 @@ export const updateOrganization = (deps: { organizations: Pick<OrganizationStore
       // Asked first, so that nobody learns here which organizations exist.
       if (!mayChange(principal, id)) throw new ServiceError("forbidden", "Only its admins change an organization.");
       const organization = await deps.organizations.update(id, definedFields(body));
+      deps.settingsChanged(id);
       if (organization === undefined) throw new ServiceError("not_found", "There is no such organization.");
       return organization;
     },

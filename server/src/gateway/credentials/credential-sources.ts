@@ -52,14 +52,18 @@ function storedCredentials({ settings, provider, call }: CredentialQuery): reado
   );
 }
 
-/** Settings of the key's environment, or of both. Where there are none, those of the other, unless the beta keeps them apart. */
+/**
+ * Settings of the key's environment, or of both. Where test has none, those of prod if the organization shares them, unless the
+ * beta keeps them apart.
+ */
 export function ofEnvironment(
   settings: readonly OpenSetting[],
   environment: Environment,
   betas: ReadonlySet<string>,
 ): readonly OpenSetting[] {
   const own = settings.filter((setting) => setting.environment === null || setting.environment === environment);
-  return own.length > 0 || betas.has(envScopedBeta) ? own : settings;
+  if (own.length > 0 || environment === "prod" || betas.has(envScopedBeta)) return own;
+  return settings.filter(({ standsInForTest }) => standsInForTest);
 }
 
 function environmentCredential({ apiKey, fields }: EnvironmentCredential): UsableCredential {

@@ -50,6 +50,8 @@ export type ProviderSettings = {
   /** A change of `base_url` asks for the key anew: nobody who may change settings gets to see a key by having it sent to them. */
   update(organizationId: string, id: string, change: SettingChange): Promise<ShownSetting>;
   delete(organizationId: string, id: string): Promise<void>;
+  /** The organisation shares its settings otherwise from now on; other nodes follow within seconds. */
+  forget(organizationId: string): void;
 };
 
 export type ProviderSettingsDeps = {
@@ -115,8 +117,8 @@ export function createProviderSettings({
       const opened = before.secret === null ? {} : box.open(before.secret, before);
       const known = { base_url: before.base_url, fields: before.fields, secrets: opened ?? {} };
       const after = applyCredential(known, credential);
-      const isUnreadable = opened === undefined && Object.keys(after.secrets).length === 0;
-      if (isUnreadable && credential.api_key === undefined) throw unreadable();
+      const isReplaced = credential.api_key !== undefined || credential.secret_access_key !== undefined;
+      if (opened === undefined && !isReplaced) throw unreadable();
       const change = {
         ...settled(before, traits),
         ...seal(before, after),
@@ -128,6 +130,8 @@ export function createProviderSettings({
       live.forget(organizationId);
       return shown(updated);
     },
+
+    forget: (organizationId) => live.forget(organizationId),
 
     delete: async (organizationId, id) => {
       const wasThere = await store.delete(organizationId, id);
@@ -145,7 +149,10 @@ type CredentialParts = {
 
 const noCredential: CredentialParts = { base_url: null, fields: {}, secrets: {} };
 
-/** Replaces what is given, takes away what is null, keeps the rest; secrets are not kept across a change of host. */
+/**
+ * Replaces what is given, takes away what is null, keeps the rest. Across a change of host no secret is kept, so each that is
+ * stored has to be given anew, or taken away.
+ */
 function applyCredential(before: CredentialParts, given: CredentialInput): CredentialParts {
   const { base_url, ...members } = readGiven(given);
   const nextUrl = given.base_url === undefined ? before.base_url : (base_url ?? null);
@@ -159,10 +166,17 @@ function applyCredential(before: CredentialParts, given: CredentialInput): Crede
     if (value === undefined) delete place[member];
     else place[member] = value;
   }
-  if (isMoved && Object.keys(secrets).length === 0) {
-    throw invalid({ api_key: ["must be sent anew: a stored key is never sent to another address"] });
+  const lost = isMoved ? Object.keys(before.secrets).filter((name) => given[asMember(name)] === undefined) : [];
+  if (lost.length > 0) {
+    const message = "must be sent anew, or as null: a stored key is never sent to another address";
+    throw invalid(Object.fromEntries(lost.map((name) => [name, [message]])));
   }
   return { base_url: nextUrl, fields, secrets };
+}
+
+/** Safe as secrets were members of an input when they were stored. */
+function asMember(name: string): keyof CredentialInput {
+  return name as keyof CredentialInput;
 }
 
 function readGiven(given: CredentialInput): Record<string, string | undefined> {

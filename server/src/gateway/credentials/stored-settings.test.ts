@@ -32,6 +32,7 @@ function setUp(rows: SealedProviderSetting[] = [row()]) {
   const store = { rows, reads: 0, isDown: false };
   let unreadable = 0;
   const settings = createStoredSettings({
+    organizations: { find: async () => undefined },
     store: {
       list: async () => {
         store.reads += 1;

@@ -3,12 +3,18 @@ import type { SealedProviderSetting } from "../../domain/provider-setting.ts";
 import type { Environment } from "../../domain/principal.ts";
 import { ExpiringLru } from "../../lib/expiring-lru.ts";
 import { limits } from "../../limits.ts";
+import type { OrganizationStore } from "../../storage/control/organization-store.ts";
 import type { ProviderSettingStore } from "../../storage/control/provider-setting-store.ts";
 import type { SecretBox } from "./secret-box.ts";
 import type { UsableCredential } from "./usable-credential.ts";
 
 /** A setting ready for use. */
-export type OpenSetting = UsableCredential & { provider: string; environment: Environment | null };
+export type OpenSetting = UsableCredential & {
+  provider: string;
+  environment: Environment | null;
+  /** Of one of prod: that test calls may use it where test has none. */
+  standsInForTest: boolean;
+};
 
 /** An enabled setting whose secret does not open: another SPANWAY_SECRET_KEY sealed it, or it is damaged. */
 export type UnreadableSetting = { id: string; provider: string; availableModels: readonly string[] | undefined };
@@ -28,6 +34,7 @@ export type StoredSettings = {
 
 export type StoredSettingsDeps = {
   store: Pick<ProviderSettingStore, "list">;
+  organizations: Pick<OrganizationStore, "find">;
   box: SecretBox;
   now: () => number;
   /** Told of each setting that could not be opened and is left out. */
@@ -37,7 +44,13 @@ export type StoredSettingsDeps = {
 type Opened = { settings: readonly OpenSetting[]; unreadable: readonly UnreadableSetting[] };
 type Known = Opened & { loadedMs: number };
 
-export function createStoredSettings({ store, box, now, onUnreadable }: StoredSettingsDeps): StoredSettings {
+export function createStoredSettings({
+  store,
+  organizations,
+  box,
+  now,
+  onUnreadable,
+}: StoredSettingsDeps): StoredSettings {
   const freshMs = limits.cachedProviderSettingMs;
   // Kept longer than it is fresh, for when the store does not answer.
   const known = new ExpiringLru<string, Known>({
@@ -47,11 +60,11 @@ export function createStoredSettings({ store, box, now, onUnreadable }: StoredSe
   });
   const loads = new Map<string, Promise<readonly OpenSetting[]>>();
 
-  const openAll = (rows: readonly SealedProviderSetting[]): Opened => {
+  const openAll = (rows: readonly SealedProviderSetting[], isShared: boolean): Opened => {
     const settings: OpenSetting[] = [];
     const unreadable: UnreadableSetting[] = [];
     for (const row of rows.filter(({ is_enabled }) => is_enabled)) {
-      const opened = openSetting(row, box);
+      const opened = openSetting(row, { box, isShared });
       if (opened !== undefined) settings.push(opened);
       else {
         unreadable.push({ id: row.id, provider: row.provider, availableModels: row.available_models ?? undefined });
@@ -63,10 +76,10 @@ export function createStoredSettings({ store, box, now, onUnreadable }: StoredSe
 
   const load = (organizationId: string): Promise<readonly OpenSetting[]> => {
     const loadedMs = now();
-    const loading: Promise<readonly OpenSetting[]> = store
-      .list(organizationId)
-      .then((rows) => {
-        const opened = openAll(rows);
+    const read = [store.list(organizationId), organizations.find(organizationId)] as const;
+    const loading: Promise<readonly OpenSetting[]> = Promise.all(read)
+      .then(([rows, organization]) => {
+        const opened = openAll(rows, organization?.test_uses_prod_providers === true);
         // Where `forget` came between, what was read may be older than the change: good for this call, not to be kept.
         if (loads.get(organizationId) === loading) known.set(organizationId, { ...opened, loadedMs });
         return opened.settings;
@@ -102,7 +115,10 @@ export function createStoredSettings({ store, box, now, onUnreadable }: StoredSe
   };
 }
 
-function openSetting(row: SealedProviderSetting, box: SecretBox): OpenSetting | undefined {
+function openSetting(
+  row: SealedProviderSetting,
+  { box, isShared }: { box: SecretBox; isShared: boolean },
+): OpenSetting | undefined {
   const secrets = row.secret === null ? {} : box.open(row.secret, row);
   if (secrets === undefined) return undefined;
   const { api_key: apiKey, ...secretFields } = secrets;
@@ -110,6 +126,7 @@ function openSetting(row: SealedProviderSetting, box: SecretBox): OpenSetting | 
     provider: row.provider,
     environment: row.environment,
     source: row.id,
+    standsInForTest: isShared && row.environment === "prod",
     credential: { ...(apiKey !== undefined && { apiKey }), fields: { ...row.fields, ...secretFields } },
     baseUrl: row.base_url ?? undefined,
     isCallerHost: false,

@@ -66,15 +66,38 @@ describe("credentials", () => {
       ["both"],
     ],
     [
-      "stored, of the other environment",
-      { settings: [{ ...stored, ...named("test"), environment: "test" }] },
+      "K6: never stored of test, for prod",
+      { env: { openai: undefined }, settings: [{ ...stored, environment: "test" }] },
       {},
+      ["openai-env"],
+    ],
+    [
+      "K6: not stored of prod, for test",
+      { env: { openai: undefined }, settings: [{ ...stored, environment: "prod" }] },
+      { environment: "test" },
+      ["openai-env"],
+    ],
+    [
+      "K6: stored of prod, for test, where the organization shares them",
+      { settings: [{ ...stored, ...named("prod"), environment: "prod", standsInForTest: true }] },
+      { environment: "test" },
+      ["prod"],
+    ],
+    [
+      "K6: stored of test, though prod's are shared",
+      {
+        settings: [
+          { ...stored, ...named("prod"), environment: "prod", standsInForTest: true },
+          { ...stored, ...named("test"), environment: "test" },
+        ],
+      },
+      { environment: "test" },
       ["test"],
     ],
     [
-      "stored, of the other environment, under the beta",
-      { env: { openai: undefined }, settings: [{ ...stored, environment: "test" }] },
-      { betas: beta },
+      "K6: not those of prod that are shared, under the beta",
+      { env: { openai: undefined }, settings: [{ ...stored, environment: "prod", standsInForTest: true }] },
+      { environment: "test", betas: beta },
       ["openai-env"],
     ],
     [

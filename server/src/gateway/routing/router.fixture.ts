@@ -31,6 +31,7 @@ export type Call = Partial<Omit<RoutedCall, "params">> & { params?: RoutedCall["
 function setting(fields: Partial<OpenSetting> & { provider: string }): OpenSetting {
   return {
     environment: null,
+    standsInForTest: false,
     credential: { apiKey: `${fields.provider}-stored`, fields: {} },
     baseUrl: undefined,
     isCallerHost: false,
