@@ -22,8 +22,10 @@ export function createAttempt({ secrets, send, metrics, now }: AttemptDeps): Att
     if (keys === undefined) return failed("its secret cannot be read: SPANWAY_SECRET_KEY has changed; rotate it");
     // ASCII, signed twice and sent: as bytes once.
     const body = Buffer.from(payload, "latin1");
-    const signed = signatureHeaders({ id, timestampS: Math.floor(nowMs / 1_000), body }, keys);
-    const headers = { ...fixedHeaders, "x-svc-event": event_type, ...signed };
+    const signed = signatureHeaders({ id, timestampS: Math.floor(nowMs / 1_000), body }, keys, {
+      isLegacy: webhook.legacy_signatures,
+    });
+    const headers = { ...fixedHeaders, "x-spanway-event": event_type, "x-svc-event": event_type, ...signed };
     const stop = metrics.attemptSeconds.startTimer();
     const result = await send({ url: webhook.url, headers, body }, signal);
     stop();

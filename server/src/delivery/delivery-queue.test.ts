@@ -195,8 +195,9 @@ describe("changes while deliveries are under way", () => {
       await turn(true);
       await pass(24 * hourMs, hourMs);
       expect(receiver.received).toHaveLength(sent);
-      const [{ id, event_id } = { id: 0, event_id: "" }] = await logOf(webhook);
-      await stores.deliveries.redeliver("org_a", webhook.id, id, { now: now(), expiresAt: "2027-01-01T00:00:00.000Z" });
+      const [{ event_id } = { event_id: "" }] = await logOf(webhook);
+      const times = { now: now(), expiresAt: "2027-01-01T00:00:00.000Z" };
+      await stores.deliveries.redeliver("org_a", webhook.id, event_id, times);
       await pass(2 * secondMs, secondMs);
       expect(receiver.received.slice(sent).map(({ headers }) => headers["webhook-id"])).toEqual([event_id]);
     },

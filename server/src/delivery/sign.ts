@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, type KeyObject } from "node:crypto";
-import { productFamilies } from "../domain/product-families.ts";
+import { legacyFamilies, signingFamilies } from "../domain/product-families.ts";
 
 /** What receivers verify, over the exact bytes of the body; docs/webhooks.md shows how. */
 export type Signed = { id: string; timestampS: number; body: Buffer };
@@ -20,7 +20,7 @@ export function signingKey(secret: string): SigningKey {
 
 /**
  * Standard Webhooks headers, one signature for each key, and the hexadecimal HMAC of the body under the newest secret for
- * receivers of the older scheme, under each name the product has had.
+ * receivers of the older scheme, under the product's name; under its former ones too where `isLegacy`.
  *
  * @param newest the key of the newest secret
  * @param older those that sign beside it
@@ -28,17 +28,19 @@ export function signingKey(secret: string): SigningKey {
 export function signatureHeaders(
   { id, timestampS, body }: Signed,
   [newest, ...older]: readonly [SigningKey, ...SigningKey[]],
+  { isLegacy }: { isLegacy: boolean },
 ): Record<string, string> {
   const signatures = [newest, ...older].map(({ standard }) => {
     const hmac = createHmac("sha256", standard).update(`${id}.${timestampS}.`).update(body);
     return `v1,${hmac.digest("base64")}`;
   });
+  const families = isLegacy ? [...signingFamilies, ...legacyFamilies] : signingFamilies;
   const hex = createHmac("sha256", newest.whole).update(body).digest("hex");
   return {
     "webhook-id": id,
     "webhook-timestamp": String(timestampS),
     "webhook-signature": signatures.join(" "),
-    ...Object.fromEntries(productFamilies.map((family) => [`x-${family}-signature`, hex])),
+    ...Object.fromEntries(families.map((family) => [`x-${family}-signature`, hex])),
   };
 }
 

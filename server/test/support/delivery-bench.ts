@@ -91,6 +91,7 @@ export async function deliveryBench(cleanup: Array<() => Promise<unknown>>, opti
       url: `${receiver.url}/${made}`,
       event_type: "request_log",
       active: true,
+      legacy_signatures: false,
       secret: sealed,
       created_at: new Date(clock.ms).toISOString(),
       ...fields,

@@ -4,7 +4,7 @@ import { endpoint } from "../../http/endpoint.ts";
 import { definedFields } from "../../lib/defined-fields.ts";
 import { checkKey, findOwnWebhook, showWebhook, type WebhookDeps } from "./webhook-deps.ts";
 import {
-  newWebhookSchema,
+  replacedWebhookSchema,
   webhookChangeSchema,
   webhookNotFound,
   webhookParams,
@@ -43,10 +43,11 @@ export const replaceWebhook = (deps: WebhookDeps) =>
     id: "replace_webhook",
     method: "PUT",
     summary: "Replace a webhook",
-    description: "What is not given has its default. The secret stays.",
+    description:
+      "What is not given has its default. The secret stays, and so does `legacy_signatures` where it is not given.",
     body: {
       kind: "json",
-      schema: newWebhookSchema,
+      schema: replacedWebhookSchema,
       shown: webhookSchema,
       example: { ...webhookExample, active: false },
     },

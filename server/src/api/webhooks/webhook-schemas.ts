@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { ServiceError } from "../../domain/errors.ts";
 import { environments } from "../../domain/principal.ts";
+import { legacyFamilies } from "../../domain/product-families.ts";
 import { deliveryStatuses, webhookEventTypes, type Webhook } from "../../domain/webhook.ts";
 import { limits } from "../../limits.ts";
 import type { LoggedDelivery } from "../../storage/control/delivery-store.ts";
@@ -9,7 +10,7 @@ const time = z.string().meta({ format: "date-time" });
 
 /** A mismatch is 404: ids are integers, as far as the database counts. */
 export const webhookParams = z.object({ id: idParam() });
-export const deliveryParams = z.object({ id: idParam(), delivery_id: idParam() });
+export const deliveryParams = z.object({ id: idParam(), delivery_id: z.string().max(limits.identifierChars) });
 
 function idParam() {
   return z
@@ -49,13 +50,21 @@ const organizationKey = z
   .nullable()
   .meta({ description: "Id of an API key of the organization: only events that came about with it. null: all." });
 
+const legacySignatures = z.boolean().meta({
+  description: `Signs under the product's former names too: ${legacyFamilies.map((name) => `x-${name}-signature`).join(", ")}.`,
+});
+
 export const newWebhookSchema = z.object({
   url,
   name,
   event_type: eventType,
   active: z.boolean().default(true),
   organization_key: organizationKey.default(null),
+  legacy_signatures: legacySignatures.default(false),
 });
+
+/** A webhook that signs for an older receiver goes on doing so until it is told to stop. */
+export const replacedWebhookSchema = newWebhookSchema.extend({ legacy_signatures: legacySignatures.optional() });
 
 export const webhookExample = {
   url: "https://example.com/hooks/spanway",
@@ -69,6 +78,7 @@ export const webhookChangeSchema = z.object({
   event_type: eventType.optional(),
   active: z.boolean().optional(),
   organization_key: organizationKey.optional(),
+  legacy_signatures: legacySignatures.optional(),
 });
 
 export const webhookSchema = z
@@ -82,6 +92,7 @@ export const webhookSchema = z
     event_type: eventType,
     active: z.boolean(),
     organization_key: organizationKey,
+    legacy_signatures: legacySignatures,
     environment: z
       .enum(environments)
       .nullable()
@@ -114,6 +125,7 @@ export function presentWebhook(
     event_type: webhook.event_type,
     active: webhook.active,
     organization_key: webhook.organization_key,
+    legacy_signatures: webhook.legacy_signatures,
     environment: webhook.environment,
     failing_since: webhook.failing_since,
     disabled_at: webhook.disabled_at,
@@ -125,7 +137,7 @@ export function presentWebhook(
 
 export const deliverySchema = z
   .object({
-    id: z.int(),
+    id: z.string().meta({ description: "The same as event_id: a webhook gets an event once." }),
     event_id: z.string().meta({ description: "The webhook-id header: the same at every attempt." }),
     event_type: eventType,
     environment: z.enum(environments),
@@ -143,7 +155,7 @@ export const deliverySchema = z
 
 export function presentDelivery(delivery: LoggedDelivery): z.input<typeof deliverySchema> {
   const { webhook_id: _webhook, unique_organization_id: _organization, ...shown } = delivery;
-  return shown;
+  return { ...shown, id: delivery.event_id };
 }
 
 export function webhookNotFound(): ServiceError {

@@ -60,7 +60,7 @@ export type DeliveryStore = {
   redeliver: (
     uniqueOrganizationId: string,
     webhookId: number,
-    id: number,
+    eventId: string,
     times: { now: string; expiresAt: string },
   ) => Promise<LoggedDelivery | undefined>;
   /** Deletes finished ones from before a time, `limit` at most; answers how many. */
@@ -211,13 +211,13 @@ function logMethods(queries: ControlQueries): Pick<DeliveryStore, "list" | "rede
       return { count: Number(count), rows: rows.map(toLogged) };
     },
 
-    redeliver: async (uniqueOrganizationId, webhookId, id, { now, expiresAt }) => {
+    redeliver: async (uniqueOrganizationId, webhookId, eventId, { now, expiresAt }) => {
       const row = await queries
         .updateTable("webhook_deliveries")
         .set({ status: "pending", attempts: 0, next_attempt_at: now, expires_at: expiresAt, error: null })
         .where("unique_organization_id", "=", uniqueOrganizationId)
         .where("webhook_id", "=", webhookId)
-        .where("id", "=", id)
+        .where("event_id", "=", eventId)
         .returning(loggedColumns)
         .executeTakeFirst();
       return row && toLogged(row);

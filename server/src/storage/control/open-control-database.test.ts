@@ -21,7 +21,7 @@ test("SQLite flushes every commit but those of unflushed work, also after one th
   await database.close();
 });
 
-test("K1: keys of before keep what they could do, but for those that published what they could not read", async () => {
+test("K1, K7: what was made before keeps working, but for keys that published what they could not read", async () => {
   const database = openControlDatabase({ kind: "sqlite", path: ":memory:" });
   const before = Object.entries(controlMigrations("sqlite")).filter(([name]) => name < "0013");
   const provider = { getMigrations: () => Promise.resolve(Object.fromEntries(before)) };
@@ -37,6 +37,8 @@ test("K1: keys of before keep what they could do, but for those that published w
       database.queries,
     );
   }
+  await sql`insert into webhooks (id, unique_organization_id, name, url, event_type, active, secret, skipped_events, created_at, updated_at)
+    values (7, 'org', 'w', 'https://example.com', 'request_log', 1, '', 0, '2026', '2026')`.execute(database.queries);
   await sql`insert into trace_shares values ('org', 't', 'test', 1, '2026')`.execute(database.queries);
   await database.migrate();
   const stores = createControlStores(database);
@@ -47,5 +49,7 @@ test("K1: keys of before keep what they could do, but for those that published w
     both: [...stored.both, "traces:share"],
   });
   expect(await stores.traceShares.findPublic("org", "t")).toEqual(["test"]);
+  // And receivers of before go on getting the headers that they verify, under the ids that they know.
+  expect(await stores.webhooks.find("org", 7)).toMatchObject({ legacy_signatures: true });
   await database.close();
 });

@@ -1,5 +1,6 @@
 import type { Organization } from "../../domain/organization.ts";
 import { ServiceError } from "../../domain/errors.ts";
+import { withDrawnId } from "./drawn-id.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 import type { OrganizationRow } from "./schema.ts";
 
@@ -34,20 +35,23 @@ export function createOrganizationStore(queries: ControlQueries): OrganizationSt
     find,
 
     create: async (organization) => {
-      const created = await queries
-        .insertInto("organizations")
-        .values(organization)
-        .onConflict((conflict) => conflict.column("unique_organization_id").doNothing())
-        .returningAll()
-        .executeTakeFirst();
-      if (created === undefined) {
+      const created = await withDrawnId(async (id) => {
+        const row = await queries
+          .insertInto("organizations")
+          .values({ id, ...organization })
+          .onConflict((conflict) => conflict.doNothing())
+          .returningAll()
+          .executeTakeFirst();
+        return row ?? ((await find(organization.unique_organization_id)) === undefined ? undefined : null);
+      });
+      if (created === undefined || created === null) {
         throw new ServiceError("conflict", `The organization id ${organization.unique_organization_id} is taken.`);
       }
       return toOrganization(created);
     },
 
     list: async () => {
-      const rows = await queries.selectFrom("organizations").selectAll().orderBy("id").execute();
+      const rows = await queries.selectFrom("organizations").selectAll().orderBy("created_at").orderBy("id").execute();
       return rows.map(toOrganization);
     },
 

@@ -38,7 +38,7 @@ export type ControlSchema = {
 type InstanceTable = { id: number; initialized_at: string };
 
 type OrganizationTable = {
-  id: Generated<number>;
+  id: number;
   unique_organization_id: string;
   name: string;
   retention_days: number | null;
@@ -277,7 +277,7 @@ type CustomerReservationTable = CustomerKeyColumns & {
 
 export type CustomerRow = Selectable<CustomerTable>;
 type WebhookTable = {
-  id: Generated<number>;
+  id: number;
   unique_organization_id: string;
   environment: string | null;
   organization_key: string | null;
@@ -294,6 +294,7 @@ type WebhookTable = {
   skipped_events: number;
   created_at: string;
   updated_at: string;
+  legacy_signatures: number;
 };
 
 type WebhookDeliveryTable = {

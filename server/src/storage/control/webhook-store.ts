@@ -3,6 +3,7 @@ import { ServiceError } from "../../domain/errors.ts";
 import type { Environment } from "../../domain/principal.ts";
 import type { Webhook, WebhookEventType } from "../../domain/webhook.ts";
 import { limits } from "../../limits.ts";
+import { withDrawnId } from "./drawn-id.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 import type { WebhookRow } from "./schema.ts";
 
@@ -15,6 +16,7 @@ export type NewWebhook = Pick<
   | "url"
   | "event_type"
   | "active"
+  | "legacy_signatures"
   | "secret"
   | "created_at"
 >;
@@ -27,6 +29,7 @@ export type WebhookChanges = Partial<
     | "url"
     | "event_type"
     | "active"
+    | "legacy_signatures"
     | "secret"
     | "previous_secret"
     | "previous_secret_until"
@@ -68,12 +71,17 @@ export function createWebhookStore(queries: ControlQueries): WebhookStore {
   return {
     create: async (webhook) => {
       await makeRoom(queries, webhook.unique_organization_id);
-      const { active, ...fields } = webhook;
-      const row = await queries
-        .insertInto("webhooks")
-        .values({ ...fields, active: active ? 1 : 0, skipped_events: 0, updated_at: webhook.created_at })
-        .returningAll()
-        .executeTakeFirstOrThrow();
+      const { active, legacy_signatures, ...fields } = webhook;
+      const flags = { active: active ? 1 : 0, legacy_signatures: legacy_signatures ? 1 : 0 };
+      const row = await withDrawnId((id) =>
+        queries
+          .insertInto("webhooks")
+          .values({ id, ...fields, ...flags, skipped_events: 0, updated_at: webhook.created_at })
+          .onConflict((conflict) => conflict.column("id").doNothing())
+          .returningAll()
+          .executeTakeFirst(),
+      );
+      if (row === undefined) throw new ServiceError("unavailable", "No id is free. Try again.", { retryAfterS: 1 });
       return toWebhook(row);
     },
 
@@ -82,6 +90,7 @@ export function createWebhookStore(queries: ControlQueries): WebhookStore {
         .selectFrom("webhooks")
         .selectAll()
         .where("unique_organization_id", "=", uniqueOrganizationId)
+        .orderBy("created_at")
         .orderBy("id")
         .execute();
       return rows.map(toWebhook);
@@ -97,10 +106,15 @@ export function createWebhookStore(queries: ControlQueries): WebhookStore {
       return row && toWebhook(row);
     },
 
-    update: async (uniqueOrganizationId, id, { active, ...changes }, now) => {
+    update: async (uniqueOrganizationId, id, { active, legacy_signatures, ...changes }, now) => {
       const row = await queries
         .updateTable("webhooks")
-        .set({ ...changes, ...(active !== undefined && { active: active ? 1 : 0 }), updated_at: now })
+        .set({
+          ...changes,
+          ...(active !== undefined && { active: active ? 1 : 0 }),
+          ...(legacy_signatures !== undefined && { legacy_signatures: legacy_signatures ? 1 : 0 }),
+          updated_at: now,
+        })
         .where("unique_organization_id", "=", uniqueOrganizationId)
         .where("id", "=", id)
         .returningAll()
@@ -207,5 +221,6 @@ function toWebhook(row: WebhookRow): Webhook {
     environment: row.environment as Environment | null,
     event_type: row.event_type as WebhookEventType,
     active: row.active === 1,
+    legacy_signatures: row.legacy_signatures === 1,
   };
 }

@@ -10,6 +10,7 @@ import { blockOrganizations } from "./0008-block-organizations.ts";
 import { reserveJudgements } from "./0009-reserve-judgements.ts";
 import { splitPermissions } from "./0013-split-permissions.ts";
 import { createPeople } from "./0014-create-people.ts";
+import { nameSignatures } from "./0015-name-signatures.ts";
 import type { ControlDialect } from "./columns.ts";
 
 /** Every migration in order. An entry that was released is never edited: what changes is a new entry at the end. */
@@ -26,5 +27,6 @@ export function controlMigrations(dialect: ControlDialect): Record<string, Migra
     "0009-reserve-judgements": reserveJudgements(),
     "0013-split-permissions": splitPermissions(),
     "0014-create-people": createPeople(),
+    "0015-name-signatures": nameSignatures(dialect),
   };
 }

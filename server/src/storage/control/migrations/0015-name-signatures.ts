@@ -1,0 +1,23 @@
+import { sql, type Kysely } from "kysely";
+import type { Migration } from "kysely/migration";
+import type { ControlDialect } from "./columns.ts";
+
+/**
+ * Webhooks of before go on signing under the product's former names too. And ids that tenants see are drawn from now on, as a
+ * counter tells each of them what the others do; those given out stay.
+ */
+export function nameSignatures(dialect: ControlDialect): Migration {
+  return {
+    up: async (db: Kysely<unknown>) => {
+      await db.schema
+        .alterTable("webhooks")
+        .addColumn("legacy_signatures", "integer", (column) => column.notNull().defaultTo(0))
+        .execute();
+      await sql`update webhooks set legacy_signatures = 1`.execute(db);
+      if (dialect === "sqlite") return;
+      for (const table of ["webhooks", "organizations"]) {
+        await sql`alter table ${sql.table(table)} alter column id drop identity`.execute(db);
+      }
+    },
+  };
+}
