@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { openaiUsage } from "../../support/mock-model.ts";
+import { foreignChunks } from "./foreign-chunks.ts";
 import { answerTo, piecesOf, type Asked, type Call } from "./scene.ts";
 import { counted, dataEvent, sendEvents, sendJson } from "./send.ts";
 
@@ -18,7 +19,10 @@ const base = { id: "chatcmpl-scripted", created: 1_700_000_000, model: "gpt-4o-m
 
 /** Answers as `POST /v1/chat/completions` of OpenAI does. */
 export async function answerAsOpenai(body: ChatRequest, response: ServerResponse): Promise<void> {
-  const said = answerTo(read(body));
+  const asked = read(body);
+  const foreign = foreignChunks(asked.text.replace("Foreign ", ""));
+  if (foreign !== undefined) return sendEvents(response, foreign);
+  const said = answerTo(asked);
   if (said.kind === "refusal") {
     const error = {
       message: said.message,

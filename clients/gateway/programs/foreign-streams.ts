@@ -1,0 +1,54 @@
+import { ChatOpenAI } from "@langchain/openai";
+import type { AIMessageChunk } from "@langchain/core/messages";
+import OpenAI from "openai";
+import { attempt, gateway, tagsOf, whose } from "./cases.ts";
+
+/** Each stream is read by the helpers that add chunks up. Arguments: names of streams (upstream/foreign-chunks.ts). */
+const [, , ...names] = process.argv;
+const openai = new OpenAI(gateway);
+
+async function readByOpenai(name: string, model: string, content: string): Promise<object> {
+  const request = { model, messages: [{ role: "user" as const, content }], ...tagsOf(name) };
+  const said = await openai.chat.completions.stream(request).finalChatCompletion();
+  const { message, finish_reason } = said.choices[0] ?? {};
+  const calls = (message?.tool_calls ?? []).flatMap((call) =>
+    call.type === "function" ? [{ id: call.id, name: call.function.name, args: call.function.arguments }] : [],
+  );
+  return { role: message?.role, calls, finish: finish_reason };
+}
+
+async function readByLangchain(name: string, model: string, content: string): Promise<object> {
+  const { apiKey, baseURL } = gateway;
+  const chat = new ChatOpenAI({
+    model,
+    apiKey,
+    configuration: { baseURL, defaultHeaders: whose },
+    streamUsage: false,
+    modelKwargs: tagsOf(name),
+    // Adds up all members of the deltas, also those that it has no names for.
+    __includeRawResponse: true,
+  });
+  let said: AIMessageChunk | undefined;
+  for await (const piece of await chat.stream(content)) said = said?.concat(piece) ?? piece;
+  const calls = (said?.tool_calls ?? []).map(({ id, name: tool, args }) => ({
+    id,
+    name: tool,
+    args: JSON.stringify(args),
+  }));
+  return { role: said?.getType() === "ai" ? "assistant" : said?.getType(), calls };
+}
+
+for (const name of names) {
+  await attempt(name, async () => ({
+    openai: await readByOpenai(name, "gpt-4o-mini", `Foreign ${name}`),
+    langchain: await readByLangchain(name, "gpt-4o-mini", `Foreign ${name}`),
+  }));
+}
+await attempt("thinking", async () => {
+  const model = "anthropic/claude-recorded";
+  const content = "Replay thinking-then-call";
+  return {
+    openai: await readByOpenai("thinking", model, content),
+    langchain: await readByLangchain("thinking", model, content),
+  };
+});
