@@ -1,5 +1,5 @@
 import { Session } from "chdb";
-import { createPriceBook } from "../../server/src/ingest/enrich/price.ts";
+import { createPriceBook } from "../../server/src/pricing/price-book.ts";
 import { createNestedJson } from "../../server/src/ingest/nested-json.ts";
 import { normalizeSpan } from "../../server/src/ingest/normalize.ts";
 import { openSpanStore } from "../../server/src/storage/spans/drivers/open-span-store.ts";

@@ -16,7 +16,7 @@ import { startScoreMirror } from "./evaluation/score-mirror.ts";
 import { createSentScores } from "./evaluation/sent-scores.ts";
 import type { Catalogue } from "./filter/catalogue.ts";
 import { estimateCost } from "./gateway/estimate/estimators.ts";
-import { createPriceBook } from "./ingest/enrich/price.ts";
+import { createPriceBook } from "./pricing/price-book.ts";
 import type { SpanSubscriber } from "./ingest/fan-out.ts";
 import { createQueueRoom, type QueueRoom } from "./ingest/queue-room.ts";
 import { scheduleJob } from "./jobs/schedule.ts";
@@ -116,7 +116,13 @@ function createJudgeCost(now: () => number): (chat: Record<string, unknown>) => 
   const prices = createPriceBook({ maxModels: limits.pricedModels });
   return (asked) => {
     const models = typeof asked["model"] === "string" ? [asked["model"]] : [];
-    return estimateCost(prices, { operation: "chat", request: { asked }, plan: { first: [], models }, atMs: now() });
+    return estimateCost(prices, {
+      organizationId: "",
+      operation: "chat",
+      request: { asked },
+      plan: { first: [], models },
+      atMs: now(),
+    });
   };
 }
 

@@ -15,7 +15,7 @@ import { createResponses } from "./gateway/responses/responses.ts";
 import { createTranscription, type Transcription } from "./gateway/transcription/transcription.ts";
 import { createRecorder, type Recorder } from "./gateway/recorder.ts";
 import type { SpanIntake } from "./ingest/accept.ts";
-import { createPriceBook } from "./ingest/enrich/price.ts";
+import { createPriceBook } from "./pricing/price-book.ts";
 import type { Secret } from "./lib/secret.ts";
 import { limits } from "./limits.ts";
 import { createAddressGuard } from "./outgoing/address-guard.ts";

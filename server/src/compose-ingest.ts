@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import { createSpanIntake, type SpanIntake } from "./ingest/accept.ts";
 import { createDeletedTraces, type DeletedTraces } from "./ingest/deleted-traces.ts";
-import { createPriceBook } from "./ingest/enrich/price.ts";
+import { createPriceBook } from "./pricing/price-book.ts";
 import { createFanOut, type SpanSubscriber } from "./ingest/fan-out.ts";
 import type { ReadWatch } from "./ingest/read-watch.ts";
 import { withMediaApart } from "./ingest/media/store-media.ts";

@@ -73,7 +73,7 @@ describe("layers", () => {
       /^(?:pg|kysely(?:\/.*)?|lmdb|chdb(?:\/.*)?|@clickhouse\/.*|node:sqlite)$/,
       /^server\/src\/storage\//,
     ],
-    ["the price table", /^@pydantic\//, /^server\/src\/(?:ingest\/enrich|gateway\/models)\//],
+    ["the price table", /^@pydantic\//, /^server\/src\/(?:pricing|gateway\/models)\//],
   ])("%s is imported in its own place only", (_what, modules, home) => {
     const users = serverSources.filter((path) => importsOf(path).some((module) => modules.test(module)));
     expect(users.length).toBeGreaterThan(0);

@@ -77,6 +77,10 @@ export const spanColumns = {
   cost_source: "text",
   /** Which price table and entry made a computed cost. */
   price_version: "text",
+  /** How the cost came about, as pricing/receipt.ts writes it. */
+  cost_details: "text",
+  /** What was counted and has no price: names of buckets, parted by commas. */
+  unpriced: "text",
   cache_hit: "boolean",
   cache_key: "text",
 
@@ -139,7 +143,7 @@ export const spanExtras = {
   completion_unit_price: "number",
   /** The usage object as it was sent, beside the normalised buckets. */
   usage: "json",
-  /** Buckets that only the price needs: `cache_creation_1h_tokens`, `audio_prompt_tokens`, `audio_completion_tokens`. */
+  /** Buckets that only the price needs, by the names of pricing/usage-details.ts. */
   usage_details: "json",
   usage_is_estimated: "boolean",
   customer_params: "json",

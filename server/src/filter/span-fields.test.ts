@@ -15,7 +15,7 @@ const span: SpanRow = {
 
 describe("the catalogue of spans", () => {
   test("has every column but those that are the service's own and requests as they were sent", () => {
-    const own = ["organization_id", "version", "is_deleted", "is_resend", "received_at", "extra"];
+    const own = ["organization_id", "version", "is_deleted", "is_resend", "received_at", "extra", "cost_details"];
     const kept = ["metadata_index", "metadata_reserved", "full_request", "full_response"];
     const catalogue = createSpanCatalogue();
     const missing = Object.keys(spanColumns).filter((name) => catalogue.find(name) === undefined);

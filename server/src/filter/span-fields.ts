@@ -171,6 +171,7 @@ const spanFields: ReadonlyArray<Field<SpanRow>> = [
   number("cost"),
   text("cost_source", { choices: ["stated", "computed"] }),
   text("price_version", { hidden: true }),
+  text("unpriced"),
   number("latency"),
   number("time_to_first_token"),
   number("tokens_per_second"),

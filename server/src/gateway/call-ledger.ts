@@ -1,4 +1,4 @@
-import type { PriceBook } from "../ingest/enrich/price.ts";
+import type { PriceBook } from "../pricing/price-book.ts";
 import { newIdentity, spanIdentity } from "../ingest/identity.ts";
 import type { SpanOrigin } from "../ingest/normalize.ts";
 import { readUsageObject } from "../pricing/usage-object.ts";
@@ -182,11 +182,13 @@ export function costOfCall(ledger: CallLedger, prices: PriceBook): number | null
 
 /** By tokens or by the time of a recording. */
 function costOfAnswer(ledger: CallLedger, prices: PriceBook): number | null {
-  const { model, provider, usage, audioSeconds, startedAtMs } = ledger;
-  if (usage !== undefined || audioSeconds === undefined) {
-    return costOf(prices, { model, provider, usage, atMs: startedAtMs });
-  }
-  return prices.priceAudio({ model, provider, seconds: audioSeconds })?.costUsd ?? null;
+  const { origin, model, provider, startedAtMs: atMs } = ledger;
+  return costOf(prices, { organizationId: origin.organization_id, model, provider, usage: billedUsage(ledger), atMs });
+}
+
+/** What the call is paid by: tokens, or the time of a recording where none were counted. */
+export function billedUsage({ usage, audioSeconds }: CallLedger): Record<string, unknown> | undefined {
+  return usage ?? (audioSeconds === undefined ? undefined : { type: "duration", seconds: audioSeconds });
 }
 
 function messagesOf(completion: Record<string, unknown>): Array<Record<string, unknown>> {

@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from "node:http";
 import { formatUuid } from "../ingest/identity.ts";
-import type { PriceBook } from "../ingest/enrich/price.ts";
+import type { PriceBook } from "../pricing/price-book.ts";
 import { answerHeaders } from "./answer-headers.ts";
 import type { AttemptEnd } from "./attempt.ts";
 import { breakdownOf } from "./breakdown.ts";

@@ -2,7 +2,7 @@ import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import { Registry } from "prom-client";
 import { expect, test, vi } from "vitest";
-import { createPriceBook } from "../ingest/enrich/price.ts";
+import { createPriceBook } from "../pricing/price-book.ts";
 import { Secret } from "../lib/secret.ts";
 import { createCacheMetrics } from "../telemetry/cache-metrics.ts";
 import { createGatewayMetrics } from "../telemetry/gateway-metrics.ts";

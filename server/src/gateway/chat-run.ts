@@ -152,8 +152,9 @@ export class ChatRun {
 
   #admit(ask: ChatAsk, plan: Plan): Admission | Promise<Admission> {
     const request = { asked: ask.body.forProvider };
+    const organizationId = this.#call.origin.organization_id;
     const atMs = this.#call.startedAtMs;
-    const estimate = () => estimateCost(this.#deps.prices, { operation: "chat", request, plan, atMs });
+    const estimate = () => estimateCost(this.#deps.prices, { organizationId, operation: "chat", request, plan, atMs });
     return admitCall(this.#deps.budgets, this.#call.origin, ask.params, estimate);
   }
 

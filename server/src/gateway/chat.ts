@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
 import type { ServiceError } from "../domain/errors.ts";
 import type { Permission } from "../domain/permissions.ts";
-import type { PriceBook } from "../ingest/enrich/price.ts";
+import type { PriceBook } from "../pricing/price-book.ts";
 import type { SpanOrigin } from "../ingest/normalize.ts";
 import type { ResponseWriter } from "../http/response-writer.ts";
 import { ExpiringLru } from "../lib/expiring-lru.ts";

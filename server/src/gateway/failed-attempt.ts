@@ -1,4 +1,4 @@
-import type { PriceBook } from "../ingest/enrich/price.ts";
+import type { PriceBook } from "../pricing/price-book.ts";
 import { readable, type CallLedger } from "./call-ledger.ts";
 import type { ChatDigest } from "./chat-digest.ts";
 import type { Target, UpstreamProblem } from "./providers/provider.ts";
@@ -32,6 +32,7 @@ export function beginAttempt(ledger: CallLedger, { provider, model }: Target, pr
   ledger.model = model;
 }
 
-function costOfLast({ model, provider, usage, startedAtMs: atMs }: CallLedger, prices: PriceBook): number | null {
-  return costOf(prices, { model, provider, usage, atMs });
+function costOfLast(ledger: CallLedger, prices: PriceBook): number | null {
+  const { origin, model, provider, usage, startedAtMs: atMs } = ledger;
+  return costOf(prices, { organizationId: origin.organization_id, model, provider, usage, atMs });
 }

@@ -3,7 +3,7 @@ import { pino } from "pino";
 import { Registry } from "prom-client";
 import { expect, test } from "vitest";
 import { createSpanIntake, type SpanIntake } from "../ingest/accept.ts";
-import { createPriceBook } from "../ingest/enrich/price.ts";
+import { createPriceBook } from "../pricing/price-book.ts";
 import { createIngestMetrics } from "../telemetry/ingest-metrics.ts";
 import { limits } from "../limits.ts";
 import { newLedger, takeDigest, takeParams, takeReply, type CallLedger } from "./call-ledger.ts";

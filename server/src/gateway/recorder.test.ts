@@ -8,7 +8,7 @@ import { afterEach, expect, test } from "vitest";
 import { ServiceError } from "../domain/errors.ts";
 import type { SpanRow } from "../domain/span.ts";
 import { createSpanIntake } from "../ingest/accept.ts";
-import { createPriceBook } from "../ingest/enrich/price.ts";
+import { createPriceBook } from "../pricing/price-book.ts";
 import { newIdentity, spanIdentity } from "../ingest/identity.ts";
 import { openCallSpool } from "../storage/journal/call-spool.ts";
 import { openJournal } from "../storage/journal/journal.ts";

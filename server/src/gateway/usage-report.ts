@@ -1,5 +1,5 @@
 import type { Usage } from "../domain/usage.ts";
-import type { PriceBook } from "../ingest/enrich/price.ts";
+import type { PriceBook } from "../pricing/price-book.ts";
 import { readUsageObject } from "../pricing/usage-object.ts";
 
 /** About four characters make a token in the languages that models are mostly used in. */
@@ -28,13 +28,19 @@ export function estimateUsage(promptChars: number, completionChars: number): Est
 /** What a call cost in USD; null where model or usage are unknown. */
 export function costOf(
   prices: PriceBook,
-  call: { model: string; provider: string; usage: Record<string, unknown> | undefined; atMs: number },
+  call: {
+    organizationId: string;
+    model: string;
+    provider: string;
+    usage: Record<string, unknown> | undefined;
+    atMs: number;
+  },
 ): number | null {
   const usage = call.usage && readUsageObject(call.usage);
   if (usage === undefined) return null;
-  const { model, provider } = call;
+  const { organizationId, model, provider } = call;
   const timestampNs = BigInt(Math.round(call.atMs)) * 1_000_000n;
-  return prices.price({ model, provider, usage, timestampNs })?.costUsd ?? null;
+  return prices.price({ organizationId, model, provider, usage, timestampNs }).costUsd ?? null;
 }
 
 /**

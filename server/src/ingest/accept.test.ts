@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openJournal, type Journal } from "../storage/journal/journal.ts";
 import { createIngestMetrics } from "../telemetry/ingest-metrics.ts";
 import { createSpanIntake, type SpanIntake } from "./accept.ts";
-import { createPriceBook } from "./enrich/price.ts";
+import { createPriceBook } from "../pricing/price-book.ts";
 import { spanIdentity } from "./identity.ts";
 import type { SpanOrigin } from "./normalize.ts";
 

@@ -4,7 +4,7 @@ import { limits } from "../limits.ts";
 import type { Journal, JournalEntry } from "../storage/journal/journal.ts";
 import type { IngestMetrics } from "../telemetry/ingest-metrics.ts";
 import type { DeletedTraces } from "./deleted-traces.ts";
-import type { PriceBook } from "./enrich/price.ts";
+import type { PriceBook } from "../pricing/price-book.ts";
 import { createNestedJson } from "./nested-json.ts";
 import { normalizeSpan, normalizeValues, type SpanOrigin } from "./normalize.ts";
 import { createSpanHolder, rowOf, type HeldSpan, type HeldSpans, type PreparedSpan } from "./prepared-span.ts";

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { SpanRow } from "../domain/span.ts";
 import { parseJson } from "../lib/json.ts";
-import { createPriceBook } from "./enrich/price.ts";
+import { createPriceBook } from "../pricing/price-book.ts";
 import { createNestedJson } from "./nested-json.ts";
 import { normalizeSpan, type NormalizedSpan, type SpanOrigin } from "./normalize.ts";
 

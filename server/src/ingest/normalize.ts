@@ -6,7 +6,8 @@ import { messageLogTypes, type SpanRow } from "../domain/span.ts";
 import type { Usage } from "../domain/usage.ts";
 import { indexMetadata } from "../filter/metadata-index.ts";
 import { limits } from "../limits.ts";
-import type { Price, PriceBook } from "./enrich/price.ts";
+import type { Price, PriceBook } from "../pricing/price-book.ts";
+import { assuming, versions } from "../pricing/receipt.ts";
 import type { NestedJson } from "./nested-json.ts";
 import { completeness, formatUuid, newIdentity, spanIdentity, spanVersion } from "./identity.ts";
 import { withOpenAiCalls } from "./otlp/messages/tool-calls.ts";
@@ -103,7 +104,12 @@ export function normalizeValues(
   placeCustomer(row, values);
   placeMessages(row, values);
   placeToolCalls(row);
-  placeUsage(row, values, usage, priceOf(values, usage, times.timestampNs, prices));
+  placeUsage(
+    row,
+    values,
+    usage,
+    priceOf(values, origin.organization_id, usage, { timestampNs: times.timestampNs, prices }),
+  );
   placeMetadata(row, values.metadata);
   return { row: asRow(row), identity, isIdentified, timestampNs: times.timestampNs, version };
 }
@@ -195,21 +201,30 @@ function isSameJson(text: unknown, value: unknown): boolean {
 
 function priceOf(
   values: BodyValues,
+  organizationId: string,
   usage: Usage | undefined,
-  timestampNs: bigint,
-  prices: PriceBook,
+  { timestampNs, prices }: { timestampNs: bigint; prices: PriceBook },
 ): (Price & { source: "stated" | "computed" }) | undefined {
-  if (values.cost !== undefined) return { costUsd: values.cost, version: "", source: "stated" };
-  if (values.cache_hit === true) return { costUsd: 0, version: "cache hit", source: "computed" };
-  if (!usage) return undefined;
-  const price = prices.price({
+  const call = usage && {
+    organizationId,
     model: values.model ?? "",
     provider: values.provider_id ?? "",
     usage,
     timestampNs,
     unitPrices: { prompt: values.prompt_unit_price, completion: values.completion_unit_price },
-  });
-  return price && { ...price, source: "computed" };
+  };
+  if (values.cost !== undefined) {
+    const beside = call && prices.compare(values.cost, call);
+    return { costUsd: values.cost, version: "", receipt: beside?.receipt ?? "", unpriced: "", source: "stated" };
+  }
+  if (values.cache_hit === true) {
+    const receipt = assuming("", "cache_hit");
+    return { costUsd: 0, version: versions.cacheHit, receipt, unpriced: "", source: "computed" };
+  }
+  if (!call) return undefined;
+  const price = prices.price(call);
+  const receipt = values.usage_is_estimated === true ? assuming(price.receipt, "estimate") : price.receipt;
+  return { ...price, receipt, source: "computed" };
 }
 
 function placeUsage(
@@ -219,9 +234,13 @@ function placeUsage(
   price: ReturnType<typeof priceOf>,
 ): void {
   if (price) {
-    row.cost = price.costUsd;
-    row.cost_source = price.source;
+    if (price.costUsd !== undefined) {
+      row.cost = price.costUsd;
+      row.cost_source = price.source;
+    }
     if (price.version !== "") row.price_version = price.version;
+    if (price.receipt !== "") row.cost_details = price.receipt;
+    if (price.unpriced !== "") row.unpriced = decodeURIComponent(price.unpriced);
   }
   if (!usage) return;
   row.prompt_tokens = usage.input;

@@ -70,6 +70,8 @@ export function rowOfValues(values: BodyValues, origin: SpanOrigin, facts: RowFa
     cost: undefined,
     cost_source: undefined,
     price_version: undefined,
+    cost_details: undefined,
+    unpriced: undefined,
     cache_hit: values.cache_hit,
     cache_key: values.cache_key,
     temperature: values.temperature,

@@ -2,7 +2,8 @@ import { spanExtras, type SpanExtra } from "../../domain/span.ts";
 import { conversationColumns, messageColumns } from "../../storage/spans/queries/conversation.ts";
 import type { StoredSpan } from "../../storage/spans/span-store.ts";
 import { constant, extra, json, mirrored, scalar, text, time, type SpanMember } from "./span-member.ts";
-import { completionMessage, promptMessages } from "./span-messages.ts";
+import { completionMessage, promptMessages, textOf } from "./span-messages.ts";
+import { readReceipt } from "../../pricing/receipt.ts";
 
 /** Of a span that no budget or credit limit was asked about. */
 const unlimited = { is_allowed: true, limits: [] };
@@ -67,6 +68,8 @@ export const spanMembers: Readonly<Record<string, SpanMember>> = {
   cost: scalar("cost"),
   cost_source: text("cost_source"),
   price_version: text("price_version"),
+  cost_details: { columns: ["cost_details", "cost_source", "price_version"], json: costDetails, lists: false },
+  unpriced: text("unpriced"),
   cache_hit: scalar("cache_hit"),
   cache_key: text("cache_key"),
   temperature: scalar("temperature"),
@@ -102,6 +105,11 @@ export const askedMembers: Readonly<Record<string, SpanMember>> = {
     lists: false,
   },
 };
+
+function costDetails(span: StoredSpan): string {
+  const receipt = readReceipt(textOf(span, "cost_details"), textOf(span, "cost_source"), textOf(span, "price_version"));
+  return JSON.stringify(receipt ?? null);
+}
 
 function isFailed({ status, status_code }: StoredSpan): boolean {
   return status === "failed" || Number(status_code ?? 0) >= 400;

@@ -56,6 +56,19 @@ const known: Record<string, z.ZodType> = {
   cost: z.number().nullable().meta({ description: "USD; null when unknown." }),
   cost_source: described("stated when it was sent, computed when it comes from the price table; null without a cost."),
   price_version: described("Price table and entry behind a computed cost."),
+  cost_details: z
+    .looseObject({
+      source: z.looseObject({ kind: z.string(), name: z.string().nullable() }),
+      lines: z.array(z.looseObject({ bucket: z.string(), rate: z.number(), amount: z.number() })),
+    })
+    .nullable()
+    .meta({
+      description:
+        "The receipt of the cost: where its prices come from, a line for each bucket of tokens (rate in USD per million) or " +
+        "units (rate in USD each), what multiplied the rates, what was assumed, and what was counted and has no price. " +
+        "In lists where include_fields names it.",
+    }),
+  unpriced: described("What was counted and has no price, separated by commas; null without any."),
   usage_is_estimated: described("Whether the token counts are estimates, where that is known."),
   is_log_omitted: described("Whether disable_log left input and output out."),
   new_messages: z.array(z.unknown()).meta({

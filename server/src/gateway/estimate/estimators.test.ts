@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createPriceBook } from "../../ingest/enrich/price.ts";
+import { createPriceBook } from "../../pricing/price-book.ts";
 import type { Attempt } from "../routing/plan.ts";
 import { costOf } from "../usage-report.ts";
 import { estimateCost, usageCeiling } from "./estimators.ts";
@@ -103,7 +103,7 @@ describe("what a model may read", () => {
 
 test("a recording that does not say how long it plays costs as if it were recorded as small as speech can be", () => {
   const request = { asked: {}, recording: Buffer.alloc(600_000, 1) };
-  const call = { operation: "transcription", request, plan: planOf("whisper-1"), atMs } as const;
+  const call = { organizationId: "o", operation: "transcription", request, plan: planOf("whisper-1"), atMs } as const;
   expect(estimateCost(prices, call)).toBeCloseTo(0.06, 6);
   expect(estimateCost(prices, { ...call, request: { asked: {}, recording: wav(60) } })).toBeCloseTo(0.006, 6);
 });
@@ -111,6 +111,7 @@ test("a recording that does not say how long it plays costs as if it were record
 test("the dearest of the models that may answer counts; null where no price is known", () => {
   const of = (...models: string[]) =>
     estimateCost(prices, {
+      organizationId: "o",
       operation: "chat",
       request: { asked: { max_tokens: 1_000 } },
       plan: planOf(...models),
@@ -126,7 +127,9 @@ const models = ["gpt-4o", "gpt-4o-mini", "gpt-4o-audio-preview", "claude-sonnet-
 describe("what is charged beside the standard price of tokens is set aside", () => {
   const price = (model: string, members: object) => {
     const request = { asked: { ...say([]), max_tokens: 1000, ...members } };
-    return estimateCost(prices, { operation: "chat", request, plan: planOf(model), atMs }) ?? Number.NaN;
+    return (
+      estimateCost(prices, { organizationId: "o", operation: "chat", request, plan: planOf(model), atMs }) ?? Number.NaN
+    );
   };
 
   test("of a tier that costs more; one that costs less need not be had", () => {
@@ -179,8 +182,8 @@ test("no usage within the bounds costs more than was estimated", () => {
           completion_tokens_details: { audio_tokens: Math.floor(completion_tokens * spoken) },
           ...(writes > 0 && { cache_creation_input_tokens: writes }),
         };
-        const cost = costOf(prices, { model, provider: "", usage, atMs }) ?? 0;
-        const call = { operation: "chat", request: { asked }, plan: planOf(model), atMs } as const;
+        const cost = costOf(prices, { organizationId: "o", model, provider: "", usage, atMs }) ?? 0;
+        const call = { organizationId: "o", operation: "chat", request: { asked }, plan: planOf(model), atMs } as const;
         expect(estimateCost(prices, call)).toBeGreaterThanOrEqual(cost * (1 - 1e-9));
       },
     ),

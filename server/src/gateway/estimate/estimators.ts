@@ -1,4 +1,5 @@
-import type { PriceBook } from "../../ingest/enrich/price.ts";
+import type { PriceBook } from "../../pricing/price-book.ts";
+import type { Usage } from "../../domain/usage.ts";
 import { tierOf } from "../../pricing/usage-object.ts";
 import type { Operation } from "../providers/quirks.ts";
 import type { Plan } from "../routing/plan.ts";
@@ -72,11 +73,20 @@ export function usageCeiling(operation: Operation, request: EstimatedRequest, mo
  */
 export function estimateCost(
   prices: PriceBook,
-  call: { operation: Operation; request: EstimatedRequest; plan: Pick<Plan, "first" | "models">; atMs: number },
+  call: {
+    organizationId: string;
+    operation: Operation;
+    request: EstimatedRequest;
+    plan: Pick<Plan, "first" | "models">;
+    atMs: number;
+  },
 ): number | null {
-  const { operation, request, plan, atMs } = call;
+  const { organizationId, operation, request, plan, atMs } = call;
+  const timestampNs = BigInt(Math.round(atMs)) * 1_000_000n;
   const costs = modelsOf(plan).flatMap((model) =>
-    costsOf(prices, usageCeiling(operation, request, model.model), model, atMs),
+    usagesOf(usageCeiling(operation, request, model.model)).flatMap(
+      (usage) => prices.price({ organizationId, ...model, usage, timestampNs }).costUsd ?? [],
+    ),
   );
   return costs.length === 0 ? null : Math.max(...costs);
 }
@@ -88,10 +98,11 @@ function modelsOf({ first, models }: Pick<Plan, "first" | "models">): EstimatedM
   ];
 }
 
-function costsOf(prices: PriceBook, ceiling: UsageCeiling, model: EstimatedModel, atMs: number): number[] {
+/** Ways to count what a call may use: nobody knows beforehand which of them the model's price is for. */
+function usagesOf(ceiling: UsageCeiling): Usage[] {
   const { promptTokens, audioTokens, completionTokens, writesCache, speaks, searches, tier, seconds } = ceiling;
   const input = promptTokens + audioTokens;
-  const usage = {
+  const text = {
     input,
     output: completionTokens,
     total: input + completionTokens,
@@ -100,15 +111,27 @@ function costsOf(prices: PriceBook, ceiling: UsageCeiling, model: EstimatedModel
     cacheWrite: undefined,
     cacheWrite1h: undefined,
     reasoning: undefined,
-    audioInput: audioTokens,
-    audioOutput: speaks ? completionTokens : undefined,
+    audioInput: undefined,
+    audioOutput: undefined,
     webSearches: searches,
   };
+  const usage = { ...text, audioInput: audioTokens, audioOutput: speaks ? completionTokens : undefined };
   const written = { ...usage, fresh: audioTokens, cacheWrite: promptTokens, cacheWrite1h: promptTokens };
-  const timestampNs = BigInt(Math.round(atMs)) * 1_000_000n;
-  const usages = [usage, ...(writesCache ? [written] : [])];
+  const usages: Usage[] = [text, usage, ...(writesCache ? [written] : [])];
   if (tier !== undefined) usages.push(...usages.map((each) => ({ ...each, serviceTier: tier })));
-  const found = usages.map((each) => prices.price({ ...model, usage: each, timestampNs }));
-  if (seconds !== undefined) found.push(prices.priceAudio({ ...model, seconds }));
-  return found.flatMap((price) => price?.costUsd ?? []);
+  if (seconds !== undefined) usages.push({ ...nothing, audioSeconds: seconds });
+  return usages;
 }
+
+const nothing: Usage = {
+  input: undefined,
+  output: undefined,
+  total: undefined,
+  fresh: undefined,
+  cacheRead: undefined,
+  cacheWrite: undefined,
+  cacheWrite1h: undefined,
+  reasoning: undefined,
+  audioInput: undefined,
+  audioOutput: undefined,
+};

@@ -120,8 +120,12 @@ export type ChatUsage = {
   prompt_tokens: number;
   completion_tokens: number;
   total_tokens: number;
-  prompt_tokens_details?: { cached_tokens?: number; cache_creation_tokens?: number; audio_tokens?: number };
-  completion_tokens_details?: { reasoning_tokens?: number; audio_tokens?: number };
+  prompt_tokens_details?: {
+    cached_tokens?: number;
+    cache_creation_tokens?: number;
+    cached_tokens_details?: ModalityTokens;
+  } & ModalityTokens;
+  completion_tokens_details?: { reasoning_tokens?: number } & ModalityTokens;
   /** Anthropic's names of the same, and the part of the writes that lives for an hour. */
   cache_read_input_tokens?: number;
   cache_creation_input_tokens?: number;
@@ -129,7 +133,12 @@ export type ChatUsage = {
   /** What is charged beside tokens, and the tier that served the call: both by Anthropic's names. */
   server_tool_use?: { web_search_requests: number };
   service_tier?: string;
+  /** Where Anthropic served the call: it has a price of its own. */
+  inference_geo?: string;
 };
+
+/** Parts of a count that are no text. */
+export type ModalityTokens = { audio_tokens?: number; image_tokens?: number; video_tokens?: number };
 
 export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter";
 

@@ -4,7 +4,7 @@ import { noteAttempt } from "../attempt-notes.ts";
 import { answerHeaders } from "../answer-headers.ts";
 import { breakdownOf } from "../breakdown.ts";
 import type { Admission } from "../budgets.ts";
-import { costOfCall, estimateUnread, newLedger, takePlan, type CallLedger } from "../call-ledger.ts";
+import { billedUsage, costOfCall, estimateUnread, newLedger, takePlan, type CallLedger } from "../call-ledger.ts";
 import { spanOfCall } from "../span-of-call.ts";
 import type { ChatCall } from "../chat.ts";
 import { beginAttempt, takeFailed } from "../failed-attempt.ts";
@@ -85,7 +85,8 @@ export class RelayRun {
     takePlan(ledger, plan);
     const { operation } = this.#operation;
     const atMs = this.#call.startedAtMs;
-    const estimate = () => estimateCost(this.#deps.prices, { operation, request: ask, plan, atMs });
+    const estimate = () =>
+      estimateCost(this.#deps.prices, { organizationId: origin.organization_id, operation, request: ask, plan, atMs });
     this.#admission = await admitCall(this.#deps.budgets, origin, ask.params, estimate);
     ledger.limitInfo = this.#admission.limitInfo;
     return refusalOf(this.#admission) ?? this.#walk(ask, plan);
@@ -269,9 +270,9 @@ export class RelayRun {
     this.#costUsd = isPaid ? costOfCall(ledger, this.#deps.prices) : ledger.failedUsd;
     if (!ledger.hasPlan) ledger.model = this.#deps.router.modelName(ledger.model);
     const body = spanOfCall(ledger);
-    // Of tokens the intake makes the cost; the time of a recording it does not know.
-    const isOwn = (isPaid && ledger.usage === undefined) || ledger.failedUsd > 0;
-    if (isOwn && this.#costUsd !== null) body["cost"] = this.#costUsd;
+    if (isPaid) body["usage"] = billedUsage(ledger);
+    // The intake makes the cost of the usage; it does not know that of other attempts.
+    if (ledger.failedUsd > 0 && this.#costUsd !== null) body["cost"] = this.#costUsd;
     const record = { body: () => body, origin: ledger.origin, identity: ledger.identity };
     return this.#deps.recorder.add(record, () => this.#close(onRecorded));
   }

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { limits } from "../../limits.ts";
-import { createPriceBook } from "../enrich/price.ts";
+import { createPriceBook } from "../../pricing/price-book.ts";
 import { createNestedJson } from "../nested-json.ts";
 import { normalizeSpan } from "../normalize.ts";
 import { conventions } from "./conventions/list.ts";

@@ -24,6 +24,7 @@ export function toUsage(usage: Record<string, unknown>): ChatUsage | undefined {
     ...writesByLifetime(usage["cache_creation"]),
     ...searches(usage["server_tool_use"]),
     ...(tier === undefined ? {} : { service_tier: tier }),
+    ...(typeof usage["inference_geo"] === "string" ? { inference_geo: usage["inference_geo"] } : {}),
   };
 }
 

@@ -23,7 +23,7 @@ export function fromBedrock(bytes: Buffer, call: CallFacts): ChatCompletion {
   }
   const message = toMessage(answer["content"] as unknown[]);
   const finish = toFinishReason(reply["stopReason"], message.tool_calls !== undefined);
-  const usage = toUsage(reply["usage"]);
+  const usage = toUsage(reply["usage"], reply["serviceTier"]);
   if (finish === undefined) throw new BadReply(`Bedrock's model answered with ${String(reply["stopReason"])}`, usage);
   return {
     id: call.id,

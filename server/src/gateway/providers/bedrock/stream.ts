@@ -102,7 +102,7 @@ function takeEvent(
       state.stopReason = event["stopReason"];
       return [];
     case "metadata":
-      state.usage = toUsage(event["usage"]) ?? state.usage;
+      state.usage = toUsage(event["usage"], event["serviceTier"]) ?? state.usage;
       return [];
     default:
       return [];

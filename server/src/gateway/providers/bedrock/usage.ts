@@ -1,8 +1,11 @@
 import { isObject } from "../../../lib/json.ts";
 import type { ChatUsage } from "../provider.ts";
 
-/** Bedrock counts what was read from and written to a cache apart from `inputTokens`; OpenAI's count holds both. */
-export function toUsage(usage: unknown): ChatUsage | undefined {
+/**
+ * Bedrock counts what was read from and written to a cache apart from `inputTokens`; OpenAI's count holds both.
+ * @param serviceTier `{type}` of the reply: what served the call
+ */
+export function toUsage(usage: unknown, serviceTier?: unknown): ChatUsage | undefined {
   if (!isObject(usage)) return undefined;
   const input = count(usage["inputTokens"]);
   const output = count(usage["outputTokens"]);
@@ -18,6 +21,7 @@ export function toUsage(usage: unknown): ChatUsage | undefined {
     ...(read === undefined ? {} : { cache_read_input_tokens: read }),
     ...(written === undefined ? {} : { cache_creation_input_tokens: written }),
     ...writesByLifetime(usage["cacheDetails"]),
+    ...(isObject(serviceTier) && typeof serviceTier["type"] === "string" ? { service_tier: serviceTier["type"] } : {}),
   };
 }
 

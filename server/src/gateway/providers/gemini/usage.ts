@@ -1,5 +1,5 @@
 import { isObject } from "../../../lib/json.ts";
-import type { ChatUsage } from "../provider.ts";
+import type { ChatUsage, ModalityTokens } from "../provider.ts";
 
 /**
  * Gemini counts cached tokens within the prompt, what its own tools read beside it, and thoughts beside the answer; OpenAI's
@@ -14,23 +14,22 @@ export function toUsage(usage: unknown, searches: number): ChatUsage | undefined
   const input = (prompt ?? 0) + (count(usage["toolUsePromptTokenCount"]) ?? 0);
   const reasoning = count(usage["thoughtsTokenCount"]);
   const output = (answer ?? 0) + (reasoning ?? 0);
-  const heard = audio(usage["promptTokensDetails"]);
-  const spoken = audio(usage["candidatesTokensDetails"]);
+  const given = modalities(usage["promptTokensDetails"]);
+  const cached = modalities(usage["cacheTokensDetails"]);
+  const made = modalities(usage["candidatesTokensDetails"]);
   return {
     prompt_tokens: input,
     completion_tokens: output,
     total_tokens: input + output,
     prompt_tokens_details: {
       cached_tokens: count(usage["cachedContentTokenCount"]) ?? 0,
-      ...(heard === undefined ? {} : { audio_tokens: heard }),
+      ...given,
+      ...(cached === undefined ? {} : { cached_tokens_details: cached }),
     },
-    ...(reasoning === undefined && spoken === undefined
+    ...(reasoning === undefined && made === undefined
       ? {}
       : {
-          completion_tokens_details: {
-            ...(reasoning === undefined ? {} : { reasoning_tokens: reasoning }),
-            ...(spoken === undefined ? {} : { audio_tokens: spoken }),
-          },
+          completion_tokens_details: { ...(reasoning === undefined ? {} : { reasoning_tokens: reasoning }), ...made },
         }),
     ...(searches > 0 ? { server_tool_use: { web_search_requests: searches } } : {}),
     ...tierOf(usage),
@@ -51,10 +50,24 @@ export function mergeUsage(earlier: Record<string, unknown>, later: unknown): Re
   return { ...earlier, ...Object.fromEntries(Object.entries(later).filter(([, value]) => value !== null)) };
 }
 
-function audio(details: unknown): number | undefined {
+const members: Readonly<Record<string, keyof ModalityTokens>> = {
+  AUDIO: "audio_tokens",
+  IMAGE: "image_tokens",
+  VIDEO: "video_tokens",
+};
+
+/** Undefined where all of it is text. */
+function modalities(details: unknown): ModalityTokens | undefined {
   if (!Array.isArray(details)) return undefined;
-  const detail = (details as unknown[]).find((one) => isObject(one) && one["modality"] === "AUDIO");
-  return isObject(detail) ? count(detail["tokenCount"]) : undefined;
+  let tokens: ModalityTokens | undefined;
+  for (const detail of details as unknown[]) {
+    if (!isObject(detail) || typeof detail["modality"] !== "string") continue;
+    const member = members[detail["modality"]];
+    const number = count(detail["tokenCount"]);
+    if (member !== undefined && number !== undefined)
+      tokens = { ...tokens, [member]: (tokens?.[member] ?? 0) + number };
+  }
+  return tokens;
 }
 
 function count(value: unknown): number | undefined {

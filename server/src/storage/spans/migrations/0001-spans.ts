@@ -115,6 +115,8 @@ const columns = [
   `cost ${number}`,
   `cost_source ${name}`,
   `price_version ${name}`,
+  `cost_details ${text}`,
+  `unpriced ${name}`,
   `cache_hit ${boolean}`,
   `cache_key ${text}`,
 

@@ -5,6 +5,7 @@ import { createScores } from "./0010-scores.ts";
 import { createCustomers } from "./0011-customers.ts";
 import { settleSmallParts } from "./0012-small-parts.ts";
 import { addCallIds } from "./0013-call-ids.ts";
+import { addReceipts } from "./0016-receipts.ts";
 import { createMedia } from "./0019-media.ts";
 import { localTable, mergeTree, onCluster } from "./dialect.ts";
 import type { Placement } from "./dialect.ts";
@@ -20,6 +21,7 @@ const migrations: readonly Migration[] = [
   { version: 11, name: "customers", statements: createCustomers },
   { version: 12, name: "small parts", statements: settleSmallParts },
   { version: 13, name: "call ids", statements: addCallIds },
+  { version: 16, name: "receipts", statements: addReceipts },
   { version: 19, name: "media", statements: createMedia },
 ];
 

@@ -1,0 +1,229 @@
+import type { Usage } from "../domain/usage.ts";
+import { splitTokens, unitsOf, type Bucket, type Rates } from "./buckets.ts";
+import { findEntry, type Found } from "./find-entry.ts";
+import { packagedTable } from "./genai-table.ts";
+import { ratesAt, type PriceEntry, type PriceTable } from "./price-entry.ts";
+import { planRates, type RatePlan } from "./rate-plan.ts";
+import { ReceiptWriter, versions, withoutNoise, type ReceiptText } from "./receipt.ts";
+import { supplementTable } from "./supplement.ts";
+
+/**
+ * What a model call cost in USD, offline. A price is linear in the buckets of a usage, so each model's rates are read from
+ * the tables once and a call costs a few multiplications.
+ */
+export type PriceBook = {
+  price(call: PricedCall): Price;
+  /** What the tables say beside a cost that was stated. */
+  compare(statedUsd: number, call: PricedCall): Price;
+};
+
+export type PricedCall = {
+  organizationId: string;
+  model: string;
+  provider: string;
+  usage: Usage;
+  /** End of the call: prices change over time. Nanoseconds since the epoch. */
+  timestampNs: bigint;
+  /** USD per million tokens, stated by the caller; they win over the table. */
+  unitPrices?: { prompt: number | undefined; completion: number | undefined };
+};
+
+/**
+ * `costUsd` is undefined where the model or the usage is unknown: unknown is not free. `version` names the table's release and
+ * entry, for instance `genai-prices@0.1.8 openai/gpt-4o`; "" where there is no price. `unpriced` lists what was counted and
+ * has none.
+ */
+export type Price = { costUsd: number | undefined; version: string; receipt: ReceiptText; unpriced: string };
+
+/** Prices that an organization, or whoever runs the instance, states. They are asked first. */
+export type OwnPrices = {
+  /** Rises when any price changes. */
+  revision(): number;
+  /** @param atMs since the epoch */
+  find(organizationId: string, model: string, provider: string, atMs: number): PriceEntry | undefined;
+  /** Tables that were loaded, the newest first. */
+  tables(): readonly PriceTable[];
+};
+
+type Known = { found: Found; plans: Map<Rates, Map<string, RatePlan>> };
+
+/** A cost that is so many times what the table says, or what it says so many times the cost, is taken for a mistake. */
+const absurdly = 100;
+
+export function createPriceBook({ maxModels, own }: { maxModels: number; own?: OwnPrices | undefined }): PriceBook {
+  const packaged = [supplementTable, packagedTable()];
+  // By model, then provider: a key made of both would have to be put together and hashed for each call.
+  const known = new Map<string, Map<string, Known>>();
+  const ownPlans = new WeakMap<PriceEntry, Known>();
+  let size = 0;
+  let revision = own?.revision() ?? 0;
+
+  const knownOf = (model: string, provider: string): Known => {
+    const before = known.get(model)?.get(provider);
+    if (before !== undefined) return before;
+    // Model names come from callers: forget everything rather than grow without end.
+    if (size >= maxModels) forget();
+    const found = findEntry([...(own?.tables() ?? []), ...packaged], model, provider);
+    const entry: Known = { found, plans: new Map() };
+    known.set(model, (known.get(model) ?? new Map<string, Known>()).set(provider, entry));
+    size += 1;
+    return entry;
+  };
+  const forget = (): void => {
+    known.clear();
+    size = 0;
+  };
+
+  const lookUp = ({ organizationId, model, provider, timestampNs }: PricedCall): Known => {
+    if (own !== undefined) {
+      if (own.revision() !== revision) {
+        revision = own.revision();
+        forget();
+      }
+      const entry = own.find(organizationId, model, provider, Number(timestampNs / 1_000_000n));
+      if (entry !== undefined) {
+        const before = ownPlans.get(entry) ?? { found: { entry, isMakerAssumed: false }, plans: new Map() };
+        ownPlans.set(entry, before);
+        return before;
+      }
+    }
+    return knownOf(model, provider);
+  };
+
+  const price = (call: PricedCall): Price => {
+    const { usage, unitPrices } = call;
+    if (unitPrices?.prompt !== undefined || unitPrices?.completion !== undefined)
+      return byUnitPrices(usage, unitPrices);
+    const { billedUsd } = usage;
+    return billedUsd === undefined
+      ? byTable(call, lookUp(call))
+      : { ...beside(billedUsd, byTable(call, lookUp(call))), costUsd: billedUsd, version: versions.provider };
+  };
+
+  return { price, compare: (statedUsd, call) => beside(statedUsd, byTable(call, lookUp(call))) };
+}
+
+/** The receipt of a cost that was stated: it names what the table says where that is far away. */
+function beside(statedUsd: number, { costUsd: tableUsd }: Price): Price {
+  const receipt = new ReceiptWriter();
+  if (tableUsd !== undefined && tableUsd > 0 && statedUsd > 0) {
+    const ratio = statedUsd / tableUsd;
+    if (ratio >= absurdly || ratio <= 1 / absurdly) receipt.assume("absurd");
+    receipt.tableCost(tableUsd);
+  }
+  return { costUsd: statedUsd, version: "", receipt: receipt.toString(), unpriced: "" };
+}
+
+function byUnitPrices(usage: Usage, { prompt, completion }: NonNullable<PricedCall["unitPrices"]>): Price {
+  const receipt = new ReceiptWriter();
+  const sides = [
+    ["input", usage.input ?? 0, prompt],
+    ["output", usage.output ?? 0, completion],
+  ] as const;
+  let costUsd: number | undefined = 0;
+  for (const [bucket, tokens, rate] of sides) {
+    if (tokens === 0) continue;
+    if (rate === undefined) {
+      receipt.unpriced(bucket, tokens, "no_rate");
+      costUsd = undefined;
+      continue;
+    }
+    receipt.line(bucket, tokens, `:${rate}`);
+    if (costUsd !== undefined) costUsd += (tokens * rate) / 1e6;
+  }
+  return {
+    costUsd: costUsd === undefined ? undefined : withoutNoise(costUsd),
+    version: versions.unitPrices,
+    receipt: receipt.toString(),
+    unpriced: receipt.names,
+  };
+}
+
+function byTable({ usage, timestampNs }: PricedCall, { found, plans }: Known): Price {
+  const receipt = new ReceiptWriter();
+  if (found === "local") {
+    receipt.assume("local");
+    return { costUsd: 0, version: versions.local, receipt: receipt.toString(), unpriced: "" };
+  }
+  if (found === undefined) return withoutPrice(usage, receipt);
+  const { entry, isMakerAssumed } = found;
+  const ms = entry.periods.length > 1 ? Number(timestampNs / 1_000_000n) : 0;
+  const rates = ratesAt(entry, ms, usage.input ?? 0);
+  const plan = planOf(plans, entry, rates, usage);
+  const costUsd = sum(usage, plan, receipt);
+  plan.note(receipt);
+  if (isMakerAssumed) receipt.assume("maker");
+  return {
+    costUsd: costUsd === undefined ? undefined : withoutNoise(costUsd),
+    version: plan.version,
+    receipt: receipt.toString(),
+    unpriced: receipt.names,
+  };
+}
+
+/** Tiers and regions are words of callers: only some plans are kept. */
+const keptPlans = 16;
+
+function planOf(plans: Known["plans"], entry: PriceEntry, rates: Rates, usage: Usage): RatePlan {
+  const { serviceTier: tier = "", region = "" } = usage;
+  let ofRates = plans.get(rates);
+  if (ofRates === undefined) plans.set(rates, (ofRates = new Map()));
+  const key = region === "" ? tier : `${tier}\n${region}`;
+  let plan = ofRates.get(key);
+  if (plan === undefined) {
+    plan = planRates(entry, rates, tier, region);
+    if (ofRates.size < keptPlans) ofRates.set(key, plan);
+  }
+  return plan;
+}
+
+function sum(usage: Usage, plan: RatePlan, receipt: ReceiptWriter): number | undefined {
+  let costUsd = 0;
+  let isKnown = true;
+  const take = (bucket: Bucket, quantity: number): void => {
+    const rate = plan.rates.get(bucket);
+    if (rate === undefined) {
+      receipt.unpriced(bucket, quantity, "no_rate");
+      isKnown = false;
+      return;
+    }
+    receipt.line(bucket, quantity, rate.tail);
+    costUsd += quantity * rate.perUnit;
+  };
+  const isCounted = usage.input !== undefined || usage.output !== undefined;
+  if (plan.hasTokenRates) {
+    if (isCounted) splitTokens(usage, plan.pricesReasoning, take);
+    else if (usage.total !== undefined) {
+      receipt.unpriced("total", usage.total, "no_split");
+      isKnown = false;
+    }
+  }
+  let hasUnits = false;
+  unitsOf(usage, (bucket, units) => {
+    if (bucket === "web_search" && !plan.rates.has(bucket)) receipt.unpriced(bucket, units, "no_rate");
+    if (!plan.rates.has(bucket)) return;
+    const isOnce = bucket === "web_search" && plan.chargesSearchesOnce;
+    if (isOnce) receipt.assume("one_search_fee");
+    take(bucket, isOnce ? 1 : units);
+    hasUnits = true;
+  });
+  if (plan.rates.has("request")) {
+    take("request", 1);
+    hasUnits = true;
+  }
+  if (!plan.hasTokenRates && !hasUnits) {
+    receipt.unpriced("tokens", usage.total ?? 0, "no_units");
+    isKnown = false;
+  }
+  if (plan.hasTokenRates && !isCounted && !hasUnits) isKnown = false;
+  if (usage.isLifetimeUnknown === true && (usage.cacheWrite ?? 0) > 0) receipt.assume("lifetime");
+  return isKnown ? costUsd : undefined;
+}
+
+function withoutPrice(usage: Usage, receipt: ReceiptWriter): Price {
+  const take = (bucket: string, quantity: number): void => receipt.unpriced(bucket, quantity, "no_price");
+  if (usage.input === undefined && usage.output === undefined) take("total", usage.total ?? 0);
+  else splitTokens(usage, false, take);
+  unitsOf(usage, take);
+  return { costUsd: undefined, version: "", receipt: receipt.toString(), unpriced: receipt.names };
+}

@@ -1,0 +1,176 @@
+import { isUnit, type Bucket } from "./buckets.ts";
+
+/**
+ * How a cost came about, as the store keeps it: short text that costs little to write, without characters that JSON escapes.
+ * Sections are parted by `|`, their items by `,`, and what an item holds by `:`; free text in them is percent-encoded.
+ *
+ *   l input:25:2.5,output:17:10   lines: bucket, tokens or units, rate
+ *   f service_tier:flex:0.5       what the rates above were multiplied by
+ *   a lifetime                    assumptions
+ *   u output_audio:350:no_rate    what was counted and has no price
+ *   t 0.0123                      what the table says, beside a cost that was stated
+ *   p 0.5:2026-11-29T10:00:00Z…   what the span cost before it was priced again
+ */
+export type ReceiptText = string;
+
+export const assumptions = {
+  lifetime: "How long the cache keeps what was written is not stated: 5 minutes are assumed.",
+  maker: "Who served the model is not known: its maker's list price is assumed.",
+  estimate: "The provider stated no usage: the tokens are an estimate by the length of the text.",
+  cache_hit: "The answer came from the cache: nobody was asked.",
+  local: "The model runs on the caller's own machine: it costs nothing.",
+  absurd: "The stated cost is a hundred times away from what the price table says.",
+  one_search_fee: "The provider charges once for an answer that was searched for.",
+} as const;
+
+export type Assumption = keyof typeof assumptions;
+
+const reasons = {
+  no_rate: "The price of this model has no rate for it.",
+  no_price: "There is no price of this model at this provider.",
+  no_units: "The model is paid by another unit, which was not counted.",
+  no_tier: "The price of this service tier is not known: the standard rate was taken.",
+  no_region: "The price of this region is not known: the standard rate was taken.",
+  no_split: "Input and output are not told apart.",
+} as const;
+
+export type Reason = keyof typeof reasons;
+
+/** Puts a receipt together, section after section in the order above. */
+export class ReceiptWriter {
+  #lines = "";
+  #adjusted = "";
+  #assumed = "";
+  #unpriced = "";
+  #names = "";
+  #table = "";
+
+  /** @param tail `:` and the rate as text */
+  line(bucket: Bucket, quantity: number, tail: string): void {
+    this.#lines += `${this.#lines === "" ? "l " : ","}${bucket}:${quantity}${tail}`;
+  }
+
+  adjusted(what: "service_tier" | "region", value: string, factor: number): void {
+    this.#adjusted += `${this.#adjusted === "" ? "|f " : ","}${what}:${encodeURIComponent(value)}:${factor}`;
+  }
+
+  assume(assumption: Assumption): void {
+    this.#assumed += `${this.#assumed === "" ? "|a " : ","}${assumption}`;
+  }
+
+  unpriced(what: string, quantity: number, reason: Reason): void {
+    this.#unpriced += `${this.#unpriced === "" ? "|u " : ","}${what}:${quantity}:${reason}`;
+    this.#names += `${this.#names === "" ? "" : ","}${what}`;
+  }
+
+  tableCost(costUsd: number): void {
+    this.#table = `|t ${costUsd}`;
+  }
+
+  get names(): string {
+    return this.#names;
+  }
+
+  toString(): ReceiptText {
+    return this.#lines + this.#adjusted + this.#assumed + this.#unpriced + this.#table;
+  }
+}
+
+/** The same receipt with an assumption more. */
+export function assuming(receipt: ReceiptText, assumption: Assumption): ReceiptText {
+  return `${receipt}|a ${assumption}`;
+}
+
+/** The receipt of a span that was priced again, with what it cost before. */
+export function withPrevious(
+  receipt: ReceiptText,
+  before: { receipt: ReceiptText; costUsd: number | null; source: string; at: string },
+): ReceiptText {
+  const earlier = before.receipt.split("|").filter((section) => section.startsWith("p "));
+  const cost = before.costUsd ?? "null";
+  return `${receipt}|p ${cost}:${encodeURIComponent(before.source)}:${encodeURIComponent(before.at)}${earlier.map((one) => `|${one}`).join("")}`;
+}
+
+export type CostDetails = {
+  source: { kind: SourceKind; name: string | null };
+  lines: Array<{ bucket: string; tokens?: number; units?: number; rate: number; amount: number }>;
+  adjustments: Array<{ kind: string; value: string; factor: number }>;
+  assumptions: string[];
+  unpriced: Array<{ bucket: string; quantity: number; reason: string }>;
+  table_cost?: number;
+  previous?: Array<{ cost: number | null; price_version: string; repriced_at: string }>;
+};
+
+type SourceKind =
+  | "price_table"
+  | "own_price"
+  | "stated"
+  | "stated_by_provider"
+  | "stated_unit_prices"
+  | "local"
+  | "cache"
+  | "none";
+
+/** Undefined for a span without usage and cost. */
+export function readReceipt(stored: ReceiptText, costSource: string, priceVersion: string): CostDetails | undefined {
+  if (stored === "" && costSource === "") return undefined;
+  const details: CostDetails = {
+    source: sourceOf(costSource, priceVersion),
+    lines: [],
+    adjustments: [],
+    assumptions: [],
+    unpriced: [],
+  };
+  for (const section of stored.split("|")) {
+    const items = section.slice(2).split(",");
+    for (const item of items) if (item !== "") readItem(section[0] ?? "", item.split(":"), details);
+  }
+  return details;
+}
+
+function readItem(section: string, [first = "", second = "", third = ""]: string[], details: CostDetails): void {
+  if (section === "l") {
+    const [quantity, rate] = [Number(second), Number(third)];
+    const unit = isUnit(first as Bucket);
+    const amount = withoutNoise(unit ? quantity * rate : (quantity * rate) / 1e6);
+    details.lines.push({ bucket: first, ...(unit ? { units: quantity } : { tokens: quantity }), rate, amount });
+  } else if (section === "f") {
+    details.adjustments.push({ kind: first, value: decodeURIComponent(second), factor: Number(third) });
+  } else if (section === "a") details.assumptions.push(assumptions[first as Assumption] ?? first);
+  else if (section === "u") {
+    details.unpriced.push({
+      bucket: decodeURIComponent(first),
+      quantity: Number(second),
+      reason: reasons[third as Reason] ?? third,
+    });
+  } else if (section === "t") details.table_cost = Number(first);
+  else if (section === "p") {
+    const cost = first === "null" ? null : Number(first);
+    const previous = { cost, price_version: decodeURIComponent(second), repriced_at: decodeURIComponent(third) };
+    (details.previous ??= []).push(previous);
+  }
+}
+
+export const versions = {
+  provider: "stated by the provider",
+  unitPrices: "stated unit prices",
+  cacheHit: "cache hit",
+  local: "local provider",
+  own: "own price ",
+} as const;
+
+function sourceOf(costSource: string, version: string): CostDetails["source"] {
+  if (costSource === "stated") return { kind: "stated", name: null };
+  if (version === "") return { kind: "none", name: null };
+  if (version === versions.provider) return { kind: "stated_by_provider", name: null };
+  if (version === versions.unitPrices) return { kind: "stated_unit_prices", name: null };
+  if (version === versions.cacheHit) return { kind: "cache", name: null };
+  if (version === versions.local) return { kind: "local", name: null };
+  if (version.startsWith(versions.own)) return { kind: "own_price", name: version.slice(versions.own.length) };
+  return { kind: "price_table", name: version };
+}
+
+/** Cuts where the error of adding doubles begins: $0.000075, not $0.00007500000000000001. */
+export function withoutNoise(costUsd: number): number {
+  return Number(costUsd.toPrecision(12));
+}

@@ -1,0 +1,206 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { completion } from "../support/chat.ts";
+import { answers } from "../support/scripted-upstream.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { retrieveSpan, roundTrip, settle } from "../support/spans.ts";
+import type { Row, TestClient } from "../support/test-client.ts";
+
+let gateway: TestGateway;
+let prod: TestClient;
+beforeAll(async () => {
+  gateway = await startTestGateway();
+  prod = gateway.app.prod;
+});
+afterAll(() => gateway.stop());
+
+type Receipt = {
+  source: { kind: string; name: string | null };
+  lines: Array<{ bucket: string; tokens?: number; units?: number; rate: number; amount: number }>;
+  adjustments: Row[];
+  assumptions: string[];
+  unpriced: Row[];
+  table_cost?: number;
+};
+
+const receiptOf = (span: Row): Receipt => span["cost_details"] as Receipt;
+const sumOf = (span: Row): number => receiptOf(span).lines.reduce((sum, { amount }) => sum + amount, 0);
+
+/** Sends a completion with this usage through the gateway and gives its span. */
+const called = async (usage: Row, model = "gpt-4o", members: Row = {}): Promise<Row> => {
+  gateway.upstream.script(answers(200, completion({ usage })));
+  const answer = await prod.post("/api/chat/completions", {
+    model,
+    messages: [{ role: "user", content: "hi" }],
+    ...members,
+  });
+  expect(answer.status).toBe(200);
+  return retrieveSpan(prod, answer.headers.get("x-spanway-log-id"));
+};
+
+describe("M1: reasoning that is larger than the completion stays inside where the total says so", () => {
+  const usage = {
+    prompt_tokens: 1640,
+    completion_tokens: 102,
+    total_tokens: 1742,
+    completion_tokens_details: { reasoning_tokens: 109 },
+  };
+  const right = { prompt_tokens: 1640, completion_tokens: 102, total_tokens: 1742 };
+
+  test.each<[string, Row]>([
+    ["a usage object", { usage }],
+    ["own fields", { prompt_tokens: 1640, completion_tokens: 102, total_tokens: 1742, reasoning_tokens: 109 }],
+    [
+      "a usage object of the Responses API",
+      {
+        usage: {
+          input_tokens: 1640,
+          output_tokens: 102,
+          total_tokens: 1742,
+          output_tokens_details: { reasoning_tokens: 109 },
+        },
+      },
+    ],
+  ])("%s", async (_, members) => {
+    const span = await roundTrip(prod, { model: "gpt-4o", log_type: "chat", ...members });
+    expect(span).toMatchObject({ ...right, cost: 0.00512 });
+  });
+
+  test("a call through the gateway", async () => {
+    expect(await called(usage)).toMatchObject({ ...right, cost: 0.00512 });
+  });
+});
+
+describe("M2: the receipt of a span", () => {
+  test("has a line for each bucket, and they add up to the cost", async () => {
+    const span = await roundTrip(prod, {
+      model: "gpt-4o",
+      usage: {
+        prompt_tokens: 57,
+        completion_tokens: 17,
+        total_tokens: 74,
+        prompt_tokens_details: { cached_tokens: 32 },
+      },
+    });
+    expect(receiptOf(span)).toMatchObject({
+      source: { kind: "price_table", name: expect.stringMatching(/^genai-prices@\S+ openai\/gpt-4o$/) as string },
+      lines: [
+        { bucket: "input", tokens: 25, rate: 2.5, amount: 0.0000625 },
+        { bucket: "cache_read", tokens: 32, rate: 1.25, amount: 0.00004 },
+        { bucket: "output", tokens: 17, rate: 10, amount: 0.00017 },
+      ],
+      unpriced: [],
+    });
+    expect(sumOf(span)).toBeCloseTo(span["cost"] as number, 12);
+  });
+
+  test("is in lists where it is asked for", async () => {
+    const { json } = await prod.post("/api/request-logs/list/?include_fields=cost_details,cost&page_size=1", {});
+    expect((json as { results: Row[] }).results[0]).toHaveProperty("cost_details.lines");
+  });
+
+  test("what has no price can be found", async () => {
+    const thread_identifier = "unpriced";
+    await roundTrip(prod, { model: "gpt-4o", thread_identifier, prompt_tokens: 1, completion_tokens: 1 });
+    const span = await roundTrip(prod, {
+      model: "gpt-4o",
+      thread_identifier,
+      prompt_tokens: 10,
+      completion_tokens: 10,
+      audio_completion_tokens: 4,
+    });
+    expect(span).toMatchObject({ cost: null, cost_source: null, unpriced: "output_audio" });
+    expect(receiptOf(span).unpriced).toMatchObject([{ bucket: "output_audio", quantity: 4 }]);
+    await settle(prod);
+    const filters = { unpriced: { operator: "not_empty" }, thread_identifier };
+    const { json } = await prod.post("/api/request-logs/list/", { filters });
+    expect((json as { results: Row[] }).results.map(({ id }) => id)).toEqual([span["id"]]);
+  });
+
+  test("of a cost that was stated says so, and what the table says", async () => {
+    const tokens = { model: "gpt-4o", prompt_tokens: 1000, completion_tokens: 100 };
+    const near = receiptOf(await roundTrip(prod, { ...tokens, cost: 0.004 }));
+    expect(near).toMatchObject({ source: { kind: "stated" }, table_cost: 0.0035, assumptions: [] });
+    const far = receiptOf(await roundTrip(prod, { ...tokens, cost: 4 }));
+    expect(far.assumptions.join()).toContain("hundred times");
+    expect(receiptOf(await roundTrip(prod, { model: "x", cost: 4 }))).toMatchObject({
+      source: { kind: "stated" },
+      lines: [],
+    });
+  });
+
+  test("names the owner's unit prices, and never invents the other one", async () => {
+    const span = await roundTrip(prod, {
+      model: "mine",
+      prompt_tokens: 1000,
+      completion_tokens: 100,
+      prompt_unit_price: 2,
+    });
+    expect(span).toMatchObject({ cost: null, unpriced: "output" });
+    expect(receiptOf(span)).toMatchObject({
+      source: { kind: "stated_unit_prices" },
+      lines: [{ bucket: "input", rate: 2 }],
+    });
+  });
+
+  test("buckets without a field of their own are taken in usage_details", async () => {
+    const span = await roundTrip(prod, {
+      model: "gemini-2.5-flash-image",
+      prompt_tokens: 10,
+      completion_tokens: 1300,
+      usage_details: { image_completion_tokens: 1290 },
+    });
+    expect(receiptOf(span).lines).toMatchObject([
+      { bucket: "input" },
+      { bucket: "output_image", tokens: 1290 },
+      { bucket: "output" },
+    ]);
+  });
+
+  test("a span without usage and cost has none", async () => {
+    expect(await roundTrip(prod, { model: "gpt-4o", input: "x" })).toMatchObject({ cost: null, cost_details: null });
+  });
+});
+
+describe("M2: through the gateway", () => {
+  test("what a call says of its region is billed, and stays in its usage", async () => {
+    const usage = { input_tokens: 20_000, output_tokens: 1000, inference_geo: "us" };
+    gateway.upstream.script(
+      answers(200, {
+        id: "msg_1",
+        type: "message",
+        role: "assistant",
+        model: "claude-opus-4-6",
+        content: [{ type: "text", text: "hi" }],
+        stop_reason: "end_turn",
+        usage,
+      }),
+    );
+    const messages = [{ role: "user", content: "hi" }];
+    const answer = await prod.post("/api/chat/completions", { model: "claude-opus-4-6", messages, max_tokens: 10 });
+    expect(answer.json).toHaveProperty("usage.inference_geo", "us");
+    const span = await retrieveSpan(prod, answer.headers.get("x-spanway-log-id"));
+    expect(span).toMatchObject({ cost: 0.1375, usage: { inference_geo: "us" } });
+    expect(receiptOf(span).adjustments).toEqual([{ kind: "region", value: "us", factor: 1.1 }]);
+  });
+
+  test("an estimate is called one", async () => {
+    const span = await called({});
+    expect(receiptOf(span).assumptions.join()).toContain("estimate");
+  });
+});
+
+test("M16: a model on one's own machine costs nothing, unless a price says otherwise", async () => {
+  const tokens = { prompt_tokens: 1000, completion_tokens: 100 };
+  const span = await roundTrip(prod, { model: "ollama/gpt-oss-120b", ...tokens });
+  expect(span).toMatchObject({ cost: 0, cost_details: { source: { kind: "local" } } });
+  const priced = { model: "gpt-oss-120b", provider_id: "ollama", prompt_unit_price: 1, completion_unit_price: 1 };
+  expect(await roundTrip(prod, { ...priced, ...tokens })).toMatchObject({ cost: 0.0011 });
+  expect(await roundTrip(prod, { model: "google/gemma-3-27b-it", provider_id: "together", ...tokens })).toMatchObject({
+    cost: null,
+  });
+});
+
+test("M17: a tier whose price nobody knows is marked", async () => {
+  const span = await called({ prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1100, service_tier: "scale" });
+  expect(span).toMatchObject({ cost: 0.0035, unpriced: "service_tier:scale" });
+});
