@@ -39,8 +39,6 @@ export type Bucket = TokenBucket | UnitBucket;
 /** USD per million tokens, or per unit. What is absent has no price of its own. */
 export type Rates = { readonly [B in Bucket]?: number };
 
-export const buckets: readonly Bucket[] = [...tokenBuckets, ...unitBuckets];
-
 const unitNames: ReadonlySet<string> = new Set(unitBuckets);
 
 export function isUnit(bucket: Bucket): bucket is UnitBucket {

@@ -36,17 +36,6 @@ export function packagedTable(): PriceTable {
   return genAiTable(priceTableVersion, providers);
 }
 
-/** @throws Error saying what is wrong with it */
-export function readGenAiFile(name: string, content: unknown): PriceTable {
-  const list: unknown = isObject(content) ? content["providers"] : content;
-  if (!Array.isArray(list) || !list.every(isProvider)) throw new Error("The file is no price file of genai-prices.");
-  return genAiTable(name, list);
-}
-
-function isProvider(value: unknown): value is Provider {
-  return isObject(value) && typeof value["id"] === "string" && Array.isArray(value["models"]);
-}
-
 function genAiTable(name: string, list: readonly Provider[]): PriceTable {
   const providers = new Map(list.map((provider) => [provider.id, provider]));
   const modelIn = (provider: Provider | undefined, model: string): Model | undefined =>

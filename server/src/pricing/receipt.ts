@@ -81,16 +81,6 @@ export function assuming(receipt: ReceiptText, assumption: Assumption): ReceiptT
   return `${receipt}|a ${assumption}`;
 }
 
-/** The receipt of a span that was priced again, with what it cost before. */
-export function withPrevious(
-  receipt: ReceiptText,
-  before: { receipt: ReceiptText; costUsd: number | null; source: string; at: string },
-): ReceiptText {
-  const earlier = before.receipt.split("|").filter((section) => section.startsWith("p "));
-  const cost = before.costUsd ?? "null";
-  return `${receipt}|p ${cost}:${encodeURIComponent(before.source)}:${encodeURIComponent(before.at)}${earlier.map((one) => `|${one}`).join("")}`;
-}
-
 export type CostDetails = {
   source: { kind: SourceKind; name: string | null };
   lines: Array<{ bucket: string; tokens?: number; units?: number; rate: number; amount: number }>;

@@ -59,15 +59,14 @@ const members: Readonly<Record<string, keyof ModalityTokens>> = {
 /** Undefined where all of it is text. */
 function modalities(details: unknown): ModalityTokens | undefined {
   if (!Array.isArray(details)) return undefined;
-  let tokens: ModalityTokens | undefined;
+  const tokens: ModalityTokens = {};
   for (const detail of details as unknown[]) {
     if (!isObject(detail) || typeof detail["modality"] !== "string") continue;
     const member = members[detail["modality"]];
     const number = count(detail["tokenCount"]);
-    if (member !== undefined && number !== undefined)
-      tokens = { ...tokens, [member]: (tokens?.[member] ?? 0) + number };
+    if (member !== undefined && number !== undefined) tokens[member] = (tokens[member] ?? 0) + number;
   }
-  return tokens;
+  return Object.keys(tokens).length === 0 ? undefined : tokens;
 }
 
 function count(value: unknown): number | undefined {
