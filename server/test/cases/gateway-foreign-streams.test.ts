@@ -78,7 +78,7 @@ describe("lists of a message", () => {
       { type: "redacted_thinking", data: "cmVk" },
       { type: "thinking", thinking: "So.", signature: "dHdv" },
     ];
-    expect(listed(answer, "thinking_blocks")).toEqual(blocks.map((each, index) => ({ ...each, index })));
+    expect(listed(answer, "thinking_blocks")).toMatchObject(blocks.map((each, index) => ({ ...each, index })));
     expect(listed(answer, "annotations").map(({ index }) => index)).toEqual([0, 1]);
     const { completion_message: said } = await spanOf(answer);
     expect(said).toMatchObject({ thinking_blocks: blocks });
