@@ -40,6 +40,7 @@ import { startTraceDeletions } from "./jobs/trace-deletions.ts";
 import { scheduleJob } from "./jobs/schedule.ts";
 import { limits } from "./limits.ts";
 import { createControlStores } from "./storage/control/control-stores.ts";
+import { version } from "./version.ts";
 import { openControlDatabase, type ControlDatabase } from "./storage/control/open-control-database.ts";
 import { openDataFolder } from "./storage/data-folder.ts";
 import { openJournal, type Journal } from "./storage/journal/journal.ts";
@@ -273,7 +274,7 @@ async function serveHttp({
     getReadyz({ readiness }),
     getMetrics({ registry }),
     getDocs({ page: await loadDocsPage() }),
-    getOpenapi({ document: () => openapiDocument(all, { title: "Spanway", version: "1.0.0" }, webhookPayloads) }),
+    getOpenapi({ document: () => openapiDocument(all, { title: "Spanway", version }, webhookPayloads) }),
   ];
   const server = createHttpServer({
     endpoints: all,

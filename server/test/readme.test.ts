@@ -61,10 +61,22 @@ describe.skipIf(!hasCurl)(`what documents show${hasCurl ? "" : " (skipped: there
   }
 
   const readme = examplesIn(documentOf("README.md"));
+  const tour = examplesIn(documentOf("docs/tour.md"));
   const automations = examplesIn(documentOf("docs/automations.md"));
 
-  test("README.md shows a write, reads of each kind, a model call, and the demo", () => {
+  test("F9: README.md is short, and shows a call and what it did", () => {
+    expect(documentOf("README.md").split("\n").length).toBeLessThanOrEqual(200);
     const commands = readme.map(({ command }) => command).join("\n");
+    expect(commands).toContain("chat/completions");
+    expect(readme).toHaveLength(2);
+  });
+
+  test("F2: commands of the documents name the server by $SPANWAY_URL", () => {
+    for (const { command } of [...readme, ...tour]) expect(command).not.toContain(documentedUrl);
+  });
+
+  test("docs/tour.md shows a write, reads of each kind, a trace and the demos", () => {
+    const commands = tour.map(({ command }) => command).join("\n");
     for (const part of [
       "npm run demo",
       "npm run demo:judge",
@@ -72,12 +84,11 @@ describe.skipIf(!hasCurl)(`what documents show${hasCurl ? "" : " (skipped: there
       "summary/",
       "groups/",
       "$ID/",
-      "chat/completions",
       "traces/ingest",
       "traces/quiz-1",
     ])
       expect(commands).toContain(part);
-    expect(readme).toHaveLength(17);
+    expect(tour).toHaveLength(16);
   });
 
   test("docs/automations.md makes, tries and uses evaluators of every type", () => {
@@ -88,7 +99,7 @@ describe.skipIf(!hasCurl)(`what documents show${hasCurl ? "" : " (skipped: there
   });
 
   test.each(
-    [...readme, ...automations].map(
+    [...readme, ...tour, ...automations].map(
       (example) => [example.command.replace(/\s+/g, " ").slice(0, 100), example] as const,
     ),
   )("%s", async (_name, example) => {
