@@ -190,7 +190,7 @@ export class ChatRun {
         this.#answer.breakOff(errorOfProblem(end.problem), end.problem.usage);
         return undefined;
       }
-      if (this.#leftMs() <= 0) return errorOfProblem(end.problem);
+      if (this.#leftMs() <= 0) return errorOfProblem(plan.problem(end.problem));
       problem = end.problem;
     }
   }

@@ -266,6 +266,31 @@ test("P1: calls that another model made without thinking are taken by those that
   expect((body["messages"] as Row[])[1]).toMatchObject({ reasoning_content: " " });
 });
 
+test("P1: ids of calls that are too long are shorter, and results stay with their calls", async () => {
+  const id = `call_${"x".repeat(60)}`;
+  const call = { id, type: "function", function: { name: "look", arguments: "{}" } };
+  const messages = [
+    question,
+    { role: "assistant", content: null, tool_calls: [call] },
+    { role: "tool", tool_call_id: id, content: "1" },
+  ];
+  for (const model of ["openai/gpt-4o", "groq/m"]) {
+    const sent = (await send(model, { messages })).body["messages"] as Row[];
+    const [made] = sent[1]?.["tool_calls"] as Row[];
+    expect(String(made?.["id"]).length).toBeLessThanOrEqual(40);
+    expect(sent[2]?.["tool_call_id"]).toBe(made?.["id"]);
+  }
+});
+
+test("P2: a list without tools is left out with what is about tools", async () => {
+  const empty = { tools: [], parallel_tool_calls: true };
+  for (const model of ["openai/gpt-4o", "mistral/m"]) {
+    const none = await send(model, { ...empty, tool_choice: "auto" });
+    expect([Object.keys(none.body), none.adjusted]).toEqual([["model", "messages"], []]);
+    expect((await send(model, { ...empty, tool_choice: "required" })).adjusted).toEqual(["tool_choice"]);
+  }
+});
+
 describe("system messages in the middle of a conversation", () => {
   const messages = [
     { role: "system", content: "One." },

@@ -80,7 +80,7 @@ const speakers: Readonly<Record<string, (said: Said, seed: string) => Message>> 
     function_call: null,
     ...(calls > 0 && {
       tool_calls: range(calls).map((i) => ({
-        id: `call_${seed}_${i}`,
+        id: `call_${seed}_${i}_${"x".repeat(60)}`,
         type: "function",
         function: { name: "look", arguments: "{" },
       })),
@@ -153,6 +153,7 @@ function violations(messages: Message[], dialect: Dialect): string[] {
       const names = Object.keys(made).filter((name) => !["id", "type", "function", "index"].includes(name));
       if (names.length > 0) found.push(`${at}: ${names.join()}`);
       if (dialect.isMistral && !/^[A-Za-z0-9]{9}$/.test(String(made["id"]))) found.push(`${at}: id`);
+      if (String(made["id"]).length > dialect.maxIdChars) found.push(`${at}: length of id`);
       const text = isObject(made["function"]) ? String(made["function"]["arguments"]) : "";
       if (dialect.parsesCalls && !isObject(JSON.parse(text))) found.push(`${at}: arguments`);
     }

@@ -34,6 +34,8 @@ export type Dialect = {
   alternates: boolean;
   /** Ids of tool calls are nine letters and digits, a user never follows a tool, and a last assistant message is a prefix: Mistral's rules. */
   isMistral: boolean;
+  /** How long ids of tool calls may be. */
+  maxIdChars: number;
   /** Whether it parses the arguments of calls in the history, and knows OpenAI's former functions not: they go as calls of tools. */
   parsesCalls: boolean;
   /** It refuses assistant messages with calls that lack `reasoning_content` while it thinks. */

@@ -44,6 +44,7 @@ export const openai: Dialect = {
   takesCacheMarkers: false,
   alternates: false,
   isMistral: false,
+  maxIdChars: 40,
   parsesCalls: false,
   needsReasoning: false,
   models: openaiModels,

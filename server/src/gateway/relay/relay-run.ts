@@ -129,7 +129,7 @@ export class RelayRun {
         this.#breakOff(errorOfProblem(problem));
         return undefined;
       }
-      if (problem !== undefined && this.#leftMs() <= 0) return errorOfProblem(problem);
+      if (problem !== undefined && this.#leftMs() <= 0) return errorOfProblem(plan.problem(problem));
       if (end.kind !== "reply" || problem !== undefined) continue;
       plan.report(step.attempt, "success");
       this.#answer(ask, this.#bindingOf(ask, step, plan)?.reply(end.reply) ?? end.reply);

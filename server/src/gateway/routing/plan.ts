@@ -104,8 +104,9 @@ export type Plan = {
   /**
    * The problem to answer with after giving up: the first that was no fault of the request; where every model refused the request,
    * the first refusal.
+   * @param last that of the last attempt, where `next` was not told of it
    */
-  problem(): UpstreamProblem;
+  problem(last?: UpstreamProblem): UpstreamProblem;
   /**
    * How the attempt ended, once, as soon as it is known, and before that `begun` for one whose answer comes in pieces. `next` does it
    * for the problem that it is given.

@@ -140,6 +140,13 @@ describe("what comes after a problem", () => {
     expect(plan.problem()).toEqual(told);
   });
 
+  test("P3: where no time is left, the problem that the plan was not told of counts as the last", async () => {
+    const { plan: afterOutage } = await walk([leg("a", "a1")], 0, [fault]);
+    expect([afterOutage.problem(badRequest), afterOutage.problem(deadKey)]).toEqual([fault, fault]);
+    const { plan: afterRefusal } = await walk([leg("a", "a1")], 0, [badRequest]);
+    expect([afterRefusal.problem(unknownModel), afterRefusal.problem(fault)]).toEqual([badRequest, fault]);
+  });
+
   test("P3: a refusal by the gateway itself neither rests a credential nor ends the rest of one", async () => {
     const { now, sleep } = virtualTime();
     const coolDown = createCoolDown({ now });

@@ -29,7 +29,7 @@ export function runPlan(legs: readonly Leg[], policy: RetryPolicy, deps: PlanDep
     hasManyKeys: false,
     first: order[0]?.attempts ?? [],
     next: (problem) => walk.next(problem),
-    problem: () => walk.problem(),
+    problem: (last) => walk.problem(last),
     report: (attempt, outcome) => deps.coolDown.report(attempt.credentialId, outcome),
   };
 }
@@ -101,8 +101,9 @@ class PlanWalk {
    * What to answer with: why the first upstream that could have answered did not. Only where every model refused the request is it
    * the request's fault.
    */
-  problem(): UpstreamProblem {
-    return this.#outage ?? this.#refusal ?? unanswered;
+  problem(last: UpstreamProblem | undefined): UpstreamProblem {
+    const isOutage = last !== undefined && last.kind !== "request";
+    return this.#outage ?? (isOutage ? last : (this.#refusal ?? last)) ?? unanswered;
   }
 
   #step(attempt: Attempt, waitedMs: number): PlanStep {

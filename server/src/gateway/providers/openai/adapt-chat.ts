@@ -26,6 +26,7 @@ export function adaptChat(
   chooseTools(members, own, adapted);
   const instruction = chooseFormat(members, own, adapted);
   adaptTools(members, own, adapted);
+  leaveOutEmptyTools(members, adapted);
   const messages = adaptMessages(members["messages"], own, { provider, instruction });
   if (messages.messages !== members["messages"]) adapted.changes["messages"] = messages.messages;
   adapted.adjusted = [...new Set([...adapted.adjusted, ...messages.adjusted])];
@@ -162,6 +163,20 @@ function adaptTools(members: Record<string, unknown>, dialect: Dialect, { change
   if (!list.some(isMarked)) return;
   changes["tools"] = list.map((tool) => (isMarked(tool) ? unmarked(tool) : tool));
   adjusted.push("cache_control");
+}
+
+/** A list without tools, and choices of none, are 400 at most providers, though they ask for nothing. */
+function leaveOutEmptyTools(members: Record<string, unknown>, { changes, adjusted }: Changes): void {
+  const tools = "tools" in changes ? changes["tools"] : members["tools"];
+  const isEmpty = tools === undefined || tools === null || (Array.isArray(tools) && tools.length === 0);
+  if (!isEmpty || members["functions"] !== undefined) return;
+  for (const name of ["tools", "tool_choice", "parallel_tool_calls"]) {
+    if (members[name] === undefined) continue;
+    changes[name] = undefined;
+    // What had to be called cannot be.
+    const form = name === "tool_choice" ? formOf(members[name]) : undefined;
+    if (form !== undefined && form !== "none") adjusted.push(name);
+  }
 }
 
 function isMarked(tool: unknown): tool is Record<string, unknown> {

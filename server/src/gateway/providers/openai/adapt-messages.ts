@@ -67,8 +67,8 @@ function adaptMessage(message: Message, index: number, adapter: Adapter): Messag
   if (content !== message["content"]) changes["content"] = content;
   const calls = adaptCalls(message["tool_calls"], adapter);
   if (calls !== message["tool_calls"]) changes["tool_calls"] = calls;
-  if (dialect.isMistral && typeof message["tool_call_id"] === "string") {
-    const id = mistralId(message["tool_call_id"]);
+  if (typeof message["tool_call_id"] === "string") {
+    const id = idFor(message["tool_call_id"], dialect);
     if (id !== message["tool_call_id"]) changes["tool_call_id"] = id;
   }
   if (dialect.needsReasoning && Array.isArray(calls) && typeof message["reasoning_content"] !== "string") {
@@ -151,19 +151,19 @@ function adaptCalls(calls: unknown, { dialect, adjusted }: Adapter): unknown {
   const adapted = (calls as unknown[]).map((call) => {
     if (!isObject(call)) return call;
     const isPlain = Object.keys(call).every((name) => callMembers.has(name) && (name !== "index" || !dialect.isStrict));
-    if (isPlain && !dialect.parsesCalls && !dialect.isMistral) return call;
+    const id = typeof call["id"] === "string" ? idFor(call["id"], dialect) : call["id"];
+    const isForeign = id !== call["id"];
+    if (isPlain && !dialect.parsesCalls && !isForeign) return call;
     const kept = Object.entries(call).filter(([name, value]) => {
       if (name === "index" && dialect.isStrict) return false;
       if (callMembers.has(name) || (name === "cache_control" && dialect.takesCacheMarkers)) return true;
       if (saysSomething(value)) adjusted.add(name === "cache_control" ? name : `messages.tool_calls.${name}`);
       return false;
     });
-    const id = call["id"];
-    const isForeign = dialect.isMistral && typeof id === "string" && mistralId(id) !== id;
     const called = dialect.parsesCalls ? wholeArguments(call["function"], adjusted) : call["function"];
     if (kept.length === Object.keys(call).length && !isForeign && called === call["function"]) return call;
     isChanged = true;
-    return { ...Object.fromEntries(kept), ...(isForeign && { id: mistralId(id) }), function: called };
+    return { ...Object.fromEntries(kept), ...(isForeign && { id }), function: called };
   });
   return isChanged ? adapted : calls;
 }
@@ -178,10 +178,12 @@ function wholeArguments(called: unknown, adjusted: Set<string>): unknown {
   return { ...called, arguments: JSON.stringify(completeJson(text)) };
 }
 
-/** Nine letters and digits; the same id always becomes the same one. */
-function mistralId(id: string): string {
-  if (/^[A-Za-z0-9]{9}$/.test(id)) return id;
-  return createHash("sha256").update(id).digest("hex").slice(0, 9);
+/** An id that the provider takes; the same id always becomes the same one. */
+function idFor(id: string, { isMistral, maxIdChars }: Dialect): string {
+  const isTaken = isMistral ? /^[A-Za-z0-9]{9}$/.test(id) : id.length <= maxIdChars;
+  if (isTaken) return id;
+  const digest = createHash("sha256").update(id).digest("hex");
+  return isMistral ? digest.slice(0, 9) : `call_${digest.slice(0, 24)}`;
 }
 
 const roleOf = (message: unknown): unknown => (isObject(message) ? message["role"] : undefined);
