@@ -189,11 +189,18 @@ function errorsOf(endpoint: AnyEndpoint): Record<string, Json> {
         ...headersOf(endpoint.docs.headers && { ...endpoint.docs.headers.answer, ...endpoint.docs.headers.error }),
         content: {
           "application/json": { schema: { $ref: `#/components/schemas/${errorSchemaName(endpoint, status)}` } },
+          ...(endpoint.dialect === "otlp" && protobufStatus),
         },
       },
     ]),
   );
 }
+
+const protobufStatus = {
+  "application/x-protobuf": {
+    schema: { type: "string", format: "binary", description: "A google.rpc.Status, where the request was protobuf." },
+  },
+};
 
 /** Raw bodies are read as what they are for, whatever type most clients call them. */
 const unreadableNotes = {
@@ -210,7 +217,7 @@ function describeErrors({ docs, body }: AnyEndpoint, status: number, codes: read
 function errorSchemaName({ dialect }: AnyEndpoint, status: string): keyof typeof errorSchemas {
   if (dialect === "openai") return "OpenAiError";
   if (dialect === "otlp") return "RpcStatus";
-  return dialect === "fields" && status === "400" ? "FieldError" : "Error";
+  return dialect === "fields" && (status === "400" || status === "422") ? "FieldError" : "Error";
 }
 
 /** The errors that the kernel itself may answer with on an endpoint's behalf. */

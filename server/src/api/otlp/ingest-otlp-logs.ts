@@ -10,7 +10,7 @@ import type { LogJoiner } from "../../ingest/otlp/join-logs.ts";
 import { limits } from "../../limits.ts";
 import { originOf } from "../request-logs/read-span-bodies.ts";
 import { otlpSuccess } from "./ingest-otlp-traces.ts";
-import { decodeExport, encodingOf, exportReply, otlpMediaTypes } from "./read-export.ts";
+import { decodeExport, encodingOf, exportReply, otlpMediaTypes, protobufSuccess } from "./read-export.ts";
 
 const logsExample = {
   resourceLogs: [
@@ -58,7 +58,7 @@ export const ingestOtlpLogs = (deps: { intake: SpanIntake; logs: Pick<LogJoiner,
       mediaTypes: otlpMediaTypes,
       example: logsExample,
     },
-    success: { status: 200, schema: otlpSuccess },
+    success: { status: 200, schema: otlpSuccess, alternatives: protobufSuccess },
     errors: ["invalid_request", "forbidden", "payload_too_large", "unsupported_media_type", "unavailable"],
     async handler({ principal, body }) {
       const encoding = encodingOf(body);

@@ -1,7 +1,7 @@
 import { endpoint } from "../../http/endpoint.ts";
 import { limits } from "../../limits.ts";
 import { otlpSuccess } from "./ingest-otlp-traces.ts";
-import { encodingOf, exportReply, otlpMediaTypes } from "./read-export.ts";
+import { encodingOf, exportReply, otlpMediaTypes, protobufSuccess } from "./read-export.ts";
 
 /** Exporters that send all three signals to one address would otherwise report an error every few seconds. */
 export const ingestOtlpMetrics = () =>
@@ -16,7 +16,7 @@ export const ingestOtlpMetrics = () =>
     permission: "spans:write",
     dialect: "otlp",
     body: { kind: "raw", maxBytes: limits.requestBytes, mediaTypes: otlpMediaTypes, example: { resourceMetrics: [] } },
-    success: { status: 200, schema: otlpSuccess },
+    success: { status: 200, schema: otlpSuccess, alternatives: protobufSuccess },
     errors: ["forbidden", "payload_too_large", "unsupported_media_type"],
     handler: ({ body }) => exportReply(encodingOf(body)),
   });

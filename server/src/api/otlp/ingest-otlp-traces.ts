@@ -8,7 +8,7 @@ import { decodeProtobufTraces } from "../../ingest/otlp/decode-protobuf.ts";
 import type { LogJoiner } from "../../ingest/otlp/join-logs.ts";
 import { limits } from "../../limits.ts";
 import { originOf } from "../request-logs/read-span-bodies.ts";
-import { decodeExport, encodingOf, exportReply, otlpMediaTypes } from "./read-export.ts";
+import { decodeExport, encodingOf, exportReply, otlpMediaTypes, protobufSuccess } from "./read-export.ts";
 
 const body = z
   .object({
@@ -77,7 +77,7 @@ export const ingestOtlpTraces = (deps: { intake: SpanIntake; logs: Pick<LogJoine
       mediaTypes: otlpMediaTypes,
       example: tracesExample,
     },
-    success: { status: 200, schema: otlpSuccess },
+    success: { status: 200, schema: otlpSuccess, alternatives: protobufSuccess },
     errors: ["invalid_request", "forbidden", "payload_too_large", "unsupported_media_type", "unavailable"],
     async handler({ principal, body }) {
       const encoding = encodingOf(body);

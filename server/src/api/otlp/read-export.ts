@@ -24,6 +24,11 @@ export function encodingOf({ bytes, contentType }: RawBodyValue): Encoding {
     : { kind: "protobuf", contentType: "application/x-protobuf" };
 }
 
+/** For the API reference. */
+export const protobufSuccess = {
+  "application/x-protobuf": "The same message in protobuf, where the request was: empty where everything was accepted.",
+} as const;
+
 type Decoders<T> = Record<Encoding["kind"], (bytes: Buffer) => ExportRequest<T>>;
 
 /** @throws ServiceError `invalid_request`, `payload_too_large` */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { endpoint } from "../../http/endpoint.ts";
-import { paginate } from "../../http/pagination.ts";
+import { pageOf, paginate } from "../../http/pagination.ts";
 import { wholeNumber } from "../../http/query.ts";
 import { rawJson } from "../../http/reply.ts";
 import { fromByteString } from "../../lib/byte-string.ts";
@@ -43,6 +43,12 @@ export const retrievedTrace = traceSchema
   })
   .meta({ id: "RetrievedTrace" });
 
+const flatTrace = traceSchema
+  .extend({
+    spans: pageOf(z.looseObject({ unique_id: z.string() })).meta({ description: "One page of the spans." }),
+  })
+  .meta({ id: "FlatTrace", description: "With `tree=flat`." });
+
 type RetrieveTraceDeps = { spans: SpanStore; organizations: Pick<OrganizationStore, "find"> };
 
 export const retrieveTrace = (deps: RetrieveTraceDeps) =>
@@ -60,7 +66,7 @@ export const retrieveTrace = (deps: RetrieveTraceDeps) =>
     takesTurns: true,
     limit: "api",
     query: treeQuery,
-    success: { status: 200, schema: retrievedTrace },
+    success: { status: 200, schema: z.union([retrievedTrace, flatTrace]) },
     errors: ["invalid_request", "not_found", "query_too_large", "unavailable"],
     async handler({ principal, params, query, url, signal }) {
       const organization = await findTraceOwner(deps.organizations, principal.organization_id);
