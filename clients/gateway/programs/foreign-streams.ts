@@ -1,5 +1,4 @@
 import { ChatOpenAI } from "@langchain/openai";
-import type { AIMessageChunk } from "@langchain/core/messages";
 import OpenAI from "openai";
 import { attempt, gateway, tagsOf, whose } from "./cases.ts";
 
@@ -28,8 +27,8 @@ async function readByLangchain(name: string, model: string, content: string): Pr
     // Adds up all members of the deltas, also those that it has no names for.
     __includeRawResponse: true,
   });
-  let said: AIMessageChunk | undefined;
-  for await (const piece of await chat.stream(content)) said = said?.concat(piece) ?? piece;
+  const [first, ...rest] = await Array.fromAsync(await chat.stream(content));
+  const said = rest.reduce((whole, piece) => whole?.concat(piece) ?? piece, first);
   const calls = (said?.tool_calls ?? []).map(({ id, name: tool, args }) => ({
     id,
     name: tool,
