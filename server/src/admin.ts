@@ -1,8 +1,10 @@
 import { runAdmin } from "./admin/run-admin.ts";
 import { createPasswords } from "./auth/passwords.ts";
 import { ConfigError, readConfig } from "./config.ts";
+import { createRecompute } from "./counting/recompute.ts";
 import { createControlStores } from "./storage/control/control-stores.ts";
 import { openControlDatabase } from "./storage/control/open-control-database.ts";
+import { createWithSpans } from "./storage/spans/with-spans.ts";
 import { createWithQuarantine } from "./storage/journal/with-quarantine.ts";
 
 async function open() {
@@ -14,6 +16,7 @@ async function open() {
     passwords: createPasswords(),
     nowMs: Date.now,
     withQuarantine: createWithQuarantine(config),
+    recomputeUsage: createRecompute(createWithSpans(config), Date.now),
   };
   return { context, close: database.close };
 }

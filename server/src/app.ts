@@ -13,6 +13,7 @@ import { webhookPayloads } from "./api/webhooks/webhook-payloads.ts";
 import { ensureFirstStart, type FirstStart } from "./auth/first-start.ts";
 import { createPasswords } from "./auth/passwords.ts";
 import { loadSecretKey } from "./auth/secret-key.ts";
+import { composeCounting } from "./compose-counting.ts";
 import { composeCustomers } from "./compose-customers.ts";
 import { composeDelivery } from "./compose-delivery.ts";
 import { composeEvaluation } from "./compose-evaluation.ts";
@@ -106,13 +107,16 @@ async function compose(
   const { publishScores: publish } = delivery;
   const evaluation = await composeEvaluation({ ...engine, catalogue, judge: judge.ask, publish });
   const redis = connectRedis({ config, logger, cleanup });
+  // A store that is read on this node alone is written by it alone too.
+  const counter = composeCounting({ journal, spans, store: migration.store, isOnlyNode: reads !== undefined, now });
   const { customers, budgets, subscriber } = composeCustomers({
     ...engine,
+    counter,
     store: migration.store,
     redis,
     events: delivery.events,
   });
-  const subscribers = [...delivery.subscribers, ...evaluation.subscribers, subscriber];
+  const subscribers = [...delivery.subscribers, ...evaluation.subscribers, subscriber, counter];
   const { writer, intake, deletedTraces } = await composeIngest(
     { registry, cleanup },
     { journal, spans, store: migration.store, deletions: stores.traceDeletions, subscribers, reads, logger, now },
@@ -130,7 +134,7 @@ async function compose(
   cleanup.push(() => mediaSweep.stop());
 
   const { traceDeletions, stop: stopDeletions } = startTraceDeletions(
-    { deletions: stores.traceDeletions, deletedTraces, spans, flush: () => writer.flush(), now },
+    { deletions: stores.traceDeletions, deletedTraces, spans, counter, flush: () => writer.flush(), now },
     logger,
   );
   cleanup.push(stopDeletions);

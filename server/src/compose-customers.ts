@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
+import type { SpanCounter } from "./counting/span-counter.ts";
 import { createBudgets, type Budgets } from "./customers/budgets.ts";
 import { createCallRates } from "./customers/call-rates.ts";
 import { startCustomerMirror } from "./customers/customer-mirror.ts";
@@ -20,6 +21,7 @@ import { createCustomerMetrics } from "./telemetry/customer-metrics.ts";
 export type CustomerParts = {
   stores: ControlStores;
   spans: SpanStore;
+  counter: Pick<SpanCounter, "unname">;
   /** Where rows go: waits for the tables of a remote store. */
   store: Pick<SpanStore, "insert">;
   /** A connected client, where nodes share their counts. */
@@ -67,6 +69,6 @@ export function composeCustomers(parts: CustomerParts): CustomerEngines {
     tellReached: (set, reached) => events.publishWithin(set, reached.map(budgetEvent)),
     now,
   });
-  const customers = createCustomers({ stores, profiles, mirror, sightings, spans });
+  const customers = createCustomers({ stores, profiles, mirror, sightings, spans, counter: parts.counter });
   return { customers, budgets, subscriber: sightings };
 }

@@ -374,6 +374,17 @@ export const limits = {
   /** What a filter looks for in one pass over a text. */
   searchPatternChars: 4 * KiB,
   groupRowsMax: 10_000,
-  /** Traces across each edge of a window that a list looks up as a whole; of more, the part within the window is shown. */
-  traceStraddlers: 500,
+  /** Of longer traces the extents are kept, so that lists find all of a trace of which a part lies in their window. */
+  narrowTraceS: 60,
+  /** Spans of recent traces that are remembered to be counted; others are read from the store again. */
+  countedSpansKept: 100_000,
+  /** Of one trace: of a larger one, further spans count for what they say themselves. */
+  countedTraceSpans: 500_000,
+  countedBatchRows: 5_000,
+  countedTracesRead: 500,
+  /** How often traces that name each other's calls are counted in one round. */
+  countedPasses: 4,
+  /** Spans of the gateway that others name before they are stored. */
+  wantedGatewayCalls: 10_000,
+  wantedGatewayCallMs: 60 * 60 * 1000,
 } as const;

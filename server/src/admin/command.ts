@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { BadValue } from "../config/parse.ts";
+import type { RecomputeUsage } from "../counting/recompute.ts";
 import type { Passwords } from "../auth/passwords.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";
 import type { WithQuarantine } from "../storage/journal/with-quarantine.ts";
@@ -16,6 +17,7 @@ export type AdminContext = {
   passwords: Pick<Passwords, "hash">;
   nowMs: () => number;
   withQuarantine: WithQuarantine;
+  recomputeUsage: RecomputeUsage;
 };
 
 export type Cell = string | number | boolean | null | undefined | readonly string[];

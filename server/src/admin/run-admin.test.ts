@@ -24,8 +24,11 @@ beforeAll(async () => {
 afterAll(() => closeStores());
 
 const neverOpened = () => Promise.reject(new Error("opened a store for nothing"));
-const withQuarantine = neverOpened;
-const open = async () => ({ context: { stores, passwords, nowMs, withQuarantine }, close: async () => {} });
+const [withQuarantine, recomputeUsage] = [neverOpened, neverOpened];
+const open = async () => ({
+  context: { stores, passwords, nowMs, withQuarantine, recomputeUsage },
+  close: async () => {},
+});
 const run = (line: string) => runAdmin(line.split(" "), open);
 
 async function runJson(line: string): Promise<Record<string, string>> {

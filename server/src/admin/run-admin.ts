@@ -4,6 +4,7 @@ import { keyCommands } from "./key-commands.ts";
 import { memberCommands } from "./member-commands.ts";
 import { organizationCommands } from "./organization-commands.ts";
 import { quarantineCommands } from "./quarantine-commands.ts";
+import { usageCommands } from "./usage-commands.ts";
 import { userCommands } from "./user-commands.ts";
 
 const commands: readonly Command[] = [
@@ -12,6 +13,7 @@ const commands: readonly Command[] = [
   ...userCommands,
   ...memberCommands,
   ...quarantineCommands,
+  ...usageCommands,
 ];
 const indent = " ".repeat(2);
 
@@ -65,7 +67,7 @@ function overview(kind?: string): string {
   const rows = (ofKind.length > 0 ? ofKind : commands).map(({ name, summary }) => [name, summary]);
   return [
     "Makes and changes organizations, users and keys without HTTP, in the store that SPANWAY_CONTROL_URL names; shows what",
-    "the journal of this node set aside.",
+    "the journal of this node set aside; finds anew what spans count for.",
     "",
     "Usage: npm run admin -- COMMAND [--json]",
     "",

@@ -2,6 +2,7 @@ import type { Customer, CustomerKey } from "../domain/customer.ts";
 import { ServiceError } from "../domain/errors.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";
 import type { SpendState } from "../storage/control/customer-ledger.ts";
+import type { SpanCounter } from "../counting/span-counter.ts";
 import type { SpanStore } from "../storage/spans/span-store.ts";
 import type { CustomerMirror } from "./customer-mirror.ts";
 import type { CustomerChange } from "./fields.ts";
@@ -28,9 +29,10 @@ export type CustomersDeps = {
   mirror: Pick<CustomerMirror, "caughtUp" | "remove">;
   sightings: Pick<SpanSightings, "forget">;
   spans: Pick<SpanStore, "describeCustomers" | "unnameCustomer">;
+  counter: Pick<SpanCounter, "unname">;
 };
 
-export function createCustomers({ stores, profiles, mirror, sightings, spans }: CustomersDeps): Customers {
+export function createCustomers({ stores, profiles, mirror, sightings, spans, counter }: CustomersDeps): Customers {
   const find = async (key: CustomerKey, signal: AbortSignal): Promise<Customer | undefined> => {
     const known = await profiles.find(key);
     if (known !== undefined) return known;
@@ -70,6 +72,7 @@ export function createCustomers({ stores, profiles, mirror, sightings, spans }: 
       if (customer === undefined) return false;
       // Each step may be repeated. The profile goes last: until then the customer can be deleted again.
       await spans.unnameCustomer(key);
+      await counter.unname(key);
       await mirror.remove(customer);
       await stores.transaction(async (set) => {
         await set.customerLedger.forget(key);

@@ -1,3 +1,5 @@
+import { at } from "../lib/at.ts";
+
 /** What the place of a span in its trace follows from. '' counts as absent. Times sort as text. */
 export type TreeSpan = {
   unique_id: string;
@@ -21,7 +23,7 @@ export type SpanTree = {
  */
 export function buildSpanTree(spans: readonly TreeSpan[]): SpanTree {
   const order = spans.map((_, index) => index).sort((a, b) => compareSpans(at(spans, a), at(spans, b)));
-  const parents = parentsOf(spans);
+  const parents = parentsOf(spans, order);
   cutCycles(parents, order);
   const roots: number[] = [];
   const children = spans.map((): number[] => []);
@@ -47,11 +49,15 @@ function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-function parentsOf(spans: readonly TreeSpan[]): number[] {
+/** Of each span the one that it names as its parent, or -1. Of spans that share an id the earliest is meant. */
+export function parentsOf(spans: readonly TreeSpan[], byTime: readonly number[]): number[] {
   const byId = new Map<string, number>();
-  for (const [index, span] of spans.entries()) if (span.span_unique_id !== "") byId.set(span.span_unique_id, index);
-  return spans.map((span, index) => {
-    const parent = span.span_parent_id === "" ? none : (byId.get(span.span_parent_id) ?? none);
+  for (const index of byTime) {
+    const id = at(spans, index).span_unique_id;
+    if (id !== "" && !byId.has(id)) byId.set(id, index);
+  }
+  return spans.map(({ span_parent_id: id }, index) => {
+    const parent = id === "" ? none : (byId.get(id) ?? none);
     return parent === index ? none : parent;
   });
 }
@@ -73,10 +79,4 @@ function cutCycles(parents: number[], order: readonly number[]): void {
     }
     parents[earliest] = none;
   }
-}
-
-function at<T>(list: readonly T[], index: number): T {
-  const item = list[index];
-  if (item === undefined) throw new RangeError(`no item ${index}`);
-  return item;
 }

@@ -110,6 +110,25 @@ export const spanColumns = {
 } as const;
 
 export type SpanColumn = keyof typeof spanColumns;
+
+/**
+ * What a span counts for in every sum, beside what it says itself: read like columns, and kept apart (domain/count-usage.ts). Cost
+ * and tokens are 0 where another span counts for it, and null where they are unknown.
+ */
+export const countedColumns = {
+  counted_cost: "number",
+  counted_tokens: "integer",
+  counted_customer_identifier: "text",
+  counted_thread_identifier: "text",
+} as const;
+
+export type CountedColumn = keyof typeof countedColumns;
+export type ReadColumn = SpanColumn | CountedColumn;
+
+export function isCountedColumn(column: ReadColumn): column is CountedColumn {
+  return Object.hasOwn(countedColumns, column);
+}
+
 export type ColumnKind = (typeof spanColumns)[SpanColumn];
 
 /** Fields that are kept and returned but neither filtered nor summed; they share the column `extra`. */

@@ -1,6 +1,6 @@
-import { restatedSpans } from "./restated-spans.ts";
 import { llmLogTypes } from "./span.ts";
 import { compareSpans, type TreeSpan } from "./span-tree.ts";
+import { rootOfTrace } from "./trace-forest.ts";
 import { traceTexts, type TraceNumber, type TraceText } from "./trace.ts";
 
 /** What the figures of a trace follow from, beside its tree. '' and null are absent; integers may be text. */
@@ -8,7 +8,8 @@ export type FigureSpan = {
   log_type?: string;
   status?: string;
   status_code?: number | string | null;
-  cost?: number | null;
+  counted_cost?: number | null;
+  counted_tokens?: number | string | null;
   total_tokens?: number | string | null;
   prompt_tokens?: number | string | null;
   completion_tokens?: number | string | null;
@@ -31,7 +32,7 @@ export type TraceFigures = {
 
 /**
  * The figures of a trace from all its spans, which come in any order and are not kept. The same as those that lists
- * compute where the spans are, `storage/spans/queries/trace-figures.ts` and `roll-up.ts`: a test holds one to the other.
+ * compute where the spans are, `storage/spans/queries/trace-figures.ts`: a test holds one to the other.
  */
 export function createTraceFigures(): TraceFigures {
   const places: TreeSpan[] = [];
@@ -48,15 +49,13 @@ export function createTraceFigures(): TraceFigures {
       texts.add(place, span);
     },
     finish() {
-      const root = rootOf(places);
+      const root = rootOfTrace(places);
       if (root === undefined) return undefined;
-      const restated = restatedSpans(places, (index) => hasUsage(usages[index] ?? nothing));
-      const counted = usages.filter((_, index) => !restated.has(index));
-      const sum = (of: (usage: Usage) => number) => counted.reduce((total, usage) => total + of(usage), 0);
+      const sum = (of: (usage: Usage) => number) => usages.reduce((total, usage) => total + of(usage), 0);
       return {
         ...counts,
         span_count: places.length,
-        unpriced_count: counted.filter(({ isUnpriced }) => isUnpriced).length,
+        unpriced_count: usages.filter(({ isUnpriced }) => isUnpriced).length,
         // A sum of dollars is cut where the error of adding doubles begins.
         total_cost: Math.round(sum(({ cost }) => cost) * 1e12) / 1e12,
         total_tokens: sum(({ total }) => total),
@@ -79,27 +78,17 @@ const nothing: Usage = { cost: 0, total: 0, prompt: 0, completion: 0, isUnpriced
 const unknown: Usage = { ...nothing, isUnpriced: true };
 
 function usageOf(span: FigureSpan, isCall: boolean): Usage {
-  const [total, prompt, completion] = [span.total_tokens, span.prompt_tokens, span.completion_tokens].map((count) =>
-    Number(count ?? 0),
-  ) as [number, number, number];
-  const cost = span.cost ?? 0;
-  const isUnpriced = isCall && (span.cost ?? null) === null;
+  const cost = span.counted_cost ?? 0;
+  const isUnpriced = isCall && (span.counted_cost ?? null) === null;
+  const total = Number(span.counted_tokens ?? 0);
+  // Tokens that count elsewhere are 0 here, where the span says others.
+  const isRestated = span.counted_tokens !== null && total === 0 && span.total_tokens !== 0;
+  const [prompt, completion] = [span.prompt_tokens, span.completion_tokens].map((count) =>
+    isRestated ? 0 : Number(count ?? 0),
+  ) as [number, number];
   // Most spans of most traces used nothing.
   if (cost === 0 && total === 0 && prompt === 0 && completion === 0) return isUnpriced ? unknown : nothing;
   return { cost, total, prompt, completion, isUnpriced };
-}
-
-const hasUsage = ({ total, cost }: Usage): boolean => total > 0 || cost > 0;
-
-function rootOf(places: readonly TreeSpan[]): TreeSpan | undefined {
-  const ids = new Set(places.map((place) => place.span_unique_id));
-  ids.delete("");
-  const tops = places.filter(({ span_parent_id: parent }) => parent === "" || !ids.has(parent));
-  const competing = tops.length > 0 ? tops : places;
-  return competing.reduce<TreeSpan | undefined>(
-    (found, place) => (found === undefined || compareSpans(place, found) < 0 ? place : found),
-    undefined,
-  );
 }
 
 /** Spans without a parent come before others, then the earliest. */

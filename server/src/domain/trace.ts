@@ -32,12 +32,6 @@ export type TraceText = (typeof traceTexts)[number];
 export const traceSortFields = [...traceTimes, ...traceNumbers] as const;
 export type TraceSortField = (typeof traceSortFields)[number];
 
-/** Spans without usage that may stand between a wrapper and what it restates. */
-export const usageLevels = 32;
-
-/** Spans with usage that are their parent's parent, as many as one sum knows; others of them count for nothing. */
-export const usagePairs = 1_000;
-
 /** Figures that depend on which usage counts, see storage/spans/queries/usage.ts. */
 export const usageFigures: ReadonlySet<string> = new Set([
   "total_cost",

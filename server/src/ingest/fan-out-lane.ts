@@ -94,7 +94,7 @@ class Lane implements FanOutLane {
     const batch: StoredSpans[] = [];
     let rows = 0;
     // After a failure entries go one by one, so that a bad one does not take others along.
-    const maxRows = this.#failures > 0 ? 1 : limits.fanOutBatchRows;
+    const maxRows = this.#failures > 0 ? 1 : (this.#subscriber.batchRows ?? limits.fanOutBatchRows);
     for (let at = this.#taken; at < this.#queue.length && rows < maxRows; at += 1) {
       const seq = this.#queue[at] ?? 0;
       const spans = this.#deps.load(seq);

@@ -19,6 +19,8 @@ import { organizationOf } from "./row-lines.ts";
 export type SpanSubscriber = {
   /** Written to disk: it must not change. */
   name: string;
+  /** How many rows it takes at a time at most, where that is not `limits.fanOutBatchRows`. */
+  batchRows?: number;
   /** Whether spans of this organisation matter to it. Asked for each request's rows: quick, and never throws. */
   wants(organizationId: string): boolean;
   /**

@@ -24,6 +24,16 @@ export function spanIdentity(parts: {
   return asUuid8(bytes);
 }
 
+/** What the identities of a trace begin with. */
+export function tracePrefix(scope: { organization_id: string; environment: string; trace: string }): Buffer {
+  return spanIdentity({ ...scope, span: "" }).subarray(0, 8);
+}
+
+/** Stands in the memory of identities for the spans of a trace whose own do not follow from what they hold. */
+export function traceMark(scope: { organization_id: string; environment: string; trace: string }): Buffer {
+  return Buffer.concat([tracePrefix(scope), Buffer.alloc(8)]);
+}
+
 /** A random identity: RFC 9562, version 4. */
 export function newIdentity(): Buffer {
   const uuid = randomUUID();

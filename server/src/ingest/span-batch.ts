@@ -4,7 +4,7 @@ import type { IdentityRecord, IdentityWrite } from "../storage/journal/identity-
 import type { Journal } from "../storage/journal/journal.ts";
 import type { RefusedRow, RowOutcome } from "./accept.ts";
 import type { DeletedTraces } from "./deleted-traces.ts";
-import { judgeResend, versionAfter } from "./identity.ts";
+import { judgeResend, traceMark, versionAfter } from "./identity.ts";
 import type { NormalizedSpan } from "./normalize.ts";
 import { rowOf, type HeldSpan, type SpanSubject } from "./prepared-span.ts";
 import { storedTime } from "./read-times.ts";
@@ -68,14 +68,19 @@ export function createSpanBatch({
     const replaces = verdict.kind === "wins" ? verdict.replaces : undefined;
     return { version, isResend: isRecalled || mayBeResend(before, span), replaces };
   };
-  const write = (line: string | Buffer, span: SpanFacts, { isResend, replaces }: Place, row: () => SpanRow): void => {
+  const write = (
+    line: string | Buffer,
+    span: SpanFacts & { subject: SpanSubject },
+    { isResend, replaces }: Place,
+    row: () => SpanRow,
+  ): void => {
     if (isResend) resends += 1;
     lines.push(isResend ? marked(line) : line);
     if (replaces !== undefined) lines.push(tombstone(row(), span.version, replaces));
-    const { identity, timestampNs, version } = span;
+    const { identity, timestampNs, version, subject } = span;
     if (span.isIdentified) written.set(identity.toString("latin1"), { identity, timestampNs, version });
+    else markTrace(subject, { timestampNs, version }, { written, journal });
   };
-
   return {
     lines,
     rows,
@@ -87,7 +92,7 @@ export function createSpanBatch({
       row.version = placed.version.toString();
       const line = serializeRow(row);
       if (line === undefined) return tooLarge();
-      write(line, span, placed, () => row);
+      write(line, { ...span, subject: row }, placed, () => row);
       rows.push(row);
       return { ok: true, row };
     },
@@ -105,6 +110,18 @@ export function createSpanBatch({
     hasSuperseded: () => superseded > 0,
     hasResends: () => resends > 0,
   };
+}
+
+/** So that it is known of the trace that it has spans, whose own identities do not tell. The first of them is dated. */
+function markTrace(
+  { organization_id, environment, trace_unique_id: trace }: SpanSubject,
+  record: IdentityRecord,
+  { written, journal }: { written: Map<string, IdentityWrite>; journal: Pick<Journal, "lookup"> },
+): void {
+  if (trace === undefined || trace === "") return;
+  const identity = traceMark({ organization_id, environment, trace });
+  const key = identity.toString("latin1");
+  if (!written.has(key) && journal.lookup(identity) === undefined) written.set(key, { identity, ...record });
 }
 
 /**

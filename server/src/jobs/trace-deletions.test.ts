@@ -7,6 +7,7 @@ import { pino } from "pino";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { openMemoryControl } from "../../test/support/memory-control.ts";
 import type { TraceDeletion } from "../domain/trace.ts";
+import { createSpanCounter } from "../counting/span-counter.ts";
 import { createDeletedTraces, type DeletedTraces } from "../ingest/deleted-traces.ts";
 import { limits } from "../limits.ts";
 import { openEmbeddedDatabase } from "../storage/spans/drivers/embedded-database.ts";
@@ -34,7 +35,9 @@ type Node = { deletedTraces: DeletedTraces; traceDeletions: TraceDeletions; stop
 function startNode(): Node {
   const deletedTraces = createDeletedTraces(now);
   const flush = () => Promise.resolve();
-  const deps = { deletions: control.stores.traceDeletions, deletedTraces, spans, flush, now };
+  const memory = { isComplete: false, mayHaveEarlier: () => true };
+  const counter = createSpanCounter({ store: spans, memory, now });
+  const deps = { deletions: control.stores.traceDeletions, deletedTraces, spans, counter, flush, now };
   return { deletedTraces, ...startTraceDeletions(deps, logger) };
 }
 

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { TraceDeletion } from "../domain/trace.ts";
+import type { SpanCounter } from "../counting/span-counter.ts";
 import type { DeletedTraces } from "../ingest/deleted-traces.ts";
 import { limits } from "../limits.ts";
 import type { TraceDeletionStore } from "../storage/control/trace-deletion-store.ts";
@@ -29,6 +30,7 @@ export type TraceDeletionDeps = {
   deletions: TraceDeletionStore;
   deletedTraces: DeletedTraces;
   spans: Pick<SpanStore, "deleteTraces" | "purgeDeleted">;
+  counter: Pick<SpanCounter, "recount">;
   /** Resolves once all that was accepted so far is stored. */
   flush: () => Promise<void>;
   now: () => number;
@@ -63,8 +65,15 @@ export function startTraceDeletions(
 }
 
 function createTraceDeletions(deps: TraceDeletionDeps): TraceDeletions {
-  const { deletions: store, deletedTraces, spans, flush, now } = deps;
+  const { deletions: store, deletedTraces, spans, counter, flush, now } = deps;
   let sweptAtMs = now();
+  /** What is left of a trace counts for what it says without the rest. */
+  const take = async (deleted: readonly TraceDeletion[], signal?: AbortSignal) => {
+    await spans.deleteTraces(deleted, signal);
+    for (const [organizationId, traces] of Map.groupBy(deleted, ({ organization_id }) => organization_id)) {
+      await counter.recount(organizationId, traces);
+    }
+  };
   const settle = async () => {
     await Promise.race([flush(), sleep(limits.traceDeletionFlushMs, undefined, { ref: false })]);
   };
@@ -75,7 +84,7 @@ function createTraceDeletions(deps: TraceDeletionDeps): TraceDeletions {
       await store.add(deletions);
       for (const deletion of deletions) deletedTraces.add(deletion);
       await settle();
-      await spans.deleteTraces(deletions);
+      await take(deletions);
     },
     async sweep(signal) {
       const startedAtMs = now();
@@ -85,7 +94,7 @@ function createTraceDeletions(deps: TraceDeletionDeps): TraceDeletions {
           .since(ageMs + startedAtMs - sweptAtMs)
           .filter(({ deletedAtMs }) => deletedAtMs < startedAtMs - ageMs),
       );
-      if (late.length > 0) await spans.deleteTraces(late, signal);
+      if (late.length > 0) await take(late, signal);
       sweptAtMs = startedAtMs;
     },
     async purge(signal) {

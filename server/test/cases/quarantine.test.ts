@@ -29,7 +29,11 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const open = async () => ({ context: { stores, passwords, nowMs, withQuarantine }, close: async () => {} });
+const recomputeUsage = () => Promise.reject(new Error("opened a store for nothing"));
+const open = async () => ({
+  context: { stores, passwords, nowMs, withQuarantine, recomputeUsage },
+  close: async () => {},
+});
 const run = (line: string) => runAdmin(line.split(" "), open);
 const runJson = async (line: string): Promise<unknown> => JSON.parse((await run(`${line} --json`)).stdout);
 
@@ -61,7 +65,7 @@ test("the quarantine is not dropped without saying what", async () => {
 
 test("the quarantine is not made where there is no journal", async () => {
   const elsewhere = createWithQuarantine({ dataDir: folder, journalPath: join(folder, "mistyped") });
-  const context = { stores, passwords, nowMs, withQuarantine: elsewhere };
+  const context = { stores, passwords, nowMs, recomputeUsage, withQuarantine: elsewhere };
   const outcome = await runAdmin(["quarantine", "list"], async () => ({ context, close: async () => {} }));
   expect(outcome).toMatchObject({ code: 1, stderr: expect.stringContaining("There is no journal") });
   expect(existsSync(join(folder, "mistyped"))).toBe(false);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { always, summarize } from "../support/spans.ts";
+import { always, settle, summarize } from "../support/spans.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import type { ListAnswer, Row, TestClient } from "../support/test-client.ts";
 import { listTraces, retrieveTrace } from "../support/traces.ts";
@@ -70,6 +70,7 @@ async function storeTraces(client: TestClient, shapes: typeof traces): Promise<v
     await client.post("/api/request-logs/bulk/", { logs: logs.slice(first, first + 500) });
   }
   await client.waitForSpans(logs.length);
+  await settle(client);
 }
 
 const inProd = `${always}&environment=prod&page_size=1000`;

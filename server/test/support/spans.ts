@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Answer, ListAnswer, Row, TestClient } from "./test-client.ts";
 
@@ -41,11 +42,22 @@ export async function roundTrip(client: TestClient, body: unknown): Promise<Row>
   return retrieveSpan(client, (await createSpan(client, body))["unique_id"]);
 }
 
-/** Waits until all that was accepted over the API before is visible: spans become so in order. Leaves a marker, a span of 1970. */
+/**
+ * Waits until all that was accepted over the API before is visible and counted: spans become so in order. Leaves markers, a trace
+ * of 1970.
+ */
 export async function settle(client: TestClient): Promise<void> {
-  const marker = await createSpan(client, { log_type: "marker", timestamp: "1970-01-01T00:00:00Z" });
-  await retrieveSpan(client, marker["unique_id"]);
+  const place = { log_type: "marker", timestamp: "1970-01-01T00:00:00Z", trace_unique_id: randomUUID() };
+  const marker = await createSpan(client, { ...place, span_unique_id: "child", span_parent_id: "root" });
+  await createSpan(client, { ...place, span_unique_id: "root", thread_identifier: "marker" });
+  const deadline = performance.now() + settledWithinMs;
+  while ((await retrieveSpan(client, marker["unique_id"]))["counted_thread_identifier"] !== "marker") {
+    if (performance.now() > deadline) throw new Error("spans were not counted in time");
+    await sleep(25);
+  }
 }
+
+const settledWithinMs = 20_000;
 
 /**
  * Waits until the spans of all gateway calls that ended before are visible. They wait for each other before they are accepted,
@@ -57,6 +69,7 @@ export async function settleCalls(client: TestClient): Promise<void> {
   const answer = await client.post("/api/chat/completions", marker);
   if (answer.status !== 200) throw new Error(`the marker answered ${answer.status}: ${answer.text}`);
   await retrieveSpan(client, answer.headers.get("x-spanway-log-id"));
+  await settle(client);
 }
 
 /** One page of the spans of all time. */

@@ -1,4 +1,4 @@
-import type { SpanColumn } from "../../domain/span.ts";
+import type { ReadColumn } from "../../domain/span.ts";
 import type { ScoredStoredSpan } from "./span-member.ts";
 import { askedMembers, spanMembers } from "./span-members.ts";
 
@@ -13,7 +13,7 @@ export function listMembers(includeFields: readonly string[] | undefined): strin
 export const allMembers = Object.keys(spanMembers);
 
 /** What the store has to read for these members. */
-export function columnsOf(members: readonly string[]): SpanColumn[] {
+export function columnsOf(members: readonly string[]): ReadColumn[] {
   return [...new Set(members.flatMap((name) => written.get(name)?.member.columns ?? []))];
 }
 

@@ -1,4 +1,4 @@
-import type { SpanColumn, SpanExtra } from "../../domain/span.ts";
+import type { ReadColumn, SpanColumn, SpanExtra } from "../../domain/span.ts";
 import { toByteString } from "../../lib/byte-string.ts";
 import { isObject, parseJsonText } from "../../lib/json.ts";
 import { isoTime } from "../../lib/time.ts";
@@ -16,16 +16,16 @@ export type ScoredStoredSpan = StoredSpan & { scores?: string; new_messages?: st
  * byte string, where that takes no parsing: given where each column is.
  */
 export type SpanMember = {
-  columns: readonly SpanColumn[];
+  columns: readonly ReadColumn[];
   json: (span: ScoredStoredSpan) => string;
   lists: boolean;
-  raw?: (placeOf: (column: SpanColumn) => number) => RawWriter;
+  raw?: (placeOf: (column: ReadColumn) => number) => RawWriter;
 };
 
 export type RawWriter = (span: RawSpan) => string;
 
 /** Writes a member of spans that were read with `columns`. */
-export function rawWriter({ columns: own, json: write, raw }: SpanMember, columns: readonly SpanColumn[]): RawWriter {
+export function rawWriter({ columns: own, json: write, raw }: SpanMember, columns: readonly ReadColumn[]): RawWriter {
   if (raw !== undefined) return raw((column) => rawPlace(columns, column));
   const read = rawReader(columns, own);
   return (span) => toByteString(write(read(span)));
@@ -38,14 +38,14 @@ const quote = 0x22;
 const orNull = (value: string): string => (value === "" ? nullJson : JSON.stringify(value));
 
 /** Text, absent as null. */
-export const text = (column: SpanColumn, lists = true): SpanMember => ({
+export const text = (column: ReadColumn, lists = true): SpanMember => ({
   ...firstText([column]),
   json: (span) => orNull(textOf(span, column)),
   lists,
 });
 
 /** Numbers and booleans; integers beyond 2^53 come as their digits. */
-export const scalar = (column: SpanColumn, lists = true): SpanMember => ({
+export const scalar = (column: ReadColumn, lists = true): SpanMember => ({
   columns: [column],
   json: (span) => {
     const value = span[column];
@@ -59,7 +59,7 @@ export const scalar = (column: SpanColumn, lists = true): SpanMember => ({
 });
 
 /** A stored JSON document. */
-export const json = (column: SpanColumn, { absent = nullJson, lists = true } = {}): SpanMember => ({
+export const json = (column: ReadColumn, { absent = nullJson, lists = true } = {}): SpanMember => ({
   columns: [column],
   json: (span) => textOf(span, column) || absent,
   lists,
@@ -70,7 +70,7 @@ export const json = (column: SpanColumn, { absent = nullJson, lists = true } = {
 });
 
 /** ISO 8601 in UTC, with as many fraction digits as the instant has but at least milliseconds. */
-export const time = (column: SpanColumn): SpanMember => ({
+export const time = (column: ReadColumn): SpanMember => ({
   columns: [column],
   json: (span) => JSON.stringify(isoTime(textOf(span, column))),
   lists: true,
@@ -116,7 +116,7 @@ function extrasOf(span: StoredSpan, stored: string): Record<string, unknown> {
 }
 
 /** The first of some columns of text that has any: as the engine wrote it. */
-function firstText(columns: readonly SpanColumn[]): Required<Pick<SpanMember, "columns" | "raw">> {
+function firstText(columns: readonly ReadColumn[]): Required<Pick<SpanMember, "columns" | "raw">> {
   return {
     columns,
     raw: (placeOf) => {

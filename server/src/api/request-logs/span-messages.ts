@@ -1,4 +1,4 @@
-import { messageLogTypes, type SpanColumn } from "../../domain/span.ts";
+import { messageLogTypes, type ReadColumn } from "../../domain/span.ts";
 import { exceedsShape, isObject, parseKeepingDigits } from "../../lib/json.ts";
 import { limits } from "../../limits.ts";
 import type { StoredSpan } from "../../storage/spans/span-store.ts";
@@ -6,7 +6,7 @@ import type { StoredSpan } from "../../storage/spans/span-store.ts";
 /** The messages of a span, from the columns or from the text that stands for them. storage/spans/queries/conversation.ts reads the same. */
 
 /** Stored documents are text; those of a row that was just accepted may still be values. */
-export const textOf = (span: StoredSpan, column: SpanColumn): string => {
+export const textOf = (span: StoredSpan, column: ReadColumn): string => {
   const value: unknown = span[column];
   if (typeof value === "string") return value;
   return typeof value === "object" && value !== null ? JSON.stringify(value) : "";

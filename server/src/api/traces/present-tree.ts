@@ -1,7 +1,7 @@
 import { columnOf } from "../../domain/trace-figures.ts";
 import { traceTexts } from "../../domain/trace.ts";
 import { buildSpanTree, type SpanTree, type TreeSpan } from "../../domain/span-tree.ts";
-import type { SpanColumn } from "../../domain/span.ts";
+import type { ReadColumn } from "../../domain/span.ts";
 import type { Pieces } from "../../http/reply.ts";
 import { TextStore } from "../../lib/text-store.ts";
 import type { RawSpan } from "../../storage/spans/raw-span.ts";
@@ -31,6 +31,10 @@ const slimMembers = [
   "total_tokens",
   "total_request_tokens",
   "cost",
+  "counted_cost",
+  "counted_tokens",
+  "counted_customer_identifier",
+  "counted_thread_identifier",
   "model",
   "provider_id",
   "latency",
@@ -58,7 +62,12 @@ function asText(member: SpanMember | undefined): SpanMember | undefined {
 export type NodeForm = "full" | "slim" | "public" | "public slim";
 
 /** Members of traces and of their spans that a shared trace does not show. */
-export const privateMembers: ReadonlySet<string> = new Set(["metadata", "customer_identifier", "organization_key_id"]);
+export const privateMembers: ReadonlySet<string> = new Set([
+  "metadata",
+  "customer_identifier",
+  "counted_customer_identifier",
+  "organization_key_id",
+]);
 
 function membersOf(form: NodeForm): readonly string[] {
   const members = form.endsWith("slim") ? slimMembers : [...slimMembers, ...payloadMembers];
@@ -75,12 +84,13 @@ export const figureFields = [
   "log_type",
   "status",
   "status_code",
-  "cost",
+  "counted_cost",
+  "counted_tokens",
   "total_tokens",
   "prompt_tokens",
   "completion_tokens",
   ...traceTexts.map(columnOf),
-] as const satisfies readonly SpanColumn[];
+] as const satisfies readonly ReadColumn[];
 
 /** What spans have to be read with. */
 export function nodeFields(form: NodeForm) {
@@ -91,7 +101,7 @@ export function nodeFields(form: NodeForm) {
  * Writes a span of a trace, read with `columns`, as a JSON object up to its closing brace, so that children may follow: as
  * a byte string. What does not depend on the span is made once. A slim one has no members that are null.
  */
-export function nodeWriter(form: NodeForm, columns: readonly SpanColumn[]): RawWriter {
+export function nodeWriter(form: NodeForm, columns: readonly ReadColumn[]): RawWriter {
   const writerOf = (name: string): RawWriter => {
     const member = (nodeMembers as Record<string, SpanMember | undefined>)[name];
     return member === undefined ? () => "null" : rawWriter(member, columns);
@@ -122,7 +132,7 @@ export type TreeWriter = {
  * Writes the tree of spans that come in any order. Of a span only its text, as bytes, and its place are kept, and the
  * tree is walked with a stack of its own: neither many spans nor a deep chain of them cost more than their text.
  */
-export function createTreeWriter(form: NodeForm, columns: readonly SpanColumn[]): TreeWriter {
+export function createTreeWriter(form: NodeForm, columns: readonly ReadColumn[]): TreeWriter {
   const write = nodeWriter(form, columns);
   const places: TreeSpan[] = [];
   const nodes = new TextStore();

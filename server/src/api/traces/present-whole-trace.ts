@@ -1,7 +1,7 @@
 import { traceTexts, type TraceText } from "../../domain/trace.ts";
 import { columnOf, createTraceFigures, type TraceSums } from "../../domain/trace-figures.ts";
 import type { TreeSpan } from "../../domain/span-tree.ts";
-import type { SpanColumn } from "../../domain/span.ts";
+import type { ReadColumn } from "../../domain/span.ts";
 import { content, type Reply } from "../../http/reply.ts";
 import { parseTimeNs } from "../../lib/time.ts";
 import { limits } from "../../limits.ts";
@@ -101,7 +101,7 @@ const rootColumns = [
   ...new Set([...rootFields, "span_name", "organization_key_id", ...traceTexts.map(columnOf)] as const),
 ];
 
-function createTraceWriter(form: NodeForm, columns: readonly SpanColumn[]) {
+function createTraceWriter(form: NodeForm, columns: readonly ReadColumn[]) {
   const tree = createTreeWriter(form, columns);
   const figures = createTraceFigures();
   const read = rawReader(columns, figureFields);

@@ -7,9 +7,15 @@ export type IdentityRecord = { timestampNs: bigint; version: bigint };
 export type IdentityWrite = { identity: Buffer } & IdentityRecord;
 
 const identityOverlapMs = 50;
+/** Behind every identity of a prefix: those are shorter. */
+const afterAll = Buffer.alloc(9, 0xff);
+/** The time of receipt in a version, see ingest/identity.ts. */
+const receivedBits = (1n << 61n) - 1n;
 
 export type IdentityMemory = {
   lookup(identity: Buffer): IdentityRecord | undefined;
+  /** Whether a committed record whose identity begins with these bytes was received before that time. */
+  hasEarlier(prefix: Buffer, beforeNs: bigint): boolean;
   /**
    * Milliseconds since the epoch: what was accepted from then on is remembered. Of what came before it may be forgotten;
    * the clock being set back never makes it earlier.
@@ -73,6 +79,15 @@ export function openIdentityMemory(
         if (record !== undefined && (last === undefined || record.version > last.version)) last = record;
       }
       return last;
+    },
+    hasEarlier(prefix, beforeNs) {
+      const end = Buffer.concat([prefix, afterAll]);
+      for (const generation of all) {
+        for (const { value } of generation.getRange({ start: prefix, end, snapshot: false })) {
+          if ((value.readBigUInt64LE(8) & receivedBits) < beforeNs) return true;
+        }
+      }
+      return false;
     },
     completeSinceMs: () => floor.ms(),
     remember(identities) {

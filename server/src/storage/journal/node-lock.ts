@@ -1,4 +1,6 @@
+import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { ServiceError } from "../../domain/errors.ts";
 
 export class NodeLockError extends Error {}
 
@@ -17,4 +19,14 @@ export function lockNode(path: string): { release(): void } {
     throw new NodeLockError(`Another Spanway process uses this data folder (${path} is locked).`, { cause });
   }
   return { release: () => database.close() };
+}
+
+/** Holds a node's folder for a command. @throws ServiceError `conflict` while a server runs on it */
+export function lockStopped(dataDir: string): { release(): void } {
+  try {
+    return lockNode(join(dataDir, "node.lock"));
+  } catch (cause) {
+    if (!(cause instanceof NodeLockError)) throw cause;
+    throw new ServiceError("conflict", `${cause.message} Stop the server first.`, { cause });
+  }
 }

@@ -1,8 +1,7 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { ServiceError } from "../../domain/errors.ts";
 import { openDatabase } from "./journal-database.ts";
-import { lockNode, NodeLockError } from "./node-lock.ts";
+import { lockStopped } from "./node-lock.ts";
 import { openQuarantine, type Quarantine } from "./quarantine.ts";
 
 /** Holds the node's folder meanwhile. @throws ServiceError `conflict` while a server runs on it, `not_found` without a journal */
@@ -26,13 +25,4 @@ export function createWithQuarantine(folder: { dataDir: string; journalPath: str
       lock.release();
     }
   };
-}
-
-function lockStopped(dataDir: string): ReturnType<typeof lockNode> {
-  try {
-    return lockNode(join(dataDir, "node.lock"));
-  } catch (cause) {
-    if (!(cause instanceof NodeLockError)) throw cause;
-    throw new ServiceError("conflict", `${cause.message} Stop the server first.`, { cause });
-  }
 }

@@ -5,6 +5,7 @@ import { deleteTraces, purgeDeleted } from "./queries/delete-traces.ts";
 import { findNewMessages } from "./queries/find-new-messages.ts";
 import { groupSpans } from "./queries/group-spans.ts";
 import { hydrateSpans } from "./queries/hydrate-spans.ts";
+import { countTraceNames, listCountedOf, listTraceNames } from "./queries/list-counted.ts";
 import { describeCustomers, listCustomers } from "./queries/list-customers.ts";
 import { listSpans } from "./queries/list-spans.ts";
 import { listThreads } from "./queries/list-threads.ts";
@@ -20,6 +21,7 @@ import {
   retrieveTraces,
   weighTrace,
 } from "./queries/retrieve-trace.ts";
+import { readUsageFacts } from "./queries/read-usage-facts.ts";
 import { groupScores, summarizeScores } from "./queries/score-figures.ts";
 import { summarizeSpans } from "./queries/summarize-spans.ts";
 import { unnameCustomer } from "./queries/unname-customer.ts";
@@ -32,6 +34,10 @@ export function createSpanStore(database: SpanDatabase): SpanStore {
     insert: (batch, signal) => database.insert(batch, signal),
     listSpans: (query, signal) => listSpans(database, query, signal),
     retrieveSpan: (scope, uniqueId, signal) => retrieveSpan(database, scope, uniqueId, signal),
+    listCountedOf: (key, limit, signal) => listCountedOf(database, key, limit, signal),
+    listTraceNames: (query, signal) => listTraceNames(database, query, signal),
+    countTraceNames: (organizationId) => countTraceNames(database, organizationId),
+    readUsageFacts: (query, signal) => readUsageFacts(database, query, signal),
     summarizeSpans: (query, signal) => summarizeSpans(database, query, signal),
     groupSpans: (query, signal) => groupSpans(database, query, signal),
     summarizeScores: (query, signal) => summarizeScores(database, query, signal),

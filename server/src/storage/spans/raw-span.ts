@@ -1,4 +1,4 @@
-import type { SpanColumn } from "../../domain/span.ts";
+import type { ReadColumn } from "../../domain/span.ts";
 import { fromByteString } from "../../lib/byte-string.ts";
 import type { ResultRow } from "./drivers/span-database.ts";
 import { storedSpan } from "./queries/result-values.ts";
@@ -11,7 +11,7 @@ import type { StoredSpan } from "./span-store.ts";
 export type RawSpan = readonly string[];
 
 /** Where the value of a column is in spans that were read with `columns`. */
-export function rawPlace(columns: readonly SpanColumn[], column: SpanColumn): number {
+export function rawPlace(columns: readonly ReadColumn[], column: ReadColumn): number {
   const place = columns.indexOf(column);
   if (place === -1) throw new Error(`spans were read without ${column}`);
   return place;
@@ -19,8 +19,8 @@ export function rawPlace(columns: readonly SpanColumn[], column: SpanColumn): nu
 
 /** Parses what is `wanted` of spans that were read with `columns`. */
 export function rawReader(
-  columns: readonly SpanColumn[],
-  wanted: readonly SpanColumn[] = columns,
+  columns: readonly ReadColumn[],
+  wanted: readonly ReadColumn[] = columns,
 ): (span: RawSpan) => StoredSpan {
   const places = wanted.map((column) => rawPlace(columns, column));
   // Copies of one object share its shape; members that are added one by one make a hash table of each row.
@@ -28,7 +28,7 @@ export function rawReader(
   return (span) => {
     const row = { ...shape };
     for (let index = 0; index < wanted.length; index += 1) {
-      row[wanted[index] as SpanColumn] = valueOf(span[places[index] as number] as string);
+      row[wanted[index] as ReadColumn] = valueOf(span[places[index] as number] as string);
     }
     return storedSpan(row);
   };

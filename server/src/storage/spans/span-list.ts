@@ -1,4 +1,4 @@
-import type { SpanColumn } from "../../domain/span.ts";
+import type { ReadColumn } from "../../domain/span.ts";
 import type { Page, SpanSelection, StoredSpan } from "./span-store.ts";
 
 /** How spans are listed: in which order, and from where on. */
@@ -40,7 +40,7 @@ export type ListSpansQuery = SpanSelection &
   Page & {
     sort: SpanSort;
     /** Columns to read; those of the key are always there. */
-    fields: readonly SpanColumn[];
+    fields: readonly ReadColumn[];
     /** Begins behind this place of the window, whatever the number of the page: spans that came or went since move nothing. */
     after?: SpanPlace | undefined;
   };

@@ -1,5 +1,13 @@
 import type { Media } from "../../domain/media.ts";
-import type { ColumnKind, SpanColumn, SpanScope, spanColumns } from "../../domain/span.ts";
+import type {
+  ColumnKind,
+  CountedColumn,
+  countedColumns,
+  ReadColumn,
+  SpanColumn,
+  SpanScope,
+  spanColumns,
+} from "../../domain/span.ts";
 import type { CustomerKey } from "../../domain/customer.ts";
 import type { TraceDeletion } from "../../domain/trace.ts";
 import type {
@@ -19,6 +27,7 @@ import type {
   TraceWeight,
 } from "./trace-queries.ts";
 import type { ListSpansQuery, SpanPage } from "./span-list.ts";
+import type { CountedName, StoredUsage, TracesQuery, UsageFactsQuery } from "./usage-facts.ts";
 
 /**
  * Where spans live: ClickHouse, in the process or behind a URL. One contract, proven on both by `contract/`.
@@ -127,7 +136,7 @@ export type SpanStore = {
   hydrateSpans(
     scope: SpanScope,
     keys: readonly SpanKey[],
-    fields: readonly SpanColumn[],
+    fields: readonly ReadColumn[],
     signal?: AbortSignal,
   ): Promise<StoredSpan[]>;
 
@@ -153,6 +162,16 @@ export type SpanStore = {
   /** Deletes, in the background, media that no stored span refers to and that was last inserted before `cutoffMs`. */
   sweepMedia(cutoffMs: number, signal?: AbortSignal): Promise<void>;
 
+  /** What decides what spans count for, and what is stored of it: all versions apart from the newest left out. */
+  readUsageFacts(query: UsageFactsQuery, signal?: AbortSignal): Promise<StoredUsage>;
+
+  /** What counts for a customer, as far as that is stored apart from the spans: at most `limit` traces. */
+  listCountedOf(key: CustomerKey, limit: number, signal?: AbortSignal): Promise<CountedName[]>;
+
+  /** A part of the traces of an organization, and how many there are of them, about. */
+  listTraceNames(query: TracesQuery, signal?: AbortSignal): Promise<CountedName[]>;
+  countTraceNames(organizationId: string): Promise<number>;
+
   /** @throws ServiceError `unavailable` */
   ping(signal?: AbortSignal): Promise<void>;
 
@@ -171,6 +190,8 @@ export type SpanBatch = {
   token: string;
   hasResends?: boolean;
   table?: "scores" | "customers" | "media";
+
+  table?: "scores" | "customers" | "span_counts" | "trace_extents";
 };
 
 /** Spans that ended within [fromNs, toNs], both inclusive, in nanoseconds since 1970. */
@@ -198,7 +219,9 @@ export type Page = {
 /** JSON columns are text ('' = absent), times `YYYY-MM-DD hh:mm:ss.nnnnnnnnn`, integers text where a double loses digits. */
 export type StoredSpan = Pick<Required<StoredColumns>, "timestamp" | "unique_id" | "environment"> &
   Omit<StoredColumns, "version"> & { version: string };
-type StoredColumns = { [C in SpanColumn]?: StoredValue<(typeof spanColumns)[C]> };
+type StoredColumns = { [C in SpanColumn]?: StoredValue<(typeof spanColumns)[C]> } & {
+  [C in CountedColumn]?: StoredValue<(typeof countedColumns)[C]>;
+};
 type StoredValue<K extends ColumnKind> = K extends "text" | "uuid" | "time" | "json"
   ? string
   : K extends "integer"

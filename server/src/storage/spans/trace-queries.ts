@@ -1,4 +1,4 @@
-import type { SpanColumn, SpanScope } from "../../domain/span.ts";
+import type { ReadColumn, SpanScope } from "../../domain/span.ts";
 import type { TraceNumber, TraceSortField, TraceText } from "../../domain/trace.ts";
 import type { GroupCondition, Page, SpanKey, TimeWindow } from "./span-store.ts";
 
@@ -34,7 +34,7 @@ export type ListTraceSpansQuery = {
   /** Where to look: the trace's own. */
   stretch: TraceStretch;
   /** What the spans are read with: their values come in this order, others may follow. */
-  columns: readonly SpanColumn[];
+  columns: readonly ReadColumn[];
   limit: number;
   offset?: number;
 };

@@ -70,7 +70,7 @@ export function describeCustomers({ store, insert }: ContractDriver): void {
         row.customer_identifier,
         [row.number_of_requests, row.total_cost, row.period_cost],
       ]);
-      expect(Object.fromEntries(costs as [string, number[]][])).toEqual({ ann: [1, 1, 0], bob: [2, 0.75, 0.25] });
+      expect(Object.fromEntries(costs as [string, number[]][])).toEqual({ ann: [2, 1, 0], bob: [2, 0.75, 0.25] });
     });
 
     it("are taken off their spans, which stay as they are", async () => {

@@ -112,5 +112,11 @@ export function expectedFullRow(sent: Record<string, unknown>): StoredSpan {
     const value = sent[column];
     return [column, kind === "json" ? JSON.stringify(value) : value];
   });
-  return Object.fromEntries(members) as StoredSpan;
+  const counted = {
+    counted_cost: sent["cost"],
+    counted_tokens: sent["total_tokens"],
+    counted_customer_identifier: sent["customer_identifier"],
+    counted_thread_identifier: sent["thread_identifier"],
+  };
+  return { ...Object.fromEntries(members), ...counted } as StoredSpan;
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe } from "vitest";
+import { countSpans } from "../../../../test/support/count-spans.ts";
 import type { SpanStore } from "../span-store.ts";
 import { describeConversations } from "./conversations-contract.ts";
 import { describeCustomers } from "./customers-contract.ts";
@@ -29,6 +30,7 @@ export function describeSpanStore(driver: string, open: ContractDriver["open"]):
       const ndjson = Buffer.from(marked.map((row) => `${JSON.stringify(row)}\n`).join(""));
       const hasResends = marked.some((row) => "is_resend" in row);
       await store.insert({ ndjson, rows: rows.length, token, hasResends });
+      await countSpans(store, rows);
     };
 
     const contract: ContractDriver = { open, store: () => store, insert };

@@ -162,10 +162,10 @@ export function describeTraces({ store, insert }: ContractDriver): void {
     const org = await insertTraces();
     const sort = { field: "last_timestamp", descending: true } as const;
     const { count, rows } = await store().listThreads({ ...everythingOf(org), ...firstPage, sort });
-    const figures = { log_count: 1, trace_count: 1, customer_identifier: "it's" };
+    const figures = { log_count: 3, trace_count: 1, customer_identifier: "it's" };
     expect(count).toBe(1);
     expect(rows).toMatchObject([{ thread_identifier: "th", environment: "prod", ...figures }]);
-    // What restates its usage does not name the thread.
+    // What restates its usage does not name the thread, and counts for it.
     const groups = await store().groupSpans({ ...everythingOf(org), ...firstPage, groupBy: "thread", sort: mostFirst });
     expect([rows[0]?.total_tokens, groups.rows[0]?.total_tokens]).toEqual([30, 30]);
   });

@@ -12,6 +12,7 @@ import { createMergePause } from "./merge-pause.ts";
 import { createQueryGate } from "./query-gate.ts";
 import { rawFormat, rawSettings, readRawRows, readRows } from "./read-rows.ts";
 import type { SpanBatch } from "../span-store.ts";
+import { createCountsWatch } from "./counts-watch.ts";
 import { createResendWatch } from "./resend-watch.ts";
 import type { QueryBounds, QueryResult, SpanDatabase, SpanDatabaseOptions, Statement } from "./span-database.ts";
 import { insertSettings, readSettings, withSettings } from "./span-database.ts";
@@ -46,6 +47,7 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
   const withinBounds = createQueryGate(bounds, options.onQuery);
   const underWay = new Set<Promise<unknown>>();
   const resends = createResendWatch();
+  const counts = createCountsWatch();
 
   const track = <T>(work: Promise<T>): Promise<T> => {
     const settled = Promise.allSettled([work]);
@@ -87,6 +89,7 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
     cluster: null,
     database: "default",
     resends,
+    counts,
     query,
     queryRaw: async ({ settings, ...statement }, signal) =>
       readRawRows(await reply({ ...statement, settings: { ...settings, ...rawSettings } }, rawFormat, signal)),
@@ -95,7 +98,8 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
       await track(merges.without(() => resends.during(() => maintenance.queryAsync(sql))));
     },
     insert: async (batch) => {
-      const write = () => insertFile.lend(batch.ndjson, (file) => insertRows(inserts, batch, file));
+      const insert = () => insertFile.lend(batch.ndjson, (file) => insertRows(inserts, batch, file));
+      const write = batch.table === "span_counts" ? () => counts.during(insert) : insert;
       await track(batch.hasResends === true ? resends.during(write) : write()).catch((error: unknown) => {
         throw asInsertError(error);
       });

@@ -1,4 +1,5 @@
 import type { SpanBatch, StatementParams } from "../span-store.ts";
+import type { CountsWatch } from "./counts-watch.ts";
 import type { ResendWatch } from "./resend-watch.ts";
 
 /** What the queries need of an engine; `embedded-database.ts` and `http-database.ts` are the two there are. */
@@ -22,6 +23,8 @@ export type SpanDatabase = {
   close(): Promise<void>;
   /** Present where every row comes from this node, so that `is_resend` tells all that may share a key. */
   resends?: Omit<ResendWatch, "during">;
+  /** The same for rows of `span_counts`. */
+  counts?: Omit<CountsWatch, "during">;
 };
 
 export type Statement = {

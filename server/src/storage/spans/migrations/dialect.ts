@@ -6,11 +6,24 @@ import type { SpanDatabase } from "../drivers/span-database.ts";
  */
 export type Placement = Pick<SpanDatabase, "cluster" | "database">;
 
+/** Tables that a cluster spreads over its shards. */
+export type SpreadTable = "spans" | "scores" | "media" | "span_counts" | "trace_extents";
+
+/** A table of the plain name over `<table>_local`, spread by `key`; nothing on one server. */
+export function spreadTable(placement: Placement, table: SpreadTable, key: string): string[] {
+  if (placement.cluster === null) return [];
+  const local = localTable(placement, table);
+  return [
+    `CREATE TABLE IF NOT EXISTS ${table}${onCluster(placement)} AS ${local}
+    ENGINE = Distributed('${placement.cluster}', '${placement.database}', '${local}', ${key})`,
+  ];
+}
+
 export function onCluster({ cluster }: Placement): string {
   return cluster === null ? "" : ` ON CLUSTER '${cluster}'`;
 }
 
-export function localTable({ cluster }: Placement, table: "spans" | "scores" | "media" = "spans"): string {
+export function localTable({ cluster }: Placement, table: SpreadTable = "spans"): string {
   return cluster === null ? table : `${table}_local`;
 }
 

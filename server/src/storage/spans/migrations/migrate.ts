@@ -5,6 +5,8 @@ import { createScores } from "./0010-scores.ts";
 import { createCustomers } from "./0011-customers.ts";
 import { settleSmallParts } from "./0012-small-parts.ts";
 import { addCallIds } from "./0013-call-ids.ts";
+import { createSpanCounts } from "./0014-span-counts.ts";
+import { createTraceExtents } from "./0015-trace-extents.ts";
 import { addReceipts } from "./0016-receipts.ts";
 import { createMedia } from "./0019-media.ts";
 import { localTable, mergeTree, onCluster } from "./dialect.ts";
@@ -21,6 +23,8 @@ const migrations: readonly Migration[] = [
   { version: 11, name: "customers", statements: createCustomers },
   { version: 12, name: "small parts", statements: settleSmallParts },
   { version: 13, name: "call ids", statements: addCallIds },
+  { version: 14, name: "span counts", statements: createSpanCounts },
+  { version: 15, name: "trace extents", statements: createTraceExtents },
   { version: 16, name: "receipts", statements: addReceipts },
   { version: 19, name: "media", statements: createMedia },
 ];

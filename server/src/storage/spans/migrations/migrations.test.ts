@@ -63,9 +63,13 @@ describe("migrations", () => {
       ["media_local", "ReplicatedReplacingMergeTree"],
       ["scores", "Distributed"],
       ["scores_local", "ReplicatedReplacingMergeTree"],
+      ["span_counts", "Distributed"],
+      ["span_counts_local", "ReplicatedReplacingMergeTree"],
       ["span_migrations", "ReplicatedReplacingMergeTree"],
       ["spans", "Distributed"],
       ["spans_local", "ReplicatedReplacingMergeTree"],
+      ["trace_extents", "Distributed"],
+      ["trace_extents_local", "ReplicatedAggregatingMergeTree"],
     ]);
     const local = "'/clickhouse/tables/{shard}/default/spans_local', '{replica}', version, is_deleted";
     expect(tables.find(({ name }) => name === "spans_local")?.engine_full).toContain(local);

@@ -1,5 +1,5 @@
 import type { SpanDatabase } from "../drivers/span-database.ts";
-import { allOf, scopeWhere } from "./selection.ts";
+import { allOf, scopeWhere, type Where } from "./selection.ts";
 import { localTable, onCluster } from "../migrations/dialect.ts";
 
 /**
@@ -16,46 +16,47 @@ export async function deleteOlderThan(
     sql: "received_at < fromUnixTimestamp64Nano({cutoff_ns:Int64}, 'UTC')",
     params: { cutoff_ns: cutoffNs.toString() },
   });
-  const found = await database.query(
-    {
-      name: "delete_old",
-      sql: `SELECT DISTINCT _partition_id AS partition_id FROM spans WHERE ${old.sql}`,
-      params: old.params,
-    },
-    signal,
-  );
-  const table = `${localTable(database)}${onCluster(database)}`;
+  for (const table of ["spans", "span_counts"] as const) await deleteByMonth(database, table, old, signal);
+  await deleteRows(database, "trace_extents", old, signal);
+  const cutoff = { organization_id: organizationId, cutoff_ms: (cutoffNs / 1_000_000n).toString() };
+  // Copies of scores go by when they were made.
+  const made =
+    "organization_id = {organization_id:String} AND created_at < fromUnixTimestamp64Milli({cutoff_ms:Int64}, 'UTC')";
+  await deleteRows(database, "scores", { sql: made, params: cutoff }, signal);
+}
+
+async function deleteByMonth(
+  database: SpanDatabase,
+  table: "spans" | "span_counts",
+  old: Where,
+  signal?: AbortSignal,
+): Promise<void> {
+  const sql = `SELECT DISTINCT _partition_id AS partition_id FROM ${table} WHERE ${old.sql}`;
+  const found = await database.query({ name: "delete_old", sql, params: old.params }, signal);
   for (const row of found.rows) {
     signal?.throwIfAborted();
     await database.execute({
       name: "delete_old",
-      sql: `ALTER TABLE ${table} DELETE IN PARTITION ID '${partitionId(row["partition_id"])}' WHERE ${old.sql}`,
+      sql: `ALTER TABLE ${localTable(database, table)}${onCluster(database)} DELETE IN PARTITION ID '${partitionId(row["partition_id"])}' WHERE ${old.sql}`,
       params: old.params,
       settings: { mutations_sync: 0 },
     });
   }
-  await deleteOldScores(database, organizationId, cutoffNs, signal);
 }
 
-/** The copies of scores, which are small and in one partition: a mutation of the whole table, where there is any to go. */
-async function deleteOldScores(
+/** Of a table that is small and in one partition: a mutation of all of it, where there is any to go. */
+async function deleteRows(
   database: SpanDatabase,
-  organizationId: string,
-  cutoffNs: bigint,
+  table: "scores" | "trace_extents",
+  old: Where,
   signal?: AbortSignal,
 ): Promise<void> {
-  const old = {
-    sql: "organization_id = {organization_id:String} AND created_at < fromUnixTimestamp64Milli({cutoff_ms:Int64}, 'UTC')",
-    params: { organization_id: organizationId, cutoff_ms: (cutoffNs / 1_000_000n).toString() },
-  };
-  const found = await database.query(
-    { name: "delete_old", sql: `SELECT 1 AS one FROM scores WHERE ${old.sql} LIMIT 1`, params: old.params },
-    signal,
-  );
+  const sql = `SELECT 1 AS one FROM ${table} WHERE ${old.sql} LIMIT 1`;
+  const found = await database.query({ name: "delete_old", sql, params: old.params }, signal);
   if (found.rows.length === 0) return;
   await database.execute({
     name: "delete_old",
-    sql: `ALTER TABLE ${localTable(database, "scores")}${onCluster(database)} DELETE WHERE ${old.sql}`,
+    sql: `ALTER TABLE ${localTable(database, table)}${onCluster(database)} DELETE WHERE ${old.sql}`,
     params: old.params,
     settings: { mutations_sync: 0 },
   });

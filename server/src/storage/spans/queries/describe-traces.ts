@@ -3,9 +3,8 @@ import { traceNumbers, traceTexts } from "../../../domain/trace.ts";
 import type { ResultRow, SpanDatabase } from "../drivers/span-database.ts";
 import type { StoredTrace } from "../trace-queries.ts";
 import { figureAlias, figuresOf, selectFigures } from "./figures.ts";
+import { countedSpans, paramsOfParts, type CountedPart, type Counts } from "./counted-spans.ts";
 import { readOnce, type Once } from "./once.ts";
-import type { RollUp } from "./roll-up.ts";
-import { spansOf, type Where } from "./selection.ts";
 import { rootOf, traceFigures } from "./trace-figures.ts";
 
 export type TraceKey = { trace_unique_id: string; environment: string };
@@ -31,28 +30,26 @@ const select = selectFigures(shownFigures);
 /** What there is to say of the traces that the spans of `parts` make, by their key. */
 export async function describeTraces(
   database: SpanDatabase,
-  parts: readonly Where[],
+  parts: readonly CountedPart[],
   signal?: AbortSignal,
 ): Promise<Map<string, StoredTrace>> {
-  const params = Object.assign({}, ...parts.map((part) => part.params));
   const key = (id: string) => `cityHash64(environment, trace_unique_id, ${id})`;
-  const read = async (once: Once, usage: RollUp) => {
-    const spans = spansOf(parts, once);
-    return await database.query(
+  const read = async (once: Once, counts: Counts) =>
+    await database.query(
       {
         name: "describe_traces",
         // A span that is its own parent has one that is in the trace, and so is a root only where there is no other.
-        sql: `${usage.with} SELECT trace_unique_id, environment, ${[...select, rootOf(rootColumns)].join(", ")}
-        FROM (SELECT *, span_parent_id = '' OR ${key("span_parent_id")} NOT IN
-          (SELECT ${key("span_unique_id")} FROM ${spans} WHERE span_unique_id != '') AS is_root FROM ${usage.of(spans)}) AS spans
+        sql: `SELECT trace_unique_id, environment, ${[...select, rootOf(rootColumns)].join(", ")}
+        FROM (SELECT *, span_parent_id != '' AND ${key("span_parent_id")} GLOBAL IN
+          (SELECT ${key("span_unique_id")} FROM ${countedSpans(parts, once, "none")} WHERE span_unique_id != '') AS has_parent_here
+          FROM ${countedSpans(parts, once, counts)}) AS spans
         GROUP BY trace_unique_id, environment`,
-        params,
+        params: paramsOfParts(parts),
         settings: { output_format_json_named_tuples_as_objects: 0 },
       },
       signal,
     );
-  };
-  const { rows } = await readOnce(database, { all: parts, summed: parts }, read, signal);
+  const { rows } = await readOnce(database, { parts, counts: "usage" }, read, signal);
   return new Map(rows.map(storedTrace).map((trace) => [traceKeyText(trace), trace]));
 }
 

@@ -32,7 +32,7 @@ export async function findNewMessages(
       },
       signal,
     );
-  const { rows } = await readOnce(database, { all: parts }, read, signal);
+  const { rows } = await readOnce(database, { parts: parts.map((where) => ({ where })) }, read, signal);
   const found = new Map(rows.map((row) => [String(row["unique_id"]), newMessagesOf(row)]));
   const inConversation = spans.filter((span) => conversationColumns.some((column) => span[column]));
   return new Map(inConversation.map(({ unique_id: id }) => [id, found.get(id) ?? { places: [], count: 0 }]));

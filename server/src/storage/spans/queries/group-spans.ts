@@ -4,17 +4,16 @@ import type { SpanDatabase } from "../drivers/span-database.ts";
 import type { GroupSpansQuery, SpanGroup, SpanGrouping, SpanGroupSortField } from "../span-store.ts";
 import { spanGroupSortFields } from "../span-store.ts";
 import { figureAlias, figuresOf, selectFigures } from "./figures.ts";
+import { countedSpans, paramsOfParts, readsIdentity, type Counts } from "./counted-spans.ts";
 import { readOnce, type Once } from "./once.ts";
-import { climbFor, type RollUp } from "./roll-up.ts";
-import { selectionWhere, spansOf, withoutFilter } from "./selection.ts";
+import { partOf } from "./selection.ts";
 import { averageCost, averageOf, isError, isUnpriced, rowUsage, sumOf, sumOfCost } from "./usage.ts";
 
 /** The columns that make a group. Traces and threads are told apart by environment too; spans outside of any do not count. */
 function keyColumns(groupBy: SpanGrouping): { columns: readonly SpanColumn[]; where: string } {
-  if (groupBy === "trace") return { columns: ["trace_unique_id", "environment"], where: " AND trace_unique_id != ''" };
-  if (groupBy === "thread")
-    return { columns: ["thread_identifier", "environment"], where: " AND thread_identifier != ''" };
-  return { columns: [groupBy], where: "" };
+  if (groupBy === "trace") return { columns: ["trace_unique_id", "environment"], where: "trace_unique_id != ''" };
+  if (groupBy === "thread") return { columns: ["thread_identifier", "environment"], where: "thread_identifier != ''" };
+  return { columns: [groupBy], where: "1" };
 }
 
 const percentage = (condition: string) => `round(100 * countIf(${condition}) / count(), 6)`;
@@ -46,26 +45,24 @@ export async function groupSpans(
   signal?: AbortSignal,
 ): Promise<{ count: number; rows: SpanGroup[] }> {
   const { columns, where: present } = keyColumns(query.groupBy);
-  const where = selectionWhere(query);
-  const all = withoutFilter(query);
-  // As in the list of threads: a wrapper whose children do not name the thread speaks for them.
-  const related = query.groupBy === "thread" ? { ...all, sql: all.sql + present } : all;
+  const parts = [partOf(query)];
   const direction = query.sort.descending ? "DESC" : "ASC";
   const offset = (query.page - 1) * query.pageSize;
-  const read = async (once: Once, usage: RollUp) =>
+  const read = async (once: Once, counts: Counts) =>
     await database.query(
       {
         name: "group",
-        sql: `${usage.with} SELECT ${[...columns, ...select].join(", ")} FROM ${usage.of(spansOf([{ ...where, sql: where.sql + present }], once))}
+        sql: `SELECT ${[...columns, ...select].join(", ")} FROM ${countedSpans(parts, once, counts)} WHERE ${present}
         GROUP BY ${columns.join(", ")} ORDER BY ${[`${figureAlias(query.sort.field)} ${direction}`, ...columns].join(", ")}
         LIMIT ${Math.min(query.pageSize, limits.groupRowsMax)} OFFSET ${offset}`,
-        params: where.params,
+        params: paramsOfParts(parts),
         settings: { exact_rows_before_limit: 1 },
       },
       signal,
     );
-  const rollUp = climbFor(query, query.groupBy);
-  const { rows, rowsBeforeLimit } = await readOnce(database, { all: [all], summed: [related], rollUp }, read, signal);
+  const isByIdentity = query.groupBy === "customer_identifier" || query.groupBy === "thread";
+  const counts = isByIdentity || readsIdentity(query.filter) ? "all" : "usage";
+  const { rows, rowsBeforeLimit } = await readOnce(database, { parts, counts }, read, signal);
   return {
     count: rowsBeforeLimit ?? rows.length,
     rows: rows.map((row) => ({

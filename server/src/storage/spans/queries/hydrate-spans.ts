@@ -1,9 +1,10 @@
 import { limits } from "../../../limits.ts";
-import type { SpanColumn, SpanScope } from "../../../domain/span.ts";
+import { isCountedColumn, type ReadColumn, type SpanColumn, type SpanScope } from "../../../domain/span.ts";
 import type { ResultRow, SpanDatabase } from "../drivers/span-database.ts";
 import type { SpanKey, StoredSpan } from "../span-store.ts";
 import { storedSpan } from "./result-values.ts";
 import { allOf, scopeWhere } from "./selection.ts";
+import { readCounts, storedColumns, withCount } from "./span-counts.ts";
 
 export const keyColumns = ["timestamp", "unique_id", "environment", "version"] as const satisfies readonly SpanColumn[];
 
@@ -16,11 +17,11 @@ export async function hydrateSpans(
   database: SpanDatabase,
   scope: SpanScope,
   keys: readonly SpanKey[],
-  fields: readonly SpanColumn[],
+  fields: readonly ReadColumn[],
   signal?: AbortSignal,
 ): Promise<StoredSpan[]> {
   if (keys.length === 0) return [];
-  const columns = [...new Set<SpanColumn>([...keyColumns, "is_deleted", ...fields])];
+  const columns = storedColumns([...new Set<ReadColumn>([...keyColumns, "is_deleted", ...fields])]);
   const where = allOf(scopeWhere(scope), {
     sql: "toDate32(timestamp) IN {days:Array(Date32)} AND timestamp IN {times:Array(DateTime64(9, 'UTC'))} AND unique_id IN {ids:Array(UUID)}",
     params: {
@@ -29,7 +30,8 @@ export async function hydrateSpans(
       ids: keys.map((key) => key.unique_id),
     },
   });
-  const { rows } = await database.query(
+  const counting = readCounts(database, where, fields, signal);
+  const finding = database.query(
     {
       name: "hydrate",
       sql: `SELECT ${columns.join(", ")} FROM spans PREWHERE ${where.sql}`,
@@ -39,12 +41,14 @@ export async function hydrateSpans(
     },
     signal,
   );
+  const [counts, { rows }] = await Promise.all([counting, finding]);
+  const isCounted = fields.some(isCountedColumn);
   const newest = newestBy(rows.map(storedSpan), keyText, ({ version }) => version);
   return keys.flatMap((key) => {
     const row = newest.get(keyText(key));
     if (row === undefined || row.is_deleted === 1) return [];
     if (!fields.includes("is_deleted")) delete (row as ResultRow)["is_deleted"];
-    return [row];
+    return [isCounted ? withCount(row, counts) : row];
   });
 }
 

@@ -10,9 +10,9 @@ import type {
 import type { TimeWindow } from "../span-store.ts";
 import { figureAlias, figuresOf, selectFigures } from "./figures.ts";
 import { conditionParams, groupMatches } from "./group-condition.ts";
+import { countedSpans, paramsOfParts, type CountedPart, type Counts } from "./counted-spans.ts";
 import { readOnce, type Once } from "./once.ts";
-import { climbWithinCustomers, type RollUp } from "./roll-up.ts";
-import { allOf, scopeWhere, spansOf, windowWhere, type Where } from "./selection.ts";
+import { allOf, partOf, scopeWhere } from "./selection.ts";
 import { averageOf, isError, isUnpriced, rowUsage, sumOf, sumOfCost } from "./usage.ts";
 
 const numbers: Record<CustomerNumber, string> = {
@@ -32,17 +32,7 @@ const numbers: Record<CustomerNumber, string> = {
 const spanFigures: Readonly<Record<string, string>> = { ...numbers, last_active: "max(timestamp)" };
 const profileFigures = { email: "email", name: "name", first_seen: "first_seen" };
 
-const readsUsage: ReadonlySet<string> = new Set<CustomerNumber>([
-  "total_tokens",
-  "total_prompt_tokens",
-  "total_completion_tokens",
-  "total_cost",
-  "unpriced_count",
-  "average_monthly_cost",
-]);
-
 const wholeTime: TimeWindow = { fromNs: minTimeNs, toNs: maxTimeNs };
-const named: Where = { sql: "customer_identifier != ''", params: {} };
 const columns = "customer_identifier, environment";
 
 /**
@@ -57,36 +47,30 @@ export async function listCustomers(
   const { condition, sort, window } = query;
   const asked = [...new Set([sort.field, ...(condition?.figures ?? [])])].filter((name) => name in spanFigures);
   const needsSpans = asked.length > 0 || window !== undefined || (condition?.matches.length ?? 0) > 0;
-  const all = allOf(scopeWhere(query.scope), windowWhere(window ?? wholeTime));
-  // A wrapper whose children do not name the customer speaks for them.
-  const ofCustomers = allOf(all, named);
-  const where = allOf(ofCustomers, condition?.where);
+  const parts = [partOf({ scope: query.scope, window: window ?? wholeTime, filter: condition?.where })];
   const profiles = allOf(scopeWhere(query.scope), condition?.where);
   const figures = asked.map((name) => `${spanFigures[name]} AS ${figureAlias(name)}`);
-  const read = async (join: string, usage: Pick<RollUp, "with">) =>
+  const read = async (join: string) =>
     await database.query(
       {
         name: "list_customers",
-        sql: `${usage.with} SELECT ${columns} FROM (SELECT ${[columns, ...selectFigures(profileFigures)].join(", ")}
+        sql: `SELECT ${columns} FROM (SELECT ${[columns, ...selectFigures(profileFigures)].join(", ")}
             FROM customers FINAL WHERE ${profiles.sql}) AS profiles ${join}
           WHERE ${condition?.having.sql ?? "1"} ORDER BY ${orderOf(sort)}
           LIMIT ${query.pageSize} OFFSET ${(query.page - 1) * query.pageSize}`,
-        params: { ...conditionParams(condition), ...where.params },
+        params: { ...conditionParams(condition), ...profiles.params, ...paramsOfParts(parts) },
         settings: { exact_rows_before_limit: 1 },
       },
       signal,
     );
-  const readJoined = async (once: Once, usage: RollUp) => {
-    const spans = usage.of(spansOf([where], once));
-    const sums = `SELECT ${[columns, ...figures, ...groupMatches(condition)].join(", ")} FROM ${spans} GROUP BY ${columns}`;
-    return await read(`${window === undefined ? "LEFT" : "INNER"} JOIN (${sums}) AS sums USING (${columns})`, usage);
+  const readJoined = async (once: Once, counts: Counts) => {
+    const sums = `SELECT ${[columns, ...figures, ...groupMatches(condition)].join(", ")} FROM ${countedSpans(parts, once, counts)}
+      WHERE customer_identifier != '' GROUP BY ${columns}`;
+    return await read(`${window === undefined ? "LEFT" : "INNER"} JOIN (${sums}) AS sums USING (${columns})`);
   };
-  const summed = asked.some((name) => readsUsage.has(name))
-    ? { summed: [ofCustomers], rollUp: climbWithinCustomers }
-    : {};
   const { rows, rowsBeforeLimit } = needsSpans
-    ? await readOnce(database, { all: [all], ...summed }, readJoined, signal)
-    : await read("", { with: "" });
+    ? await readOnce(database, { parts, counts: "all" }, readJoined, signal)
+    : await read("");
   return { count: rowsBeforeLimit ?? rows.length, keys: rows.map(keyOf) };
 }
 
@@ -106,11 +90,7 @@ export async function describeCustomers(
   signal?: AbortSignal,
 ): Promise<StoredCustomer[]> {
   if (identifiers.length === 0) return [];
-  const all = allOf(scopeWhere(scope), windowWhere(window));
-  const where = allOf(all, {
-    sql: "customer_identifier IN {customers:Array(String)}",
-    params: { customers: identifiers },
-  });
+  const parts = partsOf({ scope, window, identifiers });
   const inPeriod = "timestamp >= fromUnixTimestamp64Nano({period_ns:Int64}, 'UTC')";
   const period =
     periodFromNs === undefined
@@ -125,27 +105,46 @@ export async function describeCustomers(
     "max(timestamp) AS last",
     `${period.sql} AS ${figureAlias("period_cost")}`,
   ];
-  const read = async (once: Once, usage: RollUp) =>
-    await database.query(
+  const { own, inherited } = parts;
+  const read = async (once: Once, counts: Counts) => {
+    const spans = countedSpans(counts === "none" ? [own] : [own, inherited], once, counts);
+    return await database.query(
       {
         name: "describe_customers",
-        sql: `${usage.with} SELECT ${columns}, ${select.join(", ")} FROM ${usage.of(spansOf([where], once))} GROUP BY ${columns}`,
-        params: { ...where.params, ...period.params },
+        sql: `SELECT ${columns}, ${select.join(", ")} FROM ${spans} GROUP BY ${columns}`,
+        params: { ...paramsOfParts([own, inherited]), ...period.params },
       },
       signal,
     );
-  const { rows } = await readOnce(
-    database,
-    { all: [all], summed: [where], rollUp: climbWithinCustomers },
-    read,
-    signal,
-  );
+  };
+  const { rows } = await readOnce(database, { parts: [parts.stretch], counts: "all" }, read, signal);
   return rows.map((row) => ({
     ...keyOf(row),
     ...figuresOf(row, [...customerNumbers, "period_cost"]),
     first_timestamp: String(row["first"]),
     last_timestamp: String(row["last"]),
   }));
+}
+
+/**
+ * Spans that name one of the customers, and spans of nobody that count for one. The stretch of both is all that may tell
+ * what they count for; of it, each part has what an index finds.
+ */
+function partsOf({ scope, window = wholeTime, identifiers }: DescribeCustomersQuery) {
+  const { where } = partOf({ scope, window });
+  const params = { customers: identifiers };
+  const named = "customer_identifier IN {customers:Array(String)}";
+  const key = "toDate32(timestamp), organization_id, timestamp, unique_id";
+  const counted = `SELECT ${key} FROM span_counts FINAL WHERE ${where.sql} AND ${named} AND is_inherited = 1`;
+  return {
+    // Of both tables: a count names whom its span counts for.
+    own: { where: allOf(where, { sql: named, params }) },
+    inherited: {
+      where: allOf(where, { sql: `(${key}) GLOBAL IN (${counted})`, params }),
+      filter: { sql: named, params },
+    },
+    stretch: { where },
+  } satisfies Record<string, CountedPart>;
 }
 
 function keyOf(row: ResultRow): CustomerPageKey {

@@ -3,9 +3,10 @@ import { limits } from "../../../limits.ts";
 import type { ResultRow, SpanDatabase } from "../drivers/span-database.ts";
 import type { ListSpansQuery, SpanPage, SpanPlace, SpanSort } from "../span-list.ts";
 import type { SpanKey, TimeWindow } from "../span-store.ts";
+import { countedSpans, readsIdentity, type Counts } from "./counted-spans.ts";
 import { hydrateSpans } from "./hydrate-spans.ts";
 import { readOnce, type Once } from "./once.ts";
-import { allOf, selectionWhere, withoutFilter } from "./selection.ts";
+import { allOf, partOf } from "./selection.ts";
 import { followingWhere, orderBy, placeColumns, placeOf } from "./span-order.ts";
 import type { Where } from "./selection.ts";
 
@@ -27,9 +28,12 @@ async function readPage(
   query: ListSpansQuery,
   signal?: AbortSignal,
 ): Promise<SpanPage & { isWhole: boolean }> {
-  const find = async (once: Once): Promise<IdPage> =>
-    isSliceable(query) ? await sliceIds(database, query, once, signal) : await scanIds(database, query, once, signal);
-  const { count, found } = await readOnce(database, { all: [withoutFilter(query)] }, find, signal);
+  const find = async (once: Once, counts: Counts): Promise<IdPage> =>
+    isSliceable(query)
+      ? await sliceIds(database, query, once, signal)
+      : await scanIds(database, query, { once, counts }, signal);
+  const counts = readsIdentity(query.filter) || query.sort.field === "customer_identifier" ? "all" : "none";
+  const { count, found } = await readOnce(database, { parts: [partOf(query)], counts }, find, signal);
   const keys = found.slice(0, query.pageSize) as SpanKey[];
   const rows = await hydrateSpans(database, query.scope, keys, query.fields, signal);
   return { count, rows, next: placeBehind(query, found), isWhole: rows.length === keys.length };
@@ -51,11 +55,23 @@ function offsetOf({ after, page, pageSize }: ListSpansQuery): number {
 }
 
 /** What a page is cut from: of the selection, what follows the place that it begins behind. */
-function pagedWhere(query: ListSpansQuery): Where {
-  const { after, sort } = query;
-  if (after === undefined) return selectionWhere(query);
-  return allOf(selectionWhere({ ...query, window: windowBehind(after, query) }), followingWhere(sort, after));
+function pagedFrom(query: ListSpansQuery, { once, counts }: SeenAs): Where {
+  const { after } = query;
+  const window = after === undefined ? query.window : windowBehind(after, query);
+  const { where, filter } = partOf({ ...query, window });
+  const behind = after === undefined ? undefined : followingWhere(query.sort, after);
+  const params = { ...where.params, ...filter?.params, ...behind?.params };
+  if (counts === "none" && query.sort.score === undefined) {
+    const all = allOf(where, filter && { ...filter, sql: `(${filter.sql})` }, behind);
+    return { sql: `spans ${once} WHERE ${all.sql}`, params };
+  }
+  const spans = countedSpans([{ where, filter }], once, counts);
+  const scores = query.sort.score === undefined ? "" : joinedScores;
+  return { sql: `${spans} AS spans ${scores} WHERE ${behind?.sql ?? "1"}`, params };
 }
+
+/** How a statement sees spans. */
+type SeenAs = { once: Once; counts: Counts };
 
 /** By time, what follows a place is a part of the window, which the primary key finds. */
 function windowBehind({ timestamp }: SpanPlace, { window, sort }: ListSpansQuery): TimeWindow {
@@ -66,10 +82,9 @@ function windowBehind({ timestamp }: SpanPlace, { window, sort }: ListSpansQuery
 
 const isByTime = ({ field, score }: SpanSort): boolean => field === "timestamp" && score === undefined;
 
-function pageIds(where: Where, query: ListSpansQuery, once: Once): string {
+function pageIds(from: Where, query: ListSpansQuery): string {
   const columns = [idColumns, ...placeColumns(query.sort)].join(", ");
-  const from = query.sort.score === undefined ? `spans ${once}` : `spans ${once} ${joinedScores}`;
-  return `SELECT ${columns} FROM ${from} WHERE ${where.sql} ORDER BY ${orderBy(query.sort)} LIMIT ${query.pageSize + 1} OFFSET ${offsetOf(query)}`;
+  return `SELECT ${columns} FROM ${from.sql} ORDER BY ${orderBy(query.sort)} LIMIT ${query.pageSize + 1} OFFSET ${offsetOf(query)}`;
 }
 
 const joinedScores = `GLOBAL ANY LEFT JOIN (
@@ -80,12 +95,13 @@ const joinedScores = `GLOBAL ANY LEFT JOIN (
 async function countOf(
   database: SpanDatabase,
   query: ListSpansQuery,
-  once: Once,
+  seenAs: SeenAs,
   signal?: AbortSignal,
 ): Promise<number> {
-  const where = selectionWhere(query);
-  const sql = `SELECT count() AS count FROM spans ${once} WHERE ${where.sql}`;
-  const { rows } = await database.query({ name: "list_count", sql, params: where.params }, signal);
+  const { after: _after, ...whole } = query;
+  const from = pagedFrom({ ...whole, sort: { field: "timestamp", descending: true } }, seenAs);
+  const sql = `SELECT count() AS count FROM ${from.sql}`;
+  const { rows } = await database.query({ name: "list_count", sql, params: from.params }, signal);
   return Number(rows[0]?.["count"] ?? 0);
 }
 
@@ -93,17 +109,17 @@ async function countOf(
 async function scanIds(
   database: SpanDatabase,
   query: ListSpansQuery,
-  once: Once,
+  seenAs: SeenAs,
   signal?: AbortSignal,
 ): Promise<IdPage> {
   const { score } = query.sort;
-  const where = allOf(pagedWhere(query), score === undefined ? undefined : { sql: "1", params: { evaluator: score } });
-  const counting = query.after === undefined ? undefined : countOf(database, query, once, signal);
+  const from = pagedFrom(query, seenAs);
+  const counting = query.after === undefined ? undefined : countOf(database, query, seenAs, signal);
   const finding = database.query(
     {
       name: "list_ids",
-      sql: pageIds(where, query, once),
-      params: where.params,
+      sql: pageIds(from, query),
+      params: { ...from.params, ...(score !== undefined && { evaluator: score }) },
       // Where rows are read in order the engine stops early, and calls what it has seen by then exact.
       settings: { exact_rows_before_limit: 1, optimize_read_in_order: 0 },
     },
@@ -127,7 +143,7 @@ async function sliceIds(
   signal?: AbortSignal,
 ): Promise<IdPage> {
   const finding = once === "" ? keysOf(database, query, once, signal) : sliceKeys(database, query, signal);
-  const [counted, found] = await Promise.all([countOf(database, query, once, signal), finding]);
+  const [counted, found] = await Promise.all([countOf(database, query, { once, counts: "none" }, signal), finding]);
   return { count: countBeside(found, query, counted), found };
 }
 
@@ -143,16 +159,16 @@ function countBeside(found: readonly ResultRow[], query: ListSpansQuery, counted
  * has only that slice to look at.
  */
 async function sliceKeys(database: SpanDatabase, query: ListSpansQuery, signal?: AbortSignal): Promise<ResultRow[]> {
-  const where = pagedWhere(query);
+  const from = pagedFrom(query, { once: "", counts: "none" });
   const direction = query.sort.descending ? "DESC" : "ASC";
   // Rows of spans that were sent again count twice here; some are allowed for.
   const reach = offsetOf(query) + query.pageSize + spareRows;
   const bound = await database.query(
     {
       name: "list_bound",
-      sql: `SELECT toUnixTimestamp64Nano(timestamp) AS bound FROM spans WHERE ${where.sql}
+      sql: `SELECT toUnixTimestamp64Nano(timestamp) AS bound FROM ${from.sql}
         ORDER BY toDate32(timestamp) ${direction}, timestamp ${direction} LIMIT 1 OFFSET ${reach}`,
-      params: where.params,
+      params: from.params,
     },
     signal,
   );
@@ -176,7 +192,7 @@ async function keysOf(
   once: Once,
   signal?: AbortSignal,
 ): Promise<ResultRow[]> {
-  const where = pagedWhere(query);
-  const sql = pageIds(where, query, once);
-  return (await database.query({ name: "list_ids", sql, params: where.params }, signal)).rows;
+  const from = pagedFrom(query, { once, counts: "none" });
+  const sql = pageIds(from, query);
+  return (await database.query({ name: "list_ids", sql, params: from.params }, signal)).rows;
 }

@@ -1,11 +1,11 @@
 import { threadNumbers, threadTimes, type ThreadSortField } from "../../../domain/thread.ts";
 import type { ResultRow, SpanDatabase } from "../drivers/span-database.ts";
 import type { ListThreadsQuery, StoredThread } from "../thread-queries.ts";
+import { countedSpans, paramsOfParts, type Counts } from "./counted-spans.ts";
 import { figureAlias, figuresOf, selectFigures } from "./figures.ts";
 import { conditionParams, groupMatches } from "./group-condition.ts";
 import { readOnce, type Once } from "./once.ts";
-import type { RollUp } from "./roll-up.ts";
-import { allOf, spansOf, withoutFilter } from "./selection.ts";
+import { partOf } from "./selection.ts";
 import { rowUsage, sumOf, sumOfCost } from "./usage.ts";
 
 const figures: Record<ThreadSortField, string> = {
@@ -25,26 +25,23 @@ export async function listThreads(
   signal?: AbortSignal,
 ): Promise<{ count: number; rows: StoredThread[] }> {
   const { condition, sort, page, pageSize } = query;
-  const all = withoutFilter(query);
-  // A wrapper whose children do not name the thread speaks for them: only spans of threads restate each other here.
-  const inThreads = allOf(all, { sql: "thread_identifier != ''", params: {} });
-  const where = allOf(inThreads, condition?.where);
+  const parts = [partOf({ ...query, filter: condition?.where })];
   const select = [...selectFigures(figures), `${customer} AS customer`, ...groupMatches(condition)];
   const direction = sort.descending ? "DESC" : "ASC";
-  const read = async (once: Once, usage: RollUp) =>
+  const read = async (once: Once, counts: Counts) =>
     await database.query(
       {
         name: "list_threads",
-        sql: `${usage.with} SELECT thread_identifier, environment, ${select.join(", ")} FROM ${usage.of(spansOf([where], once))}
-        GROUP BY thread_identifier, environment HAVING ${condition?.having.sql ?? "1"}
+        sql: `SELECT thread_identifier, environment, ${select.join(", ")} FROM ${countedSpans(parts, once, counts)}
+        WHERE thread_identifier != '' GROUP BY thread_identifier, environment HAVING ${condition?.having.sql ?? "1"}
         ORDER BY ${figureAlias(sort.field)} ${direction}, thread_identifier ${direction}, environment
         LIMIT ${pageSize} OFFSET ${(page - 1) * pageSize}`,
-        params: { ...conditionParams(condition), ...where.params },
+        params: { ...conditionParams(condition), ...paramsOfParts(parts) },
         settings: { exact_rows_before_limit: 1 },
       },
       signal,
     );
-  const { rows, rowsBeforeLimit } = await readOnce(database, { all: [all], summed: [inThreads] }, read, signal);
+  const { rows, rowsBeforeLimit } = await readOnce(database, { parts, counts: "all" }, read, signal);
   return { count: rowsBeforeLimit ?? rows.length, rows: rows.map(storedThread) };
 }
 

@@ -2,17 +2,17 @@ import { usageFigures } from "../../../domain/trace.ts";
 import { limits } from "../../../limits.ts";
 import type { SpanDatabase } from "../drivers/span-database.ts";
 import type { ListTracesQuery, StoredTrace } from "../trace-queries.ts";
+import type { TimeWindow } from "../span-store.ts";
 import { describeTraces, traceKeyText, type TraceKey } from "./describe-traces.ts";
 import { figureAlias } from "./figures.ts";
+import { countedSpans, paramsOfParts, type CountedPart, type Counts } from "./counted-spans.ts";
 import { conditionParams, groupMatches } from "./group-condition.ts";
 import { readOnce, type Once } from "./once.ts";
-import type { RollUp } from "./roll-up.ts";
-import { allOf, beyondWindow, scopeWhere, spansOf, stretchWhere, windowWhere, type Where } from "./selection.ts";
+import { allOf, scopeWhere, storedWindow, stretchWhere, windowWhere, type Where } from "./selection.ts";
 import { traceFigures } from "./trace-figures.ts";
 
 /**
- * A trace is listed when a span of it ended within the window, and then as a whole. Its other spans are looked up where
- * something says that there are any, see `straddlers`.
+ * A trace is listed when a span of it ended within the window, and then as a whole, see `traceSpans`.
  *
  * First the keys of one page, from as few figures as sorting and filtering need; then all there is to say of those.
  */
@@ -24,16 +24,14 @@ export async function listTraces(
   const parts = await traceSpans(database, query, signal);
   const page = await tracePage(database, query, parts, signal);
   if (page.keys.length === 0) return { count: page.count, rows: [] };
-  const describe = async (where: Where) =>
-    await describeTraces(
-      database,
-      parts.map((part) => allOf(part, where)),
-      signal,
-    );
-  let found = await describe(allOf(ofTraces(page.keys), stretchOf(page.keys)));
+  const inScope = allOf(scopeWhere(query.scope), ofTraces(page.keys));
+  let found = await describeTraces(database, [{ where: allOf(inScope, stretchOf(page.keys)) }], signal);
   const isWhole = page.keys.every((key) => (found.get(traceKeyText(key))?.span_count ?? 0) >= Number(key.spans));
-  // Spans that were sent again in between, with other times, left the stretch: then all of the window is looked at.
-  if (!isWhole) found = await describe(ofTraces(page.keys));
+  // Spans that were sent again in between, with other times, left the stretch: then all that was looked at is.
+  if (!isWhole) {
+    const all = parts.map(({ where }) => ({ where: allOf(where, ofTraces(page.keys)) }));
+    found = await describeTraces(database, all, signal);
+  }
   return { count: page.count, rows: page.keys.flatMap((key) => found.get(traceKeyText(key)) ?? []) };
 }
 
@@ -48,57 +46,87 @@ export async function matchTraces(
   return await tracePage(database, { ...query, ...order }, parts, signal);
 }
 
-/** All spans of the traces of the window, as selections that have none in common. */
+/**
+ * All spans of the traces of the window, as selections that have none in common. Beyond the window lie other spans of traces
+ * that cross an edge of it: those of narrow traces near the edge, and those of others, whose extents are on record, where they
+ * go on.
+ */
 async function traceSpans(
   database: SpanDatabase,
   { scope, window, condition }: Pick<ListTracesQuery, "scope" | "window" | "condition">,
   signal?: AbortSignal,
-): Promise<Where[]> {
+): Promise<CountedPart[]> {
   const inScope = allOf(scopeWhere(scope), { sql: "trace_unique_id != ''", params: {} }, condition?.where);
-  const within = allOf(inScope, windowWhere(window));
-  const ids = await straddlers(database, { inScope, within, window }, signal);
-  if (ids.length === 0) return [within];
-  const beyond = { sql: "trace_unique_id IN {straddlers:Array(String)}", params: { straddlers: ids } };
-  return [within, allOf(inScope, beyondWindow(window), beyond)];
+  const wide = await wideTraces(database, { scope, window }, signal);
+  const part = (stretch: TimeWindow, name: string, traces: Where): CountedPart[] =>
+    stretch.fromNs > stretch.toNs ? [] : [{ where: allOf(inScope, windowWhere(stretch, name), traces) }];
+  const near = (edge: TimeWindow, name: string): Where => {
+    const within = windowWhere(edge, name);
+    const sql = `cityHash64(trace_unique_id) GLOBAL IN (SELECT cityHash64(trace_unique_id) FROM spans WHERE ${inScope.sql} AND ${within.sql})`;
+    return { sql: `${sql}${wide === undefined ? "" : ` AND NOT ${wide.isWide.sql}`}`, params: within.params };
+  };
+  const { fromNs, toNs } = storedWindow(window);
+  const before = { ...storedWindow({ fromNs: fromNs - narrowNs, toNs }), toNs: fromNs - 1n };
+  const after = { ...storedWindow({ fromNs, toNs: toNs + narrowNs }), fromNs: toNs + 1n };
+  const first = { fromNs, toNs: min(toNs, fromNs + narrowNs) };
+  const last = { fromNs: max(fromNs, toNs - narrowNs), toNs };
+  return [
+    { where: allOf(inScope, windowWhere(window)) },
+    ...part(before, "before", near(first, "first")),
+    ...part(after, "after", near(last, "last")),
+    ...(wide === undefined
+      ? []
+      : [
+          ...part({ fromNs: wide.fromNs, toNs: fromNs - 1n }, "wide_before", wide.isWide),
+          ...part({ fromNs: toNs + 1n, toNs: wide.toNs }, "wide_after", wide.isWide),
+        ]),
+  ];
 }
 
-const hourNs = 3_600_000_000_000n;
+const narrowNs = BigInt(limits.narrowTraceS) * 1_000_000_000n;
+const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);
+const max = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 
-/**
- * Traces with spans on both sides of an edge of the window: those of which a span in it began before it, and those that
- * went on within the hour after it. Their other spans are found by the index on trace ids, which serves a few of them.
- */
-async function straddlers(
+/** The traces on record that cross an edge of the window, and the stretch that they lie in; undefined where there are none. */
+async function wideTraces(
   database: SpanDatabase,
-  { inScope, within, window }: { inScope: Where; within: Where; window: ListTracesQuery["window"] },
+  { scope, window }: Pick<ListTracesQuery, "scope" | "window">,
   signal?: AbortSignal,
-): Promise<string[]> {
-  const after = windowWhere({ fromNs: window.toNs + 1n, toNs: window.toNs + hourNs }, "after");
+): Promise<{ isWide: Where; fromNs: bigint; toNs: bigint } | undefined> {
+  const within = windowWhere(window);
+  const where = allOf(scopeWhere(scope), { sql: crossing, params: within.params });
+  const found = `SELECT environment, trace_unique_id, min(first) AS begun, max(last) AS ended FROM trace_extents
+    WHERE ${where.sql} GROUP BY environment, trace_unique_id`;
   const { rows } = await database.query(
     {
-      name: "trace_straddlers",
-      sql: `SELECT DISTINCT trace_unique_id FROM spans WHERE ${within.sql} AND start_time < fromUnixTimestamp64Nano({from_ns:Int64}, 'UTC') LIMIT ${limits.traceStraddlers}
-        UNION ALL
-        SELECT DISTINCT trace_unique_id FROM spans WHERE ${inScope.sql} AND ${after.sql}
-        AND cityHash64(trace_unique_id) IN (SELECT cityHash64(trace_unique_id) FROM spans WHERE ${within.sql}) LIMIT ${limits.traceStraddlers}`,
-      params: { ...within.params, ...after.params },
+      name: "wide_traces",
+      sql: `SELECT toString(toUnixTimestamp64Nano(min(begun))) AS from_ns, toString(toUnixTimestamp64Nano(max(ended))) AS to_ns, count() AS traces FROM (${found})`,
+      params: where.params,
     },
     signal,
   );
-  return [...new Set(rows.map((row) => String(row["trace_unique_id"])))];
+  if (Number(rows[0]?.["traces"] ?? 0) === 0) return undefined;
+  const isWide = {
+    sql: `(environment, trace_unique_id) GLOBAL IN (SELECT environment, trace_unique_id FROM (${found}))`,
+    params: where.params,
+  };
+  return { isWide, fromNs: BigInt(String(rows[0]?.["from_ns"])), toNs: BigInt(String(rows[0]?.["to_ns"])) };
 }
+
+const at = (name: string) => `fromUnixTimestamp64Nano({${name}:Int64}, 'UTC')`;
+const crossing = `first <= ${at("to_ns")} AND last >= ${at("from_ns")} AND (first < ${at("from_ns")} OR last > ${at("to_ns")})`;
 
 type PageKey = TraceKey & { first: string; last: string; spans: string };
 
 async function tracePage(
   database: SpanDatabase,
   query: ListTracesQuery,
-  parts: readonly Where[],
+  parts: readonly CountedPart[],
   signal?: AbortSignal,
 ): Promise<{ count: number; keys: PageKey[] }> {
   const { condition, sort, page, pageSize } = query;
   const figures = [...new Set([sort.field, ...(condition?.figures ?? [])])];
-  const summed = figures.some((name) => usageFigures.has(name)) ? parts : undefined;
+  const counts = figures.some((name) => usageFigures.has(name)) ? "usage" : "none";
   const select = [
     "trace_unique_id",
     "environment",
@@ -109,20 +137,22 @@ async function tracePage(
     ...groupMatches(condition),
   ];
   const direction = sort.descending ? "DESC" : "ASC";
-  const read = async (once: Once, usage: RollUp) =>
+  // What goes on beyond the window may have no span within it.
+  const within = windowWhere(query.window);
+  const read = async (once: Once, known: Counts) =>
     await database.query(
       {
         name: "list_traces",
-        sql: `${usage.with} SELECT ${select.join(", ")} FROM ${usage.of(spansOf(parts, once))} GROUP BY trace_unique_id, environment
-        HAVING ${condition?.having.sql ?? "1"}
+        sql: `SELECT ${select.join(", ")} FROM ${countedSpans(parts, once, known)} GROUP BY trace_unique_id, environment
+        HAVING countIf(${within.sql}) > 0 AND (${condition?.having.sql ?? "1"})
         ORDER BY ${figureAlias(sort.field)} ${direction}, trace_unique_id ${direction}, environment
         LIMIT ${pageSize} OFFSET ${(page - 1) * pageSize}`,
-        params: Object.assign(conditionParams(condition), ...parts.map(({ params }) => params)),
+        params: { ...conditionParams(condition), ...paramsOfParts(parts), ...within.params },
         settings: { exact_rows_before_limit: 1 },
       },
       signal,
     );
-  const { rows, rowsBeforeLimit } = await readOnce(database, { all: parts, summed }, read, signal);
+  const { rows, rowsBeforeLimit } = await readOnce(database, { parts, counts }, read, signal);
   return { count: rowsBeforeLimit ?? rows.length, keys: rows as PageKey[] };
 }
 

@@ -1,7 +1,6 @@
 import type { SpanDatabase } from "../drivers/span-database.ts";
 import type { StatementParams } from "../span-store.ts";
-import { climb, lookForPairs, lookForParents, paramsOf, withoutRollUp, type Climb, type RollUp } from "./roll-up.ts";
-import type { Where } from "./selection.ts";
+import { paramsOfParts, type CountedPart, type Counts } from "./counted-spans.ts";
 
 /**
  * How a statement sees each span once: `FINAL` merges the rows of one key while it reads, at up to the cost of the read
@@ -12,49 +11,41 @@ export type Once = "FINAL" | "";
 /**
  * Reads plainly where that is known to be the same, and says `FINAL` elsewhere.
  *
- * `all` are the spans that the read looks at, filters apart: what a filter hides may still replace what it shows.
- * `summed` are those whose usage it sums, filters apart; without them there is no roll-up. `rollUp` says whose usage
- * restates whose.
+ * `parts` are the spans that the read looks at, without regard to their filters: what a filter hides may still replace
+ * what it shows. `counts` says what the read has to know of what they count for; where no span of the parts counts for
+ * anything but what it says, the read is told `none`.
  */
 export async function readOnce<T>(
   database: SpanDatabase,
-  {
-    all,
-    summed,
-    rollUp = climb,
-  }: { all: readonly Where[]; summed?: readonly Where[] | undefined; rollUp?: Climb | undefined },
-  read: (once: Once, usage: RollUp) => Promise<T>,
+  { parts, counts = "none" }: { parts: readonly CountedPart[]; counts?: Counts | undefined },
+  read: (once: Once, counts: Counts) => Promise<T>,
   signal?: AbortSignal,
 ): Promise<T> {
   const { resends } = database;
   const before = resends?.state();
-  const looks = [
-    ...(before === undefined ? [] : all.map(lookForResends)),
-    ...(summed === undefined ? [] : [lookForParents(summed)]),
-  ];
-  const looking = seen(database, looks, paramsOf([...all, ...(summed ?? [])]), signal);
-  const organization = String(all[0]?.params["organization_id"]);
+  const looks = parts.flatMap((part) => [
+    ...(before === undefined ? [] : [lookForResends(part)]),
+    ...(counts === "none" ? [] : [lookForCounts(part, counts)]),
+  ]);
+  const looking = seen(database, looks, paramsOfParts(parts), signal);
+  const organization = String(parts[0]?.where.params["organization_id"]);
   // Most organisations have neither, hour after hour: what they ask for is read while the look goes on.
   const isLikelyPlain = before !== undefined && resends?.wasPlain(organization) === true;
-  const [found, ready] = await Promise.all([looking, isLikelyPlain ? read("", withoutRollUp) : undefined]);
+  const [found, ready] = await Promise.all([looking, isLikelyPlain ? read("", "none") : undefined]);
   if (before !== undefined) resends?.found(organization, { isPlain: found.size === 0 });
   const isPlain = () => before !== undefined && !found.has("resend") && resends?.state() === before;
   if (ready !== undefined && found.size === 0 && isPlain()) return ready;
-
-  const usage = async (once: Once): Promise<RollUp> => {
-    if (summed === undefined || !found.has("parent")) return withoutRollUp;
-    const paired = await seen(database, [lookForPairs(summed, once)], paramsOf(summed), signal);
-    return rollUp(
-      summed,
-      once,
-      [...paired].map((key) => BigInt(String(key))),
-    );
-  };
-  const result = isPlain() ? await read("", await usage("")) : undefined;
-  return result !== undefined && isPlain() ? result : await read("FINAL", await usage("FINAL"));
+  const known = found.has("counts") ? counts : "none";
+  const result = isPlain() ? await read("", known) : undefined;
+  return result !== undefined && isPlain() ? result : await read("FINAL", known);
 }
 
-const lookForResends = ({ sql }: Where) => `SELECT 'resend' AS look FROM spans WHERE ${sql} AND is_resend = 1 LIMIT 1`;
+const lookForResends = ({ where }: CountedPart) =>
+  `SELECT 'resend' AS look FROM spans WHERE ${where.sql} AND is_resend = 1 LIMIT 1`;
+
+/** Rows of older versions can only make this look too careful, so it does without FINAL. */
+const lookForCounts = ({ where }: CountedPart, counts: Counts) =>
+  `SELECT 'counts' AS look FROM span_counts WHERE ${where.sql} AND is_deleted = 0${counts === "usage" ? " AND changes_usage = 1" : ""} LIMIT 1`;
 
 async function seen(
   database: SpanDatabase,

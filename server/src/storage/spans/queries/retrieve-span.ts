@@ -1,13 +1,13 @@
 import { limits } from "../../../limits.ts";
-import { spanColumns } from "../../../domain/span.ts";
-import type { SpanColumn, SpanScope } from "../../../domain/span.ts";
+import { countedColumns, spanColumns } from "../../../domain/span.ts";
+import type { ReadColumn, SpanScope } from "../../../domain/span.ts";
 import type { SpanDatabase } from "../drivers/span-database.ts";
 import type { SpanKey, StoredSpan } from "../span-store.ts";
 import { hydrateSpans } from "./hydrate-spans.ts";
 import { allOf, scopeWhere } from "./selection.ts";
 
 const uuidPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-const allColumns = Object.keys(spanColumns) as SpanColumn[];
+const allColumns = Object.keys({ ...spanColumns, ...countedColumns }) as ReadColumn[];
 
 /** The id alone tells neither day nor time, so a bloom index finds its key first; the payload is read by that. */
 export async function retrieveSpan(

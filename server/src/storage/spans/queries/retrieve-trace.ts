@@ -1,4 +1,4 @@
-import type { SpanColumn, SpanScope } from "../../../domain/span.ts";
+import type { ReadColumn, SpanScope } from "../../../domain/span.ts";
 import { ServiceError } from "../../../domain/errors.ts";
 import { limits } from "../../../limits.ts";
 import type { EngineSettings, SpanDatabase } from "../drivers/span-database.ts";
@@ -14,6 +14,7 @@ import type {
 } from "../trace-queries.ts";
 import { describeTraces } from "./describe-traces.ts";
 import { keyColumns, newestBy } from "./hydrate-spans.ts";
+import { rawCounter, readCounts, storedColumns } from "./span-counts.ts";
 import { allOf, scopeWhere, spansOf, stretchWhere, windowWhere, type Where } from "./selection.ts";
 
 /** A trace of each environment that has one: an id alone tells neither day nor time, so an index finds these first. */
@@ -26,7 +27,7 @@ export async function retrieveTraces(
   for (let attempt = 1; ; attempt += 1) {
     const place = await placeOf(database, scope, traceId, signal);
     if (place === undefined) return [];
-    const traces = await describeTraces(database, [place.where], signal);
+    const traces = await describeTraces(database, [{ where: place.where }], signal);
     if (attempt < limits.movedReadAttempts && (await hasMoved(database, { scope, traceId, place }, signal))) continue;
     return [...traces.values()];
   }
@@ -54,9 +55,10 @@ export async function listTraceSpans(
 ): Promise<RawSpan[]> {
   const where = allOf(ofTrace(query.scope, query.traceId), stretchWhere(query.stretch.first, query.stretch.last));
   const page = `ORDER BY start_time, timestamp, toString(unique_id) LIMIT ${query.limit} OFFSET ${query.offset ?? 0}`;
-  return [
-    ...(await readSpans(database, { ...query, from: `${spansOf([where])} ${page}`, params: where.params }, signal)),
-  ];
+  const counting = readCounts(database, where, query.columns, signal);
+  const reading = readSpans(database, { ...query, from: `${spansOf([where])} ${page}`, params: where.params }, signal);
+  const [counts, spans] = await Promise.all([counting, reading]);
+  return [...spans].map(rawCounter(query.columns, counts));
 }
 
 /** All of them, in chunks by primary key. */
@@ -67,6 +69,8 @@ export async function readTraceSpans(
   signal?: AbortSignal,
 ): Promise<void> {
   const columns = withColumns(query.columns, ["timestamp", "unique_id"]);
+  const whole = allOf(ofTrace(query.scope, query.traceId), stretchWhere(query.stretch.first, query.stretch.last));
+  const counted = rawCounter(columns, await readCounts(database, whole, columns, signal));
   const keyOf = rawReader(columns, ["timestamp", "unique_id"]);
   let last: RawSpan | undefined;
   for (let left = query.limit; left > 0; left -= limits.traceSpansChunk) {
@@ -80,7 +84,8 @@ export async function readTraceSpans(
     const size = Math.min(left, limits.traceSpansChunk);
     const from = `${spansOf([where])} ORDER BY timestamp, unique_id LIMIT ${size}`;
     let count = 0;
-    for (const span of await readSpans(database, { columns, from, params: where.params }, signal)) {
+    for (const stored of await readSpans(database, { columns, from, params: where.params }, signal)) {
+      const span = counted(stored);
       take(span);
       last = span;
       count += 1;
@@ -107,9 +112,11 @@ export async function readSmallTrace(
     settings: { max_result_bytes: limits.smallTraceBytes, result_overflow_mode: "throw" },
   };
   try {
-    const rows = [...(await readSpans(database, query, signal))];
+    const counting = readCounts(database, where, columns, signal);
+    const [counts, spans] = await Promise.all([counting, readSpans(database, query, signal)]);
+    const rows = [...spans];
     if (rows.length > limits.smallTraceRows) return undefined;
-    return newestSpans(rows, query.columns);
+    return newestSpans(rows.map(rawCounter(query.columns, counts)), query.columns);
   } catch (error) {
     if (error instanceof ServiceError && error.code === "query_too_large") return undefined;
     throw error;
@@ -117,7 +124,7 @@ export async function readSmallTrace(
 }
 
 /** Without those whose newest row says that they are deleted. */
-function newestSpans(rows: readonly RawSpan[], columns: readonly SpanColumn[]): RawSpan[] {
+function newestSpans(rows: readonly RawSpan[], columns: readonly ReadColumn[]): RawSpan[] {
   const [time = 0, id = 0, environment = 0, version = 0] = keyColumns.map((column) => rawPlace(columns, column));
   const isDeleted = rawPlace(columns, "is_deleted");
   const keyOf = (row: RawSpan) => `${row[time]} ${row[id]} ${row[environment]}`;
@@ -127,17 +134,18 @@ function newestSpans(rows: readonly RawSpan[], columns: readonly SpanColumn[]): 
 }
 
 /** What is asked for first, so that it is where those who asked look for it. */
-function withColumns(asked: readonly SpanColumn[], needed: readonly SpanColumn[]): SpanColumn[] {
+function withColumns(asked: readonly ReadColumn[], needed: readonly ReadColumn[]): ReadColumn[] {
   return [...new Set([...asked, ...needed])];
 }
 
+/** Without counted columns. */
 async function readSpans(
   database: SpanDatabase,
-  query: { from: string; params: StatementParams; columns: readonly SpanColumn[]; settings?: EngineSettings },
+  query: { from: string; params: StatementParams; columns: readonly ReadColumn[]; settings?: EngineSettings },
   signal?: AbortSignal,
 ): Promise<Iterable<RawSpan>> {
   const { from, params, columns, settings } = query;
-  const sql = `SELECT ${columns.join(", ")} FROM ${from}`;
+  const sql = `SELECT ${storedColumns(columns).join(", ")} FROM ${from}`;
   return await database.queryRaw({ name: "trace_spans", sql, params, ...(settings && { settings }) }, signal);
 }
 
@@ -184,7 +192,7 @@ const payloadColumns = [
   "completion_message",
   "completion_messages",
   "metadata",
-] as const satisfies readonly SpanColumn[];
+] as const satisfies readonly ReadColumn[];
 const payloadBytes = `sum(${payloadColumns.map((column) => `${column}.size`).join(" + ")})`;
 
 /** Stretches of the primary key that hold a trace. Without FINAL: they only have to be large enough. */

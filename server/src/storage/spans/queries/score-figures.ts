@@ -1,6 +1,7 @@
 import type { SpanDatabase, ResultRow } from "../drivers/span-database.ts";
 import type { GroupScoresQuery, ScoreFigures, SpanSelection } from "../span-store.ts";
-import { selectionWhere } from "./selection.ts";
+import { countedSpans, paramsOfParts, readsIdentity } from "./counted-spans.ts";
+import { partOf } from "./selection.ts";
 
 const columns = [
   "evaluator_id",
@@ -21,15 +22,17 @@ export async function summarizeScores(
   selection: SpanSelection,
   signal?: AbortSignal,
 ): Promise<ScoreFigures[]> {
-  const where = selectionWhere(selection);
-  if (!(await hasScores(database, where.params, signal))) return [];
+  const parts = [partOf(selection)];
+  const params = paramsOfParts(parts);
+  if (!(await hasScores(database, params, signal))) return [];
+  const counts = readsIdentity(selection.filter) ? "all" : "none";
   const { rows } = await database.query(
     {
       name: "summarize_scores",
       sql: `SELECT ${columns} FROM ${ownScores}
-        AND unique_id GLOBAL IN (SELECT unique_id FROM spans FINAL WHERE ${where.sql})
+        AND unique_id GLOBAL IN (SELECT unique_id FROM ${countedSpans(parts, "FINAL", counts)})
         GROUP BY evaluator_id ORDER BY evaluator_id`,
-      params: where.params,
+      params,
     },
     signal,
   );
@@ -42,8 +45,11 @@ export async function groupScores(
   { groupBy, keys, ...selection }: GroupScoresQuery,
   signal?: AbortSignal,
 ): Promise<Array<{ key: string; environment: string; figures: ScoreFigures }>> {
-  const where = selectionWhere(selection);
-  if (keys.length === 0 || !(await hasScores(database, where.params, signal))) return [];
+  const parts = [partOf(selection)];
+  const params = paramsOfParts(parts);
+  if (keys.length === 0 || !(await hasScores(database, params, signal))) return [];
+  const isByIdentity = groupBy === "customer_identifier" || groupBy === "thread";
+  const counts = isByIdentity || readsIdentity(selection.filter) ? "all" : "none";
   const column = groupBy === "trace" ? "trace_unique_id" : groupBy === "thread" ? "thread_identifier" : groupBy;
   const key = `ifNull(toString(${column}), '')`;
   const isRollup = groupBy === "trace" || groupBy === "thread";
@@ -53,10 +59,10 @@ export async function groupScores(
       sql: `SELECT group_key, group_environment, ${columns} FROM (SELECT * FROM ${ownScores}) AS given
         GLOBAL INNER JOIN (
           SELECT unique_id, ${key} AS group_key, ${isRollup ? "environment" : "''"} AS group_environment
-          FROM spans FINAL WHERE ${where.sql} AND ${key} IN {score_keys:Array(String)}
+          FROM ${countedSpans(parts, "FINAL", counts)} WHERE ${key} IN {score_keys:Array(String)}
         ) AS grouped ON given.unique_id = grouped.unique_id
         GROUP BY group_key, group_environment, evaluator_id ORDER BY evaluator_id`,
-      params: { ...where.params, score_keys: [...new Set(keys)] },
+      params: { ...params, score_keys: [...new Set(keys)] },
     },
     signal,
   );

@@ -1,5 +1,6 @@
 import type { SpanScope } from "../../../domain/span.ts";
 import type { Once } from "./once.ts";
+import type { CountedPart } from "./counted-spans.ts";
 import type { SpanSelection, StatementParams, TimeWindow } from "../span-store.ts";
 
 /** A WHERE clause without its word, and what is bound in it. */
@@ -36,16 +37,6 @@ export function windowWhere(window: TimeWindow, name = ""): Where {
   };
 }
 
-/** What ended outside of the window. */
-export function beyondWindow(window: TimeWindow): Where {
-  const [from, to] = [int64(window.fromNs), int64(window.toNs)];
-  const at = (name: string) => `fromUnixTimestamp64Nano({${name}:Int64}, 'UTC')`;
-  return {
-    sql: `(timestamp < ${at("from_ns")} OR timestamp > ${at("to_ns")})`,
-    params: { from_ns: from, to_ns: to },
-  };
-}
-
 /** A stretch between two stored times, both inclusive. */
 export function stretchWhere(first: string, last: string): Where {
   const [from, to] = ["{first:DateTime64(9, 'UTC')}", "{last:DateTime64(9, 'UTC')}"];
@@ -55,13 +46,9 @@ export function stretchWhere(first: string, last: string): Where {
   };
 }
 
-export function selectionWhere({ scope, window, filter }: SpanSelection): Where {
-  return allOf(scopeWhere(scope), windowWhere(window), filter && { ...filter, sql: `(${filter.sql})` });
-}
-
-/** All spans of the scope and window. */
-export function withoutFilter({ scope, window }: SpanSelection): Where {
-  return allOf(scopeWhere(scope), windowWhere(window));
+/** The spans of a selection. */
+export function partOf({ scope, window, filter }: SpanSelection): CountedPart {
+  return { where: allOf(scopeWhere(scope), windowWhere(window)), filter };
 }
 
 export function allOf(...parts: ReadonlyArray<Where | undefined>): Where {
@@ -86,6 +73,12 @@ const firstNs = -2_208_988_800_000_000_000n;
 const lastNs = 2n ** 63n - 1n;
 
 function int64(ns: bigint): string {
-  if (ns < firstNs) return firstNs.toString();
-  return (ns > lastNs ? lastNs : ns).toString();
+  return storable(ns).toString();
+}
+
+const storable = (ns: bigint): bigint => (ns < firstNs ? firstNs : ns > lastNs ? lastNs : ns);
+
+/** What of a window a stored time can lie in. */
+export function storedWindow({ fromNs, toNs }: TimeWindow): TimeWindow {
+  return { fromNs: storable(fromNs), toNs: storable(toNs) };
 }

@@ -1,9 +1,9 @@
 import type { SpanDatabase } from "../drivers/span-database.ts";
 import type { SpanSelection, SpanSummary } from "../span-store.ts";
 import { figuresOf, selectFigures } from "./figures.ts";
+import { countedSpans, paramsOfParts, readsIdentity, type Counts } from "./counted-spans.ts";
 import { readOnce, type Once } from "./once.ts";
-import { climbFor, type RollUp } from "./roll-up.ts";
-import { selectionWhere, spansOf, withoutFilter } from "./selection.ts";
+import { partOf } from "./selection.ts";
 import { averageOf, isError, isUnpriced, rowUsage, sumOf, sumOfCost } from "./usage.ts";
 
 const figures: Record<keyof SpanSummary, string> = {
@@ -26,17 +26,17 @@ export async function summarizeSpans(
   selection: SpanSelection,
   signal?: AbortSignal,
 ): Promise<SpanSummary> {
-  const where = selectionWhere(selection);
-  const all = withoutFilter(selection);
-  const read = async (once: Once, usage: RollUp) =>
+  const parts = [partOf(selection)];
+  const read = async (once: Once, counts: Counts) =>
     await database.query(
       {
         name: "summarize",
-        sql: `${usage.with} SELECT ${select.join(", ")} FROM ${usage.of(spansOf([where], once))}`,
-        params: where.params,
+        sql: `SELECT ${select.join(", ")} FROM ${countedSpans(parts, once, counts)}`,
+        params: paramsOfParts(parts),
       },
       signal,
     );
-  const { rows } = await readOnce(database, { all: [all], summed: [all], rollUp: climbFor(selection) }, read, signal);
+  const counts = readsIdentity(selection.filter) ? "all" : "usage";
+  const { rows } = await readOnce(database, { parts, counts }, read, signal);
   return figuresOf(rows[0] ?? {}, Object.keys(figures) as (keyof SpanSummary)[]);
 }

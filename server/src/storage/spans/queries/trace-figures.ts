@@ -53,6 +53,9 @@ export const traceFigures: Readonly<Record<string, string>> = {
   name: `argMin(toString(span_name), (span_parent_id != '', ${spanOrder}))`,
 };
 
-/** The root among spans that know whether they are one (`is_root`); a trace that is all cycle has its earliest span. */
+/**
+ * The root among spans that know whether their parent is in the trace (`has_parent_here`): the earliest that names none, else
+ * the earliest whose parent is not there; a trace that is all cycle has its earliest span.
+ */
 export const rootOf = (columns: readonly SpanColumn[]) =>
-  `argMin(tuple(${columns.join(", ")}), (NOT is_root, ${spanOrder})) AS root`;
+  `argMin(tuple(${columns.join(", ")}), (span_parent_id != '', has_parent_here, ${spanOrder})) AS root`;

@@ -1,22 +1,19 @@
 import { llmLogTypes } from "../../../domain/span.ts";
 
 /**
- * What one row used, in one place: sums, groups, traces and threads are built from these expressions alone. A span that
- * restates what spans below it used counts for nothing; `is_restated` is what `roll-up.ts` says of it.
+ * What one row of `countedSpans` used, in one place: sums, groups, traces and threads are built from these expressions
+ * alone.
  */
 export const rowUsage = {
-  cost: "if(is_restated, NULL, cost)",
-  totalTokens: "if(is_restated, NULL, total_tokens)",
-  promptTokens: "if(is_restated, NULL, prompt_tokens)",
-  completionTokens: "if(is_restated, NULL, completion_tokens)",
+  cost: "counted_cost",
+  totalTokens: "if(counts_tokens = 1, total_tokens, NULL)",
+  promptTokens: "if(counts_tokens = 1, prompt_tokens, NULL)",
+  completionTokens: "if(counts_tokens = 1, completion_tokens, NULL)",
 } as const;
-
-/** Zeros, which some exporters send with every span, are no usage. */
-export const hasUsage = "(ifNull(total_tokens > 0, 0) OR ifNull(cost > 0, 0))";
 
 export const isModelCall = `log_type IN (${llmLogTypes.map((type) => `'${type}'`).join(", ")})`;
 export const isError = "(status = 'failed' OR ifNull(status_code >= 400, 0))";
-export const isUnpriced = `(${isModelCall} AND isNull(cost) AND NOT is_restated)`;
+export const isUnpriced = `(${isModelCall} AND isNull(counted_cost))`;
 
 /** 0 where no row has a value. A sum of dollars is cut where the error of adding doubles begins. */
 export const sumOf = (expression: string) => `ifNull(sum(${expression}), 0)`;

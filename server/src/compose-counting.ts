@@ -1,0 +1,26 @@
+import { createSpanCounter, type SpanCounter } from "./counting/span-counter.ts";
+import { createTraceHistory } from "./counting/trace-history.ts";
+import type { Journal } from "./storage/journal/journal.ts";
+import type { SpanStore } from "./storage/spans/span-store.ts";
+
+/** Finds what spans count for. */
+export function composeCounting({
+  journal,
+  spans,
+  store,
+  isOnlyNode,
+  now,
+}: {
+  journal: Pick<Journal, "hasEarlier">;
+  spans: Pick<SpanStore, "readUsageFacts" | "listCountedOf">;
+  /** Where rows go: waits for the tables of a remote store. */
+  store: Pick<SpanStore, "insert">;
+  isOnlyNode: boolean;
+  now: () => number;
+}): SpanCounter {
+  return createSpanCounter({
+    store: { ...spans, insert: store.insert },
+    memory: { isComplete: isOnlyNode, mayHaveEarlier: createTraceHistory(journal) },
+    now,
+  });
+}

@@ -1,0 +1,128 @@
+import { countUsage } from "../domain/count-usage.ts";
+import { isSameCount, ownCount, type UsageCount } from "../domain/usage-fact.ts";
+import { parseTimeNs } from "../lib/time.ts";
+import { limits } from "../limits.ts";
+import type { StoredFact, StoredUsageCount } from "../storage/spans/usage-facts.ts";
+import type { CountedTrace } from "./trace-memory.ts";
+
+/** A row of `span_counts`. */
+export type CountRow = {
+  organization_id: string;
+  environment: string;
+  timestamp: string;
+  unique_id: string;
+  version: string;
+  is_deleted: number;
+  trace_unique_id: string;
+  received_at: string;
+  changes_usage: number;
+  counts_tokens: number;
+  is_inherited: number;
+  cost: number | null;
+  customer_identifier: string;
+  thread_identifier: string;
+};
+
+/** Counts a trace, and gives the rows that make what is stored of it right. They take the place of earlier ones once `stored` is told. */
+export function countTrace(trace: CountedTrace): { changes: Change[]; counts: Map<string, UsageCount> } {
+  const facts = [...trace.facts.values()];
+  const counts = countUsage(
+    facts.map(({ fact }) => fact),
+    { isGatewayCall: (id) => trace.calls.has(id), reporter: (id) => trace.reporters.get(id) },
+  );
+  const found = new Map(facts.map(({ fact: { unique_id } }, index) => [unique_id, counts[index] ?? unknown]));
+  const changes: Change[] = [];
+  for (const stored of facts) {
+    const count = found.get(stored.fact.unique_id) ?? unknown;
+    const before = trace.stored.get(keyOf(stored.fact));
+    const isOwn = isSameCount(count, ownCount(stored.fact));
+    if (before === undefined ? !isOwn : !isSameCount(count, before.count)) changes.push({ stored, count });
+    else if (before !== undefined && isOwn) changes.push({ stored, count: undefined });
+  }
+  for (const [key, before] of trace.stored) {
+    const now = trace.facts.get(before.unique_id);
+    // Sent again with another end, or deleted.
+    if (now === undefined || keyOf(now.fact) !== key) changes.push({ gone: before });
+  }
+  return { changes, counts: found };
+}
+
+const unknown: UsageCount = { counts_tokens: true, cost: null, customer_identifier: "", thread_identifier: "" };
+
+/** Without a count the span counts for what it says itself. */
+export type Change = { stored: StoredFact; count: UsageCount | undefined } | { gone: StoredUsageCount };
+
+const keyOf = ({ timestamp, unique_id }: { timestamp: string; unique_id: string }): string =>
+  `${timestamp} ${unique_id}`;
+
+/** Tells the trace that the changes are stored. */
+export function takeOver(trace: CountedTrace, changes: readonly Change[]): void {
+  for (const change of changes) {
+    if ("gone" in change) trace.stored.delete(keyOf(change.gone));
+    else if (change.count === undefined) trace.stored.delete(keyOf(change.stored.fact));
+    else {
+      const { environment, trace_unique_id, fact } = change.stored;
+      const { timestamp, unique_id } = fact;
+      trace.stored.set(keyOf(fact), { environment, trace_unique_id, timestamp, unique_id, count: change.count });
+    }
+  }
+}
+
+export function rowOfChange(organization_id: string, change: Change, version: bigint): CountRow {
+  if ("gone" in change) {
+    const { environment, timestamp, unique_id, trace_unique_id } = change.gone;
+    const key = { organization_id, environment, timestamp, unique_id, trace_unique_id };
+    return { ...key, ...nothing, version: version.toString(), is_deleted: 1, received_at: timestamp };
+  }
+  const { environment, trace_unique_id, received_at, fact } = change.stored;
+  const { timestamp, unique_id } = fact;
+  const key = { organization_id, environment, timestamp, unique_id, trace_unique_id, received_at };
+  const { count } = change;
+  if (count === undefined) return { ...key, ...nothing, version: version.toString(), is_deleted: 1 };
+  const own = ownCount(fact);
+  return {
+    ...key,
+    version: version.toString(),
+    is_deleted: 0,
+    changes_usage: count.counts_tokens === own.counts_tokens && count.cost === own.cost ? 0 : 1,
+    counts_tokens: count.counts_tokens ? 1 : 0,
+    is_inherited: count.customer_identifier === own.customer_identifier ? 0 : 1,
+    cost: count.cost,
+    customer_identifier: count.customer_identifier,
+    thread_identifier: count.thread_identifier,
+  };
+}
+
+const nothing = {
+  changes_usage: 0,
+  counts_tokens: 0,
+  is_inherited: 0,
+  cost: null,
+  customer_identifier: "",
+  thread_identifier: "",
+} as const;
+
+/** A row of `trace_extents`. */
+export type ExtentRow = {
+  organization_id: string;
+  environment: string;
+  trace_unique_id: string;
+  first: string;
+  last: string;
+  received_at: string;
+};
+
+/** Of a trace that is not narrow, see `limits.narrowTraceS`. */
+export function extentOf({ name, facts }: CountedTrace): ExtentRow | undefined {
+  if (name.trace_unique_id === "") return undefined;
+  let [first, last, received] = ["", "", ""];
+  for (const { fact, received_at } of facts.values()) {
+    if (first === "" || fact.timestamp < first) first = fact.timestamp;
+    if (fact.timestamp > last) last = fact.timestamp;
+    if (received_at > received) received = received_at;
+  }
+  const lengthNs = (parseTimeNs(last) ?? 0n) - (parseTimeNs(first) ?? 0n);
+  if (lengthNs <= BigInt(limits.narrowTraceS) * 1_000_000_000n) return undefined;
+  const { organizationId: organization_id, environment, trace_unique_id } = name;
+  return { organization_id, environment, trace_unique_id, first, last, received_at: received };
+}

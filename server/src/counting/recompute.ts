@@ -1,0 +1,33 @@
+import type { SpanStore } from "../storage/spans/span-store.ts";
+import { createSpanCounter } from "./span-counter.ts";
+
+/**
+ * Finds anew what every span of some organizations counts for; gives the number of traces. May be repeated, and broken off.
+ * @throws ServiceError `conflict` while a server has the store inside its process
+ */
+export type RecomputeUsage = (organizationIds: readonly string[]) => Promise<number>;
+
+/** Traces that are counted at a time, about. */
+const tracesAtATime = 2_000;
+
+/** @param withSpans opens the store for as long as it is used */
+export function createRecompute(
+  withSpans: <T>(use: (spans: SpanStore) => Promise<T>) => Promise<T>,
+  now: () => number,
+): RecomputeUsage {
+  return async (organizationIds) =>
+    await withSpans(async (spans) => {
+      const memory = { isComplete: false, mayHaveEarlier: () => true };
+      const counter = createSpanCounter({ store: spans, memory, now });
+      let traces = 0;
+      for (const organizationId of organizationIds) {
+        const parts = Math.ceil((await spans.countTraceNames(organizationId)) / tracesAtATime) + 1;
+        for (let part = 0; part < parts; part += 1) {
+          const names = await spans.listTraceNames({ organizationId, part, parts });
+          await counter.recount(organizationId, names);
+          traces += names.length;
+        }
+      }
+      return traces;
+    });
+}

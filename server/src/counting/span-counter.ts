@@ -1,0 +1,343 @@
+import type { CustomerKey } from "../domain/customer.ts";
+import type { UsageCount } from "../domain/usage-fact.ts";
+import type { SpanRow } from "../domain/span.ts";
+import type { SpanSubscriber, StoredSpans } from "../ingest/fan-out.ts";
+import { randomToken } from "../lib/random-token.ts";
+import { ExpiringLru } from "../lib/expiring-lru.ts";
+import { limits } from "../limits.ts";
+import type { SpanStore } from "../storage/spans/span-store.ts";
+import type { CountedName, StoredFact } from "../storage/spans/usage-facts.ts";
+import { countTrace, extentOf, rowOfChange, takeOver, type Change, type ExtentRow } from "./count-rows.ts";
+import { factOfRow } from "./fact-of-row.ts";
+import { CountedTrace, TraceMemory, traceKey, type TraceName } from "./trace-memory.ts";
+
+/**
+ * Finds what spans count for, once they are stored, and stores it beside them: `domain/count-usage.ts` decides, from all spans of a
+ * trace. Twice is as good as once, in whatever order spans come.
+ */
+export type SpanCounter = SpanSubscriber & {
+  /** Counts traces anew from what the store holds: after a deletion, or from outside. */
+  recount(organizationId: string, traces: readonly CountedName[]): Promise<void>;
+  /** Whatever counted for a customer whom spans no longer name counts for whom it does without them. */
+  unname(key: CustomerKey): Promise<void>;
+};
+
+export type SpanCounterDeps = {
+  store: Pick<SpanStore, "insert" | "readUsageFacts" | "listCountedOf">;
+  /**
+   * Whether this node alone writes the store, so that what it remembers of a trace is all there is, and whether the trace may have spans
+   * that this process never saw.
+   */
+  memory: { isComplete: boolean; mayHaveEarlier: (trace: TraceName, spans: readonly StoredFact[]) => boolean };
+  /** Milliseconds since the epoch. */
+  now: () => number;
+};
+
+export function createSpanCounter(deps: SpanCounterDeps): SpanCounter {
+  return new Counter(deps);
+}
+
+/** The traces that one round counts, by their key. */
+type Round = Map<string, CountedTrace>;
+
+class Counter implements SpanCounter {
+  readonly name = "span counts";
+  readonly batchRows = limits.countedBatchRows;
+  readonly #deps: SpanCounterDeps;
+  readonly #memory = new TraceMemory(limits.countedSpansKept);
+  /** Spans of the gateway that were named before they were there: by organization and id, who names them. */
+  readonly #wanted: ExpiringLru<string, TraceName>;
+  #lastVersion = 0n;
+  /** One round at a time: each begins with what the one before stored. */
+  #turn: Promise<void> = Promise.resolve();
+
+  constructor(deps: SpanCounterDeps) {
+    this.#deps = deps;
+    const { wantedGatewayCalls: maxEntries, wantedGatewayCallMs: ttlMs } = limits;
+    this.#wanted = new ExpiringLru({ maxEntries, ttlMs, nowMs: deps.now });
+  }
+
+  wants(): boolean {
+    return true;
+  }
+
+  concerns(row: SpanRow): boolean {
+    return (
+      (row.trace_unique_id ?? "") !== "" ||
+      (row.gateway_log_id ?? "") !== "" ||
+      this.#wanted.get(`${row.organization_id}\n${row.unique_id}`) !== undefined
+    );
+  }
+
+  async take(batch: readonly StoredSpans[], signal: AbortSignal): Promise<void> {
+    const byOrganization = Map.groupBy(batch, ({ organizationId }) => organizationId);
+    for (const [organizationId, spans] of byOrganization) {
+      const rows = spans.flatMap(({ rows }) => rows).filter((row) => this.concerns(row));
+      await this.#inTurn(() => this.#countRows(organizationId, rows, signal));
+    }
+  }
+
+  async recount(organizationId: string, traces: readonly CountedName[]): Promise<void> {
+    const names = traces.map((trace) => ({ unique_id: "", ...trace, organizationId }));
+    await this.#inTurn(async () => {
+      for (const name of names) this.#memory.forget(traceKey(name));
+      await this.#countRound(organizationId, await this.#load(organizationId, names));
+    });
+  }
+
+  async unname(key: CustomerKey): Promise<void> {
+    // Traces that are remembered name it too, also those for which nothing is stored.
+    await this.#inTurn(async () => this.#memory.clear());
+    let before = "";
+    for (;;) {
+      const names = await this.#deps.store.listCountedOf(key, limits.countedTracesRead);
+      const found = JSON.stringify(names);
+      if (names.length === 0 || found === before) return;
+      before = found;
+      await this.recount(key.organization_id, names);
+    }
+  }
+
+  async #inTurn(work: () => Promise<void>): Promise<void> {
+    const turn = this.#turn.then(work);
+    this.#turn = turn.catch(() => undefined);
+    await turn;
+  }
+
+  async #countRows(organizationId: string, rows: readonly SpanRow[], signal?: AbortSignal): Promise<void> {
+    const added = new Map<string, { name: TraceName; facts: StoredFact[] }>();
+    for (const row of rows) {
+      const stored = factOfRow(row);
+      const name = nameOf(organizationId, stored);
+      const key = traceKey(name);
+      const found = added.get(key);
+      if (found === undefined) added.set(key, { name, facts: [stored] });
+      else found.facts.push(stored);
+    }
+    const round: Round = new Map();
+    const unknown: TraceName[] = [];
+    for (const [key, { name, facts }] of added) {
+      const trace = this.#remembered(key, name, facts);
+      if (trace === undefined) unknown.push(name);
+      else {
+        for (const stored of facts) trace.add(stored);
+        round.set(key, trace);
+      }
+    }
+    for (const [key, trace] of await this.#load(organizationId, unknown, signal)) {
+      // The store may be behind: what was just taken over is added all the same.
+      for (const stored of added.get(key)?.facts ?? []) trace.add(stored);
+      round.set(key, trace);
+    }
+    await this.#countRound(organizationId, round, signal);
+  }
+
+  /** Undefined where the store has to tell what the trace has. */
+  #remembered(key: string, name: TraceName, added: readonly StoredFact[]): CountedTrace | undefined {
+    const { isComplete, mayHaveEarlier } = this.#deps.memory;
+    if (!isComplete) return undefined;
+    const known = this.#memory.get(key);
+    return known ?? (mayHaveEarlier(name, added) ? undefined : new CountedTrace(name));
+  }
+
+  async #load(organizationId: string, names: readonly TraceName[], signal?: AbortSignal): Promise<Round> {
+    const round: Round = new Map(names.map((name) => [traceKey(name), new CountedTrace(name)]));
+    const read = async (by: "trace_unique_id" | "unique_id", ids: readonly string[]) => {
+      for (let from = 0; from < ids.length; from += limits.countedTracesRead) {
+        const part = ids.slice(from, from + limits.countedTracesRead);
+        const { facts, counts, readAtNs } = await this.#deps.store.readUsageFacts(
+          { organizationId, by, ids: part },
+          signal,
+        );
+        this.#sawClock(readAtNs);
+        for (const stored of facts) round.get(traceKey(nameOf(organizationId, stored)))?.add(stored);
+        for (const stored of counts) {
+          const { environment, trace_unique_id, unique_id } = stored;
+          const key = traceKey({ organizationId, environment, trace_unique_id, unique_id });
+          round.get(key)?.stored.set(`${stored.timestamp} ${unique_id}`, stored);
+        }
+      }
+    };
+    await read("trace_unique_id", [...new Set(names.flatMap((name) => name.trace_unique_id || []))]);
+    await read(
+      "unique_id",
+      names.flatMap((name) => (name.trace_unique_id === "" ? [name.unique_id] : [])),
+    );
+    await this.#findReporters(organizationId, round, signal);
+    return round;
+  }
+
+  /** Who names the spans of the gateway that were read. */
+  async #findReporters(organizationId: string, round: Round, signal?: AbortSignal): Promise<void> {
+    const traceOf = new Map<string, CountedTrace>();
+    for (const trace of round.values()) {
+      for (const { fact } of trace.facts.values()) if (fact.is_gateway) traceOf.set(fact.unique_id, trace);
+    }
+    if (traceOf.size === 0) return;
+    const query = { organizationId, by: "gateway_log_id", ids: [...traceOf.keys()] } as const;
+    const { facts } = await this.#deps.store.readUsageFacts(query, signal);
+    for (const { fact, environment, trace_unique_id } of facts) {
+      const trace = traceOf.get(fact.gateway_log_id);
+      if (trace === undefined || (trace_unique_id !== "" && trace_unique_id === trace.name.trace_unique_id)) continue;
+      if (environment !== trace.name.environment) continue;
+      trace.reporters.set(fact.gateway_log_id, fact);
+    }
+  }
+
+  /** Counts the traces of a round, and those that they tell something about: the gateway's own of calls that they name. */
+  async #countRound(organizationId: string, round: Round, signal?: AbortSignal): Promise<void> {
+    await this.#joinWanted(organizationId, round, signal);
+    const named = await this.#findCalls(organizationId, round, signal);
+    const changed = new Map<CountedTrace, Change[]>();
+    let open = [...round.values()];
+    for (let pass = 0; open.length > 0 && pass < limits.countedPasses; pass += 1) {
+      const told = new Set<CountedTrace>();
+      for (const trace of open) {
+        const { changes, counts } = countTrace(trace);
+        changed.set(trace, changes);
+        for (const called of tellReporters(trace, counts, named)) told.add(called);
+      }
+      open = [...told];
+    }
+    await this.#store(organizationId, changed, signal);
+    for (const trace of changed.keys()) {
+      const key = traceKey(trace.name);
+      if (this.#deps.memory.isComplete) this.#memory.keep(key, trace);
+    }
+  }
+
+  /** Spans of the gateway that somebody waited for bring in the trace that names them. */
+  async #joinWanted(organizationId: string, round: Round, signal?: AbortSignal): Promise<void> {
+    const waiting: TraceName[] = [];
+    for (const trace of round.values()) {
+      for (const { fact } of trace.facts.values()) {
+        const key = `${organizationId}\n${fact.unique_id}`;
+        const name = fact.is_gateway ? this.#wanted.get(key) : undefined;
+        if (name === undefined) continue;
+        this.#wanted.delete(key);
+        if (!round.has(traceKey(name))) waiting.push(name);
+      }
+    }
+    await this.#bringIn(organizationId, waiting, round, signal);
+  }
+
+  /** The traces of the spans of the gateway that spans of the round name. */
+  async #findCalls(organizationId: string, round: Round, signal?: AbortSignal): Promise<Map<string, CountedTrace>> {
+    const called = new Map<string, CountedTrace>();
+    const missing = new Map<string, CountedTrace>();
+    const own = new Map<string, CountedTrace>();
+    for (const trace of round.values()) {
+      for (const { fact } of trace.facts.values()) if (fact.is_gateway) own.set(fact.unique_id, trace);
+    }
+    for (const trace of round.values()) {
+      for (const { fact } of trace.facts.values()) {
+        const id = fact.gateway_log_id;
+        if (id === "" || id === fact.unique_id || trace.facts.has(id)) continue;
+        const known = own.get(id);
+        if (known !== undefined) called.set(id, known);
+        else if (uuid.test(id)) missing.set(id, trace);
+      }
+    }
+    const query = { organizationId, by: "unique_id", ids: [...missing.keys()] } as const;
+    const { facts } = missing.size === 0 ? { facts: [] } : await this.#deps.store.readUsageFacts(query, signal);
+    const found = facts.filter(({ fact }) => fact.is_gateway);
+    const names = new Map(found.map((stored) => [stored.fact.unique_id, nameOf(organizationId, stored)]));
+    await this.#bringIn(organizationId, [...names.values()], round, signal);
+    for (const [id, trace] of missing) {
+      const name = names.get(id);
+      const there = name && round.get(traceKey(name));
+      if (there === undefined) this.#wanted.set(`${organizationId}\n${id}`, trace.name);
+      else called.set(id, there);
+    }
+    for (const trace of round.values()) {
+      for (const { fact } of trace.facts.values()) {
+        const there = called.get(fact.gateway_log_id);
+        if (there !== undefined && isElsewhere(there, trace)) trace.calls.add(fact.gateway_log_id);
+      }
+    }
+    return called;
+  }
+
+  async #bringIn(
+    organizationId: string,
+    names: readonly TraceName[],
+    round: Round,
+    signal?: AbortSignal,
+  ): Promise<void> {
+    const unknown = new Map<string, TraceName>();
+    for (const name of names) {
+      const key = traceKey(name);
+      const known = this.#deps.memory.isComplete ? this.#memory.get(key) : undefined;
+      if (known !== undefined && !round.has(key)) round.set(key, known);
+      else if (!round.has(key)) unknown.set(key, name);
+    }
+    for (const [key, trace] of await this.#load(organizationId, [...unknown.values()], signal)) round.set(key, trace);
+  }
+
+  async #store(
+    organizationId: string,
+    changed: ReadonlyMap<CountedTrace, readonly Change[]>,
+    signal?: AbortSignal,
+  ): Promise<void> {
+    const version = this.#nextVersion();
+    const rows = [...changed.values()].flatMap((changes) =>
+      changes.map((change) => rowOfChange(organizationId, change, version)),
+    );
+    const extents: ExtentRow[] = [...changed.keys()].flatMap((trace) => extentOf(trace) ?? []);
+    await this.#insert("trace_extents", extents, signal);
+    await this.#insert("span_counts", rows, signal);
+    for (const [trace, changes] of changed) takeOver(trace, changes);
+  }
+
+  async #insert(
+    table: "span_counts" | "trace_extents",
+    rows: ReadonlyArray<Record<string, unknown>>,
+    signal?: AbortSignal,
+  ): Promise<void> {
+    if (rows.length === 0) return;
+    const ndjson = Buffer.from(rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+    await this.#deps.store.insert({ ndjson, rows: rows.length, token: randomToken(16), table }, signal);
+  }
+
+  /** Above all that this node and the store know of: of two nodes that count one trace, whoever read later has seen more. */
+  #nextVersion(): bigint {
+    const { isComplete } = this.#deps.memory;
+    if (isComplete) this.#sawClock(BigInt(this.#deps.now()) * 1_000_000n);
+    this.#lastVersion += 1n;
+    return this.#lastVersion;
+  }
+
+  #sawClock(ns: bigint): void {
+    if (ns > this.#lastVersion) this.#lastVersion = ns;
+  }
+}
+
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+function nameOf(organizationId: string, { environment, trace_unique_id, fact }: StoredFact): TraceName {
+  return { organizationId, environment, trace_unique_id, unique_id: trace_unique_id === "" ? fact.unique_id : "" };
+}
+
+const isElsewhere = (called: CountedTrace, trace: CountedTrace): boolean =>
+  called !== trace && called.name.environment === trace.name.environment;
+
+/** Tells traces whose calls this one names, and gives those to which it is news. */
+function tellReporters(
+  trace: CountedTrace,
+  counts: ReadonlyMap<string, UsageCount>,
+  named: ReadonlyMap<string, CountedTrace>,
+): CountedTrace[] {
+  const told: CountedTrace[] = [];
+  for (const { fact } of trace.facts.values()) {
+    const id = fact.gateway_log_id;
+    const called = id === "" ? undefined : named.get(id);
+    const count = counts.get(fact.unique_id);
+    if (called === undefined || count === undefined || !isElsewhere(called, trace)) continue;
+    const { customer_identifier, thread_identifier } = count;
+    const before = called.reporters.get(id);
+    if (before?.customer_identifier === customer_identifier && before.thread_identifier === thread_identifier) continue;
+    called.reporters.set(id, { customer_identifier, thread_identifier });
+    told.push(called);
+  }
+  return told;
+}

@@ -1,0 +1,72 @@
+import type { StoredFact, StoredUsageCount } from "../storage/spans/usage-facts.ts";
+import type { UsageCount } from "../domain/usage-fact.ts";
+
+/** Traces are told apart by organization and environment too. A span without a trace is one by itself. */
+export type TraceName = { organizationId: string; environment: string; trace_unique_id: string; unique_id: string };
+
+export const traceKey = ({ organizationId, environment, trace_unique_id: trace, unique_id: id }: TraceName): string =>
+  `${organizationId}\n${environment}\n${trace === "" ? `\n${id}` : trace}`;
+
+/** What is known of one trace: all of its spans, and what is stored of what they count for. */
+export class CountedTrace {
+  readonly name: TraceName;
+  readonly facts = new Map<string, StoredFact>();
+  /** Where it is not what the span says itself, and where it once was not: by time and id. */
+  readonly stored = new Map<string, StoredUsageCount>();
+  /** Spans of the gateway elsewhere that spans of this trace name. */
+  readonly calls = new Set<string>();
+  /** Of its own spans of the gateway, for whom the spans elsewhere count that name them. */
+  readonly reporters = new Map<string, Pick<UsageCount, "customer_identifier" | "thread_identifier">>();
+
+  constructor(name: TraceName) {
+    this.name = name;
+  }
+
+  /** Of two versions of a span the higher counts. */
+  add(stored: StoredFact): void {
+    const { unique_id } = stored.fact;
+    const known = this.facts.get(unique_id);
+    if (known === undefined || known.version <= stored.version) this.facts.set(unique_id, stored);
+  }
+}
+
+/** The traces that were counted last, at most so many spans of them. */
+export class TraceMemory {
+  readonly #traces = new Map<string, { trace: CountedTrace; spans: number }>();
+  readonly #maxSpans: number;
+  #spans = 0;
+
+  constructor(maxSpans: number) {
+    this.#maxSpans = maxSpans;
+  }
+
+  get spans(): number {
+    return this.#spans;
+  }
+
+  get(key: string): CountedTrace | undefined {
+    return this.#traces.get(key)?.trace;
+  }
+
+  /** Keeps the trace as the latest, and forgets the oldest for it. */
+  keep(key: string, trace: CountedTrace): void {
+    this.forget(key);
+    const spans = trace.facts.size;
+    this.#traces.set(key, { trace, spans });
+    this.#spans += spans;
+    for (const oldest of this.#traces.keys()) {
+      if (this.#spans <= this.#maxSpans) return;
+      this.forget(oldest);
+    }
+  }
+
+  forget(key: string): void {
+    this.#spans -= this.#traces.get(key)?.spans ?? 0;
+    this.#traces.delete(key);
+  }
+
+  clear(): void {
+    this.#traces.clear();
+    this.#spans = 0;
+  }
+}

@@ -1,0 +1,333 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { countUsage } from "./count-usage.ts";
+import type { UsageFact } from "./usage-fact.ts";
+
+let next = 0;
+const idOf = (name: string) => `00000000-0000-8000-8000-${name.padStart(12, "0")}`;
+
+function fact(
+  name: string,
+  given: Partial<UsageFact> & { parent?: string; tokens?: number | undefined } = {},
+): UsageFact {
+  next += 1;
+  const { parent = "", tokens, ...rest } = given;
+  const at = String(next).padStart(9, "0");
+  return {
+    unique_id: idOf(name),
+    span_unique_id: name,
+    span_parent_id: parent,
+    start_time: `2026-01-01 00:00:00.${at}`,
+    timestamp: `2026-01-01 00:00:01.${at}`,
+    log_type: "chat",
+    is_gateway: false,
+    has_content: true,
+    is_failed: false,
+    model: "gpt-4o",
+    response_id: "",
+    gateway_log_id: "",
+    scope_name: "",
+    prompt_tokens: tokens === undefined ? null : tokens,
+    completion_tokens: tokens === undefined ? null : 0,
+    total_tokens: tokens ?? null,
+    cost: null,
+    is_stated: false,
+    customer_identifier: "",
+    thread_identifier: "",
+    ...rest,
+  };
+}
+
+const stated = (cost: number) => ({ cost, is_stated: true });
+const nowhere = { isGatewayCall: () => false, reporter: () => undefined };
+const agent = { log_type: "agent" };
+const tool = { log_type: "tool" };
+
+/** `name: [tokens, cost]` of what each span counts for. */
+function counted(facts: readonly UsageFact[], outside = nowhere as Parameters<typeof countUsage>[1]) {
+  const counts = countUsage(facts, outside);
+  return Object.fromEntries(
+    facts.map((one, index) => [
+      one.span_unique_id,
+      [counts[index]!.counts_tokens ? (one.total_tokens ?? 0) : 0, counts[index]!.cost],
+    ]),
+  );
+}
+
+describe("tokens and cost roll up apart", () => {
+  const cases: Array<[name: string, facts: UsageFact[], expected: Record<string, [number, number | null]>]> = [
+    [
+      "a tool's own cost beside that of the call above it",
+      [fact("c", { tokens: 101_000, cost: 0.26 }), fact("t", { ...tool, parent: "c", ...stated(0.0001) })],
+      { c: [101_000, 0.26], t: [0, 0.0001] },
+    ],
+    [
+      "a stated cost for what nothing below prices",
+      [fact("a", { ...agent, ...stated(0.42) }), fact("c", { parent: "a", tokens: 10 })],
+      { a: [0, 0.42], c: [10, 0] },
+    ],
+    [
+      "what is left of a stated cost",
+      [
+        fact("a", { ...agent, ...stated(0.42) }),
+        fact("c", { parent: "a", tokens: 10, cost: 0.1 }),
+        fact("u", { parent: "a", tokens: 5 }),
+      ],
+      { a: [0, 0.32], c: [10, 0.1], u: [5, 0] },
+    ],
+    [
+      "nothing of a stated cost that is less than what is priced below",
+      [
+        fact("a", { ...agent, ...stated(0.05) }),
+        fact("c", { parent: "a", tokens: 10, cost: 0.1 }),
+        fact("u", { parent: "a", tokens: 5 }),
+      ],
+      { a: [0, 0], c: [10, 0.1], u: [5, 0] },
+    ],
+    [
+      "nothing of a wrapper whose calls all have a price, whatever its tools cost",
+      [
+        fact("a", { ...agent, tokens: 15, ...stated(0.42) }),
+        fact("c", { parent: "a", tokens: 10, cost: 0.1 }),
+        fact("t", { ...tool, parent: "a", ...stated(0.01) }),
+      ],
+      { a: [0, 0], c: [10, 0.1], t: [0, 0.01] },
+    ],
+    [
+      "a wrapper with nothing but tools below, of which it states the whole",
+      [fact("a", { ...agent, tokens: 15, ...stated(0.42) }), fact("t", { ...tool, parent: "a", ...stated(0.02) })],
+      { a: [15, 0.4], t: [0, 0.02] },
+    ],
+    [
+      "no cost that was computed from restated tokens",
+      [fact("a", { ...agent, tokens: 10, cost: 0.3 }), fact("c", { parent: "a", tokens: 10 })],
+      { a: [0, 0], c: [10, null] },
+    ],
+    [
+      "a model call below a model call",
+      [
+        fact("o", { tokens: 10, cost: 0.1 }),
+        fact("x", { ...tool, parent: "o" }),
+        fact("i", { parent: "x", tokens: 4, cost: 0.04 }),
+      ],
+      { o: [0, 0], x: [0, null], i: [4, 0.04] },
+    ],
+    [
+      "a call above a tool that states tokens",
+      [fact("c", { tokens: 10, cost: 0.1 }), fact("t", { ...tool, parent: "c", tokens: 3, ...stated(0.01) })],
+      { c: [10, 0.1], t: [3, 0.01] },
+    ],
+    [
+      "an unpriced call above a tool that states tokens and a cost",
+      [fact("c", { tokens: 10 }), fact("t", { ...tool, parent: "c", tokens: 3, ...stated(0.01) })],
+      { c: [10, null], t: [3, 0.01] },
+    ],
+    [
+      "a wrapper above attempts of which one failed without using anything",
+      [fact("a", { ...agent, ...stated(0.42) }), fact("f", { parent: "a", is_failed: true, ...stated(0) })],
+      { a: [0, 0.42], f: [0, 0] },
+    ],
+    [
+      "a call that was tried again below itself",
+      [
+        fact("c", { tokens: 10, ...stated(0.1) }),
+        fact("f", { parent: "c", is_failed: true }),
+        fact("g", { parent: "c", tokens: 10, cost: 0.09 }),
+      ],
+      { c: [0, 0], f: [0, null], g: [10, 0.09] },
+    ],
+    [
+      "wrappers above a wrapper that stands in for its call",
+      [
+        fact("w", { log_type: "workflow", ...stated(1) }),
+        fact("a", { ...agent, parent: "w", ...stated(0.42) }),
+        fact("c", { parent: "a", tokens: 10 }),
+        fact("u", { parent: "w", tokens: 10 }),
+      ],
+      { w: [0, 0.58], a: [0, 0.42], c: [10, 0], u: [10, 0] },
+    ],
+    [
+      "zeros of wrappers, which say nothing",
+      [fact("a", { ...agent, tokens: 0, ...stated(0) }), fact("c", { parent: "a", tokens: 10 })],
+      { a: [0, 0], c: [10, null] },
+    ],
+    [
+      "two that are each other's parent, which restate nobody, and a call below them, which restates both",
+      [
+        fact("a", { parent: "b", tokens: 10, cost: 1 }),
+        fact("b", { parent: "a", tokens: 20, cost: 2 }),
+        fact("o", { parent: "o", tokens: 5, cost: 3 }),
+      ],
+      { a: [10, 1], b: [20, 2], o: [5, 3] },
+    ],
+    [
+      "what is below a circle",
+      [
+        fact("a", { parent: "b", tokens: 10, cost: 1 }),
+        fact("b", { parent: "a", tokens: 20, cost: 2 }),
+        fact("c", { parent: "b", tokens: 5, cost: 3 }),
+      ],
+      { a: [0, 0], b: [0, 0], c: [5, 3] },
+    ],
+  ];
+  test.each(cases)("M3: %s", (_name, facts, expected) => expect(counted(facts)).toEqual(expected));
+});
+
+describe("one call counts once", () => {
+  test("M5: siblings with the same answer", () => {
+    const answer = { response_id: "msg_1", tokens: 57 };
+    const facts = [
+      fact("w", agent),
+      fact("v", { parent: "w", ...answer, cost: 0.1, has_content: false }),
+      fact("s", { parent: "w", ...answer, cost: 0.1 }),
+    ];
+    expect(counted(facts)).toEqual({ w: [0, null], v: [0, 0], s: [57, 0.1] });
+  });
+
+  test("M5: the same answer in two branches, under two spellings of the model, priced in one", () => {
+    const facts = [
+      fact("w", agent),
+      fact("x", { parent: "w", response_id: "r", model: "openai/gpt-4o-2024-08-06", tokens: 5 }),
+      fact("y", { ...agent, parent: "w", tokens: 5 }),
+      fact("z", { parent: "y", response_id: "r", tokens: 5, cost: 0.1, has_content: false }),
+    ];
+    expect(counted(facts)).toEqual({ w: [0, null], x: [0, 0], y: [0, null], z: [5, 0.1] });
+  });
+
+  test("M5: another answer, another model, and answers without an id are other calls", () => {
+    const facts = [
+      fact("a", { response_id: "r1", tokens: 1 }),
+      fact("b", { response_id: "r2", tokens: 1 }),
+      fact("c", { response_id: "r1", model: "gpt-4o-mini", tokens: 1 }),
+      fact("d", { tokens: 1 }),
+      fact("e", { tokens: 1 }),
+    ];
+    expect(Object.values(counted(facts)).map(([tokens]) => tokens)).toEqual([1, 1, 1, 1, 1]);
+  });
+
+  test("M5: every span of the gateway is a call, whatever its upstream says", () => {
+    const answer = { response_id: "constant", tokens: 7, cost: 0.7 };
+    const facts = [1, 2, 3].flatMap((call) => [
+      fact(`c${call}`, answer),
+      fact(`g${call}`, { ...answer, parent: `c${call}`, is_gateway: true }),
+    ]);
+    expect(counted(facts)).toMatchObject({
+      c1: [0, 0],
+      c2: [0, 0],
+      c3: [0, 0],
+      g1: [7, 0.7],
+      g2: [7, 0.7],
+      g3: [7, 0.7],
+    });
+  });
+
+  test("M5: a vendor's report without content lies within its sibling, and only there", () => {
+    const usage = { tokens: 57, cost: 0.1 };
+    const outer = {
+      ...usage,
+      scope_name: "openllmetry",
+      start_time: "2026-01-01 00:00:00",
+      timestamp: "2026-01-01 00:00:10",
+    };
+    const vendor = { ...usage, scope_name: "com.vendor", has_content: false };
+    const within = { start_time: "2026-01-01 00:00:01", timestamp: "2026-01-01 00:00:09" };
+    const facts = [
+      fact("o", outer),
+      fact("in", { ...vendor, ...within }),
+      fact("late", { ...vendor, start_time: "2026-01-01 00:00:01", timestamp: "2026-01-01 00:00:11" }),
+      fact("told", { ...vendor, ...within, has_content: true }),
+      fact("same", { ...vendor, ...within, start_time: "2026-01-01 00:00:00.5", scope_name: "openllmetry" }),
+      fact("other", { ...vendor, ...within, prompt_tokens: 56 }),
+      fact("below", { ...vendor, ...within, parent: "elsewhere" }),
+    ];
+    const tokens = Object.entries(counted(facts)).filter(([, [count]]) => count === 0);
+    expect(tokens.map(([name]) => name)).toEqual(["in"]);
+  });
+
+  test("M5: a span that names a span of the gateway is that call, where there is one", () => {
+    const facts = [
+      fact("w", { ...agent, tokens: 5, ...stated(0.3) }),
+      fact("n", { parent: "w", tokens: 5, cost: 0.2, gateway_log_id: idOf("g") }),
+    ];
+    expect(counted(facts)).toEqual({ w: [0, 0], n: [5, 0.2] });
+    const known = { ...nowhere, isGatewayCall: (id: string) => id === idOf("g") };
+    expect(counted(facts, known)).toEqual({ w: [0, 0], n: [0, 0] });
+  });
+});
+
+describe("customers and threads", () => {
+  const customers = (facts: readonly UsageFact[], outside = nowhere as Parameters<typeof countUsage>[1]) =>
+    Object.fromEntries(
+      countUsage(facts, outside).map(({ customer_identifier }, index) => [
+        facts[index]!.span_unique_id,
+        customer_identifier,
+      ]),
+    );
+
+  test("M8: the nearest above, then the root, then the earliest", () => {
+    const facts = [
+      fact("lost", { parent: "gone" }),
+      fact("root", { customer_identifier: "a" }),
+      fact("x", { parent: "root" }),
+      fact("y", { parent: "x", customer_identifier: "b" }),
+      fact("z", { parent: "y" }),
+    ];
+    expect(customers(facts)).toEqual({ lost: "a", root: "a", x: "a", y: "b", z: "b" });
+    const [lost, ...rest] = facts.map((one) => ({
+      ...one,
+      ...(one.span_unique_id === "root" && { customer_identifier: "" }),
+    }));
+    expect(customers([lost!, ...rest])).toEqual({ lost: "b", root: "b", x: "b", y: "b", z: "b" });
+  });
+
+  test("M5: the gateway's span counts for whom the span that names it does, here or elsewhere", () => {
+    const facts = [
+      fact("root"),
+      fact("n", { parent: "root", customer_identifier: "c", gateway_log_id: idOf("g") }),
+      fact("g", { is_gateway: true }),
+      fact("h", { is_gateway: true }),
+    ];
+    const reporter = (id: string) =>
+      id === idOf("h") ? { customer_identifier: "d", thread_identifier: "" } : undefined;
+    expect(customers(facts, { ...nowhere, reporter })).toEqual({ root: "c", n: "c", g: "c", h: "d" });
+  });
+});
+
+test("M3: no order of arrival changes what counts, no call counts twice, and nothing counts below zero", () => {
+  const names = ["a", "b", "c", "d", "e", "f", "g"];
+  const anySpan = fc.record({
+    parent: fc.constantFrom("", "gone", ...names),
+    log_type: fc.constantFrom("chat", "agent", "tool", "workflow", "generation"),
+    tokens: fc.option(fc.integer({ min: 0, max: 9 }), { nil: undefined }),
+    cost: fc.option(fc.integer({ min: 0, max: 9 }), { nil: null }),
+    is_stated: fc.boolean(),
+    is_gateway: fc.boolean(),
+    is_failed: fc.boolean(),
+    has_content: fc.boolean(),
+    response_id: fc.constantFrom("", "r1", "r2"),
+    scope_name: fc.constantFrom("", "s1", "s2"),
+    customer_identifier: fc.constantFrom("", "k1", "k2"),
+    gateway_log_id: fc.constantFrom("", idOf("a"), idOf("b")),
+  });
+  fc.assert(
+    fc.property(
+      fc.array(anySpan, { minLength: 1, maxLength: names.length }),
+      fc.infiniteStream(fc.nat()),
+      (spans, keys) => {
+        const facts = spans.map((span, index) => fact(names[index]!, span));
+        const order = facts.map((one) => ({ one, key: keys.next().value! })).sort((a, b) => a.key - b.key);
+        const shuffled = order.map(({ one }) => one);
+        const counts = countUsage(facts, nowhere);
+        const others = countUsage(shuffled, nowhere);
+        for (const [index, one] of facts.entries()) {
+          expect(others[shuffled.indexOf(one)]).toEqual(counts[index]);
+          expect(counts[index]!.cost ?? 0).toBeGreaterThanOrEqual(0);
+          expect(counts[index]!.cost ?? 0).toBeLessThanOrEqual(one.cost ?? 0);
+        }
+        const owners = new Set(counts.map(({ customer_identifier }) => customer_identifier));
+        expect(owners.has("") && owners.size > 1).toBe(false);
+      },
+    ),
+    { numRuns: 2000 },
+  );
+});

@@ -1,0 +1,36 @@
+import { deduplicationWindow, localTable, mergeTree, onCluster, spreadTable } from "./dialect.ts";
+import type { Placement } from "./dialect.ts";
+
+/**
+ * What spans count for where that is not what they say themselves (docs/adr/0032-what-counts-is-stored.md): a row has the key of
+ * its span, and lies on the shard of it. `changes_usage` is 0 where only customer or thread differ, `is_inherited` 1 where the
+ * span does not name the customer itself.
+ */
+export function createSpanCounts(placement: Placement): string[] {
+  const local = localTable(placement, "span_counts");
+  return [
+    `CREATE TABLE IF NOT EXISTS ${local}${onCluster(placement)} (
+      organization_id LowCardinality(String),
+      environment LowCardinality(String),
+      timestamp DateTime64(9, 'UTC') CODEC(Delta, LZ4),
+      unique_id UUID CODEC(LZ4),
+      version UInt64 CODEC(Delta, LZ4),
+      is_deleted UInt8,
+      trace_unique_id String CODEC(LZ4),
+      received_at DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+      changes_usage UInt8,
+      counts_tokens UInt8,
+      cost Nullable(Float64),
+      is_inherited UInt8,
+      customer_identifier String CODEC(LZ4),
+      thread_identifier String CODEC(LZ4),
+      INDEX trace_bloom trace_unique_id TYPE bloom_filter(0.01) GRANULARITY 16,
+      INDEX customer_bloom customer_identifier TYPE bloom_filter(0.01) GRANULARITY 16,
+      INDEX changes_usage_minmax changes_usage TYPE minmax GRANULARITY 64
+    ) ENGINE = ${mergeTree(placement, local, { name: "ReplacingMergeTree", args: ["version", "is_deleted"] })}
+    PARTITION BY toYYYYMM(least(greatest(timestamp, toDateTime64('2020-01-01 00:00:00', 9, 'UTC')), toDateTime64('2040-01-01 00:00:00', 9, 'UTC')))
+    ORDER BY (toDate32(timestamp), organization_id, timestamp, unique_id, environment)
+    SETTINGS index_granularity = 1024, fsync_after_insert = 1, fsync_part_directory = 1, ${deduplicationWindow(placement)} = 1000`,
+    ...spreadTable(placement, "span_counts", "cityHash64(organization_id, substring(toString(unique_id), 1, 18))"),
+  ];
+}

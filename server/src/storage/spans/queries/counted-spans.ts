@@ -1,0 +1,53 @@
+import type { SpanCondition, StatementParams } from "../span-store.ts";
+import type { Once } from "./once.ts";
+import type { Where } from "./selection.ts";
+
+/**
+ * What spans count for, where a statement reads it: `none` of them counts for anything but what it says itself, of some
+ * the `usage` differs, or `all` there is to know is wanted, customers and threads too.
+ */
+export type Counts = "none" | "usage" | "all";
+
+/** Spans of one stretch; `where` holds of a span and of its count alike, so it reads what both tables have. */
+export type CountedPart = { where: Where; filter?: SpanCondition | undefined };
+
+/** The columns that say, in rows of `countedSpans`, whom a span counts for. */
+const identityColumns = ["customer_identifier", "thread_identifier"] as const;
+
+/** Whether a condition asks whom spans count for. */
+export function readsIdentity(condition: SpanCondition | undefined): boolean {
+  if (condition === undefined) return false;
+  const { columns } = condition;
+  return columns === undefined || identityColumns.some((column) => columns.has(column));
+}
+
+/**
+ * The spans of several stretches that have none in common, as what stands behind FROM. Beside the columns of spans they
+ * have `counted_cost` and `counts_tokens`, and customer and thread are those that they count for.
+ */
+export function countedSpans(parts: readonly CountedPart[], once: Once, counts: Counts): string {
+  return `(${parts.map((part) => (counts === "none" ? ownSpans(part, once) : joinedSpans(part, once, counts))).join(" UNION ALL ")})`;
+}
+
+export const paramsOfParts = (parts: readonly CountedPart[]): StatementParams =>
+  Object.assign({}, ...parts.flatMap(({ where, filter }) => [where.params, filter?.params])) as StatementParams;
+
+/** Where a filter is the same for what a span says and for what it counts for, fewer rows are joined. */
+function ownSpans({ where, filter }: CountedPart, once: Once): string {
+  return `SELECT *, cost AS counted_cost, toUInt8(1) AS counts_tokens FROM spans ${once} WHERE ${where.sql}${andFilter(filter)}`;
+}
+
+const andFilter = (filter: SpanCondition | undefined) => (filter === undefined ? "" : ` AND (${filter.sql})`);
+
+function joinedSpans({ where, filter }: CountedPart, once: Once, counts: "usage" | "all"): string {
+  const isLate = readsIdentity(filter);
+  const spans = `SELECT * FROM spans ${once} WHERE ${where.sql}${isLate ? "" : andFilter(filter)}`;
+  const identity = counts === "usage" ? "" : identityColumns.map((column) => `, ${column} AS count_${column}`).join("");
+  const found = `SELECT timestamp, unique_id, toUInt8(1) AS is_counted, counts_tokens AS count_tokens, cost AS count_cost${identity}
+    FROM span_counts FINAL WHERE ${where.sql}${counts === "usage" ? " AND changes_usage = 1" : ""}`;
+  const replaced = identityColumns.map((column) => `if(is_counted = 1, count_${column}, ${column}) AS ${column}`);
+  const columns = counts === "usage" ? "*" : `* REPLACE (${replaced.join(", ")})`;
+  const joined = `SELECT ${columns}, if(is_counted = 1, count_cost, cost) AS counted_cost, if(is_counted = 1, count_tokens, 1) AS counts_tokens
+    FROM (${spans}) AS said GLOBAL ANY LEFT JOIN (${found}) AS found USING (timestamp, unique_id)`;
+  return isLate ? `SELECT * FROM (${joined}) WHERE ${filter?.sql ?? "1"}` : joined;
+}

@@ -1,0 +1,133 @@
+import { isCountedColumn, type CountedColumn, type ReadColumn, type SpanColumn } from "../../../domain/span.ts";
+import { toByteString } from "../../../lib/byte-string.ts";
+import type { SpanDatabase } from "../drivers/span-database.ts";
+import { rawPlace, type RawSpan } from "../raw-span.ts";
+import type { StoredSpan } from "../span-store.ts";
+import type { Where } from "./selection.ts";
+
+/** What a span counts for, where it is not what it says itself. */
+type StoredCount = { countsTokens: boolean; cost: number | null; customer: string; thread: string };
+
+/** By the time and id of their spans. */
+type StoredCounts = ReadonlyMap<string, StoredCount>;
+
+const noCounts: StoredCounts = new Map();
+
+/** What has to be read of spans so that they can be given counted columns, with nothing twice. */
+export function storedColumns(columns: readonly ReadColumn[]): SpanColumn[] {
+  const stored = columns.filter((column): column is SpanColumn => !isCountedColumn(column));
+  return stored.length === columns.length ? stored : [...new Set([...stored, ...basis])];
+}
+
+const basis = [
+  "timestamp",
+  "unique_id",
+  ...Object.values<SpanColumn>({
+    counted_cost: "cost",
+    counted_tokens: "total_tokens",
+    counted_customer_identifier: "customer_identifier",
+    counted_thread_identifier: "thread_identifier",
+  } satisfies Record<CountedColumn, SpanColumn>),
+] as const satisfies readonly SpanColumn[];
+
+/**
+ * The counts of the spans of `where`, which reads what both tables have. Without FINAL, which would have to know where they lie: of rows
+ * of one key the newest counts. Nothing where no counted column is asked for.
+ */
+export async function readCounts(
+  database: SpanDatabase,
+  where: Where,
+  columns: readonly ReadColumn[],
+  signal?: AbortSignal,
+): Promise<StoredCounts> {
+  const organization = String(where.params["organization_id"]);
+  if (!columns.some(isCountedColumn) || database.counts?.hasNone(organization) === true) return noCounts;
+  const since = database.counts?.state();
+  const { rows } = await database.query(
+    {
+      name: "span_counts",
+      sql: `SELECT timestamp, unique_id, version, is_deleted, counts_tokens, cost, customer_identifier, thread_identifier
+        FROM span_counts WHERE ${where.sql}`,
+      params: where.params,
+    },
+    signal,
+  );
+  if (rows.length === 0) await learnWhetherAny(database, { organization, since }, signal);
+  const newest = new Map<string, { version: bigint; count: StoredCount | undefined }>();
+  for (const row of rows) {
+    const key = keyOf(String(row["timestamp"]), String(row["unique_id"]));
+    const version = BigInt(String(row["version"]));
+    if ((newest.get(key)?.version ?? -1n) > version) continue;
+    const cost = row["cost"];
+    const count = {
+      countsTokens: Number(row["counts_tokens"]) === 1,
+      cost: typeof cost === "number" ? cost : null,
+      customer: String(row["customer_identifier"]),
+      thread: String(row["thread_identifier"]),
+    };
+    newest.set(key, { version, count: Number(row["is_deleted"]) === 1 ? undefined : count });
+  }
+  return new Map([...newest].flatMap(([key, { count }]) => (count === undefined ? [] : [[key, count]])));
+}
+
+/** Most organizations have none: then they are not asked again before some come in. */
+async function learnWhetherAny(
+  database: SpanDatabase,
+  { organization, since }: { organization: string; since: number | undefined },
+  signal?: AbortSignal,
+): Promise<void> {
+  const { counts } = database;
+  if (counts === undefined || since === undefined) return;
+  const sql = "SELECT 1 AS one FROM span_counts WHERE organization_id = {organization_id:String} LIMIT 1";
+  const { rows } = await database.query(
+    { name: "span_counts", sql, params: { organization_id: organization } },
+    signal,
+  );
+  if (rows.length === 0 && counts.state() === since) counts.foundNone(organization);
+}
+
+const keyOf = (timestamp: string, uniqueId: string): string => `${timestamp} ${uniqueId}`;
+
+/** Gives a span, read with `storedColumns`, the counted columns. */
+export function withCount(span: StoredSpan, counts: StoredCounts): StoredSpan {
+  const count = counts.get(keyOf(span.timestamp, span.unique_id));
+  const { cost = null, total_tokens = null, customer_identifier = "", thread_identifier = "" } = span;
+  span.counted_cost = count === undefined ? cost : count.cost;
+  span.counted_tokens = count?.countsTokens === false ? 0 : total_tokens;
+  span.counted_customer_identifier = count === undefined ? customer_identifier : count.customer;
+  span.counted_thread_identifier = count === undefined ? thread_identifier : count.thread;
+  return span;
+}
+
+/** Makes rows of `columns` from raw spans that were read with `storedColumns` of them. */
+export function rawCounter(columns: readonly ReadColumn[], counts: StoredCounts): (span: RawSpan) => RawSpan {
+  if (!columns.some(isCountedColumn)) return (span) => span;
+  const stored = storedColumns(columns);
+  const at = (column: SpanColumn) => rawPlace(stored, column);
+  const [time, id] = [at("timestamp"), at("unique_id")];
+  const own: Record<CountedColumn, number> = {
+    counted_cost: at("cost"),
+    counted_tokens: at("total_tokens"),
+    counted_customer_identifier: at("customer_identifier"),
+    counted_thread_identifier: at("thread_identifier"),
+  };
+  const counted: Record<CountedColumn, (count: StoredCount) => string | undefined> = {
+    counted_cost: ({ cost }) => JSON.stringify(cost),
+    counted_tokens: ({ countsTokens }) => (countsTokens ? undefined : "0"),
+    counted_customer_identifier: ({ customer }) => toByteString(JSON.stringify(customer)),
+    counted_thread_identifier: ({ thread }) => toByteString(JSON.stringify(thread)),
+  };
+  const places = columns.map((column) => (isCountedColumn(column) ? own[column] : at(column)));
+  return (span) => {
+    const row = places.map((place) => span[place] ?? "null");
+    const count = counts.size === 0 ? undefined : counts.get(keyOf(unquoted(span[time]), unquoted(span[id])));
+    if (count === undefined) return row;
+    for (const [index, column] of columns.entries()) {
+      const value = isCountedColumn(column) ? counted[column](count) : undefined;
+      if (value !== undefined) row[index] = value;
+    }
+    return row;
+  };
+}
+
+const unquoted = (json = '""'): string => json.slice(1, -1);

@@ -1,0 +1,40 @@
+import type { UsageCount, UsageFact } from "../../domain/usage-fact.ts";
+
+/** A span with what decides what it counts for, as it is stored. */
+export type StoredFact = {
+  fact: UsageFact;
+  environment: string;
+  trace_unique_id: string;
+  received_at: string;
+  /** UInt64. */
+  version: bigint;
+};
+
+/** What was found of a span to count for. */
+/** A trace, or by its id a span of none. */
+export type CountedName = { environment: string; trace_unique_id: string; unique_id?: string };
+
+/** One of `parts`, from 0. */
+export type TracesQuery = { organizationId: string; part: number; parts: number };
+
+export type StoredUsageCount = {
+  environment: string;
+  trace_unique_id: string;
+  timestamp: string;
+  unique_id: string;
+  count: UsageCount;
+};
+
+/** Of one organization. An environment and an id make a trace. */
+export type UsageFactsQuery = {
+  organizationId: string;
+  by: "trace_unique_id" | "unique_id" | "gateway_log_id";
+  ids: readonly string[];
+};
+
+export type StoredUsage = {
+  facts: StoredFact[];
+  counts: StoredUsageCount[];
+  /** The clock of the store when it began to read, in nanoseconds since 1970. */
+  readAtNs: bigint;
+};

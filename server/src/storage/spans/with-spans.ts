@@ -1,0 +1,24 @@
+import { lockStopped } from "../journal/node-lock.ts";
+import { openSpanStore, type SpansLocation } from "./drivers/open-span-store.ts";
+import type { SpanStore } from "./span-store.ts";
+
+/**
+ * Opens the span store, its tables up to date, for as long as it is used. The node's folder is held meanwhile where the store is in it.
+ * @throws ServiceError `conflict` while a server runs on it
+ */
+export function createWithSpans(config: { dataDir: string; spans: SpansLocation }) {
+  return async <T>(use: (spans: SpanStore) => Promise<T>): Promise<T> => {
+    const lock = config.spans.kind === "chdb" ? lockStopped(config.dataDir) : undefined;
+    try {
+      const spans = openSpanStore(config.spans);
+      try {
+        await spans.migrate();
+        return await use(spans);
+      } finally {
+        await spans.close();
+      }
+    } finally {
+      lock?.release();
+    }
+  };
+}
