@@ -11,7 +11,7 @@ export function composeCounting({
   isOnlyNode,
   now,
 }: {
-  journal: Pick<Journal, "hasEarlier">;
+  journal: Pick<Journal, "hasEarlier" | "hasHistory">;
   spans: Pick<SpanStore, "readUsageFacts" | "listCountedOf">;
   /** Where rows go: waits for the tables of a remote store. */
   store: Pick<SpanStore, "insert">;
@@ -20,7 +20,7 @@ export function composeCounting({
 }): SpanCounter {
   return createSpanCounter({
     store: { ...spans, insert: store.insert },
-    memory: { isComplete: isOnlyNode, mayHaveEarlier: createTraceHistory(journal) },
+    memory: { isComplete: isOnlyNode, hasHistory: journal.hasHistory, mayHaveEarlier: createTraceHistory(journal) },
     now,
   });
 }

@@ -1,4 +1,5 @@
 import { countUsage } from "../domain/count-usage.ts";
+import { isPlain } from "../domain/is-plain.ts";
 import { isSameCount, ownCount, type UsageCount } from "../domain/usage-fact.ts";
 import { parseTimeNs } from "../lib/time.ts";
 import { limits } from "../limits.ts";
@@ -26,10 +27,14 @@ export type CountRow = {
 /** Counts a trace, and gives the rows that make what is stored of it right. They take the place of earlier ones once `stored` is told. */
 export function countTrace(trace: CountedTrace): { changes: Change[]; counts: Map<string, UsageCount> } {
   const facts = [...trace.facts.values()];
-  const counts = countUsage(
-    facts.map(({ fact }) => fact),
-    { isGatewayCall: (id) => trace.calls.has(id), reporter: (id) => trace.reporters.get(id) },
-  );
+  const said = facts.map(({ fact }) => fact);
+  const counts =
+    trace.reporters.size === 0 && isPlain(said)
+      ? said.map(ownCount)
+      : countUsage(said, {
+          isGatewayCall: (id) => trace.calls.has(id),
+          reporter: (id) => trace.reporters.get(id),
+        });
   const found = new Map(facts.map(({ fact: { unique_id } }, index) => [unique_id, counts[index] ?? unknown]));
   const changes: Change[] = [];
   for (const stored of facts) {

@@ -17,7 +17,7 @@ export function createRecompute(
 ): RecomputeUsage {
   return async (organizationIds) =>
     await withSpans(async (spans) => {
-      const memory = { isComplete: false, mayHaveEarlier: () => true };
+      const memory = { isComplete: false, hasHistory: true, mayHaveEarlier: () => true };
       const counter = createSpanCounter({ store: spans, memory, now });
       let traces = 0;
       for (const organizationId of organizationIds) {

@@ -24,11 +24,14 @@ export type SpanCounter = SpanSubscriber & {
 
 export type SpanCounterDeps = {
   store: Pick<SpanStore, "insert" | "readUsageFacts" | "listCountedOf">;
-  /**
-   * Whether this node alone writes the store, so that what it remembers of a trace is all there is, and whether the trace may have spans
-   * that this process never saw.
-   */
-  memory: { isComplete: boolean; mayHaveEarlier: (trace: TraceName, spans: readonly StoredFact[]) => boolean };
+  memory: {
+    /** Whether this node alone writes the store, so that what it remembers of a trace is all there is. */
+    isComplete: boolean;
+    /** Whether spans were accepted before this process began. */
+    hasHistory: boolean;
+    /** Whether spans of the trace were accepted before these. */
+    mayHaveEarlier: (trace: TraceName, spans: readonly StoredFact[]) => boolean;
+  };
   /** Milliseconds since the epoch. */
   now: () => number;
 };
@@ -134,10 +137,12 @@ class Counter implements SpanCounter {
 
   /** Undefined where the store has to tell what the trace has. */
   #remembered(key: string, name: TraceName, added: readonly StoredFact[]): CountedTrace | undefined {
-    const { isComplete, mayHaveEarlier } = this.#deps.memory;
+    const { isComplete, hasHistory, mayHaveEarlier } = this.#deps.memory;
     if (!isComplete) return undefined;
     const known = this.#memory.get(key);
-    return known ?? (mayHaveEarlier(name, added) ? undefined : new CountedTrace(name));
+    if (known !== undefined) return known;
+    const isUnknown = (hasHistory || this.#memory.mayHaveForgotten(key)) && mayHaveEarlier(name, added);
+    return isUnknown ? undefined : new CountedTrace(name);
   }
 
   async #load(organizationId: string, names: readonly TraceName[], signal?: AbortSignal): Promise<Round> {

@@ -1,3 +1,4 @@
+import { BloomFilter } from "../lib/bloom-filter.ts";
 import type { StoredFact, StoredUsageCount } from "../storage/spans/usage-facts.ts";
 import type { UsageCount } from "../domain/usage-fact.ts";
 
@@ -34,6 +35,7 @@ export class CountedTrace {
 export class TraceMemory {
   readonly #traces = new Map<string, { trace: CountedTrace; spans: number }>();
   readonly #maxSpans: number;
+  readonly #forgotten = new BloomFilter();
   #spans = 0;
 
   constructor(maxSpans: number) {
@@ -56,6 +58,7 @@ export class TraceMemory {
     this.#spans += spans;
     for (const oldest of this.#traces.keys()) {
       if (this.#spans <= this.#maxSpans) return;
+      this.#forgotten.add(oldest);
       this.forget(oldest);
     }
   }
@@ -65,7 +68,13 @@ export class TraceMemory {
     this.#traces.delete(key);
   }
 
+  /** Whether the trace may have been here, and is not any more. */
+  mayHaveForgotten(key: string): boolean {
+    return this.#forgotten.has(key);
+  }
+
   clear(): void {
+    for (const key of this.#traces.keys()) this.#forgotten.add(key);
     this.#traces.clear();
     this.#spans = 0;
   }

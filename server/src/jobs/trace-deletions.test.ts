@@ -35,7 +35,7 @@ type Node = { deletedTraces: DeletedTraces; traceDeletions: TraceDeletions; stop
 function startNode(): Node {
   const deletedTraces = createDeletedTraces(now);
   const flush = () => Promise.resolve();
-  const memory = { isComplete: false, mayHaveEarlier: () => true };
+  const memory = { isComplete: false, hasHistory: true, mayHaveEarlier: () => true };
   const counter = createSpanCounter({ store: spans, memory, now });
   const deps = { deletions: control.stores.traceDeletions, deletedTraces, spans, counter, flush, now };
   return { deletedTraces, ...startTraceDeletions(deps, logger) };

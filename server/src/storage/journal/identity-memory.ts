@@ -14,6 +14,8 @@ const receivedBits = (1n << 61n) - 1n;
 
 export type IdentityMemory = {
   lookup(identity: Buffer): IdentityRecord | undefined;
+  /** Whether there were any records when the memory was opened. */
+  hasHistory: boolean;
   /** Whether a committed record whose identity begins with these bytes was received before that time. */
   hasEarlier(prefix: Buffer, beforeNs: bigint): boolean;
   /**
@@ -58,6 +60,7 @@ export function openIdentityMemory(
     const known = generationsIn(root).filter((generation) => generation > first + 1);
     return [first, first + 1, ...known].map(openGeneration);
   };
+  const hasHistory = generationsIn(root).length > 0;
   let generation = generationAt();
   let all = openFrom(generation - 1);
 
@@ -80,6 +83,7 @@ export function openIdentityMemory(
       }
       return last;
     },
+    hasHistory,
     hasEarlier(prefix, beforeNs) {
       const end = Buffer.concat([prefix, afterAll]);
       for (const generation of all) {

@@ -26,6 +26,8 @@ export type Journal = {
   }): Promise<JournalEntry>;
   /** The last accepted version of an identity, including those whose commit is still under way: see `settled`. */
   lookup(identity: Buffer): IdentityRecord | undefined;
+  /** Whether identities were remembered when the journal was opened. */
+  hasHistory: boolean;
   /** Whether an identity that begins with these bytes, such as one of the same trace, was received before that time. */
   hasEarlier(prefix: Buffer, beforeNs: bigint): boolean;
   /** Milliseconds since the epoch: `lookup` knows every identity that was accepted from then on. */
@@ -107,6 +109,7 @@ export function openJournal(options: JournalOptions): Journal {
       return { seq, rows, bytes: payload.byteLength, hasResends };
     },
     lookup: (identity) => commits.lookup(identity),
+    hasHistory: memory.hasHistory,
     hasEarlier: (prefix, beforeNs) => memory.hasEarlier(prefix, beforeNs),
     completeSinceMs: () => memory.completeSinceMs(),
     settled: () => commits.settled(),
