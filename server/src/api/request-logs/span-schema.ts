@@ -54,6 +54,21 @@ const known: Record<string, z.ZodType> = {
   total_tokens: described("Input plus output tokens; null when unknown."),
   total_request_tokens: described("The same as total_tokens."),
   cost: z.number().nullable().meta({ description: "USD; null when unknown." }),
+  counted_cost: z
+    .number()
+    .nullable()
+    .meta({
+      description:
+        "USD that the span adds to sums: 0 where another span counts for its call, what nothing below it has priced of a cost " +
+        "stated above, null when unknown.",
+    }),
+  counted_tokens: described(
+    "Tokens that the span adds to sums: 0 where another span counts for them; null when unknown.",
+  ),
+  counted_customer_identifier: described(
+    "Customer that the span counts for: its own, else that of the nearest span above, else that of its trace.",
+  ),
+  counted_thread_identifier: described("Conversation that the span counts for, found in the same way."),
   cost_source: described("stated when it was sent, computed when it comes from the price table; null without a cost."),
   price_version: described("Price table and entry behind a computed cost."),
   cost_details: z
