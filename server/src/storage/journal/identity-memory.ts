@@ -84,15 +84,7 @@ export function openIdentityMemory(
       return last;
     },
     hasHistory,
-    hasEarlier(prefix, beforeNs) {
-      const end = Buffer.concat([prefix, afterAll]);
-      for (const generation of all) {
-        for (const { value } of generation.getRange({ start: prefix, end, snapshot: false })) {
-          if ((value.readBigUInt64LE(8) & receivedBits) < beforeNs) return true;
-        }
-      }
-      return false;
-    },
+    hasEarlier: (prefix, beforeNs) => all.some((generation) => hasEarlier(generation, prefix, beforeNs)),
     completeSinceMs: () => floor.ms(),
     remember(identities) {
       rotate();
@@ -118,6 +110,14 @@ export function openIdentityMemory(
       return { put, succeeded: () => void setTimeout(forget, identityOverlapMs).unref(), failed: forget };
     },
   };
+}
+
+function hasEarlier(generation: Database<Buffer, Buffer>, prefix: Buffer, beforeNs: bigint): boolean {
+  const end = Buffer.concat([prefix, afterAll]);
+  for (const { value } of generation.getRange({ start: prefix, end, snapshot: false })) {
+    if ((value.readBigUInt64LE(8) & receivedBits) < beforeNs) return true;
+  }
+  return false;
 }
 
 /** Since when the memory is complete, on disk beside it. */

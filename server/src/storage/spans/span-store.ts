@@ -189,9 +189,7 @@ export type SpanBatch = {
   rows: number;
   token: string;
   hasResends?: boolean;
-  table?: "scores" | "customers" | "media";
-
-  table?: "scores" | "customers" | "span_counts" | "trace_extents";
+  table?: "scores" | "customers" | "media" | "span_counts" | "trace_extents";
 };
 
 /** Spans that ended within [fromNs, toNs], both inclusive, in nanoseconds since 1970. */
