@@ -41,8 +41,8 @@ export function countTrace(trace: CountedTrace): { changes: Change[]; counts: Ma
     const count = found.get(stored.fact.unique_id) ?? unknown;
     const before = trace.stored.get(keyOf(stored.fact));
     const isOwn = isSameCount(count, ownCount(stored.fact));
-    if (before === undefined ? !isOwn : !isSameCount(count, before.count)) changes.push({ stored, count });
-    else if (before !== undefined && isOwn) changes.push({ stored, count: undefined });
+    if (isOwn && before !== undefined) changes.push({ stored, count: undefined });
+    if (!isOwn && (before === undefined || !isSameCount(count, before.count))) changes.push({ stored, count });
   }
   for (const [key, before] of trace.stored) {
     const now = trace.facts.get(before.unique_id);

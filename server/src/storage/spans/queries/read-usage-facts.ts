@@ -44,10 +44,16 @@ export async function readUsageFacts(
   signal?: AbortSignal,
 ): Promise<StoredUsage> {
   const type = by === "unique_id" ? "Array(UUID)" : "Array(String)";
-  const where = allOf(scopeWhere({ organization_id: organizationId }), {
-    sql: `${by} IN {ids:${type}}`,
-    params: { ids },
-  });
+  const scope = scopeWhere({ organization_id: organizationId });
+  const chosen = allOf(scope, { sql: `${by} IN {ids:${type}}`, params: { ids } });
+  // A newer version of a span may name no call any more: all of its versions are looked at.
+  const where =
+    by === "gateway_log_id"
+      ? allOf(scope, {
+          sql: `unique_id GLOBAL IN (SELECT unique_id FROM spans WHERE ${chosen.sql})`,
+          params: chosen.params,
+        })
+      : chosen;
   const limit = `LIMIT ${limits.countedTraceSpans}`;
   const read = (sql: string) => database.query({ name: "usage_facts", sql, params: where.params }, signal);
   const clock = await read("SELECT toString(toUnixTimestamp64Nano(now64(9, 'UTC'))) AS ns");
@@ -60,7 +66,9 @@ export async function readUsageFacts(
           FROM span_counts WHERE ${where.sql} ${limit}`),
   ]);
   return {
-    facts: newest(facts.rows).map(factOf),
+    facts: newest(facts.rows)
+      .map(factOf)
+      .filter(({ fact }) => by !== "gateway_log_id" || ids.includes(fact.gateway_log_id)),
     counts: newest(counts?.rows ?? []).map(countOf),
     readAtNs: BigInt(String(clock.rows[0]?.["ns"])),
   };

@@ -1,0 +1,263 @@
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { countUsage } from "../domain/count-usage.ts";
+import { isSameCount, ownCount } from "../domain/usage-fact.ts";
+import type { SpanRow } from "../domain/span.ts";
+import { formatUuid, spanIdentity } from "../ingest/identity.ts";
+import { openSpanStore } from "../storage/spans/drivers/open-span-store.ts";
+import type { SpanStore } from "../storage/spans/span-store.ts";
+import { createRecompute } from "./recompute.ts";
+import { createSpanCounter } from "./span-counter.ts";
+
+const path = mkdtempSync(join(tmpdir(), "spanway-counting-"));
+const signal = new AbortController().signal;
+const always = { fromNs: 0n, toNs: 2n ** 62n };
+let store: SpanStore;
+beforeAll(async () => {
+  store = openSpanStore({ kind: "chdb", path });
+  await store.migrate();
+});
+afterAll(async () => {
+  await store.close();
+  rmSync(path, { recursive: true, force: true });
+});
+
+const ids = ["a", "b", "c", "d", "e"];
+const gatewayId = (trace: string) => formatUuid(spanIdentity({ ...scopeOf("x"), trace, span: "e" }));
+const scopeOf = (organization_id: string) => ({ organization_id, environment: "prod" });
+
+const anySpan = fc.record({
+  trace: fc.constantFrom("t1", "t2"),
+  id: fc.constantFrom(...ids),
+  parent: fc.constantFrom("", "gone", ...ids),
+  log_type: fc.constantFrom("chat", "agent", "tool"),
+  tokens: fc.constantFrom(0, 5, 7),
+  cost: fc.constantFrom(null, 0, 0.25, 0.5),
+  isStated: fc.boolean(),
+  response_id: fc.constantFrom("", "", "r1"),
+  customer: fc.constantFrom("", "", "ann", "bob"),
+  second: fc.nat(9),
+});
+type AnySpan = typeof anySpan extends fc.Arbitrary<infer T> ? T : never;
+
+const sent = fc.array(anySpan, { minLength: 1, maxLength: 4 }).map((spans) => ({ spans }));
+const restarted = fc.constant({ restart: true as const });
+const deleted = fc.record({ deleted: fc.constantFrom("t1", "t2"), until: fc.nat(9) });
+/** A trace that names a call of another is not counted anew when that one is deleted: one or the other. */
+const steps = fc.oneof(
+  fc.record({
+    hasLinks: fc.constant(true),
+    all: fc.array(fc.oneof({ weight: 6, arbitrary: sent }, restarted), { minLength: 1, maxLength: 7 }),
+  }),
+  fc.record({
+    hasLinks: fc.constant(false),
+    all: fc.array(fc.oneof({ weight: 6, arbitrary: sent }, restarted, deleted), { minLength: 1, maxLength: 7 }),
+  }),
+);
+
+const timeAt = (second: number) => `2026-01-01 00:00:0${second}.000000000`;
+const nsAt = (second: number) => BigInt(Date.UTC(2026, 0, 1, 0, 0, second)) * 1_000_000n;
+
+/** An organization into which spans come. `isShared`: as one of several nodes, which remembers nothing. */
+function newOrganization({ isShared, hasLinks }: { isShared: boolean; hasLinks: boolean }) {
+  const organizationId = `org_${randomUUID()}`;
+  const placed = new Map<string, string>();
+  let version = 1n;
+  const newCounter = (hasHistory: boolean) =>
+    createSpanCounter({
+      store,
+      memory: { isComplete: !isShared, hasHistory, mayHaveEarlier: () => true },
+      now: Date.now,
+    });
+  let counter = newCounter(false);
+
+  const rowOf = ({ trace, id, parent, tokens, cost, isStated, customer, second, ...said }: AnySpan): SpanRow => ({
+    ...scopeOf(organizationId),
+    environment: "prod",
+    ...said,
+    unique_id: formatUuid(spanIdentity({ ...scopeOf("x"), trace, span: id })),
+    trace_unique_id: trace,
+    span_unique_id: id,
+    span_parent_id: parent,
+    timestamp: timeAt(second),
+    start_time: timeAt(0),
+    received_at: timeAt(0),
+    version: (version += 1n).toString(),
+    // The last of each trace is the gateway's, and the one before names that of the other trace.
+    log_method: id === "e" ? "gateway" : "",
+    gateway_log_id: hasLinks && id === "d" ? gatewayId(trace === "t1" ? "t2" : "t1") : "",
+    model: "m",
+    input: "in",
+    total_tokens: tokens,
+    prompt_tokens: tokens,
+    completion_tokens: 0,
+    cost,
+    cost_source: cost === null ? "" : isStated ? "stated" : "computed",
+    customer_identifier: customer,
+  });
+  return {
+    organizationId,
+    async send(spans: readonly AnySpan[]) {
+      const rows = spans.map(rowOf);
+      const lines = rows.flatMap((row) => {
+        const before = placed.get(row.unique_id);
+        placed.set(row.unique_id, row.timestamp);
+        const isMoved = before !== undefined && before !== row.timestamp;
+        return isMoved ? [row, { ...row, timestamp: before, is_deleted: 1 }] : [row];
+      });
+      const ndjson = Buffer.from(lines.map((row) => `${JSON.stringify({ is_resend: 1, ...row })}\n`).join(""));
+      await store.insert({ ndjson, rows: lines.length, token: randomUUID(), hasResends: true });
+      await counter.take([{ organizationId, rows }], signal);
+    },
+    restart: () => void (counter = newCounter(true)),
+    async remove(trace_unique_id: string, until: number) {
+      const deletion = { organization_id: organizationId, environment: "prod", trace_unique_id } as const;
+      await store.deleteTraces([{ ...deletion, fromNs: 0n, toNs: nsAt(until), deletedAtMs: 0 }]);
+      await counter.recount(organizationId, [deletion]);
+    },
+  };
+}
+
+/** What is stored of an organization is what the function says of the spans that there are. */
+async function expectCounted(organizationId: string): Promise<void> {
+  const { facts, counts } = await store.readUsageFacts({ organizationId, by: "trace_unique_id", ids: ["t1", "t2"] });
+  const traces = Map.groupBy(facts, ({ trace_unique_id }) => trace_unique_id);
+  const isGateway = new Set(facts.filter(({ fact }) => fact.is_gateway).map(({ fact }) => fact.unique_id));
+  const reported = new Map<string, { customer_identifier: string; thread_identifier: string }>();
+  let expected = new Map<string, ReturnType<typeof ownCount>>();
+  for (let pass = 0; pass < 4; pass += 1) {
+    expected = new Map();
+    for (const spans of traces.values()) {
+      const own = spans.map(({ fact }) => fact);
+      const here = new Set(own.map((fact) => fact.unique_id));
+      const found = countUsage(own, {
+        isGatewayCall: (id) => isGateway.has(id) && !here.has(id),
+        reporter: (id) => reported.get(id),
+      });
+      for (const [index, fact] of own.entries()) {
+        expected.set(`${fact.timestamp} ${fact.unique_id}`, found[index]!);
+        if (fact.gateway_log_id !== "" && isGateway.has(fact.gateway_log_id) && !here.has(fact.gateway_log_id))
+          if (!reported.has(fact.gateway_log_id)) reported.set(fact.gateway_log_id, found[index]!);
+      }
+    }
+  }
+  const different = facts.filter(
+    ({ fact }) => !isSameCount(expected.get(`${fact.timestamp} ${fact.unique_id}`)!, ownCount(fact)),
+  );
+  expect(counts.map(({ timestamp, unique_id }) => `${timestamp} ${unique_id}`).toSorted()).toEqual(
+    different.map(({ fact }) => `${fact.timestamp} ${fact.unique_id}`).toSorted(),
+  );
+  for (const { timestamp, unique_id, count } of counts) {
+    expect({ cost: count.cost, counts_tokens: count.counts_tokens }).toEqual({
+      cost: expected.get(`${timestamp} ${unique_id}`)?.cost,
+      counts_tokens: expected.get(`${timestamp} ${unique_id}`)?.counts_tokens,
+    });
+  }
+  await expectSums(organizationId);
+}
+
+/** Rows add up to the summary, groups to it too, and the parts of a window to the whole. */
+async function expectSums(organizationId: string): Promise<void> {
+  const scope = { organization_id: organizationId };
+  const whole = await store.summarizeSpans({ scope, window: always });
+  const { rows } = await store.listSpans({
+    scope,
+    window: always,
+    sort: { field: "timestamp", descending: false },
+    page: 1,
+    pageSize: 100,
+    fields: ["counted_cost", "counted_tokens", "counted_customer_identifier"],
+  });
+  const cents = (cost: number) => Math.round(cost * 100);
+  const sums = (all: ReadonlyArray<{ total_cost: number; total_tokens: number }>) => [
+    cents(all.reduce((sum, each) => sum + each.total_cost, 0)),
+    all.reduce((sum, each) => sum + each.total_tokens, 0),
+  ];
+  const total = sums([whole]);
+  const counted = rows.map((row) => ({
+    total_cost: row.counted_cost ?? 0,
+    total_tokens: Number(row.counted_tokens ?? 0),
+  }));
+  expect(sums(counted)).toEqual(total);
+  const parts = [];
+  for (const [from, to] of [
+    [0n, nsAt(4)],
+    [nsAt(4) + 1n, always.toNs],
+  ] as const) {
+    parts.push(await store.summarizeSpans({ scope, window: { fromNs: from, toNs: to } }));
+  }
+  expect(sums(parts)).toEqual(total);
+  const sort = { field: "total_cost", descending: true } as const;
+  const query = { scope, window: always, groupBy: "customer_identifier", sort, page: 1, pageSize: 100 } as const;
+  const groups = (await store.groupSpans(query)).rows;
+  expect(sums(groups)).toEqual(total);
+  const names = new Set(rows.map((row) => row.counted_customer_identifier));
+  expect(new Set(groups.map(({ key }) => key["customer_identifier"]))).toEqual(names);
+  const said = await store.describeCustomers({ scope, identifiers: ["ann", "bob"] });
+  for (const { customer_identifier: name, total_cost, number_of_requests } of said) {
+    const ofName = groups.find(({ key }) => key["customer_identifier"] === name);
+    expect([cents(total_cost), number_of_requests]).toEqual([cents(ofName?.total_cost ?? 0), ofName?.span_count]);
+  }
+}
+
+test.each([
+  ["one node", false],
+  ["a node of several", true],
+])(
+  "M7: whatever comes, in whatever order, %s stores what the function says, and rows add up to sums",
+  async (_, isShared) => {
+    await fc.assert(
+      fc.asyncProperty(steps, async ({ hasLinks, all }) => {
+        const { organizationId, send, restart, remove } = newOrganization({ isShared, hasLinks });
+        for (const each of all) {
+          if ("spans" in each) await send(each.spans);
+          else if ("restart" in each) restart();
+          else await remove(each.deleted, each.until);
+        }
+        await expectCounted(organizationId);
+      }),
+      { numRuns: 12, endOnFailure: true },
+    );
+  },
+  120_000,
+);
+
+test("recomputing makes lost counts anew, and takes away what should not be there", async () => {
+  const { organizationId, send } = newOrganization({ isShared: true, hasLinks: false });
+  const call = {
+    trace: "t1",
+    log_type: "chat",
+    tokens: 5,
+    isStated: false,
+    response_id: "",
+    names: "",
+    second: 1,
+  } as const;
+  await send([
+    { ...call, id: "a", parent: "", log_type: "agent", cost: 0.5, customer: "ann" },
+    { ...call, id: "b", parent: "a", cost: 0.25, customer: "" },
+  ]);
+  const rows = await store.readUsageFacts({ organizationId, by: "trace_unique_id", ids: ["t1"] });
+  const tombstones = rows.counts.map(({ timestamp, unique_id, trace_unique_id }) => ({
+    ...scopeOf(organizationId),
+    timestamp,
+    unique_id,
+    trace_unique_id,
+    version: (BigInt(Date.now() + 1) * 1_000_000n).toString(),
+    is_deleted: 1,
+  }));
+  const ndjson = Buffer.from(tombstones.map((row) => `${JSON.stringify(row)}\n`).join(""));
+  await store.insert({ ndjson, rows: tombstones.length, token: randomUUID(), table: "span_counts" });
+  const scope = { organization_id: organizationId };
+  expect(await store.summarizeSpans({ scope, window: always })).toMatchObject({ total_cost: 0.75 });
+  const recompute = createRecompute(
+    (use) => use(store),
+    () => Date.now() + 10,
+  );
+  expect(await recompute([organizationId])).toBe(1);
+  expect(await store.summarizeSpans({ scope, window: always })).toMatchObject({ total_cost: 0.25, total_tokens: 5 });
+});
