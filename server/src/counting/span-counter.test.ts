@@ -101,7 +101,7 @@ function newOrganization({ isShared, hasLinks }: { isShared: boolean; hasLinks: 
   });
   return {
     organizationId,
-    async send(spans: readonly AnySpan[]) {
+    send: async (spans: readonly AnySpan[]) => {
       const rows = spans.map(rowOf);
       const lines = rows.flatMap((row) => {
         const before = placed.get(row.unique_id);
@@ -114,7 +114,7 @@ function newOrganization({ isShared, hasLinks }: { isShared: boolean; hasLinks: 
       await counter.take([{ organizationId, rows }], signal);
     },
     restart: () => void (counter = newCounter(true)),
-    async remove(trace_unique_id: string, until: number) {
+    remove: async (trace_unique_id: string, until: number) => {
       const deletion = { organization_id: organizationId, environment: "prod", trace_unique_id } as const;
       await store.deleteTraces([{ ...deletion, fromNs: 0n, toNs: nsAt(until), deletedAtMs: 0 }]);
       await counter.recount(organizationId, [deletion]);
