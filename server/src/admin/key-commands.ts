@@ -6,25 +6,28 @@ import { environments } from "../domain/principal.ts";
 import { limits } from "../limits.ts";
 import { UsageError, type Command } from "./command.ts";
 import { noteOperator } from "./note-operator.ts";
-import { findOrganization, organizationOption } from "./organization-commands.ts";
+import { findOnlyOrganization, findOrganization, organizationOption } from "./organization-commands.ts";
 
 export const keyCommands: Command[] = [
   {
     name: "keys create",
     summary: "make an API key, shown this once",
     options: {
-      organization: organizationOption,
-      environment: { value: environments.join("|"), description: "where it works", required: true },
-      name: { value: "NAME", description: "how people call it", required: true },
+      organization: { ...organizationOption, required: false },
+      environment: { value: environments.join("|"), description: "where it works; prod by default" },
+      name: { value: "NAME", description: "how people call it" },
       permissions: { value: "LIST", description: `by comma, of ${keyPermissions.join(", ")}; all by default` },
     },
     run: async (context, options) => {
       const { stores, nowMs } = context;
-      const { unique_organization_id } = await findOrganization(stores.organizations, options.text("organization"));
+      const { unique_organization_id } = await findOnlyOrganization(
+        stores.organizations,
+        options.optional("organization"),
+      );
       const { secret, record } = makeApiKey({
         unique_organization_id,
-        name: options.text("name"),
-        environment: options.oneOf("environment", environments),
+        name: options.optional("name") ?? "Made by an operator",
+        environment: options.oneOf("environment", environments, "prod"),
         permissions: permissionList(options.optional("permissions")),
         user_id: null,
         expires_at: null,

@@ -17,6 +17,17 @@ export async function findOrganization(organizations: OrganizationStore, id: str
   return organization;
 }
 
+/** The one that is named, else the only one there is. Throws `not_found`. */
+export async function findOnlyOrganization(
+  organizations: OrganizationStore,
+  id: string | undefined,
+): Promise<Organization> {
+  if (id !== undefined) return findOrganization(organizations, id);
+  const [only, another] = await organizations.list();
+  if (only === undefined || another !== undefined) throw new UsageError("--organization says which of several");
+  return only;
+}
+
 async function change(
   organizations: OrganizationStore,
   id: string,

@@ -132,6 +132,24 @@ describe("users", () => {
   });
 });
 
+test("F1: keys create needs no options where there is one organization", async () => {
+  const alone = await openMemoryControl();
+  const ask = (line: string) =>
+    runAdmin(line.split(" "), async () => ({
+      context: { stores: alone.stores, passwords, nowMs, withQuarantine, recomputeUsage: neverOpened },
+      close: async () => {},
+    }));
+  await ask("organizations create --name Acme --id acme");
+  const made = JSON.parse((await ask("keys create --json")).stdout) as { environment: string; key: string };
+  expect(made.environment).toBe("prod");
+  expect(await alone.stores.apiKeys.findByHash(hashApiKey(made.key), now)).toMatchObject({
+    unique_organization_id: "acme",
+  });
+  await ask("organizations create --name Other --id other");
+  expect(await ask("keys create")).toMatchObject({ code: 2, stderr: expect.stringContaining("--organization") });
+  await alone.close();
+});
+
 describe("members", () => {
   test("are invited, given roles and removed, on the record", async () => {
     const { unique_organization_id: id } = await runJson("organizations create --name Acme");
@@ -188,7 +206,7 @@ describe("help", () => {
   });
 
   test("of a command tells its options", async () => {
-    const { code, stdout } = await runAdmin(["keys", "create", "--help"], neverOpened);
+    const { code, stdout } = await runAdmin(["keys", "revoke", "--help"], neverOpened);
     expect(code).toBe(0);
     expect(stdout).toMatch(/--organization ID +.*\(required\)/);
   });
