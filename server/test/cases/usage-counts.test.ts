@@ -88,8 +88,8 @@ test("M3: a resend, a late wrapper and a deletion are counted anew", async () =>
 
 test("M5: two instrumentations report one call as siblings, one of them without content", async () => {
   const client = await newClient();
-  const folder = join(import.meta.dirname, "../fixtures/otlp/captures");
-  const body = JSON.parse(readFileSync(join(folder, "anthropic-twice--chat.traces.001.json"), "utf8")) as unknown;
+  const folder = join(import.meta.dirname, "../fixtures");
+  const body = JSON.parse(readFileSync(join(folder, "one-call-twice.traces.json"), "utf8")) as unknown;
   const answer = await client.post("/api/v2/traces", body);
   expect(answer.status).toBe(200);
   await settle(client);
