@@ -174,7 +174,8 @@ describe("retries", () => {
     groq.script(problem(503, "Broken as well."));
     const retry_params = { retry_enabled: true, num_retries: 2, retry_after: 0.001 };
     const answer = await call({ retry_params, ...fallback });
-    expect(answer).toMatchObject({ status: 424, json: { error: { message: expect.stringContaining("as well") } } });
+    // The first cause is what the caller has to know.
+    expect(answer).toMatchObject({ status: 424, json: { error: { message: "Broken." } } });
     expect([openai.requests.length, groq.requests.length]).toEqual([3, 3]);
   });
 
@@ -224,11 +225,12 @@ describe("a key of ours that is refused", () => {
   });
 });
 
-test("a request at fault is not tried again, nor elsewhere", async () => {
+test("P3: a request that is wrong for every model is asked of each once, and ends with the first cause", async () => {
   openai.script(problem(400, "Unknown role: narrator."));
+  groq.script(problem(400, "No such role."));
   const answer = await call(fallback);
   expect(answer).toMatchObject({ status: 400, json: { error: { message: expect.stringContaining("narrator") } } });
-  expect([openai.requests.length, groq.requests.length]).toEqual([1, 0]);
+  expect([openai.requests.length, groq.requests.length]).toEqual([1, 1]);
 });
 
 test("a model that was retired gives way to the fallback", async () => {
@@ -351,19 +353,19 @@ describe("whose key", () => {
     expect([keysSeen(openai), keysSeen(groq)]).toEqual([["sk-override"], ["gsk-of-the-instance"]]);
   });
 
-  test("stored keys by environment, the other's where there is none, unless the beta keeps them apart", async () => {
+  test("stored keys of the environment of the call alone", async () => {
     const beta = { "x-svc-beta": "env-scoped-integrations-2026-03-28" };
     await prod.post("/api/providers/", { provider: "openai", api_key: "sk-stored-prod", environment: "prod" });
     await call({}, prod);
     await call({}, testing);
     await call({}, testing, beta);
-    await prod.post("/api/providers/", { provider: "openai", api_key: "sk-stored-test", environment: "test" });
+    await testing.post("/api/providers/", { provider: "openai", api_key: "sk-stored-test", environment: "test" });
     await call({}, prod);
     await call({}, testing);
     await call({}, testing, beta);
     expect(keysSeen(openai)).toEqual([
       "sk-stored-prod",
-      "sk-stored-prod",
+      upstreamKey,
       upstreamKey,
       "sk-stored-prod",
       "sk-stored-test",
