@@ -73,7 +73,7 @@ async function answer(
 ): Promise<Reply> {
   const { auth, permission, limit, success } = endpoint;
   if (auth !== "none") {
-    const found = authenticate(kernel.authenticator, auth, permission, context.headers.authorization);
+    const found = authenticate(kernel.authenticator, auth, permission, credentialOf(endpoint, context));
     // Waiting costs a turn of the queue, and keys are mostly known.
     context.principal = found instanceof Promise ? await found : found;
     if (permission !== undefined && refusedToBlocked.has(permission)) refuseBlocked(kernel, context.principal);
@@ -90,6 +90,13 @@ async function answer(
     await kernel.audit(auditedAction(endpoint, context, context.principal, result));
   }
   return result instanceof Reply ? result : new Reply(success.status, jsonPayload(result));
+}
+
+/** Clients of the gateway may send their key as Anthropic's SDKs do. */
+function credentialOf({ dialect }: AnyEndpoint, { headers }: RequestContext): string | undefined {
+  const { authorization, "x-api-key": key } = headers;
+  if (authorization !== undefined || dialect !== "openai" || typeof key !== "string") return authorization;
+  return `Bearer ${key}`;
 }
 
 /** Nothing new comes from a blocked organization, logs and calls alike; it may still read and delete. */

@@ -133,10 +133,12 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 const empty = { params: {}, query: {} };
 
 function createFastify(kernel: Kernel, { bounds }: HttpServerOptions): FastifyInstance {
-  const unmatched = handlerOf(
-    kernel,
-    refusal(new ServiceError("not_found", "There is nothing at this path. The API reference is at /docs.")),
-  );
+  const nothing = new ServiceError("not_found", "There is nothing at this path. The API reference is at /docs.");
+  const elsewhere = handlerOf(kernel, refusal(nothing));
+  // Clients of the gateway read OpenAI's errors alone.
+  const belowV1 = handlerOf(kernel, refusal(nothing, { ...unmatchedRoute, dialect: "openai" }));
+  const unmatched: typeof elsewhere = (request, reply) =>
+    (/^\/v1(?:[/?]|$)/.test(request.url) ? belowV1 : elsewhere)(request, reply);
   const badUrl = handlerOf(kernel, refusal(new ServiceError("invalid_request", "The URL is not valid.")));
   const requestReadMs = bounds?.requestReadMs ?? limits.requestReadMs;
   const app = fastify({

@@ -3,7 +3,8 @@ import { completion, done, helloStream, question, usageChunk } from "../support/
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { answers, streams } from "../support/scripted-upstream.ts";
 import { retrieveSpan } from "../support/spans.ts";
-import type { Answer, Row } from "../support/test-client.ts";
+import { createClient, type Answer, type Row } from "../support/test-client.ts";
+import { testKeys } from "../support/test-app.ts";
 import { retrieveTrace } from "../support/traces.ts";
 
 let gateway: TestGateway;
@@ -63,6 +64,34 @@ describe("M5: every answer names its span under all names of the product", () =>
 test("M13: user is the customer, and still goes to the provider", async () => {
   expect(await spanOf(await call({ user: "user-1" }))).toMatchObject({ customer_identifier: "user-1" });
   expect(JSON.parse(gateway.upstream.requests.at(-1)?.body ?? "")).toMatchObject({ user: "user-1" });
+});
+
+describe("a key as x-api-key", () => {
+  const post = (path: string, headers: Record<string, string>) =>
+    createClient(gateway.app.url).post(path, { model: "spanway/echo", messages: [question] }, headers);
+
+  test("opens routes of the gateway", async () => {
+    const sent = { "x-api-key": testKeys.prod };
+    expect((await post("/v1/chat/completions", sent)).status).toBe(200);
+    expect((await post("/v1/chat/completions", { "x-api-key": "spw_prod_wrong" })).status).toBe(401);
+    expect((await post("/v1/chat/completions", { ...sent, authorization: "Bearer spw_prod_wrong" })).status).toBe(401);
+  });
+
+  test("and no others", async () => {
+    expect((await post("/api/request-logs/", { "x-api-key": testKeys.prod })).status).toBe(401);
+  });
+});
+
+test.each([
+  ["/v1/nothing", "openai"],
+  ["/v1", "openai"],
+  ["/v1/chat/completion?x=1", "openai"],
+  ["/v10/nothing", "default"],
+  ["/api/nothing", "default"],
+])("what is not there at %s is 404 in the form of its clients: %s", async (path, form) => {
+  const answer = await gateway.app.prod.get(path);
+  const body = answer.json as Row;
+  expect([answer.status, "detail" in body ? "default" : "openai"]).toEqual([404, form]);
 });
 
 test("F7: a call's span is named by operation and model, unless the caller names it", async () => {
