@@ -42,7 +42,7 @@ export function countTrace(trace: CountedTrace): { changes: Change[]; counts: Ma
     const before = trace.stored.get(keyOf(stored.fact));
     const isOwn = isSameCount(count, ownCount(stored.fact));
     if (isOwn && before !== undefined) changes.push({ stored, count: undefined });
-    if (!isOwn && (before === undefined || !isSameCount(count, before.count))) changes.push({ stored, count });
+    if (!isOwn && (before === undefined || !isSameRow(stored, count, before))) changes.push({ stored, count });
   }
   for (const [key, before] of trace.stored) {
     const now = trace.facts.get(before.unique_id);
@@ -57,6 +57,23 @@ const unknown: UsageCount = { counts_tokens: true, cost: null, customer_identifi
 /** Without a count the span counts for what it says itself. */
 export type Change = { stored: StoredFact; count: UsageCount | undefined } | { gone: StoredUsageCount };
 
+/** A span that was sent again may count for the same, and yet say something else itself. */
+function isSameRow({ fact }: StoredFact, count: UsageCount, before: StoredUsageCount): boolean {
+  const { changes_usage, is_inherited } = differences(fact, count);
+  return (
+    isSameCount(count, before.count) && changes_usage === before.changes_usage && is_inherited === before.is_inherited
+  );
+}
+
+/** Where a count differs from what the span itself says. */
+function differences(fact: StoredFact["fact"], count: UsageCount) {
+  const own = ownCount(fact);
+  return {
+    changes_usage: count.counts_tokens === own.counts_tokens && count.cost === own.cost ? 0 : 1,
+    is_inherited: count.customer_identifier === own.customer_identifier ? 0 : 1,
+  };
+}
+
 const keyOf = ({ timestamp, unique_id }: { timestamp: string; unique_id: string }): string =>
   `${timestamp} ${unique_id}`;
 
@@ -68,7 +85,9 @@ export function takeOver(trace: CountedTrace, changes: readonly Change[]): void 
     else {
       const { environment, trace_unique_id, fact } = change.stored;
       const { timestamp, unique_id } = fact;
-      trace.stored.set(keyOf(fact), { environment, trace_unique_id, timestamp, unique_id, count: change.count });
+      const { count } = change;
+      const row = { environment, trace_unique_id, timestamp, unique_id, count, ...differences(fact, count) };
+      trace.stored.set(keyOf(fact), row);
     }
   }
 }
@@ -84,14 +103,12 @@ export function rowOfChange(organization_id: string, change: Change, version: bi
   const key = { organization_id, environment, timestamp, unique_id, trace_unique_id, received_at };
   const { count } = change;
   if (count === undefined) return { ...key, ...nothing, version: version.toString(), is_deleted: 1 };
-  const own = ownCount(fact);
   return {
     ...key,
     version: version.toString(),
     is_deleted: 0,
-    changes_usage: count.counts_tokens === own.counts_tokens && count.cost === own.cost ? 0 : 1,
+    ...differences(fact, count),
     counts_tokens: count.counts_tokens ? 1 : 0,
-    is_inherited: count.customer_identifier === own.customer_identifier ? 0 : 1,
     cost: count.cost,
     customer_identifier: count.customer_identifier,
     thread_identifier: count.thread_identifier,

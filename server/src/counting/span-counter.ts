@@ -186,6 +186,7 @@ class Counter implements SpanCounter {
       if (trace === undefined || (trace_unique_id !== "" && trace_unique_id === trace.name.trace_unique_id)) continue;
       if (environment !== trace.name.environment) continue;
       trace.reporters.set(fact.gateway_log_id, fact);
+      trace.namedBy.push(nameOf(organizationId, { fact, environment, trace_unique_id }));
     }
   }
 
@@ -222,6 +223,8 @@ class Counter implements SpanCounter {
         this.#wanted.delete(key);
         if (!round.has(traceKey(name))) waiting.push(name);
       }
+      // They may have been counted before the call that they name was there.
+      for (const name of trace.namedBy.splice(0)) if (!round.has(traceKey(name))) waiting.push(name);
     }
     await this.#bringIn(organizationId, waiting, round, signal);
   }
@@ -319,7 +322,10 @@ class Counter implements SpanCounter {
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-function nameOf(organizationId: string, { environment, trace_unique_id, fact }: StoredFact): TraceName {
+function nameOf(
+  organizationId: string,
+  { environment, trace_unique_id, fact }: Pick<StoredFact, "environment" | "trace_unique_id" | "fact">,
+): TraceName {
   return { organizationId, environment, trace_unique_id, unique_id: trace_unique_id === "" ? fact.unique_id : "" };
 }
 

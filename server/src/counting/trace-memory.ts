@@ -16,6 +16,8 @@ export class CountedTrace {
   readonly stored = new Map<string, StoredUsageCount>();
   /** Spans of the gateway elsewhere that spans of this trace name. */
   readonly calls = new Set<string>();
+  /** Traces whose spans name its spans of the gateway, as the store was found to have them. */
+  readonly namedBy: TraceName[] = [];
   /** Of its own spans of the gateway, for whom the spans elsewhere count that name them. */
   readonly reporters = new Map<string, Pick<UsageCount, "customer_identifier" | "thread_identifier">>();
 

@@ -10,19 +10,24 @@ export type StoredFact = {
   version: bigint;
 };
 
-/** What was found of a span to count for. */
 /** A trace, or by its id a span of none. */
 export type CountedName = { environment: string; trace_unique_id: string; unique_id?: string };
 
 /** One of `parts`, from 0. */
 export type TracesQuery = { organizationId: string; part: number; parts: number };
 
+/**
+ * What a span was found to count for. `changes_usage` and `is_inherited` are 1 where that differs from what the span itself says of
+ * usage and of its customer: reads rely on them.
+ */
 export type StoredUsageCount = {
   environment: string;
   trace_unique_id: string;
   timestamp: string;
   unique_id: string;
   count: UsageCount;
+  changes_usage: number;
+  is_inherited: number;
 };
 
 /** Of one organization. An environment and an id make a trace. */

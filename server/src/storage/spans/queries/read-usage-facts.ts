@@ -62,7 +62,7 @@ export async function readUsageFacts(
     read(`SELECT ${columns.join(", ")}, (${hasContent}) AS has_content FROM spans WHERE ${where.sql} ${limit}`),
     by === "gateway_log_id"
       ? undefined
-      : read(`SELECT environment, timestamp, unique_id, version, is_deleted, trace_unique_id, counts_tokens, cost, customer_identifier, thread_identifier
+      : read(`SELECT environment, timestamp, unique_id, version, is_deleted, trace_unique_id, counts_tokens, cost, customer_identifier, thread_identifier, changes_usage, is_inherited
           FROM span_counts WHERE ${where.sql} ${limit}`),
   ]);
   return {
@@ -123,6 +123,8 @@ function countOf(row: ResultRow): StoredUsageCount {
       customer_identifier: text(row, "customer_identifier"),
       thread_identifier: text(row, "thread_identifier"),
     },
+    changes_usage: Number(row["changes_usage"]),
+    is_inherited: Number(row["is_inherited"]),
   };
 }
 
