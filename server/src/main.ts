@@ -42,7 +42,6 @@ try {
   for (const name of config.unknownVariables) logger.warn({ name }, "an environment variable that nothing reads");
 
   const app = await startApp({ config, logger, onFirstStart: (made) => console.log(describeFirstStart(made)) });
-  logger.info({ url: app.url }, "Spanway is listening");
 
   let stopping = false;
   const stop = (signal: NodeJS.Signals): void => {
@@ -62,6 +61,8 @@ try {
   };
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
+  // Only now: whoever reads this may stop the process at once.
+  logger.info({ url: app.url }, "Spanway is listening");
 } catch (error) {
   console.error(explain(error));
   process.exit(1);
