@@ -7,7 +7,7 @@ import type { AttemptNote } from "./attempt-notes.ts";
 import type { ChatDigest } from "./chat-digest.ts";
 import { usageOf, usageWithTier } from "./providers/openai/usage.ts";
 import type { Recorder } from "./recorder.ts";
-import { promptChars } from "./prompt-size.ts";
+import { answerChars, promptChars } from "./prompt-size.ts";
 import type { Plan } from "./routing/plan.ts";
 import { completedUsage, costOf, estimateUsage } from "./usage-report.ts";
 import type { ServiceParams } from "./service-params.ts";
@@ -136,7 +136,7 @@ export function takeDigest(ledger: CallLedger, digest: ChatDigest | undefined): 
   ledger.usage = readable(digest.usage());
   if (digest.isCut()) ledger.warnings.push("the completion was too long to be kept whole");
   if (ledger.usage === undefined && ledger.messages.length > 0) {
-    estimateMissing(ledger, digest.chars(), digest.usageSoFar());
+    estimateMissing(ledger, digest.isCut() ? digest.chars() : answerChars(ledger.messages), digest.usageSoFar());
   }
 }
 
@@ -146,7 +146,7 @@ export function takeReply(ledger: CallLedger, completion: Record<string, unknown
   if (typeof completion["id"] === "string") ledger.responseId = completion["id"];
   const usage = usageOf(completion);
   ledger.usage = readable(usage && usageWithTier(usage, completion));
-  if (ledger.usage === undefined) estimateMissing(ledger, JSON.stringify(ledger.messages).length);
+  if (ledger.usage === undefined) estimateMissing(ledger, answerChars(ledger.messages));
 }
 
 /** A usage that counts nothing, or less than nothing, is none: record and budget then hold the same estimate. */
@@ -157,7 +157,7 @@ export function readable(usage: Record<string, unknown> | undefined): Record<str
 /** What was read of a relayed answer, in the same way. */
 export function estimateUnread(ledger: CallLedger): void {
   if (ledger.logType === "transcription" || readable(ledger.usage) !== undefined) return;
-  estimateMissing(ledger, ledger.logType === "embedding" ? 0 : JSON.stringify(ledger.messages).length);
+  estimateMissing(ledger, ledger.logType === "embedding" ? 0 : answerChars(ledger.messages));
 }
 
 /**

@@ -15,6 +15,22 @@ export function promptChars(asked: Record<string, unknown>): number {
   return messages.reduce<number>((sum, message) => sum + messageChars(message), start);
 }
 
+/** Characters that a model generated: the same for a whole answer and for a stream. */
+export function answerChars(messages: ReadonlyArray<Record<string, unknown>>): number {
+  return messages.reduce((sum, { content, reasoning_content, refusal, tool_calls }) => {
+    const calls = Array.isArray(tool_calls) ? (tool_calls as unknown[]) : [];
+    return calls.reduce<number>(
+      (total, call) => total + callChars(call),
+      sum + messageChars({ content }) + inputChars(reasoning_content) + inputChars(refusal),
+    );
+  }, 0);
+}
+
+function callChars(call: unknown): number {
+  const called = isObject(call) && isObject(call["function"]) ? call["function"] : {};
+  return inputChars(called["name"]) + inputChars(called["arguments"]);
+}
+
 /** Text, or a list of texts, of tokens, or of what the Responses API calls items. */
 function inputChars(input: unknown): number {
   if (typeof input === "string") return input.length;

@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { chunk, completion, done, question } from "../support/chat.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { answers, streams } from "../support/scripted-upstream.ts";
+import { retrieveSpan } from "../support/spans.ts";
+import type { Row } from "../support/test-client.ts";
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startTestGateway();
+});
+afterAll(() => gateway.stop());
+
+const call = async (members: Row): Promise<Row> => {
+  const body = { model: "gpt-4o-mini", messages: [question], ...members };
+  const answer = await gateway.app.prod.post("/v1/chat/completions", body);
+  return retrieveSpan(gateway.app.prod, answer.headers.get("x-spanway-log-id"));
+};
+
+describe("M6: an answer without usage has one estimate, streamed or not", () => {
+  const calls = [{ id: "c1", type: "function", function: { name: "weather", arguments: '{"city":"Paris"}' } }];
+  test.each<[string, Row, number]>([
+    ["a word", { content: "hello" }, 2],
+    ["what JSON escapes", { content: 'say "a\nb\tc"\n'.repeat(20) }, 60],
+    ["any script", { content: "日本語のテキスト" }, 2],
+    ["reasoning", { content: "yes", reasoning_content: "because it is so" }, 5],
+    ["a call of a tool", { content: null, tool_calls: calls }, 6],
+    ["nothing", { content: "" }, 0],
+  ])("%s", async (_, message, tokens) => {
+    const { usage: _usage, ...silent } = completion();
+    const whole = {
+      ...silent,
+      choices: [{ index: 0, finish_reason: "stop", message: { role: "assistant", ...message } }],
+    };
+    gateway.upstream.script(answers(200, whole));
+    const one = await call({});
+    const delta = { ...message, ...("tool_calls" in message && { tool_calls: [{ index: 0, ...calls[0] }] }) };
+    gateway.upstream.script(streams(chunk({ role: "assistant", ...delta }), chunk({}, "stop"), done));
+    const other = await call({ stream: true });
+    const figures = ({ prompt_tokens, completion_tokens, cost, usage_is_estimated }: Row) => [
+      prompt_tokens,
+      completion_tokens,
+      cost,
+      usage_is_estimated,
+    ];
+    expect(figures(other)).toEqual(figures(one));
+    expect([one["completion_tokens"], one["usage_is_estimated"]]).toEqual([tokens, true]);
+  });
+});
