@@ -9,7 +9,6 @@ import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { answers, startScriptedUpstream, type ScriptedUpstream } from "../support/scripted-upstream.ts";
 import { newDataDir, startServerProcess, type ServerProcess } from "../support/server-process.ts";
 import type { Answer, Row } from "../support/test-client.ts";
-import { bodyOf } from "../support/spans.ts";
 
 /** Budgets while processes are killed, and while several share them. */
 

@@ -54,6 +54,9 @@ export const spanBody = z
     audio_prompt_tokens: tokens("Input tokens that are audio."),
     audio_completion_tokens: tokens("Output tokens that are audio."),
     usage: object("A usage object of OpenAI or Anthropic; fills what the token fields leave open."),
+    usage_details: object(
+      "Counts of buckets that have no field of their own, for the price: audio_prompt_tokens, cache_creation_1h_tokens …",
+    ),
     usage_is_estimated: boolean("Whether the token counts are the sender's own estimate."),
     cost: usd("USD. Computed from the model's price where absent."),
     prompt_unit_price: usd("USD per million input tokens, instead of the price table's."),

@@ -1,12 +1,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { spanColumns, type SpanColumn } from "../../domain/span.ts";
+import { countedColumns, spanColumns, type ReadColumn } from "../../domain/span.ts";
 import { fromByteString, toByteString } from "../../lib/byte-string.ts";
 import type { StoredSpan } from "../../storage/spans/span-store.ts";
 import { rawWriter } from "./span-member.ts";
 import { spanMembers } from "./span-members.ts";
 
-const columns = Object.keys(spanColumns) as SpanColumn[];
+const kinds = { ...spanColumns, ...countedColumns };
+const columns = Object.keys(kinds) as ReadColumn[];
 const text = fc.oneof(
   fc.constant(""),
   fc.string({ unit: "grapheme" }),
@@ -38,7 +39,7 @@ function written(value: unknown, kind: string): string {
 }
 
 test("each member says of a raw span what it says of the span", () => {
-  const span = fc.record(Object.fromEntries(columns.map((column) => [column, valueOf[spanColumns[column]]])));
+  const span = fc.record(Object.fromEntries(columns.map((column) => [column, valueOf[kinds[column]]])));
   const members = Object.entries(spanMembers).map(([name, member]) => ({
     name,
     json: member.json,
@@ -47,7 +48,7 @@ test("each member says of a raw span what it says of the span", () => {
   fc.assert(
     fc.property(span, (values) => {
       const stored = values as unknown as StoredSpan;
-      const raw = columns.map((column) => written(values[column], spanColumns[column]));
+      const raw = columns.map((column) => written(values[column], kinds[column]));
       for (const { name, json, raw: write } of members) {
         const bytes = write(raw);
         expect(bytes).toMatch(/^[\0-\xff]*$/);
