@@ -85,7 +85,7 @@ export function expectedCases({ modelTold, counted, refusalCode }: Shape): Recor
         name: "APIError",
         status: 424,
         message: "424 The provider refused the credential in use.",
-        code: "invalid_api_key",
+        code: "upstream_authentication_failed",
       },
     },
     abort: { isCutShort: true },

@@ -39,7 +39,13 @@ function caseOf({ metadata }: Row): string {
 }
 
 /** What a span says, in few words; the rest of it is checked by `expectWhole`. */
-export function summariesOf(spans: Record<string, Row[]>): Record<string, SpanSummary[]> {
-  const entries = Object.entries(spans).map(([name, rows]) => [name, rows.map((row) => summarizeSpan(row, rows))]);
+export function summariesOf(spans: Record<string, Row[]>): Record<string, Array<Partial<SpanSummary>>> {
+  const entries = Object.entries(spans).map(([name, rows]) => [name, rows.map((row) => summaryOf(row, rows))]);
   return Object.fromEntries(entries) as Record<string, SpanSummary[]>;
+}
+
+/** Calls are named by operation and model, which every one of them has: only another name is worth a mention. */
+function summaryOf(row: Row, rows: Row[]): Partial<SpanSummary> {
+  const { name, ...rest } = summarizeSpan(row, rows);
+  return name === `chat ${String(row["model"])}` ? rest : { name, ...rest };
 }

@@ -27,7 +27,9 @@ async function readByLangchain(name: string, model: string, content: string): Pr
     // Adds up all members of the deltas, also those that it has no names for.
     __includeRawResponse: true,
   });
-  const [first, ...rest] = await Array.fromAsync(await chat.stream(content));
+  const pieces = [];
+  for await (const piece of await chat.stream(content)) pieces.push(piece);
+  const [first, ...rest] = pieces;
   const said = rest.reduce((whole, piece) => whole?.concat(piece) ?? piece, first);
   const calls = (said?.tool_calls ?? []).map(({ id, name: tool, args }) => ({
     id,
