@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 
@@ -70,7 +71,7 @@ const created = 1_700_000_000;
 
 function answerChat(body: ChatRequest, response: ServerResponse): void {
   const { text, call } = answerTo(body);
-  const base = { id: "chatcmpl-mock1", created, model: openaiModel, system_fingerprint: "fp_mock" };
+  const base = { id: `chatcmpl-${randomUUID()}`, created, model: openaiModel, system_fingerprint: "fp_mock" };
   const calls = call && [{ id: call.id, type: "function", function: { name: call.name, arguments: call.arguments } }];
   const finish_reason = call ? "tool_calls" : "stop";
   if (body.stream !== true) {
@@ -119,7 +120,7 @@ function answerMessages(body: ChatRequest, response: ServerResponse): void {
     : { type: "text", text };
   const stop_reason = call ? "tool_use" : "end_turn";
   const message = {
-    id: "msg_mock1",
+    id: `msg_${randomUUID()}`,
     type: "message",
     role: "assistant",
     model: "claude-sonnet-4-5",
