@@ -2,7 +2,7 @@ import { authLimits } from "./auth-limits.ts";
 import { gatewayLimits } from "./gateway-limits.ts";
 
 /**
- * Every bound of the server, unit in its name. A bound that is hit shows in a metric (docs/operations.md).
+ * Every bound of the server, unit in its name. A bound that is hit shows in a metric (docs/metrics.md).
  * Bounds that operators may set are read in config.ts and default to the value here.
  */
 const KiB = 1024;

@@ -4,14 +4,12 @@ import { limits } from "../src/limits.ts";
 import { createClient } from "./support/test-client.ts";
 import { startTestApp, type TestApp } from "./support/test-app.ts";
 
-/** docs/operations.md says what the code does: its metrics, all of them, and its limits. */
+/** docs/metrics.md has all metrics, and docs/limits.md says what limits are. */
 
-const page = readFileSync(new URL("../../docs/operations.md", import.meta.url), "utf8");
-
-/** The cells of the table below a heading, without its head. */
-function tableBelow(heading: string): string[][] {
-  const section = page.split(`\n## ${heading}\n`)[1]?.split("\n## ")[0] ?? "";
-  const rows = section.split("\n").filter((line) => line.startsWith("|"));
+/** The cells of a page's table, without its head. */
+function tableOf(page: string): string[][] {
+  const text = readFileSync(new URL(`../../docs/${page}`, import.meta.url), "utf8");
+  const rows = text.split("\n").filter((line) => line.startsWith("|"));
   return rows.slice(2).map((row) =>
     row
       .slice(1, -1)
@@ -34,7 +32,7 @@ test("every metric is documented with its labels, and no other", async () => {
   await prod.waitForSpans(1);
   const exposed = (await createClient(app.url).get("/metrics")).text;
   const ours = Array.from(exposed.matchAll(/^# TYPE ((?:spanway|http)_\w+) /gm), ([, name = ""]) => name);
-  const documented = tableBelow("Metrics");
+  const documented = tableOf("metrics.md");
   expect(documented.flatMap(([name]) => unquoted(name)).sort()).toEqual(ours.sort());
 
   const labelsIn = (name: string): string[] => {
@@ -59,7 +57,7 @@ const units: Record<string, number> = {
   days: 86_400_000,
 };
 
-test.each(tableBelow("Limits"))("the limit %s is %s", (name, shown) => {
+test.each(tableOf("limits.md"))("the limit %s is %s", (name, shown) => {
   const [, digits = "", unit = ""] = /^(\d+)(?: (\w+))?$/.exec(shown ?? "") ?? [];
   expect(limits).toHaveProperty(unquoted(name)[0] ?? "", Number(digits) * (units[unit] ?? Number.NaN));
 });

@@ -67,10 +67,10 @@ export class RequestContext implements Context {
   }
 
   get url(): URL {
-    const { protocol, host, url } = this.incoming;
+    const { url } = this.incoming;
     // A request line may name the whole URL, as to a proxy; only its path is ours to believe.
     const path = url.replace(/^https?:\/\/[^/?]*/i, "");
-    return new URL(baseUrlOf(this.#kernel.publicUrl, protocol, host, this.#kernel.listeningUrl()) + path);
+    return new URL(baseUrlOf(this.#kernel.publicUrl, this.incoming, this.#kernel.listeningUrl()) + path);
   }
 
   get signal(): AbortSignal {

@@ -14,6 +14,8 @@ export type Incoming = {
   readonly ip: string;
   readonly protocol: string;
   readonly host: string;
+  /** The path below which the nearest proxy serves us, or "". */
+  readonly prefix: string;
   /** All of it has arrived. */
   isComplete(): boolean;
   /** All of the body as sent, where it is there already. */
@@ -41,6 +43,9 @@ export function incomingOf(request: FastifyRequest, addresses: ClientAddresses):
     get host() {
       return forwarded(addresses, peer, message.headers, "x-forwarded-host") ?? message.headers.host ?? "";
     },
+    get prefix() {
+      return forwarded(addresses, peer, message.headers, "x-forwarded-prefix") ?? "";
+    },
     isComplete: () => message.complete,
     wholeBody: undefined,
     readBody: (maxBytes, hold, watch) => readBody(message, maxBytes, hold, watch),
@@ -56,12 +61,14 @@ export function incomingOf(request: FastifyRequest, addresses: ClientAddresses):
   };
 }
 
+export type ForwardedHeader = "x-forwarded-proto" | "x-forwarded-host" | "x-forwarded-prefix";
+
 /** What the nearest proxy says, where it is trusted. */
 export function forwarded(
   addresses: ClientAddresses,
   peer: string,
   headers: IncomingHttpHeaders,
-  name: "x-forwarded-proto" | "x-forwarded-host",
+  name: ForwardedHeader,
 ): string | undefined {
   const said = lineOf(headers[name])?.split(",").at(-1)?.trim();
   return said === undefined || said === "" || !addresses.isProxy(peer) ? undefined : said;

@@ -1,11 +1,21 @@
 const hostPattern = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
+const protocolPattern = /^https?$/i;
+const prefixPattern = /^(?:\/[\w.~-]+)*\/*$/;
+
+/** How the caller reached us, as the request and the trusted proxies say it. */
+export type ReachedAt = { protocol: string; host: string; prefix: string };
 
 /**
- * The address under which the caller reached us: the configured public one, else the `Host` it named if that is
- * a plain host, else the address we listen on. Without a trailing slash.
+ * The address under which the caller reached us, without a trailing slash: the configured public one, else the one that the
+ * request names, if its parts are a plain protocol, host and path, else the address we listen on.
  */
-export function baseUrlOf(publicUrl: string | undefined, protocol: string, host: string, listening: string): string {
+export function baseUrlOf(
+  publicUrl: string | undefined,
+  { protocol, host, prefix }: ReachedAt,
+  listening: string,
+): string {
   if (publicUrl !== undefined) return publicUrl.replace(/\/+$/, "");
-  const url = `${protocol}://${host}`;
-  return hostPattern.test(host) && URL.canParse(url) ? url : listening;
+  const isPlain = protocolPattern.test(protocol) && hostPattern.test(host) && prefixPattern.test(prefix);
+  const url = `${protocol}://${host}${prefix.replace(/\/+$/, "")}`;
+  return isPlain && URL.canParse(url) ? url : listening;
 }

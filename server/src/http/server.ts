@@ -34,7 +34,7 @@ export type HttpServerOptions = {
   metrics?: HttpMetrics;
   /** The address that callers use, when it is not the one in their `Host` header. */
   publicUrl?: string | undefined;
-  /** Proxies whose `X-Forwarded-For`, `-Host` and `-Proto` are believed; default: none. */
+  /** Proxies whose `X-Forwarded-For`, `-Host`, `-Proto` and `-Prefix` are believed; default: none. */
   trustProxy?: ProxyTrust | undefined;
   /** Bounds other than those in `limits.ts`. */
   bounds?: {

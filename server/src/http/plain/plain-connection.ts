@@ -3,7 +3,7 @@ import { limits } from "../../limits.ts";
 import type { BodyHold } from "../body-memory.ts";
 import { tooLarge } from "../content-coding.ts";
 import type { ClientAddresses } from "../client-address.ts";
-import { forwarded, lineOf, type Incoming } from "../incoming.ts";
+import { forwarded, lineOf, type ForwardedHeader, type Incoming } from "../incoming.ts";
 import { busy, ClientGone } from "../read-body.ts";
 import { PlainResponse, type PlainResponseOptions } from "./plain-response.ts";
 import { readPlainHead, type PlainHead } from "./read-head.ts";
@@ -181,6 +181,10 @@ class PlainRequest implements Incoming {
     return this.#forwarded("x-forwarded-host") ?? this.headers.host ?? "";
   }
 
+  get prefix(): string {
+    return this.#forwarded("x-forwarded-prefix") ?? "";
+  }
+
   isComplete(): boolean {
     return true;
   }
@@ -196,7 +200,7 @@ class PlainRequest implements Incoming {
     return Promise.resolve();
   }
 
-  #forwarded(name: "x-forwarded-proto" | "x-forwarded-host"): string | undefined {
+  #forwarded(name: ForwardedHeader): string | undefined {
     return forwarded(this.#addresses, this.#socket.remoteAddress ?? "", this.headers, name);
   }
 }
