@@ -3,6 +3,7 @@ import type { Pools } from "../outgoing/pools.ts";
 import { ServiceError } from "../domain/errors.ts";
 import { isObject, parseJson } from "../lib/json.ts";
 import { limits } from "../limits.ts";
+import { blockOf, blockOfStream } from "./blocked-answer.ts";
 import type { ChatDigest } from "./chat-digest.ts";
 import { Exchange, type ExchangeSink, type UpstreamTimeouts } from "./exchange.ts";
 import { GatheredReply } from "./gathered-reply.ts";
@@ -55,6 +56,8 @@ export type AttemptRun = {
   times: UpstreamTimeouts;
   /** Whether the usage is asked for: not of upstreams that are known to refuse the question. */
   asksUsage: boolean;
+  /** Another model may be asked: an answer that a filter held back is a problem, not an answer. */
+  hasOtherModel: boolean;
   mapUsage: ((usage: Record<string, unknown>) => Record<string, unknown>) | undefined;
   /** Told of the events of a stream; `attach` gives it the exchange to pause when the caller is slow. */
   onEvents(events: Buffer | string, hasContent: boolean): void;
@@ -119,6 +122,7 @@ class ReplyReader implements ExchangeSink, StreamSink {
   #status = 0;
   #headers: IncomingHttpHeaders = {};
   #source: StreamSource | undefined;
+  #digest: ChatDigest | undefined;
   readonly #reply = new GatheredReply();
   #hasContent = false;
   #isOver = false;
@@ -172,16 +176,25 @@ class ReplyReader implements ExchangeSink, StreamSink {
   }
 
   onEvents(events: Buffer | string, hasContent: boolean): void {
-    if (hasContent && !this.#hasContent) {
+    const isFirst = hasContent && !this.#hasContent;
+    if (isFirst && this.#block() !== undefined) return this.#run.onEvents(events, false);
+    if (isFirst) {
       this.#hasContent = true;
       this.exchange?.flows();
     }
-    this.#run.onEvents(events, hasContent);
+    return this.#run.onEvents(events, hasContent);
   }
 
   onDone(): void {
     this.exchange?.finish(limits.upstreamTrailMs);
-    this.#end({ kind: "streamed" });
+    const block = this.#hasContent ? undefined : this.#block();
+    if (block !== undefined) return this.#fail(block);
+    return this.#end({ kind: "streamed" });
+  }
+
+  /** A stream that a filter held back, of which the caller has seen nothing yet. */
+  #block(): UpstreamProblem | undefined {
+    return this.#run.hasOtherModel && this.#digest ? blockOfStream(this.#digest) : undefined;
   }
 
   onProblem(problem: UpstreamProblem): void {
@@ -191,7 +204,8 @@ class ReplyReader implements ExchangeSink, StreamSink {
 
   #sourceOptions(): Parameters<typeof createOpenaiSource>[0] {
     const { ask, mapUsage } = this.#run;
-    return { digest: this.#run.newDigest(), sink: this, wantsUsage: ask.wantsUsage, mapUsage };
+    const digest = (this.#digest = this.#run.newDigest());
+    return { digest, sink: this, wantsUsage: ask.wantsUsage, mapUsage };
   }
 
   #gather(bytes: Buffer): void {
@@ -220,7 +234,10 @@ class ReplyReader implements ExchangeSink, StreamSink {
   }
 
   #replied(bytes: Buffer | undefined, completion: Record<string, unknown>): void {
-    if (!this.#run.ask.isStream) return this.#end({ kind: "reply", bytes, completion });
+    const { ask, hasOtherModel } = this.#run;
+    const block = hasOtherModel ? blockOf(completion) : undefined;
+    if (block !== undefined) return this.#fail(block);
+    if (!ask.isStream) return this.#end({ kind: "reply", bytes, completion });
     // A whole completion although a stream was asked for: the caller gets a stream.
     return streamCompletion(completion, this.#sourceOptions());
   }

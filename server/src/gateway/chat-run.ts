@@ -231,6 +231,7 @@ export class ChatRun {
       ask,
       attempt,
       asksUsage,
+      hasOtherModel: step.furtherModels > 0,
       signal,
       times: timesOf(this.#deps.timeouts, this.#leftMs(), step, ask.isStream),
       facts: () => ({
