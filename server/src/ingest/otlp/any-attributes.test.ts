@@ -105,6 +105,51 @@ const knownKeys = [
   "constructor",
 ];
 
+/** What else code reads, in the bag or in a family of keys. */
+const readByCode = [
+  "gen_ai.prompt.0.tool_calls",
+  "gen_ai.prompt.0.tool_calls.0.unknown",
+  "gen_ai.prompt.1.unknown",
+  "gen_ai.completion.0.content",
+  "gen_ai.completion.0.tool_calls",
+  "gen_ai.completion.0.finish_reason",
+  "gen_ai.usage.raw",
+  "llm.request.functions",
+  "llm.request.functions.0.name",
+  "llm.request.functions.0.unknown",
+  "llm.input_messages.0.unknown",
+  "llm.output_messages.0.message.contents.0.unknown",
+  "llm.tools.0.unknown",
+  "traceloop.entity.name",
+  "traceloop.entity.input",
+  "traceloop.entity.output",
+  "traceloop.workflow.name",
+  "traceloop.association.properties.tags",
+  "genkit:name",
+  "lmnr.span.output",
+  "gen_ai.tool.call.result",
+  "gen_ai.usage.input_token_details",
+  "ai.usage.promptTokens",
+  "ai.usage.inputTokenDetails.noCacheTokens",
+  "ai.response.object",
+  "ai.value",
+  "ai.ranking",
+  "ai.prompt.format",
+  "operation.name",
+  "input.mime_type",
+  "output.mime_type",
+  "model_request_parameters",
+  "tool_response",
+  "llm.bedrock.messages",
+  "mlflow.chat.tools",
+  "mlflow.chat.tokenUsage",
+  "name",
+  "status_code",
+  "error.message",
+  "exception.message",
+  "ttft_ms",
+];
+
 const words = fc.constantFrom(
   "chat",
   "LLM",
@@ -208,12 +253,80 @@ test("whatever a span holds, it is stored: no attribute refuses a span, and none
       expect(result).toMatchObject({ ok: true });
       const row = result.ok ? result.span.row : undefined;
       expect(() => JSON.parse(JSON.stringify(row)) as unknown).not.toThrow();
-      // What was unknown to every convention is found in metadata.
-      const isKept =
-        given.attributes.get("constructor") === undefined || Object.hasOwn(row?.metadata as object, "constructor");
+      // What was unknown to every convention is found in metadata, unless it is empty.
+      const unknown = given.attributes.get("constructor");
+      const isKept = typeof unknown !== "number" || Object.hasOwn(row?.metadata as object, "constructor");
       expect(isKept).toBe(true);
     }),
     { numRuns: 1000 },
   );
   expect(Object.keys(Object.prototype)).toEqual([]);
+});
+
+/** Every text in it is another, and none is a word that anybody knows. */
+const anyShape = (mark: () => string): Array<() => unknown> => {
+  const message = (): unknown => ({ role: "user", content: mark(), [mark()]: mark() });
+  const call = (): unknown => ({ id: mark(), type: "function", function: { name: mark(), arguments: mark() } });
+  return [
+    mark,
+    () => [mark(), mark()],
+    () => ({ [`x${mark()}`]: mark(), deep: [{ deeper: mark() }] }),
+    () => [message(), { type: mark(), other: mark() }],
+    () => ({ messages: [message()], model: mark(), tools: [{ name: mark(), made_up: mark() }], temperature: mark() }),
+    () => ({ choices: [{ message: message(), made_up: mark() }], usage: { made_up: mark() }, output: mark() }),
+    () => ({ input: mark(), args: [mark()], kwargs: { city: mark() } }),
+    () => [{ role: "assistant", content: [{ type: "text", text: mark() }, call()], tool_calls: [call(), mark()] }],
+    () => ({ input_tokens: mark(), total: mark(), total_cost: mark(), prompt: [message(), mark()] }),
+    () => [[{ role: "tool", tool_call_id: mark(), content: { result: mark() } }]],
+  ];
+};
+
+test("S1: whatever shape a known attribute has, all that it says is in a field or in metadata", () => {
+  const given = fc.array(
+    fc.record({
+      key: fc.constantFrom(...knownKeys, ...readByCode),
+      shape: fc.nat(9),
+      isText: fc.boolean(),
+    }),
+    { maxLength: 8 },
+  );
+  fc.assert(
+    fc.property(given, scopeNames, fc.boolean(), (shapes, name, isRoot) => {
+      let count = 0;
+      const marks: string[] = [];
+      const mark = (): string => {
+        count += 1;
+        marks.push(`mark${count}end`);
+        return marks.at(-1) ?? "";
+      };
+      const sent = new Map<string, AttributeValue>();
+      for (const { key, shape, isText } of shapes) {
+        if (sent.has(key)) continue;
+        const value = anyShape(mark)[shape]?.();
+        sent.set(key, (isText && typeof value !== "string" ? JSON.stringify(value) : value) as AttributeValue);
+      }
+      const body = mapSpan(
+        {
+          traceId: "a".repeat(32),
+          spanId: "b".repeat(16),
+          parentSpanId: isRoot ? "" : "c".repeat(16),
+          traceState: "",
+          name: "span",
+          kind: 1,
+          startNs: 1n,
+          endNs: 2n,
+          attributes: sent,
+          droppedAttributes: 0,
+          events: [],
+          links: [],
+          status: { code: 0, message: "" },
+        },
+        { resource: new Map(), scope: { name, version: "", attributes: new Map() } },
+        { nested: createNestedJson(limits.bodyNodes) },
+      );
+      const text = JSON.stringify(body, (_key, item: unknown) => (typeof item === "bigint" ? String(item) : item));
+      expect(marks.filter((lost) => !text.includes(lost))).toEqual([]);
+    }),
+    { numRuns: 2000 },
+  );
 });

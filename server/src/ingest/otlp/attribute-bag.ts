@@ -4,11 +4,14 @@ import { Problem } from "../field-readers.ts";
 import type { AttributeValue, Attributes } from "./export-request.ts";
 
 /**
- * The attributes of one span while it is being mapped. What is taken is gone, so that nothing is stored twice: what is
- * left at the end becomes metadata. Null and "" count as absent, and stay.
+ * The attributes of one span while it is being mapped. What is left at the end becomes metadata, and so does what was taken
+ * and is found nowhere on the span then (remainder.ts): taking is no more than the claim to have understood. Only a value
+ * that a field's own reader accepted is gone for good. Null and "" count as absent, and stay.
  */
 export class AttributeBag {
   readonly #values: Map<string, AttributeValue>;
+  readonly #taken: Array<[key: string, value: unknown]> = [];
+  readonly #trees = new Map<string, unknown>();
   readonly #nested: NestedJson;
   readonly #families = new Map<string, string[]>();
 
@@ -43,7 +46,7 @@ export class AttributeBag {
 
   take(key: string): AttributeValue | undefined {
     const value = this.peek(key);
-    if (value !== undefined) this.#values.delete(key);
+    if (value !== undefined) this.drop(key);
     return value;
   }
 
@@ -61,7 +64,7 @@ export class AttributeBag {
     for (const key of keys) {
       const text = this.peekText(key);
       if (text === undefined) continue;
-      this.#values.delete(key);
+      this.drop(key);
       return text;
     }
     return undefined;
@@ -78,24 +81,39 @@ export class AttributeBag {
 
   parsed(value: unknown): unknown {
     if (typeof value !== "string") return value;
+    const known = this.#trees.get(value);
+    if (known !== undefined) return known;
     const tree = this.#nested.read(value);
     // Text that holds more than a request may is kept as text.
-    return tree instanceof Problem ? value : tree;
+    const parsed = tree instanceof Problem ? value : tree;
+    if (parsed !== value) this.#trees.set(value, parsed);
+    return parsed;
   }
 
-  /** Puts back, under its own key, what is left of a value that was taken apart. */
-  putBack(key: string, value: AttributeValue): void {
-    this.#values.set(key, value);
+  /** Puts back, under its own key, what is left of a value that was taken apart; `taken` of it has found a place. */
+  putBack(key: string, value: AttributeValue | undefined, taken: unknown): void {
+    if (value === undefined) this.#values.delete(key);
+    else this.#values.set(key, value);
+    this.#taken.push([key, taken]);
   }
 
-  /** Removes keys whose content is stored under another name already. */
+  /** Takes keys whose content is stored under another name already. */
   drop(...keys: readonly string[]): void {
-    for (const key of keys) this.#values.delete(key);
+    for (const key of keys) {
+      const value = this.#values.get(key);
+      if (!this.#values.delete(key) || value === undefined) continue;
+      this.#taken.push([key, value]);
+    }
   }
 
-  /** Removes those of the keys that say no more than `value`. */
+  /** Takes those of the keys that say no more than `value`. */
   dropEqual(keys: readonly string[], value: unknown): void {
-    for (const key of keys) if (this.#values.get(key) === value) this.#values.delete(key);
+    for (const key of keys) if (this.#values.get(key) === value) this.drop(key);
+  }
+
+  /** Removes keys for good: a reader of values of just this kind has read them, or what they say is of no use to anybody. */
+  accept(...keys: readonly string[]): void {
+    for (const key of keys) this.#values.delete(key);
   }
 
   /** The keys that are left under a prefix, which must hold its first segment whole. */
@@ -109,9 +127,14 @@ export class AttributeBag {
     const taken = new Map<string, AttributeValue>();
     for (const key of this.keysWith(prefix)) {
       taken.set(key.slice(prefix.length), this.#values.get(key) ?? null);
-      this.#values.delete(key);
+      this.drop(key);
     }
     return taken;
+  }
+
+  /** What was taken, for which it is to be shown that it has a place. */
+  taken(): ReadonlyArray<[key: string, value: unknown]> {
+    return this.#taken;
   }
 
   rest(): IterableIterator<[string, AttributeValue]> {

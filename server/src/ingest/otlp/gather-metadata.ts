@@ -1,15 +1,22 @@
-import { isObject } from "../../lib/json.ts";
+import { isObject, isRawNumber } from "../../lib/json.ts";
 import { formatTimeNs } from "../../lib/time.ts";
 import { limits } from "../../limits.ts";
 import type { AttributeBag } from "./attribute-bag.ts";
 import type { Convention, SpanView } from "./convention.ts";
 import type { Attributes, OtlpEvent, OtlpScope } from "./export-request.ts";
+import { createHeld } from "./remainder.ts";
 
-/** By key, the first value wins; a map, so that `__proto__` is a key like any other. */
+/** A map, so that `__proto__` is a key like any other. */
 export type Metadata = Map<string, unknown>;
 
-export function addMetadata(into: Metadata, key: string, value: unknown): void {
+/** The first value has the key. Another one has the second key, if there is one. */
+export function addMetadata(into: Metadata, key: string, value: unknown, otherwise?: string): void {
   if (!into.has(key)) into.set(key, value);
+  else if (otherwise !== undefined && !into.has(otherwise) && !isSame(into.get(key), value)) into.set(otherwise, value);
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return one === other || JSON.stringify(one) === JSON.stringify(other);
 }
 
 /** What is left of a span's events. */
@@ -48,17 +55,26 @@ export function liftMetadata(bag: AttributeBag, convention: Convention, into: Me
   }
 }
 
-/** The user's metadata, then every attribute that nobody took, then events, resource and scope. */
+/**
+ * The user's metadata, then every attribute that nobody took, or that found no place, then events, resource and scope.
+ * Whatever says nothing, or no more than a field does, is left out: here, and nowhere else.
+ */
 export function gatherMetadata(
-  { bag, span, events }: SpanView,
+  { bag, span, events: all }: SpanView,
   { resource, scope }: { resource: Attributes; scope: OtlpScope },
-  own: Metadata,
+  { metadata: own, body }: { metadata: Metadata; body: Readonly<Record<string, unknown>> },
 ): Record<string, unknown> {
-  const tags = bag.takeAny(...tagKeys);
-  if (tags !== undefined) addMetadata(own, "tags", tagsOf(bag, tags));
-  for (const [key, value] of bag.rest()) addMetadata(own, key, value);
+  for (const key of tagKeys) {
+    if (!bag.has(key)) continue;
+    addMetadata(own, "tags", tagsOf(bag, bag.peek(key)), key);
+    bag.accept(key);
+  }
+  for (const [key, value] of bag.rest())
+    if (!saysNothing(value) && !isVector(bag, key, value)) addMetadata(own, key, value, `otel.attributes.${key}`);
+  addRemainders(bag, own, body);
+  const events = all.filter((event) => !isChunk(event));
   if (events.length > 0) addMetadata(own, eventsKey, presentEvents(events));
-  for (const [key, value] of resource) addMetadata(own, key, value);
+  for (const [key, value] of resource) addMetadata(own, key, value, `otel.resource.${key}`);
   if (scope.name !== "") addMetadata(own, "otel.scope.name", scope.name);
   if (scope.version !== "") addMetadata(own, "otel.scope.version", scope.version);
   for (const [key, value] of scope.attributes) addMetadata(own, `otel.scope.${key}`, value);
@@ -66,7 +82,48 @@ export function gatherMetadata(
   if (span.status.code === 1) addMetadata(own, statusKey, statusOk);
   if (span.traceState !== "") addMetadata(own, "otel.trace_state", span.traceState);
   if (span.droppedAttributes > 0) addMetadata(own, "otel.dropped_attributes_count", span.droppedAttributes);
-  return Object.fromEntries(own);
+  return Object.fromEntries([...own].filter(([, value]) => !isEmpty(value)));
+}
+
+/** What was taken and is held nowhere else. Nothing that was sent is lost because somebody thought to have understood it. */
+function addRemainders(bag: AttributeBag, own: Metadata, body: Readonly<Record<string, unknown>>): void {
+  const held = createHeld([body, ...own.values()], (value) => bag.parsed(value));
+  for (const [key, value] of bag.taken()) {
+    const left = isVector(bag, key, value) ? undefined : held.remainder(value);
+    if (left === undefined) continue;
+    const there = own.get(key);
+    if (isObject(there) && isObject(left)) own.set(key, { ...left, ...there });
+    else addMetadata(own, key, left, `otel.attributes.${key}`);
+  }
+}
+
+/** One for each piece of a stream: the answer has them all. */
+const chunkEvent = /(?:completion|content)\.chunk$/;
+
+function isChunk({ name }: OtlpEvent): boolean {
+  return chunkEvent.test(name);
+}
+
+/** Vectors of embeddings, which nobody reads: a list of numbers, or of such lists, each as JSON text in places. */
+function isVector(bag: AttributeBag, key: string, value: unknown): boolean {
+  if (!/(?:embeddings?|vector)$/.test(key)) return false;
+  const isNumbers = (given: unknown): boolean => {
+    const list = bag.parsed(given);
+    return Array.isArray(list) && (list as unknown[]).every((item) => typeof item === "number" || isNumbers(item));
+  };
+  return isNumbers(value);
+}
+
+function isEmpty(value: unknown): boolean {
+  if (value === undefined || value === null || value === "") return true;
+  return typeof value === "object" && !isRawNumber(value) && Object.keys(value).length === 0;
+}
+
+/** Text that exporters make of what is not there. */
+const noTexts: ReadonlySet<unknown> = new Set(["None", "null", "undefined", "[]", "{}", "NOT_GIVEN"]);
+
+function saysNothing(value: unknown): boolean {
+  return isEmpty(value) || noTexts.has(value);
 }
 
 const kinds = ["unspecified", "internal", "server", "client", "producer", "consumer"];

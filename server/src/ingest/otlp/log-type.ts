@@ -309,7 +309,7 @@ export function decideLogType(view: SpanView): (evidence: Evidence) => string {
     const decided = typeof type === "string" || type === chatOrGeneration ? type : type(view, noEvidence);
     return (evidence) => {
       const logType = typeof decided === "string" ? decided : decided(view, evidence);
-      for (const rule of rules) if (bag.peekText(rule.key)?.toLowerCase() === logType) bag.drop(rule.key);
+      for (const rule of rules) if (bag.peekText(rule.key)?.toLowerCase() === logType) bag.accept(rule.key);
       return logType;
     };
   }

@@ -87,7 +87,7 @@ export function mapSpan(
     body["stream"] ??= true;
   }
   if (view.span.links.length > 0) body["span_links"] = linksOf(span);
-  body["metadata"] = gatherMetadata(view, { resource, scope }, gathered.metadata);
+  body["metadata"] = gatherMetadata(view, { resource, scope }, gathered);
   return body;
 }
 
@@ -130,8 +130,10 @@ function takeFields({ bag }: SpanView, fields: readonly CompiledField[], body: S
         const value = readField(isTree ? bag.parsed(given) : given, reader);
         if (value === undefined) continue;
         body[field] = value;
-        bag.drop(key);
-      } else if (body[field] === given) bag.drop(key);
+        // Names that are too long were cut.
+        if (typeof value === "string" && field !== "provider_id") bag.drop(key);
+        else bag.accept(key);
+      } else if (body[field] === given || body[field] === readField(given, reader)) bag.accept(key);
     }
   }
 }
@@ -189,8 +191,7 @@ function readUsageTable({ bag }: SpanView, table: UsageTable): RawUsage {
       const value = given === undefined || typeof given === "boolean" ? undefined : read.count(given);
       if (typeof value !== "number") continue;
       usage[name as CountOfUsage] = value;
-      bag.drop(key);
-      bag.dropEqual(keys, value);
+      bag.accept(...keys.filter((other) => read.count(bag.peek(other) ?? "") === value));
       break;
     }
   }
@@ -206,7 +207,7 @@ function takeCost({ bag }: SpanView, convention: (typeof conventions)[number], b
   const stated = (convention.cost ?? []).find((key) => given(key) !== undefined);
   if (stated !== undefined) {
     body["cost"] ??= given(stated);
-    bag.drop(stated);
+    bag.accept(stated);
   }
   const parts = (convention.costParts ?? []).filter((key) => given(key) !== undefined);
   const sum = parts.reduce((total, key) => total + (given(key) ?? 0), 0);

@@ -31,18 +31,21 @@ export function readParameters(given: unknown): Record<string, unknown> {
 }
 
 /**
- * Takes what became fields out of the parameters under a key. The others stay there, as far as they are plain values: some
- * instrumentations put whole requests and responses there.
+ * Takes what became fields out of the parameters under a key. The others stay there, as far as they are plain values, or are
+ * found nowhere else: some instrumentations put whole requests and responses there.
  */
 export function leaveParameters(bag: AttributeBag, key: string): void {
   const given = bag.peekTree(key);
   if (!isObject(given)) return;
   const read = new Set(Object.values(names).map((aliases) => aliasIn(given, aliases)));
-  const plain = Object.entries(given).filter(
-    ([name, value]) => !read.has(name) && !repeated.has(name) && isStated(value) && typeof value !== "object",
+  const isPlain = ([name, value]: [string, unknown]): boolean =>
+    !read.has(name) && !repeated.has(name) && isStated(value) && typeof value !== "object";
+  const { plain = [], other = [] } = Object.groupBy(Object.entries(given), (member) =>
+    isPlain(member) ? "plain" : "other",
   );
-  bag.drop(key);
-  if (plain.length > 0) bag.putBack(key, Object.fromEntries(plain) as Record<string, string | number | boolean>);
+  const left =
+    plain.length === 0 ? undefined : (Object.fromEntries(plain) as Record<string, string | number | boolean>);
+  bag.putBack(key, left, Object.fromEntries(other));
 }
 
 export function takeParameters(bag: AttributeBag, key: string): Record<string, unknown> {

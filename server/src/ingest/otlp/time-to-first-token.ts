@@ -27,13 +27,13 @@ export function timeToFirstToken({ bag, span, scopeName, events }: SpanView): nu
     const given = finiteNumber(bag.peek(key) ?? "");
     const value = typeof given === "number" ? seconds(given / perSecond) : undefined;
     if (value === undefined || value instanceof Problem) continue;
-    bag.drop(key);
+    bag.accept(key);
     return value;
   }
   for (const key of instants) {
     const firstNs = parseTimeNs((bag.peekText(key) ?? "").replace(/^["\\]+|["\\]+$/g, ""));
     if (firstNs === undefined || firstNs < span.startNs) continue;
-    bag.drop(key);
+    bag.accept(key);
     return Number(firstNs - span.startNs) / 1e9;
   }
   const first = events.find(({ name, timeNs }) => name === firstChunkEvent && timeNs >= span.startNs);

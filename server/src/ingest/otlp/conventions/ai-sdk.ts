@@ -55,14 +55,18 @@ export const aiSdk: Convention = {
   },
   usage: ({ bag }) => {
     const count = (...keys: string[]): number | undefined => {
-      const value = bag.takeAny(...keys);
-      bag.drop(...keys);
-      return typeof value === "number" && value >= 0 ? value : undefined;
+      const counts = keys.filter((key) => isCount(bag.peek(key)));
+      const value = counts.map((key) => bag.peek(key)).find(isCount);
+      bag.accept(...counts);
+      return value;
     };
     const provider = providerUsage(bag);
     const cacheRead = count("ai.usage.inputTokenDetails.cacheReadTokens", "ai.usage.cachedInputTokens");
     const reasoning = count("ai.usage.outputTokenDetails.reasoningTokens", "ai.usage.reasoningTokens");
-    bag.drop("ai.usage.inputTokenDetails.noCacheTokens", "ai.usage.outputTokenDetails.textTokens");
+    // The difference of two others.
+    for (const key of ["ai.usage.inputTokenDetails.noCacheTokens", "ai.usage.outputTokenDetails.textTokens"]) {
+      if (isCount(bag.peek(key))) bag.accept(key);
+    }
     return {
       input: count("ai.usage.inputTokens", "ai.usage.promptTokens", "ai.usage.tokens"),
       output: count("ai.usage.outputTokens", "ai.usage.completionTokens"),
@@ -95,6 +99,10 @@ export const aiSdk: Convention = {
     };
   },
 };
+
+function isCount(value: unknown): value is number {
+  return typeof value === "number" && value >= 0;
+}
 
 function promptOf(bag: AttributeBag): Message[] | undefined {
   const messages = bag.takeTree("ai.prompt.messages");

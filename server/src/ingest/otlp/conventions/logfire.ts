@@ -26,7 +26,8 @@ export const logfire: Convention = {
   cost: ["operation.cost"],
   content(view) {
     const { bag } = view;
-    bag.drop("logfire.json_schema");
+    // Which attributes are JSON: the attributes tell themselves.
+    if (isObject(bag.peekTree("logfire.json_schema"))) bag.accept("logfire.json_schema");
     const listed = bag.takeTree("pydantic_ai.all_messages");
     const whole = listed === undefined ? undefined : split(toMessages(listed, "user"));
     const told = fromEvents(bag.takeTree("events", "all_messages_events"));

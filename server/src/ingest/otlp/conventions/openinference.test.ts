@@ -75,6 +75,7 @@ describe("OpenInference", () => {
   test("parameters that are no fields stay", () => {
     const body = mapped({
       [kind]: "LLM",
+      "llm.model_name": "gpt-4o",
       "llm.invocation_parameters": json({ model: "gpt-4o", temperature: 0.5, seed: 7, top_k: 40, tools: [{}] }),
     });
     expect(body).toMatchObject({ temperature: 0.5 });

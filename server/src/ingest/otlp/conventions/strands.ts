@@ -1,3 +1,4 @@
+import { parseTimeNs } from "../../../lib/time.ts";
 import type { Convention } from "../convention.ts";
 import { systemText } from "../messages/request.ts";
 
@@ -8,7 +9,9 @@ export const strands: Convention = {
   derive: ({ bag, span }) => {
     if (bag.peek("name") === span.name) bag.drop("name");
     // The span's own times say the same.
-    bag.drop("gen_ai.event.start_time", "gen_ai.event.end_time");
+    for (const key of ["gen_ai.event.start_time", "gen_ai.event.end_time"]) {
+      if (parseTimeNs(bag.peekText(key) ?? "") !== undefined) bag.accept(key);
+    }
     return {};
   },
   content: ({ bag }) => ({ system: systemText(bag.takeText("system_prompt")) }),
