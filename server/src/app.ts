@@ -18,6 +18,7 @@ import { composeCustomers } from "./compose-customers.ts";
 import { composeDelivery } from "./compose-delivery.ts";
 import { composeEvaluation } from "./compose-evaluation.ts";
 import { composeGateway } from "./compose-gateway.ts";
+import { composePrices } from "./compose-prices.ts";
 import { composePeople, type People } from "./compose-people.ts";
 import { composeIngest } from "./compose-ingest.ts";
 import type { Config } from "./config.ts";
@@ -103,28 +104,28 @@ async function compose(
   const catalogue = createSpanCatalogue(createScoreSources());
   const judge = createGatewayJudge();
   const engine = { config, stores, spans, registry, logger, cleanup, now };
+  const pricing = await composePrices(engine);
+  const { prices } = pricing;
   const delivery = await composeDelivery({ ...engine, secretKey });
   const { publishScores: publish } = delivery;
-  const evaluation = await composeEvaluation({ ...engine, catalogue, judge: judge.ask, publish });
+  const evaluation = await composeEvaluation({ ...engine, prices, catalogue, judge: judge.ask, publish });
   const redis = connectRedis({ config, logger, cleanup });
   // A store that is read on this node alone is written by it alone too.
   const counter = composeCounting({ journal, spans, store: migration.store, isOnlyNode: reads !== undefined, now });
-  const { customers, budgets, subscriber } = composeCustomers({
-    ...engine,
-    counter,
-    store: migration.store,
-    redis,
-    events: delivery.events,
-  });
+  const { store } = migration;
+  const { events } = delivery;
+  const { customers, budgets, subscriber } = composeCustomers({ ...engine, counter, store, redis, events });
   const subscribers = [...delivery.subscribers, ...evaluation.subscribers, subscriber, counter];
-  const { writer, intake, deletedTraces } = await composeIngest(
-    { registry, cleanup },
-    { journal, spans, store: migration.store, deletions: stores.traceDeletions, subscribers, reads, logger, now },
-  );
-  const gateway = await composeGateway(
-    { registry, cleanup },
-    { config, stores, secretKey, intake, budgets, redis, logger, now },
-  );
+  const { writer, intake, deletedTraces } = await composeIngest(engine, {
+    ...engine,
+    journal,
+    store,
+    deletions: stores.traceDeletions,
+    prices,
+    subscribers,
+    reads,
+  });
+  const gateway = await composeGateway(engine, { ...engine, secretKey, intake, budgets, prices, redis });
   judge.connect(gateway.chat);
   const logs = startLogJoining({ config, logger, registry, cleanup }, { spans, catalogue, intake, journal, now });
   startRetention({ config, logger, cleanup }, { ...stores, spans, now });
@@ -157,6 +158,7 @@ async function compose(
       await gateway.recorded(limits.readYourWriteMs);
       await writer.caughtUp(Math.max(0, untilMs - performance.now()));
     },
+    ...pricing,
     ...delivery,
     ...evaluation,
     now,

@@ -16,7 +16,7 @@ import { startScoreMirror } from "./evaluation/score-mirror.ts";
 import { createSentScores } from "./evaluation/sent-scores.ts";
 import type { Catalogue } from "./filter/catalogue.ts";
 import { estimateCost } from "./gateway/estimate/estimators.ts";
-import { createPriceBook } from "./pricing/price-book.ts";
+import type { PriceBook } from "./pricing/price-book.ts";
 import type { SpanSubscriber } from "./ingest/fan-out.ts";
 import { createQueueRoom, type QueueRoom } from "./ingest/queue-room.ts";
 import { scheduleJob } from "./jobs/schedule.ts";
@@ -35,6 +35,7 @@ export type EvaluationParts = {
   logger: Logger;
   cleanup: Array<() => Promise<void> | void>;
   now: () => number;
+  prices: PriceBook;
   /** How models are called. */
   judge: JudgeModel;
   /** Takes new scores over, at least once each. */
@@ -90,7 +91,7 @@ export async function composeEvaluation(
     logger,
     owner: nodeId,
     now,
-    judgeCostUsd: createJudgeCost(now),
+    judgeCostUsd: createJudgeCost(parts),
     dailyBudgetUsd: config.automationDailyBudget,
     retryDelaysMs: limits.evaluationRetryMs,
     finished: (result) => {
@@ -112,12 +113,14 @@ export async function composeEvaluation(
 }
 
 /** By the model that the evaluator names. */
-function createJudgeCost(now: () => number): (chat: Record<string, unknown>) => number | null {
-  const prices = createPriceBook({ maxModels: limits.pricedModels });
-  return (asked) => {
+function createJudgeCost({
+  prices,
+  now,
+}: Pick<EvaluationParts, "prices" | "now">): (organizationId: string, chat: Record<string, unknown>) => number | null {
+  return (organizationId, asked) => {
     const models = typeof asked["model"] === "string" ? [asked["model"]] : [];
     return estimateCost(prices, {
-      organizationId: "",
+      organizationId,
       operation: "chat",
       request: { asked },
       plan: { first: [], models },

@@ -15,7 +15,7 @@ import { createResponses } from "./gateway/responses/responses.ts";
 import { createTranscription, type Transcription } from "./gateway/transcription/transcription.ts";
 import { createRecorder, type Recorder } from "./gateway/recorder.ts";
 import type { SpanIntake } from "./ingest/accept.ts";
-import { createPriceBook } from "./pricing/price-book.ts";
+import type { PriceBook } from "./pricing/price-book.ts";
 import type { Secret } from "./lib/secret.ts";
 import { limits } from "./limits.ts";
 import { createAddressGuard } from "./outgoing/address-guard.ts";
@@ -44,6 +44,7 @@ export type GatewayParts = {
   secretKey: Secret;
   intake: SpanIntake;
   budgets: Budgets;
+  prices: PriceBook;
   /** What nodes share. */
   redis: RedisCommands | undefined;
   logger: Logger;
@@ -53,7 +54,7 @@ export type GatewayParts = {
 /** Calls to model providers, and the record of each. */
 export async function composeGateway(
   { registry, cleanup }: { registry: Registry; cleanup: Array<() => Promise<void> | void> },
-  { config, stores, secretKey, intake, budgets, redis, logger, now }: GatewayParts,
+  { config, stores, secretKey, intake, budgets, prices, redis, logger, now }: GatewayParts,
 ): Promise<Gateway> {
   const metrics = createGatewayMetrics(registry);
   const guard = createAddressGuard({ allowed: config.allowPrivateUpstreams, connectMs: limits.upstreamConnectMs });
@@ -63,7 +64,6 @@ export async function composeGateway(
   cleanup.push(() => pools.close());
   const recorder = await startRecorder({ metrics, cleanup }, { config, intake, logger });
   const { router, ...routing } = await composeRouting({ config, stores, secretKey, metrics, logger, now });
-  const prices = createPriceBook({ maxModels: limits.pricedModels });
   const deps = {
     pools,
     timeouts: {

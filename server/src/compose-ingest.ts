@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import { createSpanIntake, type SpanIntake } from "./ingest/accept.ts";
 import { createDeletedTraces, type DeletedTraces } from "./ingest/deleted-traces.ts";
-import { createPriceBook } from "./pricing/price-book.ts";
+import type { PriceBook } from "./pricing/price-book.ts";
 import { createFanOut, type SpanSubscriber } from "./ingest/fan-out.ts";
 import type { ReadWatch } from "./ingest/read-watch.ts";
 import { withMediaApart } from "./ingest/media/store-media.ts";
@@ -24,6 +24,7 @@ export type IngestParts = {
   /** Where rows go: waits for the tables of a remote store. */
   store: Pick<SpanStore, "insert">;
   deletions: TraceDeletionStore;
+  prices: PriceBook;
   /** Who hears of stored spans. They must know by now what they want: what nobody wants is not kept. */
   subscribers: readonly SpanSubscriber[];
   /** Where all reads of the store are on this node. */
@@ -35,7 +36,7 @@ export type IngestParts = {
 /** From the intake through the journal into the span store, and on to those who wait for spans. */
 export async function composeIngest(
   { registry, cleanup }: { registry: Registry; cleanup: Array<() => Promise<void> | void> },
-  { journal, spans, store, deletions, subscribers, reads, logger, now }: IngestParts,
+  { journal, spans, store, deletions, prices, subscribers, reads, logger, now }: IngestParts,
 ): Promise<{ writer: SpanWriter; intake: SpanIntake; deletedTraces: DeletedTraces }> {
   const metrics = createIngestMetrics(registry, journal);
   const deletedTraces = createDeletedTraces(now);
@@ -69,7 +70,7 @@ export async function composeIngest(
 
   const intake = createSpanIntake({
     journal,
-    prices: createPriceBook({ maxModels: limits.pricedModels }),
+    prices,
     metrics,
     committed: (entry, payload, organizationId, rows) => {
       fanOut.hold(entry.seq, organizationId, rows, entry.bytes);

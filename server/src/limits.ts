@@ -1,5 +1,6 @@
 import { authLimits } from "./auth-limits.ts";
 import { gatewayLimits } from "./gateway-limits.ts";
+import { pricingLimits } from "./pricing-limits.ts";
 
 /**
  * Every bound of the server, unit in its name. A bound that is hit shows in a metric (docs/metrics.md).
@@ -14,6 +15,7 @@ export const limits = {
   /** A host without a public address is refused no sooner, whatever is known of it. */
   addressRefusedMs: 250,
   ...gatewayLimits,
+  ...pricingLimits,
 
   // HTTP
   requestBytes: 64 * MiB,
@@ -194,7 +196,6 @@ export const limits = {
   readYourWriteMs: 1_000,
   writerHeldBytes: 64 * MiB,
   journalReplayPage: 1000,
-  pricedModels: 10_000,
   /** How far the clocks of senders are trusted to be from ours where it saves work. */
   clockSkewMs: 60 * 60 * 1_000,
   identityMemoryMs: 15 * 24 * 60 * 60 * 1_000,

@@ -72,6 +72,12 @@ import { ingestOtlpMetrics } from "./otlp/ingest-otlp-metrics.ts";
 import { ingestOtlpTraces } from "./otlp/ingest-otlp-traces.ts";
 import { createOrganization } from "./organizations/create-organization.ts";
 import { updateOrganization } from "./organizations/update-organization.ts";
+import { createModelPrice } from "./model-prices/create-model-price.ts";
+import { deleteModelPrice } from "./model-prices/delete-model-price.ts";
+import { listModelPrices } from "./model-prices/list-model-prices.ts";
+import { retrieveModelPrice } from "./model-prices/retrieve-model-price.ts";
+import type { ModelPriceDeps } from "./model-prices/schemas.ts";
+import { updateModelPrice } from "./model-prices/update-model-price.ts";
 import { createProvider } from "./providers/create-provider.ts";
 import { deleteProvider } from "./providers/delete-provider.ts";
 import { listProviders } from "./providers/list-providers.ts";
@@ -133,6 +139,7 @@ export type ApiDeps = SpanReadDeps & {
   throttle: LoginThrottle;
   caughtUp: () => Promise<void>;
 } & Evaluation &
+  Omit<ModelPriceDeps, "modelPrices"> &
   WebhookParts;
 
 type WebhookParts = { deliverer: Deliverer; webhookSecrets: WebhookSecrets; webhookDirectory: WebhookDirectory };
@@ -179,9 +186,20 @@ export function apiEndpoints(deps: ApiDeps): AnyEndpoint[] {
     ingestOtlpTraces(deps),
     ingestOtlpLogs(deps),
     ingestOtlpMetrics(),
+    ...priceEndpoints({ ...deps, ...stores }),
     ...peopleEndpoints(deps),
     ...evaluationEndpoints(deps),
     ...webhookEndpoints(deps),
+  ];
+}
+
+function priceEndpoints(deps: ModelPriceDeps): AnyEndpoint[] {
+  return [
+    createModelPrice(deps),
+    listModelPrices(deps),
+    retrieveModelPrice(deps),
+    updateModelPrice(deps),
+    deleteModelPrice(deps),
   ];
 }
 

@@ -55,14 +55,18 @@ const shown: ReadonlySet<string> = new Set([
   "is_enabled",
   "is_public",
   "max_usage",
+  "model",
   "period_budget",
   "permissions",
   "provider",
   "rate_limit",
+  "rates",
   "retention_days",
   "role",
   "test_uses_prod_providers",
   "total_budget",
+  "valid_from",
+  "valid_to",
 ]);
 
 function changesOf(sent: unknown): Record<string, unknown> {

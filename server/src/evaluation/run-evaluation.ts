@@ -27,7 +27,7 @@ export type RunDeps = {
   automations: Pick<AutomationStore, "find">;
   judgeBudget: Pick<JudgeBudget, "enter" | "made">;
   /** What a judge's chat may cost at most in USD; null where that is unknown. */
-  judgeCostUsd: (chat: Record<string, unknown>) => number | null;
+  judgeCostUsd: (organizationId: string, chat: Record<string, unknown>) => number | null;
   /** USD a day where the automation does not say. */
   dailyBudgetUsd: number;
   /** The waits between tries; after the last of them a failure is final. */
@@ -87,7 +87,8 @@ function askOf(
   { evaluator, inputs, budgetUsd }: { evaluator: Evaluator; inputs: EvaluationInputs; budgetUsd: number },
 ): JudgementAsk | undefined {
   if (evaluator.type !== "llm" || evaluator.llm_config === null) return undefined;
-  const most = micro(judgeCostUsd(judgeRequest(evaluator, evaluator.llm_config, inputs)) ?? 0);
+  const chat = judgeRequest(evaluator, evaluator.llm_config, inputs);
+  const most = micro(judgeCostUsd(run.unique_organization_id, chat) ?? 0);
   const { automation_id: automationId, id: runId, attempts: attempt } = run;
   return { automationId, runId, attempt, most, budget: budgetUsd * microUsd };
 }

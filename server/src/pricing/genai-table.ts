@@ -1,4 +1,5 @@
 import { findProvider } from "@pydantic/genai-prices";
+import { ServiceError } from "../domain/errors.ts";
 import { isObject } from "../lib/json.ts";
 import type { Bucket } from "./buckets.ts";
 import { stepsOf, type PriceEntry, type PricePeriod, type PriceTable } from "./price-entry.ts";
@@ -18,6 +19,9 @@ type Model = { id: string; match: unknown; prices: unknown };
 /** Kept equal to the dependency by a test: the package does not export its own version. */
 export const priceTableVersion = "genai-prices@0.1.8";
 
+/** When a release of a table came out, for receipts. */
+export const releaseDates: Readonly<Record<string, string>> = { [priceTableVersion]: "2026-09-23" };
+
 /** The package does not list its providers; a test compares. */
 const providerIds = [
   "anthropic", "arcee", "avian", "aws", "azure", "baseten", "cerebras", "cloudflare", "cohere", "cursor", "deepseek",
@@ -34,6 +38,56 @@ export function packagedTable(): PriceTable {
     return found?.id === id ? [found] : [];
   });
   return genAiTable(priceTableVersion, providers);
+}
+
+/** @throws ServiceError `invalid_request` where it is no price file of genai-prices, or names a match that cannot be read */
+export function readGenAiFile(name: string, content: unknown): { table: PriceTable; models: number } {
+  const list: unknown = isObject(content) ? content["providers"] : content;
+  if (!Array.isArray(list) || !list.every(isProvider)) {
+    throw new ServiceError(
+      "invalid_request",
+      "The price file is not one of genai-prices: providers have an id and models.",
+    );
+  }
+  let models = 0;
+  for (const { id, models: ofProvider } of list) {
+    for (const model of ofProvider) {
+      if (!isModel(model) || !isReadableMatch(model.match)) {
+        throw new ServiceError("invalid_request", `The price file has a model of ${id} that cannot be read.`);
+      }
+      models += 1;
+    }
+  }
+  return { table: genAiTable(name, list), models };
+}
+
+function isProvider(value: unknown): value is Provider {
+  return isObject(value) && typeof value["id"] === "string" && Array.isArray(value["models"]);
+}
+
+function isModel(value: unknown): value is Model {
+  return isObject(value) && typeof value["id"] === "string" && arePrices(value["prices"]);
+}
+
+/** A price below nothing, or a text, would make every call of the model wrong. */
+function arePrices(prices: unknown): boolean {
+  if (Array.isArray(prices)) return prices.every((one) => isObject(one) && arePrices(one["prices"]));
+  const isPrice = (value: unknown): boolean => typeof value === "number" && value >= 0;
+  return (
+    isObject(prices) &&
+    Object.values(prices).every(
+      (price) => price === null || isPrice(price) || (isObject(price) && isPrice(price["base"])),
+    )
+  );
+}
+
+function isReadableMatch(rule: unknown): boolean {
+  try {
+    matches(rule, "");
+    return isObject(rule);
+  } catch {
+    return false;
+  }
 }
 
 function genAiTable(name: string, list: readonly Provider[]): PriceTable {

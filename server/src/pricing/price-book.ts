@@ -37,12 +37,11 @@ export type Price = { costUsd: number | undefined; version: string; receipt: Rec
 
 /** Prices that an organization, or whoever runs the instance, states. They are asked first. */
 export type OwnPrices = {
-  /** Rises when any price changes. */
-  revision(): number;
-  /** @param atMs since the epoch */
-  find(organizationId: string, model: string, provider: string, atMs: number): PriceEntry | undefined;
+  find(organizationId: string, model: string, provider: string, timestampNs: bigint): PriceEntry | undefined;
   /** Tables that were loaded, the newest first. */
   tables(): readonly PriceTable[];
+  /** Rises when other tables are loaded. */
+  revision(): number;
 };
 
 type Known = { found: Found; plans: Map<Rates, Map<string, RatePlan>> };
@@ -80,7 +79,7 @@ export function createPriceBook({ maxModels, own }: { maxModels: number; own?: O
         revision = own.revision();
         forget();
       }
-      const entry = own.find(organizationId, model, provider, Number(timestampNs / 1_000_000n));
+      const entry = own.find(organizationId, model, provider, timestampNs);
       if (entry !== undefined) {
         const before = ownPlans.get(entry) ?? { found: { entry, isMakerAssumed: false }, plans: new Map() };
         ownPlans.set(entry, before);

@@ -1,4 +1,5 @@
 import { isUnit, type Bucket } from "./buckets.ts";
+import { releaseDates } from "./genai-table.ts";
 
 /**
  * How a cost came about, as the store keeps it: short text that costs little to write, without characters that JSON escapes.
@@ -82,7 +83,8 @@ export function assuming(receipt: ReceiptText, assumption: Assumption): ReceiptT
 }
 
 export type CostDetails = {
-  source: { kind: SourceKind; name: string | null };
+  /** `date`: when a price was last changed, a table was loaded or released. Null where that is not known. */
+  source: { kind: SourceKind; name: string | null; date: string | null };
   lines: Array<{ bucket: string; tokens?: number; units?: number; rate: number; amount: number }>;
   adjustments: Array<{ kind: string; value: string; factor: number }>;
   assumptions: string[];
@@ -94,6 +96,7 @@ export type CostDetails = {
 type SourceKind =
   | "price_table"
   | "own_price"
+  | "instance_price"
   | "stated"
   | "stated_by_provider"
   | "stated_unit_prices"
@@ -147,17 +150,35 @@ export const versions = {
   cacheHit: "cache hit",
   local: "local provider",
   own: "own price ",
+  instance: "instance price ",
 } as const;
 
+const fixedSources: Readonly<Record<string, SourceKind>> = {
+  "": "none",
+  [versions.provider]: "stated_by_provider",
+  [versions.unitPrices]: "stated_unit_prices",
+  [versions.cacheHit]: "cache",
+  [versions.local]: "local",
+};
+
 function sourceOf(costSource: string, version: string): CostDetails["source"] {
-  if (costSource === "stated") return { kind: "stated", name: null };
-  if (version === "") return { kind: "none", name: null };
-  if (version === versions.provider) return { kind: "stated_by_provider", name: null };
-  if (version === versions.unitPrices) return { kind: "stated_unit_prices", name: null };
-  if (version === versions.cacheHit) return { kind: "cache", name: null };
-  if (version === versions.local) return { kind: "local", name: null };
-  if (version.startsWith(versions.own)) return { kind: "own_price", name: version.slice(versions.own.length) };
-  return { kind: "price_table", name: version };
+  const kind = costSource === "stated" ? "stated" : fixedSources[version];
+  if (kind !== undefined) return { kind, name: null, date: null };
+  if (version.startsWith(versions.own)) return ownSource("own_price", version.slice(versions.own.length));
+  if (version.startsWith(versions.instance)) {
+    return ownSource("instance_price", version.slice(versions.instance.length));
+  }
+  const [table = ""] = version.split(" ", 1);
+  return {
+    kind: "price_table",
+    name: version,
+    date: releaseDates[table] ?? /@(\d{4}-\d\d-\d\d)$/.exec(table)?.[1] ?? null,
+  };
+}
+
+/** `lab-1@2026-11-29` */
+function ownSource(kind: SourceKind, text: string): CostDetails["source"] {
+  return { kind, name: text.slice(0, -"@2026-11-29".length), date: text.slice(-"2026-11-29".length) };
 }
 
 /** Cuts where the error of adding doubles begins: $0.000075, not $0.00007500000000000001. */

@@ -373,6 +373,7 @@ describe("the examples of the document", () => {
     const makerOf: Record<string, string> = {
       webhooks: "create_webhook",
       providers: "create_provider",
+      "model-prices": "create_model_price",
       "api-keys": "create_api_key",
       members: "invite_member",
     };

@@ -57,7 +57,14 @@ const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
 /** One of everything that a route can name, all of prod. */
 async function makeThings(prod: TestClient, admin: TestClient): Promise<Record<string, string>> {
   const made: Record<string, Row> = {};
-  for (const id of ["create_evaluator", "create_condition", "create_automation", "create_webhook", "create_provider"]) {
+  for (const id of [
+    "create_evaluator",
+    "create_condition",
+    "create_automation",
+    "create_webhook",
+    "create_provider",
+    "create_model_price",
+  ]) {
     const { path, body } = endpointOf(id);
     const answer = await prod.post(path, body?.example);
     if (answer.status !== 201) throw new Error(`${id} answered ${answer.status}: ${answer.text}`);
@@ -84,6 +91,7 @@ async function makeThings(prod: TestClient, admin: TestClient): Promise<Record<s
     automation_id: String(made["create_automation"]?.["id"]),
     "webhooks/{id}": String(made["create_webhook"]?.["id"]),
     "providers/{id}": String(made["create_provider"]?.["id"]),
+    "model-prices/{id}": String(made["create_model_price"]?.["id"]),
     "api-keys/{id}": String(key["id"]),
     "media/{id}": String(media_id),
     "members/{id}": "0b0b0b0b-0b0b-4b0b-8b0b-0b0b0b0b0b0b",
@@ -206,6 +214,7 @@ describe("the matrix", () => {
   const reaches: Record<string, [query: string, change: Row]> = {
     create_customer: ["?environment=prod", { customer_identifier: "reached" }],
     create_provider: ["", { environment: "prod" }],
+    create_model_price: ["", {}],
     delete_traces: ["?environment=prod", {}],
     create_score: ["", {}],
   };
@@ -267,7 +276,13 @@ describe("the matrix", () => {
   });
 
   test("all of that changed nothing", async () => {
-    const untouched = ["retrieve_webhook", "retrieve_provider", "retrieve_automation", "retrieve_condition"];
+    const untouched = [
+      "retrieve_webhook",
+      "retrieve_provider",
+      "retrieve_model_price",
+      "retrieve_automation",
+      "retrieve_condition",
+    ];
     for (const id of [
       ...untouched,
       "retrieve_evaluator",

@@ -10,7 +10,9 @@ import { createDeliveryStore, type DeliveryStore } from "./delivery-store.ts";
 import { createInvitationStore, type InvitationStore } from "./invitation-store.ts";
 import { createJudgementLedger, type JudgementLedger } from "./judgement-ledger.ts";
 import type { ControlDatabase, ControlQueries } from "./open-control-database.ts";
+import { createModelPriceStore, type ModelPriceStore } from "./model-price-store.ts";
 import { createOrganizationStore, type OrganizationStore } from "./organization-store.ts";
+import { createPriceTableStore, type PriceTableStore } from "./price-table-store.ts";
 import { createProviderSettingStore, type ProviderSettingStore } from "./provider-setting-store.ts";
 import { createScoreStore, type ScoreStore } from "./score-store.ts";
 import { createSessionStore, type SessionStore } from "./session-store.ts";
@@ -43,6 +45,8 @@ export type ControlStoreSet = {
   judgementLedger: JudgementLedger;
   customers: CustomerStore;
   customerLedger: CustomerLedger;
+  modelPrices: ModelPriceStore;
+  priceTables: PriceTableStore;
 };
 
 export type ControlStores = ControlStoreSet & {
@@ -83,5 +87,7 @@ function storeSet(queries: ControlQueries): ControlStoreSet {
     judgementLedger: createJudgementLedger(queries),
     customers: createCustomerStore(queries),
     customerLedger: createCustomerLedger(queries),
+    modelPrices: createModelPriceStore(queries),
+    priceTables: createPriceTableStore(queries),
   };
 }

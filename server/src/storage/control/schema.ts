@@ -32,6 +32,9 @@ export type ControlSchema = {
   customers: CustomerTable;
   customer_spend: CustomerSpendTable;
   customer_reservations: CustomerReservationTable;
+  model_prices: ModelPriceTable;
+  model_price_revisions: ModelPriceRevisionTable;
+  price_tables: PriceTableTable;
 };
 
 /** One row, written by whoever sets up the instance first. */
@@ -139,6 +142,34 @@ type ProviderSettingTable = {
   secret_tail: string;
   created_at: string;
   updated_at: string;
+};
+
+/** `owner` is an organization's public id, or '' for all organizations; `model_key` is the model in lower case, `rates` a JSON object. */
+type ModelPriceTable = {
+  id: string;
+  owner: string;
+  model: string;
+  model_key: string;
+  provider: string;
+  rates: string;
+  valid_from: string | null;
+  valid_to: string | null;
+  /** Of the owner's prices, when it was last changed. */
+  revision: number;
+  created_at: string;
+  updated_at: string;
+};
+
+type ModelPriceRevisionTable = { owner: string; revision: number; removals: number };
+
+/** `content` is JSON, as the file had it. */
+type PriceTableTable = {
+  id: Generated<number>;
+  name: string;
+  format: string;
+  models: number;
+  content: string;
+  loaded_at: string;
 };
 
 type ConditionTable = {
@@ -339,5 +370,6 @@ export type EvaluationRunRow = Selectable<EvaluationRunTable>;
 export type ScoreRow = Selectable<ScoreTable>;
 export type AutomationRow = Selectable<AutomationTable>;
 export type ProviderSettingRow = Selectable<ProviderSettingTable>;
+export type ModelPriceRow = Selectable<ModelPriceTable>;
 export type WebhookRow = Selectable<WebhookTable>;
 export type WebhookDeliveryRow = Selectable<WebhookDeliveryTable>;

@@ -11,6 +11,7 @@ import { reserveJudgements } from "./0009-reserve-judgements.ts";
 import { splitPermissions } from "./0013-split-permissions.ts";
 import { createPeople } from "./0014-create-people.ts";
 import { nameSignatures } from "./0015-name-signatures.ts";
+import { createModelPrices } from "./0016-create-model-prices.ts";
 import type { ControlDialect } from "./columns.ts";
 
 /** Every migration in order. An entry that was released is never edited: what changes is a new entry at the end. */
@@ -28,5 +29,6 @@ export function controlMigrations(dialect: ControlDialect): Record<string, Migra
     "0013-split-permissions": splitPermissions(),
     "0014-create-people": createPeople(),
     "0015-name-signatures": nameSignatures(dialect),
+    "0016-create-model-prices": createModelPrices(dialect),
   };
 }

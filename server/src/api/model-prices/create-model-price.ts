@@ -1,0 +1,34 @@
+import { requireOwnEnvironment } from "../../domain/principal.ts";
+import { endpoint } from "../../http/endpoint.ts";
+import { modelPriceSchema, newModelPriceSchema, presentPrice, type ModelPriceDeps } from "./schemas.ts";
+
+export const createModelPrice = (deps: ModelPriceDeps) =>
+  endpoint({
+    id: "create_model_price",
+    method: "POST",
+    path: "/api/model-prices/",
+    summary: "State the price of a model",
+    description:
+      "It comes before the built-in price table, in both environments, for what arrives from now on: in every span without a " +
+      "stated cost, gateway call, budget and judge. Spans of before keep their cost (see reprice). No surcharge for a service tier " +
+      "or a region is added. Other nodes follow within 2 seconds.",
+    tags: ["Model prices"],
+    auth: "key_or_user",
+    permission: "prices:write",
+    environment: "own",
+    limit: "api",
+    body: {
+      kind: "json",
+      schema: newModelPriceSchema,
+      shown: modelPriceSchema,
+      example: { model: "lab-1", provider: "my-lab", rates: { input: 0.5, cache_read: 0.05, output: 2 } },
+    },
+    success: { status: 201, schema: modelPriceSchema },
+    errors: ["invalid_request", "forbidden", "conflict"],
+    handler: async ({ principal, body }) => {
+      requireOwnEnvironment(principal, null, "a model price");
+      const price = await deps.priceChanges.create(principal.organization_id, body);
+      await deps.ownPrices.refresh();
+      return presentPrice(price);
+    },
+  });

@@ -1,0 +1,39 @@
+import { z } from "zod";
+import { requireOwnEnvironment } from "../../domain/principal.ts";
+import { endpoint } from "../../http/endpoint.ts";
+import { modelPriceFields } from "../../pricing/own/price-fields.ts";
+import { definedFields } from "../../lib/defined-fields.ts";
+import { modelPriceParams, modelPriceSchema, presentPrice, type ModelPriceDeps } from "./schemas.ts";
+import { requirePrice } from "./require-price.ts";
+
+export const updateModelPrice = (deps: ModelPriceDeps) =>
+  endpoint({
+    id: "update_model_price",
+    method: "PATCH",
+    path: "/api/model-prices/{id}/",
+    summary: "Change a model price",
+    description:
+      "What is left out stays as it is; `rates` is replaced as a whole. To keep the old price for calls of before, end it with `valid_to` " +
+      "and make a new one. Other nodes follow within 2 seconds.",
+    tags: ["Model prices"],
+    auth: "key_or_user",
+    permission: "prices:write",
+    environment: "own",
+    limit: "api",
+    params: modelPriceParams,
+    body: {
+      kind: "json",
+      schema: z.object(modelPriceFields).partial(),
+      shown: modelPriceSchema,
+      example: { rates: { input: 0.4, cache_read: 0.04, output: 1.6 } },
+    },
+    success: { status: 200, schema: modelPriceSchema },
+    errors: ["invalid_request", "forbidden", "not_found", "conflict"],
+    handler: async ({ principal, params, body }) => {
+      await requirePrice(deps, principal.organization_id, params.id);
+      requireOwnEnvironment(principal, null, "a model price");
+      const price = await deps.priceChanges.update(principal.organization_id, params.id, definedFields(body));
+      await deps.ownPrices.refresh();
+      return presentPrice(price);
+    },
+  });

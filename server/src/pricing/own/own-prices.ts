@@ -1,0 +1,89 @@
+import type { LoadedPriceTable, PriceOwner, PriceRevision } from "../../domain/model-price.ts";
+import { limits } from "../../limits.ts";
+import type { ModelPriceStore } from "../../storage/control/model-price-store.ts";
+import type { PriceTableStore } from "../../storage/control/price-table-store.ts";
+import type { OwnPrices } from "../price-book.ts";
+import type { PriceTable } from "../price-entry.ts";
+import { PriceList } from "./price-list.ts";
+import { readPriceFile } from "./price-file.ts";
+
+/** The prices of all owners and the loaded tables in memory: what is asked for every span must not ask a database. */
+export type OwnPriceMirror = OwnPrices & {
+  /** Takes over what changed since: after a change here, and every `limits.modelPriceRefreshMs` for those of other nodes. */
+  refresh(): Promise<void>;
+  /** How many prices there are, of all owners. */
+  size(): number;
+};
+
+export type OwnPriceDeps = {
+  modelPrices: Pick<ModelPriceStore, "revisions" | "listSince">;
+  priceTables: Pick<PriceTableStore, "list" | "read">;
+  /** A loaded table that this version cannot read is left out. */
+  onUnreadable: (table: LoadedPriceTable, error: unknown) => void;
+};
+
+export function createOwnPrices(deps: OwnPriceDeps): OwnPriceMirror {
+  const lists = new Map<PriceOwner, { list: PriceList; revision: PriceRevision }>();
+  const tables = createLoadedTables(deps);
+  let last: Promise<void> = Promise.resolve();
+
+  const takeOver = async (now: PriceRevision): Promise<void> => {
+    const before = lists.get(now.owner);
+    if (before?.revision.revision === now.revision) return;
+    // What was taken away is in no list: then all of them are read again.
+    const isAddition = before !== undefined && before.revision.removals === now.removals;
+    const list = isAddition ? before.list : new PriceList({ maxFound: limits.pricedModels });
+    const changed = await deps.modelPrices.listSince(now.owner, isAddition ? before.revision.revision : 0);
+    for (const price of changed) list.put(price);
+    lists.set(now.owner, { list, revision: now });
+  };
+  const refresh = async (): Promise<void> => {
+    for (const revision of await deps.modelPrices.revisions()) await takeOver(revision);
+    await tables.refresh();
+  };
+
+  return {
+    tables: () => tables.current(),
+    revision: () => tables.revision(),
+    find: (organizationId, model, provider, timestampNs) =>
+      lists.size === 0
+        ? undefined
+        : (lists.get(organizationId)?.list.find(model, provider, timestampNs) ??
+          lists.get(null)?.list.find(model, provider, timestampNs)),
+    size: () => [...lists.values()].reduce((sum, { list }) => sum + list.size, 0),
+    // One after the other, so that what is read last is what was written last.
+    refresh: () => (last = last.catch(() => undefined).then(refresh)),
+  };
+}
+
+/** Of each format the newest table counts, and of those the newest comes first. */
+function createLoadedTables({ priceTables, onUnreadable }: Pick<OwnPriceDeps, "priceTables" | "onUnreadable">) {
+  let current: readonly PriceTable[] = [];
+  let known = "";
+  let revision = 0;
+
+  const read = async (loaded: LoadedPriceTable): Promise<PriceTable | undefined> => {
+    const content = await priceTables.read(loaded.id);
+    try {
+      return content === undefined ? undefined : readPriceFile(content, loaded.name).table;
+    } catch (error) {
+      onUnreadable(loaded, error);
+      return undefined;
+    }
+  };
+
+  return {
+    current: () => current,
+    revision: () => revision,
+    async refresh(): Promise<void> {
+      const all = await priceTables.list();
+      const newest = all.filter(({ format }, at) => all.findIndex((other) => other.format === format) === at);
+      const ids = newest.map(({ id }) => id).join(",");
+      if (ids === known) return;
+      const tables = await Promise.all(newest.map(read));
+      current = tables.filter((table) => table !== undefined);
+      known = ids;
+      revision += 1;
+    },
+  };
+}
