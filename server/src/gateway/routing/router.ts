@@ -12,6 +12,7 @@ import { lostCredential, noCredential } from "./no-credential.ts";
 import type { Attempt, Plan, ProviderEntry, RoutedCall } from "./plan.ts";
 import { providerName } from "./provider-names.ts";
 import { customProvider } from "./provider-table.ts";
+import { quirksAt } from "./vendor-hosts.ts";
 import { modelName, resolveModel, type ModelAt } from "./resolve-model.ts";
 import { readRetryPolicy } from "./retry.ts";
 import { runPlan, type Leg, type PlanDeps } from "./run-plan.ts";
@@ -254,7 +255,7 @@ class LegFinder {
       model: name,
       target: { provider, model, baseUrl, credential },
       translator: entry.translator,
-      quirks: entry.quirks,
+      quirks: entry === customProvider ? (quirksAt(baseUrl) ?? entry.quirks) : entry.quirks,
       credentialId: this.#credentialId([
         provider,
         model,

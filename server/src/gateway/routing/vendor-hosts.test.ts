@@ -1,0 +1,47 @@
+import { describe, expect, test } from "vitest";
+import { keylessProviders, openaiShaped } from "../providers/quirks.ts";
+import { attemptsOf } from "./router.fixture.ts";
+
+/** A server that an organization calls by a name of its own. */
+
+async function quirksOf(baseUrl: string, provider = "my-lab"): Promise<unknown> {
+  const world = { settings: [{ provider, baseUrl, availableModels: ["lab-1"] }] };
+  const [attempt] = await attemptsOf(world, { model: "lab-1" });
+  expect(attempt?.target).toMatchObject({ provider, baseUrl });
+  return attempt?.quirks;
+}
+
+const vendors = Object.entries(openaiShaped).filter(
+  ([name, { baseUrl }]) => typeof baseUrl === "string" && !keylessProviders.has(name),
+);
+
+describe("P2: a provider of an organization's own", () => {
+  test.each(vendors)("at the host of %s gets requests in its dialect", async (_name, quirks) => {
+    for (const provider of ["my-lab", "custom"]) expect(await quirksOf(String(quirks.baseUrl), provider)).toBe(quirks);
+  });
+
+  test.each<[string, string]>([
+    ["azure", "https://lab.openai.azure.com/openai/v1"],
+    ["databricks", "https://lab.cloud.databricks.com/serving-endpoints"],
+    ["dashscope", "https://dashscope.aliyuncs.com/compatible-mode/v1"],
+    ["moonshot", "https://API.moonshot.cn/v1"],
+    ["zhipu", "https://open.bigmodel.cn:443/api/paas/v4"],
+  ])("at another host of %s, too: %s", async (name, url) => {
+    expect(await quirksOf(url)).toBe(openaiShaped[name as keyof typeof openaiShaped]);
+  });
+
+  test.each([
+    "https://llm.example.com/v1",
+    "https://api.mistral.ai.example.com/v1",
+    "https://openai.azure.com.example.com/v1",
+    "https://notapi.mistral.ai/v1",
+    "https://example.com/api.mistral.ai/v1",
+    "http://127.0.0.1:11434/v1",
+  ])("at %s gets them as they were sent", async (url) => {
+    expect(await quirksOf(url)).toBe(openaiShaped.custom);
+  });
+
+  test("is not guessed at where the setting names a vendor", async () => {
+    expect(await quirksOf("https://api.mistral.ai/v1", "openai")).toBe(openaiShaped.openai);
+  });
+});
