@@ -320,6 +320,24 @@ describe("cost", () => {
       { input_tokens: 25, output_tokens: 17, cache_creation_input_tokens: 12, cache_read_input_tokens: 20 },
       [57, 17, 74, 20, 12, undefined],
     ],
+    // Anthropic, Bedrock and Claude's agents count the cache beside the input, be it the smaller part.
+    [
+      { input_tokens: 5000, output_tokens: 17, cache_creation_input_tokens: 12, cache_read_input_tokens: 20 },
+      [5032, 17, 5049, 20, 12, undefined],
+    ],
+    [
+      { inputTokens: 5000, outputTokens: 17, cacheWriteInputTokens: 12, cacheReadInputTokens: 20 },
+      [5032, 17, 5049, 20, 12, undefined],
+    ],
+    [
+      { inputTokens: 5000, outputTokens: 17, cacheCreationInputTokens: 12, cacheReadInputTokens: 20 },
+      [5032, 17, 5049, 20, 12, undefined],
+    ],
+    // LiteLLM adds Anthropic's names to a prompt that includes the cache.
+    [
+      { prompt_tokens: 5032, completion_tokens: 17, cache_creation_input_tokens: 12, cache_read_input_tokens: 20 },
+      [5032, 17, 5049, 20, 12, undefined],
+    ],
     [
       { input_tokens: 57, output_tokens: 17, input_tokens_details: { cached_tokens: 32 } },
       [57, 17, 74, 32, undefined, undefined],

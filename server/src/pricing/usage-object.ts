@@ -13,14 +13,10 @@ export function readUsageMembers(usage: Record<string, unknown>): RawUsage {
   for (const name in usage) {
     const value = usage[name];
     if (value === null || value === undefined) continue;
-    const member = counts.get(name);
-    if (member !== undefined) {
-      put(raw, member, value);
-      continue;
-    }
-    const read = readers.get(name);
-    if (read !== undefined) read(raw, value);
     if (besideInput.has(name)) isExclusive = true;
+    const member = counts.get(name);
+    if (member !== undefined) put(raw, member, value);
+    else readers.get(name)?.(raw, value);
   }
   raw.input = firstCount(usage, inputNames) ?? raw.input;
   raw.output = firstCount(usage, outputNames) ?? raw.output;
@@ -66,6 +62,7 @@ const besideInput: ReadonlySet<string> = new Set([
   "cache_creation",
   "cacheReadInputTokens",
   "cacheWriteInputTokens",
+  "cacheCreationInputTokens",
   "cacheDetails",
 ]);
 
@@ -80,6 +77,8 @@ const counts: ReadonlyMap<string, CountOfUsage> = byName({
     "cachedContentTokenCount",
     "cached_content_token_count",
     "cachedContentTokens",
+    "cachedPromptTokens",
+    "promptCacheHitTokens",
     "cache_read_tokens",
     "num_cached_tokens",
   ],
@@ -87,6 +86,8 @@ const counts: ReadonlyMap<string, CountOfUsage> = byName({
     "cache_creation_input_tokens",
     "cache_creation_prompt_tokens",
     "cacheWriteInputTokens",
+    "cacheCreationInputTokens",
+    "cacheWriteTokens",
     "cache_write_tokens",
   ],
   reasoning: ["reasoning_tokens", "reasoningTokens", "thoughtsTokenCount", "thoughts_token_count", "thoughtsTokens"],

@@ -5,6 +5,7 @@ import { wordIn } from "../json-word.ts";
 import { toMessages, withSystem, type Message } from "../messages/message.ts";
 import { systemText } from "../messages/request.ts";
 import { toolsOf } from "../messages/tool-calls.ts";
+import { aiSdkUsage } from "./ai-sdk-usage.ts";
 
 /** What users say of a call: telemetry metadata up to version 6, runtime context from 7 on. */
 const usersOwnPrefixes = ["ai.telemetry.metadata.", "ai.settings.context."];
@@ -53,29 +54,7 @@ export const aiSdk: Convention = {
       stream: /\.doStream$|^ai\.stream(?:Text|Object)$/.test(operation) ? true : undefined,
     };
   },
-  usage: ({ bag }) => {
-    const count = (...keys: string[]): number | undefined => {
-      const counts = keys.filter((key) => isCount(bag.peek(key)));
-      const value = counts.map((key) => bag.peek(key)).find(isCount);
-      bag.accept(...counts);
-      return value;
-    };
-    const provider = providerUsage(bag);
-    const cacheRead = count("ai.usage.inputTokenDetails.cacheReadTokens", "ai.usage.cachedInputTokens");
-    const reasoning = count("ai.usage.outputTokenDetails.reasoningTokens", "ai.usage.reasoningTokens");
-    // The difference of two others.
-    for (const key of ["ai.usage.inputTokenDetails.noCacheTokens", "ai.usage.outputTokenDetails.textTokens"]) {
-      if (isCount(bag.peek(key))) bag.accept(key);
-    }
-    return {
-      input: count("ai.usage.inputTokens", "ai.usage.promptTokens", "ai.usage.tokens"),
-      output: count("ai.usage.outputTokens", "ai.usage.completionTokens"),
-      total: count("ai.usage.totalTokens"),
-      cacheRead: cacheRead ?? provider.cacheRead,
-      cacheWrite: count("ai.usage.inputTokenDetails.cacheWriteTokens") ?? provider.cacheWrite,
-      reasoning: reasoning ?? provider.reasoning,
-    };
-  },
+  usage: ({ bag }) => aiSdkUsage(bag),
   metadataPrefixes: usersOwnPrefixes,
   content({ bag }) {
     const text = bag.takeText("ai.response.text", "ai.result.text");
@@ -99,10 +78,6 @@ export const aiSdk: Convention = {
     };
   },
 };
-
-function isCount(value: unknown): value is number {
-  return typeof value === "number" && value >= 0;
-}
 
 function promptOf(bag: AttributeBag): Message[] | undefined {
   const messages = bag.takeTree("ai.prompt.messages");
@@ -143,25 +118,4 @@ function jsonScalar(value: unknown): unknown {
 
 function jsonText(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
-}
-
-type ProviderUsage = {
-  cacheRead?: number | undefined;
-  cacheWrite?: number | undefined;
-  reasoning?: number | undefined;
-};
-
-/** Version 4 tells of cache and reasoning only in what the provider said. It stays metadata. */
-function providerUsage(bag: AttributeBag): ProviderUsage {
-  const metadata = bag.peekTree("ai.response.providerMetadata");
-  if (!isObject(metadata)) return {};
-  const count = (value: unknown): number | undefined => (typeof value === "number" ? value : undefined);
-  const openai = isObject(metadata["openai"]) ? metadata["openai"] : {};
-  const anthropic = isObject(metadata["anthropic"]) ? metadata["anthropic"] : {};
-  const usage = isObject(anthropic["usage"]) ? anthropic["usage"] : {};
-  return {
-    cacheRead: count(openai["cachedPromptTokens"]) ?? count(usage["cache_read_input_tokens"]),
-    cacheWrite: count(anthropic["cacheCreationInputTokens"]) ?? count(usage["cache_creation_input_tokens"]),
-    reasoning: count(openai["reasoningTokens"]),
-  };
 }

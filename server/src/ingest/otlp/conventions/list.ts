@@ -32,10 +32,11 @@ export const conventions: readonly Convention[] = [
   langfuse,
   laminar,
   geminiCli,
+  // Writes part of the semantic conventions beside its own keys, which say more.
+  aiSdk,
   genAi,
   langsmith,
   openinference,
-  aiSdk,
   genAiIndexed,
   genAiEvents,
   strands,
