@@ -374,6 +374,9 @@ export const limits = {
   filterChars: 128 * KiB,
   /** What a filter looks for in one pass over a text. */
   searchPatternChars: 4 * KiB,
+  /** Texts of one condition, and characters of each, up to which they are also looked for in JSON within strings. */
+  nestedSearchTexts: 8,
+  nestedSearchChars: 512,
   groupRowsMax: 10_000,
   /** Of longer traces the extents are kept, so that lists find all of a trace of which a part lies in their window. */
   narrowTraceS: 60,

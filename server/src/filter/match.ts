@@ -1,13 +1,15 @@
 import type { Condition, Filter, Operator } from "./ast.ts";
 import type { Catalogue, Field, FieldKind, Source, TextForm } from "./catalogue.ts";
 import {
-  compareCodePoints,
-  escapeRegExp,
-  isExactNumber,
-  jsonEscaped,
-  jsonNeedlePattern,
-  numberOfText,
-} from "./text.ts";
+  anchoredPattern,
+  boundaryPattern,
+  commonPiece,
+  isWithinNestedJson,
+  needlesOf,
+  type JsonNeedle,
+  type JsonNeedles,
+} from "./json-needles.ts";
+import { areCaseless, compareCodePoints, escapeRegExp, isExactNumber, numberOfText } from "./text.ts";
 
 type Test<T> = (value: T) => boolean;
 
@@ -109,7 +111,8 @@ function textTest(condition: Condition, form: TextForm): Test<string> {
     return (value) => value !== "" && ordered(compareCodePoints(value, limit));
   }
   if (operator === "equal") return equalTest(needles);
-  return anyTest(needles.map((needle) => searchTest(operator, needle, form)));
+  const search = operator === "icontains" && areCaseless(needles) ? "contains" : operator;
+  return searchTest(search, needles, form);
 }
 
 function equalTest(needles: readonly string[]): Test<string> {
@@ -119,23 +122,43 @@ function equalTest(needles: readonly string[]): Test<string> {
   return (value) => wanted.has(value);
 }
 
-function searchTest(operator: Operator, needle: string, form: TextForm): Test<string> {
-  if (operator === "startswith") return (value) => value.startsWith(needle);
-  if (operator === "endswith") return (value) => value.endsWith(needle);
-  if (operator === "iexact") return patternTest(`^${escapeRegExp(needle)}$`, "ius");
-  if (operator === "contains") return formTest(form, needle, (text) => (value) => value.includes(text), "us");
-  return formTest(form, needle, (text) => patternTest(escapeRegExp(text), "ius"), "ius");
+function searchTest(operator: Operator, needles: readonly string[], form: TextForm): Test<string> {
+  if (operator === "startswith") return anyTest(needles.map((needle) => (value) => value.startsWith(needle)));
+  if (operator === "endswith") return anyTest(needles.map((needle) => (value) => value.endsWith(needle)));
+  if (operator === "iexact") return anyTest(needles.map((text) => patternTest(`^${escapeRegExp(text)}$`, "ius")));
+  const isFolded = operator === "icontains";
+  const search: Search = isFolded
+    ? (text) => patternTest(escapeRegExp(text), "ius")
+    : (text) => (value) => value.includes(text);
+  if (form === "plain") return anyTest(needles.map(search));
+  const flags = isFolded ? "ius" : "us";
+  return anyTest(
+    needlesOf(needles, form, isFolded).map(([needle, forms]) => {
+      const tests = jsonTests(forms, search, flags);
+      if (form === "either" && !forms.own.some(({ text }) => text === needle)) tests.unshift(search(needle));
+      const piece = tests.length === 1 ? undefined : commonPiece(needle);
+      if (piece === undefined) return anyTest(tests);
+      const [mayHold, holds] = [search(piece), anyTest(tests)];
+      return (value) => mayHold(value) && holds(value);
+    }),
+  );
 }
 
-/** A search in text of a form: for the needle itself, for what it looks like in JSON, or for both. */
-function formTest(form: TextForm, needle: string, search: (text: string) => Test<string>, flags: string): Test<string> {
-  const escaped = jsonEscaped(needle);
-  const plain = search(needle);
-  if (form === "plain") return plain;
-  const anchored = jsonNeedlePattern(escaped, escapeRegExp);
-  const json = anchored === undefined ? search(escaped) : patternTest(anchored, flags);
-  if (form === "json") return json;
-  return needle === escaped ? plain : (value) => plain(value) || json(value);
+type Search = (text: string) => Test<string>;
+
+/** A search in JSON text for what a needle looks like there. */
+function jsonTests({ own, nested }: JsonNeedles, search: Search, flags: string): Test<string>[] {
+  const tests = own.map((one) => {
+    const anchored = anchoredPattern(one, escapeRegExp);
+    return anchored === undefined ? search(one.text) : patternTest(anchored, flags);
+  });
+  return [...tests, ...nested.map((one) => nestedTest(one, search, flags))];
+}
+
+function nestedTest({ text, level }: JsonNeedle, search: Search, flags: string): Test<string> {
+  const mayBeNested = search(text);
+  const isNested = patternTest(boundaryPattern({ text, level }, escapeRegExp), flags);
+  return (value) => mayBeNested(value) && isWithinNestedJson(value, level, isNested);
 }
 
 function patternTest(pattern: string, flags: string): Test<string> {

@@ -77,7 +77,20 @@ const { tree: metadata } = fc.letrec<{ tree: Record<string, unknown>; value: unk
   tree: fc.dictionary(metadataKey, tie("value"), { maxKeys: 4 }),
   value: fc.oneof({ maxDepth: 3 }, scalar, fc.constant(null), fc.array(scalar, { maxLength: 3 }), tie("tree")),
 }));
-const messages = fc.array(fc.record({ role: fc.constantFrom("user", "tool"), content: text }), { maxLength: 2 });
+const writers: Array<(value: unknown) => string> = [
+  (value) => JSON.stringify(value),
+  (value) => JSON.stringify(value).replace(/[^\0-\x7f]/g, (unit) => hexEscape(unit)),
+  (value) =>
+    JSON.stringify(value).replace(/[<>&'+/]/g, (unit) =>
+      unit === "/" ? "\\/" : hexEscape(unit).toUpperCase().replace("U", "u"),
+    ),
+];
+const hexEscape = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+/** Text as it was said, or within JSON text, up to a level deeper than is looked into. */
+const content = fc
+  .tuple(text, fc.array(fc.constantFrom(...writers), { maxLength: 3 }))
+  .map(([said, levels]) => levels.reduce((inner, write) => write({ said: inner }), said));
+const messages = fc.array(fc.record({ role: fc.constantFrom("user", "tool"), content }), { maxLength: 2 });
 const time = fc
   .tuple(
     fc.constantFrom("2025-01-01 00:00:00", "2025-06-01 12:00:00"),
@@ -168,6 +181,10 @@ function pieceOf(texts: readonly string[]): fc.Arbitrary<string> {
   return fc.tuple(fc.oneof(whole, cut), fc.constantFrom(...changes)).map(([part, change]) => change(part));
 }
 
+function innermost(text: string): string {
+  return text.startsWith('{"said":') ? innermost((JSON.parse(text) as { said: string }).said) : text;
+}
+
 function filters(rows: readonly SpanRow[]): fc.Arbitrary<Record<string, unknown>> {
   const textValue = fc.oneof(
     text,
@@ -175,7 +192,7 @@ function filters(rows: readonly SpanRow[]): fc.Arbitrary<Record<string, unknown>
     pieceOf(rows.flatMap((one) => Object.values(one.metadata_index ?? {}))),
   );
   const contents = rows.flatMap((one) => (one.prompt_messages as Array<{ content: string }> | undefined) ?? []);
-  const said = pieceOf(contents.map((message) => message.content));
+  const said = pieceOf(contents.map((message) => innermost(message.content)));
   const id = fc.oneof(text, fc.constantFrom(...rows.flatMap((one) => [one.unique_id, one.unique_id.toUpperCase()])));
   const textField = condition(textValue, textOperators, orderings);
   const payloadField = fc.oneof(textField, condition(said, ["contains", "icontains", "not_icontains"], []));

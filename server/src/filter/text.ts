@@ -47,25 +47,9 @@ export function escapeRegExp(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
 }
 
-/** What a text looks like inside a JSON string. */
-export function jsonEscaped(text: string): string {
-  return JSON.stringify(text).slice(1, -1);
-}
-
-/** Where a JSON string may be cut: not right after the backslash of an escape. */
-const jsonBoundary = String.raw`(?:^|[^\\])(?:\\\\)*`;
-
-/**
- * A needle that a plain search could find inside an escape: `new` in the JSON text `a\new` (a, newline, `ew`).
- * For these the search is anchored by `jsonBoundary`.
- */
-function mayStartInsideEscape(escaped: string): boolean {
-  return /^[\\bfnrtu]/i.test(escaped);
-}
-
-/** The pattern of a needle in JSON text, undefined when a plain search is as exact. `toPattern` writes literal text. */
-export function jsonNeedlePattern(escaped: string, toPattern: (text: string) => string): string | undefined {
-  return mayStartInsideEscape(escaped) ? jsonBoundary + toPattern(escaped) : undefined;
+/** Whether every text is the same in capitals: a search for it needs no folding. */
+export function areCaseless(texts: readonly string[]): boolean {
+  return texts.every((text) => text.toLowerCase() === text.toUpperCase());
 }
 
 /**

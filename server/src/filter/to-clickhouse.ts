@@ -1,15 +1,7 @@
 import type { Condition, Filter, Operator } from "./ast.ts";
 import type { BoundType, Catalogue, Field, FieldKind, Source, SqlScope, TextForm, ValueTest } from "./catalogue.ts";
-import { limits } from "../limits.ts";
-import {
-  escapeRegExp,
-  foldedRe2Pattern,
-  isExactNumber,
-  jsonEscaped,
-  jsonNeedlePattern,
-  numberOfText,
-  numberPattern,
-} from "./text.ts";
+import { both, textSearchSql } from "./text-search-sql.ts";
+import { isExactNumber, numberOfText, numberPattern } from "./text.ts";
 
 export type SqlFilter = {
   /** A boolean expression, never NULL, that can stand in a WHERE beside others joined by AND. */
@@ -65,11 +57,6 @@ function filterSql<Row>(filter: Filter, catalogue: Catalogue<Row>, scope: SqlSco
   if (filter.type === "not") return `NOT ${filterSql(filter.filter, catalogue, scope)}`;
   const parts = filter.filters.map((part) => filterSql(part, catalogue, scope));
   return both(filter.type === "all" ? "AND" : "OR", parts);
-}
-
-function both(operator: "AND" | "OR", parts: readonly string[]): string {
-  if (parts.length === 0) return operator === "AND" ? "1" : "0";
-  return parts.length === 1 ? String(parts[0]) : `(${parts.join(` ${operator} `)})`;
 }
 
 function conditionSql<Row>(condition: Condition, catalogue: Catalogue<Row>, scope: SqlScope): string {
@@ -169,72 +156,13 @@ function textSql(condition: Condition, form: TextForm, value: string, scope: Sql
   if (isOrdering(operator)) {
     return `${value} != '' AND ${value} ${comparisons[operator]} ${scope.bind("String", first(needles))}`;
   }
-  const searches = isPatternSearch(operator, needles)
-    ? patternSql(operator, value, needles, form, scope)
-    : needles.map((needle) => searchSql(operator, value, needle, form, scope));
-  return both("OR", searches);
+  return textSearchSql(operator, value, { needles, form, scope });
 }
 
 function anyTextSql(value: string, needles: readonly string[], scope: SqlScope): string {
   return needles.length === 1
     ? `${value} = ${scope.bind("String", first(needles))}`
     : `${value} IN ${scope.bind("Array(String)", needles)}`;
-}
-
-/** Of a few needles exact search is faster, one by one. */
-function isPatternSearch(operator: Operator, needles: readonly string[]): boolean {
-  return ["icontains", "iexact"].includes(operator) || (operator === "contains" && needles.length > 8);
-}
-
-/**
- * Many needles are looked for in one pass over the text. One after the other they could take minutes on a row of many
- * megabytes, within which the engine does not look at the time.
- */
-function patternSql(
-  operator: Operator,
-  value: string,
-  needles: readonly string[],
-  form: TextForm,
-  scope: SqlScope,
-): string[] {
-  const [flags, toPattern] = operator === "contains" ? ["(?s)", escapeRegExp] : ["(?is)", foldedRe2Pattern];
-  const isWhole = operator === "iexact";
-  const patterns = needles.flatMap((needle) => (isWhole ? toPattern(needle) : needlePatterns(needle, form, toPattern)));
-  return alternations([...new Set(patterns)]).map((pattern) => {
-    const whole = isWhole ? `^(?:${pattern})$` : pattern;
-    return `match(${value}, ${scope.bind("String", flags + whole)})`;
-  });
-}
-
-function needlePatterns(needle: string, form: TextForm, toPattern: (text: string) => string): string[] {
-  const escaped = jsonEscaped(needle);
-  if (form === "plain" || (form !== "json" && needle === escaped)) return [toPattern(needle)];
-  const json = jsonNeedlePattern(escaped, toPattern) ?? toPattern(escaped);
-  return form === "json" ? [json] : [toPattern(needle), json];
-}
-
-/** Patterns of a bounded length: RE2 gives up on the longest, and becomes slow before. */
-function alternations(patterns: readonly string[]): string[] {
-  const joined: string[] = [];
-  for (const pattern of patterns) {
-    const last = joined.at(-1);
-    if (last === undefined || last.length + pattern.length > limits.searchPatternChars) joined.push(pattern);
-    else joined[joined.length - 1] = `${last}|${pattern}`;
-  }
-  return joined;
-}
-
-function searchSql(operator: Operator, value: string, needle: string, form: TextForm, scope: SqlScope): string {
-  const search = (text: string) => `position(${value}, ${scope.bind("String", text)}) > 0`;
-  if (operator === "startswith") return `startsWith(${value}, ${scope.bind("String", needle)})`;
-  if (operator === "endswith") return `endsWith(${value}, ${scope.bind("String", needle)})`;
-  if (form === "plain") return search(needle);
-  const escaped = jsonEscaped(needle);
-  const anchored = jsonNeedlePattern(escaped, escapeRegExp);
-  let json = search(escaped);
-  if (anchored !== undefined) json = `(${json} AND match(${value}, ${scope.bind("String", `(?s)${anchored}`)}))`;
-  if (form === "json") return json;
-  return needle === escaped ? search(needle) : `(${search(needle)} OR ${json})`;
 }
 
 function dynamicSql<Row>(condition: Condition, source: Source<Row>, scope: SqlScope): string {

@@ -1,0 +1,162 @@
+import { limits } from "../limits.ts";
+import type { TextForm } from "./catalogue.ts";
+
+/** What a text looks like in a string of JSON text (level 1), or in one of the JSON text that such a string holds (2, 3). */
+export type JsonNeedle = { text: string; level: number };
+
+/**
+ * What a text looks like inside JSON text, so that a search finds it as it was said: in a string (`own`), and in a string of
+ * JSON that is itself the content of a string (`nested`), such as the arguments of a tool call.
+ */
+export type JsonNeedles = { own: readonly JsonNeedle[]; nested: readonly JsonNeedle[] };
+
+/** What a text looks like inside a JSON string that JavaScript wrote. */
+function jsonEscaped(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}
+
+type Escape = (text: string) => string;
+
+/** `\u00fc`, per UTF-16 unit. */
+const lowerHex: Escape = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+const upperHex: Escape = (unit) => `\\u${unit.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
+
+const python: Escape = (text) => jsonEscaped(text).replace(/[^\0-\x7f]/g, lowerHex);
+
+/** What the writers in use make of a text: they differ in what they escape, and how. */
+const writers: readonly Escape[] = [
+  jsonEscaped,
+  python,
+  // PHP
+  (text) => python(text).replaceAll("/", "\\/"),
+  // Go
+  (text) => jsonEscaped(text).replace(/[<>&\u2028\u2029]/g, lowerHex),
+  // .NET
+  (text) =>
+    jsonEscaped(text).replace(/\\\\|\\"|[&'+<>`]|[^\0-\x7f]/g, (part) =>
+      part === "\\\\" ? part : upperHex(part.slice(-1)),
+    ),
+];
+
+/**
+ * JSON that we keep parsed is written by us, and only what lies nested in it by others; text that may be JSON (`either`) is
+ * kept as it was sent. Two levels of nesting are looked into: the result of a tool is often JSON in JSON. Where case is folded,
+ * letters that a writer escapes are looked for as they stand, all small and all in capitals.
+ */
+function jsonNeedles(needle: string, form: Exclude<TextForm, "plain">, isFolded: boolean): JsonNeedles {
+  const levels = [new Set<string>([jsonEscaped(needle)]), new Set<string>(), new Set<string>()] as const;
+  const said = isFolded ? [needle, needle.toLowerCase(), needle.toUpperCase()] : [needle];
+  for (const text of said) for (const write of writers) addForms(text, { form, write, levels });
+  const [first, ...nested] = levels;
+  const known = new Set([...said, ...first]);
+  return {
+    own: [...first].map((text) => ({ text, level: 1 })),
+    nested: nested.flatMap((texts, index) =>
+      [...texts].filter((text) => !known.has(text)).map((text) => ({ text, level: index + 2 })),
+    ),
+  };
+}
+
+/** In a search for many texts, or a long one, each is looked for in strings alone, as we write them. */
+export function needlesOf(
+  needles: readonly string[],
+  form: Exclude<TextForm, "plain">,
+  isFolded: boolean,
+): Array<[needle: string, forms: JsonNeedles]> {
+  const isDeep =
+    needles.length <= limits.nestedSearchTexts && needles.every((needle) => needle.length <= limits.nestedSearchChars);
+  const shallow = (needle: string): JsonNeedles => ({ own: [{ text: jsonEscaped(needle), level: 1 }], nested: [] });
+  return needles.map((needle) => [needle, isDeep ? jsonNeedles(needle, form, isFolded) : shallow(needle)]);
+}
+
+/** A piece of a text that every writer leaves as it is, long enough to be looked for. */
+export function commonPiece(text: string): string | undefined {
+  const [longest = ""] = (text.match(/[a-z0-9 ]+/gi) ?? []).toSorted((a, b) => b.length - a.length);
+  return longest.length < 2 ? undefined : longest;
+}
+
+type Levels = readonly [Set<string>, Set<string>, Set<string>];
+
+function addForms(text: string, { form, write, levels }: { form: TextForm; write: Escape; levels: Levels }): void {
+  const [first, second, third] = levels;
+  const once = write(text);
+  const twice = write(once);
+  second.add(jsonEscaped(once));
+  third.add(jsonEscaped(twice));
+  if (form !== "either") return;
+  first.add(once);
+  second.add(twice);
+  third.add(write(twice));
+}
+
+/** The pattern of a needle, undefined when a plain search is as exact. `toPattern` writes literal text. */
+export function anchoredPattern(needle: JsonNeedle, toPattern: Escape): string | undefined {
+  return mayStartInsideEscape(needle.text) ? boundaryPattern(needle, toPattern) : undefined;
+}
+
+/**
+ * A needle that a plain search could find inside an escape: `new` in the JSON text `a\new` (a, newline, `ew`).
+ * For these the search is anchored where a JSON string may be cut: not right after the backslash of an escape.
+ */
+function mayStartInsideEscape(escaped: string): boolean {
+  return /^[\\bfnrtu]/i.test(escaped);
+}
+
+export function boundaryPattern(needle: JsonNeedle, toPattern: Escape): string {
+  return String.raw`(?:^|[^\\])` + alignedPattern(needle, toPattern);
+}
+
+/** Before what a string says on its level, backslashes stand for backslashes: 2, 4 or 8 for each. */
+function alignedPattern({ text, level }: JsonNeedle, toPattern: Escape): string {
+  return `(?:${"\\\\".repeat(2 ** level)})*${toPattern(text)}`;
+}
+
+// In RE2, where a nested level begins, and what may lie between there and a needle.
+const begins = [String.raw`(?:^|[^\\])"(?:[\[{]|\\")`, String.raw`\\"(?:[\[{]|\\\\\\")`];
+const between = String.raw`(?:(?:[^"\\]|\\.)*?(?:[^"\\]|\\[^\\]))??`;
+
+/**
+ * For RE2: what stands before a needle within a string whose text begins as JSON does, and the patterns of the needles of that level.
+ * `isWithinNestedJson` is the same in memory.
+ */
+export function nestedPatterns(
+  needles: readonly JsonNeedle[],
+  toPattern: Escape,
+): Array<[within: string, patterns: string[]]> {
+  const levels = [...new Set(needles.map(({ level }) => level))];
+  return levels.map((level) => [
+    begins
+      .slice(0, level - 1)
+      .map((begin) => begin + between)
+      .join(""),
+    needles.filter((one) => one.level === level).map((one) => alignedPattern(one, toPattern)),
+  ]);
+}
+
+/** Whether any string in JSON text that begins as JSON does, to this level, holds what `test` finds. */
+export function isWithinNestedJson(json: string, level: number, test: (text: string) => boolean): boolean {
+  for (const { index, 0: begin } of json.matchAll(/(?<!\\)"(?:[[{]|\\")/g)) {
+    const from = index + begin.length;
+    const text = json.slice(from, endOfString(json, from));
+    const inner = level === 2 ? text : text.slice(endOfBegin(text));
+    if (test(inner)) return true;
+  }
+  return false;
+}
+
+function endOfBegin(text: string): number {
+  const begin = /(?<!\\)\\"(?:[[{]|\\\\\\")/.exec(text);
+  return begin === null ? text.length : begin.index + begin[0].length;
+}
+
+function endOfString(json: string, from: number): number {
+  let end = json.indexOf('"', from);
+  while (end !== -1 && isEscaped(json, from, end)) end = json.indexOf('"', end + 1);
+  return end === -1 ? json.length : end;
+}
+
+function isEscaped(json: string, from: number, at: number): boolean {
+  let first = at;
+  while (first > from && json[first - 1] === "\\") first -= 1;
+  return (at - first) % 2 === 1;
+}
