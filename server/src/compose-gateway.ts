@@ -11,7 +11,9 @@ import { createMemoryStore } from "./gateway/cache/memory-store.ts";
 import { createRedisStore, type RedisCommands } from "./gateway/cache/redis-store.ts";
 import { createRelay, type Relay, type RelayOperation } from "./gateway/relay/relay.ts";
 import { createEmbeddings } from "./gateway/embeddings/embeddings.ts";
+import { createResponseOwners } from "./gateway/responses/response-owners.ts";
 import { createResponses } from "./gateway/responses/responses.ts";
+import { createStoredResponses, type StoredResponses } from "./gateway/responses/stored-responses.ts";
 import { createTranscription, type Transcription } from "./gateway/transcription/transcription.ts";
 import { createRecorder, type Recorder } from "./gateway/recorder.ts";
 import type { SpanIntake } from "./ingest/accept.ts";
@@ -32,6 +34,7 @@ export type Gateway = Pick<Routing, "models" | "providerSettings"> & {
   transcription: Transcription;
   embeddings: RelayOperation;
   responses: RelayOperation;
+  storedResponses: StoredResponses;
   /** Connections to other servers, for whoever else makes some. */
   pools: Pools;
   /** The records of calls that have been answered are handed on: for reads that must see them. */
@@ -81,12 +84,14 @@ export async function composeGateway(
     metrics,
   };
   const relay = createRelay(deps);
+  const owners = createResponseOwners(now);
   return {
     chat: createChat(deps),
     relay,
     transcription: createTranscription(deps),
     embeddings: createEmbeddings(),
-    responses: createResponses(),
+    responses: createResponses(owners),
+    storedResponses: createStoredResponses({ ...deps, owners }),
     pools,
     recorded: (timeoutMs) => recorder.caughtUp(timeoutMs),
     ...routing,

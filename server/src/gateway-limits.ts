@@ -91,6 +91,13 @@ export const gatewayLimits = {
   upstreamEventBytes: 16 * MiB,
   /** Attempts of one call that its span tells of, where any failed, and what of each error. */
   recordedAttempts: 16,
+  /** Keys that are asked for a response whose id does not say which one made it. */
+  responseKeysPerCall: 16,
+  /** Ids of responses of which a node remembers who made them, and for how long. */
+  responseOwners: 20_000,
+  responseOwnerMs: 60 * 60_000,
+  /** Providers keep responses for 30 days. */
+  responseSpanMs: 31 * 24 * 60 * 60_000,
   /** Of larger requests nothing is written of the record before they end: it would lie in memory as long as they take. */
   draftedBodyBytes: 64 * KiB,
   recordedAttemptChars: 512,

@@ -54,7 +54,12 @@ import { retrieveEvaluator } from "./evaluators/retrieve-evaluator.ts";
 import { runEvaluator } from "./evaluators/run-evaluator.ts";
 import { replaceEvaluator, updateEvaluator } from "./evaluators/update-evaluator.ts";
 import { createEmbeddings } from "./embeddings/create-embeddings.ts";
+import type { StoredResponses } from "../gateway/responses/stored-responses.ts";
+import { cancelResponse } from "./responses/cancel-response.ts";
 import { createResponse } from "./responses/create-response.ts";
+import { deleteResponse } from "./responses/delete-response.ts";
+import { listInputItems } from "./responses/list-input-items.ts";
+import { retrieveResponse } from "./responses/retrieve-response.ts";
 import { createTranscription } from "./audio/create-transcription.ts";
 import { createChatCompletion } from "./chat/create-chat-completion.ts";
 import { ingestSpans } from "./ingest/ingest-spans.ts";
@@ -125,6 +130,7 @@ export type ApiDeps = SpanReadDeps & {
   transcription: Transcription;
   embeddings: RelayOperation;
   responses: RelayOperation;
+  storedResponses: StoredResponses;
   models: ModelLister;
   providerSettings: ProviderSettings;
   logs: LogJoiner;
@@ -163,6 +169,10 @@ export function apiEndpoints(deps: ApiDeps): AnyEndpoint[] {
     createTranscription(deps),
     createEmbeddings(deps),
     createResponse(deps),
+    retrieveResponse(deps),
+    deleteResponse(deps),
+    cancelResponse(deps),
+    listInputItems(deps),
     listModels(deps),
     listPublicModels(deps),
     retrieveModel(deps),

@@ -44,7 +44,12 @@ function openChat(): { chat: Chat; told: string[]; spans: Array<Record<string, u
     timeouts: { firstByteMs: 1_000, idleMs: 1_000, totalMs: 1_000 },
     commentMs: 1_000,
     now,
-    router: { plan: () => Promise.resolve(plan), lists: () => Promise.resolve(false), modelName: (name) => name },
+    router: {
+      plan: () => Promise.resolve(plan),
+      keys: async () => [],
+      lists: () => Promise.resolve(false),
+      modelName: (name) => name,
+    },
     budgets: {
       hear: () => Promise.resolve(),
       admit: () => {

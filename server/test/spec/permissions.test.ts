@@ -97,6 +97,7 @@ async function makeThings(prod: TestClient, admin: TestClient): Promise<Record<s
     "members/{id}": "0b0b0b0b-0b0b-4b0b-8b0b-0b0b0b0b0b0b",
     token: "nothing",
     "models/{id}": "spanway/echo",
+    response_id: "resp_none",
     delivery_id: "1",
     unique_organization_id: own.id,
   };
@@ -245,6 +246,9 @@ describe("the matrix", () => {
     // 409 while an automation uses them.
     "delete_condition",
     "delete_evaluator",
+    // Kept by a provider, and found there with keys of the caller's environment alone.
+    "delete_response",
+    "cancel_response",
   ]);
 
   test("every other route that changes a thing is known to need no environment", () => {

@@ -16,9 +16,10 @@ export type UsableCredential = {
   excludeModels: readonly string[];
 };
 
-/** @param names what the model is called: by the caller, and by the provider */
+/** @param names what the model is called: by the caller, and by the provider; none where any model is meant */
 export function servesModel(usable: UsableCredential, names: readonly string[]): boolean {
   const { availableModels, excludeModels } = usable;
+  if (names.length === 0) return true;
   return (
     !names.some((name) => excludeModels.includes(name)) &&
     (availableModels === undefined || names.some((name) => availableModels.includes(name)))

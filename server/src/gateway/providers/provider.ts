@@ -57,7 +57,7 @@ export type Credential = {
 };
 
 export type UpstreamCall = {
-  method: "POST" | "GET";
+  method: "POST" | "GET" | "DELETE";
   url: string;
   /** Lower-case names. Never a header of the caller. */
   headers: Record<string, string>;

@@ -37,6 +37,21 @@ function bindItem(item: unknown, bond: string): unknown {
   return isObject(item) ? changed(item, ofItems, (value) => mark(value, bond)) : item;
 }
 
+/** A page of a response's items, with its marks. */
+export function bindItems(page: Members, bond: string): Members {
+  const { data } = page;
+  return {
+    ...changed(page, ["first_id", "last_id"], (value) => mark(value, bond)),
+    ...(Array.isArray(data) && { data: (data as unknown[]).map((item) => bindItem(item, bond)) }),
+  };
+}
+
+/** A value without its mark, and the key that the mark names. */
+export function takeBond(value: string): { value: string; bond: string | undefined } {
+  const found = marked.exec(value);
+  return found === null ? { value, bond: undefined } : { value: found[1] ?? "", bond: found[2] };
+}
+
 /** An event of a stream, with its marks. */
 export function bindEvent(event: Members, bond: string): Members {
   const { response, item } = event;

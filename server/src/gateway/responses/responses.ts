@@ -7,10 +7,11 @@ import { badMember, readJsonAsk, readJsonReply } from "../relay/read-json-ask.ts
 import type { KeyBinding, RelayOperation, RelayStream } from "../relay/relay.ts";
 import type { WholeReply } from "../relay/whole-exchange.ts";
 import { bindEvent, bindResponse, takeBonds, type KeyBond } from "./key-bonds.ts";
+import type { ResponseOwners } from "./response-owners.ts";
 import { createSaidSoFar, messageOfOutput } from "./said.ts";
 
 /** OpenAI's Responses, where the provider has them. */
-export function createResponses(): RelayOperation {
+export function createResponses(owners: Pick<ResponseOwners, "note">): RelayOperation {
   return {
     operation: "responses",
     logType: "response",
@@ -25,7 +26,7 @@ export function createResponses(): RelayOperation {
       if (stream !== undefined && stream !== null && typeof stream !== "boolean") {
         throw badMember("stream", "must be true or false");
       }
-      // Its answer could not be fetched here, and nobody would know what it cost.
+      // Nobody would know what it cost.
       if (background === true && stream !== true)
         throw badMember("background", "must be streamed: send stream as well");
       ledger.stream = stream === true;
@@ -39,9 +40,10 @@ export function createResponses(): RelayOperation {
           if (problem !== undefined) return problem;
           if (!Array.isArray(reply["output"])) throw new BadReply("The provider's answer is no response.");
           takeResponse(reply, toLedger);
+          if (toLedger.responseId !== undefined) owners.note(toLedger.responseId, toLedger.origin);
           return undefined;
         },
-        ...(stream === true && { stream: createResponseStream, events: eventsOf }),
+        ...(stream === true && { stream: (toLedger) => createResponseStream(toLedger, owners), events: eventsOf }),
       };
     },
   };
@@ -50,7 +52,7 @@ export function createResponses(): RelayOperation {
 /** Events that say something; before them another provider may still answer. */
 const contentEvent = /\.delta$|^response\.(?:output_item\.added|content_part\.added)$/;
 
-function createResponseStream(ledger: CallLedger): RelayStream {
+function createResponseStream(ledger: CallLedger, owners: Pick<ResponseOwners, "note">): RelayStream {
   const said = createSaidSoFar();
   return {
     take: ({ data }) => {
@@ -58,6 +60,11 @@ function createResponseStream(ledger: CallLedger): RelayStream {
       if (event === undefined) return {};
       const type = typeof event["type"] === "string" ? event["type"] : "";
       const response = isObject(event["response"]) ? event["response"] : {};
+      // Known from the first event on, so that what runs in the background can be asked for and cancelled.
+      if (typeof response["id"] === "string" && response["id"] !== ledger.responseId) {
+        ledger.responseId = response["id"];
+        owners.note(response["id"], ledger.origin);
+      }
       if (type === "error" || type === "response.failed" || event["error"])
         return { problem: problemOfEvent({ error: response["error"], usage: response["usage"], ...event }) };
       if (type === "response.completed" || type === "response.incomplete") {

@@ -25,11 +25,16 @@ export type Router = {
    * `upstream_failed` when nothing that could answer has a credential.
    */
   plan(call: RoutedCall, signal: AbortSignal): Plan | Promise<Plan>;
+  /** Every key of OpenAI-shaped providers that calls like this one may have gone by, each provider's in the order of a call. */
+  keys(call: Omit<RoutedCall, "model" | "operation">): Promise<ProviderKey[]>;
   /** Whether a provider setting of the organization lists the model as one that it has. */
   lists(organizationId: string, model: string): Promise<boolean>;
   /** The name, for the record, of a model whose call came to no plan. */
   modelName(name: string): string;
 };
+
+/** `isShared`: every organization of the instance has it. `isVendor`: of a provider that everybody knows. */
+export type ProviderKey = { attempt: Attempt; isShared: boolean; isVendor: boolean };
 
 export type RouterDeps = PlanDeps & {
   providers: ReadonlyMap<string, ProviderEntry>;
@@ -59,6 +64,10 @@ export function createRouter(deps: RouterDeps): Router {
       };
       const known = deps.settings.of(call.organizationId);
       return known instanceof Promise ? known.then(planWith) : planWith(known);
+    },
+    async keys(call) {
+      const settings = await deps.settings.of(call.organizationId);
+      return new LegFinder(deps, { ...call, model: "", operation: "responses" }, settings, idKey).findKeys();
     },
     async lists(organizationId, model) {
       const settings = await deps.settings.of(organizationId);
@@ -155,6 +164,30 @@ class LegFinder {
     const { candidate, place } = first;
     if (!this.#isAble(place.provider)) throw this.#unservable(candidate, place.provider);
     throw this.#withoutCredential(place);
+  }
+
+  findKeys(): ProviderKey[] {
+    const { providers, environment, random } = this.#deps;
+    const all = this.#pin === undefined ? new Set([...providers.keys(), ...this.#brought]) : [this.#pin];
+    return [...all].flatMap((provider) => {
+      const entry = this.#entry(provider);
+      if (entry.translator !== undefined || entry.baseUrl === "" || this.#excluded.has(provider)) return [];
+      const found = findCredentials({
+        call: this.#call,
+        provider,
+        names: [],
+        member: undefined,
+        settings: this.#settings,
+        fromEnvironment: environment.get(provider),
+        random,
+      });
+      return found.flatMap((usable) => {
+        const attempt = this.#attempt("", { provider, model: "" }, entry, usable);
+        return attempt === undefined
+          ? []
+          : [{ attempt, isShared: usable.source === "environment", isVendor: providers.has(provider) }];
+      });
+    });
   }
 
   /** Where the candidate's name leads, without providers that the call excludes. */

@@ -1,0 +1,81 @@
+import { z } from "zod";
+import type { SpanRow } from "../../domain/span.ts";
+import type { Catalogue } from "../../filter/catalogue.ts";
+import { parseConditions } from "../../filter/parse.ts";
+import { toClickHouse } from "../../filter/to-clickhouse.ts";
+import { answerError, answerWhole } from "../../gateway/client-answer.ts";
+import type { ResponseOwner } from "../../gateway/responses/response-owners.ts";
+import type { StoredAction, StoredResponses } from "../../gateway/responses/stored-responses.ts";
+import type { Context } from "../../http/endpoint.ts";
+import type { Principal } from "../../domain/principal.ts";
+import { limits } from "../../limits.ts";
+import type { SpanStore } from "../../storage/spans/span-store.ts";
+import { gatewayErrorNotes, gatewayHeaders } from "../gateway-docs.ts";
+
+/** What operations on responses that a provider keeps have in common. */
+
+export type StoredResponseDeps = {
+  storedResponses: StoredResponses;
+  spans: Pick<SpanStore, "summarizeSpans">;
+  catalogue: Catalogue<SpanRow>;
+  now: () => number;
+  /** Resolves when spans that were accepted before are stored, or after a while. */
+  caughtUp: () => Promise<void>;
+};
+
+export const storedResponse = {
+  tags: ["Gateway"],
+  auth: "key",
+  permission: "gateway:call",
+  dialect: "openai",
+  params: z.object({ response_id: z.string() }),
+  success: { status: 200, schema: z.looseObject({ id: z.string().optional() }), description: "The provider's answer." },
+  docs: { headers: gatewayHeaders, errorNotes: gatewayErrorNotes },
+  errors: ["invalid_request", "not_found", "upstream_failed", "unavailable"],
+} as const;
+
+export function storedPaths(below: string) {
+  const [path = "", ...aliases] = ["/api/responses", "/v1/responses", "/responses", "/api/v1/responses"].map(
+    (root) => `${root}/{response_id}${below}` as const,
+  );
+  return { path, aliases } as { path: `/${string}{response_id}${string}`; aliases: `/${string}`[] };
+}
+
+type StoredContext = Context<Extract<Principal, { kind: "key" }>, { response_id: string }>;
+
+export async function actOnStored(
+  deps: StoredResponseDeps,
+  action: StoredAction,
+  context: StoredContext,
+): Promise<never> {
+  const { principal, params, headers, rawQuery, signal } = context;
+  const { organization_id, environment, permissions } = principal;
+  const owner = { organization_id, environment };
+  const answer = await deps.storedResponses.act(action, {
+    owner,
+    permissions,
+    headers,
+    id: params.response_id,
+    query: rawQuery,
+    signal,
+    isRecorded: (id) => isRecorded(deps, owner, id, signal),
+  });
+  const response = context.hijack();
+  if ("error" in answer) answerError(response, answer.error, {}, (sendEnd) => sendEnd());
+  else answerWhole(response, 200, answer.bytes, { "x-spanway-provider": answer.provider }, (sendEnd) => sendEnd());
+  return {} as never;
+}
+
+/** Whether a span of the organization and environment has the response's id. */
+async function isRecorded(
+  { spans, catalogue, now, caughtUp }: StoredResponseDeps,
+  scope: ResponseOwner,
+  id: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const filter = toClickHouse(parseConditions([["response_id", { value: [id] }]], catalogue).filter, catalogue);
+  const toNs = BigInt(now()) * 1_000_000n;
+  const window = { fromNs: toNs - BigInt(limits.responseSpanMs) * 1_000_000n, toNs };
+  await caughtUp();
+  return (await spans.summarizeSpans({ scope, window, filter }, signal)).number_of_requests > 0;
+}

@@ -1,0 +1,28 @@
+import type { SpanOrigin } from "../../ingest/normalize.ts";
+import { ExpiringLru } from "../../lib/expiring-lru.ts";
+import { limits } from "../../limits.ts";
+
+export type ResponseOwner = Pick<SpanOrigin, "organization_id" | "environment">;
+
+/** Who has just made which response. A key of the server's serves all organizations: its ids say nothing of whose they are. */
+export type ResponseOwners = {
+  note(id: string, owner: ResponseOwner): void;
+  /** Undefined where this node does not know. */
+  isOwner(id: string, owner: ResponseOwner): boolean | undefined;
+};
+
+export function createResponseOwners(nowMs: () => number): ResponseOwners {
+  const owners = new ExpiringLru<string, string>({
+    maxEntries: limits.responseOwners,
+    ttlMs: limits.responseOwnerMs,
+    nowMs,
+  });
+  const nameOf = ({ organization_id, environment }: ResponseOwner): string => `${organization_id}\n${environment}`;
+  return {
+    note: (id, owner) => owners.set(id, nameOf(owner)),
+    isOwner(id, owner) {
+      const known = owners.get(id);
+      return known === undefined ? undefined : known === nameOf(owner);
+    },
+  };
+}

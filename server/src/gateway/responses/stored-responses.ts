@@ -1,0 +1,121 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { ServiceError } from "../../domain/errors.ts";
+import type { Permission } from "../../domain/permissions.ts";
+import { limits } from "../../limits.ts";
+import { timesOf } from "../attempt-times.ts";
+import { errorOfProblem, type CallError } from "../client-answer.ts";
+import type { UpstreamCall, UpstreamProblem } from "../providers/provider.ts";
+import { understandProblem } from "../providers/shared/understand-problem.ts";
+import { readRouteHeaders } from "../read-chat-request.ts";
+import { badMember, readJsonReply } from "../relay/read-json-ask.ts";
+import type { RelayDeps } from "../relay/relay.ts";
+import { exchangeWhole, type WholeReply } from "../relay/whole-exchange.ts";
+import type { Attempt } from "../routing/plan.ts";
+import type { ProviderKey } from "../routing/router.ts";
+import { readServiceParams } from "../service-params.ts";
+import { bindItems, bindResponse, takeBond } from "./key-bonds.ts";
+import type { ResponseOwner, ResponseOwners } from "./response-owners.ts";
+
+/** What can be done with a response that its provider keeps. */
+export type StoredAction = { method: "GET" | "POST" | "DELETE"; below: "" | "/cancel" | "/input_items" };
+
+export type StoredCall = {
+  owner: ResponseOwner;
+  permissions: ReadonlySet<Permission>;
+  headers: IncomingHttpHeaders;
+  /** As the caller has it, with or without the mark of a key. */
+  id: string;
+  query: URLSearchParams;
+  signal: AbortSignal;
+  /** Whether a span says that the caller's organization made it. */
+  isRecorded: (id: string) => Promise<boolean>;
+};
+
+export type StoredAnswer = { bytes: Buffer | string; provider: string } | { error: CallError };
+
+export type StoredResponses = {
+  /** Asks the provider and the key that made the response. @throws ServiceError `not_found`, `invalid_request` */
+  act(action: StoredAction, call: StoredCall): Promise<StoredAnswer>;
+};
+
+/** Providers that keep responses. Others are asked where the id has the mark of their key. */
+const keepers: ReadonlySet<string> = new Set(["openai", "azure", "xai", "fireworks"]);
+
+type Deps = Pick<RelayDeps, "pools" | "timeouts" | "router" | "metrics"> & { owners: ResponseOwners };
+
+export function createStoredResponses(deps: Deps): StoredResponses {
+  return {
+    async act(action, call) {
+      const { value: id, bond } = takeBond(call.id);
+      const query = readQuery(call.query);
+      // A segment of dots would be another path.
+      const keys = /^\.*$/.test(id) ? [] : await keysOf(deps, call, id, bond);
+      const problems: UpstreamProblem[] = [];
+      for (const { attempt } of keys) {
+        const end = await ask(deps, attempt, callOf(attempt, action, id, query), call.signal);
+        if (end.kind === "reply") {
+          deps.metrics.attempts.add({ outcome: "success" });
+          return { bytes: bound(action, end.reply, bond), provider: attempt.target.provider };
+        }
+        if (end.kind !== "problem") throw call.signal.reason;
+        deps.metrics.attempts.add({ outcome: end.problem.kind });
+        problems.push(understandProblem(end.problem, attempt.target.credential));
+      }
+      // What one key says of a response that it has counts for more than that another could not be asked.
+      const told = problems.filter(({ status }) => status !== 404);
+      const problem = told.find(({ kind }) => kind === "request") ?? told[0];
+      if (problem !== undefined) return { error: errorOfProblem(problem) };
+      throw new ServiceError("not_found", `Response with id '${call.id}' not found.`);
+    },
+  };
+}
+
+/** The key that the mark names; without a mark those that may have made it. */
+async function keysOf(deps: Deps, call: StoredCall, id: string, bond: string | undefined): Promise<ProviderKey[]> {
+  const { owner, headers } = call;
+  const keys = await deps.router.keys({
+    organizationId: owner.organization_id,
+    environment: owner.environment,
+    params: readServiceParams({}, call),
+    ...readRouteHeaders(headers),
+  });
+  if (bond !== undefined) return keys.filter(({ attempt }) => attempt.bond === bond).slice(0, 1);
+  const able = keys.filter(({ attempt, isVendor }) => !isVendor || keepers.has(attempt.target.provider));
+  const own = able.filter(({ isShared }) => !isShared);
+  const shared = able.filter(({ isShared }) => isShared);
+  const isOurs = shared.length > 0 && (deps.owners.isOwner(id, owner) ?? (await call.isRecorded(id)));
+  return [...own, ...(isOurs ? shared : [])].slice(0, limits.responseKeysPerCall);
+}
+
+function bound({ below }: StoredAction, reply: WholeReply, bond: string | undefined): Buffer | string {
+  if (bond === undefined) return reply.bytes;
+  const bind = below === "/input_items" ? bindItems : bindResponse;
+  return JSON.stringify(bind(readJsonReply(reply).reply, bond));
+}
+
+function ask(deps: Deps, attempt: Attempt, upstream: UpstreamCall, signal: AbortSignal) {
+  const { pools, timeouts } = deps;
+  const times = timesOf(timeouts, timeouts.totalMs, { furtherModels: 0, roomMs: Infinity }, false);
+  return exchangeWhole({ pools, timeouts: times }, upstream, { isOperatorHost: attempt.isOperatorHost, signal });
+}
+
+function callOf({ target, quirks }: Attempt, { method, below }: StoredAction, id: string, query: string): UpstreamCall {
+  const [path = "", own = ""] = quirks.path("responses", target).split("?");
+  const search = [own, query].filter((part) => part !== "").join("&");
+  const url = `${target.baseUrl}${path}/${encodeURIComponent(id)}${below}${search === "" ? "" : `?${search}`}`;
+  const { apiKey } = target.credential;
+  const auth = apiKey === undefined ? {} : Object.fromEntries([quirks.auth(apiKey)]);
+  const headers = { accept: "application/json", "accept-encoding": "identity", "user-agent": "spanway", ...auth };
+  return { method, url, headers, body: Buffer.alloc(0) };
+}
+
+/** Where a page begins is said by an item, whose id may have a mark. */
+function readQuery(query: URLSearchParams): string {
+  if (query.get("stream") === "true") throw badMember("stream", "must be false: ask for the response as a whole");
+  const passed = new URLSearchParams(query);
+  for (const name of ["after", "before"]) {
+    const item = passed.get(name);
+    if (item !== null) passed.set(name, takeBond(item).value);
+  }
+  return passed.toString();
+}

@@ -1,0 +1,220 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { event } from "../support/chat.ts";
+import { startTestGateway, upstreamKey, type TestGateway } from "../support/gateway.ts";
+import { answers, streams, type Script } from "../support/scripted-upstream.ts";
+import type { Answer, Row, TestClient } from "../support/test-client.ts";
+
+/** Responses that their provider keeps: they are asked for with the key that made them, and by nobody else. */
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startTestGateway();
+});
+afterAll(() => gateway.stop());
+
+let client: TestClient;
+let tester: TestClient;
+beforeEach(async () => {
+  ({ prod: client, test: tester } = await gateway.app.newOrganization());
+  stored.clear();
+  gateway.upstream.script(keepResponses);
+  gateway.upstream.requests.length = 0;
+});
+
+const store = (name: string, members: Row = {}): Promise<Answer> =>
+  client.post("/api/providers/", { provider: "openai", name, api_key: `sk-stored-${name}-0123456`, ...members });
+
+/** What the provider keeps: responses by id, each known to the key that made it alone. */
+const stored = new Map<string, string>();
+const item = { id: "msg_1", type: "message", role: "user", content: [{ type: "input_text", text: "Hi" }] };
+const notFound: Row = {
+  error: { message: "Response with id 'it' not found.", type: "invalid_request_error", code: null },
+};
+const usage = { input_tokens: 1, output_tokens: 1, total_tokens: 2 };
+const keepResponses: Script = (connection, request) => {
+  const key = request.headers["authorization"] ?? "";
+  const [, id = "", below = ""] = /^\/v1\/responses\/([^/?]+)(\/\w+)?/.exec(request.path) ?? [];
+  if (id === "") {
+    const made = `resp_${stored.size}`;
+    stored.set(made, key);
+    const response = {
+      id: made,
+      object: "response",
+      status: "completed",
+      output: [{ ...item, role: "assistant" }],
+      usage,
+    };
+    const isStream = (JSON.parse(request.body) as Row)["stream"] === true;
+    return (
+      isStream
+        ? streams(event({ type: "response.created", response }), event({ type: "response.completed", response }))
+        : answers(200, response)
+    )(connection, request);
+  }
+  if (stored.get(id) !== key) return answers(404, notFound)(connection, request);
+  if (request.method === "DELETE") stored.delete(id);
+  const whole: Row = {
+    id,
+    object: "response",
+    status: below === "/cancel" ? "cancelled" : "completed",
+    output: [item],
+    usage,
+  };
+  if (request.method === "DELETE") return answers(200, { id, object: "response", deleted: true })(connection, request);
+  if (below === "/input_items")
+    return answers(200, { object: "list", data: [item], first_id: item.id, last_id: item.id, has_more: false })(
+      connection,
+      request,
+    );
+  return answers(200, whole)(connection, request);
+};
+
+async function make(by: TestClient = client, members: Row = {}): Promise<string> {
+  const answer = await by.post("/v1/responses", { model: "gpt-4o", input: "Hi", retries: 0, ...members });
+  expect(answer.status).toBe(200);
+  const [, id = ""] = /"id":"(resp_[^"]+)"/.exec(answer.text) ?? [];
+  return id;
+}
+
+const last = (): { method: string; path: string; key: string | undefined } => {
+  const request = gateway.upstream.requests.at(-1);
+  return { method: request?.method ?? "", path: request?.path ?? "", key: request?.headers["authorization"] };
+};
+
+const operations: Array<[method: string, below: string, status: Row]> = [
+  ["GET", "", { status: "completed" }],
+  ["POST", "/cancel", { status: "cancelled" }],
+  ["GET", "/input_items", { object: "list" }],
+  ["DELETE", "", { deleted: true }],
+];
+
+describe("P6: a response of one of several keys", () => {
+  beforeEach(async () => {
+    for (const name of ["a", "b", "c"]) await store(name);
+  });
+
+  test.each(operations)("%s …%s goes to the key that made it", async (method, below, status) => {
+    for (let n = 0; n < 6; n += 1) {
+      const id = await make();
+      const { key } = last();
+      const raw = id.replace(/\.k[\w-]{8}$/, "");
+      expect(raw).not.toBe(id);
+      const before = gateway.upstream.requests.length;
+      const answer = await client.request(method, `/v1/responses/${id}${below}`);
+      expect([answer.status, answer.json]).toEqual([200, expect.objectContaining(status)]);
+      expect(last()).toEqual({ method, path: `/v1/responses/${raw}${below}`, key });
+      expect(gateway.upstream.requests.length).toBe(before + 1);
+      // What the answer names can be sent back, too.
+      const named = JSON.stringify(answer.json).match(/(?:resp|msg)_\d+[^"]*/g) ?? [];
+      expect(named.length).toBeGreaterThan(0);
+      for (const name of named) expect(name).toMatch(/\.k[\w-]{8}$/);
+    }
+  });
+
+  test("is found without a mark, too, by whichever key knows it", async () => {
+    stored.set("resp_elsewhere", "Bearer sk-stored-c-0123456");
+    expect(await client.get("/v1/responses/resp_elsewhere")).toMatchObject({
+      status: 200,
+      json: { id: "resp_elsewhere" },
+    });
+    expect(last().key).toContain("-c-");
+  });
+
+  test("pages go on where an item with a mark says", async () => {
+    const id = await make();
+    const items = await client.get(`/v1/responses/${id}/input_items?limit=1&include[]=a`);
+    const { last_id } = items.json as { last_id: string };
+    await client.get(`/v1/responses/${id}/input_items?order=asc&after=${last_id}`);
+    expect(last().path).toMatch(/\/input_items\?order=asc&after=msg_1$/);
+  });
+
+  test("has an error of its own told in its provider's words", async () => {
+    const id = await make();
+    gateway.upstream.script(answers(400, { error: { message: "Cannot cancel a synchronous response.", code: "no" } }));
+    expect(await client.post(`/v1/responses/${id}/cancel`)).toMatchObject({
+      status: 400,
+      json: { error: { message: "Cannot cancel a synchronous response.", code: "no" } },
+    });
+    gateway.upstream.script(answers(401, { error: { message: "Bad key sk-stored-a-0123456" } }));
+    const refused = await client.get(`/v1/responses/${id}`);
+    expect(refused).toMatchObject({ status: 424, json: { error: { code: "upstream_authentication_failed" } } });
+    expect(refused.text).not.toContain("sk-stored");
+  });
+});
+
+describe("P6: nobody else's response", () => {
+  const unknown = (id: string): Row => ({
+    status: 404,
+    json: { error: { message: `Response with id '${id}' not found.`, type: "invalid_request_error", param: null } },
+  });
+
+  test.each(["resp_none", "resp_none.kAAAAAAAA", "a/../b", "%"])("an unknown id, %j, is OpenAI's 404", async (id) => {
+    for (const name of ["a", "b"]) await store(name);
+    for (const [method, below] of operations) {
+      const answer = await client.request(method, `/v1/responses/${encodeURIComponent(id)}${below}`);
+      expect(answer).toMatchObject(unknown(id));
+    }
+    expect(gateway.upstream.requests.every(({ path }) => path.startsWith("/v1/responses/"))).toBe(true);
+  });
+
+  test("is found by another organization, with keys of its own or the server's", async () => {
+    for (const keys of [["a", "b"], ["a"], []]) {
+      for (const name of keys) await store(name);
+      const id = await make();
+      const raw = id.replace(/\.k[\w-]{8}$/, "");
+      const stranger = (await gateway.app.newOrganization()).prod;
+      for (const name of [id, raw]) {
+        for (const [method, below] of operations)
+          expect(await stranger.request(method, `/v1/responses/${name}${below}`)).toMatchObject(unknown(name));
+      }
+      expect(stored.has(raw)).toBe(true);
+      expect((await client.get(`/v1/responses/${id}`)).status).toBe(200);
+    }
+  });
+
+  test("is found by the other environment through the server's key", async () => {
+    const id = await make();
+    expect(await tester.get(`/v1/responses/${id}`)).toMatchObject(unknown(id));
+    expect((await client.get(`/v1/responses/${id}`)).status).toBe(200);
+  });
+});
+
+describe("P6: a response of the server's key", () => {
+  test.each(operations)("%s …%s goes there for the organization that made it", async (method, below, status) => {
+    const id = await make();
+    const answer = await client.request(method, `/v1/responses/${id}${below}`);
+    expect([answer.status, answer.json]).toEqual([200, expect.objectContaining(status)]);
+    expect(last()).toEqual({ method, path: `/v1/responses/${id}${below}`, key: `Bearer ${upstreamKey}` });
+  });
+
+  test("is known from the first event of its stream on", async () => {
+    let goOn = (): void => undefined;
+    const paused = new Promise<void>((resolve) => (goOn = resolve));
+    const response = { id: "resp_live", object: "response", status: "in_progress", output: [] };
+    gateway.upstream.script(async (connection, request) => {
+      if (request.path !== "/v1/responses")
+        return answers(200, { ...response, status: "cancelled" })(connection, request);
+      await connection.write("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n");
+      await connection.write(event({ type: "response.created", response }));
+      await connection.write(event({ type: "response.output_text.delta", item_id: "m", delta: "Hi" }));
+      await paused;
+      await connection.write(event({ type: "response.completed", response: { ...response, usage } }));
+      return "close";
+    });
+    const streamed = make(client, { stream: true, background: true });
+    const cancel = (): Promise<Answer> => client.post("/v1/responses/resp_live/cancel");
+    await expect.poll(async () => (await cancel()).json, { timeout: 5_000 }).toMatchObject({ status: "cancelled" });
+    goOn();
+    expect(await streamed).toBe("resp_live");
+  });
+
+  test("may be asked for under every path, but not as a stream", async () => {
+    const id = await make();
+    for (const root of ["/api/responses", "/responses", "/api/v1/responses"])
+      expect((await client.get(`${root}/${id}`)).status).toBe(200);
+    expect(await client.get(`/v1/responses/${id}?stream=true`)).toMatchObject({
+      status: 400,
+      json: { error: { param: "stream" } },
+    });
+  });
+});
