@@ -52,6 +52,7 @@ export async function composeEvaluation(
   const metrics = createEvaluationMetrics(registry, {
     backlog: () => stores.evaluationRuns.pending(limits.evaluationBacklogCounted),
     full: () => room.full(),
+    waiting: () => sandbox.waiting(),
   });
   const activeAutomations = createActiveAutomations({
     automations: stores.automations,

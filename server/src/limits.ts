@@ -59,7 +59,6 @@ export const limits = {
   /** Requests that read much of the span store: under way, and waiting for their turn. */
   readsInFlight: 32,
   readsWaiting: 4_000,
-  readsWaitingPerOrganization: 2_000,
   readWaitMs: 60_000,
 
   // Spans
@@ -302,6 +301,10 @@ export const limits = {
   evaluationLeaseMs: 60_000,
   /** Waits between tries of an evaluation that failed for now; then it has failed. */
   evaluationRetryMs: [1_000, 10_000, 60_000],
+  /** An evaluation that was under way when its node ended, that often, has failed. */
+  evaluationCrashes: 4,
+  /** Of those that were under way when their node ended once, so many are tried at a time; later one alone. */
+  evaluationSuspects: 16,
   evaluationPollMs: 1_000,
   /** What may wait of one organization; further logs are read back from the span store once half of it is done. */
   evaluationQueueRuns: 100_000,
@@ -321,7 +324,7 @@ export const limits = {
   sandboxQueued: 1_000,
   sandboxMs: 1_000,
   sandboxGraceMs: 10_000,
-  sandboxMemoryBytes: 32 * MiB,
+  sandboxMemoryBytes: 48 * MiB,
   sandboxStackBytes: 256 * KiB,
   scoreTextChars: 64 * KiB,
   scoreMax: 1e15,

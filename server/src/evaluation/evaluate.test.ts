@@ -6,7 +6,7 @@ import { testEvaluator, testLog } from "./evaluation.fixture.ts";
 import { JudgeError, type JudgeModel } from "./judge.ts";
 
 const never = () => Promise.reject(new Error("no sandbox here"));
-const sandbox = { run: never, stop: never };
+const sandbox = { run: never, waiting: () => 0, stop: never };
 const context = { organizationId: "org", environment: "prod" as const, signal: new AbortController().signal };
 const evaluateWith = (judge: JudgeModel) => createEvaluate({ sandbox, judge });
 const says =

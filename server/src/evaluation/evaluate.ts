@@ -1,5 +1,6 @@
 import type { Evaluator } from "../domain/evaluator.ts";
 import type { ScoreValue } from "../domain/score.ts";
+import { pick } from "../lib/pick.ts";
 import { WorkGate } from "../lib/work-gate.ts";
 import { limits } from "../limits.ts";
 import type { EvaluationInputs } from "./evaluation-inputs.ts";
@@ -8,10 +9,19 @@ import { isPassed } from "./passing.ts";
 import { readScoreValue } from "./read-score-value.ts";
 import type { Sandbox, SandboxResult } from "./sandbox/sandbox-pool.ts";
 
-/** `isTransient`: worth another try. `costUsd` is that of the judge's call, null where there was none or it is unknown. */
+/** `costUsd` is that of the judge's call, null where there was none or it is unknown. */
 export type EvaluationOutcome =
   | { ok: true; value: ScoreValue; isPassed: boolean | null; explanation: string | null; costUsd: number | null }
-  | { ok: false; error: string; isTransient: boolean; costUsd: number | null };
+  | EvaluationFailure;
+
+/** `isTransient`: worth another try. `isRefused`: there was no room to try it at all. */
+export type EvaluationFailure = {
+  ok: false;
+  error: string;
+  isTransient: boolean;
+  isRefused?: boolean;
+  costUsd: number | null;
+};
 
 export type Evaluate = (
   evaluator: Evaluator,
@@ -25,11 +35,12 @@ export function createEvaluate({ sandbox, judge }: { sandbox: Sandbox; judge: Ju
   return async (evaluator, inputs, context) => {
     if (evaluator.llm_config !== null && evaluator.type === "llm") {
       const judged = await gate(context.organizationId, () => askJudge(judge, evaluator, inputs, context));
-      return judged ?? failure("too many judges are busy", { isTransient: true });
+      return judged ?? failure("too many judges are busy", { isTransient: true, isRefused: true });
     }
     if (evaluator.type === "human") return failure("people score for this evaluator; nothing runs", {});
-    const result = await runInSandbox(sandbox, evaluator, inputs);
-    if (!result.ok) return failure(result.error, { isTransient: "isTransient" in result });
+    const result = await runInSandbox(sandbox, evaluator, inputs, context.signal);
+    if (!result.ok)
+      return failure(result.error, "isTransient" in result ? pick(result, "isTransient", "isRefused") : {});
     return read(evaluator, scaled(evaluator, parsed(result.json)), null);
   };
 }
@@ -55,17 +66,22 @@ function createJudgeGate() {
   };
 }
 
-function runInSandbox(sandbox: Sandbox, evaluator: Evaluator, inputs: EvaluationInputs): Promise<SandboxResult> {
+function runInSandbox(
+  sandbox: Sandbox,
+  evaluator: Evaluator,
+  inputs: EvaluationInputs,
+  signal: AbortSignal,
+): Promise<SandboxResult> {
   const { code_config: code, rule_config: rule, unique_organization_id: organizationId } = evaluator;
   if (evaluator.type === "rule" && rule !== null) {
     const text = inputs[rule.target ?? "output"];
     if (text.length > limits.evaluationInputChars) return Promise.resolve(tooLarge);
-    return sandbox.run({ kind: "rule", rule, text, expected: inputs.expected_output }, organizationId);
+    return sandbox.run({ kind: "rule", rule, text, expected: inputs.expected_output }, organizationId, signal);
   }
   if (code === null) return Promise.resolve({ ok: false, error: "the evaluator has no code" });
   const text = JSON.stringify(inputs);
   if (text.length > limits.evaluationInputChars) return Promise.resolve(tooLarge);
-  return sandbox.run({ kind: "code", code: code.eval_code_snippet, inputs: text }, organizationId);
+  return sandbox.run({ kind: "code", code: code.eval_code_snippet, inputs: text }, organizationId, signal);
 }
 
 const tooLarge: SandboxResult = {
@@ -123,9 +139,12 @@ function read(evaluator: Evaluator, returned: unknown, costUsd: number | null): 
   return { ok: true, value, explanation, isPassed: isPassed(evaluator.passing_conditions, value), costUsd };
 }
 
-function failure(
-  error: string,
-  { isTransient = false, costUsd = null }: { isTransient?: boolean; costUsd?: number | null },
-): EvaluationOutcome {
-  return { ok: false, error: error.slice(0, limits.evaluationErrorChars), isTransient, costUsd };
+function failure(error: string, options: Partial<Omit<EvaluationFailure, "ok" | "error">>): EvaluationFailure {
+  return {
+    ok: false,
+    error: error.slice(0, limits.evaluationErrorChars),
+    isTransient: false,
+    costUsd: null,
+    ...options,
+  };
 }

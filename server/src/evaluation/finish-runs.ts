@@ -72,10 +72,11 @@ async function record(deps: FinisherDeps, set: ControlStoreSet, results: readonl
   );
   await set.scores.add(scores, nowMs);
   await set.evaluationRuns.finish(results.flatMap(({ kind, run }) => (kind === "retried" ? [] : [run.id])));
-  for (const { kind, run } of results) {
-    if (kind !== "retried") continue;
+  for (const result of results) {
+    if (result.kind !== "retried") continue;
+    const { run, isRefused } = result;
     const delayMs = deps.retryDelaysMs[run.attempts - 1] ?? deps.retryDelaysMs.at(-1) ?? 0;
-    await set.evaluationRuns.retry(run.id, new Date(nowMs + delayMs).toISOString());
+    await set.evaluationRuns.retry(run.id, new Date(nowMs + delayMs).toISOString(), isRefused);
   }
   await set.judgementLedger.settle(
     results.map(({ run, costUsd }) => ({ runId: run.id, attempt: run.attempts, microUsd: micro(costUsd ?? 0) })),

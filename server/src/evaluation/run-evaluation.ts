@@ -7,7 +7,7 @@ import type { AutomationStore } from "../storage/control/automation-store.ts";
 import type { EvaluationRun } from "../storage/control/evaluation-run-store.ts";
 import type { StoredSpan } from "../storage/spans/span-store.ts";
 import type { ActiveAutomations } from "./active-automations.ts";
-import type { Evaluate, EvaluationOutcome } from "./evaluate.ts";
+import type { Evaluate, EvaluationFailure, EvaluationOutcome } from "./evaluate.ts";
 import { inputsOf, type EvaluationInputs } from "./evaluation-inputs.ts";
 import type { JudgeBudget, JudgementAsk } from "./judge-budget.ts";
 import { judgeRequest } from "./judge.ts";
@@ -15,7 +15,8 @@ import { judgeRequest } from "./judge.ts";
 /** How one claim of a run ended. `error` is told on the automation. */
 export type RunResult = { run: EvaluationRun; costUsd: number | null; error?: string } & (
   | { kind: "scored" | "failed"; score: Score }
-  | { kind: "retried" }
+  /** `isRefused`: there was no room to try it. */
+  | { kind: "retried"; isRefused?: boolean }
   /** There is nothing to evaluate, or nothing to evaluate it with. */
   | { kind: "dropped" }
   | { kind: "over_budget" }
@@ -44,6 +45,14 @@ export async function runEvaluation(
   const dropped: RunResult = { kind: "dropped", run, costUsd: null };
   const automation = await activeAutomation(deps, run);
   if (automation === undefined || evaluator === undefined || evaluator.type === "human") return dropped;
+  const failed = (outcome: EvaluationFailure): RunResult => ({
+    kind: "failed",
+    run,
+    score: scoreOf(run, evaluator, outcome, new Date(deps.now()).toISOString()),
+    costUsd: outcome.costUsd,
+    error: outcome.error,
+  });
+  if (!mayBeTried(run)) return failed(endedNodes(run));
   const mayRetry = run.attempts <= deps.retryDelaysMs.length;
   // Another node may still be about to see it; a deleted one stays away.
   if (span === undefined) return mayRetry ? { kind: "retried", run, costUsd: null } : dropped;
@@ -63,13 +72,23 @@ export async function runEvaluation(
     if (ask !== undefined) deps.judgeBudget.made(ask);
   });
   if (signal.aborted && !outcome.ok) return { kind: "retried", run, costUsd: outcome.costUsd };
-  if (!outcome.ok && outcome.isTransient && mayRetry) {
-    return { kind: "retried", run, costUsd: outcome.costUsd, error: outcome.error };
+  if (!outcome.ok && (outcome.isRefused || (outcome.isTransient && mayRetry))) {
+    const { costUsd, error, isRefused = false } = outcome;
+    return { kind: "retried", run, costUsd, error, isRefused };
   }
+  if (!outcome.ok) return failed(outcome);
   const score = scoreOf(run, evaluator, outcome, new Date(deps.now()).toISOString());
-  return outcome.ok
-    ? { kind: "scored", run, score, costUsd: outcome.costUsd }
-    : { kind: "failed", run, score, costUsd: outcome.costUsd, error: outcome.error };
+  return { kind: "scored", run, score, costUsd: outcome.costUsd };
+}
+
+/** What ended its node every time would end the next one too. */
+export function mayBeTried({ crashes }: EvaluationRun): boolean {
+  return crashes < limits.evaluationCrashes;
+}
+
+function endedNodes({ crashes }: EvaluationRun): EvaluationFailure {
+  const error = `the server ended ${crashes} times while it made this evaluation`;
+  return { ok: false, error, isTransient: false, costUsd: null };
 }
 
 /** Of another node's change this one learns with a delay, so what it does not know it looks up. */

@@ -96,18 +96,19 @@ const spans = {
 
 const roomy = { isFull: () => false, added: () => undefined };
 
-async function take(count: number): Promise<string[]> {
-  const rows = Array.from({ length: count }, () => testLog());
-  for (const row of rows) logs.set(row.unique_id, row);
-  const queue = createRunQueue({
+const newQueue = () =>
+  createRunQueue({
     activeAutomations,
     stores,
     room: roomy,
     poke: (added) => runners.forEach((runner) => runner.poke(added)),
     now: Date.now,
   });
-  const batch = rows.map(asRow);
-  await queue.take([{ organizationId: organization, rows: batch }], new AbortController().signal);
+
+async function take(count: number): Promise<string[]> {
+  const rows = Array.from({ length: count }, () => testLog());
+  for (const row of rows) logs.set(row.unique_id, row);
+  await newQueue().take([{ organizationId: organization, rows: rows.map(asRow) }], new AbortController().signal);
   return rows.map((row) => row.unique_id);
 }
 
@@ -149,18 +150,9 @@ test("every log is evaluated once, by however many nodes, however often it comes
   await Promise.all(["a", "b", "c"].map((owner) => start(evaluate, owner)));
   const rows = Array.from({ length: 300 }, () => testLog());
   for (const row of rows) logs.set(row.unique_id, { ...row, metadata: JSON.stringify({ id: row.unique_id }) });
-  const queue = createRunQueue({
-    activeAutomations,
-    stores,
-    room: roomy,
-    poke: (added) => runners.forEach((runner) => runner.poke(added)),
-    now: Date.now,
-  });
-  const batch = {
-    organizationId: organization,
-    rows: rows.map(asRow),
-  };
+  const queue = newQueue();
   const { signal } = new AbortController();
+  const batch = { organizationId: organization, rows: rows.map(asRow) };
   await queue.take([batch], signal);
   await queue.take([batch, batch], signal);
   await settled();
@@ -254,6 +246,19 @@ test("what goes on failing has failed, in the score and on the automation", asyn
   expect(await scores()).toMatchObject([{ status: "failed", error_message: "the upstream is down" }]);
 });
 
+test("K10: what finds no room is tried until it does, and is no failure", async () => {
+  let calls = 0;
+  await newAutomation();
+  await start(() => {
+    calls += 1;
+    return Promise.resolve(calls < 5 ? { ...fails(true), isRefused: true } : score);
+  });
+  await take(1);
+  await settled();
+  expect(calls).toBe(5);
+  expect(await scores()).toMatchObject([{ status: "success" }]);
+});
+
 test("what cannot succeed is not tried again", async () => {
   let calls = 0;
   await newAutomation();
@@ -271,12 +276,8 @@ test("what a node was doing when it ended abruptly is done after its restart, wi
   await newAutomation();
   await take(5);
   const at = new Date().toISOString();
-  const claim = {
-    uniqueOrganizationId: organization,
-    now: at,
-    leaseUntil: new Date(Date.now() + 60_000).toISOString(),
-    limit: 10,
-  };
+  const leaseUntil = new Date(Date.now() + 60_000).toISOString();
+  const claim = { uniqueOrganizationId: organization, now: at, leaseUntil, limit: 10 };
   expect(await stores.evaluationRuns.claim({ ...claim, owner: "node-a" })).toHaveLength(5);
   await start(() => Promise.resolve(score), "node-b");
   await sleep(50);

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Evaluator } from "../domain/evaluator.ts";
@@ -8,7 +9,7 @@ import type { SpanStore, StoredSpan } from "../storage/spans/span-store.ts";
 import { createFinisher } from "./finish-runs.ts";
 import { createJudgeBudget, type JudgeBudget } from "./judge-budget.ts";
 import { readLogs } from "./read-logs.ts";
-import { dayOf, runEvaluation, type RunDeps, type RunResult } from "./run-evaluation.ts";
+import { dayOf, mayBeTried, runEvaluation, type RunDeps, type RunResult } from "./run-evaluation.ts";
 
 /**
  * Works the queue of evaluations off, bounded in number for each organisation and for all, and in turns, so that the
@@ -32,7 +33,7 @@ export type RunnerDeps = Omit<RunDeps, "automations" | "judgeBudget"> & {
 };
 
 export async function startRunner(deps: RunnerDeps): Promise<Runner> {
-  await deps.stores.evaluationRuns.release(deps.owner, new Date(deps.now()).toISOString());
+  await deps.stores.evaluationRuns.recover(new Date(deps.now()).toISOString(), deps.owner);
   await chargeLapsed(deps);
   return new QueueRunner(deps);
 }
@@ -47,6 +48,8 @@ class QueueRunner implements Runner {
   readonly #heartbeat: NodeJS.Timeout;
   readonly #running: Promise<void>;
   #total = 0;
+  /** Runs under way that may end this node. */
+  readonly #suspects = new Set<number>();
   /** The organisation whose turn was last. */
   #turn = "";
   #isPoked = true;
@@ -60,6 +63,8 @@ class QueueRunner implements Runner {
   constructor(deps: RunnerDeps) {
     this.#deps = deps;
     const { signal } = this.#stopping;
+    // Each run that waits for its turn listens.
+    setMaxListeners(0, signal);
     this.#judgeBudget = createJudgeBudget((request) =>
       deps.stores.transaction(({ judgementLedger }) => judgementLedger.reserve({ ...request, day: dayOf(deps.now()) })),
     );
@@ -131,7 +136,7 @@ class QueueRunner implements Runner {
   /** A turn for each organisation, as far as there is room. */
   async #claimRound(): Promise<number> {
     const { stores, owner, now } = this.#deps;
-    let claimed = 0;
+    let claimed = await this.#claimSuspects();
     let isFromStart = this.#turn === "";
     while (this.#total < limits.evaluationRunsInFlight && !this.#stopping.signal.aborted) {
       const organization = await stores.evaluationRuns.nextOrganization(this.#turn);
@@ -155,6 +160,24 @@ class QueueRunner implements Runner {
       this.#start(organization, runs);
     }
     return claimed;
+  }
+
+  /** Few at a time and then one alone, until it shows which of them ends nodes. */
+  async #claimSuspects(): Promise<number> {
+    const { stores, owner, now } = this.#deps;
+    if (this.#suspects.size > 0 || this.#stopping.signal.aborted) return 0;
+    const nowMs = now();
+    const runs = await stores.evaluationRuns.claimSuspects({
+      owner,
+      now: new Date(nowMs).toISOString(),
+      leaseUntil: new Date(nowMs + limits.evaluationLeaseMs).toISOString(),
+      limit: (crashes) => (crashes === 1 ? limits.evaluationSuspects : 1),
+    });
+    for (const { id } of runs) this.#suspects.add(id);
+    for (const [organization, group] of Map.groupBy(runs, (run) => run.unique_organization_id)) {
+      this.#start(organization, group);
+    }
+    return runs.length;
   }
 
   /** Small claims cost as much as large ones, so room gathers before it is used. */
@@ -187,7 +210,7 @@ class QueueRunner implements Runner {
       const evaluatorIds = [...new Set(runs.map((run) => run.evaluator_id))];
       const [evaluators, logs, scores] = await Promise.all([
         stores.evaluators.findAll(organization, evaluatorIds),
-        readLogs(spans, organization, runs, signal),
+        readLogs(spans, organization, runs.filter(mayBeTried), signal),
         stores.scores.scored(organization, [...new Set(runs.map((run) => run.log_id))]),
       ]);
       const byId = new Map(evaluators.map((evaluator) => [evaluator.id, evaluator]));
@@ -234,6 +257,7 @@ class QueueRunner implements Runner {
     for (const result of results) {
       this.#count(result.run.unique_organization_id, -1);
       if (isScore(result)) this.#judging.delete(judgementOf(result.run));
+      this.#suspects.delete(result.run.id);
       this.#deps.finished(result);
     }
     for (const id of new Set(results.map(({ run }) => run.automation_id))) this.#judgeBudget.recorded(id);
@@ -252,6 +276,7 @@ class QueueRunner implements Runner {
     try {
       if (this.#total > 0)
         await stores.evaluationRuns.renew(owner, new Date(now() + limits.evaluationLeaseMs).toISOString());
+      await stores.evaluationRuns.recover(new Date(now()).toISOString());
       await chargeLapsed(this.#deps);
     } catch (error) {
       logger.warn({ err: error }, "the lease of evaluations could not be renewed; another node may take them over");

@@ -123,15 +123,15 @@ describe("K8: the bytes of a body are given back exactly once", () => {
     [
       "when it is refused",
       async () => {
-        expect((await post("key-a1", 20 * MiB)).status).toBe(503);
+        expect((await post("key-a1", 27 * MiB)).status).toBe(503);
       },
     ],
   ])("of an upload that ends %s, so that the bound still holds", async (_, act) => {
     for (let round = 0; round < 3; round += 1) await act();
     await expectHeld(0);
-    // All large bodies together have 28 MiB, half of it for one organization.
-    expect((await post("key-a1", 14 * MiB + 1)).status).toBe(503);
-    expect((await post("key-a1", 13 * MiB)).status).toBe(200);
+    // All large bodies together have 28 MiB, four fifths of it for one organization.
+    expect((await post("key-a1", 24 * MiB)).status).toBe(503);
+    expect((await post("key-a1", 22 * MiB)).status).toBe(200);
     await expectHeld(0);
   });
 });

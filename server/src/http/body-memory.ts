@@ -1,25 +1,25 @@
+import { FairShare } from "../lib/fair-share.ts";
 import { limits } from "../limits.ts";
 
 /**
  * Bounds the bytes of all request bodies that are in memory at one time, and divides them fairly.
  *
- * - A party (an organization) gets at most its share: with `n` parties that hold bytes, one of `n + 1`. So there is always
- *   a share left for one more.
+ * - A party (an organization) gets at most its share (`FairShare`). So there is always room for one more.
  * - A part is reserved for small bodies, so that a few large uploads never cost gateway calls their place.
  * - While more than `limits.bodyBytesCalm` of the whole is in use, uploads that arrive too slowly are ended.
  */
 export class BodyMemory {
   readonly #maxBytes: number;
-  readonly #parties = new Map<string, number>();
+  readonly #share: FairShare;
   readonly #reading = new Set<BodyHold>();
-  #heldBytes = 0;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
+    this.#share = new FairShare(maxBytes);
   }
 
   get heldBytes(): number {
-    return this.#heldBytes;
+    return this.#share.held;
   }
 
   hold(party: string): BodyHold {
@@ -28,21 +28,12 @@ export class BodyMemory {
 
   /** For `BodyHold`. False, and nothing taken, when the bytes do not fit. */
   take(party: string, bytes: number, isSmall: boolean): boolean {
-    const ofParty = this.#parties.get(party) ?? 0;
-    const room = isSmall ? this.#maxBytes : this.#maxBytes * (1 - limits.smallBodiesShare);
-    const parties = this.#parties.size + (ofParty === 0 ? 1 : 0);
-    if (this.#heldBytes + bytes > room || ofParty + bytes > room / (parties + 1)) return false;
-    this.#heldBytes += bytes;
-    this.#parties.set(party, ofParty + bytes);
-    return true;
+    return this.#share.take(party, bytes, isSmall ? undefined : this.#maxBytes * (1 - limits.smallBodiesShare));
   }
 
   /** For `BodyHold`. */
   giveBack(party: string, bytes: number): void {
-    this.#heldBytes -= bytes;
-    const left = (this.#parties.get(party) ?? 0) - bytes;
-    if (left > 0) this.#parties.set(party, left);
-    else this.#parties.delete(party);
+    this.#share.giveBack(party, bytes);
   }
 
   /** For `BodyHold`: uploads that are under way. */
@@ -52,7 +43,7 @@ export class BodyMemory {
 
   /** Ends uploads that brought less than `minBytes` since the last sweep, while memory is short. Returns how many. */
   endSlowUploads(minBytes: number): number {
-    const isShort = this.#heldBytes > this.#maxBytes * limits.bodyBytesCalm;
+    const isShort = this.heldBytes > this.#maxBytes * limits.bodyBytesCalm;
     let ended = 0;
     for (const hold of this.#reading) if (hold.isSlow(minBytes) && isShort && hold.end()) ended += 1;
     return ended;

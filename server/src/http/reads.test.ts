@@ -34,7 +34,7 @@ async function start(reads: Partial<FairGateBounds>) {
       }),
       endpoint({ ...shared, id: "other", path: "/other/", handler: () => "at once" }),
     ],
-    bounds: { reads: { maxInFlight: 1, maxWaiting: 10, maxWaitingEach: 10, maxWaitMs: 60_000, ...reads } },
+    bounds: { reads: { maxInFlight: 1, maxWaiting: 10, maxWaitMs: 60_000, ...reads } },
   });
   close = server.close;
   const get = (path: string, key = "key-a1", signal?: AbortSignal) =>
@@ -66,7 +66,7 @@ test("a burst of reads waits its turn, another organization's before the rest of
 });
 
 test.each([
-  ["full", { maxWaitingEach: 0 }],
+  ["full", { maxWaiting: 0 }],
   ["late", { maxWaitMs: 30 }],
 ])("a read that cannot have its turn (%s) is 503 with Retry-After, and counted", async (reason, bounds) => {
   const { get, reading, begun, registry } = await start(bounds);

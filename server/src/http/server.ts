@@ -56,8 +56,8 @@ export type HttpServer = {
 const readBounds: FairGateBounds = {
   maxInFlight: limits.readsInFlight,
   maxWaiting: limits.readsWaiting,
-  maxWaitingEach: limits.readsWaitingPerOrganization,
   maxWaitMs: limits.readWaitMs,
+  keepsPlaces: true,
 };
 
 /** Fastify carries connections and routing; what happens to a request is in `serve.ts`. */

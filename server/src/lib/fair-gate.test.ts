@@ -5,7 +5,7 @@ const never = new AbortController().signal;
 
 /** A gate, what was let in so far, and a way to end the work that runs. */
 function open(bounds: Partial<FairGateBounds> = {}) {
-  const gate = new FairGate({ maxInFlight: 1, maxWaiting: 10, maxWaitingEach: 10, maxWaitMs: 60_000, ...bounds });
+  const gate = new FairGate({ maxInFlight: 1, maxWaiting: 10, maxWaitMs: 60_000, ...bounds });
   const started: string[] = [];
   const running: (() => void)[] = [];
   const ask = (name: string, signal = never) =>
@@ -41,7 +41,7 @@ test("so many run at once", async () => {
 });
 
 test("what is more than may wait is refused at once: of one party, and of all", async () => {
-  const { ask, finishAll } = open({ maxWaiting: 3, maxWaitingEach: 2 });
+  const { ask, finishAll } = open({ maxWaiting: 3 });
   const runs = ["a1", "a2", "a3", "b1"].map((name) => ask(name));
   await expect(ask("a4")).rejects.toMatchObject({ reason: "full" });
   await expect(ask("c1")).rejects.toMatchObject({ reason: "full" });
@@ -71,4 +71,15 @@ test("work that fails gives its place back", async () => {
   const next = ask("a1");
   await finishAll();
   expect(await next).toBe("a1");
+});
+
+test("a party that holds nothing enters at once, where places are kept, however much another asks for", async () => {
+  const { gate, started, ask, finishAll } = open({ maxInFlight: 10, maxWaiting: 100, keepsPlaces: true });
+  const runs = Array.from({ length: 50 }, () => ask("a"));
+  expect(started.length).toBeGreaterThan(7);
+  runs.push(ask("b"));
+  expect(started.at(-1)).toBe("b");
+  while (gate.waiting > 0) await finishAll();
+  await finishAll();
+  expect(await Promise.all(runs)).toHaveLength(51);
 });

@@ -1,3 +1,5 @@
+import { FairShare } from "./fair-share.ts";
+
 /** Why work was not let in: too much of it waits already, or it waited for too long. */
 export class GateRefusal extends Error {
   readonly reason: "full" | "late";
@@ -11,10 +13,11 @@ export class GateRefusal extends Error {
 
 export type FairGateBounds = {
   maxInFlight: number;
-  /** Of all parties together, and of each. */
+  /** A party gets a fair share of these places, see `FairShare`. */
   maxWaiting: number;
-  maxWaitingEach: number;
-  maxWaitMs: number;
+  maxWaitMs?: number;
+  /** Places in flight are shared too, so that some stay free for the next party: where work may be long. */
+  keepsPlaces?: boolean;
 };
 
 type Waiter = { enter: () => void };
@@ -27,39 +30,48 @@ export class FairGate {
   readonly #bounds: FairGateBounds;
   /** The party whose turn is next comes first. */
   readonly #queues = new Map<string, Waiter[]>();
-  #waiting = 0;
-  #inFlight = 0;
+  readonly #waiting: FairShare;
+  readonly #inFlight: FairShare;
 
   constructor(bounds: FairGateBounds) {
     this.#bounds = bounds;
+    this.#waiting = new FairShare(bounds.maxWaiting);
+    this.#inFlight = new FairShare(bounds.maxInFlight);
   }
 
   get waiting(): number {
-    return this.#waiting;
+    return this.#waiting.held;
   }
 
   /** Runs `work` when its turn comes. Throws `GateRefusal`, or the signal's reason when it is aborted before. */
-  async run<T>(party: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-    if (this.#inFlight < this.#bounds.maxInFlight) this.#inFlight += 1;
-    else await this.#wait(party, signal);
+  async run<T>(party: string, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+    if (!this.#enter(party)) await this.#wait(party, signal);
     try {
       return await work();
     } finally {
-      this.#release();
+      this.#inFlight.giveBack(party, 1);
+      while (this.#advance());
     }
   }
 
-  #wait(party: string, signal: AbortSignal): Promise<void> {
-    const { maxWaiting, maxWaitingEach, maxWaitMs } = this.#bounds;
+  #enter(party: string): boolean {
+    if (this.#bounds.keepsPlaces) return this.#inFlight.take(party, 1);
+    if (this.#inFlight.held >= this.#bounds.maxInFlight) return false;
+    this.#inFlight.add(party, 1);
+    return true;
+  }
+
+  #wait(party: string, signal: AbortSignal | undefined): Promise<void> {
+    const { maxWaitMs } = this.#bounds;
+    signal?.throwIfAborted();
+    if (!this.#waiting.take(party, 1)) throw new GateRefusal("full");
     const queue = this.#queues.get(party) ?? [];
-    if (this.#waiting >= maxWaiting || queue.length >= maxWaitingEach) throw new GateRefusal("full");
-    signal.throwIfAborted();
     this.#queues.set(party, queue);
-    this.#waiting += 1;
     return new Promise((resolve, reject) => {
       const settle = (): void => {
         clearTimeout(timer);
-        signal.removeEventListener("abort", onAbort);
+        signal?.removeEventListener("abort", onAbort);
+        this.#waiting.giveBack(party, 1);
       };
       const waiter: Waiter = {
         enter: () => {
@@ -70,29 +82,26 @@ export class FairGate {
       const leave = (reason: unknown): void => {
         settle();
         queue.splice(queue.indexOf(waiter), 1);
-        this.#waiting -= 1;
         if (queue.length === 0) this.#queues.delete(party);
         reject(reason);
       };
-      const onAbort = (): void => leave(signal.reason);
-      const timer = setTimeout(() => leave(new GateRefusal("late")), maxWaitMs);
-      signal.addEventListener("abort", onAbort);
+      const onAbort = (): void => leave(signal?.reason);
+      const timer = maxWaitMs === undefined ? undefined : setTimeout(() => leave(new GateRefusal("late")), maxWaitMs);
+      signal?.addEventListener("abort", onAbort);
       queue.push(waiter);
     });
   }
 
-  /** Hands the place to the next in turn, if any. */
-  #release(): void {
-    const [next] = this.#queues;
-    if (next === undefined) {
-      this.#inFlight -= 1;
-      return;
+  /** Hands a free place to the next in turn that may have it. False where there is none, of either. */
+  #advance(): boolean {
+    for (const [party, queue] of this.#queues) {
+      if (!this.#enter(party)) continue;
+      const waiter = queue.shift();
+      this.#queues.delete(party);
+      if (queue.length > 0) this.#queues.set(party, queue);
+      waiter?.enter();
+      return true;
     }
-    const [party, queue] = next;
-    const waiter = queue.shift();
-    this.#waiting -= 1;
-    this.#queues.delete(party);
-    if (queue.length > 0) this.#queues.set(party, queue);
-    waiter?.enter();
+    return false;
   }
 }

@@ -2,7 +2,7 @@ import { Counter, Gauge, type Registry } from "prom-client";
 
 export function createEvaluationMetrics(
   registry: Registry,
-  { backlog, full }: { backlog: () => Promise<number>; full: () => number },
+  { backlog, full, waiting }: { backlog: () => Promise<number>; full: () => number; waiting: () => number },
 ) {
   const registers = [registry];
   return {
@@ -39,6 +39,14 @@ export function createEvaluationMetrics(
       help: "Runs of code and rules; refused means that too many waited, lost that one had to be cut off",
       labelNames: ["outcome"],
       registers,
+    }),
+    sandboxWaiting: new Gauge({
+      name: "spanway_sandbox_waiting",
+      help: "Runs of code and rules that wait for a thread",
+      registers,
+      collect() {
+        this.set(waiting());
+      },
     }),
     mirrorFailures: new Counter({
       name: "spanway_score_copy_failures_total",

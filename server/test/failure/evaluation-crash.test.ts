@@ -55,3 +55,41 @@ test(`after ${rounds} kills during evaluation every log accepted before has its 
   expect(found.count).toBe(total);
   await server.kill("SIGTERM");
 }, 90_000);
+
+test("K4: an evaluation that ends its node every time fails, with a reason, and harms no other", async () => {
+  const folder = newDataDir();
+  // Longer than any of these nodes lives.
+  const env = { SPANWAY_EVALUATOR_CPU_MS: "60000" };
+  let server = await startServerProcess(folder.path, env);
+  const evaluatorOf = async (snippet: string) =>
+    String((await newEvaluator(server.prod, { code_config: { eval_code_snippet: snippet } }))["id"]);
+  const deadly = "function main(i) { while (i.output === 'deadly'); return i.output.length }";
+  await newAutomation(server.prod, { evaluator_ids: [await evaluatorOf(deadly)] });
+  const logs = ["deadly", ...Array.from({ length: 20 }, () => "harmless")];
+  await server.prod.post("/api/request-logs/bulk/", {
+    logs: logs.map((output) => ({ output, custom_identifier: "judged" })),
+  });
+  let crashes = 0;
+  for (; crashes < 10 && (await failure(server.prod)) === undefined; crashes += 1) {
+    // Time for what is harmless; the deadly one is under way at the end of it, unless it has failed.
+    await sleep(1_500);
+    await server.kill("SIGKILL");
+    server = await startServerProcess(folder.path, env);
+    await sleep(500);
+  }
+  const scores = await eventually(async () => {
+    const { results, count } = (await server.prod.get("/api/scores/?page_size=100")).json as ListAnswer;
+    return count === logs.length ? results : undefined;
+  }, 30_000);
+  expect(scores.filter(({ status }) => status === "failed")).toMatchObject([
+    { error_message: "the server ended 4 times while it made this evaluation" },
+  ]);
+  expect(crashes).toBeLessThan(10);
+  await server.kill("SIGTERM");
+  await folder.remove();
+}, 90_000);
+
+async function failure(client: TestClient): Promise<Row | undefined> {
+  const { results } = (await client.get("/api/scores/?page_size=100")).json as ListAnswer;
+  return results.find(({ status }) => status === "failed");
+}

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import type { Organization } from "../../src/domain/organization.ts";
 import { noValue, type Score } from "../../src/domain/score.ts";
+import { testCrashedRuns } from "./crashed-runs-contract.ts";
 import { testEvaluator } from "../../src/evaluation/evaluation.fixture.ts";
 import type { ControlStores } from "../../src/storage/control/control-stores.ts";
 import { definitionOf } from "../../src/storage/control/evaluator-store.ts";
@@ -238,17 +239,22 @@ export function describeEvaluationStores({
       await claim("e", 2, 1_000);
       expect(await claim("f", 30, 1_000)).toEqual([]);
       await stores().evaluationRuns.renew("e", at(300));
+      expect(await claim("f", 90, 1_000)).toEqual([]);
+      await stores().evaluationRuns.recover(at(90));
       const taken = await claim("f", 90, 1_000);
       expect(taken.every((run) => run.attempts === 2)).toBe(true);
       expect(taken.map(({ id }) => id)).not.toContain(first!.id);
       expect((await claim("g", 600, 1_000)).some(({ id }) => id === second!.id)).toBe(true);
       await stores().evaluationRuns.release("g", at(601));
       expect((await claim("h", 602, 1_000)).length).toBeGreaterThan(0);
+      await stores().evaluationRuns.release("h", at(603));
       const before = unique_organization_id.slice(0, -1);
       expect(await stores().evaluationRuns.nextOrganization(before)).toBe(unique_organization_id);
       await stores().automations.remove(unique_organization_id, automation.id);
       expect(await stores().evaluationRuns.nextOrganization(before)).not.toBe(unique_organization_id);
     });
+
+    testCrashedRuns({ stores, newOrganization, newAutomation });
 
     describe("judgements", () => {
       const day = "2026-03-01";
@@ -337,10 +343,13 @@ export function describeEvaluationStores({
         await reserve(lapsing.automationId, lapsing.claims, { most: 10, budget: 100 });
         await chargeLapsed(59);
         expect(await reserve(lapsing.automationId, [], { most: 0, budget: 20 })).toMatchObject({ isSpent: false });
+        await stores().evaluationRuns.recover(at(60));
         const living = await newRuns(1);
-        await stores().evaluationRuns.renew("node", at(90));
         await reserve(living.automationId, living.claims, { most: 10, budget: 100 });
-        const again = await claim(lapsing.uniqueOrganizationId, 90);
+        const suspects = { owner: "node", now: at(90), leaseUntil: at(150), limit: () => 1_000 };
+        const again = (await stores().evaluationRuns.claimSuspects(suspects)).filter(
+          ({ unique_organization_id }) => unique_organization_id === lapsing.uniqueOrganizationId,
+        );
         await stores().evaluationRuns.renew("node", at(300));
         expect(await chargeLapsed(91)).toBeGreaterThanOrEqual(20);
         expect(await isSpentAt(lapsing.automationId, 20)).toBe(true);

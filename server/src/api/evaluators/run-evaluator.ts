@@ -80,6 +80,9 @@ export const runEvaluator = (deps: { evaluators: Pick<EvaluatorStore, "find">; e
         environment: principal.environment,
         signal,
       });
+      if (!outcome.ok && outcome.isRefused) {
+        throw new ServiceError("unavailable", `Not now: ${outcome.error}. Try again later.`, { retryAfterS: 5 });
+      }
       return {
         evaluator_id: evaluator.id,
         evaluator_name: evaluator.name,

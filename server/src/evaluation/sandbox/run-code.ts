@@ -1,11 +1,12 @@
 import { Scope } from "quickjs-emscripten";
 import type { QuickJSContext, QuickJSHandle, QuickJSRuntime, QuickJSWASMModule } from "quickjs-emscripten";
 import { isObject } from "../../lib/json.ts";
-import type { RunBounds, SandboxBounds, SandboxOutcome, SandboxReply } from "./sandbox-task.ts";
+import type { RunBounds, SandboxOutcome, SandboxReply } from "./sandbox-task.ts";
 
 /**
  * Runs `main(eval_inputs)` of some JavaScript in a fresh engine inside WebAssembly: it has the language and nothing else,
- * no clock of ours, no I/O, no modules. Time, memory, stack and the size of the result are bounded.
+ * no clock of ours, no I/O, no modules. Time, stack and the size of the result are bounded here, memory by the maximum of
+ * the module's own: QuickJS cannot count what it allocates in WebAssembly, so its memory limit would bound nothing.
  */
 export function runCode(
   engine: QuickJSWASMModule,
@@ -16,7 +17,6 @@ export function runCode(
   const startedMs = bounds.cpuMs();
   const isLate = () => bounds.cpuMs() - startedMs > bounds.timeMs;
   const runtime = engine.newRuntime();
-  runtime.setMemoryLimit(bounds.memoryBytes);
   runtime.setMaxStackSize(bounds.stackBytes);
   runtime.setInterruptHandler(isLate);
   const context = runtime.newContext();
@@ -35,7 +35,7 @@ type Run = {
   runtime: QuickJSRuntime;
   context: QuickJSContext;
   scope: Scope;
-  bounds: SandboxBounds;
+  bounds: RunBounds;
   isLate: () => boolean;
 };
 
@@ -100,13 +100,13 @@ function readText({ context, scope, bounds }: Run, handle: QuickJSHandle): Sandb
   return { ok: true, json: context.getString(handle) };
 }
 
-function describeThrown(thrown: unknown, bounds: SandboxBounds): string {
+function describeThrown(thrown: unknown, bounds: RunBounds): string {
+  // Without memory for an error, the engine throws nothing at all.
+  if (!thrown && bounds.hasGrown()) return tooLarge(bounds);
   if (!isError(thrown)) return `the evaluator threw ${JSON.stringify(thrown)}`.slice(0, errorChars);
   const { name, message } = thrown;
   if (name === "InternalError" && message === "interrupted") return tooLong(bounds);
-  if (name === "InternalError" && message === "out of memory") {
-    return `the evaluator used more than ${bounds.memoryBytes / 2 ** 20} MiB of memory`;
-  }
+  if (name === "InternalError" && message.startsWith("out of memory")) return tooLarge(bounds);
   return `${name}: ${message}`.slice(0, errorChars);
 }
 
@@ -116,11 +116,15 @@ function isError(thrown: unknown): thrown is { name: string; message: string } {
 
 const errorChars = 1_000;
 
-function tooLong({ timeMs }: SandboxBounds): string {
+function tooLarge({ memoryBytes }: RunBounds): string {
+  return `the evaluator used more than ${memoryBytes / 2 ** 20} MiB of memory`;
+}
+
+function tooLong({ timeMs }: RunBounds): string {
   return `the evaluator ran longer than ${timeMs} ms`;
 }
 
-function describeFault(error: unknown, bounds: SandboxBounds): string {
+function describeFault(error: unknown, bounds: RunBounds): string {
   // The engine's own stack is the host's: very deep nesting overflows that first.
   return error instanceof RangeError
     ? describeThrown({ name: "RangeError", message: error.message }, bounds)

@@ -7,7 +7,7 @@ import { similarity } from "./similarity.ts";
 
 /**
  * Applies a built-in rule to a text: a boolean, or for `similarity` a number from 0 to 1. Patterns run in the engine, which
- * can be interrupted. A schema may hold patterns too, and those run here: whoever waits for the answer ends this thread.
+ * can be interrupted. A schema may hold patterns too, and those run here: the pool ends the thread that takes too long.
  */
 export function runRule(
   engine: QuickJSWASMModule,

@@ -1,16 +1,28 @@
 import { Worker } from "node:worker_threads";
-import type { SandboxBounds, SandboxOutcome, SandboxReply, SandboxTask } from "./sandbox-task.ts";
+import { FairGate, GateRefusal } from "../../lib/fair-gate.ts";
+import {
+  sandboxIsReady,
+  type SandboxBounds,
+  type SandboxOutcome,
+  type SandboxReply,
+  type SandboxTask,
+} from "./sandbox-task.ts";
 
-/** `isTransient`: not the evaluator's fault, and worth another try. */
-export type SandboxResult = SandboxOutcome | { ok: false; error: string; isTransient: true };
+/** `isRefused`: there was no room to try it. `isTransient`: not the evaluator's fault, and worth another try. */
+export type SandboxResult = SandboxOutcome | { ok: false; error: string; isTransient: true; isRefused?: boolean };
 
 /**
  * Runs untrusted code and rules on a few threads of their own, so that no evaluator holds up the event loop. A thread that
- * does not answer in time is ended and replaced; the others go on.
+ * does not answer in time is ended and replaced, as is one whose memory has grown; the others go on.
  */
 export type Sandbox = {
-  /** Those for whom tasks are run take turns, so that endless ones of one hold up another by no more than one of them. */
-  run(task: SandboxTask, organizationId: string): Promise<SandboxResult>;
+  /**
+   * Those for whom tasks are run take turns, so that endless ones of one hold up another by no more than one of them.
+   * @param signal of the caller: what still waits when it leaves is not run.
+   */
+  run(task: SandboxTask, organizationId: string, signal: AbortSignal): Promise<SandboxResult>;
+  /** Tasks that wait for a thread. */
+  waiting(): number;
   /** Ends the threads; what waits fails. */
   stop(): Promise<void>;
 };
@@ -23,8 +35,13 @@ export type SandboxOptions = SandboxBounds & {
   onOutcome?: (outcome: "ok" | "failed" | "refused" | "lost") => void;
 };
 
-type Job = { task: SandboxTask; resolve: (result: SandboxResult) => void };
-type Thread = { worker: Worker; job: Job | undefined; timer: NodeJS.Timeout | undefined };
+type Thread = {
+  worker: Worker;
+  isReady: boolean;
+  /** Ends the task that it is given. */
+  finish: ((result: SandboxResult) => void) | undefined;
+  watch: NodeJS.Timeout | undefined;
+};
 
 export function createSandbox(options: SandboxOptions): Sandbox {
   return new ThreadPool(options);
@@ -34,73 +51,66 @@ class ThreadPool implements Sandbox {
   readonly #options: SandboxOptions;
   readonly #bounds: SandboxBounds;
   readonly #threads = new Set<Thread>();
-  /** What waits, by organisation, the one whose turn is next first. */
-  readonly #queues = new Map<string, Job[]>();
-  #queued = 0;
+  readonly #gate: FairGate;
   #isStopped = false;
 
   constructor(options: SandboxOptions) {
     this.#options = options;
     const { timeMs, memoryBytes, stackBytes, resultChars } = options;
     this.#bounds = { timeMs, memoryBytes, stackBytes, resultChars };
+    this.#gate = new FairGate({ maxInFlight: options.threads, maxWaiting: options.queued });
   }
 
-  run(task: SandboxTask, organizationId: string): Promise<SandboxResult> {
-    if (this.#isStopped || this.#queued >= this.#options.queued) {
+  async run(task: SandboxTask, organizationId: string, signal: AbortSignal): Promise<SandboxResult> {
+    try {
+      return await this.#gate.run(organizationId, signal, () => this.#give(task));
+    } catch (error) {
+      if (signal.aborted) return { ok: false, error: "the caller left", isTransient: true };
+      if (!(error instanceof GateRefusal)) throw error;
       this.#options.onOutcome?.("refused");
-      return Promise.resolve({ ok: false, error: "too many evaluators wait for their turn", isTransient: true });
+      return { ok: false, error: "too many evaluators wait for their turn", isTransient: true, isRefused: true };
     }
-    return new Promise((resolve) => {
-      const queue = this.#queues.get(organizationId) ?? [];
-      queue.push({ task, resolve });
-      this.#queues.set(organizationId, queue);
-      this.#queued += 1;
-      this.#advance();
-    });
+  }
+
+  waiting(): number {
+    return this.#gate.waiting;
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true;
-    const result: SandboxResult = { ok: false, error: "the server stops", isTransient: true };
-    for (let job = this.#next(); job !== undefined; job = this.#next()) job.resolve(result);
-    await Promise.all(Array.from(this.#threads, (thread) => this.#end(thread, result)));
+    await Promise.all(Array.from(this.#threads, (thread) => this.#end(thread, serverStops)));
   }
 
-  #advance(): void {
-    while (this.#queued > 0) {
-      const thread = this.#idleThread();
-      if (thread === undefined) return;
-      const job = this.#next();
-      if (job !== undefined) this.#give(thread, job);
-    }
+  #give(task: SandboxTask): Promise<SandboxResult> {
+    if (this.#isStopped) return Promise.resolve(serverStops);
+    const thread = this.#idleThread();
+    return new Promise((resolve) => {
+      thread.finish = resolve;
+      thread.worker.ref();
+      this.#watch(thread);
+      thread.worker.postMessage(task);
+    });
   }
 
-  #next(): Job | undefined {
-    const [turn] = this.#queues;
-    if (turn === undefined) return undefined;
-    const [organizationId, queue] = turn;
-    const job = queue.shift();
-    this.#queued -= 1;
-    this.#queues.delete(organizationId);
-    if (queue.length > 0) this.#queues.set(organizationId, queue);
-    return job;
-  }
-
-  #idleThread(): Thread | undefined {
-    for (const thread of this.#threads) if (thread.job === undefined) return thread;
-    return this.#threads.size < this.#options.threads ? this.#start() : undefined;
+  #idleThread(): Thread {
+    for (const thread of this.#threads) if (thread.finish === undefined) return thread;
+    return this.#start();
   }
 
   #start(): Thread {
     const worker = new Worker(new URL("sandbox-worker.ts", import.meta.url), {
       // What an engine that aborts says to the console is nobody's business, nor are our variables the evaluator's.
       env: {},
+      workerData: this.#bounds,
       stdout: true,
       stderr: true,
       resourceLimits: { maxOldGenerationSizeMb: hostHeapMiB },
     });
-    const thread: Thread = { worker, job: undefined, timer: undefined };
-    worker.on("message", (reply: SandboxReply) => this.#answered(thread, reply));
+    const thread: Thread = { worker, isReady: false, finish: undefined, watch: undefined };
+    worker.on("message", (reply: SandboxReply | typeof sandboxIsReady) => {
+      if (reply === sandboxIsReady) thread.isReady = true;
+      else this.#answered(thread, reply);
+    });
     worker.on("error", () => this.#lost(thread, "the evaluator broke its sandbox"));
     worker.on("exit", () => this.#lost(thread, "the evaluator broke its sandbox"));
     worker.unref();
@@ -108,23 +118,32 @@ class ThreadPool implements Sandbox {
     return thread;
   }
 
-  #give(thread: Thread, job: Job): void {
+  /** Ends the thread where no engine ends its task: schemas, and the patterns in them, are tried outside of it. */
+  #watch(thread: Thread): void {
     const { timeMs, graceMs } = this.#options;
-    thread.job = job;
-    thread.worker.ref();
-    thread.timer = setTimeout(() => this.#lost(thread, `the evaluator ran longer than ${timeMs} ms`), timeMs + graceMs);
-    thread.worker.postMessage({ task: job.task, bounds: this.#bounds });
+    const startedMs = performance.now();
+    let cpuStartMs: number | undefined;
+    const look = async (): Promise<void> => {
+      const late = () => this.#lost(thread, `the evaluator ran longer than ${timeMs} ms`);
+      if (performance.now() - startedMs > timeMs + graceMs) return late();
+      if (!thread.isReady) return;
+      const { user, system } = await thread.worker.cpuUsage();
+      const cpuMs = (user + system) / 1_000;
+      cpuStartMs ??= cpuMs;
+      if (thread.watch === watch && cpuMs - cpuStartMs > timeMs) late();
+    };
+    const watch = setInterval(() => void look().catch(() => undefined), Math.min(timeMs, watchEveryMs));
+    thread.watch = watch;
   }
 
   #answered(thread: Thread, { outcome, isSpent }: SandboxReply): void {
+    this.#options.onOutcome?.(outcome.ok ? "ok" : "failed");
     if (isSpent) {
       void this.#end(thread, outcome);
     } else {
-      this.#finish(thread, outcome);
       thread.worker.unref();
+      this.#finish(thread, outcome);
     }
-    this.#options.onOutcome?.(outcome.ok ? "ok" : "failed");
-    this.#advance();
   }
 
   /** A thread that is gone, or is as good as gone. */
@@ -132,7 +151,6 @@ class ThreadPool implements Sandbox {
     if (!this.#threads.has(thread)) return;
     this.#options.onOutcome?.("lost");
     void this.#end(thread, { ok: false, error });
-    this.#advance();
   }
 
   async #end(thread: Thread, result: SandboxResult): Promise<void> {
@@ -142,12 +160,18 @@ class ThreadPool implements Sandbox {
   }
 
   #finish(thread: Thread, result: SandboxResult): void {
-    clearTimeout(thread.timer);
-    const { job } = thread;
-    thread.job = undefined;
-    job?.resolve(result);
+    clearInterval(thread.watch);
+    const { finish } = thread;
+    thread.watch = undefined;
+    thread.finish = undefined;
+    finish?.(result);
   }
 }
+
+const serverStops: SandboxResult = { ok: false, error: "the server stops", isTransient: true };
+
+// How often the time of the processor is looked at that a task has used.
+const watchEveryMs = 100;
 
 // For what rules need outside of the engine, whose memory is not in this heap.
 const hostHeapMiB = 128;

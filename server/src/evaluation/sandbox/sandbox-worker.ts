@@ -1,23 +1,48 @@
-import { parentPort } from "node:worker_threads";
-import { getQuickJS, type QuickJSWASMModule } from "quickjs-emscripten";
+import { parentPort, workerData } from "node:worker_threads";
+import { newQuickJSWASMModuleFromVariant, newVariant, RELEASE_SYNC } from "quickjs-emscripten";
 import { runCode } from "./run-code.ts";
 import { runRule } from "./run-rule.ts";
-import type { SandboxReply, SandboxRequest } from "./sandbox-task.ts";
+import {
+  sandboxIsReady,
+  type RunBounds,
+  type SandboxBounds,
+  type SandboxReply,
+  type SandboxTask,
+} from "./sandbox-task.ts";
 
-/** The thread behind `sandbox-pool.ts`: one task at a time, one answer each. */
-const engine = await getQuickJS();
+/** TypeScript's own is in the library of browsers. */
+declare const WebAssembly: {
+  Memory: new (pages: { initial: number; maximum: number }) => { readonly buffer: ArrayBuffer };
+};
+
+/** The thread behind `sandbox-pool.ts`, started with `SandboxBounds`: one task at a time, one answer each. */
+const given = workerData as SandboxBounds;
+// The module asks for at least so much.
+const engineBytes = 16 * 2 ** 20;
+const pageBytes = 2 ** 16;
+const memory = new WebAssembly.Memory({
+  initial: engineBytes / pageBytes,
+  maximum: Math.ceil((engineBytes + given.memoryBytes) / pageBytes),
+});
+const engine = await newQuickJSWASMModuleFromVariant(newVariant(RELEASE_SYNC, { wasmMemory: memory }));
+const bounds: RunBounds = { ...given, cpuMs, hasGrown };
 const port = parentPort;
-port?.on("message", ({ task, bounds }: SandboxRequest) => port.postMessage(answer(engine, { task, bounds })));
+port?.on("message", (task: SandboxTask) => port.postMessage(answer(task)));
+port?.postMessage(sandboxIsReady);
 
 function cpuMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1_000;
 }
 
-function answer(engine: QuickJSWASMModule, { task, bounds: given }: SandboxRequest): SandboxReply {
-  const bounds = { ...given, cpuMs };
+function hasGrown(): boolean {
+  return memory.buffer.byteLength > engineBytes + given.memoryBytes / 2;
+}
+
+function answer(task: SandboxTask): SandboxReply {
   try {
-    return task.kind === "code" ? runCode(engine, task, bounds) : runRule(engine, task, bounds);
+    const { outcome, isSpent } = task.kind === "code" ? runCode(engine, task, bounds) : runRule(engine, task, bounds);
+    return { outcome, isSpent: isSpent || hasGrown() };
   } catch (error) {
     const message = error instanceof Error ? error.message.slice(0, 1_000) : "unknown";
     return { outcome: { ok: false, error: `the evaluator failed: ${message}` }, isSpent: true };

@@ -17,20 +17,23 @@ export type EvaluationRun = {
   log_timestamp: string;
   /** This one included. */
   attempts: number;
+  /** How often a node ended while it had claimed it. */
+  crashes: number;
 };
 
-export type NewRun = Omit<EvaluationRun, "id" | "attempts">;
+export type NewRun = Omit<EvaluationRun, "id" | "attempts" | "crashes">;
 
 /**
  * The queue of evaluations, and the memory of which there were: a run is made once for its automation, evaluator and log.
- * A claim lasts until its lease ends, then another node may claim it. Times are ISO 8601, UTC.
+ * A claim lasts until its lease ends, then another node may claim it. A run whose node ended is a suspect: it is
+ * claimed with few others, so that it harms no more. Times are ISO 8601, UTC.
  */
 export type EvaluationRunStore = {
   /** How many of them are new, by organisation. */
   enqueue: (runs: readonly NewRun[], now: string) => Promise<Map<string, number>>;
   /** The next organisation after this one, in the order of their ids, that has runs to do; '' for the first. */
   nextOrganization: (after: string) => Promise<string | undefined>;
-  /** Takes runs that are due, and those whose owner let their lease end. */
+  /** Takes runs that are due and no suspects. */
   claim: (claim: {
     uniqueOrganizationId: string;
     owner: string;
@@ -38,11 +41,21 @@ export type EvaluationRunStore = {
     leaseUntil: string;
     limit: number;
   }) => Promise<EvaluationRun[]>;
+  /** Takes suspects that are due, of whatever organisation, of those that saw the fewest crashes. @param limit by crashes */
+  claimSuspects: (claim: {
+    owner: string;
+    now: string;
+    leaseUntil: string;
+    limit: (crashes: number) => number;
+  }) => Promise<EvaluationRun[]>;
   renew: (owner: string, leaseUntil: string) => Promise<void>;
-  /** Gives back what an earlier life of this owner left. */
+  /** Gives back what this owner has not done. */
   release: (owner: string, now: string) => Promise<void>;
+  /** Gives back what crashed nodes left, and counts it: whose lease ended, and what this owner, if named, had before its restart. */
+  recover: (now: string, restarted?: string) => Promise<void>;
   finish: (ids: readonly number[]) => Promise<void>;
-  retry: (id: number, dueAt: string) => Promise<void>;
+  /** @param isRefused it was not tried at all, and the attempt does not count */
+  retry: (id: number, dueAt: string, isRefused?: boolean) => Promise<void>;
   /** Forgets finished runs made before a time. */
   forget: (before: string) => Promise<void>;
   /** How many of each organisation are not done. */
@@ -55,7 +68,7 @@ export type EvaluationRunStore = {
 const rowsPerInsert = 1_000;
 
 export function createEvaluationRunStore(queries: ControlQueries): EvaluationRunStore {
-  return { ...queueMethods(queries), ...claimMethods(queries) };
+  return { ...queueMethods(queries), ...claimMethods(queries), ...leaseMethods(queries) };
 }
 
 type QueueMethods = Pick<EvaluationRunStore, "enqueue" | "finish" | "retry" | "forget" | "waiting" | "pending">;
@@ -87,10 +100,15 @@ function queueMethods(queries: ControlQueries): QueueMethods {
         .execute();
     },
 
-    retry: async (id, dueAt) => {
+    retry: async (id, dueAt, isRefused = false) => {
       await queries
         .updateTable("evaluation_runs")
-        .set({ state: "pending", owner: null, due_at: dueAt })
+        .set((column) => ({
+          state: waitingState,
+          owner: null,
+          due_at: dueAt,
+          attempts: column("attempts", "-", isRefused ? 1 : 0),
+        }))
         .where("id", "=", id)
         .execute();
     },
@@ -150,32 +168,31 @@ function groupKey({ automation_id, evaluator_id, unique_organization_id, environ
   return `${automation_id} ${evaluator_id} ${environment} ${unique_organization_id}`;
 }
 
-const unfinished = ["pending", "running"];
+const unfinished = ["pending", "suspect", "running"];
 
-type ClaimMethods = Pick<EvaluationRunStore, "nextOrganization" | "claim" | "renew" | "release">;
+const waitingState = sql<string>`case when crashes > 0 then 'suspect' else 'pending' end`;
+
+type ClaimMethods = Pick<EvaluationRunStore, "nextOrganization" | "claim" | "claimSuspects">;
 
 function claimMethods(queries: ControlQueries): ClaimMethods {
   return {
     nextOrganization: async (after) => {
-      const next = (state: string) =>
-        queries
-          .selectFrom("evaluation_runs")
-          .select("unique_organization_id")
-          .where("state", "=", state)
-          .where("unique_organization_id", ">", after)
-          .orderBy("unique_organization_id")
-          .limit(1)
-          .executeTakeFirst();
-      const found = await Promise.all(unfinished.map(next));
-      const ids = found.flatMap((row) => (row === undefined ? [] : [row.unique_organization_id]));
-      return ids.sort()[0];
+      const next = await queries
+        .selectFrom("evaluation_runs")
+        .select("unique_organization_id")
+        .where("state", "=", "pending")
+        .where("unique_organization_id", ">", after)
+        .orderBy("unique_organization_id")
+        .limit(1)
+        .executeTakeFirst();
+      return next?.unique_organization_id;
     },
 
     claim: async ({ uniqueOrganizationId, owner, now, leaseUntil, limit }) => {
       const due = queries
         .selectFrom("evaluation_runs")
         .select("id")
-        .where("state", "in", unfinished)
+        .where("state", "=", "pending")
         .where("unique_organization_id", "=", uniqueOrganizationId)
         .where("due_at", "<=", now)
         .orderBy("due_at")
@@ -186,13 +203,41 @@ function claimMethods(queries: ControlQueries): ClaimMethods {
         .set((column) => ({ state: "running", owner, due_at: leaseUntil, attempts: column("attempts", "+", 1) }))
         .where("id", "in", due)
         // Said again, as another node may have claimed it in between.
-        .where("state", "in", unfinished)
+        .where("state", "=", "pending")
         .where("due_at", "<=", now)
         .returningAll()
         .execute();
       return rows.map(toRun);
     },
 
+    claimSuspects: async ({ owner, now, leaseUntil, limit }) => {
+      const due = await queries
+        .selectFrom("evaluation_runs")
+        .select(["id", "crashes"])
+        .where("state", "=", "suspect")
+        .where("due_at", "<=", now)
+        .orderBy("crashes")
+        .orderBy("due_at")
+        .orderBy("id")
+        .limit(limit(1))
+        .execute();
+      const fewest = due[0]?.crashes;
+      if (fewest === undefined) return [];
+      const ids = due.filter(({ crashes }) => crashes === fewest).map(({ id }) => id);
+      const rows = await queries
+        .updateTable("evaluation_runs")
+        .set((column) => ({ state: "running", owner, due_at: leaseUntil, attempts: column("attempts", "+", 1) }))
+        .where("id", "in", ids.slice(0, limit(fewest)))
+        .where("state", "=", "suspect")
+        .returningAll()
+        .execute();
+      return rows.map(toRun);
+    },
+  };
+}
+
+function leaseMethods(queries: ControlQueries): Pick<EvaluationRunStore, "renew" | "release" | "recover"> {
+  return {
     renew: async (owner, leaseUntil) => {
       await queries
         .updateTable("evaluation_runs")
@@ -205,9 +250,20 @@ function claimMethods(queries: ControlQueries): ClaimMethods {
     release: async (owner, now) => {
       await queries
         .updateTable("evaluation_runs")
-        .set({ state: "pending", owner: null, due_at: now })
+        .set({ state: waitingState, owner: null, due_at: now })
         .where("state", "=", "running")
         .where("owner", "=", owner)
+        .execute();
+    },
+
+    recover: async (now, restarted) => {
+      await queries
+        .updateTable("evaluation_runs")
+        .set((column) => ({ state: "suspect", crashes: column("crashes", "+", 1), owner: null, due_at: now }))
+        .where("state", "=", "running")
+        .where((row) =>
+          row.or([row("due_at", "<=", now), ...(restarted === undefined ? [] : [row("owner", "=", restarted)])]),
+        )
         .execute();
     },
   };

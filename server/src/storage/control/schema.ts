@@ -244,6 +244,7 @@ type EvaluationRunTable = {
   log_timestamp: string;
   state: string;
   attempts: number;
+  crashes: Generated<number>;
   due_at: string;
   owner: string | null;
   created_at: string;

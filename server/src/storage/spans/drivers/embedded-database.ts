@@ -68,7 +68,7 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
   };
 
   const reply = (statement: Statement, format: Format, signal?: AbortSignal): Promise<Buffer> =>
-    withinBounds(statement.name, signal, async () => {
+    withinBounds(statement, signal, async () => {
       if (statement !== ping) merges.sawRead();
       const session = readers.take();
       const tag = randomUUID();

@@ -73,9 +73,9 @@ export function openHttpDatabase(location: HttpLocation, options: SpanDatabaseOp
   return {
     cluster,
     database,
-    query: (statement, signal) => withinBounds(statement.name, signal, () => run(statement, signal)),
+    query: (statement, signal) => withinBounds(statement, signal, () => run(statement, signal)),
     queryRaw: ({ settings, ...statement }, signal) =>
-      withinBounds(statement.name, signal, async () =>
+      withinBounds(statement, signal, async () =>
         // The client gives no bytes.
         readRawRows(
           Buffer.from(await reply({ ...statement, settings: { ...settings, ...rawSettings } }, rawFormat, signal)),
@@ -103,7 +103,8 @@ export function openHttpDatabase(location: HttpLocation, options: SpanDatabaseOp
       }
     },
     ping: async (signal) => {
-      await withinBounds("ping", signal, () => run({ name: "ping", sql: "SELECT 1" }, signal));
+      const statement = { name: "ping", sql: "SELECT 1" };
+      await withinBounds(statement, signal, () => run(statement, signal));
     },
     close: async () => {
       await Promise.all([queries.close(), writes.close()]);

@@ -1,32 +1,32 @@
 import { ServiceError } from "../../../domain/errors.ts";
-import { WorkGate } from "../../../lib/work-gate.ts";
+import { FairGate, GateRefusal } from "../../../lib/fair-gate.ts";
 import { asReadError } from "./engine-errors.ts";
-import type { QueryOutcome, SpanDatabaseOptions } from "./span-database.ts";
+import type { QueryOutcome, SpanDatabaseOptions, Statement } from "./span-database.ts";
 
-/** Bounds how many queries run and wait, and tells how each ended. */
+/** Bounds how many queries run and wait, in turns by organisation, and tells how each ended. */
 export function createQueryGate(
   bounds: { inFlight: number; queued: number },
   onQuery: SpanDatabaseOptions["onQuery"],
-): <T>(name: string, signal: AbortSignal | undefined, work: () => Promise<T>) => Promise<T> {
-  const gate = new WorkGate({ maxInFlight: bounds.inFlight, maxQueued: bounds.queued });
+): <T>(statement: Statement, signal: AbortSignal | undefined, work: () => Promise<T>) => Promise<T> {
+  const gate = new FairGate({ maxInFlight: bounds.inFlight, maxWaiting: bounds.queued });
 
-  return async (name, signal, work) => {
+  return async ({ name, params }, signal, work) => {
     const started = performance.now();
+    const party = String(params?.["organization_id"] ?? "");
     const ended = (outcome: QueryOutcome) =>
       onQuery?.({ name, seconds: (performance.now() - started) / 1000, outcome });
-    const running = gate.run(async () => {
-      signal?.throwIfAborted();
-      return await work();
-    });
-    if (running === undefined) {
-      ended("refused");
-      throw new ServiceError("unavailable", "too many queries are waiting", { retryAfterS: 1 });
-    }
     try {
-      const result = await running;
+      const result = await gate.run(party, signal, async () => {
+        signal?.throwIfAborted();
+        return await work();
+      });
       ended("ok");
       return result;
     } catch (error) {
+      if (error instanceof GateRefusal) {
+        ended("refused");
+        throw new ServiceError("unavailable", "too many queries are waiting", { retryAfterS: 1, cause: error });
+      }
       if (signal?.aborted) {
         ended("aborted");
         throw signal.reason;

@@ -1,0 +1,76 @@
+import { randomUUID } from "node:crypto";
+import { expect, test } from "vitest";
+import type { Organization } from "../../src/domain/organization.ts";
+import type { ControlStores } from "../../src/storage/control/control-stores.ts";
+
+const createdAtMs = Date.parse("2026-03-01T10:00:00.000Z");
+
+/** The part of evaluation-store-contract.ts about runs whose node ended. */
+export function testCrashedRuns({
+  stores,
+  newOrganization,
+  newAutomation,
+}: {
+  stores: () => ControlStores;
+  newOrganization: () => Promise<Organization>;
+  newAutomation: (organizationId: string) => Promise<{
+    automation: { id: string };
+    evaluators: readonly [{ id: string }, { id: string }];
+  }>;
+}) {
+  test("runs whose node ended are claimed with few others, those with the fewest crashes first", async () => {
+    const { unique_organization_id } = await newOrganization();
+    const { automation, evaluators } = await newAutomation(unique_organization_id);
+    const run = {
+      automation_id: automation.id,
+      evaluator_id: evaluators[0].id,
+      unique_organization_id,
+      environment: "prod" as const,
+      log_timestamp: "2026-03-01 10:00:00.000000000",
+    };
+    const at = (seconds: number) => new Date(createdAtMs + seconds * 1_000).toISOString();
+    const owner = randomUUID();
+    const { evaluationRuns: runs } = stores();
+    await runs.enqueue(
+      [1, 2, 3].map(() => ({ ...run, log_id: randomUUID() })),
+      at(0),
+    );
+    const claim = (seconds: number) =>
+      runs.claim({
+        uniqueOrganizationId: unique_organization_id,
+        owner,
+        now: at(seconds),
+        leaseUntil: at(seconds + 60),
+        limit: 10,
+      });
+    const suspects = async (seconds: number) => {
+      const limit = (crashes: number) => (crashes === 1 ? 2 : 1);
+      const claimed = await runs.claimSuspects({ owner, now: at(seconds), leaseUntil: at(seconds + 60), limit });
+      return claimed.toSorted((one, other) => one.id - other.id);
+    };
+    const all = await claim(1);
+    expect(all.map(({ crashes }) => crashes)).toEqual([0, 0, 0]);
+    // A stop is no crash, nor is another's.
+    await runs.release(owner, at(2));
+    expect(await claim(2)).toHaveLength(3);
+    await runs.recover(at(3), randomUUID());
+    expect(await suspects(3)).toEqual([]);
+    await runs.recover(at(3), owner);
+    expect(await claim(3)).toEqual([]);
+    const [one, other] = await suspects(3);
+    expect([one?.crashes, other?.crashes]).toEqual([1, 1]);
+    // Their lease ends.
+    await runs.recover(at(63));
+    const [third, ...none] = await suspects(63);
+    expect([third?.crashes, none]).toEqual([1, []]);
+    const [alone, ...nobody] = await suspects(63);
+    expect([alone?.id, alone?.crashes, nobody]).toEqual([one?.id, 2, []]);
+    // What was not tried stays as it was.
+    await runs.retry(alone!.id, at(70), true);
+    await runs.finish([third!.id, (await suspects(63))[0]!.id]);
+    expect(await suspects(69)).toEqual([]);
+    expect(await suspects(70)).toEqual([alone]);
+    expect((await runs.waiting()).get(unique_organization_id)).toBe(1);
+    await stores().automations.remove(unique_organization_id, automation.id);
+  });
+}
