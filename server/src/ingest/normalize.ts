@@ -14,6 +14,7 @@ import { withOpenAiCalls } from "./otlp/messages/tool-calls.ts";
 import { withoutContent } from "./omit-content.ts";
 import { readBody, type BodyValues } from "./read-body.ts";
 import { readUsage } from "./read-usage.ts";
+import { placeResponseItems } from "./response-items.ts";
 import { createTimeWriter, readTimes } from "./read-times.ts";
 import { usageDetailsOf } from "../pricing/usage-details.ts";
 import { rowOfValues, type OpenRow } from "./row-of-values.ts";
@@ -74,7 +75,10 @@ export function normalizeValues(
   { receivedNs, prices, idempotencyKey, identity: given }: NormalizeOptions,
 ): NormalizedSpan {
   const isOurs = serviceLogMethods.has(origin.log_method);
-  if (!isOurs) withoutClaims(values);
+  if (!isOurs) {
+    withoutClaims(values);
+    placeResponseItems(values);
+  }
 
   const times = readTimes(values, receivedNs);
   if (times.isReversed) values.warnings ??= "timestamp lies before start_time";

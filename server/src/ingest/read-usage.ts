@@ -2,13 +2,15 @@ import { normalizeUsage, type RawUsage, type Usage } from "../domain/usage.ts";
 import { readUsageDetails } from "../pricing/usage-details.ts";
 import { readUsageMembers } from "../pricing/usage-object.ts";
 import type { BodyValues } from "./read-body.ts";
+import { usageOfBody } from "./response-items.ts";
 
 /**
- * The usage of a span body: its own fields first, then `usage_details`, what they leave open from its `usage` object.
- * The object itself is kept as it was sent.
+ * The usage of a span body: its own fields first, then `usage_details`, what they leave open from its `usage` object
+ * or that of its `full_response`. The object itself is kept as it was sent.
  */
 export function readUsage(values: BodyValues): Usage | undefined {
-  const stated: RawUsage = values.usage ? readUsageMembers(values.usage) : {};
+  const object = usageOfBody(values);
+  const stated: RawUsage = object ? readUsageMembers(object) : {};
   const details = values.usage_details ? readUsageDetails(values.usage_details) : undefined;
   const raw: RawUsage = {
     ...stated,

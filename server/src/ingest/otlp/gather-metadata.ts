@@ -4,6 +4,7 @@ import { limits } from "../../limits.ts";
 import type { AttributeBag } from "./attribute-bag.ts";
 import type { Convention, SpanView } from "./convention.ts";
 import type { Attributes, OtlpEvent, OtlpScope } from "./export-request.ts";
+import { pieceEvent } from "./time-to-first-token.ts";
 import { createHeld } from "./remainder.ts";
 
 /** A map, so that `__proto__` is a key like any other. */
@@ -100,8 +101,8 @@ function addRemainders(bag: AttributeBag, own: Metadata, body: Readonly<Record<s
 /** One for each piece of a stream: the answer has them all. */
 const chunkEvent = /(?:completion|content)\.chunk$/;
 
-function isChunk({ name }: OtlpEvent): boolean {
-  return chunkEvent.test(name);
+function isChunk({ name, attributes }: OtlpEvent): boolean {
+  return chunkEvent.test(name) || (pieceEvent.test(name) && attributes.size === 0);
 }
 
 /** Vectors of embeddings, which nobody reads: a list of numbers, or of such lists, each as JSON text in places. */

@@ -80,6 +80,7 @@ export function mapSpan(
   if (scope.name !== "") body["scope_name"] = scope.name;
   placeContent(body, content);
   body["log_type"] = kind(evidenceOf(gathered));
+  if (body["log_type"] === "embedding") placeEmbedded(body, content);
   placeProvider(body, gathered.metadata);
   placeUsage(body, usage);
   if (firstTokenS !== undefined) {
@@ -236,6 +237,14 @@ export function placeContent(body: SpanBody, content: SpanContent): void {
   else if (output !== undefined && output !== null) body["output"] = output;
   if (all) body["completion_messages"] = all;
   if (tools) body["tools"] = tools;
+}
+
+/** What is embedded is no conversation, whatever requests call it. */
+function placeEmbedded(body: SpanBody, { prompt = [] }: SpanContent): void {
+  const texts = prompt.map(({ content }) => content);
+  if (texts.length === 0) return;
+  delete body["prompt_messages"];
+  body["input"] ??= texts.length === 1 ? texts[0] : texts;
 }
 
 function placeProvider(body: SpanBody, metadata: Metadata): void {

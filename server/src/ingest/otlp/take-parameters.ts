@@ -30,6 +30,13 @@ export function readParameters(given: unknown): Record<string, unknown> {
   return Object.fromEntries(entries.filter(([, value]) => isStated(value)));
 }
 
+/** The model and the fields among the parameters of a request, which is all that instrumentations tell of a call that failed. */
+export function readCall(given: unknown): Record<string, unknown> {
+  if (!isObject(given)) return {};
+  const model = [given["model"], given["model_name"], given["modelId"]].find((name) => typeof name === "string");
+  return { ...(model !== undefined && { model }), ...readParameters(given) };
+}
+
 /**
  * Takes what became fields out of the parameters under a key. The others stay there, as far as they are plain values, or are
  * found nowhere else: some instrumentations put whole requests and responses there.

@@ -18,7 +18,8 @@ const durations: ReadonlyArray<readonly [key: string, perSecond: number, scope?:
 /** Keys that say when the first token came, as ISO text, once or twice JSON-encoded. */
 const instants = ["langfuse.observation.completion_start_time", "mastra.completion_start_time"];
 
-const firstChunkEvent = "ai.stream.firstChunk";
+/** Events of a stream's first piece, or of each piece: the AI SDK's, OpenInference's, LangSmith's, OpenLLMetry's and its forks'. */
+export const pieceEvent = /^(?:ai\.stream\.firstChunk|First Token Stream Event|new_token)$|content\.completion\.chunk$/;
 
 /** Seconds from the start of the span to the first token. */
 export function timeToFirstToken({ bag, span, scopeName, events }: SpanView): number | undefined {
@@ -36,6 +37,8 @@ export function timeToFirstToken({ bag, span, scopeName, events }: SpanView): nu
     bag.accept(key);
     return Number(firstNs - span.startNs) / 1e9;
   }
-  const first = events.find(({ name, timeNs }) => name === firstChunkEvent && timeNs >= span.startNs);
-  return first && Number(first.timeNs - span.startNs) / 1e9;
+  const times = events.flatMap(({ name, timeNs }) => (pieceEvent.test(name) && timeNs >= span.startNs ? [timeNs] : []));
+  if (times.length === 0) return undefined;
+  const firstNs = times.reduce((first, timeNs) => (timeNs < first ? timeNs : first));
+  return Number(firstNs - span.startNs) / 1e9;
 }

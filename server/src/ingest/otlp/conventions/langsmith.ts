@@ -5,7 +5,7 @@ import { holdsMessages, toMessages, type Message } from "../messages/message.ts"
 import { readRequest } from "../messages/request.ts";
 import { readResponse } from "../messages/response.ts";
 import { toolsOf } from "../messages/tool-calls.ts";
-import { leaveParameters, readParameters } from "../take-parameters.ts";
+import { leaveParameters, readCall, readParameters } from "../take-parameters.ts";
 
 const invocation = "langsmith.metadata.invocation_params";
 
@@ -32,7 +32,7 @@ export const langsmith: Convention = {
   },
   derive({ bag, span }) {
     bag.dropEqual(["langsmith.trace.name"], span.name);
-    const ofCall = kindOf(bag) === "llm" ? readParameters(bag.peekTree("gen_ai.prompt")) : {};
+    const ofCall = kindOf(bag) === "llm" ? readCall(bag.peekTree("gen_ai.prompt")) : {};
     return { ...ofCall, ...readParameters(bag.peekTree(invocation)) };
   },
   usage({ bag }) {

@@ -18,7 +18,7 @@ export const logfire: Convention = {
   },
   derive: ({ bag, span }) => ({
     // Before version 3 all tools ran under one name.
-    span_name: span.name === "running tool" ? bag.peekText("gen_ai.tool.name") : undefined,
+    span_name: span.name === "running tool" ? bag.peekText("gen_ai.tool.name") : filledName(bag, span.name),
     model: modelIn(bag.peekTree("request_data")),
     ...readParameters(bag.peekTree("request_data")),
     ...readParameters(bag.peekTree("response")),
@@ -46,6 +46,11 @@ export const logfire: Convention = {
     };
   },
 };
+
+/** The span is named by a template, `Chat Completion with {model!r}`; the message has its values filled in. */
+function filledName(bag: AttributeBag, name: string): string | undefined {
+  return bag.peekText("logfire.msg_template") === name ? bag.takeText("logfire.msg") : undefined;
+}
 
 type Said = { prompt: Message[] | undefined; completions: Message[] | undefined };
 

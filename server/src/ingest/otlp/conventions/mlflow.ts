@@ -5,6 +5,7 @@ import { wordIn } from "../json-word.ts";
 import { readRequest } from "../messages/request.ts";
 import { readResponse } from "../messages/response.ts";
 import { toolsOf } from "../messages/tool-calls.ts";
+import { readCall } from "../take-parameters.ts";
 
 /** MLflow. Its values are JSON text, objects and single words alike. */
 export const mlflow: Convention = {
@@ -20,7 +21,8 @@ export const mlflow: Convention = {
     const cost = bag.peekTree("mlflow.llm.cost");
     const total = isObject(cost) ? cost["total_cost"] : undefined;
     if (typeof total === "number") bag.drop("mlflow.llm.cost");
-    return { cost: total };
+    const isCall = /^"?(?:LLM|CHAT_MODEL|EMBEDDING)"?$/i.test(bag.peekText("mlflow.spanType") ?? "");
+    return { ...(isCall && readCall(bag.peekTree("mlflow.spanInputs"))), cost: total };
   },
   usage({ bag }) {
     const usage = bag.takeTree("mlflow.chat.tokenUsage");

@@ -4,7 +4,7 @@ import { indexedIn, takeIndexed, type IndexedItem } from "../indexed-keys.ts";
 import { toMessages, type Message } from "../messages/message.ts";
 import { readRequest } from "../messages/request.ts";
 import { readResponse } from "../messages/response.ts";
-import { takeParameters } from "../take-parameters.ts";
+import { readCall, takeParameters } from "../take-parameters.ts";
 import { toolOf } from "../messages/tool-calls.ts";
 
 /** https://github.com/Arize-ai/openinference/blob/main/spec/semantic_conventions.md */
@@ -30,11 +30,15 @@ export const openinference: Convention = {
     prompt_version_number: ["llm.prompt_template.version"],
     variables: ["llm.prompt_template.variables"],
   },
-  derive: ({ bag }) => ({
-    ...takeParameters(bag, "llm.invocation_parameters"),
-    ...takeParameters(bag, "embedding.invocation_parameters"),
-    span_name: toolName(bag),
-  }),
+  derive: ({ bag }) => {
+    const parameterKeys = ["llm.invocation_parameters", "embedding.invocation_parameters"];
+    const asked = isCall(bag) ? [...parameterKeys, "input.value"].map((key) => readCall(bag.peekTree(key))) : [];
+    return {
+      ...Object.assign({}, ...asked.toReversed()),
+      ...Object.assign({}, ...parameterKeys.map((key) => takeParameters(bag, key))),
+      span_name: toolName(bag),
+    };
+  },
   usage: {
     input: ["llm.token_count.prompt"],
     output: ["llm.token_count.completion"],
@@ -73,6 +77,11 @@ export const openinference: Convention = {
 
 function kindOf(bag: AttributeBag): string | undefined {
   return bag.peekText("openinference.span.kind")?.toLowerCase();
+}
+
+function isCall(bag: AttributeBag): boolean {
+  const kind = kindOf(bag);
+  return kind === "llm" || kind === "embedding";
 }
 
 /** What the bodies of request and answer say, for instrumentations that keep nothing but these. */

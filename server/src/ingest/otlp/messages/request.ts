@@ -18,8 +18,9 @@ export function readRequest(given: unknown): Request | undefined {
   const said = messageMembers.map((member) => given[member]).find((value) => value !== undefined && value !== null);
   const tools = toolsOf(given["tools"]) ?? toolsOf(given["functions"]);
   const system = systemMembers.map((member) => systemText(given[member])).find((message) => message !== undefined);
-  // Of instructions alone, or of a text that somebody calls `input`, it cannot be told.
-  const isText = typeof said === "string" && said !== "" && (system ?? tools) !== undefined;
+  // Of instructions alone, or of a text that somebody calls `input`, it cannot be told; of a text beside a model it can.
+  const isAsked = (system ?? tools) !== undefined || typeof given["model"] === "string";
+  const isText = typeof said === "string" && said !== "" && isAsked;
   const inner = isText ? { prompt: toMessages(said, "user"), tools: undefined } : readRequest(said);
   return inner && { prompt: withSystem(inner.prompt, system), tools: tools ?? inner.tools };
 }

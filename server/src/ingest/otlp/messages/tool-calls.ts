@@ -6,7 +6,8 @@ export type ToolCall = { id?: string; type: "function"; function: { name: string
 /** A tool call of any of the known shapes: flat, nested in `function`, with `input` or `args` for the arguments. */
 export function toolCallOf(raw: Record<string, unknown>): ToolCall {
   const nested = isObject(raw["function"]) ? raw["function"] : raw;
-  const id = firstText(raw["id"], raw["toolCallId"], raw["tool_call_id"], raw["toolUseId"], raw["call_id"], raw["ref"]);
+  // An item of the Responses API has an id of its own beside that of its call, which the result names.
+  const id = firstText(raw["call_id"], raw["id"], raw["toolCallId"], raw["tool_call_id"], raw["toolUseId"], raw["ref"]);
   const name = firstText(nested["name"], raw["toolName"], raw["tool_name"]) ?? "";
   const given =
     nested["arguments"] ?? nested["input"] ?? nested["args"] ?? nested["parameters"] ?? raw["server_tool_call"];
@@ -18,21 +19,23 @@ export function toolCallOf(raw: Record<string, unknown>): ToolCall {
 }
 
 /**
- * The calls of an answer, each as OpenAI writes it where it has the AI SDK's shape, which exporters pass on: `toolName` with
- * `input`, or `name` with `args`. What else such a call holds, a result for one, stays beside. Any other value is given back
+ * The calls of an answer, each as OpenAI's chat API writes it where it has the shape of the AI SDK or of the Responses API, which
+ * exporters pass on: `toolName` with `input`, `name` with `args`, or an item. What else such a call holds, a result for one, stays beside. Any other value is given back
  * as it is, the very same one.
  */
 export function withOpenAiCalls(calls: unknown): unknown {
-  if (!Array.isArray(calls) || !(calls as unknown[]).some(isAiSdkCall)) return calls;
+  if (!Array.isArray(calls) || !(calls as unknown[]).some(isForeignCall)) return calls;
   return (calls as unknown[]).map((call) => {
-    if (!isAiSdkCall(call)) return call;
-    const { toolCallId: _id, toolName: _toolName, name: _name, input: _input, args: _args, ...rest } = call;
-    return { ...rest, ...toolCallOf(call) };
+    if (!isForeignCall(call)) return call;
+    const { toolCallId: _id, toolName: _toolName, name: _name, input: _input, ...rest } = call;
+    const { args: _args, arguments: _arguments, call_id: _callId, ...beside } = rest;
+    return { ...beside, ...toolCallOf(call) };
   });
 }
 
-function isAiSdkCall(call: unknown): call is Record<string, unknown> {
+function isForeignCall(call: unknown): call is Record<string, unknown> {
   if (!isObject(call) || isObject(call["function"])) return false;
+  if (call["type"] === "function_call" && typeof call["name"] === "string") return true;
   return typeof call["toolName"] === "string" || (typeof call["name"] === "string" && "args" in call);
 }
 

@@ -1,0 +1,118 @@
+import { describe, expect, test } from "vitest";
+import { json, mapped, user } from "./map-span.fixture.ts";
+
+describe("S4: a text that is the input of a request", () => {
+  const request = json({ model: "gpt-4o-mini", input: "hello", stream: true });
+  test.each<[name: string, attributes: Record<string, unknown>]>([
+    ["LangSmith", { "langsmith.span.kind": "llm", "gen_ai.prompt": request }],
+    ["OpenInference", { "openinference.span.kind": "LLM", "input.value": request }],
+    ["MLflow", { "mlflow.spanType": json("LLM"), "mlflow.spanInputs": request }],
+    ["Langfuse", { "langfuse.observation.type": "generation", "langfuse.observation.input": request }],
+    ["Logfire", { "logfire.msg": "Responses", request_data: request }],
+  ])("%s: is the user's message", (_name, attributes) => {
+    expect(mapped(attributes)["prompt_messages"]).toEqual([user("hello")]);
+  });
+
+  test("of a tool that has an argument of this name it is input", () => {
+    const body = mapped({ "openinference.span.kind": "TOOL", "input.value": json({ input: "hello" }) });
+    expect([body["prompt_messages"], body["input"]]).toEqual([undefined, '{"input":"hello"}']);
+  });
+});
+
+describe("S7: a call that failed keeps its model and its parameters", () => {
+  const failed = { status: { code: 2, message: "Error code: 429 - Rate limit reached" } };
+  const asked = { model: "gpt-4o-mini", temperature: 0.2, max_tokens: 50, messages: [user("hi")] };
+  test.each<[name: string, attributes: Record<string, unknown>]>([
+    [
+      "llm.invocation_parameters",
+      { "openinference.span.kind": "LLM", "llm.invocation_parameters": json({ ...asked, messages: undefined }) },
+    ],
+    ["input.value", { "openinference.span.kind": "LLM", "input.value": json(asked) }],
+    ["mlflow.spanInputs", { "mlflow.spanType": json("CHAT_MODEL"), "mlflow.spanInputs": json(asked) }],
+    ["LangSmith's gen_ai.prompt", { "langsmith.span.kind": "llm", "gen_ai.prompt": json(asked) }],
+    ["Logfire's request_data", { "logfire.msg": "Chat", request_data: json(asked) }],
+  ])("%s", (_name, attributes) => {
+    const body = mapped(attributes, failed);
+    expect(body).toMatchObject({
+      model: "gpt-4o-mini",
+      temperature: 0.2,
+      max_tokens: 50,
+      status: "error",
+      log_type: "chat",
+    });
+  });
+
+  test("what answered stands before what was asked", () => {
+    const attributes = {
+      "openinference.span.kind": "LLM",
+      "llm.model_name": "gpt-4o-mini-2024-07-18",
+      "input.value": json(asked),
+    };
+    expect(mapped(attributes)).toMatchObject({ model: "gpt-4o-mini-2024-07-18" });
+  });
+
+  test("a parameter stands before the request that repeats it", () => {
+    const attributes = {
+      "openinference.span.kind": "LLM",
+      "llm.invocation_parameters": json({ temperature: 1 }),
+      "input.value": json(asked),
+    };
+    expect(mapped(attributes)).toMatchObject({ temperature: 1, max_tokens: 50 });
+  });
+
+  test("arguments of a chain or a tool are no call", () => {
+    for (const kind of ["CHAIN", "TOOL", "AGENT"]) {
+      const body = mapped({ "openinference.span.kind": kind, "input.value": json({ model: "T", temperature: 9 }) });
+      expect([body["model"], body["temperature"]]).toEqual([undefined, undefined]);
+    }
+  });
+});
+
+describe("S8: the time to the first token is that of the first piece", () => {
+  const at = (name: string, ms: number) => ({
+    name,
+    timeNs: 1_700_000_000_000_000_000n + BigInt(ms) * 1_000_000n,
+    attributes: new Map(),
+  });
+  test.each([
+    "First Token Stream Event",
+    "gen_ai.content.completion.chunk",
+    "llm.content.completion.chunk",
+    "new_token",
+    "ai.stream.firstChunk",
+  ])("%s", (name) => {
+    const events = [at("exception.handled", 10), at(name, 250), at(name, 120), at(name, 400)];
+    const body = mapped({ "gen_ai.operation.name": "chat" }, { events });
+    expect(body).toMatchObject({ time_to_first_token: 0.12, stream: true });
+    const kept = (body["metadata"] as Record<string, Array<{ name: string }>>)["otel.events"];
+    expect(kept?.map((event) => event.name)).toEqual(["exception.handled"]);
+  });
+
+  test("a piece before the start of the span tells nothing", () => {
+    const body = mapped({ "gen_ai.operation.name": "chat" }, { events: [at("First Token Stream Event", -5)] });
+    expect(body["time_to_first_token"]).toBeUndefined();
+  });
+
+  test("a stated time stands", () => {
+    const attributes = { "gen_ai.operation.name": "chat", "gen_ai.server.time_to_first_token": 0.5 };
+    expect(mapped(attributes, { events: [at("First Token Stream Event", 250)] })["time_to_first_token"]).toBe(0.5);
+  });
+});
+
+describe("S15: Logfire's message names the span", () => {
+  const template = "Chat Completion with {request_data[model]!r}";
+  const message = "Chat Completion with 'gpt-4o-mini'";
+  test("with its values filled in", () => {
+    const body = mapped({ "logfire.msg_template": template, "logfire.msg": message }, { name: template });
+    expect(body["span_name"]).toBe(message);
+    expect(body["metadata"]).not.toHaveProperty(["logfire.msg"]);
+  });
+
+  test.each<[name: string, attributes: Record<string, unknown>]>([
+    ["a name that is no template stays", { "logfire.msg_template": template, "logfire.msg": message }],
+    ["without a template", { "logfire.msg": message }],
+    ["without a message", { "logfire.msg_template": "span" }],
+  ])("%s", (_name, attributes) => {
+    expect(mapped(attributes, { name: "span" })["span_name"]).toBe("span");
+  });
+});

@@ -1,0 +1,41 @@
+import { messageLogTypes } from "../domain/span.ts";
+import { exceedsShape, isObject, parseJsonText } from "../lib/json.ts";
+import { limits } from "../limits.ts";
+import { answersOf } from "./otlp/messages/answers.ts";
+import { readRequest } from "./otlp/messages/request.ts";
+import { readResponse } from "./otlp/messages/response.ts";
+import type { BodyValues } from "./read-body.ts";
+
+/**
+ * What a body that was created as a call of the Responses API has as `input` and `output`, or as its `full_response`: lists of
+ * items, messages, thoughts, calls and results, which become messages where the body has none. They stay beside as they came.
+ * Any model call that has no output at all takes its answer from `full_response`.
+ */
+export function placeResponseItems(values: BodyValues): void {
+  if (!(messageLogTypes as readonly unknown[]).includes(values.log_type)) return;
+  if (values.log_type === "response") {
+    const request = values.prompt_messages === undefined ? readRequest(treeOf(values.input)) : undefined;
+    if (request) values.prompt_messages = request.prompt;
+    if (request?.tools) values.tools ??= request.tools;
+  }
+  if ((values.completion_message ?? values.completion_messages) !== undefined) return;
+  const given = values.log_type === "response" ? treeOf(values.output) : undefined;
+  const answer = readResponse(given) ?? (values.output === undefined ? readResponse(values.full_response) : undefined);
+  if (answer === undefined) return;
+  const { answer: message, all } = answersOf(answer, values.n);
+  if (message) values.completion_message = { ...message };
+  if (all) values.completion_messages = [...all];
+}
+
+/** The usage of a body: its own object, else that of the provider's response. */
+export function usageOfBody({ usage, full_response: response }: BodyValues): Record<string, unknown> | undefined {
+  if (usage !== undefined || !isObject(response)) return usage;
+  return [response["usage"], response["usageMetadata"]].find(isObject);
+}
+
+function treeOf(value: unknown): unknown {
+  if (typeof value !== "string" || !/^\s*[[{]/.test(value)) return value;
+  const parsed = parseJsonText(value);
+  const isKept = parsed.ok && exceedsShape(parsed.value, limits.spanDepth, limits.spanNodes) === undefined;
+  return isKept ? parsed.value : value;
+}
