@@ -4,6 +4,7 @@ import { ConfigError, readConfig } from "./config.ts";
 import { createRecompute } from "./counting/recompute.ts";
 import { createControlStores } from "./storage/control/control-stores.ts";
 import { openControlDatabase } from "./storage/control/open-control-database.ts";
+import { createListUnpriced } from "./storage/spans/unpriced-models.ts";
 import { createWithSpans } from "./storage/spans/with-spans.ts";
 import { createWithQuarantine } from "./storage/journal/with-quarantine.ts";
 
@@ -17,6 +18,7 @@ async function open() {
     nowMs: Date.now,
     withQuarantine: createWithQuarantine(config),
     recomputeUsage: createRecompute(createWithSpans(config), Date.now),
+    listUnpriced: createListUnpriced(createWithSpans(config)),
   };
   return { context, close: database.close };
 }

@@ -9,6 +9,8 @@ export const pricingLimits = {
   modelPricePatterns: 500,
   modelPriceWildcards: 4,
   modelPriceRefreshMs: 1_000,
+  /** Of one organization, that `prices check` lists. */
+  unpricedModels: 1_000,
   priceFileBytes: 32 * MiB,
   /** Loaded price tables that are kept, earlier ones to go back to. */
   priceTables: 5,

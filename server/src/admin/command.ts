@@ -3,6 +3,7 @@ import { BadValue } from "../config/parse.ts";
 import type { RecomputeUsage } from "../counting/recompute.ts";
 import type { Passwords } from "../auth/passwords.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";
+import type { ListUnpriced } from "../storage/spans/unpriced-models.ts";
 import type { WithQuarantine } from "../storage/journal/with-quarantine.ts";
 
 export type Option = {
@@ -18,6 +19,7 @@ export type AdminContext = {
   nowMs: () => number;
   withQuarantine: WithQuarantine;
   recomputeUsage: RecomputeUsage;
+  listUnpriced: ListUnpriced;
 };
 
 export type Cell = string | number | boolean | null | undefined | readonly string[];
@@ -30,6 +32,8 @@ export type Command = {
   name: string;
   summary: string;
   options: Readonly<Record<string, Option>>;
+  /** What is typed without a name, and must be. */
+  argument?: { name: string; description: string };
   run: (context: AdminContext, options: Options) => Promise<AdminResult>;
 };
 
@@ -87,17 +91,22 @@ export function parseOptions(command: Command, args: readonly string[]): Options
   const shapes = Object.entries(command.options).map(
     ([name, { value }]) => [name, { type: value === undefined ? "boolean" : "string" }] as const,
   );
-  const parsed = parseStrictly(args, Object.fromEntries(shapes));
+  const { values: parsed, positionals } = parseStrictly(args, Object.fromEntries(shapes));
+  const expected = command.argument === undefined ? 0 : 1;
+  if (positionals.length > expected) throw new UsageError(`${positionals[expected] ?? ""} is one word too many`);
   for (const [name, { required }] of Object.entries(command.options)) {
     const value = parsed[name];
     if (value === "" || (value === undefined && required === true)) throw new UsageError(`--${name} is missing`);
   }
-  return new Options(parsed);
+  if (command.argument === undefined) return new Options(parsed);
+  const { name } = command.argument;
+  if (positionals[0] === undefined) throw new UsageError(`${name} is missing`);
+  return new Options({ ...parsed, [name]: positionals[0] });
 }
 
 function parseStrictly(args: readonly string[], options: Record<string, { type: "boolean" | "string" }>) {
   try {
-    return parseArgs({ args: [...args], options, strict: true, allowPositionals: false }).values;
+    return parseArgs({ args: [...args], options, strict: true, allowPositionals: true });
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }

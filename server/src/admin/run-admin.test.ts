@@ -24,9 +24,9 @@ beforeAll(async () => {
 afterAll(() => closeStores());
 
 const neverOpened = () => Promise.reject(new Error("opened a store for nothing"));
-const [withQuarantine, recomputeUsage] = [neverOpened, neverOpened];
+const [withQuarantine, recomputeUsage, listUnpriced] = [neverOpened, neverOpened, neverOpened];
 const open = async () => ({
-  context: { stores, passwords, nowMs, withQuarantine, recomputeUsage },
+  context: { stores, passwords, nowMs, withQuarantine, recomputeUsage, listUnpriced },
   close: async () => {},
 });
 const run = (line: string) => runAdmin(line.split(" "), open);
@@ -136,7 +136,7 @@ test("F1: keys create needs no options where there is one organization", async (
   const alone = await openMemoryControl();
   const ask = (line: string) =>
     runAdmin(line.split(" "), async () => ({
-      context: { stores: alone.stores, passwords, nowMs, withQuarantine, recomputeUsage: neverOpened },
+      context: { stores: alone.stores, passwords, nowMs, withQuarantine, recomputeUsage, listUnpriced },
       close: async () => {},
     }));
   await ask("organizations create --name Acme --id acme");

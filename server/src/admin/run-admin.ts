@@ -3,6 +3,8 @@ import { parseOptions, UsageError, type AdminContext, type AdminResult, type Cel
 import { keyCommands } from "./key-commands.ts";
 import { memberCommands } from "./member-commands.ts";
 import { organizationCommands } from "./organization-commands.ts";
+import { priceCommands } from "./price-commands.ts";
+import { priceTableCommands } from "./price-table-commands.ts";
 import { quarantineCommands } from "./quarantine-commands.ts";
 import { usageCommands } from "./usage-commands.ts";
 import { userCommands } from "./user-commands.ts";
@@ -14,6 +16,8 @@ const commands: readonly Command[] = [
   ...memberCommands,
   ...quarantineCommands,
   ...usageCommands,
+  ...priceCommands,
+  ...priceTableCommands,
 ];
 const indent = " ".repeat(2);
 
@@ -67,7 +71,7 @@ function overview(kind?: string): string {
   const rows = (ofKind.length > 0 ? ofKind : commands).map(({ name, summary }) => [name, summary]);
   return [
     "Makes and changes organizations, users and keys without HTTP, in the store that SPANWAY_CONTROL_URL names; shows what",
-    "the journal of this node set aside; finds anew what spans count for.",
+    "the journal of this node set aside; finds anew what spans count for; states prices of models and loads tables of them.",
     "",
     "Usage: npm run admin -- COMMAND [--json]",
     "",
@@ -77,15 +81,21 @@ function overview(kind?: string): string {
   ].join("\n");
 }
 
-function usageOf({ name, summary, options }: Command): string {
+function usageOf({ name, summary, options, argument }: Command): string {
   const rows = Object.entries(options).map(([option, { value, description, required }]) => [
     `--${option}${value === undefined ? "" : ` ${value}`}`,
     required === true ? `${description} (required)` : description,
   ]);
+  const words = argument === undefined ? name : `${name} ${argument.name}`;
+  const first = argument === undefined ? [] : [[argument.name, argument.description]];
   const json = ["--json", "print JSON"];
-  return [`Usage: npm run admin -- ${name} [options]`, "", `${indent}${summary}`, "", ...align([...rows, json])].join(
-    "\n",
-  );
+  return [
+    `Usage: npm run admin -- ${words} [options]`,
+    "",
+    `${indent}${summary}`,
+    "",
+    ...align([...first, ...rows, json]),
+  ].join("\n");
 }
 
 /** A list as a table, one record as lines. */

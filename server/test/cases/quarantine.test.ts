@@ -30,8 +30,9 @@ afterAll(async () => {
 });
 
 const recomputeUsage = () => Promise.reject(new Error("opened a store for nothing"));
+const listUnpriced = recomputeUsage;
 const open = async () => ({
-  context: { stores, passwords, nowMs, withQuarantine, recomputeUsage },
+  context: { stores, passwords, nowMs, withQuarantine, recomputeUsage, listUnpriced },
   close: async () => {},
 });
 const run = (line: string) => runAdmin(line.split(" "), open);
@@ -65,7 +66,7 @@ test("the quarantine is not dropped without saying what", async () => {
 
 test("the quarantine is not made where there is no journal", async () => {
   const elsewhere = createWithQuarantine({ dataDir: folder, journalPath: join(folder, "mistyped") });
-  const context = { stores, passwords, nowMs, recomputeUsage, withQuarantine: elsewhere };
+  const context = { stores, passwords, nowMs, recomputeUsage, listUnpriced, withQuarantine: elsewhere };
   const outcome = await runAdmin(["quarantine", "list"], async () => ({ context, close: async () => {} }));
   expect(outcome).toMatchObject({ code: 1, stderr: expect.stringContaining("There is no journal") });
   expect(existsSync(join(folder, "mistyped"))).toBe(false);

@@ -1,6 +1,7 @@
 import { requireOwnEnvironment } from "../../domain/principal.ts";
 import { endpoint } from "../../http/endpoint.ts";
-import { modelPriceSchema, newModelPriceSchema, presentPrice, type ModelPriceDeps } from "./schemas.ts";
+import { newModelPriceSchema } from "../../pricing/own/price-fields.ts";
+import { modelPriceSchema, presentPrice, type ModelPriceDeps } from "./schemas.ts";
 
 export const createModelPrice = (deps: ModelPriceDeps) =>
   endpoint({

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import type { ModelPrice } from "../../domain/model-price.ts";
-import { modelPriceFields } from "../../pricing/own/price-fields.ts";
 import type { PriceChanges } from "../../pricing/own/change-prices.ts";
 import type { OwnPriceMirror } from "../../pricing/own/own-prices.ts";
 import type { ModelPriceStore } from "../../storage/control/model-price-store.ts";
@@ -26,13 +25,6 @@ export const modelPriceSchema = z
     updated_at: time,
   })
   .meta({ id: "ModelPrice" });
-
-export const newModelPriceSchema = z.object({
-  ...modelPriceFields,
-  provider: modelPriceFields.provider.default(""),
-  valid_from: modelPriceFields.valid_from.default(null),
-  valid_to: modelPriceFields.valid_to.default(null),
-});
 
 export const modelPriceParams = z.object({ id: z.uuid() });
 

@@ -65,3 +65,10 @@ export const modelPriceFields = {
   valid_from: time("The first moment at which it holds, by the end of a call. null: always did."),
   valid_to: time("The first moment at which it no longer holds. null: for ever."),
 };
+
+export const newModelPriceSchema = z.object({
+  ...modelPriceFields,
+  provider: modelPriceFields.provider.default(""),
+  valid_from: modelPriceFields.valid_from.default(null),
+  valid_to: modelPriceFields.valid_to.default(null),
+});

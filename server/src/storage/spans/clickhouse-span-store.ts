@@ -23,6 +23,7 @@ import {
 } from "./queries/retrieve-trace.ts";
 import { readUsageFacts } from "./queries/read-usage-facts.ts";
 import { groupScores, summarizeScores } from "./queries/score-figures.ts";
+import { listUnpriced } from "./queries/list-unpriced.ts";
 import { summarizeSpans } from "./queries/summarize-spans.ts";
 import { unnameCustomer } from "./queries/unname-customer.ts";
 import type { SpanStore } from "./span-store.ts";
@@ -38,6 +39,7 @@ export function createSpanStore(database: SpanDatabase): SpanStore {
     listTraceNames: (query, signal) => listTraceNames(database, query, signal),
     countTraceNames: (organizationId) => countTraceNames(database, organizationId),
     readUsageFacts: (query, signal) => readUsageFacts(database, query, signal),
+    listUnpriced: (query, signal) => listUnpriced(database, query, signal),
     summarizeSpans: (query, signal) => summarizeSpans(database, query, signal),
     groupSpans: (query, signal) => groupSpans(database, query, signal),
     summarizeScores: (query, signal) => summarizeScores(database, query, signal),

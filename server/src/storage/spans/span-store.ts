@@ -59,6 +59,9 @@ export type SpanStore = {
 
   summarizeSpans(query: SpanSelection, signal?: AbortSignal): Promise<SpanSummary>;
 
+  /** Models whose spans have no cost though something of them was counted, those with most spans first. */
+  listUnpriced(query: SpanSelection, signal?: AbortSignal): Promise<UnpricedModel[]>;
+
   /** `count` is the number of groups, `rows` one page of them. */
   groupSpans(query: GroupSpansQuery, signal?: AbortSignal): Promise<{ count: number; rows: SpanGroup[] }>;
 
@@ -245,6 +248,8 @@ export type SpanSummary = {
   unpriced_count: number;
   cache_hit_count: number;
 };
+
+export type UnpricedModel = { model: string; provider_id: string; spans: number; last_timestamp: string };
 
 export const spanGroupings = [
   "model",

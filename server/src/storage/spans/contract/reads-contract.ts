@@ -22,6 +22,24 @@ import {
 } from "./span-fixtures.ts";
 
 export function describeReads({ store, insert }: ContractDriver): void {
+  it("M14: lists models whose spans have no price, by model and provider", async () => {
+    const org = newOrganization();
+    const call = (model: string, provider_id: string, row: object) =>
+      spanRow(org, { cost: null, model, provider_id, ...row });
+    await insert([
+      call("lab-1", "a", { total_tokens: 5 }),
+      call("lab-1", "a", { total_tokens: 6, timestamp: timeAt(9) }),
+      call("lab-1", "b", { total_tokens: null, unpriced: "page" }),
+      call("lab-2", "a", { total_tokens: 5, cost: 0.5 }),
+      call("lab-3", "a", { total_tokens: null }),
+      spanRow(newOrganization(), { cost: null, model: "lab-4", total_tokens: 5 }),
+    ]);
+    expect(await store().listUnpriced(everythingOf(org))).toEqual([
+      { model: "lab-1", provider_id: "a", spans: 2, last_timestamp: timeAt(9) },
+      { model: "lab-1", provider_id: "b", spans: 1, last_timestamp: expect.any(String) },
+    ]);
+  });
+
   describe("lists", () => {
     it("pages through 53 spans of one instant without loss or repeat", async () => {
       const org = newOrganization();

@@ -1,0 +1,137 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { roundTrip } from "../support/spans.ts";
+import { startTestApp, type TestApp } from "../support/test-app.ts";
+import type { Row } from "../support/test-client.ts";
+
+/** `npm run admin -- prices …` beside a server that runs: what the operator states holds for all organizations. */
+
+const folder = mkdtempSync(join(tmpdir(), "spanway-prices-"));
+const control = join(folder, "control.db");
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp({ SPANWAY_CONTROL_URL: `sqlite:${control}` });
+});
+afterAll(async () => {
+  await app.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const script = fileURLToPath(new URL("../../src/admin.ts", import.meta.url));
+const run = promisify(execFile);
+type Failure = { code: number; stderr: string };
+
+const admin = async (...args: string[]): Promise<unknown> => {
+  const env = { SPANWAY_CONTROL_URL: `sqlite:${control}`, SPANWAY_DATA_DIR: join(folder, "data") };
+  return JSON.parse((await run(process.execPath, [script, ...args, "--json"], { env })).stdout) as unknown;
+};
+const refused = async (...args: string[]): Promise<Failure> =>
+  await admin(...args).then(
+    () => expect.fail("it was taken"),
+    (error: unknown) => error as Failure,
+  );
+
+const used = { prompt_tokens: 1_000_000, completion_tokens: 0 };
+const priced = async (model: string, provider_id = "") => await roundTrip(app.prod, { ...used, model, provider_id });
+const costSoon = async (model: string, provider_id: string, cost: number | null) =>
+  await expect
+    .poll(async () => (await priced(model, provider_id))["cost"], { timeout: 5_000, interval: 300 })
+    .toBe(cost);
+
+const written = (name: string, content: unknown): string => {
+  const path = join(folder, name);
+  writeFileSync(path, typeof content === "string" ? content : JSON.stringify(content));
+  return path;
+};
+const many = (count: number) => Array.from({ length: count }, (_, at) => at);
+/** As LiteLLM writes them. */
+const liteLlm = (usd: number, count = 60) => ({
+  sample_spec: { litellm_provider: "one of them", input_cost_per_token: 0 },
+  "openai/new-1": { litellm_provider: "openai", input_cost_per_token: usd / 1e6, output_cost_per_token: 1e-5 },
+  ...Object.fromEntries(
+    many(count).map((at) => [
+      `m${at}`,
+      { litellm_provider: "x", input_cost_per_token: 1e-6, output_cost_per_token: 1e-6 },
+    ]),
+  ),
+});
+/** As genai-prices writes them. */
+const genAi = (usd: number) => [
+  {
+    id: "openai",
+    models: [
+      { id: "new-2", match: { starts_with: "new-2" }, prices: { input_mtok: usd, output_mtok: 1 } },
+      ...many(60).map((at) => ({
+        id: `m${at}`,
+        match: { equals: `m${at}` },
+        prices: { input_mtok: 1, output_mtok: 1 },
+      })),
+    ],
+  },
+];
+
+describe("M14: a newer price file", () => {
+  test("is loaded beside the server, comes before the built-in table, and is taken away again", async () => {
+    expect((await priced("new-1", "openai"))["cost"]).toBeNull();
+    const first = await admin("prices", "update", written("a.json", liteLlm(2)), "--date", "2026-11-01");
+    expect(first).toMatchObject({ name: "litellm@2026-11-01", format: "litellm", models: 61 });
+    await costSoon("new-1", "openai", 2);
+    expect((await priced("new-1", "openai"))["cost_details"]).toMatchObject({
+      source: { kind: "price_table", name: "litellm@2026-11-01 openai/new-1", date: "2026-11-01" },
+    });
+    expect((await priced("gpt-4o"))["cost"]).toBe(2.5);
+
+    await admin("prices", "update", written("b.json", liteLlm(3)));
+    await costSoon("new-1", "openai", 3);
+    await admin("prices", "update", written("c.json", genAi(7)));
+    await costSoon("new-2-mini", "openai", 7);
+    expect((await priced("new-1", "openai"))["cost"]).toBe(3);
+    expect(await admin("prices", "files")).toMatchObject([
+      { format: "genai-prices" },
+      { format: "litellm" },
+      { format: "litellm" },
+    ]);
+
+    await admin("prices", "revert");
+    await costSoon("new-2-mini", "openai", null);
+    await admin("prices", "revert");
+    await costSoon("new-1", "openai", 2);
+    await admin("prices", "revert");
+    await costSoon("new-1", "openai", null);
+    expect((await refused("prices", "revert")).stderr).toMatch(/No price file is loaded/);
+  });
+
+  test("that cannot be read is refused, and nothing changes", async () => {
+    const failure = await refused("prices", "update", written("bad.json", { name: "spanway" }));
+    expect(failure).toMatchObject({ code: 1, stderr: expect.stringMatching(/neither .* nor one of LiteLLM/) });
+    expect(await admin("prices", "files")).toEqual([]);
+  });
+});
+
+describe("M14: a price for all organizations", () => {
+  test("holds within seconds, stands back behind an organization's own, and is on its record", async () => {
+    const rates = '{"input":4,"output":8}';
+    const made = (await admin("prices", "set", "--model", "shared-*", "--rates", rates)) as Row;
+    await costSoon("shared-1", "", 4);
+    expect((await priced("shared-1"))["cost_details"]).toMatchObject({
+      source: { kind: "instance_price", name: "shared-*", date: new Date().toISOString().slice(0, 10) },
+    });
+    expect(await admin("prices", "list")).toMatchObject([{ id: made["id"], model: "shared-*", rates }]);
+    await app.prod.post("/api/model-prices/", { model: "shared-1", rates: { input: 1, output: 1 } });
+    expect([(await priced("shared-1"))["cost"], (await priced("shared-2"))["cost"]]).toEqual([1, 4]);
+    expect((await app.prod.request("DELETE", `/api/model-prices/${String(made["id"])}/`)).status).toBe(404);
+
+    const audit = (await (await app.login()).get("/api/audit-log/")).json as { results: Row[] };
+    expect(audit.results).toContainEqual(
+      expect.objectContaining({ action: "create_model_price", target: made["id"], actor_type: "operator" }),
+    );
+    await admin("prices", "delete", "--id", String(made["id"]));
+    await costSoon("shared-2", "", null);
+  });
+});
