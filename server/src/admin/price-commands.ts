@@ -1,4 +1,4 @@
-import { z } from "zod";
+import type { z } from "zod";
 import { ServiceError } from "../domain/errors.ts";
 import type { ModelPrice, PriceOwner } from "../domain/model-price.ts";
 import { limits } from "../limits.ts";

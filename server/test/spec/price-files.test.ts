@@ -1,11 +1,12 @@
-import { execFile } from "node:child_process";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { runAdmin } from "../../src/admin/run-admin.ts";
+import { createPasswords } from "../../src/auth/passwords.ts";
+import { createControlStores } from "../../src/storage/control/control-stores.ts";
+import { openControlDatabase } from "../../src/storage/control/open-control-database.ts";
 import { roundTrip } from "../support/spans.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import type { Row } from "../support/test-client.ts";
@@ -23,19 +24,28 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const script = fileURLToPath(new URL("../../src/admin.ts", import.meta.url));
-const run = promisify(execFile);
-type Failure = { code: number; stderr: string };
+const never = () => Promise.reject(new Error("opened a store for nothing"));
 
-const admin = async (...args: string[]): Promise<unknown> => {
-  const env = { SPANWAY_CONTROL_URL: `sqlite:${control}`, SPANWAY_DATA_DIR: join(folder, "data") };
-  return JSON.parse((await run(process.execPath, [script, ...args, "--json"], { env })).stdout) as unknown;
+/** On a connection of its own, as in a process of its own. */
+const run = (...words: string[]) =>
+  runAdmin(words, async () => {
+    const database = openControlDatabase({ kind: "sqlite", path: control });
+    const context = {
+      stores: createControlStores(database),
+      passwords: createPasswords(),
+      nowMs: Date.now,
+      withQuarantine: never,
+      recomputeUsage: never,
+      listUnpriced: never,
+    };
+    return { context, close: database.close };
+  });
+
+const admin = async (...words: string[]): Promise<unknown> => {
+  const { code, stdout, stderr } = await run(...words, "--json");
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  return JSON.parse(stdout) as unknown;
 };
-const refused = async (...args: string[]): Promise<Failure> =>
-  await admin(...args).then(
-    () => expect.fail("it was taken"),
-    (error: unknown) => error as Failure,
-  );
 
 const used = { prompt_tokens: 1_000_000, completion_tokens: 0 };
 const priced = async (model: string, provider_id = "") => await roundTrip(app.prod, { ...used, model, provider_id });
@@ -104,11 +114,11 @@ describe("M14: a newer price file", () => {
     await costSoon("new-1", "openai", 2);
     await admin("prices", "revert");
     await costSoon("new-1", "openai", null);
-    expect((await refused("prices", "revert")).stderr).toMatch(/No price file is loaded/);
+    expect((await run("prices", "revert")).stderr).toMatch(/No price file is loaded/);
   });
 
   test("that cannot be read is refused, and nothing changes", async () => {
-    const failure = await refused("prices", "update", written("bad.json", { name: "spanway" }));
+    const failure = await run("prices", "update", written("bad.json", { name: "spanway" }));
     expect(failure).toMatchObject({ code: 1, stderr: expect.stringMatching(/neither .* nor one of LiteLLM/) });
     expect(await admin("prices", "files")).toEqual([]);
   });

@@ -1,5 +1,5 @@
-import { maxTimeNs } from "../../lib/time.ts";
-import type { SpanStore, UnpricedModel } from "./span-store.ts";
+import { maxTimeNs } from "../lib/time.ts";
+import type { SpanStore, UnpricedModel } from "../storage/spans/span-store.ts";
 
 /** The models of some organizations whose spans since then have no price, those with most spans first. */
 export type ListUnpriced = (
