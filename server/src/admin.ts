@@ -4,7 +4,7 @@ import { ConfigError, readConfig } from "./config.ts";
 import { createRecompute } from "./counting/recompute.ts";
 import { createControlStores } from "./storage/control/control-stores.ts";
 import { openControlDatabase } from "./storage/control/open-control-database.ts";
-import { createListUnpriced } from "./jobs/unpriced-models.ts";
+import { createListUnpriced } from "./counting/unpriced-models.ts";
 import { createWithSpans } from "./storage/spans/with-spans.ts";
 import { createWithQuarantine } from "./storage/journal/with-quarantine.ts";
 

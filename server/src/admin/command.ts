@@ -3,7 +3,7 @@ import { BadValue } from "../config/parse.ts";
 import type { RecomputeUsage } from "../counting/recompute.ts";
 import type { Passwords } from "../auth/passwords.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";
-import type { ListUnpriced } from "../jobs/unpriced-models.ts";
+import type { ListUnpriced } from "../counting/unpriced-models.ts";
 import type { WithQuarantine } from "../storage/journal/with-quarantine.ts";
 
 export type Option = {
