@@ -193,11 +193,9 @@ export function billedUsage({ usage, audioSeconds }: CallLedger): Record<string,
 
 function messagesOf(completion: Record<string, unknown>): Array<Record<string, unknown>> {
   const { choices } = completion;
-  const messages: Array<Record<string, unknown>> = [];
-  if (!Array.isArray(choices)) return messages;
-  for (const choice of choices as unknown[]) {
-    const message = isObject(choice) ? choice["message"] : undefined;
-    if (isObject(message)) messages.push(message);
-  }
-  return messages;
+  if (!Array.isArray(choices)) return [];
+  const answers = (choices as unknown[]).filter(isObject);
+  const isNumbered = answers.length > 1 && answers.every(({ index }) => typeof index === "number");
+  if (isNumbered) answers.sort((a, b) => Number(a["index"]) - Number(b["index"]));
+  return answers.map(({ message }) => message).filter(isObject);
 }

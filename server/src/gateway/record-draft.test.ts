@@ -83,6 +83,13 @@ function answered(ledger: CallLedger): void {
   takeReply(ledger, reply);
 }
 
+test("a reply's choices are kept in the order of their index", () => {
+  const ledger = newLedger({ origin, startedAtMs: 0 }, { claim: () => true });
+  const choices = [2, 0, 1].map((index) => ({ index, message: { role: "assistant", content: String(index) } }));
+  takeReply(ledger, { choices });
+  expect(ledger.messages.map(({ content }) => content)).toEqual(["0", "1", "2"]);
+});
+
 const text = fc.oneof(fc.string(), fc.constantFrom("", "x".repeat(limits.identifierChars + 1), '\ud83d\ude00 é \n"\\'));
 const odd = fc.oneof(fc.jsonValue({ maxDepth: 3 }), text);
 const message = fc.record(

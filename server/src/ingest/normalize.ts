@@ -14,6 +14,7 @@ import { withOpenAiCalls } from "./otlp/messages/tool-calls.ts";
 import { withoutContent } from "./omit-content.ts";
 import { readBody, type BodyValues } from "./read-body.ts";
 import { readUsage } from "./read-usage.ts";
+import { placeChoices } from "./place-choices.ts";
 import { placeResponseItems } from "./response-items.ts";
 import { createTimeWriter, readTimes } from "./read-times.ts";
 import { usageDetailsOf } from "../pricing/usage-details.ts";
@@ -78,6 +79,7 @@ export function normalizeValues(
   if (!isOurs) {
     withoutClaims(values);
     placeResponseItems(values);
+    placeChoices(values);
   }
 
   const times = readTimes(values, receivedNs);

@@ -15,6 +15,9 @@ import { asContentRecord } from "./agent-logs/read-agent-logs.ts";
 import { asText } from "./attribute-bag.ts";
 import type { AttributeValue, ExportRequest, OtlpEvent, OtlpLogRecord } from "./export-request.ts";
 import { maxTimeNs, minTimeNs } from "../../lib/time.ts";
+import { Problem } from "../field-readers.ts";
+import { createNestedJson, type NestedJson } from "../nested-json.ts";
+import { saysContent } from "./conventions/gen-ai-events.ts";
 import { completed, isJoined, spanOfEvents } from "./joined-span.ts";
 
 /**
@@ -68,8 +71,9 @@ export function createLogJoiner(deps: LogJoinerDeps): LogJoiner {
   };
   return {
     async accept(request, origin) {
+      const nested = createNestedJson(limits.bodyNodes);
       const entries = request.groups.flatMap(({ scope, items }) =>
-        items.flatMap((record) => entryOf(asContentRecord(record, scope.name), origin)),
+        items.flatMap((record) => entryOf(asContentRecord(record, scope.name), origin, nested)),
       );
       if (entries.length > 0) await events.add(entries);
       for (const { key } of entries) triedMs.delete(key);
@@ -97,14 +101,21 @@ function keyOf({ organization_id, environment }: SpanOrigin, traceId: string, sp
   return [organization_id, environment, traceId, spanId].join("\n");
 }
 
-function entryOf(record: OtlpLogRecord, origin: SpanOrigin): LogEventEntry[] {
+function entryOf(record: OtlpLogRecord, origin: SpanOrigin, nested: NestedJson): LogEventEntry[] {
   const { traceId, spanId, timeNs } = record;
   const name = nameOf(record);
   if (traceId === "" || spanId === "" || !isJoined(name, record)) return [];
-  const body = isObject(record.body) ? Object.entries(record.body as Record<string, AttributeValue>) : [];
+  const body = Object.entries(membersOfBody(record.body, name, nested));
   const attributes = [...new Map([...body, ...record.attributes])].filter(([key]) => !nameKeys.includes(key));
   const kept: Kept = { origin, traceId, spanId, name, timeNs: timeNs.toString(), attributes };
   return [{ key: keyOf(origin, traceId, spanId), text: JSON.stringify(kept) }];
+}
+
+/** Members of the body, also of one that is JSON text; other text is what was said. */
+function membersOfBody(body: AttributeValue, name: string, nested: NestedJson): Record<string, AttributeValue> {
+  const tree = typeof body === "string" ? nested.read(body) : body;
+  if (isObject(tree) && !(tree instanceof Problem)) return tree as Record<string, AttributeValue>;
+  return typeof body === "string" && body !== name && saysContent(name) ? { content: body } : {};
 }
 
 const nameKeys = ["event.name", "event_name"];

@@ -6,11 +6,13 @@ import { createNestedJson } from "../nested-json.ts";
 import { serviceLogMethods } from "../wire-fields.ts";
 import { AttributeBag, asText } from "./attribute-bag.ts";
 import { bodyOfRow } from "./body-of-row.ts";
+import type { SpanContent } from "./convention.ts";
 import { contentOfEvents, isContentEvent } from "./conventions/gen-ai-events.ts";
 import { evaluationEvent } from "./evaluation-events.ts";
 import type { Attributes, OtlpEvent, OtlpLogRecord } from "./export-request.ts";
 import { eventsKey, presentEvents, statusKey, statusOk } from "./gather-metadata.ts";
 import { placeContent, type SpanBody } from "./map-span.ts";
+import { withSystem, type Message } from "./messages/message.ts";
 import { isFailureRecord, withLoggedExceptions, type Outcome } from "./outcome.ts";
 
 /** Whether a log record of this name tells something of the span that it names. */
@@ -21,9 +23,45 @@ export function isJoined(name: string, record: Pick<OtlpLogRecord, "severity">):
 /** A stored span with what log records say of it; undefined where it knows all of that already. */
 export function completed(row: StoredSpan, events: readonly OtlpEvent[]): SpanBody | undefined {
   const body = bodyOfRow(row);
-  const said = Object.entries(contentBody(events)).filter(([field]) => body[field] === undefined);
+  const content = contentOf(events);
+  const said: SpanBody = {};
+  placeContent(said, content);
+  const news = Object.entries(said).filter(([field]) => body[field] === undefined);
+  const added = {
+    ...Object.fromEntries(news),
+    ...restOfPrompt(body, said),
+    ...restOfChoices(body, content.completions),
+  };
   const told = toldOf(body, events);
-  return said.length === 0 && told === undefined ? undefined : { ...body, ...Object.fromEntries(said), ...told };
+  return Object.keys(added).length === 0 && told === undefined ? undefined : { ...body, ...added, ...told };
+}
+
+/** Some spans hold their instructions, and leave the rest of the prompt to records. */
+function restOfPrompt({ prompt_messages: known }: SpanBody, { prompt_messages: told }: SpanBody): SpanBody {
+  if (!areInstructions(known) || !Array.isArray(told) || areInstructions(told)) return {};
+  return { prompt_messages: withSystem(told as Message[], (known as Message[])[0]) };
+}
+
+function areInstructions(messages: unknown): boolean {
+  return Array.isArray(messages) && (messages as unknown[]).every((one) => isObject(one) && one["role"] === "system");
+}
+
+/** Choices that come after others were stored take their place among them; a call of the gateway knows all of its own. */
+function restOfChoices(body: SpanBody, told: readonly Message[] = []): SpanBody {
+  const { completion_message: answer, completion_messages: all, log_method: method } = body;
+  const isNumbered = told.some(({ choice }) => choice !== undefined);
+  if (answer === undefined || !isNumbered || serviceLogMethods.has(asText(method) ?? "")) return {};
+  const choices: unknown[] = Array.isArray(all) ? [...(all as unknown[])] : [answer];
+  const known = new Set(choices.map(saidIn));
+  const news = told.filter((message) => !known.has(saidIn(message)));
+  for (const { choice = 0, ...message } of news.toSorted((a, b) => (a.choice ?? 0) - (b.choice ?? 0))) {
+    choices.splice(choice, 0, message);
+  }
+  return news.length === 0 ? {} : { completion_message: choices[0], completion_messages: choices };
+}
+
+function saidIn(message: unknown): string {
+  return isObject(message) ? JSON.stringify([message["content"], message["tool_calls"]]) : "";
 }
 
 /** What is left of a span that never came: its messages, at the time they were said. Without any, nothing. */
@@ -42,15 +80,13 @@ export function spanOfEvents(
     span_name: name,
     ...(timeNs > 0n && timeNs <= maxTimeNs && { timestamp: formatTimeNs(timeNs) }),
     metadata: Object.fromEntries(content.flatMap(({ attributes }) => [...attributes].filter(isNoContent))),
-    ...contentBody(content),
   };
+  placeContent(body, contentOf(content));
   return { ...body, ...toldOf(body, events) };
 }
 
-function contentBody(events: readonly OtlpEvent[]): SpanBody {
-  const body: SpanBody = {};
-  placeContent(body, contentOfEvents(new AttributeBag(new Map(), createNestedJson(limits.bodyNodes)), events));
-  return body;
+function contentOf(events: readonly OtlpEvent[]): SpanContent {
+  return contentOfEvents(new AttributeBag(new Map(), createNestedJson(limits.bodyNodes)), events);
 }
 
 function isNoContent([key]: [string, unknown]): boolean {

@@ -2,7 +2,7 @@ import { normalizeUsage, type CountOfUsage, type RawUsage } from "../../domain/u
 import { limits } from "../../limits.ts";
 import { maxTimeNs } from "../../lib/time.ts";
 import { Problem } from "../field-readers.ts";
-import type { NestedJson } from "../nested-json.ts";
+import { createNestedJson, type NestedJson } from "../nested-json.ts";
 import * as read from "../field-readers.ts";
 import { usageDetailsOf } from "../../pricing/usage-details.ts";
 import { wireFields } from "../wire-fields.ts";
@@ -14,7 +14,8 @@ import type { OtlpEvent, OtlpSpan, ScopeItems } from "./export-request.ts";
 import { addMetadata, gatherMetadata, liftMetadata, type Metadata } from "./gather-metadata.ts";
 import { decideLogType } from "./log-type.ts";
 import { answersOf } from "./messages/answers.ts";
-import { withSystem } from "./messages/message.ts";
+import { toMessages, withSystem, type Message } from "./messages/message.ts";
+import { readRequest } from "./messages/request.ts";
 import { readOutcome, withLoggedExceptions } from "./outcome.ts";
 import { providerOf } from "./provider.ts";
 import { timeToFirstToken } from "./time-to-first-token.ts";
@@ -228,10 +229,11 @@ function takeContent(found: SpanContent | undefined, content: SpanContent): void
 
 /** Messages stand for input and output; those are only stored where there are no messages. */
 export function placeContent(body: SpanBody, content: SpanContent): void {
-  const { completions, tools, input, output } = content;
-  const prompt = withSystem(content.prompt ?? [], content.system);
+  const { completions, tools, input, output, system } = content;
+  const said = content.prompt ?? (system === undefined ? [] : messagesOfInput(input));
+  const prompt = withSystem(said, system);
   if (prompt.length > 0) body["prompt_messages"] = prompt;
-  else if (input !== undefined && input !== null) body["input"] = input;
+  if (said.length === 0 && input !== undefined && input !== null) body["input"] = input;
   const { answer, all } = answersOf(completions ?? [], body["n"]);
   if (answer) body["completion_message"] = answer;
   else if (output !== undefined && output !== null) body["output"] = output;
@@ -245,6 +247,13 @@ function placeEmbedded(body: SpanBody, { prompt = [] }: SpanContent): void {
   if (texts.length === 0) return;
   delete body["prompt_messages"];
   body["input"] ??= texts.length === 1 ? texts[0] : texts;
+}
+
+/** What was said beside instructions, where another vocabulary than theirs tells of it: as text, or as a request. */
+function messagesOfInput(input: unknown): Message[] {
+  const given = typeof input === "string" ? createNestedJson(limits.bodyNodes).read(input) : input;
+  if (typeof given === "string") return toMessages(given, "user");
+  return readRequest(given)?.prompt ?? [];
 }
 
 function placeProvider(body: SpanBody, metadata: Metadata): void {

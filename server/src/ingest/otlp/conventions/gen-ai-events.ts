@@ -2,7 +2,7 @@ import { isObject } from "../../../lib/json.ts";
 import type { AttributeBag } from "../attribute-bag.ts";
 import type { Convention, SpanContent } from "../convention.ts";
 import type { OtlpEvent } from "../export-request.ts";
-import { toMessages, type Message } from "../messages/message.ts";
+import { ofChoice, toMessages, type Message } from "../messages/message.ts";
 import { structuredContent } from "./gen-ai.ts";
 
 /** Event name → the role of the message that it holds. */
@@ -29,6 +29,11 @@ export function isContentEvent({ name }: Pick<OtlpEvent, "name">): boolean {
     name === "gen_ai.content.prompt" ||
     name === "gen_ai.content.completion"
   );
+}
+
+/** Whether an event of this name is one message, so that text without a form is its content. */
+export function saysContent(name: string): boolean {
+  return messageEvents.has(name) || name === "gen_ai.choice";
 }
 
 /** Messages as events of the span, or as log records that were joined to it: GenAI 1.28 to 1.36, and 1.37's details. */
@@ -60,11 +65,13 @@ export function contentOfEvents(bag: AttributeBag, events: readonly OtlpEvent[])
     system: undefined,
     tools: undefined,
   };
+  const outputs: unknown[] = [];
   for (const { name, attributes } of events) {
     const role = messageEvents.get(name);
     if (role !== undefined) prompt.push(...toMessages(messageOf(bag, attributes), role));
-    else if (name === "gen_ai.choice") completions.push(...toMessages(choiceOf(bag, attributes), "assistant"));
-    else if (name === "gen_ai.content.prompt") {
+    else if (name === "gen_ai.choice") {
+      completions.push(...ofChoice(toMessages(choiceOf(bag, attributes), "assistant"), attributes.get("index")));
+    } else if (name === "gen_ai.content.prompt") {
       // LiteLLM says more of the message in the body of its log record.
       const said = attributes.has("role") ? messageOf(bag, attributes) : bag.parsed(attributes.get("gen_ai.prompt"));
       prompt.push(...toMessages(said, "user"));
@@ -75,10 +82,13 @@ export function contentOfEvents(bag: AttributeBag, events: readonly OtlpEvent[])
       completions.push(...toMessages(said, "assistant"));
     }
     for (const [member, key] of Object.entries(structuredKeys)) {
-      details[member as keyof typeof structuredKeys] ??= bag.parsed(attributes.get(key) ?? undefined);
+      const value = bag.parsed(attributes.get(key) ?? undefined);
+      if (member === "output" && value !== undefined) outputs.push(value);
+      details[member as keyof typeof structuredKeys] ??= value;
     }
   }
   const structured = structuredContent(details);
+  if (outputs.length > 1) structured.completions = piecesOf(outputs);
   return {
     prompt: structured.prompt && structured.prompt.length > 0 ? structured.prompt : prompt,
     system: structured.system,
@@ -87,6 +97,12 @@ export function contentOfEvents(bag: AttributeBag, events: readonly OtlpEvent[])
     input: structured.input,
     output: structured.output,
   };
+}
+
+/** A stream of the Responses API is told item by item: together they are one answer. */
+function piecesOf(outputs: readonly unknown[]): Message[] | undefined {
+  const pieces = outputs.flatMap((output) => structuredContent({ output }).completions ?? []);
+  return ofChoice(pieces, 0);
 }
 
 function messageOf(bag: AttributeBag, attributes: OtlpEvent["attributes"]): Record<string, unknown> {

@@ -159,10 +159,10 @@ const streamSigns = ["gen_ai.request.stream", "gen_ai.is_streaming", "llm.is_str
 
 /** The attributes of 1.37: JSON text or structured, on the span, on an event or on a log record. */
 export function structuredContent(given: {
-  input: unknown;
-  output: unknown;
-  system: unknown;
-  tools: unknown;
+  input?: unknown;
+  output?: unknown;
+  system?: unknown;
+  tools?: unknown;
 }): SpanContent {
   // Tools and steps of frameworks are given objects, embeddings texts: those are input, not messages.
   const isSaid = areMessages(given.input);

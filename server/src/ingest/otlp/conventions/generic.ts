@@ -1,6 +1,6 @@
 import { isObject } from "../../../lib/json.ts";
 import type { Convention, SpanView } from "../convention.ts";
-import { holdsMessages, toMessages, type Message } from "../messages/message.ts";
+import { holdsMessages, ofChoice, toMessages, type Message } from "../messages/message.ts";
 
 /** Bare names that people choose by hand, and what is left when nobody more specific knew. */
 export const generic: Convention = {
@@ -34,8 +34,9 @@ function hasModelEvidence({ bag }: Pick<SpanView, "bag">): boolean {
 
 function messagesIn(value: unknown, list: string, role: string): Message[] {
   const given = isObject(value) && list in value ? value[list] : value;
-  const choices = Array.isArray(given)
-    ? (given as unknown[]).map((item) => (isObject(item) ? (item["message"] ?? item) : item))
-    : given;
-  return holdsMessages(choices) ? toMessages(choices, role) : [];
+  if (!Array.isArray(given)) return holdsMessages(given) ? toMessages(given, role) : [];
+  const items = (given as unknown[]).map((item) => (isObject(item) ? item : {}));
+  const messages = items.map((item) => item["message"] ?? item);
+  if (!holdsMessages(messages)) return [];
+  return messages.flatMap((message, at) => ofChoice(toMessages(message, role), items[at]?.["index"]));
 }

@@ -1,7 +1,7 @@
 import { isObject } from "../../../lib/json.ts";
 import type { AttributeBag } from "../attribute-bag.ts";
 import type { Convention, SpanContent, SpanView } from "../convention.ts";
-import { toMessages, type Message } from "../messages/message.ts";
+import { ofChoice, toMessages, type Message } from "../messages/message.ts";
 import { readRequest } from "../messages/request.ts";
 import { readResponse } from "../messages/response.ts";
 import { toolsOf } from "../messages/tool-calls.ts";
@@ -60,7 +60,8 @@ function fromEvents(events: unknown): Said {
   const prompt: Message[] = [];
   const completions: Message[] = [];
   for (const event of (events as unknown[]).filter(isObject)) {
-    if (event["event.name"] === "gen_ai.choice") completions.push(...toMessages(event["message"], "assistant"));
+    if (event["event.name"] === "gen_ai.choice")
+      completions.push(...ofChoice(toMessages(event["message"], "assistant"), event["index"]));
     else prompt.push(...toMessages({ tool_call_id: event["id"], ...event }, "user"));
   }
   return completions.length > 0 ? { prompt, completions } : split(prompt);

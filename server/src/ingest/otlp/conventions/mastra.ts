@@ -20,9 +20,10 @@ export const mastra: Convention = {
     if (!type.startsWith("model") && type !== "agent_run") return { input, output };
     const messages = isObject(input) ? input["messages"] : input;
     const text = isObject(output) && typeof output["text"] === "string" ? output["text"] : undefined;
+    const isSaid = holdsMessages(messages) || areTexts(messages);
     return {
-      prompt: holdsMessages(messages) ? toMessages(messages, "user") : undefined,
-      input: holdsMessages(messages) ? undefined : input,
+      prompt: isSaid ? toMessages(messages, "user") : undefined,
+      input: isSaid ? undefined : input,
       completions:
         text === undefined
           ? undefined
@@ -31,6 +32,12 @@ export const mastra: Convention = {
     };
   },
 };
+
+/** What a user said may be given to an agent as plain text, or as several. */
+function areTexts(given: unknown): boolean {
+  const texts = Array.isArray(given) ? (given as unknown[]) : [given];
+  return texts.length > 0 && texts.every((text) => typeof text === "string" && text !== "");
+}
 
 function modelOf(bag: AttributeBag): unknown {
   const model = bag.peekTree("mastra.metadata.modelMetadata");

@@ -13,6 +13,8 @@ export type Answers = {
  * result of a tool where there are any.
  */
 export function answersOf(given: readonly Message[], choices: unknown): Answers {
+  const numbered = numberedChoices(given);
+  if (numbered !== undefined) return { answer: numbered[0], ...(numbered.length > 1 && { all: numbered }) };
   const said = given.filter(({ role }) => role === "assistant");
   const [first] = said;
   if (first === undefined) return { answer: given[0], ...(given.length > 1 && { all: given }) };
@@ -21,6 +23,18 @@ export function answersOf(given: readonly Message[], choices: unknown): Answers 
   if (areChoices) return { answer: first, ...(given.length > 1 && { all: given }) };
   const answer = given.slice(startOfAnswer(given)).filter(({ role }) => role === "assistant");
   return { answer: joined(answer), ...(hasResults && { all: given }) };
+}
+
+/** In the order of their numbers, in whatever order they came; undefined where none has a number. */
+function numberedChoices(given: readonly Message[]): Message[] | undefined {
+  if (!given.some(({ choice }) => choice !== undefined)) return undefined;
+  const parts = new Map<number, Message[]>();
+  for (const { choice = 0, ...message } of given) {
+    const known = parts.get(choice);
+    if (known) known.push(message);
+    else parts.set(choice, [message]);
+  }
+  return [...parts].toSorted(([a], [b]) => a - b).flatMap(([, messages]) => joined(messages) ?? []);
 }
 
 /** A text without calls can be a choice of its own. */

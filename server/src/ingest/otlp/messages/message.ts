@@ -11,6 +11,8 @@ export type Message = {
   tool_call_id?: string;
   reasoning_content?: string;
   refusal?: string;
+  /** The number of the choice that it is, or is a part of, where that was sent; `answersOf` takes it away. */
+  choice?: number;
 };
 
 const roleAliases = new Map([
@@ -37,6 +39,11 @@ export function toMessages(raw: unknown, role: string): Message[] {
   if (Array.isArray(raw)) return (raw as unknown[]).flatMap((item) => toMessages(item, role));
   if (typeof raw === "string") return raw === "" ? [] : [{ role, content: raw }];
   return isObject(raw) ? messagesOfObject(raw, role) : [];
+}
+
+/** The messages of one of several choices; `index` is a number where it was sent. */
+export function ofChoice(messages: readonly Message[], index: unknown): Message[] {
+  return typeof index === "number" ? messages.map((message) => ({ ...message, choice: index })) : [...messages];
 }
 
 /** Items of the Responses API that stand beside messages. */

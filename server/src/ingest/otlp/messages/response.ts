@@ -1,5 +1,5 @@
 import { isObject } from "../../../lib/json.ts";
-import { holdsMessages, toMessages, type Message } from "./message.ts";
+import { holdsMessages, ofChoice, toMessages, type Message } from "./message.ts";
 
 /** Member that holds the answers → member of each of them that holds the message. */
 const answerMembers = [
@@ -19,12 +19,19 @@ export function readResponse(given: unknown): Message[] | undefined {
   for (const [list, member] of answerMembers) {
     const answers = given[list];
     if (!Array.isArray(answers) || answers.length === 0) continue;
-    const messages = (answers as unknown[])
-      .flat()
-      .map((answer) => (isObject(answer) ? (answer[member] ?? textMessage(answer["text"]) ?? answer) : undefined));
-    if (holdsMessages(messages)) return toMessages(messages, "assistant");
+    const items = (answers as unknown[]).flat();
+    const messages = items.map((answer) =>
+      isObject(answer) ? (answer[member] ?? textMessage(answer["text"]) ?? answer) : undefined,
+    );
+    if (!holdsMessages(messages)) continue;
+    return messages.flatMap((message, at) => ofChoice(toMessages(message, "assistant"), numberOf(items[at])));
   }
   return holdsMessages(given["message"]) ? toMessages(given["message"], "assistant") : undefined;
+}
+
+/** Chat completions and Gemini's candidates are numbered. */
+function numberOf(answer: unknown): unknown {
+  return isObject(answer) ? answer["index"] : undefined;
 }
 
 function textMessage(text: unknown): Message | undefined {
