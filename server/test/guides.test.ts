@@ -1,0 +1,86 @@
+import { execFile, spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { completion } from "./support/chat.ts";
+import { startTestGateway, type TestGateway } from "./support/gateway.ts";
+import { answers } from "./support/scripted-upstream.ts";
+import { testAdmin, testKeys } from "./support/test-app.ts";
+import type { Row, TestClient } from "./support/test-client.ts";
+
+/** F10: the curl commands of the guides succeed, one after the other, as a reader would run them. */
+
+const pages = [
+  "caching",
+  "fallbacks",
+  "filter-language",
+  "people",
+  "providers",
+  "rotate-a-key",
+  "set-a-budget",
+  "webhooks",
+  // Deletes what others are about.
+  "delete-data",
+];
+
+const commandsOf = (page: string): string[] =>
+  Array.from(
+    readFileSync(new URL(`../../docs/${page}.md`, import.meta.url), "utf8").matchAll(/```sh\n(curl [\s\S]*?)\n```/g),
+    ([, command = ""]) => command,
+  );
+
+const hasCurl = spawnSync("curl", ["--version"]).status === 0;
+
+describe.skipIf(!hasCurl)(`the commands of${hasCurl ? "" : " (skipped: there is no curl)"}`, () => {
+  let gateway: TestGateway;
+  let admin: TestClient;
+  /** What a reader fills in. */
+  let filledIn: Record<string, string>;
+  beforeAll(async () => {
+    gateway = await startTestGateway();
+    gateway.upstream.script(answers(200, completion()));
+    const { app } = gateway;
+    const login = await app.prod.post("/api/auth/login/", testAdmin);
+    admin = await app.login();
+    const key = (await admin.post("/api/api-keys/", { name: "Old", environment: "prod" })).json as Row;
+    const me = (await admin.get("/api/auth/me/")).json as { organization: Row };
+    const invited = (await admin.post("/api/members/", { email: "bob@example.com", role: "member" })).json as Row;
+    await app.prod.post("/api/request-logs/", {
+      customer_identifier: "acme",
+      trace_unique_id: "trace-1",
+      span_unique_id: "span-1",
+    });
+    await app.prod.waitForSpans(1);
+    filledIn = {
+      SPANWAY_URL: app.url,
+      SPANWAY_PROD_KEY: testKeys.prod,
+      ACCESS_TOKEN: String((login.json as Row)["access"]),
+      OLD_ID: String(key["id"]),
+      ORGANIZATION_ID: String(me.organization["unique_organization_id"]),
+      TRACE_ID: "trace-1",
+      INVITE_URL: String(invited["invite_url"]),
+    };
+  });
+  afterAll(() => gateway.stop());
+
+  /** `ID` is that of what the page is about. */
+  async function idFor(page: string): Promise<string> {
+    const [client, path] = page === "people" ? [admin, "/api/members/"] : [gateway.app.prod, "/api/providers/"];
+    const { results } = (await client.get(path)).json as { results: Row[] };
+    const found = results.find(({ email }) => email !== testAdmin.email);
+    return JSON.stringify(found?.["id"] ?? "").slice(1, -1);
+  }
+
+  test.each(pages.flatMap((page) => commandsOf(page).map((command) => [page, command] as const)))(
+    "%s.md: %s",
+    async (page, command) => {
+      const signIn = command.replace("admin@spanway.local", testAdmin.email).replace('"…"', `"${testAdmin.password}"`);
+      const strict = `curl() { command curl --fail-with-body "$@"; }\n${signIn}`;
+      const env = { PATH: process.env["PATH"], ...filledIn, ID: await idFor(page) };
+      const { stdout } = await promisify(execFile)("bash", ["-euc", strict], { env }).catch(
+        (error: { stdout: string; message: string }) => ({ stdout: `failed: ${error.stdout} ${error.message}` }),
+      );
+      expect(stdout).not.toMatch(/^failed/);
+    },
+  );
+});
