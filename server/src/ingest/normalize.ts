@@ -7,7 +7,7 @@ import type { Usage } from "../domain/usage.ts";
 import { indexMetadata } from "../filter/metadata-index.ts";
 import { limits } from "../limits.ts";
 import type { Price, PriceBook } from "../pricing/price-book.ts";
-import { assuming, versions } from "../pricing/receipt.ts";
+import { assuming, sellerOf, versions } from "../pricing/receipt.ts";
 import type { NestedJson } from "./nested-json.ts";
 import { completeness, formatUuid, newIdentity, spanIdentity, spanVersion } from "./identity.ts";
 import { withOpenAiCalls } from "./otlp/messages/tool-calls.ts";
@@ -30,6 +30,9 @@ export type SpanOrigin = {
   /** The way it came in, where the body does not name it: `logging_api`, `tracing_integration` … */
   log_method: string;
 };
+
+/** Spans of instrumentations and SDKs. */
+const tracedLogMethod = "tracing_integration";
 
 export type NormalizedSpan = {
   row: SpanRow;
@@ -81,6 +84,7 @@ export function normalizeValues(
     placeResponseItems(values);
     placeChoices(values);
   }
+  if (origin.log_method === tracedLogMethod && isResponsesBody(values)) values.log_type = "response";
 
   const times = readTimes(values, receivedNs);
   if (times.isReversed) values.warnings ??= "timestamp lies before start_time";
@@ -110,14 +114,18 @@ export function normalizeValues(
   placeCustomer(row, values);
   placeMessages(row, values);
   placeToolCalls(row);
-  placeUsage(
-    row,
-    values,
-    usage,
-    priceOf(values, origin.organization_id, usage, { timestampNs: times.timestampNs, prices }),
-  );
+  const price = priceOf(values, origin.organization_id, usage, { timestampNs: times.timestampNs, prices });
+  placeUsage(row, values, usage, price);
+  // SDKs do not always say whose model they call.
+  if (origin.log_method === tracedLogMethod) row.provider_id ??= sellerOf(price?.version ?? "");
   placeMetadata(row, values.metadata);
   return { row: asRow(row), identity, isIdentified, timestampNs: times.timestampNs, version };
+}
+
+/** SDKs of agents send the answer of the Responses API as it came, as a text or a chat. */
+function isResponsesBody({ log_type, full_response }: BodyValues): boolean {
+  const isCall = log_type === undefined || log_type === "text" || log_type === "chat" || log_type === "generation";
+  return isCall && isObject(full_response) && full_response["object"] === "response";
 }
 
 /** Takes away what only the gateway knows, and a log method that is ours: the one of the route stands. */

@@ -161,6 +161,12 @@ const fixedSources: Readonly<Record<string, SourceKind>> = {
   [versions.local]: "local",
 };
 
+/** The provider whose rates of a table a price was made of; undefined where they come from elsewhere. */
+export function sellerOf(version: string): string | undefined {
+  const isOwn = version.startsWith(versions.own) || version.startsWith(versions.instance);
+  return isOwn ? undefined : /^\S+ ([^/\s]+)\//.exec(version)?.[1];
+}
+
 function sourceOf(costSource: string, version: string): CostDetails["source"] {
   const kind = costSource === "stated" ? "stated" : fixedSources[version];
   if (kind !== undefined) return { kind, name: null, date: null };

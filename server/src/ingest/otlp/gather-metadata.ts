@@ -1,11 +1,13 @@
-import { isObject, isRawNumber } from "../../lib/json.ts";
+import { isObject, isRawNumber, parseJsonText } from "../../lib/json.ts";
 import { formatTimeNs } from "../../lib/time.ts";
 import { limits } from "../../limits.ts";
-import type { AttributeBag } from "./attribute-bag.ts";
+import { asText, type AttributeBag } from "./attribute-bag.ts";
 import type { Convention, SpanView } from "./convention.ts";
 import type { Attributes, OtlpEvent, OtlpScope } from "./export-request.ts";
+import { wordIn } from "./json-word.ts";
+import { statusKeys } from "./outcome.ts";
+import { createHeld, type Held } from "./remainder.ts";
 import { pieceEvent } from "./time-to-first-token.ts";
-import { createHeld } from "./remainder.ts";
 
 /** A map, so that `__proto__` is a key like any other. */
 export type Metadata = Map<string, unknown>;
@@ -36,12 +38,11 @@ const tagKeys = [
   "logfire.tags",
   "lmnr.association.properties.tags",
   "traceloop.association.properties.tags",
+  "langchain.tags",
 ];
 
 /** Moves the user's own metadata from where a convention keeps it to its own keys. The first one wins. */
 export function liftMetadata(bag: AttributeBag, convention: Convention, into: Metadata): void {
-  const isJson = convention.metadataIsJson === true;
-  const parse = (value: unknown): unknown => (isJson ? parseScalar(bag, value) : bag.parsed(value));
   for (const key of convention.metadataObjects ?? []) {
     const object = bag.peekTree(key);
     if (!isObject(object)) continue;
@@ -49,11 +50,20 @@ export function liftMetadata(bag: AttributeBag, convention: Convention, into: Me
     for (const [name, value] of Object.entries(object)) addMetadata(into, name, value);
   }
   for (const prefix of convention.metadataPrefixes ?? []) {
-    for (const [name, value] of bag.takePrefix(prefix)) {
+    const values = bag.takePrefix(prefix);
+    const isJson = convention.metadataIsJson === true || areEncoded([...values.values()]);
+    const parse = (value: unknown): unknown => (isJson ? parseScalar(bag, value) : bag.parsed(value));
+    for (const [name, value] of values) {
       if (name === "tags") addMetadata(into, "tags", tagsOf(bag, value));
       else addMetadata(into, name, parse(value));
     }
   }
+}
+
+/** Whether an SDK writes every value as JSON text: all of them are, and one of them is a text in quotes. */
+function areEncoded(values: readonly unknown[]): boolean {
+  const texts = values.filter((value) => typeof value === "string");
+  return texts.some((text) => wordIn(text) !== text) && texts.every((text) => parseJsonText(text).ok);
 }
 
 /**
@@ -61,7 +71,7 @@ export function liftMetadata(bag: AttributeBag, convention: Convention, into: Me
  * Whatever says nothing, or no more than a field does, is left out: here, and nowhere else.
  */
 export function gatherMetadata(
-  { bag, span, events: all }: SpanView,
+  { bag, span, events: all, taken }: SpanView & { taken: readonly OtlpEvent[] },
   { resource, scope }: { resource: Attributes; scope: OtlpScope },
   { metadata: own, body }: { metadata: Metadata; body: Readonly<Record<string, unknown>> },
 ): Record<string, unknown> {
@@ -72,8 +82,10 @@ export function gatherMetadata(
   }
   for (const [key, value] of bag.rest())
     if (!saysNothing(value) && !isVector(bag, key, value)) addMetadata(own, key, value, `otel.attributes.${key}`);
-  addRemainders(bag, own, body);
-  const events = all.filter((event) => !isChunk(event));
+  dropRepeats(own, body);
+  const held = createHeld([body, ...own.values()], (value) => bag.parsed(value));
+  addRemainders(bag, own, held);
+  const events = [...all.filter((event) => !isChunk(event)), ...remaindersOf(taken, held)];
   if (events.length > 0) addMetadata(own, eventsKey, presentEvents(events));
   for (const [key, value] of resource) addMetadata(own, key, value, `otel.resource.${key}`);
   if (scope.name !== "") addMetadata(own, "otel.scope.name", scope.name);
@@ -86,9 +98,24 @@ export function gatherMetadata(
   return Object.fromEntries([...own].filter(([, value]) => !isEmpty(value)));
 }
 
+/** Keys that no convention takes, and that say no more than a field where they have its value. */
+const repeats: ReadonlyArray<readonly [field: string, keys: readonly string[]]> = [
+  ["status_code", statusKeys],
+  ["provider_id", ["ls_provider"]],
+  ["model", ["ls_model_name"]],
+  ["temperature", ["ls_temperature"]],
+  ["max_tokens", ["ls_max_tokens"]],
+];
+
+function dropRepeats(own: Metadata, body: Readonly<Record<string, unknown>>): void {
+  const fields: Readonly<Record<string, unknown>> = { status_code: 200, ...body };
+  for (const [field, keys] of repeats) {
+    for (const key of keys) if (own.has(key) && asText(own.get(key)) === asText(fields[field])) own.delete(key);
+  }
+}
+
 /** What was taken and is held nowhere else. Nothing that was sent is lost because somebody thought to have understood it. */
-function addRemainders(bag: AttributeBag, own: Metadata, body: Readonly<Record<string, unknown>>): void {
-  const held = createHeld([body, ...own.values()], (value) => bag.parsed(value));
+function addRemainders(bag: AttributeBag, own: Metadata, held: Held): void {
   for (const [key, value] of bag.taken()) {
     const left = isVector(bag, key, value) ? undefined : held.remainder(value);
     if (left === undefined) continue;
@@ -96,6 +123,15 @@ function addRemainders(bag: AttributeBag, own: Metadata, body: Readonly<Record<s
     if (isObject(there) && isObject(left)) own.set(key, { ...left, ...there });
     else addMetadata(own, key, left, `otel.attributes.${key}`);
   }
+}
+
+/** Events whose messages were taken, with those of their attributes that are held nowhere. */
+function remaindersOf(taken: readonly OtlpEvent[], held: Held): OtlpEvent[] {
+  return taken.flatMap((event) => {
+    if (isChunk(event)) return [];
+    const left = held.remainder(Object.fromEntries(event.attributes));
+    return isObject(left) ? [{ ...event, attributes: new Map(Object.entries(left)) as Attributes }] : [];
+  });
 }
 
 /** One for each piece of a stream: the answer has them all. */

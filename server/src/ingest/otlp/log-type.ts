@@ -1,8 +1,10 @@
 import { productFamilies } from "../../domain/product-families.ts";
+import { asText } from "./attribute-bag.ts";
 import type { SpanView } from "./convention.ts";
+import { isResponsesCall } from "./responses-call.ts";
 
 /** What is known once the content was read. */
-type Evidence = { hasMessages: boolean; isModelCall: boolean };
+type Evidence = { hasMessages: boolean; isModelCall: boolean; model?: unknown };
 
 /**
  * One key that says what a span is. `types` maps its values, lower case, to log types; a function where it depends.
@@ -39,15 +41,6 @@ const documented = Object.fromEntries(
     "batch",
   ].map((type) => [type, type]),
 );
-
-/** Chat, or `response` where it was the Responses API that was called. */
-const chat = ({ bag }: SpanView): string => {
-  const isResponses =
-    bag.peek("openai.api.type") === "responses" ||
-    bag.peekText("gen_ai.response.id")?.startsWith("resp_") === true ||
-    bag.peekText("gen_ai.system")?.endsWith(".responses") === true;
-  return isResponses ? "response" : "chat";
-};
 
 /** Calls as LiteLLM names them; what it calls a completion is chat. */
 const litellmCalls: Rule["types"] = {
@@ -113,16 +106,16 @@ const rules: readonly Rule[] = [
   {
     key: "gen_ai.operation.name",
     types: {
-      chat,
-      generate_content: chat,
-      generate: chat,
-      llm_call: chat,
-      call_llm: chat,
-      llm_request: chat,
+      chat: "chat",
+      generate_content: "chat",
+      generate: "chat",
+      llm_call: "chat",
+      call_llm: "chat",
+      llm_request: "chat",
       responses: "response",
       text_completion: "completion",
       completion: "completion",
-      model_request: chat,
+      model_request: "chat",
       ...litellmCalls,
       embedding: "embedding",
       embeddings: "embedding",
@@ -239,10 +232,10 @@ const rules: readonly Rule[] = [
   {
     key: "ai.operationId",
     types: {
-      "ai.generatetext.dogenerate": chat,
-      "ai.streamtext.dostream": chat,
-      "ai.generateobject.dogenerate": chat,
-      "ai.streamobject.dostream": chat,
+      "ai.generatetext.dogenerate": "chat",
+      "ai.streamtext.dostream": "chat",
+      "ai.generateobject.dogenerate": "chat",
+      "ai.streamobject.dostream": "chat",
       "ai.generatetext": taskOrWorkflow,
       "ai.streamtext": taskOrWorkflow,
       "ai.generateobject": taskOrWorkflow,
@@ -295,11 +288,31 @@ const spanNames: ReadonlyArray<readonly [scope: RegExp, name: RegExp, type: stri
   [/^gcp\.vertex\.agent$/, /^(?:agent_run|invoke_agent)\b/, "agent"],
 ];
 
+/** Kinds of which the Responses API is one, whatever an SDK calls it. */
+const asksModel: ReadonlySet<string> = new Set(["chat", "generation", "completion"]);
+
+const embeddingModel = /(?:^|[/._-])embed(?:ding)?s?(?:[/._-]|$)/i;
+const embeddingName = /(?:^|[./\s_-])(?:create)?[_-]?embeddings?$/i;
+
 /**
  * What kind of span this is. Reads the bag before conventions take from it; what is decided by evidence alone waits
  * for the content. Keys that say no more than the log type are taken in the end.
  */
 export function decideLogType(view: SpanView): (evidence: Evidence) => string {
+  const decide = decideByRules(view);
+  const isResponses = isResponsesCall(view);
+  return (evidence) => {
+    const decided = decide(evidence);
+    const logType = isResponses && asksModel.has(decided) ? "response" : decided;
+    for (const { key } of rules) {
+      const value = view.bag.peekText(key)?.toLowerCase();
+      if (value === logType || (value === decided && logType === "response")) view.bag.accept(key);
+    }
+    return logType;
+  };
+}
+
+function decideByRules(view: SpanView): (evidence: Evidence) => string {
   const { bag, scopeName, span } = view;
   for (const { key, types } of rules) {
     const value = bag.peekText(key)?.toLowerCase();
@@ -307,16 +320,17 @@ export function decideLogType(view: SpanView): (evidence: Evidence) => string {
     const type = types[value] ?? "task";
     // The bag is read now: by the time of the evidence, its keys are taken.
     const decided = typeof type === "string" || type === chatOrGeneration ? type : type(view, noEvidence);
-    return (evidence) => {
-      const logType = typeof decided === "string" ? decided : decided(view, evidence);
-      for (const rule of rules) if (bag.peekText(rule.key)?.toLowerCase() === logType) bag.accept(rule.key);
-      return logType;
-    };
+    return (evidence) => (typeof decided === "string" ? decided : decided(view, evidence));
   }
   const named = spanNames.find(([scope, name]) => scope.test(scopeName) && name.test(span.name));
   if (!named && toolEvidence.some((key) => bag.has(key))) return () => "tool";
   const fallback = taskOrWorkflow(view);
-  return ({ isModelCall }) => named?.[2] ?? (isModelCall ? "chat" : fallback);
+  const isNamedSo = embeddingName.test(span.name) || bag.has("gen_ai.embeddings.dimension.count");
+  return ({ isModelCall, model }) => {
+    if (named) return named[2];
+    if (!isModelCall) return fallback;
+    return isNamedSo || embeddingModel.test(asText(model) ?? "") ? "embedding" : "chat";
+  };
 }
 
 const noEvidence: Evidence = { hasMessages: false, isModelCall: false };

@@ -16,6 +16,7 @@ import { decideLogType } from "./log-type.ts";
 import { answersOf } from "./messages/answers.ts";
 import { toMessages, withSystem, type Message } from "./messages/message.ts";
 import { readRequest } from "./messages/request.ts";
+import { dropFailedAnswer } from "./failed-answer.ts";
 import { readOutcome, withLoggedExceptions } from "./outcome.ts";
 import { providerOf } from "./provider.ts";
 import { timeToFirstToken } from "./time-to-first-token.ts";
@@ -78,6 +79,7 @@ export function mapSpan(
 
   const { body, content, usage } = gathered;
   Object.assign(body, identityOf(span), outcome);
+  if (outcome.status === "error") dropFailedAnswer(content, outcome.error_message ?? "");
   if (scope.name !== "") body["scope_name"] = scope.name;
   placeContent(body, content);
   body["log_type"] = kind(evidenceOf(gathered));
@@ -89,17 +91,20 @@ export function mapSpan(
     body["stream"] ??= true;
   }
   if (view.span.links.length > 0) body["span_links"] = linksOf(span);
-  body["metadata"] = gatherMetadata(view, { resource, scope }, gathered);
+  const kept = new Set(view.events);
+  const taken = [...span.events, ...logEvents].filter((event) => !kept.has(event));
+  body["metadata"] = gatherMetadata({ ...view, taken }, { resource, scope }, gathered);
   return body;
 }
 
 /** A model, tokens, or both a question and an answer: a framework's own steps carry at most one of these two. */
-function evidenceOf({ body, content, usage }: Gathered): { hasMessages: boolean; isModelCall: boolean } {
+function evidenceOf({ body, content, usage }: Gathered): Parameters<ReturnType<typeof decideLogType>>[0] {
   const hasUsage = usage.input !== undefined || usage.output !== undefined;
   const isAnswered = content.prompt !== undefined && content.completions !== undefined;
   return {
     hasMessages: content.prompt !== undefined || content.completions !== undefined,
     isModelCall: body["model"] !== undefined || hasUsage || isAnswered,
+    model: body["model"],
   };
 }
 

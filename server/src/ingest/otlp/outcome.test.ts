@@ -34,6 +34,44 @@ describe("how it went", () => {
       { status: { code: 2, message: "slow down" } },
       { status: "error", status_code: 429 },
     ],
+    [
+      "an attribute that an SDK chose",
+      { status_code: 429 },
+      { status: { code: 2, message: "slow down" } },
+      { status_code: 429, metadata: {} },
+    ],
+    [
+      "its message, on any line (S2)",
+      { "error.type": "ModelError" },
+      { status: { code: 2, message: "The agent failed\nError code: 401 - {'error': …}" } },
+      { status_code: 401 },
+    ],
+    [
+      "the stack trace of an exception, where its own message says nothing (S2)",
+      {},
+      {
+        status: { code: 2, message: "it failed" },
+        events: [
+          {
+            ...exception,
+            attributes: new Map([
+              ["exception.message", "it failed"],
+              [
+                "exception.stacktrace",
+                'Traceback\n  File "a.py", line 404, in f\nopenai.RateLimitError: Error code: 429 - …\n\nAgentError: it failed',
+              ],
+            ]),
+          },
+        ],
+      },
+      { status_code: 429 },
+    ],
+    [
+      "the type of its exception (S2)",
+      { "error.type": "NotFoundError" },
+      { status: { code: 2, message: "no 500 tokens" } },
+      { status_code: 404, metadata: { "error.type": "NotFoundError" } },
+    ],
     ["error.type", { "error.type": "503" }, {}, { status: "error", status_code: 503, error_message: "503" }],
     ["a tool's own status", { "gen_ai.tool.status": "error" }, {}, { status: "error" }],
     ["nothing", { "http.response.status_code": 404 }, { status: { code: 1, message: "" } }, { status: "success" }],

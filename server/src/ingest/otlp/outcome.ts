@@ -1,8 +1,8 @@
 import { limits } from "../../limits.ts";
-import { integer } from "../field-readers.ts";
 import { asText, type AttributeBag } from "./attribute-bag.ts";
 import type { SpanView } from "./convention.ts";
 import type { OtlpEvent, OtlpLogRecord } from "./export-request.ts";
+import { httpStatusOf } from "./http-status.ts";
 
 /** Keys that tell of an error although the span's own status does not, with the value that does. */
 const errorSigns: ReadonlyArray<readonly [key: string, value: string | boolean, scope?: RegExp]> = [
@@ -18,7 +18,14 @@ const anyException = "exception";
 const exceptionEvents: ReadonlySet<string> = new Set([anyException, "gen_ai.client.operation.exception"]);
 
 const messageKeys = ["exception.message", "error.message", "langfuse.observation.status_message", "error"];
-const statusKeys = ["http.response.status_code", "http.status_code", "error.type"];
+/** What HTTP answered, by the conventions' names and those that SDKs choose. */
+export const statusKeys = [
+  "http.response.status_code",
+  "http.status_code",
+  "status_code",
+  "error.status_code",
+  "error.code",
+];
 
 export type Outcome = { status: "success" | "error"; status_code?: number; error_message?: string };
 
@@ -75,7 +82,7 @@ function lastException(events: readonly OtlpEvent[]): OtlpEvent | undefined {
 
 function failure(bag: AttributeBag, said: string, exception: OtlpEvent | undefined): Outcome {
   const message = said === "" ? messageOf(bag, exception) : said;
-  const outcome: Outcome = { status: "error", status_code: statusCodeOf(bag, message) };
+  const outcome: Outcome = { status: "error", status_code: statusCodeOf(bag, message, exception) };
   if (message !== undefined) outcome.error_message = message.slice(0, limits.otlpErrorChars).toWellFormed();
   for (const key of messageKeys) if (bag.peek(key) === message) bag.drop(key);
   return outcome;
@@ -91,12 +98,27 @@ function messageOf(bag: AttributeBag, exception: OtlpEvent | undefined): string 
   return bag.peekText("error.type") ?? asText(exception?.attributes.get("exception.type"));
 }
 
-/** HTTP's own code, or the number that messages of SDKs begin with: `404 The model …`, `Error: 404 …`. */
-function statusCodeOf(bag: AttributeBag, message: string | undefined): number {
-  const inMessage = /^(?:\w*Error: )?([45]\d\d)\b/.exec(message ?? "")?.[1];
-  for (const given of [...statusKeys.map((key) => bag.peek(key)), inMessage]) {
-    const code = given === undefined ? undefined : integer(given);
-    if (typeof code === "number" && code >= 400 && code <= 599) return code;
-  }
-  return unknownCode;
+function statusCodeOf(bag: AttributeBag, message: string | undefined, exception: OtlpEvent | undefined): number {
+  const ofException = (name: string): string => asText(exception?.attributes.get(`exception.${name}`)) ?? "";
+  const status = httpStatusOf({
+    codes: [...[...statusKeys, "error.type"].map((key) => bag.peek(key)), exception?.attributes.get("status_code")],
+    texts: [
+      message ?? "",
+      ofException("message"),
+      ...messageKeys.map((key) => bag.peekText(key) ?? ""),
+      raisedIn(exception),
+    ],
+    types: [bag.peekText("error.type") ?? "", ofException("type")],
+  });
+  return status ?? unknownCode;
+}
+
+/** The lines of a stack trace that are exceptions, the outermost first: code and places are indented. */
+function raisedIn(exception: OtlpEvent | undefined): string {
+  const trace = asText(exception?.attributes.get("exception.stacktrace")) ?? "";
+  const lines = trace.slice(-limits.otlpErrorChars).split("\n");
+  return lines
+    .filter((line) => /^[A-Za-z_][\w.]*: /.test(line))
+    .toReversed()
+    .join("\n");
 }

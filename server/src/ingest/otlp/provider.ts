@@ -16,6 +16,10 @@ const frameworks = new Set([
   "crewai",
   "llamaindex",
   "spring_ai",
+  "autogen",
+  "haystack",
+  "semantic_kernel",
+  "microsoft.agent_framework",
 ]);
 
 /** The AI SDK names the API beside the provider: `openai.chat`, `anthropic.messages`. */

@@ -53,7 +53,9 @@ export function createHeld(values: Iterable<unknown>, parse: (value: unknown) =>
     const value = parse(given);
     if (value === undefined || value === null) return nothing;
     if (isScalar(value)) return isHeld(value) ? understood : { isUnderstood: false, rest: given };
-    return Array.isArray(value) ? leftOfList(value as unknown[], leftOf) : leftOfObject(value, leftOf);
+    const left = Array.isArray(value) ? leftOfList(value as unknown[], leftOf) : leftOfObject(value, leftOf);
+    // Text within a tree stays in one piece.
+    return typeof given === "string" && left.rest !== undefined ? { ...left, rest: given } : left;
   };
   return {
     remainder(given) {

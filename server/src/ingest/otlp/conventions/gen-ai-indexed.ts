@@ -1,10 +1,14 @@
+import { isObject } from "../../../lib/json.ts";
 import type { AttributeBag } from "../attribute-bag.ts";
 import type { Convention } from "../convention.ts";
 import { indexedIn, takeIndexed, type IndexedItem } from "../indexed-keys.ts";
-import { toMessages, type Message } from "../messages/message.ts";
+import { wordIn } from "../json-word.ts";
+import { plainText } from "../messages/blocks.ts";
+import { holdsMessages, toMessages, type Message } from "../messages/message.ts";
 import { readRequest, type Request } from "../messages/request.ts";
 import { readResponse } from "../messages/response.ts";
-import { toolOf } from "../messages/tool-calls.ts";
+import { completedBy } from "../messages/richer.ts";
+import { toolOf, toolsOf } from "../messages/tool-calls.ts";
 
 /** GenAI before 1.37 as OpenLLMetry writes it: `gen_ai.prompt.N.role`, `gen_ai.completion.N.content` … */
 export const genAiIndexed: Convention = {
@@ -23,9 +27,15 @@ export const genAiIndexed: Convention = {
     cacheWrite: ["llm.usage.cache_creation_input_tokens"],
   },
   content({ bag }) {
-    const prompt = indexedMessages(bag, "gen_ai.prompt", "user");
-    const completions = indexedMessages(bag, "gen_ai.completion", "assistant");
-    const tools = takeIndexed(bag, "llm.request.functions").map(toolOfItem);
+    const prompt = completedBy(
+      indexedMessages(bag, "gen_ai.prompt", "user"),
+      otherForm(bag, "traceloop.entity.input", "user"),
+    );
+    const completions = completedBy(
+      indexedMessages(bag, "gen_ai.completion", "assistant"),
+      otherForm(bag, "traceloop.entity.output", "assistant"),
+    );
+    const tools = toolsIn(bag);
     const request = prompt.length > 0 ? undefined : readWhole(bag, "gen_ai.prompt", readPrompt);
     return {
       prompt: request?.prompt ?? prompt,
@@ -36,7 +46,29 @@ export const genAiIndexed: Convention = {
 };
 
 function indexedMessages(bag: AttributeBag, prefix: string, role: string): Message[] {
-  return takeIndexed(bag, prefix).flatMap((item) => toMessages(rawMessage(bag, item), role));
+  const items = takeIndexed(bag, prefix);
+  // Anthropic's instrumentations encode all contents as JSON, also those that are plain text.
+  const contents = items.map((item) => item.get("content")).filter((content) => content !== undefined);
+  const areEncoded = contents.length > 1 && contents.every((content) => typeof content === "string" && isJson(content));
+  return items.flatMap((item) => toMessages(rawMessage(bag, item, areEncoded), role));
+}
+
+function isJson(text: string): boolean {
+  return wordIn(text) !== text || /^[[{]/.test(text);
+}
+
+/** The same messages as a decorator has them: as they were sent, in one list or in a batch of one. */
+function otherForm(bag: AttributeBag, key: string, role: string): Message[] {
+  const given = bag.peekTree(key);
+  const only = Array.isArray(given) && given.length === 1 && Array.isArray(given[0]) ? (given[0] as unknown) : given;
+  if (holdsMessages(only)) return toMessages(only, role);
+  return isObject(only) && ("content" in only || "tool_calls" in only) ? toMessages(only, role) : [];
+}
+
+/** `llm.request.functions.N.name` …, or all definitions as one JSON text. */
+function toolsIn(bag: AttributeBag): unknown[] {
+  const tools = takeIndexed(bag, "llm.request.functions").map(toolOfItem);
+  return tools.length > 0 ? tools : (toolsOf(bag.takeTree("llm.request.functions")) ?? []);
 }
 
 function readPrompt(whole: unknown): Pick<Request, "prompt" | "tools"> | undefined {
@@ -60,22 +92,31 @@ function readWhole<T>(bag: AttributeBag, key: string, read: (whole: unknown) => 
   return found;
 }
 
-function rawMessage(bag: AttributeBag, item: IndexedItem): Record<string, unknown> {
-  const calls = indexedIn(item, "tool_calls").map((call) => ({
-    id: call.get("id"),
-    name: call.get("name") ?? call.get("function.name"),
-    arguments: call.get("arguments") ?? call.get("function.arguments"),
-  }));
-  const content = item.get("content");
+function rawMessage(bag: AttributeBag, item: IndexedItem, isEncoded: boolean): Record<string, unknown> {
+  const calls = callsOf(bag, item);
+  const given = item.get("content");
+  const content = isEncoded && typeof given === "string" ? wordIn(given) : given;
   // Exporters in JavaScript write the missing content of a call as text.
   const isMissing = content === "null" && item.get("role") === "assistant";
   return {
     role: item.get("role"),
+    name: item.get("name"),
     content: isMissing ? null : blocksOrText(bag, content),
     tool_call_id: item.get("tool_call_id"),
-    reasoning_content: item.get("reasoning_content") ?? item.get("reasoning"),
+    reasoning_content: plainText(bag.parsed(item.get("reasoning_content") ?? item.get("reasoning"))),
     ...(calls.length > 0 && { tool_calls: calls }),
   };
+}
+
+/** A key for each part of each call, or all calls of the message as one JSON text. */
+function callsOf(bag: AttributeBag, item: IndexedItem): unknown[] {
+  const whole = bag.parsed(item.get("tool_calls"));
+  if (Array.isArray(whole)) return whole as unknown[];
+  return indexedIn(item, "tool_calls").map((call) => ({
+    id: call.get("id"),
+    name: call.get("name") ?? call.get("function.name"),
+    arguments: call.get("arguments") ?? call.get("function.arguments"),
+  }));
 }
 
 /** Content of several parts comes as JSON text; other JSON is what was said. */

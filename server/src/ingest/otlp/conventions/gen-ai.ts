@@ -1,9 +1,12 @@
 import { isObject } from "../../../lib/json.ts";
+import { readUsageObject } from "../../../pricing/usage-object.ts";
+import type { AttributeBag } from "../attribute-bag.ts";
 import type { Convention, SpanContent, SpanView } from "../convention.ts";
 import type { Attributes } from "../export-request.ts";
 import { holdsMessages, toMessages, type Message } from "../messages/message.ts";
 import { systemText } from "../messages/request.ts";
 import { toolsOf } from "../messages/tool-calls.ts";
+import { jsonOfPython } from "../python-text.ts";
 
 /**
  * OpenTelemetry's GenAI semantic conventions from 1.37 on, with the extra keys that exporters add to them.
@@ -34,7 +37,7 @@ export const genAi: Convention = {
     // On a chat span it is the tool that the model asked for.
     span_name: operation === "execute_tool" || operation === "tool_call" ? bag.peekText("gen_ai.tool.name") : undefined,
     // The tier that served the call, which may be another than the one asked for.
-    usage: tierOf(bag.takeText("openai.response.service_tier", "gen_ai.openai.response.service_tier")),
+    usage: usageOf(bag),
     usage_is_estimated: countsOnItsOwn.test(scopeName) && isEstimate(operation, span.attributes) ? true : undefined,
   }),
   usage: {
@@ -105,8 +108,31 @@ export const genAi: Convention = {
   },
 };
 
-function tierOf(service_tier: string | undefined): Record<string, unknown> | undefined {
-  return service_tier === undefined ? undefined : { service_tier };
+/** The usage object of the answer, where it is passed on whole. */
+const usageKeys = [
+  "gen_ai.usage.raw",
+  "gen_ai.usage",
+  "gen_ai.response.usage",
+  "gen_ai.usage_metadata",
+  "llm.usage",
+  "llm.usage.raw",
+  "llm.response.usage",
+];
+
+function usageOf(bag: AttributeBag): Record<string, unknown> | undefined {
+  const service_tier = bag.takeText("openai.response.service_tier", "gen_ai.openai.response.service_tier");
+  const stated = usageKeys.map((key) => usageIn(bag, key)).find((usage) => usage !== undefined);
+  return stated === undefined && service_tier === undefined
+    ? undefined
+    : { ...stated, ...(service_tier !== undefined && { service_tier }) };
+}
+
+function usageIn(bag: AttributeBag, key: string): Record<string, unknown> | undefined {
+  const text = bag.peek(key);
+  const given = bag.parsed(typeof text === "string" ? (jsonOfPython(text) ?? text) : text);
+  if (!isObject(given) || readUsageObject(given) === undefined) return undefined;
+  bag.drop(key);
+  return given;
 }
 
 function writesFor(age: string): string[] {
@@ -166,15 +192,28 @@ export function structuredContent(given: {
 }): SpanContent {
   // Tools and steps of frameworks are given objects, embeddings texts: those are input, not messages.
   const isSaid = areMessages(given.input);
-  const isAnswer = areMessages(given.output);
+  const output = answersIn(given.output);
+  const isAnswer = areMessages(output);
   return {
     prompt: isSaid ? toMessages(given.input, "user") : undefined,
     system: systemText(given.system),
     input: isSaid ? undefined : nonEmpty(given.input),
-    completions: isAnswer ? toMessages(given.output, "assistant").map(saidByModel) : undefined,
-    output: isAnswer ? undefined : nonEmpty(given.output),
+    completions: isAnswer ? toMessages(output, "assistant").map(saidByModel) : undefined,
+    output: isAnswer ? undefined : nonEmpty(output),
     tools: toolsOf(given.tools),
   };
+}
+
+/** OpenAI's choices, and the answer that holds them, are passed on where the messages belong. */
+function answersIn(given: unknown): unknown {
+  const choices = isObject(given) && Array.isArray(given["choices"]) ? (given["choices"] as unknown[]) : given;
+  if (!Array.isArray(choices)) return given;
+  const messages = (choices as unknown[]).map((choice) => (isChoice(choice) ? choice["message"] : choice));
+  return messages.every((message, index) => message === choices[index]) ? given : messages;
+}
+
+function isChoice(given: unknown): given is Record<string, unknown> {
+  return isObject(given) && isObject(given["message"]) && !("role" in given);
 }
 
 function areMessages(given: unknown): boolean {

@@ -69,7 +69,7 @@ describe("what Langfuse says", () => {
       ],
     });
     expect(body).toMatchObject({
-      log_type: "chat",
+      log_type: "response",
       prompt_messages: [system("Be brief."), user("Weather?")],
       tools: [tool()],
     });

@@ -5,6 +5,7 @@ import { holdsMessages, toMessages, type Message } from "../messages/message.ts"
 import { readRequest } from "../messages/request.ts";
 import { readResponse } from "../messages/response.ts";
 import { toolsOf } from "../messages/tool-calls.ts";
+import { jsonOfPython } from "../python-text.ts";
 import { leaveParameters, readCall, readParameters } from "../take-parameters.ts";
 
 const invocation = "langsmith.metadata.invocation_params";
@@ -40,8 +41,8 @@ export const langsmith: Convention = {
     // JavaScript repeats it as metadata.
     if (stated !== undefined) bag.drop("langsmith.metadata.usage_metadata");
     const usage = [stated, usageIn(bag.peekTree("gen_ai.completion"))].find(isObject) ?? {};
-    const input = detailsOf(bag.takeTree("gen_ai.usage.input_token_details"), usage["input_token_details"]);
-    const output = detailsOf(bag.takeTree("gen_ai.usage.output_token_details"), usage["output_token_details"]);
+    const input = detailsOf(takeDetails(bag, "input"), usage["input_token_details"]);
+    const output = detailsOf(takeDetails(bag, "output"), usage["output_token_details"]);
     return {
       input: count(usage["input_tokens"]),
       output: count(usage["output_tokens"]),
@@ -100,6 +101,15 @@ function usageIn(output: unknown): unknown {
 
 function memberOf(value: unknown, name: string): unknown {
   return isObject(value) ? value[name] : undefined;
+}
+
+/** JSON, or in Python its own text of a dict. */
+function takeDetails(bag: AttributeBag, side: "input" | "output"): unknown {
+  const key = `gen_ai.usage.${side}_token_details`;
+  const given = bag.take(key);
+  const details = bag.parsed(typeof given === "string" ? (jsonOfPython(given) ?? given) : given);
+  if (isObject(details)) bag.putBack(key, undefined, details);
+  return details;
 }
 
 function detailsOf(...given: unknown[]): Record<string, unknown> {

@@ -11,6 +11,7 @@ import { genAiIndexed } from "./gen-ai-indexed.ts";
 import { generic } from "./generic.ts";
 import { genkit } from "./genkit.ts";
 import { laminar } from "./laminar.ts";
+import { langchain } from "./langchain.ts";
 import { langfuse } from "./langfuse.ts";
 import { langsmith } from "./langsmith.ts";
 import { litellm } from "./litellm.ts";
@@ -51,5 +52,6 @@ export const conventions: readonly Convention[] = [
   litellm,
   mlflow,
   openllmetry,
+  langchain,
   generic,
 ];

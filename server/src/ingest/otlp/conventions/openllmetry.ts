@@ -1,5 +1,7 @@
 import type { AttributeBag } from "../attribute-bag.ts";
 import type { Convention, SpanContent } from "../convention.ts";
+import type { AttributeValue } from "../export-request.ts";
+import { wordIn } from "../json-word.ts";
 
 const property = (...names: string[]): string[] => names.map((name) => `traceloop.association.properties.${name}`);
 
@@ -16,8 +18,7 @@ export const openllmetry: Convention = {
     variables: ["traceloop.prompt.template_variables"],
   },
   derive: ({ bag }) => ({
-    // Spans below a decorated one carry its name too.
-    span_name: bag.has("traceloop.span.kind") ? bag.takeText("traceloop.entity.name") : undefined,
+    span_name: bag.takeText("traceloop.entity.name"),
     span_workflow_name: workflowName(bag),
   }),
   metadataPrefixes: ["traceloop.association.properties."],
@@ -27,9 +28,15 @@ export const openllmetry: Convention = {
     // Its LangChain instrumentation says both under both names.
     bag.dropEqual(["gen_ai.task.input"], input);
     bag.dropEqual(["gen_ai.task.output"], output);
-    return { input, output };
+    return { input: said(input), output: said(output) };
   },
 };
+
+/** Decorators encode all values: a text loses its quotes, and `null` is nothing. */
+function said(given: AttributeValue | undefined): AttributeValue | undefined {
+  if (typeof given !== "string") return given;
+  return given === "null" ? undefined : wordIn(given);
+}
 
 /** The key names the innermost workflow or agent: an agent's name is no workflow's. */
 function workflowName(bag: AttributeBag): string | undefined {

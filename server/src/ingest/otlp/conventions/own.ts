@@ -1,5 +1,6 @@
 import { productFamilies } from "../../../domain/product-families.ts";
 import type { Convention } from "../convention.ts";
+import { takeParameters } from "../take-parameters.ts";
 
 const inEveryFamily = (...names: readonly string[]): string[] =>
   productFamilies.flatMap((family) => names.map((name) => `${family}.${name}`));
@@ -33,6 +34,14 @@ export const own: Convention = {
     span_handoffs: inEveryFamily("span.handoffs"),
     tool_calls: inEveryFamily("span.tool_calls"),
   },
+  // What Anthropic was asked for, where users' metadata is.
+  derive: ({ bag }) =>
+    Object.assign({}, ...inEveryFamily("metadata.anthropic.request").map((key) => takeParameters(bag, key))) as Record<
+      string,
+      unknown
+    >,
+  // Bare names, which only the product's own SDKs give these meanings.
+  usage: { cacheRead: ["prompt_cache_hit_tokens"], cacheWrite: ["prompt_cache_creation_tokens"] },
   metadataObjects: inEveryFamily("metadata"),
   metadataPrefixes: inEveryFamily("metadata."),
   metadataIsJson: true,

@@ -23,9 +23,10 @@ const readText: ReadBlock = (block, into) => {
   if (typeof text === "string") into.parts.push({ type: "text", text });
 };
 const readReasoning: ReadBlock = (block, into) => {
-  const given = block["content"] ?? block["text"] ?? block["thinking"] ?? block["reasoning"] ?? block["summary"];
-  const text = textOf(given);
-  if (text !== "") into.reasoning.push(text);
+  // Of a reasoning item the content is hidden, and the summary is there, or the other way round.
+  const members = ["content", "text", "thinking", "reasoning", "summary"];
+  const text = members.map((member) => plainText(block[member])).find((found) => found !== "");
+  if (text !== undefined) into.reasoning.push(text);
 };
 const readCall: ReadBlock = (block, into) => {
   into.toolCalls.push(toolCallOf(block));
@@ -147,6 +148,11 @@ export function readBlock(block: unknown, into: Content): void {
       return block["thought"] === true ? readReasoning(block, into) : readText(block, into);
   }
   into.parts.push(block);
+}
+
+/** What is said in a text or a list of parts, such as `[{"type": "summary_text", "text": …}]`; "" where that is nothing. */
+export function plainText(value: unknown): string {
+  return Array.isArray(value) && value.length === 0 ? "" : textOf(value);
 }
 
 /** The text of a tool's result: text as it is, blocks of text joined, `{type, value}` unwrapped, the rest as JSON. */

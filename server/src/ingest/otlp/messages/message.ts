@@ -72,12 +72,19 @@ function messagesOfObject(raw: Record<string, unknown>, defaultRole: string): Me
     return messagesOfObject(raw["kwargs"], roleOf(className) ?? defaultRole);
   }
   // Items of the Responses API stand beside messages: calls and their outputs are no members of one.
-  const isItem = ["role", "content", "parts", "tool_calls", "toolCalls"].every((member) => raw[member] === undefined);
+  const isItem =
+    ["role", "content", "parts", "tool_calls", "toolCalls"].every((member) => isAbsent(raw[member])) &&
+    (raw["content"] === undefined || typeof raw["type"] === "string");
   const role = roleOf(raw["role"]) ?? roleOf(raw["type"]) ?? defaultRole;
   const content = createContent();
   const given = isItem ? [raw] : (raw["parts"] ?? raw["content"]);
   for (const block of Array.isArray(given) ? (given as unknown[]) : [given]) readBlock(block, content);
   return [...resultsOf(content), ...restOf(isItem ? {} : raw, role, content)];
+}
+
+/** A reasoning item has no content, `null` or an empty list. */
+function isAbsent(value: unknown): boolean {
+  return value === undefined || value === null || (Array.isArray(value) && value.length === 0);
 }
 
 function resultsOf({ toolResults }: Content): Message[] {

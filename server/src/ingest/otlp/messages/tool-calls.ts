@@ -63,6 +63,7 @@ export function toolOf(raw: unknown): unknown {
       name,
       ...(description !== undefined && { description }),
       ...(parameters !== undefined && parameters !== null && { parameters }),
+      ...(typeof nested["strict"] === "boolean" && { strict: nested["strict"] }),
     },
   };
 }

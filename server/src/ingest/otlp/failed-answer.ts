@@ -1,0 +1,28 @@
+import { isObject, parseObjectText } from "../../lib/json.ts";
+import type { SpanContent } from "./convention.ts";
+import type { Message } from "./messages/message.ts";
+
+/**
+ * A failed call has no answer where what stands for it is empty, or tells of the failure: an object of the error, or its
+ * message as said by the model.
+ */
+export function dropFailedAnswer(content: SpanContent, error: string): void {
+  const isReport = ({ content: said, tool_calls, reasoning_content, refusal }: Message): boolean => {
+    if ((tool_calls ?? reasoning_content ?? refusal) !== undefined) return false;
+    return said === null || (typeof said === "string" && (isErrorObject(said) || error.includes(said)));
+  };
+  if (content.completions?.every(isReport) === true) content.completions = undefined;
+  if (isErrorObject(content.output)) content.output = undefined;
+}
+
+/** `{"error": …}` with no more than what tells of it, or `{"output": null}`, as JSON text or not. */
+function isErrorObject(given: unknown): boolean {
+  const value = typeof given === "string" ? parseObjectText(given) : given;
+  if (!isObject(value)) return false;
+  const { error, ...rest } = value;
+  const others = Object.entries(rest).filter(([, member]) => member !== null && member !== "");
+  if (error === undefined || error === null || error === false) return others.length === 0;
+  return others.every(([name]) => errorMembers.has(name));
+}
+
+const errorMembers: ReadonlySet<string> = new Set(["message", "status", "status_code", "code", "type", "param"]);
