@@ -8,6 +8,9 @@ import { createListUnpriced } from "./counting/unpriced-models.ts";
 import { createWithSpans } from "./storage/spans/with-spans.ts";
 import { createWithQuarantine } from "./storage/journal/with-quarantine.ts";
 
+// As in `main.ts`, as it may be the first to open the data folder.
+process.umask(0o077);
+
 async function open() {
   const config = readConfig();
   const database = openControlDatabase(config.control);

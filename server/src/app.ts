@@ -32,6 +32,7 @@ import { createHttpMetrics } from "./http/metrics.ts";
 import { openapiDocument } from "./http/openapi.ts";
 import { createRateLimiter } from "./http/rate-limit.ts";
 import { createHttpServer } from "./http/server.ts";
+import { organizationOf } from "./ingest/row-lines.ts";
 import { createReadWatch, type ReadWatch } from "./ingest/read-watch.ts";
 import { createLogJoiner, type LogJoiner, type LogJoinerDeps } from "./ingest/otlp/join-logs.ts";
 import type { SpanWriter } from "./ingest/writer.ts";
@@ -44,7 +45,7 @@ import { limits } from "./limits.ts";
 import { createControlStores } from "./storage/control/control-stores.ts";
 import { version } from "./version.ts";
 import { openControlDatabase, type ControlDatabase } from "./storage/control/open-control-database.ts";
-import { openDataFolder } from "./storage/data-folder.ts";
+import { closeToOthers, openDataFolder } from "./storage/data-folder.ts";
 import { openJournal, type Journal } from "./storage/journal/journal.ts";
 import { openLogEvents } from "./storage/journal/log-events.ts";
 import { lockNode } from "./storage/journal/node-lock.ts";
@@ -90,6 +91,8 @@ async function compose(
   // A first start shows keys once, and must not end after that for want of its port.
   await canListen(config);
   openDataFolder(config.dataDir);
+  const { refused } = closeToOthers(config.dataDir);
+  if (refused.length > 0) logger.warn({ refused: refused.slice(0, 3) }, "other users may read the data folder");
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
 
@@ -200,6 +203,7 @@ async function openStores(
     path: config.journalPath,
     maxBytes: config.journalBytes,
     maxEntries: limits.journalEntries,
+    partyOf: organizationOf,
     identityMemoryMs: limits.identityMemoryMs,
     isFirst: !hasSpans,
     now,

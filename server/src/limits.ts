@@ -1,4 +1,5 @@
 import { authLimits } from "./auth-limits.ts";
+import { evaluationLimits } from "./evaluation-limits.ts";
 import { gatewayLimits } from "./gateway-limits.ts";
 import { pricingLimits } from "./pricing-limits.ts";
 
@@ -14,6 +15,7 @@ export const limits = {
   ...authLimits,
   /** A host without a public address is refused no sooner, whatever is known of it. */
   addressRefusedMs: 250,
+  ...evaluationLimits,
   ...gatewayLimits,
   ...pricingLimits,
 
@@ -169,6 +171,9 @@ export const limits = {
   customerMirrorGroupMs: 500,
   customerTopModels: 5,
 
+  /** Files and folders of the data folder that are closed to other users at the start, those above first. */
+  dataFolderEntries: 10_000,
+
   // Logs
   /** How long a line may wait to be written with others; errors do not. */
   logLineWaitMs: 100,
@@ -271,70 +276,6 @@ export const limits = {
   blockedOrganizationsEveryMs: 3_000,
   retentionDaysMax: 36_500,
   displayNameChars: 255,
-
-  // Evaluation
-  conditionsPerOrganization: 1_000,
-  conditionPageSizeDefault: 20,
-  evaluatorsPerOrganization: 1_000,
-  /** Beyond it no result that comes over OTLP makes another. */
-  evaluatorsMadeByName: 500,
-  versionsPerEvaluator: 100,
-  automationsPerOrganization: 200,
-  evaluatorsPerAutomation: 20,
-  evaluationErrorChars: 2_000,
-  /** Prompts, code, patterns: each text of an evaluator. */
-  evaluatorTextChars: 64 * KiB,
-  evaluatorTags: 100,
-  scoreChoices: 100,
-  evaluationRunsInFlight: 512,
-  evaluationRunsPerOrganization: 256,
-  /** Of them, whose logs are in memory at a time. */
-  evaluationReadRows: 64,
-  judgesInFlight: 64,
-  judgesPerOrganization: 8,
-  judgeMs: 60_000,
-  /** Of one value in a judge's prompt; what is longer is cut. */
-  judgeValueChars: 100_000,
-  judgePromptChars: 400_000,
-  evaluationInputChars: 4 * MiB,
-  /** How long a node may be silent before another takes over its evaluations. */
-  evaluationLeaseMs: 60_000,
-  /** Waits between tries of an evaluation that failed for now; then it has failed. */
-  evaluationRetryMs: [1_000, 10_000, 60_000],
-  /** An evaluation that was under way when its node ended, that often, has failed. */
-  evaluationCrashes: 4,
-  /** Of those that were under way when their node ended once, so many are tried at a time; later one alone. */
-  evaluationSuspects: 16,
-  evaluationPollMs: 1_000,
-  /** What may wait of one organization; further logs are read back from the span store once half of it is done. */
-  evaluationQueueRuns: 100_000,
-  /** New runs a second beyond which evaluating pauses between batches, for the sake of ingest. */
-  evaluationCrowdRuns: 1_000,
-  evaluationYieldMs: 1_000,
-  /** How long a result waits for others, to be put on record together. */
-  evaluationFlushMs: 200,
-  evaluationFlushRows: 256,
-  /** Beyond it the backlog is not counted any further. */
-  evaluationBacklogCounted: 100_000,
-  /** How long it is known that a log was evaluated. */
-  evaluationMemoryMs: 30 * 24 * 60 * 60 * 1_000,
-  automationRefreshMs: 5_000,
-  automationDailyBudgetUsd: 10,
-  sandboxThreads: 4,
-  sandboxQueued: 1_000,
-  sandboxMs: 1_000,
-  sandboxGraceMs: 10_000,
-  sandboxMemoryBytes: 48 * MiB,
-  sandboxStackBytes: 256 * KiB,
-  scoreTextChars: 64 * KiB,
-  scoreMax: 1e15,
-  /** Made of the results of evaluations that a span came with. */
-  scoresSentPerSpan: 64,
-  scorePageSizeMax: 100,
-  scoreMirrorRows: 2_000,
-  scoreMirrorGroupMs: 50,
-  scoreMirrorEveryMs: 5_000,
-  scoreMirrorRetryMs: 1_000,
 
   // Queries
   queryTimeMs: 20_000,

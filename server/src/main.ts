@@ -3,6 +3,9 @@ import { ConfigError, readConfig } from "./config.ts";
 // Each query of the embedded store holds a thread of libuv's pool, which is made at its first use: four are too few.
 process.env["UV_THREADPOOL_SIZE"] ??= "16";
 
+// What is stored is nobody else's: this holds for files of the engines too.
+process.umask(0o077);
+
 const minNodeMajor = 24;
 if (Number(process.versions.node.split(".")[0]) < minNodeMajor) {
   console.error(`Spanway needs Node ${minNodeMajor}, this is ${process.versions.node}. Start it with \`npm start\`.`);

@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import type { Delivery, Webhook } from "../domain/webhook.ts";
+import { FairShare } from "../lib/fair-share.ts";
 import { limits } from "../limits.ts";
 import type { DeliveryOutcome } from "../storage/control/delivery-store.ts";
 import type { WebhookStore } from "../storage/control/webhook-store.ts";
@@ -50,7 +51,7 @@ class QueueDeliverer implements Deliverer {
   /** Those whose turn was last are at the end. */
   readonly #endpoints = new Map<number, Endpoint>();
   readonly #due = new Set<number>();
-  #inFlight = 0;
+  readonly #inFlight = new FairShare(limits.webhookInFlight);
   /** As much is under way as may be: what comes next is for the turn to say, so that each webhook has its own. */
   #isCrowded = false;
   #finished: DeliveryOutcome[] = [];
@@ -76,7 +77,7 @@ class QueueDeliverer implements Deliverer {
   }
 
   inFlight(): number {
-    return this.#inFlight;
+    return this.#inFlight.held;
   }
 
   idle(): Promise<void> {
@@ -91,7 +92,7 @@ class QueueDeliverer implements Deliverer {
     this.#stopping.abort();
     this.#wakeUp();
     await this.#running;
-    while (this.#inFlight > 0) await new Promise((resolve) => setImmediate(resolve));
+    while (this.#inFlight.held > 0) await new Promise((resolve) => setImmediate(resolve));
     const nowMs = this.#deps.now();
     const waiting = [...this.#endpoints.values()].flatMap((endpoint) => endpoint.drop());
     this.#finished.push(...waiting.map((delivery) => putBack(delivery, nowMs)));
@@ -178,21 +179,25 @@ class QueueDeliverer implements Deliverer {
     const nowMs = now();
     const times = { now: new Date(nowMs).toISOString(), until: new Date(nowMs + limits.webhookClaimMs).toISOString() };
     const claims: QueueClaim[] = [];
-    let room = limits.webhookInFlight - this.#inFlight;
+    const claimed = new FairShare(limits.webhookInFlight - this.#inFlight.held);
     let roomBytes: number = limits.webhookAheadBytes;
     for (const endpoint of this.#endpoints.values()) roomBytes -= endpoint.waitingBytes;
     for (const webhookId of this.#due) {
-      if (room <= 0 || this.#stopping.signal.aborted) break;
-      if (directory.get(webhookId) === undefined) {
+      if (this.#stopping.signal.aborted) break;
+      const webhook = directory.get(webhookId);
+      if (webhook === undefined) {
         this.#due.delete(webhookId);
         continue;
       }
+      const party = webhook.unique_organization_id;
+      const room = Math.min(this.#inFlight.room(party), claimed.room(party));
+      if (room === 0) continue;
       const endpoint = this.#endpoint(webhookId);
       const free = Math.min(room, endpoint.free);
       const limit = endpoint.wanted(free, roomBytes);
       if (limit === 0) continue;
       claims.push({ webhookId, limit, ...times });
-      room -= free;
+      claimed.add(party, free);
       roomBytes -= (limit - free) * endpoint.largestBytes;
     }
     return claims;
@@ -205,7 +210,7 @@ class QueueDeliverer implements Deliverer {
     // Switched off meanwhile: looking at the queue ends what it had.
     if (webhook === undefined) endpoint.drop();
     while (webhook !== undefined && !this.#stopping.signal.aborted) {
-      if (this.#inFlight >= limits.webhookInFlight) {
+      if (this.#inFlight.room(webhook.unique_organization_id) === 0) {
         this.#isCrowded = true;
         return;
       }
@@ -217,10 +222,10 @@ class QueueDeliverer implements Deliverer {
 
   #begin(webhook: Webhook, endpoint: Endpoint, delivery: Delivery): void {
     endpoint.inFlight += 1;
-    this.#inFlight += 1;
+    this.#inFlight.add(webhook.unique_organization_id, 1);
     void this.#deliver(webhook, endpoint, delivery).finally(() => {
       endpoint.inFlight -= 1;
-      this.#inFlight -= 1;
+      this.#inFlight.giveBack(webhook.unique_organization_id, 1);
       if (!this.#isCrowded) this.#advance(endpoint);
       this.#wakeUp();
     });
@@ -280,7 +285,7 @@ class QueueDeliverer implements Deliverer {
   }
 
   #tellIdle(): void {
-    if (this.#inFlight + this.#finished.length + this.#due.size > 0) return;
+    if (this.#inFlight.held + this.#finished.length + this.#due.size > 0) return;
     for (const { waiting } of this.#endpoints.values()) if (waiting > 0) return;
     for (const resolve of this.#whenIdle.splice(0)) resolve();
   }
@@ -303,7 +308,7 @@ class QueueDeliverer implements Deliverer {
     if (!this.#isWoken && !isFailing) await pause(limits.webhookPollEveryMs);
     this.#wake = () => undefined;
     if (this.#stopping.signal.aborted) return;
-    const paceMs = this.#inFlight === 0 ? 0 : this.#turnedAtMs + limits.webhookPaceMs - performance.now();
+    const paceMs = this.#inFlight.held === 0 ? 0 : this.#turnedAtMs + limits.webhookPaceMs - performance.now();
     await new Promise((resolve) => setTimeout(resolve, isFailing ? limits.webhookPollEveryMs : Math.max(0, paceMs)));
   }
 }

@@ -4,6 +4,7 @@ import {
   event,
   hourMs,
   minuteMs,
+  newOrganization,
   secondMs,
   secrets,
   startNode,
@@ -34,6 +35,19 @@ describe("webhooks do not wait for each other", () => {
     // None of those that hang has given up its place for it.
     expect((await logOf(hanging[0]!)).every(({ attempts }) => attempts === 0)).toBe(true);
   });
+
+  test("however many of one organization hang, another's are sent at once", async () => {
+    const { events, deliverer, receiver, hook, stores } = await bench({ timeoutMs: 60_000 });
+    await newOrganization(stores, "org_b");
+    const hanging = await Promise.all(Array.from({ length: 90 }, () => hook()));
+    for (const { path } of hanging) receiver.answer(path, () => undefined);
+    await events.publishAll(Array.from({ length: 10 }, (_, i) => event(`before ${i}`)));
+    await expect.poll(() => deliverer.inFlight(), { timeout: 10_000 }).toBeGreaterThan(limits.webhookInFlight * 0.75);
+    const lively = await hook({ unique_organization_id: "org_b" });
+    await events.publishAll(Array.from({ length: 100 }, (_, i) => event(`${i}`, { organizationId: "org_b" })));
+    await expect.poll(() => receiver.on(lively.path).length, { timeout: 10_000, interval: 10 }).toBe(100);
+    expect(deliverer.inFlight()).toBeLessThan(limits.webhookInFlight);
+  }, 30_000);
 
   test("one that keeps failing gets few at a time, and as many as others once it recovers", async () => {
     const { events, deliverer, receiver, hook, pass } = await bench();

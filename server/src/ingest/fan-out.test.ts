@@ -266,6 +266,17 @@ test("beyond its bound nothing is kept but where to read it back, in this run an
   await second.close();
 });
 
+test("what is kept of one organization leaves room for another's", async () => {
+  const stuck = recorder("seen", { take: (_batch, signal) => sleep(1e6, undefined, { signal }) });
+  const bench = start(newFolder(), [stuck], { maxKeptBytes: 20_000 });
+  for (let i = 1; i <= 30; i += 1) await add(bench, [row(`${i}`, "org_a", { input: "x".repeat(800) })]);
+  await add(bench, [row("b", "org_b", { input: "x".repeat(800) })]);
+  await bench.writer.flush();
+  expect(bench.journal.kept.missed().map(({ organizationId }) => organizationId)).toEqual(["org_a"]);
+  expect(bench.journal.kept.stats().bytes).toBeLessThanOrEqual(20_000);
+  await bench.close();
+});
+
 describe("a subscriber that holds as much of an organisation as it may", () => {
   test("reads the rest back once there is room, in the next run too, and delays nobody else", async () => {
     const path = newFolder();

@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import type { SpanRow } from "../domain/span.ts";
+import { FairShare } from "../lib/fair-share.ts";
 import { parseKeepingDigits } from "../lib/json.ts";
 import { limits } from "../limits.ts";
 import type { Journal } from "../storage/journal/journal.ts";
@@ -87,13 +88,14 @@ class JournalFanOut implements FanOut {
   readonly #held = new Map<number, HeldEntry>();
   #heldBytes = 0;
   /** How many subscribers have yet to take an entry. */
-  readonly #open = new Map<number, { subscribers: number; bytes: number }>();
-  #openBytes = 0;
+  readonly #open = new Map<number, { subscribers: number; bytes: number; organizationId: string }>();
+  readonly #room: FairShare;
   #finished: number[] = [];
   #finishing: Promise<void> | undefined;
 
   constructor(deps: FanOutDeps) {
     this.#deps = deps;
+    this.#room = new FairShare(deps.maxKeptBytes);
     for (const subscriber of deps.subscribers) {
       const lane = createFanOutLane(subscriber, {
         ...deps,
@@ -120,29 +122,31 @@ class JournalFanOut implements FanOut {
     const kept: KeptEntry[] = [];
     const missed = new Map<string, MissedStretch>();
     if (this.#lanes.size === 0) return { entries: kept, missed: [] };
-    let bytes = this.#openBytes;
     for (const { seq, payload } of entries) {
       const held = this.#held.get(seq);
       const organizationId = held?.organizationId ?? organizationOf(payload);
       const wanting = organizationId === undefined ? [] : this.#wanting(organizationId, held?.rows);
-      const isRoom = bytes + payload.byteLength <= this.#deps.maxKeptBytes;
-      const takers = isRoom ? wanting.filter((each) => each.isFull?.(organizationId ?? "") !== true) : [];
+      const ready = wanting.filter((each) => each.isFull?.(organizationId ?? "") !== true);
+      const isRoom = ready.length > 0 && this.#room.take(organizationId ?? "", payload.byteLength);
+      const takers = isRoom ? ready : [];
       if (organizationId !== undefined && takers.length < wanting.length) {
         const others = wanting.filter((each) => !takers.includes(each));
         this.#miss(organizationId, others, held?.rows ?? spansOf(payload), missed);
       }
       if (takers.length > 0) {
         kept.push({ seq, bytes: payload.byteLength, subscribers: takers.map(({ name }) => name) });
-        bytes += payload.byteLength;
+        this.#open.set(seq, {
+          subscribers: takers.length,
+          bytes: payload.byteLength,
+          organizationId: organizationId ?? "",
+        });
       } else this.#release(seq);
     }
     return { entries: kept, missed: [...missed.values()] };
   }
 
   kept({ entries }: Keep): void {
-    for (const { seq, bytes, subscribers } of entries) {
-      this.#open.set(seq, { subscribers: subscribers.length, bytes });
-      this.#openBytes += bytes;
+    for (const { seq, subscribers } of entries) {
       for (const name of subscribers) this.#lanes.get(name)?.push(seq);
     }
   }
@@ -152,6 +156,12 @@ class JournalFanOut implements FanOut {
     const left = kept.list();
     const known = (names: readonly string[]) => names.filter((name) => this.#lanes.has(name));
     const entries = left.map((entry) => ({ ...entry, subscribers: known(entry.subscribers) }));
+    for (const { seq, bytes, subscribers } of entries) {
+      if (subscribers.length === 0) continue;
+      // Whose they are shows when they are read.
+      this.#room.add("", bytes);
+      this.#open.set(seq, { subscribers: subscribers.length, bytes, organizationId: "" });
+    }
     this.kept({ entries: entries.filter(({ subscribers }) => subscribers.length > 0), missed: [] });
     for (const stretch of kept.missed()) this.#lanes.get(stretch.subscriber)?.miss(stretch);
     // A subscriber that this version no longer has.
@@ -215,7 +225,8 @@ class JournalFanOut implements FanOut {
   /** Takes finished entries out of the journal, in as few transactions as their commits allow. */
   #finish(seqs: readonly number[]): void {
     for (const seq of seqs) {
-      this.#openBytes -= this.#open.get(seq)?.bytes ?? 0;
+      const open = this.#open.get(seq);
+      if (open !== undefined) this.#room.giveBack(open.organizationId, open.bytes);
       this.#open.delete(seq);
       this.#release(seq);
       this.#finished.push(seq);

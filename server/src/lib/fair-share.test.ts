@@ -47,6 +47,9 @@ test("any order of taking and giving back keeps to the bound, and ends with noth
         const piece = isBack ? pieces.pop() : undefined;
         if (piece !== undefined) share.giveBack(party, piece);
         else if (share.take(party, amount)) pieces.push(amount);
+        const room = share.room(party);
+        expect(saturate(share, [party], 1)).toEqual([room]);
+        share.giveBack(party, room);
         expect(share.held).toBe([...held.values()].flat().reduce((sum, each) => sum + each, 0));
         expect(share.held).toBeLessThanOrEqual(100);
       }

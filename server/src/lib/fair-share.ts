@@ -23,23 +23,34 @@ export class FairShare {
 
   /** @param max less than the whole, where that amount may only have a part. False, and nothing taken, when it does not fit. */
   take(party: string, amount: number, max = this.#max): boolean {
-    const ofParty = this.#held.get(party) ?? 0;
     const freeAfter = max - this.#total - amount;
-    if (freeAfter < 0 || ofParty > timesFree * freeAfter) return false;
+    if (freeAfter < 0 || this.#of(party) > timesFree * freeAfter) return false;
     this.add(party, amount);
     return true;
+  }
+
+  /** How many pieces of one the party could take now. */
+  room(party: string): number {
+    const free = this.#max - this.#total;
+    // Each piece adds one to what it holds and leaves one less: as long as what it held is within bounds of what is left.
+    const most = Math.floor((timesFree * (free - 1) - this.#of(party)) / (timesFree + 1)) + 1;
+    return Math.max(0, Math.min(free, most));
   }
 
   /** Takes what cannot be refused. */
   add(party: string, amount: number): void {
     this.#total += amount;
-    this.#held.set(party, (this.#held.get(party) ?? 0) + amount);
+    this.#held.set(party, this.#of(party) + amount);
   }
 
   giveBack(party: string, amount: number): void {
     this.#total -= amount;
-    const left = (this.#held.get(party) ?? 0) - amount;
+    const left = this.#of(party) - amount;
     if (left > 0) this.#held.set(party, left);
     else this.#held.delete(party);
+  }
+
+  #of(party: string): number {
+    return this.#held.get(party) ?? 0;
   }
 }

@@ -1,8 +1,8 @@
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
-import { openDataFolder } from "./data-folder.ts";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { closeToOthers, openDataFolder } from "./data-folder.ts";
 
 let dir: string;
 beforeEach(() => {
@@ -39,4 +39,40 @@ test.skipIf(process.getuid?.() === 0)("a folder of somebody else is refused", ()
   mkdirSync(path);
   chmodSync(path, 0o500);
   expect(() => openDataFolder(path)).toThrow("this user may not write there");
+});
+
+describe("K15: an existing folder", () => {
+  const modeOf = (path: string) => statSync(path).mode & 0o777;
+  const write = (path: string) => {
+    writeFileSync(path, "");
+    chmodSync(path, 0o666);
+    return path;
+  };
+  const makeFolder = (path: string) => {
+    mkdirSync(path);
+    chmodSync(path, 0o777);
+    return path;
+  };
+
+  test("is closed to others, with all that is in it, and with nothing that it only links to", () => {
+    const outside = write(join(dir, "outside"));
+    const folder = makeFolder(join(dir, "data"));
+    const inner = makeFolder(join(folder, "journal"));
+    const files = [write(join(folder, "control.db-wal")), write(join(inner, "data.mdb"))];
+    symlinkSync(outside, join(inner, "link"));
+    symlinkSync(dir, join(inner, "up"));
+    symlinkSync(join(dir, "nowhere"), join(inner, "broken"));
+    expect(closeToOthers(folder)).toEqual({ refused: [] });
+    expect([folder, inner].map(modeOf)).toEqual([0o700, 0o700]);
+    expect(files.map(modeOf)).toEqual([0o600, 0o600]);
+    expect(modeOf(outside)).toBe(0o666);
+  });
+
+  test("of very many files takes bounded work, and none is within reach of others", () => {
+    const folder = makeFolder(join(dir, "data"));
+    const parts = makeFolder(join(folder, "spans"));
+    for (let part = 0; part < 50; part += 1) write(join(parts, String(part)));
+    closeToOthers(folder, 10);
+    expect([folder, parts].map(modeOf)).toEqual([0o700, 0o700]);
+  });
 });

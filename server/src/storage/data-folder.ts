@@ -1,5 +1,16 @@
-import { existsSync, mkdirSync, mkdtempSync, rmdirSync, statSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  type Dir,
+  type Dirent,
+  mkdirSync,
+  mkdtempSync,
+  opendirSync,
+  rmdirSync,
+  statSync,
+} from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { limits } from "../limits.ts";
 
 export class DataFolderError extends Error {}
 
@@ -27,6 +38,52 @@ export function openDataFolder(path: string): void {
     const reason = reasons[code] ?? String(cause);
     const remedy = "Let this user write to it, or set SPANWAY_DATA_DIR to another folder.";
     throw new DataFolderError(`The data folder ${path} cannot be used: ${reason}. ${remedy}`, { cause });
+  }
+}
+
+/**
+ * Takes the rights of others from what is in the folder, as an earlier version or a copy may have left it: folders to 0700,
+ * files to 0600. Those above go first, so that none below a certain number is within reach of others, though it keeps its mode.
+ * What belongs to another user stays as it is, and is answered.
+ */
+export function closeToOthers(path: string, maxEntries: number = limits.dataFolderEntries): { refused: string[] } {
+  const refused: string[] = [];
+  const restrict = (entry: string, mode: number): void => {
+    try {
+      if ((statSync(entry).mode & 0o777) !== mode) chmodSync(entry, mode);
+    } catch (error) {
+      // A file of another process may be gone by now.
+      if (existsSync(entry)) refused.push(`${entry}: ${String(error)}`);
+    }
+  };
+  restrict(path, 0o700);
+  const folders = [path];
+  let seen = 0;
+  for (let folder = folders.shift(); folder !== undefined && seen < maxEntries; folder = folders.shift()) {
+    for (const entry of entriesOf(folder)) {
+      if ((seen += 1) > maxEntries) break;
+      const at = join(folder, entry.name);
+      // A link may lead out of the folder.
+      if (entry.isFile()) restrict(at, 0o600);
+      if (!entry.isDirectory()) continue;
+      restrict(at, 0o700);
+      folders.push(at);
+    }
+  }
+  return { refused };
+}
+
+function* entriesOf(folder: string): Iterable<Dirent> {
+  let open: Dir;
+  try {
+    open = opendirSync(folder);
+  } catch {
+    return;
+  }
+  try {
+    for (let entry = open.readSync(); entry !== null; entry = open.readSync()) yield entry;
+  } finally {
+    open.closeSync();
   }
 }
 

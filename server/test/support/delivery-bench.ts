@@ -111,7 +111,7 @@ export async function deliveryBench(cleanup: Array<() => Promise<unknown>>, opti
   return { ...node, node, stores, receiver, clock, hook, logOf, pass };
 }
 
-async function newOrganization(stores: ControlStores, unique_organization_id: string): Promise<void> {
+export async function newOrganization(stores: ControlStores, unique_organization_id: string): Promise<void> {
   await stores.organizations.create({
     unique_organization_id,
     name: unique_organization_id,

@@ -62,13 +62,43 @@ test("over its byte bound it refuses, and takes again once entries are removed",
 });
 
 test("over its bound of entries it refuses, however small they are", async () => {
-  const journal = journalAt(folder(), { maxEntries: 2 });
+  const journal = journalAt(folder(), { maxEntries: 5 });
   const append = () => journal.append({ payload: Buffer.from("a\n"), rows: 1, identities: [] });
   const first = await append();
-  await append();
+  for (let entry = 0; entry < 3; entry += 1) await append();
   await expect(append()).rejects.toMatchObject({ code: "unavailable" });
   await journal.remove([first.seq]);
   await expect(append()).resolves.toMatchObject({ rows: 1 });
+  await journal.close();
+});
+
+test.each([
+  ["bytes", { maxBytes: 10_000, maxEntries: 1e6 }],
+  ["entries", { maxBytes: 1e9, maxEntries: 100 }],
+])("one party that fills its %s leaves room for another at once, also after a restart", async (_, bounds) => {
+  const path = folder();
+  const options = { ...bounds, partyOf: (payload: Buffer) => payload.toString("utf8", 0, 1) };
+  let journal = journalAt(path, options);
+  const append = (party: string) =>
+    journal.append({ payload: Buffer.from(party.repeat(100)), rows: 1, identities: [] });
+  const fill = async (party: string): Promise<number> => {
+    for (let entries = 0; ; entries += 1) {
+      try {
+        await append(party);
+      } catch {
+        return entries;
+      }
+    }
+  };
+  expect(await fill("a")).toBe(80);
+  expect(await fill("b")).toBeGreaterThan(10);
+  await append("c");
+  await journal.close();
+  journal = journalAt(path, options);
+  await expect(append("a")).rejects.toMatchObject({ code: "unavailable" });
+  await append("d");
+  await journal.remove(journal.pending(0, 1_000).map(({ seq }) => seq));
+  expect(await fill("a")).toBe(80);
   await journal.close();
 });
 

@@ -1,4 +1,5 @@
 import { ServiceError } from "../../domain/errors.ts";
+import { FairShare } from "../../lib/fair-share.ts";
 import { bytesToRemove } from "./database-pages.ts";
 import { openIdentityMemory, type IdentityMemory, type IdentityRecord, type IdentityWrite } from "./identity-memory.ts";
 import { openDatabase, type JournalDatabase } from "./journal-database.ts";
@@ -59,6 +60,8 @@ export type JournalOptions = {
   maxBytes: number;
   /** Each entry costs memory in the queue to the store, however few bytes it has. */
   maxEntries: number;
+  /** Whose an entry is: of both bounds each gets a fair share. Default: all are one's. */
+  partyOf?: (payload: Buffer) => string | undefined;
   /** How long an identity is remembered at least; twice that at most. */
   identityMemoryMs: number;
   /** That no span was accepted before, by whatever journal: then nothing of old can be sent again. */
@@ -70,22 +73,10 @@ export function openJournal(options: JournalOptions): Journal {
   const database = openDatabase(options.path);
   const entries = openLongValues(database, { firsts: "entries", others: "entry-pieces" });
 
-  const sizes = new Map<number, number>();
   let nextSeq = entries.lastKey() + 1;
-  let pendingBytes = 0;
-  const hold = (seq: number, bytes: number): void => {
-    sizes.set(seq, bytes);
-    pendingBytes += bytes;
-  };
-  const release = (seq: number): void => {
-    pendingBytes -= sizes.get(seq) ?? 0;
-    sizes.delete(seq);
-  };
+  const room = createRoom(options);
   const kept = openKeptEntries(database, entries);
-  for (const { key: seq, value } of entries.range(0)) {
-    hold(seq, value.byteLength);
-    if (kept.has(seq)) release(seq);
-  }
+  for (const { key: seq, value } of entries.range(0)) if (!kept.has(seq)) room.hold(seq, value);
 
   const memory = openIdentityMemory(database, options);
   const commits = createCommits(database, entries, memory);
@@ -93,17 +84,15 @@ export function openJournal(options: JournalOptions): Journal {
 
   return {
     async append({ payload, rows, identities, hasResends = false }) {
-      const heldBytes = pendingBytes + quarantine.stats().bytes;
-      if (heldBytes + payload.byteLength > options.maxBytes || sizes.size >= options.maxEntries) {
+      if (!room.take(nextSeq, payload, quarantine.stats().bytes)) {
         throw unavailable("The ingest journal is full: storage does not keep up. Try again later.");
       }
       const seq = nextSeq;
       nextSeq += 1;
-      hold(seq, payload.byteLength);
       try {
         await commits.commit(seq, payload, identities);
       } catch (error) {
-        release(seq);
+        room.release(seq);
         throw error;
       }
       return { seq, rows, bytes: payload.byteLength, hasResends };
@@ -131,19 +120,54 @@ export function openJournal(options: JournalOptions): Journal {
         yield* kept.put(keep);
         for (const seq of removed) yield* entries.remove(seq);
       };
-      const bytes = bytesToRemove(removed.map((seq) => sizes.get(seq) ?? 0)) + kept.bytesOf(keep);
+      const bytes = bytesToRemove(removed.map((seq) => room.bytesOf(seq))) + kept.bytesOf(keep);
       await database.clear(bytes, removals());
       kept.committed(keep);
       for (const seq of removed) entries.forget(seq);
-      for (const seq of seqs) release(seq);
+      for (const seq of seqs) room.release(seq);
     },
     kept,
     quarantine: (payload, reason) => quarantine.add(payload, reason),
     stats() {
       const aside = quarantine.stats();
-      return { entries: sizes.size, bytes: pendingBytes, quarantined: aside.entries, quarantinedBytes: aside.bytes };
+      return { ...room.stats(), quarantined: aside.entries, quarantinedBytes: aside.bytes };
     },
     close: () => database.close(),
+  };
+}
+
+/** What entries hold of the bounds of the journal, whose bytes and number are divided between parties. */
+function createRoom({ maxBytes, maxEntries, partyOf }: Pick<JournalOptions, "maxBytes" | "maxEntries" | "partyOf">) {
+  const held = new Map<number, { party: string; bytes: number }>();
+  const bytes = new FairShare(maxBytes);
+  const places = new FairShare(maxEntries);
+  const ownerOf = (payload: Buffer): string => partyOf?.(payload) ?? "";
+
+  return {
+    /** @param asideBytes what else the byte bound counts. False, and nothing taken, when there is no room. */
+    take(seq: number, payload: Buffer, asideBytes: number): boolean {
+      const party = ownerOf(payload);
+      if (places.room(party) === 0 || !bytes.take(party, payload.byteLength, maxBytes - asideBytes)) return false;
+      places.add(party, 1);
+      held.set(seq, { party, bytes: payload.byteLength });
+      return true;
+    },
+    /** What an earlier process took. */
+    hold(seq: number, payload: Buffer): void {
+      const party = ownerOf(payload);
+      bytes.add(party, payload.byteLength);
+      places.add(party, 1);
+      held.set(seq, { party, bytes: payload.byteLength });
+    },
+    release(seq: number): void {
+      const entry = held.get(seq);
+      if (entry === undefined) return;
+      held.delete(seq);
+      bytes.giveBack(entry.party, entry.bytes);
+      places.giveBack(entry.party, 1);
+    },
+    bytesOf: (seq: number) => held.get(seq)?.bytes ?? 0,
+    stats: () => ({ entries: held.size, bytes: bytes.held }),
   };
 }
 

@@ -1,0 +1,28 @@
+import { chmodSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { newDataDir, startServerProcess } from "../support/server-process.ts";
+
+const dataDir = newDataDir();
+afterAll(() => dataDir.remove());
+
+const contents = () => readdirSync(dataDir.path, { recursive: true, encoding: "utf8" });
+/** What others than the owner may do something with. */
+const open = () => contents().filter((path) => (statSync(join(dataDir.path, path)).mode & 0o077) !== 0);
+
+test("K15: nobody else may read what the server stores, nor what an earlier version left open", async () => {
+  const first = await startServerProcess(dataDir.path);
+  await first.prod.post("/api/request-logs/", { output: "private" });
+  expect(open()).toEqual([]);
+  await first.kill("SIGKILL");
+  expect(contents()).toEqual(expect.arrayContaining(["control.db", "control.db-wal", "journal", "calls", "spans"]));
+  for (const path of ["", ...contents()]) {
+    const at = join(dataDir.path, path);
+    chmodSync(at, statSync(at).isDirectory() ? 0o777 : 0o666);
+  }
+  const second = await startServerProcess(dataDir.path);
+  await second.prod.post("/api/request-logs/", { output: "private" });
+  expect(open()).toEqual([]);
+  expect(statSync(dataDir.path).mode & 0o777).toBe(0o700);
+  await second.kill("SIGTERM");
+});
