@@ -1,7 +1,7 @@
+/** The bounds of conditions, evaluators, automations and scores, a part of those in limits.ts. */
 const KiB = 1024;
 const MiB = 1024 * KiB;
 
-/** The part of `limits.ts` about conditions, evaluators, automations and scores. */
 export const evaluationLimits = {
   conditionsPerOrganization: 1_000,
   conditionPageSizeDefault: 20,
