@@ -65,6 +65,7 @@ const shown: ReadonlySet<string> = new Set([
   "role",
   "test_uses_prod_providers",
   "total_budget",
+  "unpriced_calls",
   "valid_from",
   "valid_to",
 ]);

@@ -46,7 +46,8 @@ function saidBySpans(
   cost: { period: number; total: number } | undefined,
 ): StoredCustomer[] {
   if (cost === undefined) return [];
-  return [{ customer_identifier, period_cost: cost.period, total_cost: cost.total } as StoredCustomer];
+  const sums = { period_cost: cost.period, total_cost: cost.total, period_unpriced: 0, total_unpriced: 0 };
+  return [{ customer_identifier, ...sums } as StoredCustomer];
 }
 
 /** One node: connections and memory of its own. */

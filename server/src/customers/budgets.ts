@@ -106,7 +106,24 @@ async function decide(deps: BudgetDeps, call: BudgetedCall, key: CustomerKey): P
   }
   const period = budgetPeriod(customer, deps.now());
   if (period === undefined && customer.total_budget === null) return unlimited(limitInfo({ customer, estimateUsd }));
-  return await admitWithin(deps, { key, customer, period, estimateUsd });
+  if (estimateUsd !== null) return await admitWithin(deps, { key, customer, period, estimateUsd });
+  const { unpriced_calls } = customer;
+  if (unpriced_calls === "refuse") return unpriced(customer, period);
+  const admission = await admitWithin(deps, { key, customer, period, estimateUsd: unpriced_calls });
+  if (unpriced_calls === null) admission.limitInfo.warnings = [countsAsNothing];
+  return admission;
+}
+
+const countsAsNothing =
+  "The price of this model is not known: the call counts as nothing in the customer's budget. State a price at /api/model-prices/, or what " +
+  "such calls count as in the customer's unpriced_calls.";
+
+function unpriced(customer: Customer, period: Period | undefined): Blocked {
+  const message =
+    "The price of this model is not known, and the customer's budget refuses such calls (unpriced_calls). State its price at " +
+    "/api/model-prices/, or call a model that has one.";
+  const info = limitInfo({ customer, period, estimateUsd: null, reason: "unpriced_call" });
+  return { isAllowed: false, limitInfo: info, code: "budget_exceeded", message };
 }
 
 function keyOf({ organizationId, environment, customerIdentifier, customerParams }: Omit<BudgetedCall, "estimateUsd">) {
@@ -165,8 +182,8 @@ async function admitWithin(deps: BudgetDeps, call: BoundedCall): Promise<Admissi
       reached.map((budget) => ({ customer, budget, limitInfo: info })),
     );
   };
-  const outcome = await reserve(deps, { key, amount, ...bounds, tellReached });
-  deps.sync.note(key, bounds.periodStart);
+  const outcome = await reserve(deps, { key, amount, ...bounds, tellReached }, usdOfUnpriced(customer));
+  deps.sync.note(key, bounds.periodStart, usdOfUnpriced(customer));
   if (outcome.kind === "over") return overBudget(call, outcome, bounds, amount);
   const info = limitInfo({ customer, period, state: outcome.state, estimateUsd });
   let isSettled = false;
@@ -177,7 +194,9 @@ async function admitWithin(deps: BudgetDeps, call: BoundedCall): Promise<Admissi
       if (isSettled) return;
       isSettled = true;
       const cost = costUsd();
-      const spent = cost === null ? outcome.amount : amountOf(cost);
+      const unpricedUsd = usdOfUnpriced(customer);
+      const unknown = unpricedUsd > 0 ? amountOf(unpricedUsd) : outcome.amount;
+      const spent = cost === null ? unknown : amountOf(cost);
       deps.ledger.settle({ key, id: outcome.id, spent, budgets: bounds, tellReached });
     },
   };
@@ -186,11 +205,12 @@ async function admitWithin(deps: BudgetDeps, call: BoundedCall): Promise<Admissi
 async function reserve(
   { ledger, sync }: BudgetDeps,
   request: Parameters<SpendLedger["reserve"]>[0],
+  unpricedUsd: number,
 ): Promise<Exclude<ReserveOutcome, { kind: "unopened" }>> {
   for (let attempt = 0; attempt < 3; attempt += 1) {
     const outcome = await ledger.reserve(request);
     if (outcome.kind !== "unopened") return outcome;
-    await sync.open(request.key, request.periodStart);
+    await sync.open(request.key, request.periodStart, unpricedUsd);
   }
   // Nodes that know different periods take turns, until the change of the customer has reached them all.
   throw new ServiceError("unavailable", "The customer's budget is being changed. Try again.", { retryAfterS: 1 });
@@ -225,6 +245,10 @@ function tooMany(customer: Customer, estimateUsd: number | null, retryAfterS: nu
 
 function unlimited(info: LimitInfo): Admission {
   return { isAllowed: true, limitInfo: info, settle: () => undefined };
+}
+
+function usdOfUnpriced({ unpriced_calls }: Customer): number {
+  return typeof unpriced_calls === "number" ? unpriced_calls : 0;
 }
 
 function shown(usd: number | null): string {

@@ -86,6 +86,16 @@ export const customerChangeFields = {
     .nullable()
     .optional()
     .meta({ description: "Gateway requests a minute; null: no bound." }),
+  unpriced_calls: z
+    .union([z.literal("refuse"), z.number().min(0).max(limits.costUsdMax), z.null()], {
+      error: 'must be a number of US dollars, 0 or more, "refuse", or null',
+    })
+    .optional()
+    .meta({
+      description:
+        "What a call whose price is not known counts as in the budgets: so many USD; `refuse`: the gateway refuses it; null: nothing, and " +
+        "limit_info warns of it.",
+    }),
 };
 
 const customerChange = z.object(customerChangeFields);

@@ -7,7 +7,7 @@ import type { Period } from "./periods.ts";
 export type LimitInfo = {
   is_allowed: boolean;
   /** Which bound refused the call. */
-  reason: "period_budget" | "total_budget" | "rate_limit" | null;
+  reason: "period_budget" | "total_budget" | "rate_limit" | "unpriced_call" | null;
   period_budget: number | null;
   /** Spent in the period, what is under way apart. */
   period_usage: number | null;
@@ -21,6 +21,8 @@ export type LimitInfo = {
   estimate: number | null;
   /** Requests a minute. */
   rate_limit: number | null;
+  /** What the budgets do not see of the call; absent where there is nothing. */
+  warnings?: string[];
   /** The budgets that hold for the call; empty where none does, or where the rate alone decided. */
   limits: Limit[];
 };

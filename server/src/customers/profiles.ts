@@ -182,6 +182,7 @@ function newCustomer(key: CustomerKey & { first_seen?: string }, nowMs: number):
     total_budget: null,
     markup_percentage: 0,
     rate_limit: null,
+    unpriced_calls: null,
     sent: {},
     first_seen: key.first_seen ?? created_at,
     created_at,

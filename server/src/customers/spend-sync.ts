@@ -10,18 +10,21 @@ import { budgetOf } from "./money.ts";
 /**
  * Keeps the ledger true to the spans, which also come from elsewhere than the gateway: a period begins with what they
  * cost so far, and is compared with them again now and then. What the ledger knows of is never made less.
+ * `unpricedUsd` is what a span counts as that has no price.
  */
 export type SpendSync = {
   /** Begins a customer's row, or a period. Waits for the spans' sum, but not long: a later comparison makes up for it. */
-  open(key: CustomerKey, periodStart: string): Promise<void>;
+  open(key: CustomerKey, periodStart: string, unpricedUsd: number): Promise<void>;
   /** A call was admitted or refused: the customer is among those compared next. */
-  note(key: CustomerKey, periodStart: string): void;
+  note(key: CustomerKey, periodStart: string, unpricedUsd: number): void;
   /** Compares those who were noted since, many with one query. */
   compare(signal: AbortSignal): Promise<void>;
 };
 
-/** Customers of one scope and period. */
-type Group = { keys: CustomerKey[]; periodStart: string };
+type Noted = { key: CustomerKey; periodStart: string; unpricedUsd: number };
+
+/** Customers of one scope, period and price of what has none. */
+type Group = { keys: CustomerKey[]; periodStart: string; unpricedUsd: number };
 
 export function createSpendSync(deps: {
   ledger: Pick<SpendLedger, "open">;
@@ -30,10 +33,14 @@ export function createSpendSync(deps: {
   now: () => number;
 }): SpendSync {
   const { ledger, spans, logger, now } = deps;
-  const noted = new Map<string, { key: CustomerKey; periodStart: string }>();
+  const noted = new Map<string, Noted>();
   const opening = new Map<string, Promise<void>>();
 
-  const look = async ({ keys, periodStart }: Group, window?: TimeWindow, signal?: AbortSignal): Promise<void> => {
+  const look = async (
+    { keys, periodStart, unpricedUsd }: Group,
+    window?: TimeWindow,
+    signal?: AbortSignal,
+  ): Promise<void> => {
     const [first] = keys;
     if (first === undefined) return;
     const { organization_id, environment } = first;
@@ -46,10 +53,14 @@ export function createSpendSync(deps: {
       },
       signal,
     );
-    const opened = said.map(({ customer_identifier, period_cost, total_cost }) =>
+    const opened = said.map(({ customer_identifier, period_cost, total_cost, period_unpriced, total_unpriced }) =>
       ledger.open(
         { organization_id, environment, customer_identifier },
-        { periodStart, period: budgetOf(period_cost), total: budgetOf(total_cost) },
+        {
+          periodStart,
+          period: budgetOf(period_cost + unpricedUsd * period_unpriced),
+          total: budgetOf(total_cost + unpricedUsd * total_unpriced),
+        },
       ),
     );
     await Promise.all(opened);
@@ -58,13 +69,13 @@ export function createSpendSync(deps: {
     logger.warn({ err: error }, "what customers' spans cost could not be read; it is tried again");
 
   return {
-    async open(key, periodStart) {
+    async open(key, periodStart, unpricedUsd) {
       const text = `${customerKeyText(key)}\n${periodStart}`;
       const already = opening.get(text);
       if (already !== undefined) return already;
       const patience = AbortSignal.timeout(limits.customerSpendMs);
       const opened = Promise.race([
-        look({ keys: [key], periodStart }, undefined, patience).catch(failed),
+        look({ keys: [key], periodStart, unpricedUsd }, undefined, patience).catch(failed),
         sleep(limits.customerSpendMs, undefined, { ref: false }),
       ]).then(() => ledger.open(key, { periodStart, period: 0n, total: 0n }));
       opening.set(text, opened);
@@ -74,8 +85,8 @@ export function createSpendSync(deps: {
         opening.delete(text);
       }
     },
-    note(key, periodStart) {
-      if (noted.size < limits.cachedCustomers) noted.set(customerKeyText(key), { key, periodStart });
+    note(key, periodStart, unpricedUsd) {
+      if (noted.size < limits.cachedCustomers) noted.set(customerKeyText(key), { key, periodStart, unpricedUsd });
     },
     async compare(signal) {
       const groups = groupsOf([...noted.values()]);
@@ -93,15 +104,15 @@ export function createSpendSync(deps: {
   };
 }
 
-function groupsOf(noted: ReadonlyArray<{ key: CustomerKey; periodStart: string }>): Group[] {
+function groupsOf(noted: readonly Noted[]): Group[] {
   const open = new Map<string, Group>();
   const groups: Group[] = [];
-  for (const { key, periodStart } of noted) {
-    const text = `${key.organization_id}\n${key.environment}\n${periodStart}`;
+  for (const { key, periodStart, unpricedUsd } of noted) {
+    const text = `${key.organization_id}\n${key.environment}\n${periodStart}\n${unpricedUsd}`;
     const group = open.get(text);
     if (group !== undefined && group.keys.length < limits.customersCompared) group.keys.push(key);
     else {
-      const next = { keys: [key], periodStart };
+      const next = { keys: [key], periodStart, unpricedUsd };
       open.set(text, next);
       groups.push(next);
     }

@@ -25,6 +25,8 @@ export type CustomerFields = {
   markup_percentage: number;
   /** Gateway requests a minute. */
   rate_limit: number | null;
+  /** What a call without a known price counts as in the budgets: USD, nothing (null), or it is refused. */
+  unpriced_calls: number | "refuse" | null;
 };
 
 /** What bounds or charges a customer: setting it takes customers:write, whatever request it comes in. */
@@ -36,6 +38,7 @@ export const customerLimits = [
   "total_budget",
   "markup_percentage",
   "rate_limit",
+  "unpriced_calls",
 ] as const satisfies readonly (keyof CustomerFields)[];
 
 export type Customer = CustomerKey &

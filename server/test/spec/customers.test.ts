@@ -187,6 +187,7 @@ describe("PATCH", () => {
       metadata: null,
       total_budget: null,
       rate_limit: null,
+      unpriced_calls: null,
       group_identifier: null,
     };
     expect(bodyOf(await patch("ann", cleared))).toMatchObject({ ...cleared, name: null, metadata: {} });

@@ -28,6 +28,7 @@ export function describeCustomerStores({
     budget_duration: "monthly",
     period_start: created_at,
     period_end: null,
+    unpriced_calls: 0.02,
     total_budget: 1e12,
     markup_percentage: 12.5,
     rate_limit: 7,

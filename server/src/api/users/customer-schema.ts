@@ -23,6 +23,9 @@ const profile = {
   period_end: time("End of the period: as it was set, else of the current one."),
   markup_percentage: z.number(),
   rate_limit: z.int().nullable().meta({ description: "Gateway requests a minute." }),
+  unpriced_calls: z
+    .union([z.literal("refuse"), z.number(), z.null()])
+    .meta({ description: "What a call whose price is not known counts as in the budgets." }),
   first_seen: z.string().meta({ format: "date-time" }),
   created_at: z.string().meta({ format: "date-time" }),
   updated_at: z.string().meta({ format: "date-time" }),

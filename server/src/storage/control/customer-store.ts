@@ -123,6 +123,7 @@ function toRow(customer: Customer): CustomerRow {
     ...fields,
     metadata: JSON.stringify(customer.metadata),
     sent: JSON.stringify(customer.sent),
+    unpriced_calls: customer.unpriced_calls === null ? null : String(customer.unpriced_calls),
     is_indexed: 0,
   };
 }
@@ -136,7 +137,12 @@ function toCustomer({ is_indexed: _isIndexed, ...row }: CustomerRow): Customer {
     budget_duration: row.budget_duration as CustomerFields["budget_duration"],
     metadata: objectOf(row.metadata),
     sent: objectOf(row.sent),
+    unpriced_calls: unpricedOf(row.unpriced_calls),
   };
+}
+
+function unpricedOf(text: string | null): CustomerFields["unpriced_calls"] {
+  return text === null || text === "refuse" ? text : Number(text);
 }
 
 function objectOf(json: string): Record<string, unknown> {

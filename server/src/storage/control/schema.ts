@@ -278,6 +278,7 @@ type CustomerTable = CustomerKeyColumns & {
   total_budget: number | null;
   markup_percentage: number;
   rate_limit: number | null;
+  unpriced_calls: string | null;
   sent: string;
   first_seen: string;
   created_at: string;

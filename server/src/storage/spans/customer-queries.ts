@@ -27,4 +27,7 @@ export type StoredCustomer = CustomerPageKey & {
   first_timestamp: string;
   last_timestamp: string;
   period_cost: number;
+  /** Spans that used something of unknown cost. */
+  period_unpriced: number;
+  total_unpriced: number;
 } & Record<CustomerNumber, number>;

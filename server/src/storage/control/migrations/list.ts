@@ -13,6 +13,7 @@ import { createPeople } from "./0014-create-people.ts";
 import { nameSignatures } from "./0015-name-signatures.ts";
 import { createModelPrices } from "./0016-create-model-prices.ts";
 import { countCrashes } from "./0018-count-crashes.ts";
+import { countUnpricedCalls } from "./0017-count-unpriced-calls.ts";
 import type { ControlDialect } from "./columns.ts";
 
 /** Every migration in order. An entry that was released is never edited: what changes is a new entry at the end. */
@@ -31,6 +32,7 @@ export function controlMigrations(dialect: ControlDialect): Record<string, Migra
     "0014-create-people": createPeople(),
     "0015-name-signatures": nameSignatures(dialect),
     "0016-create-model-prices": createModelPrices(dialect),
+    "0017-count-unpriced-calls": countUnpricedCalls(),
     "0018-count-crashes": countCrashes(),
   };
 }

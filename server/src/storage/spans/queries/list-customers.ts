@@ -13,7 +13,7 @@ import { conditionParams, groupMatches } from "./group-condition.ts";
 import { countedSpans, paramsOfParts, type CountedPart, type Counts } from "./counted-spans.ts";
 import { readOnce, type Once } from "./once.ts";
 import { allOf, partOf, scopeWhere } from "./selection.ts";
-import { averageOf, isError, isUnpriced, rowUsage, sumOf, sumOfCost } from "./usage.ts";
+import { averageOf, isError, isUnpriced, isUsedUnpriced, rowUsage, sumOf, sumOfCost } from "./usage.ts";
 
 const numbers: Record<CustomerNumber, string> = {
   number_of_requests: "count()",
@@ -94,9 +94,10 @@ export async function describeCustomers(
   const inPeriod = "timestamp >= fromUnixTimestamp64Nano({period_ns:Int64}, 'UTC')";
   const period =
     periodFromNs === undefined
-      ? { sql: "0", params: {} }
+      ? { sql: "0", unpriced: "0", params: {} }
       : {
           sql: `round(ifNull(sumIf(${rowUsage.cost}, ${inPeriod}), 0), 12)`,
+          unpriced: `countIf(${isUsedUnpriced} AND ${inPeriod})`,
           params: { period_ns: periodFromNs.toString() },
         };
   const select = [
@@ -104,6 +105,8 @@ export async function describeCustomers(
     "min(timestamp) AS first",
     "max(timestamp) AS last",
     `${period.sql} AS ${figureAlias("period_cost")}`,
+    `${period.unpriced} AS ${figureAlias("period_unpriced")}`,
+    `countIf(${isUsedUnpriced}) AS ${figureAlias("total_unpriced")}`,
   ];
   const { own, inherited } = parts;
   const read = async (once: Once, counts: Counts) => {
@@ -120,7 +123,7 @@ export async function describeCustomers(
   const { rows } = await readOnce(database, { parts: [parts.stretch], counts: "all" }, read, signal);
   return rows.map((row) => ({
     ...keyOf(row),
-    ...figuresOf(row, [...customerNumbers, "period_cost"]),
+    ...figuresOf(row, [...customerNumbers, "period_cost", "period_unpriced", "total_unpriced"]),
     first_timestamp: String(row["first"]),
     last_timestamp: String(row["last"]),
   }));

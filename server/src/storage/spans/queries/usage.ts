@@ -15,6 +15,9 @@ export const isModelCall = `log_type IN (${llmLogTypes.map((type) => `'${type}'`
 export const isError = "(status = 'failed' OR ifNull(status_code >= 400, 0))";
 export const isUnpriced = `(${isModelCall} AND isNull(counted_cost))`;
 
+/** The same where something was counted that costs money: calls that failed without an answer are not among them. */
+export const isUsedUnpriced = `(${isUnpriced} AND counts_tokens = 1 AND (ifNull(total_tokens > 0, 0) OR unpriced != ''))`;
+
 /** 0 where no row has a value. A sum of dollars is cut where the error of adding doubles begins. */
 export const sumOf = (expression: string) => `ifNull(sum(${expression}), 0)`;
 export const sumOfCost = `round(${sumOf(rowUsage.cost)}, 12)`;

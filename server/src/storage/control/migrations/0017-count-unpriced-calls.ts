@@ -1,0 +1,11 @@
+import type { Kysely } from "kysely";
+import type { Migration } from "kysely/migration";
+
+/** What a call without a known price counts as in the budgets of a customer: `refuse`, USD as text, or null for nothing. */
+export function countUnpricedCalls(): Migration {
+  return {
+    up: async (db: Kysely<unknown>) => {
+      await db.schema.alterTable("customers").addColumn("unpriced_calls", "text").execute();
+    },
+  };
+}
