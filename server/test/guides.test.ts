@@ -83,4 +83,18 @@ describe.skipIf(!hasCurl)(`the commands of${hasCurl ? "" : " (skipped: there is 
       expect(stdout).not.toMatch(/^failed/);
     },
   );
+
+  const programs = [
+    ["js", process.execPath, ["--input-type=module", "-e"]],
+    ["python", "python3", ["-c"]],
+  ] as const;
+  const installed = programs.filter(([, program]) => spawnSync(program, ["--version"]).status === 0);
+
+  test.each(installed)("send-spans.md: the shortest span, in %s", async (language, program, options) => {
+    const page = readFileSync(new URL("../../docs/send-spans.md", import.meta.url), "utf8");
+    const [, snippet = ""] = new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(page) ?? [];
+    const env = { PATH: process.env["PATH"], ...filledIn };
+    const { stdout } = await promisify(execFile)(program, [...options, snippet], { env });
+    expect(stdout.trim()).toMatch(/^[\da-f-]{36}$/);
+  });
 });
