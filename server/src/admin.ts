@@ -2,6 +2,7 @@ import { runAdmin } from "./admin/run-admin.ts";
 import { createPasswords } from "./auth/passwords.ts";
 import { ConfigError, readConfig } from "./config.ts";
 import { createRecompute } from "./counting/recompute.ts";
+import { loadErasedCustomers } from "./customers/erasures.ts";
 import { createControlStores } from "./storage/control/control-stores.ts";
 import { openControlDatabase } from "./storage/control/open-control-database.ts";
 import { createListUnpriced } from "./counting/unpriced-models.ts";
@@ -15,12 +16,14 @@ async function open() {
   const config = readConfig();
   const database = openControlDatabase(config.control);
   await database.migrate();
+  const stores = createControlStores(database);
+  const loadErased = () => loadErasedCustomers(stores.customerErasures);
   const context = {
-    stores: createControlStores(database),
+    stores,
     passwords: createPasswords(),
     nowMs: Date.now,
     withQuarantine: createWithQuarantine(config),
-    recomputeUsage: createRecompute(createWithSpans(config), Date.now),
+    recomputeUsage: createRecompute(createWithSpans(config), loadErased, Date.now),
     listUnpriced: createListUnpriced(createWithSpans(config)),
   };
   return { context, close: database.close };

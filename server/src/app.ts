@@ -22,6 +22,8 @@ import { composePrices } from "./compose-prices.ts";
 import { composePeople, type People } from "./compose-people.ts";
 import { composeIngest } from "./compose-ingest.ts";
 import type { Config } from "./config.ts";
+import { loadErasedCustomers, type CustomerErasures } from "./customers/erasures.ts";
+import { startCustomerErasures } from "./jobs/customer-erasures.ts";
 import { createGatewayJudge } from "./evaluation/gateway-judge.ts";
 import { createScoreSources } from "./filter/score-sources.ts";
 import { createSpanCatalogue } from "./filter/span-fields.ts";
@@ -39,7 +41,7 @@ import type { SpanWriter } from "./ingest/writer.ts";
 import { migrateSpans, type SpanMigration } from "./jobs/migrate-spans.ts";
 import { sweepUnusedMedia } from "./jobs/media-sweep.ts";
 import { enforceRetention } from "./jobs/retention.ts";
-import { startTraceDeletions } from "./jobs/trace-deletions.ts";
+import { startTraceDeletions, type TraceDeletionDeps, type TraceDeletions } from "./jobs/trace-deletions.ts";
 import { scheduleJob } from "./jobs/schedule.ts";
 import { limits } from "./limits.ts";
 import { createControlStores } from "./storage/control/control-stores.ts";
@@ -106,42 +108,30 @@ async function compose(
 
   const catalogue = createSpanCatalogue(createScoreSources());
   const judge = createGatewayJudge();
-  const engine = { config, stores, spans, registry, logger, cleanup, now };
+  const erasedCustomers = await loadErasedCustomers(stores.customerErasures);
+  // A store that is read on this node alone is written by it alone too.
+  const isOnlyNode = reads !== undefined;
+  const { store } = migration;
+  const engine = { config, stores, spans, store, erasedCustomers, isOnlyNode, registry, logger, cleanup, now };
   const pricing = await composePrices(engine);
   const { prices } = pricing;
   const delivery = await composeDelivery({ ...engine, secretKey });
-  const { publishScores: publish } = delivery;
+  const { events, publishScores: publish } = delivery;
   const evaluation = await composeEvaluation({ ...engine, prices, catalogue, judge: judge.ask, publish });
   const redis = connectRedis({ config, logger, cleanup });
-  // A store that is read on this node alone is written by it alone too.
-  const counter = composeCounting({ journal, spans, store: migration.store, isOnlyNode: reads !== undefined, now });
-  const { store } = migration;
-  const { events } = delivery;
-  const { customers, budgets, subscriber } = composeCustomers({ ...engine, counter, store, redis, events });
+  const counter = composeCounting({ ...engine, journal });
+  const { customers, budgets, erasures, subscriber } = composeCustomers({ ...engine, counter, redis, events });
   const subscribers = [...delivery.subscribers, ...evaluation.subscribers, subscriber, counter];
-  const { writer, intake, deletedTraces } = await composeIngest(engine, {
-    ...engine,
-    journal,
-    store,
-    deletions: stores.traceDeletions,
-    prices,
-    subscribers,
-    reads,
-  });
+  const { traceDeletions: deletions } = stores;
+  const ingest = { ...engine, journal, deletions, prices, subscribers, reads };
+  const { writer, intake, deletedTraces } = await composeIngest(engine, ingest);
   const gateway = await composeGateway(engine, { ...engine, secretKey, intake, budgets, prices, redis });
   judge.connect(gateway.chat);
   const logs = startLogJoining({ config, logger, registry, cleanup }, { spans, catalogue, intake, journal, now });
   startRetention({ config, logger, cleanup }, { ...stores, spans, now });
-  const mediaSweep = scheduleJob({ name: "media sweep", everyMs: limits.mediaSweepEveryMs, logger }, (signal) =>
-    sweepUnusedMedia({ spans, now }, signal),
-  );
-  cleanup.push(() => mediaSweep.stop());
-
-  const { traceDeletions, stop: stopDeletions } = startTraceDeletions(
-    { deletions: stores.traceDeletions, deletedTraces, spans, counter, flush: () => writer.flush(), now },
-    logger,
-  );
-  cleanup.push(stopDeletions);
+  const flush = () => writer.flush();
+  const deleting = { deletions, deletedTraces, spans, counter, flush, now };
+  const traceDeletions = startDeletions(engine, deleting, { erasures, isOnlyNode });
 
   const readiness = readinessOf({ writer, spans, database, migration });
   const people = await composePeople({ stores, secretKey, logger, cleanup, now });
@@ -219,12 +209,28 @@ async function openStores(
 /** What is too old goes, organization by organization. */
 function startRetention(
   { config, logger, cleanup }: Pick<HttpParts, "config" | "logger" | "cleanup">,
-  deps: Omit<Parameters<typeof enforceRetention>[0], "instanceDays">,
+  deps: Omit<Parameters<typeof enforceRetention>[0], "instanceDays"> & Parameters<typeof sweepUnusedMedia>[0],
 ): void {
   const retention = scheduleJob({ name: "retention", everyMs: limits.retentionEveryMs, logger }, (signal) =>
     enforceRetention({ ...deps, instanceDays: config.retentionDays }, signal),
   );
   cleanup.push(() => retention.stop());
+  const mediaSweep = scheduleJob({ name: "media sweep", everyMs: limits.mediaSweepEveryMs, logger }, (signal) =>
+    sweepUnusedMedia(deps, signal),
+  );
+  cleanup.push(() => mediaSweep.stop());
+}
+
+/** What people delete, and what other nodes did. */
+function startDeletions(
+  { logger, cleanup }: Pick<HttpParts, "logger" | "cleanup">,
+  deps: TraceDeletionDeps,
+  { erasures, isOnlyNode }: { erasures: CustomerErasures; isOnlyNode: boolean },
+): TraceDeletions {
+  const { traceDeletions, stop } = startTraceDeletions(deps, logger);
+  cleanup.push(stop);
+  cleanup.push(startCustomerErasures(erasures, { settle: () => traceDeletions.settle(), isOnlyNode, logger }));
+  return traceDeletions;
 }
 
 /** Log records wait on disk for the spans that they complete. */

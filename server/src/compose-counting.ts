@@ -1,5 +1,6 @@
 import { createSpanCounter, type SpanCounter } from "./counting/span-counter.ts";
 import { createTraceHistory } from "./counting/trace-history.ts";
+import type { ErasedCustomers } from "./ingest/erased-customers.ts";
 import type { Journal } from "./storage/journal/journal.ts";
 import type { SpanStore } from "./storage/spans/span-store.ts";
 
@@ -9,6 +10,7 @@ export function composeCounting({
   spans,
   store,
   isOnlyNode,
+  erasedCustomers,
   now,
 }: {
   journal: Pick<Journal, "hasEarlier" | "hasHistory">;
@@ -16,11 +18,13 @@ export function composeCounting({
   /** Where rows go: waits for the tables of a remote store. */
   store: Pick<SpanStore, "insert">;
   isOnlyNode: boolean;
+  erasedCustomers: ErasedCustomers;
   now: () => number;
 }): SpanCounter {
   return createSpanCounter({
     store: { ...spans, insert: store.insert },
     memory: { isComplete: isOnlyNode, hasHistory: journal.hasHistory, mayHaveEarlier: createTraceHistory(journal) },
+    erasedCustomers,
     now,
   });
 }

@@ -5,6 +5,7 @@ import { createBudgets, type Budgets } from "./customers/budgets.ts";
 import { createCallRates } from "./customers/call-rates.ts";
 import { startCustomerMirror } from "./customers/customer-mirror.ts";
 import { createCustomers, type Customers } from "./customers/customers.ts";
+import { createCustomerErasures, erasedTarget, type CustomerErasures } from "./customers/erasures.ts";
 import { createSpendLedger } from "./customers/ledger-queue.ts";
 import { createCustomerProfiles } from "./customers/profiles.ts";
 import { createSpanSightings } from "./customers/span-sightings.ts";
@@ -12,14 +13,17 @@ import { createSpendSync } from "./customers/spend-sync.ts";
 import type { SpanSubscriber } from "./ingest/fan-out.ts";
 import { budgetEvent } from "./customers/budget-event.ts";
 import type { Events } from "./delivery/events.ts";
+import { forgetCustomerInPayloads } from "./delivery/forget-customer.ts";
+import type { ErasedCustomers } from "./ingest/erased-customers.ts";
 import { scheduleJob } from "./jobs/schedule.ts";
 import { limits } from "./limits.ts";
 import type { ControlStores } from "./storage/control/control-stores.ts";
 import type { SpanStore } from "./storage/spans/span-store.ts";
-import { createCustomerMetrics } from "./telemetry/customer-metrics.ts";
+import { createCustomerMetrics, watchErasedCustomers } from "./telemetry/customer-metrics.ts";
 
 export type CustomerParts = {
   stores: ControlStores;
+  erasedCustomers: ErasedCustomers;
   spans: SpanStore;
   counter: Pick<SpanCounter, "unname">;
   /** Where rows go: waits for the tables of a remote store. */
@@ -33,11 +37,16 @@ export type CustomerParts = {
   now: () => number;
 };
 
-export type CustomerEngines = { customers: Customers; budgets: Budgets; subscriber: SpanSubscriber };
+export type CustomerEngines = {
+  customers: Customers;
+  budgets: Budgets;
+  erasures: CustomerErasures;
+  subscriber: SpanSubscriber;
+};
 
 /** Who the customers are, what they spend and what they may still spend. */
 export function composeCustomers(parts: CustomerParts): CustomerEngines {
-  const { stores, spans, store, redis, events, registry, logger, cleanup, now } = parts;
+  const { stores, erasedCustomers, spans, store, redis, events, registry, logger, cleanup, now } = parts;
   const metrics = createCustomerMetrics(registry);
   const mirror = startCustomerMirror({
     customers: stores.customers,
@@ -47,7 +56,30 @@ export function composeCustomers(parts: CustomerParts): CustomerEngines {
   });
   cleanup.push(() => mirror.stop());
   const profiles = createCustomerProfiles({ customers: stores.customers, changed: () => mirror.poke(), now });
-  const sightings = createSpanSightings({ profiles, now });
+  watchErasedCustomers(registry, erasedCustomers);
+  const erasures: CustomerErasures = createCustomerErasures({
+    erasedCustomers,
+    stores,
+    spans,
+    counter: parts.counter,
+    mirror,
+    profiles,
+    forget: (key) => {
+      profiles.forget(key);
+      sightings.forget(key);
+    },
+    forgetCopies: async (key) => {
+      await forgetCustomerInPayloads(stores.deliveries, key);
+      await stores.auditLog.unname(key, erasedTarget(key));
+    },
+    now,
+  });
+  const sightings = createSpanSightings({
+    profiles,
+    erasedCustomers,
+    eraseLate: (key) => erasures.eraseLate(key),
+    now,
+  });
   const ledger = createSpendLedger({ stores, logger, onSettlementFailure: () => metrics.ledgerFailures.inc(), now });
   cleanup.push(() => ledger.stop(limits.shutdownGraceMs));
   const renewal = scheduleJob(
@@ -69,6 +101,6 @@ export function composeCustomers(parts: CustomerParts): CustomerEngines {
     tellReached: (set, reached) => events.publishWithin(set, reached.map(budgetEvent)),
     now,
   });
-  const customers = createCustomers({ stores, profiles, mirror, sightings, spans, counter: parts.counter });
-  return { customers, budgets, subscriber: sightings };
+  const customers = createCustomers({ stores, profiles, mirror, erasures, spans });
+  return { customers, budgets, erasures, subscriber: sightings };
 }

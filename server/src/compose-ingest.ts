@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import { createSpanIntake, type SpanIntake } from "./ingest/accept.ts";
 import { createDeletedTraces, type DeletedTraces } from "./ingest/deleted-traces.ts";
+import type { ErasedCustomers } from "./ingest/erased-customers.ts";
 import type { PriceBook } from "./pricing/price-book.ts";
 import { createFanOut, type SpanSubscriber } from "./ingest/fan-out.ts";
 import type { ReadWatch } from "./ingest/read-watch.ts";
@@ -24,6 +25,9 @@ export type IngestParts = {
   /** Where rows go: waits for the tables of a remote store. */
   store: Pick<SpanStore, "insert">;
   deletions: TraceDeletionStore;
+  erasedCustomers: ErasedCustomers;
+  /** Whether no other node writes the store. */
+  isOnlyNode: boolean;
   prices: PriceBook;
   /** Who hears of stored spans. They must know by now what they want: what nobody wants is not kept. */
   subscribers: readonly SpanSubscriber[];
@@ -36,7 +40,19 @@ export type IngestParts = {
 /** From the intake through the journal into the span store, and on to those who wait for spans. */
 export async function composeIngest(
   { registry, cleanup }: { registry: Registry; cleanup: Array<() => Promise<void> | void> },
-  { journal, spans, store, deletions, prices, subscribers, reads, logger, now }: IngestParts,
+  {
+    journal,
+    spans,
+    store,
+    deletions,
+    erasedCustomers,
+    isOnlyNode,
+    prices,
+    subscribers,
+    reads,
+    logger,
+    now,
+  }: IngestParts,
 ): Promise<{ writer: SpanWriter; intake: SpanIntake; deletedTraces: DeletedTraces }> {
   const metrics = createIngestMetrics(registry, journal);
   const deletedTraces = createDeletedTraces(now);
@@ -47,6 +63,7 @@ export async function composeIngest(
     journal,
     subscribers,
     readBack: createReadBack(spans),
+    erasedCustomers,
     maxKeptBytes: limits.fanOutKeptBytes,
     metrics: createFanOutMetrics(registry, journal.kept),
     logger,
@@ -78,6 +95,8 @@ export async function composeIngest(
     },
     isAwaited: (row) => fanOut.concerns(row),
     deletedTraces,
+    erasedCustomers,
+    isOnlyNode,
     now,
   });
   return { writer, intake, deletedTraces };

@@ -1,4 +1,5 @@
 import { authLimits } from "./auth-limits.ts";
+import { customerLimits } from "./customer-limits.ts";
 import { evaluationLimits } from "./evaluation-limits.ts";
 import { gatewayLimits } from "./gateway-limits.ts";
 import { pricingLimits } from "./pricing-limits.ts";
@@ -13,6 +14,7 @@ const GiB = 1024 * MiB;
 
 export const limits = {
   ...authLimits,
+  ...customerLimits,
   /** A host without a public address is refused no sooner, whatever is known of it. */
   addressRefusedMs: 250,
   ...evaluationLimits,
@@ -145,32 +147,7 @@ export const limits = {
   /** How far before what is read a conversation is looked at: a message that was last sent earlier than that counts as new. */
   conversationLookBackDays: 7,
 
-  // Customers
-  customerMetadataChars: 64 * KiB,
-  customerRateLimitMax: 1_000_000,
-  cachedCustomers: 50_000,
-  /** How long another node goes on with a customer as it was before a change. */
-  cachedCustomerMs: 5_000,
-  customerChangeAttempts: 5,
-  customerLedgerBatch: 64,
-  customerLedgerQueued: 10_000,
-  customerLedgerRetryMs: 1_000,
-  /** A node that died gives back what it had reserved after this time; one that lives renews it. */
-  customerReservationMs: 30_000,
-  customerReservationRenewEveryMs: 10_000,
-  /** How long a first call waits to learn what its customer has spent so far. */
-  customerSpendMs: 2_000,
-  /** How often what budgeted customers spent is compared with their spans. */
-  customerSpendSyncMs: 30_000,
-  /** A call that ended this long ago is settled. */
-  customerSettledMs: 10_000,
-  customersCompared: 500,
-  customerMirrorRows: 1_000,
-  customerMirrorRetryMs: 1_000,
-  customerMirrorEveryMs: 5_000,
-  customerMirrorGroupMs: 500,
-  customerTopModels: 5,
-
+  // Data folder
   /** Files and folders of the data folder that are closed to other users at the start, those above first. */
   dataFolderEntries: 10_000,
 

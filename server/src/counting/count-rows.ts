@@ -25,7 +25,10 @@ export type CountRow = {
 };
 
 /** Counts a trace, and gives the rows that make what is stored of it right. They take the place of earlier ones once `stored` is told. */
-export function countTrace(trace: CountedTrace): { changes: Change[]; counts: Map<string, UsageCount> } {
+export function countTrace(
+  trace: CountedTrace,
+  isErased: IsErased,
+): { changes: Change[]; counts: Map<string, UsageCount> } {
   const facts = [...trace.facts.values()];
   const said = facts.map(({ fact }) => fact);
   const counts =
@@ -35,7 +38,9 @@ export function countTrace(trace: CountedTrace): { changes: Change[]; counts: Ma
           isGatewayCall: (id) => trace.calls.has(id),
           reporter: (id) => trace.reporters.get(id),
         });
-  const found = new Map(facts.map(({ fact: { unique_id } }, index) => [unique_id, counts[index] ?? unknown]));
+  const found = new Map(
+    facts.map((stored, index) => [stored.fact.unique_id, withoutErased(counts[index] ?? unknown, stored, isErased)]),
+  );
   const changes: Change[] = [];
   for (const stored of facts) {
     const count = found.get(stored.fact.unique_id) ?? unknown;
@@ -50,6 +55,15 @@ export function countTrace(trace: CountedTrace): { changes: Change[]; counts: Ma
     if (now === undefined || keyOf(now.fact) !== key) changes.push({ gone: before });
   }
   return { changes, counts: found };
+}
+
+/** Whether a span was received before that customer was deleted: then it does not inherit who has the name now. */
+export type IsErased = (customerIdentifier: string, span: StoredFact) => boolean;
+
+function withoutErased(count: UsageCount, stored: StoredFact, isErased: IsErased): UsageCount {
+  const { customer_identifier: customer } = count;
+  if (customer === "" || customer === stored.fact.customer_identifier || !isErased(customer, stored)) return count;
+  return { ...count, customer_identifier: "" };
 }
 
 const unknown: UsageCount = { counts_tokens: true, cost: null, customer_identifier: "", thread_identifier: "" };

@@ -1,3 +1,4 @@
+import type { ErasedCustomers } from "../ingest/erased-customers.ts";
 import type { SpanStore } from "../storage/spans/span-store.ts";
 import { createSpanCounter } from "./span-counter.ts";
 
@@ -13,12 +14,13 @@ const tracesAtATime = 2_000;
 /** @param withSpans opens the store for as long as it is used */
 export function createRecompute(
   withSpans: <T>(use: (spans: SpanStore) => Promise<T>) => Promise<T>,
+  loadErased: () => Promise<ErasedCustomers>,
   now: () => number,
 ): RecomputeUsage {
   return async (organizationIds) =>
     await withSpans(async (spans) => {
       const memory = { isComplete: false, hasHistory: true, mayHaveEarlier: () => true };
-      const counter = createSpanCounter({ store: spans, memory, now });
+      const counter = createSpanCounter({ store: spans, memory, erasedCustomers: await loadErased(), now });
       let traces = 0;
       for (const organizationId of organizationIds) {
         const parts = Math.ceil((await spans.countTraceNames(organizationId)) / tracesAtATime) + 1;

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { countUsage } from "../domain/count-usage.ts";
 import { isSameCount, ownCount } from "../domain/usage-fact.ts";
 import type { SpanRow } from "../domain/span.ts";
+import { createErasedCustomers } from "../ingest/erased-customers.ts";
 import { formatUuid, spanIdentity } from "../ingest/identity.ts";
 import { openSpanStore } from "../storage/spans/drivers/open-span-store.ts";
 import type { SpanStore } from "../storage/spans/span-store.ts";
@@ -71,6 +72,7 @@ function newOrganization({ isShared, hasLinks }: { isShared: boolean; hasLinks: 
     createSpanCounter({
       store,
       memory: { isComplete: !isShared, hasHistory, mayHaveEarlier: () => true },
+      erasedCustomers: createErasedCustomers(),
       now: Date.now,
     });
   let counter = newCounter(false);
@@ -256,6 +258,7 @@ test("recomputing makes lost counts anew, and takes away what should not be ther
   expect(await store.summarizeSpans({ scope, window: always })).toMatchObject({ total_cost: 0.75 });
   const recompute = createRecompute(
     (use) => use(store),
+    async () => createErasedCustomers(),
     () => Date.now() + 10,
   );
   expect(await recompute([organizationId])).toBe(1);

@@ -1,13 +1,22 @@
 import type { CustomerKey } from "../domain/customer.ts";
 import type { UsageCount } from "../domain/usage-fact.ts";
 import type { SpanRow } from "../domain/span.ts";
+import { isReceivedBefore, type ErasedCustomers } from "../ingest/erased-customers.ts";
 import type { SpanSubscriber, StoredSpans } from "../ingest/fan-out.ts";
 import { randomToken } from "../lib/random-token.ts";
 import { ExpiringLru } from "../lib/expiring-lru.ts";
 import { limits } from "../limits.ts";
 import type { SpanStore } from "../storage/spans/span-store.ts";
 import type { CountedName, StoredFact } from "../storage/spans/usage-facts.ts";
-import { countTrace, extentOf, rowOfChange, takeOver, type Change, type ExtentRow } from "./count-rows.ts";
+import {
+  countTrace,
+  extentOf,
+  rowOfChange,
+  takeOver,
+  type Change,
+  type ExtentRow,
+  type IsErased,
+} from "./count-rows.ts";
 import { factOfRow } from "./fact-of-row.ts";
 import { CountedTrace, TraceMemory, traceKey, type TraceName } from "./trace-memory.ts";
 
@@ -32,6 +41,7 @@ export type SpanCounterDeps = {
     /** Whether spans of the trace were accepted before these. */
     mayHaveEarlier: (trace: TraceName, spans: readonly StoredFact[]) => boolean;
   };
+  erasedCustomers: Pick<ErasedCustomers, "erasedAtNs">;
   /** Milliseconds since the epoch. */
   now: () => number;
 };
@@ -195,11 +205,16 @@ class Counter implements SpanCounter {
     await this.#joinWanted(organizationId, round, signal);
     const named = await this.#findCalls(organizationId, round, signal);
     const changed = new Map<CountedTrace, Change[]>();
+    const isErased: IsErased = (customer_identifier, span) => {
+      const environment = span.environment as CustomerKey["environment"];
+      const of = { organization_id: organizationId, environment, customer_identifier };
+      return isReceivedBefore(span, this.#deps.erasedCustomers.erasedAtNs(of));
+    };
     let open = [...round.values()];
     for (let pass = 0; open.length > 0 && pass < limits.countedPasses; pass += 1) {
       const told = new Set<CountedTrace>();
       for (const trace of open) {
-        const { changes, counts } = countTrace(trace);
+        const { changes, counts } = countTrace(trace, isErased);
         changed.set(trace, changes);
         for (const called of tellReporters(trace, counts, named)) told.add(called);
       }

@@ -1,5 +1,4 @@
-import { tracePrefix } from "../ingest/identity.ts";
-import { parseTimeNs } from "../lib/time.ts";
+import { receivedNsOf, tracePrefix } from "../ingest/identity.ts";
 import type { Journal } from "../storage/journal/journal.ts";
 import type { StoredFact } from "../storage/spans/usage-facts.ts";
 import type { TraceName } from "./trace-memory.ts";
@@ -13,9 +12,8 @@ export function createTraceHistory(
 ): (trace: TraceName, spans: readonly StoredFact[]) => boolean {
   return ({ organizationId, environment, trace_unique_id: trace }, spans) => {
     if (trace === "") return false;
-    const received = spans.map(({ received_at }) => received_at).reduce((first, at) => (at < first ? at : first), "~");
-    const receivedNs = parseTimeNs(received);
-    if (receivedNs === undefined) return true;
-    return journal.hasEarlier(tracePrefix({ organization_id: organizationId, environment, trace }), receivedNs);
+    // Of a span that was sent again after its customer was deleted, the row says when it was first received.
+    const received = spans.map(({ version }) => receivedNsOf(version)).reduce((first, at) => (at < first ? at : first));
+    return journal.hasEarlier(tracePrefix({ organization_id: organizationId, environment, trace }), received);
   };
 }

@@ -2,12 +2,11 @@ import type { Customer, CustomerKey } from "../domain/customer.ts";
 import { ServiceError } from "../domain/errors.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";
 import type { SpendState } from "../storage/control/customer-ledger.ts";
-import type { SpanCounter } from "../counting/span-counter.ts";
 import type { SpanStore } from "../storage/spans/span-store.ts";
 import type { CustomerMirror } from "./customer-mirror.ts";
+import type { CustomerErasures } from "./erasures.ts";
 import type { CustomerChange } from "./fields.ts";
 import type { CustomerProfiles } from "./profiles.ts";
-import type { SpanSightings } from "./span-sightings.ts";
 
 /** Customers as the API sees them: whoever has a profile, or is named by a span. */
 export type Customers = {
@@ -17,8 +16,11 @@ export type Customers = {
   create(key: CustomerKey, fields: CustomerChange): Promise<Customer>;
   /** In lists once it resolves; undefined where there is no such customer. @throws ServiceError `invalid_request` by field */
   update(key: CustomerKey, change: CustomerChange, signal: AbortSignal): Promise<Customer | undefined>;
-  /** Profile, budgets and identity are gone, also from spans, when it resolves. False: there is no such customer. */
-  remove(key: CustomerKey, signal: AbortSignal): Promise<boolean>;
+  /**
+   * Profile, budgets and identity are gone for good, also from spans, when it resolves. False: there is no such customer.
+   * @param settle waits until what this node has accepted is stored, for a while
+   */
+  remove(key: CustomerKey, settle: () => Promise<void>, signal: AbortSignal): Promise<boolean>;
   /** What the ledger knows of a budgeted customer. */
   spendOf(key: CustomerKey): Promise<SpendState | undefined>;
 };
@@ -26,13 +28,12 @@ export type Customers = {
 export type CustomersDeps = {
   stores: ControlStores;
   profiles: CustomerProfiles;
-  mirror: Pick<CustomerMirror, "caughtUp" | "remove">;
-  sightings: Pick<SpanSightings, "forget">;
-  spans: Pick<SpanStore, "describeCustomers" | "unnameCustomer">;
-  counter: Pick<SpanCounter, "unname">;
+  mirror: Pick<CustomerMirror, "caughtUp">;
+  erasures: Pick<CustomerErasures, "erase">;
+  spans: Pick<SpanStore, "describeCustomers">;
 };
 
-export function createCustomers({ stores, profiles, mirror, sightings, spans, counter }: CustomersDeps): Customers {
+export function createCustomers({ stores, profiles, mirror, erasures, spans }: CustomersDeps): Customers {
   const find = async (key: CustomerKey, signal: AbortSignal): Promise<Customer | undefined> => {
     const known = await profiles.find(key);
     if (known !== undefined) return known;
@@ -42,10 +43,6 @@ export function createCustomers({ stores, profiles, mirror, sightings, spans, co
     if (said === undefined) return undefined;
     // Its spans are stored, but have not been heard of here.
     return await profiles.create({ ...key, first_seen: `${said.first_timestamp.slice(0, 23).replace(" ", "T")}Z` });
-  };
-  const forget = (key: CustomerKey): void => {
-    profiles.forget(key);
-    sightings.forget(key);
   };
 
   return {
@@ -67,18 +64,13 @@ export function createCustomers({ stores, profiles, mirror, sightings, spans, co
       await mirror.caughtUp();
       return changed;
     },
-    async remove(key, signal) {
-      const customer = await find(key, signal);
-      if (customer === undefined) return false;
-      // Each step may be repeated. The profile goes last: until then the customer can be deleted again.
-      await spans.unnameCustomer(key);
-      await counter.unname(key);
-      await mirror.remove(customer);
-      await stores.transaction(async (set) => {
-        await set.customerLedger.forget(key);
-        await set.customers.remove(key);
-      });
-      forget(key);
+    async remove(key, settle, signal) {
+      if ((await find(key, signal)) === undefined) {
+        // It may have been named a moment ago.
+        await settle();
+        if ((await find(key, signal)) === undefined) return false;
+      }
+      await erasures.erase(key, settle);
       return true;
     },
   };

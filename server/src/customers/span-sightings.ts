@@ -1,6 +1,8 @@
 import { customerKeyText, type CustomerKey } from "../domain/customer.ts";
 import { ExpiringLru } from "../lib/expiring-lru.ts";
 import { limits } from "../limits.ts";
+import type { SpanRow } from "../domain/span.ts";
+import { isReceivedBefore, type ErasedCustomers } from "../ingest/erased-customers.ts";
 import type { SpanSubscriber, StoredSpans } from "../ingest/fan-out.ts";
 import type { CustomerProfiles, Heard } from "./profiles.ts";
 
@@ -17,6 +19,9 @@ type Seen = Pick<Heard, "firstSeen"> & { email: string | undefined; name: string
 
 export function createSpanSightings(deps: {
   profiles: Pick<CustomerProfiles, "hearAll">;
+  erasedCustomers: Pick<ErasedCustomers, "erasedAtNs">;
+  /** Takes the name of a deleted customer off spans that were received before and are stored only now. */
+  eraseLate: (customer: CustomerKey) => Promise<void>;
   now: () => number;
 }): SpanSightings {
   const seen = new ExpiringLru<string, Seen>({
@@ -29,8 +34,22 @@ export function createSpanSightings(deps: {
     wants: () => true,
     concerns: ({ customer_identifier }) => customer_identifier !== undefined && customer_identifier !== "",
     forget: (key) => seen.delete(customerKeyText(key)),
+    seesErased: true,
     async take(batch) {
-      const sighted = sightingsOf(batch);
+      const isLate = (row: SpanRow): boolean => isReceivedBefore(row, deps.erasedCustomers.erasedAtNs(row));
+      const late = new Map<string, CustomerKey>();
+      const current = batch.map(({ organizationId, rows }) => ({
+        organizationId,
+        rows: rows.filter((row) => {
+          if (!isLate(row)) return true;
+          const { organization_id, environment, customer_identifier = "" } = row;
+          const key = { organization_id, environment, customer_identifier };
+          late.set(customerKeyText(key), key);
+          return false;
+        }),
+      }));
+      for (const key of late.values()) await deps.eraseLate(key);
+      const sighted = sightingsOf(current);
       const news = [...sighted].filter(([text, heard]) => isNews(seen.get(text), heard));
       await deps.profiles.hearAll(news.map(([, heard]) => heard));
       for (const [text, { said, firstSeen }] of news) {

@@ -52,6 +52,13 @@ export type Customer = CustomerKey &
     sent: Readonly<Partial<CustomerFields>>;
   };
 
+/** That a customer was deleted. Its name is known for a day, until every node has heard of it; its fingerprint for good. */
+export type CustomerErasure = Omit<CustomerKey, "customer_identifier"> & {
+  fingerprint: string;
+  customer_identifier: string | undefined;
+  erasedAtMs: number;
+};
+
 export function customerKeyText({ organization_id, environment, customer_identifier }: CustomerKey): string {
   return `${organization_id}\n${environment}\n${customer_identifier}`;
 }

@@ -21,7 +21,7 @@ export type AuditedAction = {
 export type Audit = (action: AuditedAction) => Promise<void>;
 
 export function auditedAction(
-  { id }: AnyEndpoint,
+  { id, auditTarget }: AnyEndpoint,
   context: RequestContext,
   principal: Principal,
   result: unknown,
@@ -30,7 +30,7 @@ export function auditedAction(
   return {
     principal,
     action: id,
-    target: targetOf(params, result),
+    target: auditTarget?.(context) ?? targetOf(params, result),
     organizationId: textOf(params["unique_organization_id"]) ?? principal.organization_id,
     sent: context.body,
     ip: context.ip,

@@ -137,6 +137,8 @@ export type EndpointSpec<
   environment?: "own";
   /** Whether it goes on record in the audit log when it succeeds. Default: what changes something with a permission to manage. */
   isAudited?: boolean;
+  /** What the audit log says that it was done to. Default: what the path names, else what was made. */
+  auditTarget?: (context: Context<PrincipalOf[A], OutputOf<P, PathParams<Path>>, OutputOf<Q, undefined>>) => string;
   /** Default `none`. */
   limit?: RateLimitRule | "none";
   /** That it reads much of the span store, and so waits for its turn where many do (`limits.readsInFlight`). */
@@ -175,6 +177,7 @@ export type AnyEndpoint = {
   readonly parameters: readonly ParameterPermission[];
   readonly environment: "own" | undefined;
   readonly isAudited: boolean;
+  readonly auditTarget: ((context: Context) => string) | undefined;
   readonly limit: RateLimitRule | "none";
   readonly takesTurns: boolean;
   readonly dialect: Dialect;
@@ -205,6 +208,7 @@ export function endpoint<
     parameters: spec.parameters ?? [],
     environment: spec.environment,
     isAudited: spec.isAudited ?? isManaging(spec),
+    auditTarget: forgetTargetTypes(spec.auditTarget),
     limit: spec.limit ?? "none",
     takesTurns: spec.takesTurns ?? false,
     dialect: spec.dialect ?? "default",
@@ -225,6 +229,11 @@ function isManaging({ method, permission }: { method: Method; permission?: Permi
 /** Safe because the kernel fills every context from the schemas of the endpoint that the handler was declared with. */
 function forgetHandlerTypes(handler: unknown): AnyEndpoint["handler"] {
   return handler as AnyEndpoint["handler"];
+}
+
+/** Safe for the same reason. */
+function forgetTargetTypes(target: unknown): AnyEndpoint["auditTarget"] {
+  return target as AnyEndpoint["auditTarget"];
 }
 
 /** Safe for the same reason. */

@@ -221,7 +221,7 @@ test("a row that a fuller one supersedes is accepted only once that one is on di
   let commit: () => void = () => undefined;
   const slow: Journal = {
     ...journal,
-    lookup: () => ({ timestampNs: 0n, version: 7n << 61n }),
+    lookup: () => ({ timestampNs: 0n, version: 7n << 61n, firstReceivedNs: 0n }),
     settled: () => new Promise((resolve) => (commit = resolve)),
   };
   const intakeOver = (over: Journal): SpanIntake =>

@@ -5,6 +5,7 @@ import type { Journal, JournalEntry } from "../storage/journal/journal.ts";
 import type { IngestMetrics } from "../telemetry/ingest-metrics.ts";
 import type { DeletedTraces } from "./deleted-traces.ts";
 import type { PriceBook } from "../pricing/price-book.ts";
+import type { ErasedCustomers } from "./erased-customers.ts";
 import { createNestedJson } from "./nested-json.ts";
 import { normalizeSpan, normalizeValues, type SpanOrigin } from "./normalize.ts";
 import { createSpanHolder, rowOf, type HeldSpan, type HeldSpans, type PreparedSpan } from "./prepared-span.ts";
@@ -54,6 +55,10 @@ export type SpanIntakeDeps = {
   isAwaited?: (row: SpanRow) => boolean;
   /** What is sent again of a deleted trace is accepted and not kept. */
   deletedTraces?: Pick<DeletedTraces, "covers">;
+  /** What was received before its customer was deleted is kept without it. */
+  erasedCustomers?: Pick<ErasedCustomers, "erasedAtNs">;
+  /** Whether this node takes in all spans of the store; without it, others may. */
+  isOnlyNode?: boolean;
   /** Milliseconds since the epoch. */
   now: () => number;
 };
@@ -65,9 +70,12 @@ export function createSpanIntake({
   committed,
   isAwaited = () => true,
   deletedTraces,
+  erasedCustomers,
+  isOnlyNode = false,
   now,
 }: SpanIntakeDeps): SpanIntake {
   const nextReceivedNs = createReceiptClock(now);
+  const newBatch = () => createSpanBatch({ journal, deletedTraces, erasedCustomers, isOnlyNode, nowMs: now() });
 
   const commit = async (batch: SpanBatch, organizationId: string): Promise<void> => {
     if (batch.lines.length > 0) {
@@ -91,7 +99,7 @@ export function createSpanIntake({
 
   return {
     async accept(bodies, origin, { idempotencyKey } = {}) {
-      const batch = createSpanBatch({ journal, deletedTraces, nowMs: now() });
+      const batch = newBatch();
       const nested = createNestedJson(limits.bodyNodes);
       const outcomes = bodies.map((body, index): RowOutcome => {
         const normalized = normalizeSpan(body, origin, {
@@ -129,7 +137,7 @@ export function createSpanIntake({
     async acceptHeld(spans) {
       const [first] = spans;
       if (first === undefined) return;
-      const batch = createSpanBatch({ journal, deletedTraces, nowMs: now() });
+      const batch = newBatch();
       // Who waits for one is given all that come with it.
       const areAwaited = spans.some(({ row }) => row !== undefined);
       for (const span of spans) batch.addHeld(areAwaited ? { ...span, row: rowOf(span) } : span);

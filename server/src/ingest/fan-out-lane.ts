@@ -13,7 +13,7 @@ export type FanOutLane = {
   stop(): Promise<void>;
 };
 
-type LaneDeps = Pick<FanOutDeps, "journal" | "readBack" | "metrics" | "logger"> & {
+type LaneDeps = Pick<FanOutDeps, "journal" | "readBack" | "erasedCustomers" | "metrics" | "logger"> & {
   load(seq: number): StoredSpans | undefined;
   done(seqs: readonly number[]): void;
 };
@@ -158,9 +158,15 @@ class Lane implements FanOutLane {
   }
 
   async #take(batch: readonly StoredSpans[]): Promise<void> {
-    if (batch.length > 0) await this.#subscriber.take(batch, this.#stopping.signal);
+    if (batch.length > 0) await this.#subscriber.take(this.#shown(batch), this.#stopping.signal);
     // A subscriber that never waits must not keep requests waiting.
     await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  #shown(batch: readonly StoredSpans[]): readonly StoredSpans[] {
+    const erased = this.#deps.erasedCustomers;
+    if (erased === undefined || this.#subscriber.seesErased === true) return batch;
+    return batch.map(({ organizationId, rows }) => ({ organizationId, rows: erased.withoutErased(rows) }));
   }
 
   async #pause(): Promise<void> {

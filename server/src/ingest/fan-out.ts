@@ -6,6 +6,7 @@ import { limits } from "../limits.ts";
 import type { Journal } from "../storage/journal/journal.ts";
 import { stretchTogether, type Keep, type KeptEntry, type MissedStretch } from "../storage/journal/kept-entries.ts";
 import type { FanOutMetrics } from "../telemetry/fan-out-metrics.ts";
+import type { ErasedCustomers } from "./erased-customers.ts";
 import { createFanOutLane, type FanOutLane } from "./fan-out-lane.ts";
 import type { ReadBack } from "./read-back.ts";
 import { organizationOf } from "./row-lines.ts";
@@ -34,6 +35,8 @@ export type SpanSubscriber = {
    * them back from the span store then. Quick, and never throws.
    */
   isFull?(organizationId: string): boolean;
+  /** Whether it is handed spans with the customers that they named before those were deleted. */
+  seesErased?: boolean;
   /**
    * Takes spans over: once it resolves they are the subscriber's own, on disk if they must not be lost. Called one batch at
    * a time; a batch that is refused comes again, after other spans, and after a crash a batch may come twice.
@@ -67,6 +70,8 @@ export type FanOutDeps = {
   journal: Pick<Journal, "read" | "kept">;
   subscribers: readonly SpanSubscriber[];
   readBack: ReadBack;
+  /** What waited while its customer was deleted is handed on without it. */
+  erasedCustomers?: Pick<ErasedCustomers, "withoutErased">;
   /** Bytes of entries kept for subscribers; of more, they read what they missed back from the span store. */
   maxKeptBytes: number;
   metrics: FanOutMetrics;

@@ -71,6 +71,9 @@ export function spanVersion(rank: number, receivedNs: bigint): bigint {
 
 const rankOf = (version: bigint): bigint => version >> 61n;
 
+/** When the row of a version was received, in nanoseconds. */
+export const receivedNsOf = (version: bigint): bigint => version & ((1n << 61n) - 1n);
+
 /**
  * The version of a row that comes after `before`: among equally full ones the later must be the higher, also when the
  * machine's clock was set back between them.

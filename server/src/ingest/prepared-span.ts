@@ -17,6 +17,8 @@ export type PreparedSpan = NormalizedSpan & {
 export type SpanSubject = Pick<SpanRow, "organization_id" | "environment"> & {
   trace_unique_id?: string | undefined;
   log_method?: string | undefined;
+  customer_identifier?: string | undefined;
+  start_time?: string | undefined;
 };
 
 /**
@@ -72,8 +74,9 @@ function outOfPool(bytes: Buffer): Buffer {
   return copy;
 }
 
-function subjectOf({ organization_id, environment, trace_unique_id, log_method }: SpanRow): SpanSubject {
-  return { organization_id, environment, trace_unique_id, log_method };
+function subjectOf(row: SpanRow): SpanSubject {
+  const { organization_id, environment, trace_unique_id, log_method, customer_identifier, start_time } = row;
+  return { organization_id, environment, trace_unique_id, log_method, customer_identifier, start_time };
 }
 
 /** The span of a line that an earlier process prepared; undefined where the text is none. */

@@ -3,9 +3,10 @@ import { limits } from "../limits.ts";
 import type { IdentityRecord, IdentityWrite } from "../storage/journal/identity-memory.ts";
 import type { Journal } from "../storage/journal/journal.ts";
 import type { RefusedRow, RowOutcome } from "./accept.ts";
-import type { DeletedTraces } from "./deleted-traces.ts";
-import { judgeResend, traceMark, versionAfter } from "./identity.ts";
+import { withoutCustomer } from "./erased-customers.ts";
+import { traceMark } from "./identity.ts";
 import type { NormalizedSpan } from "./normalize.ts";
+import { createPlaceSpan, type Place, type PlaceDeps, type SpanFacts } from "./place-span.ts";
 import { rowOf, type HeldSpan, type SpanSubject } from "./prepared-span.ts";
 import { storedTime } from "./read-times.ts";
 import { markResend, markResends } from "./row-lines.ts";
@@ -24,70 +25,48 @@ export type SpanBatch = {
   hasResends(): boolean;
 };
 
-type SpanFacts = Pick<NormalizedSpan, "identity" | "isIdentified" | "timestampNs" | "version">;
-/** `replaces` is the timestamp of an older version that must go. */
-type Place = { version: bigint; isResend: boolean; replaces: bigint | undefined };
+export type SpanBatchDeps = PlaceDeps & { journal: Pick<Journal, "lookup"> };
 
 /** The rows of one request, with resends judged against what was accepted before and earlier in the request. */
-export function createSpanBatch({
-  journal,
-  deletedTraces,
-  nowMs,
-}: {
-  journal: Pick<Journal, "lookup" | "completeSinceMs">;
-  deletedTraces: Pick<DeletedTraces, "covers"> | undefined;
-  nowMs: number;
-}): SpanBatch {
+export function createSpanBatch(deps: SpanBatchDeps): SpanBatch {
+  const { journal } = deps;
   const lines: Array<string | Buffer> = [];
   const rows: SpanRow[] = [];
   const written = new Map<string, IdentityWrite>();
   let superseded = 0;
   let resends = 0;
-  // A span is received after its end, clocks being an hour apart at most: of what ended in between, resends are known.
-  const knownFromNs = BigInt(journal.completeSinceMs() + limits.clockSkewMs) * 1_000_000n;
-  const knownToNs = BigInt(nowMs + limits.clockSkewMs) * 1_000_000n;
-  const mayBeResend = (before: IdentityRecord | undefined, { isIdentified, timestampNs }: SpanFacts): boolean =>
-    before !== undefined || (isIdentified && (timestampNs < knownFromNs || timestampNs > knownToNs));
-
-  /** Undefined where the span is left out: its trace was deleted, or a fuller version was accepted before. */
+  const placeSpan = createPlaceSpan(deps);
+  /** Undefined where the span is left out. */
   const place = (span: SpanFacts, subject: SpanSubject, isRecalled: boolean): Place | undefined => {
-    const before: IdentityRecord | undefined = span.isIdentified
+    const before = span.isIdentified
       ? (written.get(span.identity.toString("latin1")) ?? journal.lookup(span.identity))
       : undefined;
-    // An earlier version tells when a span ended that is sent without saying so.
-    const ends = [span.timestampNs, ...(before === undefined ? [] : [before.timestampNs])];
-    if (ends.some((end) => deletedTraces?.covers(subject, end))) return undefined;
-    const version = versionAfter(before, span.version);
-    const verdict = judgeResend(before, { timestampNs: span.timestampNs, version });
-    // Of what is recalled, the very row may be there, or one that came after it.
-    const isThere = isRecalled && before !== undefined && before.version >= span.version;
-    if (isThere || verdict.kind === "superseded") {
-      superseded += 1;
-      return undefined;
-    }
-    const replaces = verdict.kind === "wins" ? verdict.replaces : undefined;
-    return { version, isResend: isRecalled || mayBeResend(before, span), replaces };
+    const placed = placeSpan(span, subject, { before, isRecalled });
+    if (placed === "superseded") superseded += 1;
+    return typeof placed === "string" ? undefined : placed;
   };
   const write = (
     line: string | Buffer,
     span: SpanFacts & { subject: SpanSubject },
-    { isResend, replaces }: Place,
+    { isResend, firstReceivedNs, replaces }: Place,
     row: () => SpanRow,
   ): void => {
     if (isResend) resends += 1;
     lines.push(isResend ? marked(line) : line);
     if (replaces !== undefined) lines.push(tombstone(row(), span.version, replaces));
     const { identity, timestampNs, version, subject } = span;
-    if (span.isIdentified) written.set(identity.toString("latin1"), { identity, timestampNs, version });
-    else markTrace(subject, { timestampNs, version }, { written, journal });
+    const record = { timestampNs, version, firstReceivedNs };
+    if (span.isIdentified) written.set(identity.toString("latin1"), { identity, ...record });
+    else markTrace(subject, record, { written, journal });
   };
   return {
     lines,
     rows,
     add(span) {
+      const placed = place(span, span.row, false);
+      if (placed === undefined) return { ok: true, row: span.row };
+      if (placed.erasedReceiptNs !== undefined) span.row = withoutCustomer(span.row, placed.erasedReceiptNs);
       const { row } = span;
-      const placed = place(span, row, false);
-      if (placed === undefined) return { ok: true, row };
       span.version = placed.version;
       row.version = placed.version.toString();
       const line = serializeRow(row);
@@ -99,9 +78,12 @@ export function createSpanBatch({
     addHeld(span) {
       const placed = place(span, span.subject, span.isRecalled);
       if (placed === undefined) return;
-      if (placed.version !== span.version) {
+      const { erasedReceiptNs } = placed;
+      if (placed.version !== span.version || erasedReceiptNs !== undefined) {
         span.version = placed.version;
-        span.line = Buffer.from(JSON.stringify({ ...rowOf(span), version: placed.version.toString() }));
+        const row = erasedReceiptNs === undefined ? rowOf(span) : withoutCustomer(rowOf(span), erasedReceiptNs);
+        if (span.row !== undefined) span.row = row;
+        span.line = Buffer.from(JSON.stringify({ ...row, version: placed.version.toString() }));
       }
       write(span.line, span, placed, () => rowOf(span));
       if (span.row !== undefined) rows.push(span.row);

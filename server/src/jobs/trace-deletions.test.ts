@@ -9,6 +9,7 @@ import { openMemoryControl } from "../../test/support/memory-control.ts";
 import type { TraceDeletion } from "../domain/trace.ts";
 import { createSpanCounter } from "../counting/span-counter.ts";
 import { createDeletedTraces, type DeletedTraces } from "../ingest/deleted-traces.ts";
+import { createErasedCustomers } from "../ingest/erased-customers.ts";
 import { limits } from "../limits.ts";
 import { openEmbeddedDatabase } from "../storage/spans/drivers/embedded-database.ts";
 import { openSpanStore } from "../storage/spans/drivers/open-span-store.ts";
@@ -36,7 +37,7 @@ function startNode(): Node {
   const deletedTraces = createDeletedTraces(now);
   const flush = () => Promise.resolve();
   const memory = { isComplete: false, hasHistory: true, mayHaveEarlier: () => true };
-  const counter = createSpanCounter({ store: spans, memory, now });
+  const counter = createSpanCounter({ store: spans, memory, erasedCustomers: createErasedCustomers(), now });
   const deps = { deletions: control.stores.traceDeletions, deletedTraces, spans, counter, flush, now };
   return { deletedTraces, ...startTraceDeletions(deps, logger) };
 }

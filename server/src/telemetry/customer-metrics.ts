@@ -1,4 +1,4 @@
-import { Counter, type Registry } from "prom-client";
+import { Counter, Gauge, type Registry } from "prom-client";
 
 export function createCustomerMetrics(registry: Registry) {
   const registers = [registry];
@@ -25,4 +25,27 @@ export function createCustomerMetrics(registry: Registry) {
       registers,
     }),
   };
+}
+
+/** How many deleted customers are remembered, and whether that has reached its bound. */
+export function watchErasedCustomers(
+  registry: Registry,
+  erased: { stats(): { customers: number; forgotten: number } },
+): void {
+  const registers = [registry];
+  const customers: Gauge = new Gauge({
+    name: "spanway_erased_customers",
+    help: "Deleted customers that this node remembers, so that nothing that is sent again names them",
+    registers,
+    collect: () => customers.set(erased.stats().customers),
+  });
+  const forgotten: Counter = new Counter({
+    name: "spanway_erased_customers_forgotten_total",
+    help: "Deleted customers that were forgotten because there were too many",
+    registers,
+    collect() {
+      forgotten.reset();
+      forgotten.inc(erased.stats().forgotten);
+    },
+  });
 }

@@ -313,7 +313,11 @@ describe("DELETE", () => {
     await storeCustomers(prod, [spanOf("ann", { customer_name: "Ann" })]);
     await patch("ann", { total_budget: 3 });
     await remove("ann");
-    await storeCustomers(prod, [spanOf("ann", { cost: 0.25 })]);
+    // Without ids of its own, what ended before the deletion is taken for a repetition.
+    await storeSpans(prod, [spanOf("ann")]);
+    expect((await prod.get(pathOf("ann"))).status).toBe(404);
+    const now = new Date().toISOString();
+    await storeCustomers(prod, [spanOf("ann", { cost: 0.25, timestamp: now })]);
     expect(await retrieveCustomer(prod, "ann")).toMatchObject({
       name: null,
       total_budget: null,

@@ -1,10 +1,11 @@
 import { createSpanCounter } from "../../src/counting/span-counter.ts";
+import { createErasedCustomers } from "../../src/ingest/erased-customers.ts";
 import type { SpanStore } from "../../src/storage/spans/span-store.ts";
 
 /** Finds what the spans of these rows count for, as the service does once they are stored. */
 export async function countSpans(store: SpanStore, rows: readonly object[]): Promise<void> {
   const memory = { isComplete: false, hasHistory: true, mayHaveEarlier: () => true };
-  const counter = createSpanCounter({ store, memory, now: Date.now });
+  const counter = createSpanCounter({ store, memory, erasedCustomers: createErasedCustomers(), now: Date.now });
   const named = rows.map((row) => {
     const { organization_id, environment, trace_unique_id } = row as Record<string, string | undefined>;
     return {

@@ -229,4 +229,35 @@ export function describeCustomerStores({
       expect(await ledger.releaseExpired(later(100), key)).toBe(0);
     });
   });
+
+  describe("deleted customers", () => {
+    test("are listed by page and time, the last deletion of each, and lose their names later", async () => {
+      const { organization_id, environment } = await newKey();
+      const erasureOf = (n: number, ms: number) => ({
+        organization_id,
+        environment,
+        customer_identifier: `customer ${n}`,
+        fingerprint: `fingerprint ${String(n).padStart(5, "0")}`,
+        erasedAtMs: Date.parse(later(ms)),
+      });
+      const all = Array.from({ length: 1_002 }, (_, n) => erasureOf(n, n >> 1));
+      for (const erasure of all) await stores().customerErasures.add(erasure);
+      const list = async () => {
+        const found = [];
+        for (let page = await stores().customerErasures.list(created_at); ;) {
+          found.push(...page.erasures.filter((erasure) => erasure.organization_id === organization_id));
+          if (page.next === undefined) return found;
+          page = await stores().customerErasures.list(created_at, page.next);
+        }
+      };
+      expect(await list()).toEqual(all);
+      const again = erasureOf(0, 9_000);
+      await stores().customerErasures.add(again);
+      expect(await list()).toEqual([...all.slice(1), again]);
+      await stores().customerErasures.forgetNames(later(9_000));
+      expect((await list()).map(({ customer_identifier }) => customer_identifier).filter(Boolean)).toEqual([
+        "customer 0",
+      ]);
+    });
+  });
 }

@@ -26,6 +26,7 @@ const identities = () =>
     identity: Buffer.from(Array.from({ length: 16 }, () => below(256))),
     timestampNs: 1n,
     version: 1n,
+    firstReceivedNs: 1n,
   }));
 
 const live = new Map<number, string>();

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { endpoint } from "../../http/endpoint.ts";
 import { environmentQuery } from "../../http/query.ts";
+import { erasedTarget } from "../../customers/erasures.ts";
 import type { Customers } from "../../customers/customers.ts";
 import type { TraceDeletions } from "../../jobs/trace-deletions.ts";
 import { customerParams } from "./customer-schema.ts";
@@ -15,12 +16,13 @@ export const deleteCustomer = ({ customers, traceDeletions }: DeleteDeps) =>
     path: "/api/users/{customer_identifier}/",
     summary: "Delete a customer",
     description:
-      "Removes profile, budgets and identity for good. Its spans stay, but no longer name it. A span or call that names " +
-      "it afterwards makes a new customer.",
+      "Removes profile, budgets and identity for good. Its spans stay, but no longer name it, and neither does what is sent " +
+      "again of what was received before. A new span or call that names it makes a new customer.",
     tags: ["Customers"],
     auth: "key",
     permission: "customers:write",
     environment: "own",
+    auditTarget: (context) => erasedTarget(ownCustomerKey(context)),
     limit: "api",
     params: customerParams,
     query: z.object(environmentQuery()),
@@ -28,8 +30,6 @@ export const deleteCustomer = ({ customers, traceDeletions }: DeleteDeps) =>
     errors: ["not_found", "unavailable"],
     async handler({ principal, params, query, signal }) {
       const key = ownCustomerKey({ principal, params, query });
-      // What was accepted before is renamed too.
-      await traceDeletions.settle();
-      if (!(await customers.remove(key, signal))) throw noSuchCustomer();
+      if (!(await customers.remove(key, () => traceDeletions.settle(), signal))) throw noSuchCustomer();
     },
   });

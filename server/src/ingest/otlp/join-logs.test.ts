@@ -175,7 +175,7 @@ describe("a span that is sent again while its stored version is read", () => {
       version: String(of),
     }) as StoredSpan;
   const sendAgain = (): void => {
-    last = { timestampNs: 0n, version: 2n };
+    last = { timestampNs: 0n, version: 2n, firstReceivedNs: 2n };
   };
 
   beforeEach(async () => {

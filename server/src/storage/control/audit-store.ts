@@ -1,7 +1,9 @@
 import type { Selectable } from "kysely";
 import type { ActorType, AuditEntry } from "../../domain/audit.ts";
+import type { CustomerKey } from "../../domain/customer.ts";
 import type { Environment } from "../../domain/principal.ts";
 import { limits } from "../../limits.ts";
+import { likeText } from "./json-rows.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 import type { AuditTable } from "./schema.ts";
 
@@ -22,6 +24,8 @@ export type AuditStore = {
     filter: AuditFilter,
     page: { page: number; pageSize: number },
   ) => Promise<{ count: number; entries: AuditEntry[] }>;
+  /** Says of a customer that was deleted no more than `target`, where it did something to it or with its name. */
+  unname: (customer: CustomerKey, target: string) => Promise<void>;
   /** Forgets what is older, and the oldest of what is more than `limits.auditEntriesPerOrganization`. */
   forget: (uniqueOrganizationId: string, before: string) => Promise<void>;
 };
@@ -46,6 +50,18 @@ export function createAuditStore(queries: ControlQueries): AuditStore {
         .offset((page - 1) * pageSize)
         .execute();
       return { count: Number(count), entries: rows.map(toEntry) };
+    },
+
+    unname: async ({ organization_id, environment, customer_identifier }, target) => {
+      const named = JSON.stringify({ customer_identifier }).slice(1, -1);
+      await queries
+        .updateTable("audit_log")
+        .set({ target, changes: "{}" })
+        .where("unique_organization_id", "=", organization_id)
+        .where("action", "in", ["create_customer", "update_customer", "delete_customer"])
+        .where((row) => row.or([row("environment", "=", environment), row("environment", "is", null)]))
+        .where((row) => row.or([row("target", "=", customer_identifier), row("changes", "like", likeText(named))]))
+        .execute();
     },
 
     forget: async (uniqueOrganizationId, before) => {

@@ -4,6 +4,7 @@ import { createAutomationStore, type AutomationStore } from "./automation-store.
 import { createConditionStore, type ConditionStore } from "./condition-store.ts";
 import { createEvaluationRunStore, type EvaluationRunStore } from "./evaluation-run-store.ts";
 import { createEvaluatorStore, type EvaluatorStore } from "./evaluator-store.ts";
+import { createCustomerErasureStore, type CustomerErasureStore } from "./customer-erasure-store.ts";
 import { createCustomerLedger, type CustomerLedger } from "./customer-ledger.ts";
 import { createCustomerStore, type CustomerStore } from "./customer-store.ts";
 import { createDeliveryStore, type DeliveryStore } from "./delivery-store.ts";
@@ -47,6 +48,7 @@ export type ControlStoreSet = {
   customerLedger: CustomerLedger;
   modelPrices: ModelPriceStore;
   priceTables: PriceTableStore;
+  customerErasures: CustomerErasureStore;
 };
 
 export type ControlStores = ControlStoreSet & {
@@ -89,5 +91,6 @@ function storeSet(queries: ControlQueries): ControlStoreSet {
     customerLedger: createCustomerLedger(queries),
     modelPrices: createModelPriceStore(queries),
     priceTables: createPriceTableStore(queries),
+    customerErasures: createCustomerErasureStore(queries),
   };
 }

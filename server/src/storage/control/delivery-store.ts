@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Delivery, DeliveryStatus } from "../../domain/webhook.ts";
-import { jsonRows } from "./json-rows.ts";
+import { jsonRows, likeText } from "./json-rows.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 import type { WebhookDeliveryRow } from "./schema.ts";
 
@@ -18,6 +18,15 @@ export type NewDelivery = Pick<
 
 /** Without what was sent: a page of the log must not be megabytes. */
 export type LoggedDelivery = Omit<Delivery, "payload">;
+
+export type StoredPayload = { delivery_id: number; payload: string };
+export type PayloadsOf = {
+  organizationId: string;
+  environment: string;
+  containing: string;
+  after: number;
+  limit: number;
+};
 
 /** How an attempt ended. `attempts` is what the claimed row had: an outcome of a claim that was lost changes nothing. */
 export type DeliveryOutcome = {
@@ -65,12 +74,15 @@ export type DeliveryStore = {
   ) => Promise<LoggedDelivery | undefined>;
   /** Deletes finished ones from before a time, `limit` at most; answers how many. */
   purge: (before: string, limit: number) => Promise<number>;
+  /** What was sent or will be, of an organization's environment, in portions by id, where the text stands in it. */
+  listPayloads: (of: PayloadsOf) => Promise<{ payloads: StoredPayload[]; next: number | undefined }>;
+  replacePayload: (payload: StoredPayload) => Promise<void>;
   /** Deletes of a webhook's finished ones all but the newest `keep`, `limit` at most; answers how many. */
   trim: (webhookId: number, keep: number, limit: number) => Promise<number>;
 };
 
 export function createDeliveryStore(queries: ControlQueries): DeliveryStore {
-  return { ...queueMethods(queries), ...logMethods(queries) };
+  return { ...queueMethods(queries), ...logMethods(queries), ...payloadMethods(queries) };
 }
 
 // Thirteen values a row, and SQLite binds no more than 32,766.
@@ -250,6 +262,38 @@ function logMethods(queries: ControlQueries): Pick<DeliveryStore, "list" | "rede
         .where("id", "in", surplus)
         .executeTakeFirstOrThrow();
       return Number(numDeletedRows);
+    },
+  };
+}
+
+function payloadMethods(queries: ControlQueries): Pick<DeliveryStore, "listPayloads" | "replacePayload"> {
+  return {
+    listPayloads: async ({ organizationId, environment, containing, after, limit }) => {
+      const deliveries = await queries
+        .selectFrom("webhook_deliveries")
+        .select("id")
+        .where("unique_organization_id", "=", organizationId)
+        .where("environment", "=", environment)
+        .where("id", ">", after)
+        .orderBy("id")
+        .limit(limit)
+        .execute();
+      const ids = deliveries.map(({ id }) => id);
+      const payloads = await queries
+        .selectFrom("webhook_payloads")
+        .selectAll()
+        .where("delivery_id", "in", ids.length === 0 ? [-1] : ids)
+        .where("payload", "like", likeText(containing))
+        .execute();
+      return { payloads, next: ids.length === limit ? ids.at(-1) : undefined };
+    },
+    replacePayload: async ({ delivery_id, payload }) => {
+      await queries.updateTable("webhook_payloads").set({ payload }).where("delivery_id", "=", delivery_id).execute();
+      await queries
+        .updateTable("webhook_deliveries")
+        .set({ bytes: payload.length })
+        .where("id", "=", delivery_id)
+        .execute();
     },
   };
 }

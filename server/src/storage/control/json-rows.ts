@@ -6,3 +6,8 @@ export function jsonRows(rows: ReadonlyArray<ReadonlyArray<string | number | nul
   // Of an object, because Postgres has `json_each` for no array.
   return JSON.stringify(Object.fromEntries(rows.entries()));
 }
+
+/** A pattern of LIKE that every text matches which holds these words; signs that mean something to it stand for any character. */
+export function likeText(words: string): string {
+  return `%${words.replaceAll(/[%_\\]/g, "_")}%`;
+}

@@ -35,6 +35,7 @@ export type ControlSchema = {
   model_prices: ModelPriceTable;
   model_price_revisions: ModelPriceRevisionTable;
   price_tables: PriceTableTable;
+  customer_erasures: CustomerErasureTable;
 };
 
 /** One row, written by whoever sets up the instance first. */
@@ -363,6 +364,15 @@ type TraceWatchTable = {
 
 export type OrganizationRow = Selectable<OrganizationTable>;
 export type UserRow = Selectable<UserTable>;
+type CustomerErasureTable = {
+  unique_organization_id: string;
+  environment: string;
+  fingerprint: string;
+  customer_identifier: string | null;
+  erased_at: string;
+};
+
+export type CustomerErasureRow = Selectable<CustomerErasureTable>;
 export type TraceDeletionRow = Selectable<TraceDeletionTable>;
 export type ApiKeyRow = Selectable<ApiKeyTable>;
 export type ConditionRow = Selectable<ConditionTable>;

@@ -2,8 +2,8 @@ import type { Database, RootDatabase } from "lmdb";
 import { bytesOnDisk } from "./database-pages.ts";
 import type { JournalDatabase } from "./journal-database.ts";
 
-/** `timestampNs` and `version` are the accepted row's own. */
-export type IdentityRecord = { timestampNs: bigint; version: bigint };
+/** `timestampNs` and `version` are those of the row accepted last; `firstReceivedNs` is when the first was received. */
+export type IdentityRecord = { timestampNs: bigint; version: bigint; firstReceivedNs: bigint };
 export type IdentityWrite = { identity: Buffer } & IdentityRecord;
 
 const identityOverlapMs = 50;
@@ -78,7 +78,7 @@ export function openIdentityMemory(
       let last: IdentityRecord | undefined;
       for (const generation of all) {
         const stored = generation.getBinaryFast(identity);
-        const record = stored && { timestampNs: stored.readBigInt64LE(0), version: stored.readBigUInt64LE(8) };
+        const record = stored && readRecord(stored);
         if (record !== undefined && (last === undefined || record.version > last.version)) last = record;
       }
       return last;
@@ -89,14 +89,13 @@ export function openIdentityMemory(
     remember(identities) {
       rotate();
       const current = all[1];
-      for (const { identity, timestampNs, version } of identities) {
-        uncommitted.set(identity.toString("latin1"), { timestampNs, version });
-      }
+      for (const { identity, ...record } of identities) uncommitted.set(identity.toString("latin1"), record);
       const put = (): void => {
-        for (const { identity, timestampNs, version } of identities) {
-          const record = Buffer.allocUnsafe(16);
+        for (const { identity, timestampNs, version, firstReceivedNs } of identities) {
+          const record = Buffer.allocUnsafe(24);
           record.writeBigInt64LE(timestampNs, 0);
           record.writeBigUInt64LE(version, 8);
+          record.writeBigInt64LE(firstReceivedNs, 16);
           void current?.put(identity, record);
         }
       };
@@ -110,6 +109,13 @@ export function openIdentityMemory(
       return { put, succeeded: () => void setTimeout(forget, identityOverlapMs).unref(), failed: forget };
     },
   };
+}
+
+/** Records of version 0.1 do not say when the first row was received: that was no later than the last. */
+function readRecord(stored: Buffer): IdentityRecord {
+  const version = stored.readBigUInt64LE(8);
+  const firstReceivedNs = stored.length < 24 ? version & receivedBits : stored.readBigInt64LE(16);
+  return { timestampNs: stored.readBigInt64LE(0), version, firstReceivedNs };
 }
 
 function hasEarlier(generation: Database<Buffer, Buffer>, prefix: Buffer, beforeNs: bigint): boolean {

@@ -105,7 +105,7 @@ test.each([
 test("an identity is known at once, after the commit, and after a reopen", async () => {
   const path = folder();
   const journal = journalAt(path);
-  const record = { timestampNs: -5n, version: (7n << 61n) | 123n };
+  const record = { timestampNs: -5n, version: (7n << 61n) | 123n, firstReceivedNs: 99n };
   const appended = journal.append({
     payload: Buffer.from("a\n"),
     rows: 1,
@@ -129,7 +129,7 @@ test("identities are remembered for one to two generations, then forgotten", asy
     journal.append({
       payload: Buffer.from("a\n"),
       rows: 1,
-      identities: [{ identity: identity(fill), timestampNs: 1n, version: 1n }],
+      identities: [{ identity: identity(fill), timestampNs: 1n, version: 1n, firstReceivedNs: 1n }],
     });
   await append(1);
   now += 1000;
@@ -164,7 +164,7 @@ test("what was forgotten moves that time on for good, also when the clock is set
     journal.append({
       payload: Buffer.from("a\n"),
       rows: 1,
-      identities: [{ identity: identity(fill), timestampNs: 1n, version: 1n }],
+      identities: [{ identity: identity(fill), timestampNs: 1n, version: 1n, firstReceivedNs: 1n }],
     });
   await append(1);
   now = 11_000;
@@ -193,7 +193,7 @@ test("a clock that is set back, by much or little, makes it forget nothing, nor 
     to.append({
       payload: Buffer.from("a\n"),
       rows: 1,
-      identities: [{ identity: identity(fill), timestampNs: 1n, version }],
+      identities: [{ identity: identity(fill), timestampNs: 1n, version, firstReceivedNs: 1n }],
     });
   await append(journal, 1, 1n);
   now = 12_001;
@@ -271,7 +271,12 @@ test("entries of any length come back as they were, before and after a reopen, a
 test("many large entries at a time are taken, however fast the file grows", async () => {
   const journal = journalAt(folder(), { maxBytes: 1e9 });
   const payload = Buffer.alloc(1_000_000, "x");
-  const identities = Array.from({ length: 200 }, (_, i) => ({ identity: identity(i), timestampNs: 1n, version: 1n }));
+  const identities = Array.from({ length: 200 }, (_, i) => ({
+    identity: identity(i),
+    timestampNs: 1n,
+    version: 1n,
+    firstReceivedNs: 1n,
+  }));
   for (let round = 0; round < 4; round += 1) {
     const entries = await Promise.all(
       Array.from({ length: 8 }, () => journal.append({ payload, rows: 1, identities })),

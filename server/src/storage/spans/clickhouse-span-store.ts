@@ -55,7 +55,7 @@ export function createSpanStore(database: SpanDatabase): SpanStore {
     listThreads: (query, signal) => listThreads(database, query, signal),
     listCustomers: (query, signal) => listCustomers(database, query, signal),
     describeCustomers: (query, signal) => describeCustomers(database, query, signal),
-    unnameCustomer: (key, signal) => unnameCustomer(database, key, signal),
+    unnameCustomer: (key, erasedNs, signal) => unnameCustomer(database, key, erasedNs, signal),
     matchTraces: (query, signal) => matchTraces(database, query, signal),
     countTraceSpans: (query, signal) => countTraceSpans(database, query, signal),
     deleteTraces: (deletions, signal) => deleteTraces(database, deletions, signal),

@@ -114,8 +114,11 @@ export type SpanStore = {
   /** What the spans of some customers say, in no order; those without any are left out. */
   describeCustomers(query: DescribeCustomersQuery, signal?: AbortSignal): Promise<StoredCustomer[]>;
 
-  /** Spans of a customer no longer name it in any read once this resolves. Safe to repeat. */
-  unnameCustomer(key: CustomerKey, signal?: AbortSignal): Promise<void>;
+  /**
+   * Spans of a customer no longer name it in any read once this resolves; with a time, those that ended or were received until
+   * then, and calls that were under way. Safe to repeat.
+   */
+  unnameCustomer(key: CustomerKey, erasedNs?: bigint, signal?: AbortSignal): Promise<void>;
 
   /** The keys of the traces that `listTraces` would list, at most `limit` of `count`. */
   matchTraces(

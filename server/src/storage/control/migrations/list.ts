@@ -8,6 +8,7 @@ import { createEvaluation } from "./0006-create-evaluation.ts";
 import { rememberReachedBudgets } from "./0007-remember-reached-budgets.ts";
 import { blockOrganizations } from "./0008-block-organizations.ts";
 import { reserveJudgements } from "./0009-reserve-judgements.ts";
+import { rememberErasedCustomers } from "./0010-remember-erased-customers.ts";
 import { splitPermissions } from "./0013-split-permissions.ts";
 import { createPeople } from "./0014-create-people.ts";
 import { nameSignatures } from "./0015-name-signatures.ts";
@@ -28,6 +29,7 @@ export function controlMigrations(dialect: ControlDialect): Record<string, Migra
     "0007-remember-reached-budgets": rememberReachedBudgets(),
     "0008-block-organizations": blockOrganizations(),
     "0009-reserve-judgements": reserveJudgements(),
+    "0010-remember-erased-customers": rememberErasedCustomers(),
     "0013-split-permissions": splitPermissions(),
     "0014-create-people": createPeople(),
     "0015-name-signatures": nameSignatures(dialect),

@@ -73,6 +73,30 @@ export function describeCustomers({ store, insert }: ContractDriver): void {
       expect(Object.fromEntries(costs as [string, number[]][])).toEqual({ ann: [2, 1, 0], bob: [2, 0.75, 0.25] });
     });
 
+    it("are taken off spans of before their deletion alone, where it is repeated", async () => {
+      const org = newOrganization();
+      const [before, after, muchLater] = [timeAt(1), timeAt(5), "2026-05-05 06:05:05.000000000"];
+      const span = { customer_identifier: "ann", log_method: "logging_api" };
+      const call = { ...span, log_method: "gateway", timestamp: after, received_at: after };
+      const old = [
+        spanRow(org, { ...span, timestamp: after, received_at: before }),
+        spanRow(org, { ...span, timestamp: before, received_at: after }),
+        spanRow(org, { ...call, start_time: before }),
+      ];
+      const fresh = [
+        spanRow(org, { ...span, timestamp: after, received_at: after, start_time: before }),
+        spanRow(org, { ...call, start_time: after }),
+        // Its node had heard of the deletion, and knew that it was new.
+        spanRow(org, { ...span, timestamp: before, received_at: muchLater }),
+      ];
+      await insert([...old, ...fresh]);
+      const key = { organization_id: org, environment: "prod", customer_identifier: "ann" } as const;
+      await store().unnameCustomer(key, nsAt(3));
+      const { rows } = await store().listSpans(listOf(org, { fields: ["unique_id", "customer_identifier"] }));
+      const named = rows.filter((row) => row.customer_identifier === "ann").map((row) => row.unique_id);
+      expect(named.toSorted()).toEqual(fresh.map((row) => row.unique_id).toSorted());
+    });
+
     it("are taken off their spans, which stay as they are", async () => {
       const org = newOrganization();
       const params = { customer_identifier: "ann", email: "a@b.c" };

@@ -1,26 +1,27 @@
 import type { CustomerKey } from "../../../domain/customer.ts";
+import { gatewayLogMethod } from "../../../domain/span.ts";
+import { limits } from "../../../limits.ts";
 import type { SpanDatabase } from "../drivers/span-database.ts";
-import { allOf, scopeWhere } from "./selection.ts";
+import { allOf, scopeWhere, type Where } from "./selection.ts";
 
 // What calls said of their customer is kept as one member of a JSON object.
 const extra = `if(position(extra, 'customer_params') = 0, extra, concat('{', arrayStringConcat(arrayMap(
   member -> concat(toJSONString(member.1), ':', member.2),
   arrayFilter(member -> member.1 != 'customer_params', JSONExtractKeysAndValuesRaw(extra))), ','), '}'))`;
 
-/**
- * Newer versions of the customer's spans that do not name it, in the table when it resolves. A span that is sent again
- * afterwards is newer still, and says again whose it is. The rows replaced go when their parts are merged.
- */
+/** Newer versions of the customer's spans that do not name it, in the table when it resolves. The rows replaced go when their parts are merged. */
 export async function unnameCustomer(
   database: SpanDatabase,
   { organization_id, environment, customer_identifier }: CustomerKey,
+  erasedNs?: bigint,
   signal?: AbortSignal,
 ): Promise<void> {
   signal?.throwIfAborted();
-  const where = allOf(scopeWhere({ organization_id, environment }), {
+  const named = allOf(scopeWhere({ organization_id, environment }), {
     sql: "customer_identifier = {customer:String}",
     params: { customer: customer_identifier },
   });
+  const where = erasedNs === undefined ? named : allOf(named, before(erasedNs));
   await database.execute({
     name: "unname_customer",
     sql: `INSERT INTO spans SELECT * REPLACE ('' AS customer_identifier, '' AS customer_email, '' AS customer_name,
@@ -29,4 +30,15 @@ export async function unnameCustomer(
     params: where.params,
     settings: { insert_deduplicate: 0, max_partitions_per_insert_block: 0, distributed_foreground_insert: 1 },
   });
+}
+
+/** Received before a time, or by a node that had not heard of the deletion yet; see ingest/erased-customers.ts. */
+function before(ns: bigint): Where {
+  const at = (param: string) => `fromUnixTimestamp64Nano({${param}:Int64}, 'UTC')`;
+  const [erased, heard] = [at("erased_ns"), at("heard_ns")];
+  const isOfBefore = `(timestamp <= ${erased} OR (log_method = '${gatewayLogMethod}' AND start_time <= ${erased}))`;
+  return {
+    sql: `(received_at <= ${erased} OR (received_at <= ${heard} AND ${isOfBefore}))`,
+    params: { erased_ns: ns.toString(), heard_ns: (ns + BigInt(limits.erasureHeardMs) * 1_000_000n).toString() },
+  };
 }

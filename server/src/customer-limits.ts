@@ -1,0 +1,38 @@
+/** Bounds of customers, their budgets and their deletion; part of `limits`. Milliseconds end in Ms, characters in Chars. */
+export const customerLimits = {
+  customerMetadataChars: 64 * 1024,
+  customerRateLimitMax: 1_000_000,
+  cachedCustomers: 50_000,
+  /** How long another node goes on with a customer as it was before a change. */
+  cachedCustomerMs: 5_000,
+  customerChangeAttempts: 5,
+  customerLedgerBatch: 64,
+  customerLedgerQueued: 10_000,
+  customerLedgerRetryMs: 1_000,
+  /** A node that died gives back what it had reserved after this time; one that lives renews it. */
+  customerReservationMs: 30_000,
+  customerReservationRenewEveryMs: 10_000,
+  /** How long a first call waits to learn what its customer has spent so far. */
+  customerSpendMs: 2_000,
+  /** How often what budgeted customers spent is compared with their spans. */
+  customerSpendSyncMs: 30_000,
+  /** A call that ended this long ago is settled. */
+  customerSettledMs: 10_000,
+  customersCompared: 500,
+  customerMirrorRows: 1_000,
+  customerMirrorRetryMs: 1_000,
+  customerMirrorEveryMs: 5_000,
+  customerMirrorGroupMs: 500,
+  customerTopModels: 5,
+  /** Deleted customers that a node remembers: of more, the oldest of the organization that has most are forgotten. */
+  erasedCustomers: 1_000_000,
+  /** How long the name of a deleted customer stays on record, for nodes that did not hear of its deletion at once. */
+  erasedNameMs: 24 * 60 * 60 * 1_000,
+  customerErasuresPage: 1_000,
+  /** Within what time every node that works has heard of a deletion. */
+  erasureHeardMs: 60_000,
+  customerErasureSweepEveryMs: 2_000,
+  erasedNamesEveryMs: 60 * 60 * 1_000,
+  /** Payloads of webhooks that are looked through at a time for a deleted customer. */
+  erasedPayloadsPage: 200,
+} as const;

@@ -1,0 +1,142 @@
+import { randomUUID } from "node:crypto";
+import { mkdtempSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openMemoryControl } from "../../test/support/memory-control.ts";
+import type { CustomerKey } from "../domain/customer.ts";
+import { createSpanCounter } from "../counting/span-counter.ts";
+import { createErasedCustomers } from "../ingest/erased-customers.ts";
+import { storedTime } from "../ingest/read-times.ts";
+import { limits } from "../limits.ts";
+import { openSpanStore } from "../storage/spans/drivers/open-span-store.ts";
+import type { SpanStore } from "../storage/spans/span-store.ts";
+import { createCustomerErasures, loadErasedCustomers } from "./erasures.ts";
+import { createCustomerProfiles } from "./profiles.ts";
+
+/** M11 with several nodes: each has what it remembers of its own, over the same stores. */
+
+const path = mkdtempSync(join(tmpdir(), "spanway-erasures-"));
+const organization_id = `org_${randomUUID()}`;
+const signal = new AbortController().signal;
+const settle = () => Promise.resolve();
+let nowMs = Date.parse("2026-05-05T12:00:00Z");
+const now = () => nowMs;
+let spans: SpanStore;
+let control: Awaited<ReturnType<typeof openMemoryControl>>;
+
+beforeAll(async () => {
+  spans = openSpanStore({ kind: "chdb", path });
+  await spans.migrate();
+  control = await openMemoryControl();
+  await control.stores.organizations.create({
+    unique_organization_id: organization_id,
+    name: "Acme",
+    retention_days: null,
+    created_at: new Date(nowMs).toISOString(),
+  });
+});
+afterAll(async () => {
+  await spans.close();
+  await control.close();
+  await rm(path, { recursive: true, force: true });
+});
+
+function newNode() {
+  const { stores } = control;
+  const erasedCustomers = createErasedCustomers();
+  const profiles = createCustomerProfiles({ customers: stores.customers, changed: () => undefined, now });
+  const memory = { isComplete: false, hasHistory: true, mayHaveEarlier: () => true };
+  const erasures = createCustomerErasures({
+    erasedCustomers,
+    stores,
+    spans,
+    counter: createSpanCounter({ store: spans, memory, erasedCustomers, now }),
+    mirror: { remove: () => Promise.resolve() },
+    profiles,
+    forget: (key) => profiles.forget(key),
+    forgetCopies: () => Promise.resolve(),
+    now,
+  });
+  return { erasedCustomers, profiles, erasures };
+}
+
+const keyOf = (customer_identifier: string): CustomerKey => ({
+  organization_id,
+  environment: "prod",
+  customer_identifier,
+});
+
+async function store(customer_identifier: string, atMs: number, receivedMs: number): Promise<string> {
+  const unique_id = randomUUID();
+  const times = {
+    timestamp: storedTime(BigInt(atMs) * 1_000_000n),
+    received_at: storedTime(BigInt(receivedMs) * 1_000_000n),
+  };
+  const row = { organization_id, environment: "prod", ...times, version: "1", unique_id, customer_identifier };
+  await spans.insert({ ndjson: Buffer.from(`${JSON.stringify(row)}\n`), rows: 1, token: randomUUID() });
+  return unique_id;
+}
+
+const customersOf = async (ids: readonly string[]) => {
+  const rows = await Promise.all(ids.map((id) => spans.retrieveSpan({ organization_id }, id)));
+  return rows.map((row) => row?.customer_identifier);
+};
+
+test("M11: a node that had not heard of a deletion makes up for it, and leaves what is new alone", async () => {
+  const [own, other] = [newNode(), newNode()];
+  const [ann, erasedAtMs] = [keyOf("ann"), nowMs];
+  const old = await store("ann", nowMs - 1_000, nowMs - 500);
+  await own.erasures.erase(ann, settle);
+  expect(await customersOf([old])).toEqual([""]);
+
+  // The other node accepts a span of before, and one that is new, and makes the customer of the first.
+  nowMs += 1_000;
+  const late = await store("ann", erasedAtMs - 1_000, nowMs);
+  const fresh = await store("ann", nowMs, nowMs);
+  await other.profiles.hear(ann, { name: "Ann" }, new Date(erasedAtMs - 1_000).toISOString());
+  await other.erasures.sweep(settle, signal);
+  expect(await customersOf([late, fresh])).toEqual(["", "ann"]);
+  expect(await other.profiles.find(ann)).toBeUndefined();
+  expect(other.erasedCustomers.erasedAtNs(ann)).toBe(own.erasedCustomers.erasedAtNs(ann));
+
+  // Whoever is new stays, also while the deletion is repeated.
+  await other.profiles.hear(ann, { name: "New" }, new Date(nowMs).toISOString());
+  for (let sweeps = 0; sweeps < 200; sweeps += 1) {
+    nowMs += 2_000;
+    await other.erasures.sweep(settle, signal);
+  }
+  expect(await other.profiles.find(ann)).toMatchObject({ name: "New" });
+  expect(await customersOf([late, fresh])).toEqual(["", "ann"]);
+});
+
+test("M11: what a dead node had accepted is found by its deletion again, within minutes", async () => {
+  const own = newNode();
+  const bob = keyOf("bob");
+  const erasedAtMs = nowMs;
+  await own.erasures.erase(bob, settle);
+  nowMs += 20_000;
+  const late = await store("bob", erasedAtMs - 5, erasedAtMs - 1);
+  nowMs += 15_000;
+  await own.erasures.sweep(settle, signal);
+  expect(await customersOf([late])).toEqual([""]);
+});
+
+test("M11: the name of a deleted customer is on record for a day, and it is known for good", async () => {
+  const own = newNode();
+  const eve = keyOf("eve");
+  await own.erasures.erase(eve, settle);
+  const names = async () => {
+    const { erasures } = await control.stores.customerErasures.list("");
+    return erasures.map(({ customer_identifier }) => customer_identifier);
+  };
+  await own.erasures.forgetNames();
+  expect(await names()).toContain("eve");
+  nowMs += limits.erasedNameMs + 1;
+  await own.erasures.forgetNames();
+  expect(new Set(await names())).toEqual(new Set([undefined]));
+  const restarted = await loadErasedCustomers(control.stores.customerErasures);
+  expect(restarted.erasedAtNs(eve)).toBe(own.erasedCustomers.erasedAtNs(eve));
+  expect(restarted.erasedAtNs(keyOf("nobody"))).toBeUndefined();
+});

@@ -1,0 +1,46 @@
+import type { CustomerKey } from "../domain/customer.ts";
+import { isObject, parseKeepingDigits } from "../lib/json.ts";
+import { pythonJson } from "../lib/python-json.ts";
+import { limits } from "../limits.ts";
+import type { DeliveryStore } from "../storage/control/delivery-store.ts";
+
+/** Takes a deleted customer out of the payloads that were sent, and out of those that wait: the events stay. */
+export async function forgetCustomerInPayloads(
+  deliveries: Pick<DeliveryStore, "listPayloads" | "replacePayload">,
+  { organization_id: organizationId, environment, customer_identifier }: CustomerKey,
+): Promise<void> {
+  const containing = pythonJson(JSON.stringify(customer_identifier));
+  let after: number | undefined = 0;
+  while (after !== undefined) {
+    const page = { organizationId, environment, containing, after, limit: limits.erasedPayloadsPage };
+    const { payloads, next } = await deliveries.listPayloads(page);
+    for (const { delivery_id, payload } of payloads) {
+      const without = withoutCustomer(parseKeepingDigits(payload), customer_identifier);
+      await deliveries.replacePayload({ delivery_id, payload: pythonJson(JSON.stringify(without)) });
+    }
+    after = next;
+    // The control store may run on the main thread.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/** What tells of a customer, in a span and in the event of a budget. */
+const identity: ReadonlySet<string> = new Set([
+  "customer_identifier",
+  "customer_email",
+  "customer_name",
+  "customer_params",
+  "email",
+  "name",
+]);
+
+function withoutCustomer(value: unknown, identifier: string): unknown {
+  if (Array.isArray(value)) return value.map((each) => withoutCustomer(each, identifier));
+  if (!isObject(value)) return value;
+  const isOfCustomer = value["customer_identifier"] === identifier;
+  const members = Object.entries(value).map(([name, member]): [string, unknown] => [
+    name,
+    isOfCustomer && identity.has(name) ? null : withoutCustomer(member, identifier),
+  ]);
+  return Object.fromEntries(members);
+}

@@ -1,0 +1,77 @@
+import type { CustomerErasure, CustomerKey } from "../../domain/customer.ts";
+import { limits } from "../../limits.ts";
+import type { ControlQueries } from "./open-control-database.ts";
+import type { CustomerErasureRow } from "./schema.ts";
+
+/** Which customers were deleted, and when last. Records stay for good: what was received before may be sent again at any time. */
+export type CustomerErasureStore = {
+  /** A customer that was deleted before is on record with the later time. */
+  add: (erasure: CustomerErasure & CustomerKey) => Promise<void>;
+  /** Those of `since` or later, in the order of their times, a page at a time. No cursor comes with the last page. */
+  list: (
+    since: string,
+    after?: ErasureCursor,
+  ) => Promise<{ erasures: CustomerErasure[]; next: ErasureCursor | undefined }>;
+  /** Forgets the names, not the fingerprints, of those that were deleted before a time. */
+  forgetNames: (before: string) => Promise<void>;
+};
+
+export type ErasureCursor = Pick<CustomerErasureRow, "erased_at" | "fingerprint">;
+
+export function createCustomerErasureStore(queries: ControlQueries): CustomerErasureStore {
+  return {
+    add: async ({ organization_id, environment, customer_identifier, fingerprint, erasedAtMs }) => {
+      const erased_at = new Date(erasedAtMs).toISOString();
+      const named = { customer_identifier, erased_at };
+      await queries
+        .insertInto("customer_erasures")
+        .values({ unique_organization_id: organization_id, environment, fingerprint, ...named })
+        .onConflict((conflict) =>
+          conflict.columns(["unique_organization_id", "environment", "fingerprint"]).doUpdateSet(named),
+        )
+        .execute();
+    },
+
+    list: async (since, after) => {
+      const rows = await queries
+        .selectFrom("customer_erasures")
+        .selectAll()
+        .where("erased_at", ">=", since)
+        .where((row) =>
+          after === undefined
+            ? row.lit(true)
+            : row.or([
+                row("erased_at", ">", after.erased_at),
+                row.and([row("erased_at", "=", after.erased_at), row("fingerprint", ">", after.fingerprint)]),
+              ]),
+        )
+        .orderBy("erased_at")
+        .orderBy("fingerprint")
+        .limit(limits.customerErasuresPage)
+        .execute();
+      const last = rows.length === limits.customerErasuresPage ? rows.at(-1) : undefined;
+      const next = last && { erased_at: last.erased_at, fingerprint: last.fingerprint };
+      return { erasures: rows.map(toErasure), next };
+    },
+
+    forgetNames: async (before) => {
+      await queries
+        .updateTable("customer_erasures")
+        .set({ customer_identifier: null })
+        .where("erased_at", "<", before)
+        .where("customer_identifier", "is not", null)
+        .execute();
+    },
+  };
+}
+
+/** Only `add` writes the table, from an Environment. */
+function toErasure(row: CustomerErasureRow): CustomerErasure {
+  return {
+    organization_id: row.unique_organization_id,
+    environment: row.environment as CustomerErasure["environment"],
+    fingerprint: row.fingerprint,
+    customer_identifier: row.customer_identifier ?? undefined,
+    erasedAtMs: Date.parse(row.erased_at),
+  };
+}
