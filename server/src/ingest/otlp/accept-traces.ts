@@ -1,9 +1,10 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { limits } from "../../limits.ts";
 import type { RowOutcome, SpanIntake } from "../accept.ts";
-import { createNestedJson } from "../nested-json.ts";
+import { createNestedJson, type NestedJson } from "../nested-json.ts";
 import type { SpanOrigin } from "../normalize.ts";
-import type { ExportRequest, OtlpSpan, ScopeItems } from "./export-request.ts";
+import { callEvents, isAroundCall } from "./details-events.ts";
+import type { ExportRequest, OtlpEvent, OtlpSpan, ScopeItems } from "./export-request.ts";
 import type { LogJoiner } from "./join-logs.ts";
 import { restoreParents } from "./restore-parents.ts";
 import { mapSpan, type SpanBody } from "./map-span.ts";
@@ -42,11 +43,19 @@ export async function acceptTraces(
     if (from > 0) await nextTurn();
     const slice = spans.slice(from, from + limits.otlpSliceSpans);
     const bodies = slice.map(({ span, ...place }): SpanBody =>
-      mapSpan(span, place, { nested, logEvents: logs.eventsFor(origin, span) }),
+      mapped({ span, ...place }, logs.eventsFor(origin, span), nested),
     );
     countOutcomes(await intake.accept(bodies, origin), result);
   }
   return result;
+}
+
+/** A span with the records that wait for it; those of a call go on waiting for that call, where this is the span around it. */
+function mapped({ span, ...place }: PlacedSpan, events: readonly OtlpEvent[], nested: NestedJson): SpanBody {
+  const { ofCall, others } = callEvents(events);
+  const body = mapSpan(span, place, { nested, logEvents: others });
+  if (ofCall.length === 0 || isAroundCall(body["log_type"], ofCall)) return body;
+  return mapSpan(span, place, { nested, logEvents: events });
 }
 
 function placedSpans(request: ExportRequest<OtlpSpan>, result: AcceptedExport): PlacedSpan[] {

@@ -6,7 +6,7 @@ import { limits } from "../../limits.ts";
 import type { LogEventEntry, LogEvents } from "../../storage/journal/log-events.ts";
 import type { Journal } from "../../storage/journal/journal.ts";
 import type { SpanStore, StoredSpan } from "../../storage/spans/span-store.ts";
-import { spanColumns, type SpanColumn, type SpanRow } from "../../domain/span.ts";
+import { llmLogTypes, spanColumns, type SpanColumn, type SpanRow } from "../../domain/span.ts";
 import type { SpanIntake } from "../accept.ts";
 import { spanIdentity } from "../identity.ts";
 import type { SpanOrigin } from "../normalize.ts";
@@ -14,10 +14,11 @@ import { serviceLogMethods } from "../wire-fields.ts";
 import { asContentRecord } from "./agent-logs/read-agent-logs.ts";
 import { asText } from "./attribute-bag.ts";
 import type { AttributeValue, ExportRequest, OtlpEvent, OtlpLogRecord } from "./export-request.ts";
-import { maxTimeNs, minTimeNs } from "../../lib/time.ts";
+import { maxTimeNs, minTimeNs, parseTimeNs } from "../../lib/time.ts";
 import { Problem } from "../field-readers.ts";
 import { createNestedJson, type NestedJson } from "../nested-json.ts";
 import { saysContent } from "./conventions/gen-ai-events.ts";
+import { callEvents, callOf, isAroundCall, type Call } from "./details-events.ts";
 import { completed, isJoined, spanOfEvents } from "./joined-span.ts";
 
 /**
@@ -170,13 +171,61 @@ async function joinBatch(batch: readonly Waiting[], deps: LogJoinerDeps, signal:
   const stored = await storedSpans(batch, deps, signal);
   for (const { key, sinceMs, count, kept, first } of batch) {
     const row = stored.get(`${first.traceId}\n${first.spanId}`);
-    const isLate = deps.now() - sinceMs > limits.otlpJoinMs;
-    if (!isLate && (!row || isOutdated(row, first, deps.journal))) continue;
     const told = kept.map(eventOf);
-    const body = row ? completed(row, told) : spanOfEvents(first, told);
-    if (body) await deps.intake.accept([body], row ? originOfRow(row, first.origin) : first.origin);
+    const calls = row && isAroundCall(row.log_type, told) ? await callsOf(first, deps, signal) : undefined;
+    const waitedMs = deps.now() - sinceMs;
+    const isLate = waitedMs > limits.otlpJoinMs;
+    if (!isLate && (!row || isOutdated(row, first, deps.journal))) continue;
+    const homes = row ? homesOf(row, told, calls) : new Map<StoredSpan, OtlpEvent[]>();
+    // The call that they tell of may not be exported yet.
+    const stray = row && calls ? callEvents(homes.get(row) ?? []).ofCall : [];
+    if (stray.length > 0 && waitedMs < limits.otlpJoinPauseMs) continue;
+    for (const [home, events] of homes) {
+      const body = completed(home, events);
+      if (body) await deps.intake.accept([body], originOfRow(home, first.origin));
+    }
+    const body = row ? undefined : spanOfEvents(first, told);
+    if (body) await deps.intake.accept([body], first.origin);
     await deps.events.remove(key, count);
   }
+}
+
+type StoredCall = Call & { row: StoredSpan };
+
+/** The spans that records complete: the one that they name, or of `calls` those that they tell of. */
+function homesOf(
+  row: StoredSpan,
+  told: readonly OtlpEvent[],
+  calls: readonly StoredCall[] | undefined,
+): ReadonlyMap<StoredSpan, OtlpEvent[]> {
+  if (!calls) return new Map([[row, [...told]]]);
+  const { ofCall, others } = callEvents(told);
+  const homes = new Map<StoredSpan, OtlpEvent[]>(others.length > 0 ? [[row, others]] : []);
+  for (const event of ofCall) {
+    const home = callOf(event, row.span_unique_id ?? "", calls)?.row ?? row;
+    homes.set(home, [...(homes.get(home) ?? []), event]);
+  }
+  return homes;
+}
+
+/** The calls of the trace, without those of which a newer version is on its way to the store. */
+async function callsOf(first: Kept, deps: LogJoinerDeps, signal: AbortSignal): Promise<StoredCall[]> {
+  const ofTrace = await listSpans([isOneOf("trace_unique_id", [first.traceId])], first, deps, signal);
+  return ofTrace
+    .filter((row) => (llmLogTypes as readonly unknown[]).includes(row.log_type))
+    .filter((row) => !isOutdated(row, { ...first, spanId: row.span_unique_id ?? "" }, deps.journal))
+    .map(callOfRow);
+}
+
+function callOfRow(row: StoredSpan): StoredCall {
+  return {
+    row,
+    model: row.model ?? "",
+    parent: row.span_parent_id ?? "",
+    startNs: parseTimeNs(row.start_time ?? "") ?? 0n,
+    endNs: parseTimeNs(row.timestamp ?? "") ?? 0n,
+    isAnswered: (row.completion_message ?? "") !== "",
+  };
 }
 
 /**
@@ -194,24 +243,32 @@ const allColumns = Object.keys(spanColumns) as SpanColumn[];
 
 async function storedSpans(
   batch: readonly Waiting[],
-  { spans, catalogue }: LogJoinerDeps,
+  deps: LogJoinerDeps,
   signal: AbortSignal,
 ): Promise<Map<string, StoredSpan>> {
   const [head] = batch;
   if (!head) return new Map();
-  const { organization_id, environment } = head.first.origin;
-  const isOneOf = (field: string, id: "traceId" | "spanId"): Condition => {
-    const values = [...new Set(batch.map(({ first }) => first[id]))];
-    return { type: "condition", field, operator: "equal", values };
-  };
+  const idsOf = (id: "traceId" | "spanId"): string[] => batch.map(({ first }) => first[id]);
+  const filters = [isOneOf("trace_unique_id", idsOf("traceId")), isOneOf("span_unique_id", idsOf("spanId"))];
+  const rows = await listSpans(filters, head.first, deps, signal);
+  return new Map(rows.map((row) => [`${row.trace_unique_id ?? ""}\n${row.span_unique_id ?? ""}`, row]));
+}
+
+function isOneOf(field: string, values: readonly string[]): Condition {
+  return { type: "condition", field, operator: "equal", values: [...new Set(values)] };
+}
+
+async function listSpans(
+  filters: readonly Condition[],
+  { origin: { organization_id, environment } }: Kept,
+  { spans, catalogue }: LogJoinerDeps,
+  signal: AbortSignal,
+): Promise<readonly StoredSpan[]> {
   const { rows } = await spans.listSpans(
     {
       scope: { organization_id, environment },
       window: { fromNs: minTimeNs, toNs: maxTimeNs },
-      filter: toClickHouse(
-        { type: "all", filters: [isOneOf("trace_unique_id", "traceId"), isOneOf("span_unique_id", "spanId")] },
-        catalogue,
-      ),
+      filter: toClickHouse({ type: "all", filters: [...filters] }, catalogue),
       sort: { field: "timestamp", descending: true },
       page: 1,
       pageSize: limits.otlpJoinBatch * 2,
@@ -219,7 +276,7 @@ async function storedSpans(
     },
     signal,
   );
-  return new Map(rows.map((row) => [`${row.trace_unique_id ?? ""}\n${row.span_unique_id ?? ""}`, row]));
+  return rows;
 }
 
 function originOfRow(row: StoredSpan, origin: SpanOrigin): SpanOrigin {

@@ -9,9 +9,10 @@ import { bodyOfRow } from "./body-of-row.ts";
 import type { SpanContent } from "./convention.ts";
 import { contentOfEvents, isContentEvent } from "./conventions/gen-ai-events.ts";
 import { evaluationEvent } from "./evaluation-events.ts";
-import type { Attributes, OtlpEvent, OtlpLogRecord } from "./export-request.ts";
+import type { AttributeValue, Attributes, OtlpEvent, OtlpLogRecord } from "./export-request.ts";
 import { eventsKey, presentEvents, statusKey, statusOk } from "./gather-metadata.ts";
-import { placeContent, type SpanBody } from "./map-span.ts";
+import { withDetails } from "./details-events.ts";
+import { mapSpan, placeContent, type SpanBody } from "./map-span.ts";
 import { withSystem, type Message } from "./messages/message.ts";
 import { isFailureRecord, withLoggedExceptions, type Outcome } from "./outcome.ts";
 
@@ -24,7 +25,7 @@ export function isJoined(name: string, record: Pick<OtlpLogRecord, "severity">):
 export function completed(row: StoredSpan, events: readonly OtlpEvent[]): SpanBody | undefined {
   const body = bodyOfRow(row);
   const content = contentOf(events);
-  const said: SpanBody = {};
+  const said = detailsBody(events);
   placeContent(said, content);
   const news = Object.entries(said).filter(([field]) => body[field] === undefined);
   const added = {
@@ -84,6 +85,24 @@ export function spanOfEvents(
   placeContent(body, contentOf(content));
   return { ...body, ...toldOf(body, events) };
 }
+
+/** The fields that details of a call have beside what was said. When and how the span went, and what it is, it says itself. */
+function detailsBody(events: readonly OtlpEvent[]): SpanBody {
+  const attributes = withDetails(new Map(), events);
+  if (attributes.size === 0) return {};
+  const ids = { traceId: "", spanId: "", parentSpanId: "", traceState: "" };
+  const course = { kind: 0, startNs: 0n, endNs: 0n, status: { code: 1, message: "" } };
+  const span = { ...ids, ...course, name: "", attributes, droppedAttributes: 0, events: [], links: [] };
+  const scope = { name: "", version: "", attributes: new Map<string, AttributeValue>() };
+  const place = { resource: new Map<string, AttributeValue>(), scope };
+  const body = mapSpan(span, place, { nested: createNestedJson(limits.bodyNodes) });
+  return Object.fromEntries(Object.entries(body).filter(([field]) => !ofTheSpan.has(field)));
+}
+
+const ofTheSpan: ReadonlySet<string> = new Set([
+  ..."trace_unique_id span_unique_id span_parent_id span_name log_type timestamp start_time latency".split(" "),
+  ..."status status_code error_message metadata stream".split(" "),
+]);
 
 function contentOf(events: readonly OtlpEvent[]): SpanContent {
   return contentOfEvents(new AttributeBag(new Map(), createNestedJson(limits.bodyNodes)), events);

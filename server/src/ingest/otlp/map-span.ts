@@ -9,7 +9,9 @@ import { wireFields } from "../wire-fields.ts";
 import { AttributeBag, asText } from "./attribute-bag.ts";
 import type { SpanContent, SpanView, UsageTable } from "./convention.ts";
 import { conventions } from "./conventions/list.ts";
+import { isContentEvent } from "./conventions/gen-ai-events.ts";
 import { unquoted } from "./conventions/mlflow.ts";
+import { withDetails } from "./details-events.ts";
 import type { OtlpEvent, OtlpSpan, ScopeItems } from "./export-request.ts";
 import { addMetadata, gatherMetadata, liftMetadata, type Metadata } from "./gather-metadata.ts";
 import { decideLogType } from "./log-type.ts";
@@ -58,7 +60,7 @@ export function mapSpan(
     scopeName: scope.name,
     isRoot: span.parentSpanId === "",
     operation: asText(span.attributes.get("gen_ai.operation.name")) ?? "",
-    bag: new AttributeBag(unquoted(span.attributes), nested),
+    bag: new AttributeBag(unquoted(withDetails(span.attributes, logEvents)), nested),
     events: [...span.events, ...logEvents],
   };
   const gathered: Gathered = { body: {}, content: {}, usage: {}, metadata: new Map() };
@@ -82,7 +84,7 @@ export function mapSpan(
   if (outcome.status === "error") dropFailedAnswer(content, outcome.error_message ?? "");
   if (scope.name !== "") body["scope_name"] = scope.name;
   placeContent(body, content);
-  body["log_type"] = kind(evidenceOf(gathered));
+  body["log_type"] = kind(evidenceOf(gathered, { isLogged: logEvents.some(isContentEvent) }));
   if (body["log_type"] === "embedding") placeEmbedded(body, content);
   placeProvider(body, gathered.metadata);
   placeUsage(body, usage);
@@ -97,10 +99,16 @@ export function mapSpan(
   return body;
 }
 
-/** A model, tokens, or both a question and an answer: a framework's own steps carry at most one of these two. */
-function evidenceOf({ body, content, usage }: Gathered): Parameters<ReturnType<typeof decideLogType>>[0] {
+/**
+ * A model, tokens, or both a question and an answer: a framework's own steps carry at most one of these two. What was logged
+ * (`isLogged`) may name the span around a call.
+ */
+function evidenceOf(
+  { body, content, usage }: Gathered,
+  { isLogged }: { isLogged: boolean },
+): Parameters<ReturnType<typeof decideLogType>>[0] {
   const hasUsage = usage.input !== undefined || usage.output !== undefined;
-  const isAnswered = content.prompt !== undefined && content.completions !== undefined;
+  const isAnswered = !isLogged && content.prompt !== undefined && content.completions !== undefined;
   return {
     hasMessages: content.prompt !== undefined || content.completions !== undefined,
     isModelCall: body["model"] !== undefined || hasUsage || isAnswered,

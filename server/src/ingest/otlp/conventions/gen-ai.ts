@@ -35,7 +35,7 @@ export const genAi: Convention = {
   },
   derive: ({ bag, operation, scopeName, span }) => ({
     // On a chat span it is the tool that the model asked for.
-    span_name: operation === "execute_tool" || operation === "tool_call" ? bag.peekText("gen_ai.tool.name") : undefined,
+    span_name: operation === "execute_tool" || operation === "tool_call" ? bag.takeText("gen_ai.tool.name") : undefined,
     // The tier that served the call, which may be another than the one asked for.
     usage: usageOf(bag),
     usage_is_estimated: countsOnItsOwn.test(scopeName) && isEstimate(operation, span.attributes) ? true : undefined,

@@ -49,6 +49,7 @@ export const logfire: Convention = {
 
 /** The span is named by a template, `Chat Completion with {model!r}`; the message has its values filled in. */
 function filledName(bag: AttributeBag, name: string): string | undefined {
+  bag.dropEqual(["logfire.msg"], name);
   return bag.peekText("logfire.msg_template") === name ? bag.takeText("logfire.msg") : undefined;
 }
 

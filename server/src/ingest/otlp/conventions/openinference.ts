@@ -135,7 +135,9 @@ function rawValues(
   if (hasPrompt) bag.drop("input.value");
   if (hasCompletions) bag.drop("output.value");
   const texts = takeIndexed(bag, "embedding.embeddings").map((item) => item.get("embedding.text"));
-  const input = bag.take("input.value") ?? (texts.some((text) => text !== undefined) ? texts : undefined);
+  // The request that the texts are from, or what Python prints of it.
+  if (texts.some((text) => text !== undefined)) bag.drop("input.value");
+  const input = texts.some((text) => text !== undefined) ? texts : bag.take("input.value");
   const output = bag.take("output.value");
   return { ...(input !== undefined && { input }), ...(output !== undefined && { output }) };
 }
