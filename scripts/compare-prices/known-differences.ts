@@ -1,0 +1,58 @@
+import type { Bucket } from "../../server/src/pricing/buckets.ts";
+
+/** Where the second table differs from ours, and ours is what the one who sells the model says. USD per million tokens. */
+export const knownDifferences: ReadonlyArray<{
+  models: RegExp;
+  rates: ReadonlyArray<readonly [Bucket, number]>;
+  /** Only of a prompt beyond the steps of the table, or only of one below. */
+  isLong?: boolean;
+  source: string;
+}> = [
+  // A name without `global.` is served in one region, for a tenth more. The second table has the price of the global endpoint there.
+  ...(
+    [
+      ["claude-haiku-4-5", 1, 0.1, 5],
+      ["claude-opus-(4-[5-8]|5)(-\\d{8})?(-v1(:0)?)?$", 5, 0.5, 25],
+      ["claude-opus-5-5", 4, 0.2, 20],
+      ["claude-fable-5$", 10, 1, 50],
+      ["claude-fable-5-1", 10, 0.25, 50],
+      ["claude-sonnet-5$", 2, 0.2, 10],
+      ["claude-sonnet-4-[56]", 3, 0.3, 15],
+    ] as const
+  ).map(([models, input, cacheRead, output]) => ({
+    models: new RegExp(`^aws/anthropic\\.${models}`),
+    rates: (
+      [
+        ["input", input],
+        ["cache_read", cacheRead],
+        ["cache_write_5m", 1.25 * input],
+        ["cache_write_1h", 2 * input],
+        ["output", output],
+      ] as const
+    ).map(([bucket, rate]) => [bucket, 1.1 * rate] as const),
+    source: "https://platform.claude.com/docs/en/about-claude/pricing",
+  })),
+  // The second table has the price of text for what is heard.
+  {
+    models: /^openai\/gpt-4o-transcribe/,
+    rates: [["input_audio", 6]],
+    source: "https://developers.openai.com/api/docs/pricing",
+  },
+  {
+    models: /^openai\/gpt-4o-mini-transcribe/,
+    rates: [["input_audio", 3]],
+    source: "https://developers.openai.com/api/docs/pricing",
+  },
+  {
+    models: /^google\/gemini-2\.5-flash$/,
+    rates: [["input_audio", 1]],
+    isLong: true,
+    source: "https://ai.google.dev/gemini-api/docs/pricing",
+  },
+  // Half of the input; the second table has cut a digit off.
+  {
+    models: /^groq\/openai\/gpt-oss-safeguard-20b$/,
+    rates: [["cache_read", 0.0375]],
+    source: "https://console.groq.com/docs/prompt-caching",
+  },
+];
