@@ -301,6 +301,7 @@ async function serveHttp({
     logger,
     metrics,
     publicUrl: config.publicUrl,
+    corsOrigins: config.corsOrigins,
     trustProxy: config.trustProxy,
   });
   cleanup.push(() => server.close());

@@ -12,6 +12,7 @@ import { createRedisStore, type RedisCommands } from "./gateway/cache/redis-stor
 import { createRelay, type Relay, type RelayOperation } from "./gateway/relay/relay.ts";
 import { createEmbeddings } from "./gateway/embeddings/embeddings.ts";
 import { createResponseOwners } from "./gateway/responses/response-owners.ts";
+import { createMessages, createTokenCounts } from "./gateway/messages/messages.ts";
 import { createResponses } from "./gateway/responses/responses.ts";
 import { createStoredResponses, type StoredResponses } from "./gateway/responses/stored-responses.ts";
 import { createTranscription, type Transcription } from "./gateway/transcription/transcription.ts";
@@ -35,6 +36,8 @@ export type Gateway = Pick<Routing, "models" | "providerSettings"> & {
   embeddings: RelayOperation;
   responses: RelayOperation;
   storedResponses: StoredResponses;
+  messages: RelayOperation;
+  tokenCounts: RelayOperation;
   /** Connections to other servers, for whoever else makes some. */
   pools: Pools;
   /** The records of calls that have been answered are handed on: for reads that must see them. */
@@ -92,6 +95,8 @@ export async function composeGateway(
     embeddings: createEmbeddings(),
     responses: createResponses(owners),
     storedResponses: createStoredResponses({ ...deps, owners }),
+    messages: createMessages(),
+    tokenCounts: createTokenCounts(),
     pools,
     recorded: (timeoutMs) => recorder.caughtUp(timeoutMs),
     ...routing,

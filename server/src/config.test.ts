@@ -29,6 +29,7 @@ describe("defaults", () => {
       host: "127.0.0.1",
       port: 8787,
       publicUrl: undefined,
+      corsOrigins: undefined,
       trustProxy: undefined,
       dataDir: resolve("data"),
       journalPath: resolve("data/journal"),
@@ -139,6 +140,33 @@ test.each(["compose.yaml", "compose.scale.yaml"])(
 
 test("the Dockerfile's health check asks whether the process lives, not whether its stores answer", () => {
   expect(readFileSync(new URL("../../Dockerfile", import.meta.url), "utf8")).toMatch(/HEALTHCHECK[^]*\/livez/);
+});
+
+describe("SPANWAY_CORS_ORIGINS", () => {
+  test.each<[text: string, origins: unknown]>([
+    ["*", "*"],
+    [
+      "https://App.example.com:443, http://localhost:3000",
+      new Set(["https://app.example.com", "http://localhost:3000"]),
+    ],
+    ["chrome-extension://abcdefgh", new Set(["chrome-extension://abcdefgh"])],
+    ["", undefined],
+  ])("%j", (text, origins) => {
+    expect(readConfig({ SPANWAY_CORS_ORIGINS: text }).corsOrigins).toEqual(origins);
+  });
+
+  test.each([
+    "https://a.example/",
+    "https://a.example/path",
+    "a.example",
+    "https://*.example",
+    "null",
+    "*,https://a.example",
+  ])("%s is refused", (text) => {
+    expect(problemsOf({ SPANWAY_CORS_ORIGINS: text })).toEqual([
+      expect.stringMatching(/^SPANWAY_CORS_ORIGINS must be \*/),
+    ]);
+  });
 });
 
 describe("problems", () => {

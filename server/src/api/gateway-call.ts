@@ -1,5 +1,5 @@
 import { gatewayLogMethod } from "../domain/span.ts";
-import type { ChatCall } from "../gateway/chat.ts";
+import type { RelayCall } from "../gateway/relay/relay.ts";
 import type { UnreadCall } from "../gateway/record-refusal.ts";
 import type { Context, RawBodyValue } from "../http/endpoint.ts";
 import { originOf } from "./request-logs/read-span-bodies.ts";
@@ -7,10 +7,12 @@ import { originOf } from "./request-logs/read-span-bodies.ts";
 type Caller = Parameters<typeof originOf>[0];
 
 /** A request as the gateway takes it. From here on the gateway writes the response and ends it. */
-export function gatewayCall(context: Context<Caller, unknown, unknown, RawBodyValue>): ChatCall {
+export function gatewayCall(context: Context<Caller, unknown, unknown, RawBodyValue>): RelayCall {
   return {
     ...unreadCall(context),
     bytes: context.body.bytes,
+    requestId: context.requestId,
+    search: context.search,
     signal: context.signal,
     response: context.hijack(),
   };

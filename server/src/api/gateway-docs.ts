@@ -52,6 +52,12 @@ export const gatewayParameters = [
   { parameter: `\`customer_params\` with ${customerLimits.join(", ")}`, permission: "customers:write" },
 ] as const;
 
+/** The same where they stand in the header alone. */
+export const gatewayHeaderParameters = gatewayParameters.map(({ parameter, permission }) => ({
+  parameter: `${parameter} in the header`,
+  permission,
+}));
+
 /** What `code` may say beside the codes of every operation, by status. */
 export const gatewayErrorNotes = {
   400: "The request is at fault, for the gateway or in the words of the provider.",
@@ -67,6 +73,35 @@ export const gatewayErrors = [
   "forbidden",
   "payload_too_large",
   "upstream_failed",
+  "rate_limited",
+  "unavailable",
+] as const;
+
+/** The same of routes that pass on what Anthropic answers. */
+export const messagesDocs = {
+  headers: {
+    request: {
+      "anthropic-version": "Goes on as it is, as all headers of Anthropic's API do.",
+      "anthropic-beta": "Names of features, separated by commas.",
+      ...gatewayHeaders.request,
+      [paramsHeader]:
+        gatewayHeaders.request[paramsHeader]?.replace("; members of the body and of `svc_params` win", "") ?? "",
+    },
+    answer: { ...gatewayHeaders.answer, "request-id": "Anthropic's own id of the request, or ours where it has none." },
+    error: gatewayHeaders.error,
+  },
+  errorNotes: {
+    400: "The request is at fault, for the gateway or in the words of Anthropic; the model is another provider's.",
+    413: gatewayErrorNotes[413],
+    429: "Of the customer's budget or rate, or Anthropic's.",
+    503: gatewayErrorNotes[503],
+  },
+} as const;
+
+export const messagesErrors = [
+  "invalid_request",
+  "forbidden",
+  "payload_too_large",
   "rate_limited",
   "unavailable",
 ] as const;

@@ -56,6 +56,8 @@ import { replaceEvaluator, updateEvaluator } from "./evaluators/update-evaluator
 import { createEmbeddings } from "./embeddings/create-embeddings.ts";
 import type { StoredResponses } from "../gateway/responses/stored-responses.ts";
 import { cancelResponse } from "./responses/cancel-response.ts";
+import { countTokens } from "./messages/count-tokens.ts";
+import { createMessage } from "./messages/create-message.ts";
 import { createResponse } from "./responses/create-response.ts";
 import { deleteResponse } from "./responses/delete-response.ts";
 import { listInputItems } from "./responses/list-input-items.ts";
@@ -131,6 +133,8 @@ export type ApiDeps = SpanReadDeps & {
   embeddings: RelayOperation;
   responses: RelayOperation;
   storedResponses: StoredResponses;
+  messages: RelayOperation;
+  tokenCounts: RelayOperation;
   models: ModelLister;
   providerSettings: ProviderSettings;
   logs: LogJoiner;
@@ -168,6 +172,8 @@ export function apiEndpoints(deps: ApiDeps): AnyEndpoint[] {
     createChatCompletion(deps),
     createTranscription(deps),
     createEmbeddings(deps),
+    createMessage(deps),
+    countTokens(deps),
     createResponse(deps),
     retrieveResponse(deps),
     deleteResponse(deps),

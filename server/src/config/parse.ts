@@ -56,6 +56,25 @@ export const baseUrl: Parse<string> = (value) => {
   return url.href.replace(/\/+$/, "");
 };
 
+/** `*`, or origins as browsers send them: scheme, host and port. */
+export const corsOrigins: Parse<"*" | ReadonlySet<string>> = (value) => {
+  if (value.trim() === "*") return "*";
+  const entries = value.split(",").map((entry) => entry.trim());
+  return new Set(entries.filter((entry) => entry !== "").map(originOf));
+};
+
+/** Browsers leave the usual port out, and write hosts in lower case. Extensions and apps have schemes of their own. */
+function originOf(entry: string): string {
+  const [, origin] = /^([a-z][a-z\d+.-]*:\/\/[^\s/?#@*,"]+)$/i.exec(entry) ?? [];
+  const url = origin === undefined ? null : URL.parse(origin);
+  if (url === null || url.host === "") {
+    throw new BadValue(
+      `must be * or list origins separated by commas, as in https://app.example.com or http://localhost:3000; "${entry}" is none`,
+    );
+  }
+  return `${url.protocol}//${url.host}`;
+}
+
 /** The public id stands in paths, so it is made of characters that need no escaping. */
 export const organizationId: Parse<string> = (value) => {
   if (!/^[\w-]{1,64}$/.test(value)) {

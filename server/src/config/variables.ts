@@ -6,6 +6,7 @@ import {
   apiKey,
   baseUrl,
   bytes,
+  corsOrigins,
   email,
   headerSecret,
   integer,
@@ -35,6 +36,7 @@ export const variables = {
   host: variable("SPANWAY_HOST", text, "127.0.0.1", "Address to listen on."),
   port: variable("SPANWAY_PORT", integer(0, 65_535), "8787", "Port to listen on; 0 takes any free one."),
   publicUrl: variable("SPANWAY_PUBLIC_URL", baseUrl, null, "Address under which clients reach the server."),
+  corsOrigins: variable("SPANWAY_CORS_ORIGINS", corsOrigins, null, "Web pages that may call, by their origins."),
   trustProxy: variable("SPANWAY_TRUST_PROXY", proxyTrust, "false", "Proxies whose X-Forwarded-… headers are believed."),
   dataDir: variable(
     "SPANWAY_DATA_DIR",

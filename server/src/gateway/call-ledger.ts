@@ -24,7 +24,8 @@ export type CallLedger = {
   isRepeated: boolean;
   /** The span's identity, and its `unique_id` as the caller was told it. */
   identity: Buffer;
-  logType: "chat" | "transcription" | "embedding" | "response";
+  /** `custom`: a count of tokens, which costs nothing. */
+  logType: "chat" | "transcription" | "embedding" | "response" | "custom";
   startedAtMs: number;
   /** The members of the caller's body without service parameters; empty where it could not be read. */
   asked: Record<string, unknown>;
@@ -154,11 +155,17 @@ export function readable(usage: Record<string, unknown> | undefined): Record<str
   return usage !== undefined && readUsageObject(usage) !== undefined ? usage : undefined;
 }
 
-/** What was read of a relayed answer, in the same way. */
-export function estimateUnread(ledger: CallLedger): void {
-  if (ledger.logType === "transcription" || readable(ledger.usage) !== undefined) return;
-  estimateMissing(ledger, ledger.logType === "embedding" ? 0 : answerChars(ledger.messages));
+/**
+ * What was read of a relayed answer, in the same way.
+ * @param known what it said of the usage before it broke
+ */
+export function estimateUnread(ledger: CallLedger, known?: Record<string, unknown>): void {
+  if (untokened.has(ledger.logType) || readable(ledger.usage) !== undefined) return;
+  estimateMissing(ledger, ledger.logType === "embedding" ? 0 : answerChars(ledger.messages), known);
 }
+
+/** What is paid by time, or not at all. */
+const untokened: ReadonlySet<CallLedger["logType"]> = new Set(["transcription", "custom"]);
 
 /**
  * The upstream stated no usage, but some there was.
@@ -183,6 +190,7 @@ export function costOfCall(ledger: CallLedger, prices: PriceBook): number | null
 /** By tokens or by the time of a recording. */
 function costOfAnswer(ledger: CallLedger, prices: PriceBook): number | null {
   const { origin, model, provider, startedAtMs: atMs } = ledger;
+  if (ledger.logType === "custom") return 0;
   return costOf(prices, { organizationId: origin.organization_id, model, provider, usage: billedUsage(ledger), atMs });
 }
 

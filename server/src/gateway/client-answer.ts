@@ -4,7 +4,7 @@ import type { ResponseWriter } from "../http/response-writer.ts";
 import { limits } from "../limits.ts";
 import type { UpstreamProblem } from "./providers/provider.ts";
 
-/** An error in OpenAI's shape, with its status. */
+/** An error as OpenAI has it, with its status. */
 export type CallError = {
   status: number;
   message: string;
@@ -12,6 +12,21 @@ export type CallError = {
   param: string | null;
   code: string | null;
   headers?: OutgoingHttpHeaders;
+  /** The body itself, where an upstream of the caller's own API said it. */
+  body?: string;
+};
+
+/** How an API tells errors. */
+export type ErrorForm = {
+  /** What a caller is told of an upstream that did not answer. */
+  ofProblem(problem: UpstreamProblem): CallError;
+  /** The same of one that failed within its answer. */
+  ofBreak(problem: UpstreamProblem): CallError;
+  /** The same error, with the status that the API has for it. */
+  told(error: CallError): CallError;
+  body(error: CallError): string;
+  /** The event that ends a stream. */
+  event(error: CallError): string;
 };
 
 /** What a caller is told of an upstream that did not answer: never a 401, which would blame the caller's own key. */
@@ -75,9 +90,13 @@ function typeOf(status: number): string {
   return status >= 500 ? "server_error" : "invalid_request_error";
 }
 
-function errorBody({ message, type, param, code }: CallError): string {
-  return JSON.stringify({ error: { message, type, param, code } });
-}
+export const openaiErrors: ErrorForm = {
+  ofProblem: errorOfProblem,
+  ofBreak: (problem) => ({ ...errorOfProblem(problem), status: 424, type: "upstream_error" }),
+  told: (error) => error,
+  body: ({ message, type, param, code }) => JSON.stringify({ error: { message, type, param, code } }),
+  event: (error) => `data: ${openaiErrors.body(error)}\n\n`,
+};
 
 const common: OutgoingHttpHeaders = { "x-content-type-options": "nosniff" };
 
@@ -112,8 +131,9 @@ export function answerError(
   error: CallError,
   headers: OutgoingHttpHeaders,
   beforeEnd: BeforeEnd,
+  form: ErrorForm = openaiErrors,
 ): void {
-  answerWhole(response, error.status, errorBody(error), { ...headers, ...error.headers }, beforeEnd);
+  answerWhole(response, error.status, form.body(error), { ...headers, ...error.headers }, beforeEnd);
 }
 
 const doneEvent = "data: [DONE]\n\n";
@@ -128,6 +148,7 @@ export class ClientStream {
   readonly #head: () => OutgoingHttpHeaders;
   readonly #onFull: () => void;
   readonly #beforeEnd: BeforeEnd;
+  readonly #errors: ErrorForm;
   #waiting: Array<Buffer | string> = [];
   #waitingBytes = 0;
   #sentAtMs = 0;
@@ -144,12 +165,14 @@ export class ClientStream {
       /** Called when the caller reads slower than it is sent to; the response's `drain` says when it goes on. */
       onFull: () => void;
       beforeEnd: BeforeEnd;
+      errors?: ErrorForm;
     },
   ) {
     this.#response = response;
     this.#head = told.head;
     this.#onFull = told.onFull;
     this.#beforeEnd = told.beforeEnd;
+    this.#errors = told.errors ?? openaiErrors;
   }
 
   /** From here on a silence of so many milliseconds is filled with a comment, until `release`. */
@@ -205,7 +228,7 @@ export class ClientStream {
     if (!this.isCommitted) this.reset();
     if (!this.isOpen) this.#open();
     this.isCommitted = true;
-    this.#end(`data: ${errorBody(error)}\n\n`);
+    this.#end(this.#errors.event(error));
   }
 
   #end(lastEvents: string): void {

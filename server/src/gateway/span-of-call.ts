@@ -63,6 +63,7 @@ const operationNames: Readonly<Record<CallLedger["logType"], string>> = {
   response: "response",
   embedding: "embeddings",
   transcription: "transcription",
+  custom: "count_tokens",
 };
 
 /** What of it the gateway knows when the call has ended. All of it is ours, but for texts, messages and usage of an upstream. */
@@ -115,6 +116,7 @@ function secondsIfKnown(ms: number | undefined): number | undefined {
 
 /** Nobody was asked, or whoever was refused, or the answer was made here: known to have cost nothing. */
 function isFree({
+  logType,
   isCached,
   attempts,
   provider,
@@ -126,7 +128,7 @@ function isFree({
   failedUsd,
 }: CallLedger): boolean {
   if (isCached || failedUsd > 0) return false;
-  if (attempts === 0 || provider === builtInProvider) return true;
+  if (attempts === 0 || provider === builtInProvider || logType === "custom") return true;
   const isRefused = statusCode >= 400 && !isCut;
   return isRefused && usage === undefined && messages.length === 0 && audioSeconds === undefined;
 }

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
 import { ServiceError } from "../domain/errors.ts";
 import type { Principal } from "../domain/principal.ts";
 import type { BodyHold } from "./body-memory.ts";
+import { corsHeaders } from "./cors.ts";
 import type { Context } from "./endpoint.ts";
 import type { Incoming } from "./incoming.ts";
 import type { Kernel } from "./kernel.ts";
@@ -61,9 +62,13 @@ export class RequestContext implements Context {
   }
 
   get rawQuery(): URLSearchParams {
+    return new URLSearchParams(this.search);
+  }
+
+  get search(): string {
     const { url } = this.incoming;
     const start = url.indexOf("?");
-    return new URLSearchParams(start === -1 ? "" : url.slice(start + 1));
+    return start === -1 ? "" : url.slice(start);
   }
 
   get url(): URL {
@@ -71,6 +76,12 @@ export class RequestContext implements Context {
     // A request line may name the whole URL, as to a proxy; only its path is ours to believe.
     const path = url.replace(/^https?:\/\/[^/?]*/i, "");
     return new URL(baseUrlOf(this.#kernel.publicUrl, this.incoming, this.#kernel.listeningUrl()) + path);
+  }
+
+  /** What a page of another origin needs to read the answer. */
+  get corsHeaders(): OutgoingHttpHeaders | undefined {
+    const { corsOrigins } = this.#kernel;
+    return corsOrigins === undefined ? undefined : corsHeaders(corsOrigins, this.headers.origin);
   }
 
   get signal(): AbortSignal {
@@ -92,6 +103,7 @@ export class RequestContext implements Context {
     this.hijacked = true;
     this.#kernel.hijacked.enter(this);
     this.response.setHeader("x-request-id", this.requestId);
+    for (const [name, value] of Object.entries(this.corsHeaders ?? {})) this.response.setHeader(name, String(value));
     return this.response;
   }
 

@@ -66,6 +66,8 @@ export type Context<Principal = unknown, Params = unknown, Query = unknown, Body
   readonly headers: IncomingHttpHeaders;
   /** The query string as sent, for parameters that no schema knows beforehand. */
   readonly rawQuery: URLSearchParams;
+  /** The same with its `?`, untouched; "" where there is none. */
+  readonly search: string;
   /** The absolute URL of this request as its caller sees it; the base of `next` and `previous` links. */
   readonly url: URL;
   readonly requestId: string;

@@ -1,4 +1,5 @@
 import type { OutgoingHttpHeaders } from "node:http";
+import { anthropicErrorBody } from "../domain/anthropic-errors.ts";
 import { errorCodes, ServiceError, wholeBody, type ErrorCode, type FieldErrors } from "../domain/errors.ts";
 import { missingResource } from "./missing-resource.ts";
 import { content, reply, type Reply } from "./reply.ts";
@@ -9,9 +10,10 @@ import { encodeRpcStatus, rpcCodes } from "./rpc-status.ts";
  * - `default`: `{detail, code, …}`
  * - `fields`: as default, but bad fields are answered with the bare object keyed by field name
  * - `openai`: `{error: {message, type, param, code}}`
+ * - `anthropic`: `{type: "error", error: {type, message}, request_id}`
  * - `otlp`: google.rpc.Status, in the encoding of the request
  */
-export type Dialect = "default" | "fields" | "openai" | "otlp";
+export type Dialect = "default" | "fields" | "openai" | "anthropic" | "otlp";
 
 /** An error as the caller may see it. */
 type Failure = {
@@ -100,6 +102,9 @@ const writeOpenai: Writer = (failure, headers) => {
   return reply(failure.status, { error: { message: failure.detail, type, param, code: failure.code } }, headers);
 };
 
+const writeAnthropic: Writer = ({ status, detail, requestId }, headers) =>
+  reply(status, anthropicErrorBody({ status, message: detail }, requestId), { ...headers, "request-id": requestId });
+
 const writeOtlp: Writer = (failure, headers, requestContentType) => {
   const code = rpcCodes[failure.code];
   if (requestContentType === "application/x-protobuf" || requestContentType === "application/protobuf") {
@@ -112,6 +117,7 @@ const dialects: Record<Dialect, Writer> = {
   default: writeDefault,
   fields: writeFields,
   openai: writeOpenai,
+  anthropic: writeAnthropic,
   otlp: writeOtlp,
 };
 

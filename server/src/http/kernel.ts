@@ -7,6 +7,7 @@ import type { Audit } from "./audit.ts";
 import type { Authenticator } from "./authenticate.ts";
 import type { BodyMemory } from "./body-memory.ts";
 import type { ClientAddresses } from "./client-address.ts";
+import type { CorsOrigins } from "./cors.ts";
 import type { RequestContext } from "./context.ts";
 import type { HttpMetrics } from "./metrics.ts";
 import type { RateLimiter } from "./rate-limit.ts";
@@ -28,6 +29,7 @@ export type Kernel = {
   /** Requests that read much of the span store take turns here, organization by organization. */
   readonly reading: FairGate;
   readonly publicUrl: string | undefined;
+  readonly corsOrigins: CorsOrigins;
   readonly addresses: ClientAddresses;
   readonly listeningUrl: () => string;
   /** True from the moment that the server stops accepting connections. */

@@ -49,6 +49,15 @@ export const errorSchemas = {
       },
     },
   },
+  AnthropicError: {
+    type: "object",
+    required: ["type", "error"],
+    properties: {
+      type: { const: "error" },
+      error: { type: "object", required: ["type", "message"], properties: { type: text, message: text } },
+      request_id: text,
+    },
+  },
   RpcStatus: {
     type: "object",
     description: "google.rpc.Status; in protobuf where the request was.",

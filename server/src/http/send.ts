@@ -12,6 +12,7 @@ export async function send(context: RequestContext, reply: Reply, closing: boole
     "x-request-id": context.requestId,
     "x-content-type-options": "nosniff",
     "cache-control": "no-store",
+    ...context.corsHeaders,
   };
   let data: string | Uint8Array | Pieces | undefined;
   if (reply.payload !== undefined) {
@@ -40,7 +41,8 @@ export async function send(context: RequestContext, reply: Reply, closing: boole
 function canGzip({ incoming }: RequestContext, { payload }: Reply, headers: OutgoingHttpHeaders): boolean {
   if (payload === undefined || !/^(?:application\/json|text\/)/.test(payload.contentType)) return false;
   if (byteLength(payload.data) < limits.compressFromBytes) return false;
-  headers["vary"] = "accept-encoding";
+  const { vary } = headers;
+  headers["vary"] = typeof vary === "string" ? `${vary}, accept-encoding` : "accept-encoding";
   return acceptsGzip(incoming.headers["accept-encoding"]);
 }
 

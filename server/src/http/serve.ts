@@ -8,6 +8,7 @@ import { auditedAction } from "./audit.ts";
 import { authenticate } from "./authenticate.ts";
 import { decodeContent } from "./content-coding.ts";
 import type { BodyHold } from "./body-memory.ts";
+import { preflightReply } from "./cors.ts";
 import type { RequestContext } from "./context.ts";
 import type { AnyEndpoint, BodySpec } from "./endpoint.ts";
 import { errorReply, type Dialect } from "./error-reply.ts";
@@ -48,7 +49,7 @@ export async function serve(
   kernel.inFlight += 1;
   context.response.once("close", () => finish(kernel, route, context));
   try {
-    const reply = await route.answer(kernel, context, raw);
+    const reply = preflightReply(kernel.corsOrigins, context.incoming) ?? (await route.answer(kernel, context, raw));
     if (!context.hijacked) await send(context, reply, kernel.closing);
   } catch (error) {
     try {
@@ -92,10 +93,12 @@ async function answer(
   return result instanceof Reply ? result : new Reply(success.status, jsonPayload(result));
 }
 
+const gatewayDialects: ReadonlySet<Dialect> = new Set(["openai", "anthropic"]);
+
 /** Clients of the gateway may send their key as Anthropic's SDKs do. */
 function credentialOf({ dialect }: AnyEndpoint, { headers }: RequestContext): string | undefined {
   const { authorization, "x-api-key": key } = headers;
-  if (authorization !== undefined || dialect !== "openai" || typeof key !== "string") return authorization;
+  if (authorization !== undefined || !gatewayDialects.has(dialect) || typeof key !== "string") return authorization;
   return `Bearer ${key}`;
 }
 

@@ -10,6 +10,7 @@ import type { Audit } from "./audit.ts";
 import type { Authenticator } from "./authenticate.ts";
 import { BodyMemory } from "./body-memory.ts";
 import { createClientAddresses, type ProxyTrust } from "./client-address.ts";
+import type { CorsOrigins } from "./cors.ts";
 import { RequestContext } from "./context.ts";
 import type { AnyEndpoint } from "./endpoint.ts";
 import type { Kernel } from "./kernel.ts";
@@ -34,6 +35,8 @@ export type HttpServerOptions = {
   metrics?: HttpMetrics;
   /** The address that callers use, when it is not the one in their `Host` header. */
   publicUrl?: string | undefined;
+  /** Web pages that may call; default: none. */
+  corsOrigins?: CorsOrigins;
   /** Proxies whose `X-Forwarded-For`, `-Host`, `-Proto` and `-Prefix` are believed; default: none. */
   trustProxy?: ProxyTrust | undefined;
   /** Bounds other than those in `limits.ts`. */
@@ -76,6 +79,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     reading: new FairGate(bounds.reads ?? readBounds),
     bodyMemory: new BodyMemory(bounds.bodyBytesInFlight ?? limits.bodyBytesInFlight),
     publicUrl: options.publicUrl,
+    corsOrigins: options.corsOrigins,
     addresses: createClientAddresses(options.trustProxy),
     listeningUrl: () => listeningUrl,
     closing: false,
@@ -135,10 +139,13 @@ const empty = { params: {}, query: {} };
 function createFastify(kernel: Kernel, { bounds }: HttpServerOptions): FastifyInstance {
   const nothing = new ServiceError("not_found", "There is nothing at this path. The API reference is at /docs.");
   const elsewhere = handlerOf(kernel, refusal(nothing));
-  // Clients of the gateway read OpenAI's errors alone.
-  const belowV1 = handlerOf(kernel, refusal(nothing, { ...unmatchedRoute, dialect: "openai" }));
-  const unmatched: typeof elsewhere = (request, reply) =>
-    (/^\/v1(?:[/?]|$)/.test(request.url) ? belowV1 : elsewhere)(request, reply);
+  // Clients of the gateway read the errors of their own API alone.
+  const toOpenai = handlerOf(kernel, refusal(nothing, { ...unmatchedRoute, dialect: "openai" }));
+  const toAnthropic = handlerOf(kernel, refusal(nothing, { ...unmatchedRoute, dialect: "anthropic" }));
+  const unmatched: typeof elsewhere = (request, reply) => {
+    if (!/^\/v1(?:[/?]|$)/.test(request.url)) return elsewhere(request, reply);
+    return (request.headers["anthropic-version"] === undefined ? toOpenai : toAnthropic)(request, reply);
+  };
   const badUrl = handlerOf(kernel, refusal(new ServiceError("invalid_request", "The URL is not valid.")));
   const requestReadMs = bounds?.requestReadMs ?? limits.requestReadMs;
   const app = fastify({

@@ -102,12 +102,22 @@ describe.each(ways)("P19: %s", (name, way) => {
     expect(next.headers.get("x-spanway-attempts")).toBe("1");
   });
 
-  test("an error of the upstream: 424, nothing charged", async () => {
+  const { failed } = way.operation;
+
+  test(`an error of the upstream: ${failed.status}, nothing charged`, async () => {
     gateway.upstream.script(answers(500, { error: { message: "broken" } }));
     const answer = await call(way, membersOf(way));
-    expect(answer).toMatchObject({ status: 424, json: { error: { message: "broken", type: "upstream_error" } } });
+    expect(answer).toMatchObject({
+      status: failed.status,
+      json: { error: { message: "broken", type: failed.type } },
+    });
     const { span, charged } = await money(answer, "acme");
-    expect(span).toMatchObject({ status_code: 424, failed: true, cost: 0, attempts: [{ status_code: 500 }] });
+    expect(span).toMatchObject({
+      status_code: failed.status,
+      failed: true,
+      cost: 0,
+      attempts: [{ status_code: 500 }],
+    });
     expect(charged).toBe(0);
   });
 
@@ -134,7 +144,7 @@ describe.each(ways)("P19: %s", (name, way) => {
       return undefined;
     });
     const customer_identifier = `leaves ${name}`;
-    const { bytes, type } = operation.body({
+    const { bytes, type, headers } = operation.body({
       model: operation.model,
       retries: 0,
       customer_identifier,
@@ -143,7 +153,7 @@ describe.each(ways)("P19: %s", (name, way) => {
     const left = new AbortController();
     const request = fetch(new URL(operation.path, gateway.app.url), {
       method: "POST",
-      headers: { authorization: `Bearer ${testKeys.prod}`, "content-type": type },
+      headers: { authorization: `Bearer ${testKeys.prod}`, "content-type": type, ...headers },
       body: new Uint8Array(bytes),
       signal: left.signal,
     })
@@ -163,10 +173,12 @@ describe.each(streamed)("P19: %s", (_name, way) => {
   test("an answer that breaks off is an error event, charged for what was said", async () => {
     gateway.upstream.script(broken(way));
     const answer = await call(way, membersOf(way));
-    expect([answer.status, answer.text]).toEqual([200, expect.stringMatching(/data: \{"error":.*"upstream_error"/)]);
+    const { broken: told } = way.operation;
+    const errorEvent = new RegExp(`data: \\{.*"error":.*"${told.type}"`);
+    expect([answer.status, answer.text]).toEqual([200, expect.stringMatching(errorEvent)]);
     const { span, cost, charged } = await money(answer, "acme");
     expect(span).toMatchObject({
-      status_code: 424,
+      status_code: told.status,
       failed: true,
       completion_message: { content: "Hello." },
       attempts: [{ status_code: null }],

@@ -125,7 +125,9 @@ describe.each(namesOf(streaming))("a stream of %s", (_name, operation) => {
     const answer = await stream();
     expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "text/event-stream; charset=utf-8"]);
     const [last] = withoutComments(answer.text).trim().split("\n\n").slice(-1);
-    expect(JSON.parse(last?.replace("data: ", "") ?? "")).toMatchObject({ error: { message: "not like that" } });
+    expect(JSON.parse(last?.replace(/^(?:event: error\n)?data: /, "") ?? "")).toMatchObject({
+      error: { message: "not like that" },
+    });
     expect(await spanOf(answer)).toMatchObject({ status_code: 400, failed: true });
   });
 

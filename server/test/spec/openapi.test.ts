@@ -366,6 +366,8 @@ describe("the examples of the document", () => {
     create_transcription: 424,
     create_embeddings: 424,
     create_response: 424,
+    create_message: 502,
+    count_tokens: 502,
   };
 
   test("are taken as they stand", async () => {

@@ -119,7 +119,12 @@ const urlOf = ({ path }: AnyEndpoint): string =>
     return `${folder}/${id}`;
   }) + (path === "/api/request-logs/groups/" ? "?group_by=model" : "");
 
-const send = (client: TestClient, endpoint: AnyEndpoint, query = "", change: Row = {}): Promise<Answer> => {
+const send = (
+  client: TestClient,
+  endpoint: AnyEndpoint,
+  query = "",
+  { header, ...change }: Row = {},
+): Promise<Answer> => {
   const { method, body } = endpoint;
   const url = urlOf(endpoint) + query;
   if (method === "GET" || method === "DELETE") return client.request(method, url);
@@ -127,7 +132,10 @@ const send = (client: TestClient, endpoint: AnyEndpoint, query = "", change: Row
   if (Array.isArray(example)) return client.request(method, url, example);
   const members: Row = { ...example, ...change };
   const isForm = body?.kind === "raw" && body.mediaTypes?.includes("multipart/form-data") === true;
-  return isForm ? client.request(method, url, ...formOf(members)) : client.request(method, url, members);
+  if (isForm) return client.request(method, url, ...formOf(members));
+  if (header === undefined) return client.request(method, url, members);
+  const params = Buffer.from(JSON.stringify(header)).toString("base64");
+  return client.request(method, url, members, { "x-data-svc-params": params });
 };
 
 function formOf(members: Row): [body: string, headers: Record<string, string>] {
@@ -195,7 +203,7 @@ describe("the matrix", () => {
         expect(answer.text).toContain(String(endpoint.permission));
       }
     }
-  });
+  }, 20_000);
 
   test("K3: no key changes what lies in the other environment", async () => {
     const changing = keyed.filter((endpoint) => endpoint.environment === "own" && namesThing(endpoint));
@@ -312,7 +320,7 @@ describe("the matrix", () => {
         expect([endpoint.id, permission, isRefusal(answer)]).toEqual([endpoint.id, permission, false]);
       }
     }
-  });
+  }, 20_000);
 });
 
 describe("people", () => {
@@ -356,7 +364,9 @@ describe("parameters that do what another route does", () => {
     if (!parameter.startsWith("`customer_params`")) throw new Error(`no test knows how to send ${parameter}`);
     return customerLimits.flatMap((field) => {
       const params = { customer_params: { customer_identifier: "acme", [field]: null } };
-      return [params, { svc_params: params }].map((change): [string, Row] => ["", change]);
+      const isHeader = parameter.endsWith("in the header");
+      const changes: Row[] = isHeader ? [{ header: params }] : [params, { svc_params: params }];
+      return changes.map((change): [string, Row] => ["", change]);
     });
   };
 

@@ -10,8 +10,11 @@ export type GatewayOperation = {
   otherModel: string;
   canStream: boolean;
   path: string;
-  /** The request: JSON members, or the fields of a form. */
-  body(members: Row): { bytes: Buffer; type: string };
+  /** The request: JSON members, or the fields of a form; parameters of ours in a header where the body is passed on untouched. */
+  body(members: Row): { bytes: Buffer; type: string; headers?: Record<string, string> };
+  /** What a caller is told of an upstream that answers 500, and of one that breaks off. */
+  failed: { status: number; type: string };
+  broken: { status: number; type: string };
   /** What keeps a stream alive without saying anything. */
   keepAlives: readonly string[];
   /** Content of a stream, its end with usage, and its end without. */
@@ -34,8 +37,12 @@ const json = (body: Row): { bytes: Buffer; type: string } => ({
   type: "application/json",
 });
 
+const upstreamError = { status: 424, type: "upstream_error" };
+
 const chat: GatewayOperation = {
   name: "chat",
+  failed: upstreamError,
+  broken: upstreamError,
   model: "gpt-4o",
   otherModel: "gpt-4o-mini",
   canStream: true,
@@ -91,8 +98,27 @@ const response = (usage?: Row): Row => ({
 });
 const tokens = { input_tokens: input, output_tokens: output, total_tokens: input + output };
 
+const ofBody: ReadonlySet<string> = new Set(["model", "stream", "max_tokens", "messages"]);
+
+const messages: GatewayOperation = {
+  ...translated,
+  name: "messages",
+  path: "/v1/messages",
+  failed: { status: 500, type: "api_error" },
+  broken: { status: 502, type: "api_error" },
+  body(members) {
+    const all = Object.entries({ max_tokens: 100, messages: [question], ...members });
+    const params = Object.fromEntries(all.filter(([name]) => !ofBody.has(name)));
+    const header = Buffer.from(JSON.stringify(params)).toString("base64");
+    const body = json(Object.fromEntries(all.filter(([name]) => ofBody.has(name))));
+    return { ...body, headers: { "x-data-svc-params": header } };
+  },
+};
+
 const responses: GatewayOperation = {
   name: "responses",
+  failed: upstreamError,
+  broken: upstreamError,
   model: "gpt-4o",
   otherModel: "gpt-4o-mini",
   canStream: true,
@@ -108,6 +134,8 @@ const responses: GatewayOperation = {
 
 const transcription: GatewayOperation = {
   name: "transcription",
+  failed: upstreamError,
+  broken: upstreamError,
   model: "gpt-4o-transcribe",
   otherModel: "gpt-4o-mini-transcribe",
   canStream: true,
@@ -130,6 +158,8 @@ const transcription: GatewayOperation = {
 
 const embeddings: GatewayOperation = {
   name: "embeddings",
+  failed: upstreamError,
+  broken: upstreamError,
   model: "text-embedding-3-small",
   otherModel: "text-embedding-3-large",
   canStream: false,
@@ -147,9 +177,16 @@ const embeddings: GatewayOperation = {
   wholeUncounted: { object: "list", data: [{ object: "embedding", index: 0, embedding: [0.5] }] },
 };
 
-export const gatewayOperations: readonly GatewayOperation[] = [chat, translated, responses, transcription, embeddings];
+export const gatewayOperations: readonly GatewayOperation[] = [
+  chat,
+  translated,
+  messages,
+  responses,
+  transcription,
+  embeddings,
+];
 
 export function ask(client: TestClient, operation: GatewayOperation, members: Row): Promise<Answer> {
-  const { bytes, type } = operation.body({ model: operation.model, retries: 0, ...members });
-  return client.post(operation.path, bytes, { "content-type": type });
+  const { bytes, type, headers } = operation.body({ model: operation.model, retries: 0, ...members });
+  return client.post(operation.path, bytes, { "content-type": type, ...headers });
 }

@@ -19,7 +19,12 @@ export type TestApp = {
   test: TestClient;
   admin: { email: string; password: string };
   /** Another organisation with keys of its own. */
-  newOrganization(): Promise<{ unique_organization_id: string; prod: TestClient; test: TestClient }>;
+  newOrganization(): Promise<{
+    unique_organization_id: string;
+    keys: { prod: string; test: string };
+    prod: TestClient;
+    test: TestClient;
+  }>;
   /** Signs in the instance admin. */
   login(): Promise<TestClient>;
   stop(): Promise<void>;
@@ -64,7 +69,12 @@ export async function startTestApp(overrides: EnvironmentVariables = {}): Promis
         unique_organization_id: string;
         keys: { prod: string; test: string };
       };
-      return { unique_organization_id, prod: createClient(app.url, keys.prod), test: createClient(app.url, keys.test) };
+      return {
+        unique_organization_id,
+        keys,
+        prod: createClient(app.url, keys.prod),
+        test: createClient(app.url, keys.test),
+      };
     },
     async stop() {
       await app.stop();

@@ -52,6 +52,16 @@ function extrasOf(asked: Record<string, unknown>): Pick<UsageCeiling, "searches"
 const estimators: Readonly<Record<Operation, Estimator>> = {
   chat: generate,
   responses: generate,
+  messages: generate,
+  count_tokens: () => ({
+    promptTokens: 0,
+    audioTokens: 0,
+    completionTokens: 0,
+    writesCache: false,
+    speaks: false,
+    searches: 0,
+    tier: undefined,
+  }),
   embeddings: (request, model) => ({ ...generate(request, model), completionTokens: 0 }),
   transcription: ({ asked, recording = Buffer.alloc(0) }, model) => {
     const seconds = playingSeconds(recording);

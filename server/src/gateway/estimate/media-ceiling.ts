@@ -21,13 +21,15 @@ const audioBytesPerSecond = 1_000;
 
 type Reader = (part: Record<string, unknown>, model: string) => MediaCeiling;
 
-/** By the type of the part, of Chat Completions and of Responses. */
+/** By the type of the part, of Chat Completions, of Responses and of Messages. */
 const readers: Readonly<Record<string, Reader>> = {
   image_url: (part, model) => image(part, model),
   input_image: (part, model) => image(part, model),
   file: ({ file }) => document(isObject(file) ? file["file_data"] : undefined),
   input_file: ({ file_data }) => document(file_data),
   input_audio: ({ input_audio }) => audio(isObject(input_audio) ? input_audio["data"] : undefined),
+  image: ({ source }) => plain(imageTokens.usual, isObject(source) ? (source["data"] ?? source["url"]) : undefined),
+  document: ({ source }) => sourceDocument(isObject(source) ? source : {}),
   video_url: ({ video_url }) => plain(videoTokens, isObject(video_url) ? video_url["url"] : video_url),
 };
 
@@ -60,6 +62,13 @@ function document(data: unknown): MediaCeiling {
   if (typeof data !== "string" || /^https?:/i.test(data)) return plain(linkedTokens, data);
   const isText = /^data:text\//i.test(data);
   return plain(isText ? data.length : Math.min(data.length, pdfTokens), data);
+}
+
+function sourceDocument(source: Record<string, unknown>): MediaCeiling {
+  const { type, data, content } = source;
+  // Text, and parts of it, is read as it stands.
+  if (type === "text" || content !== undefined) return plain(0, undefined);
+  return document(data);
 }
 
 function audio(data: unknown): MediaCeiling {

@@ -56,11 +56,20 @@ function addMembers(message: Record<string, unknown>, model: string, sum: Prompt
 
 function addPart(part: unknown, model: string, sum: PromptCeiling): void {
   addText(part, sum);
-  const media = isObject(part) ? mediaCeiling(part, model) : undefined;
-  if (media === undefined) return;
-  // The media itself was counted with the text.
-  sum.tokens += media.tokens - Buffer.byteLength(media.payload);
-  sum.audioTokens += media.audioTokens;
+  addMedia(part, model, sum);
+}
+
+function addMedia(part: unknown, model: string, sum: PromptCeiling): void {
+  if (!isObject(part)) return;
+  const media = mediaCeiling(part, model);
+  if (media !== undefined) {
+    // The media itself was counted with the text.
+    sum.tokens += media.tokens - Buffer.byteLength(media.payload);
+    sum.audioTokens += media.audioTokens;
+  }
+  // Results of tools hold parts.
+  const { content } = part;
+  if (Array.isArray(content)) for (const inner of content as unknown[]) addMedia(inner, model, sum);
 }
 
 function addText(value: unknown, sum: PromptCeiling): void {

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from "node:http";
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
 
 /**
  * The port of a provider whose wire is not OpenAI's. Everything here is pure: values and bytes in, values and bytes out;
@@ -18,7 +18,12 @@ export type ChatTranslator = {
   stream(call: CallFacts): ChatStreamTranslator;
   /** What a reply with another status than 2xx says. Never throws, whatever the bytes. */
   problem(status: number, headers: IncomingHttpHeaders, bytes: Buffer): UpstreamProblem;
+  /** Operations of the provider's own API that are passed on to it as they come. */
+  relays?: ReadonlySet<RelayedOperation>;
 };
+
+/** `POST /v1/messages` and `/v1/messages/count_tokens` of Anthropic's API. */
+export type RelayedOperation = "messages" | "count_tokens";
 
 export type ChatStreamTranslator = {
   /** Takes bytes as they came, cut anywhere, and gives the chunks that they complete. */
@@ -101,6 +106,8 @@ export type UpstreamProblem = {
   isCut?: boolean;
   /** What it counted all the same, for good: it is paid for. */
   usage?: Record<string, unknown>;
+  /** The answer itself, for callers who speak the upstream's own API; absent where it holds a secret. */
+  answer?: { text: string; headers: OutgoingHttpHeaders };
 };
 
 /** Thrown by `reply` for bytes that are no reply: the call failed, although the status was 2xx. */

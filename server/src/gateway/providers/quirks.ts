@@ -1,6 +1,6 @@
 import { anyDialect, type Dialect } from "./dialect.ts";
 import { modelSegment } from "./model-segment.ts";
-import type { Credential, Target } from "./provider.ts";
+import type { Credential, RelayedOperation, Target } from "./provider.ts";
 import * as dialects from "./vendor-dialects.ts";
 
 /** How one OpenAI-shaped provider differs from OpenAI. */
@@ -11,7 +11,7 @@ export type Quirks = {
    */
   baseUrl: string | ((credential: Credential) => string | undefined) | undefined;
   /** The path and query of an operation below the base URL. */
-  path: (operation: Operation, target: Target) => string;
+  path: (operation: OpenaiOperation, target: Target) => string;
   /** The header that carries the key. */
   auth: (apiKey: string) => readonly [name: string, value: string];
   /**
@@ -25,9 +25,12 @@ export type Quirks = {
   dialect: Dialect | typeof anyDialect;
 };
 
-export type Operation = "chat" | "embeddings" | "responses" | "transcription";
+/** Operations of OpenAI's API. */
+export type OpenaiOperation = "chat" | "embeddings" | "responses" | "transcription";
 
-const paths: Record<Operation, string> = {
+export type Operation = OpenaiOperation | RelayedOperation;
+
+const paths: Record<OpenaiOperation, string> = {
   chat: "/chat/completions",
   embeddings: "/embeddings",
   responses: "/responses",

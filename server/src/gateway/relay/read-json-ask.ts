@@ -7,7 +7,7 @@ import { checkTokenBounds } from "../estimate/read-token-bounds.ts";
 import { readErrorWithin } from "../providers/openai/problem.ts";
 import { openaiCall } from "../providers/openai/request.ts";
 import { BadReply, type UpstreamProblem } from "../providers/provider.ts";
-import type { Operation } from "../providers/quirks.ts";
+import type { OpenaiOperation } from "../providers/quirks.ts";
 import { readMembers, readRouteHeaders, withoutServiceParams } from "../read-chat-request.ts";
 import { readServiceParams } from "../service-params.ts";
 import type { RelayAnswer, RelayAsk } from "./relay.ts";
@@ -17,7 +17,7 @@ import type { WholeReply } from "./whole-exchange.ts";
 export function readJsonAsk(
   caller: ChatCall,
   ledger: CallLedger,
-  operation: Operation,
+  operation: OpenaiOperation,
   change: (asked: Record<string, unknown>) => Record<string, unknown> = (asked) => asked,
 ): Omit<RelayAsk, "read" | "stream"> {
   const { bytes, headers } = caller;

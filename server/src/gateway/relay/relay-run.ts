@@ -1,23 +1,38 @@
+import type { OutgoingHttpHeaders } from "node:http";
 import { admitCall, refusalOf } from "../admit-call.ts";
 import { timesOf } from "../attempt-times.ts";
 import { noteAttempt } from "../attempt-notes.ts";
 import { answerHeaders } from "../answer-headers.ts";
 import { breakdownOf } from "../breakdown.ts";
 import type { Admission } from "../budgets.ts";
-import { billedUsage, costOfCall, estimateUnread, newLedger, takePlan, type CallLedger } from "../call-ledger.ts";
+import {
+  billedUsage,
+  costOfCall,
+  estimateUnread,
+  newLedger,
+  takeDigest,
+  takePlan,
+  type CallLedger,
+} from "../call-ledger.ts";
 import { spanOfCall } from "../span-of-call.ts";
-import type { ChatCall } from "../chat.ts";
 import { beginAttempt, takeFailed } from "../failed-attempt.ts";
-import { answerError, answerWhole, ClientStream, errorOfProblem, type CallError } from "../client-answer.ts";
+import {
+  answerError,
+  answerWhole,
+  ClientStream,
+  openaiErrors,
+  type CallError,
+  type ErrorForm,
+} from "../client-answer.ts";
 import { estimateCost } from "../estimate/estimators.ts";
 import type { Exchange } from "../exchange.ts";
 import { BadReply, type UpstreamProblem } from "../providers/provider.ts";
 import { understandProblem } from "../providers/shared/understand-problem.ts";
 import type { Plan, PlanStep } from "../routing/plan.ts";
 import { builtInProvider } from "../routing/provider-table.ts";
-import type { KeyBinding, RelayAsk, RelayDeps, RelayOperation } from "./relay.ts";
+import type { KeyBinding, RelayAsk, RelayCall, RelayDeps, RelayOperation, RelayStream } from "./relay.ts";
 import { StreamSink } from "./stream-sink.ts";
-import { exchangeWhole, type WholeEnd, type WholeReply } from "./whole-exchange.ts";
+import { exchangeWhole, WholeSink, type WholeEnd, type WholeReply } from "./whole-exchange.ts";
 import { takeCut } from "../take-cut.ts";
 import { seeThrough } from "../see-through.ts";
 
@@ -25,9 +40,15 @@ import { seeThrough } from "../see-through.ts";
 export class RelayRun {
   readonly #deps: RelayDeps;
   readonly #operation: RelayOperation;
-  readonly #call: ChatCall;
+  readonly #call: RelayCall;
   readonly #ledger: CallLedger;
+  readonly #errors: ErrorForm;
   readonly #stream: ClientStream;
+  #ask: RelayAsk | undefined;
+  /** The stream that is being read. */
+  #reading: RelayStream | undefined;
+  /** Of the upstream that answers. */
+  #passed: OutgoingHttpHeaders = {};
   #exchange: Exchange | undefined;
   #waitsForDrain = false;
   #admission: Admission | undefined;
@@ -36,12 +57,14 @@ export class RelayRun {
   /** Time spent on upstreams so far, in milliseconds; the rest is ours. */
   #upstreamMs = 0;
 
-  constructor(deps: RelayDeps, operation: RelayOperation, call: ChatCall) {
+  constructor(deps: RelayDeps, operation: RelayOperation, call: RelayCall) {
     this.#deps = deps;
     this.#operation = operation;
     this.#call = call;
     this.#ledger = { ...newLedger(call, deps.recorder), logType: operation.logType };
+    this.#errors = operation.errors?.(call.requestId) ?? openaiErrors;
     this.#stream = new ClientStream(call.response, {
+      errors: this.#errors,
       head: () => this.#headers(),
       onFull: () => this.#holdUpstream(),
       beforeEnd: (sendEnd) => this.#record(sendEnd),
@@ -67,6 +90,7 @@ export class RelayRun {
     const { origin, signal } = this.#call;
     const ledger = this.#ledger;
     const ask = await this.#operation.read(this.#call, ledger);
+    this.#ask = ask;
     ledger.asked = ask.asked;
     if (ask.stream !== undefined) this.#stream.keepAlive(this.#deps.commentMs);
     const plan = await this.#deps.router.plan(
@@ -97,7 +121,7 @@ export class RelayRun {
     let problem: UpstreamProblem | undefined;
     for (;;) {
       const step = await plan.next(problem);
-      if (step === undefined) return errorOfProblem(plan.problem());
+      if (step === undefined) return this.#errors.ofProblem(plan.problem());
       this.#upstreamMs += step.waitedMs;
       const beganMs = this.#call.elapsedMs();
       const end = await this.#attempt(ask, step, plan);
@@ -119,17 +143,18 @@ export class RelayRun {
       }
       const said = end.kind === "problem" ? end.problem : this.#read(ask, end.reply);
       problem = said && understandProblem(said, step.attempt.target.credential);
-      note(problem ?? "success", problem && takeFailed(this.#ledger, problem, this.#deps.prices));
+      const digest = this.#reading?.digest;
+      note(problem ?? "success", problem && takeFailed(this.#ledger, problem, this.#deps.prices, digest));
       this.#deps.metrics.attempts.add({ outcome: problem?.kind ?? "success" });
       if (
         problem !== undefined &&
         (end.kind === "reply" ? false : end.hasContent === true || this.#stream.isCommitted)
       ) {
         plan.report(step.attempt, problem);
-        this.#breakOff(errorOfProblem(problem));
+        this.#breakOff(problem);
         return undefined;
       }
-      if (problem !== undefined && this.#leftMs() <= 0) return errorOfProblem(plan.problem(problem));
+      if (problem !== undefined && this.#leftMs() <= 0) return this.#errors.ofProblem(plan.problem(problem));
       if (end.kind !== "reply" || problem !== undefined) continue;
       plan.report(step.attempt, "success");
       this.#answer(ask, this.#bindingOf(ask, step, plan)?.reply(end.reply) ?? end.reply);
@@ -155,19 +180,35 @@ export class RelayRun {
     const { pools, timeouts } = this.#deps;
     const deps = { pools, timeouts: timesOf(timeouts, this.#leftMs(), step, ask.stream !== undefined) };
     const how = { isOperatorHost, signal: this.#call.signal };
-    const end = await exchangeWhole(deps, ask.call(attempt), how, this.#sinkOf(ask, step, plan));
+    const answered = exchangeWhole(deps, ask.call(attempt), how, this.#sinkOf(ask, step, plan));
+    this.#describe();
+    const end = await answered;
     this.#upstreamMs += this.#call.elapsedMs() - beganMs;
     return end;
   }
 
-  /** What reads a stream, where one is wanted. */
-  #sinkOf(ask: RelayAsk, step: PlanStep, plan: Plan): ((end: (how: WholeEnd) => void) => StreamSink) | undefined {
+  /** What of the record the request determines, once. */
+  #describe(): void {
+    const { recorded } = this.#ask ?? {};
+    if (recorded === undefined) return;
+    this.#ledger.asked = recorded();
+    this.#ask = undefined;
+  }
+
+  /** What reads the answer: a stream, where one is wanted. */
+  #sinkOf(ask: RelayAsk, step: PlanStep, plan: Plan): (end: (how: WholeEnd) => void) => WholeSink {
+    this.#reading = undefined;
+    this.#passed = {};
     const { stream } = ask;
-    if (stream === undefined) return undefined;
+    const read = ask.readProblem;
+    if (stream === undefined) return (end) => new WholeSink(end, read);
     this.#stream.reset();
+    const reading = (this.#reading = stream(this.#ledger));
     let isBegun = false;
     return (end) =>
-      new StreamSink(end, stream(this.#ledger), {
+      new StreamSink(end, reading, {
+        readProblem: read,
+        onStream: (headers) => void (this.#passed = ask.passes?.(headers) ?? {}),
         attach: (exchange) => void (this.#exchange = exchange),
         rewrite: this.#bindingOf(ask, step, plan)?.event,
         onEvents: (bytes, hasContent) => {
@@ -194,18 +235,21 @@ export class RelayRun {
   }
 
   #answer(ask: RelayAsk, reply: WholeReply): void {
+    this.#reading = undefined;
     // The head of a stream had to go out before anybody answered.
     if (this.#stream.isOpen && ask.events !== undefined) {
       this.#stream.write(ask.events(reply));
       return this.#endStream(ask);
     }
     const { body, headers } = ask.answer(reply, ask.params.request_breakdown === true ? this.#breakdown() : undefined);
+    this.#passed = ask.passes?.(reply.headers) ?? {};
     return answerWhole(this.#call.response, 200, body, { ...this.#headers(), ...headers }, (sendEnd) =>
       this.#record(sendEnd),
     );
   }
 
   #endStream(ask: RelayAsk): void {
+    takeDigest(this.#ledger, this.#reading?.digest);
     if (ask.params.request_breakdown === true) {
       this.#stream.writeJson({ type: "request_breakdown", request_breakdown: this.#breakdown() });
     }
@@ -213,11 +257,14 @@ export class RelayRun {
   }
 
   /** A stream that fails after its first content. */
-  #breakOff(error: CallError): void {
+  #breakOff(problem: UpstreamProblem): void {
+    const error = this.#errors.ofBreak(problem);
+    if (this.#reading?.digest !== undefined && problem.usage === undefined)
+      takeDigest(this.#ledger, this.#reading.digest);
     this.#ledger.isCut = true;
-    this.#ledger.statusCode = 424;
+    this.#ledger.statusCode = error.status;
     this.#ledger.errorMessage = error.message;
-    this.#stream.fail({ ...error, type: "upstream_error" });
+    this.#stream.fail(error);
   }
 
   /** The caller reads slower than the upstream sends. */
@@ -236,7 +283,8 @@ export class RelayRun {
     return breakdownOf(this.#ledger, { costUsd, elapsedMs: this.#call.elapsedMs(), isCached: false });
   }
 
-  #refuse(error: CallError): void {
+  #refuse(refused: CallError): void {
+    const error = this.#errors.told(refused);
     this.#ledger.statusCode = error.status;
     this.#ledger.errorMessage = error.message;
     this.#tell(error);
@@ -245,16 +293,18 @@ export class RelayRun {
   #tell(error: CallError): void {
     if (this.#stream.isOpen) return this.#stream.fail(error);
     if (!this.#call.response.destroyed)
-      answerError(this.#call.response, error, this.#headers(), (sendEnd) => this.#record(sendEnd));
+      answerError(this.#call.response, error, this.#headers(), (sendEnd) => this.#record(sendEnd), this.#errors);
   }
 
   #headers(): ReturnType<typeof answerHeaders> {
-    return answerHeaders(this.#ledger, { overheadMs: this.#call.elapsedMs() - this.#upstreamMs });
+    const ours = answerHeaders(this.#ledger, { overheadMs: this.#call.elapsedMs() - this.#upstreamMs });
+    return { ...this.#passed, ...ours };
   }
 
   #cut(): void {
+    takeDigest(this.#ledger, this.#reading?.digest);
     const told = takeCut(this.#ledger, this.#call.signal);
-    if (told !== undefined) this.#tell(told);
+    if (told !== undefined) this.#tell(this.#errors.told(told));
   }
 
   /** Once, when it is known how the call ends, and before its caller knows: `onRecorded` is called when it may. */
@@ -263,9 +313,10 @@ export class RelayRun {
     if (this.#isOnRecord) return onRecorded();
     this.#isOnRecord = true;
     ledger.endedMs = this.#call.elapsedMs();
+    this.#describe();
     // What an upstream had begun is paid for, also when the caller did not wait for it.
     const isBegun = ledger.statusCode === 200 || (ledger.isCut && ledger.attempts > 0);
-    if (isBegun) estimateUnread(ledger);
+    if (isBegun) estimateUnread(ledger, this.#reading?.digest?.usageSoFar());
     const isPaid = isBegun || ledger.usage !== undefined;
     this.#costUsd = isPaid ? costOfCall(ledger, this.#deps.prices) : ledger.failedUsd;
     if (!ledger.hasPlan) ledger.model = this.#deps.router.modelName(ledger.model);

@@ -1,8 +1,10 @@
-import type { OutgoingHttpHeaders } from "node:http";
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
 import type { ServiceError } from "../../domain/errors.ts";
 import type { SseEvent } from "../../lib/sse.ts";
 import type { CallLedger } from "../call-ledger.ts";
 import type { ChatCall, ChatDeps } from "../chat.ts";
+import type { ChatDigest } from "../chat-digest.ts";
+import type { ErrorForm } from "../client-answer.ts";
 import type { OutgoingCall } from "../exchange.ts";
 import type { UpstreamProblem } from "../providers/provider.ts";
 import { recordRefusal, type UnreadCall } from "../record-refusal.ts";
@@ -11,9 +13,17 @@ import type { Attempt } from "../routing/plan.ts";
 import type { ServiceParams } from "../service-params.ts";
 import type { KeyBond } from "../responses/key-bonds.ts";
 import { RelayRun } from "./relay-run.ts";
-import type { WholeReply } from "./whole-exchange.ts";
+import type { ReadProblem, WholeReply } from "./whole-exchange.ts";
 
-/** What a caller wants of an operation that only OpenAI-shaped providers have. */
+/** A request that is passed on. */
+export type RelayCall = ChatCall & {
+  /** As the caller is told it. */
+  requestId: string;
+  /** The query of the URL as it was sent, with its `?`; "" where there is none. */
+  search: string;
+};
+
+/** What a caller wants of an operation that is passed on to providers that have it. */
 export type RelayAsk = {
   params: ServiceParams;
   model: string;
@@ -21,12 +31,18 @@ export type RelayAsk = {
   routeProvider: string | undefined;
   /** The caller's members for the provider, to be recorded. */
   asked: Record<string, unknown>;
+  /** The same in OpenAI's form, where they are of another; made while an upstream is waited for. */
+  recorded?: () => Record<string, unknown>;
   /** The key that it is bound to. */
   bond?: KeyBond | undefined;
   /** Marks what the provider keeps for the key that answered. */
   bind?: (bond: string) => KeyBinding;
   /** What is transcribed. */
   recording?: Buffer;
+  /** What an answer with an error's status says, where not in OpenAI's form. */
+  readProblem?: ReadProblem;
+  /** Headers of an upstream's answer that go on to the caller. */
+  passes?: (headers: IncomingHttpHeaders) => OutgoingHttpHeaders;
   /** The call to one upstream. The same ask is put to several, if need be. */
   call(attempt: Attempt): OutgoingCall;
   /** Takes what a reply says into the ledger, or tells why it is none. @throws BadReply */
@@ -43,6 +59,12 @@ export type RelayAsk = {
 export type RelayStream = {
   /** What an event means: content that commits the call to this upstream, the end, or a failure. */
   take(event: SseEvent): { hasContent?: boolean; isDone?: boolean; problem?: UpstreamProblem };
+  /** Whether an event is neither end nor failure, by its name alone: it may go on before it is read. */
+  isMiddle?(event: SseEvent): boolean;
+  /** Every byte goes on, comments and ends of lines as well. */
+  keepsAll?: boolean;
+  /** What was read, for the record, where it is not in the ledger already. */
+  digest?: ChatDigest;
 };
 
 export type KeyBinding = { reply: (reply: WholeReply) => WholeReply; event: (event: SseEvent) => Buffer };
@@ -54,14 +76,16 @@ export type RelayDeps = Omit<ChatDeps, "usageRefusals" | "drafting" | "cache">;
 export type RelayOperation = {
   operation: Operation;
   logType: CallLedger["logType"];
+  /** How the API tells errors; as OpenAI does where absent. */
+  errors?: (requestId: string) => ErrorForm;
   /** Reads the caller's request, its service parameters into the ledger, too. @throws ServiceError */
-  read(call: ChatCall, ledger: CallLedger): Promise<RelayAsk> | RelayAsk;
+  read(call: RelayCall, ledger: CallLedger): Promise<RelayAsk> | RelayAsk;
 };
 
-/** Operations that pass from an OpenAI-shaped provider to the caller as they are: one request, one whole answer. */
+/** Operations that pass from a provider to the caller as they are: one request, and an answer that is whole or a stream. */
 export type Relay = {
   /** Answers a call, and records it as one span however it ends. @throws ServiceError `unavailable` when it cannot. */
-  answer(operation: RelayOperation, call: ChatCall): Promise<void>;
+  answer(operation: RelayOperation, call: RelayCall): Promise<void>;
   /** Records a call whose body was refused. @throws ServiceError `unavailable` when it cannot. */
   refuse(operation: RelayOperation, call: UnreadCall, error: ServiceError): Promise<OutgoingHttpHeaders>;
 };

@@ -5,8 +5,11 @@ import { GatheredReply } from "../gathered-reply.ts";
 import { readProblem } from "../providers/openai/problem.ts";
 import type { UpstreamProblem } from "../providers/provider.ts";
 
-/** A whole answer of an OpenAI-shaped upstream, with a status of 2xx. */
+/** A whole answer of an upstream, with a status of 2xx. */
 export type WholeReply = { headers: IncomingHttpHeaders; bytes: Buffer };
+
+/** What an answer with an error's status says; in OpenAI's form by default. */
+export type ReadProblem = (status: number, headers: IncomingHttpHeaders, bytes: Buffer) => UpstreamProblem;
 
 export type WholeEnd =
   | { kind: "reply"; reply: WholeReply }
@@ -44,13 +47,15 @@ export function exchangeWhole(
 
 export class WholeSink implements ExchangeSink {
   protected readonly end: (end: WholeEnd) => void;
+  readonly #readProblem: ReadProblem;
   readonly #reply = new GatheredReply();
   #status = 0;
   #headers: IncomingHttpHeaders = {};
   exchange: Exchange | undefined;
 
-  constructor(end: (end: WholeEnd) => void) {
+  constructor(end: (end: WholeEnd) => void, read: ReadProblem = readProblem) {
     this.end = end;
+    this.#readProblem = read;
   }
 
   onHead(status: number, headers: IncomingHttpHeaders): void {
@@ -72,7 +77,7 @@ export class WholeSink implements ExchangeSink {
     if (status >= 200 && status < 300) this.end({ kind: "reply", reply: { headers: this.#headers, bytes } });
     else if (status >= 300 && status < 400) {
       this.onFailure({ kind: "fault", status, message: "The provider answered with a redirect." });
-    } else this.onFailure(readProblem(status, this.#headers, bytes));
+    } else this.onFailure(this.#readProblem(status, this.#headers, bytes));
   }
 
   onFailure(problem: UpstreamProblem): void {

@@ -7,6 +7,8 @@ import type { UsableCredential } from "../credentials/usable-credential.ts";
 import type { Catalogue } from "../models/catalogue.ts";
 import { ExpiringLru } from "../../lib/expiring-lru.ts";
 import { limits } from "../../limits.ts";
+import type { RelayedOperation } from "../providers/provider.ts";
+import type { Operation } from "../providers/quirks.ts";
 import { badParam, excludedProviders, listCandidates, type Candidate } from "./list-candidates.ts";
 import { lostCredential, noCredential } from "./no-credential.ts";
 import type { Attempt, Plan, ProviderEntry, RoutedCall } from "./plan.ts";
@@ -199,15 +201,19 @@ class LegFinder {
       const message = `${candidate.param} names an unknown model: ${candidate.name}. Say which provider has it, as in openai/${candidate.name}.`;
       throw badParam(candidate.param, message);
     }
-    if (!places.some(({ provider }) => this.#isAble(provider))) {
+    // One that could only stand in is passed over.
+    if (candidate.param === "model" && !places.some(({ provider }) => this.#isAble(provider))) {
       throw this.#unservable(candidate, places[0]?.provider ?? "");
     }
     return places.filter(({ provider }) => !this.#excluded.has(provider));
   }
 
-  /** What is translated are chats alone. */
+  /** What is translated are chats alone; of a provider's own operations only those are had that it relays. */
   #isAble(provider: string): boolean {
-    return this.#call.operation === "chat" || this.#entry(provider).translator === undefined;
+    const { operation } = this.#call;
+    if (operation === "chat") return true;
+    const { translator } = this.#entry(provider);
+    return isRelayed(operation) ? translator?.relays?.has(operation) === true : translator === undefined;
   }
 
   #withoutCredential(place: ModelAt): ServiceError {
@@ -224,8 +230,22 @@ class LegFinder {
   }
 
   #unservable({ name, param }: Candidate, provider: string): ServiceError {
-    const message = `${param} names ${name}, but of ${provider} only chat completions can be had here: no ${this.#call.operation}.`;
+    const { operation } = this.#call;
+    if (isRelayed(operation))
+      return badParam(param, this.#servedBy(operation, `${param} names ${name} of ${provider}`));
+    const message = `${param} names ${name}, but of ${provider} only chat completions can be had here: no ${operation}.`;
     return badParam(param, message);
+  }
+
+  /** What a route serves that passes a provider's own operation on. */
+  #servedBy(operation: RelayedOperation, asked: string): string {
+    const { catalogue, providers } = this.#deps;
+    const served = [...providers.keys()].filter((provider) => this.#isAble(provider));
+    const models = served.flatMap((provider) => catalogue.modelsOf(provider).map(({ id }) => id)).slice(0, shownModels);
+    return (
+      `${asked}, but this route passes ${operation} on to ${served.join(", ")} alone, ` +
+      `for models such as ${models.join(", ")}. Ask for other models at /v1/chat/completions.`
+    );
   }
 
   /** Of several providers the first that has a credential answers; its credentials stand in for each other. */
@@ -247,7 +267,12 @@ class LegFinder {
       pin === undefined && !hasPrefix
         ? this.#settings.filter((setting) => setting.availableModels?.includes(name))
         : [];
-    const ownServer = environment.get("openai")?.baseUrl === undefined ? undefined : "openai";
+    // What nobody knows can be a newer model of the one provider that has the operation.
+    const ownServer = isRelayed(this.#call.operation)
+      ? [...this.#deps.providers.keys()].find((provider) => this.#isAble(provider))
+      : environment.get("openai")?.baseUrl === undefined
+        ? undefined
+        : "openai";
     return [
       ...listed.map(({ provider }) => ({ provider, model: name })),
       ...resolveModel(name, pin, { catalogue, isProvider, ownServer }),
@@ -337,6 +362,13 @@ class LegFinder {
   #entry(provider: string): ProviderEntry {
     return this.#deps.providers.get(provider) ?? customProvider;
   }
+}
+
+/** How many models an error names. */
+const shownModels = 40;
+
+function isRelayed(operation: Operation): operation is RelayedOperation {
+  return operation === "messages" || operation === "count_tokens";
 }
 
 const keyless: UsableCredential = {

@@ -30,21 +30,31 @@ const handled = [
 /** Of these, those that go on as they are. */
 const untouched = ["context_management", "mcp_servers"] as const;
 
+export const anthropicVersion = "2023-06-01";
+
+/** Base URLs are written with and without the version. */
+export function messagesUrl({ baseUrl }: Target): string {
+  return `${baseUrl.endsWith("/v1") ? baseUrl : `${baseUrl}/v1`}/messages`;
+}
+
+export function keyHeader({ credential: { apiKey } }: Target): Record<string, string> {
+  return apiKey === undefined ? {} : { "x-api-key": apiKey };
+}
+
 /** A chat completion as a call of the Messages API (`POST /v1/messages`, version 2023-06-01). */
 export function toAnthropic(chat: ChatRequest, target: Target): UpstreamCall {
   const parameters = readParameters(chat, "Anthropic", handled);
   const conversation = readConversation(chat.messages);
   parameters.adjusted.push(...conversation.adjusted);
   const body = { model: target.model, ...buildBody(parameters, conversation, describeClaude(target.model)) };
-  const root = target.baseUrl.endsWith("/v1") ? target.baseUrl : `${target.baseUrl}/v1`;
   const adjusted = [...new Set(parameters.adjusted)];
   return {
     method: "POST",
-    url: `${root}/messages`,
+    url: messagesUrl(target),
     headers: {
       "content-type": "application/json",
-      "anthropic-version": "2023-06-01",
-      ...(target.credential.apiKey === undefined ? {} : { "x-api-key": target.credential.apiKey }),
+      "anthropic-version": anthropicVersion,
+      ...keyHeader(target),
       ...betaHeader(parameters.members["anthropic_beta"], conversation),
     },
     body: Buffer.from(JSON.stringify(body)),

@@ -1,7 +1,14 @@
 import { isObject } from "../../../lib/json.ts";
 import { createSseSplitter, SseBlockTooLong, type SseEvent } from "../../../lib/sse.ts";
 import { limits } from "../../../limits.ts";
-import type { CallFacts, ChatChunk, ChatStreamTranslator, StreamStep, UpstreamProblem } from "../provider.ts";
+import type {
+  CallFacts,
+  ChatChunk,
+  ChatStreamTranslator,
+  ChatUsage,
+  StreamStep,
+  UpstreamProblem,
+} from "../provider.ts";
 import { type BlockWriter, createBlockWriter } from "../shared/block-writer.ts";
 import { type ChunkMaker, createChunkMaker } from "../shared/chunks.ts";
 import { type CitationGatherer, createCitationGatherer } from "../shared/citations.ts";
@@ -22,9 +29,15 @@ type StreamState = {
   isDone: boolean;
 };
 
+/** Reads the events of one stream, one by one. Nothing more is read once a step told of its end or its failure. */
+export type AnthropicReader = {
+  take(event: SseEvent): StreamStep;
+  /** What was said of the usage so far. */
+  usage(): ChatUsage | undefined;
+};
+
 /** A stream of the Messages API as chunks. Events of unknown kinds are passed over, as its documentation asks. */
-export function createAnthropicStream(call: CallFacts): ChatStreamTranslator {
-  const splitter = createSseSplitter(limits.upstreamEventBytes);
+export function createAnthropicReader(call: CallFacts): AnthropicReader {
   const state: StreamState = {
     output: undefined,
     usage: {},
@@ -32,52 +45,64 @@ export function createAnthropicStream(call: CallFacts): ChatStreamTranslator {
     stopDetails: undefined,
     isDone: false,
   };
-  let failed: UpstreamProblem | undefined;
-
-  const take = ({ data }: SseEvent): ChatChunk[] => {
-    if (data === undefined || state.isDone || failed) return [];
-    const event = readEvent(data);
-    if (!event) {
-      // Proxies keep connections alive with lines that are no events.
-      if (/^\s*(?::|$|\[DONE\])/.test(data)) return [];
-      failed = brokenStream("an event of Anthropic's stream is not JSON");
-      return [];
-    }
-    if (event["type"] === "error") {
-      failed = readStreamError(event);
-      return [];
-    }
-    if (event["type"] === "message_stop" && typeof state.stopReason !== "string") {
-      failed = brokenStream("Anthropic's stream ended without saying why");
-      return [];
-    }
-    return takeEvent(event, state, call);
+  const failed = (problem: UpstreamProblem): StreamStep => ({ chunks: [], problem });
+  return {
+    take({ data }) {
+      if (data === undefined) return { chunks: [] };
+      const event = readEvent(data);
+      if (!event) {
+        // Proxies keep connections alive with lines that are no events.
+        if (/^\s*(?::|$|\[DONE\])/.test(data)) return { chunks: [] };
+        return failed(brokenStream("an event of Anthropic's stream is not JSON"));
+      }
+      if (event["type"] === "error") return failed(readStreamError(event));
+      if (event["type"] === "message_stop" && typeof state.stopReason !== "string") {
+        return failed(brokenStream("Anthropic's stream ended without saying why"));
+      }
+      const chunks = takeEvent(event, state, call);
+      return state.isDone ? { chunks, isDone: true } : { chunks };
+    },
+    usage: () => toUsage(state.usage),
   };
+}
 
-  const step = (chunks: ChatChunk[]): StreamStep => ({
-    chunks,
-    ...(failed ? { problem: failed } : {}),
-    ...(state.isDone && !failed ? { isDone: true } : {}),
-  });
+/** The same of bytes that are cut anywhere. */
+export function createAnthropicStream(call: CallFacts): ChatStreamTranslator {
+  const splitter = createSseSplitter(limits.upstreamEventBytes);
+  const reader = createAnthropicReader(call);
+  let last: StreamStep | undefined;
+
+  const takeAll = (events: Iterable<SseEvent>): StreamStep => {
+    const chunks: ChatChunk[] = [];
+    for (const event of events) {
+      const step = reader.take(event);
+      chunks.push(...step.chunks);
+      if (step.problem === undefined && step.isDone !== true) continue;
+      last = { ...step, chunks: [] };
+      break;
+    }
+    return { ...last, chunks };
+  };
+  const broken = (message: string): StreamStep => (last = { chunks: [], problem: brokenStream(message) });
 
   return {
     push: (bytes) => {
-      if (failed || state.isDone) return step([]);
+      if (last !== undefined) return last;
       try {
-        return step(splitter.push(bytes).flatMap(take));
+        return takeAll(splitter.push(bytes));
       } catch (error) {
         if (!(error instanceof SseBlockTooLong)) throw error;
-        failed = brokenStream("an event of Anthropic's stream is too long");
-        return step([]);
+        return broken("an event of Anthropic's stream is too long");
       }
     },
     end: () => {
-      const last = splitter.end();
-      const chunks = last?.data !== undefined && readEvent(last.data) ? take(last) : [];
-      if (!state.isDone) failed ??= brokenStream("Anthropic's stream ended before the answer was complete");
-      return step(chunks);
+      if (last !== undefined) return last;
+      const event = splitter.end();
+      const step = takeAll(event?.data !== undefined && readEvent(event.data) ? [event] : []);
+      if (last !== undefined) return step;
+      return { ...broken("Anthropic's stream ended before the answer was complete"), chunks: step.chunks };
     },
-    usage: () => toUsage(state.usage),
+    usage: () => reader.usage(),
   };
 }
 

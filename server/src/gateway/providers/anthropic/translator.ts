@@ -10,4 +10,5 @@ export const anthropicTranslator: ChatTranslator = {
   reply: fromAnthropic,
   stream: createAnthropicStream,
   problem: readProblem,
+  relays: new Set(["messages", "count_tokens"]),
 };

@@ -1,6 +1,6 @@
 import type { Target, UpstreamCall } from "../provider.ts";
 import { anyDialect } from "../dialect.ts";
-import type { Operation, Quirks } from "../quirks.ts";
+import type { OpenaiOperation, Quirks } from "../quirks.ts";
 import { adaptChat } from "./adapt-chat.ts";
 
 /** The body of a request as the caller sent it, and what of it concerns the gateway. */
@@ -20,7 +20,7 @@ export type CallerBody = {
 export function openaiCall(
   body: CallerBody,
   target: Target,
-  { quirks, operation, asksUsage }: { quirks: Quirks; operation: Operation; asksUsage: boolean },
+  { quirks, operation, asksUsage }: { quirks: Quirks; operation: OpenaiOperation; asksUsage: boolean },
 ): UpstreamCall {
   const headers: Record<string, string> = {
     "content-type": "application/json",
@@ -45,7 +45,7 @@ export function openaiCall(
 function bodyOf(
   { bytes, members, forProvider }: CallerBody,
   model: string,
-  { quirks, operation, asksUsage }: { quirks: Quirks; operation: Operation; asksUsage: boolean },
+  { quirks, operation, asksUsage }: { quirks: Quirks; operation: OpenaiOperation; asksUsage: boolean },
   changes: Record<string, unknown>,
 ): Buffer {
   // Of other operations they are about something else.

@@ -63,7 +63,7 @@ const contextOverflowCode = "context_length_exceeded";
  * is said of the request is about the request whatever the status: the credential is good, and another model may take it.
  */
 export function understandProblem(problem: UpstreamProblem, credential: Credential): UpstreamProblem {
-  const { type, param, code } = problem;
+  const { type, param, code, answer } = problem;
   const clean = (text: string): string => redact(text.slice(0, limits.upstreamMessageChars), credential);
   const told: UpstreamProblem = {
     ...problem,
@@ -72,6 +72,7 @@ export function understandProblem(problem: UpstreamProblem, credential: Credenti
     ...(param !== undefined && { param: clean(param) }),
     ...(code !== undefined && { code: clean(code) }),
   };
+  if (answer !== undefined && redact(answer.text, credential) !== answer.text) delete told.answer;
   if (isOverflow(problem)) return { ...told, kind: "request", code: contextOverflowCode };
   if (!isFiltered(problem)) return told;
   return { ...told, kind: "request", code: openaiFilterCodes.has(code ?? "") ? (code ?? "") : "content_filter" };

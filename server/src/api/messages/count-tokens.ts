@@ -1,0 +1,48 @@
+import { z } from "zod";
+import type { Relay, RelayOperation } from "../../gateway/relay/relay.ts";
+import { endpoint } from "../../http/endpoint.ts";
+import { limits } from "../../limits.ts";
+import { gatewayHeaderParameters, messagesDocs, messagesErrors } from "../gateway-docs.ts";
+import { gatewayCall, unreadCall } from "../gateway-call.ts";
+
+const requestBody = z
+  .looseObject({ model: z.string(), messages: z.array(z.looseObject({ role: z.string(), content: z.unknown() })) })
+  .meta({ id: "TokenCountRequest" });
+const answer = z.looseObject({ input_tokens: z.int() }).meta({ id: "TokenCount" });
+
+export const countTokens = (deps: { relay: Relay; tokenCounts: RelayOperation }) =>
+  endpoint({
+    id: "count_tokens",
+    method: "POST",
+    path: "/v1/messages/count_tokens",
+    aliases: [
+      "/messages/count_tokens",
+      "/api/messages/count_tokens",
+      "/api/v1/messages/count_tokens",
+      "/anthropic/v1/messages/count_tokens",
+      "/api/anthropic/v1/messages/count_tokens",
+    ],
+    summary: "Count the tokens of a message",
+    description:
+      "Passes the request on to Anthropic, as `POST /v1/messages` does. It costs nothing, and is recorded as a span of the type " +
+      "`custom` without its prompt.",
+    tags: ["Gateway"],
+    auth: "key",
+    permission: "gateway:call",
+    parameters: gatewayHeaderParameters,
+    dialect: "anthropic",
+    body: {
+      kind: "raw",
+      maxBytes: limits.gatewayBodyBytes,
+      documents: requestBody,
+      example: { model: "claude-sonnet-4-5", messages: [{ role: "user", content: "Hello" }] },
+    },
+    success: { status: 200, schema: answer, description: "Anthropic's answer." },
+    docs: messagesDocs,
+    errors: messagesErrors,
+    onBodyRefused: (context, error) => deps.relay.refuse(deps.tokenCounts, unreadCall(context), error),
+    async handler(context) {
+      await deps.relay.answer(deps.tokenCounts, gatewayCall(context));
+      return {} as never;
+    },
+  });

@@ -1,0 +1,56 @@
+import { z } from "zod";
+import type { Relay, RelayOperation } from "../../gateway/relay/relay.ts";
+import { endpoint } from "../../http/endpoint.ts";
+import { limits } from "../../limits.ts";
+import { eventStream, gatewayHeaderParameters, messagesDocs, messagesErrors } from "../gateway-docs.ts";
+import { gatewayCall, unreadCall } from "../gateway-call.ts";
+
+const requestBody = z
+  .looseObject({
+    model: z.string(),
+    max_tokens: z.int(),
+    messages: z.array(z.looseObject({ role: z.string(), content: z.unknown() })),
+    stream: z.boolean().optional(),
+  })
+  .meta({ id: "MessageRequest" });
+const answer = z
+  .looseObject({ id: z.string(), type: z.literal("message"), content: z.array(z.looseObject({})) })
+  .meta({ id: "Message" });
+
+export const createMessage = (deps: { relay: Relay; messages: RelayOperation }) =>
+  endpoint({
+    id: "create_message",
+    method: "POST",
+    path: "/v1/messages",
+    aliases: ["/messages", "/api/messages", "/api/v1/messages", "/anthropic/v1/messages", "/api/anthropic/v1/messages"],
+    summary: "Create a message",
+    description:
+      "Passes a request of Anthropic's Messages API on to Anthropic byte for byte, and its answer back, and records it as a span. " +
+      "The key is sent as `x-api-key` or as `Authorization: Bearer`. Headers and parameters of Anthropic's API go on as they " +
+      "are, service parameters stand in the header alone. Errors of Anthropic's are passed on with their status; where it did not " +
+      "answer, the status is 502, or 504 where it took too long.",
+    tags: ["Gateway"],
+    auth: "key",
+    permission: "gateway:call",
+    parameters: gatewayHeaderParameters,
+    dialect: "anthropic",
+    body: {
+      kind: "raw",
+      maxBytes: limits.gatewayBodyBytes,
+      documents: requestBody,
+      example: { model: "claude-sonnet-4-5", max_tokens: 256, messages: [{ role: "user", content: "Hello" }] },
+    },
+    success: {
+      status: 200,
+      schema: answer,
+      description: "Anthropic's answer, or its stream where `stream` is true.",
+      alternatives: eventStream,
+    },
+    docs: messagesDocs,
+    errors: messagesErrors,
+    onBodyRefused: (context, error) => deps.relay.refuse(deps.messages, unreadCall(context), error),
+    async handler(context) {
+      await deps.relay.answer(deps.messages, gatewayCall(context));
+      return {} as never;
+    },
+  });

@@ -1,0 +1,44 @@
+import { anthropicErrorBody, anthropicErrorStatus } from "../../domain/anthropic-errors.ts";
+import { errorOfProblem, type CallError, type ErrorForm } from "../client-answer.ts";
+import type { UpstreamProblem } from "../providers/provider.ts";
+
+/**
+ * Errors as Anthropic's API tells them (ADR 0034). What the upstream said goes on as it came, but for what it says of the key, which
+ * is none of the caller's.
+ */
+export function anthropicErrors(requestId: string): ErrorForm {
+  const told = (error: CallError): CallError => ({
+    ...error,
+    status: error.status === 424 ? statusOfFault(error) : error.status,
+    headers: { "request-id": requestId, ...error.headers },
+  });
+  const ofProblem = (problem: UpstreamProblem): CallError => {
+    const error = errorOfProblem(problem);
+    if (problem.kind === "credential") return told(ofCredential(error));
+    const status = problem.status === 200 ? anthropicErrorStatus(problem.type) : problem.status;
+    if (status === undefined || status < 400) return told(error);
+    const { answer } = problem;
+    if (answer === undefined) return told({ ...error, status });
+    return { ...error, status, body: answer.text, headers: { ...error.headers, ...answer.headers } };
+  };
+  const body = ({ body: said, status, message }: CallError): string =>
+    said ?? JSON.stringify(anthropicErrorBody({ status, message }, requestId));
+  return {
+    ofProblem,
+    ofBreak: ofProblem,
+    told,
+    body,
+    event: (error) => `event: error\ndata: ${body(error).replace(/\r\n?|\n/g, "\ndata: ")}\n\n`,
+  };
+}
+
+/** Anthropic has no 424: whoever speaks its API tries again after a status of 500 and above. */
+function statusOfFault({ code }: CallError): number {
+  return code === "timeout" || code === "upstream_timeout" ? 504 : 502;
+}
+
+function ofCredential(error: CallError): CallError {
+  const isOutOfCredit = error.code === "upstream_out_of_credit";
+  const message = isOutOfCredit ? "The account of the credential in use is out of credit." : error.message;
+  return { ...error, message, headers: { ...error.headers, "x-should-retry": "false" } };
+}

@@ -1,0 +1,49 @@
+import type { OutgoingHttpHeaders } from "node:http";
+import { productFamilies } from "../domain/product-families.ts";
+import type { Incoming } from "./incoming.ts";
+import { Reply } from "./reply.ts";
+
+/** Which web pages may call: those of these origins, spelled as browsers do, or of all. Undefined: none but the server's own. */
+export type CorsOrigins = "*" | ReadonlySet<string> | undefined;
+
+/** What scripts may read beside the body; `*` stands for those of providers, which browsers know where no cookies are sent. */
+const exposed = [
+  "x-request-id",
+  "request-id",
+  "retry-after",
+  "x-should-retry",
+  "x-spanway-log-id",
+  ...productFamilies.map((family) => `x-${family}-log-id`),
+  "x-spanway-attempts",
+  "x-spanway-overhead-ms",
+  "x-spanway-provider",
+  "x-spanway-model",
+  "x-spanway-cache",
+  "x-spanway-adjusted",
+  "x-spanway-request-breakdown",
+  "*",
+].join(", ");
+
+const methods = "GET, HEAD, POST, PUT, PATCH, DELETE";
+/** How long browsers remember an answer to a preflight; some do for less. */
+const maxAgeS = 7_200;
+
+/** The headers of every answer to a page that may read it; undefined for everybody else. Cookies are never allowed: keys stand in headers. */
+export function corsHeaders(origins: CorsOrigins, origin: string | undefined): OutgoingHttpHeaders | undefined {
+  if (origins === undefined || origin === undefined) return undefined;
+  if (origins === "*") return { "access-control-allow-origin": "*", "access-control-expose-headers": exposed };
+  if (!origins.has(origin)) return undefined;
+  return { "access-control-allow-origin": origin, "access-control-expose-headers": exposed, vary: "origin" };
+}
+
+/** The answer to a browser that asks before a request: any method and any headers. Undefined where nobody of that origin may call. */
+export function preflightReply(origins: CorsOrigins, { method, headers }: Incoming): Reply | undefined {
+  if (method !== "OPTIONS" || headers["access-control-request-method"] === undefined) return undefined;
+  if (corsHeaders(origins, headers.origin) === undefined) return undefined;
+  const asked = headers["access-control-request-headers"];
+  return new Reply(204, undefined, {
+    "access-control-allow-methods": methods,
+    ...(asked !== undefined && { "access-control-allow-headers": asked }),
+    "access-control-max-age": String(maxAgeS),
+  });
+}
