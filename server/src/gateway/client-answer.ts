@@ -35,6 +35,7 @@ export function errorOfProblem(problem: UpstreamProblem): CallError {
   if (kind === "request") {
     return { status: 400, message, type: type ?? "invalid_request_error", param: param ?? null, code: code ?? null };
   }
+  if (kind === "busy" && problem.isUnsent === true) return ownShortage(message);
   const told = kind === "credential" ? "The provider refused the credential in use." : message;
   const headers = waitOf(problem);
   return {
@@ -44,6 +45,18 @@ export function errorOfProblem(problem: UpstreamProblem): CallError {
     param: null,
     code: codeOfUpstream(problem),
     ...(headers && { headers }),
+  };
+}
+
+/** It is ours that something is short, not the upstream's. */
+function ownShortage(message: string): CallError {
+  return {
+    status: 503,
+    message,
+    type: "server_error",
+    param: null,
+    code: "unavailable",
+    headers: { "retry-after": "5" },
   };
 }
 

@@ -246,6 +246,14 @@ function problemOf(error: Error): UpstreamProblem {
     };
   }
   const code = (error as NodeJS.ErrnoException).code ?? "";
+  if (code === "EMFILE" || code === "ENFILE") {
+    return {
+      kind: "busy",
+      status: 0,
+      message: "The server has no file descriptors left. Please try again.",
+      isUnsent: true,
+    };
+  }
   return { kind: "fault", status: 0, message: `The connection to the provider failed${words[code] ?? ""}.`, code };
 }
 

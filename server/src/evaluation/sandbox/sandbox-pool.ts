@@ -111,8 +111,9 @@ class ThreadPool implements Sandbox {
       if (reply === sandboxIsReady) thread.isReady = true;
       else this.#answered(thread, reply);
     });
-    worker.on("error", () => this.#lost(thread, "the evaluator broke its sandbox"));
-    worker.on("exit", () => this.#lost(thread, "the evaluator broke its sandbox"));
+    const onEnd = () => this.#lost(thread, thread.isReady ? brokeIt : noThread);
+    worker.on("error", onEnd);
+    worker.on("exit", onEnd);
     worker.unref();
     this.#threads.add(thread);
     return thread;
@@ -124,7 +125,7 @@ class ThreadPool implements Sandbox {
     const startedMs = performance.now();
     let cpuStartMs: number | undefined;
     const look = async (): Promise<void> => {
-      const late = () => this.#lost(thread, `the evaluator ran longer than ${timeMs} ms`);
+      const late = () => this.#lost(thread, { ok: false, error: `the evaluator ran longer than ${timeMs} ms` });
       if (performance.now() - startedMs > timeMs + graceMs) return late();
       if (!thread.isReady) return;
       const { user, system } = await thread.worker.cpuUsage();
@@ -147,10 +148,10 @@ class ThreadPool implements Sandbox {
   }
 
   /** A thread that is gone, or is as good as gone. */
-  #lost(thread: Thread, error: string): void {
+  #lost(thread: Thread, result: SandboxResult): void {
     if (!this.#threads.has(thread)) return;
     this.#options.onOutcome?.("lost");
-    void this.#end(thread, { ok: false, error });
+    void this.#end(thread, result);
   }
 
   async #end(thread: Thread, result: SandboxResult): Promise<void> {
@@ -168,6 +169,14 @@ class ThreadPool implements Sandbox {
   }
 }
 
+const brokeIt: SandboxResult = { ok: false, error: "the evaluator broke its sandbox" };
+/** For want of memory or file descriptors. */
+const noThread: SandboxResult = {
+  ok: false,
+  error: "no thread could be started for it",
+  isTransient: true,
+  isRefused: true,
+};
 const serverStops: SandboxResult = { ok: false, error: "the server stops", isTransient: true };
 
 // How often the time of the processor is looked at that a task has used.
