@@ -21,6 +21,28 @@ test("SQLite flushes every commit but those of unflushed work, also after one th
   await database.close();
 });
 
+test("K13: SQLite on a full disk says so, of statements and of transactions, and goes on once there is room", async () => {
+  const database = openControlDatabase({ kind: "sqlite", path: ":memory:" });
+  const { queries } = database;
+  await sql`create table filled (text text)`.execute(queries);
+  const insert = (chars: number, by = queries) => sql`insert into filled values (${"x".repeat(chars)})`.execute(by);
+  await sql`pragma max_page_count = 20`.execute(queries);
+  const full = { message: "database or disk is full" };
+  await expect(insert(200_000)).rejects.toMatchObject(full);
+  for (let round = 0; round < 2; round += 1) {
+    const both = database.transaction(async (inner) => {
+      await insert(10, inner);
+      await insert(200_000, inner);
+    });
+    await expect(both).rejects.toMatchObject(full);
+  }
+  await sql`pragma max_page_count = 1000`.execute(queries);
+  await database.transaction((inner) => insert(200_000, inner));
+  const { rows } = await sql<{ count: number }>`select count(*) as count from filled`.execute(queries);
+  expect(rows).toEqual([{ count: 1 }]);
+  await database.close();
+});
+
 test("K1, K7: what was made before keeps working, but for keys that published what they could not read", async () => {
   const database = openControlDatabase({ kind: "sqlite", path: ":memory:" });
   const before = Object.entries(controlMigrations("sqlite")).filter(([name]) => name < "0013");
