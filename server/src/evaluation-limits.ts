@@ -58,6 +58,8 @@ export const evaluationLimits = {
   sandboxStackBytes: 256 * KiB,
   scoreTextChars: 64 * KiB,
   scoreMax: 1e15,
+  /** How long a score waits for the trace that it names; after that its sender tries again. */
+  scoredTraceWaitMs: 10_000,
   /** Made of the results of evaluations that a span came with. */
   scoresSentPerSpan: 64,
   scorePageSizeMax: 100,

@@ -98,6 +98,8 @@ import { listSpans } from "./request-logs/list-spans.ts";
 import type { SpanReadDeps } from "./request-logs/read-selection.ts";
 import { retrieveSpan } from "./request-logs/retrieve-span.ts";
 import { summarizeSpans } from "./request-logs/summarize-spans.ts";
+import { createLangfuseScore } from "./langfuse/create-langfuse-score.ts";
+import { ingestLangfuseEvents } from "./langfuse/ingest-langfuse-events.ts";
 import { createLogScore, createScore } from "./scores/create-score.ts";
 import { deleteLogScore, deleteScore } from "./scores/delete-score.ts";
 import { listLogScores, listScores } from "./scores/list-scores.ts";
@@ -295,5 +297,7 @@ function evaluationEndpoints(deps: ApiDeps): AnyEndpoint[] {
     updateLogScore(control),
     replaceLogScore(control),
     deleteLogScore(control),
+    createLangfuseScore(control),
+    ingestLangfuseEvents(control),
   ];
 }

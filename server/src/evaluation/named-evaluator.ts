@@ -3,6 +3,7 @@ import { defaultEvalClass, type Evaluator, type ScoreValueType } from "../domain
 import { canBeSlug } from "../domain/naming.ts";
 import type { EvaluationResult } from "../ingest/otlp/evaluation-events.ts";
 import { limits } from "../limits.ts";
+import type { ControlStoreSet } from "../storage/control/control-stores.ts";
 import { numberIn } from "./score-of-result.ts";
 
 /** The slug by which results of this name find their evaluator: the name itself where it can be one. */
@@ -15,8 +16,27 @@ export function slugOfName(name: string): string {
   return canBeSlug(slug) ? slug : `evaluation-${slug}`;
 }
 
+/** The evaluators of results by slug; those that are not yet are made, as many as there is room for. */
+export async function evaluatorsNamed(
+  { evaluators: store }: Pick<ControlStoreSet, "evaluators">,
+  organizationId: string,
+  { results, at }: { results: ReadonlyArray<{ slug: string; result: EvaluationResult }>; at: string },
+): Promise<ReadonlyMap<string, Evaluator>> {
+  const slugs = [...new Set(results.map(({ slug }) => slug))];
+  const found = await store.findBySlugs(organizationId, slugs);
+  const evaluators = new Map(found.map((evaluator) => [evaluator.evaluator_slug, evaluator]));
+  let room = evaluators.size < slugs.length ? limits.evaluatorsMadeByName - (await store.count(organizationId)) : 0;
+  for (const { slug, result } of results) {
+    const evaluator = evaluators.has(slug) || room <= 0 ? undefined : evaluatorNamed(organizationId, slug, result, at);
+    if (evaluator === undefined) continue;
+    evaluators.set(slug, await store.create(evaluator));
+    room -= 1;
+  }
+  return evaluators;
+}
+
 /** The evaluator of which a result is the first; undefined where the result has no value that would tell of which kind. */
-export function evaluatorNamed(
+function evaluatorNamed(
   unique_organization_id: string,
   evaluator_slug: string,
   result: EvaluationResult,
@@ -29,7 +49,7 @@ export function evaluatorNamed(
     unique_organization_id,
     evaluator_slug,
     name: result.name,
-    description: "Made for results that came over OTLP.",
+    description: "Made for results of evaluations elsewhere.",
     // Nothing of ours evaluates: scores are brought.
     type: "human",
     score_value_type,

@@ -32,7 +32,12 @@ const rawValues: Record<ScoreValueType, (result: EvaluationResult) => unknown> =
 };
 
 /** A result as a score of its evaluator: one that failed where the evaluation did, or where the value is none of the evaluator's. */
-export function scoreOfResult(row: SpanRow, evaluator: Evaluator, result: EvaluationResult, at: string): Score {
+export function scoreOfResult(
+  row: Pick<SpanRow, "organization_id" | "environment" | "unique_id">,
+  evaluator: Evaluator,
+  result: EvaluationResult,
+  at: string,
+): Score {
   const isValued = (result.value ?? result.label) !== undefined;
   const reading = isValued
     ? readScoreValue(evaluator, { score: rawValues[evaluator.score_value_type](result) })

@@ -4,7 +4,7 @@ import type { SpanSubscriber } from "../ingest/fan-out.ts";
 import { evaluationsIn, type EvaluationResult } from "../ingest/otlp/evaluation-events.ts";
 import { limits } from "../limits.ts";
 import type { ControlStores, ControlStoreSet } from "../storage/control/control-stores.ts";
-import { evaluatorNamed, slugOfName } from "./named-evaluator.ts";
+import { evaluatorsNamed, slugOfName } from "./named-evaluator.ts";
 import { scoreOfResult } from "./score-of-result.ts";
 
 export type SentScoresDeps = {
@@ -57,17 +57,7 @@ async function record(
   nowMs: number,
 ): Promise<{ made: number; added: readonly Score[] }> {
   const at = new Date(nowMs).toISOString();
-  const slugs = [...new Set(sent.map(({ slug }) => slug))];
-  const found = await set.evaluators.findBySlugs(organizationId, slugs);
-  const evaluators = new Map(found.map((evaluator) => [evaluator.evaluator_slug, evaluator]));
-  let room =
-    evaluators.size < slugs.length ? limits.evaluatorsMadeByName - (await set.evaluators.count(organizationId)) : 0;
-  for (const { slug, result } of sent) {
-    const evaluator = evaluators.has(slug) || room <= 0 ? undefined : evaluatorNamed(organizationId, slug, result, at);
-    if (evaluator === undefined) continue;
-    evaluators.set(slug, await set.evaluators.create(evaluator));
-    room -= 1;
-  }
+  const evaluators = await evaluatorsNamed(set, organizationId, { results: sent, at });
   const scores = sent.flatMap(({ row, slug, result }) => {
     const evaluator = evaluators.get(slug);
     return evaluator === undefined ? [] : [scoreOfResult(row, evaluator, result, at)];

@@ -20,16 +20,27 @@ export type Authenticator = {
   authenticate(credential: Credential): Principal | undefined | Promise<Principal | undefined>;
 };
 
-const authorizationPattern = /^(?:bearer|api-key) +([\x21-\x7e]+) *$/i;
+// Some exporters send a header as it stands in their environment, where the blank is written %20.
+const authorizationPattern = /^(bearer|api-key|basic)(?: |%20)+([\x21-\x7e]+) *$/i;
+const tokenPattern = /^[\x21-\x7e]+$/;
 
-/** Reads `Authorization: Bearer x` or `Api-Key x`; undefined when it is missing or malformed. */
+/**
+ * Reads `Authorization: Bearer x` or `Api-Key x`, and `Basic` with the credential as the password, as Langfuse's SDKs send it;
+ * undefined when it is missing or malformed.
+ */
 function parseCredential(authorization: string | undefined): Credential | undefined {
-  const token = authorization === undefined ? undefined : authorizationPattern.exec(authorization)?.[1];
+  const found = authorization === undefined ? null : authorizationPattern.exec(authorization);
+  const token = found?.[1]?.toLowerCase() === "basic" ? passwordIn(found[2] ?? "") : found?.[2];
   if (token === undefined) return undefined;
   const first = token.indexOf(".");
   if (first === -1) return { scheme: "key", token };
   const second = token.indexOf(".", first + 1);
   return second !== -1 && !token.includes(".", second + 1) ? { scheme: "jwt", token } : undefined;
+}
+
+function passwordIn(base64: string): string | undefined {
+  const [, password] = /^[^:]*:(.*)$/s.exec(Buffer.from(base64, "base64").toString("utf8")) ?? [];
+  return password !== undefined && tokenPattern.test(password) ? password : undefined;
 }
 
 /**

@@ -131,6 +131,17 @@ const operations: Operation[] = [
     status: 200,
     members: ["ingested_spans", "errors"],
   },
+  {
+    name: "list of evaluators",
+    routes: [
+      ["GET", "/api/evaluators"],
+      ["GET", "/evaluators"],
+      ["POST", "/api/evaluators/list"],
+      ["POST", "/evaluators/list"],
+    ],
+    status: 200,
+    members: ["count", "next", "previous", "results"],
+  },
 ];
 
 const calls = operations.flatMap((operation) =>

@@ -17,6 +17,7 @@ export const createEvaluator = (deps: { evaluators: Pick<EvaluatorStore, "create
     id: "create_evaluator",
     method: "POST",
     path: "/api/evaluators/",
+    aliases: ["/evaluators/"],
     summary: "Make an evaluator",
     description:
       "A model that judges (llm), JavaScript of your own (code), a built-in rule (rule), or people who score over the " +

@@ -9,6 +9,7 @@ export const deleteEvaluator = ({ stores }: { stores: Pick<ControlStores, "trans
     id: "delete_evaluator",
     method: "DELETE",
     path: "/api/evaluators/{evaluator_id}/",
+    aliases: ["/evaluators/{evaluator_id}/"],
     summary: "Delete an evaluator",
     description:
       "By id or slug, with its versions; its scores stay. One that an automation uses is not deleted: 409 names those.",

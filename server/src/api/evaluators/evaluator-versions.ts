@@ -9,6 +9,7 @@ import { definitionOf, type EvaluatorStore } from "../../storage/control/evaluat
 import { evaluatorNotFound, evaluatorSchema, presentVersion } from "./evaluator-schemas.ts";
 
 const path = "/api/evaluators/{evaluator_id}/versions/";
+const aliases = ["/evaluators/{evaluator_id}/versions/"] as const;
 const tags = ["Evaluators"];
 
 export const createEvaluatorVersion = (deps: { stores: Pick<ControlStores, "transaction">; nowMs: () => number }) =>
@@ -16,6 +17,7 @@ export const createEvaluatorVersion = (deps: { stores: Pick<ControlStores, "tran
     id: "create_evaluator_version",
     method: "POST",
     path,
+    aliases,
     summary: "Freeze an evaluator as a version",
     description: "Keeps the evaluator as it is now under the next number. Automations run the evaluator itself.",
     tags,
@@ -49,6 +51,7 @@ export const listEvaluatorVersions = (deps: { evaluators: Pick<EvaluatorStore, "
     id: "list_evaluator_versions",
     method: "GET",
     path,
+    aliases,
     summary: "List the versions of an evaluator",
     description: "Newest first.",
     tags,
@@ -74,6 +77,7 @@ export const retrieveEvaluatorVersion = (deps: { evaluators: Pick<EvaluatorStore
     id: "retrieve_evaluator_version",
     method: "GET",
     path: "/api/evaluators/{evaluator_id}/versions/{version}/",
+    aliases: ["/evaluators/{evaluator_id}/versions/{version}/"],
     summary: "Retrieve a version of an evaluator",
     description: "By number or version_id.",
     tags,

@@ -21,7 +21,11 @@ export const listEvaluators = (deps: { evaluators: Pick<EvaluatorStore, "list"> 
     id: "list_evaluators",
     method: "GET",
     path: "/api/evaluators/",
-    aliases: [{ method: "POST", path: "/api/evaluators/list/" }],
+    aliases: [
+      "/evaluators/",
+      { method: "POST", path: "/api/evaluators/list/" },
+      { method: "POST", path: "/evaluators/list/" },
+    ],
     summary: "List evaluators",
     description: "Newest first.",
     tags: ["Evaluators"],

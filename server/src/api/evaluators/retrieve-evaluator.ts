@@ -7,6 +7,7 @@ export const retrieveEvaluator = (deps: { evaluators: Pick<EvaluatorStore, "find
     id: "retrieve_evaluator",
     method: "GET",
     path: "/api/evaluators/{evaluator_id}/",
+    aliases: ["/evaluators/{evaluator_id}/"],
     summary: "Retrieve an evaluator",
     description: "By id or slug.",
     tags: ["Evaluators"],

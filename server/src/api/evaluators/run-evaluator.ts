@@ -54,6 +54,7 @@ export const runEvaluator = (deps: { evaluators: Pick<EvaluatorStore, "find">; e
     id: "run_evaluator",
     method: "POST",
     path: "/api/evaluators/{evaluator_id}/run/",
+    aliases: ["/evaluators/{evaluator_id}/run/"],
     summary: "Try an evaluator",
     description: "On inputs of your own; nothing is stored but the log of a judge's call.",
     tags: ["Evaluators"],

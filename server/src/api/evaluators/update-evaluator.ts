@@ -20,6 +20,7 @@ type Deps = { stores: Pick<ControlStores, "transaction">; nowMs: () => number };
 
 const common = {
   path: "/api/evaluators/{evaluator_id}/",
+  aliases: ["/evaluators/{evaluator_id}/"],
   tags: ["Evaluators"],
   auth: "key",
   permission: "automations:write",

@@ -40,7 +40,7 @@ export const ingestOtlpLogs = (deps: { intake: SpanIntake; logs: Pick<LogJoiner,
     id: "ingest_otlp_logs",
     method: "POST",
     path: "/api/v1/logs",
-    aliases: ["/v1/logs", "/api/v2/logs", "/api/v2/traces/v1/logs"],
+    aliases: ["/v1/logs", "/api/v2/logs", "/api/v2/traces/v1/logs", "/api/public/otel/v1/logs"],
     summary: "Join GenAI log events to their spans over OTLP/HTTP",
     description:
       "Instrumentations that keep prompts and answers out of spans send them as log records. Those that hold messages " +

@@ -61,7 +61,7 @@ export const ingestOtlpTraces = (deps: { intake: SpanIntake; logs: Pick<LogJoine
     id: "ingest_otlp_traces",
     method: "POST",
     path: "/api/v2/traces",
-    aliases: ["/api/v1/traces", "/api/v2/traces/v1/traces", "/v1/traces"],
+    aliases: ["/api/v1/traces", "/api/v2/traces/v1/traces", "/v1/traces", "/api/public/otel/v1/traces"],
     summary: "Ingest traces over OTLP/HTTP",
     description:
       "An ExportTraceServiceRequest in JSON or protobuf; the answer is in the same encoding. Spans that cannot be " +

@@ -1,0 +1,77 @@
+import { z } from "zod";
+import { ServiceError } from "../../domain/errors.ts";
+import { endpoint } from "../../http/endpoint.ts";
+import { limits } from "../../limits.ts";
+import { langfuseScoreSchema, recordLangfuseScore, type LangfuseScoreDeps } from "./langfuse-score.ts";
+
+const eventSchema = z.looseObject({ id: z.string(), type: z.string(), body: z.unknown() });
+type Outcome = { id: string; status: number; message?: string };
+
+/** Langfuse's SDKs send scores in batches, by the route that once took everything of theirs; spans come over OTLP now. */
+export const ingestLangfuseEvents = (deps: LangfuseScoreDeps) =>
+  endpoint({
+    id: "ingest_langfuse_events",
+    method: "POST",
+    path: "/api/public/ingestion",
+    summary: "Take the scores of Langfuse's SDKs",
+    description:
+      "A batch of `score-create` events, as Langfuse's SDKs from version 3 (Python) and 4 (JavaScript) on send them. Events of other " +
+      "types are refused one by one: those SDKs send spans over OTLP.",
+    tags: ["Scores"],
+    auth: "key",
+    permission: "scores:write",
+    limit: "api",
+    dialect: "fields",
+    body: {
+      kind: "json",
+      schema: z.looseObject({ batch: z.array(eventSchema).max(limits.bulkRows) }),
+      example: {
+        batch: [
+          {
+            id: "d0a1f9a0-3d5c-4a55-9d0c-0a7f4f1f2a11",
+            type: "score-create",
+            timestamp: "2026-01-02T03:04:05.000Z",
+            body: {
+              traceId: "4bf92f3577b34da6a3ce929d0e0e4736",
+              observationId: "00f067aa0ba902b7",
+              name: "relevance",
+              value: 0.9,
+            },
+          },
+        ],
+      },
+    },
+    success: {
+      status: 207,
+      schema: z.object({
+        successes: z.array(z.object({ id: z.string(), status: z.int() })),
+        errors: z.array(z.object({ id: z.string(), status: z.int(), message: z.string().optional() })),
+      }),
+    },
+    errors: ["invalid_request", "unavailable"],
+    handler: async ({ principal, body, signal }) => {
+      const outcomes: Outcome[] = [];
+      for (const event of body.batch) outcomes.push(await take(event));
+      return {
+        successes: outcomes.filter(({ status }) => status === 201),
+        errors: outcomes.filter(({ status }) => status !== 201),
+      };
+
+      async function take({ id, type, body: given }: z.output<typeof eventSchema>): Promise<Outcome> {
+        if (type !== "score-create") {
+          const message = `Events of type ${type} are not taken: send spans to /api/public/otel/v1/traces.`;
+          return { id, status: 400, message };
+        }
+        const sent = langfuseScoreSchema.safeParse(given);
+        if (!sent.success) return { id, status: 400, message: z.prettifyError(sent.error) };
+        try {
+          await recordLangfuseScore(deps, principal, { sent: sent.data, signal });
+          return { id, status: 201 };
+        } catch (error) {
+          // What may succeed later is sent again by the SDK, all of it: a score that comes again is the same.
+          if (!(error instanceof ServiceError) || error.code !== "invalid_request") throw error;
+          return { id, status: 400, message: error.message };
+        }
+      }
+    },
+  });
