@@ -12,6 +12,8 @@ import { pieceEvent } from "./time-to-first-token.ts";
 /** A map, so that `__proto__` is a key like any other. */
 export type Metadata = Map<string, unknown>;
 
+type Body = Readonly<Record<string, unknown>>;
+
 /** The first value has the key. Another one has the second key, if there is one. */
 export function addMetadata(into: Metadata, key: string, value: unknown, otherwise?: string): void {
   if (!into.has(key)) into.set(key, value);
@@ -71,17 +73,19 @@ function areEncoded(values: readonly unknown[]): boolean {
  * Whatever says nothing, or no more than a field does, is left out: here, and nowhere else.
  */
 export function gatherMetadata(
-  { bag, span, events: all, taken }: SpanView & { taken: readonly OtlpEvent[] },
+  { bag, span, events: all }: SpanView,
   { resource, scope }: { resource: Attributes; scope: OtlpScope },
-  { metadata: own, body }: { metadata: Metadata; body: Readonly<Record<string, unknown>> },
+  { metadata: own, body, taken }: { metadata: Metadata; body: Body; taken: readonly OtlpEvent[] },
 ): Record<string, unknown> {
   for (const key of tagKeys) {
     if (!bag.has(key)) continue;
     addMetadata(own, "tags", tagsOf(bag, bag.peek(key)), key);
     bag.accept(key);
   }
-  for (const [key, value] of bag.rest())
-    if (!saysNothing(value) && !isVector(bag, key, value)) addMetadata(own, key, value, `otel.attributes.${key}`);
+  for (const [key, value] of bag.rest()) {
+    const isJunk = saysNothing(value) || isVector(bag, key, value) || repeatsContent(value, body);
+    if (!isJunk) addMetadata(own, key, value, `otel.attributes.${key}`);
+  }
   dropRepeats(own, body);
   const held = createHeld([body, ...own.values()], (value) => bag.parsed(value));
   addRemainders(bag, own, held);
@@ -98,6 +102,13 @@ export function gatherMetadata(
   return Object.fromEntries([...own].filter(([, value]) => !isEmpty(value)));
 }
 
+/** Whether a text is the input or the output once more. Words are the same by chance. */
+function repeatsContent(value: unknown, { input, output }: Body): boolean {
+  return typeof value === "string" && value.length >= contentChars && (value === input || value === output);
+}
+
+const contentChars = 12;
+
 /** Keys that no convention takes, and that say no more than a field where they have its value. */
 const repeats: ReadonlyArray<readonly [field: string, keys: readonly string[]]> = [
   ["status_code", statusKeys],
@@ -107,10 +118,13 @@ const repeats: ReadonlyArray<readonly [field: string, keys: readonly string[]]> 
   ["max_tokens", ["ls_max_tokens"]],
 ];
 
-function dropRepeats(own: Metadata, body: Readonly<Record<string, unknown>>): void {
-  const fields: Readonly<Record<string, unknown>> = { status_code: 200, ...body };
+function dropRepeats(own: Metadata, body: Body): void {
   for (const [field, keys] of repeats) {
-    for (const key of keys) if (own.has(key) && asText(own.get(key)) === asText(fields[field])) own.delete(key);
+    for (const key of keys) {
+      if (!own.has(key)) continue;
+      const value = field === "status_code" ? (body[field] ?? 200) : body[field];
+      if (asText(own.get(key)) === asText(value)) own.delete(key);
+    }
   }
 }
 

@@ -55,13 +55,14 @@ export function mapSpan(
   { resource, scope }: Omit<ScopeItems<OtlpSpan>, "items">,
   { nested, logEvents = [] }: { nested: NestedJson; logEvents?: readonly OtlpEvent[] },
 ): SpanBody {
+  const sent = [...span.events, ...logEvents];
   const view: SpanView = {
     span,
     scopeName: scope.name,
     isRoot: span.parentSpanId === "",
     operation: asText(span.attributes.get("gen_ai.operation.name")) ?? "",
     bag: new AttributeBag(unquoted(withDetails(span.attributes, logEvents)), nested),
-    events: [...span.events, ...logEvents],
+    events: sent,
   };
   const gathered: Gathered = { body: {}, content: {}, usage: {}, metadata: new Map() };
   // Outcome and kind read attributes that conventions take.
@@ -93,9 +94,7 @@ export function mapSpan(
     body["stream"] ??= true;
   }
   if (view.span.links.length > 0) body["span_links"] = linksOf(span);
-  const kept = new Set(view.events);
-  const taken = [...span.events, ...logEvents].filter((event) => !kept.has(event));
-  body["metadata"] = gatherMetadata({ ...view, taken }, { resource, scope }, gathered);
+  body["metadata"] = gatherMetadata(view, { resource, scope }, { ...gathered, taken: without(sent, view.events) });
   return body;
 }
 
@@ -114,6 +113,13 @@ function evidenceOf(
     isModelCall: body["model"] !== undefined || hasUsage || isAnswered,
     model: body["model"],
   };
+}
+
+/** Conventions take events out of a list by making another one. */
+function without(all: readonly OtlpEvent[], kept: readonly OtlpEvent[]): OtlpEvent[] {
+  if (all === kept) return [];
+  const known = new Set(kept);
+  return all.filter((event) => !known.has(event));
 }
 
 function identityOf(span: OtlpSpan): SpanBody {

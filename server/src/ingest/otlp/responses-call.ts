@@ -25,8 +25,9 @@ const answerForm =
   /"object"\s*:\s*"response"|"id"\s*:\s*"resp_|"type"\s*:\s*"(?:output_text|summary_text|function_call)"/;
 
 /** Whether a model call went to the Responses API, by whatever its SDK tells of it. */
-export function isResponsesCall({ bag, span }: Pick<SpanView, "bag" | "span">): boolean {
-  if (/^openai\.responses?(?:\.|$)/i.test(span.name)) return true;
+export function isResponsesCall({ bag, span, scopeName }: Pick<SpanView, "bag" | "span" | "scopeName">): boolean {
+  if (/^(?:openai\.responses?(?:\.|$)|responses api\b)/i.test(span.name)) return true;
+  if (/openai/.test(scopeName) && /^responses?$/i.test(span.name)) return true;
   if (signs.some(([key, value]) => value.test(bag.peekText(key) ?? ""))) return true;
   return answers.some((key) => {
     const given = bag.peek(key);

@@ -280,6 +280,16 @@ describe("S16: calls of the Responses API", () => {
   });
 
   test.each([
+    ["Response", "openinference.instrumentation.openai", "response"],
+    ["openai.responses.create", "", "response"],
+    ["Responses API with {gen_ai.request.model!r}", "logfire.openai", "response"],
+    ["Response", "my.app", "chat"],
+    ["response rating", "openinference.instrumentation.openai", "chat"],
+  ])("a failed one, of which nothing but the name tells: %s of %s is a %s", (name, scope, type) => {
+    expect(mapped({ "gen_ai.request.model": "gpt-5" }, { name, scope, ...failed("no") })["log_type"]).toBe(type);
+  });
+
+  test.each([
     [{ "respan.entity.log_type": "tool", "traceloop.entity.name": "response" }, "tool"],
     [{ "respan.entity.log_type": "agent", "gen_ai.response.id": "resp_1" }, "agent"],
     [{ "respan.entity.log_type": "chat", "traceloop.entity.name": "response writer" }, "chat"],
