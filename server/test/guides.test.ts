@@ -15,13 +15,26 @@ const pages = [
   "fallbacks",
   "filter-language",
   "people",
+  "provider-differences",
   "providers",
   "rotate-a-key",
+  "routing",
   "set-a-budget",
   "webhooks",
   // Deletes what others are about.
   "delete-data",
 ];
+
+/** An answer of Anthropic's. */
+const message = {
+  id: "msg_1",
+  type: "message",
+  role: "assistant",
+  model: "claude-sonnet-4-5",
+  content: [{ type: "text", text: "Canberra." }],
+  stop_reason: "end_turn",
+  usage: { input_tokens: 10, output_tokens: 3 },
+};
 
 const commandsOf = (page: string): string[] =>
   Array.from(
@@ -38,7 +51,9 @@ describe.skipIf(!hasCurl)(`the commands of${hasCurl ? "" : " (skipped: there is 
   let filledIn: Record<string, string>;
   beforeAll(async () => {
     gateway = await startTestGateway();
-    gateway.upstream.script(answers(200, completion()));
+    gateway.upstream.script((connection, request) =>
+      answers(200, request.path === "/v1/messages" ? message : completion())(connection, request),
+    );
     const { app } = gateway;
     const login = await app.prod.post("/api/auth/login/", testAdmin);
     admin = await app.login();
