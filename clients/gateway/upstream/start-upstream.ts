@@ -50,7 +50,8 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   }
   const asked = JSON.parse(body.toString("utf8")) as never;
   if (path === "/openai/v1/chat/completions") return answerAsOpenai(asked, response);
-  if (path === "/anthropic/v1/messages") return answerAsAnthropic(asked, response);
+  if (/^\/anthropic\/v1\/messages(?:\?beta=true)?$/.test(path)) return answerAsAnthropic(asked, response);
+  if (path === "/anthropic/v1/messages/count_tokens") return sendJson(response, 200, { input_tokens: 57 });
   const [, operation] = /^\/gemini\/v1beta\/models\/[\w.-]+:(\w+)/.exec(path) ?? [];
   if (operation !== undefined) return answerAsGemini(asked, operation === "streamGenerateContent", response);
   if (path.startsWith("/refusing/")) {

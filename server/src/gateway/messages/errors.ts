@@ -19,7 +19,7 @@ export function anthropicErrors(requestId: string): ErrorForm {
     if (status === undefined || status < 400) return told(error);
     const { answer } = problem;
     if (answer === undefined) return told({ ...error, status });
-    return { ...error, status, body: answer.text, headers: { ...error.headers, ...answer.headers } };
+    return told({ ...error, status, body: answer.text, headers: { ...error.headers, ...answer.headers } });
   };
   const body = ({ body: said, status, message }: CallError): string =>
     said ?? JSON.stringify(anthropicErrorBody({ status, message }, requestId));

@@ -70,7 +70,7 @@ export function createTokenCounts(): RelayOperation {
 
 /** Parameters of ours stand in headers alone: in the body they would change what was sent. */
 function readAsk(call: RelayCall, ledger: CallLedger, operation: RelayedOperation): Omit<RelayAsk, "read"> {
-  const { bytes, headers, search } = call;
+  const { bytes, headers, search, requestId } = call;
   const members = readMembers(bytes);
   const { model, stream } = members;
   if (typeof model === "string") ledger.model = model;
@@ -89,7 +89,7 @@ function readAsk(call: RelayCall, ledger: CallLedger, operation: RelayedOperatio
     ...readRouteHeaders(headers),
     asked: members,
     readProblem: readPassedProblem,
-    passes: passedHeaders,
+    passes: (answered) => ({ "request-id": requestId, ...passedHeaders(answered) }),
     call: ({ target }) => ({
       method: "POST",
       url: `${messagesUrl(target)}${operation === "count_tokens" ? "/count_tokens" : ""}${search}`,
