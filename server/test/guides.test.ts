@@ -14,6 +14,7 @@ const pages = [
   "caching",
   "fallbacks",
   "filter-language",
+  "metrics",
   "people",
   "provider-differences",
   "providers",
