@@ -1,15 +1,19 @@
 import { createServer } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
+import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { Session } from "chdb";
 import { bindLiterals } from "../../src/storage/spans/drivers/bind-literals.ts";
+import { createTestCluster } from "./clickhouse-cluster.ts";
 import type { ServerFaults, ServerMessage } from "./clickhouse-http-server.ts";
 
-/** The process behind clickhouse-http-server.ts; its argument is the data folder. */
+/** The process behind clickhouse-http-server.ts; its arguments are a folder, and `cluster` where it is to be one. */
 
-const path = process.argv[2] ?? "";
+const folder = process.argv[2] ?? "";
+const cluster = process.argv[3] === "cluster" ? createTestCluster(folder) : undefined;
+const path = join(folder, "data");
 const idle = Array.from({ length: 8 }, connect);
 const waiting: ((session: Session) => void)[] = [];
 let faults: ServerFaults = {};
@@ -17,7 +21,7 @@ let faults: ServerFaults = {};
 type Call = { sql: string; params: Record<string, string>; settings: Map<string, string>; data: Buffer };
 
 function connect(): Session {
-  const session = new Session(path);
+  const session = new Session(path, { connectionArgs: cluster?.connectionArgs ?? [] });
   // Values are part of the text here, and no server's URL or statement.
   session.query("SET max_query_size = 268435456");
   return session;
@@ -98,14 +102,20 @@ async function run({ sql, params, settings, data }: Call): Promise<Buffer> {
         .map((pair) => pair.split(/\s*=\s*/));
       const values = pairs.map(([name = "", value = ""]) => [name, value.replace(/^'(.*)'$/, "$1")]);
       const own = Object.fromEntries([...settings, ...values]) as Record<string, string>;
-      await session.insert({ table: insert[1] ?? "", values: data, format: "JSONEachRow", settings: own });
+      const table = insert[1] ?? "";
+      await session.insert({
+        table: cluster?.tableOf(table) ?? table,
+        values: data,
+        format: "JSONEachRow",
+        settings: own,
+      });
       give(session);
       return Buffer.alloc(0);
     }
     const prefix = [...settings].map(([name, value]) => `SET ${name} = '${value.replaceAll("'", "''")}'; `).join("");
-    const result = await session.queryAsync(prefix + bindLiterals(sql, unescaped(params, sql)), {
-      format: "TabSeparated",
-    });
+    const bound = bindLiterals(sql, unescaped(params, sql));
+    const statement = cluster === undefined ? bound : cluster.settings() + cluster.prepare(bound, session);
+    const result = await session.queryAsync(prefix + statement, { format: "TabSeparated" });
     give(session);
     return Buffer.from(result.bytes());
   } catch (error) {

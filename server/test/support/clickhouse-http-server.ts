@@ -27,9 +27,10 @@ export type ServerFaults = {
 
 export type ServerMessage = { type: "listening"; port: number } | { type: "faults-set" };
 
-export async function startTestClickHouse(): Promise<TestClickHouse> {
+/** @param kind `cluster`: two shards, as `main`, see clickhouse-cluster.ts */
+export async function startTestClickHouse(kind: "server" | "cluster" = "server"): Promise<TestClickHouse> {
   const folder = mkdtempSync(join(tmpdir(), "spanway-clickhouse-"));
-  const child = fork(join(import.meta.dirname, "clickhouse-http-server-process.ts"), [join(folder, "data")], {
+  const child = fork(join(import.meta.dirname, "clickhouse-http-server-process.ts"), [folder, kind], {
     env: { ...process.env, UV_THREADPOOL_SIZE: "16" },
     execArgv: [],
   });

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, vi } from "vitest";
 import { parseFilters } from "../../../filter/parse.ts";
 import { createScoreSources } from "../../../filter/score-sources.ts";
@@ -17,6 +18,8 @@ import {
   spanRow,
   timeAt,
 } from "./span-fixtures.ts";
+
+const verySlowly = { timeout: 60_000, interval: 200 };
 
 export function describeOperations({ store, insert, open }: ContractDriver): void {
   describe("what goes wrong", () => {
@@ -134,6 +137,26 @@ export function describeOperations({ store, insert, open }: ContractDriver): voi
       expect(await timesOf(other)).toEqual([timeAt(2), timeAt(1), timeAt(0), wrongClock.timestamp]);
       await expect(store().deleteOlderThan(newOrganization(), nsAt(1))).resolves.toBeUndefined();
     });
+
+    it("frees what a deletion hides, then what hid it, so that the same can be stored anew", async () => {
+      const [org, other] = [newOrganization(), newOrganization()];
+      const probe = spanRow(org, { trace_unique_id: "gone" });
+      await insert([probe, spanRow(org), spanRow(other, { trace_unique_id: "gone" })]);
+      const place = { organization_id: org, environment: "prod", trace_unique_id: "gone" } as const;
+      await store().deleteTraces([{ ...place, fromNs: nsAt(0), toNs: nsAt(0), deletedAtMs: 0 }]);
+      const counts = async () => Promise.all([org, other].map(async (o) => (await store().listSpans(listOf(o))).count));
+      expect(await counts()).toEqual([1, 1]);
+      const future = BigInt(Date.now() + 60_000) * 1_000_000n;
+      await vi.waitFor(async () => {
+        // What is stored while the tombstone is there is hidden too, and must go before it.
+        for (let pass = 0; pass < 3; pass += 1) {
+          await store().purgeDeleted(future);
+          await sleep(1_000);
+        }
+        await insert([probe]);
+        expect(await counts()).toEqual([2, 1]);
+      }, verySlowly);
+    }, 70_000);
 
     it("deletes copies of scores that were made before the cutoff, of that organisation alone", async () => {
       const [org, other] = [newOrganization(), newOrganization()];

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, describe } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { countSpans } from "../../../../test/support/count-spans.ts";
 import type { SpanStore } from "../span-store.ts";
 import { describeConversations } from "./conversations-contract.ts";
+import { describeCounting } from "./counting-contract.ts";
 import { describeCustomers } from "./customers-contract.ts";
 import { describeMedia } from "./media-contract.ts";
 import { describeNewMessages } from "./new-messages-contract.ts";
@@ -16,8 +17,9 @@ import type { ContractDriver } from "./span-fixtures.ts";
 export function describeSpanStore(driver: string, open: ContractDriver["open"]): void {
   describe(`span store on ${driver}`, () => {
     let store: SpanStore;
+    const called = new Set<string>(["close"]);
     beforeAll(async () => {
-      store = open();
+      store = noting(open(), called);
       await store.migrate();
     });
     afterAll(async () => {
@@ -41,7 +43,21 @@ export function describeSpanStore(driver: string, open: ContractDriver["open"]):
     describeMedia(contract);
     describeTraces(contract);
     describeCustomers(contract);
+    describeCounting(contract);
     describeOperations(contract);
+    it("is held to this in every function that it has", () => {
+      expect(Object.keys(store).filter((name) => !called.has(name))).toEqual([]);
+    });
+  });
+}
+
+/** A store that says which of its functions were used. */
+function noting(store: SpanStore, called: Set<string>): SpanStore {
+  return new Proxy(store, {
+    get(target, name: keyof SpanStore) {
+      called.add(name);
+      return target[name];
+    },
   });
 }
 

@@ -58,6 +58,35 @@ export function describeTraces({ store, insert }: ContractDriver): void {
       ]);
     });
 
+    it("M10: are listed, and matched, as a whole, however little of them lies in the window", async () => {
+      const org = newOrganization();
+      const hourAway = { start_time: "2026-05-05 04:05:00.000000000", timestamp: "2026-05-05 06:05:00.000000000" };
+      await insert([
+        // One that crosses both edges by seconds, one by an hour; of the last nothing is in the window.
+        span(org, "narrow", "root", "", 0, { customer_identifier: "ann" }),
+        span(org, "narrow", "call", "root", 10, usage(30)),
+        span(org, "narrow", "late", "root", 30, usage(5)),
+        span(org, "wide", "root", "", 10),
+        span(org, "wide", "call", "root", 0, { ...usage(7), ...hourAway }),
+        span(org, "outside", "root", "", 40, usage(1)),
+      ]);
+      const scope = { organization_id: org };
+      for (const window of [
+        { fromNs: nsAt(5), toNs: nsAt(20) },
+        { fromNs: nsAt(11), toNs: nsAt(11) },
+      ]) {
+        const sort = { field: "total_tokens", descending: true } as const;
+        const { count, rows } = await store().listTraces({ scope, window, ...firstPage, sort });
+        expect(count).toBe(2);
+        expect(rows).toMatchObject([
+          { trace_unique_id: "narrow", span_count: 3, total_tokens: 35, customer_identifier: "ann" },
+          { trace_unique_id: "wide", span_count: 2, total_tokens: 7 },
+        ]);
+        const { keys } = await store().matchTraces({ scope, window, limit: 10 });
+        expect(keys.map((key) => key.trace_unique_id).toSorted()).toEqual(["narrow", "wide"]);
+      }
+    });
+
     it("are filtered by figures and by what any of their spans says", async () => {
       const org = await insertTraces();
       const condition = {

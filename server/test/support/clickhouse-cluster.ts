@@ -1,0 +1,85 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Session } from "chdb";
+
+/**
+ * A cluster of two shards inside one engine, for tests. Both shards are the engine itself, which sees them as two; a filter on the
+ * local tables gives each the rows that its key sends there. Joins, IN and aggregates meet what they meet on two servers.
+ *
+ * Replicas do not wake up in chDB, so that rows are kept by tables that are not replicated. What changes a table
+ * (mutations) is told to a replicated twin too, which reads it to its end and refuses what no replica would take.
+ */
+export type TestCluster = {
+  /** For sessions of the engine. */
+  connectionArgs: string[];
+  /** What goes before a statement. */
+  settings(): string;
+  /** Where rows for a table go: two shards that are one table would take the second half of a batch for the first sent again. */
+  tableOf(table: string): string;
+  /** The statement as the engine takes it. */
+  prepare(sql: string, session: Session): string;
+};
+
+// A port that nothing listens to: it only tells the engine that it is meant.
+const port = 29731;
+
+export function createTestCluster(folder: string): TestCluster {
+  const path = join(folder, "cluster.xml");
+  writeFileSync(
+    path,
+    `<clickhouse>
+      <tcp_port>${port}</tcp_port>
+      <zookeeper><implementation>testkeeper</implementation></zookeeper>
+      <macros><shard>01</shard><replica>r1</replica></macros>
+      <remote_servers><main>
+        <shard><internal_replication>true</internal_replication><replica><host>127.0.0.1</host><port>${port}</port></replica></shard>
+        <shard><internal_replication>true</internal_replication><replica><host>localhost</host><port>${port}</port></replica></shard>
+      </main></remote_servers>
+    </clickhouse>`,
+  );
+  /** What each shard has of a local table, by its name. */
+  const shares = new Map<string, string>();
+  let twins = 0;
+
+  /** The change must be one that a replicated table takes. */
+  const tryOnTwin = (table: string, change: string, session: Session): void => {
+    twins += 1;
+    const twin = `twin_${twins}`;
+    const keys = `SELECT partition_key, sorting_key FROM system.tables WHERE database = 'default' AND name = '${table}'`;
+    const [found] = (JSON.parse(session.query(keys, "JSON")) as { data: Record<string, string>[] }).data;
+    const engine = `ReplicatedMergeTree('/clickhouse/twins/${twin}', 'r1')`;
+    session.query(
+      `CREATE TABLE ${twin} AS ${table} ENGINE = ${engine} PARTITION BY (${found?.["partition_key"] || "tuple()"}) ORDER BY (${found?.["sorting_key"]})`,
+    );
+    try {
+      session.query(`ALTER TABLE ${twin} ${change}`);
+    } catch (error) {
+      if (!replicaSleeps.test(String(error))) throw error;
+    } finally {
+      session.query(`DROP TABLE ${twin}`);
+    }
+  };
+
+  return {
+    connectionArgs: [`--config-file=${path}`],
+    settings() {
+      const filters = [...shares].map(([table, filter]) => `'default.${table}': '${filter}'`);
+      // What is remembered of a filter would hold for one of the shards.
+      return `SET additional_table_filters = {${filters.join(", ")}}, use_query_condition_cache = 0; `;
+    },
+    tableOf: (table) => (shares.has(`${table}_local`) ? `${table}_local` : table),
+    prepare(sql, session) {
+      const here = sql
+        .replaceAll(" ON CLUSTER 'main'", "")
+        .replaceAll(/\bReplicated(\w*MergeTree)\('[^']*', '[^']*'(?:, )?/g, "$1(")
+        .replaceAll("replicated_deduplication_window", "non_replicated_deduplication_window");
+      const spread = /ENGINE = Distributed\('main', 'default', '(\w+)', (.*)\)\s*$/s.exec(here);
+      if (spread) shares.set(spread[1] ?? "", `shardNum() = 0 OR (${spread[2] ?? ""}) % 2 = shardNum() - 1`);
+      const change = /^\s*ALTER TABLE (\w+_local) (DELETE .*)$/s.exec(here);
+      if (change) tryOnTwin(change[1] ?? "", change[2] ?? "", session);
+      return here;
+    },
+  };
+}
+
+const replicaSleeps = /TABLE_IS_READ_ONLY|shutdown called/;
