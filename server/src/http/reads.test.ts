@@ -81,6 +81,20 @@ test.each([
   expect((await first).status).toBe(200);
 });
 
+test("reads of one organization that take long leave places for another's, which begin at once", async () => {
+  const { get, reading, begun, waiting } = await start({ maxInFlight: 10, maxWaiting: 100, keepsPlaces: true });
+  const answers = Array.from({ length: 20 }, (_, at) => get(`/read/a${at}/`));
+  await waiting(12);
+  answers.push(get("/read/b/", "key-b1"));
+  await begun(9);
+  expect(reading.at(-1)?.path).toBe("b");
+  for (let at = 0; at < answers.length; at += 1) {
+    await begun(at + 1);
+    reading[at]?.finish();
+  }
+  expect(new Set((await Promise.all(answers)).map(({ status }) => status))).toEqual(new Set([200]));
+});
+
 test("whoever leaves does not wait any longer", async () => {
   const { get, reading, begun, waiting } = await start({});
   const first = get("/read/a1/");

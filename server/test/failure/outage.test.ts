@@ -163,6 +163,21 @@ describe("while the span store refuses everything", () => {
     await expectStored(prod, [...accepted, "again"]);
   });
 
+  test("an organization that fills the journal leaves room for another at once", async () => {
+    const { prod: other } = await app.newOrganization();
+    const refusalsBefore = await metric("spanway_journal_refusals_total");
+    await clickHouse.setFaults({ refuse: "503" });
+    const large = { ...spanNamed("hog"), input: "x".repeat(50_000) };
+    await until("refused", async () => (await prod.post("/api/request-logs/", large)).status === 503);
+    expect(await metric("spanway_journal_refusals_total")).toBeGreaterThan(refusalsBefore);
+    const accepted = ["a", "b", "c"];
+    for (const name of accepted) expect((await other.post("/api/request-logs/", spanNamed(name))).status).toBe(201);
+    expect((await prod.post("/api/request-logs/", large)).headers.get("retry-after")).toBe("5");
+    await clickHouse.setFaults({});
+    await untilReady();
+    await expectStored(other, accepted);
+  });
+
   test("a span that was refused is not remembered: its resend counts", async () => {
     await clickHouse.setFaults({ refuse: "503" });
     const filler = { logs: [{ input: "x".repeat(1_000_000) }] };
