@@ -181,3 +181,25 @@ test("any order of taking and releasing keeps to the bounds, and gives all back"
     }),
   );
 });
+
+test("compressed bodies of one organization that take long to unpack hold up another's by no more than one of them each", async () => {
+  // Few bytes on the wire, and some milliseconds of work each.
+  const large = gzipSync(Buffer.alloc(4 * MiB, "a"), { level: 1 });
+  const small = gzipSync(Buffer.alloc(1_000, "a"));
+  const send = (key: string, body: Buffer) =>
+    fetch(`${server.url}/upload`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-encoding": "gzip" },
+      body,
+    });
+  let done = 0;
+  const hog = Array.from({ length: 200 }, async () => {
+    const { status } = await send("key-a1", large);
+    done += 1;
+    return status;
+  });
+  await vi.waitFor(() => expect(done).toBeGreaterThan(0), { interval: 1, timeout: 10_000 });
+  expect((await send("key-b1", small)).status).toBe(200);
+  expect(done).toBeLessThan(150);
+  await Promise.all(hog);
+});

@@ -182,7 +182,7 @@ describe("bounds", () => {
   });
 
   test("what is refused for want of room leaves its own to others at once, while its client still sends", async () => {
-    const tight = await startServer({ endpoints, bounds: { bodyBytesInFlight: 8.4 * MiB } });
+    const tight = await startServer({ endpoints, bounds: { bodyBytesInFlight: 5.1 * MiB } });
     const { hostname, port } = new URL(tight.url);
     const uploads = Array.from({ length: 4 }, () => {
       const socket = connect(Number(port), hostname);
@@ -208,7 +208,7 @@ describe("bounds", () => {
   });
 
   test("all bodies together are bounded: one more is 503, and the room is given back", async () => {
-    const tight = await startServer({ endpoints, bounds: { bodyBytesInFlight: 7 * MiB } });
+    const tight = await startServer({ endpoints, bounds: { bodyBytesInFlight: 5 * MiB } });
     const send = (mebibytes: number) =>
       fetch(`${tight.url}/large`, { method: "POST", body: Buffer.alloc(mebibytes * MiB, "a") });
     const refused = await send(4);

@@ -1,7 +1,6 @@
 import type { Logger } from "pino";
 import type { Roster } from "../lib/roster.ts";
 import type { FairGate } from "../lib/fair-gate.ts";
-import type { WorkGate } from "../lib/work-gate.ts";
 import type { RequestLog } from "../telemetry/request-log.ts";
 import type { Audit } from "./audit.ts";
 import type { Authenticator } from "./authenticate.ts";
@@ -25,7 +24,7 @@ export type Kernel = {
   readonly requestLog: RequestLog;
   readonly bodyMemory: BodyMemory;
   /** Bodies with a `Content-Encoding` take their turn here. */
-  readonly unpacking: WorkGate;
+  readonly unpacking: FairGate;
   /** Requests that read much of the span store take turns here, organization by organization. */
   readonly reading: FairGate;
   readonly publicUrl: string | undefined;

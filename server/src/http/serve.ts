@@ -196,14 +196,13 @@ async function readBounded(
     const encoding = context.headers["content-encoding"];
     if (encoding === undefined) return sent;
     // How much a body unpacks into is known afterwards: few at a time, so that many bombs hold no more than a few.
-    const unpacked = kernel.unpacking.run(async () => {
+    return await kernel.unpacking.run(context.principal?.organization_id ?? "", context.signal, async () => {
       const bytes = await decodeContent(sent, encoding, maxBytes);
       if (bytes !== sent && !hold.take(bytes.length)) throw busy();
       return bytes;
     });
-    if (unpacked === undefined) throw busy();
-    return await unpacked;
-  } catch (error) {
+  } catch (cause) {
+    const error = cause instanceof GateRefusal ? busy() : cause;
     // At once, not with the answer: else bodies that come together would all be refused, each for the room of the others.
     hold.release();
     if (error instanceof ServiceError && (error.code === "payload_too_large" || error.code === "unavailable")) {

@@ -4,7 +4,6 @@ import { Registry } from "prom-client";
 import { ServiceError } from "../domain/errors.ts";
 import { FairGate, type FairGateBounds } from "../lib/fair-gate.ts";
 import { Roster } from "../lib/roster.ts";
-import { WorkGate } from "../lib/work-gate.ts";
 import { limits } from "../limits.ts";
 import type { Audit } from "./audit.ts";
 import type { Authenticator } from "./authenticate.ts";
@@ -75,7 +74,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     metrics: options.metrics ?? createHttpMetrics(new Registry()),
     logger: options.logger,
     requestLog: createRequestLog(options.logger),
-    unpacking: new WorkGate({ maxInFlight: limits.bodiesUnpackedAtOnce, maxQueued: limits.bodiesUnpackedQueue }),
+    unpacking: new FairGate({ maxInFlight: limits.bodiesUnpackedAtOnce, maxWaiting: limits.bodiesUnpackedQueue }),
     reading: new FairGate(bounds.reads ?? readBounds),
     bodyMemory: new BodyMemory(bounds.bodyBytesInFlight ?? limits.bodyBytesInFlight),
     publicUrl: options.publicUrl,
