@@ -3,10 +3,12 @@ import { storedSpans } from "../support/otlp.ts";
 import {
   expectedPython,
   pythonCaptures,
+  spansIn,
   summarizePythonSpan,
   summarizePythonTraces,
   type PythonSetUp,
 } from "../support/otlp-python.ts";
+import { lostValues } from "../support/otlp-lost-values.ts";
 import { inAnyOrder } from "../support/otlp-summary.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import type { TestClient } from "../support/test-client.ts";
@@ -36,6 +38,17 @@ test.each(expectations)("%s", async (setUp, expected) => {
   await expect
     .poll(async () => inOrder(await storedSetUp(client)), { timeout: 15_000, interval: 500 })
     .toEqual(inOrder(expected));
+});
+
+test.each([...captures.keys()])("%s: every value that was sent is a field, or in metadata", async (setUp) => {
+  const client = clients.get(setUp);
+  const spans = (captures.get(setUp) ?? []).flatMap(spansIn);
+  const rows = client && spans.length > 0 ? await storedSpans(client, {}) : [];
+  const lost = spans.flatMap(({ spanId, name, attributes }) => {
+    const row = rows.find(({ span_unique_id }) => span_unique_id === spanId);
+    return row ? lostValues(attributes, row) : [`the span ${name}`];
+  });
+  expect([...new Set(lost)]).toEqual([]);
 });
 
 /** Langfuse's own path is Basic-authenticated and tested elsewhere. */

@@ -31,7 +31,7 @@ const formMembers: ReadonlySet<string> = new Set([
   ..."logprobs is_error event.name".split(" "),
 ]);
 /** Members whose numbers the span's own counts tell, in another sum at times. */
-const countMember = /usage|tokens?(?:_details)?$/i;
+const countMember = /usage|(?<!budget_|max_)tokens?(?:_details)?$/i;
 
 /** How many characters may be searched for texts that are held within others, for each span. */
 const searchedChars = 8_000_000;

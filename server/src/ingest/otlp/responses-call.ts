@@ -1,3 +1,4 @@
+import { isObject } from "../../lib/json.ts";
 import { asText } from "./attribute-bag.ts";
 import type { SpanView } from "./convention.ts";
 
@@ -10,7 +11,12 @@ const signs: ReadonlyArray<readonly [key: string, value: RegExp]> = [
   ["llm.request.type", /^a?responses?$/],
   ["traceloop.entity.name", /^(?:openai\.)?responses?$/],
   ["langfuse.observation.metadata.object", /^"?response"?$/],
+  ["langsmith.metadata.ls_invocation_params", /"use_responses_api"\s*:\s*true/],
+  ["logfire.msg_template", /^Responses API /],
 ];
+
+/** Where instrumentations keep the request as it went: all that there is of a call that failed. */
+const requests = ["input.value", "gen_ai.prompt", "langfuse.observation.input", "mlflow.spanInputs"];
 
 /** Where instrumentations keep the answer as it came. */
 const answers = [
@@ -29,9 +35,16 @@ export function isResponsesCall({ bag, span, scopeName }: Pick<SpanView, "bag" |
   if (/^(?:openai\.responses?(?:\.|$)|responses api\b)/i.test(span.name)) return true;
   if (/openai/.test(scopeName) && /^responses?$/i.test(span.name)) return true;
   if (signs.some(([key, value]) => value.test(bag.peekText(key) ?? ""))) return true;
+  if (requests.some((key) => isRequest(bag.peekTree(key)))) return true;
   return answers.some((key) => {
     const given = bag.peek(key);
     const text = asText(given) ?? (given === undefined ? "" : JSON.stringify(given));
     return answerForm.test(text);
   });
+}
+
+/** The chat API has `messages`, and of embeddings it is known that they are. */
+function isRequest(given: unknown): boolean {
+  if (!isObject(given) || typeof given["model"] !== "string") return false;
+  return given["input"] !== undefined && given["messages"] === undefined && given["prompt"] === undefined;
 }

@@ -116,3 +116,46 @@ describe("S15: Logfire's message names the span", () => {
     expect(mapped(attributes, { name: "span" })["span_name"]).toBe("span");
   });
 });
+
+describe("S16: a call of the Responses API that failed is one by what was asked", () => {
+  const failed = { status: { code: 2, message: "Error code: 429" } };
+  test.each<[name: string, attributes: Record<string, unknown>]>([
+    ["OpenInference", { "openinference.span.kind": "LLM", "input.value": json({ model: "m", input: "hi" }) }],
+    [
+      "LangSmith",
+      { "langsmith.span.kind": "llm", "langsmith.metadata.ls_invocation_params": '{"use_responses_api":true}' },
+    ],
+    [
+      "Logfire",
+      { "gen_ai.operation.name": "chat", "logfire.msg_template": "Responses API with {gen_ai.request.model!r}" },
+    ],
+  ])("%s", (_name, attributes) => {
+    expect(mapped(attributes, failed)["log_type"]).toBe("response");
+  });
+
+  test("a chat and an embedding are none", () => {
+    const chat = { "openinference.span.kind": "LLM", "input.value": json({ model: "m", messages: [user("hi")] }) };
+    const embedding = { "openinference.span.kind": "EMBEDDING", "input.value": json({ model: "m", input: "hi" }) };
+    expect([mapped(chat)["log_type"], mapped(embedding)["log_type"]]).toEqual(["chat", "embedding"]);
+  });
+});
+
+test("OpenInference: the answer's id is the response's", () => {
+  const answered = (output: unknown) =>
+    mapped({ "openinference.span.kind": "LLM", "output.value": json(output) })["response_id"];
+  expect([answered({ id: "chatcmpl-1" }), answered({ response_id: "gem-1" }), answered("text")]).toEqual([
+    "chatcmpl-1",
+    "gem-1",
+    undefined,
+  ]);
+});
+
+test("LiteLLM: the parts of the counts are in the usage that Python printed", () => {
+  const usage =
+    "{'prompt_tokens': 120, 'completion_tokens': 30, 'total_tokens': 150, 'prompt_tokens_details': {'audio_tokens': None, 'cached_tokens': 64}}";
+  const counts = { "gen_ai.usage.input_tokens": 120, "gen_ai.usage.output_tokens": 30 };
+  const body = mapped({ ...counts, "metadata.usage_object": usage }, { scope: "litellm" });
+  expect(body).toMatchObject({ prompt_tokens: 120, completion_tokens: 30, prompt_cache_hit_tokens: 64 });
+  const other = mapped({ ...counts, "metadata.usage_object": "{'prompt': \"it's\"}" }, { scope: "litellm" });
+  expect(other["metadata"]).toMatchObject({ "metadata.usage_object": "{'prompt': \"it's\"}" });
+});

@@ -1,6 +1,11 @@
+import { isObject, parseJsonText } from "../../../lib/json.ts";
+import { readUsageMembers } from "../../../pricing/usage-object.ts";
 import type { Convention } from "../convention.ts";
 import { takeIndexed } from "../indexed-keys.ts";
 import { holdsMessages, toMessages } from "../messages/message.ts";
+
+/** The usage of the answer, as Python prints it: it alone tells the parts of the counts. */
+const usageKey = "metadata.usage_object";
 
 const providers = ["openai", "anthropic", "azure", "vertex_ai", "gemini", "bedrock"];
 
@@ -11,6 +16,11 @@ export const litellm: Convention = {
   fields: {
     model: providers.map((provider) => `llm.${provider}.model`),
     customer_identifier: ["metadata.user_api_key_end_user_id", "metadata.user_api_key_user_id"],
+  },
+  usage({ bag }) {
+    const usage = readUsageMembers(printedCounts(bag.peekText(usageKey)));
+    if (usage.total !== undefined) bag.accept(usageKey);
+    return usage;
   },
   cost: ["gen_ai.cost.total_cost"],
   content({ bag }) {
@@ -31,3 +41,10 @@ export const litellm: Convention = {
     };
   },
 };
+
+/** Counts in dictionaries, and nothing else that could be taken for their quotes. */
+function printedCounts(text = ""): Record<string, unknown> {
+  const json = text.replaceAll("'", '"').replaceAll(/\bNone\b/g, "null");
+  const parsed = /^\{[\w\s'":{},.-]*\}$/.test(text) ? parseJsonText(json) : undefined;
+  return parsed?.ok && isObject(parsed.value) ? parsed.value : {};
+}

@@ -1,3 +1,4 @@
+import { isObject } from "../../../lib/json.ts";
 import type { AttributeBag } from "../attribute-bag.ts";
 import type { Convention, SpanContent, SpanView } from "../convention.ts";
 import { indexedIn, takeIndexed, type IndexedItem } from "../indexed-keys.ts";
@@ -36,6 +37,7 @@ export const openinference: Convention = {
     return {
       ...Object.assign({}, ...asked.toReversed()),
       ...Object.assign({}, ...parameterKeys.map((key) => takeParameters(bag, key))),
+      response_id: kindOf(bag) === "llm" ? answerId(bag) : undefined,
       span_name: toolName(bag),
     };
   },
@@ -135,11 +137,26 @@ function rawValues(
   if (hasPrompt) bag.drop("input.value");
   if (hasCompletions) bag.drop("output.value");
   const texts = takeIndexed(bag, "embedding.embeddings").map((item) => item.get("embedding.text"));
-  // The request that the texts are from, or what Python prints of it.
-  if (texts.some((text) => text !== undefined)) bag.drop("input.value");
-  const input = texts.some((text) => text !== undefined) ? texts : bag.take("input.value");
+  const areTold = texts.some((text) => text !== undefined);
+  if (areTold) takeEmbedded(bag, texts);
+  const input = areTold ? texts : bag.take("input.value");
   const output = bag.take("output.value");
   return { ...(input !== undefined && { input }), ...(output !== undefined && { output }) };
+}
+
+/** The request that holds these texts; of what Python prints of them nothing is new. */
+function takeEmbedded(bag: AttributeBag, texts: readonly unknown[]): void {
+  const given = bag.peekTree("input.value");
+  const isPrinted =
+    typeof given === "string" && texts.every((text) => typeof text === "string" && given.includes(text));
+  if (isPrinted) bag.accept("input.value");
+  else bag.drop("input.value");
+}
+
+/** Of the answer as it came. */
+function answerId(bag: AttributeBag): unknown {
+  const answer = bag.peekTree("output.value");
+  return isObject(answer) ? (answer["id"] ?? answer["response_id"] ?? answer["responseId"]) : undefined;
 }
 
 function messagesOf(bag: AttributeBag, item: IndexedItem, role: string): Message[] {
