@@ -1,12 +1,12 @@
-import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { expect, inject, test } from "vitest";
 import { createClient } from "../../server/test/support/test-client.ts";
 import { newOrganization } from "../support/run-client.ts";
+import { runSnippet, snippetsOf } from "../support/run-snippet.ts";
 import { capital } from "./upstream/scene.ts";
 
 const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
-const [, snippet = ""] = /```js\n([^`]*from "openai"[\s\S]*?)```/.exec(readme) ?? [];
+const snippet = snippetsOf("README.md").find((program) => program.includes('from "openai"')) ?? "";
 const [, row = "{}"] = /```jsonc\n([\s\S]*?)```/.exec(readme) ?? [];
 
 /** Strings stay strings, numbers numbers, and so on; what a model says is its own. */
@@ -27,7 +27,7 @@ test.each([
     const url = inject("serverUrl");
     const key = await newOrganization(url);
     const program = snippet.replace("gpt-4o-mini", model);
-    expect(await run(program, { SPANWAY_URL: url, SPANWAY_PROD_KEY: key })).toBe(`${printed}\n`);
+    expect(await runSnippet(program, { SPANWAY_URL: url, SPANWAY_PROD_KEY: key })).toBe(`${printed}\n`);
     const { results } = await createClient(url, key).waitForSpans(1);
     expect(results).toMatchObject([{ ...served, stream: false, status_code: 200 }]);
     const shown = JSON.parse(row) as Record<string, unknown>;
@@ -35,15 +35,3 @@ test.each([
     expect(shapeOf(results[0])).toMatchObject(shapeOf(shown) as object);
   },
 );
-
-/** As a module beside what is installed here. */
-function run(program: string, variables: Record<string, string>): Promise<string> {
-  const options = { cwd: import.meta.dirname, env: { PATH: process.env["PATH"], ...variables }, timeout: 30_000 };
-  return new Promise((resolve, reject) => {
-    const child = execFile(process.execPath, ["--input-type=module", "-"], options, (error, stdout) => {
-      if (error) reject(error);
-      else resolve(stdout);
-    });
-    child.stdin?.end(program);
-  });
-}

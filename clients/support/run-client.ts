@@ -60,7 +60,8 @@ export async function newOrganization(serverUrl: string): Promise<string> {
   return (made.json as { keys: { prod: string } }).keys.prod;
 }
 
-async function readBack(prod: TestClient): Promise<Pick<ClientRun, "spans" | "rows" | "traces" | "trees">> {
+/** What is on the server of the organization. */
+export async function readBack(prod: TestClient): Promise<Pick<ClientRun, "spans" | "rows" | "traces" | "trees">> {
   await settle(prod);
   const listed = await listSpans(prod, {}, "sort_by=start_time&page_size=1000");
   const rows = await Promise.all(listed.results.map((row) => retrieveSpan(prod, row["unique_id"])));

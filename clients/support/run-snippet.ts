@@ -1,0 +1,21 @@
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+
+/** The programs of a document of the repository, in order: its blocks of JavaScript. */
+export function snippetsOf(document: string): string[] {
+  const text = readFileSync(new URL(`../../${document}`, import.meta.url), "utf8");
+  return [...text.matchAll(/```js\n([\s\S]*?)```/g)].map(([, program = ""]) => program);
+}
+
+/** Runs a program as a module beside what is installed here, with nothing else in its environment; what it prints. */
+export function runSnippet(program: string, variables: Record<string, string>): Promise<string> {
+  const env = { PATH: process.env["PATH"], ...variables };
+  const options = { cwd: import.meta.dirname, env, timeout: 30_000 };
+  return new Promise((resolve, reject) => {
+    const child = execFile(process.execPath, ["--input-type=module", "-"], options, (error, stdout) => {
+      if (error) reject(error);
+      else resolve(stdout);
+    });
+    child.stdin?.end(program);
+  });
+}
