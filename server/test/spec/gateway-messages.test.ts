@@ -311,13 +311,23 @@ describe("a message is recorded", () => {
     expect(often.headers.get("retry-after")).toMatch(/^\d+$/);
   });
 
-  test("a picture in a tool's result reserves no more of a budget than a picture costs", async () => {
+  test("a picture in a tool's result costs no more of a budget than a picture, and is kept as one", async () => {
     gateway.upstream.script(answers(200, reply));
     const source = { type: "base64", media_type: "image/png", data: "A".repeat(2_000_000) };
     const content = [{ type: "tool_result", tool_use_id: "t", content: [{ type: "image", source }] }];
     const customer = { customer_identifier: "c", customer_params: { customer_identifier: "c", total_budget: 0.5 } };
     const asked = ask({ messages: [{ role: "user", content }] });
-    expect((await client.post("/v1/messages", asked, params(customer))).status).toBe(200);
+    const answer = await client.post("/v1/messages", asked, params(customer));
+    expect(answer.status).toBe(200);
+    expect(await spanOf(answer)).toMatchObject({
+      prompt_messages: [
+        {
+          role: "tool",
+          tool_call_id: "t",
+          content: [{ type: "image_url", image_url: { url: expect.stringContaining("/api/media/") } }],
+        },
+      ],
+    });
   });
 });
 

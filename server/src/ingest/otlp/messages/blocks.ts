@@ -6,7 +6,8 @@ export type Content = {
   /** Parts as OpenAI writes them: `{type: "text", text}`, `{type: "image_url", image_url: {url}}` … */
   parts: unknown[];
   toolCalls: ToolCall[];
-  toolResults: Array<{ id: string | undefined; content: string }>;
+  /** Text, or parts where a result holds a picture. */
+  toolResults: Array<{ id: string | undefined; content: string | unknown[] }>;
   reasoning: string[];
   refusals: string[];
 };
@@ -42,7 +43,7 @@ const readResult: ReadBlock = (block, into) => {
     block["ref"],
   ].find((value) => typeof value === "string");
   const given = resultMembers.map((member) => block[member]).find((value) => value !== undefined && value !== null);
-  into.toolResults.push({ id, content: textOf(given) });
+  into.toolResults.push({ id, content: partsWithImage(given) ?? textOf(given) });
 };
 const readBlob: ReadBlock = (block, into) => {
   const data = block["content"] ?? block["data"];
@@ -153,6 +154,16 @@ export function readBlock(block: unknown, into: Content): void {
 /** What is said in a text or a list of parts, such as `[{"type": "summary_text", "text": …}]`; "" where that is nothing. */
 export function plainText(value: unknown): string {
   return Array.isArray(value) && value.length === 0 ? "" : textOf(value);
+}
+
+const imageTypes: ReadonlySet<unknown> = new Set(["image", "image_url", "input_image"]);
+
+/** The parts of a result with a picture in it, which would be no picture as text. */
+function partsWithImage(value: unknown): unknown[] | undefined {
+  if (!Array.isArray(value) || !value.some((item) => isObject(item) && imageTypes.has(item["type"]))) return undefined;
+  const inner = createContent();
+  for (const item of value as unknown[]) readBlock(item, inner);
+  return inner.parts;
 }
 
 /** The text of a tool's result: text as it is, blocks of text joined, `{type, value}` unwrapped, the rest as JSON. */
