@@ -3,6 +3,8 @@ import type { NestedJson } from "../nested-json.ts";
 import { Problem } from "../field-readers.ts";
 import type { AttributeValue, Attributes } from "./export-request.ts";
 
+const keptTrees = 32;
+
 /**
  * The attributes of one span while it is being mapped. What is left at the end becomes metadata, and so does what was taken
  * and is found nowhere on the span then (remainder.ts): taking is no more than the claim to have understood. Only a value
@@ -11,7 +13,8 @@ import type { AttributeValue, Attributes } from "./export-request.ts";
 export class AttributeBag {
   readonly #values: Map<string, AttributeValue>;
   readonly #taken: Array<[key: string, value: unknown]> = [];
-  readonly #trees = new Map<string, unknown>();
+  /** Conventions ask for the same ones. Texts are compared, as hashing long ones takes longer. */
+  readonly #trees: Array<{ text: string; tree: unknown }> = [];
   readonly #nested: NestedJson;
   readonly #families = new Map<string, string[]>();
 
@@ -81,12 +84,12 @@ export class AttributeBag {
 
   parsed(value: unknown): unknown {
     if (typeof value !== "string") return value;
-    const known = this.#trees.get(value);
-    if (known !== undefined) return known;
+    const known = this.#trees.find(({ text }) => text === value);
+    if (known !== undefined) return known.tree;
     const tree = this.#nested.read(value);
     // Text that holds more than a request may is kept as text.
     const parsed = tree instanceof Problem ? value : tree;
-    if (parsed !== value) this.#trees.set(value, parsed);
+    if (parsed !== value && this.#trees.length < keptTrees) this.#trees.push({ text: value, tree: parsed });
     return parsed;
   }
 

@@ -99,7 +99,8 @@ export function gatherMetadata(
   if (span.status.code === 1) addMetadata(own, statusKey, statusOk);
   if (span.traceState !== "") addMetadata(own, "otel.trace_state", span.traceState);
   if (span.droppedAttributes > 0) addMetadata(own, "otel.dropped_attributes_count", span.droppedAttributes);
-  return Object.fromEntries([...own].filter(([, value]) => !isEmpty(value)));
+  for (const [key, value] of own) if (isEmpty(value)) own.delete(key);
+  return Object.fromEntries(own);
 }
 
 /** Whether a text is the input or the output once more. Words are the same by chance. */
@@ -167,7 +168,8 @@ function isVector(bag: AttributeBag, key: string, value: unknown): boolean {
 
 function isEmpty(value: unknown): boolean {
   if (value === undefined || value === null || value === "") return true;
-  return typeof value === "object" && !isRawNumber(value) && Object.keys(value).length === 0;
+  if (typeof value !== "object") return false;
+  return Array.isArray(value) ? value.length === 0 : !isRawNumber(value) && Object.keys(value).length === 0;
 }
 
 /** Text that exporters make of what is not there. */

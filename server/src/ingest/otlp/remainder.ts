@@ -43,11 +43,11 @@ export function createHeld(values: Iterable<unknown>, parse: (value: unknown) =>
   const texts = textsOf(values);
   const isHeld = (value: unknown): boolean => {
     const text = scalarText(value);
-    return text === undefined || text.trim() === "" || texts.has(text);
+    return text === undefined || texts.has(text) || text.trim() === "";
   };
   const leftOf = (given: unknown): Left => {
     if (typeof given === "string") {
-      if (formWords.has(given)) return nothing;
+      if (given.length <= hashedChars && formWords.has(given)) return nothing;
       if (isHeld(given)) return understood;
     }
     const value = parse(given);
@@ -105,10 +105,9 @@ function withoutNumbers(value: unknown): unknown {
 
 /** The texts of all values within others; what is put together of several is searched, as far as that is affordable. */
 function textsOf(values: Iterable<unknown>): { has(text: string): boolean } {
-  const whole = new Set<string>();
+  const whole = new TextSet();
   const nested: string[] = [];
   for (const value of values) collect(value, whole, nested);
-  let isNestedRead = false;
   let all: string | undefined;
   let left = searchedChars;
   const isWithin = (text: string): boolean => {
@@ -122,31 +121,65 @@ function textsOf(values: Iterable<unknown>): { has(text: string): boolean } {
       if (whole.has(text)) return true;
       const word = wordIn(text);
       if (word !== text && whole.has(word)) return true;
-      if (!isNestedRead) {
-        isNestedRead = true;
-        for (const json of nested) {
-          const parsed = parseJsonText(json);
-          if (parsed.ok) collect(parsed.value, whole, []);
-        }
-        if (whole.has(text)) return true;
+      // The arguments of calls are text of JSON.
+      for (let json = nested.pop(); json !== undefined; json = nested.pop()) {
+        const parsed = parseJsonText(json);
+        if (parsed.ok) collect(parsed.value, whole, []);
       }
-      return isWithin(text);
+      return whole.has(text) || isWithin(text);
     },
   };
 }
 
-function collect(root: unknown, into: Set<string>, nested: string[]): void {
+/** Texts of which the long ones are not hashed, as long as few are of the same length: most are asked for once or not at all. */
+class TextSet {
+  readonly #hashed = new Set<string>();
+  readonly #byLength = new Map<number, string[]>();
+
+  has(text: string): boolean {
+    if (text.length <= hashedChars) return this.#hashed.has(text);
+    const alike = this.#byLength.get(text.length) ?? [];
+    return alike.includes(text) || (alike.length === maxAlike && this.#hashed.has(text));
+  }
+
+  add(text: string): void {
+    if (text.length <= hashedChars) {
+      this.#hashed.add(text);
+      return;
+    }
+    const alike = this.#byLength.get(text.length);
+    if (alike === undefined) this.#byLength.set(text.length, [text]);
+    else if (alike.length < maxAlike) alike.push(text);
+    else this.#hashed.add(text);
+  }
+
+  *[Symbol.iterator](): Generator<string> {
+    yield* this.#hashed;
+    for (const texts of this.#byLength.values()) yield* texts;
+  }
+}
+
+const hashedChars = 48;
+const maxAlike = 16;
+
+function collect(root: unknown, into: TextSet, nested: string[]): void {
   const open: unknown[] = [root];
   while (open.length > 0) {
     const value = open.pop();
-    const text = scalarText(value);
-    if (text !== undefined) {
-      if (!into.has(text) && typeof value === "string" && /^\s*[[{]/.test(text)) nested.push(text);
-      into.add(text);
+    if (typeof value === "string") {
+      const first = value.charCodeAt(0);
+      if (first === brace || first === bracket) nested.push(value);
+      into.add(value);
     } else if (Array.isArray(value)) for (const item of value as unknown[]) open.push(item);
-    else if (isObject(value)) for (const name in value) open.push(value[name]);
+    else if (isRawNumber(value) || !isObject(value)) {
+      const text = scalarText(value);
+      if (text !== undefined) into.add(text);
+    } else for (const name in value) open.push(value[name]);
   }
 }
+
+const brace = 0x7b;
+const bracket = 0x5b;
 
 function isScalar(value: unknown): boolean {
   return typeof value !== "object" || isRawNumber(value);
