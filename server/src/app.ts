@@ -18,7 +18,7 @@ import { composeCustomers } from "./compose-customers.ts";
 import { composeDelivery } from "./compose-delivery.ts";
 import { composeEvaluation } from "./compose-evaluation.ts";
 import { composeGateway } from "./compose-gateway.ts";
-import { composePrices } from "./compose-prices.ts";
+import { composePrices, composeRepricing } from "./compose-prices.ts";
 import { composePeople, type People } from "./compose-people.ts";
 import { composeIngest } from "./compose-ingest.ts";
 import type { Config } from "./config.ts";
@@ -152,6 +152,7 @@ async function compose(
       await writer.caughtUp(Math.max(0, untilMs - performance.now()));
     },
     ...pricing,
+    repricing: composeRepricing({ ...engine, prices, counter }),
     ...delivery,
     ...evaluation,
     now,

@@ -1,10 +1,14 @@
 import type { Logger } from "pino";
+import type { SpanCounter } from "./counting/span-counter.ts";
+import { createSpendCorrections } from "./customers/spend-corrections.ts";
+import { createRepricing, type SpanRepricing } from "./jobs/reprice-spans.ts";
 import { scheduleJob } from "./jobs/schedule.ts";
 import { limits } from "./limits.ts";
 import { createPriceChanges, type PriceChanges } from "./pricing/own/change-prices.ts";
 import { createOwnPrices, type OwnPriceMirror } from "./pricing/own/own-prices.ts";
 import { createPriceBook, type PriceBook } from "./pricing/price-book.ts";
 import type { ControlStores } from "./storage/control/control-stores.ts";
+import type { SpanStore } from "./storage/spans/span-store.ts";
 
 export type Prices = {
   /** The one that every cost comes from. */
@@ -36,4 +40,15 @@ export async function composePrices({
   cleanup.push(() => watch.stop());
   const prices = createPriceBook({ maxModels: limits.pricedModels, own: ownPrices });
   return { prices, ownPrices, priceChanges: createPriceChanges({ stores, now }) };
+}
+
+/** Prices what is stored again. */
+export function composeRepricing(deps: {
+  stores: ControlStores;
+  spans: SpanStore;
+  prices: PriceBook;
+  counter: Pick<SpanCounter, "recount">;
+  now: () => number;
+}): SpanRepricing {
+  return createRepricing({ ...deps, corrections: createSpendCorrections(deps) });
 }

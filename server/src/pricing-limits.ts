@@ -11,6 +11,12 @@ export const pricingLimits = {
   modelPriceRefreshMs: 1_000,
   /** Of one organization, that `prices check` lists. */
   unpricedModels: 1_000,
+  /** Spans that one request prices again, and looks at. */
+  repricedSpans: 20_000,
+  repricedLookedAt: 200_000,
+  repricedPage: 1_000,
+  repricedSample: 20,
+  repricedStatementChars: 80_000,
   priceFileBytes: 32 * MiB,
   /** Loaded price tables that are kept, earlier ones to go back to. */
   priceTables: 5,

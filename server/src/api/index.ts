@@ -19,6 +19,7 @@ import type { ProviderSettings } from "../gateway/credentials/provider-settings.
 import type { ModelLister } from "../gateway/models/list-reachable.ts";
 import type { AnyEndpoint } from "../http/endpoint.ts";
 import type { SpanIntake } from "../ingest/accept.ts";
+import type { SpanRepricing } from "../jobs/reprice-spans.ts";
 import type { LogJoiner } from "../ingest/otlp/join-logs.ts";
 import type { TraceDeletions } from "../jobs/trace-deletions.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";
@@ -96,6 +97,7 @@ import { createSpan } from "./request-logs/create-span.ts";
 import { groupSpans } from "./request-logs/group-spans.ts";
 import { listSpans } from "./request-logs/list-spans.ts";
 import type { SpanReadDeps } from "./request-logs/read-selection.ts";
+import { repriceSpans } from "./request-logs/reprice-spans.ts";
 import { retrieveSpan } from "./request-logs/retrieve-span.ts";
 import { summarizeSpans } from "./request-logs/summarize-spans.ts";
 import { createLangfuseScore } from "./langfuse/create-langfuse-score.ts";
@@ -151,8 +153,7 @@ export type ApiDeps = SpanReadDeps & {
   throttle: LoginThrottle;
   caughtUp: () => Promise<void>;
 } & Evaluation &
-  Omit<ModelPriceDeps, "modelPrices"> &
-  WebhookParts;
+  Omit<ModelPriceDeps, "modelPrices"> & { repricing: SpanRepricing } & WebhookParts;
 
 type WebhookParts = { deliverer: Deliverer; webhookSecrets: WebhookSecrets; webhookDirectory: WebhookDirectory };
 
@@ -169,6 +170,7 @@ export function apiEndpoints(deps: ApiDeps): AnyEndpoint[] {
     listSpans(spans),
     summarizeSpans(spans),
     groupSpans(spans),
+    repriceSpans(spans),
     retrieveSpan(deps),
     ingestSpans(deps),
     createChatCompletion(deps),

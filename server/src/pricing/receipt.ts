@@ -82,6 +82,19 @@ export function assuming(receipt: ReceiptText, assumption: Assumption): ReceiptT
   return `${receipt}|a ${assumption}`;
 }
 
+/** Of so many earlier costs the receipt tells. */
+const previousKept = 10;
+
+/** The receipt of a span that was priced again, with what it cost before, the last first. */
+export function withPrevious(
+  receipt: ReceiptText,
+  before: { receipt: ReceiptText; costUsd: number | null; source: string; at: string },
+): ReceiptText {
+  const earlier = before.receipt.split("|").filter((section) => section.startsWith("p "));
+  const last = `p ${before.costUsd ?? "null"}:${encodeURIComponent(before.source)}:${encodeURIComponent(before.at)}`;
+  return [receipt, last, ...earlier.slice(0, previousKept - 1)].join("|");
+}
+
 export type CostDetails = {
   /** `date`: when a price was last changed, a table was loaded or released. Null where that is not known. */
   source: { kind: SourceKind; name: string | null; date: string | null };

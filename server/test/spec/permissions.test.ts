@@ -224,6 +224,7 @@ describe("the matrix", () => {
     create_customer: ["?environment=prod", { customer_identifier: "reached" }],
     create_provider: ["", { environment: "prod" }],
     create_model_price: ["", {}],
+    reprice_spans: ["?environment=prod", {}],
     delete_traces: ["?environment=prod", {}],
     create_score: ["", {}],
   };

@@ -170,6 +170,11 @@ export function describeCustomerStores({
       await stores().customerLedger.open(key, { periodStart: "", period: large, total: large });
       await stores().customerLedger.settle(key, { id: "nothing", spent: 2n });
       expect(await stores().customerLedger.find(key)).toMatchObject({ period: large + 2n, total: large + 2n });
+      await stores().customerLedger.lower(key, { periodStart: "", period: 2n, total: 3n });
+      expect(await stores().customerLedger.find(key)).toMatchObject({ period: large, total: large - 1n });
+      // Of another period only what was spent in all falls, and nothing below nothing.
+      await stores().customerLedger.lower(key, { periodStart: "2026", period: 1n, total: 2n * large });
+      expect(await stores().customerLedger.find(key)).toMatchObject({ period: large, total: 0n });
     });
 
     test("opens a period anew, and never forgets what it knows of the same one", async () => {

@@ -18,6 +18,8 @@ export type CustomerLedger = {
   find: (key: CustomerKey) => Promise<SpendState | undefined>;
   /** Begins a row or a period with what is known to be spent. What a row of the same period knows of is never made less. */
   open: (key: CustomerKey, spend: { periodStart: string; period: bigint; total: bigint }) => Promise<void>;
+  /** Takes back what spans turned out not to cost: at most what is spent, and of the period only while the row is of it. */
+  lower: (key: CustomerKey, less: { periodStart: string; period: bigint; total: bigint }) => Promise<void>;
   /** Ends a reservation, if it is still there, and adds what was spent. Undefined where the customer has no row. */
   settle: (key: CustomerKey, reservation: { id: string; spent: bigint }) => Promise<SpendState | undefined>;
   /** Gives back what nobody renewed; of one customer, or of some. How many reservations that were. */
@@ -63,6 +65,7 @@ export function createCustomerLedger(queries: ControlQueries): CustomerLedger {
     find: (key) => find(queries, key),
     reserve: (request) => reserve(queries, request),
     open: (key, spend) => open(queries, key, spend),
+    lower: (key, less) => lower(queries, key, less),
     settle: (key, reservation) => settle(queries, key, reservation),
     releaseExpired: (nowIso, of) => releaseExpired(queries, nowIso, of),
     renew: (nodeId, expiresAt) => renew(queries, nodeId, expiresAt),
@@ -123,6 +126,22 @@ async function open(
           then customer_spend.total_spent else excluded.total_spent end`,
       }),
     )
+    .execute();
+}
+
+async function lower(
+  queries: ControlQueries,
+  key: CustomerKey,
+  { periodStart, period, total }: { periodStart: string; period: bigint; total: bigint },
+): Promise<void> {
+  await queries
+    .updateTable("customer_spend")
+    .set({
+      period_spent: sql<bigint>`case when period_start <> ${periodStart} then period_spent
+        when period_spent > ${period} then period_spent - ${period} else 0 end`,
+      total_spent: sql<bigint>`case when total_spent > ${total} then total_spent - ${total} else 0 end`,
+    })
+    .where(is(key))
     .execute();
 }
 

@@ -23,6 +23,7 @@ import {
 } from "./queries/retrieve-trace.ts";
 import { readUsageFacts } from "./queries/read-usage-facts.ts";
 import { groupScores, summarizeScores } from "./queries/score-figures.ts";
+import { repriceSpans } from "./queries/reprice-spans.ts";
 import { listUnpriced } from "./queries/list-unpriced.ts";
 import { summarizeSpans } from "./queries/summarize-spans.ts";
 import { unnameCustomer } from "./queries/unname-customer.ts";
@@ -39,6 +40,7 @@ export function createSpanStore(database: SpanDatabase): SpanStore {
     listTraceNames: (query, signal) => listTraceNames(database, query, signal),
     countTraceNames: (organizationId) => countTraceNames(database, organizationId),
     readUsageFacts: (query, signal) => readUsageFacts(database, query, signal),
+    repriceSpans: (scope, spans, signal) => repriceSpans(database, scope, spans, signal),
     listUnpriced: (query, signal) => listUnpriced(database, query, signal),
     summarizeSpans: (query, signal) => summarizeSpans(database, query, signal),
     groupSpans: (query, signal) => groupSpans(database, query, signal),

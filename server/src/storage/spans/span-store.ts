@@ -132,6 +132,12 @@ export type SpanStore = {
     signal?: AbortSignal,
   ): Promise<Array<{ environment: string; inWindow: number; total: number }>>;
 
+  /**
+   * Newer versions of spans, with another cost. What has been sent again or deleted since it was read stays as it is. Safe to
+   * repeat.
+   */
+  repriceSpans(scope: SpanScope, spans: readonly RepricedSpan[], signal?: AbortSignal): Promise<void>;
+
   /** Takes the spans of these deletions out of every read. Safe to repeat. */
   deleteTraces(deletions: readonly TraceDeletion[], signal?: AbortSignal): Promise<void>;
 
@@ -251,6 +257,9 @@ export type SpanSummary = {
   unpriced_count: number;
   cache_hit_count: number;
 };
+
+/** A span as it was read, and what it costs from now on. */
+export type RepricedSpan = SpanKey & { cost: number; price_version: string; cost_details: string; unpriced: string };
 
 export type UnpricedModel = { model: string; provider_id: string; spans: number; last_timestamp: string };
 

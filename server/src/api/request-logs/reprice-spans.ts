@@ -1,0 +1,110 @@
+import { z } from "zod";
+import { writtenEnvironment } from "../../domain/principal.ts";
+import { endpoint } from "../../http/endpoint.ts";
+import { environmentQuery, timeWindowQuery } from "../../http/query.ts";
+import type { PlannedChange, SpanRepricing } from "../../jobs/reprice-spans.ts";
+import { isoTime } from "../../lib/time.ts";
+import { limits } from "../../limits.ts";
+import { withoutNoise } from "../../pricing/receipt.ts";
+import { filtersBody } from "../read-filters.ts";
+import { logTypeQuery, readSelection, type SpanReadDeps } from "./read-selection.ts";
+
+const usd = z.number().nullable();
+
+const result = z
+  .object({
+    dry_run: z.boolean(),
+    count: z.int().meta({ description: "Spans whose cost changes." }),
+    looked_at: z
+      .int()
+      .meta({ description: "Spans of the window that the filters match, as far as they were looked at." }),
+    without_price: z.int().meta({ description: "Spans of them that have no price today: their cost stays as it is." }),
+    old_cost: z.number().meta({ description: "USD, of the spans whose cost changes; an unknown cost is 0." }),
+    new_cost: z.number(),
+    sample: z
+      .array(
+        z.object({
+          unique_id: z.string(),
+          model: z.string(),
+          provider_id: z.string(),
+          old_cost: usd,
+          new_cost: usd,
+          old_price_version: z.string(),
+          new_price_version: z.string(),
+        }),
+      )
+      .meta({ description: `The first ${limits.repricedSample} of them, newest first.` }),
+    continue_before: z.string().nullable().meta({
+      format: "date-time",
+      description: "Not null where more spans follow: send the request again with it as end_time.",
+    }),
+    warnings: z.array(z.string()),
+  })
+  .meta({ id: "RepriceResult" });
+
+export const repriceSpans = (deps: SpanReadDeps & { repricing: SpanRepricing; caughtUp: () => Promise<void> }) =>
+  endpoint({
+    id: "reprice_spans",
+    method: "POST",
+    path: "/api/request-logs/reprice/",
+    summary: "Compute costs again by today's prices",
+    description:
+      "For computed costs of stored spans of the key's environment; stated costs stay. A dry run, which tells what would change, unless " +
+      "`dry_run` is false. Sums, customers and the budgets of the current period follow; the cost of before stays in the " +
+      `receipt (\`cost_details.previous\`). At most ${limits.repricedSpans} spans change in one request. Filters and window are those of lists. ` +
+      "A request that was broken off is sent again.",
+    tags: ["Model prices"],
+    auth: "key",
+    permission: "prices:write",
+    environment: "own",
+    limit: "api",
+    takesTurns: true,
+    query: z.object({ ...timeWindowQuery(), ...environmentQuery(), ...logTypeQuery() }),
+    body: {
+      kind: "json",
+      schema: filtersBody.extend({ dry_run: z.boolean().default(true) }),
+      example: { filters: { model: { value: ["lab-1"] } }, dry_run: true },
+    },
+    success: { status: 200, schema: result },
+    errors: ["invalid_request", "forbidden", "query_too_large", "unavailable"],
+    async handler({ principal, query, body, rawQuery, signal }) {
+      const environment = writtenEnvironment(principal, query.environment);
+      await deps.caughtUp();
+      const { warnings, ...selection } = readSelection(deps, {
+        organizationId: principal.organization_id,
+        query: { ...query, environment },
+        body,
+        rawQuery,
+      });
+      const own = { ...selection, scope: { organization_id: principal.organization_id, environment } };
+      const plan = await deps.repricing.plan(own, signal);
+      if (!body.dry_run && plan.changes.length > 0) await deps.repricing.apply(own, plan, signal);
+      return {
+        dry_run: body.dry_run,
+        count: plan.changes.length,
+        looked_at: plan.lookedAt,
+        without_price: plan.unpriced,
+        old_cost: sumOf(plan.changes, ({ before }) => before.cost ?? 0),
+        new_cost: sumOf(plan.changes, ({ cost }) => cost),
+        sample: plan.changes.slice(0, limits.repricedSample).map(sampleOf),
+        continue_before: plan.stoppedAt === undefined ? null : isoTime(plan.stoppedAt),
+        warnings,
+      };
+    },
+  });
+
+function sumOf(changes: readonly PlannedChange[], usdOf: (change: PlannedChange) => number): number {
+  return withoutNoise(changes.reduce((sum, change) => sum + usdOf(change), 0));
+}
+
+function sampleOf({ unique_id, cost, price_version, before }: PlannedChange) {
+  return {
+    unique_id,
+    model: before.model ?? "",
+    provider_id: before.provider_id ?? "",
+    old_cost: before.cost ?? null,
+    new_cost: cost,
+    old_price_version: before.price_version ?? "",
+    new_price_version: price_version,
+  };
+}

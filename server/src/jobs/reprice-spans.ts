@@ -1,0 +1,112 @@
+import type { Environment } from "../domain/principal.ts";
+import type { SpanCounter } from "../counting/span-counter.ts";
+import type { SpendCorrections } from "../customers/spend-corrections.ts";
+import { limits } from "../limits.ts";
+import type { PriceBook } from "../pricing/price-book.ts";
+import { pricedColumns, repriceSpan } from "../pricing/reprice.ts";
+import type { SpanPlace } from "../storage/spans/span-list.ts";
+import type { RepricedSpan, SpanSelection, SpanStore, StoredSpan } from "../storage/spans/span-store.ts";
+import type { CountedName } from "../storage/spans/usage-facts.ts";
+
+/**
+ * Prices stored spans again. Every span is decided by itself, by what is stored of it, so that a run which was broken off is
+ * simply run again: what it had done by then has today's price, and is left alone.
+ */
+export type SpanRepricing = {
+  /** What would change, newest first; at most `limits.repricedSpans` spans. */
+  plan(selection: OwnSelection, signal: AbortSignal): Promise<RepricingPlan>;
+  /** Makes it so: in every read, sum and budget once it resolves. */
+  apply(selection: OwnSelection, plan: RepricingPlan, signal: AbortSignal): Promise<void>;
+};
+
+/** Of one environment: a change of both would be two. */
+export type OwnSelection = SpanSelection & { scope: { organization_id: string; environment: Environment } };
+
+export type RepricingPlan = {
+  changes: PlannedChange[];
+  /** Spans that were looked at, and those of them without a price today, whose cost stays. */
+  lookedAt: number;
+  unpriced: number;
+  /** Stored time of the last span that was looked at where there are more: go on from there. */
+  stoppedAt: string | undefined;
+};
+
+export type PlannedChange = RepricedSpan & { before: StoredSpan };
+
+export type RepricingDeps = {
+  spans: Pick<SpanStore, "listSpans" | "repriceSpans">;
+  prices: PriceBook;
+  counter: Pick<SpanCounter, "recount">;
+  corrections: SpendCorrections;
+  /** Milliseconds since the epoch. */
+  now: () => number;
+};
+
+const fields = [...pricedColumns, "trace_unique_id", "counted_customer_identifier"] as const;
+
+export function createRepricing({ spans, prices, counter, corrections, now }: RepricingDeps): SpanRepricing {
+  return {
+    async plan(selection, signal) {
+      const of = { organizationId: selection.scope.organization_id, at: new Date(now()).toISOString() };
+      const plan: RepricingPlan = { changes: [], lookedAt: 0, unpriced: 0, stoppedAt: undefined };
+      let after: SpanPlace | undefined;
+      do {
+        const { rows, next } = await spans.listSpans(
+          { ...selection, page: 1, pageSize: limits.repricedPage, sort: newestFirst, fields, after },
+          signal,
+        );
+        for (const span of rows) {
+          const found = repriceSpan(prices, span, of);
+          plan.lookedAt += 1;
+          if (found.kind === "unpriced") plan.unpriced += 1;
+          if (found.kind === "changed") plan.changes.push({ ...keyOf(span), ...found.price, before: slim(span) });
+        }
+        after = next;
+        if (isFull(plan)) plan.stoppedAt = next?.timestamp;
+      } while (after !== undefined && !isFull(plan));
+      return plan;
+    },
+
+    async apply({ scope }, { changes }, signal) {
+      const named = changes.map(({ before }) => before.counted_customer_identifier ?? "");
+      const identifiers = [...new Set(named)].filter((name) => name !== "");
+      const before = await corrections.note(scope, identifiers);
+      try {
+        for (let from = 0; from < changes.length; from += limits.repricedPage) {
+          signal.throwIfAborted();
+          const part = changes.slice(from, from + limits.repricedPage);
+          await spans.repriceSpans(scope, part, signal);
+          await counter.recount(scope.organization_id, namesOf(part));
+        }
+      } finally {
+        // What was written counts, whether the rest was or not.
+        await corrections.correct(before);
+      }
+    },
+  };
+}
+
+const newestFirst = { field: "timestamp", descending: true } as const;
+
+function isFull({ changes, lookedAt }: RepricingPlan): boolean {
+  return changes.length + limits.repricedPage > limits.repricedSpans || lookedAt >= limits.repricedLookedAt;
+}
+
+function keyOf({ timestamp, unique_id, environment, version }: StoredSpan) {
+  return { timestamp, unique_id, environment, version };
+}
+
+/** Of thousands that are held, without what the store knows anyway. */
+function slim({ extra: _extra, cost_details: _receipt, ...span }: StoredSpan): StoredSpan {
+  return span;
+}
+
+function namesOf(changes: readonly PlannedChange[]): CountedName[] {
+  const names = new Map<string, CountedName>();
+  for (const { environment, unique_id, before } of changes) {
+    const trace_unique_id = before.trace_unique_id ?? "";
+    const name = { environment, trace_unique_id, unique_id: trace_unique_id === "" ? unique_id : "" };
+    names.set(`${trace_unique_id}\n${name.unique_id}`, name);
+  }
+  return [...names.values()];
+}

@@ -1,0 +1,64 @@
+import type { SpanScope } from "../../../domain/span.ts";
+import { limits } from "../../../limits.ts";
+import type { SpanDatabase } from "../drivers/span-database.ts";
+import type { RepricedSpan } from "../span-store.ts";
+import { allOf, scopeWhere } from "./selection.ts";
+
+/** In one statement each that reads and writes, so that a span which is gone or newer by then is not written. */
+export async function repriceSpans(
+  database: SpanDatabase,
+  scope: SpanScope,
+  spans: readonly RepricedSpan[],
+  signal?: AbortSignal,
+): Promise<void> {
+  for (const group of groupsOf(spans)) {
+    signal?.throwIfAborted();
+    await writeGroup(database, scope, group);
+  }
+}
+
+async function writeGroup(database: SpanDatabase, scope: SpanScope, spans: readonly RepricedSpan[]): Promise<void> {
+  const where = allOf(scopeWhere(scope), {
+    sql: "toDate32(timestamp) IN {days:Array(Date32)} AND timestamp IN {times:Array(DateTime64(9, 'UTC'))} AND unique_id IN {ids:Array(UUID)}",
+    params: {
+      days: [...new Set(spans.map(({ timestamp }) => timestamp.slice(0, 10)))],
+      times: [...new Set(spans.map(({ timestamp }) => timestamp))],
+      ids: spans.map(({ unique_id }) => unique_id),
+    },
+  });
+  const at = (name: string): string => `arrayElement({${name}:Array(String)}, place)`;
+  await database.execute({
+    name: "reprice_spans",
+    sql: `INSERT INTO spans SELECT * EXCEPT (place) REPLACE (toFloat64OrNull(${at("costs")}) AS cost, 'computed' AS cost_source,
+        ${at("sources")} AS price_version, ${at("receipts")} AS cost_details, ${at("unpriced")} AS unpriced,
+        version + 1 AS version, toUInt8(1) AS is_resend)
+      FROM (SELECT *, indexOf({keys:Array(String)}, concat(environment, ' ', toString(unique_id), ' ', toString(version))) AS place
+        FROM (SELECT * FROM spans FINAL WHERE ${where.sql}))
+      WHERE place > 0`,
+    params: {
+      ...where.params,
+      keys: spans.map(({ environment, unique_id, version }) => `${environment} ${unique_id} ${version}`),
+      costs: spans.map(({ cost }) => String(cost)),
+      sources: spans.map(({ price_version }) => price_version),
+      receipts: spans.map(({ cost_details }) => cost_details),
+      unpriced: spans.map(({ unpriced }) => unpriced),
+    },
+    settings: { insert_deduplicate: 0, max_partitions_per_insert_block: 0, distributed_foreground_insert: 1 },
+  });
+}
+
+/** Text is hexadecimal in a statement, which may have 256 KiB. */
+function groupsOf(spans: readonly RepricedSpan[]): RepricedSpan[][] {
+  const groups: RepricedSpan[][] = [];
+  let chars = Number.POSITIVE_INFINITY;
+  for (const span of spans) {
+    const own = 250 + span.price_version.length + span.cost_details.length + span.unpriced.length;
+    if (chars + own > limits.repricedStatementChars) {
+      groups.push([]);
+      chars = 0;
+    }
+    groups.at(-1)?.push(span);
+    chars += own;
+  }
+  return groups;
+}
