@@ -179,6 +179,15 @@ describe("P6: nobody else's response", () => {
   });
 });
 
+test("P6: a response of the other environment may be read with a key for both, but not changed", async () => {
+  await store("both", { environment: null });
+  const id = await make();
+  expect((await tester.get(`/v1/responses/${id}`)).status).toBe(200);
+  for (const [method, below] of operations.filter(([each]) => each !== "GET"))
+    expect((await tester.request(method, `/v1/responses/${id}${below}`)).status).toBe(403);
+  expect(stored.has(id)).toBe(true);
+});
+
 describe("P6: a response of the server's key", () => {
   test.each(operations)("%s …%s goes there for the organization that made it", async (method, below, status) => {
     const id = await make();

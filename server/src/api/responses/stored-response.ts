@@ -31,7 +31,7 @@ export const storedResponse = {
   params: z.object({ response_id: z.string() }),
   success: { status: 200, schema: z.looseObject({ id: z.string().optional() }), description: "The provider's answer." },
   docs: { headers: gatewayHeaders, errorNotes: gatewayErrorNotes },
-  errors: ["invalid_request", "not_found", "upstream_failed", "unavailable"],
+  errors: ["invalid_request", "forbidden", "not_found", "upstream_failed", "unavailable"],
 } as const;
 
 export function storedPaths(below: string) {
@@ -58,7 +58,7 @@ export async function actOnStored(
     id: params.response_id,
     query: rawQuery,
     signal,
-    isRecorded: (id) => isRecorded(deps, owner, id, signal),
+    isRecorded: (id, scope) => isRecorded(deps, scope, id, signal),
   });
   const response = context.hijack();
   if ("error" in answer) answerError(response, answer.error, {}, (sendEnd) => sendEnd());

@@ -27,14 +27,14 @@ export type StoredCall = {
   id: string;
   query: URLSearchParams;
   signal: AbortSignal;
-  /** Whether a span says that the caller's organization made it. */
-  isRecorded: (id: string) => Promise<boolean>;
+  /** Whether a span says that a call of the organization and environment made it. */
+  isRecorded: (id: string, owner: ResponseOwner) => Promise<boolean>;
 };
 
 export type StoredAnswer = { bytes: Buffer | string; provider: string } | { error: CallError };
 
 export type StoredResponses = {
-  /** Asks the provider and the key that made the response. @throws ServiceError `not_found`, `invalid_request` */
+  /** Asks the provider and the key that made the response. @throws ServiceError `not_found`, `invalid_request`, `forbidden` */
   act(action: StoredAction, call: StoredCall): Promise<StoredAnswer>;
 };
 
@@ -50,6 +50,7 @@ export function createStoredResponses(deps: Deps): StoredResponses {
       const query = readQuery(call.query);
       // A segment of dots would be another path.
       const keys = /^\.*$/.test(id) ? [] : await keysOf(deps, call, id, bond);
+      if (action.method !== "GET") await refuseElsewhere(deps, call, id);
       const problems: UpstreamProblem[] = [];
       for (const { attempt } of keys) {
         const end = await ask(deps, attempt, callOf(attempt, action, id, query), call.signal);
@@ -83,8 +84,19 @@ async function keysOf(deps: Deps, call: StoredCall, id: string, bond: string | u
   const able = keys.filter(({ attempt, isVendor }) => !isVendor || keepers.has(attempt.target.provider));
   const own = able.filter(({ isShared }) => !isShared);
   const shared = able.filter(({ isShared }) => isShared);
-  const isOurs = shared.length > 0 && (deps.owners.isOwner(id, owner) ?? (await call.isRecorded(id)));
+  const isOurs = shared.length > 0 && (await isOwner(deps, call, id, owner));
   return [...own, ...(isOurs ? shared : [])].slice(0, limits.responseKeysPerCall);
+}
+
+async function isOwner(deps: Deps, call: StoredCall, id: string, owner: ResponseOwner): Promise<boolean> {
+  return deps.owners.isOwner(id, owner) ?? call.isRecorded(id, owner);
+}
+
+/** A key may serve both environments, but changes are those of the caller's own. @throws ServiceError `forbidden` */
+async function refuseElsewhere(deps: Deps, call: StoredCall, id: string): Promise<void> {
+  const environment = call.owner.environment === "prod" ? "test" : "prod";
+  if (await isOwner(deps, call, id, { ...call.owner, environment }))
+    throw new ServiceError("forbidden", `This response was made in the ${environment} environment: use a key of that.`);
 }
 
 function bound({ below }: StoredAction, reply: WholeReply, bond: string | undefined): Buffer | string {
