@@ -1,6 +1,6 @@
 import type { CustomerKey } from "../domain/customer.ts";
 import type { UsageCount } from "../domain/usage-fact.ts";
-import type { SpanRow } from "../domain/span.ts";
+import { gatewayLogMethod, type SpanRow } from "../domain/span.ts";
 import { isReceivedBefore, type ErasedCustomers } from "../ingest/erased-customers.ts";
 import type { SpanSubscriber, StoredSpans } from "../ingest/fan-out.ts";
 import { randomToken } from "../lib/random-token.ts";
@@ -25,8 +25,10 @@ import { CountedTrace, TraceMemory, traceKey, type TraceName } from "./trace-mem
  * trace. Twice is as good as once, in whatever order spans come.
  */
 export type SpanCounter = SpanSubscriber & {
-  /** Counts traces anew from what the store holds: after a deletion, or from outside. */
+  /** Counts traces anew from what the store holds. */
   recount(organizationId: string, traces: readonly CountedName[]): Promise<void>;
+  /** The traces whose spans name calls in these, or calls of whom these name: what becomes of these matters to them. */
+  linkedTo(organizationId: string, traces: readonly CountedName[]): Promise<CountedName[]>;
   /** Whatever counted for a customer whom spans no longer name counts for whom it does without them. */
   unname(key: CustomerKey): Promise<void>;
 };
@@ -78,6 +80,8 @@ class Counter implements SpanCounter {
     return (
       (row.trace_unique_id ?? "") !== "" ||
       (row.gateway_log_id ?? "") !== "" ||
+      // Another node may have looked for the call before it was stored.
+      (!this.#deps.memory.isComplete && row.log_method === gatewayLogMethod) ||
       this.#wanted.get(`${row.organization_id}\n${row.unique_id}`) !== undefined
     );
   }
@@ -96,6 +100,15 @@ class Counter implements SpanCounter {
       for (const name of names) this.#memory.forget(traceKey(name));
       await this.#countRound(organizationId, await this.#load(organizationId, names));
     });
+  }
+
+  async linkedTo(organizationId: string, traces: readonly CountedName[]): Promise<CountedName[]> {
+    const names = traces.map((trace) => ({ unique_id: "", ...trace, organizationId }));
+    const own = new Set(names.map(traceKey));
+    const round = await this.#load(organizationId, names);
+    await this.#joinWanted(organizationId, round);
+    await this.#findCalls(organizationId, round);
+    return [...round.values()].map(({ name }) => name).filter((name) => !own.has(traceKey(name)));
   }
 
   async unname(key: CustomerKey): Promise<void> {

@@ -5,6 +5,7 @@ import type { SpanCounter } from "../counting/span-counter.ts";
 import type { DeletedTraces } from "../ingest/deleted-traces.ts";
 import { limits } from "../limits.ts";
 import type { TraceDeletionStore } from "../storage/control/trace-deletion-store.ts";
+import type { CountedName } from "../storage/spans/usage-facts.ts";
 import type { SpanStore } from "../storage/spans/span-store.ts";
 import { scheduleJob } from "./schedule.ts";
 
@@ -30,7 +31,7 @@ export type TraceDeletionDeps = {
   deletions: TraceDeletionStore;
   deletedTraces: DeletedTraces;
   spans: Pick<SpanStore, "deleteTraces" | "purgeDeleted">;
-  counter: Pick<SpanCounter, "recount">;
+  counter: Pick<SpanCounter, "linkedTo" | "recount">;
   /** Resolves once all that was accepted so far is stored. */
   flush: () => Promise<void>;
   now: () => number;
@@ -67,12 +68,14 @@ export function startTraceDeletions(
 function createTraceDeletions(deps: TraceDeletionDeps): TraceDeletions {
   const { deletions: store, deletedTraces, spans, counter, flush, now } = deps;
   let sweptAtMs = now();
-  /** What is left of a trace counts for what it says without the rest. */
+  /** What is left of a trace counts for what it says without the rest, and so do traces that it was linked to by calls. */
   const take = async (deleted: readonly TraceDeletion[], signal?: AbortSignal) => {
+    const ofOrganizations = Map.groupBy(deleted, ({ organization_id }) => organization_id);
+    const changed = new Map<string, CountedName[]>();
+    for (const [organizationId, traces] of ofOrganizations)
+      changed.set(organizationId, [...traces, ...(await counter.linkedTo(organizationId, traces))]);
     await spans.deleteTraces(deleted, signal);
-    for (const [organizationId, traces] of Map.groupBy(deleted, ({ organization_id }) => organization_id)) {
-      await counter.recount(organizationId, traces);
-    }
+    for (const [organizationId, traces] of changed) await counter.recount(organizationId, traces);
   };
   const settle = async () => {
     await Promise.race([flush(), sleep(limits.traceDeletionFlushMs, undefined, { ref: false })]);
