@@ -175,3 +175,26 @@ test("S12 batches of the SDKs: each event has its outcome", async () => {
   ]);
   expect(await scoresOf(traceId, child)).toHaveProperty("batched");
 });
+
+test("S12 lists of scores, as Python's SDK sends them", async () => {
+  const { traceId, root, child } = await newTrace();
+  const good = [
+    { id: "1", traceId, name: "listed", value: 0.9, comment: "ok", timestamp: "2026-01-02T03:04:05.000Z" },
+    { id: "2", traceId, observationId: child, name: "tone", value: "friendly", dataType: "CATEGORICAL" },
+  ];
+  const whole = await post("/api/public/scores", good);
+  expect([whole.status, whole.json]).toEqual([202, { message: "Accepted" }]);
+  expect(await scoresOf(traceId, root)).toMatchObject({ listed: { numerical_value: 0.9 } });
+  expect(await scoresOf(traceId, child)).toMatchObject({ tone: { string_value: "friendly" } });
+
+  const partly = await post("/api/public/scores", [...good, { traceId, name: "no value" }, 7]);
+  expect([partly.status, partly.json]).toEqual([
+    207,
+    {
+      accepted: 2,
+      rejected: 2,
+      errors: [{ message: expect.stringContaining("value") }, { message: expect.any(String) }],
+    },
+  ]);
+  expect((await post("/api/public/scores", [])).status).toBe(400);
+});

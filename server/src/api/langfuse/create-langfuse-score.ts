@@ -1,6 +1,25 @@
 import { z } from "zod";
 import { endpoint } from "../../http/endpoint.ts";
-import { langfuseScoreSchema, recordLangfuseScore, type LangfuseScoreDeps } from "./langfuse-score.ts";
+import { reply } from "../../http/reply.ts";
+import { validate } from "../../http/validate.ts";
+import { limits } from "../../limits.ts";
+import {
+  langfuseScoreSchema,
+  recordLangfuseScore,
+  recordOneOf,
+  type LangfuseScore,
+  type LangfuseScoreDeps,
+} from "./langfuse-score.ts";
+
+/** The handler looks closer, so that an error names the member of the score. */
+const oneOrMore = z.union([z.looseObject({}), z.array(z.unknown()).min(1).max(limits.bulkRows)]).meta({
+  description: "A score, or a list of them: `traceId`, `observationId`, `name`, `value`, `dataType`, `comment`.",
+});
+const results = z.object({
+  accepted: z.int(),
+  rejected: z.int(),
+  errors: z.array(z.object({ message: z.string() })),
+});
 
 export const createLangfuseScore = (deps: LangfuseScoreDeps) =>
   endpoint({
@@ -10,7 +29,8 @@ export const createLangfuseScore = (deps: LangfuseScoreDeps) =>
     summary: "Score a trace or a span as Langfuse does",
     description:
       "Langfuse's score API: the score becomes one of the evaluator `name`, of the span `observationId` or of the root of the " +
-      "trace. A second score of that name replaces the first. A score of a trace waits some seconds for it.",
+      "trace. A second score of that name replaces the first. A score of a trace waits some seconds for it. A list, as the Python SDK " +
+      "sends it from version 5 on, is 202, or 207 with what is wrong with some.",
     tags: ["Scores"],
     auth: "key",
     permission: "scores:write",
@@ -18,7 +38,7 @@ export const createLangfuseScore = (deps: LangfuseScoreDeps) =>
     dialect: "fields",
     body: {
       kind: "json",
-      schema: langfuseScoreSchema,
+      schema: oneOrMore,
       example: {
         traceId: "4bf92f3577b34da6a3ce929d0e0e4736",
         observationId: "00f067aa0ba902b7",
@@ -27,10 +47,20 @@ export const createLangfuseScore = (deps: LangfuseScoreDeps) =>
         dataType: "NUMERIC",
       },
     },
-    success: { status: 200, schema: z.object({ id: z.string() }) },
+    success: { status: 200, schema: z.union([z.object({ id: z.string() }), results]) },
     errors: ["invalid_request", "unavailable"],
     handler: async ({ principal, body, signal }) => {
-      const { id } = await recordLangfuseScore(deps, principal, { sent: body, signal });
-      return { id };
+      if (!Array.isArray(body)) {
+        const sent = validate(langfuseScoreSchema, body) as LangfuseScore;
+        const { id } = await recordLangfuseScore(deps, principal, { sent, signal });
+        return { id };
+      }
+      const errors: Array<{ message: string }> = [];
+      for (const given of body) {
+        const message = await recordOneOf(deps, principal, { given, signal });
+        if (message !== undefined) errors.push({ message });
+      }
+      if (errors.length === 0) return reply(202, { message: "Accepted" });
+      return reply(207, { accepted: body.length - errors.length, rejected: errors.length, errors });
     },
   });

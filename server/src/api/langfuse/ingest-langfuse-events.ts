@@ -1,8 +1,7 @@
 import { z } from "zod";
-import { ServiceError } from "../../domain/errors.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { limits } from "../../limits.ts";
-import { langfuseScoreSchema, recordLangfuseScore, type LangfuseScoreDeps } from "./langfuse-score.ts";
+import { recordOneOf, type LangfuseScoreDeps } from "./langfuse-score.ts";
 
 const eventSchema = z.looseObject({ id: z.string(), type: z.string(), body: z.unknown() });
 type Outcome = { id: string; status: number; message?: string };
@@ -62,16 +61,8 @@ export const ingestLangfuseEvents = (deps: LangfuseScoreDeps) =>
           const message = `Events of type ${type} are not taken: send spans to /api/public/otel/v1/traces.`;
           return { id, status: 400, message };
         }
-        const sent = langfuseScoreSchema.safeParse(given);
-        if (!sent.success) return { id, status: 400, message: z.prettifyError(sent.error) };
-        try {
-          await recordLangfuseScore(deps, principal, { sent: sent.data, signal });
-          return { id, status: 201 };
-        } catch (error) {
-          // What may succeed later is sent again by the SDK, all of it: a score that comes again is the same.
-          if (!(error instanceof ServiceError) || error.code !== "invalid_request") throw error;
-          return { id, status: 400, message: error.message };
-        }
+        const message = await recordOneOf(deps, principal, { given, signal });
+        return message === undefined ? { id, status: 201 } : { id, status: 400, message };
       }
     },
   });

@@ -10,6 +10,7 @@ import type { ScoreMirror } from "../../evaluation/score-mirror.ts";
 import type { Filter } from "../../filter/ast.ts";
 import type { Catalogue } from "../../filter/catalogue.ts";
 import { toClickHouse } from "../../filter/to-clickhouse.ts";
+import { validate } from "../../http/validate.ts";
 import { formatUuid, spanIdentity } from "../../ingest/identity.ts";
 import type { EvaluationResult } from "../../ingest/otlp/evaluation-events.ts";
 import { maxTimeNs, minTimeNs } from "../../lib/time.ts";
@@ -83,6 +84,25 @@ export async function recordLangfuseScore(
   if (stored === undefined) throw new ServiceError("unavailable", "The score changed meanwhile.", { retryAfterS: 1 });
   deps.scoreMirror.poke();
   return stored;
+}
+
+/**
+ * The same for one of several: what is wrong with it, or undefined. What may succeed later fails all of them, so that the SDK sends them
+ * again: a score that comes again is the same.
+ */
+export async function recordOneOf(
+  deps: LangfuseScoreDeps,
+  principal: Pick<KeyPrincipal, "organization_id" | "environment">,
+  { given, signal }: { given: unknown; signal: AbortSignal },
+): Promise<string | undefined> {
+  try {
+    const sent = validate(langfuseScoreSchema, given) as LangfuseScore;
+    await recordLangfuseScore(deps, principal, { sent, signal });
+    return undefined;
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === "invalid_request") return error.message;
+    throw error;
+  }
 }
 
 function resultOf({ name, value, dataType, comment }: LangfuseScore): EvaluationResult {
