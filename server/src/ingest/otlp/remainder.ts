@@ -28,7 +28,7 @@ const formWords: ReadonlySet<string> = new Set([
 /** Members that every request or answer has. */
 const formMembers: ReadonlySet<string> = new Set([
   ..."id index lc object created created_at status finish_reason finishReason stop_reason stop_sequence".split(" "),
-  ..."logprobs is_error event.name".split(" "),
+  ..."logprobs system_fingerprint service_tier is_error event.name".split(" "),
 ]);
 /** Members whose numbers the span's own counts tell, in another sum at times. */
 const countMember = /usage|(?<!budget_|max_)tokens?(?:_details)?$/i;
