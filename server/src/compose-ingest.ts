@@ -16,7 +16,7 @@ import type { TraceDeletionStore } from "./storage/control/trace-deletion-store.
 import type { Journal } from "./storage/journal/journal.ts";
 import type { SpanStore } from "./storage/spans/span-store.ts";
 import { watchDeletedTraces } from "./telemetry/deleted-trace-metrics.ts";
-import { createFanOutMetrics } from "./telemetry/fan-out-metrics.ts";
+import { createFanOutMetrics, watchSubscribers } from "./telemetry/fan-out-metrics.ts";
 import { createIngestMetrics } from "./telemetry/ingest-metrics.ts";
 
 export type IngestParts = {
@@ -68,6 +68,7 @@ export async function composeIngest(
     metrics: createFanOutMetrics(registry, journal.kept),
     logger,
   });
+  watchSubscribers(registry, () => fanOut.waiting());
   fanOut.start();
   cleanup.push(() => fanOut.stop());
   const nodeId = randomToken(12);

@@ -8,6 +8,8 @@ export type FanOutLane = {
   push(seq: number): void;
   /** Spans to read back. Answers the whole stretch that is still to be read, for the disk. */
   miss(stretch: MissedStretch): MissedStretch;
+  /** How many entries wait or are being taken, and since when the first of them, by `performance.now`. */
+  waiting(): { entries: number; sinceMs: number | undefined };
   start(): void;
   drained(): Promise<void>;
   stop(): Promise<void>;
@@ -28,6 +30,10 @@ class Lane implements FanOutLane {
   readonly #deps: LaneDeps;
   readonly #stopping = new AbortController();
   #queue: number[] = [];
+  /** When each of them came. */
+  #cameMs: number[] = [];
+  /** Of those that are being taken. */
+  #takingMs: readonly number[] = [];
   /** How much of the queue is taken: removing that from its front each time would cost as much as the queue is long. */
   #taken = 0;
   readonly #missed = new Map<string, MissedStretch>();
@@ -45,6 +51,7 @@ class Lane implements FanOutLane {
 
   push(seq: number): void {
     this.#queue.push(seq);
+    this.#cameMs.push(performance.now());
     this.#isIdle = false;
     this.#wake();
   }
@@ -58,6 +65,16 @@ class Lane implements FanOutLane {
     this.#wake();
     const reading = this.#reading;
     return reading?.organizationId === organizationId ? { ...unread, ...stretchTogether(reading, unread) } : unread;
+  }
+
+  waiting(): { entries: number; sinceMs: number | undefined } {
+    let sinceMs = Infinity;
+    // What was refused comes again later, so that the first need not be the oldest.
+    for (const ms of this.#takingMs) sinceMs = Math.min(sinceMs, ms);
+    for (let at = this.#taken; at < this.#cameMs.length; at += 1)
+      sinceMs = Math.min(sinceMs, this.#cameMs[at] ?? sinceMs);
+    const entries = this.#queue.length - this.#taken + this.#takingMs.length;
+    return { entries, sinceMs: entries === 0 ? undefined : sinceMs };
   }
 
   start(): void {
@@ -102,16 +119,21 @@ class Lane implements FanOutLane {
       if (spans !== undefined) batch.push(spans);
       rows += spans?.rows.length ?? 0;
     }
+    this.#takingMs = this.#cameMs.slice(this.#taken, this.#taken + seqs.length);
     this.#taken += seqs.length;
     if (this.#taken * 2 > this.#queue.length) {
       this.#queue = this.#queue.slice(this.#taken);
+      this.#cameMs = this.#cameMs.slice(this.#taken);
       this.#taken = 0;
     }
     try {
       await this.#take(batch);
     } catch (error) {
       this.#queue.push(...seqs);
+      this.#cameMs.push(...this.#takingMs);
       throw error;
+    } finally {
+      this.#takingMs = [];
     }
     this.#deps.done(seqs);
   }

@@ -100,6 +100,32 @@ async function settled({ writer, fanOut }: Bench): Promise<void> {
 }
 
 describe("every subscriber", () => {
+  test("says how much it has not taken, and since when, also what it refused", async () => {
+    const gate = Promise.withResolvers<void>();
+    let tries = 0;
+    const slow = recorder("slow", {
+      batchRows: 1,
+      take: async () => {
+        tries += 1;
+        if (tries === 1) throw new Error("not yet");
+        await gate.promise;
+      },
+    });
+    const bench = start(newFolder(), [slow, recorder("quick")]);
+    const before = performance.now();
+    for (const id of ["a1", "a2", "a3"]) await add(bench, [row(id)]);
+    await bench.writer.flush();
+    const of = (name: string) => bench.fanOut.waiting().find(({ subscriber }) => subscriber === name);
+    await expect.poll(() => [tries >= 2, of("quick")?.entries], { timeout: 5_000 }).toEqual([true, 0]);
+    expect(of("slow")?.entries).toBe(3);
+    const sinceMs = of("slow")?.sinceMs ?? 0;
+    expect(sinceMs).toBeGreaterThanOrEqual(before);
+    expect(of("quick")?.sinceMs).toBeUndefined();
+    gate.resolve();
+    await settled(bench);
+    expect(of("slow")).toMatchObject({ entries: 0, sinceMs: undefined });
+  });
+
   test("gets the spans of the organizations it wants, and nothing stays behind", async () => {
     const [all, some] = [recorder("all"), recorder("some", { wants: (id) => id === "org_b" })];
     const bench = start(newFolder(), [all, some]);

@@ -59,6 +59,8 @@ export type FanOut = {
   keep(entries: ReadonlyArray<{ seq: number; payload: Buffer }>): Keep;
   /** Called once that is on disk. */
   kept(keep: Keep): void;
+  /** How many stored entries each subscriber has not taken, and since when the first of them, by `performance.now`. */
+  waiting(): Array<{ subscriber: string; entries: number; sinceMs: number | undefined }>;
   /** Begins with what an earlier process left. */
   start(): void;
   /** Resolves once everything kept so far has been taken; for tests and orderly ends. */
@@ -172,6 +174,10 @@ class JournalFanOut implements FanOut {
     // A subscriber that this version no longer has.
     this.#finish(entries.filter(({ subscribers }) => subscribers.length === 0).map(({ seq }) => seq));
     for (const lane of this.#lanes.values()) lane.start();
+  }
+
+  waiting(): ReturnType<FanOut["waiting"]> {
+    return [...this.#lanes].map(([subscriber, lane]) => ({ subscriber, ...lane.waiting() }));
   }
 
   async drained(): Promise<void> {

@@ -27,3 +27,23 @@ export function createFanOutMetrics(
     }),
   };
 }
+
+type Waiting = { subscriber: string; entries: number; sinceMs: number | undefined };
+
+/** How far each subscriber is behind what is stored. @param waiting times are those of `performance.now` */
+export function watchSubscribers(registry: Registry, waiting: () => readonly Waiting[]): void {
+  const gauge = (name: string, help: string, read: (of: Waiting) => number): void => {
+    const collect = () => {
+      for (const of of waiting()) created.set({ subscriber: of.subscriber }, read(of));
+    };
+    const created = new Gauge({ name, help, labelNames: ["subscriber"], registers: [registry], collect });
+  };
+  gauge(
+    "spanway_fan_out_waiting_entries",
+    "Stored requests whose spans a subscriber has not taken yet",
+    ({ entries }) => entries,
+  );
+  gauge("spanway_fan_out_lag_seconds", "How long the first of these has waited", ({ sinceMs }) =>
+    sinceMs === undefined ? 0 : (performance.now() - sinceMs) / 1_000,
+  );
+}
