@@ -6,6 +6,7 @@ import { decodeJsonTraces } from "../../src/ingest/otlp/decode-json.ts";
 import { decodeProtobufTraces } from "../../src/ingest/otlp/decode-protobuf.ts";
 import type { ExportRequest, OtlpSpan } from "../../src/ingest/otlp/export-request.ts";
 import { mapSpan } from "../../src/ingest/otlp/map-span.ts";
+import { jsonOfPython } from "../../src/ingest/otlp/python-text.ts";
 import { isObject } from "../../src/lib/json.ts";
 import { fixture, fixtureNames } from "../support/otlp.ts";
 import { pythonCaptures } from "../support/otlp-python.ts";
@@ -87,7 +88,7 @@ function bare(text: string): string {
 
 function textsIn(value: unknown): string[] {
   if (typeof value === "string") {
-    const tree = /^\s*[[{]/.test(value) ? parsed(value) : undefined;
+    const tree = /^\s*[[{]/.test(value) ? parsed(jsonOfPython(value) ?? value) : undefined;
     return tree === undefined ? [value] : textsIn(tree);
   }
   if (Array.isArray(value)) return (value as unknown[]).flatMap(textsIn);

@@ -3,12 +3,10 @@ import { storedSpans } from "../support/otlp.ts";
 import {
   expectedPython,
   pythonCaptures,
-  spansIn,
   summarizePythonSpan,
   summarizePythonTraces,
   type PythonSetUp,
 } from "../support/otlp-python.ts";
-import { lostValues } from "../support/otlp-lost-values.ts";
 import { inAnyOrder } from "../support/otlp-summary.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import type { TestClient } from "../support/test-client.ts";
@@ -40,15 +38,8 @@ test.each(expectations)("%s", async (setUp, expected) => {
     .toEqual(inOrder(expected));
 });
 
-test.each([...captures.keys()])("%s: every value that was sent is a field, or in metadata", async (setUp) => {
-  const client = clients.get(setUp);
-  const spans = (captures.get(setUp) ?? []).flatMap(spansIn);
-  const rows = client && spans.length > 0 ? await storedSpans(client, {}) : [];
-  const lost = spans.flatMap(({ spanId, name, attributes }) => {
-    const row = rows.find(({ span_unique_id }) => span_unique_id === spanId);
-    return row ? lostValues(attributes, row) : [`the span ${name}`];
-  });
-  expect([...new Set(lost)]).toEqual([]);
+test("every set-up says what it must be stored as", () => {
+  expect(expectations.map(([setUp]) => setUp).toSorted()).toEqual([...captures.keys()].toSorted());
 });
 
 /** Langfuse's own path is Basic-authenticated and tested elsewhere. */

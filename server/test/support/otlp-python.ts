@@ -1,8 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { decodeJsonTraces } from "../../src/ingest/otlp/decode-json.ts";
-import { decodeProtobufTraces } from "../../src/ingest/otlp/decode-protobuf.ts";
-import type { OtlpSpan } from "../../src/ingest/otlp/export-request.ts";
 import { isObject } from "../../src/lib/json.ts";
 import { summarizeSpan, type SpanSummary } from "./otlp-summary.ts";
 import { listTraces } from "./traces.ts";
@@ -42,13 +39,6 @@ export function pythonCaptures(): Map<string, Capture[]> {
     bySetUp.set(setUp, [...(bySetUp.get(setUp) ?? []), capture]);
   }
   return bySetUp;
-}
-
-/** The spans of a capture of traces; none of another. */
-export function spansIn({ file, body }: Capture): OtlpSpan[] {
-  if (!file.includes("-traces")) return [];
-  const decode = file.endsWith(".json") ? decodeJsonTraces : decodeProtobufTraces;
-  return decode(Buffer.from(body)).groups.flatMap(({ items }) => items);
 }
 
 export async function expectedPython(): Promise<Array<[setUp: string, expected: PythonSetUp]>> {

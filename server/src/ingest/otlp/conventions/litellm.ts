@@ -1,8 +1,9 @@
-import { isObject, parseJsonText } from "../../../lib/json.ts";
+import { isObject } from "../../../lib/json.ts";
 import { readUsageMembers } from "../../../pricing/usage-object.ts";
 import type { Convention } from "../convention.ts";
 import { takeIndexed } from "../indexed-keys.ts";
 import { holdsMessages, toMessages } from "../messages/message.ts";
+import { jsonOfPython } from "../python-text.ts";
 
 /** The usage of the answer, as Python prints it: it alone tells the parts of the counts. */
 const usageKey = "metadata.usage_object";
@@ -18,7 +19,8 @@ export const litellm: Convention = {
     customer_identifier: ["metadata.user_api_key_end_user_id", "metadata.user_api_key_user_id"],
   },
   usage({ bag }) {
-    const usage = readUsageMembers(printedCounts(bag.peekText(usageKey)));
+    const printed = bag.parsed(jsonOfPython(bag.peekText(usageKey) ?? ""));
+    const usage = isObject(printed) ? readUsageMembers(printed) : {};
     if (usage.total !== undefined) bag.accept(usageKey);
     return usage;
   },
@@ -41,10 +43,3 @@ export const litellm: Convention = {
     };
   },
 };
-
-/** Counts in dictionaries, and nothing else that could be taken for their quotes. */
-function printedCounts(text = ""): Record<string, unknown> {
-  const json = text.replaceAll("'", '"').replaceAll(/\bNone\b/g, "null");
-  const parsed = /^\{[\w\s'":{},.-]*\}$/.test(text) ? parseJsonText(json) : undefined;
-  return parsed?.ok && isObject(parsed.value) ? parsed.value : {};
-}

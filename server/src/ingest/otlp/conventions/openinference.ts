@@ -37,7 +37,7 @@ export const openinference: Convention = {
     return {
       ...Object.assign({}, ...asked.toReversed()),
       ...Object.assign({}, ...parameterKeys.map((key) => takeParameters(bag, key))),
-      response_id: kindOf(bag) === "llm" ? answerId(bag) : undefined,
+      ...(kindOf(bag) === "llm" && answerOf(bag)),
       span_name: toolName(bag),
     };
   },
@@ -153,10 +153,16 @@ function takeEmbedded(bag: AttributeBag, texts: readonly unknown[]): void {
   else bag.drop("input.value");
 }
 
-/** Of the answer as it came. */
-function answerId(bag: AttributeBag): unknown {
+/** What the answer as it came says of itself: its id, and the tier that served the call. */
+function answerOf(bag: AttributeBag): Record<string, unknown> {
   const answer = bag.peekTree("output.value");
-  return isObject(answer) ? (answer["id"] ?? answer["response_id"] ?? answer["responseId"]) : undefined;
+  if (!isObject(answer)) return {};
+  const usage = isObject(answer["usage"]) ? answer["usage"] : {};
+  const tier = answer["service_tier"] ?? usage["service_tier"];
+  return {
+    response_id: answer["id"] ?? answer["response_id"] ?? answer["responseId"],
+    usage: typeof tier === "string" ? { service_tier: tier } : undefined,
+  };
 }
 
 function messagesOf(bag: AttributeBag, item: IndexedItem, role: string): Message[] {
