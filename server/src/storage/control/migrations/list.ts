@@ -8,13 +8,13 @@ import { createEvaluation } from "./0006-create-evaluation.ts";
 import { rememberReachedBudgets } from "./0007-remember-reached-budgets.ts";
 import { blockOrganizations } from "./0008-block-organizations.ts";
 import { reserveJudgements } from "./0009-reserve-judgements.ts";
-import { rememberErasedCustomers } from "./0010-remember-erased-customers.ts";
 import { splitPermissions } from "./0013-split-permissions.ts";
 import { createPeople } from "./0014-create-people.ts";
 import { nameSignatures } from "./0015-name-signatures.ts";
 import { createModelPrices } from "./0016-create-model-prices.ts";
-import { countCrashes } from "./0018-count-crashes.ts";
 import { countUnpricedCalls } from "./0017-count-unpriced-calls.ts";
+import { countCrashes } from "./0018-count-crashes.ts";
+import { rememberErasedCustomers } from "./0019-remember-erased-customers.ts";
 import type { ControlDialect } from "./columns.ts";
 
 /** Every migration in order. An entry that was released is never edited: what changes is a new entry at the end. */
@@ -29,12 +29,12 @@ export function controlMigrations(dialect: ControlDialect): Record<string, Migra
     "0007-remember-reached-budgets": rememberReachedBudgets(),
     "0008-block-organizations": blockOrganizations(),
     "0009-reserve-judgements": reserveJudgements(),
-    "0010-remember-erased-customers": rememberErasedCustomers(),
     "0013-split-permissions": splitPermissions(),
     "0014-create-people": createPeople(),
     "0015-name-signatures": nameSignatures(dialect),
     "0016-create-model-prices": createModelPrices(dialect),
     "0017-count-unpriced-calls": countUnpricedCalls(),
     "0018-count-crashes": countCrashes(),
+    "0019-remember-erased-customers": rememberErasedCustomers(),
   };
 }
