@@ -73,7 +73,7 @@ function openChat(): { chat: Chat; told: string[]; spans: Array<Record<string, u
         onSafe?.();
       },
       claim: () => true,
-      during: (call) => call(),
+      during: (_organization, call) => call(),
     },
     prices: createPriceBook({ maxModels: 10 }),
     metrics: createGatewayMetrics(registry),

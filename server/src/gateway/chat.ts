@@ -62,7 +62,7 @@ export function createChat(deps: Omit<ChatDeps, "usageRefusals" | "drafting">): 
   });
   const runDeps: ChatDeps = { ...deps, usageRefusals, drafting };
   return {
-    complete: (call) => deps.recorder.during(() => new ChatRun(runDeps, call).run()),
+    complete: (call) => deps.recorder.during(call.origin.organization_id, () => new ChatRun(runDeps, call).run()),
     refuse: (call, error) => recordRefusal(deps.recorder, "chat", call, error),
   };
 }

@@ -30,7 +30,10 @@ export async function recordRefusal(
   const { status, message } = errorOfService(error);
   Object.assign(ledger, { statusCode: status, errorMessage: message, endedMs: call.elapsedMs() });
   const record = { body: () => spanOfCall(ledger), origin: ledger.origin, identity: ledger.identity };
-  await recorder.during(() => new Promise<void>((resolve) => recorder.add(record, resolve)));
+  await recorder.during(
+    ledger.origin.organization_id,
+    () => new Promise<void>((resolve) => recorder.add(record, resolve)),
+  );
   return answerHeaders(ledger, { overheadMs: ledger.endedMs });
 }
 

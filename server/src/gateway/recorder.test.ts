@@ -60,7 +60,7 @@ function start(path = newFolder(), { maxSpoolBytes = 1e6 } = {}) {
   });
   const metrics = createGatewayMetrics(registry);
   const logger = pino({ level: "silent" });
-  const recorder = createRecorder({ intake, spool, metrics, logger, maxRecords: 3 });
+  const recorder = createRecorder({ intake, spool, metrics, logger, maxRecords: 4 });
   /** What its files keep when the process dies. */
   let death: Promise<void> | undefined;
   const die = (): Promise<void> =>
@@ -100,15 +100,17 @@ function record(model: string, organization = "org", more: Record<string, unknow
 test("while the journal takes none, calls are taken as long as their records find room, and none is lost", async () => {
   const { models, state, recorder, metric, files } = start();
   const call = (model: string): Promise<void> =>
-    recorder.during(() => new Promise((resolve) => recorder.add(record(model), resolve)));
+    recorder.during("org", () => new Promise((resolve) => recorder.add(record(model), resolve)));
   for (const model of ["1", "2", "3"]) await call(model);
   let begun = 0;
-  const refused = recorder.during(() => {
+  const refused = recorder.during("org", () => {
     begun += 1;
     return Promise.resolve();
   });
   await expect(refused).rejects.toMatchObject({ code: "unavailable", retryAfterS: 1 });
   expect(begun).toBe(0);
+  // Another organization's are taken all the same.
+  await recorder.during("other", () => Promise.resolve());
   await expect.poll(() => state.refusals).toBeGreaterThan(1);
   expect(await metric("records_waiting")).toBe(3);
 
@@ -147,7 +149,7 @@ test("records of several organizations go apart, in their order", async () => {
 test("stopping waits for calls under way and their records, as long as it may", async () => {
   const { models, state, recorder } = start();
   state.isFull = false;
-  const call = recorder.during(async () => {
+  const call = recorder.during("org", async () => {
     await sleep(50);
     recorder.add(record("late"));
   });

@@ -6,6 +6,7 @@ import { recallSpan, type HeldSpan, type PreparedSpan } from "../ingest/prepared
 import { ExpiringLru } from "../lib/expiring-lru.ts";
 import { freeBytes } from "../lib/free-bytes.ts";
 import { TurnQueue } from "../lib/turn-queue.ts";
+import { FairShare } from "../lib/fair-share.ts";
 import { limits } from "../limits.ts";
 import type { CallSpool, LeftRecords } from "../storage/journal/call-spool.ts";
 import type { GatewayMetrics } from "../telemetry/gateway-metrics.ts";
@@ -28,9 +29,9 @@ export type Recorder = {
   add(record: SpanRecord, onSafe?: () => void): void;
   /**
    * Sees a call through that may end in a record.
-   * @throws ServiceError `unavailable`, before it begins, when its record might find no room.
+   * @throws ServiceError `unavailable`, before it begins, when its record might find no room, of all or of its organisation.
    */
-  during(call: () => Promise<void>): Promise<void>;
+  during(organizationId: string, call: () => Promise<void>): Promise<void>;
   /** Hands on at once the records of calls that have been answered, and waits for that, `timeoutMs` at most. */
   caughtUp(timeoutMs: number): Promise<void>;
   /** Waits until the calls under way have ended and all is recorded, `graceMs` at most. */
@@ -58,7 +59,9 @@ class SpooledRecorder implements Recorder {
   readonly #deps: RecorderDeps;
   #callsUnderWay = 0;
   /** All that the journal does not have, but for what an earlier process left. */
-  #held = { records: 0, bytes: 0, unspooled: 0 };
+  readonly #records: FairShare;
+  readonly #bytes = new FairShare(limits.recordBytesWaiting);
+  #unspooled = 0;
   /** What of it no flush has begun with. */
   #waiting: Waiting[] = [];
   /** In which the lines of those lie. */
@@ -77,6 +80,7 @@ class SpooledRecorder implements Recorder {
 
   constructor(deps: RecorderDeps) {
     this.#deps = deps;
+    this.#records = new FairShare(deps.maxRecords ?? limits.recordsWaiting);
     this.#left = [...deps.spool.left];
     deps.metrics.watchRecords(() => this.#size());
   }
@@ -130,10 +134,16 @@ class SpooledRecorder implements Recorder {
     if (this.#flushing === undefined) this.#schedule();
   }
 
-  #count({ bytes, isSpooled }: Waiting, by: 1 | -1): void {
-    this.#held.records += by;
-    this.#held.bytes += by * bytes;
-    if (!isSpooled) this.#held.unspooled += by;
+  #count({ span, bytes, isSpooled }: Waiting, by: 1 | -1): void {
+    const { organization_id: party } = span.subject;
+    if (by === 1) {
+      this.#records.add(party, 1);
+      this.#bytes.add(party, bytes);
+    } else {
+      this.#records.giveBack(party, 1);
+      this.#bytes.giveBack(party, bytes);
+    }
+    if (!isSpooled) this.#unspooled += by;
   }
 
   /** With what ends meanwhile: a commit of the journal costs as much as a hundred records in it. */
@@ -144,13 +154,12 @@ class SpooledRecorder implements Recorder {
   }
 
   #size(): number {
-    return this.#held.records + this.#ended.size;
+    return this.#records.held + this.#ended.size;
   }
 
-  async during(call: () => Promise<void>): Promise<void> {
-    const { metrics, maxRecords = limits.recordsWaiting } = this.#deps;
-    if (this.#size() >= maxRecords || this.#held.bytes >= limits.recordBytesWaiting) {
-      metrics.refusedFull.inc();
+  async during(organizationId: string, call: () => Promise<void>): Promise<void> {
+    if (this.#records.room(organizationId) <= this.#ended.size || this.#bytes.room(organizationId) === 0) {
+      this.#deps.metrics.refusedFull.inc();
       const message = "Too many finished calls wait to be recorded. Please try again.";
       throw new ServiceError("unavailable", message, { retryAfterS: 1 });
     }
@@ -169,7 +178,7 @@ class SpooledRecorder implements Recorder {
       this.#begin();
       await this.#flushing;
     };
-    if (this.#held.records > 0) await Promise.race([handOn(), sleep(timeoutMs, undefined, { ref: false })]);
+    if (this.#records.held > 0) await Promise.race([handOn(), sleep(timeoutMs, undefined, { ref: false })]);
   }
 
   async stop(graceMs: number): Promise<void> {
@@ -184,7 +193,7 @@ class SpooledRecorder implements Recorder {
     this.#ended.flush();
     this.#stopping.abort();
     await this.#flushing;
-    const { records, unspooled: lost } = this.#held;
+    const [records, lost] = [this.#records.held, this.#unspooled];
     if (records === 0) return;
     logger.warn({ spans: records - lost }, "spans of gateway calls are left to the next start");
     if (lost === 0) return;

@@ -24,7 +24,12 @@ export class FairShare {
   /** @param max less than the whole, where that amount may only have a part. False, and nothing taken, when it does not fit. */
   take(party: string, amount: number, max = this.#max): boolean {
     const freeAfter = max - this.#total - amount;
-    if (freeAfter < 0 || this.#of(party) > timesFree * freeAfter) return false;
+    return this.#of(party) <= timesFree * freeAfter && this.takeWhole(party, amount, max);
+  }
+
+  /** The same where only the whole is bounded. */
+  takeWhole(party: string, amount: number, max = this.#max): boolean {
+    if (this.#total + amount > max) return false;
     this.add(party, amount);
     return true;
   }

@@ -92,7 +92,8 @@ export type Relay = {
 
 export function createRelay(deps: RelayDeps): Relay {
   return {
-    answer: (operation, call) => deps.recorder.during(() => new RelayRun(deps, operation, call).run()),
+    answer: (operation, call) =>
+      deps.recorder.during(call.origin.organization_id, () => new RelayRun(deps, operation, call).run()),
     refuse: ({ logType }, call, error) => recordRefusal(deps.recorder, logType, call, error),
   };
 }

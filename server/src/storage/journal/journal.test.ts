@@ -93,6 +93,11 @@ test.each([
   expect(await fill("a")).toBe(80);
   expect(await fill("b")).toBeGreaterThan(10);
   await append("c");
+  // What was done already has the room of all.
+  const owe = () => journal.append({ payload: Buffer.from("a".repeat(100)), rows: 1, identities: [], isOwed: true });
+  while (journal.stats().entries < 100) await owe();
+  await expect(owe()).rejects.toMatchObject({ code: "unavailable" });
+  await journal.remove([journal.pending(0, 1)[0]!.seq]);
   await journal.close();
   journal = journalAt(path, options);
   await expect(append("a")).rejects.toMatchObject({ code: "unavailable" });

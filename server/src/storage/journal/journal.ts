@@ -16,7 +16,8 @@ import { openQuarantine } from "./quarantine.ts";
  */
 export type Journal = {
   /**
-   * Commits one request's rows: NDJSON, each line with its line break.
+   * Commits one request's rows: NDJSON, each line with its line break. `isOwed`: of what was done already, such as a call
+   * of the gateway; it is bounded by the whole, whatever its party's share.
    * @throws ServiceError `unavailable` when a bound is reached or the disk refuses.
    */
   append(entry: {
@@ -24,6 +25,7 @@ export type Journal = {
     rows: number;
     identities: readonly IdentityWrite[];
     hasResends?: boolean;
+    isOwed?: boolean;
   }): Promise<JournalEntry>;
   /** The last accepted version of an identity, including those whose commit is still under way: see `settled`. */
   lookup(identity: Buffer): IdentityRecord | undefined;
@@ -83,8 +85,8 @@ export function openJournal(options: JournalOptions): Journal {
   const quarantine = openQuarantine(database, options.now);
 
   return {
-    async append({ payload, rows, identities, hasResends = false }) {
-      if (!room.take(nextSeq, payload, quarantine.stats().bytes)) {
+    async append({ payload, rows, identities, hasResends = false, isOwed = false }) {
+      if (!room.take(nextSeq, payload, { isOwed, asideBytes: quarantine.stats().bytes })) {
         throw unavailable("The ingest journal is full: storage does not keep up. Try again later.");
       }
       const seq = nextSeq;
@@ -145,9 +147,12 @@ function createRoom({ maxBytes, maxEntries, partyOf }: Pick<JournalOptions, "max
 
   return {
     /** @param asideBytes what else the byte bound counts. False, and nothing taken, when there is no room. */
-    take(seq: number, payload: Buffer, asideBytes: number): boolean {
+    take(seq: number, payload: Buffer, { isOwed, asideBytes }: { isOwed: boolean; asideBytes: number }): boolean {
       const party = ownerOf(payload);
-      if (places.room(party) === 0 || !bytes.take(party, payload.byteLength, maxBytes - asideBytes)) return false;
+      const size = payload.byteLength;
+      const most = maxBytes - asideBytes;
+      if (isOwed ? places.held >= maxEntries : places.room(party) === 0) return false;
+      if (!(isOwed ? bytes.takeWhole(party, size, most) : bytes.take(party, size, most))) return false;
       places.add(party, 1);
       held.set(seq, { party, bytes: payload.byteLength });
       return true;
