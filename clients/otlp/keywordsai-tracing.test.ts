@@ -22,14 +22,14 @@ test("@keywordsai/tracing", async () => {
   expect(run.trees).toEqual(["weather_workflow(weather_agent(get_weather openai.chat openai.chat plan))"]);
   expect(run.spans).toEqual(
     table(
-      { name: "weather_workflow", type: "workflow", input: noArguments, output: JSON.stringify(forecast) },
+      { name: "weather_workflow", type: "workflow", input: noArguments, output: forecast },
       {
         name: "weather_agent",
         type: "agent",
         parent: "weather_workflow",
         ...user,
         input: noArguments,
-        output: JSON.stringify(forecast),
+        output: forecast,
       },
       { name: "plan", type: "task", parent: "weather_agent", input: noArguments, output: '{"steps":["weather"]}' },
       { ...chat, said: [system, weather], answer: call, ...uncached },

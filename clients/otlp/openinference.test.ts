@@ -43,7 +43,7 @@ test("OpenInference's instrumentation of OpenAI", async () => {
         type: "embedding",
         parent: "weather agent",
         model: "text-embedding-3-small",
-        input: "hello world",
+        input: '["hello world"]',
         ...user,
       },
     ),

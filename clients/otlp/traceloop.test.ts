@@ -21,13 +21,19 @@ import {
 test("@traceloop/node-server-sdk with decorators, a conversation and a tool", async () => {
   const run = await runClient("traceloop.ts", ["agent"]);
   const noArguments = '{"args":[],"kwargs":{}}';
-  const said = JSON.stringify(forecast);
   const chat = { name: "chat gpt-4o-mini", type: "chat", parent: "weather_agent", model: mini, tools: "get_weather{}" };
   expect(run.trees).toEqual(["weather_workflow(weather_agent(chat gpt-4o-mini chat gpt-4o-mini get_weather))"]);
   expect(run.spans).toEqual(
     table(
-      { name: "weather_workflow", type: "workflow", ...user, input: noArguments, output: said },
-      { name: "weather_agent", type: "agent", parent: "weather_workflow", ...user, input: noArguments, output: said },
+      { name: "weather_workflow", type: "workflow", ...user, input: noArguments, output: forecast },
+      {
+        name: "weather_agent",
+        type: "agent",
+        parent: "weather_workflow",
+        ...user,
+        input: noArguments,
+        output: forecast,
+      },
       { ...chat, said: [system, weather], answer: call, ...uncached, ...user },
       {
         name: "get_weather",
