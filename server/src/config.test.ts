@@ -231,6 +231,11 @@ describe("problems", () => {
   test("a misspelt variable is pointed out", () => {
     expect(readConfig({ SPANWAY_PROT: "1", SPANWAY_PORT: "1", OTHER: "x" }).unknownVariables).toEqual(["SPANWAY_PROT"]);
   });
+
+  test("what our clients read is not", () => {
+    const env = { SPANWAY_URL: "x", SPANWAY_API_KEY: "x", SPANWAY_BASE_URL: "x", SPANWAY_HOOK_DEBUG: "true" };
+    expect(readConfig(env).unknownVariables).toEqual([]);
+  });
 });
 
 test("no secret shows when the configuration is printed", () => {

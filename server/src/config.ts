@@ -1,6 +1,7 @@
 import { join, resolve } from "node:path";
 import { BadValue } from "./config/parse.ts";
 import {
+  clientVariables,
   dataDirToken,
   providerFields,
   providers,
@@ -29,7 +30,7 @@ export type Config = Settings & {
   readonly journalPath: string;
   readonly secretKeyPath: string;
   readonly providers: Readonly<Record<ProviderName, ProviderConfig>>;
-  /** Variables that begin with SPANWAY_ and that nothing reads: likely misspelt, worth a warning. */
+  /** Variables that begin with SPANWAY_ and that neither the server nor our clients read: likely misspelt, worth a warning. */
   readonly unknownVariables: readonly string[];
 };
 
@@ -96,7 +97,7 @@ export function readConfig(env: EnvironmentVariables = process.env): Config {
 }
 
 function unknownVariables(env: EnvironmentVariables): string[] {
-  const known = new Set(Object.values<Variable<unknown>>(variables).map(({ name }) => name));
+  const known = new Set([...Object.values<Variable<unknown>>(variables).map(({ name }) => name), ...clientVariables]);
   return Object.keys(env)
     .filter((name) => name.startsWith("SPANWAY_") && !known.has(name))
     .sort();

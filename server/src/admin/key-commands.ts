@@ -56,7 +56,7 @@ export const keyCommands: Command[] = [
   },
   {
     name: "keys revoke",
-    summary: `end an API key; servers that run mind it within ${limits.cachedKeyMs / 1000} seconds`,
+    summary: `end an API key; running servers apply it within ${limits.cachedKeyMs / 1000} seconds`,
     options: {
       organization: organizationOption,
       id: { value: "KEY_ID", description: "as `keys list` shows it", required: true },

@@ -64,7 +64,7 @@ export const organizationCommands: Command[] = [
   },
   {
     name: "organizations block",
-    summary: `keep an organization from writing; servers that run mind it within ${limits.blockedOrganizationsEveryMs / 1000} seconds`,
+    summary: `keep an organization from writing; running servers apply it within ${limits.blockedOrganizationsEveryMs / 1000} seconds`,
     options: { organization: organizationOption },
     run: ({ stores, nowMs }, options) =>
       change(stores.organizations, options.text("organization"), { blocked_at: new Date(nowMs()).toISOString() }),

@@ -9,7 +9,7 @@ import { noteOperator } from "./note-operator.ts";
 import { findOrganization } from "./organization-commands.ts";
 
 const ownerOption: Option = { value: "ID", description: "of this organization alone; without it of all" };
-const seen = `servers that run mind it within ${limits.modelPriceRefreshMs / 1000 + 1} seconds`;
+const seen = `running servers apply it within ${limits.modelPriceRefreshMs / 1000 + 1} seconds`;
 
 /** Null for the prices of all organizations. @throws ServiceError `not_found` */
 async function ownerOf({ stores }: AdminContext, options: Options): Promise<PriceOwner> {

@@ -49,11 +49,11 @@ export const variables = {
     "SPANWAY_CONTROL_URL",
     controlLocation,
     `sqlite:${dataDirToken}/control.db`,
-    "Store of organisations, users and keys.",
+    "Store of organizations, users and keys.",
   ),
   cache: variable("SPANWAY_CACHE_URL", cacheLocation, "memory:", "Shared counters and response cache."),
   secretKey: variable("SPANWAY_SECRET_KEY", secret(16), null, "Signs tokens and encrypts stored credentials."),
-  organizationId: variable("SPANWAY_ORGANIZATION_ID", organizationId, null, "Public id of the first organisation."),
+  organizationId: variable("SPANWAY_ORGANIZATION_ID", organizationId, null, "Public id of the first organization."),
   prodKey: variable("SPANWAY_PROD_KEY", apiKey, null, "First API key of the prod environment."),
   testKey: variable("SPANWAY_TEST_KEY", apiKey, null, "First API key of the test environment."),
   adminEmail: variable("SPANWAY_ADMIN_EMAIL", email, null, "E-mail address of the first user."),
@@ -63,8 +63,8 @@ export const variables = {
     null,
     "Password of the first user.",
   ),
-  bulkCreatePerMinute: perMinute("SPANWAY_BULK_CREATE_PER_MINUTE", "30", "Bulk span requests per organisation."),
-  bulkDeletePerMinute: perMinute("SPANWAY_BULK_DELETE_PER_MINUTE", "10", "Bulk deletions per organisation and path."),
+  bulkCreatePerMinute: perMinute("SPANWAY_BULK_CREATE_PER_MINUTE", "30", "Bulk span requests per organization."),
+  bulkDeletePerMinute: perMinute("SPANWAY_BULK_DELETE_PER_MINUTE", "10", "Bulk deletions per organization and path."),
   publicTracePerMinute: perMinute("SPANWAY_PUBLIC_TRACE_PER_MINUTE", "60", "Reads of shared traces per address."),
   automationDailyBudget: variable(
     "SPANWAY_AUTOMATION_DAILY_BUDGET",
@@ -175,6 +175,15 @@ export type ProviderName = keyof typeof providers;
 export const keyVariables: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(providers).map(([name, prefix]) => [name, `${prefix}_API_KEY`]),
 );
+
+/** What the commands of the documents and the editor hook read: whoever starts the server in the same shell has them too. */
+export const clientVariables: readonly string[] = [
+  "SPANWAY_URL",
+  "SPANWAY_API_KEY",
+  "SPANWAY_BASE_URL",
+  "SPANWAY_HOOK_DEBUG",
+  "SPANWAY_HOOK_STATE_DIR",
+];
 
 /** What some providers need beside a key, by the member of a credential. */
 export const providerFields: { readonly [K in ProviderName]?: Readonly<Record<string, Variable<Secret>>> } = {

@@ -38,7 +38,7 @@ export const bulkCreateSpans = (deps: { intake: SpanIntake }) =>
     summary: "Create up to 500 spans",
     description:
       "Rows are independent: 201 when at least one is accepted, with the others in `errors`. " +
-      "30 requests a minute per organisation, shared by its keys; per user for an access token, " +
+      "30 requests a minute per organization, shared by its keys; per user for an access token, " +
       "whose spans go to the environment of the query (default prod).",
     tags: ["Spans"],
     auth: "key_or_user",

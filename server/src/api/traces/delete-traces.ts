@@ -39,7 +39,7 @@ export const deleteTraces = (deps: BulkDeleteDeps) =>
       `At most ${limits.bulkDeleteTraces} traces; more are 422 and nothing is deleted. Deletes what of them ended within the ` +
       "window, the last hour unless the query says otherwise. A key deletes in its own environment, a person in both unless " +
       "the query names one. Unknown fields and operators are ignored and named in `ignored`, but one condition at least must be understood. " +
-      "10 requests a minute for each organisation and path; for each person with an access token.",
+      "10 requests a minute for each organization and path; for each person with an access token.",
     tags: ["Traces"],
     auth: "key_or_user",
     permission: "traces:delete",
@@ -86,7 +86,7 @@ export const deleteTraces = (deps: BulkDeleteDeps) =>
     },
   });
 
-/** Another organisation's traces cannot be named; one's own organisation is no condition. */
+/** Another organization's traces cannot be named; one's own organization is no condition. */
 function readDeleteFilter(
   filters: unknown,
   organizationId: string,

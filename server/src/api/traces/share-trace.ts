@@ -33,7 +33,7 @@ export const shareTrace = (deps: ShareTraceDeps) =>
     summary: "Share a trace, or end its sharing",
     description:
       "A shared trace can be read by everyone who knows its address. Spans need not be there yet. " +
-      "The sharing is that of this organisation's trace in the environment of the key alone.",
+      "The sharing is that of this organization's trace in the environment of the key alone.",
     tags: ["Traces"],
     auth: "key",
     permission: "traces:share",
