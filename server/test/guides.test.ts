@@ -31,7 +31,7 @@ const message = {
   id: "msg_1",
   type: "message",
   role: "assistant",
-  model: "claude-sonnet-4-5",
+  model: "claude-sonnet-4-6",
   content: [{ type: "text", text: "Canberra." }],
   stop_reason: "end_turn",
   usage: { input_tokens: 10, output_tokens: 3 },
@@ -39,7 +39,9 @@ const message = {
 
 const commandsOf = (page: string): string[] =>
   Array.from(
-    readFileSync(new URL(`../../docs/${page}.md`, import.meta.url), "utf8").matchAll(/```sh\n(curl [\s\S]*?)\n```/g),
+    readFileSync(new URL(`../../docs/${page}.md`, import.meta.url), "utf8").matchAll(
+      /```sh\n((?:[A-Z_]+=\$\()?curl [\s\S]*?)\n```/g,
+    ),
     ([, command = ""]) => command,
   );
 
@@ -93,7 +95,7 @@ describe.skipIf(!hasCurl)(`the commands of${hasCurl ? "" : " (skipped: there is 
       const signIn = command.replace("admin@spanway.local", testAdmin.email).replace('"…"', `"${testAdmin.password}"`);
       const strict = `curl() { command curl --fail-with-body "$@"; }\n${signIn}`;
       const env = { PATH: process.env["PATH"], ...filledIn, ID: await idFor(page) };
-      const { stdout } = await promisify(execFile)("bash", ["-euc", strict], { env }).catch(
+      const { stdout } = await promisify(execFile)("bash", ["-euo", "pipefail", "-c", strict], { env }).catch(
         (error: { stdout: string; message: string }) => ({ stdout: `failed: ${error.stdout} ${error.message}` }),
       );
       expect(stdout).not.toMatch(/^failed/);

@@ -88,7 +88,7 @@ describe.skipIf(!hasCurl)(`what documents show${hasCurl ? "" : " (skipped: there
       "traces/quiz-1",
     ])
       expect(commands).toContain(part);
-    expect(tour).toHaveLength(16);
+    expect(tour).toHaveLength(17);
   });
 
   test("docs/automations.md makes, tries and uses evaluators of every type", () => {
