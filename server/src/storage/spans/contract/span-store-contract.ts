@@ -9,6 +9,7 @@ import { describeMedia } from "./media-contract.ts";
 import { describeNewMessages } from "./new-messages-contract.ts";
 import { describeOperations } from "./operations-contract.ts";
 import { describeReads } from "./reads-contract.ts";
+import { describeRepricing } from "./repricing-contract.ts";
 import { describeRows } from "./rows-contract.ts";
 import { describeTraces } from "./traces-contract.ts";
 import type { ContractDriver } from "./span-fixtures.ts";
@@ -44,6 +45,7 @@ export function describeSpanStore(driver: string, open: ContractDriver["open"]):
     describeTraces(contract);
     describeCustomers(contract);
     describeCounting(contract);
+    describeRepricing(contract);
     describeOperations(contract);
     it("is held to this in every function that it has", () => {
       expect(Object.keys(store).filter((name) => !called.has(name))).toEqual([]);
