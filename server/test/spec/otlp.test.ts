@@ -183,8 +183,8 @@ describe("one bad span costs its neighbours nothing", () => {
     const bySpan = new Map(stored.map((row) => [row["span_unique_id"], (row["metadata"] as Row)["odd"]]));
     expect(spans.map((span) => bySpan.get(span.spanId) ?? null)).toEqual([
       null,
-      null,
-      null,
+      "NaN",
+      "Infinity",
       null,
       [null, 1],
       { a: null },

@@ -6,6 +6,7 @@ import { createNestedJson } from "../nested-json.ts";
 import { normalizeSpan } from "../normalize.ts";
 import { conventions } from "./conventions/list.ts";
 import type { AttributeValue, OtlpEvent, OtlpSpan } from "./export-request.ts";
+import { mapped } from "./map-span.fixture.ts";
 import { mapSpan } from "./map-span.ts";
 
 /** Every key that a table names, and those that only code knows. */
@@ -330,3 +331,29 @@ test("S1: whatever shape a known attribute has, all that it says is in a field o
     { numRuns: 2000 },
   );
 });
+
+test.each(["NaN", "Infinity", "-Infinity"])(
+  "S1: %s under a known key is in a field of text or in metadata, and in no number",
+  (word) => {
+    const lost = [...knownKeys, ...readByCode].filter((key) => {
+      const body = JSON.stringify(mapped({ [key]: word }), digits).toLowerCase();
+      return !body.includes(`"${word.toLowerCase()}"`);
+    });
+    expect(lost).toEqual([]);
+    const counted = {
+      "gen_ai.usage.input_tokens": word,
+      "gen_ai.usage.output_tokens": 5,
+      "gen_ai.request.temperature": word,
+    };
+    const { metadata, ...fields } = mapped({ ...counted, f1: [word, 1] });
+    expect(metadata).toEqual({
+      f1: [word, 1],
+      "gen_ai.usage.input_tokens": word,
+      "gen_ai.request.temperature": word,
+    });
+    expect(fields).toMatchObject({ completion_tokens: 5 });
+    expect(JSON.stringify(fields, digits)).not.toMatch(/null|NaN|Infinity/);
+  },
+);
+
+const digits = (_key: string, item: unknown): unknown => (typeof item === "bigint" ? String(item) : item);

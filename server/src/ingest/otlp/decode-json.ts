@@ -3,6 +3,7 @@ import { isObject, isRawNumber, parseJson, rawJson, type RawNumber } from "../..
 import { limits } from "../../limits.ts";
 import {
   createBudget,
+  doubleValue,
   emptyObject,
   itemCost,
   OtlpDecodeError,
@@ -204,7 +205,7 @@ const valueReaders: ReadonlyMap<string, ReadValue> = new Map<string, ReadValue>(
     string: (given) => (isScalar(given) ? String(isRawNumber(given) ? given.rawJSON : given) : null),
     bool: (given) => (typeof given === "boolean" ? given : given === "true" ? true : given === "false" ? false : null),
     int: readInt64,
-    double: (given) => (isRawNumber(given) ? given : finite(Number(given))),
+    double: readDouble,
     array: readList,
     kvlist: readKeyValues,
     bytes: (given) => (typeof given === "string" ? Buffer.from(given, "base64").toString("base64") : null),
@@ -214,8 +215,16 @@ const valueReaders: ReadonlyMap<string, ReadValue> = new Map<string, ReadValue>(
   ]),
 );
 
+/** Text that is no finite number stays text: "NaN" and "Infinity" are no values of JSON, and what else it is, somebody sent it. */
+function readDouble(given: unknown): AttributeValue {
+  if (typeof given === "number") return doubleValue(given);
+  if (typeof given !== "string") return isRawNumber(given) ? given : null;
+  const number = given.trim() === "" ? Number.NaN : Number(given);
+  return Number.isFinite(number) ? number : given;
+}
+
 function readInt64(given: unknown): AttributeValue {
-  if (typeof given === "number") return finite(given);
+  if (typeof given === "number") return doubleValue(given);
   if (isRawNumber(given)) return given;
   if (typeof given !== "string" || !/^\s*-?\d{1,20}\s*$/.test(given)) return typeof given === "string" ? given : null;
   const number = Number(given);
@@ -313,8 +322,4 @@ function listOf(value: unknown): unknown[] {
 
 function objectsOf(value: unknown): Json[] {
   return listOf(value).filter(isObject);
-}
-
-function finite(value: number): number | null {
-  return Number.isFinite(value) ? value : null;
 }

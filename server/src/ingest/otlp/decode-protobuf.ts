@@ -1,6 +1,7 @@
 import { limits } from "../../limits.ts";
 import {
   createBudget,
+  doubleValue,
   emptyObject,
   itemCost,
   OtlpDecodeError,
@@ -223,7 +224,7 @@ function readValue(reader: ProtobufReader, depthLeft: number, budget: Budget): A
     if (reader.is(1, wire.bytes)) value = reader.text();
     else if (reader.is(2, wire.varint)) value = reader.bool();
     else if (reader.is(3, wire.varint)) value = reader.int64();
-    else if (reader.is(4, wire.fixed64)) value = finite(reader.double());
+    else if (reader.is(4, wire.fixed64)) value = doubleValue(reader.double());
     else if (reader.is(5, wire.bytes)) value = readList(reader.message(), depthLeft - 1, budget);
     else if (reader.is(6, wire.bytes)) value = readObject(reader.message(), depthLeft - 1, budget);
     else if (reader.is(7, wire.bytes)) value = reader.base64();
@@ -254,8 +255,4 @@ function readObject(reader: ProtobufReader, depthLeft: number, budget: Budget): 
     } else reader.skip();
   }
   return object;
-}
-
-function finite(value: number): number | null {
-  return Number.isFinite(value) ? value : null;
 }

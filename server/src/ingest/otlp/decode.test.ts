@@ -263,12 +263,33 @@ describe("JSON", () => {
   });
 
   test.each([
+    ["NaN", NaN],
+    ["Infinity", Infinity],
+    ["-Infinity", -Infinity],
+  ])("S1: a double that is %s is this text in both encodings, wherever it stands", (text, number) => {
+    const attributes = (doubleValue: number | string) => [
+      { key: "k", value: { doubleValue } },
+      { key: "list", value: { arrayValue: { values: [{ doubleValue }, { doubleValue: 1.5 }] } } },
+      { key: "object", value: { kvlistValue: { values: [{ key: "score", value: { doubleValue } }] } } },
+    ];
+    const json = fromJson({ attributes: attributes(text) });
+    const binary = encodeTraces(tracesOf([{ traceId, spanId, attributes: attributes(number) }]));
+    for (const span of [json, spansOf(decodeProtobufTraces(binary))[0]!]) {
+      expect(plain(span.attributes)).toEqual([
+        ["k", text],
+        ["list", [text, 1.5]],
+        ["object", { score: text }],
+      ]);
+    }
+  });
+
+  test.each([
     [{ intValue: "25" }, 25],
     [{ intValue: 25 }, 25],
     [{ doubleValue: 25 }, 25],
     [{ doubleValue: "1.5" }, 1.5],
-    [{ doubleValue: "NaN" }, null],
-    [{ doubleValue: "-Infinity" }, null],
+    [{ doubleValue: "" }, ""],
+    [{ doubleValue: "many" }, "many"],
     [{ doubleValue: null }, null],
     [{ boolValue: "true" }, true],
     [{ stringValue: "" }, ""],

@@ -4,7 +4,7 @@ import type { RawNumber } from "../../lib/json.ts";
  * What an OTLP export holds, whichever encoding it came in. Only what is read later is kept; everything else is skipped.
  *
  * 64-bit integers are numbers, or their digits (`RawNumber`) where a double cannot hold them. Bytes are base64 text.
- * Doubles that are not finite are null. Objects have no prototype, so that `__proto__` is a key like any other.
+ * Doubles that are not finite are text, see `doubleValue`. Objects have no prototype, so that `__proto__` is a key like any other.
  */
 export type AttributeValue =
   | null
@@ -88,6 +88,11 @@ export function createBudget(max: number): Budget {
 
 export function emptyObject(): { [key: string]: AttributeValue } {
   return Object.create(null) as { [key: string]: AttributeValue };
+}
+
+/** A double: one that is not finite is the text that OTLP's JSON writes for it, "NaN", "Infinity" or "-Infinity", which no field reads. */
+export function doubleValue(value: number): number | string {
+  return Number.isFinite(value) ? value : String(value);
 }
 
 /** Levels of lists and key-value lists in one attribute; what lies deeper reads as null. */
