@@ -176,6 +176,44 @@ test("S12 batches of the SDKs: each event has its outcome", async () => {
   expect(await scoresOf(traceId, child)).toHaveProperty("batched");
 });
 
+test("S12 a malformed event of a batch is told, and costs none of the others", async () => {
+  const { traceId, child } = await newTrace();
+  const event = (id: string, name: string) => {
+    const body = { traceId, observationId: child, name, value: 1 };
+    return { id, type: "score-create", timestamp: "2026-01-02T03:04:05Z", body };
+  };
+  const malformed: Array<[event: unknown, id: string]> = [
+    [{ id: "2", type: 5, timestamp: "x", body: {} }, "2"],
+    [{ id: "3", timestamp: "x", body: {} }, "3"],
+    [{ id: "4", type: "score-create" }, "4"],
+    [{ id: "5", type: "score-create", body: "text" }, "5"],
+    [{ id: 6, type: "score-create", body: {} }, "unknown"],
+    [{ type: "score-create", body: {} }, "unknown"],
+    [{}, "unknown"],
+    [null, "unknown"],
+    [7, "unknown"],
+    ["text", "unknown"],
+    [[event("8", "in a list")], "unknown"],
+  ];
+  const batch = [event("1", "before"), ...malformed.map(([given]) => given), event("9", "after")];
+  const answer = await post("/api/public/ingestion", { batch });
+  expect([answer.status, answer.json]).toEqual([
+    207,
+    {
+      successes: [
+        { id: "1", status: 201 },
+        { id: "9", status: 201 },
+      ],
+      errors: malformed.map(([, id]) => ({ id, status: 400, message: expect.any(String) })),
+    },
+  ]);
+  await expect.poll(async () => Object.keys(await scoresOf(traceId, child)).toSorted()).toEqual(["after", "before"]);
+  expect((await post("/api/public/ingestion", { batch: [] })).status).toBe(207);
+  for (const body of [{}, { batch: "text" }, { batch: null }]) {
+    expect((await post("/api/public/ingestion", body)).status).toBe(400);
+  }
+});
+
 test("S12 lists of scores, as Python's SDK sends them", async () => {
   const { traceId, root, child } = await newTrace();
   const good = [

@@ -1,9 +1,14 @@
 import { z } from "zod";
 import { endpoint } from "../../http/endpoint.ts";
+import { isObject } from "../../lib/json.ts";
 import { limits } from "../../limits.ts";
 import { recordOneOf, type LangfuseScoreDeps } from "./langfuse-score.ts";
 
 const eventSchema = z.looseObject({ id: z.string(), type: z.string(), body: z.unknown() });
+/** The handler looks closer, so that one that is malformed costs none of the others. */
+const anyEvent = z.unknown().meta({ description: "An event: `id`, `type`, `timestamp` and `body`." });
+/** What Langfuse calls an event without an id. */
+const unknownId = "unknown";
 type Outcome = { id: string; status: number; message?: string };
 
 /** Langfuse's SDKs send scores in batches, by the route that once took everything of theirs; spans come over OTLP now. */
@@ -14,8 +19,8 @@ export const ingestLangfuseEvents = (deps: LangfuseScoreDeps) =>
     path: "/api/public/ingestion",
     summary: "Take the scores of Langfuse's SDKs",
     description:
-      "A batch of `score-create` events, as Langfuse's SDKs from version 3 (Python) and 4 (JavaScript) on send them. Events of other " +
-      "types are refused one by one: those SDKs send spans over OTLP.",
+      "A batch of `score-create` events, as Langfuse's SDKs from version 3 (Python) and 4 (JavaScript) on send them. Malformed " +
+      "events and events of other types are refused one by one: those SDKs send spans over OTLP.",
     tags: ["Scores"],
     auth: "key",
     permission: "scores:write",
@@ -23,7 +28,7 @@ export const ingestLangfuseEvents = (deps: LangfuseScoreDeps) =>
     dialect: "fields",
     body: {
       kind: "json",
-      schema: z.looseObject({ batch: z.array(eventSchema).max(limits.bulkRows) }),
+      schema: z.looseObject({ batch: z.array(anyEvent).max(limits.bulkRows) }),
       example: {
         batch: [
           {
@@ -56,7 +61,13 @@ export const ingestLangfuseEvents = (deps: LangfuseScoreDeps) =>
         errors: outcomes.filter(({ status }) => status !== 201),
       };
 
-      async function take({ id, type, body: given }: z.output<typeof eventSchema>): Promise<Outcome> {
+      async function take(event: unknown): Promise<Outcome> {
+        const read = eventSchema.safeParse(event);
+        if (!read.success) {
+          const id = isObject(event) && typeof event["id"] === "string" ? event["id"] : unknownId;
+          return { id, status: 400, message: "An event is an object with a `body`, and `id` and `type` as text." };
+        }
+        const { id, type, body: given } = read.data;
         if (type !== "score-create") {
           const message = `Events of type ${type} are not taken: send spans to /api/public/otel/v1/traces.`;
           return { id, status: 400, message };
