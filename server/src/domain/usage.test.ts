@@ -117,6 +117,8 @@ test("buckets are disjoint, never negative, and sum to the total", () => {
         total: count,
         cacheRead: count,
         cacheWrite: count,
+        cacheWrite5m: count,
+        cacheWrite1h: count,
         reasoning: count,
         convention: fc.constantFrom("inclusive" as const, "exclusive" as const, undefined),
       }),
@@ -124,6 +126,8 @@ test("buckets are disjoint, never negative, and sum to the total", () => {
         const usage = normalizeUsage(raw);
         if (!usage) return;
         for (const value of Object.values(usage)) expect(Number(value ?? 0)).toBeGreaterThanOrEqual(0);
+        expect(usage.cacheWrite1h ?? 0).toBeLessThanOrEqual(usage.cacheWrite ?? 0);
+        expect(usage.cacheWrite ?? 0).toBeLessThanOrEqual(raw.cacheWrite ?? Infinity);
         if (usage.input === undefined || usage.output === undefined) return;
         expect((usage.fresh ?? 0) + (usage.cacheRead ?? 0) + (usage.cacheWrite ?? 0)).toBe(usage.input);
         expect(usage.total).toBe(usage.input + usage.output);

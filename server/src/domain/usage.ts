@@ -70,8 +70,7 @@ export type Usage = Omit<RawUsage, "convention" | "cacheWrite5m"> & {
 };
 
 export function normalizeUsage(raw: RawUsage): Usage | undefined {
-  const split = sumDefined(raw.cacheWrite5m, raw.cacheWrite1h);
-  const written = split === undefined ? raw.cacheWrite : Math.max(split, raw.cacheWrite ?? 0);
+  const written = cacheWritesOf(raw);
   const { input, isBeside, output } = placesOf(raw, (raw.cacheRead ?? 0) + (written ?? 0), raw.cacheRead ?? 0);
   const total = totalOf(raw, input, output);
   if (input === undefined && output === undefined && total === undefined && !hasUnits(raw)) return undefined;
@@ -87,7 +86,7 @@ export function normalizeUsage(raw: RawUsage): Usage | undefined {
     cacheRead,
     cacheWrite,
     cacheWrite1h: atMost(raw.cacheWrite1h, cacheWrite ?? 0),
-    isLifetimeUnknown: split === undefined,
+    isLifetimeUnknown: (raw.cacheWrite5m ?? raw.cacheWrite1h) === undefined,
     reasoning: raw.reasoning,
     audioInput: raw.audioInput,
     imageInput: raw.imageInput,
@@ -108,6 +107,18 @@ export function normalizeUsage(raw: RawUsage): Usage | undefined {
     region: raw.region,
     billedUsd: raw.billedUsd,
   };
+}
+
+/**
+ * All that was written to a cache: the stated total, else the sum of the lifetimes. Lifetimes that add up to more than the
+ * total are cut to it: what is kept for an hour counts first, the rest is kept for 5 minutes.
+ */
+export function cacheWritesOf({
+  cacheWrite,
+  cacheWrite5m,
+  cacheWrite1h,
+}: Pick<RawUsage, "cacheWrite" | "cacheWrite5m" | "cacheWrite1h">): number | undefined {
+  return cacheWrite ?? sumDefined(cacheWrite5m, cacheWrite1h);
 }
 
 /** A usage that counts seconds or pages alone has no tokens, and is a usage all the same. */

@@ -141,6 +141,8 @@ type Reader = (raw: RawUsage, value: unknown) => void;
 const ofInput = members(inputDetails, (raw, details) => {
   read(raw, details["cached_tokens_details"], cachedDetails);
   read(raw, details["cache_creation_token_details"], lifetimes);
+  // LangChain says 0 for the whole where it tells the lifetimes apart.
+  if (details["cache_creation"] === 0 && ((raw.cacheWrite5m ?? 0) || raw.cacheWrite1h)) raw.cacheWrite = undefined;
 });
 const ofOutput = members(outputDetails);
 

@@ -1,3 +1,4 @@
+import { cacheWritesOf } from "../../../domain/usage.ts";
 import { tierOf } from "../../../pricing/usage-object.ts";
 import { isObject } from "../../../lib/json.ts";
 import type { ChatUsage } from "../provider.ts";
@@ -8,7 +9,12 @@ export function toUsage(usage: Record<string, unknown>): ChatUsage | undefined {
   const output = count(usage["output_tokens"]);
   if (input === undefined && output === undefined) return undefined;
   const read = count(usage["cache_read_input_tokens"]);
-  const written = count(usage["cache_creation_input_tokens"]);
+  const lifetimes = writesByLifetime(usage["cache_creation"]);
+  const written = cacheWritesOf({
+    cacheWrite: count(usage["cache_creation_input_tokens"]),
+    cacheWrite5m: lifetimes.cache_creation?.ephemeral_5m_input_tokens,
+    cacheWrite1h: lifetimes.cache_creation?.ephemeral_1h_input_tokens,
+  });
   const details = isObject(usage["output_tokens_details"]) ? usage["output_tokens_details"] : {};
   const tier = tierOf(usage);
   const reasoning = count(details["thinking_tokens"]);
@@ -21,7 +27,7 @@ export function toUsage(usage: Record<string, unknown>): ChatUsage | undefined {
     ...(reasoning === undefined ? {} : { completion_tokens_details: { reasoning_tokens: reasoning } }),
     ...(read === undefined ? {} : { cache_read_input_tokens: read }),
     ...(written === undefined ? {} : { cache_creation_input_tokens: written }),
-    ...writesByLifetime(usage["cache_creation"]),
+    ...lifetimes,
     ...searches(usage["server_tool_use"]),
     ...(tier === undefined ? {} : { service_tier: tier }),
     ...(typeof usage["inference_geo"] === "string" ? { inference_geo: usage["inference_geo"] } : {}),

@@ -1,3 +1,4 @@
+import { cacheWritesOf } from "../../../domain/usage.ts";
 import { isObject } from "../../../lib/json.ts";
 import type { ChatUsage } from "../provider.ts";
 
@@ -11,7 +12,12 @@ export function toUsage(usage: unknown, serviceTier?: unknown): ChatUsage | unde
   const output = count(usage["outputTokens"]);
   if (input === undefined && output === undefined) return undefined;
   const read = count(usage["cacheReadInputTokens"]);
-  const written = count(usage["cacheWriteInputTokens"]);
+  const lifetimes = writesByLifetime(usage["cacheDetails"]);
+  const written = cacheWritesOf({
+    cacheWrite: count(usage["cacheWriteInputTokens"]),
+    cacheWrite5m: lifetimes.cache_creation?.ephemeral_5m_input_tokens,
+    cacheWrite1h: lifetimes.cache_creation?.ephemeral_1h_input_tokens,
+  });
   const prompt = (input ?? 0) + (read ?? 0) + (written ?? 0);
   return {
     prompt_tokens: prompt,
@@ -20,7 +26,7 @@ export function toUsage(usage: unknown, serviceTier?: unknown): ChatUsage | unde
     prompt_tokens_details: { cached_tokens: read ?? 0, cache_creation_tokens: written ?? 0 },
     ...(read === undefined ? {} : { cache_read_input_tokens: read }),
     ...(written === undefined ? {} : { cache_creation_input_tokens: written }),
-    ...writesByLifetime(usage["cacheDetails"]),
+    ...lifetimes,
     ...(isObject(serviceTier) && typeof serviceTier["type"] === "string" ? { service_tier: serviceTier["type"] } : {}),
   };
 }

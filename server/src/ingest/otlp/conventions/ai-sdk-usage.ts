@@ -1,4 +1,4 @@
-import type { RawUsage } from "../../../domain/usage.ts";
+import { cacheWritesOf, type RawUsage } from "../../../domain/usage.ts";
 import { isObject } from "../../../lib/json.ts";
 import { readUsageMembers } from "../../../pricing/usage-object.ts";
 import * as read from "../../field-readers.ts";
@@ -44,7 +44,7 @@ function take(bag: AttributeBag, ...keys: string[]): number | undefined {
 }
 
 function conventionOf(input: number | undefined, stated: RawUsage, bag: AttributeBag): RawUsage["convention"] {
-  const cached = (stated.cacheRead ?? 0) + (stated.cacheWrite ?? 0);
+  const cached = (stated.cacheRead ?? 0) + (cacheWritesOf(stated) ?? 0);
   if (cached === 0) return hasFreshInput(bag) ? "exclusive" : undefined;
   const isWhole = stated.input !== undefined && input === stated.input + cached;
   return isWhole ? "inclusive" : stated.convention;
