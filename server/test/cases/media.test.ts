@@ -93,6 +93,23 @@ describe("O24: media is stored apart from its spans", () => {
     expect(media.headers.get("x-content-type-options")).toBe("nosniff");
   });
 
+  test("base64 with line breaks is media too, and comes back as it was sent at any depth", async () => {
+    const image = newImage();
+    const base64 = image.toString("base64").replaceAll(/.{1,76}/g, "$&\n");
+    const sent = {
+      prompt_messages: messagesWith(`data:image/png;base64,${base64}`),
+      input: `see data:image/png;base64,${base64}`,
+      output: JSON.stringify({ mime_type: "image/png", data: base64 }),
+      metadata: { tool: JSON.stringify({ result: JSON.stringify({ mime_type: "image/png", data: base64 }) }) },
+    };
+    const { unique_id } = await createSpan(prod, sent);
+    const shown = await retrieveSpan(prod, unique_id);
+    expect(JSON.stringify(shown).length).toBeLessThan(10_000);
+    expect(urlIn(shown)).toMatch(/^\/api\/media\/[0-9a-f]{64}\/$/);
+    expect((await fetchBytes(urlIn(shown), key)).bytes.equals(image)).toBe(true);
+    expect(bodyOf(await inline(unique_id))).toMatchObject(sent);
+  });
+
   test("a call of the gateway goes to its provider as it was sent, and is recorded with a reference", async () => {
     const messages = messagesWith(uriOf(newImage()));
     const answer = await prod.post("/api/chat/completions", { model: "gpt-4o", messages });

@@ -1,7 +1,7 @@
-import { mediaReferences } from "../../domain/media.ts";
+import { mediaReferences, putMediaBack } from "../../domain/media.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
 
-/** JSON text of a span with the content of its media in place of the references. Base64 needs no escaping in JSON. */
+/** JSON text of a span with the content of its media in place of the references. */
 export async function inlineMedia(
   spans: Pick<SpanStore, "readMedia">,
   organizationId: string,
@@ -11,6 +11,5 @@ export async function inlineMedia(
   const ids = Array.from(json.matchAll(mediaReferences()), ([, id = ""]) => id);
   if (ids.length === 0) return json;
   const media = await spans.readMedia(organizationId, ids, signal);
-  const texts = new Map(media.map(({ id, text }) => [id, text]));
-  return json.replaceAll(mediaReferences(), (reference, id: string) => texts.get(id) ?? reference);
+  return putMediaBack(json, new Map(media.map(({ id, text }) => [id, text])));
 }

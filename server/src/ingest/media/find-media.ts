@@ -7,9 +7,9 @@ import { limits } from "../../limits.ts";
 export type FoundMedia = { start: number; end: number; mediaType: string };
 
 /**
- * Finds media of at least `limits.mediaChars` characters in JSON text. Base64 needs no escaping, so one search finds it at
- * any depth, also in JSON within a string of JSON. Ordinary text of that length contains spaces and quotes, so a look at
- * a few bytes in each stride is enough to pass over it.
+ * Finds media of at least `limits.mediaChars` characters in JSON text. Base64 needs no escaping, save its line breaks, so one
+ * search finds it at any depth, also in JSON within a string of JSON. Ordinary text of that length contains spaces and quotes,
+ * so a look at a few bytes in each stride is enough to pass over it.
  */
 export function findMedia(text: Buffer): FoundMedia[] {
   const found: FoundMedia[] = [];
@@ -20,7 +20,7 @@ export function findMedia(text: Buffer): FoundMedia[] {
       probe += stride;
       continue;
     }
-    const media = mediaOf(text, run);
+    const media = mediaOf(text, base64In(text, run));
     if (media !== undefined) found.push(media);
     probe = run.end + stride;
   }
@@ -29,15 +29,15 @@ export function findMedia(text: Buffer): FoundMedia[] {
 
 type Run = { start: number; end: number };
 
-// Letters, digits, `+`, `/`, and `-`, `_` of the URL-safe alphabet.
+// Letters, digits, `+`, `/`, `-` and `_` of the URL-safe alphabet, and the backslash of line breaks.
 const isBase64 = new Uint8Array(256);
-for (const char of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_")
+for (const char of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_\\")
   isBase64[char.charCodeAt(0)] = 1;
 const padding = 0x3d;
 
 const glanceBytes = 64;
 
-/** The run of base64 that the byte at `probe` is part of, where it is long enough. */
+/** The run of base64 and backslashes that the byte at `probe` is part of, where it is long enough. */
 function runAround(text: Buffer, probe: number, from: number): Run | undefined {
   for (let at = probe; at < Math.min(probe + glanceBytes, text.length); at += 1) if (!isIn(text, at)) return undefined;
   let start = probe;
@@ -50,6 +50,39 @@ function runAround(text: Buffer, probe: number, from: number): Run | undefined {
 
 const isIn = (text: Buffer, at: number): boolean => isBase64[text[at] ?? 0] === 1;
 
+const line = /[\w+/-]*/y;
+/** As JSON writes it, however deep the string lies in others. */
+const lineBreak = /(?:\\+r)?\\+n/y;
+const padded = /={0,2}(?:(?:\\+r)?\\+n(?=\\*"))?/y;
+const paddedBytes = 128;
+
+/** The base64 that a run begins with, and a line break after it that ends the string. */
+function base64In(text: Buffer, { start, end }: Run): Run {
+  const close = start + endOfLines(text.toString("latin1", start, end));
+  return { start, end: close + endOf(padded, text.toString("latin1", close, close + paddedBytes), 0) };
+}
+
+/** Base64 goes on over lines of one length, as MIME writes them. The first and the last may be shorter. */
+function endOfLines(run: string): number {
+  let end = endOf(line, run, 0);
+  let length = end;
+  for (let isFirst = true; ; isFirst = false) {
+    const begin = endOf(lineBreak, run, end);
+    const close = endOf(line, run, begin);
+    const chars = close - begin;
+    if (begin === end || chars === 0 || (isFirst ? chars < length : chars > length)) return end;
+    end = close;
+    if (chars < length) return end;
+    length = chars;
+  }
+}
+
+/** Where what the sticky pattern matches at a place ends. */
+function endOf(pattern: RegExp, text: string, at: number): number {
+  pattern.lastIndex = at;
+  return pattern.test(text) ? pattern.lastIndex : at;
+}
+
 const uriEnd = /data:([\w.+-]+\/[\w.+-]+)((?:;[\w.+-]+=[\w.+-]+)*);base64,$/;
 const uriHeadBytes = 256;
 const sideBytes = 300;
@@ -59,12 +92,14 @@ const declaredType = /\\*"(?:media_?type|mime_?type)\\*"\s*:\s*\\*"([\w.+-]+\/[\
 const declaredFormat = /\\*"format\\*"\s*:\s*\\*"(wav|mp3|flac|opus|ogg|pcm16|png|jpeg|jpg|webp|gif|mp4|webm|pdf)\\*"/i;
 
 function mediaOf(text: Buffer, { start, end }: Run): FoundMedia | undefined {
+  if (end - start < limits.mediaChars) return undefined;
   const before = text.toString("latin1", Math.max(0, start - uriHeadBytes), start);
   const uri = uriEnd.exec(before);
   if (uri !== null) return { start: start - uri[0].length, end, mediaType: (uri[1] ?? "").toLowerCase() };
   // Bare base64 is a whole string; part of a longer text is left alone.
   if (!before.endsWith('"') || !/^\\*"/.test(text.toString("latin1", end, end + 16))) return undefined;
-  const mediaType = declaredIn(text, start, end) ?? mediaTypeOfBase64(text.toString("latin1", start, start + 32));
+  const mediaType =
+    declaredIn(text, start, end) ?? mediaTypeOfBase64(text.toString("latin1", start, start + headBytes));
   return mediaType === undefined ? undefined : { start, end, mediaType };
 }
 
@@ -115,6 +150,12 @@ const signatures: ReadonlyArray<readonly [pattern: RegExp, mediaType: string]> =
   [/^AAAA.{2}Z0eX|^.{4,6}ZnR5c/, "video/mp4"],
 ];
 
-function mediaTypeOfBase64(head: string): string | undefined {
+const headBytes = 64;
+
+function mediaTypeOfBase64(text: string): string | undefined {
+  const head = text
+    .replaceAll(/\\+[rn]/g, "")
+    .replaceAll("-", "+")
+    .replaceAll("_", "/");
   return signatures.find(([pattern]) => pattern.test(head))?.[1];
 }

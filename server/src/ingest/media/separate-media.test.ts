@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { mediaReferences } from "../../domain/media.ts";
+import { putMediaBack } from "../../domain/media.ts";
 import { separateMedia } from "./separate-media.ts";
 
 const png = Buffer.concat([Buffer.from("89504e470d0a1a0a", "hex"), randomBytes(60_000)]).toString("base64");
@@ -9,15 +9,19 @@ const wav = Buffer.concat([Buffer.from("RIFF1234WAVE"), randomBytes(60_000)]).to
 const bytes = randomBytes(60_000).toString("base64");
 const short = randomBytes(30_000).toString("base64");
 
+/** As Python's `base64.encodebytes` and Java's MIME encoder write it. */
+const wrapped = (base64: string, { chars = 76, lineBreak = "\n" } = {}): string =>
+  base64.replaceAll(new RegExp(`.{1,${chars}}`, "g"), (line) => line + lineBreak);
+const url = (base64: string): string => base64.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+const jpeg = Buffer.concat([Buffer.from("ffd8ffe0", "hex"), randomBytes(60_000)]).toString("base64");
+
 const lineOf = (row: object) => Buffer.from(`${JSON.stringify({ organization_id: "org", ...row })}\n`);
 
 /** What separated rows say with their media put back. */
 function restored({ ndjson, media }: ReturnType<typeof separateMedia>): string {
   const texts = new Map(media.map(({ id, text }) => [id, text]));
-  return ndjson
-    .toString("utf8")
-    .replaceAll(/,"media_ids":\[[^\]]*\](?=\}\n)/g, "")
-    .replaceAll(mediaReferences(), (_, id: string) => texts.get(id) ?? "lost");
+  const rows = ndjson.toString("utf8").replaceAll(/,"media_ids":\[[^\]]*\](?=\}\n)/g, "");
+  return putMediaBack(rows, texts);
 }
 
 describe("media leaves a row", () => {
@@ -59,6 +63,67 @@ describe("media leaves a row", () => {
     expect(separateMedia(line)).toEqual({ ndjson: line, media: [] });
   });
 
+  test.each([
+    ["of 76 characters, each with its end", { url: `data:image/png;base64,${wrapped(png)}` }, png],
+    ["that the last has no end", { url: `data:image/png;base64,${wrapped(png).trimEnd()}` }, png],
+    ["with CRLF", { url: `data:image/png;base64,${wrapped(png, { lineBreak: "\r\n" })}` }, png],
+    ["of 64 characters", { media_type: "image/png", data: wrapped(png, { chars: 64 }) }, png],
+    ["from the line after the head", { url: `data:image/png;base64,\n${wrapped(png)}` }, png],
+    ["of which the first is shorter", { url: wrapped(`data:image/png;base64,${png}`) }, png],
+    ["in text", { content: `see ![x](data:image/png;base64,${wrapped(png)}) here\n` }, png],
+    ["in JSON text", { input: JSON.stringify({ u: `data:image/png;base64,${wrapped(png)}` }) }, png],
+    [
+      "in JSON text in JSON text",
+      { a: JSON.stringify(JSON.stringify({ mime_type: "image/png", d: wrapped(png) })) },
+      png,
+    ],
+    ["known by its first bytes", { b64_json: wrapped(png) }, png],
+    ["known by its first bytes, after a line break", { b64_json: `\n${wrapped(png)}` }, png],
+    ["one line and its end", { b64_json: `${png}\n` }, png],
+    ["of the URL-safe alphabet", { url: `data:image/png;base64,${wrapped(url(png))}` }, png],
+    ["none: the URL-safe alphabet in a data URI", { url: `data:image/png;base64,${url(png)}` }, png],
+    ["none: the URL-safe alphabet, known by its first bytes", { b64_json: url(jpeg) }, jpeg],
+  ])("O24 lines %s", (_, row, base64) => {
+    const line = lineOf({ prompt_messages: [row] });
+    const separated = separateMedia(line);
+    expect(separated.media).toHaveLength(1);
+    expect(separated.ndjson.length).toBeLessThan(1_000);
+    const text = separated.media[0]?.text ?? "";
+    expect(Buffer.from(text.slice(text.indexOf(",") + 1), "base64").toString("base64")).toBe(base64);
+    expect(restored(separated)).toBe(line.toString());
+  });
+
+  test("O24 one content at any depth of JSON is one", () => {
+    const data = `data:image/png;base64,${wrapped(png)}`;
+    const row = { input: data, output: JSON.stringify({ data }), metadata: [JSON.stringify([JSON.stringify(data)])] };
+    const separated = separateMedia(lineOf(row));
+    expect(separated.media.map(({ text }) => text)).toEqual([data]);
+    expect(restored(separated)).toBe(lineOf(row).toString());
+  });
+
+  test("O24 text after a data URI is no part of it", () => {
+    for (const base64 of [png, wrapped(png).trimEnd()]) {
+      const line = lineOf({ content: `data:image/png;base64,${base64}\nThe next line.` });
+      const separated = separateMedia(line);
+      expect(separated.media).toHaveLength(1);
+      expect(restored(separated)).toBe(line.toString());
+    }
+  });
+
+  test.each([
+    [
+      "within text that only contains JSON",
+      { content: `Answer: ${JSON.stringify({ u: `data:a/b;base64,${wrapped(png)}` })}` },
+    ],
+    ["within JSON with raw line breaks", { content: `{"u":"data:a/b;base64,${wrapped(png)}"}` }],
+    ["of words", { content: "word\n".repeat(40_000) }],
+    ["of base64 of nothing known", { data: wrapped(bytes) }],
+    ["within a sentence", { content: `The key is ${wrapped(png)} and no more.` }],
+  ])("O24 but lines %s stay", (_, row) => {
+    const line = lineOf(row);
+    expect(separateMedia(line)).toEqual({ ndjson: line, media: [] });
+  });
+
   test("each content once for each organization, and every row names its own", () => {
     const image = { url: `data:image/png;base64,${png}` };
     const rows = [
@@ -77,7 +142,14 @@ describe("media leaves a row", () => {
   });
 
   test("any mix of texts and media comes back as it was", () => {
-    const media = fc.constantFrom(`data:image/png;base64,${png}`, `data:x/y;base64,${bytes}`, png, bytes, short);
+    const media = fc.constantFrom(
+      `data:image/png;base64,${png}`,
+      `data:x/y;base64,${bytes}`,
+      png,
+      wrapped(png),
+      url(jpeg),
+      short,
+    );
     const texts = fc.oneof(
       fc.string(),
       fc.string({ unit: "binary" }),

@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
-import { mediaReference } from "../../domain/media.ts";
+import { mediaReference, putMediaBack } from "../../domain/media.ts";
 import { limits } from "../../limits.ts";
 import { organizationOf, splitLines } from "../row-lines.ts";
-import { findMedia } from "./find-media.ts";
+import { findMedia, type FoundMedia } from "./find-media.ts";
 
 /** A row of the table `media`. */
 export type MediaRow = { organization_id: string; id: string; media_type: string; text: string };
@@ -22,19 +22,42 @@ const closing = Buffer.from("}\n");
 /** The pieces of the line without its media, with the ids of that as a last member. */
 function separateLine(line: Buffer, media: Map<string, MediaRow>): Buffer[] {
   const organization_id = organizationOf(line);
-  const found = findMedia(line);
-  const body = line.subarray(0, line.lastIndexOf(0x7d));
-  if (found.length === 0 || organization_id === undefined) return [line];
-  const pieces: Buffer[] = [];
-  const ids = new Set<string>();
-  let at = 0;
-  for (const { start, end, mediaType } of found) {
-    const text = line.toString("latin1", start, end);
-    const id = hash("sha256", text, "hex");
+  const contents = restorable(
+    line,
+    findMedia(line).map((found) => contentOf(line, found)),
+  );
+  if (contents.length === 0 || organization_id === undefined) return [line];
+  for (const { id, mediaType, text } of contents) {
     media.set(`${organization_id}/${id}`, { organization_id, id, media_type: mediaType, text });
-    ids.add(id);
+  }
+  const body = line.subarray(0, line.lastIndexOf(0x7d));
+  const ids = new Set(contents.map(({ id }) => id));
+  return [...withReferences(body, contents), Buffer.from(`,"media_ids":${JSON.stringify([...ids])}`), closing];
+}
+
+type Content = FoundMedia & { id: string; text: string };
+
+function contentOf(line: Buffer, found: FoundMedia): Content {
+  const escaped = line.toString("latin1", found.start, found.end);
+  const text = escaped.replaceAll(/\\+([rn])/g, (_, letter) => (letter === "n" ? "\n" : "\r"));
+  return { ...found, text, id: hash("sha256", text, "hex") };
+}
+
+/** Without content whose line breaks would not come back as they were sent: text that only looks like JSON, for example. That stays. */
+function restorable(line: Buffer, contents: Content[]): Content[] {
+  const isBroken = ({ text }: Content): boolean => text.includes("\n");
+  if (!contents.some(isBroken)) return contents;
+  const texts = new Map(contents.map(({ id, text }) => [id, text]));
+  const separated = Buffer.concat(withReferences(line, contents)).toString();
+  return putMediaBack(separated, texts) === line.toString() ? contents : contents.filter((one) => !isBroken(one));
+}
+
+function withReferences(line: Buffer, contents: readonly Content[]): Buffer[] {
+  const pieces: Buffer[] = [];
+  let at = 0;
+  for (const { start, end, id } of contents) {
     pieces.push(line.subarray(at, start), Buffer.from(mediaReference(id)));
     at = end;
   }
-  return [...pieces, body.subarray(at), Buffer.from(`,"media_ids":${JSON.stringify([...ids])}`), closing];
+  return [...pieces, line.subarray(at)];
 }
