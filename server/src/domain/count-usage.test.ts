@@ -195,6 +195,39 @@ describe("one call counts once", () => {
     expect(counted(facts)).toEqual({ w: [0, null], x: [0, 0], y: [0, null], z: [5, 0.1] });
   });
 
+  test.each([
+    ["us.anthropic.claude-sonnet-4-5-20250929-v1:0", "anthropic/claude-sonnet-4-5"],
+    ["anthropic.claude-opus-4-6-v1", "claude-opus-4-6"],
+    ["bedrock/us-gov.anthropic.claude-3-sonnet-20240229-v1:0:200k", "claude-3-sonnet"],
+    [
+      "arn:aws:bedrock:us-east-1:1:inference-profile/global.anthropic.claude-haiku-4-5-20251001-v1:0",
+      "claude-haiku-4-5@20251001",
+    ],
+    ["openrouter/anthropic/claude-sonnet-4.5", "claude-sonnet-4-5-20250929"],
+    ["claude-3-5-sonnet-latest", "claude-3-5-sonnet-20241022"],
+    ["claude-sonnet-4-5@default", "vertex_ai/claude-sonnet-4-5"],
+    ["amazon.nova-pro-v1:0", "Nova-Pro"],
+    ["models/gemini-2.5-pro", "gemini-2.5-pro"],
+  ])("M5: siblings with one response id, %s and %s, are one call", (asked, answered) => {
+    const answer = { parent: "w", response_id: "msg_1", tokens: 57, cost: 0.1 };
+    const facts = [fact("w", agent), fact("v", { ...answer, model: asked }), fact("s", { ...answer, model: answered })];
+    expect(Object.values(counted(facts)).filter(([tokens]) => tokens === 57)).toHaveLength(1);
+    expect(Object.values(counted(facts)).filter(([tokens]) => tokens === 0)).toHaveLength(2);
+  });
+
+  test.each([
+    ["gpt-4.1", "gpt-4.1-mini"],
+    ["claude-sonnet-4-5", "claude-sonnet-4"],
+    ["us.anthropic.claude-sonnet-4-5-20250929-v1:0", "us.anthropic.claude-haiku-4-5-20251001-v1:0"],
+    ["llama3:8b", "llama3:70b"],
+    ["ft:gpt-4o:acme::a", "ft:gpt-4o:acme::b"],
+    ["embed-v3", "embed-v4"],
+  ])("M5: %s and %s are two calls, whatever id they answer with", (one, other) => {
+    const answer = { response_id: "msg_1", tokens: 57 };
+    const facts = [fact("v", { ...answer, model: one }), fact("s", { ...answer, model: other })];
+    expect(Object.values(counted(facts)).map(([tokens]) => tokens)).toEqual([57, 57]);
+  });
+
   test("M5: another answer, another model, and answers without an id are other calls", () => {
     const facts = [
       fact("a", { response_id: "r1", tokens: 1 }),

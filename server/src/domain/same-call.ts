@@ -1,4 +1,5 @@
 import { at } from "../lib/at.ts";
+import { bareModelName } from "./model-name.ts";
 import { llmLogTypes } from "./span.ts";
 import { hasTokens, type UsageFact } from "./usage-fact.ts";
 import type { TraceForest } from "./trace-forest.ts";
@@ -48,13 +49,7 @@ function groupBy(indexes: readonly number[], keyOf: (index: number) => string | 
 }
 
 function answerOf({ response_id, model }: UsageFact): string | undefined {
-  return response_id === "" ? undefined : `${response_id}\n${modelName(model)}`;
-}
-
-/** Reports name a model as it was asked for or as it answered: with its provider or without, with its date or without. */
-function modelName(model: string): string {
-  const name = model.slice(model.lastIndexOf("/") + 1).toLowerCase();
-  return name.replace(/[-@]20\d\d-?\d\d-?\d\d$/, "");
+  return response_id === "" ? undefined : `${response_id}\n${bareModelName(model)}`;
 }
 
 function markAnswer(
@@ -94,7 +89,7 @@ function fullness(fact: UsageFact): number {
 function siblingKey(fact: UsageFact, parent: number): string | undefined {
   if (!hasTokens(fact)) return undefined;
   const { span_parent_id, model, prompt_tokens, completion_tokens, total_tokens } = fact;
-  return [parent, span_parent_id, modelName(model), prompt_tokens, completion_tokens, total_tokens].join("\n");
+  return [parent, span_parent_id, bareModelName(model), prompt_tokens, completion_tokens, total_tokens].join("\n");
 }
 
 /** In one pass: what a span lies within begins before it, or with it and ends later. */

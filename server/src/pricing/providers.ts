@@ -1,3 +1,5 @@
+import { bedrockPrefix } from "../domain/model-name.ts";
+
 /** What clients call a provider → what price tables call it. */
 const aliases: ReadonlyMap<string, string> = new Map(
   Object.entries({
@@ -191,7 +193,7 @@ const makers: ReadonlyArray<readonly [RegExp, string]> = [
   ],
   [/^claude/, "anthropic"],
   [/^(models\/)?(gemini|text-embedding-00|embedding-00)/, "google"],
-  [/^((us|us-gov|eu|apac|jp|au|global)\.)?(anthropic|amazon|meta|mistral|cohere|ai21|deepseek|qwen|openai)\./, "aws"],
+  [bedrockPrefix, "aws"],
   [/^arn:aws[\w-]*:bedrock:/, "aws"],
   [/^grok-/, "x-ai"],
   [/^deepseek-(chat|reasoner)$/, "deepseek"],
