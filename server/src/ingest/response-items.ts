@@ -1,6 +1,7 @@
 import { messageLogTypes } from "../domain/span.ts";
 import { exceedsShape, isObject, parseJsonText } from "../lib/json.ts";
 import { limits } from "../limits.ts";
+import { tierOf } from "../pricing/usage-object.ts";
 import { answersOf } from "./otlp/messages/answers.ts";
 import { readRequest } from "./otlp/messages/request.ts";
 import { readResponse } from "./otlp/messages/response.ts";
@@ -27,10 +28,18 @@ export function placeResponseItems(values: BodyValues): void {
   if (all) values.completion_messages = [...all];
 }
 
-/** The usage of a body: its own object, else that of the provider's response. */
-export function usageOfBody({ usage, full_response: response }: BodyValues): Record<string, unknown> | undefined {
-  if (usage !== undefined || !isObject(response)) return usage;
-  return [response["usage"], response["usageMetadata"]].find(isObject);
+/**
+ * The usage of a body: its own object, else that of the provider's response. The tier that served the call stands in it or
+ * beside it in the response; where neither names one, the tier of the request counts, if it asks for one.
+ */
+export function usageOfBody(values: BodyValues): Record<string, unknown> | undefined {
+  const { usage: own, full_response, full_request } = values;
+  const response = isObject(full_response) ? full_response : {};
+  const usage = own ?? [response["usage"], response["usageMetadata"]].find(isObject);
+  if (usage !== undefined && tierOf(usage) !== undefined) return usage;
+  const asked = isObject(full_request) ? tierOf(full_request) : undefined;
+  const tier = tierOf(response) ?? (asked === "auto" || asked === "default" ? undefined : asked);
+  return tier === undefined ? usage : { ...usage, service_tier: tier };
 }
 
 function treeOf(value: unknown): unknown {

@@ -204,3 +204,39 @@ test("M17: a tier whose price nobody knows is marked", async () => {
   const span = await called({ prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1100, service_tier: "scale" });
   expect(span).toMatchObject({ cost: 0.0035, unpriced: "service_tier:scale" });
 });
+
+describe("M17: the tier that a full_response names beside its usage is priced", () => {
+  const usage = { prompt_tokens: 1000, completion_tokens: 10, total_tokens: 1010 };
+  const ofResponses = { object: "response", usage: { input_tokens: 1000, output_tokens: 10, total_tokens: 1010 } };
+  const [standard, priority] = [0.0026, 0.00442];
+  test.each<[name: string, body: Row, cost: number]>([
+    ["chat", { full_response: { service_tier: "priority", usage } }, priority],
+    ["Responses", { full_response: { ...ofResponses, service_tier: "priority" } }, priority],
+    ["a usage of its own", { usage, full_response: { service_tier: "priority" } }, priority],
+    ["own fields", { ...usage, full_response: { service_tier: "priority" } }, priority],
+    [
+      "the usage's tier first",
+      { full_response: { service_tier: "flex", usage: { ...usage, service_tier: "priority" } } },
+      priority,
+    ],
+    [
+      "the request's, where no other is named",
+      { full_request: { service_tier: "priority" }, full_response: { usage } },
+      priority,
+    ],
+    [
+      "a request that was served by default",
+      { full_request: { service_tier: "priority" }, full_response: { service_tier: "default", usage } },
+      standard,
+    ],
+    ["a request for auto", { full_request: { service_tier: "auto" }, full_response: { usage } }, standard],
+    ["a request for default", { full_request: { service_tier: "default" }, usage }, standard],
+  ])("%s", async (_name, body, cost) => {
+    expect(await roundTrip(prod, { model: "gpt-4o", ...body })).toMatchObject({ cost });
+  });
+
+  test("one without a price is marked", async () => {
+    const span = await roundTrip(prod, { model: "gpt-4o", full_response: { service_tier: "scale", usage } });
+    expect(span).toMatchObject({ cost: standard, unpriced: "service_tier:scale" });
+  });
+});
