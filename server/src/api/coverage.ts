@@ -10,10 +10,9 @@ export const coverageSchema = {
     end_time: z.string().meta({ format: "date-time" }),
   }),
   environment: z.enum(["prod", "test", "all"]),
-  warnings: z
-    .array(z.string())
-    .optional()
-    .meta({ description: "URL parameters that are no field of spans, and so filtered metadata." }),
+  warnings: z.array(z.string()).optional().meta({
+    description: "URL parameters that filtered metadata, because spans have no such field, or that had no effect.",
+  }),
 };
 
 export function coverageOf({ scope, window }: { scope: SpanScope; window: TimeWindow }) {

@@ -1,9 +1,20 @@
 import { z } from "zod";
 import { ServiceError } from "../domain/errors.ts";
-import { conditionsOf, joinFilters, type Filter } from "../filter/ast.ts";
+import { conditionsOf, everything, joinFilters, type Filter } from "../filter/ast.ts";
 import type { Catalogue } from "../filter/catalogue.ts";
-import { parseFilters } from "../filter/parse.ts";
-import { urlParameters } from "../filter/quick-filters.ts";
+import { parseConditions, parseFilters } from "../filter/parse.ts";
+import { parseQuickFilters, urlParameters } from "../filter/quick-filters.ts";
+import { readEnvironmentQuery, timeWindowQuery } from "../http/query.ts";
+
+/** What every read that takes filters has in its URL, beside those. */
+export function selectionQuery() {
+  const description = "One log type, or several separated by commas. Absent: all.";
+  return {
+    ...timeWindowQuery(),
+    ...readEnvironmentQuery(),
+    log_type: z.string().optional().meta({ description }),
+  };
+}
 
 /** A body that may hold `filters`; others of its members are not read, but those that the URL has are told to be there. */
 export const filtersBody = z
@@ -19,12 +30,37 @@ export const filtersBody = z
 
 type FiltersBody = z.output<typeof filtersBody>;
 
-/** The filters of a body, strictly read, and with them `more`, which come from the URL. @throws ServiceError `invalid_request` */
-export function readFilters<Row>(body: FiltersBody, catalogue: Catalogue<Row>, more: readonly Filter[] = []): Filter {
+export type FilteredRequest = {
+  body: FiltersBody;
+  /** As the route's schema read it: its members are parameters, not filters. */
+  query: { log_type?: string | undefined };
+  rawQuery: URLSearchParams;
+};
+
+/**
+ * The filters of body and URL, strictly read. `warnings` name what of the URL was taken for metadata or has no effect here.
+ *
+ * @throws ServiceError `invalid_request`
+ */
+export function readFilters<Row>(
+  { body, query, rawQuery }: FilteredRequest,
+  catalogue: Catalogue<Row>,
+): { filter: Filter; warnings: string[] } {
   refuseMisplaced(body, catalogue);
-  const filter = joinFilters("all", [parseFilters(withoutEmptyList(body.filters), catalogue).filter, ...more]);
+  const quick = parseQuickFilters(rawQuery, catalogue, Object.keys(query));
+  const { filter: own } = parseFilters(withoutEmptyList(body.filters), catalogue);
+  const filter = joinFilters("all", [own, quick.filter, logTypeFilter(query.log_type, catalogue)]);
   refuseTooMany(filter, catalogue);
-  return filter;
+  const warnings = [
+    ...quick.assumed.map((name) => `${name} is no field of spans: it was taken as metadata__${name}`),
+    ...quick.ignored.map((name) => `${name} has no effect on this route`),
+  ];
+  return { filter, warnings };
+}
+
+function logTypeFilter<Row>(logType: string | undefined, catalogue: Catalogue<Row>): Filter {
+  if (logType === undefined || logType === "") return everything;
+  return parseConditions([["log_type", { operator: "in", value: logType.split(",") }]], catalogue).filter;
 }
 
 /** Of conditions that are much work, body and URL may have a few together. */

@@ -85,7 +85,7 @@ describe("the examples of the page", () => {
   });
 
   test.each(urls)("$text finds $answer", async ({ text, answer }) => {
-    const { filter } = parseQuickFilters(new URLSearchParams(text), catalogue);
+    const { filter } = parseQuickFilters(new URLSearchParams(text), catalogue, []);
     expect(findInMemory(filter)).toEqual(names(answer));
     expect(await table.find(filter)).toEqual(names(answer));
   });

@@ -3,11 +3,13 @@ import { readOperator } from "./operators.ts";
 import type { ParsedFilter } from "./parse.ts";
 import { parseConditions } from "./parse.ts";
 
-/** Query parameters that mean something else on every list. */
+/** Query parameters that are no filters, wherever they have a meaning. */
 export const urlParameters: ReadonlySet<string> = new Set([
   "page",
   "page_size",
+  "page_after",
   "sort_by",
+  "group_by",
   "start_time",
   "end_time",
   "environment",
@@ -26,20 +28,26 @@ type QuickFilter = { values: string[]; operator: string; connector?: string; oth
 /**
  * Reads the filters of a URL: `field=value`, or `field[value]=…&field[operator]=…&field[connector]=AND|OR`.
  * A repeated value means any of them; `in` and `not_in` also take a comma list.
- * A name that is no field filters metadata. Reserved names and those in `otherParameters` are skipped.
+ * A name that is no field filters metadata. `parameters` are those that the route reads itself.
  *
- * `assumed` are names that are no field and were taken for metadata, so that a caller can say so.
+ * `assumed` are names that are no field and were taken for metadata, and `ignored` parameters that only other routes have,
+ * so that a caller can say so.
  *
  * @throws ServiceError `invalid_request` that names the field.
  */
 export function parseQuickFilters<Row>(
   query: Iterable<readonly [name: string, value: string]>,
   catalogue: Catalogue<Row>,
-  otherParameters: readonly string[] = [],
-): ParsedFilter & { assumed: string[] } {
+  parameters: readonly string[],
+): Pick<ParsedFilter, "filter"> & { assumed: string[]; ignored: string[] } {
+  const ignored = new Set<string>();
   const filters = new Map<string, QuickFilter>();
   for (const [parameter, value] of query) {
-    if (urlParameters.has(parameter) || otherParameters.includes(parameter)) continue;
+    if (parameters.includes(parameter)) continue;
+    if (urlParameters.has(parameter)) {
+      ignored.add(parameter);
+      continue;
+    }
     const parts = bracketed.exec(parameter);
     const name = parts?.[1] ?? parameter.replace(/\[\]$/, "");
     const filter = filters.get(name) ?? { values: [], operator: "", others: {} };
@@ -51,7 +59,7 @@ export function parseQuickFilters<Row>(
   }
   const members = [...filters].map(([name, filter]) => [fieldName(name, catalogue), condition(filter)] as const);
   const assumed = [...filters.keys()].filter((name) => fieldName(name, catalogue) !== name);
-  return { ...parseConditions(members, catalogue), assumed };
+  return { filter: parseConditions(members, catalogue).filter, assumed, ignored: [...ignored] };
 }
 
 function fieldName<Row>(name: string, catalogue: Catalogue<Row>): string {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { ServiceError } from "../domain/errors.ts";
-import { environments } from "../domain/principal.ts";
+import { environments, type Environment } from "../domain/principal.ts";
 import { maxTimeNs, minTimeNs, parseTimeNs } from "../lib/time.ts";
 import { limits } from "../limits.ts";
 
@@ -97,6 +97,32 @@ export function environmentQuery() {
     environmentChoices,
     "Absent: both where spans and traces are read. Threads: always the key's environment.",
   );
+}
+
+/** `environment` with its older spellings, where much is read. `askedEnvironment` says which one they mean. */
+export function readEnvironmentQuery() {
+  return {
+    ...environmentQuery(),
+    is_test: z.stringbool().optional().meta({ description: "Older spelling of environment.", deprecated: true }),
+    all_envs: z
+      .stringbool()
+      .optional()
+      .meta({ description: "Older spelling of environment=all; false says nothing.", deprecated: true }),
+  };
+}
+
+/** @throws ServiceError `invalid_request` where the older spelling says something else. */
+export function askedEnvironment(query: {
+  environment: Environment | "all" | undefined;
+  is_test?: boolean | undefined;
+  all_envs?: boolean | undefined;
+}): Environment | "all" | undefined {
+  const { environment, is_test: isTest, all_envs: isAll } = query;
+  const older = isAll === true ? "all" : isTest === undefined ? undefined : isTest ? "test" : "prod";
+  if (environment === undefined || older === undefined || older === environment) return environment ?? older;
+  const name = isAll === true ? "all_envs" : "is_test";
+  const message = `${name} contradicts environment`;
+  throw new ServiceError("invalid_request", message, { errors: { [name]: [message] } });
 }
 
 /** Where something is written it goes to one of them. */

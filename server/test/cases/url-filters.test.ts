@@ -1,4 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { z } from "zod";
+import { filtersBody } from "../../src/api/read-filters.ts";
+import { urlParameters } from "../../src/filter/quick-filters.ts";
+import { everyEndpoint } from "../support/endpoints.ts";
 import { storeSpans } from "../support/spans.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import type { Answer, Row, TestClient } from "../support/test-client.ts";
@@ -77,6 +81,80 @@ describe.each(Object.entries(reads))("M9: URL filters of %s", (_, read) => {
       for (const method of methods) expect((await read(method, parameters))[0].status).toBe(400);
     },
   );
+});
+
+/** Every route that takes filters of spans, but bulk delete, which takes them from its body alone. */
+const filtered = everyEndpoint().filter(({ body, id }) => {
+  const schema = body?.kind === "json" ? body.schema : undefined;
+  return (
+    schema instanceof z.ZodObject && schema.shape["filters"] === filtersBody.shape.filters && id !== "delete_traces"
+  );
+});
+describe.each(filtered.map(({ id, path }) => [id, path] as const))("M9: parameters of the URL of %s", (id, path) => {
+  let own: TestClient;
+  beforeAll(async () => {
+    own = (await app.newOrganization()).prod;
+    const ids = { customer_identifier: "acme", thread_identifier: "talk", trace_unique_id: "t" };
+    const usage = { prompt_tokens: 10, completion_tokens: 1 };
+    await storeSpans(own, [{ log_type: "chat", model: "gpt-4o", ...ids, ...usage }]);
+    // Customers show a moment later.
+    await vi.waitFor(
+      async () => {
+        if (jsonOf(await own.get("/api/users/list/"))["count"] !== 1) throw new Error("no customer yet");
+      },
+      { timeout: 10_000 },
+    );
+  });
+  const always = id === "group_spans" ? "start_time=2000-01-01&group_by=model" : "start_time=2000-01-01";
+  const ask = (query: string) => {
+    const [name = ""] = query.split("=");
+    const others = always.split("&").filter((parameter) => !parameter.startsWith(`${name}=`));
+    return own.post(`${path}?${[...others, query].join("&")}`, {});
+  };
+  /** How much was found, and what is shown of it. */
+  const shownIn = (answer: Answer) => {
+    const {
+      looked_at: looked,
+      count,
+      number_of_requests: number,
+      results,
+      filters_data: fields,
+    } = jsonOf(answer) as { results?: Row[] } & Row;
+    return JSON.stringify([count, looked, number, Object.keys(results?.[0] ?? {}), fields]);
+  };
+  const said = (answer: Answer) => JSON.stringify(jsonOf(answer)["warnings"] ?? []);
+
+  test.each([...urlParameters])("%s with a value of nonsense is refused, applied or named", async (name) => {
+    // An unknown field to sort groups by means the default, as the interface says.
+    if (id === "group_spans" && name === "sort_by") return;
+    const [all, answer] = [await ask(""), await ask(`${name}=nonsense`)];
+    expect(all.status).toBe(200);
+    expect(answer.status === 400 || said(answer).includes(name) || shownIn(answer) !== shownIn(all)).toBe(true);
+  });
+
+  test.each(["is_test=true", "environment=test"])("%s reads what is of test, or nothing", async (query) => {
+    const answer = await ask(query);
+    const [prods, tests] = [await ask("environment=prod"), await ask("environment=test")];
+    const isApplied = answer.status === 200 && shownIn(answer) !== shownIn(prods) && shownIn(answer) === shownIn(tests);
+    const isHeld =
+      id === "list_threads"
+        ? said(answer).includes("environment has no effect")
+        : id === "reprice_spans"
+          ? answer.status === 403
+          : isApplied;
+    expect([answer.text, isHeld]).toEqual([answer.text, true]);
+  });
+
+  test.each(["is_test=true&environment=prod", "is_test=false&environment=test", "all_envs=true&environment=prod"])(
+    "%s is 400",
+    async (query) => expect((await ask(query)).status).toBe(400),
+  );
+
+  test("several log types are alternatives", async () => {
+    const [none, some, all] = [await ask("log_type=nope"), await ask("log_type=nope,tool,chat"), await ask("")];
+    expect(shownIn(some)).toBe(shownIn(all));
+    expect(shownIn(none)).not.toBe(shownIn(all));
+  });
 });
 
 test("M9: filters of URL and body hold together", async () => {

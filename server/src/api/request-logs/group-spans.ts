@@ -2,7 +2,7 @@ import { z } from "zod";
 import { describeFields } from "../../filter/describe.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { pageOf, paginate } from "../../http/pagination.ts";
-import { environmentQuery, pagingQuery, sortQuery, timeWindowQuery } from "../../http/query.ts";
+import { pagingQuery, sortQuery } from "../../http/query.ts";
 import { isoTime } from "../../lib/time.ts";
 import {
   spanGroupings,
@@ -13,8 +13,8 @@ import {
   type SpanStore,
 } from "../../storage/spans/span-store.ts";
 import { coverageOf, coverageSchema } from "../coverage.ts";
-import { filtersBody } from "../read-filters.ts";
-import { logTypeQuery, readSelection, type SpanReadDeps } from "./read-selection.ts";
+import { filtersBody, selectionQuery } from "../read-filters.ts";
+import { readSelection, type SpanReadDeps } from "./read-selection.ts";
 
 // Numbers as in the summary, which clients require.
 const average = (unit = "") =>
@@ -66,9 +66,7 @@ export const groupSpans = (deps: SpanReadDeps & { spans: SpanStore }) =>
       group_by: z.enum(spanGroupings, { error: `group_by must be one of ${spanGroupings.join(", ")}` }),
       ...pagingQuery(),
       ...sortQuery(defaultSort),
-      ...timeWindowQuery(),
-      ...environmentQuery(),
-      ...logTypeQuery(),
+      ...selectionQuery(),
       fetch_filters: z.stringbool().optional().meta({ description: "Fills filters_data." }),
     }),
     body: { kind: "json", schema: filtersBody, example: { filters: { log_type: { operator: "", value: ["chat"] } } } },
@@ -82,13 +80,7 @@ export const groupSpans = (deps: SpanReadDeps & { spans: SpanStore }) =>
     },
     errors: ["invalid_request", "forbidden", "query_too_large", "unavailable"],
     async handler({ principal, query, body, rawQuery, url, signal }) {
-      const selection = readSelection(deps, {
-        organizationId: principal.organization_id,
-        query,
-        body,
-        rawQuery,
-        parameters: ["group_by"],
-      });
+      const selection = readSelection(deps, { organizationId: principal.organization_id, query, body, rawQuery });
       const { page, page_size: pageSize, group_by: groupBy } = query;
       const { count, rows } = await deps.spans.groupSpans(
         { ...selection, page, pageSize, groupBy, sort: readSort(query.sort_by) },

@@ -3,7 +3,7 @@ import { ServiceError } from "../../domain/errors.ts";
 import { describeFields } from "../../filter/describe.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { pageOf, pageTokenParameter, paginate } from "../../http/pagination.ts";
-import { environmentQuery, includeFieldsQuery, pagingQuery, sortQuery, timeWindowQuery } from "../../http/query.ts";
+import { includeFieldsQuery, pagingQuery, sortQuery } from "../../http/query.ts";
 import { rawJson } from "../../http/reply.ts";
 import { limits } from "../../limits.ts";
 import { JsonObjectWriter } from "../../lib/json-writer.ts";
@@ -15,9 +15,9 @@ import { attachNewMessages, tellsNewMessages } from "./attach-new-messages.ts";
 import { attachScores } from "./attach-scores.ts";
 import { columnsOf, listMembers, presentSpan } from "./present-span.ts";
 import { coverageOf, coverageSchema } from "../coverage.ts";
-import { filtersBody } from "../read-filters.ts";
+import { filtersBody, selectionQuery } from "../read-filters.ts";
 import { readPageToken, writePageToken } from "./page-token.ts";
-import { logTypeQuery, readSelection, type SpanReadDeps } from "./read-selection.ts";
+import { readSelection, type SpanReadDeps } from "./read-selection.ts";
 import { spanSchema } from "./span-schema.ts";
 
 const listQuery = z.object({
@@ -32,13 +32,9 @@ const listQuery = z.object({
         "while others come and go.",
     }),
   ...sortQuery("-timestamp"),
-  ...timeWindowQuery(),
-  ...environmentQuery(),
+  ...selectionQuery(),
   ...includeFieldsQuery(),
-  ...logTypeQuery(),
   fetch_filters: z.stringbool().optional().meta({ description: "Adds filters_data and current_filters." }),
-  is_test: z.stringbool().optional().meta({ description: "Older spelling of environment.", deprecated: true }),
-  all_envs: z.stringbool().optional().meta({ description: "Older spelling of environment=all.", deprecated: true }),
 });
 
 export const listSpans = (
@@ -70,14 +66,7 @@ export const listSpans = (
     success: { status: 200, schema: pageOf(spanSchema).extend(coverageSchema) },
     errors: ["invalid_request", "query_too_large", "unavailable"],
     async handler({ principal, query, body, rawQuery, url, signal }) {
-      const environment = query.environment ?? olderEnvironment(query);
-      const selection = readSelection(deps, {
-        organizationId: principal.organization_id,
-        query: { ...query, environment },
-        body,
-        rawQuery,
-        parameters: [pageTokenParameter],
-      });
+      const selection = readSelection(deps, { organizationId: principal.organization_id, query, body, rawQuery });
       const members = listMembers(query.include_fields);
       const { page, page_size: pageSize, sort_by: sortBy, page_after: token } = query;
       const sort = readSort(sortBy);
@@ -115,11 +104,6 @@ export const listSpans = (
       return rawJson(writer.toString());
     },
   });
-
-function olderEnvironment(query: { is_test?: boolean | undefined; all_envs?: boolean | undefined }) {
-  if (query.all_envs === true || query.is_test === undefined) return undefined;
-  return query.is_test ? "test" : "prod";
-}
 
 function readSort(sortBy: string): SpanSort {
   const descending = sortBy.startsWith("-");

@@ -1,13 +1,13 @@
 import { z } from "zod";
 import { writtenEnvironment } from "../../domain/principal.ts";
 import { endpoint } from "../../http/endpoint.ts";
-import { environmentQuery, timeWindowQuery } from "../../http/query.ts";
+import { askedEnvironment } from "../../http/query.ts";
 import type { PlannedChange, SpanRepricing } from "../../jobs/reprice-spans.ts";
 import { isoTime } from "../../lib/time.ts";
 import { limits } from "../../limits.ts";
 import { withoutNoise } from "../../pricing/receipt.ts";
-import { filtersBody } from "../read-filters.ts";
-import { logTypeQuery, readSelection, type SpanReadDeps } from "./read-selection.ts";
+import { filtersBody, selectionQuery } from "../read-filters.ts";
+import { readSelection, type SpanReadDeps } from "./read-selection.ts";
 
 const usd = z.number().nullable();
 
@@ -59,7 +59,7 @@ export const repriceSpans = (deps: SpanReadDeps & { repricing: SpanRepricing; ca
     environment: "own",
     limit: "api",
     takesTurns: true,
-    query: z.object({ ...timeWindowQuery(), ...environmentQuery(), ...logTypeQuery() }),
+    query: z.object(selectionQuery()),
     body: {
       kind: "json",
       schema: filtersBody.extend({ dry_run: z.boolean().default(true) }),
@@ -68,7 +68,7 @@ export const repriceSpans = (deps: SpanReadDeps & { repricing: SpanRepricing; ca
     success: { status: 200, schema: result },
     errors: ["invalid_request", "forbidden", "query_too_large", "unavailable"],
     async handler({ principal, query, body, rawQuery, signal }) {
-      const environment = writtenEnvironment(principal, query.environment);
+      const environment = writtenEnvironment(principal, askedEnvironment(query));
       await deps.caughtUp();
       const { warnings, ...selection } = readSelection(deps, {
         organizationId: principal.organization_id,

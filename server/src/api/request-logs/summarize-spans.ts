@@ -1,10 +1,9 @@
 import { z } from "zod";
 import { endpoint } from "../../http/endpoint.ts";
-import { environmentQuery, timeWindowQuery } from "../../http/query.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
 import { coverageOf, coverageSchema } from "../coverage.ts";
-import { filtersBody } from "../read-filters.ts";
-import { logTypeQuery, readSelection, type SpanReadDeps } from "./read-selection.ts";
+import { filtersBody, selectionQuery } from "../read-filters.ts";
+import { readSelection, type SpanReadDeps } from "./read-selection.ts";
 
 // Clients require numbers here, so that absence cannot be told as in spans.
 const ofNone = "Of the spans that have one; 0 where none has.";
@@ -46,7 +45,7 @@ export const summarizeSpans = (deps: SpanReadDeps & { spans: SpanStore }) =>
     auth: "key",
     permission: "spans:read",
     takesTurns: true,
-    query: z.object({ ...timeWindowQuery(), ...environmentQuery(), ...logTypeQuery() }),
+    query: z.object(selectionQuery()),
     body: {
       kind: "json",
       schema: filtersBody,

@@ -3,16 +3,15 @@ import { ServiceError } from "../../domain/errors.ts";
 import { threadSortFields } from "../../domain/thread.ts";
 import { describeFields } from "../../filter/describe.ts";
 import { toGroupFilter, type GroupCatalogue } from "../../filter/group-fields.ts";
-import { parseQuickFilters } from "../../filter/quick-filters.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { pageOf, paginate } from "../../http/pagination.ts";
-import { environmentQuery, pagingQuery, sortQuery, timeWindow, timeWindowQuery } from "../../http/query.ts";
+import { askedEnvironment, pagingQuery, sortQuery, timeWindow } from "../../http/query.ts";
 import { isoTime } from "../../lib/time.ts";
 import { limits } from "../../limits.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
 import type { ListThreadsQuery, StoredThread } from "../../storage/spans/thread-queries.ts";
 import { coverageOf, coverageSchema } from "../coverage.ts";
-import { filtersBody, readFilters } from "../read-filters.ts";
+import { filtersBody, readFilters, selectionQuery } from "../read-filters.ts";
 
 const thread = z
   .object({
@@ -50,8 +49,7 @@ export const listThreads = (deps: ThreadDeps) =>
     query: z.object({
       ...pagingQuery(limits.threadPageSizeDefault),
       ...sortQuery("-timestamp"),
-      ...timeWindowQuery(),
-      ...environmentQuery(),
+      ...selectionQuery(),
       fetch_filters: z.stringbool().optional().meta({ description: "Fills filters_data." }),
     }),
     body: {
@@ -64,7 +62,11 @@ export const listThreads = (deps: ThreadDeps) =>
     async handler({ principal, query, body, rawQuery, url, signal }) {
       const { startNs, endNs } = timeWindow(query, deps.now());
       const catalogue = deps.threadCatalogue;
-      const filter = readFilters(body, catalogue, [parseQuickFilters(rawQuery, catalogue).filter]);
+      const { filter, warnings } = readFilters({ body, query, rawQuery }, catalogue);
+      const asked = askedEnvironment(query);
+      if (asked !== undefined && asked !== principal.environment) {
+        warnings.push(`environment has no effect on this route: the threads are those of ${principal.environment}`);
+      }
       const { page, page_size: pageSize } = query;
       const covered = {
         scope: { organization_id: principal.organization_id, environment: principal.environment },
@@ -83,6 +85,7 @@ export const listThreads = (deps: ThreadDeps) =>
       return {
         ...paginate({ url, page, pageSize, count, results: rows.map(presentThread) }),
         ...coverageOf(covered),
+        ...(warnings.length > 0 && { warnings }),
         filters_data: query.fetch_filters === true ? describeFields(catalogue) : {},
         current_filters: body.filters ?? {},
       };

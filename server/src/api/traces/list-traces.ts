@@ -2,17 +2,16 @@ import { z } from "zod";
 import { ServiceError } from "../../domain/errors.ts";
 import { traceSortFields } from "../../domain/trace.ts";
 import { describeFields } from "../../filter/describe.ts";
-import { parseQuickFilters } from "../../filter/quick-filters.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { pageOf, paginate } from "../../http/pagination.ts";
-import { environmentQuery, pagingQuery, sortQuery, timeWindowQuery } from "../../http/query.ts";
+import { askedEnvironment, pagingQuery, sortQuery } from "../../http/query.ts";
 import { rawJson } from "../../http/reply.ts";
 import { JsonObjectWriter } from "../../lib/json-writer.ts";
 import type { OrganizationStore } from "../../storage/control/organization-store.ts";
 import type { SpanStore, StoredSpan } from "../../storage/spans/span-store.ts";
 import type { ListTracesQuery, StoredTrace } from "../../storage/spans/trace-queries.ts";
 import { coverageOf, coverageSchema } from "../coverage.ts";
-import { filtersBody, readFilters } from "../read-filters.ts";
+import { filtersBody, readFilters, selectionQuery } from "../read-filters.ts";
 import { rootFields, writeTrace } from "./present-trace.ts";
 import { findTraceOwner, type TraceOwner } from "./trace-owner.ts";
 import { selectTraces, traceSchema, type TraceReadDeps } from "./read-traces.ts";
@@ -39,8 +38,7 @@ export const listTraces = (deps: ListTracesDeps) =>
     query: z.object({
       ...pagingQuery(),
       ...sortQuery("-timestamp"),
-      ...timeWindowQuery(),
-      ...environmentQuery(),
+      ...selectionQuery(),
       fetch_filters: z.stringbool().optional().meta({ description: "Adds filters_data and current_filters." }),
     }),
     body: {
@@ -52,9 +50,9 @@ export const listTraces = (deps: ListTracesDeps) =>
     errors: ["invalid_request", "query_too_large", "unavailable"],
     async handler({ principal, query, body, rawQuery, url, signal }) {
       const organizationId = principal.organization_id;
-      const quick = parseQuickFilters(rawQuery, deps.traceCatalogue).filter;
-      const filter = readFilters(body, deps.traceCatalogue, [quick]);
-      const selection = selectTraces(deps, { organizationId, query, filter });
+      const { filter, warnings } = readFilters({ body, query, rawQuery }, deps.traceCatalogue);
+      const environment = askedEnvironment(query);
+      const selection = selectTraces(deps, { organizationId, query: { ...query, environment }, filter });
       const { page, page_size: pageSize } = query;
       const found = await deps.spans.listTraces(
         { ...selection, page, pageSize, sort: readSort(query.sort_by) },
@@ -72,6 +70,7 @@ export const listTraces = (deps: ListTracesDeps) =>
       const writer = new JsonObjectWriter();
       for (const [name, value] of Object.entries(envelope)) writer.value(name, value);
       for (const [name, value] of Object.entries(coverageOf(selection))) writer.value(name, value);
+      if (warnings.length > 0) writer.value("warnings", warnings);
       writer.raw("results", `[${rows.join(",")}]`);
       if (query.fetch_filters === true) {
         writer.value("filters_data", describeFields(deps.traceCatalogue)).value("current_filters", body.filters ?? {});

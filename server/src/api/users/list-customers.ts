@@ -4,14 +4,14 @@ import { customerKeyText, customerSortFields, type CustomerKey } from "../../dom
 import { ServiceError } from "../../domain/errors.ts";
 import { describeFields } from "../../filter/describe.ts";
 import { toGroupFilter, type GroupCatalogue } from "../../filter/group-fields.ts";
-import { parseQuickFilters } from "../../filter/quick-filters.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { pageOf, paginate } from "../../http/pagination.ts";
-import { environmentQuery, pagingQuery, sortQuery, timeWindow, timeWindowQuery } from "../../http/query.ts";
+import { askedEnvironment, pagingQuery, sortQuery, timeWindow } from "../../http/query.ts";
 import { maxTimeNs, minTimeNs } from "../../lib/time.ts";
 import type { ListCustomersQuery } from "../../storage/spans/customer-queries.ts";
 import type { SpanStore, TimeWindow } from "../../storage/spans/span-store.ts";
-import { filtersBody, readFilters } from "../read-filters.ts";
+import { coverageSchema } from "../coverage.ts";
+import { filtersBody, readFilters, selectionQuery } from "../read-filters.ts";
 import { customerRow } from "./customer-schema.ts";
 import { presentRow } from "./present-customer.ts";
 
@@ -22,7 +22,11 @@ type ListDeps = {
   now: () => number;
 };
 
-const described = { filters_data: z.record(z.string(), z.unknown()), current_filters: z.unknown() };
+const described = {
+  filters_data: z.record(z.string(), z.unknown()),
+  current_filters: z.unknown(),
+  warnings: coverageSchema.warnings,
+};
 
 export const listCustomers = (deps: ListDeps) =>
   endpoint({
@@ -43,8 +47,7 @@ export const listCustomers = (deps: ListDeps) =>
     query: z.object({
       ...pagingQuery(),
       ...sortQuery("-first_seen"),
-      ...timeWindowQuery(),
-      ...environmentQuery(),
+      ...selectionQuery(),
       fetch_filters: z.stringbool().optional().meta({ description: "Fills filters_data." }),
     }),
     body: { kind: "json", schema: filtersBody, example: { filters: { total_cost: { operator: "gte", value: [1] } } } },
@@ -52,10 +55,13 @@ export const listCustomers = (deps: ListDeps) =>
     errors: ["invalid_request", "query_too_large", "unavailable"],
     async handler({ principal, query, body, rawQuery, url, signal }) {
       const { page, page_size: pageSize } = query;
-      const scope = { organization_id: principal.organization_id, ...environmentOf(query, principal) };
+      const scope = {
+        organization_id: principal.organization_id,
+        ...environmentOf(askedEnvironment(query), principal),
+      };
       const window = readWindow(query, deps.now());
       const catalogue = deps.customerCatalogue;
-      const filter = readFilters(body, catalogue, [parseQuickFilters(rawQuery, catalogue).filter]);
+      const { filter, warnings } = readFilters({ body, query, rawQuery }, catalogue);
       const condition = toGroupFilter(filter, catalogue);
       const sort = readSort(query.sort_by);
       const { count, keys } = await deps.spans.listCustomers(
@@ -72,6 +78,7 @@ export const listCustomers = (deps: ListDeps) =>
         ...paginate({ url, page, pageSize, count, results }),
         filters_data: query.fetch_filters === true ? describeFields(deps.customerCatalogue) : {},
         current_filters: body.filters ?? {},
+        ...(warnings.length > 0 && { warnings }),
       };
     },
   });
@@ -95,7 +102,7 @@ async function rowsOf({ customers, spans, now }: ListDeps, { scope, window, keys
 }
 
 function environmentOf(
-  { environment }: { environment: "prod" | "test" | "all" | undefined },
+  environment: "prod" | "test" | "all" | undefined,
   principal: { environment: "prod" | "test" },
 ): { environment?: "prod" | "test" } {
   return environment === "all" ? {} : { environment: environment ?? principal.environment };
