@@ -92,6 +92,7 @@ import { listProviders } from "./providers/list-providers.ts";
 import { retrieveProvider } from "./providers/retrieve-provider.ts";
 import { updateProvider } from "./providers/update-provider.ts";
 import { getMedia } from "./media/get-media.ts";
+import { getPublicMedia } from "./media/get-public-media.ts";
 import { bulkCreateSpans } from "./request-logs/bulk-create-spans.ts";
 import { createSpan } from "./request-logs/create-span.ts";
 import { groupSpans } from "./request-logs/group-spans.ts";
@@ -167,6 +168,7 @@ export function apiEndpoints(deps: ApiDeps): AnyEndpoint[] {
     createSpan(deps),
     bulkCreateSpans(deps),
     getMedia(deps),
+    getPublicMedia({ spans: deps.spans, ...stores }),
     listSpans(spans),
     summarizeSpans(spans),
     groupSpans(spans),

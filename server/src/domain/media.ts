@@ -1,8 +1,16 @@
+import type { Environment } from "./principal.ts";
+
 /**
  * Media that spans contain is stored once for each organization and content; spans refer to it.
  * `text` is what stood in the span: a base64 data URI, or bare base64, with its line breaks.
  */
 export type Media = { id: string; media_type: string; text: string };
+
+/** Whose spans have to refer to media for it to be read: an organization's, or those of one trace of it. */
+export type MediaOwner = {
+  organization_id: string;
+  trace?: { trace_unique_id: string; environments: readonly Environment[] };
+};
 
 /** What stands in a stored span in place of media; `id` is the SHA-256 of what it replaces, in hexadecimal. */
 export const mediaReference = (id: string): string => `/api/media/${id}/`;

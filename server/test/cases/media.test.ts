@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -141,6 +141,43 @@ describe("O24: media is stored apart from its spans", () => {
     expect((await other.get(url)).status).toBe(404);
     const read = await other.get(`/api/request-logs/${String(forged["unique_id"])}/?media=inline`);
     expect(bodyOf(read)["input"]).toBe(`please show ${url}`);
+  });
+
+  test("a shared trace's is read by anybody, as long as it is shared, and that of no other trace", async () => {
+    const [image, hidden] = [newImage(), newImage()];
+    const spanIn = (trace: string, picture: Buffer): Row => ({
+      trace_unique_id: trace,
+      span_unique_id: "s",
+      log_type: "chat",
+      prompt_messages: messagesWith(uriOf(picture)),
+    });
+    await storeSpans(prod, [spanIn("shown/1", image), spanIn("hidden", hidden)]);
+    const share = async (is_public: boolean) =>
+      bodyOf(await prod.request("PATCH", "/api/traces/shown%2F1/", { is_public }))["public_url"];
+    const url = String(await share(true));
+    const trace = await (await fetch(url)).text();
+    expect(trace).not.toContain("/api/media/");
+    const [path = ""] = /\/api\/[^/"]+\/traces\/shown%2F1\/media\/[0-9a-f]{64}\//.exec(trace) ?? [];
+    const open = (at: string) => fetch(new URL(at, gateway.app.url));
+    const media = await open(path);
+    expect([
+      media.status,
+      media.headers.get("content-type"),
+      Buffer.from(await media.arrayBuffer()).equals(image),
+    ]).toEqual([200, "image/png", true]);
+    expect(media.headers.get("content-security-policy")).toBe("default-src 'none'; sandbox");
+    expect((await fetch(`${url}?media=inline`)).status).toBe(400);
+    const id = (of: Buffer) => hash("sha256", uriOf(of), "hex");
+    expect(path).toContain(id(image));
+    for (const at of [
+      path.replace(id(image), id(hidden)),
+      path.replace("shown%2F1", "hidden"),
+      path.replace("shown%2F1", "hidden").replace(id(image), id(hidden)),
+      path.replace(id(image), "x"),
+    ])
+      expect([at, (await open(at)).status]).toEqual([at, 404]);
+    await share(false);
+    expect((await open(path)).status).toBe(404);
   });
 
   test.each(["/api/media/x/", `/api/media/${"0".repeat(64)}/`, "/api/media/%2e%2e/"])("%s is 404", async (path) => {

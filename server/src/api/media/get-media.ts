@@ -1,6 +1,7 @@
 import { ServiceError } from "../../domain/errors.ts";
+import type { Media } from "../../domain/media.ts";
 import { endpoint } from "../../http/endpoint.ts";
-import { content } from "../../http/reply.ts";
+import { content, type Reply } from "../../http/reply.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
 
 /** Types that a browser shows without running anything. Everything else is a download. */
@@ -26,17 +27,21 @@ export const getMedia = (deps: { spans: Pick<SpanStore, "readMedia"> }) =>
     },
     errors: ["not_found", "unavailable"],
     async handler({ principal, params, signal }) {
-      const [media] = await deps.spans.readMedia(principal.organization_id, [params.id], signal);
-      if (media === undefined) throw new ServiceError("not_found", "There is no media with this id.");
-      const isShown = shownTypes.test(media.media_type);
-      const base64 = media.text.slice(media.text.indexOf(",") + 1);
-      return content(isShown ? media.media_type : "application/octet-stream", Buffer.from(base64, "base64"), {
-        headers: {
-          "cache-control": "private, max-age=300",
-          "content-disposition": isShown ? "inline" : `attachment; filename="${media.id.slice(0, 12)}"`,
-          "content-security-policy": "default-src 'none'; sandbox",
-          "x-content-type-options": "nosniff",
-        },
-      });
+      return sendMedia(await deps.spans.readMedia({ organization_id: principal.organization_id }, [params.id], signal));
     },
   });
+
+/** The bytes, in a form that no browser runs. @throws ServiceError `not_found` */
+export function sendMedia([media]: readonly Media[]): Reply {
+  if (media === undefined) throw new ServiceError("not_found", "There is no media with this id.");
+  const isShown = shownTypes.test(media.media_type);
+  const base64 = media.text.slice(media.text.indexOf(",") + 1);
+  return content(isShown ? media.media_type : "application/octet-stream", Buffer.from(base64, "base64"), {
+    headers: {
+      "cache-control": "private, max-age=300",
+      "content-disposition": isShown ? "inline" : `attachment; filename="${media.id.slice(0, 12)}"`,
+      "content-security-policy": "default-src 'none'; sandbox",
+      "x-content-type-options": "nosniff",
+    },
+  });
+}

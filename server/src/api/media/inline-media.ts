@@ -10,6 +10,6 @@ export async function inlineMedia(
 ): Promise<string> {
   const ids = Array.from(json.matchAll(mediaReferences()), ([, id = ""]) => id);
   if (ids.length === 0) return json;
-  const media = await spans.readMedia(organizationId, ids, signal);
+  const media = await spans.readMedia({ organization_id: organizationId }, ids, signal);
   return putMediaBack(json, new Map(media.map(({ id, text }) => [id, text])));
 }

@@ -132,14 +132,19 @@ export type TreeWriter = {
  * Writes the tree of spans that come in any order. Of a span only its text, as bytes, and its place are kept, and the
  * tree is walked with a stack of its own: neither many spans nor a deep chain of them cost more than their text.
  */
-export function createTreeWriter(form: NodeForm, columns: readonly ReadColumn[]): TreeWriter {
+export function createTreeWriter(
+  form: NodeForm,
+  columns: readonly ReadColumn[],
+  /** What else is done to the bytes of a node. */
+  adapt: (node: string) => string = (node) => node,
+): TreeWriter {
   const write = nodeWriter(form, columns);
   const places: TreeSpan[] = [];
   const nodes = new TextStore();
   return {
     add(place, span) {
       places.push(place);
-      nodes.add(`${write(span)},"children":[`);
+      nodes.add(`${adapt(write(span))},"children":[`);
     },
     size: () => places.length,
     finish(before, after) {

@@ -1,3 +1,4 @@
+import { mediaReferences } from "../../domain/media.ts";
 import { traceTexts, type TraceText } from "../../domain/trace.ts";
 import { columnOf, createTraceFigures, type TraceSums } from "../../domain/trace-figures.ts";
 import type { TreeSpan } from "../../domain/span-tree.ts";
@@ -14,7 +15,12 @@ import { createTreeWriter, figureFields, nodeFields, privateMembers, treeSpan, t
 import { readPlaced, type TraceRequest } from "./read-placed.ts";
 import type { TraceOwner } from "./trace-owner.ts";
 
-type WholeTraceRequest = TraceRequest & { isSlim: boolean; isPublic: boolean };
+type WholeTraceRequest = TraceRequest & {
+  isSlim: boolean;
+  isPublic: boolean;
+  /** Where its media is read; absent: where references say. */
+  mediaPath?: (id: string) => string;
+};
 
 type TraceReads = Pick<
   SpanStore,
@@ -49,7 +55,7 @@ async function presentSmall(
   const environment = environments.find((wanted) => found.some((span) => span[place] === JSON.stringify(wanted)));
   if (environment === undefined) throw traceNotFound();
   const here = JSON.stringify(environment);
-  const trace = createTraceWriter(formOf(request, request.isSlim), columns);
+  const trace = createTraceWriter(formOf(request, request.isSlim), columns, request.mediaPath);
   const spanAt = new Map<TreeSpan, RawSpan>();
   for (const span of found) if (span[place] === here) spanAt.set(trace.add(span), span);
   const sums = trace.sums();
@@ -73,7 +79,7 @@ async function presentPlaced(
     request.isSlim || (isLarge(place) && isLarge(await spans.weighTrace({ scope, traceId, stretch }, signal)));
   const form = formOf(request, isSlim);
   const columns = columnsFor(form);
-  const trace = createTraceWriter(form, columns);
+  const trace = createTraceWriter(form, columns, request.mediaPath);
   const query = { scope, traceId, stretch, columns, limit: limits.treeSpans };
   await spans.readTraceSpans(query, (span) => trace.add(span), signal);
   const sums = trace.sums();
@@ -101,8 +107,10 @@ const rootColumns = [
   ...new Set([...rootFields, "span_name", "organization_key_id", ...traceTexts.map(columnOf)] as const),
 ];
 
-function createTraceWriter(form: NodeForm, columns: readonly ReadColumn[]) {
-  const tree = createTreeWriter(form, columns);
+function createTraceWriter(form: NodeForm, columns: readonly ReadColumn[], mediaPath?: (id: string) => string) {
+  const adapt = (json: string) =>
+    mediaPath === undefined ? json : json.replaceAll(mediaReferences(), (_reference, id: string) => mediaPath(id));
+  const tree = createTreeWriter(form, columns, adapt);
   const figures = createTraceFigures();
   const read = rawReader(columns, figureFields);
   return {
@@ -129,7 +137,7 @@ function createTraceWriter(form: NodeForm, columns: readonly ReadColumn[]) {
         .raw("span_tree", "")
         .toString()
         .slice(0, -1);
-      return content("application/json; charset=utf-8", tree.finish(start, "}"));
+      return content("application/json; charset=utf-8", tree.finish(adapt(start), "}"));
     },
   };
 }

@@ -25,7 +25,9 @@ export const retrievePublicTrace = (deps: PublicTraceDeps) =>
     method: "GET",
     path: "/api/{unique_organization_id}/traces/{trace_unique_id}/",
     summary: "Retrieve a shared trace",
-    description: "Needs no credentials. Whatever is not shared is 404, whether there is such a trace or not.",
+    description:
+      "Needs no credentials. Whatever is not shared is 404, whether there is such a trace or not. Images, recordings and " +
+      "documents of more than 64 KB are references to `…/media/{id}/` below this path, which needs no credentials either.",
     tags: ["Traces"],
     auth: "none",
     limit: "public_trace",
@@ -34,6 +36,10 @@ export const retrievePublicTrace = (deps: PublicTraceDeps) =>
       tree: z.enum(["full", "slim"], { error: "tree must be one of full, slim" }).default("full").meta({
         description: "slim: without input and output of the spans.",
       }),
+      media: z
+        .enum(["reference"], { error: "media must be reference: the content is read at the paths in the answer" })
+        .optional()
+        .meta({ description: "A shared trace never holds the content of its media." }),
     }),
     success: { status: 200, schema: publicTrace },
     errors: ["invalid_request", "not_found", "query_too_large", "unavailable"],
@@ -45,6 +51,13 @@ export const retrievePublicTrace = (deps: PublicTraceDeps) =>
       const organization = await findTraceOwner(deps.organizations, organizationId);
       // Nowhere else: a trace of that id in the other environment was not shared.
       const wanted = { organization, traceId, environments, signal };
-      return await presentWholeTrace(deps.spans, { ...wanted, isSlim: query.tree === "slim", isPublic: true });
+      const base = `/api/${organizationId}/traces/${encodeURIComponent(traceId)}`;
+      const mediaPath = (id: string) => `${base}/media/${id}/`;
+      return await presentWholeTrace(deps.spans, {
+        ...wanted,
+        isSlim: query.tree === "slim",
+        isPublic: true,
+        mediaPath,
+      });
     },
   });

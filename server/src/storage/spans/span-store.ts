@@ -1,4 +1,4 @@
-import type { Media } from "../../domain/media.ts";
+import type { Media, MediaOwner } from "../../domain/media.ts";
 import type {
   ColumnKind,
   CountedColumn,
@@ -168,8 +168,8 @@ export type SpanStore = {
    */
   deleteOlderThan(organizationId: string, cutoffNs: bigint, signal?: AbortSignal): Promise<void>;
 
-  /** Media of an organization by id, in no order; what no span of it refers to (any more) is left out. */
-  readMedia(organizationId: string, ids: readonly string[], signal?: AbortSignal): Promise<Media[]>;
+  /** Media of an organization by id, in no order; what no span of it, or of the trace, refers to (any more) is left out. */
+  readMedia(of: MediaOwner, ids: readonly string[], signal?: AbortSignal): Promise<Media[]>;
 
   /** Deletes, in the background, media that no stored span refers to and that was last inserted before `cutoffMs`. */
   sweepMedia(cutoffMs: number, signal?: AbortSignal): Promise<void>;

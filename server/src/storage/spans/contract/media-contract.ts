@@ -10,7 +10,7 @@ export function describeMedia({ store, insert }: ContractDriver): void {
     await store().insert({ ndjson, rows: rows.length, token: randomUUID(), table: "media" });
   };
   const idsOf = async (organization: string, ids: readonly string[]) =>
-    (await store().readMedia(organization, ids)).map(({ id }) => id).sort();
+    (await store().readMedia({ organization_id: organization }, ids)).map(({ id }) => id).sort();
 
   describe("media", () => {
     it("is read by those that a span of the same organization refers to", async () => {
@@ -19,7 +19,7 @@ export function describeMedia({ store, insert }: ContractDriver): void {
       await insertMedia(org, [used, used, unused]);
       await insertMedia(other, [used]);
       await insert([spanRow(org, { media_ids: [used] })]);
-      expect(await store().readMedia(org, [used, unused, used, "'; --"])).toEqual([
+      expect(await store().readMedia({ organization_id: org }, [used, unused, used, "'; --"])).toEqual([
         { id: used, media_type: "image/png", text: `text of ${used}` },
       ]);
       expect(await idsOf(other, [used])).toEqual([]);

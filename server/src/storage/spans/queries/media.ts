@@ -1,25 +1,30 @@
-import { mediaId, type Media } from "../../../domain/media.ts";
+import { mediaId, type Media, type MediaOwner } from "../../../domain/media.ts";
 import { limits } from "../../../limits.ts";
 import type { SpanDatabase } from "../drivers/span-database.ts";
 import { localTable, onCluster } from "../migrations/dialect.ts";
 import { scopeWhere } from "./selection.ts";
 
-/** Media of an organization that its spans refer to. What belongs to deleted spans alone is left out. */
+/** Media that spans of its owner refer to. What belongs to deleted spans alone is left out. */
 export async function readMedia(
   database: SpanDatabase,
-  organizationId: string,
+  { organization_id, trace }: MediaOwner,
   ids: readonly string[],
   signal?: AbortSignal,
 ): Promise<Media[]> {
   const known = [...new Set(ids)].filter((id) => mediaId.test(id)).slice(0, limits.mediaOfSpan);
   if (known.length === 0) return [];
-  const where = scopeWhere({ organization_id: organizationId });
-  const params = { ...where.params, ids: known };
+  const where = scopeWhere({ organization_id });
+  const params = { ...where.params, ids: known, ...trace };
+  // The column of the environment is an enumeration in some schemas.
+  const ofTrace =
+    trace === undefined
+      ? ""
+      : "AND trace_unique_id = {trace_unique_id:String} AND has({environments:Array(String)}, toString(environment))";
   const used = await database.query(
     {
       name: "media_use",
       sql: `SELECT DISTINCT arrayJoin(arrayIntersect(media_ids, {ids:Array(String)})) AS id FROM spans FINAL
-        WHERE ${where.sql} AND hasAny(media_ids, {ids:Array(String)})`,
+        WHERE ${where.sql} AND hasAny(media_ids, {ids:Array(String)}) ${ofTrace}`,
       params,
     },
     signal,
