@@ -23,6 +23,9 @@ export class Connection implements RoundReader {
   #parser: AnswerParser | undefined;
   #hasAnswered = false;
   #sentAtMs = 0;
+  /** Until an end of the connection is too late to be that of an idle one. */
+  #soon: NodeJS.Timeout | undefined;
+  #isLate = false;
   /** Of an answer that is read in rounds: when it was read last. */
   #readAtMs = Infinity;
   /** Whether it is not read for the rest of a round, or of a turn. */
@@ -49,6 +52,7 @@ export class Connection implements RoundReader {
     this.#call = call;
     this.#parser = new AnswerParser(call.method, call);
     this.#sentAtMs = performance.now();
+    if (this.#hasAnswered) this.#watchForEnd(call);
     this.#readAtMs = Infinity;
     call.connection = this;
     if (call.isPaused) this.#socket.pause();
@@ -146,6 +150,7 @@ export class Connection implements RoundReader {
 
   /** All of the exchange: a connection that rests would keep alive whatever the call holds on to, the parser's sink. */
   #letGo(): void {
+    clearTimeout(this.#soon);
     this.#call = undefined;
     this.#parser = undefined;
   }
@@ -174,7 +179,7 @@ export class Connection implements RoundReader {
     try {
       parser.finish();
     } catch (error) {
-      return this.#wasIdle(call, limits.upstreamIdleEndMs) ? this.#passOn(call) : this.fail(error);
+      return !this.#isLate && this.#wasIdle(call) ? this.#passOn(call) : this.fail(error);
     }
     return this.#complete(call, 0);
   }
@@ -182,7 +187,7 @@ export class Connection implements RoundReader {
   /** The socket is gone without an orderly end. */
   #lose(error: unknown): void {
     const call = this.#call;
-    if (call !== undefined && !this.#isGone && this.#wasIdle(call, limits.upstreamIdleResetMs)) this.#passOn(call);
+    if (call !== undefined && !this.#isGone && this.#wasIdle(call)) this.#passOn(call);
     else this.fail(error);
   }
 
@@ -199,14 +204,23 @@ export class Connection implements RoundReader {
     call.end();
   }
 
+  /** An end that came in time is heard before it counts as late, however long this process was busy meanwhile. */
+  #watchForEnd(call: Call): void {
+    this.#isLate = false;
+    const late = (): void => {
+      if (this.#call === call) this.#isLate = true;
+    };
+    this.#soon = setTimeout(() => setImmediate(late), limits.upstreamIdleEndMs);
+  }
+
   /**
    * Whether the peer ended or reset an idle connection while the call was on its way to it. To pay for an answer twice is worse than an
    * error, so a call is sent again only where hardly anybody can have worked on it: on a connection that had answered before, by a peer
    * that had said nothing yet, sooner than a model says anything. Once at most: what it goes out on then is new, and so has not answered
    * before.
    */
-  #wasIdle({ isHeard }: Call, soonMs: number): boolean {
-    const isSoon = performance.now() - this.#sentAtMs < soonMs;
+  #wasIdle({ isHeard }: Call): boolean {
+    const isSoon = performance.now() - this.#sentAtMs < limits.upstreamIdleResetMs;
     return this.#hasAnswered && !isHeard && isSoon;
   }
 

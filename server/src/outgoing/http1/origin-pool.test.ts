@@ -114,6 +114,23 @@ describe("a connection", () => {
     expect(sockets).toHaveLength(3);
   });
 
+  test.each([
+    ["at once, while this process is busy, is replaced", 0, 150, "to 3"],
+    ["late is not", 150, 0, "CONNECTION_CLOSED"],
+  ])("that ends under a request %s", async (_what, lateMs, busyMs, outcome) => {
+    const { pool } = await poolTo(({ request, socket }) => {
+      const end = (): void => {
+        socket.destroy();
+        for (const untilMs = performance.now() + busyMs; performance.now() < untilMs;);
+      };
+      if (request !== 2) socket.write(answer(`to ${request}`));
+      else if (lateMs > 0) setTimeout(end, lateMs);
+      else end();
+    });
+    expect(await ask(pool).over).toBe("to 1");
+    expect(await ask(pool).over).toBe(outcome);
+  });
+
   test("that closes right after each answer, without a word of it, costs none of many calls at once", async () => {
     const heard = new Map<string, number>();
     let open = 0;
