@@ -34,6 +34,8 @@ export type RawUsage = {
   characters?: number | undefined;
   images?: number | undefined;
   pages?: number | undefined;
+  /** What the stated total holds beside input and output, and nobody says what it was. */
+  unplaced?: number | undefined;
   /** The tier that served the call, in the provider's word: it may be another than the one asked for. */
   serviceTier?: string | undefined;
   /** Where the call was served, in the provider's word (Anthropic's `inference_geo`). */
@@ -103,6 +105,7 @@ export function normalizeUsage(raw: RawUsage): Usage | undefined {
     characters: raw.characters,
     images: raw.images,
     pages: raw.pages,
+    unplaced: raw.unplaced ?? unplacedOf(raw, input, output),
     serviceTier: raw.serviceTier,
     region: raw.region,
     billedUsd: raw.billedUsd,
@@ -188,6 +191,11 @@ function totalOf(raw: RawUsage, input: number | undefined, output: number | unde
   // With one side missing, a stated total knows more than the other side alone.
   if (input === undefined || output === undefined) return raw.total ?? sumDefined(input, output);
   return input + output;
+}
+
+function unplacedOf({ total }: RawUsage, input: number | undefined, output: number | undefined): number | undefined {
+  if (total === undefined || input === undefined || output === undefined) return undefined;
+  return total > input + output ? total - input - output : undefined;
 }
 
 function atMost(count: number | undefined, most: number): number | undefined {

@@ -130,12 +130,17 @@ function byUnitPrices(usage: Usage, { prompt, completion }: NonNullable<PricedCa
     receipt.line(bucket, tokens, `:${rate}`);
     if (costUsd !== undefined) costUsd += (tokens * rate) / 1e6;
   }
+  noteUnplaced(usage, receipt);
   return {
     costUsd: costUsd === undefined ? undefined : withoutNoise(costUsd),
     version: versions.unitPrices,
     receipt: receipt.toString(),
     unpriced: receipt.names,
   };
+}
+
+function noteUnplaced({ unplaced = 0 }: Usage, receipt: ReceiptWriter): void {
+  if (unplaced > 0) receipt.unpriced("unplaced", unplaced, "no_place");
 }
 
 function byTable({ usage, timestampNs }: PricedCall, { found, plans }: Known): Price {
@@ -151,6 +156,7 @@ function byTable({ usage, timestampNs }: PricedCall, { found, plans }: Known): P
   const plan = planOf(plans, entry, rates, usage);
   const costUsd = sum(usage, plan, receipt);
   plan.note(receipt);
+  noteUnplaced(usage, receipt);
   if (isMakerAssumed) receipt.assume("maker");
   return {
     costUsd: costUsd === undefined ? undefined : withoutNoise(costUsd),
@@ -224,5 +230,6 @@ function withoutPrice(usage: Usage, receipt: ReceiptWriter): Price {
   if (usage.input === undefined && usage.output === undefined) take("total", usage.total ?? 0);
   else splitTokens(usage, false, take);
   unitsOf(usage, take);
+  noteUnplaced(usage, receipt);
   return { costUsd: undefined, version: "", receipt: receipt.toString(), unpriced: receipt.names };
 }

@@ -32,6 +32,7 @@ const reasons = {
   no_units: "The model is paid by another unit, which was not counted.",
   no_tier: "The price of this service tier is not known: the standard rate was taken.",
   no_region: "The price of this region is not known: the standard rate was taken.",
+  no_place: "The stated total holds it beside input and output, and nobody says what it was: the cost is without it.",
   no_split: "Input and output are not told apart.",
 } as const;
 

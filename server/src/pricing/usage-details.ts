@@ -20,6 +20,7 @@ const names = {
   characters: "characters",
   images: "images",
   pages: "pages",
+  unplaced: "unplaced_tokens",
 } as const satisfies { [M in CountOfUsage]?: string };
 
 const entries = Object.entries(names) as Array<[keyof typeof names, string]>;

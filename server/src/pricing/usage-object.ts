@@ -226,6 +226,11 @@ function addBeside(raw: RawUsage, usage: Record<string, unknown>): void {
   if (read !== undefined) raw.input = (raw.input ?? 0) + read;
   const thoughts = toCount(usage["thoughtsTokenCount"] ?? usage["thoughts_token_count"]);
   if (thoughts !== undefined) raw.output = (raw.output ?? 0) + thoughts;
+  // Its total is the sum of these four: what else it holds are thoughts that were not told apart.
+  const isGemini = (usage["promptTokenCount"] ?? usage["prompt_token_count"]) !== undefined;
+  if (!isGemini || thoughts !== undefined || raw.total === undefined) return;
+  const rest = raw.total - (raw.input ?? 0) - (raw.output ?? 0);
+  if (rest > 0) [raw.output, raw.reasoning] = [(raw.output ?? 0) + rest, rest];
 }
 
 /** Anthropic tells its fast mode apart from its tiers, none of which it goes together with. Vertex AI tells kinds of traffic. */

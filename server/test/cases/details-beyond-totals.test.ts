@@ -133,3 +133,43 @@ describe("M2: what was written is the stated total, else the sum of the lifetime
     expect(await roundTrip(prod, { model, usage: stated })).toMatchObject({ prompt_tokens: 130, cost: 0.00051 });
   });
 });
+
+describe("M2: a stated total that is larger than input and output", () => {
+  const counts = { prompt_tokens: 300_000, completion_tokens: 1000, total_tokens: 305_000 };
+  const marked = {
+    total_tokens: 301_000,
+    unpriced: "unplaced",
+    cost_details: { unpriced: [expect.objectContaining({ bucket: "unplaced", quantity: 4000 })] },
+  };
+  test.each<[name: string, body: Row]>([
+    ["a usage object", { usage: counts }],
+    ["own fields", counts],
+    ["unit prices", { ...counts, prompt_unit_price: 1, completion_unit_price: 1 }],
+  ])("%s: the rest is marked", async (_name, body) => {
+    const span = await roundTrip(prod, { model: "gemini-2.5-pro", ...body });
+    expect(span).toMatchObject(marked);
+    expect(span["cost"]).toBeGreaterThan(0);
+  });
+
+  test("OTLP: the rest is marked", async () => {
+    const attributes = {
+      "gen_ai.operation.name": "chat",
+      "gen_ai.request.model": "gemini-2.5-pro",
+      "gen_ai.usage.input_tokens": 300_000,
+      "gen_ai.usage.output_tokens": 1000,
+      "gen_ai.usage.total_tokens": 305_000,
+    };
+    expect(await throughOtlp(prod, traceOf(attributes))).toMatchObject(marked);
+  });
+
+  test("in Gemini's names the rest are thoughts", async () => {
+    const usage = { promptTokenCount: 300_000, candidatesTokenCount: 1000, totalTokenCount: 305_000 };
+    const span = await roundTrip(prod, { model: "gemini-2.5-pro", usage });
+    expect(span).toMatchObject({
+      completion_tokens: 5000,
+      reasoning_tokens: 4000,
+      total_tokens: 305_000,
+      unpriced: null,
+    });
+  });
+});

@@ -303,7 +303,7 @@ function placeUsage(body: SpanBody, raw: RawUsage): void {
     // What is no count, such as half a token, must not cost the span.
     if (count !== undefined && typeof read.count(count) === "number") body[field] ??= count;
   }
-  const details = usageDetailsOf(partsWithoutField(raw));
+  const details = usageDetailsOf({ ...partsWithoutField(raw), unplaced: usage.unplaced });
   const { serviceTier: service_tier, region } = raw;
   if ((details ?? service_tier ?? region) !== undefined) body["usage_details"] ??= { ...details, service_tier, region };
   // Exporters without a price of their own say 0: unknown is not free.

@@ -3,7 +3,7 @@ import type { ChatUsage, ModalityTokens } from "../provider.ts";
 
 /**
  * Gemini counts cached tokens within the prompt, what its own tools read beside it, and thoughts beside the answer; OpenAI's
- * counts hold all of them.
+ * counts hold all of them. Where thoughts are not told, they are what the total holds beside the rest.
  * @param searches of the web that were made for the answer
  */
 export function toUsage(usage: unknown, searches: number): ChatUsage | undefined {
@@ -12,7 +12,9 @@ export function toUsage(usage: unknown, searches: number): ChatUsage | undefined
   const answer = count(usage["candidatesTokenCount"]);
   if (prompt === undefined && answer === undefined) return undefined;
   const input = (prompt ?? 0) + (count(usage["toolUsePromptTokenCount"]) ?? 0);
-  const reasoning = count(usage["thoughtsTokenCount"]);
+  const total = count(usage["totalTokenCount"]) ?? 0;
+  const untold = total - input - (answer ?? 0);
+  const reasoning = count(usage["thoughtsTokenCount"]) ?? (untold > 0 ? untold : undefined);
   const output = (answer ?? 0) + (reasoning ?? 0);
   const given = modalities(usage["promptTokensDetails"]);
   const cached = modalities(usage["cacheTokensDetails"]);
