@@ -36,7 +36,7 @@ for (const [vendor, quirks] of Object.entries<Quirks>(openaiShaped)) {
 
 /** What is known of the vendor whose host an address names; undefined where it is nobody's that we know. */
 export function quirksAt(baseUrl: string): Quirks | undefined {
-  if (!URL.canParse(baseUrl)) return undefined;
-  const { hostname } = new URL(baseUrl);
+  const hostname = URL.parse(baseUrl)?.hostname;
+  if (hostname === undefined) return undefined;
   return byHost.get(hostname) ?? bySuffix.find(({ suffix }) => hostname.endsWith(suffix))?.quirks;
 }
