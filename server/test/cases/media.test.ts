@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { completion } from "../support/chat.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { traceOf } from "../support/otlp.ts";
+import { eventRecord, logsOf, newIds, sendBoth, whenSpan } from "../support/otlp-logs.ts";
 import { answers } from "../support/scripted-upstream.ts";
 import { bodyOf, createSpan, retrieveSpan, settle, storeSpans } from "../support/spans.ts";
 import type { Answer, Row, TestClient } from "../support/test-client.ts";
@@ -178,6 +180,46 @@ describe("O24: media is stored apart from its spans", () => {
       expect([at, (await open(at)).status]).toEqual([at, 404]);
     await share(false);
     expect((await open(path)).status).toBe(404);
+  });
+
+  test("a span that log records complete later still has it", async () => {
+    const image = newImage();
+    const ids = newIds();
+    const span = traceOf(
+      {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.input.messages": JSON.stringify([
+          {
+            role: "user",
+            parts: [{ type: "blob", modality: "image", mime_type: "image/png", content: image.toString("base64") }],
+          },
+        ]),
+      },
+      ids,
+    );
+    const answer = eventRecord(ids, "gen_ai.client.inference.operation.details", {
+      "gen_ai.output.messages": JSON.stringify([
+        { role: "assistant", parts: [{ type: "text", content: "A cat." }], finish_reason: "stop" },
+      ]),
+    });
+    const client = (await gateway.app.newOrganization()).prod;
+    await sendBoth(client, "after its span", span, logsOf(answer));
+    const row = await whenSpan(client, ids, ({ completion_message: message }) => message !== null);
+    const [reference = ""] = /\/api\/media\/[0-9a-f]{64}\//.exec(JSON.stringify(row)) ?? [];
+    expect((await client.get(reference)).status).toBe(200);
+    const whole = await client.get(`/api/request-logs/${String(row["unique_id"])}/?media=inline`);
+    expect(whole.text).toContain(image.toString("base64"));
+  });
+
+  test("media=inline is 413 where a text repeats a reference beyond all bounds", async () => {
+    const { unique_id } = await createSpan(prod, { input: uriOf(newImage(1_000_000)) });
+    const reference = String((await retrieveSpan(prod, unique_id))["input"]);
+    const many = await createSpan(prod, { input: `${reference} `.repeat(100) });
+    await settle(prod);
+    expect((await inline(many["unique_id"])).status).toBe(413);
+    const few = await createSpan(prod, { input: `${reference} `.repeat(3) });
+    await settle(prod);
+    expect((await inline(few["unique_id"])).text.length).toBeGreaterThan(4_000_000);
   });
 
   test.each(["/api/media/x/", `/api/media/${"0".repeat(64)}/`, "/api/media/%2e%2e/"])("%s is 404", async (path) => {

@@ -27,7 +27,9 @@ export const getMedia = (deps: { spans: Pick<SpanStore, "readMedia"> }) =>
     },
     errors: ["not_found", "unavailable"],
     async handler({ principal, params, signal }) {
-      return sendMedia(await deps.spans.readMedia({ organization_id: principal.organization_id }, [params.id], signal));
+      return sendMedia(
+        await deps.spans.readMedia({ organization_id: principal.organization_id }, [params.id], { signal }),
+      );
     },
   });
 

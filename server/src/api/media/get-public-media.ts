@@ -33,6 +33,6 @@ export const getPublicMedia = (deps: {
       const environments = await deps.traceShares.findPublic(organization_id, trace_unique_id);
       if (environments.length === 0) throw traceNotFound();
       const of = { organization_id, trace: { trace_unique_id, environments } };
-      return sendMedia(await deps.spans.readMedia(of, [params.id], signal));
+      return sendMedia(await deps.spans.readMedia(of, [params.id], { signal }));
     },
   });

@@ -35,7 +35,7 @@ export const retrieveSpan = (deps: {
     takesTurns: true,
     query: z.object({ ...includeFieldsQuery(), media: z.enum(["inline", "reference"]).optional() }),
     success: { status: 200, schema: spanSchema },
-    errors: ["not_found", "unavailable"],
+    errors: ["not_found", "query_too_large", "unavailable"],
     async handler({ principal, params, query, signal }) {
       const id = params.unique_id;
       const scope = { organization_id: principal.organization_id };

@@ -141,6 +141,23 @@ describe("media leaves a row", () => {
     expect(named).toEqual([[media[0]?.id], undefined, [media[0]?.id]]);
   });
 
+  test("a row that has references already names those too, beside its own media", () => {
+    const [first, second] = ["a", "b"].map((letter) => letter.repeat(64));
+    const input = `/api/media/${first}/ /api/media/${second}/ /api/media/${first}/ /api/media/x/`;
+    const rows = [lineOf({ input }), lineOf({ input, output: { url: `data:image/png;base64,${png}` } })];
+    const { ndjson, media } = separateMedia(Buffer.concat(rows));
+    const named = ndjson
+      .toString()
+      .trim()
+      .split("\n")
+      .map((line) => (JSON.parse(line) as { media_ids?: string[] }).media_ids);
+    expect(media).toHaveLength(1);
+    expect(named).toEqual([
+      [first, second],
+      [media[0]?.id, first, second],
+    ]);
+  });
+
   test("any mix of texts and media comes back as it was", () => {
     const media = fc.constantFrom(
       `data:image/png;base64,${png}`,

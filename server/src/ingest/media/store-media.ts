@@ -23,7 +23,8 @@ export function withMediaApart(store: Pick<SpanStore, "insert">, nowMs: () => nu
       const fresh = media.filter((row) => stored.get(keyOf(row)) === undefined);
       if (fresh.length > 0) {
         const rows = Buffer.from(fresh.map((row) => `${JSON.stringify(row)}\n`).join(""));
-        const token = `${batch.token}:media:${hash("sha256", rows, "hex")}`;
+        // Tried again after a long time, they are to be stored as new once more.
+        const token = `${batch.token}:media:${Math.floor(nowMs() / limits.mediaKnownMs)}:${hash("sha256", rows, "hex")}`;
         try {
           await store.insert({ ndjson: rows, rows: fresh.length, token, table: "media" }, signal);
         } catch (error) {

@@ -65,7 +65,7 @@ export function createSpanStore(database: SpanDatabase): SpanStore {
     hydrateSpans: (scope, keys, fields, signal) => hydrateSpans(database, scope, keys, fields, signal),
     findNewMessages: (scope, spans, signal) => findNewMessages(database, scope, spans, signal),
     deleteOlderThan: (organizationId, cutoffNs, signal) => deleteOlderThan(database, organizationId, cutoffNs, signal),
-    readMedia: (of, ids, signal) => readMedia(database, of, ids, signal),
+    readMedia: (of, ids, options) => readMedia(database, of, ids, options),
     sweepMedia: (cutoffMs, signal) => sweepMedia(database, cutoffMs, signal),
     ping: (signal) => database.ping(signal),
     close: () => database.close(),

@@ -168,8 +168,15 @@ export type SpanStore = {
    */
   deleteOlderThan(organizationId: string, cutoffNs: bigint, signal?: AbortSignal): Promise<void>;
 
-  /** Media of an organization by id, in no order; what no span of it, or of the trace, refers to (any more) is left out. */
-  readMedia(of: MediaOwner, ids: readonly string[], signal?: AbortSignal): Promise<Media[]>;
+  /**
+   * Media of an organization by id, in no order; what no span of it, or of the trace, refers to (any more) is left out. Texts
+   * have at most `maxChars` together (96 MiB where it is not said): beyond it the largest come with an empty text.
+   */
+  readMedia(
+    of: MediaOwner,
+    ids: readonly string[],
+    options?: { signal?: AbortSignal; maxChars?: number },
+  ): Promise<Media[]>;
 
   /** Deletes, in the background, media that no stored span refers to and that was last inserted before `cutoffMs`. */
   sweepMedia(cutoffMs: number, signal?: AbortSignal): Promise<void>;

@@ -4,12 +4,12 @@ import type { SpanDatabase } from "../drivers/span-database.ts";
 import { localTable, onCluster } from "../migrations/dialect.ts";
 import { scopeWhere } from "./selection.ts";
 
-/** Media that spans of its owner refer to. What belongs to deleted spans alone is left out. */
+/** See `SpanStore.readMedia`. */
 export async function readMedia(
   database: SpanDatabase,
   { organization_id, trace }: MediaOwner,
   ids: readonly string[],
-  signal?: AbortSignal,
+  { signal, maxChars = limits.pagePayloadBytes }: { signal?: AbortSignal; maxChars?: number } = {},
 ): Promise<Media[]> {
   const known = [...new Set(ids)].filter((id) => mediaId.test(id)).slice(0, limits.mediaOfSpan);
   if (known.length === 0) return [];
@@ -34,8 +34,9 @@ export async function readMedia(
   const { rows } = await database.query(
     {
       name: "media",
-      sql: `SELECT id, media_type, text FROM media WHERE ${where.sql} AND id IN {ids:Array(String)} LIMIT 1 BY id`,
-      params: { ...where.params, ids: shown },
+      sql: `SELECT id, media_type, if(sum(length(content)) OVER (ORDER BY length(content), id) <= {max_chars:UInt64}, content, '') AS text
+        FROM (SELECT id, media_type, text AS content FROM media WHERE ${where.sql} AND id IN {ids:Array(String)} LIMIT 1 BY id)`,
+      params: { ...where.params, ids: shown, max_chars: String(maxChars) },
     },
     signal,
   );
@@ -55,21 +56,28 @@ export async function sweepMedia(database: SpanDatabase, cutoffMs: number, signa
   );
   const ofOwner = "organization_id = {organization_id:String}";
   for (const { organization_id } of owners as { organization_id: string }[]) {
-    const { rows } = await database.query(
-      {
+    // Deleting happens in the background, so the next part is what comes after the ids of this one.
+    for (let after: string | undefined = ""; after !== undefined;) {
+      const { rows } = await database.query(
+        {
+          name: "sweep_media",
+          sql: `SELECT id FROM media WHERE ${ofOwner} AND id > {after:String}
+            GROUP BY id HAVING max(received_at) < fromUnixTimestamp64Milli({cutoff_ms:Int64}, 'UTC')
+            AND id GLOBAL NOT IN (SELECT arrayJoin(media_ids) FROM spans WHERE ${ofOwner} AND notEmpty(media_ids))
+            ORDER BY id LIMIT ${limits.mediaSweepRows}`,
+          params: { ...params, organization_id, after },
+        },
+        signal,
+      );
+      const ids = rows.map((row) => String(row["id"]));
+      after = ids.length < limits.mediaSweepRows ? undefined : ids.at(-1);
+      if (ids.length === 0) break;
+      await database.execute({
         name: "sweep_media",
-        sql: `SELECT id FROM media WHERE ${ofOwner} GROUP BY id HAVING max(received_at) < fromUnixTimestamp64Milli({cutoff_ms:Int64}, 'UTC')
-          AND id GLOBAL NOT IN (SELECT arrayJoin(media_ids) FROM spans WHERE ${ofOwner} AND notEmpty(media_ids)) LIMIT ${limits.mediaSweepRows}`,
-        params: { ...params, organization_id },
-      },
-      signal,
-    );
-    if (rows.length === 0) continue;
-    await database.execute({
-      name: "sweep_media",
-      sql: `ALTER TABLE ${localTable(database, "media")}${onCluster(database)} DELETE WHERE ${ofOwner} AND id IN {ids:Array(String)} AND ${old}`,
-      params: { ...params, organization_id, ids: rows.map((row) => String(row["id"])) },
-      settings: { mutations_sync: 0 },
-    });
+        sql: `ALTER TABLE ${localTable(database, "media")}${onCluster(database)} DELETE WHERE ${ofOwner} AND id IN {ids:Array(String)} AND ${old}`,
+        params: { ...params, organization_id, ids },
+        settings: { mutations_sync: 0 },
+      });
+    }
   }
 }
