@@ -11,7 +11,7 @@ import { getOpenapi } from "./api/system/get-openapi.ts";
 import { getReadyz, type Readiness } from "./api/system/get-readyz.ts";
 import { webhookPayloads } from "./api/webhooks/webhook-payloads.ts";
 import { ensureFirstStart, type FirstStart } from "./auth/first-start.ts";
-import { createPasswords } from "./auth/passwords.ts";
+import { createPasswords, type Passwords } from "./auth/passwords.ts";
 import { loadSecretKey } from "./auth/secret-key.ts";
 import { composeCounting } from "./compose-counting.ts";
 import { composeCustomers } from "./compose-customers.ts";
@@ -69,6 +69,8 @@ export type StartOptions = {
   logger: Logger;
   /** Told what the very first start made, to be shown once: at once, because what comes next may fail. */
   onFirstStart?: (made: FirstStart) => void;
+  /** Hashes at the cost that is right for passwords of people, unless told otherwise. */
+  passwords?: Passwords;
 };
 
 /** The composition root: stores, then engines, then HTTP. Undoes what it began when a step fails. */
@@ -86,7 +88,7 @@ export async function startApp(start: StartOptions): Promise<App> {
 }
 
 async function compose(
-  { config, logger, onFirstStart }: StartOptions,
+  { config, logger, onFirstStart, passwords = createPasswords() }: StartOptions,
   cleanup: Array<() => Promise<void> | void>,
 ): Promise<Omit<App, "stop">> {
   const now = Date.now;
@@ -101,7 +103,6 @@ async function compose(
   const { database, spans, reads, journal, migration } = await openStores({ config, logger, registry, cleanup }, now);
 
   const stores = createControlStores(database);
-  const passwords = createPasswords();
   const firstStart = await ensureFirstStart(stores, passwords, config, now);
   if (firstStart) onFirstStart?.(firstStart);
   const secretKey = loadSecretKey(config.secretKeyPath, config.secretKey);

@@ -3,6 +3,7 @@ import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startApp, type App } from "../../src/app.ts";
+import { createPasswords, type ScryptCost } from "../../src/auth/passwords.ts";
 import { readConfig, type EnvironmentVariables } from "../../src/config.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
 import { createClient, type TestClient } from "./test-client.ts";
@@ -31,6 +32,8 @@ export type TestApp = {
 };
 
 export const testKeys = { prod: "test_prod_key_0123456789", test: "test_test_key_0123456789" };
+/** A sign-in at the cost of production takes 0.2 s of a core. */
+export const quickPasswords: ScryptCost = { n: 2 ** 10, r: 8, p: 1 };
 export const testAdmin = { email: "admin@example.com", password: "a long enough password" };
 
 export function testEnvironment(dataDir: string, overrides: EnvironmentVariables = {}): EnvironmentVariables {
@@ -51,7 +54,8 @@ export function testEnvironment(dataDir: string, overrides: EnvironmentVariables
 export async function startTestApp(overrides: EnvironmentVariables = {}): Promise<TestApp> {
   const dataDir = mkdtempSync(join(tmpdir(), "spanway-app-"));
   const config = readConfig(testEnvironment(dataDir, overrides));
-  const app = await startApp({ config, logger: createLogger(config.logLevel) });
+  const passwords = createPasswords(quickPasswords);
+  const app = await startApp({ config, logger: createLogger(config.logLevel), passwords });
   const login = async (): Promise<TestClient> => {
     const answer = await createClient(app.url).post("/api/auth/login/", testAdmin);
     return createClient(app.url, String((answer.json as { access: unknown }).access));
