@@ -4,6 +4,7 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { programEnvironment } from "../../server/test/support/server-process.ts";
 import { startTestApp, testKeys, type TestApp } from "../../server/test/support/test-app.ts";
 import type { ListAnswer } from "../../server/test/support/test-client.ts";
 import { sendSpans } from "./send-spans.ts";
@@ -17,7 +18,7 @@ afterAll(() => app.stop());
 const demo = new URL("../demo.ts", import.meta.url).pathname;
 
 async function runDemo(args: string[], env: Record<string, string> = {}) {
-  const options = { env: { PATH: process.env["PATH"] ?? "", ...env } };
+  const options = { env: { ...programEnvironment(), ...env } };
   return promisify(execFile)(process.execPath, [demo, ...args], options).then(
     ({ stdout }) => ({ code: 0, output: stdout }),
     (error: { code: number; stderr: string }) => ({ code: error.code, output: error.stderr }),

@@ -2,6 +2,7 @@ import { execFile, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { programEnvironment } from "./support/server-process.ts";
 import { completion } from "./support/chat.ts";
 import { startTestGateway, type TestGateway } from "./support/gateway.ts";
 import { answers } from "./support/scripted-upstream.ts";
@@ -94,7 +95,7 @@ describe.skipIf(!hasCurl)(`the commands of${hasCurl ? "" : " (skipped: there is 
     async (page, command) => {
       const signIn = command.replace("admin@spanway.local", testAdmin.email).replace('"…"', `"${testAdmin.password}"`);
       const strict = `curl() { command curl --fail-with-body "$@"; }\n${signIn}`;
-      const env = { PATH: process.env["PATH"], ...filledIn, ID: await idFor(page) };
+      const env = { ...programEnvironment(), ...filledIn, ID: await idFor(page) };
       const { stdout } = await promisify(execFile)("bash", ["-euo", "pipefail", "-c", strict], { env }).catch(
         (error: { stdout: string; message: string }) => ({ stdout: `failed: ${error.stdout} ${error.message}` }),
       );
@@ -111,7 +112,7 @@ describe.skipIf(!hasCurl)(`the commands of${hasCurl ? "" : " (skipped: there is 
   test.each(installed)("send-spans.md: the shortest span, in %s", async (language, program, options) => {
     const page = readFileSync(new URL("../../docs/send-spans.md", import.meta.url), "utf8");
     const [, snippet = ""] = new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(page) ?? [];
-    const env = { PATH: process.env["PATH"], ...filledIn };
+    const env = { ...programEnvironment(), ...filledIn };
     const { stdout } = await promisify(execFile)(program, [...options, snippet], { env });
     expect(stdout.trim()).toMatch(/^[\da-f-]{36}$/);
   });

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { programEnvironment } from "./support/server-process.ts";
 import { differenceFromShown, elidedText } from "./support/elided.ts";
 import { startTestApp, testKeys, type TestApp } from "./support/test-app.ts";
 
@@ -49,7 +50,7 @@ describe.skipIf(!hasCurl)(`what documents show${hasCurl ? "" : " (skipped: there
   async function run(command: string): Promise<string> {
     const quiet = { npm_config_loglevel: "silent", npm_config_update_notifier: "false" };
     const reader = { SPANWAY_PROD_KEY: testKeys.prod, SPANWAY_URL: app.url, ID: uniqueId };
-    const env = { PATH: process.env["PATH"], HOME: process.env["HOME"], ...quiet, ...reader };
+    const env = { ...programEnvironment(), HOME: process.env["HOME"], ...quiet, ...reader };
     const here = command.replaceAll(documentedUrl, app.url);
     const { stdout } = await promisify(execFile)("bash", ["-euc", here], { cwd: root, env });
     return stdout.replaceAll(app.url, documentedUrl);

@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, expect, test } from "vitest";
 import { eventually, newEvaluator } from "../support/evaluation.ts";
-import { newDataDir } from "../support/server-process.ts";
+import { newDataDir, programEnvironment } from "../support/server-process.ts";
 import { bodyOf } from "../support/spans.ts";
 import { testAdmin, testEnvironment, testKeys } from "../support/test-app.ts";
 import { createClient } from "../support/test-client.ts";
@@ -21,7 +21,7 @@ type Answer = { status: number; retryAfter: string | undefined };
 async function start() {
   const env = testEnvironment(dataDir.path, { SPANWAY_LOG_LEVEL: "info" });
   const child = spawn("bash", ["-c", `ulimit -n ${descriptors}; exec "$0" "$@"`, process.execPath, main], {
-    env: { PATH: process.env["PATH"], ...env },
+    env: { ...programEnvironment(), ...env },
     stdio: ["ignore", "pipe", "ignore"],
   });
   for await (const line of createInterface({ input: child.stdout })) {

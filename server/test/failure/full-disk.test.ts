@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { afterAll, expect, test } from "vitest";
 import { startTestClickHouse, type TestClickHouse } from "../support/clickhouse-http-server.ts";
-import { newDataDir } from "../support/server-process.ts";
+import { newDataDir, programEnvironment } from "../support/server-process.ts";
 import { listSpans, settle } from "../support/spans.ts";
 import { testEnvironment, testKeys } from "../support/test-app.ts";
 import { createClient, type Row } from "../support/test-client.ts";
@@ -24,7 +24,7 @@ const largeChars = 1_500_000;
 /** No file of the process may grow beyond the bound: what writes meet on a disk that is full. */
 function spawnBounded(script: string, env: Record<string, string | undefined>, ...args: string[]) {
   const child = spawn("bash", ["-c", `ulimit -f ${fileKiB}; exec "$0" "$@"`, process.execPath, script, ...args], {
-    env: { PATH: process.env["PATH"], ...env },
+    env: { ...programEnvironment(), ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let stderr = "";

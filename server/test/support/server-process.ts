@@ -25,6 +25,12 @@ export function newDataDir(): { path: string; remove(): Promise<void> } {
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
 }
 
+/** What programs that tests start have of the test's own environment: nothing that configures a server. */
+export function programEnvironment(): EnvironmentVariables {
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  return { PATH, NODE_COMPILE_CACHE };
+}
+
 const main = new URL("../../src/main.ts", import.meta.url).pathname;
 
 /** Resolves once it listens; `SPANWAY_LOG_LEVEL` is `info` there, because its log says where. */
@@ -32,7 +38,7 @@ export async function startServerProcess(
   dataDir: string,
   overrides: EnvironmentVariables = {},
 ): Promise<ServerProcess> {
-  const env = { PATH: process.env["PATH"], ...testEnvironment(dataDir, { SPANWAY_LOG_LEVEL: "info", ...overrides }) };
+  const env = { ...programEnvironment(), ...testEnvironment(dataDir, { SPANWAY_LOG_LEVEL: "info", ...overrides }) };
   const child = spawn(process.execPath, [main], { env, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   child.stderr.on("data", (chunk: Buffer) => (output += chunk.toString()));

@@ -1,0 +1,29 @@
+import { chmodSync, mkdtempSync, statfsSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const memoryFolder = "/dev/shm";
+const roomBytes = 4 * 1024 ** 3;
+
+/**
+ * Set-up of a test run: all temporary files of the run lie in one folder, which goes at its end. It lies in memory where there is
+ * room: servers flush to disk with every request, and a test spends most of its time there otherwise.
+ */
+export function setup(): () => Promise<void> {
+  const folder = mkdtempSync(join(hasRoom() ? memoryFolder : tmpdir(), "spanway-tests-"));
+  // Some tests start programs as another user.
+  chmodSync(folder, 0o755);
+  process.env["TMPDIR"] = folder;
+  return () => rm(folder, { recursive: true, force: true });
+}
+
+function hasRoom(): boolean {
+  if (process.availableMemory() < roomBytes * 2) return false;
+  try {
+    const { bavail, bsize } = statfsSync(memoryFolder);
+    return bavail * bsize >= roomBytes;
+  } catch {
+    return false;
+  }
+}
