@@ -9,7 +9,9 @@ import { createActiveAutomations, type ActiveAutomations } from "./evaluation/ac
 import { createRunQueue } from "./evaluation/enqueue-runs.ts";
 import { createEvaluate } from "./evaluation/evaluate.ts";
 import type { Evaluation } from "./evaluation/evaluation.ts";
-import type { JudgeModel } from "./evaluation/judge.ts";
+import { judgePrompt, judgeRequest, type JudgeModel } from "./evaluation/judge.ts";
+import { createWithJudgeMedia, type WithJudgeMedia } from "./evaluation/judge-media.ts";
+import type { JudgeCost } from "./evaluation/run-evaluation.ts";
 import { startRunner } from "./evaluation/runner.ts";
 import { createSandbox } from "./evaluation/sandbox/sandbox-pool.ts";
 import { startScoreMirror } from "./evaluation/score-mirror.ts";
@@ -83,7 +85,8 @@ export async function composeEvaluation(
     onOutcome: (outcome) => metrics.sandboxRuns.inc({ outcome }),
   });
   cleanup.push(() => sandbox.stop());
-  const evaluate = createEvaluate({ sandbox, judge });
+  const withMedia = createWithJudgeMedia(spans);
+  const evaluate = createEvaluate({ sandbox, judge, withMedia });
   const runner = await startRunner({
     stores,
     spans,
@@ -92,7 +95,7 @@ export async function composeEvaluation(
     logger,
     owner: nodeId,
     now,
-    judgeCostUsd: createJudgeCost(parts),
+    judgeCostUsd: createJudgeCost(parts, withMedia),
     dailyBudgetUsd: config.automationDailyBudget,
     retryDelaysMs: limits.evaluationRetryMs,
     finished: (result) => {
@@ -114,18 +117,17 @@ export async function composeEvaluation(
 }
 
 /** By the model that the evaluator names. */
-function createJudgeCost({
-  prices,
-  now,
-}: Pick<EvaluationParts, "prices" | "now">): (organizationId: string, chat: Record<string, unknown>) => number | null {
-  return (organizationId, asked) => {
-    const models = typeof asked["model"] === "string" ? [asked["model"]] : [];
-    return estimateCost(prices, {
-      organizationId,
-      operation: "chat",
-      request: { asked },
-      plan: { first: [], models },
-      atMs: now(),
+function createJudgeCost(
+  { prices, now }: Pick<EvaluationParts, "prices" | "now">,
+  withMedia: WithJudgeMedia,
+): JudgeCost {
+  return async ({ evaluator, config }, inputs, of) => {
+    const prompt = judgePrompt(config, inputs);
+    return await withMedia(prompt, of, (media) => {
+      const request = { asked: judgeRequest(evaluator, config, prompt, media) };
+      const plan = { first: [], models: [config.model] };
+      const { organizationId } = of;
+      return Promise.resolve(estimateCost(prices, { organizationId, operation: "chat", request, plan, atMs: now() }));
     });
   };
 }

@@ -26,6 +26,15 @@ export const evaluationLimits = {
   /** Of one value in a judge's prompt; what is longer is cut. */
   judgeValueChars: 100_000,
   judgePromptChars: 400_000,
+  /** Of all media that a judge is shown, in base64; what is more is named only. */
+  judgeMediaChars: 8 * MiB,
+  /** Shorter base64 is text to a judge. */
+  judgeMediaCharsMin: 1 * KiB,
+  judgeMedia: 20,
+  /** Judgements whose media is in memory at a time. */
+  judgesWithMedia: 8,
+  /** Of what a model said that refuses media. */
+  judgeRefusalChars: 200,
   evaluationInputChars: 4 * MiB,
   /** How long a node may be silent before another takes over its evaluations. */
   evaluationLeaseMs: 60_000,

@@ -3,12 +3,14 @@ import { limits } from "../limits.ts";
 import { createEvaluate } from "./evaluate.ts";
 import { inputsOf } from "./evaluation-inputs.ts";
 import { testEvaluator, testLog } from "./evaluation.fixture.ts";
+import { createWithJudgeMedia } from "./judge-media.ts";
 import { JudgeError, type JudgeModel } from "./judge.ts";
 
 const never = () => Promise.reject(new Error("no sandbox here"));
 const sandbox = { run: never, waiting: () => 0, stop: never };
 const context = { organizationId: "org", environment: "prod" as const, signal: new AbortController().signal };
-const evaluateWith = (judge: JudgeModel) => createEvaluate({ sandbox, judge });
+const withMedia = createWithJudgeMedia({ readMedia: never });
+const evaluateWith = (judge: JudgeModel) => createEvaluate({ sandbox, judge, withMedia });
 const says =
   (answer: unknown, costUsd: number | null = 0.01): JudgeModel =>
   () =>
@@ -149,6 +151,27 @@ describe("a judge", () => {
     expect(outcomes.every(({ ok }) => ok)).toBe(true);
     expect(most).toBe(8);
   });
+});
+
+test("a judge's media is in memory for a few judgements at once, and an organization leaves room for others", async () => {
+  const image = Buffer.concat([Buffer.from("89504e470d0a1a0a", "hex"), Buffer.alloc(2_000, 7)]).toString("base64");
+  const pictured = inputsOf(testLog({ output: `data:image/png;base64,${image}` }));
+  const release = Promise.withResolvers<void>();
+  const running: string[] = [];
+  const judge: JudgeModel = async (_request, { organizationId }) => {
+    running.push(organizationId);
+    await release.promise;
+    return { content: '{"score":1}', costUsd: null };
+  };
+  const read = createWithJudgeMedia({ readMedia: () => Promise.resolve([]) });
+  const evaluate = createEvaluate({ sandbox, judge, withMedia: read });
+  const of = (organizationId: string) => evaluate(testEvaluator(), pictured, { ...context, organizationId });
+  const outcomes = [...Array.from({ length: 20 }, () => of("busy")), of("calm")];
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(running).toEqual([...Array.from({ length: 6 }, () => "busy"), "calm"]);
+  release.resolve();
+  expect((await Promise.all(outcomes)).every(({ ok }) => ok)).toBe(true);
+  expect(running).toHaveLength(21);
 });
 
 describe("the inputs of a log", () => {

@@ -1,10 +1,19 @@
 import type { Evaluator } from "../domain/evaluator.ts";
 import type { ScoreValue } from "../domain/score.ts";
 import { pick } from "../lib/pick.ts";
+import { GateRefusal } from "../lib/fair-gate.ts";
 import { WorkGate } from "../lib/work-gate.ts";
 import { limits } from "../limits.ts";
 import type { EvaluationInputs } from "./evaluation-inputs.ts";
-import { JudgeError, judgeRequest, type JudgeContext, type JudgeModel } from "./judge.ts";
+import {
+  JudgeError,
+  judgePrompt,
+  judgeRequest,
+  type JudgeAnswer,
+  type JudgeContext,
+  type JudgeModel,
+} from "./judge.ts";
+import { mentionLeft, withoutMedia, type JudgeMedia, type WithJudgeMedia } from "./judge-media.ts";
 import { isPassed } from "./passing.ts";
 import { readScoreValue } from "./read-score-value.ts";
 import type { Sandbox, SandboxResult } from "./sandbox/sandbox-pool.ts";
@@ -29,13 +38,16 @@ export type Evaluate = (
   context: JudgeContext,
 ) => Promise<EvaluationOutcome>;
 
+type JudgeDeps = { judge: JudgeModel; withMedia: WithJudgeMedia };
+
 /** Runs an evaluator on some inputs. Never rejects: what goes wrong is the outcome. */
-export function createEvaluate({ sandbox, judge }: { sandbox: Sandbox; judge: JudgeModel }): Evaluate {
+export function createEvaluate(deps: { sandbox: Sandbox } & JudgeDeps): Evaluate {
+  const { sandbox } = deps;
   const gate = createJudgeGate();
   return async (evaluator, inputs, context) => {
     if (evaluator.llm_config !== null && evaluator.type === "llm") {
-      const judged = await gate(context.organizationId, () => askJudge(judge, evaluator, inputs, context));
-      return judged ?? failure("too many judges are busy", { isTransient: true, isRefused: true });
+      const judged = await gate(context.organizationId, () => askJudge(deps, evaluator, inputs, context));
+      return judged ?? busy();
     }
     if (evaluator.type === "human") return failure("people score for this evaluator; nothing runs", {});
     const result = await runInSandbox(sandbox, evaluator, inputs, context.signal);
@@ -96,24 +108,55 @@ function scaled(evaluator: Evaluator, value: unknown): unknown {
 }
 
 async function askJudge(
-  judge: JudgeModel,
+  { judge, withMedia }: JudgeDeps,
   evaluator: Evaluator,
   inputs: EvaluationInputs,
-  { signal, ...context }: JudgeContext,
+  context: JudgeContext,
 ): Promise<EvaluationOutcome> {
-  if (evaluator.llm_config === null) return failure("the evaluator has no llm_config", {});
-  const deadline = AbortSignal.timeout(limits.judgeMs);
+  const { llm_config: config } = evaluator;
+  if (config === null) return failure("the evaluator has no llm_config", {});
+  const prompt = judgePrompt(config, inputs);
   try {
-    const request = judgeRequest(evaluator, evaluator.llm_config, inputs);
-    const answer = await judge(request, { ...context, signal: AbortSignal.any([signal, deadline]) });
-    const outcome = read(evaluator, judged(evaluator, answer.content), answer.costUsd);
-    // A model may do better the next time.
-    return outcome.ok ? outcome : { ...outcome, error: `the judge's answer: ${outcome.error}`, isTransient: true };
+    return await withMedia(prompt, context, async (media) => {
+      const deadline = AbortSignal.timeout(limits.judgeMs);
+      const signal = AbortSignal.any([context.signal, deadline]);
+      const ask: AskJudge = (shown) => judge(judgeRequest(evaluator, config, prompt, shown), { ...context, signal });
+      try {
+        const { answer, left } = await askWithMedia(ask, media);
+        const outcome = read(evaluator, judged(evaluator, answer.content), answer.costUsd);
+        // A model may do better the next time.
+        if (!outcome.ok) return { ...outcome, error: `the judge's answer: ${outcome.error}`, isTransient: true };
+        return left.length === 0 ? outcome : { ...outcome, explanation: withLeft(outcome.explanation, left) };
+      } catch (error) {
+        if (deadline.aborted) return failure(`the judge took longer than ${limits.judgeMs} ms`, { isTransient: true });
+        throw error;
+      }
+    });
   } catch (error) {
-    if (deadline.aborted) return failure(`the judge took longer than ${limits.judgeMs} ms`, { isTransient: true });
+    if (error instanceof GateRefusal) return busy();
     if (!(error instanceof JudgeError)) return failure("the judge could not be asked", { isTransient: true });
     return failure(error.message, { isTransient: error.isTransient });
   }
+}
+
+type AskJudge = (media: JudgeMedia) => Promise<JudgeAnswer>;
+
+/** A model that refuses media, as most that read text alone do, is asked once more without it. */
+async function askWithMedia(
+  ask: AskJudge,
+  media: JudgeMedia,
+): Promise<{ answer: JudgeAnswer; left: JudgeMedia["left"] }> {
+  try {
+    return { answer: await ask(media), left: media.left };
+  } catch (error) {
+    if (!(error instanceof JudgeError) || error.isTransient || media.shown.length === 0) throw error;
+    const text = withoutMedia(media, `refused: ${error.message.slice(0, limits.judgeRefusalChars)}`);
+    return { answer: await ask(text), left: text.left };
+  }
+}
+
+function withLeft(explanation: string | null, left: JudgeMedia["left"]): string {
+  return explanation ? `${explanation}\n\n${mentionLeft(left)}` : mentionLeft(left);
 }
 
 /** What a judge said. One that is no JSON is no score either, and said so. */
@@ -137,6 +180,10 @@ function read(evaluator: Evaluator, returned: unknown, costUsd: number | null): 
   if (!reading.ok) return failure(reading.error, { costUsd });
   const { value, explanation } = reading;
   return { ok: true, value, explanation, isPassed: isPassed(evaluator.passing_conditions, value), costUsd };
+}
+
+function busy(): EvaluationFailure {
+  return failure("too many judges are busy", { isTransient: true, isRefused: true });
 }
 
 function failure(error: string, options: Partial<Omit<EvaluationFailure, "ok" | "error">>): EvaluationFailure {

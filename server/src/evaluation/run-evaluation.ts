@@ -1,6 +1,6 @@
 import { judgeLogMethod } from "../domain/span.ts";
 import { randomUUID } from "node:crypto";
-import type { Evaluator } from "../domain/evaluator.ts";
+import type { Evaluator, LlmConfig } from "../domain/evaluator.ts";
 import { noValue, type Score } from "../domain/score.ts";
 import { limits } from "../limits.ts";
 import type { AutomationStore } from "../storage/control/automation-store.ts";
@@ -10,7 +10,6 @@ import type { ActiveAutomations } from "./active-automations.ts";
 import type { Evaluate, EvaluationFailure, EvaluationOutcome } from "./evaluate.ts";
 import { inputsOf, type EvaluationInputs } from "./evaluation-inputs.ts";
 import type { JudgeBudget, JudgementAsk } from "./judge-budget.ts";
-import { judgeRequest } from "./judge.ts";
 
 /** How one claim of a run ended. `error` is told on the automation. */
 export type RunResult = { run: EvaluationRun; costUsd: number | null; error?: string } & (
@@ -27,8 +26,8 @@ export type RunDeps = {
   activeAutomations: Pick<ActiveAutomations, "find">;
   automations: Pick<AutomationStore, "find">;
   judgeBudget: Pick<JudgeBudget, "enter" | "made">;
-  /** What a judge's chat may cost at most in USD; null where that is unknown. */
-  judgeCostUsd: (organizationId: string, chat: Record<string, unknown>) => number | null;
+  /** What a judge may cost at most in USD; null where that is unknown. */
+  judgeCostUsd: JudgeCost;
   /** USD a day where the automation does not say. */
   dailyBudgetUsd: number;
   /** The waits between tries; after the last of them a failure is final. */
@@ -36,7 +35,13 @@ export type RunDeps = {
   now: () => number;
 };
 
-/** One try. Never rejects but for the control store. */
+export type JudgeCost = (
+  judge: { evaluator: Evaluator; config: LlmConfig },
+  inputs: EvaluationInputs,
+  of: { organizationId: string; signal: AbortSignal },
+) => Promise<number | null>;
+
+/** One try. Never rejects but for a store. */
 export async function runEvaluation(
   deps: RunDeps,
   run: EvaluationRun,
@@ -59,7 +64,7 @@ export async function runEvaluation(
   if (span.log_method === judgeLogMethod) return dropped;
   const inputs = inputsOf(span);
   const budgetUsd = automation.configuration.daily_budget ?? deps.dailyBudgetUsd;
-  const ask = askOf(deps, run, { evaluator, inputs, budgetUsd });
+  const ask = await askOf(deps, run, { evaluator, inputs, budgetUsd, signal });
   if (ask !== undefined) {
     const entry = await deps.judgeBudget.enter(ask, signal);
     if (entry === "stopped") return { kind: "retried", run, costUsd: null };
@@ -100,16 +105,17 @@ async function activeAutomation({ activeAutomations, automations }: RunDeps, run
 }
 
 /** What is to be set aside, where a model judges. */
-function askOf(
+async function askOf(
   { judgeCostUsd }: RunDeps,
   run: EvaluationRun,
-  { evaluator, inputs, budgetUsd }: { evaluator: Evaluator; inputs: EvaluationInputs; budgetUsd: number },
-): JudgementAsk | undefined {
-  if (evaluator.type !== "llm" || evaluator.llm_config === null) return undefined;
-  const chat = judgeRequest(evaluator, evaluator.llm_config, inputs);
-  const most = micro(judgeCostUsd(run.unique_organization_id, chat) ?? 0);
-  const { automation_id: automationId, id: runId, attempts: attempt } = run;
-  return { automationId, runId, attempt, most, budget: budgetUsd * microUsd };
+  judgement: { evaluator: Evaluator; inputs: EvaluationInputs; budgetUsd: number; signal: AbortSignal },
+): Promise<JudgementAsk | undefined> {
+  const { evaluator, inputs, budgetUsd, signal } = judgement;
+  const { llm_config: config } = evaluator;
+  if (evaluator.type !== "llm" || config === null) return undefined;
+  const { automation_id: automationId, id: runId, attempts: attempt, unique_organization_id: organizationId } = run;
+  const costUsd = await judgeCostUsd({ evaluator, config }, inputs, { organizationId, signal });
+  return { automationId, runId, attempt, most: micro(costUsd ?? 0), budget: budgetUsd * microUsd };
 }
 
 const microUsd = 1_000_000;

@@ -123,7 +123,7 @@ async function start(evaluate: Evaluate, owner = "node-a", judgeCostUsd: number 
     activeAutomations,
     evaluate,
     dailyBudgetUsd: 1,
-    judgeCostUsd: () => judgeCostUsd,
+    judgeCostUsd: () => Promise.resolve(judgeCostUsd),
     retryDelaysMs: [5, 10],
     finished: () => undefined,
     logger: pino({ level: "silent" }),

@@ -248,7 +248,8 @@ class QueueRunner implements Runner {
     try {
       return await runEvaluation(deps, run, { span, evaluator, signal: this.#stopping.signal });
     } catch (error) {
-      this.#deps.logger.warn({ err: error }, "an evaluation failed on our side; trying again");
+      if (!this.#stopping.signal.aborted)
+        this.#deps.logger.warn({ err: error }, "an evaluation failed on our side; trying again");
       return { kind: "retried", run, costUsd: null };
     }
   }

@@ -7,10 +7,15 @@ const placeholder = /\{\{\s*([\w.-]+)\s*\}\}/g;
 /**
  * Puts values in the place of `{{name}}` and `{{name.member}}`. Values are inserted as text, once: braces within them
  * mean nothing. What does not exist is empty, and what is long is cut.
+ * @param prepare the text of a value, before it is cut
  */
-export function renderTemplate(template: string, values: Record<string, unknown>): string {
+export function renderTemplate(
+  template: string,
+  values: Record<string, unknown>,
+  prepare: (text: string) => string = (text) => text,
+): string {
   return template.replace(placeholder, (_placeholder, path: string) => {
-    const text = textOf(valueAt(values, path));
+    const text = prepare(textOf(valueAt(values, path)));
     return text.length <= limits.judgeValueChars ? text : `${text.slice(0, limits.judgeValueChars)} […]`;
   });
 }

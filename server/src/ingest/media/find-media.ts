@@ -7,20 +7,21 @@ import { limits } from "../../limits.ts";
 export type FoundMedia = { start: number; end: number; mediaType: string };
 
 /**
- * Finds media of at least `limits.mediaChars` characters in JSON text. Base64 needs no escaping, save its line breaks, so one
+ * Finds media of at least `minChars` characters in JSON text. Base64 needs no escaping, save its line breaks, so one
  * search finds it at any depth, also in JSON within a string of JSON. Ordinary text of that length contains spaces and quotes,
  * so a look at a few bytes in each stride is enough to pass over it.
  */
-export function findMedia(text: Buffer): FoundMedia[] {
+export function findMedia(text: Buffer, minChars: number = limits.mediaChars): FoundMedia[] {
   const found: FoundMedia[] = [];
-  const stride = limits.mediaChars >> 1;
+  const stride = minChars >> 1;
   for (let probe = stride; probe < text.length;) {
     const run = runAround(text, probe, found.at(-1)?.end ?? 0);
-    if (run === undefined) {
+    if (run === undefined || lengthOf(run) < minChars) {
       probe += stride;
       continue;
     }
-    const media = mediaOf(text, base64In(text, run));
+    const base64 = base64In(text, run);
+    const media = lengthOf(base64) < minChars ? undefined : mediaOf(text, base64);
     if (media !== undefined) found.push(media);
     probe = run.end + stride;
   }
@@ -28,6 +29,7 @@ export function findMedia(text: Buffer): FoundMedia[] {
 }
 
 type Run = { start: number; end: number };
+const lengthOf = ({ start, end }: Run): number => end - start;
 
 // Letters, digits, `+`, `/`, `-` and `_` of the URL-safe alphabet, and the backslash of line breaks.
 const isBase64 = new Uint8Array(256);
@@ -37,7 +39,7 @@ const padding = 0x3d;
 
 const glanceBytes = 64;
 
-/** The run of base64 and backslashes that the byte at `probe` is part of, where it is long enough. */
+/** The run of base64 and backslashes that the byte at `probe` is part of; undefined where it is part of none. */
 function runAround(text: Buffer, probe: number, from: number): Run | undefined {
   for (let at = probe; at < Math.min(probe + glanceBytes, text.length); at += 1) if (!isIn(text, at)) return undefined;
   let start = probe;
@@ -45,7 +47,7 @@ function runAround(text: Buffer, probe: number, from: number): Run | undefined {
   let end = probe;
   while (end < text.length && isIn(text, end)) end += 1;
   for (let pad = 0; pad < 2 && text[end] === padding; pad += 1) end += 1;
-  return end - start >= limits.mediaChars ? { start, end } : undefined;
+  return { start, end };
 }
 
 const isIn = (text: Buffer, at: number): boolean => isBase64[text[at] ?? 0] === 1;
@@ -92,7 +94,6 @@ const declaredType = /\\*"(?:media_?type|mime_?type)\\*"\s*:\s*\\*"([\w.+-]+\/[\
 const declaredFormat = /\\*"format\\*"\s*:\s*\\*"(wav|mp3|flac|opus|ogg|pcm16|png|jpeg|jpg|webp|gif|mp4|webm|pdf)\\*"/i;
 
 function mediaOf(text: Buffer, { start, end }: Run): FoundMedia | undefined {
-  if (end - start < limits.mediaChars) return undefined;
   const before = text.toString("latin1", Math.max(0, start - uriHeadBytes), start);
   const uri = uriEnd.exec(before);
   if (uri !== null) return { start: start - uri[0].length, end, mediaType: (uri[1] ?? "").toLowerCase() };
@@ -152,7 +153,8 @@ const signatures: ReadonlyArray<readonly [pattern: RegExp, mediaType: string]> =
 
 const headBytes = 64;
 
-function mediaTypeOfBase64(text: string): string | undefined {
+/** The media type of a file in base64 that begins as one of a known format does. */
+export function mediaTypeOfBase64(text: string): string | undefined {
   const head = text
     .replaceAll(/\\+[rn]/g, "")
     .replaceAll("-", "+")

@@ -21,6 +21,15 @@ export function separateMedia(ndjson: Buffer): SeparatedRows {
   return { ndjson: Buffer.concat(lines), media: [...media.values()] };
 }
 
+/** Text, JSON mostly, with references in place of its media of at least `minChars` characters, and the texts of that by id. */
+export function takeMedia(text: string, minChars: number): { text: string; media: Map<string, string> } {
+  const bytes = Buffer.from(text);
+  const contents = findMedia(bytes, minChars).map((found) => contentOf(bytes, found));
+  if (contents.length === 0) return { text, media: new Map() };
+  const media = new Map(contents.map((content) => [content.id, content.text]));
+  return { text: Buffer.concat(withReferences(bytes, contents)).toString(), media };
+}
+
 const closing = Buffer.from("}\n");
 
 /** The pieces of the line without its media, with the ids of that as a last member. */

@@ -1,0 +1,116 @@
+import { mediaReference, mediaReferences } from "../domain/media.ts";
+import { mediaTypeOfBase64 } from "../ingest/media/find-media.ts";
+import { FairGate } from "../lib/fair-gate.ts";
+import { limits } from "../limits.ts";
+import type { SpanStore } from "../storage/spans/span-store.ts";
+import type { JudgePrompt } from "./judge.ts";
+
+/** What a judge is shown beside its prompt, as parts of an OpenAI chat message, and what of it is left out and why. */
+export type JudgeMedia = {
+  shown: readonly { reference: string; part: Record<string, unknown> }[];
+  left: readonly { reference: string; reason: string }[];
+};
+
+/**
+ * Does something with the media that a prompt refers to. As it takes megabytes, that happens a few times at once; the rest
+ * waits in turns.
+ * @throws GateRefusal where too many wait
+ * @throws ServiceError `unavailable`
+ */
+export type WithJudgeMedia = <T>(
+  prompt: JudgePrompt,
+  of: { organizationId: string; signal: AbortSignal },
+  work: (media: JudgeMedia) => Promise<T>,
+) => Promise<T>;
+
+export function createWithJudgeMedia(spans: Pick<SpanStore, "readMedia">): WithJudgeMedia {
+  const gate = new FairGate({
+    maxInFlight: limits.judgesWithMedia,
+    maxWaiting: 2 * limits.evaluationRunsInFlight,
+    keepsPlaces: true,
+  });
+  return async (prompt, { organizationId, signal }, work) => {
+    const ids = [...new Set(Array.from(prompt.text.matchAll(mediaReferences()), ([, id = ""]) => id))];
+    if (ids.length === 0) return await work({ shown: [], left: [] });
+    return await gate.run(organizationId, signal, async () => {
+      const first = ids.slice(0, limits.judgeMedia);
+      const stored = await spans.readMedia(
+        { organization_id: organizationId },
+        first.filter((id) => !prompt.media.has(id)),
+        { signal, maxChars: limits.judgeMediaChars },
+      );
+      const texts = new Map([...prompt.media, ...stored.map(({ id, text }) => [id, text] as const)]);
+      return await work(judgeMedia(first, ids.slice(limits.judgeMedia), texts));
+    });
+  };
+}
+
+function judgeMedia(
+  ids: readonly string[],
+  further: readonly string[],
+  texts: ReadonlyMap<string, string>,
+): JudgeMedia {
+  const shown: { reference: string; part: Record<string, unknown> }[] = [];
+  const left: { reference: string; reason: string }[] = [];
+  let chars = 0;
+  for (const id of ids) {
+    const [reference, text] = [mediaReference(id), texts.get(id)];
+    const isTooLarge = text === "" || chars + (text?.length ?? 0) > limits.judgeMediaChars;
+    const part = text === undefined || isTooLarge ? undefined : partOf(id, text);
+    if (part !== undefined) {
+      shown.push({ reference, part });
+      chars += text?.length ?? 0;
+    } else left.push({ reference, reason: text === undefined ? "not found" : isTooLarge ? tooLarge : unknownFormat });
+  }
+  left.push(...further.map((id) => ({ reference: mediaReference(id), reason: tooMany })));
+  return { shown, left };
+}
+
+const tooLarge = `more than ${limits.judgeMediaChars >> 20} MiB of base64`;
+const tooMany = `more than ${limits.judgeMedia} are not shown`;
+const unknownFormat = "no PNG, JPEG, GIF, WebP, WAV, MP3 or PDF";
+
+/** The same without any media. */
+export function withoutMedia({ shown, left }: JudgeMedia, reason: string): JudgeMedia {
+  return { shown: [], left: [...shown.map(({ reference }) => ({ reference, reason })), ...left] };
+}
+
+/** For the judge, and for who reads what it said. */
+export function mentionLeft(left: JudgeMedia["left"]): string {
+  const named = left.slice(0, mentioned).map(({ reference, reason }) => `${reference} (${reason})`);
+  const rest = left.length > mentioned ? ` and ${left.length - mentioned} more` : "";
+  return `Not shown to the judge: ${named.join(", ")}${rest}.`;
+}
+
+const mentioned = 5;
+
+const uriOf = (type: string, base64: string) => `data:${type};base64,${base64}`;
+const image = (_id: string, base64: string, type: string) => ({
+  type: "image_url",
+  image_url: { url: uriOf(type, base64) },
+});
+const audio = (format: string) => (_id: string, data: string) => ({
+  type: "input_audio",
+  input_audio: { data, format },
+});
+
+/** The formats that models read. What media is, its bytes say: providers refuse what is named otherwise. */
+const parts: Readonly<Record<string, (id: string, base64: string, type: string) => Record<string, unknown>>> = {
+  "image/png": image,
+  "image/jpeg": image,
+  "image/gif": image,
+  "image/webp": image,
+  "audio/wav": audio("wav"),
+  "audio/mpeg": audio("mp3"),
+  "application/pdf": (id, base64, type) => ({
+    type: "file",
+    file: { filename: `${id.slice(0, 12)}.pdf`, file_data: uriOf(type, base64) },
+  }),
+};
+
+/** @param text a data URI or bare base64, of either alphabet and with line breaks */
+function partOf(id: string, text: string): Record<string, unknown> | undefined {
+  const base64 = Buffer.from(text.slice(text.indexOf(",") + 1), "base64").toString("base64");
+  const type = mediaTypeOfBase64(base64.slice(0, 64)) ?? "";
+  return Object.hasOwn(parts, type) ? parts[type]?.(id, base64, type) : undefined;
+}
