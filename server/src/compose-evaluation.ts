@@ -10,7 +10,7 @@ import { createRunQueue } from "./evaluation/enqueue-runs.ts";
 import { createEvaluate } from "./evaluation/evaluate.ts";
 import type { Evaluation } from "./evaluation/evaluation.ts";
 import { judgePrompt, judgeRequest, type JudgeModel } from "./evaluation/judge.ts";
-import { createWithJudgeMedia, type WithJudgeMedia } from "./evaluation/judge-media.ts";
+import { createJudgeMedia, type WithJudgeMedia } from "./evaluation/judge-media.ts";
 import type { JudgeCost } from "./evaluation/run-evaluation.ts";
 import { startRunner } from "./evaluation/runner.ts";
 import { createSandbox } from "./evaluation/sandbox/sandbox-pool.ts";
@@ -55,6 +55,7 @@ export async function composeEvaluation(
     backlog: () => stores.evaluationRuns.pending(limits.evaluationBacklogCounted),
     full: () => room.full(),
     waiting: () => sandbox.waiting(),
+    mediaWaiting: () => judgeMedia.waiting(),
   });
   const activeAutomations = createActiveAutomations({
     automations: stores.automations,
@@ -85,7 +86,8 @@ export async function composeEvaluation(
     onOutcome: (outcome) => metrics.sandboxRuns.inc({ outcome }),
   });
   cleanup.push(() => sandbox.stop());
-  const withMedia = createWithJudgeMedia(spans);
+  const judgeMedia = createJudgeMedia(spans);
+  const { withMedia } = judgeMedia;
   const evaluate = createEvaluate({ sandbox, judge, withMedia });
   const runner = await startRunner({
     stores,

@@ -3,13 +3,13 @@ import { limits } from "../limits.ts";
 import { createEvaluate } from "./evaluate.ts";
 import { inputsOf } from "./evaluation-inputs.ts";
 import { testEvaluator, testLog } from "./evaluation.fixture.ts";
-import { createWithJudgeMedia } from "./judge-media.ts";
+import { createJudgeMedia } from "./judge-media.ts";
 import { JudgeError, type JudgeModel } from "./judge.ts";
 
 const never = () => Promise.reject(new Error("no sandbox here"));
 const sandbox = { run: never, waiting: () => 0, stop: never };
 const context = { organizationId: "org", environment: "prod" as const, signal: new AbortController().signal };
-const withMedia = createWithJudgeMedia({ readMedia: never });
+const { withMedia } = createJudgeMedia({ readMedia: never });
 const evaluateWith = (judge: JudgeModel) => createEvaluate({ sandbox, judge, withMedia });
 const says =
   (answer: unknown, costUsd: number | null = 0.01): JudgeModel =>
@@ -163,12 +163,14 @@ test("a judge's media is in memory for a few judgements at once, and an organiza
     await release.promise;
     return { content: '{"score":1}', costUsd: null };
   };
-  const read = createWithJudgeMedia({ readMedia: () => Promise.resolve([]) });
-  const evaluate = createEvaluate({ sandbox, judge, withMedia: read });
+  const media = createJudgeMedia({ readMedia: () => Promise.resolve([]) });
+  const evaluate = createEvaluate({ sandbox, judge, withMedia: media.withMedia });
   const of = (organizationId: string) => evaluate(testEvaluator(), pictured, { ...context, organizationId });
   const outcomes = [...Array.from({ length: 20 }, () => of("busy")), of("calm")];
   await new Promise((resolve) => setTimeout(resolve, 20));
   expect(running).toEqual([...Array.from({ length: 6 }, () => "busy"), "calm"]);
+  // A judge's calls are few for each organization anyway.
+  expect(media.waiting()).toBe(limits.judgesPerOrganization - 6);
   release.resolve();
   expect((await Promise.all(outcomes)).every(({ ok }) => ok)).toBe(true);
   expect(running).toHaveLength(21);

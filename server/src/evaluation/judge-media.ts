@@ -23,13 +23,17 @@ export type WithJudgeMedia = <T>(
   work: (media: JudgeMedia) => Promise<T>,
 ) => Promise<T>;
 
-export function createWithJudgeMedia(spans: Pick<SpanStore, "readMedia">): WithJudgeMedia {
+export function createJudgeMedia(spans: Pick<SpanStore, "readMedia">): {
+  withMedia: WithJudgeMedia;
+  /** How many wait. */
+  waiting: () => number;
+} {
   const gate = new FairGate({
     maxInFlight: limits.judgesWithMedia,
     maxWaiting: 2 * limits.evaluationRunsInFlight,
     keepsPlaces: true,
   });
-  return async (prompt, { organizationId, signal }, work) => {
+  const withMedia: WithJudgeMedia = async (prompt, { organizationId, signal }, work) => {
     const ids = [...new Set(Array.from(prompt.text.matchAll(mediaReferences()), ([, id = ""]) => id))];
     if (ids.length === 0) return await work({ shown: [], left: [] });
     return await gate.run(organizationId, signal, async () => {
@@ -43,6 +47,7 @@ export function createWithJudgeMedia(spans: Pick<SpanStore, "readMedia">): WithJ
       return await work(judgeMedia(first, ids.slice(limits.judgeMedia), texts));
     });
   };
+  return { withMedia, waiting: () => gate.waiting };
 }
 
 function judgeMedia(

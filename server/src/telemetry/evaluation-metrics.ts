@@ -2,7 +2,12 @@ import { Counter, Gauge, type Registry } from "prom-client";
 
 export function createEvaluationMetrics(
   registry: Registry,
-  { backlog, full, waiting }: { backlog: () => Promise<number>; full: () => number; waiting: () => number },
+  {
+    backlog,
+    full,
+    waiting,
+    mediaWaiting,
+  }: { backlog: () => Promise<number>; full: () => number; waiting: () => number; mediaWaiting: () => number },
 ) {
   const registers = [registry];
   return {
@@ -46,6 +51,14 @@ export function createEvaluationMetrics(
       registers,
       collect() {
         this.set(waiting());
+      },
+    }),
+    judgeMediaWaiting: new Gauge({
+      name: "spanway_judge_media_waiting",
+      help: "Judgements that wait until there is room in memory for their media",
+      registers,
+      collect() {
+        this.set(mediaWaiting());
       },
     }),
     mirrorFailures: new Counter({

@@ -175,7 +175,7 @@ describe("O24: a judge of an automation is shown", () => {
     const texts = partsOf(asked!).flatMap(({ text }) => text ?? []);
     expect(texts.join("").length).toBeLessThan(2_000);
     expect(JSON.stringify(mediaOf(asked!))).not.toContain("/api/media/");
-    if (expected.length === 0) expect(asked?.messages[1].content).toEqual(expect.any(String));
+    expect(typeof asked?.messages[1].content).toBe(expected.length === 0 ? "string" : "object");
     // Each comes after the reference that the prompt has of it.
     for (const label of texts.slice(1)) expect(texts[0]).toContain(label.replace(/:$/, ""));
     expect(texts).toHaveLength(expected.length + 1);
