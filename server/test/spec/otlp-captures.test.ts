@@ -3,8 +3,9 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { decodeJsonTraces } from "../../src/ingest/otlp/decode-json.ts";
 import { decodeProtobufTraces } from "../../src/ingest/otlp/decode-protobuf.ts";
 import { expectedSpans } from "../fixtures/otlp/expected-spans.ts";
-import { fixture, fixtureNames, send, storedSpans, type Fixture } from "../support/otlp.ts";
+import { fixture, fixtureNames, send, wholeSpans, type Fixture } from "../support/otlp.ts";
 import { inAnyOrder, summarizeSpan, type SpanSummary } from "../support/otlp-summary.ts";
+import { settle } from "../support/spans.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import type { Answer } from "../support/test-client.ts";
 
@@ -16,6 +17,7 @@ const answers = new Map<string, Answer>();
 beforeAll(async () => {
   app = await startTestApp();
   for (const name of names) answers.set(name, await send(app.prod, "/api/v2/traces", fixture("captures", name)));
+  await settle(app.prod);
 }, 60_000);
 afterAll(() => app.stop());
 
@@ -27,7 +29,7 @@ test.each(names)("%s", async (name) => {
   const sent = fixture("captures", name);
   const answer = answers.get(name);
   expect([answer?.status, answer?.text]).toEqual([200, name.includes(".pb") ? "" : '{"partialSuccess":{}}']);
-  const rows = await storedSpans(app.prod, { trace_unique_id: traceIds(sent) });
+  const rows = await wholeSpans(app.prod, { trace_unique_id: traceIds(sent) });
   const stored = rows.map((row) => summarizeSpan(row, rows)).map(withoutTiming);
   expect(inAnyOrder(stored)).toEqual(inAnyOrder(expectedSpans[scenarioOf(name)] ?? []));
 });

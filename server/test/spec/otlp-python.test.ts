@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { storedSpans } from "../support/otlp.ts";
+import { wholeSpans } from "../support/otlp.ts";
 import {
   expectedPython,
   pythonCaptures,
@@ -8,6 +8,7 @@ import {
   type PythonSetUp,
 } from "../support/otlp-python.ts";
 import { inAnyOrder } from "../support/otlp-summary.ts";
+import { settle } from "../support/spans.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import type { TestClient } from "../support/test-client.ts";
 
@@ -27,6 +28,7 @@ beforeAll(async () => {
       if (answer.status !== 200) throw new Error(`${file} answered ${answer.status}: ${answer.text}`);
     }
   }
+  await settle(app.prod);
 }, 120_000);
 afterAll(() => app.stop());
 
@@ -34,7 +36,7 @@ test.each(expectations)("%s", async (setUp, expected) => {
   const client = clients.get(setUp);
   if (!client) throw new Error(`there is no capture of ${setUp}`);
   await expect
-    .poll(async () => inOrder(await storedSetUp(client)), { timeout: 15_000, interval: 500 })
+    .poll(async () => inOrder(await storedSetUp(client)), { timeout: 15_000, interval: 200 })
     .toEqual(inOrder(expected));
 });
 
@@ -48,7 +50,7 @@ function servedPath(path: string): string {
 }
 
 async function storedSetUp(client: TestClient): Promise<PythonSetUp> {
-  const rows = await storedSpans(client, { log_type: { operator: "not", value: ["marker"] } });
+  const rows = await wholeSpans(client, { log_type: { operator: "not", value: ["marker"] } });
   const spans = rows.map((row) => summarizePythonSpan(row, rows));
   return { traces: await summarizePythonTraces(client), spans };
 }

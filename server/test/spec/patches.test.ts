@@ -129,7 +129,8 @@ test.each(Object.entries(kinds))("K16: what a PATCH of %s leaves behind POST tak
   const first = await create(base);
   expect(first.status).toBe(201);
   const own = `${path}${String(bodyOf(first)["id"])}/`;
-  const change = fc.dictionary(fc.constantFrom(...Object.keys(members)), fc.nat(), { minKeys: 1, maxKeys: 3 });
+  const names = Object.keys(members);
+  const change = fc.dictionary(fc.constantFrom(...names), fc.nat(), { minKeys: 1, maxKeys: 3 });
   let taken = 0;
   await fc.assert(
     fc.asyncProperty(change, async (picks) => {
@@ -146,7 +147,8 @@ test.each(Object.entries(kinds))("K16: what a PATCH of %s leaves behind POST tak
       await app.prod.request("DELETE", `${path}${String(bodyOf(again)["id"])}/`);
       return again.status === 201;
     }),
-    { numRuns: 150 },
+    // The first value of each member is one that it may have.
+    { numRuns: 150, examples: names.map((name) => [{ [name]: 0 }]) },
   );
-  expect(taken).toBeGreaterThan(5);
+  expect(taken).toBeGreaterThanOrEqual(names.length);
 });

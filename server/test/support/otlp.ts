@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
+import { allMembers } from "../../src/api/request-logs/present-span.ts";
+import { listSpans, settle } from "./spans.ts";
 import type { Answer, Row, TestClient } from "./test-client.ts";
-import { listSpans, retrieveSpan, settle } from "./spans.ts";
 
 const fixtures = join(import.meta.dirname, "../fixtures/otlp");
 
@@ -90,9 +91,14 @@ export async function throughOtlp(client: TestClient, trace: Row): Promise<Row> 
   return row;
 }
 
-/** Every member of the spans that match, the earliest first, once all that was accepted is visible. */
+/** The spans that match, once all that was accepted is visible. */
 export async function storedSpans(client: TestClient, filters: unknown): Promise<Row[]> {
   await settle(client);
-  const { results } = await listSpans(client, filters, "sort_by=start_time&page_size=1000");
-  return Promise.all(results.map((row) => retrieveSpan(client, row["unique_id"])));
+  return wholeSpans(client, filters);
+}
+
+/** Every member of the spans that match, the earliest first. */
+export async function wholeSpans(client: TestClient, filters: unknown): Promise<Row[]> {
+  const query = `sort_by=start_time&page_size=1000&include_fields=${allMembers.join()}`;
+  return (await listSpans(client, filters, query)).results;
 }
