@@ -20,7 +20,7 @@ export function numberOfText(text: string): number | undefined {
  */
 export function isExactNumber(text: string): boolean {
   const digits = text
-    .replace(/[eE].*$/, "")
+    .replace(/[eE].*$/s, "")
     .replace(/[-.]/g, "")
     .replace(/^0+/, "");
   return digits.length <= 15;

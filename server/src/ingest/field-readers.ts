@@ -58,7 +58,8 @@ function toNumber(value: unknown): number | undefined {
   if (typeof value === "number") return value;
   if (isRawNumber(value)) return Number(value.rawJSON);
   if (typeof value === "string" && /^\s*[+-]?(?:nan|inf(?:inity)?)\s*$/i.test(value)) return Number.NaN;
-  if (typeof value === "string" && /^\s*-?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$/.test(value)) return Number(value);
+  if (typeof value === "string" && /^\s*-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\s*$/.test(value))
+    return Number(value);
   return undefined;
 }
 

@@ -4,6 +4,7 @@ import { limits } from "../../limits.ts";
 import { createPriceBook } from "../../pricing/price-book.ts";
 import { createNestedJson } from "../nested-json.ts";
 import { normalizeSpan } from "../normalize.ts";
+import { wireFields } from "../wire-fields.ts";
 import { conventions } from "./conventions/list.ts";
 import type { AttributeValue, OtlpEvent, OtlpSpan } from "./export-request.ts";
 import { mapped } from "./map-span.fixture.ts";
@@ -357,3 +358,31 @@ test.each(["NaN", "Infinity", "-Infinity"])(
 );
 
 const digits = (_key: string, item: unknown): unknown => (typeof item === "bigint" ? String(item) : item);
+
+/** What makes patterns with two ways to read a text try all of them. */
+const long = 100_000;
+const longTexts = ["1", "a", " ", "\\", '"', "'", "[", "{", "a.", "a_", "error ", "404 ", '{"a":'].flatMap((part) => {
+  const run = part.repeat(Math.ceil(long / part.length));
+  return [`${run}!`, `x${run}x`, `error code${run}x`, `"${run}`, `'a'${run}`];
+});
+
+const msFor = (read: (text: string) => unknown): number => {
+  const started = performance.now();
+  for (const text of longTexts) read(text);
+  return performance.now() - started;
+};
+/** For all of the texts. A pattern of quadratic time takes longer for one of them. */
+const slowMs = 3000;
+
+test("no long value of a known attribute holds up the loop", () => {
+  const failed = { status: { code: 2, message: "" } };
+  const slow = [...new Set([...knownKeys, ...readByCode])].filter(
+    (key) => msFor((text) => mapped({ [key]: text }, failed)) > slowMs,
+  );
+  expect(slow).toEqual([]);
+}, 60_000);
+
+test("no long value of a field of a body holds up the loop", () => {
+  const slow = [...wireFields].filter(([, { reader }]) => msFor(reader) > slowMs).map(([name]) => name);
+  expect(slow).toEqual([]);
+}, 60_000);

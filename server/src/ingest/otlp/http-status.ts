@@ -43,9 +43,9 @@ const notCounted =
 
 const statusForms: readonly RegExp[] = [
   // `Error code: 429 - …`, `status_code: 429, …`, `"statusCode":429`, `status code of 503`, `HTTP status 404`
-  /\b(?:error|status|http|response|err)[ _-]?(?:code|status(?:[ _-]?code)?)["']?\s*(?:[:=]|is\b|of\b|was\b)?\s*["']?([45]\d\d)/i,
+  /\b(?:error|status|http|response|err)[ _-]?(?:code|status(?:[ _-]?code)?)["']?(?:\s*(?:[:=]|is\b|of\b|was\b))?\s*["']?([45]\d\d)/i,
   // `HTTP 429`, `HTTP/1.1 503 Service Unavailable`, `HTTP error 404`, `status: 429`, `Error 500`, `Error: 404 …`
-  /\b(?:http(?:\/\d(?:\.\d)?)?(?:[ _-]error)?|status|error|failed with|responded with|returned|received)["']?\s*[:=]?\s*["'([]?([45]\d\d)/i,
+  /\b(?:http(?:\/\d(?:\.\d)?)?(?:[ _-]error)?|status|error|failed with|responded with|returned|received)["']?(?:\s*[:=])?\s*["'([]?([45]\d\d)/i,
   // `{'error': {'code': 429 …`, `code=429`
   /(?<!\b(?:exit|zip|area|return|country)[ _-])\bcode["']?\s*[:=]\s*["']?([45]\d\d)/i,
   // `404 The model …`, `RateLimitError: 429 …` at the start of a line
@@ -85,9 +85,12 @@ const statusByType: ReadonlyMap<string, number> = new Map(
   }).flatMap(([status, names]) => names.split(" ").map((name): [string, number] => [name, Number(status)])),
 );
 
+/** The last part of `openai.RateLimitError`. No name is longer than what is searched: the pattern takes quadratic time. */
 function typeName(type: string): string {
-  return /[\w]+$/.exec(type.trim())?.[0] ?? "";
+  return /\w+$/.exec(type.trim().slice(-searchedTypeChars))?.[0] ?? "";
 }
+
+const searchedTypeChars = 200;
 
 /** `litellm.RateLimitError: …`, `{'type': 'overloaded_error', …`, `An error occurred (ThrottlingException) when …` */
 function statusByNameInLine(line: string): number | undefined {

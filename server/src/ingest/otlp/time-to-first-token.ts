@@ -32,7 +32,7 @@ export function timeToFirstToken({ bag, span, scopeName, events }: SpanView): nu
     return value;
   }
   for (const key of instants) {
-    const firstNs = parseTimeNs((bag.peekText(key) ?? "").replace(/^["\\]+|["\\]+$/g, ""));
+    const firstNs = instantIn(bag.peekText(key) ?? "");
     if (firstNs === undefined || firstNs < span.startNs) continue;
     bag.accept(key);
     return Number(firstNs - span.startNs) / 1e9;
@@ -41,4 +41,9 @@ export function timeToFirstToken({ bag, span, scopeName, events }: SpanView): nu
   if (times.length === 0) return undefined;
   const firstNs = times.reduce((first, timeNs) => (timeNs < first ? timeNs : first));
   return Number(firstNs - span.startNs) / 1e9;
+}
+
+/** Text without the quotes around it, which JSON encoded twice has several of. No instant is longer than this. */
+function instantIn(text: string): bigint | undefined {
+  return text.length > 64 ? undefined : parseTimeNs(text.replace(/^["\\]+|["\\]+$/g, ""));
 }
