@@ -187,6 +187,8 @@ export const limits = {
   /** Stored spans that subscribers have not taken; beyond it they read them back from the span store. */
   fanOutKeptBytes: 512 * MiB,
   fanOutHeldBytes: 64 * MiB,
+  /** What a row without its content takes up in memory, about. */
+  narrowRowBytes: 1024,
   fanOutBatchRows: 500,
   queueRoomEveryMs: 2_000,
   fanOutRetryMinMs: 100,

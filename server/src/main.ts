@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { ConfigError, readConfig } from "./config.ts";
 
 // Each query of the embedded store holds a thread of libuv's pool, which is made at its first use: four are too few.
@@ -37,6 +38,15 @@ function explain(error: unknown): unknown {
   return error;
 }
 
+/**
+ * Ends the process once it was idle for a moment: `process.exit` joins V8's compiler threads, and one that waits for a garbage
+ * collection of the main thread would block it forever (https://github.com/nodejs/node/issues/54918).
+ */
+async function exitWhenIdle(code: number): Promise<void> {
+  await sleep(200);
+  process.exit(code);
+}
+
 try {
   const config = readConfig();
   const output = openLogOutput();
@@ -54,11 +64,11 @@ try {
     void app.stop().then(
       () => {
         logger.info("stopped: all that was accepted is stored, or kept in the journal");
-        process.exit(0);
+        return exitWhenIdle(0);
       },
       (error: unknown) => {
         logger.error({ err: error }, "could not stop cleanly; the journal keeps what was accepted");
-        process.exit(1);
+        return exitWhenIdle(1);
       },
     );
   };
@@ -68,5 +78,5 @@ try {
   logger.info({ url: app.url }, "Spanway is listening");
 } catch (error) {
   console.error(explain(error));
-  process.exit(1);
+  await exitWhenIdle(1);
 }

@@ -30,29 +30,29 @@ export function countTrace(
   isErased: IsErased,
 ): { changes: Change[]; counts: Map<string, UsageCount> } {
   const facts = [...trace.facts.values()];
-  const said = facts.map(({ fact }) => fact);
-  const counts =
-    trace.reporters.size === 0 && isPlain(said)
-      ? said.map(ownCount)
-      : countUsage(said, {
-          isGatewayCall: (id) => trace.calls.has(id),
-          reporter: (id) => trace.reporters.get(id),
-        });
+  const isAsSaid = trace.reporters.size === 0 && isPlain(facts);
+  if (isAsSaid && trace.stored.size === 0) return { changes: [], counts: new Map() };
+  const counts = isAsSaid
+    ? facts.map(ownCount)
+    : countUsage(facts, {
+        isGatewayCall: (id) => trace.calls.has(id),
+        reporter: (id) => trace.reporters.get(id),
+      });
   const found = new Map(
-    facts.map((stored, index) => [stored.fact.unique_id, withoutErased(counts[index] ?? unknown, stored, isErased)]),
+    facts.map((stored, index) => [stored.unique_id, withoutErased(counts[index] ?? unknown, stored, isErased)]),
   );
   const changes: Change[] = [];
   for (const stored of facts) {
-    const count = found.get(stored.fact.unique_id) ?? unknown;
-    const before = trace.stored.get(keyOf(stored.fact));
-    const isOwn = isSameCount(count, ownCount(stored.fact));
+    const count = found.get(stored.unique_id) ?? unknown;
+    const before = trace.stored.get(keyOf(stored));
+    const isOwn = isSameCount(count, ownCount(stored));
     if (isOwn && before !== undefined) changes.push({ stored, count: undefined });
     if (!isOwn && (before === undefined || !isSameRow(stored, count, before))) changes.push({ stored, count });
   }
   for (const [key, before] of trace.stored) {
     const now = trace.facts.get(before.unique_id);
     // Sent again with another end, or deleted.
-    if (now === undefined || keyOf(now.fact) !== key) changes.push({ gone: before });
+    if (now === undefined || keyOf(now) !== key) changes.push({ gone: before });
   }
   return { changes, counts: found };
 }
@@ -62,7 +62,7 @@ export type IsErased = (customerIdentifier: string, span: StoredFact) => boolean
 
 function withoutErased(count: UsageCount, stored: StoredFact, isErased: IsErased): UsageCount {
   const { customer_identifier: customer } = count;
-  if (customer === "" || customer === stored.fact.customer_identifier || !isErased(customer, stored)) return count;
+  if (customer === "" || customer === stored.customer_identifier || !isErased(customer, stored)) return count;
   return { ...count, customer_identifier: "" };
 }
 
@@ -72,7 +72,7 @@ const unknown: UsageCount = { counts_tokens: true, cost: null, customer_identifi
 export type Change = { stored: StoredFact; count: UsageCount | undefined } | { gone: StoredUsageCount };
 
 /** A span that was sent again may count for the same, and yet say something else itself. */
-function isSameRow({ fact }: StoredFact, count: UsageCount, before: StoredUsageCount): boolean {
+function isSameRow(fact: StoredFact, count: UsageCount, before: StoredUsageCount): boolean {
   const { changes_usage, is_inherited } = differences(fact, count);
   return (
     isSameCount(count, before.count) && changes_usage === before.changes_usage && is_inherited === before.is_inherited
@@ -80,7 +80,7 @@ function isSameRow({ fact }: StoredFact, count: UsageCount, before: StoredUsageC
 }
 
 /** Where a count differs from what the span itself says. */
-function differences(fact: StoredFact["fact"], count: UsageCount) {
+function differences(fact: StoredFact, count: UsageCount) {
   const own = ownCount(fact);
   return {
     changes_usage: count.counts_tokens === own.counts_tokens && count.cost === own.cost ? 0 : 1,
@@ -94,14 +94,13 @@ const keyOf = ({ timestamp, unique_id }: { timestamp: string; unique_id: string 
 /** Tells the trace that the changes are stored. */
 export function takeOver(trace: CountedTrace, changes: readonly Change[]): void {
   for (const change of changes) {
-    if ("gone" in change) trace.stored.delete(keyOf(change.gone));
-    else if (change.count === undefined) trace.stored.delete(keyOf(change.stored.fact));
+    if ("gone" in change) trace.deleteStored(keyOf(change.gone));
+    else if (change.count === undefined) trace.deleteStored(keyOf(change.stored));
     else {
-      const { environment, trace_unique_id, fact } = change.stored;
-      const { timestamp, unique_id } = fact;
+      const { environment, trace_unique_id, timestamp, unique_id } = change.stored;
       const { count } = change;
-      const row = { environment, trace_unique_id, timestamp, unique_id, count, ...differences(fact, count) };
-      trace.stored.set(keyOf(fact), row);
+      const row = { environment, trace_unique_id, timestamp, unique_id, count, ...differences(change.stored, count) };
+      trace.setStored(keyOf(change.stored), row);
     }
   }
 }
@@ -112,8 +111,7 @@ export function rowOfChange(organization_id: string, change: Change, version: bi
     const key = { organization_id, environment, timestamp, unique_id, trace_unique_id };
     return { ...key, ...nothing, version: version.toString(), is_deleted: 1, received_at: timestamp };
   }
-  const { environment, trace_unique_id, received_at, fact } = change.stored;
-  const { timestamp, unique_id } = fact;
+  const { environment, trace_unique_id, received_at, timestamp, unique_id } = change.stored;
   const key = { organization_id, environment, timestamp, unique_id, trace_unique_id, received_at };
   const { count } = change;
   if (count === undefined) return { ...key, ...nothing, version: version.toString(), is_deleted: 1 };
@@ -121,7 +119,7 @@ export function rowOfChange(organization_id: string, change: Change, version: bi
     ...key,
     version: version.toString(),
     is_deleted: 0,
-    ...differences(fact, count),
+    ...differences(change.stored, count),
     counts_tokens: count.counts_tokens ? 1 : 0,
     cost: count.cost,
     customer_identifier: count.customer_identifier,
@@ -152,9 +150,9 @@ export type ExtentRow = {
 export function extentOf({ name, facts }: CountedTrace): ExtentRow | undefined {
   if (name.trace_unique_id === "") return undefined;
   let [first, last, received] = ["", "", ""];
-  for (const { fact, received_at } of facts.values()) {
-    if (first === "" || fact.timestamp < first) first = fact.timestamp;
-    if (fact.timestamp > last) last = fact.timestamp;
+  for (const { timestamp, received_at } of facts.values()) {
+    if (first === "" || timestamp < first) first = timestamp;
+    if (timestamp > last) last = timestamp;
     if (received_at > received) received = received_at;
   }
   const lengthNs = (parseTimeNs(last) ?? 0n) - (parseTimeNs(first) ?? 0n);

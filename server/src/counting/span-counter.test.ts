@@ -129,13 +129,12 @@ function newOrganization({ isShared, hasLinks }: { isShared: boolean; hasLinks: 
 async function expectCounted(organizationId: string): Promise<void> {
   const { facts, counts } = await store.readUsageFacts({ organizationId, by: "trace_unique_id", ids: ["t1", "t2"] });
   const traces = Map.groupBy(facts, ({ trace_unique_id }) => trace_unique_id);
-  const isGateway = new Set(facts.filter(({ fact }) => fact.is_gateway).map(({ fact }) => fact.unique_id));
+  const isGateway = new Set(facts.filter((fact) => fact.is_gateway).map((fact) => fact.unique_id));
   const reported = new Map<string, { customer_identifier: string; thread_identifier: string }>();
   let expected = new Map<string, ReturnType<typeof ownCount>>();
   for (let pass = 0; pass < 4; pass += 1) {
     expected = new Map();
-    for (const spans of traces.values()) {
-      const own = spans.map(({ fact }) => fact);
+    for (const own of traces.values()) {
       const here = new Set(own.map((fact) => fact.unique_id));
       const found = countUsage(own, {
         isGatewayCall: (id) => isGateway.has(id) && !here.has(id),
@@ -149,10 +148,10 @@ async function expectCounted(organizationId: string): Promise<void> {
     }
   }
   const different = facts.filter(
-    ({ fact }) => !isSameCount(expected.get(`${fact.timestamp} ${fact.unique_id}`)!, ownCount(fact)),
+    (fact) => !isSameCount(expected.get(`${fact.timestamp} ${fact.unique_id}`)!, ownCount(fact)),
   );
   expect(counts.map(({ timestamp, unique_id }) => `${timestamp} ${unique_id}`).toSorted()).toEqual(
-    different.map(({ fact }) => `${fact.timestamp} ${fact.unique_id}`).toSorted(),
+    different.map((fact) => `${fact.timestamp} ${fact.unique_id}`).toSorted(),
   );
   for (const { timestamp, unique_id, count } of counts) {
     expect({ cost: count.cost, counts_tokens: count.counts_tokens }).toEqual({

@@ -58,6 +58,7 @@ type Round = Map<string, CountedTrace>;
 class Counter implements SpanCounter {
   readonly name = "span counts";
   readonly batchRows = limits.countedBatchRows;
+  readonly readsContent = false;
   readonly #deps: SpanCounterDeps;
   readonly #memory = new TraceMemory(limits.countedSpansKept);
   /** Spans of the gateway that were named before they were there: by organization and id, who names them. */
@@ -182,7 +183,7 @@ class Counter implements SpanCounter {
         for (const stored of counts) {
           const { environment, trace_unique_id, unique_id } = stored;
           const key = traceKey({ organizationId, environment, trace_unique_id, unique_id });
-          round.get(key)?.stored.set(`${stored.timestamp} ${unique_id}`, stored);
+          round.get(key)?.setStored(`${stored.timestamp} ${unique_id}`, stored);
         }
       }
     };
@@ -199,17 +200,18 @@ class Counter implements SpanCounter {
   async #findReporters(organizationId: string, round: Round, signal?: AbortSignal): Promise<void> {
     const traceOf = new Map<string, CountedTrace>();
     for (const trace of round.values()) {
-      for (const { fact } of trace.facts.values()) if (fact.is_gateway) traceOf.set(fact.unique_id, trace);
+      for (const fact of trace.facts.values()) if (fact.is_gateway) traceOf.set(fact.unique_id, trace);
     }
     if (traceOf.size === 0) return;
     const query = { organizationId, by: "gateway_log_id", ids: [...traceOf.keys()] } as const;
     const { facts } = await this.#deps.store.readUsageFacts(query, signal);
-    for (const { fact, environment, trace_unique_id } of facts) {
+    for (const fact of facts) {
+      const { environment, trace_unique_id } = fact;
       const trace = traceOf.get(fact.gateway_log_id);
       if (trace === undefined || (trace_unique_id !== "" && trace_unique_id === trace.name.trace_unique_id)) continue;
       if (environment !== trace.name.environment) continue;
-      trace.reporters.set(fact.gateway_log_id, fact);
-      trace.namedBy.push(nameOf(organizationId, { fact, environment, trace_unique_id }));
+      trace.setReporter(fact.gateway_log_id, fact);
+      trace.foundNamedBy(nameOf(organizationId, fact));
     }
   }
 
@@ -244,7 +246,7 @@ class Counter implements SpanCounter {
   async #joinWanted(organizationId: string, round: Round, signal?: AbortSignal): Promise<void> {
     const waiting: TraceName[] = [];
     for (const trace of round.values()) {
-      for (const { fact } of trace.facts.values()) {
+      for (const fact of trace.facts.values()) {
         const key = `${organizationId}\n${fact.unique_id}`;
         const name = fact.is_gateway ? this.#wanted.get(key) : undefined;
         if (name === undefined) continue;
@@ -252,7 +254,7 @@ class Counter implements SpanCounter {
         if (!round.has(traceKey(name))) waiting.push(name);
       }
       // They may have been counted before the call that they name was there.
-      for (const name of trace.namedBy.splice(0)) if (!round.has(traceKey(name))) waiting.push(name);
+      for (const name of trace.takeNamedBy()) if (!round.has(traceKey(name))) waiting.push(name);
     }
     await this.#bringIn(organizationId, waiting, round, signal);
   }
@@ -263,10 +265,10 @@ class Counter implements SpanCounter {
     const missing = new Map<string, CountedTrace>();
     const own = new Map<string, CountedTrace>();
     for (const trace of round.values()) {
-      for (const { fact } of trace.facts.values()) if (fact.is_gateway) own.set(fact.unique_id, trace);
+      for (const fact of trace.facts.values()) if (fact.is_gateway) own.set(fact.unique_id, trace);
     }
     for (const trace of round.values()) {
-      for (const { fact } of trace.facts.values()) {
+      for (const fact of trace.facts.values()) {
         const id = fact.gateway_log_id;
         if (id === "" || id === fact.unique_id || trace.facts.has(id)) continue;
         const known = own.get(id);
@@ -276,8 +278,8 @@ class Counter implements SpanCounter {
     }
     const query = { organizationId, by: "unique_id", ids: [...missing.keys()] } as const;
     const { facts } = missing.size === 0 ? { facts: [] } : await this.#deps.store.readUsageFacts(query, signal);
-    const found = facts.filter(({ fact }) => fact.is_gateway);
-    const names = new Map(found.map((stored) => [stored.fact.unique_id, nameOf(organizationId, stored)]));
+    const found = facts.filter((fact) => fact.is_gateway);
+    const names = new Map(found.map((stored) => [stored.unique_id, nameOf(organizationId, stored)]));
     await this.#bringIn(organizationId, [...names.values()], round, signal);
     for (const [id, trace] of missing) {
       const name = names.get(id);
@@ -286,9 +288,9 @@ class Counter implements SpanCounter {
       else called.set(id, there);
     }
     for (const trace of round.values()) {
-      for (const { fact } of trace.facts.values()) {
+      for (const fact of trace.facts.values()) {
         const there = called.get(fact.gateway_log_id);
-        if (there !== undefined && isElsewhere(there, trace)) trace.calls.add(fact.gateway_log_id);
+        if (there !== undefined && isElsewhere(there, trace)) trace.addCall(fact.gateway_log_id);
       }
     }
     return called;
@@ -352,9 +354,9 @@ const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 function nameOf(
   organizationId: string,
-  { environment, trace_unique_id, fact }: Pick<StoredFact, "environment" | "trace_unique_id" | "fact">,
+  { environment, trace_unique_id, unique_id }: Pick<StoredFact, "environment" | "trace_unique_id" | "unique_id">,
 ): TraceName {
-  return { organizationId, environment, trace_unique_id, unique_id: trace_unique_id === "" ? fact.unique_id : "" };
+  return { organizationId, environment, trace_unique_id, unique_id: trace_unique_id === "" ? unique_id : "" };
 }
 
 const isElsewhere = (called: CountedTrace, trace: CountedTrace): boolean =>
@@ -367,7 +369,7 @@ function tellReporters(
   named: ReadonlyMap<string, CountedTrace>,
 ): CountedTrace[] {
   const told: CountedTrace[] = [];
-  for (const { fact } of trace.facts.values()) {
+  for (const fact of trace.facts.values()) {
     const id = fact.gateway_log_id;
     const called = id === "" ? undefined : named.get(id);
     const count = counts.get(fact.unique_id);
@@ -375,7 +377,7 @@ function tellReporters(
     const { customer_identifier, thread_identifier } = count;
     const before = called.reporters.get(id);
     if (before?.customer_identifier === customer_identifier && before.thread_identifier === thread_identifier) continue;
-    called.reporters.set(id, { customer_identifier, thread_identifier });
+    called.setReporter(id, { customer_identifier, thread_identifier });
     told.push(called);
   }
   return told;

@@ -8,26 +8,69 @@ export type TraceName = { organizationId: string; environment: string; trace_uni
 export const traceKey = ({ organizationId, environment, trace_unique_id: trace, unique_id: id }: TraceName): string =>
   `${organizationId}\n${environment}\n${trace === "" ? `\n${id}` : trace}`;
 
+type Reporter = Pick<UsageCount, "customer_identifier" | "thread_identifier">;
+
+const none: ReadonlyMap<string, never> = new Map<string, never>();
+
 /** What is known of one trace: all of its spans, and what is stored of what they count for. */
 export class CountedTrace {
   readonly name: TraceName;
   readonly facts = new Map<string, StoredFact>();
-  /** Where it is not what the span says itself, and where it once was not: by time and id. */
-  readonly stored = new Map<string, StoredUsageCount>();
-  /** Spans of the gateway elsewhere that spans of this trace name. */
-  readonly calls = new Set<string>();
-  /** Traces whose spans name its spans of the gateway, as the store was found to have them. */
-  readonly namedBy: TraceName[] = [];
-  /** Of its own spans of the gateway, for whom the spans elsewhere count that name them. */
-  readonly reporters = new Map<string, Pick<UsageCount, "customer_identifier" | "thread_identifier">>();
+  // Most traces need none of these, and many traces are remembered.
+  #stored: Map<string, StoredUsageCount> | undefined;
+  #calls: Set<string> | undefined;
+  #namedBy: TraceName[] | undefined;
+  #reporters: Map<string, Reporter> | undefined;
 
   constructor(name: TraceName) {
     this.name = name;
   }
 
+  /** What is stored of spans whose count is not what they say themselves, or once was not: by time and id. */
+  get stored(): ReadonlyMap<string, StoredUsageCount> {
+    return this.#stored ?? none;
+  }
+
+  setStored(key: string, count: StoredUsageCount): void {
+    (this.#stored ??= new Map()).set(key, count);
+  }
+
+  deleteStored(key: string): void {
+    this.#stored?.delete(key);
+  }
+
+  /** Spans of the gateway in other traces that spans of this trace name. */
+  get calls(): Pick<ReadonlySet<string>, "has"> {
+    return this.#calls ?? none;
+  }
+
+  addCall(gatewayLogId: string): void {
+    (this.#calls ??= new Set()).add(gatewayLogId);
+  }
+
+  /** By its own spans of the gateway: for whom the spans of other traces count that name them. */
+  get reporters(): ReadonlyMap<string, Reporter> {
+    return this.#reporters ?? none;
+  }
+
+  setReporter(uniqueId: string, reporter: Reporter): void {
+    (this.#reporters ??= new Map()).set(uniqueId, reporter);
+  }
+
+  foundNamedBy(trace: TraceName): void {
+    (this.#namedBy ??= []).push(trace);
+  }
+
+  /** Traces that the store was found to have, whose spans name gateway spans of this one. Each is given once. */
+  takeNamedBy(): readonly TraceName[] {
+    const taken = this.#namedBy ?? [];
+    this.#namedBy = undefined;
+    return taken;
+  }
+
   /** Of two versions of a span the higher counts. */
   add(stored: StoredFact): void {
-    const { unique_id } = stored.fact;
+    const { unique_id } = stored;
     const known = this.facts.get(unique_id);
     if (known === undefined || known.version <= stored.version) this.facts.set(unique_id, stored);
   }

@@ -35,6 +35,7 @@ export function createSpanSightings(deps: {
     concerns: ({ customer_identifier }) => customer_identifier !== undefined && customer_identifier !== "",
     forget: (key) => seen.delete(customerKeyText(key)),
     seesErased: true,
+    readsContent: false,
     async take(batch) {
       const isLate = (row: SpanRow): boolean => isReceivedBefore(row, deps.erasedCustomers.erasedAtNs(row));
       const late = new Map<string, CustomerKey>();

@@ -201,6 +201,22 @@ export type SpanRow = {
   >;
 };
 
+/** Columns with what a model or a function was given and answered. */
+export const contentColumns = [
+  "input",
+  "output",
+  "prompt_messages",
+  "completion_message",
+  "completion_messages",
+] as const satisfies readonly SpanColumn[];
+
+export function hasContent(row: Pick<SpanRow, (typeof contentColumns)[number]>): boolean {
+  return contentColumns.some((column) => {
+    const value = row[column];
+    return value !== undefined && value !== null && value !== "";
+  });
+}
+
 /** Log types of model calls that carry messages; their prompt_messages/completion_message and input/output mirror each other. */
 export const messageLogTypes = ["chat", "completion", "text", "response"] as const;
 

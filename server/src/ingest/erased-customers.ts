@@ -37,10 +37,11 @@ export function createErasedCustomers(maxCustomers: number = limits.erasedCustom
       return;
     }
   };
-  const erasedAtNs: ErasedCustomers["erasedAtNs"] = ({ customer_identifier, ...tenant }) => {
+  const erasedAtNs: ErasedCustomers["erasedAtNs"] = ({ organization_id, environment, customer_identifier }) => {
     if (customers === 0 || customer_identifier === undefined || customer_identifier === "") return undefined;
-    const ofTenant = tenants.get(tenantKey(tenant));
-    const erasedAtMs = ofTenant?.get(customerFingerprint({ ...tenant, customer_identifier }));
+    const ofTenant = tenants.get(tenantKey({ organization_id, environment }));
+    if (ofTenant === undefined) return undefined;
+    const erasedAtMs = ofTenant.get(customerFingerprint({ organization_id, environment, customer_identifier }));
     return erasedAtMs === undefined ? undefined : endOfMs(erasedAtMs);
   };
   return {

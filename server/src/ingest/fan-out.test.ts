@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { pino } from "pino";
 import { Registry } from "prom-client";
 import { afterEach, describe, expect, test } from "vitest";
-import type { SpanRow } from "../domain/span.ts";
+import { hasContent, type SpanRow } from "../domain/span.ts";
 import { limits } from "../limits.ts";
 import { openJournal, type Journal } from "../storage/journal/journal.ts";
 import { createFanOutMetrics } from "../telemetry/fan-out-metrics.ts";
@@ -135,6 +135,36 @@ describe("every subscriber", () => {
     expect(all.ids).toEqual(["a1", "a2", "b1"]);
     expect(some.ids).toEqual(["b1"]);
     expect(bench.journal.kept.stats()).toEqual({ entries: 0, bytes: 0 });
+    await bench.close();
+  });
+
+  test("gets whole spans if it reads content, also if it came after they were held without", async () => {
+    let hasReader = true;
+    const [reader, other] = [
+      recorder("reader", { wants: () => hasReader }),
+      recorder("other", { readsContent: false }),
+    ];
+    const bench = start(newFolder(), [reader, other]);
+    const said = { log_type: "chat", cost: 0.5, input: "question", metadata: { a: 1 } } as const;
+    await add(bench, [row("a1", "org_a", said)]);
+    await settled(bench);
+    hasReader = false;
+    await add(bench, [row("b1", "org_a", said), row("b2", "org_a")]);
+    await settled(bench);
+    // It comes between the intake and the store.
+    const payload = Buffer.from(`${JSON.stringify(row("c1", "org_a", said))}\n`);
+    const entry = await bench.journal.append({ payload, rows: 1, identities: [] });
+    bench.fanOut.hold(entry.seq, "org_a", [row("c1", "org_a", said)], payload.byteLength);
+    hasReader = true;
+    bench.writer.add(entry, payload);
+    await settled(bench);
+    expect(reader.rows).toMatchObject([said, said]);
+    const [whole, narrow, empty, late] = other.rows;
+    expect([whole, late]).toMatchObject([said, said]);
+    expect([narrow, empty].map((each) => [each?.cost, each?.metadata, each && hasContent(each)])).toEqual([
+      [0.5, undefined, true],
+      [undefined, undefined, false],
+    ]);
     await bench.close();
   });
 

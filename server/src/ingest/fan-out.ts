@@ -9,6 +9,7 @@ import type { FanOutMetrics } from "../telemetry/fan-out-metrics.ts";
 import type { ErasedCustomers } from "./erased-customers.ts";
 import { createFanOutLane, type FanOutLane } from "./fan-out-lane.ts";
 import type { ReadBack } from "./read-back.ts";
+import { narrowRow } from "./narrow-row.ts";
 import { organizationOf } from "./row-lines.ts";
 
 /**
@@ -35,6 +36,8 @@ export type SpanSubscriber = {
    * them back from the span store then. Quick, and never throws.
    */
   isFull?(organizationId: string): boolean;
+  /** False: it may be given spans as `narrowRow` leaves them. */
+  readsContent?: boolean;
   /** Whether it is handed spans with the customers that they named before those were deleted. */
   seesErased?: boolean;
   /**
@@ -51,8 +54,8 @@ export type FanOut = {
   /** Whether anybody wants this row once it is stored. */
   concerns(row: SpanRow): boolean;
   /**
-   * Remembers the rows of an entry that is not stored yet, where they concern anybody: it spares parsing them again. Where they concern
-   * nobody that alone is remembered: rows that live until they are stored cost the collector dearly.
+   * Remembers the rows of an entry that is not stored yet: it spares parsing them again. Rows that live until they are stored
+   * cost the garbage collector much, so it remembers no content that nobody reads, and of rows that concern nobody only that.
    */
   hold(seq: number, organizationId: string, rows: readonly SpanRow[], bytes: number): void;
   /** What must be kept of stored entries; for the writer. */
@@ -80,7 +83,7 @@ export type FanOutDeps = {
   logger: Logger;
 };
 
-type HeldEntry = StoredSpans & { bytes: number };
+type HeldEntry = StoredSpans & { bytes: number; isNarrow: boolean };
 
 const nothing: readonly SpanRow[] = [];
 
@@ -118,9 +121,9 @@ class JournalFanOut implements FanOut {
   }
 
   hold(seq: number, organizationId: string, rows: readonly SpanRow[], bytes: number): void {
-    if (this.#heldBytes + bytes > limits.fanOutHeldBytes || this.#wanting(organizationId).length === 0) return;
-    const isOfConcern = this.#wanting(organizationId, rows).length > 0;
-    const held = { organizationId, rows: isOfConcern ? rows : nothing, bytes: isOfConcern ? bytes : 0 };
+    if (this.#wanting(organizationId).length === 0) return;
+    const held = this.#heldEntry(organizationId, rows, bytes);
+    if (this.#heldBytes + held.bytes > limits.fanOutHeldBytes) return;
     this.#held.set(seq, held);
     this.#heldBytes += held.bytes;
   }
@@ -130,9 +133,14 @@ class JournalFanOut implements FanOut {
     const missed = new Map<string, MissedStretch>();
     if (this.#lanes.size === 0) return { entries: kept, missed: [] };
     for (const { seq, payload } of entries) {
-      const held = this.#held.get(seq);
+      let held = this.#held.get(seq);
       const organizationId = held?.organizationId ?? organizationOf(payload);
       const wanting = organizationId === undefined ? [] : this.#wanting(organizationId, held?.rows);
+      if (held?.isNarrow === true && wanting.some(readsContent)) {
+        // It came after the rows were held.
+        this.#release(seq);
+        held = undefined;
+      }
       const ready = wanting.filter((each) => each.isFull?.(organizationId ?? "") !== true);
       const isRoom = ready.length > 0 && this.#room.take(organizationId ?? "", payload.byteLength);
       const takers = isRoom ? ready : [];
@@ -188,6 +196,13 @@ class JournalFanOut implements FanOut {
   async stop(): Promise<void> {
     await Promise.all([...this.#lanes.values()].map((lane) => lane.stop()));
     await this.#finishing;
+  }
+
+  #heldEntry(organizationId: string, rows: readonly SpanRow[], bytes: number): HeldEntry {
+    const wanting = this.#wanting(organizationId, rows);
+    if (wanting.length === 0) return { organizationId, rows: nothing, bytes: 0, isNarrow: false };
+    if (wanting.some(readsContent)) return { organizationId, rows, bytes, isNarrow: false };
+    return { organizationId, rows: rows.map(narrowRow), bytes: rows.length * limits.narrowRowBytes, isNarrow: true };
   }
 
   /** @param rows what is wanted of them; without them, what may be wanted of any */
@@ -263,6 +278,8 @@ class JournalFanOut implements FanOut {
     this.#held.delete(seq);
   }
 }
+
+const readsContent = (subscriber: SpanSubscriber): boolean => subscriber.readsContent !== false;
 
 /** The spans of an entry; rows that only take others out of the table are none. */
 function spansOf(payload: Buffer): SpanRow[] {

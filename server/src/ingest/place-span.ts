@@ -70,8 +70,9 @@ export function createPlaceSpan(deps: PlaceDeps): PlaceSpan {
 
   return (span, subject, { before, isRecalled }) => {
     // An earlier version tells when a span ended that is sent without saying so.
-    const ends = [span.timestampNs, ...(before === undefined ? [] : [before.timestampNs])];
-    if (ends.some((end) => deletedTraces?.covers(subject, end))) return "deleted";
+    const isCovered = (endNs: bigint | undefined): boolean =>
+      endNs !== undefined && deletedTraces?.covers(subject, endNs) === true;
+    if (isCovered(span.timestampNs) || isCovered(before?.timestampNs)) return "deleted";
     const version = versionAfter(before, span.version);
     const verdict = judgeResend(before, { timestampNs: span.timestampNs, version });
     // Of what is recalled, the very row may be there, or one that came after it.

@@ -1,8 +1,7 @@
 import type { UsageCount, UsageFact } from "../../domain/usage-fact.ts";
 
 /** A span with what decides what it counts for, as it is stored. */
-export type StoredFact = {
-  fact: UsageFact;
+export type StoredFact = UsageFact & {
   environment: string;
   trace_unique_id: string;
   received_at: string;

@@ -30,14 +30,14 @@ export function describeCounting({ store, insert }: ContractDriver): void {
       await insertTraces(newOrganization());
       const idsOf = (rows: ReadonlyArray<{ unique_id: string }>) => rows.map((row) => row.unique_id).toSorted();
       const byTrace = await store().readUsageFacts({ organizationId: org, by: "trace_unique_id", ids: ["a", "b"] });
-      expect(idsOf(byTrace.facts.map(({ fact }) => fact))).toEqual(idsOf(traces.slice(0, 6)));
+      expect(idsOf(byTrace.facts)).toEqual(idsOf(traces.slice(0, 6)));
       // The calls count for the customer of their root.
       expect(idsOf(byTrace.counts)).toEqual(idsOf([1, 2, 4, 5].flatMap((index) => traces[index] ?? [])));
       expect(new Set(byTrace.counts.map(({ count }) => count.customer_identifier))).toEqual(new Set(["ann"]));
       const query = { organizationId: org, by: "unique_id", ids: [alone.unique_id] } as const;
-      expect(idsOf((await store().readUsageFacts(query)).facts.map(({ fact }) => fact))).toEqual([alone.unique_id]);
+      expect(idsOf((await store().readUsageFacts(query)).facts)).toEqual([alone.unique_id]);
       const named = { organizationId: org, by: "gateway_log_id", ids: [alone.gateway_log_id] } as const;
-      expect(idsOf((await store().readUsageFacts(named)).facts.map(({ fact }) => fact))).toEqual([alone.unique_id]);
+      expect(idsOf((await store().readUsageFacts(named)).facts)).toEqual([alone.unique_id]);
     });
 
     it("names the traces that count for a customer, and all that there are, part by part", async () => {

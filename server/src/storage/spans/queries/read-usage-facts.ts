@@ -1,11 +1,10 @@
-import { gatewayLogMethod, type SpanColumn } from "../../../domain/span.ts";
+import { contentColumns, gatewayLogMethod, type SpanColumn } from "../../../domain/span.ts";
 import { limits } from "../../../limits.ts";
 import type { ResultRow, SpanDatabase } from "../drivers/span-database.ts";
 import type { StoredFact, StoredUsage, StoredUsageCount, UsageFactsQuery } from "../usage-facts.ts";
 import { newestBy } from "./hydrate-spans.ts";
 import { allOf, scopeWhere } from "./selection.ts";
 
-const said = ["input", "output", "prompt_messages", "completion_message", "completion_messages"] as const;
 const columns = [
   "environment",
   "timestamp",
@@ -57,7 +56,7 @@ export async function readUsageFacts(
   const limit = `LIMIT ${limits.countedTraceSpans}`;
   const read = (sql: string) => database.query({ name: "usage_facts", sql, params: where.params }, signal);
   const clock = await read("SELECT toString(toUnixTimestamp64Nano(now64(9, 'UTC'))) AS ns");
-  const hasContent = said.map((column) => `${column}.size > 0`).join(" OR ");
+  const hasContent = contentColumns.map((column) => `${column}.size > 0`).join(" OR ");
   const [facts, counts] = await Promise.all([
     read(`SELECT ${columns.join(", ")}, (${hasContent}) AS has_content FROM spans WHERE ${where.sql} ${limit}`),
     by === "gateway_log_id"
@@ -68,7 +67,7 @@ export async function readUsageFacts(
   return {
     facts: newest(facts.rows)
       .map(factOf)
-      .filter(({ fact }) => by !== "gateway_log_id" || ids.includes(fact.gateway_log_id)),
+      .filter((fact) => by !== "gateway_log_id" || ids.includes(fact.gateway_log_id)),
     counts: newest(counts?.rows ?? []).map(countOf),
     readAtNs: BigInt(String(clock.rows[0]?.["ns"])),
   };
@@ -86,28 +85,26 @@ function factOf(row: ResultRow): StoredFact {
     trace_unique_id: text(row, "trace_unique_id"),
     received_at: text(row, "received_at"),
     version: BigInt(text(row, "version")),
-    fact: {
-      unique_id: text(row, "unique_id"),
-      timestamp: text(row, "timestamp"),
-      start_time: text(row, "start_time"),
-      span_unique_id: text(row, "span_unique_id"),
-      span_parent_id: text(row, "span_parent_id"),
-      log_type: text(row, "log_type"),
-      is_gateway: row["log_method"] === gatewayLogMethod,
-      has_content: Number(row["has_content"]) === 1,
-      is_failed: row["status"] === "failed" || Number(row["status_code"] ?? 0) >= 400,
-      model: text(row, "model"),
-      response_id: text(row, "response_id"),
-      gateway_log_id: text(row, "gateway_log_id"),
-      scope_name: text(row, "scope_name"),
-      prompt_tokens: number(row, "prompt_tokens"),
-      completion_tokens: number(row, "completion_tokens"),
-      total_tokens: number(row, "total_tokens"),
-      cost: number(row, "cost"),
-      is_stated: row["cost_source"] === "stated",
-      customer_identifier: text(row, "customer_identifier"),
-      thread_identifier: text(row, "thread_identifier"),
-    },
+    unique_id: text(row, "unique_id"),
+    timestamp: text(row, "timestamp"),
+    start_time: text(row, "start_time"),
+    span_unique_id: text(row, "span_unique_id"),
+    span_parent_id: text(row, "span_parent_id"),
+    log_type: text(row, "log_type"),
+    is_gateway: row["log_method"] === gatewayLogMethod,
+    has_content: Number(row["has_content"]) === 1,
+    is_failed: row["status"] === "failed" || Number(row["status_code"] ?? 0) >= 400,
+    model: text(row, "model"),
+    response_id: text(row, "response_id"),
+    gateway_log_id: text(row, "gateway_log_id"),
+    scope_name: text(row, "scope_name"),
+    prompt_tokens: number(row, "prompt_tokens"),
+    completion_tokens: number(row, "completion_tokens"),
+    total_tokens: number(row, "total_tokens"),
+    cost: number(row, "cost"),
+    is_stated: row["cost_source"] === "stated",
+    customer_identifier: text(row, "customer_identifier"),
+    thread_identifier: text(row, "thread_identifier"),
   };
 }
 
