@@ -55,4 +55,32 @@ export const knownDifferences: ReadonlyArray<{
     rates: [["cache_read", 0.0375]],
     source: "https://console.groq.com/docs/prompt-caching",
   },
+  // The second table has peak hours alone.
+  {
+    models: /^deepseek\/deepseek-(v4-)?flash$/,
+    rates: [
+      ["input", 0.15],
+      ["cache_read", 0.003],
+      ["output", 0.6],
+    ],
+    source: "https://api-docs.deepseek.com/quick_start/pricing",
+  },
+  // The second table has rounded it.
+  {
+    models: /^deepseek\/deepseek-v3\.2$/,
+    rates: [["output", 0.42]],
+    source: "https://api-docs.deepseek.com/news/news250929",
+  },
+  // Prompts of more than 200,000 tokens were a beta, and are no longer taken: these are the prices of the calls that there were.
+  {
+    models: /^anthropic\/claude-sonnet-4-5/,
+    rates: [
+      ["input", 6],
+      ["cache_read", 0.6],
+      ["cache_write_5m", 7.5],
+      ["cache_write_1h", 12],
+    ],
+    isLong: true,
+    source: "https://platform.claude.com/docs/en/models/sonnet-4-5/overview",
+  },
 ];

@@ -1,6 +1,11 @@
+/** How Bedrock begins the name of an inference profile: the regions that serve it. */
+export const bedrockGeo = /^(us|us-gov|eu|apac|jp|au|ca|in|global)\./;
+
+const bedrockVendors =
+  "anthropic|amazon|meta|mistral|cohere|ai21|deepseek|qwen|openai|moonshot|moonshotai|minimax|zai|nvidia|google|writer";
+
 /** How Bedrock begins the name of a model: its vendor, and before it the regions of an inference profile. */
-export const bedrockPrefix =
-  /^(?:(?:us|us-gov|eu|apac|jp|au|global)\.)?(?:anthropic|amazon|meta|mistral|cohere|ai21|deepseek|qwen|openai)\./;
+export const bedrockPrefix = new RegExp(`^(?:${bedrockGeo.source.slice(1)})?(?:${bedrockVendors})\\.`);
 
 /**
  * One name for all that reports call a model: as it was asked for or as it answered, with its provider, region and vendor or

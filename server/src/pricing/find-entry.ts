@@ -1,8 +1,14 @@
+import { namesAt } from "./model-names.ts";
 import type { PriceEntry, PriceTable } from "./price-entry.ts";
 import { kindOf, makerOf, tableName } from "./providers.ts";
 
-/** What is known of the price of a model at a provider. `isMakerAssumed`: nobody says who sold it, so its maker's price counts. */
-export type Found = { entry: PriceEntry; isMakerAssumed: boolean } | "local" | undefined;
+/**
+ * What is known of the price of a model at a provider. `isMakerAssumed`: nobody says who sold it, so its maker's price counts.
+ * `isModelAssumed`: no table lists this snapshot, so the price of its model counts.
+ */
+export type Found = (AtProvider & { isMakerAssumed: boolean }) | "local" | undefined;
+
+type AtProvider = { entry: PriceEntry; isModelAssumed: boolean };
 
 /**
  * The price belongs to the pair of provider and model: that of another vendor is never taken for it.
@@ -14,8 +20,8 @@ export function findEntry(tables: readonly PriceTable[], model: string, provider
   const kind = given === "" ? "unknown" : kindOf(given);
   if (kind === "local") return localUnlessHosted(model);
   if (given !== "") {
-    const entry = atProvider(tables, given, model);
-    if (entry !== undefined) return { entry, isMakerAssumed: false };
+    const found = atProvider(tables, given, model);
+    if (found !== undefined) return { ...found, isMakerAssumed: false };
     if (kind === "host") return undefined;
   }
   return byName(tables, model, { isSold: given !== "" && !isSeller(tables, given) });
@@ -34,35 +40,26 @@ function byName(tables: readonly PriceTable[], model: string, { isSold }: { isSo
     const prefix = tableName(model.slice(0, slash));
     const rest = model.slice(slash + 1);
     if (kindOf(prefix) === "local") return localUnlessHosted(rest);
-    const entry = atProvider(tables, prefix, rest) ?? atProvider(tables, prefix, model);
-    if (entry !== undefined) return { entry, isMakerAssumed: isSold };
+    const found = atProvider(tables, prefix, rest) ?? atProvider(tables, prefix, model);
+    if (found !== undefined) return { ...found, isMakerAssumed: isSold };
     if (kindOf(prefix) === "host") return undefined;
     name = rest;
   }
   const maker = makerOf(model) ?? makerOf(name);
-  const entry = maker === undefined ? undefined : (atProvider(tables, maker, model) ?? atProvider(tables, maker, name));
-  return entry && { entry, isMakerAssumed: true };
+  const found = maker === undefined ? undefined : (atProvider(tables, maker, model) ?? atProvider(tables, maker, name));
+  return found && { ...found, isMakerAssumed: true };
 }
 
 function isSeller(tables: readonly PriceTable[], provider: string): boolean {
   return tables.some((table) => table.hasProvider(provider));
 }
 
-function atProvider(tables: readonly PriceTable[], provider: string, model: string): PriceEntry | undefined {
-  for (const name of namesAt(provider, model)) {
+function atProvider(tables: readonly PriceTable[], provider: string, model: string): AtProvider | undefined {
+  for (const { name, isModelOfSnapshot } of namesAt(provider, model)) {
     for (const table of tables) {
-      const found = table.find(provider, name);
-      if (found !== undefined) return found;
+      const entry = table.find(provider, name);
+      if (entry !== undefined) return { entry, isModelAssumed: isModelOfSnapshot };
     }
   }
   return undefined;
-}
-
-function namesAt(provider: string, model: string): string[] {
-  const slash = model.indexOf("/");
-  if (slash <= 0) return [model];
-  const names = [model];
-  if (tableName(model.slice(0, slash)) === provider) names.push(model.slice(slash + 1));
-  if (model.startsWith("arn:")) names.push(model.slice(model.lastIndexOf("/") + 1));
-  return names;
 }

@@ -42,7 +42,7 @@ test("a call's cost is the sum of its disjoint buckets", () => {
 });
 
 describe("agrees with the table's own calculation", () => {
-  test.each(["gpt-4o", "gpt-5.6-sol", "claude-sonnet-4-5", "gemini-2.5-pro", "deepseek-chat", "gpt-4.1-mini"])(
+  test.each(["gpt-4o", "gpt-5.6-sol", "claude-sonnet-4-5", "gemini-2.5-pro", "gpt-5.4", "gpt-4.1-mini"])(
     "for %s, below and beyond its tiers",
     (model) => {
       const tokens = fc.nat(400_000);
@@ -106,6 +106,8 @@ describe("a service tier, as the response states it, prices the tokens", () => {
     ["claude-opus-4-6", "fast", 6],
     ["gemini-2.5-flash", "priority", 1.8],
     ["gemini-2.5-flash", "flex", 0.5],
+    ["gpt-6-astra", "ultrafast", 6],
+    ["gpt-6.1-sol", "ultrafast", 6],
   ])("%s, %s: %f times", (model, serviceTier, factor) => {
     const standard = priceOf(model, tokens);
     const price = priceOf(model, { ...tokens, serviceTier });
@@ -115,6 +117,17 @@ describe("a service tier, as the response states it, prices the tokens", () => {
 
   test.each(["default", "standard", "auto", "on_demand"])("%s is the standard one", (tier) => {
     expect(priceOf("gpt-5", { ...tokens, serviceTier: tier })).toEqual(priceOf("gpt-5", tokens));
+  });
+
+  test.each([
+    ["gemini-3.1-pro-preview", "flex", 0.2],
+    ["gemini-pro-latest", "batch", 0.2],
+    ["gemini-2.5-pro", "flex", 0.125],
+    ["gemini-3.5-flash", "flex", 0.075],
+    ["gemini-3.1-pro-preview", "priority", 0.36],
+  ])("%s, %s: what was cached costs %f", (model, serviceTier, rate) => {
+    const cached = { input: 100_000, cacheRead: 100_000, output: 0 };
+    expect(priceOf(model, { ...cached, serviceTier }).costUsd).toBeCloseTo(rate / 10, 12);
   });
 
   test("beyond a tier of size too", () => {
@@ -136,7 +149,12 @@ describe("what is charged beside tokens", () => {
     ["gpt-5", 3, 0.03],
     // By query from the third generation on, before it by prompt.
     ["gemini-3-pro-preview", 3, 0.042],
+    ["gemini-4-argon", 3, 0.042],
+    ["gemini-flash-latest", 3, 0.042],
     ["gemini-2.5-flash", 3, 0.035],
+    ["gpt-6.1-sol", 3, 0.03],
+    ["claude-haiku-5-5", 3, 0.03],
+    ["o3-deep-research", 3, 0.03],
     ["gemini-2.5-flash", 0, 0],
     // Nobody says what these cost.
     ["deepseek-chat", 3, 0],
@@ -151,6 +169,10 @@ describe("what is charged beside tokens", () => {
 
   test("models that search for every answer have a price for each", () => {
     expect(priceOf("gpt-4o-search-preview", tokens).costUsd).toBeCloseTo(0.025 + (1000 * 2.5 + 100 * 10) / 1e6, 12);
+    expect(priceOf("gpt-5-search-api-2025-10-14", { ...tokens, webSearches: 1 }).costUsd).toBeCloseTo(
+      0.01 + (1000 * 1.25 + 100 * 10) / 1e6,
+      12,
+    );
     // The fee for a request is no price of its tokens.
     expect(priceOf("sonar", { input: 10_000, output: 1000 }, "perplexity").costUsd).toBeCloseTo(0.012 + 0.011, 12);
   });

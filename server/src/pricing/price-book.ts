@@ -5,7 +5,7 @@ import { packagedTable } from "./genai-table.ts";
 import { ratesAt, type PriceEntry, type PriceTable } from "./price-entry.ts";
 import { planRates, type RatePlan } from "./rate-plan.ts";
 import { ReceiptWriter, versions, withoutNoise, type ReceiptText } from "./receipt.ts";
-import { supplementTable } from "./supplement.ts";
+import { supplementTable } from "./supplement/table.ts";
 
 /**
  * What a model call cost in USD, offline. A price is linear in the buckets of a usage, so each model's rates are read from
@@ -50,7 +50,7 @@ type Known = { found: Found; plans: Map<Rates, Map<string, RatePlan>> };
 const absurdly = 100;
 
 export function createPriceBook({ maxModels, own }: { maxModels: number; own?: OwnPrices | undefined }): PriceBook {
-  const packaged = [supplementTable, packagedTable()];
+  const packaged = [supplementTable(), packagedTable()];
   // By model, then provider: a key made of both would have to be put together and hashed for each call.
   const known = new Map<string, Map<string, Known>>();
   const ownPlans = new WeakMap<PriceEntry, Known>();
@@ -81,7 +81,10 @@ export function createPriceBook({ maxModels, own }: { maxModels: number; own?: O
       }
       const entry = own.find(organizationId, model, provider, timestampNs);
       if (entry !== undefined) {
-        const before = ownPlans.get(entry) ?? { found: { entry, isMakerAssumed: false }, plans: new Map() };
+        const before = ownPlans.get(entry) ?? {
+          found: { entry, isMakerAssumed: false, isModelAssumed: false },
+          plans: new Map(),
+        };
         ownPlans.set(entry, before);
         return before;
       }
@@ -150,7 +153,7 @@ function byTable({ usage, timestampNs }: PricedCall, { found, plans }: Known): P
     return { costUsd: 0, version: versions.local, receipt: receipt.toString(), unpriced: "" };
   }
   if (found === undefined) return withoutPrice(usage, receipt);
-  const { entry, isMakerAssumed } = found;
+  const { entry, isMakerAssumed, isModelAssumed } = found;
   const ms = entry.periods.length > 1 ? Number(timestampNs / 1_000_000n) : 0;
   const rates = ratesAt(entry, ms, usage.input ?? 0);
   const plan = planOf(plans, entry, rates, usage);
@@ -158,6 +161,7 @@ function byTable({ usage, timestampNs }: PricedCall, { found, plans }: Known): P
   plan.note(receipt);
   noteUnplaced(usage, receipt);
   if (isMakerAssumed) receipt.assume("maker");
+  if (isModelAssumed) receipt.assume("snapshot");
   return {
     costUsd: costUsd === undefined ? undefined : withoutNoise(costUsd),
     version: plan.version,

@@ -196,7 +196,7 @@ const makers: ReadonlyArray<readonly [RegExp, string]> = [
   [bedrockPrefix, "aws"],
   [/^arn:aws[\w-]*:bedrock:/, "aws"],
   [/^grok-/, "x-ai"],
-  [/^deepseek-(chat|reasoner)$/, "deepseek"],
+  [/^deepseek-(chat|reasoner|flash)$/, "deepseek"],
   [
     /^(mistral-(large|medium|small|tiny|ocr|embed|saba|moderation)|codestral|magistral|devstral|pixtral-large|ministral|voxtral)/,
     "mistral",

@@ -17,6 +17,7 @@ export type ReceiptText = string;
 export const assumptions = {
   lifetime: "How long the cache keeps what was written is not stated: 5 minutes are assumed.",
   maker: "Who served the model is not known: its maker's list price is assumed.",
+  snapshot: "This snapshot has no price of its own: that of its model is assumed.",
   estimate: "The provider stated no usage: the tokens are an estimate by the length of the text.",
   cache_hit: "The answer came from the cache: nobody was asked.",
   local: "The model runs on the caller's own machine: it costs nothing.",

@@ -25,8 +25,13 @@ const openai = (models: RegExp, priority: number): TierRow => ({
 
 const tierRows: readonly TierRow[] = [
   // https://openai.com/api-fast-mode, https://developers.openai.com/api/docs/pricing
+  {
+    providers: ["openai"],
+    models: /^gpt-6(-astra|\.1-sol)/,
+    factors: { ...half, priority: 2, fast: 2, ultrafast: 6 },
+  },
   openai(/^gpt-5\.5/, 2.5),
-  openai(/^gpt-5-mini/, 1.8),
+  openai(/^gpt-5(\.1-codex)?-mini/, 1.8),
   openai(/^gpt-4\.1-nano/, 2),
   openai(/^(gpt-4\.1|o3|gpt-4o-2024-05-13)/, 1.75),
   openai(/^gpt-4o-mini/, 5 / 3),
@@ -42,7 +47,7 @@ const tierRows: readonly TierRow[] = [
   // https://ai.google.dev/gemini-api/docs/pricing, https://ai.google.dev/gemini-api/docs/optimization
   {
     providers: ["google"],
-    models: /^gemini-2\.5/,
+    models: /^gemini-(2\.5|3-flash|3\.1-pro)/,
     factors: { ...half, priority: 1.8 },
     except: ["cache_read", "cache_read_audio", "cache_read_image", "cache_read_video"],
   },
@@ -137,8 +142,8 @@ const rateRows: readonly RateRow[] = [
   { providers: ["deepseek"], models: /^/, as: { cache_write_5m: ["input", 1] } },
   // https://docs.x.ai/docs/models: images are billed as tokens of the prompt
   { providers: ["x-ai"], models: /^grok/, as: seenAsText },
-  // https://docs.mistral.ai/capabilities/vision
-  { providers: ["mistral"], models: /^/, as: seenAsText },
+  // https://docs.mistral.ai/capabilities/vision, https://docs.mistral.ai/inference/pricing: what is cached costs a tenth
+  { providers: ["mistral"], models: /^/, as: { cache_read: ["input", 0.1], ...seenAsText } },
 ];
 
 /** All rates of a model in its standard tier, with those that the table leaves out. */
@@ -157,17 +162,23 @@ export function completeRates(provider: string, model: string, rates: Rates): Ra
 
 type FeeRow = Row & { fees: Rates };
 
+/** Up to the second generation. The names without a number are of the first. */
+const secondGemini = /^gemini-([12]|(flash|pro)(-[12]|-vision|$))/;
+
 const feeRows: readonly FeeRow[] = [
   // https://developers.openai.com/api/docs/pricing: these search for every answer; what they find costs no tokens.
   { providers: ["openai"], models: /-search-preview/, fees: { request: 0.025, web_search: 0 } },
+  // Its answers hold what was found, as tokens: https://developers.openai.com/api/docs/pricing
+  { providers: ["openai"], models: /^gpt-5-search-api/, fees: { request: 0.01, web_search: 0 } },
+  { providers: ["openai"], models: /^o(3|4-mini)-deep-research/, fees: { web_search: 0.01 } },
   // https://ai.google.dev/gemini-api/docs/pricing: by prompt up to the second generation, by query from the third on.
-  { providers: ["google"], models: /^gemini-(1|2|flash|pro)/, fees: { web_search: 0.035 } },
+  { providers: ["google"], models: secondGemini, fees: { web_search: 0.035 } },
   { providers: ["google"], models: /^gemini/, fees: { web_search: 0.014 } },
 ];
 
 /** Some charge once for an answer that was searched for, however often. */
 export function chargesSearchesOnce(provider: string, model: string): boolean {
-  return provider === "google" && /^gemini-(1|2|flash|pro)/.test(model);
+  return provider === "google" && secondGemini.test(model);
 }
 
 function rowOf<R extends Row>(rows: readonly R[], provider: string, model: string): R | undefined {

@@ -50,12 +50,14 @@ export function readLiteLlmFile(name: string, content: unknown): { table: PriceT
 
 function entryOf(table: string, key: string, spec: unknown): PriceEntry | undefined {
   if (!isObject(spec) || typeof spec["litellm_provider"] !== "string") return undefined;
-  const steps = stepsOf(
-    priceKeys.flatMap(([bucket, names, scale]) => {
+  const search = searchFeeOf(spec["search_context_cost_per_query"]);
+  const steps = stepsOf([
+    ...priceKeys.flatMap(([bucket, names, scale]) => {
       const found = names.find((one) => priceOf(spec[one]) !== undefined);
       return found === undefined ? [] : [[bucket, withTiers(spec, found, scale)] as const];
     }),
-  );
+    ...(search === undefined ? [] : [["web_search", search] as const]),
+  ]);
   // 0 stands for a price that is not known, but of a model that is offered for free.
   if (!Object.values(steps[0]?.rates ?? {}).some((rate) => rate > 0) && !/[:-]free$/.test(key)) return undefined;
   const provider = providerOf(spec["litellm_provider"]);
@@ -66,13 +68,20 @@ function entryOf(table: string, key: string, spec: unknown): PriceEntry | undefi
 /** `input_cost_per_token_above_200k_tokens` is the price of every token of a longer prompt. */
 function withTiers(spec: Record<string, unknown>, name: string, scale: number) {
   const tiers = Object.keys(spec).flatMap((key) => {
-    const [, thousands] = key.startsWith(`${name}_above_`) ? (/_above_(\d+)k_tokens$/.exec(key) ?? []) : [];
+    // `…_above_1hr_above_100k_tokens` is a step of another price.
+    const [, thousands] = key.startsWith(name) ? (/^_above_(\d+)k_tokens$/.exec(key.slice(name.length)) ?? []) : [];
     const price = priceOf(spec[key]);
     return thousands === undefined || price === undefined
       ? []
       : [{ start: Number(thousands) * 1000, price: exact(price * scale) }];
   });
   return { base: exact((priceOf(spec[name]) ?? 0) * scale), tiers: tiers.sort((a, b) => a.start - b.start) };
+}
+
+/** A price for each size of what is searched for: a usage does not state the size, so that only one price of all is known. */
+function searchFeeOf(bySize: unknown): number | undefined {
+  const [fee, ...others] = isObject(bySize) ? new Set(Object.values(bySize)) : [];
+  return others.length === 0 ? priceOf(fee) : undefined;
 }
 
 function priceOf(value: unknown): number | undefined {

@@ -59,6 +59,45 @@ describe("a file of LiteLLM", () => {
     expect(ratesOf(entry, "google", "new", 200_001)).toEqual({ input: 2.5, output: 10, cache_read: 0.125 });
   });
 
+  test("takes no step of a write that is kept for an hour for one of 5 minutes", () => {
+    const entry = {
+      "claude-new": {
+        litellm_provider: "anthropic",
+        input_cost_per_token: 1e-7,
+        input_cost_per_token_above_100k_tokens: 5e-7,
+        input_cost_per_token_above_100k_tokens_batches: 2.5e-7,
+        cache_creation_input_token_cost: 1.25e-7,
+        cache_creation_input_token_cost_above_100k_tokens: 6.25e-7,
+        cache_creation_input_token_cost_above_1hr: 2e-7,
+        cache_creation_input_token_cost_above_1hr_above_100k_tokens: 1e-6,
+      },
+    };
+    expect(ratesOf(entry, "anthropic", "claude-new")).toEqual({
+      input: 0.1,
+      cache_write_5m: 0.125,
+      cache_write_1h: 0.2,
+    });
+    expect(ratesOf(entry, "anthropic", "claude-new", 100_001)).toEqual({
+      input: 0.5,
+      cache_write_5m: 0.625,
+      cache_write_1h: 1,
+    });
+  });
+
+  test("has the price of a web search where it does not depend on what was searched for", () => {
+    const claude = { litellm_provider: "anthropic", input_cost_per_token: 3e-6 };
+    const sized = (low: number, medium: number, high: number) => ({
+      ...claude,
+      search_context_cost_per_query: {
+        search_context_size_low: low,
+        search_context_size_medium: medium,
+        search_context_size_high: high,
+      },
+    });
+    expect(ratesOf({ c: sized(0.01, 0.01, 0.01) }, "anthropic", "c")).toEqual({ input: 3, web_search: 0.01 });
+    expect(ratesOf({ c: sized(0.005, 0.008, 0.012) }, "anthropic", "c")).toEqual({ input: 3 });
+  });
+
   test.each([
     ["vertex_ai/claude-new", "vertex_ai-anthropic_models", "google", "claude-new"],
     ["anthropic.claude-new-v1:0", "bedrock_converse", "aws", "anthropic.claude-new-v1:0"],

@@ -1,0 +1,56 @@
+import { tableName } from "./providers.ts";
+
+/** A name under which a table may list a model. `isModelOfSnapshot`: a dated snapshot was asked for, and this is its model. */
+export type ListedName = { name: string; isModelOfSnapshot: boolean };
+
+/** Names that vendors move from model to model, and those that gateways have for one → what the tables call it. */
+const aliases: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  openai: { "chat-latest": "gpt-chat-latest" },
+  // https://ai.google.dev/gemini-api/docs/models
+  google: {
+    "gemini-flash-latest": "gemini-3.8-flash",
+    "gemini-flash-lite-latest": "gemini-3.5-flash-lite",
+    "gemini-pro-latest": "gemini-3.1-pro-preview",
+  },
+  // https://docs.mistral.ai/getting-started/models
+  mistral: {
+    "devstral-latest": "devstral-2512",
+    "devstral-medium-latest": "devstral-2512",
+    "ministral-3b-latest": "ministral-3b-2512",
+    "ministral-14b-latest": "ministral-14b-2512",
+    "mistral-embed-2312": "mistral-embed",
+  },
+  cerebras: { "llama-3.1-8b": "llama3.1-8b" },
+};
+
+/** The names to look for at a provider, the most exact first. */
+export function namesAt(provider: string, model: string): readonly ListedName[] {
+  const names = spellingsAt(provider, model);
+  const ofProvider = aliases[provider];
+  const renamed = names.flatMap((name) => ofProvider?.[name.toLowerCase()] ?? []);
+  const exact = [...names, ...renamed].map((name) => ({ name, isModelOfSnapshot: false }));
+  const undated = names
+    .map((name) => ({ name: withoutDate(name), isModelOfSnapshot: true }))
+    .filter(({ name }) => !names.includes(name));
+  return [...exact, ...undated];
+}
+
+/**
+ * Also without what a gateway, a resource name or an ARN puts before it. Tables match parts of names, so that a name as it is comes
+ * after the one within it, but where a provider sells `provider/model` and `model` at different prices.
+ */
+function spellingsAt(provider: string, model: string): string[] {
+  const slash = model.indexOf("/");
+  const isOfProvider = slash > 0 && tableName(model.slice(0, slash)) === provider;
+  // `models/…` and `publishers/…/models/…` of Google, `bedrock/us-east-1/…` of LiteLLM.
+  const isPath = /^(arn:|models\/|publishers\/|projects\/)/.test(model) || (isOfProvider && provider === "aws");
+  const names = isPath ? [model.slice(model.lastIndexOf("/") + 1), model] : [model];
+  if (isOfProvider) names.push(model.slice(slash + 1));
+  // Vertex AI.
+  return [...new Set(names.map((name) => name.replace(/@(default|latest)$/, "")))];
+}
+
+/** `claude-sonnet-5-5-20260928-v1:0` as `claude-sonnet-5-5-v1:0`. */
+export function withoutDate(model: string): string {
+  return model.replace(/[-@]20\d{2}-?(0[1-9]|1[0-2])-?(0[1-9]|[12]\d|3[01])(?=$|-v\d)/, "");
+}
