@@ -5,6 +5,7 @@ import { connect, type Socket } from "node:net";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, expect, test } from "vitest";
+import { operationsOf } from "../support/api-operations.ts";
 import { eventually, newEvaluator } from "../support/evaluation.ts";
 import { newDataDir, programEnvironment } from "../support/server-process.ts";
 import { bodyOf } from "../support/spans.ts";
@@ -46,22 +47,6 @@ function createKeptClient(url: string) {
         .on("error", reject)
         .end(body === undefined ? undefined : JSON.stringify(body));
     });
-}
-
-type Operation = { requestBody?: { content: Record<string, { example?: unknown }> } };
-
-/** Each operation of the API reference, with its example. */
-async function operationsOf(url: string): Promise<{ method: string; path: string; body: unknown }[]> {
-  const document = (await (await fetch(`${url}/openapi.json`)).json()) as {
-    paths: Record<string, Record<string, Operation>>;
-  };
-  return Object.entries(document.paths).flatMap(([path, operations]) =>
-    Object.entries(operations).map(([method, { requestBody }]) => ({
-      method: method.toUpperCase(),
-      path: path.replaceAll(/\{[^}]+\}/g, "00000000-0000-4000-8000-000000000000"),
-      body: requestBody === undefined ? undefined : (requestBody.content["application/json"]?.example ?? {}),
-    })),
-  );
 }
 
 test("K13: without file descriptors every route answers, none with 500, and all of it works again afterwards", async () => {

@@ -10,6 +10,13 @@ const lmdbMagic = 0xbeefc0de;
 const lmdbMagicOffset = 24;
 const lmdbBytesMin = 2 * 4096;
 
+/** What a write failed for, to be told to whoever asked for it. */
+export function whyUnwritten(error: unknown): string {
+  return error instanceof NoRoom ? "the disk is full" : "the disk or the file refuses it";
+}
+
+class NoRoom extends Error {}
+
 /** A file of LMDB that meets a full disk by refusing what is new: LMDB itself never does (disk-room.ts). */
 export type JournalDatabase = {
   root: RootDatabase;
@@ -37,7 +44,7 @@ export function openDatabase(path: string, encoding: "msgpack" | "json" = "msgpa
   const turns = createTurns();
   const commit = (write: () => void): Promise<void> => inOneTransaction(root, write);
   const scarce = createScarcePages(root, room, commit);
-  const noRoom = (bytes: number): Error => new Error(`The disk has no room for ${bytes} bytes more in ${path}.`);
+  const noRoom = (bytes: number): Error => new NoRoom(`The disk has no room for ${bytes} bytes more in ${path}.`);
 
   const atTheEnd = async (bytes: number, write: () => void): Promise<void> => {
     scarce.forget();

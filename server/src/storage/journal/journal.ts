@@ -2,7 +2,7 @@ import { ServiceError } from "../../domain/errors.ts";
 import { FairShare } from "../../lib/fair-share.ts";
 import { bytesToRemove } from "./database-pages.ts";
 import { openIdentityMemory, type IdentityMemory, type IdentityRecord, type IdentityWrite } from "./identity-memory.ts";
-import { openDatabase, type JournalDatabase } from "./journal-database.ts";
+import { openDatabase, whyUnwritten, type JournalDatabase } from "./journal-database.ts";
 import { openKeptEntries, type Keep, type KeptEntries } from "./kept-entries.ts";
 import { openLongValues, type LongValues } from "./long-values.ts";
 import { openQuarantine } from "./quarantine.ts";
@@ -197,7 +197,7 @@ function createCommits(database: JournalDatabase, entries: LongValues, memory: I
     } catch (error) {
       remembered?.failed();
       entries.forget(seq);
-      throw unavailable("The ingest journal cannot be written. Try again later.", error);
+      throw unavailable(`The ingest journal cannot be written: ${whyUnwritten(error)}. Try again later.`, error);
     }
   };
 

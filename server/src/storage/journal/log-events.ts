@@ -1,5 +1,5 @@
 import { ServiceError } from "../../domain/errors.ts";
-import { openDatabase } from "./journal-database.ts";
+import { openDatabase, whyUnwritten } from "./journal-database.ts";
 import { openLogRecords, type LogRecord } from "./log-records.ts";
 
 /**
@@ -73,7 +73,7 @@ export function openLogEvents({
         await records.add(added);
       } catch (error) {
         for (const { seq, record } of added) release(seq, record);
-        throw unavailable("Log records cannot be written.", error);
+        throw unavailable(`Log records cannot be written: ${whyUnwritten(error)}. Try again later.`, error);
       }
     },
     of: (key) => waiting.get(key)?.texts ?? [],
