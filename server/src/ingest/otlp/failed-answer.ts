@@ -9,10 +9,15 @@ import type { Message } from "./messages/message.ts";
 export function dropFailedAnswer(content: SpanContent, error: string): void {
   const isReport = ({ content: said, tool_calls, reasoning_content, refusal }: Message): boolean => {
     if ((tool_calls ?? reasoning_content ?? refusal) !== undefined) return false;
-    return said === null || (typeof said === "string" && (isErrorObject(said) || error.includes(said)));
+    return said === null || (typeof said === "string" && (isErrorObject(said) || repeats(error, said)));
   };
   if (content.completions?.every(isReport) === true) content.completions = undefined;
   if (isErrorObject(content.output)) content.output = undefined;
+}
+
+/** A short text is a part of an error by chance: the first word of an answer that broke off. */
+function repeats(error: string, said: string): boolean {
+  return said === "" || said === error || (said.length >= 16 && error.includes(said));
 }
 
 /** `{"error": …}` with no more than what tells of it, or `{"output": null}`, as JSON text or not. */

@@ -4,6 +4,7 @@ import { limits } from "../../limits.ts";
 import { asText, type AttributeBag } from "./attribute-bag.ts";
 import type { Convention, SpanView } from "./convention.ts";
 import type { Attributes, OtlpEvent, OtlpScope } from "./export-request.ts";
+import { asksModel } from "./log-type.ts";
 import { wordIn } from "./json-word.ts";
 import { statusKeys } from "./outcome.ts";
 import { createHeld, type Held } from "./remainder.ts";
@@ -87,7 +88,7 @@ export function gatherMetadata(
     if (!isJunk) addMetadata(own, key, value, `otel.attributes.${key}`);
   }
   dropRepeats(own, body);
-  const held = createHeld([body, ...own.values()], (value) => bag.parsed(value));
+  const held = heldIn(bag, own, body);
   addRemainders(bag, own, held);
   const events = [...all.filter((event) => !isChunk(event)), ...remaindersOf(taken, held)];
   if (events.length > 0) addMetadata(own, eventsKey, presentEvents(events));
@@ -102,6 +103,21 @@ export function gatherMetadata(
   for (const [key, value] of own) if (isEmpty(value)) own.delete(key);
   return Object.fromEntries(own);
 }
+
+function heldIn(bag: AttributeBag, own: Metadata, body: Body): Held {
+  const fields = Object.entries(body).filter(([field]) => !ownWords.has(field));
+  const { model, log_type, prompt_tokens, completion_tokens, total_tokens } = body;
+  // Who asked for a model by its name without a date is answered by one with a date.
+  const asked = typeof model === "string" ? model.replace(/[-@]20\d\d-?\d\d-?\d\d$/, "") : undefined;
+  return createHeld([...fields, ["model", asked], ...own], {
+    parse: (value) => bag.parsed(value),
+    // Other spans repeat what the calls below them count.
+    hasCounts: !asksModel(log_type) || (prompt_tokens ?? completion_tokens ?? total_tokens) !== undefined,
+  });
+}
+
+/** Fields with words of ours, which others use by chance. */
+const ownWords: ReadonlySet<string> = new Set(["log_type", "status"]);
 
 /** Whether a text is the input or the output once more. Words are the same by chance. */
 function repeatsContent(value: unknown, { input, output }: Body): boolean {
@@ -132,8 +148,9 @@ function dropRepeats(own: Metadata, body: Body): void {
 /** What was taken and is held nowhere else. Nothing that was sent is lost because somebody thought to have understood it. */
 function addRemainders(bag: AttributeBag, own: Metadata, held: Held): void {
   for (const [key, value] of bag.taken()) {
-    const left = isVector(bag, key, value) ? undefined : held.remainder(value);
+    const left = isVector(bag, key, value) ? undefined : held.remainder(key, value);
     if (left === undefined) continue;
+    held.add(key, left);
     const there = own.get(key);
     if (isObject(there) && isObject(left)) own.set(key, { ...left, ...there });
     else addMetadata(own, key, left, `otel.attributes.${key}`);
@@ -144,7 +161,7 @@ function addRemainders(bag: AttributeBag, own: Metadata, held: Held): void {
 function remaindersOf(taken: readonly OtlpEvent[], held: Held): OtlpEvent[] {
   return taken.flatMap((event) => {
     if (isChunk(event)) return [];
-    const left = held.remainder(Object.fromEntries(event.attributes));
+    const left = held.remainder(event.name, Object.fromEntries(event.attributes));
     return isObject(left) ? [{ ...event, attributes: new Map(Object.entries(left)) as Attributes }] : [];
   });
 }

@@ -1,4 +1,5 @@
 import { productFamilies } from "../../domain/product-families.ts";
+import { llmLogTypes } from "../../domain/span.ts";
 import { asText } from "./attribute-bag.ts";
 import type { SpanView } from "./convention.ts";
 import { isResponsesCall } from "./responses-call.ts";
@@ -289,7 +290,7 @@ const spanNames: ReadonlyArray<readonly [scope: RegExp, name: RegExp, type: stri
 ];
 
 /** Kinds of which the Responses API is one, whatever an SDK calls it. */
-const asksModel: ReadonlySet<string> = new Set(["chat", "generation", "completion"]);
+const askedKinds: ReadonlySet<string> = new Set(["chat", "generation", "completion"]);
 
 const embeddingModel = /(?:^|[/._-])embed(?:ding)?s?(?:[/._-]|$)/i;
 const embeddingName = /(?:^|[./\s_-])(?:create)?[_-]?embeddings?$/i;
@@ -303,7 +304,7 @@ export function decideLogType(view: SpanView): (evidence: Evidence) => string {
   const isResponses = isResponsesCall(view);
   return (evidence) => {
     const decided = decide(evidence);
-    const logType = isResponses && asksModel.has(decided) ? "response" : decided;
+    const logType = isResponses && askedKinds.has(decided) ? "response" : decided;
     for (const { key } of rules) {
       const value = view.bag.peekText(key)?.toLowerCase();
       if (value === logType || (value === decided && logType === "response")) view.bag.accept(key);
@@ -334,3 +335,8 @@ function decideByRules(view: SpanView): (evidence: Evidence) => string {
 }
 
 const noEvidence: Evidence = { hasMessages: false, isModelCall: false };
+
+/** Whether a span of this type is the call of a model. */
+export function asksModel(logType: unknown): boolean {
+  return (llmLogTypes as readonly unknown[]).includes(logType);
+}

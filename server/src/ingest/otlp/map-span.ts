@@ -14,7 +14,7 @@ import { unquoted } from "./conventions/mlflow.ts";
 import { withDetails } from "./details-events.ts";
 import type { OtlpEvent, OtlpSpan, ScopeItems } from "./export-request.ts";
 import { addMetadata, gatherMetadata, liftMetadata, type Metadata } from "./gather-metadata.ts";
-import { decideLogType } from "./log-type.ts";
+import { asksModel, decideLogType } from "./log-type.ts";
 import { answersOf } from "./messages/answers.ts";
 import { toMessages, withSystem, type Message } from "./messages/message.ts";
 import { readRequest } from "./messages/request.ts";
@@ -22,6 +22,7 @@ import { dropFailedAnswer } from "./failed-answer.ts";
 import { readOutcome, withLoggedExceptions } from "./outcome.ts";
 import { providerOf } from "./provider.ts";
 import { timeToFirstToken } from "./time-to-first-token.ts";
+import { usageOfAnswer } from "./usage-of-answer.ts";
 
 /** A span body in the vocabulary of ingest/wire-fields.ts. */
 export type SpanBody = Record<string, unknown>;
@@ -88,6 +89,8 @@ export function mapSpan(
   body["log_type"] = kind(evidenceOf(gathered, { isLogged: logEvents.some(isContentEvent) }));
   if (body["log_type"] === "embedding") placeEmbedded(body, content);
   placeProvider(body, gathered.metadata);
+  const isCounted = usage.input !== undefined || usage.output !== undefined || usage.total !== undefined;
+  if (!isCounted && asksModel(body["log_type"])) Object.assign(usage, usageOfAnswer(span.attributes, view.bag));
   placeUsage(body, usage);
   if (firstTokenS !== undefined) {
     body["time_to_first_token"] = firstTokenS;

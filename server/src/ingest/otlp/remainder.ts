@@ -2,14 +2,20 @@ import { isObject, isRawNumber, parseJsonText } from "../../lib/json.ts";
 import { asText } from "./attribute-bag.ts";
 import { wordIn } from "./json-word.ts";
 
-/** Where an attribute is looked for that a convention took: all that a span will hold. */
+/** Looks for attributes that a convention took in all that the span will hold. */
 export type Held = {
   /**
-   * What of a value is held nowhere; undefined where nothing is left. Of a tree that was understood, which is one that is
-   * held in part, what only gives it its form is left out: the names of types and roles, and members that every request or
-   * answer has. A tree of which nothing was understood is left over whole.
+   * What of a value is held nowhere; undefined where nothing is left.
+   *
+   * - A text is held where the same text stands, under whatever name: conventions name things anew. A long one may be a part
+   *   of another text, a short one must be a line of it.
+   * - A number or a boolean within a tree is held where the same name has it: the same number is elsewhere by chance.
+   * - Of messages, requests and responses, what only gives them their form is left out. The user's own objects have no such parts.
+   * - A tree of which nothing is held is left over whole.
    */
-  remainder(value: unknown): unknown;
+  remainder(key: string, value: unknown): unknown;
+  /** Holds more, so that what several attributes say is left over once. */
+  add(key: string, value: unknown): void;
 };
 
 /** Values that tell the form of a message or a body, and nothing of what it says. */
@@ -18,18 +24,32 @@ const formWords: ReadonlySet<string> = new Set([
   ..."AIMessage AIMessageChunk HumanMessage SystemMessage ToolMessage FunctionMessage".split(" "),
   ..."text message messages prompt reasoning thinking refusal image image_url file blob uri audio".split(" "),
   ..."input_text output_text summary_text input_image object list constructor".split(" "),
-  ..."tool_call tool-call tool_calls tool_use tool_result tool-result tool_call_response".split(" "),
+  ..."tool_call tool-call tool_calls tool-calls tool_use toolUse tool_result tool-result tool_call_response".split(" "),
   ..."function_call function_call_output custom_tool_call custom_tool_call_output".split(" "),
   ..."chat chat.completion chat.completion.chunk text_completion response embedding generation".split(" "),
   ..."LLMResult ChatGeneration ChatGenerationChunk application/json text/plain".split(" "),
-  ..."completed complete success error null None {} [] N/A".split(" "),
+  ..."completed complete success error json null None {} [] N/A".split(" "),
 ]);
 
+/** Why an answer ends that is whole. */
+const usualEnds: ReadonlySet<string> = new Set(
+  "stop STOP end_turn endTurn tool_calls tool-calls tool_call tool_use toolUse function_call completed null None".split(
+    " ",
+  ),
+);
+const reasonMember = /reasons?$/i;
+/** The type of data that a message has, which tells its type itself. */
+const mediaMember = /(?:mime|media)_?type$/i;
+
 /** Members that every request or answer has. */
-const formMembers: ReadonlySet<string> = new Set([
-  ..."id index lc object created created_at status finish_reason finishReason stop_reason stop_sequence".split(" "),
-  ..."logprobs system_fingerprint service_tier is_error event.name".split(" "),
-]);
+const formMembers: ReadonlySet<string> = new Set(
+  "id index lc object created created_at logprobs system_fingerprint service_tier is_error event.name".split(" "),
+);
+/** Members that messages, answers and their parts have, and the objects of users mostly have not. */
+const signsOfForm = [
+  ..."role type object lc kwargs content parts message tool_calls choices candidates generations".split(" "),
+  ..."finish_reason finishReason stop_reason".split(" "),
+];
 /** Members whose numbers the span's own counts tell, in another sum at times. */
 const countMember = /usage|(?<!budget_|max_)tokens?(?:_details)?$/i;
 
@@ -37,99 +57,181 @@ const countMember = /usage|(?<!budget_|max_)tokens?(?:_details)?$/i;
 const searchedChars = 8_000_000;
 /** A shorter text is found in another by chance. */
 const searchableChars = 4;
+const substringChars = 24;
 
-/** @param parse text that is JSON of a tree, as the tree; anything else as it is */
-export function createHeld(values: Iterable<unknown>, parse: (value: unknown) => unknown): Held {
-  const texts = textsOf(values);
-  const isHeld = (value: unknown): boolean => {
+type Options = {
+  /** Text that is JSON of a tree, as the tree; anything else as it is. */
+  parse: (value: unknown) => unknown;
+  /** Whether the span has counts of tokens. */
+  hasCounts: boolean;
+};
+
+/** @param values fields and metadata, by name */
+export function createHeld(
+  values: Iterable<readonly [name: string, value: unknown]>,
+  { parse, hasCounts }: Options,
+): Held {
+  const known = knownIn(values);
+  const isHeld = (name: string | undefined, value: unknown): boolean => {
     const text = scalarText(value);
-    return text === undefined || texts.has(text) || text.trim() === "";
+    if (text === undefined || text.trim() === "") return true;
+    return name !== undefined && typeof value !== "string" ? known.hasNamed(name, text) : known.hasText(text);
   };
-  const leftOf = (given: unknown): Left => {
+  const leftOf = (name: string | undefined, given: unknown, isForm: boolean): Left => {
     if (typeof given === "string") {
-      if (given.length <= hashedChars && formWords.has(given)) return nothing;
-      if (isHeld(given)) return understood;
+      if (isForm && isFormWord(name ?? "", given)) return nothing;
+      if (isHeld(name, given)) return understood;
     }
     const value = parse(given);
     if (value === undefined || value === null) return nothing;
-    if (isScalar(value)) return isHeld(value) ? understood : { isUnderstood: false, rest: given };
-    const left = Array.isArray(value) ? leftOfList(value as unknown[], leftOf) : leftOfObject(value, leftOf);
+    if (isScalar(value)) return isHeld(name, value) ? understood : unknown(given);
+    const left = Array.isArray(value)
+      ? leftOfList((value as unknown[]).map((item) => leftOf(name, item, isForm)))
+      : leftOfObject(value, isForm || isOfForm(value));
     // Text within a tree stays in one piece.
     return typeof given === "string" && left.rest !== undefined ? { ...left, rest: given } : left;
   };
+  const leftOfObject = (object: object, isForm: boolean): Left => {
+    const lefts = Object.entries(object).map(([name, value]): [name: string, left: Left] => {
+      const left = leftOf(name, value, isForm);
+      return [name, isForm && hasCounts && countMember.test(name) ? withoutCounts(left) : left];
+    });
+    const all = sumOf(lefts.map(([, left]) => left));
+    const isOnlyForm = (name: string): boolean => formMembers.has(name) && (all.isUnderstood || name !== "id");
+    const members = lefts.flatMap(([name, { rest }]): Array<[string, unknown]> =>
+      rest === undefined || (isForm && isOnlyForm(name)) ? [] : [[name, rest]],
+    );
+    return { ...all, rest: members.length > 0 ? Object.fromEntries(members) : undefined };
+  };
   return {
-    remainder(given) {
+    remainder(key, given) {
       const value = parse(given);
-      const { isUnderstood, rest } = leftOf(value);
-      if (rest === undefined) return undefined;
-      return isUnderstood ? rest : given;
+      const isForm = isScalar(value) || holdsOnlyNumbers(value);
+      const left = leftOf(isScalar(value) ? undefined : key, value, isForm);
+      if (left.isUnderstood) return left.rest;
+      return left.isEmpty ? undefined : given;
     },
+    add: known.add,
   };
 }
 
-type Left = { isUnderstood: boolean; rest: unknown };
-const nothing: Left = { isUnderstood: false, rest: undefined };
-const understood: Left = { isUnderstood: true, rest: undefined };
-
-function leftOfList(list: readonly unknown[], leftOf: (value: unknown) => Left): Left {
-  const rest: unknown[] = [];
-  let isUnderstood = false;
-  for (const item of list) {
-    const left = leftOf(item);
-    isUnderstood ||= left.isUnderstood;
-    if (left.rest !== undefined) rest.push(left.rest);
-  }
-  return { isUnderstood, rest: rest.length > 0 ? rest : undefined };
+function isFormWord(name: string, text: string): boolean {
+  if (mediaMember.test(name)) return true;
+  return (reasonMember.test(name) ? usualEnds : formWords).has(text);
 }
 
-function leftOfObject(object: object, leftOf: (value: unknown) => Left): Left {
-  const members: Array<[name: string, rest: unknown]> = [];
-  let isUnderstood = false;
-  for (const [name, value] of Object.entries(object)) {
-    const left = leftOf(value);
-    isUnderstood ||= left.isUnderstood;
-    const rest = left.rest !== undefined && countMember.test(name) ? withoutNumbers(left.rest) : left.rest;
-    if (rest !== undefined) members.push([name, rest]);
-  }
-  const rest = isUnderstood ? members.filter(([name]) => !formMembers.has(name)) : members;
-  return { isUnderstood, rest: rest.length > 0 ? Object.fromEntries(rest) : undefined };
+type Left = {
+  isUnderstood: boolean;
+  /** Whether there is nothing but form. */
+  isEmpty: boolean;
+  rest: unknown;
+};
+const nothing: Left = { isUnderstood: false, isEmpty: true, rest: undefined };
+const understood: Left = { isUnderstood: true, isEmpty: false, rest: undefined };
+const unknown = (rest: unknown): Left => ({ isUnderstood: false, isEmpty: false, rest });
+
+function sumOf(parts: readonly Left[]): Omit<Left, "rest"> {
+  return { isUnderstood: parts.some((part) => part.isUnderstood), isEmpty: parts.every((part) => part.isEmpty) };
 }
 
+function leftOfList(items: readonly Left[]): Left {
+  const rest = items.map((item) => item.rest).filter((item) => item !== undefined);
+  return { ...sumOf(items), rest: rest.length > 0 ? rest : undefined };
+}
+
+function withoutCounts(left: Left): Left {
+  const rest = withoutNumbers(left.rest);
+  return rest === left.rest ? left : { ...left, isUnderstood: true, rest };
+}
+
+function isOfForm(object: object): boolean {
+  return signsOfForm.some((name) => name in object) || Object.keys(object).some((name) => name.startsWith("gen_ai."));
+}
+
+/** Counts, in an object or in objects of objects. */
+function holdsOnlyNumbers(value: unknown): boolean {
+  if (!isObject(value) || isRawNumber(value)) return isRawNumber(value) || typeof value === "number" || value === null;
+  return Object.values(value).every(holdsOnlyNumbers);
+}
+
+/** The same value where it has no numbers. */
 function withoutNumbers(value: unknown): unknown {
   if (typeof value === "number" || isRawNumber(value)) return undefined;
+  if (Array.isArray(value)) {
+    const items = (value as unknown[]).map(withoutNumbers);
+    if (items.every((item, at) => item === value[at])) return value;
+    const rest = items.filter((item) => item !== undefined);
+    return rest.length > 0 ? rest : undefined;
+  }
   if (!isObject(value)) return value;
   const members = Object.entries(value).map(([name, member]): [string, unknown] => [name, withoutNumbers(member)]);
+  if (members.every(([name, member]) => member === value[name])) return value;
   const rest = members.filter(([, member]) => member !== undefined);
   return rest.length > 0 ? Object.fromEntries(rest) : undefined;
 }
 
-/** The texts of all values within others; what is put together of several is searched, as far as that is affordable. */
-function textsOf(values: Iterable<unknown>): { has(text: string): boolean } {
-  const whole = new TextSet();
-  const nested: string[] = [];
-  for (const value of values) collect(value, whole, nested);
+type Known = Pick<Held, "add"> & {
+  hasText(text: string): boolean;
+  /** Whether a number or a boolean of this text has this name. */
+  hasNamed(name: string, text: string): boolean;
+};
+
+/** The values within others; what is put together of several texts is searched, as far as that is affordable. */
+function knownIn(values: Iterable<readonly [name: string, value: unknown]>): Known {
+  const found: Found = { texts: new TextSet(), named: new Set(), nested: [] };
+  for (const [name, value] of values) collect(name, value, found);
+  // The arguments of calls are text of JSON.
+  const readNested = (): void => {
+    for (let json = found.nested.pop(); json !== undefined; json = found.nested.pop()) {
+      const parsed = parseJsonText(json);
+      if (parsed.ok) collect("", parsed.value, { ...found, nested: [] });
+    }
+  };
   let all: string | undefined;
   let left = searchedChars;
   const isWithin = (text: string): boolean => {
     if (text.length < searchableChars) return false;
-    all ??= [...whole].join("\n\0");
+    all ??= `\n${[...found.texts].join("\n")}\n`;
     left -= all.length;
-    return left >= 0 && (all.includes(text) || all.includes(JSON.stringify(text).slice(1, -1)));
+    if (left < 0) return false;
+    return text.length < substringChars
+      ? all.includes(`\n${text}\n`)
+      : all.includes(text) || all.includes(JSON.stringify(text).slice(1, -1));
   };
   return {
-    has(text) {
-      if (whole.has(text)) return true;
+    add(name, value) {
+      all = undefined;
+      collect(name, value, found);
+    },
+    hasText(text) {
+      if (found.texts.has(text)) return true;
       const word = wordIn(text);
-      if (word !== text && whole.has(word)) return true;
-      // The arguments of calls are text of JSON.
-      for (let json = nested.pop(); json !== undefined; json = nested.pop()) {
-        const parsed = parseJsonText(json);
-        if (parsed.ok) collect(parsed.value, whole, []);
-      }
-      return whole.has(text) || isWithin(text);
+      if (word !== text && found.texts.has(word)) return true;
+      readNested();
+      return found.texts.has(text) || isWithin(text);
+    },
+    hasNamed(name, text) {
+      const key = nameKey(name, text);
+      if (found.named.has(key)) return true;
+      readNested();
+      return found.named.has(key);
     },
   };
 }
+
+/** A field has a name, and so has the parameter of each API that it is read from: `maxOutputTokens`, `gen_ai.request.top_k`. */
+function nameKey(name: string, text: string): string {
+  const last = name
+    .slice(name.lastIndexOf(".") + 1)
+    .replaceAll("_", "")
+    .toLowerCase();
+  return `${parameterAliases.get(last) ?? last}=${text}`;
+}
+
+const parameterAliases: ReadonlyMap<string, string> = new Map([
+  ["maxoutputtokens", "maxtokens"],
+  ["maxcompletiontokens", "maxtokens"],
+]);
 
 /** Texts of which the long ones are not hashed, as long as few are of the same length: most are asked for once or not at all. */
 class TextSet {
@@ -162,19 +264,34 @@ class TextSet {
 const hashedChars = 48;
 const maxAlike = 16;
 
-function collect(root: unknown, into: TextSet, nested: string[]): void {
+type Found = { texts: TextSet; named: Set<string>; nested: string[] };
+
+function collect(name: string, root: unknown, into: Found): void {
   const open: unknown[] = [root];
+  const names: string[] = [name];
   while (open.length > 0) {
     const value = open.pop();
+    const of = names.pop() ?? "";
     if (typeof value === "string") {
       const first = value.charCodeAt(0);
-      if (first === brace || first === bracket) nested.push(value);
-      into.add(value);
-    } else if (Array.isArray(value)) for (const item of value as unknown[]) open.push(item);
-    else if (isRawNumber(value) || !isObject(value)) {
+      if (first === brace || first === bracket) into.nested.push(value);
+      into.texts.add(value);
+    } else if (Array.isArray(value)) {
+      for (const item of value as unknown[]) {
+        open.push(item);
+        names.push(of);
+      }
+    } else if (isRawNumber(value) || !isObject(value)) {
       const text = scalarText(value);
-      if (text !== undefined) into.add(text);
-    } else for (const name in value) open.push(value[name]);
+      if (text === undefined) continue;
+      into.texts.add(text);
+      into.named.add(nameKey(of, text));
+    } else {
+      for (const member in value) {
+        open.push(value[member]);
+        names.push(member);
+      }
+    }
   }
 }
 

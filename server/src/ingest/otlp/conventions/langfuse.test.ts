@@ -120,3 +120,25 @@ describe("what Langfuse says", () => {
     });
   });
 });
+
+test("lifetimes of a cache as LangChain tells them to Langfuse, with 0 for the whole", () => {
+  const usage = { input: 25, output: 17, total: 74, input_cache_read: 20, input_cache_creation: 0 };
+  const body = mapped({
+    "langfuse.observation.type": "generation",
+    "langfuse.observation.model.name": "claude-sonnet-4-5",
+    "langfuse.observation.usage_details": json({
+      ...usage,
+      input_ephemeral_5m_input_tokens: 10,
+      input_ephemeral_1h_input_tokens: 2,
+    }),
+  });
+  expect(body).toMatchObject({
+    prompt_tokens: 57,
+    completion_tokens: 17,
+    prompt_cache_hit_tokens: 20,
+    prompt_cache_creation_tokens: 12,
+    usage_details: { cache_creation_5m_tokens: 10 },
+    cache_creation_1h_tokens: 2,
+    metadata: {},
+  });
+});

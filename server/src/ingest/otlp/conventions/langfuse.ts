@@ -21,7 +21,7 @@ export const langfuse: Convention = {
     prompt_version_number: ["langfuse.observation.prompt.version", "langfuse.prompt.version"],
   },
   derive: ({ bag }) => parametersOf(bag),
-  usage: ({ bag }) => usageOf(bag.takeTree("langfuse.observation.usage_details")),
+  usage: ({ bag }) => takeUsage(bag, "langfuse.observation.usage_details"),
   metadataPrefixes: ["langfuse.trace.metadata.", "langfuse.observation.metadata.", "langfuse.metadata."],
   metadataObjects: ["langfuse.trace.metadata", "langfuse.observation.metadata", "langfuse.metadata"],
   content: ({ bag }) => contentOf(bag),
@@ -59,9 +59,18 @@ function isEmbeddingModel(bag: AttributeBag): boolean {
 }
 
 function parametersOf(bag: AttributeBag): Record<string, unknown> {
-  const cost = bag.takeTree("langfuse.observation.cost_details");
-  const derived = { cost: isObject(cost) ? totalCost(cost) : undefined };
-  return { ...takeParameters(bag, "langfuse.observation.model.parameters"), ...derived };
+  return { ...takeParameters(bag, "langfuse.observation.model.parameters"), cost: takeCost(bag) };
+}
+
+/** The total is a field, or the parts in it are all that there is; parts of nothing say nothing. */
+function takeCost(bag: AttributeBag): number | undefined {
+  const key = "langfuse.observation.cost_details";
+  const details = bag.peekTree(key);
+  const cost = isObject(details) ? totalCost(details) : undefined;
+  if (!isObject(details) || cost === undefined) return undefined;
+  const { total: _total, ...parts } = details;
+  bag.putBack(key, undefined, cost === 0 ? undefined : parts);
+  return cost;
 }
 
 function totalCost(cost: Record<string, unknown>): number | undefined {
@@ -70,21 +79,38 @@ function totalCost(cost: Record<string, unknown>): number | undefined {
   return parts.length === 0 ? undefined : parts.reduce((sum, part) => sum + part, 0);
 }
 
+/** What is read as a count is told by the span's own counts, in other sums. */
+function takeUsage(bag: AttributeBag, key: string): RawUsage | undefined {
+  const given = bag.peekTree(key);
+  if (!isObject(given)) return undefined;
+  const usage = usageOf(flattened(given));
+  const others = Object.entries(given).filter(
+    ([name, value]) =>
+      typeof value !== "number" || !(wholes.has(name) || inputPart.test(name) || outputPart.test(name)),
+  );
+  bag.putBack(key, undefined, Object.fromEntries(others));
+  return usage;
+}
+
 /**
  * Langfuse splits counts into disjoint parts: `input` without what was cached, `output` without reasoning, unless the
  * total says that they hold their parts already, as people and its Python integration of OpenAI write them.
  */
-function usageOf(given: unknown): RawUsage | undefined {
-  if (!isObject(given)) return undefined;
-  const details = flattened(given);
+function usageOf(details: ReadonlyMap<string, number>): RawUsage {
   const count = (...names: string[]): number | undefined =>
     names.map((name) => details.get(name)).find((value) => value !== undefined);
   const input = count("input", "prompt_tokens", "input_tokens");
   const output = count("output", "completion_tokens", "output_tokens");
   const total = count("total", "total_tokens");
+  const cacheWrite5m = count("input_ephemeral_5m_input_tokens", "input_cache_creation_5m");
+  const cacheWrite1h = count("input_ephemeral_1h_input_tokens", "input_cache_creation_1h");
+  const written = count("cache_creation_input_tokens", "input_cache_creation", "input_cache_write_tokens");
   const parts = {
     cacheRead: count("input_cached_tokens", "cache_read_input_tokens", "input_cache_read"),
-    cacheWrite: count("cache_creation_input_tokens", "input_cache_creation", "input_cache_write_tokens"),
+    // LangChain says 0 for the whole where it tells the lifetimes apart.
+    cacheWrite: written === 0 ? undefined : written,
+    cacheWrite5m,
+    cacheWrite1h,
     reasoning: count("output_reasoning_tokens", "output_reasoning"),
     audioInput: count("input_audio_tokens", "input_audio"),
     audioOutput: count("output_audio_tokens", "output_audio"),
@@ -93,6 +119,9 @@ function usageOf(given: unknown): RawUsage | undefined {
   return { input: sumOf(details, inputPart, input), output: sumOf(details, outputPart, output), ...parts };
 }
 
+const wholes: ReadonlySet<string> = new Set(
+  ["input", "prompt", "output", "completion", "total"].flatMap((name) => [name, `${name}_tokens`]),
+);
 const inputPart = /^(?:input_(?!tokens$|(?:cache_)?priority)|cache_(?:read|creation)_input_tokens$)/;
 const outputPart = /^output_(?!tokens$|priority)/;
 

@@ -70,6 +70,8 @@ export const openinference: Convention = {
     };
     return {
       ...said,
+      // Anthropic's instructions stand beside the messages.
+      system: raw.prompt?.find(({ role }) => role === "system"),
       tools: tools.length > 0 ? tools : raw.tools,
       ...documentsOf(bag),
       ...rawValues(view, { hasPrompt: said.prompt !== undefined, hasCompletions: said.completions !== undefined }),
