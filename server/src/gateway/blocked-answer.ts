@@ -17,13 +17,17 @@ export function blockOf(completion: Record<string, unknown>): UpstreamProblem | 
   if (!all.every((choice) => isObject(choice) && choice["finish_reason"] === "content_filter" && isSilent(choice)))
     return undefined;
   const [first] = all.map((choice) => (isObject(choice) && isObject(choice["message"]) ? choice["message"] : {}));
-  const refusal = first?.["refusal"];
+  return blockProblem(first?.["refusal"], isObject(usage) ? usage : undefined);
+}
+
+/** @param refusal what was said in place of the answer */
+export function blockProblem(refusal: unknown, usage: Record<string, unknown> | undefined): UpstreamProblem {
   return {
     kind: "request",
     status: 200,
     message: typeof refusal === "string" && refusal !== "" ? refusal : "A filter of the provider held the answer back.",
     code: "content_filter",
-    ...(isObject(usage) && { usage }),
+    ...(usage && { usage }),
   };
 }
 

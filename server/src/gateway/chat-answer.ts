@@ -8,7 +8,6 @@ import { costOfCall, takeDigest, takeReply, type CallLedger } from "./call-ledge
 import type { ChatCall } from "./chat.ts";
 import type { ChatDigest } from "./chat-digest.ts";
 import { answerError, answerWhole, ClientStream, type BeforeEnd, type CallError } from "./client-answer.ts";
-import type { Exchange } from "./exchange.ts";
 import type { ChatAsk } from "./read-chat-request.ts";
 import { detailedUsage } from "./usage-report.ts";
 
@@ -19,8 +18,6 @@ export class ChatAnswer {
   readonly stream: ClientStream;
   /** Of the stream that is under way. */
   digest: ChatDigest | undefined;
-  /** What is held up while the caller reads slowly. */
-  exchange: Exchange | undefined;
   /** Parameters that the provider was not asked for as the caller put them. */
   adjusted: readonly string[] = [];
   /** Time spent on upstreams so far, in milliseconds; the rest is ours. */
@@ -29,7 +26,6 @@ export class ChatAnswer {
   readonly #ledger: CallLedger;
   readonly #prices: PriceBook;
   readonly #record: BeforeEnd;
-  #waitsForDrain = false;
 
   /** @param record called before the last bytes of the answer, when the ledger is complete, with what sends them */
   constructor(call: ChatCall, ledger: CallLedger, prices: PriceBook, record: BeforeEnd) {
@@ -39,7 +35,6 @@ export class ChatAnswer {
     this.#record = record;
     this.stream = new ClientStream(call.response, {
       head: () => this.#headers(),
-      onFull: () => this.#holdUpstream(),
       beforeEnd: record,
     });
   }
@@ -135,17 +130,6 @@ export class ChatAnswer {
     return answerHeaders(this.#ledger, {
       overheadMs: this.#call.elapsedMs() - this.upstreamMs,
       adjusted: this.adjusted,
-    });
-  }
-
-  /** The caller reads slower than the upstream sends. */
-  #holdUpstream(): void {
-    this.exchange?.pause();
-    if (this.#waitsForDrain) return;
-    this.#waitsForDrain = true;
-    this.#call.response.once("drain", () => {
-      this.#waitsForDrain = false;
-      this.exchange?.resume();
     });
   }
 }

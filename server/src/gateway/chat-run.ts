@@ -240,7 +240,7 @@ export class ChatRun {
         created: Math.floor(startedAtMs / 1000),
       }),
       mapUsage: mapUsageOf(ask),
-      attach: (exchange) => void (this.#answer.exchange = exchange),
+      attach: (exchange) => void (this.#answer.stream.source = exchange),
       newDigest: () => this.#newDigest(),
       onAdjusted: (params) => void (this.#answer.adjusted = params),
       onEvents: (events, hasContent) => {

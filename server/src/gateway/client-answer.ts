@@ -2,6 +2,7 @@ import type { OutgoingHttpHeaders } from "node:http";
 import { errorCodes, type ServiceError } from "../domain/errors.ts";
 import type { ResponseWriter } from "../http/response-writer.ts";
 import { limits } from "../limits.ts";
+import type { Exchange } from "./exchange.ts";
 import type { UpstreamProblem } from "./providers/provider.ts";
 
 /** An error as OpenAI has it, with its status. */
@@ -159,13 +160,15 @@ const doneEvent = "data: [DONE]\n\n";
 export class ClientStream {
   readonly #response: ResponseWriter;
   readonly #head: () => OutgoingHttpHeaders;
-  readonly #onFull: () => void;
   readonly #beforeEnd: BeforeEnd;
   readonly #errors: ErrorForm;
   #waiting: Array<Buffer | string> = [];
   #waitingBytes = 0;
   #sentAtMs = 0;
   #timer: NodeJS.Timeout | undefined;
+  #waitsForDrain = false;
+  /** What is paused while the caller reads slower than it is sent to. */
+  source: Pick<Exchange, "pause" | "resume"> | undefined;
   /** The head went out. */
   isOpen = false;
   /** Events went out: no other upstream may answer. */
@@ -175,15 +178,12 @@ export class ClientStream {
     response: ResponseWriter,
     told: {
       head: () => OutgoingHttpHeaders;
-      /** Called when the caller reads slower than it is sent to; the response's `drain` says when it goes on. */
-      onFull: () => void;
       beforeEnd: BeforeEnd;
       errors?: ErrorForm;
     },
   ) {
     this.#response = response;
     this.#head = told.head;
-    this.#onFull = told.onFull;
     this.#beforeEnd = told.beforeEnd;
     this.#errors = told.errors ?? openaiErrors;
   }
@@ -218,7 +218,17 @@ export class ClientStream {
     if (!this.isCommitted) this.#commit();
     if (this.#response.destroyed) return;
     this.#sentAtMs = performance.now();
-    if (!this.#response.write(events)) this.#onFull();
+    if (!this.#response.write(events)) this.#pauseSource();
+  }
+
+  #pauseSource(): void {
+    this.source?.pause();
+    if (this.#waitsForDrain) return;
+    this.#waitsForDrain = true;
+    this.#response.once("drain", () => {
+      this.#waitsForDrain = false;
+      this.source?.resume();
+    });
   }
 
   writeJson(value: unknown): void {

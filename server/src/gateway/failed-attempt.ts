@@ -27,6 +27,9 @@ export function beginAttempt(ledger: CallLedger, { provider, model }: Target, pr
     ledger.failedUsd += costOfLast(ledger, prices) ?? 0;
     ledger.usage = undefined;
   }
+  // What an earlier attempt said is not the answer.
+  ledger.messages = [];
+  ledger.responseId = undefined;
   ledger.attempts += 1;
   ledger.provider = provider;
   ledger.model = model;

@@ -217,13 +217,101 @@ describe("P6: a response of the server's key", () => {
     expect(await streamed).toBe("resp_live");
   });
 
-  test("may be asked for under every path, but not as a stream", async () => {
+  test("may be asked for under every path", async () => {
     const id = await make();
     for (const root of ["/api/responses", "/responses", "/api/v1/responses"])
       expect((await client.get(`${root}/${id}`)).status).toBe(200);
+  });
+});
+
+describe("the stream of a response in the background", () => {
+  const events = (id: string, upTo = 3): string[] =>
+    [
+      { type: "response.created", sequence_number: 0, response: { id, status: "queued", output: [] } },
+      { type: "response.output_text.delta", sequence_number: 1, item_id: "msg_1", delta: "北京" },
+      { type: "response.completed", sequence_number: 2, response: { id, status: "completed", output: [item] } },
+    ]
+      .slice(0, upTo)
+      .map((told) => `event: ${told.type}\n${event(told)}`);
+  /** Streams of stored responses are as given; all else is as ever. */
+  const streamsThem = (script: Script): void =>
+    gateway.upstream.script((connection, request) => {
+      const [, id = ""] = /^\/v1\/responses\/([^/?]+)/.exec(request.path) ?? [];
+      const isTheirs = stored.get(id) === request.headers["authorization"];
+      return (isTheirs ? script : keepResponses)(connection, request);
+    });
+
+  test("goes on as it comes, from the event on that is asked for", async () => {
+    const id = await make();
+    streamsThem(streams(...events(id)));
+    const answer = await client.get(`/v1/responses/${id}?stream=true&starting_after=0`);
+    expect([answer.status, answer.text]).toEqual([200, events(id).join("")]);
+    expect(answer.headers.get("content-type")).toContain("text/event-stream");
+    expect(last().path).toBe(`/v1/responses/${id}?stream=true&starting_after=0`);
+    streamsThem(streams());
+    expect(await client.get(`/v1/responses/${id}?stream=true&starting_after=9`)).toMatchObject({
+      status: 200,
+      text: "",
+    });
+  });
+
+  test("P6: comes from the key that made it, with its mark", async () => {
+    for (const name of ["a", "b", "c"]) await store(name);
+    const id = await make();
+    const { key } = last();
+    const raw = id.replace(/\.k[\w-]{8}$/, "");
+    streamsThem(streams(...events(raw)));
+    const answer = await client.get(`/v1/responses/${id}?stream=true`);
+    expect(last()).toEqual({ method: "GET", path: `/v1/responses/${raw}?stream=true`, key });
+    const named = answer.text.match(/(?:resp|msg)_\d+[^"]*/g) ?? [];
+    expect(named.length).toBe(4);
+    for (const name of named) expect(name).toMatch(/\.k[\w-]{8}$/);
+    // Without the mark, whoever knows it streams it.
+    expect((await client.get(`/v1/responses/${raw}?stream=true`)).text).toBe(events(raw).join(""));
+  });
+
+  test("is refused in the provider's words; one that breaks off ends in an error", async () => {
+    const id = await make();
+    const message = "This response cannot be streamed because it was not created with background=true.";
+    streamsThem(answers(400, { error: { message, type: "invalid_request_error", param: "stream", code: null } }));
     expect(await client.get(`/v1/responses/${id}?stream=true`)).toMatchObject({
       status: 400,
-      json: { error: { param: "stream" } },
+      json: { error: { message, param: "stream" } },
     });
+    streamsThem(async (connection) => {
+      await connection.write("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: 9999\r\n\r\n");
+      await connection.write(events(id, 2).join(""));
+      return "close";
+    });
+    const broken = await client.get(`/v1/responses/${id}?stream=true`);
+    expect(broken.text.startsWith(events(id, 2).join(""))).toBe(true);
+    expect(JSON.parse(broken.text.slice(events(id, 2).join("").length + "data: ".length))).toMatchObject({
+      error: { type: "upstream_error" },
+    });
+    streamsThem(keepResponses);
+    const whole = await client.get(`/v1/responses/${id}?stream=true`);
+    expect(whole.text).toMatch(/^event: response.created\n[^]*\nevent: response.completed\n/);
+    expect((await client.get("/v1/responses/resp_none?stream=true")).status).toBe(404);
+  });
+
+  test("is given up when its caller leaves", async () => {
+    const { keys, prod } = await gateway.app.newOrganization();
+    const id = await make(prod);
+    let isClosed = false;
+    streamsThem(async (connection) => {
+      connection.socket.on("close", () => (isClosed = true));
+      await connection.write("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n");
+      await connection.write(events(id, 2).join(""));
+      return "open";
+    });
+    const leaving = new AbortController();
+    const answer = await fetch(new URL(`/v1/responses/${id}?stream=true`, gateway.app.url), {
+      headers: { authorization: `Bearer ${keys.prod}` },
+      signal: leaving.signal,
+    });
+    const reader = answer.body?.getReader();
+    await reader?.read();
+    leaving.abort();
+    await expect.poll(() => isClosed, { timeout: 2_000 }).toBe(true);
   });
 });

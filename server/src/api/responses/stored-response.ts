@@ -58,8 +58,10 @@ export async function actOnStored(
     id: params.response_id,
     query: rawQuery,
     signal,
+    open: () => context.hijack(),
     isRecorded: (id, scope) => isRecorded(deps, scope, id, signal),
   });
+  if (answer === undefined) return {} as never;
   const response = context.hijack();
   if ("error" in answer) answerError(response, answer.error, {}, (sendEnd) => sendEnd());
   else answerWhole(response, 200, answer.bytes, { "x-spanway-provider": answer.provider }, (sendEnd) => sendEnd());

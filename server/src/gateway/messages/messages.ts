@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
 import { isObject, parseJson } from "../../lib/json.ts";
 import { limits } from "../../limits.ts";
+import { blockOf, blockOfStream } from "../blocked-answer.ts";
 import { takeParams, takeReply, type CallLedger } from "../call-ledger.ts";
 import { createChatDigest } from "../chat-digest.ts";
 import { checkTokenBounds } from "../estimate/read-token-bounds.ts";
@@ -33,12 +34,14 @@ export function createMessages(): RelayOperation {
       return {
         ...ask,
         recorded: () => recordedRequest(ask.asked),
-        read: ({ bytes }, toLedger) => {
-          takeReply(toLedger, { ...fromAnthropic(bytes, facts) });
-          return undefined;
+        read: ({ bytes }, toLedger, hasOtherModel) => {
+          const completion = { ...fromAnthropic(bytes, facts) };
+          const block = hasOtherModel ? blockOf(completion) : undefined;
+          if (block === undefined) takeReply(toLedger, completion);
+          return block;
         },
         ...(stream === true && {
-          stream: () => createMessageStream(facts),
+          stream: (_ledger, hasOtherModel) => createMessageStream(facts, hasOtherModel),
           events: (whole) => wholeAsEvents(readJsonReply(whole).reply),
         }),
       };
@@ -154,9 +157,12 @@ const middles: ReadonlySet<string> = new Set([
 ]);
 
 /** Read as a chat's is, beside its way to the caller. */
-function createMessageStream(facts: Parameters<typeof createAnthropicReader>[0]): RelayStream {
+function createMessageStream(facts: Parameters<typeof createAnthropicReader>[0], hasOtherModel: boolean): RelayStream {
   const reader = createAnthropicReader(facts);
   const digest = createChatDigest();
+  let isBegun = false;
+  /** Of a stream that a filter held back, of which the caller has seen nothing yet. */
+  const blockSoFar = (): UpstreamProblem | undefined => (hasOtherModel && !isBegun ? blockOfStream(digest) : undefined);
   digest.askForUsage(() => reader.usage());
   return {
     digest,
@@ -166,6 +172,9 @@ function createMessageStream(facts: Parameters<typeof createAnthropicReader>[0])
       const { chunks, isDone = false, problem } = reader.take(event);
       let hasContent = event.name === "content_block_delta";
       for (const chunk of chunks) if (digest.add(chunk)) hasContent = true;
+      const block = hasContent || isDone ? blockSoFar() : undefined;
+      if (block !== undefined && problem === undefined) return isDone ? { problem: block } : {};
+      isBegun ||= hasContent;
       if (problem === undefined) return { hasContent, isDone };
       const { data = "" } = event;
       const isTold = event.name === "error" && data.length <= limits.upstreamMessageChars;

@@ -25,7 +25,6 @@ import {
   type ErrorForm,
 } from "../client-answer.ts";
 import { estimateCost } from "../estimate/estimators.ts";
-import type { Exchange } from "../exchange.ts";
 import { BadReply, type UpstreamProblem } from "../providers/provider.ts";
 import { understandProblem } from "../providers/shared/understand-problem.ts";
 import type { Plan, PlanStep } from "../routing/plan.ts";
@@ -49,8 +48,6 @@ export class RelayRun {
   #reading: RelayStream | undefined;
   /** Of the upstream that answers. */
   #passed: OutgoingHttpHeaders = {};
-  #exchange: Exchange | undefined;
-  #waitsForDrain = false;
   #admission: Admission | undefined;
   #isOnRecord = false;
   #costUsd: number | null = 0;
@@ -66,7 +63,6 @@ export class RelayRun {
     this.#stream = new ClientStream(call.response, {
       errors: this.#errors,
       head: () => this.#headers(),
-      onFull: () => this.#holdUpstream(),
       beforeEnd: (sendEnd) => this.#record(sendEnd),
     });
   }
@@ -141,7 +137,7 @@ export class RelayRun {
         this.#endStream(ask);
         return undefined;
       }
-      const said = end.kind === "problem" ? end.problem : this.#read(ask, end.reply);
+      const said = end.kind === "problem" ? end.problem : this.#read(ask, end.reply, step.furtherModels > 0);
       problem = said && understandProblem(said, step.attempt.target.credential);
       const digest = this.#reading?.digest;
       note(problem ?? "success", problem && takeFailed(this.#ledger, problem, this.#deps.prices, digest));
@@ -203,13 +199,13 @@ export class RelayRun {
     const read = ask.readProblem;
     if (stream === undefined) return (end) => new WholeSink(end, read);
     this.#stream.reset();
-    const reading = (this.#reading = stream(this.#ledger));
+    const reading = (this.#reading = stream(this.#ledger, step.furtherModels > 0));
     let isBegun = false;
     return (end) =>
       new StreamSink(end, reading, {
         readProblem: read,
         onStream: (headers) => void (this.#passed = ask.passes?.(headers) ?? {}),
-        attach: (exchange) => void (this.#exchange = exchange),
+        attach: (exchange) => void (this.#stream.source = exchange),
         rewrite: this.#bindingOf(ask, step, plan)?.event,
         onEvents: (bytes, hasContent) => {
           if (!hasContent) return this.#stream.hold(bytes);
@@ -225,9 +221,9 @@ export class RelayRun {
     return hasManyKeys ? bind?.(attempt.bond) : undefined;
   }
 
-  #read(ask: RelayAsk, reply: WholeReply): UpstreamProblem | undefined {
+  #read(ask: RelayAsk, reply: WholeReply, hasOtherModel: boolean): UpstreamProblem | undefined {
     try {
-      return ask.read(reply, this.#ledger);
+      return ask.read(reply, this.#ledger, hasOtherModel);
     } catch (error) {
       if (!(error instanceof BadReply)) throw error;
       return { kind: "fault", status: 200, message: error.message, code: "bad_reply" };
@@ -236,9 +232,10 @@ export class RelayRun {
 
   #answer(ask: RelayAsk, reply: WholeReply): void {
     this.#reading = undefined;
-    // The head of a stream had to go out before anybody answered.
-    if (this.#stream.isOpen && ask.events !== undefined) {
-      this.#stream.write(ask.events(reply));
+    const { events, mayAnswerWhole = false } = ask;
+    if (events !== undefined && (this.#stream.isOpen || !mayAnswerWhole)) {
+      this.#passed = ask.passes?.(reply.headers) ?? {};
+      this.#stream.write(events(reply));
       return this.#endStream(ask);
     }
     const { body, headers } = ask.answer(reply, ask.params.request_breakdown === true ? this.#breakdown() : undefined);
@@ -265,17 +262,6 @@ export class RelayRun {
     this.#ledger.statusCode = error.status;
     this.#ledger.errorMessage = error.message;
     this.#stream.fail(error);
-  }
-
-  /** The caller reads slower than the upstream sends. */
-  #holdUpstream(): void {
-    this.#exchange?.pause();
-    if (this.#waitsForDrain) return;
-    this.#waitsForDrain = true;
-    this.#call.response.once("drain", () => {
-      this.#waitsForDrain = false;
-      this.#exchange?.resume();
-    });
   }
 
   #breakdown(): Record<string, unknown> {

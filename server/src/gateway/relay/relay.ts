@@ -45,12 +45,18 @@ export type RelayAsk = {
   passes?: (headers: IncomingHttpHeaders) => OutgoingHttpHeaders;
   /** The call to one upstream. The same ask is put to several, if need be. */
   call(attempt: Attempt): OutgoingCall;
-  /** Takes what a reply says into the ledger, or tells why it is none. @throws BadReply */
-  read(reply: WholeReply, ledger: CallLedger): UpstreamProblem | undefined;
-  /** Where a stream is wanted: reads the events of one upstream's answer. */
-  stream?: (ledger: CallLedger) => RelayStream;
-  /** The events that say the same as a whole reply, for a stream whose head is out; there wherever `stream` is. */
+  /**
+   * Takes what a reply says into the ledger, or tells why it is none.
+   * @param hasOtherModel another model may be asked: a reply that a filter held back is none
+   * @throws BadReply
+   */
+  read(reply: WholeReply, ledger: CallLedger, hasOtherModel: boolean): UpstreamProblem | undefined;
+  /** Where a stream is wanted: reads the events of one upstream's answer. @param hasOtherModel as for `read` */
+  stream?: (ledger: CallLedger, hasOtherModel: boolean) => RelayStream;
+  /** The events that say the same as a whole reply, for a caller who wants a stream; there wherever `stream` is. */
   events?: (reply: WholeReply) => string;
+  /** A whole reply goes on as it is unless the head of the stream is out: the API has models that know no streams. */
+  mayAnswerWhole?: boolean;
   /** The answer to the caller. @param breakdown where one was asked for */
   answer(reply: WholeReply, breakdown: Record<string, unknown> | undefined): RelayAnswer;
 };
@@ -63,6 +69,8 @@ export type RelayStream = {
   isMiddle?(event: SseEvent): boolean;
   /** Every byte goes on, comments and ends of lines as well. */
   keepsAll?: boolean;
+  /** Nothing is missing where it ends without an event that says so. */
+  mayJustEnd?: boolean;
   /** What was read, for the record, where it is not in the ledger already. */
   digest?: ChatDigest;
 };

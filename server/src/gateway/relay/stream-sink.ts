@@ -59,6 +59,7 @@ export class StreamSink extends WholeSink {
     if (!this.#isStream) return super.onEnd();
     const last = this.#splitter.end();
     if (last !== undefined) this.#take(last);
+    if (this.#stream.mayJustEnd === true && !this.#isOver) return this.end({ kind: "streamed" });
     return this.onFailure({
       kind: "fault",
       status: 200,

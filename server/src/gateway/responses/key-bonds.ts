@@ -1,4 +1,6 @@
-import { isObject } from "../../lib/json.ts";
+import { isObject, parseObjectText } from "../../lib/json.ts";
+import { readJsonReply } from "../relay/read-json-ask.ts";
+import type { KeyBinding } from "../relay/relay.ts";
 
 type Members = Record<string, unknown>;
 
@@ -59,6 +61,22 @@ export function bindEvent(event: Members, bond: string): Members {
     ...changed(event, ["item_id", "response_id"], (value) => mark(value, bond)),
     ...(isObject(response) && { response: bindResponse(response, bond) }),
     ...(item !== undefined && { item: bindItem(item, bond) }),
+  };
+}
+
+/** A whole response, or the events of its stream, with their marks. */
+export function createBinding(bond: string): KeyBinding {
+  return {
+    reply: (whole) => ({
+      ...whole,
+      bytes: Buffer.from(JSON.stringify(bindResponse(readJsonReply(whole).reply, bond))),
+    }),
+    event: ({ name, data, raw }) => {
+      const event = data === undefined ? undefined : parseObjectText(data);
+      if (event === undefined) return raw;
+      const head = name === "" ? "" : `event: ${name}\n`;
+      return Buffer.from(`${head}data: ${JSON.stringify(bindEvent(event, bond))}\n\n`);
+    },
   };
 }
 

@@ -1,12 +1,13 @@
 import { isObject, parseObjectText } from "../../lib/json.ts";
+import { blockProblem } from "../blocked-answer.ts";
 import type { CallLedger } from "../call-ledger.ts";
 import { usageWithTier } from "../providers/openai/usage.ts";
-import { BadReply } from "../providers/provider.ts";
+import { BadReply, type UpstreamProblem } from "../providers/provider.ts";
 import { problemOfEvent } from "../relay/event-problem.ts";
 import { badMember, readJsonAsk, readJsonReply } from "../relay/read-json-ask.ts";
-import type { KeyBinding, RelayOperation, RelayStream } from "../relay/relay.ts";
-import type { WholeReply } from "../relay/whole-exchange.ts";
-import { bindEvent, bindResponse, takeBonds, type KeyBond } from "./key-bonds.ts";
+import type { RelayOperation, RelayStream } from "../relay/relay.ts";
+import { createBinding, takeBonds, type KeyBond } from "./key-bonds.ts";
+import { responseAsEvents } from "./response-as-events.ts";
 import type { ResponseOwners } from "./response-owners.ts";
 import { createSaidSoFar, messageOfOutput } from "./said.ts";
 
@@ -35,15 +36,20 @@ export function createResponses(owners: Pick<ResponseOwners, "note">): RelayOper
         ...ask,
         bond,
         bind: createBinding,
-        read: (whole, toLedger) => {
+        read: (whole, toLedger, hasOtherModel) => {
           const { reply, problem } = readJsonReply(whole);
           if (problem !== undefined) return problem;
           if (!Array.isArray(reply["output"])) throw new BadReply("The provider's answer is no response.");
+          const block = hasOtherModel ? blockOfResponse(reply) : undefined;
+          if (block !== undefined) return block;
           takeResponse(reply, toLedger);
           if (toLedger.responseId !== undefined) owners.note(toLedger.responseId, toLedger.origin);
           return undefined;
         },
-        ...(stream === true && { stream: (toLedger) => createResponseStream(toLedger, owners), events: eventsOf }),
+        ...(stream === true && {
+          stream: (toLedger, hasOtherModel) => createResponseStream(toLedger, owners, hasOtherModel),
+          events: responseAsEvents,
+        }),
       };
     },
   };
@@ -52,8 +58,23 @@ export function createResponses(owners: Pick<ResponseOwners, "note">): RelayOper
 /** Events that say something; before them another provider may still answer. */
 const contentEvent = /\.delta$|^response\.(?:output_item\.added|content_part\.added)$/;
 
-function createResponseStream(ledger: CallLedger, owners: Pick<ResponseOwners, "note">): RelayStream {
+/** Where another model may answer, the frame of a text is no content: a filter may hold back all that would stand in it. */
+function isContent(type: string, { item }: Record<string, unknown>, hasOtherModel: boolean): boolean {
+  if (!hasOtherModel || type.endsWith(".delta")) return contentEvent.test(type);
+  return type === "response.output_item.added" && !isTextItem(item);
+}
+
+function isTextItem(item: unknown): boolean {
+  return isObject(item) && (item["type"] === "message" || item["type"] === "reasoning");
+}
+
+function createResponseStream(
+  ledger: CallLedger,
+  owners: Pick<ResponseOwners, "note">,
+  hasOtherModel: boolean,
+): RelayStream {
   const said = createSaidSoFar();
+  let isBegun = false;
   return {
     take: ({ data }) => {
       const event = data === undefined ? undefined : parseObjectText(data);
@@ -68,40 +89,39 @@ function createResponseStream(ledger: CallLedger, owners: Pick<ResponseOwners, "
       if (type === "error" || type === "response.failed" || event["error"])
         return { problem: problemOfEvent({ error: response["error"], usage: response["usage"], ...event }) };
       if (type === "response.completed" || type === "response.incomplete") {
+        const block = hasOtherModel && !isBegun ? blockOfResponse(response) : undefined;
+        if (block !== undefined) return { problem: block };
         takeResponse(response, ledger);
         return { isDone: true };
       }
       const message = said.add(type, event);
       if (message !== undefined) ledger.messages = [message];
-      return { hasContent: contentEvent.test(type) };
+      const hasContent = isContent(type, event, hasOtherModel);
+      isBegun ||= hasContent;
+      return { hasContent };
     },
   };
 }
 
-function createBinding(bond: string): KeyBinding {
-  return {
-    reply: (whole) => ({
-      ...whole,
-      bytes: Buffer.from(JSON.stringify(bindResponse(readJsonReply(whole).reply, bond))),
-    }),
-    event: ({ name, data, raw }) => {
-      const event = data === undefined ? undefined : parseObjectText(data);
-      if (event === undefined) return raw;
-      const head = name === "" ? "" : `event: ${name}\n`;
-      return Buffer.from(`${head}data: ${JSON.stringify(bindEvent(event, bond))}\n\n`);
-    },
-  };
+/** The problem of a response that a filter of the provider held back as a whole; undefined for every other. */
+function blockOfResponse(response: Record<string, unknown>): UpstreamProblem | undefined {
+  const { incomplete_details: details, output } = response;
+  if (!isObject(details) || details["reason"] !== "content_filter") return undefined;
+  const items = Array.isArray(output) ? (output as unknown[]) : [];
+  const { content, refusal } = messageOfOutput(items);
+  // A call of a tool may have done something.
+  if (content !== "" || !items.every(isTextItem)) return undefined;
+  return blockProblem(refusal, usageOfResponse(response));
 }
 
-function eventsOf(whole: WholeReply): string {
-  const type = "response.completed";
-  return `event: ${type}\ndata: ${JSON.stringify({ type, response: readJsonReply(whole).reply })}\n\n`;
+function usageOfResponse(response: Record<string, unknown>): Record<string, unknown> | undefined {
+  const { output, usage } = response;
+  return isObject(usage) ? { ...usageWithTier(usage, response), ...searchesOf(output) } : undefined;
 }
 
 function takeResponse(response: Record<string, unknown>, ledger: CallLedger): void {
-  const { output, usage } = response;
-  if (isObject(usage)) ledger.usage = { ...usageWithTier(usage, response), ...searchesOf(output) };
-  ledger.messages = [messageOfOutput(output)];
+  ledger.usage = usageOfResponse(response) ?? ledger.usage;
+  ledger.messages = [messageOfOutput(response["output"])];
   if (typeof response["id"] === "string") ledger.responseId = response["id"];
 }
 

@@ -1,19 +1,24 @@
-import type { IncomingHttpHeaders } from "node:http";
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
 import { ServiceError } from "../../domain/errors.ts";
 import type { Permission } from "../../domain/permissions.ts";
+import type { ResponseWriter } from "../../http/response-writer.ts";
+import { parseObjectText } from "../../lib/json.ts";
 import { limits } from "../../limits.ts";
 import { timesOf } from "../attempt-times.ts";
-import { errorOfProblem, type CallError } from "../client-answer.ts";
+import { ClientStream, errorOfProblem, openaiErrors, type CallError } from "../client-answer.ts";
+import type { Exchange } from "../exchange.ts";
 import type { UpstreamCall, UpstreamProblem } from "../providers/provider.ts";
 import { understandProblem } from "../providers/shared/understand-problem.ts";
 import { readRouteHeaders } from "../read-chat-request.ts";
-import { badMember, readJsonReply } from "../relay/read-json-ask.ts";
-import type { RelayDeps } from "../relay/relay.ts";
-import { exchangeWhole, type WholeReply } from "../relay/whole-exchange.ts";
+import { readJsonReply } from "../relay/read-json-ask.ts";
+import type { RelayDeps, RelayStream } from "../relay/relay.ts";
+import { StreamSink } from "../relay/stream-sink.ts";
+import { exchangeWhole, type WholeEnd, type WholeReply } from "../relay/whole-exchange.ts";
 import type { Attempt } from "../routing/plan.ts";
 import type { ProviderKey } from "../routing/router.ts";
 import { readServiceParams } from "../service-params.ts";
-import { bindItems, bindResponse, takeBond } from "./key-bonds.ts";
+import { bindItems, bindResponse, createBinding, takeBond } from "./key-bonds.ts";
+import { responseAsEvents } from "./response-as-events.ts";
 import type { ResponseOwner, ResponseOwners } from "./response-owners.ts";
 
 /** What can be done with a response that its provider keeps. */
@@ -27,6 +32,8 @@ export type StoredCall = {
   id: string;
   query: URLSearchParams;
   signal: AbortSignal;
+  /** What a stream is written to; called once there is something to write. */
+  open: () => ResponseWriter;
   /** Whether a span says that a call of the organization and environment made it. */
   isRecorded: (id: string, owner: ResponseOwner) => Promise<boolean>;
 };
@@ -34,26 +41,33 @@ export type StoredCall = {
 export type StoredAnswer = { bytes: Buffer | string; provider: string } | { error: CallError };
 
 export type StoredResponses = {
-  /** Asks the provider and the key that made the response. @throws ServiceError `not_found`, `invalid_request`, `forbidden` */
-  act(action: StoredAction, call: StoredCall): Promise<StoredAnswer>;
+  /**
+   * Asks the provider and the key that made the response. Undefined where the answer was a stream, which has been written.
+   * @throws ServiceError `not_found`, `invalid_request`, `forbidden`
+   */
+  act(action: StoredAction, call: StoredCall): Promise<StoredAnswer | undefined>;
 };
 
 /** Providers that keep responses. Others are asked where the id has the mark of their key. */
 const keepers: ReadonlySet<string> = new Set(["openai", "azure", "xai", "fireworks"]);
 
-type Deps = Pick<RelayDeps, "pools" | "timeouts" | "router" | "metrics"> & { owners: ResponseOwners };
+type Deps = Pick<RelayDeps, "pools" | "timeouts" | "router" | "metrics" | "commentMs"> & { owners: ResponseOwners };
 
 export function createStoredResponses(deps: Deps): StoredResponses {
   return {
     async act(action, call) {
       const { value: id, bond } = takeBond(call.id);
-      const query = readQuery(call.query);
+      const { query, isStream } = readQuery(call.query, action);
       // A segment of dots would be another path.
       const keys = /^\.*$/.test(id) ? [] : await keysOf(deps, call, id, bond);
       if (action.method !== "GET") await refuseElsewhere(deps, call, id);
       const problems: UpstreamProblem[] = [];
       for (const { attempt } of keys) {
-        const end = await ask(deps, attempt, callOf(attempt, action, id, query), call.signal);
+        const upstream = callOf(attempt, action, id, query);
+        const end = isStream
+          ? await askForStream(deps, { attempt, upstream, call, bond })
+          : await ask(deps, { attempt, upstream, call });
+        if (end.kind === "streamed") return undefined;
         if (end.kind === "reply") {
           deps.metrics.attempts.add({ outcome: "success" });
           return { bytes: bound(action, end.reply, bond), provider: attempt.target.provider };
@@ -105,11 +119,68 @@ function bound({ below }: StoredAction, reply: WholeReply, bond: string | undefi
   return JSON.stringify(bind(readJsonReply(reply).reply, bond));
 }
 
-function ask(deps: Deps, attempt: Attempt, upstream: UpstreamCall, signal: AbortSignal) {
+type Asked = { attempt: Attempt; upstream: UpstreamCall; call: StoredCall };
+
+function ask(
+  deps: Deps,
+  { attempt: { isOperatorHost }, upstream, call: { signal } }: Asked,
+  createSink?: Parameters<typeof exchangeWhole>[3],
+): Promise<WholeEnd> {
   const { pools, timeouts } = deps;
-  const times = timesOf(timeouts, timeouts.totalMs, { furtherModels: 0, roomMs: Infinity }, false);
-  return exchangeWhole({ pools, timeouts: times }, upstream, { isOperatorHost: attempt.isOperatorHost, signal });
+  const times = timesOf(timeouts, timeouts.totalMs, { furtherModels: 0, roomMs: Infinity }, createSink !== undefined);
+  return exchangeWhole({ pools, timeouts: times }, upstream, { isOperatorHost, signal }, createSink);
 }
+
+/** The events of a response in the background, from its first or from `starting_after` on, go on to the caller as they come. */
+async function askForStream(deps: Deps, asked: Asked & { bond: string | undefined }): Promise<WholeEnd> {
+  const { attempt, call, bond } = asked;
+  let exchange: Exchange | undefined;
+  const sent: { stream?: ClientStream } = {};
+  const open = (): ClientStream => {
+    const head = (): OutgoingHttpHeaders => ({ "x-spanway-provider": attempt.target.provider });
+    const stream = new ClientStream(call.open(), { head, beforeEnd: (sendEnd) => sendEnd() });
+    stream.source = exchange;
+    stream.keepAlive(deps.commentMs);
+    return stream;
+  };
+  const binding = bond === undefined ? undefined : createBinding(bond);
+  const end = await ask(
+    deps,
+    asked,
+    (done) =>
+      new StreamSink(done, storedStream, {
+        onStream: () => undefined,
+        attach: (attached) => void (exchange = attached),
+        rewrite: binding?.event,
+        onEvents: (events) => (sent.stream ??= open()).write(events),
+      }),
+  );
+  const { stream } = sent;
+  if (end.kind === "problem" && stream === undefined) return end;
+  deps.metrics.attempts.add({
+    outcome: end.kind === "problem" ? end.problem.kind : end.kind === "gone" ? "gone" : "success",
+  });
+  if (end.kind === "gone") {
+    stream?.release();
+    if (stream === undefined) throw call.signal.reason;
+  } else if (end.kind === "problem") {
+    stream?.fail(openaiErrors.ofBreak(understandProblem(end.problem, attempt.target.credential)));
+  } else {
+    const whole = stream ?? open();
+    // It did not know how to stream.
+    if (end.kind === "reply") whole.write(responseAsEvents(binding?.reply(end.reply) ?? end.reply));
+    whole.close();
+  }
+  return { kind: "streamed" };
+}
+
+/** Every event goes on at once; the last one may lie before `starting_after`. */
+const storedStream: RelayStream = {
+  take: ({ data = "" }) => ({ hasContent: true, isDone: lastEvents.has(parseObjectText(data)?.["type"]) }),
+  mayJustEnd: true,
+};
+
+const lastEvents: ReadonlySet<unknown> = new Set(["response.completed", "response.incomplete", "response.failed"]);
 
 function callOf({ target, quirks }: Attempt, { method, below }: StoredAction, id: string, query: string): UpstreamCall {
   const [path = "", own = ""] = quirks.path("responses", target).split("?");
@@ -122,12 +193,12 @@ function callOf({ target, quirks }: Attempt, { method, below }: StoredAction, id
 }
 
 /** Where a page begins is said by an item, whose id may have a mark. */
-function readQuery(query: URLSearchParams): string {
-  if (query.get("stream") === "true") throw badMember("stream", "must be false: ask for the response as a whole");
+function readQuery(query: URLSearchParams, { method, below }: StoredAction): { query: string; isStream: boolean } {
   const passed = new URLSearchParams(query);
   for (const name of ["after", "before"]) {
     const item = passed.get(name);
     if (item !== null) passed.set(name, takeBond(item).value);
   }
-  return passed.toString();
+  const isStream = method === "GET" && below === "" && query.get("stream") === "true";
+  return { query: passed.toString(), isStream };
 }

@@ -62,7 +62,11 @@ export function createTranscription({ router }: { router: Pick<Router, "lists"> 
         call: (attempt) => callOf(ask, attempt),
         read: (reply, toLedger) => readTranscription(reply, ask.isJson, toLedger),
         // Models that know no streams answer as ever: their answer goes on as it is, too.
-        ...(ask.isStream && { stream: createTranscriptStream, events: (reply) => eventsOf(reply, ask) }),
+        ...(ask.isStream && {
+          stream: createTranscriptStream,
+          events: (reply) => eventsOf(reply, ask),
+          mayAnswerWhole: true,
+        }),
         answer: (reply, breakdown) => answerOf(reply, ask, breakdown),
       };
     },

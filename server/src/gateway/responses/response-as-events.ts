@@ -1,0 +1,70 @@
+import { isObject } from "../../lib/json.ts";
+import { readJsonReply } from "../relay/read-json-ask.ts";
+import type { WholeReply } from "../relay/whole-exchange.ts";
+
+type Members = Record<string, unknown>;
+
+/** A whole response as the events of a stream that say the same: SDKs put it together from these. */
+export function responseAsEvents(whole: WholeReply): string {
+  const { reply } = readJsonReply(whole);
+  const items = Array.isArray(reply["output"]) ? (reply["output"] as unknown[]).filter(isObject) : [];
+  const events = [
+    { type: "response.created", response: { ...reply, status: "in_progress", output: [], usage: null } },
+    ...items.flatMap(eventsOfItem),
+    { type: reply["status"] === "incomplete" ? "response.incomplete" : "response.completed", response: reply },
+  ];
+  return events
+    .map((event, n) => `event: ${event.type}\ndata: ${JSON.stringify({ ...event, sequence_number: n })}\n\n`)
+    .join("");
+}
+
+type Event = { type: string } & Members;
+
+function eventsOfItem(item: Members, output_index: number): Event[] {
+  const { id: item_id, type, content } = item;
+  const parts = type === "message" && Array.isArray(content) ? (content as unknown[]).filter(isObject) : [];
+  const begun = { ...item, status: "in_progress", ...(parts.length > 0 && { content: [] }), ...emptied(item) };
+  return [
+    { type: "response.output_item.added", output_index, item: begun },
+    ...parts.flatMap((part, content_index) => eventsOfPart(part, { item_id, output_index, content_index })),
+    ...eventsOfArguments(item, { item_id, output_index }),
+    { type: "response.output_item.done", output_index, item },
+  ];
+}
+
+function eventsOfPart(part: Members, place: Members): Event[] {
+  const member = part["type"] === "refusal" ? "refusal" : "text";
+  const name = part["type"] === "refusal" ? "response.refusal" : "response.output_text";
+  const said = part[member];
+  return [
+    { type: "response.content_part.added", ...place, part: { ...part, [member]: "" } },
+    { type: `${name}.delta`, ...place, delta: said },
+    { type: `${name}.done`, ...place, [member]: said },
+    { type: "response.content_part.done", ...place, part },
+  ];
+}
+
+/** Members that come in pieces, by the type of the item. */
+const inPieces: Readonly<Record<string, readonly [member: string, event: string]>> = {
+  function_call: ["arguments", "response.function_call_arguments"],
+  custom_tool_call: ["input", "response.custom_tool_call_input"],
+};
+
+function pieceOf({ type }: Members): readonly [member: string, event: string] | undefined {
+  return typeof type === "string" && Object.hasOwn(inPieces, type) ? inPieces[type] : undefined;
+}
+
+function emptied(item: Members): Members {
+  const piece = pieceOf(item);
+  return piece === undefined ? {} : { [piece[0]]: "" };
+}
+
+function eventsOfArguments(item: Members, place: Members): Event[] {
+  const piece = pieceOf(item);
+  if (piece === undefined) return [];
+  const [member, name] = piece;
+  return [
+    { type: `${name}.delta`, ...place, delta: item[member] },
+    { type: `${name}.done`, ...place, [member]: item[member] },
+  ];
+}
