@@ -1,40 +1,62 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ask, gatewayOperations, type GatewayOperation } from "../support/gateway-operations.ts";
-import { answers, head, streamHead, streams, type Script } from "../support/scripted-upstream.ts";
+import {
+  answers,
+  head,
+  startScriptedUpstream,
+  streamHead,
+  streams,
+  type Script,
+} from "../support/scripted-upstream.ts";
 import { retrieveSpan } from "../support/spans.ts";
+import { startTestApp, type TestApp } from "../support/test-app.ts";
 import type { Answer, Row, TestClient } from "../support/test-client.ts";
 
 /** Upstreams that keep a connection alive without an answer, and what the caller hears meanwhile. */
 
 const [firstMs, idleMs, totalMs, commentMs] = [5_000, 500, 3_000, 300];
 
-let gateway: TestGateway;
+let app: TestApp;
+const undo: Array<() => Promise<unknown>> = [];
 beforeAll(async () => {
-  gateway = await startTestGateway({
+  app = await startTestApp({
+    SPANWAY_ALLOW_PRIVATE_UPSTREAMS: "127.0.0.1",
     SPANWAY_UPSTREAM_FIRST_BYTE_MS: String(firstMs),
     SPANWAY_UPSTREAM_IDLE_MS: String(idleMs),
     SPANWAY_UPSTREAM_TOTAL_MS: String(totalMs),
     SPANWAY_STREAM_COMMENT_MS: String(commentMs),
   });
+  undo.push(() => app.stop());
 });
-afterAll(() => gateway.stop());
-
-let client: TestClient;
-beforeEach(async () => {
-  client = (await gateway.app.newOrganization()).prod;
+afterAll(async () => {
+  for (const each of undo) await each();
 });
 
-const spanOf = (answer: Answer): Promise<Row> => retrieveSpan(client, answer.headers.get("x-spanway-log-id"));
+/** An organization whose OpenAI and Anthropic are this script, and nobody else's: most of these tests wait, so they do so together. */
+async function callerOf(script: Script): Promise<TestClient> {
+  const upstream = await startScriptedUpstream();
+  upstream.script(script);
+  undo.push(() => upstream.stop());
+  const { prod } = await app.newOrganization();
+  const addresses = { openai: `${upstream.url}/v1`, anthropic: upstream.url };
+  for (const [provider, base_url] of Object.entries(addresses)) {
+    const made = await prod.post("/api/providers/", { provider, base_url, api_key: "sk-upstream-0123456789" });
+    expect(made.status).toBe(201);
+  }
+  return prod;
+}
+
+const spanOf = (client: TestClient, answer: Answer): Promise<Row> =>
+  retrieveSpan(client, answer.headers.get("x-spanway-log-id"));
 
 /** The first request gets one script, those that follow get another. */
-function firstThen(first: Script, then: Script): void {
+function firstThen(first: Script, then: Script): Script {
   let requests = 0;
-  gateway.upstream.script((...args) => {
+  return (...args) => {
     requests += 1;
     return (requests === 1 ? first : then)(...args);
-  });
+  };
 }
 
 /** Writes the same over and over, as long as anybody listens. */
@@ -55,24 +77,25 @@ const namesOf = (operations: readonly GatewayOperation[]): Array<[string, Gatewa
 /** Comments stand before an event, in the same block. */
 const withoutComments = (text: string): string => text.replace(/^:\n/gm, "");
 
-describe.each(namesOf(streaming))("a stream of %s", (_name, operation) => {
-  const stream = (members: Row = {}): Promise<Answer> => ask(client, operation, { stream: true, ...members });
+describe.each(namesOf(streaming))("a stream of %s", { concurrent: true }, (_name, operation) => {
+  const stream = (client: TestClient, members: Row = {}): Promise<Answer> =>
+    ask(client, operation, { stream: true, ...members });
   const good = streams(operation.begin, operation.end);
 
   test.each(operation.keepAlives.map((each) => [each]))(
     "P9: of %j alone is given up while there is time for another model",
     async (keepAlive) => {
-      firstThen(forever(streamHead, keepAlive), good);
+      const client = await callerOf(firstThen(forever(streamHead, keepAlive), good));
       const began = performance.now();
-      const answer = await stream({ fallback_models: [operation.otherModel], retries: 2 });
+      const answer = await stream(client, { fallback_models: [operation.otherModel], retries: 2 });
       expect(performance.now() - began).toBeLessThan(firstMs);
       expect(withoutComments(answer.text)).toContain("Hello.");
-      expect(await spanOf(answer)).toMatchObject({ status_code: 200, attempts: [{ status_code: null }, {}] });
+      expect(await spanOf(client, answer)).toMatchObject({ status_code: 200, attempts: [{ status_code: null }, {}] });
     },
   );
 
   test("P9: that is kept alive after its first content goes on", async () => {
-    gateway.upstream.script(async (connection) => {
+    const client = await callerOf(async (connection) => {
       await connection.write(streamHead + operation.begin);
       for (let n = 0; n < 6; n += 1) {
         await sleep(idleMs / 3);
@@ -81,12 +104,12 @@ describe.each(namesOf(streaming))("a stream of %s", (_name, operation) => {
       await connection.write(operation.end);
       return "close";
     });
-    const answer = await stream();
-    expect(await spanOf(answer)).toMatchObject({ status_code: 200, prompt_tokens: 1_000 });
+    const answer = await stream(client);
+    expect(await spanOf(client, answer)).toMatchObject({ status_code: 200, prompt_tokens: 1_000 });
   });
 
   test("P9: that is silent gets a comment, a line alone, before its first content and after it", async () => {
-    gateway.upstream.script(async (connection) => {
+    const client = await callerOf(async (connection) => {
       await connection.write(streamHead);
       await sleep(commentMs * 2.5);
       await connection.write(operation.begin);
@@ -94,11 +117,11 @@ describe.each(namesOf(streaming))("a stream of %s", (_name, operation) => {
       await connection.write(operation.end);
       return "close";
     });
-    const answer = await stream();
+    const answer = await stream(client);
     expect(answer.text).toMatch(/^:\n(?::\n)*(?:event|data):/);
     expect(answer.text.replace(/^:\n(?::\n)*/, "")).toMatch(/\n\n:\n(?:event|data):/);
     expect(answer.text).not.toMatch(/^:\n\n/m);
-    const span = await spanOf(answer);
+    const span = await spanOf(client, answer);
     expect(span).toMatchObject({ status_code: 200, prompt_tokens: 1_000 });
     expect(span["time_to_first_token"] as number).toBeGreaterThan((commentMs * 2.5) / 1e3 - 0.05);
   });
@@ -108,48 +131,51 @@ describe.each(namesOf(streaming))("a stream of %s", (_name, operation) => {
       await sleep(commentMs * 1.5);
       return answers(500, { error: { message: "broken" } })(connection, undefined as never);
     };
-    firstThen(late, good);
-    const answer = await stream({ fallback_models: [operation.otherModel] });
+    const client = await callerOf(firstThen(late, good));
+    const answer = await stream(client, { fallback_models: [operation.otherModel] });
     expect(answer.text.startsWith(":\n")).toBe(true);
     expect(withoutComments(answer.text)).toContain("Hello.");
-    expect(await spanOf(answer)).toMatchObject({ status_code: 200, attempts: [{ status_code: 500 }, {}] });
+    expect(await spanOf(client, answer)).toMatchObject({ status_code: 200, attempts: [{ status_code: 500 }, {}] });
   });
 
   test("P9: whose head had to go out ends in an error event where nobody answers; before that it is a status", async () => {
-    gateway.upstream.script(answers(400, { error: { message: "not like that", code: "bad" } }));
-    expect(await stream()).toMatchObject({ status: 400, json: { error: { message: "not like that" } } });
-    gateway.upstream.script(async (connection, request) => {
-      await sleep(commentMs * 1.5);
-      return answers(400, { error: { message: "not like that", code: "bad" } })(connection, request);
+    const refuses = answers(400, { error: { message: "not like that", code: "bad" } });
+    expect(await stream(await callerOf(refuses))).toMatchObject({
+      status: 400,
+      json: { error: { message: "not like that" } },
     });
-    const answer = await stream();
+    const client = await callerOf(async (...args) => {
+      await sleep(commentMs * 1.5);
+      return refuses(...args);
+    });
+    const answer = await stream(client);
     expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "text/event-stream; charset=utf-8"]);
     const [last] = withoutComments(answer.text).trim().split("\n\n").slice(-1);
     expect(JSON.parse(last?.replace(/^(?:event: error\n)?data: /, "") ?? "")).toMatchObject({
       error: { message: "not like that" },
     });
-    expect(await spanOf(answer)).toMatchObject({ status_code: 400, failed: true });
+    expect(await spanOf(client, answer)).toMatchObject({ status_code: 400, failed: true });
   });
 
   test("P9: that comes whole after all is a stream where its head is out", async () => {
-    gateway.upstream.script(async (connection, request) => {
+    const client = await callerOf(async (...args) => {
       await sleep(commentMs * 1.5);
-      return answers(200, operation.whole)(connection, request);
+      return answers(200, operation.whole)(...args);
     });
-    const answer = await stream();
+    const answer = await stream(client);
     expect(answer.headers.get("content-type")).toContain("text/event-stream");
     const events = withoutComments(answer.text).trim().split("\n\n");
     expect(events.every((each) => /^(?:event: [\w.]+\n)?data: /.test(each))).toBe(true);
     expect(answer.text).toContain("Hello.");
-    expect(await spanOf(answer)).toMatchObject({ status_code: 200, prompt_tokens: 1_000 });
+    expect(await spanOf(client, answer)).toMatchObject({ status_code: 200, prompt_tokens: 1_000 });
   });
 });
 
-describe.each(namesOf(gatewayOperations))("a whole answer of %s", (_name, operation) => {
+describe.each(namesOf(gatewayOperations))("a whole answer of %s", { concurrent: true }, (_name, operation) => {
   const jsonHead = head(200, { "content-type": "application/json" });
 
   test("P9: of blank lines alone is given up while there is time for another model", async () => {
-    firstThen(forever(jsonHead, "\n"), answers(200, operation.whole));
+    const client = await callerOf(firstThen(forever(jsonHead, "\n"), answers(200, operation.whole)));
     const answer = await ask(client, operation, { fallback_models: [operation.otherModel] });
     expect([answer.status, answer.headers.get("x-spanway-attempts")]).toEqual([200, "2"]);
   });
@@ -161,7 +187,7 @@ describe.each(namesOf(gatewayOperations))("a whole answer of %s", (_name, operat
       await connection.closed(4_000);
       return undefined;
     };
-    firstThen(stalls, answers(200, operation.whole));
+    const client = await callerOf(firstThen(stalls, answers(200, operation.whole)));
     const began = performance.now();
     const answer = await ask(client, operation, { fallback_models: [operation.otherModel] });
     expect([answer.status, answer.headers.get("x-spanway-attempts")]).toEqual([200, "2"]);

@@ -8,7 +8,7 @@ import type { Row, TestClient } from "../support/test-client.ts";
 const dataDir = newDataDir();
 afterAll(() => dataDir.remove());
 
-const rounds = process.env["SPANWAY_SOAK"] === "1" ? 100 : 20;
+const rounds = process.env["SPANWAY_SOAK"] === "1" ? 100 : 10;
 const singleWriters = 3;
 const bulkWriters = 2;
 const rowsPerBulk = 20;

@@ -7,7 +7,7 @@ import { newDataDir, startServerProcess } from "../support/server-process.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import type { Answer, Row, TestClient } from "../support/test-client.ts";
 
-const outageMs = process.env["SPANWAY_SOAK"] === "1" ? 60_000 : 8_000;
+const outageMs = process.env["SPANWAY_SOAK"] === "1" ? 60_000 : 4_000;
 const patienceMs = 20_000;
 
 let clickHouse: TestClickHouse;

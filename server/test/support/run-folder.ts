@@ -1,9 +1,10 @@
-import { chmodSync, mkdtempSync, statfsSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statfsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const memoryFolder = "/dev/shm";
+const prefix = "spanway-tests-";
 const roomBytes = 4 * 1024 ** 3;
 
 /**
@@ -11,11 +12,22 @@ const roomBytes = 4 * 1024 ** 3;
  * room: servers flush to disk with every request, and a test spends most of its time there otherwise.
  */
 export function setup(): () => Promise<void> {
-  const folder = mkdtempSync(join(hasRoom() ? memoryFolder : tmpdir(), "spanway-tests-"));
+  const isInMemory = hasRoom();
+  if (isInMemory) removeAbandoned();
+  const place = isInMemory ? memoryFolder : tmpdir();
+  const folder = mkdtempSync(join(place, `${prefix}${process.pid}-`));
   // Some tests start programs as another user.
   chmodSync(folder, 0o755);
   process.env["TMPDIR"] = folder;
   return () => rm(folder, { recursive: true, force: true });
+}
+
+/** A run that was killed leaves its folder behind, which would stay in memory. */
+function removeAbandoned(): void {
+  for (const name of readdirSync(memoryFolder)) {
+    const pid = name.startsWith(prefix) ? Number(name.slice(prefix.length).split("-")[0]) : Number.NaN;
+    if (pid > 0 && !existsSync(`/proc/${pid}`)) rmSync(join(memoryFolder, name), { recursive: true, force: true });
+  }
 }
 
 function hasRoom(): boolean {
