@@ -12,11 +12,8 @@ export type MediaOwner = {
   trace?: { trace_unique_id: string; environments: readonly Environment[] };
 };
 
-/** What every reference begins with. */
-export const mediaPath = "/api/media/";
-
 /** What stands in a stored span in place of media; `id` is the SHA-256 of what it replaces, in hexadecimal. */
-export const mediaReference = (id: string): string => `${mediaPath}${id}/`;
+export const mediaReference = (id: string): string => `/api/media/${id}/`;
 
 export const mediaId = /^[0-9a-f]{64}$/;
 

@@ -244,6 +244,8 @@ describe("O24: media is stored apart from its spans", () => {
       custom_identifier: { operator: "", value: ["first-media-trace"] },
     });
     const reference = urlIn(results[0] ?? {});
+    // Who repeats the reference does not keep the picture.
+    await storeSpans(prod, [{ input: reference, trace_unique_id: "third", span_unique_id: "s" }]);
     await deleteTrace("first-media-trace");
     expect((await prod.get(reference)).status).toBe(200);
     await deleteTrace("second-media-trace");

@@ -3,11 +3,12 @@ import { ServiceError } from "../../domain/errors.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { includeFieldsQuery } from "../../http/query.ts";
 import { rawJson } from "../../http/reply.ts";
+import { inlineMedia } from "../../ingest/media/inline-media.ts";
+import { limits } from "../../limits.ts";
 import type { ScoreStore } from "../../storage/control/score-store.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
 import { attachNewMessages, tellsNewMessages } from "./attach-new-messages.ts";
 import { attachScores } from "./attach-scores.ts";
-import { inlineMedia } from "../media/inline-media.ts";
 import { allMembers, listMembers, presentSpan } from "./present-span.ts";
 import { spanSchema } from "./span-schema.ts";
 
@@ -55,9 +56,16 @@ export const retrieveSpan = (deps: {
         : [];
       const text = presentSpan(told, members);
       if (query.media !== "inline") return rawJson(text);
-      return rawJson(await inlineMedia(deps.spans, principal.organization_id, text, signal));
+      const whole = await inlineMedia(deps.spans, scope, text, signal);
+      if (whole === undefined) throw tooLarge();
+      return rawJson(whole);
     },
   });
+
+function tooLarge(): ServiceError {
+  const message = `With its media the span has more than ${limits.pagePayloadBytes >> 20} MiB. Leave media=inline out, and read the references.`;
+  return new ServiceError("query_too_large", message);
+}
 
 function notFound(): ServiceError {
   return new ServiceError("not_found", "There is no span with this unique_id.");

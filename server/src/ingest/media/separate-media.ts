@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { mediaPath, mediaReference, mediaReferences, putMediaBack } from "../../domain/media.ts";
+import { mediaReference, putMediaBack } from "../../domain/media.ts";
 import { limits } from "../../limits.ts";
 import { organizationOf, splitLines } from "../row-lines.ts";
 import { findMedia, type FoundMedia } from "./find-media.ts";
@@ -10,12 +10,11 @@ export type MediaRow = { organization_id: string; id: string; media_type: string
 export type SeparatedRows = { ndjson: Buffer; media: MediaRow[] };
 
 /**
- * Replaces the media in rows of spans (NDJSON) by references, and returns each content once. A row that has references already,
- * such as a stored span that was completed, refers to them as well.
+ * Replaces the media in rows of spans (NDJSON) by references, and returns each content once. A reference that somebody wrote is
+ * text: a row refers to what it came with (see `inlineMedia` for rows that are stored anew).
  */
 export function separateMedia(ndjson: Buffer): SeparatedRows {
-  const hasMedia = ndjson.length >= limits.mediaChars && findMedia(ndjson).length > 0;
-  if (!hasMedia && !ndjson.includes(mediaPath)) return { ndjson, media: [] };
+  if (ndjson.length < limits.mediaChars || findMedia(ndjson).length === 0) return { ndjson, media: [] };
   const media = new Map<string, MediaRow>();
   const lines = splitLines(ndjson).flatMap((line) => separateLine(line, media));
   return { ndjson: Buffer.concat(lines), media: [...media.values()] };
@@ -39,20 +38,13 @@ function separateLine(line: Buffer, media: Map<string, MediaRow>): Buffer[] {
     line,
     findMedia(line).map((found) => contentOf(line, found)),
   );
-  if (organization_id === undefined) return [line];
+  if (contents.length === 0 || organization_id === undefined) return [line];
   for (const { id, mediaType, text } of contents) {
     media.set(`${organization_id}/${id}`, { organization_id, id, media_type: mediaType, text });
   }
-  const body = withReferences(line.subarray(0, line.lastIndexOf(0x7d)), contents);
-  const ids = new Set([...contents.map(({ id }) => id), ...body.flatMap(referencesIn)]);
-  if (ids.size === 0) return [line];
-  const named = JSON.stringify([...ids].slice(0, limits.mediaOfSpan));
-  return [...body, Buffer.from(`,"media_ids":${named}`), closing];
-}
-
-function referencesIn(piece: Buffer): string[] {
-  if (!piece.includes(mediaPath)) return [];
-  return Array.from(piece.toString("latin1").matchAll(mediaReferences()), ([, id = ""]) => id);
+  const body = line.subarray(0, line.lastIndexOf(0x7d));
+  const ids = new Set(contents.map(({ id }) => id));
+  return [...withReferences(body, contents), Buffer.from(`,"media_ids":${JSON.stringify([...ids])}`), closing];
 }
 
 type Content = FoundMedia & { id: string; text: string };

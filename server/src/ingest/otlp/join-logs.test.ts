@@ -33,7 +33,12 @@ let stored: StoredSpan[] = [];
 let last: IdentityRecord | undefined;
 /** What happens while the store is read. */
 let meanwhile = (): void => undefined;
-const spans: Pick<SpanStore, "listSpans"> = {
+let meanwhileOfMedia = (): void => undefined;
+const spans: Pick<SpanStore, "listSpans" | "readMedia"> = {
+  readMedia: async () => {
+    meanwhileOfMedia();
+    return [];
+  },
   listSpans: async () => {
     lookups += 1;
     const rows = stored;
@@ -91,6 +96,7 @@ beforeEach(() => {
   stored = [];
   last = undefined;
   meanwhile = () => undefined;
+  meanwhileOfMedia = () => undefined;
 });
 afterEach(async () => {
   await events.close();
@@ -194,6 +200,15 @@ describe("a span that is sent again while its stored version is read", () => {
     await logs.joinWaiting(signal);
     expect(accepted).toMatchObject([{ span_name: "version 2", prompt_messages: [{ content: "Weather?" }] }]);
     expect(events.isEmpty()).toBe(true);
+  });
+
+  test("nor while its media is read", async () => {
+    meanwhile = () => undefined;
+    meanwhileOfMedia = sendAgain;
+    stored = [{ ...version(1), input: `/api/media/${"a".repeat(64)}/` }];
+    await joiner().joinWaiting(signal);
+    expect(accepted).toEqual([]);
+    expect(events.isEmpty()).toBe(false);
   });
 
   test("is completed as it is stored where the store never takes what was sent", async () => {

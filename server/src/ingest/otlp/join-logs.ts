@@ -10,6 +10,7 @@ import { llmLogTypes, spanColumns, type SpanColumn, type SpanRow } from "../../d
 import type { SpanIntake } from "../accept.ts";
 import { spanIdentity } from "../identity.ts";
 import type { SpanOrigin } from "../normalize.ts";
+import { inlineMedia } from "../media/inline-media.ts";
 import { serviceLogMethods } from "../wire-fields.ts";
 import { asContentRecord } from "./agent-logs/read-agent-logs.ts";
 import { asText } from "./attribute-bag.ts";
@@ -41,7 +42,7 @@ export type LogJoiner = {
 
 export type LogJoinerDeps = {
   events: LogEvents;
-  spans: Pick<SpanStore, "listSpans">;
+  spans: Pick<SpanStore, "listSpans" | "readMedia">;
   catalogue: Catalogue<SpanRow>;
   intake: Pick<SpanIntake, "accept">;
   journal: Pick<Journal, "lookup">;
@@ -180,14 +181,39 @@ async function joinBatch(batch: readonly Waiting[], deps: LogJoinerDeps, signal:
     // The call that they tell of may not be exported yet.
     const stray = row && calls ? callEvents(homes.get(row) ?? []).ofCall : [];
     if (stray.length > 0 && waitedMs < limits.otlpJoinPauseMs) continue;
+    const isUpToDate = (home: StoredSpan): boolean =>
+      isLate || !isOutdated(home, { ...first, spanId: home.span_unique_id ?? "" }, deps.journal);
+    let isDone = true;
     for (const [home, events] of homes) {
-      const body = completed(home, events);
+      const whole = await withMedia(home, first.origin, deps.spans, signal);
+      isDone = isUpToDate(home);
+      if (!isDone) break;
+      const body = completed(whole, events);
       if (body) await deps.intake.accept([body], originOfRow(home, first.origin));
     }
+    if (!isDone) continue;
     const body = row ? undefined : spanOfEvents(first, told);
     if (body) await deps.intake.accept([body], first.origin);
     await deps.events.remove(key, count);
   }
+}
+
+/** A stored span as it was accepted: a new version that only names its media would not refer to it, and it would be deleted. */
+async function withMedia(
+  row: StoredSpan,
+  { organization_id, environment }: SpanOrigin,
+  spans: LogJoinerDeps["spans"],
+  signal: AbortSignal,
+): Promise<StoredSpan> {
+  const trace = { trace_unique_id: row.trace_unique_id ?? "", environments: [environment] };
+  const json = JSON.stringify(row);
+  const whole = await inlineMedia(spans, { organization_id, trace }, json, signal);
+  return whole === undefined || whole === json ? row : asStoredSpan(JSON.parse(whole));
+}
+
+/** Safe because it is the JSON of one, with other texts in it. */
+function asStoredSpan(value: unknown): StoredSpan {
+  return value as StoredSpan;
 }
 
 type StoredCall = Call & { row: StoredSpan };

@@ -1,0 +1,22 @@
+import { mediaReferences, putMediaBack, type MediaOwner } from "../../domain/media.ts";
+import { limits } from "../../limits.ts";
+import type { SpanStore } from "../../storage/spans/span-store.ts";
+
+/**
+ * JSON text of a span with the content of its media in place of the references. Undefined where that would be more than
+ * `limits.pagePayloadBytes`: any text may repeat a reference, as often as it has room for it.
+ */
+export async function inlineMedia(
+  spans: Pick<SpanStore, "readMedia">,
+  of: MediaOwner,
+  json: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const ids = Array.from(json.matchAll(mediaReferences()), ([, id = ""]) => id);
+  if (ids.length === 0) return json;
+  const media = await spans.readMedia(of, ids, { signal });
+  const texts = new Map(media.map(({ id, text }) => [id, text]));
+  const chars = ids.reduce((sum, id) => sum + (texts.get(id)?.length ?? 0), json.length);
+  if (chars > limits.pagePayloadBytes || media.some(({ text }) => text === "")) return undefined;
+  return putMediaBack(json, texts);
+}
