@@ -2,7 +2,7 @@
 export const bedrockGeo = /^(us|us-gov|eu|apac|jp|au|ca|in|global)\./;
 
 const bedrockVendors =
-  "anthropic|amazon|meta|mistral|cohere|ai21|deepseek|qwen|openai|moonshot|moonshotai|minimax|zai|nvidia|google|writer";
+  "anthropic|amazon|meta|mistral|cohere|ai21|deepseek|qwen|openai|moonshot|moonshotai|minimax|zai|nvidia|google|writer|xai";
 
 /** How Bedrock begins the name of a model: its vendor, and before it the regions of an inference profile. */
 export const bedrockPrefix = new RegExp(`^(?:${bedrockGeo.source.slice(1)})?(?:${bedrockVendors})\\.`);

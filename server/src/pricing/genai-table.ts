@@ -90,6 +90,12 @@ function isReadableMatch(rule: unknown): boolean {
   }
 }
 
+/**
+ * Makers whose prices the tables take for a cloud's, and the cloud has others:
+ * https://prices.azure.com/api/retail/prices
+ */
+const otherPrices: Readonly<Record<string, readonly string[]>> = { azure: ["deepseek", "x-ai", "moonshotai"] };
+
 function genAiTable(name: string, list: readonly Provider[]): PriceTable {
   const providers = new Map(list.map((provider) => [provider.id, provider]));
   const modelIn = (provider: Provider | undefined, model: string): Model | undefined =>
@@ -99,6 +105,7 @@ function genAiTable(name: string, list: readonly Provider[]): PriceTable {
     const own = modelIn(provider, model);
     if (own !== undefined || provider === undefined) return own;
     for (const other of provider.fallback_model_providers ?? []) {
+      if (otherPrices[id]?.includes(other)) continue;
       const found = modelIn(providers.get(other), model);
       if (found !== undefined) return found;
     }

@@ -11,6 +11,7 @@ const aliases: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "gemini-flash-latest": "gemini-3.8-flash",
     "gemini-flash-lite-latest": "gemini-3.5-flash-lite",
     "gemini-pro-latest": "gemini-3.1-pro-preview",
+    "gemini-embedding-2-preview": "gemini-embedding-2",
   },
   // https://docs.mistral.ai/getting-started/models
   mistral: {

@@ -83,6 +83,12 @@ describe("M2: a counted bucket is priced at its own rate, or the cost is unknown
       { input_tokens: 20_000, output_tokens: 1000, inference_geo: "us" },
       0.1375,
     ],
+    [
+      "where an endpoint of Bedrock does not say",
+      "global.anthropic.claude-opus-4-6-v1",
+      { input_tokens: 20_000, output_tokens: 1000, inference_geo: "not_available" },
+      0.125,
+    ],
     ["everywhere", "claude-opus-4-6", { input_tokens: 20_000, output_tokens: 1000, inference_geo: "global" }, 0.125],
     [
       "Gemini's speech, of which a part was cached",

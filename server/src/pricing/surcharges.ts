@@ -89,6 +89,8 @@ const regionRows: ReadonlyArray<Row & { factors: Readonly<Record<string, number>
     factors: { us: 1.1, global: 1, not_available: 1 },
   },
   { providers: ["anthropic"], models: /^/, factors: { us: 1, global: 1, not_available: 1 } },
+  // The names of their endpoints tell.
+  { providers: ["aws", "google", "azure"], models: /claude/, factors: { global: 1, not_available: 1 } },
 ];
 
 /** The same for where a call was served. */

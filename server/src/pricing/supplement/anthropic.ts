@@ -11,7 +11,9 @@ const haiku55: Row = {
 };
 const fable52: Row = { models: ["claude-fable-5-2"], rates: tokens(8, 40, 0.2, 10, 16) };
 const mythos51: Row = { models: ["claude-mythos-5-1"], rates: tokens(10, 50, 0.25, 12.5, 20) };
+const fable51: Row = { ...mythos51, models: ["claude-fable-5-1"] };
 const mythos5: Row = { models: ["claude-mythos-5"], rates: tokens(10, 50, 1, 12.5, 20) };
+const fable5: Row = { ...mythos5, models: ["claude-fable-5"] };
 
 /** The web search of a model that the packaged table does not know yet. */
 const withSearch = (row: Row): Row => ({
@@ -45,6 +47,6 @@ export const anthropic: readonly Sheet[] = [
     provider: "aws",
     source: "https://aws.amazon.com/bedrock/pricing/",
     geoFactor: 1.1,
-    rows: [sonnet55, haiku55, fable52, mythos51, mythos5].map(onBedrock),
+    rows: [sonnet55, haiku55, fable52, fable51, fable5, mythos51, mythos5].map(onBedrock),
   },
 ];

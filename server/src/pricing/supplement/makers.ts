@@ -74,7 +74,7 @@ const google: Sheet = {
     { models: ["gemini-4-hydrogen"], rates: tokens(1.5, 7.5, 0.075) },
     { models: ["gemini-omni-1.1-flash"], rates: { ...tokens(1.5, 9), output_video: 17.5 } },
     {
-      models: ["gemini-3.8-live"],
+      models: ["gemini-3.8-live", "gemini-3.8-live-extended-thinking"],
       rates: { ...tokens(0.75, 4.5), input_audio: 3, input_image: 1, input_video: 1, output_audio: 12 },
     },
     {
@@ -88,6 +88,7 @@ const google: Sheet = {
       later: [{ holdsAt: from("2027-01-01"), rates: tokens(1, 12) }],
     },
     { models: ["gemini-3.1-flash-tts-preview"], rates: tokens(1, 20) },
+    { models: ["gemini-2.5-flash-image"], rates: { ...tokens(0.3, 2.5, 0.03), output_image: 30 } },
     { models: ["gemini-nano-banana-2.1"], rates: { ...tokens(1.5, 7.5), output_image: 30 } },
     {
       models: ["gemini-robotics-er-2-preview"],
@@ -120,7 +121,7 @@ const grok420 = {
 
 const xAi: Sheet = {
   provider: "x-ai",
-  source: "https://docs.x.ai/developers/pricing",
+  source: "https://docs.x.ai/docs/models",
   rows: [
     {
       models: ["grok-4.7", "grok-4.7-latest"],
@@ -198,7 +199,7 @@ const mistral: Sheet = {
     },
     { models: ["codestral-embed", "codestral-embed-2505"], rates: tokens(0.15) },
     { models: ["deepseek-v4-1-flash-1017"], rates: tokens(0.3, 1.2, 0.007) },
-    { models: ["zai-glm-5-3"], rates: tokens(1.4, 4.4, 0.14) },
+    { models: ["zai-glm-5-3", "zai-glm-5-2", "glm-5-2"], rates: tokens(1.4, 4.4, 0.14) },
     { models: ["zai-glm-5-3-flash"], rates: tokens(0.15, 0.5, 0.03) },
   ],
 };
@@ -240,10 +241,26 @@ const perplexity: Sheet = {
   provider: "perplexity",
   source: "https://docs.perplexity.ai/docs/getting-started/pricing",
   rows: [
+    { models: ["pplx-decider-flash-v1.2", "pplx-decider-flash-latest"], rates: tokens(0.01) },
+    {
+      models: ["pplx-decider-v1-27b", "pplx-decider-v1.1-27b", "pplx-decider-v1.2", "pplx-decider-latest"],
+      rates: tokens(0.02),
+    },
     { models: ["pplx-embed-v1-0.6b"], rates: tokens(0.004) },
     { models: ["pplx-embed-v1-4b"], rates: tokens(0.03) },
     { models: ["pplx-embed-context-v1-0.6b"], rates: tokens(0.008) },
     { models: ["pplx-embed-context-v1-4b"], rates: tokens(0.05) },
+  ],
+};
+
+const museSpark: Rates = { ...tokens(1.25, 4.25, 0.15), web_search: 0.0025 };
+
+const meta: Sheet = {
+  provider: "meta",
+  source: "https://dev.meta.ai/docs/pricing-rate-limits",
+  rows: [
+    { models: ["muse-spark-1.1", "muse-spark-1.2", "muse-spark-1.3"], rates: museSpark },
+    { models: ["muse-wonder-1.0"], rates: { ...tokens(4, 20, 0.2), web_search: 0.0025 } },
   ],
 };
 
@@ -255,9 +272,15 @@ export const makers: readonly Sheet[] = [
   moonshotai,
   zai,
   perplexity,
+  meta,
+  {
+    provider: "voyageai",
+    source: "https://docs.voyageai.com/docs/pricing",
+    rows: [{ models: ["voyage-code-4", "voyage-context-4"], rates: tokens(0.12) }],
+  },
   {
     provider: "minimax",
-    source: "https://platform.minimax.io/docs/guides/pricing-paygo",
+    source: "https://platform.minimax.io/docs/pricing/overview",
     rows: [{ models: ["minimax-m3.1-flash"], rates: tokens(0.15, 0.6, 0.015) }],
   },
   {

@@ -79,6 +79,42 @@ describe("M18: a model of 2026 is found under the names that providers, SDKs and
     expect(perMillion(model, "")).toBeCloseTo(rate, 9);
   });
 
+  test.each([
+    ["amazon.titan-embed-text-v2:0", 0.02],
+    ["amazon.titan-embed-text-v1", 0.1],
+    ["apac.amazon.nova-pro-v1:0", 0.84],
+    ["us.amazon.nova-pro-v1:0", 0.8],
+    ["us.deepseek.v3.2", 0.62],
+    ["jp.amazon.nova-2-lite-v1:0", 0.396],
+    ["us.anthropic.claude-fable-5", 11],
+    ["global.xai.grok-4.7", 2],
+  ])("Bedrock's %s costs %f", (model, rate) => {
+    expect(perMillion(model, "bedrock")).toBeCloseTo(rate, 9);
+  });
+
+  test("the price of one geography is not that of another", () => {
+    expect(price("eu.deepseek.v3.2", "bedrock", few).costUsd).toBeUndefined();
+    expect(price("apac.zai.glm-5", "bedrock", few).costUsd).toBeUndefined();
+  });
+
+  test.each([
+    ["deepseek-v3.2", 0.58],
+    ["DeepSeek-R1", 1.35],
+    ["grok-code-fast-1", 0.2],
+    ["gpt-oss-120b", 0.15],
+    ["Phi-4", 0.125],
+    ["kimi-k2.6", 0.95],
+  ])("%s at Azure costs %f: it is not its maker's price", (model, rate) => {
+    expect(perMillion(model, "azure")).toBeCloseTo(rate, 9);
+    expect(perMillion(`azure_ai/${model}`, "")).toBeCloseTo(rate, 9);
+  });
+
+  test("what Azure asks for a model that only its maker states a price of is not known", () => {
+    for (const model of ["deepseek-chat", "kimi-k3", "grok-3-mini"]) {
+      expect(price(model, "azure", few).costUsd).toBeUndefined();
+    }
+  });
+
   test("another model that begins alike is another model", () => {
     for (const name of ["gpt-6.1", "gpt-6.1-sol-mini", "claude-sonnet-5-5x", "gemini-4", "grok-4.71"]) {
       const { version } = price(name, "", few);

@@ -11,9 +11,9 @@ import type { Row, Sheet } from "./sheet.ts";
 /** When the sheets were last compared with their sources, for receipts. */
 const checkedOn = "2026-11-29";
 
-/** Clouds that sell what is new at the price of its maker, as the packaged table has it. */
+/** Clouds that sell a model at the price of its maker. */
 const sellsFor: Readonly<Record<string, readonly string[]>> = {
-  azure: ["openai", "anthropic", "deepseek", "x-ai", "moonshotai"],
+  azure: ["openai", "anthropic"],
   google: ["anthropic"],
 };
 
@@ -32,13 +32,14 @@ export function supplementTable(): PriceTable {
     name: "spanway",
     hasProvider: (provider) => sheets.has(provider),
     find(provider, model) {
-      const { name, isGlobal } = plainName(provider, model.toLowerCase());
+      const names = spellingsOf(provider, model.toLowerCase());
       for (const seller of [provider, ...(sellsFor[provider] ?? [])]) {
         const rows = sheets.get(seller);
-        const listed = rows?.has(name) ? name : withoutDate(name);
-        const [sheet, row] = rows?.get(listed) ?? [];
-        if (sheet === undefined || row === undefined) continue;
-        return entryOf(`${provider}/${listed}`, sheet, row, isGlobal ? 1 : (sheet.geoFactor ?? 1));
+        const listed = names.find(({ name }) => rows?.has(name));
+        const [sheet, row] = rows?.get(listed?.name ?? "") ?? [];
+        if (listed === undefined || sheet === undefined || row === undefined) continue;
+        const factor = factorOf(sheet, listed.geo);
+        if (factor !== undefined) return entryOf(`${provider}/${listed.name}`, sheet, row, factor);
       }
       return undefined;
     },
@@ -50,12 +51,24 @@ function namesOf({ geoFactor }: Sheet, { models }: Row): readonly string[] {
   return geoFactor === undefined ? models : [...models, ...models.map((model) => model.replace(bedrockPrefix, ""))];
 }
 
-/** As the sheets spell it: Claude's numbers have dashes; Bedrock's names begin with a geography and end with a version. */
-function plainName(provider: string, model: string): { name: string; isGlobal: boolean } {
+type Spelling = { name: string; geo: string };
+
+/** As the sheets may spell it: without its date; of Bedrock also without its geography and its version; Claude's numbers with dashes. */
+function spellingsOf(provider: string, model: string): readonly Spelling[] {
   const spelled = model.includes("claude") ? model.replace(/(?<=\d)\.(?=\d)/g, "-") : model;
-  if (provider !== "aws") return { name: spelled, isGlobal: false };
-  const name = spelled.replace(bedrockGeo, "").replace(/-v\d+(:\d+(:\d+k)?)?$/, "");
-  return { name, isGlobal: spelled.startsWith("global.") };
+  if (provider !== "aws") return [spelled, withoutDate(spelled)].map((name) => ({ name, geo: "" }));
+  const geo = bedrockGeo.exec(spelled)?.[1] ?? "";
+  const inGeo = geo === "" ? [] : [{ name: spelled, geo: "" }];
+  return [...inGeo, { name: spelled.replace(bedrockGeo, ""), geo }].flatMap(({ name, geo: of }) => {
+    const versionless = name.replace(/-v\d+(:\d+(:\d+k)?)?$/, "");
+    return [name, versionless, withoutDate(versionless)].map((one) => ({ name: one, geo: of }));
+  });
+}
+
+/** Prices without a factor are those of the United States, which other geographies do not have. */
+function factorOf({ geoFactor }: Sheet, geo: string): number | undefined {
+  if (geoFactor !== undefined) return geo === "global" ? 1 : geoFactor;
+  return geo === "" || geo === "us" ? 1 : undefined;
 }
 
 function entryOf(place: string, { source }: Sheet, row: Row, factor: number): PriceEntry {
