@@ -1,3 +1,4 @@
+import { lookUp } from "../lib/look-up.ts";
 import type { IncomingHttpHeaders } from "node:http";
 import * as zlib from "node:zlib";
 import { AddressRefused } from "../outgoing/address-guard.ts";
@@ -208,7 +209,7 @@ export class Exchange implements ExchangeHandler {
   }
 
   #decode(coding: string): void {
-    const create = Object.hasOwn(decoders, coding) ? decoders[coding] : undefined;
+    const create = lookUp(decoders, coding);
     if (create === undefined) {
       this.#fail({ kind: "fault", status: 0, message: "The provider's answer is encoded in an unknown way." });
       this.#cut();

@@ -1,3 +1,4 @@
+import { lookUp } from "../lib/look-up.ts";
 import * as field from "../ingest/field-readers.ts";
 import { Problem, type Reader } from "../ingest/field-readers.ts";
 import { isObject, isRawNumber } from "../lib/json.ts";
@@ -120,7 +121,7 @@ export function objectOf<S extends Shape, Required extends keyof S & string = ne
     if (!isObject(value)) return new Problem("must be an object");
     const values: Record<string, unknown> = {};
     for (const [key, member] of Object.entries(value)) {
-      const read = Object.hasOwn(shape, key) ? shape[key] : undefined;
+      const read = lookUp(shape, key);
       if (read === undefined) {
         if (isClosed) return new Problem(`holds an unknown member: ${key}`);
         continue;

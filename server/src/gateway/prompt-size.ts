@@ -17,18 +17,26 @@ export function promptChars(asked: Record<string, unknown>): number {
 
 /** Characters that a model generated: the same for a whole answer and for a stream. */
 export function answerChars(messages: ReadonlyArray<Record<string, unknown>>): number {
-  return messages.reduce((sum, { content, reasoning_content, refusal, tool_calls }) => {
+  return messages.reduce((sum, message) => {
+    const { content, reasoning_content, reasoning, refusal, tool_calls, function_call, audio } = message;
     const calls = Array.isArray(tool_calls) ? (tool_calls as unknown[]) : [];
-    return calls.reduce<number>(
-      (total, call) => total + callChars(call),
-      sum + messageChars({ content }) + inputChars(reasoning_content) + inputChars(refusal),
-    );
+    const said =
+      messageChars({ content }) +
+      inputChars(reasoning_content || reasoning) +
+      inputChars(refusal) +
+      calledChars(function_call) +
+      (isObject(audio) ? inputChars(audio["transcript"]) : 0);
+    return calls.reduce<number>((total, call) => total + callChars(call), sum + said);
   }, 0);
 }
 
 function callChars(call: unknown): number {
-  const called = isObject(call) && isObject(call["function"]) ? call["function"] : {};
-  return inputChars(called["name"]) + inputChars(called["arguments"]);
+  return isObject(call) ? calledChars(call["custom"] ?? call["function"]) : 0;
+}
+
+function calledChars(called: unknown): number {
+  if (!isObject(called)) return 0;
+  return inputChars(called["name"]) + inputChars(called["input"] ?? called["arguments"]);
 }
 
 /** Text, or a list of texts, of tokens, or of what the Responses API calls items. */
@@ -53,9 +61,16 @@ function messageChars(message: unknown): number {
   if (typeof content === "string") return content.length + calls;
   if (!Array.isArray(content)) return calls;
   return (content as unknown[]).reduce<number>((sum, part) => {
-    if (!isObject(part)) return sum;
-    return sum + (typeof part["text"] === "string" ? part["text"].length : mediaCharsOf(part));
+    return isObject(part) ? sum + partChars(part) : sum;
   }, calls);
+}
+
+/** Thinking is text, or a list of texts (Mistral). */
+function partChars(part: Record<string, unknown>): number {
+  const { text, thinking } = part;
+  if (typeof text === "string") return text.length;
+  if (typeof thinking === "string") return thinking.length;
+  return Array.isArray(thinking) ? messageChars({ content: thinking }) : mediaCharsOf(part);
 }
 
 /** Chat has documents as `file: {file_data}`, the Responses API as `file_data`. */

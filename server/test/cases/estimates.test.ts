@@ -19,12 +19,23 @@ const call = async (members: Row): Promise<Row> => {
 
 describe("M6: an answer without usage has one estimate, streamed or not", () => {
   const calls = [{ id: "c1", type: "function", function: { name: "weather", arguments: '{"city":"Paris"}' } }];
+  const custom = [{ id: "c1", type: "custom", custom: { name: "weather", input: "of Paris, now" } }];
+  const called = { name: "weather", arguments: '{"city":"Paris"}' };
+  const parts = [
+    { type: "thinking", thinking: [{ type: "text", text: "because it is so" }] },
+    { type: "text", text: "yes" },
+  ];
   test.each<[string, Row, number]>([
     ["a word", { content: "hello" }, 2],
     ["what JSON escapes", { content: 'say "a\nb\tc"\n'.repeat(20) }, 60],
     ["any script", { content: "日本語のテキスト" }, 2],
     ["reasoning", { content: "yes", reasoning_content: "because it is so" }, 5],
+    ["reasoning under its other name", { content: "yes", reasoning: "because it is so" }, 5],
+    ["reasoning within the content", { content: parts }, 5],
     ["a call of a tool", { content: null, tool_calls: calls }, 6],
+    ["a call of a custom tool", { content: null, tool_calls: custom }, 5],
+    ["a call of OpenAI's former functions", { content: null, function_call: called }, 6],
+    ["what is spoken", { content: null, audio: { id: "a", transcript: "because it is so" } }, 4],
     ["nothing", { content: "" }, 0],
   ])("%s", async (_, message, tokens) => {
     const { usage: _usage, ...silent } = completion();
@@ -34,7 +45,8 @@ describe("M6: an answer without usage has one estimate, streamed or not", () => 
     };
     gateway.upstream.script(answers(200, whole));
     const one = await call({});
-    const delta = { ...message, ...("tool_calls" in message && { tool_calls: [{ index: 0, ...calls[0] }] }) };
+    const made = (message["tool_calls"] as Row[] | undefined)?.map((one, index) => ({ index, ...one }));
+    const delta = { ...message, ...(made && { tool_calls: made }) };
     gateway.upstream.script(streams(chunk({ role: "assistant", ...delta }), chunk({}, "stop"), done));
     const other = await call({ stream: true });
     const figures = ({ prompt_tokens, completion_tokens, cost, usage_is_estimated }: Row) => [

@@ -1,3 +1,4 @@
+import { lookUp } from "../../lib/look-up.ts";
 import { ServiceError } from "../../domain/errors.ts";
 import { isObject } from "../../lib/json.ts";
 import type { Credential } from "../providers/provider.ts";
@@ -80,7 +81,7 @@ function override(
 ): UsableCredential[] | undefined {
   if (given === undefined) return undefined;
   for (const name of names) {
-    const members = Object.hasOwn(given, name) ? given[name] : undefined;
+    const members = lookUp(given, name);
     if (members !== undefined) return [usable(members, `credential_override.${name}`)];
   }
   const members = ofProvider(given, provider);

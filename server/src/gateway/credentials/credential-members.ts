@@ -1,3 +1,4 @@
+import { lookUp } from "../../lib/look-up.ts";
 import { limits } from "../../limits.ts";
 import type { Credential } from "../providers/provider.ts";
 
@@ -53,7 +54,7 @@ export function readCredential(members: Readonly<Record<string, unknown>>): Give
 }
 
 function addField(fields: Record<string, string>, member: string, text: string): void {
-  const name = fieldAliases[member] ?? member;
+  const name = lookUp(fieldAliases, member) ?? member;
   if (!memberPattern.test(member)) throw new BadCredential(member.slice(0, 64), "is no name of a credential's member");
   if (name === "region" && !regionPattern.test(text))
     throw new BadCredential(member, "must be a region, as in us-east-1");

@@ -1,3 +1,4 @@
+import { lookUp } from "../../lib/look-up.ts";
 import { isObject, isRawNumber } from "../../lib/json.ts";
 import { outputMaximum } from "./output-maximum.ts";
 
@@ -51,7 +52,7 @@ function collect(name: string, value: unknown, bounds: Bounds, depth: number): v
     return;
   }
   const key = name.toLowerCase().replaceAll("_", "");
-  const kind = Object.hasOwn(kinds, key) ? kinds[key] : undefined;
+  const kind = lookUp(kinds, key);
   const bound = kind && numberOf(value);
   if (kind && bound !== undefined && bound > bounds[kind]) bounds[kind] = bound;
 }

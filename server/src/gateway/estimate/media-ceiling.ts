@@ -1,3 +1,4 @@
+import { lookUp } from "../../lib/look-up.ts";
 import { audioSeconds } from "../../lib/audio-duration.ts";
 import { isObject } from "../../lib/json.ts";
 
@@ -36,7 +37,7 @@ const readers: Readonly<Record<string, Reader>> = {
 /** Undefined for a part that is all text. */
 export function mediaCeiling(part: Record<string, unknown>, model: string): MediaCeiling | undefined {
   const { type } = part;
-  return typeof type === "string" && Object.hasOwn(readers, type) ? readers[type]?.(part, model) : undefined;
+  return typeof type === "string" ? lookUp(readers, type)?.(part, model) : undefined;
 }
 
 /** How long a recording may play, in seconds: as its file says, else by its size. */

@@ -1,3 +1,4 @@
+import { lookUp } from "../../lib/look-up.ts";
 import { isObject } from "../../lib/json.ts";
 import { readJsonReply } from "../relay/read-json-ask.ts";
 import type { WholeReply } from "../relay/whole-exchange.ts";
@@ -51,7 +52,7 @@ const inPieces: Readonly<Record<string, readonly [member: string, event: string]
 };
 
 function pieceOf({ type }: Members): readonly [member: string, event: string] | undefined {
-  return typeof type === "string" && Object.hasOwn(inPieces, type) ? inPieces[type] : undefined;
+  return typeof type === "string" ? lookUp(inPieces, type) : undefined;
 }
 
 function emptied(item: Members): Members {

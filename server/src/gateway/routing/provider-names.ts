@@ -1,3 +1,5 @@
+import { lookUp } from "../../lib/look-up.ts";
+
 /** Other spellings of a provider, as model names, headers and parameters have them → ours. */
 const aliases: Readonly<Record<string, string>> = {
   azure_openai: "azure",
@@ -66,5 +68,5 @@ export const providerNamePattern = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 /** Our name for what a caller called a provider; a name that we do not know stays as it is, in lower case. */
 export function providerName(name: string): string {
   const lower = name.trim().toLowerCase();
-  return Object.hasOwn(aliases, lower) ? (aliases[lower] ?? lower) : lower;
+  return lookUp(aliases, lower) ?? lower;
 }

@@ -1,3 +1,4 @@
+import { lookUp } from "../../../lib/look-up.ts";
 import type { IncomingHttpHeaders } from "node:http";
 import { isObject, parseJson } from "../../../lib/json.ts";
 import type { UpstreamProblem } from "../provider.ts";
@@ -35,7 +36,7 @@ export function readStreamError(event: Record<string, unknown>): UpstreamProblem
 function describe(error: unknown, status: number, otherwise: string): UpstreamProblem {
   const { type, message } = isObject(error) ? error : {};
   const said = upstreamMessage(typeof message === "string" ? message : otherwise, `Anthropic answered ${status}`);
-  const byType = typeof type === "string" ? kinds[type] : undefined;
+  const byType = typeof type === "string" ? lookUp(kinds, type) : undefined;
   // A status is more telling than a type, but within a stream there is only the type.
   const byStatus = status === 200 ? (byType ?? "fault") : kindOfStatus(status);
   return {

@@ -1,3 +1,4 @@
+import { lookUp } from "../../../lib/look-up.ts";
 import { isObject } from "../../../lib/json.ts";
 import type { Conversation } from "../shared/conversation.ts";
 import { refuse } from "../shared/refuse.ts";
@@ -45,7 +46,10 @@ const minBudget = 1_024;
  */
 export function readReasoning(asked: ReasoningAsked): Reasoning {
   const effort = asked.members["reasoning_effort"];
-  if (effort !== undefined && (typeof effort !== "string" || (effort !== "none" && shares[effort] === undefined))) {
+  if (
+    effort !== undefined &&
+    (typeof effort !== "string" || (effort !== "none" && lookUp(shares, effort) === undefined))
+  ) {
     return refuse("reasoning_effort", "must be none, minimal, low, medium, high, xhigh or max");
   }
   const thinking = asked.members["thinking"];
@@ -82,7 +86,7 @@ function guide(asked: ReasoningAsked, effort: string | undefined): Reasoning {
   const maxTokens = asked.maxTokens ?? model.maxTokens;
   if (model.thinking === "adaptive") return guideAdaptive(asked, effort, maxTokens);
   if (effort === undefined || effort === "none") return { isOn: false, maxTokens };
-  const budget = Math.max(minBudget, Math.floor(Math.min(maxTokens, maxBudget) * (shares[effort] ?? 0)));
+  const budget = Math.max(minBudget, Math.floor(Math.min(maxTokens, maxBudget) * (lookUp(shares, effort) ?? 0)));
   const isPossible = model.thinking === "budget" && budget < maxTokens && !isToolForced && mayBeginThinking(asked);
   if (!isPossible) {
     adjusted.push("reasoning_effort");

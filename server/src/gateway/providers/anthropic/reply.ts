@@ -1,3 +1,4 @@
+import { lookUp } from "../../../lib/look-up.ts";
 import { isObject, parseJson } from "../../../lib/json.ts";
 import {
   BadReply,
@@ -97,7 +98,7 @@ const reasons: Readonly<Record<string, FinishReason>> = {
 
 /** @param hasCalls whether calls of the caller's own tools came; the tool of a JSON answer is none */
 export function toFinishReason(reason: unknown, hasCalls: boolean): FinishReason {
-  const known = typeof reason === "string" ? reasons[reason] : undefined;
+  const known = typeof reason === "string" ? lookUp(reasons, reason) : undefined;
   return known ?? (hasCalls ? "tool_calls" : "stop");
 }
 

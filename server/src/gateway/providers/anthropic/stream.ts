@@ -1,3 +1,4 @@
+import { lookUp } from "../../../lib/look-up.ts";
 import { isObject } from "../../../lib/json.ts";
 import { createSseSplitter, SseBlockTooLong, type SseEvent } from "../../../lib/sse.ts";
 import { limits } from "../../../limits.ts";
@@ -190,7 +191,7 @@ function continueBlock(index: unknown, delta: Record<string, unknown>, output: O
   const { type, signature } = delta;
   if (type === "signature_delta" && typeof signature === "string") output.blocks.sign(index, signature);
   if (type === "citations_delta") output.citations.cite(index, delta["citation"]);
-  const member = typeof type === "string" ? textMembers[type] : undefined;
+  const member = typeof type === "string" ? lookUp(textMembers, type) : undefined;
   return member === undefined ? [] : addText(index, delta[member], output);
 }
 

@@ -1,3 +1,4 @@
+import { lookUp } from "../../../lib/look-up.ts";
 import { isObject } from "../../../lib/json.ts";
 import { type Call, refuseImages, type ToolResult, type Turn } from "../shared/conversation.ts";
 import type { Media } from "../shared/media.ts";
@@ -135,7 +136,7 @@ const documentFormats: Readonly<Record<string, string>> = {
 };
 
 function documentFormat(mediaType: string, part: DocumentPart): string {
-  const known = documentFormats[mediaType.split(";")[0] ?? ""];
+  const known = lookUp(documentFormats, mediaType.split(";")[0] ?? "");
   if (known !== undefined) return known;
   const extension = /\.(pdf|csv|docx?|xlsx?|html|txt|md)$/i.exec(part.name ?? "")?.[1]?.toLowerCase();
   if (extension !== undefined) return extension;

@@ -1,3 +1,4 @@
+import { lookUp } from "../../../lib/look-up.ts";
 import type { IncomingHttpHeaders } from "node:http";
 import { isObject, parseJson } from "../../../lib/json.ts";
 import type { UpstreamProblem } from "../provider.ts";
@@ -51,7 +52,7 @@ function describe(type: string | undefined, message: unknown, status: number): U
   const name = type?.replace(/(?:Exception|Error)$/, "").toLowerCase() ?? "";
   const otherwise = type === undefined ? `Bedrock answered ${status}` : `Bedrock answered ${type}`;
   return {
-    kind: kinds[name] ?? (status === 200 ? "fault" : kindOfStatus(status)),
+    kind: lookUp(kinds, name) ?? (status === 200 ? "fault" : kindOfStatus(status)),
     status,
     message: upstreamMessage(typeof message === "string" ? message : "", otherwise),
     ...(type === undefined || type === "" ? {} : { type }),

@@ -1,3 +1,4 @@
+import { lookUp } from "../../../lib/look-up.ts";
 import { isObject, parseJson } from "../../../lib/json.ts";
 import {
   BadReply,
@@ -124,5 +125,5 @@ const reasons: Readonly<Record<string, FinishReason>> = {
  */
 export function toFinishReason(reason: unknown, hasCalls: boolean): FinishReason | undefined {
   if (typeof reason !== "string" || reason.startsWith("malformed_")) return undefined;
-  return reasons[reason] ?? (hasCalls ? "tool_calls" : "stop");
+  return lookUp(reasons, reason) ?? (hasCalls ? "tool_calls" : "stop");
 }

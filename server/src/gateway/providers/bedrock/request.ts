@@ -1,3 +1,4 @@
+import { lookUp } from "../../../lib/look-up.ts";
 import { isObject } from "../../../lib/json.ts";
 import { readReasoning } from "../anthropic/reasoning.ts";
 import { readSampling } from "../anthropic/sampling.ts";
@@ -166,7 +167,7 @@ const efforts: Readonly<Record<string, "none" | "low" | "medium" | "high">> = {
 };
 
 function effortOf(effort: unknown, adjusted: string[]): "none" | "low" | "medium" | "high" {
-  const level = typeof effort === "string" && Object.hasOwn(efforts, effort) ? efforts[effort] : undefined;
+  const level = typeof effort === "string" ? lookUp(efforts, effort) : undefined;
   if (level === undefined) refuse("reasoning_effort", `must be one of ${Object.keys(efforts).join(", ")}`);
   if (level !== effort) adjusted.push("reasoning_effort");
   return level;

@@ -1,3 +1,4 @@
+import { lookUp } from "../../../lib/look-up.ts";
 import { isObject } from "../../../lib/json.ts";
 import type { Target } from "../provider.ts";
 import type { AssistantTurn, Call, ToolResult, Turn } from "../shared/conversation.ts";
@@ -89,7 +90,7 @@ const audioTypes: Readonly<Record<string, string>> = {
 function toPart(part: Part, target: Target): GeminiPart {
   if (part.type === "text") return { text: part.text };
   if (part.type !== "audio") return toMedia(part.media, part, target);
-  const mimeType = audioTypes[part.format.toLowerCase()];
+  const mimeType = lookUp(audioTypes, part.format.toLowerCase());
   if (mimeType === undefined) {
     refuse(`${part.path}.format`, `must be one of ${Object.keys(audioTypes).join(", ")} for Gemini`);
   }
@@ -145,5 +146,5 @@ const typesByExtension: Readonly<Record<string, string>> = {
 };
 
 function typeOfName(name: string | undefined): string | undefined {
-  return typesByExtension[/\.([a-z0-9]{2,4})$/i.exec(name ?? "")?.[1]?.toLowerCase() ?? ""];
+  return lookUp(typesByExtension, /\.([a-z0-9]{2,4})$/i.exec(name ?? "")?.[1]?.toLowerCase() ?? "");
 }

@@ -1,3 +1,4 @@
+import { lookUp } from "../../../lib/look-up.ts";
 import type { IncomingHttpHeaders } from "node:http";
 import { isObject, parseJson } from "../../../lib/json.ts";
 import type { UpstreamProblem } from "../provider.ts";
@@ -39,7 +40,7 @@ function describe(error: unknown, status: number, otherwise: string): UpstreamPr
   const { code, status: name, message, details } = isObject(error) ? error : {};
   const said = upstreamMessage(typeof message === "string" ? message : otherwise, `Gemini answered ${status}`);
   const told = readDetails(details);
-  const byName = typeof name === "string" ? kinds[name] : undefined;
+  const byName = typeof name === "string" ? lookUp(kinds, name) : undefined;
   const byCode = typeof code === "number" && code !== 200 ? kindOfStatus(code) : "fault";
   return {
     kind: isBadKey(told.reason, said) ? "credential" : (byName ?? (status === 200 ? byCode : kindOfStatus(status))),

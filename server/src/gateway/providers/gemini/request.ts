@@ -1,3 +1,4 @@
+import { lookUp } from "../../../lib/look-up.ts";
 import { isObject } from "../../../lib/json.ts";
 import type { ChatRequest, Target, UpstreamCall } from "../provider.ts";
 import { readConversation } from "../shared/conversation.ts";
@@ -53,7 +54,7 @@ export function toGemini(chat: ChatRequest, target: Target): UpstreamCall {
 
 function spelled(chat: ChatRequest): ChatRequest {
   if (!Object.keys(spellings).some((name) => name in chat)) return chat;
-  const entries = Object.entries(chat).map(([name, value]) => [spellings[name] ?? name, value]);
+  const entries = Object.entries(chat).map(([name, value]) => [lookUp(spellings, name) ?? name, value]);
   return { ...(Object.fromEntries(entries) as Record<string, unknown>), model: chat.model, messages: chat.messages };
 }
 

@@ -1,3 +1,4 @@
+import { lookUp } from "../../../lib/look-up.ts";
 import { isObject } from "../../../lib/json.ts";
 import type { ChatUsage, ModalityTokens } from "../provider.ts";
 
@@ -42,7 +43,7 @@ export function toUsage(usage: unknown, searches: number): ChatUsage | undefined
 const tiersByTraffic: Readonly<Record<string, string>> = { ON_DEMAND_PRIORITY: "priority", ON_DEMAND_FLEX: "flex" };
 
 function tierOf({ serviceTier, trafficType }: Record<string, unknown>): Pick<ChatUsage, "service_tier"> {
-  const tier = serviceTier ?? (typeof trafficType === "string" ? tiersByTraffic[trafficType] : undefined);
+  const tier = serviceTier ?? (typeof trafficType === "string" ? lookUp(tiersByTraffic, trafficType) : undefined);
   return typeof tier === "string" ? { service_tier: tier.toLowerCase() } : {};
 }
 
@@ -64,7 +65,7 @@ function modalities(details: unknown): ModalityTokens | undefined {
   const tokens: ModalityTokens = {};
   for (const detail of details as unknown[]) {
     if (!isObject(detail) || typeof detail["modality"] !== "string") continue;
-    const member = members[detail["modality"]];
+    const member = lookUp(members, detail["modality"]);
     const number = count(detail["tokenCount"]);
     if (member !== undefined && number !== undefined) tokens[member] = (tokens[member] ?? 0) + number;
   }

@@ -1,3 +1,4 @@
+import { lookUp } from "../../../lib/look-up.ts";
 import { isObject } from "../../../lib/json.ts";
 import { foreignMembers } from "../dialect.ts";
 import type { ChatRequest } from "../provider.ts";
@@ -77,13 +78,13 @@ const alternatives: Readonly<Record<string, string>> = {
 
 /** @throws ServiceError naming the parameter and what to do instead */
 export function refuseParameter(name: string, provider: string): never {
-  const instead = alternatives[name];
+  const instead = lookUp(alternatives, name);
   return refuse(name, `is not supported by ${provider}${instead === undefined ? "" : `: ${instead}`}`);
 }
 
 /** What the policy makes of a parameter that a provider lacks. */
 export function lackOf(name: string, value: unknown): "nothing" | "refuse" | "leave out" {
-  const treatment = treatments[name];
+  const treatment = lookUp(treatments, name);
   if (value === null || value === undefined || treatment?.isNothing(value) === true) return "nothing";
   return treatment?.otherwise ?? "leave out";
 }
@@ -122,19 +123,22 @@ const common = [
  */
 export function readParameters(chat: ChatRequest, provider: string, handled: readonly string[]): Parameters {
   const known = new Set<string>([...common, ...handled]);
-  const result: Parameters = { members: {}, foreign: {}, adjusted: [] };
+  // Entries, as `__proto__` cannot be assigned.
+  const members: Array<[string, unknown]> = [];
+  const foreign: Array<[string, unknown]> = [];
+  const adjusted: string[] = [];
   for (const [name, value] of Object.entries(presentMembers(chat))) {
-    const treatment = known.has(name) ? undefined : treatments[name];
-    if (!treatment && !known.has(name) && foreignMembers.has(name)) result.adjusted.push(name);
+    const treatment = known.has(name) ? undefined : lookUp(treatments, name);
+    if (!treatment && !known.has(name) && foreignMembers.has(name)) adjusted.push(name);
     else if (!treatment) {
-      result.members[name] = value;
-      if (!known.has(name)) result.foreign[name] = value;
+      members.push([name, value]);
+      if (!known.has(name)) foreign.push([name, value]);
     } else if (!treatment.isNothing(value)) {
       if (treatment.otherwise === "refuse") refuseParameter(name, provider);
-      result.adjusted.push(name);
+      adjusted.push(name);
     }
   }
-  return result;
+  return { members: Object.fromEntries(members), foreign: Object.fromEntries(foreign), adjusted };
 }
 
 /** How many tokens may be generated; the newer name wins where both are given. */
