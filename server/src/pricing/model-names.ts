@@ -21,6 +21,8 @@ const aliases: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "ministral-14b-latest": "ministral-14b-2512",
     "mistral-embed-2312": "mistral-embed",
   },
+  // https://docs.x.ai/docs/models
+  "x-ai": { "grok-build-latest": "grok-4.5" },
   cerebras: { "llama-3.1-8b": "llama3.1-8b" },
 };
 

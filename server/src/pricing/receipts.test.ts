@@ -234,6 +234,7 @@ describe("M17: service tiers are priced at every provider, or marked", () => {
     ["claude-sonnet-4-5", "vertex_ai", "batch", 0.5],
     ["openai/gpt-oss-120b", "groq", "flex", 1],
     ["accounts/fireworks/models/gpt-oss-120b", "fireworks", "priority", 1.2],
+    ["accounts/fireworks/models/muse-spark-open", "fireworks", "priority", 1.5],
     ["claude-opus-4-8", "anthropic", "fast", 2],
   ])("%s at %s, %s: %f times", (model, provider, serviceTier, factor) => {
     const standard = priceOf(model, tokens, provider).costUsd ?? Number.NaN;

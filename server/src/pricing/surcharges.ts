@@ -56,7 +56,11 @@ const tierRows: readonly TierRow[] = [
   { providers: ["aws"], models: /^/, factors: { ...half, priority: 1.75 } },
   // https://docs.fireworks.ai/serverless/pricing
   { providers: ["fireworks"], models: /gpt-oss/, factors: { batch: 0.5, priority: 1.2 } },
-  { providers: ["fireworks"], models: /kimi-k2p[67]/, factors: { batch: 0.5, priority: 1.5 } },
+  {
+    providers: ["fireworks"],
+    models: /kimi-k(2p[67]|3p1)|minimax-m3|qwen3p8-max|muse-/,
+    factors: { batch: 0.5, priority: 1.5 },
+  },
   { providers: ["fireworks"], models: /^/, factors: { batch: 0.5, priority: 1.25 } },
   // https://console.groq.com/docs/flex-processing, https://console.groq.com/docs/batch
   { providers: ["groq"], models: /^/, factors: { flex: 1, batch: 0.5 } },

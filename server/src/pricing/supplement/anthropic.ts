@@ -15,6 +15,11 @@ const fable51: Row = { ...mythos51, models: ["claude-fable-5-1"] };
 const mythos5: Row = { models: ["claude-mythos-5"], rates: tokens(10, 50, 1, 12.5, 20) };
 const fable5: Row = { ...mythos5, models: ["claude-fable-5"] };
 
+const opus55: Row = { models: ["claude-opus-5-5"], rates: tokens(4, 20, 0.2, 5, 8) };
+const opus5: Row = { models: ["claude-opus-5", "claude-opus-4-8"], rates: tokens(5, 25, 0.5, 6.25, 10) };
+const sonnet5: Row = { models: ["claude-sonnet-5"], rates: tokens(2, 10, 0.2, 2.5, 4) };
+const sonnet45: Row = { models: ["claude-sonnet-4-5"], rates: tokens(3, 15, 0.3, 3.75, 6) };
+
 /** The web search of a model that the packaged table does not know yet. */
 const withSearch = (row: Row): Row => ({
   ...row,
@@ -22,7 +27,10 @@ const withSearch = (row: Row): Row => ({
   ...(row.long && { long: { ...row.long, rates: { ...row.long.rates, web_search: 0.01 } } }),
 });
 
-const onBedrock = (row: Row): Row => ({ ...row, models: row.models.map((model) => `anthropic.${model}`) });
+const onBedrock = (row: Row, geo = ""): Row => ({
+  ...row,
+  models: row.models.map((model) => `${geo}anthropic.${model}`),
+});
 
 export const anthropic: readonly Sheet[] = [
   {
@@ -47,6 +55,13 @@ export const anthropic: readonly Sheet[] = [
     provider: "aws",
     source: "https://aws.amazon.com/bedrock/pricing/",
     geoFactor: 1.1,
-    rows: [sonnet55, haiku55, fable52, fable51, fable5, mythos51, mythos5].map(onBedrock),
+    rows: [sonnet55, haiku55, fable52, fable51, fable5, mythos51, mythos5].map((row) => onBedrock(row)),
+  },
+  // GovCloud costs more than the other geographies.
+  {
+    provider: "aws",
+    source: "https://aws.amazon.com/bedrock/pricing/",
+    geoFactor: 1.2,
+    rows: [opus55, opus5, sonnet55, sonnet5, sonnet45, haiku55, fable51].map((row) => onBedrock(row, "us-gov.")),
   },
 ];

@@ -88,8 +88,16 @@ const azure: Sheet = {
       ],
       rates: tokens(0.2, 0.5),
     },
-    { models: ["grok-4.3"], rates: tokens(1.25, 2.5, 0.2) },
-    { models: ["grok-4.6", "grok-4.7"], rates: tokens(2, 6, 0.5) },
+    {
+      models: ["grok-4.3"],
+      rates: tokens(1.25, 2.5, 0.2),
+      long: { above: 200_000, rates: tokens(2.5, 5, 0.4) },
+    },
+    {
+      models: ["grok-4.6", "grok-4.7"],
+      rates: tokens(2, 6, 0.5),
+      long: { above: 200_000, rates: tokens(4, 12, 1) },
+    },
     { models: ["grok-code-fast-1"], rates: tokens(0.2, 1.5) },
     { models: ["kimi-k2-thinking"], rates: tokens(0.6, 2.5) },
     { models: ["kimi-k2.5"], rates: tokens(0.6, 3) },

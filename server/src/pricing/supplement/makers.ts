@@ -88,6 +88,11 @@ const google: Sheet = {
       later: [{ holdsAt: from("2027-01-01"), rates: tokens(1, 12) }],
     },
     { models: ["gemini-3.1-flash-tts-preview"], rates: tokens(1, 20) },
+    {
+      models: ["gemini-2.5-computer-use-preview-10-2025"],
+      rates: tokens(1.25, 10),
+      long: { above: 200_000, rates: tokens(2.5, 15) },
+    },
     { models: ["gemini-2.5-flash-image"], rates: { ...tokens(0.3, 2.5, 0.03), output_image: 30 } },
     { models: ["gemini-nano-banana-2.1"], rates: { ...tokens(1.5, 7.5), output_image: 30 } },
     {
@@ -129,19 +134,19 @@ const xAi: Sheet = {
       long: { above: 199_999, rates: tokens(4, 12, 1) },
     },
     {
-      models: [
-        "grok-4.20",
-        "grok-4.20-0309",
-        "grok-4.20-reasoning",
-        "grok-4.20-0309-reasoning",
-        "grok-4.20-non-reasoning",
-        "grok-4.20-0309-non-reasoning",
-        "grok-4.20-multi-agent",
-        "grok-4.20-multi-agent-0309",
-        "grok-4.20-multi-agent-latest",
-        "grok-4.20-multi-agent-beta-0309",
-        "grok-4.20-multi-agent-beta-latest",
-      ],
+      // The ends of what xAI calls it: https://api.x.ai/v1/language-models
+      models: ["", "-reasoning", "-non-reasoning", "-multi-agent"].flatMap((kind) =>
+        ["", "-latest", "-0309", "-beta", "-beta-0309", "-beta-latest"].map((version) => `grok-4.20${kind}${version}`),
+      ),
+      ...grok420,
+    },
+    {
+      models: ["reasoning", "non-reasoning"].flatMap((kind) => [
+        `grok-4.20-0309-${kind}`,
+        `grok-4.20-beta-${kind}`,
+        `grok-4.20-beta-0309-${kind}`,
+        `grok-4.20-beta-latest-${kind}`,
+      ]),
       ...grok420,
     },
     // Its requests go to Grok Build since it was retired.

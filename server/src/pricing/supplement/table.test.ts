@@ -45,6 +45,9 @@ describe("M18: a model of 2026 is found under the names that providers, SDKs and
     ["gpt-4o-mini-transcribe-2025-12-15", "openai", 1.25],
     ["grok-4.20-0309-non-reasoning", "xai", 1.25],
     ["x-ai/grok-4.7", "", 2],
+    ["grok-4.20-beta-0309-reasoning", "xai", 1.25],
+    ["grok-4.20-multi-agent-beta-latest", "xai", 1.25],
+    ["grok-build-latest", "xai", 2],
     ["mistral/mistral-large-4-0", "", 0.7],
     ["moonshot/kimi-k3.1-pro", "", 2],
     ["zai-org/GLM-5.3", "together_ai", 1.4],
@@ -68,7 +71,7 @@ describe("M18: a model of 2026 is found under the names that providers, SDKs and
     ["arn:aws:bedrock:us-east-1:123456789012:inference-profile/global.anthropic.claude-sonnet-5-5-20260928-v1:0", 2],
     ["us.anthropic.claude-sonnet-5-5-20260928-v1:0", 2.2],
     ["arn:aws:bedrock:eu-west-1:123456789012:inference-profile/eu.anthropic.claude-sonnet-5-5", 2.2],
-    ["us-gov.anthropic.claude-sonnet-5-5", 2.2],
+    ["us-gov.anthropic.claude-sonnet-5-5", 2.4],
     ["anthropic.claude-sonnet-5-5", 2.2],
     ["bedrock/us-east-1/anthropic.claude-sonnet-5-5-20260928-v1:0", 2.2],
     ["bedrock/global.openai.gpt-6.1-sol", 2],
@@ -87,6 +90,8 @@ describe("M18: a model of 2026 is found under the names that providers, SDKs and
     ["us.deepseek.v3.2", 0.62],
     ["jp.amazon.nova-2-lite-v1:0", 0.396],
     ["us.anthropic.claude-fable-5", 11],
+    ["us-gov.anthropic.claude-opus-5", 6],
+    ["us-gov.anthropic.claude-sonnet-4-5-20250929-v1:0", 3.6],
     ["global.xai.grok-4.7", 2],
   ])("Bedrock's %s costs %f", (model, rate) => {
     expect(perMillion(model, "bedrock")).toBeCloseTo(rate, 9);

@@ -48,7 +48,8 @@ export function supplementTable(): PriceTable {
 
 /** Bedrock's names are also used without their vendor. */
 function namesOf({ geoFactor }: Sheet, { models }: Row): readonly string[] {
-  return geoFactor === undefined ? models : [...models, ...models.map((model) => model.replace(bedrockPrefix, ""))];
+  if (geoFactor === undefined) return models;
+  return [...models, ...models.filter((name) => !bedrockGeo.test(name)).map((name) => name.replace(bedrockPrefix, ""))];
 }
 
 type Spelling = { name: string; geo: string };
