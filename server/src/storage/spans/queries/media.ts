@@ -43,6 +43,9 @@ export async function readMedia(
   return rows as Media[];
 }
 
+/** Values of a command go to a ClickHouse server in the URL, of which proxies take 8 KB. The engine makes one pass of several. */
+const idsInUrl = 100;
+
 /**
  * Deletes media that no span refers to and that was last sent before `cutoffMs`. Rows of spans that are deleted but not
  * yet purged still count, so media follows the purge and the retention of its spans.
@@ -71,13 +74,14 @@ export async function sweepMedia(database: SpanDatabase, cutoffMs: number, signa
       );
       const ids = rows.map((row) => String(row["id"]));
       after = ids.length < limits.mediaSweepRows ? undefined : ids.at(-1);
-      if (ids.length === 0) break;
-      await database.execute({
-        name: "sweep_media",
-        sql: `ALTER TABLE ${localTable(database, "media")}${onCluster(database)} DELETE WHERE ${ofOwner} AND id IN {ids:Array(String)} AND ${old}`,
-        params: { ...params, organization_id, ids },
-        settings: { mutations_sync: 0 },
-      });
+      for (let start = 0; start < ids.length; start += idsInUrl) {
+        await database.execute({
+          name: "sweep_media",
+          sql: `ALTER TABLE ${localTable(database, "media")}${onCluster(database)} DELETE WHERE ${ofOwner} AND id IN {ids:Array(String)} AND ${old}`,
+          params: { ...params, organization_id, ids: ids.slice(start, start + idsInUrl) },
+          settings: { mutations_sync: 0 },
+        });
+      }
     }
   }
 }
