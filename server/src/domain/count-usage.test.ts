@@ -366,3 +366,31 @@ test("M3: no order of arrival changes what counts, no call counts twice, and not
     { numRuns: 2000 },
   );
 });
+
+test("M5: a trace with spans of very many instrumentations is counted in no time", () => {
+  const usage = { parent: "p", tokens: 2, has_content: false };
+  const facts = Array.from({ length: 30_000 }, (_, index) => fact(`s${index}`, { ...usage, scope_name: `x${index}` }));
+  const started = performance.now();
+  countUsage(facts, nowhere);
+  expect(performance.now() - started).toBeLessThan(5000);
+});
+
+test("M5: a repetition lies within a span of any other instrumentation, whichever ends last", () => {
+  const report = (
+    name: string,
+    scope_name: string,
+    [start, end]: [number, number],
+    has_content: boolean,
+  ): UsageFact => ({
+    ...fact(name, { parent: "p", tokens: 5, has_content, scope_name }),
+    start_time: `2026-01-01 00:00:0${start}`,
+    timestamp: `2026-01-01 00:00:0${end}`,
+  });
+  const inner = report("inner", "a", [3, 4], false);
+  const longOfSame = report("long", "a", [1, 9], true);
+  const shortOfOther = report("short", "b", [2, 5], true);
+  const third = report("third", "c", [1, 3], true);
+  expect(counted([longOfSame, inner])["inner"]).toEqual([5, null]);
+  expect(counted([longOfSame, third, inner])["inner"]).toEqual([5, null]);
+  expect(counted([longOfSame, shortOfOther, third, inner])["inner"]?.[0]).toBe(0);
+});

@@ -92,16 +92,23 @@ function siblingKey(fact: UsageFact, parent: number): string | undefined {
   return [parent, span_parent_id, bareModelName(model), prompt_tokens, completion_tokens, total_tokens].join("\n");
 }
 
-/** In one pass: what a span lies within begins before it, or with it and ends later. */
+/**
+ * In one pass: what a span lies within begins before it, or with it and ends later. Of the spans so far only the latest end is
+ * kept, and the latest of another instrumentation than that one's.
+ */
 function markWithin(group: readonly number[], facts: readonly UsageFact[], same: Array<SameCall | undefined>): void {
-  const latestEnd = new Map<string, string>();
+  let latest = { scope: "", end: "" };
+  let ofOthers = "";
   for (const index of [...group].sort((a, b) => compareOuterFirst(at(facts, a), at(facts, b)))) {
     const { scope_name: scope, timestamp: end, has_content } = at(facts, index);
-    const isWithinOther = () => [...latestEnd].some(([other, latest]) => other !== scope && latest >= end);
-    if (!has_content && scope !== "" && same[index] === undefined && isWithinOther()) {
+    const outerEnd = latest.scope === scope ? ofOthers : latest.end;
+    if (!has_content && scope !== "" && same[index] === undefined && outerEnd >= end) {
       same[index] = { tokens: true, cost: true };
     }
-    if ((latestEnd.get(scope) ?? "") < end) latestEnd.set(scope, end);
+    if (end > latest.end) {
+      if (latest.scope !== scope) ofOthers = latest.end;
+      latest = { scope, end };
+    } else if (latest.scope !== scope && end > ofOthers) ofOthers = end;
   }
 }
 
