@@ -27,6 +27,55 @@ test.each(["openai.response.service_tier", "gen_ai.openai.response.service_tier"
 });
 
 describe("the conventions of 2026", () => {
+  test("tokens of each modality, of the cache too", () => {
+    const body = mapped({
+      "gen_ai.operation.name": "generate_content",
+      "gen_ai.request.model": "gemini-2.5-flash-image",
+      "gen_ai.usage.input_tokens": 300,
+      "gen_ai.usage.cache_read.input_tokens": 60,
+      "gen_ai.usage.text.input_tokens": 40,
+      "gen_ai.usage.image.input_tokens": 200,
+      "gen_ai.usage.audio.input_tokens": 60,
+      "gen_ai.usage.image.cache_read.input_tokens": 50,
+      "gen_ai.usage.audio.cache_read.input_tokens": 10,
+      "gen_ai.usage.output_tokens": 1300,
+      "gen_ai.usage.image.output_tokens": 1290,
+    });
+    expect(body).toMatchObject({
+      prompt_tokens: 300,
+      completion_tokens: 1300,
+      prompt_cache_hit_tokens: 60,
+      audio_prompt_tokens: 60,
+      usage_details: {
+        image_prompt_tokens: 200,
+        image_cache_hit_tokens: 50,
+        audio_cache_hit_tokens: 10,
+        image_completion_tokens: 1290,
+      },
+      metadata: { "gen_ai.usage.text.input_tokens": 40 },
+    });
+  });
+
+  test.each([
+    ["gen_ai.usage.cache_read_tokens", "prompt_cache_hit_tokens"],
+    ["gen_ai.usage.cache_write_tokens", "prompt_cache_creation_tokens"],
+    ["gen_ai.usage.cache_creation_tokens", "prompt_cache_creation_tokens"],
+    ["gen_ai.usage.details.thinking_tokens", "reasoning_tokens"],
+  ])("%s, as some exporters name it", (key, field) => {
+    const body = mapped({ "gen_ai.usage.input_tokens": 50, "gen_ai.usage.output_tokens": 40, [key]: 30 });
+    expect(body).toMatchObject({ prompt_tokens: 50, completion_tokens: 40, [field]: 30, metadata: {} });
+  });
+
+  test.each([
+    ["conversation", "", "workflow"],
+    ["conversation", "c".repeat(16), "task"],
+    ["speaker_selection", "c".repeat(16), "task"],
+    ["code_execution", "c".repeat(16), "tool"],
+  ])("AG2's operation %s below '%s'", (operation, parent, type) => {
+    const usage = { "gen_ai.usage.input_tokens": 5, "gen_ai.response.model": "gpt-4o" };
+    expect(mapped({ "gen_ai.operation.name": operation, ...usage }, { parent })["log_type"]).toBe(type);
+  });
+
   test("tools that ran at the provider keep what they were given and gave back", () => {
     const parts = [
       { type: "server_tool_call", id: "s1", name: "code", server_tool_call: { type: "code_interpreter", code: "1+1" } },

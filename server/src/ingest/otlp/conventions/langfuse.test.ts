@@ -142,3 +142,19 @@ test("lifetimes of a cache as LangChain tells them to Langfuse, with 0 for the w
     metadata: {},
   });
 });
+
+test.each([
+  { input: 25, output: 17, cache_read: 20, cache_write: 12 },
+  { promptTokens: 57, completionTokens: 17, totalTokens: 74, input_cache_read: 20, input_cache_creation: 12 },
+])("usage in the names of other libraries: %o", (usage) => {
+  const body = mapped({
+    "langfuse.observation.type": "generation",
+    "langfuse.observation.usage_details": json(usage),
+  });
+  expect(body).toMatchObject({
+    prompt_tokens: 57,
+    completion_tokens: 17,
+    prompt_cache_hit_tokens: 20,
+    prompt_cache_creation_tokens: 12,
+  });
+});

@@ -99,14 +99,19 @@ function takeUsage(bag: AttributeBag, key: string): RawUsage | undefined {
 function usageOf(details: ReadonlyMap<string, number>): RawUsage {
   const count = (...names: string[]): number | undefined =>
     names.map((name) => details.get(name)).find((value) => value !== undefined);
-  const input = count("input", "prompt_tokens", "input_tokens");
-  const output = count("output", "completion_tokens", "output_tokens");
-  const total = count("total", "total_tokens");
+  const input = count(...inputNames);
+  const output = count(...outputNames);
+  const total = count(...totalNames);
   const cacheWrite5m = count("input_ephemeral_5m_input_tokens", "input_cache_creation_5m");
   const cacheWrite1h = count("input_ephemeral_1h_input_tokens", "input_cache_creation_1h");
-  const written = count("cache_creation_input_tokens", "input_cache_creation", "input_cache_write_tokens");
+  const written = count(
+    "cache_creation_input_tokens",
+    "input_cache_creation",
+    "input_cache_write_tokens",
+    "cache_write",
+  );
   const parts = {
-    cacheRead: count("input_cached_tokens", "cache_read_input_tokens", "input_cache_read"),
+    cacheRead: count("input_cached_tokens", "cache_read_input_tokens", "input_cache_read", "cache_read"),
     // LangChain says 0 for the whole where it tells the lifetimes apart.
     cacheWrite: written === 0 ? undefined : written,
     cacheWrite5m,
@@ -119,10 +124,11 @@ function usageOf(details: ReadonlyMap<string, number>): RawUsage {
   return { input: sumOf(details, inputPart, input), output: sumOf(details, outputPart, output), ...parts };
 }
 
-const wholes: ReadonlySet<string> = new Set(
-  ["input", "prompt", "output", "completion", "total"].flatMap((name) => [name, `${name}_tokens`]),
-);
-const inputPart = /^(?:input_(?!tokens$|(?:cache_)?priority)|cache_(?:read|creation)_input_tokens$)/;
+const inputNames = ["input", "prompt", "prompt_tokens", "input_tokens", "promptTokens", "inputTokens"];
+const outputNames = ["output", "completion", "completion_tokens", "output_tokens", "completionTokens", "outputTokens"];
+const totalNames = ["total", "total_tokens", "totalTokens"];
+const wholes: ReadonlySet<string> = new Set([...inputNames, ...outputNames, ...totalNames]);
+const inputPart = /^(?:input_(?!tokens$|(?:cache_)?priority)|cache_(?:(?:read|creation)_input_tokens|read|write)$)/;
 const outputPart = /^output_(?!tokens$|priority)/;
 
 /** Counts by name. Those in OpenAI's objects of details are named as Langfuse names them: `input_cached_tokens` … */

@@ -141,3 +141,18 @@ describe("OpenInference", () => {
     });
   });
 });
+
+test("tokens of images, and of a cache by its other name", () => {
+  const body = mapped({
+    "openinference.span.kind": "LLM",
+    "llm.token_count.prompt": 300,
+    "llm.token_count.completion": 90,
+    "llm.token_count.prompt_details.cache_input": 40,
+    "llm.token_count.prompt_details.image": 200,
+    "llm.token_count.completion_details.image": 80,
+  });
+  expect(body).toMatchObject({
+    prompt_cache_hit_tokens: 40,
+    usage_details: { image_prompt_tokens: 200, image_completion_tokens: 80 },
+  });
+});
