@@ -12,6 +12,7 @@ const durations: ReadonlyArray<readonly [key: string, perSecond: number, scope?:
   ["ai.response.msToFirstChunk", 1000],
   ["ai.stream.msToFirstChunk", 1000],
   ["lk.response.ttft", 1],
+  ["metrics.ttfb", 1, /^pipecat/],
   ["ttft_ms", 1000],
 ];
 

@@ -76,7 +76,9 @@ function readPrompt(whole: unknown): Pick<Request, "prompt" | "tools"> | undefin
 }
 
 function readCompletion(whole: unknown): Message[] | undefined {
-  return areTexts(whole) ? toMessages(whole, "assistant") : readResponse(whole);
+  // OpenRouter puts the text into an object.
+  const said = isObject(whole) && typeof whole["completion"] === "string" ? whole["completion"] : whole;
+  return areTexts(said) ? toMessages(said, "assistant") : readResponse(said);
 }
 
 /** A text, or a list of texts as Spring AI has it. */

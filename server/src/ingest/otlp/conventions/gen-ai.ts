@@ -49,6 +49,7 @@ export const genAi: Convention = {
       "gen_ai.usage.cache_read_input_tokens",
       "gen_ai.usage.cached_input_tokens",
       "gen_ai.usage.cache_read_tokens",
+      "gen_ai.usage.input_tokens.cached",
       "gen_ai.usage.input_cached_tokens",
       "gen_ai.usage.details.cache_read_tokens",
       "gen_ai.usage.details.cache_read_input_tokens",
@@ -61,6 +62,7 @@ export const genAi: Convention = {
       "gen_ai.usage.cache_write.input_tokens",
       "gen_ai.usage.cache_write_input_tokens",
       "gen_ai.usage.cache_write_tokens",
+      "gen_ai.usage.input_tokens.cache_write",
       "gen_ai.usage.cache_creation_tokens",
       "gen_ai.usage.details.cache_write_tokens",
       "gen_ai.usage.details.cache_creation_input_tokens",
@@ -73,6 +75,7 @@ export const genAi: Convention = {
       "gen_ai.usage.reasoning.output_tokens",
       "gen_ai.usage.reasoning_output_tokens",
       "gen_ai.usage.reasoning_tokens",
+      "gen_ai.usage.output_tokens.reasoning",
       "gen_ai.usage.details.reasoning_tokens",
       "gen_ai.usage.details.thinking_tokens",
       "gen_ai.usage.completion_tokens_details.reasoning_tokens",
@@ -105,10 +108,10 @@ export const genAi: Convention = {
   costParts: ["gen_ai.usage.input_cost", "gen_ai.usage.output_cost"],
   content: ({ bag, operation }) => {
     const content = structuredContent({
-      input: bag.takeTree("gen_ai.input.messages"),
-      output: bag.takeTree("gen_ai.output.messages"),
+      input: bag.takeTree("gen_ai.input.messages", "gen_ai.request.messages"),
+      output: bag.takeTree("gen_ai.output.messages") ?? answerOfSentry(bag),
       system: bag.takeTree("gen_ai.system_instructions"),
-      tools: bag.takeTree("gen_ai.tool.definitions"),
+      tools: bag.takeTree("gen_ai.tool.definitions", "gen_ai.request.available_tools"),
     });
     if (operation === "chat") return content;
     return {
@@ -118,6 +121,15 @@ export const genAi: Convention = {
     };
   },
 };
+
+/** Sentry splits the answer: a text, or JSON of one for each choice, and the calls of the first. */
+function answerOfSentry(bag: AttributeBag): unknown {
+  const given = bag.takeTree("gen_ai.response.text");
+  const calls = bag.takeTree("gen_ai.response.tool_calls");
+  const texts = Array.isArray(given) ? (given as unknown[]) : [given];
+  if (calls === undefined && given === undefined) return undefined;
+  return texts.map((content, at) => ({ role: "assistant", content, ...(at === 0 && { tool_calls: calls }) }));
+}
 
 /** The usage object of the answer, where it is passed on whole. */
 const usageKeys = [

@@ -1,5 +1,6 @@
 import { isObject } from "../../../lib/json.ts";
 import type { Convention, SpanView } from "../convention.ts";
+import { toolsOf } from "../messages/tool-calls.ts";
 import { holdsMessages, ofChoice, toMessages, type Message } from "../messages/message.ts";
 
 /** Bare names that people choose by hand, and what is left when nobody more specific knew. */
@@ -8,20 +9,25 @@ export const generic: Convention = {
   applies: () => true,
   fields: {
     customer_identifier: ["gen_ai.user", "gen_ai.user.id", "gen_ai.request.user", "enduser.id", "user_id"],
-    thread_identifier: ["thread_id", "conversation_id"],
+    thread_identifier: ["thread_id", "conversation_id", "conversation.id"],
   },
   derive: ({ bag, span }) => ({
     model: hasModelEvidence({ bag }) ? bag.takeText("model") : undefined,
     span_name: span.name,
   }),
-  content({ bag }) {
+  content({ bag, operation }) {
     const input = bag.takeAny("input", "prompt");
     const output = bag.takeAny("output", "completion");
     const prompt = messagesIn(bag.parsed(input), "messages", "user");
-    const completions = messagesIn(bag.parsed(output), "choices", "assistant");
+    // What a model gives back to messages is its answer, also where it is a text.
+    const isAnswer = operation === "chat" && prompt.length > 0 && typeof bag.parsed(output) === "string";
+    const completions = isAnswer
+      ? toMessages(output, "assistant")
+      : messagesIn(bag.parsed(output), "choices", "assistant");
     return {
       prompt,
       completions,
+      tools: operation === "chat" ? toolsOf(bag.takeTree("tools")) : undefined,
       input: prompt.length > 0 ? undefined : input,
       output: completions.length > 0 ? undefined : output,
     };
