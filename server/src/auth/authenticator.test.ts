@@ -259,14 +259,16 @@ describe("API keys", () => {
 describe("access tokens", () => {
   const newUser = async (role: Role = "member") => {
     const { organization } = await newOrganization();
-    return makeUser(stores, {
+    const password_hash = "hash";
+    const user = await makeUser(stores, {
       unique_organization_id: organization.unique_organization_id,
       email: `${randomUUID()}@Example.com`,
-      password_hash: "hash",
+      password_hash,
       role,
       is_instance_admin: false,
       nowMs: startMs,
     });
+    return { ...user, password_hash };
   };
 
   test("become the principal of their user, as the user is now", async () => {
@@ -297,7 +299,18 @@ describe("access tokens", () => {
     const { access } = await node.signedIn.begin(user);
     await stores.users.setPassword(user.id, "new hash");
     expect(await node.jwt(access)).toBeUndefined();
-    expect(await node.jwt((await node.signedIn.begin(user)).access)).toBeDefined();
+    const again = { ...user, password_hash: "new hash" };
+    expect(await node.jwt((await node.signedIn.begin(again)).access)).toBeDefined();
+  });
+
+  test("do not begin with a password that was changed, or for a person who was removed, while it was checked", async () => {
+    const node = newNode();
+    const [changed, removed] = [await newUser(), await newUser()];
+    await stores.users.setPassword(changed.id, "new hash");
+    await stores.transaction(({ users }) => users.remove(removed.unique_organization_id, removed.id));
+    for (const user of [changed, removed]) {
+      await expect(node.signedIn.begin(user)).rejects.toMatchObject({ code: "unauthorized" });
+    }
   });
 
   test("end with the user, and with the session, on every node", async () => {

@@ -27,6 +27,7 @@ export async function inviteMember(
   const email = canonicalEmail(request.email);
   const token = randomToken(tokenChars);
   const invitation = await stores.transaction(async ({ invitations, users }) => {
+    await users.lockMembers(unique_organization_id);
     const known = await users.findByEmail(email);
     // Of accounts elsewhere nothing is said here: only who holds the link finds out.
     if (known?.unique_organization_id === unique_organization_id) {
@@ -59,9 +60,12 @@ export async function acceptInvitation(
   { token, password_hash, nowMs }: { token: string; password_hash: string; nowMs: number },
 ): Promise<User> {
   return stores.transaction(async (set) => {
-    const invitation = await findInvitation(set, token, nowMs);
-    const isTaken = invitation && (await set.invitations.delete(invitation.unique_organization_id, invitation.id));
-    if (invitation === undefined || isTaken !== true) throw invitationNotFound();
+    const found = await findInvitation(set, token, nowMs);
+    if (found === undefined) throw invitationNotFound();
+    // An admin may change the role at this moment: it is read behind the lock.
+    await set.users.lockMembers(found.unique_organization_id);
+    const invitation = await set.invitations.take(hashToken(token), new Date(nowMs).toISOString());
+    if (invitation === undefined) throw invitationNotFound();
     const { unique_organization_id, email, role } = invitation;
     return makeUser(set, { unique_organization_id, email, role, password_hash, is_instance_admin: false, nowMs });
   });

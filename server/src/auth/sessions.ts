@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { ServiceError } from "../domain/errors.ts";
 import type { User } from "../domain/user.ts";
 import { limits } from "../limits.ts";
+import type { ControlStores } from "../storage/control/control-stores.ts";
 import type { SessionStore } from "../storage/control/session-store.ts";
 import type { TokenPair, Tokens } from "./tokens.ts";
 
@@ -10,25 +11,31 @@ import type { TokenPair, Tokens } from "./tokens.ts";
  * node, ends all of its tokens at once.
  */
 export type Sessions = {
-  begin: (user: Pick<User, "id">) => Promise<TokenPair>;
+  /** @param user with the password that was checked. Throws `unauthorized` where the person or the password changed since. */
+  begin: (user: Pick<User, "id"> & { password_hash: string }) => Promise<TokenPair>;
   /** Trades a refresh token for the next pair. One that was traded before ends the session. Undefined: sign in again. */
   refresh: (token: string) => Promise<TokenPair | undefined>;
   /** By either token of the pair. False where it is none of a session that goes on. */
   end: (token: string) => Promise<boolean>;
 };
 
-export type SessionDeps = { sessions: SessionStore; tokens: Tokens; nowMs: () => number };
+export type SessionDeps = Pick<ControlStores, "sessions" | "transaction"> & { tokens: Tokens; nowMs: () => number };
 
-export function createSessions({ sessions, tokens, nowMs }: SessionDeps): Sessions {
+export function createSessions({ sessions, transaction, tokens, nowMs }: SessionDeps): Sessions {
   const times = () => {
     const ms = nowMs();
     return { now: new Date(ms).toISOString(), expires_at: new Date(ms + limits.refreshTokenMs).toISOString() };
   };
   return {
-    begin: async ({ id: user_id }) => {
+    begin: async ({ id: user_id, password_hash }) => {
       const { now: created_at, expires_at } = times();
       const session = { id: randomUUID(), user_id, sequence: 1, created_at, expires_at };
-      await sessions.create(session);
+      await transaction(async (set) => {
+        if (!(await set.users.hold(user_id, { password_hash }))) {
+          throw new ServiceError("unauthorized", "The account or its password changed meanwhile. Sign in again.");
+        }
+        await set.sessions.create(session);
+      });
       return tokens.issue(session);
     },
     refresh: async (token) => {

@@ -6,6 +6,7 @@ import { createControlStores, type ControlStores } from "../../src/storage/contr
 import type { ControlDatabase } from "../../src/storage/control/open-control-database.ts";
 import { describeCustomerStores } from "./customer-store-contract.ts";
 import { describeEvaluationStores } from "./evaluation-store-contract.ts";
+import { describePeopleStores } from "./people-store-contract.ts";
 import { describePriceStores } from "./price-store-contract.ts";
 import { describeTraceStores } from "./trace-store-contract.ts";
 import { describeWebhookStores } from "./webhook-store-contract.ts";
@@ -349,6 +350,7 @@ export function describeControlStores(open: () => Promise<{ database: ControlDat
   describeTraceStores({ stores: () => stores, newOrganization: () => newOrganization() });
   describeEvaluationStores({ stores: () => stores, newOrganization: () => newOrganization() });
   describeWebhookStores({ stores: () => stores, newOrganization: () => newOrganization() });
+  describePeopleStores(() => stores);
   describePriceStores(() => stores);
   describeCustomerStores({ stores: () => stores, newOrganization: () => newOrganization() });
 

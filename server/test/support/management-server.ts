@@ -114,15 +114,16 @@ export async function startManagementServer() {
     const { organization, keys } = await makeOrganization(stores, { name: "Acme", nowMs: nowMs() });
     const { unique_organization_id } = organization;
     const password = "correct horse";
+    const password_hash = await passwords.hash(password);
     const user = await makeUser(stores, {
       unique_organization_id,
       email: `user-${organization.id}@example.com`,
-      password_hash: await passwords.hash(password),
+      password_hash,
       role,
       is_instance_admin,
       nowMs: nowMs(),
     });
-    const pair: TokenPair = await signedIn.begin(user);
+    const pair: TokenPair = await signedIn.begin({ ...user, password_hash });
     return { ...pair, organization, keys, user, password, id: unique_organization_id };
   };
 

@@ -30,7 +30,7 @@ export const acceptInvitationRoute = (deps: {
       example: { password: "a long enough password" },
     },
     success: { status: 201, schema: tokenPairSchema },
-    errors: ["not_found", "conflict", "unavailable"],
+    errors: ["unauthorized", "not_found", "conflict", "unavailable"],
     handler: async ({ params, body, ip, requestId }) => {
       const { token } = params;
       const nowMs = deps.nowMs();
@@ -41,6 +41,6 @@ export const acceptInvitationRoute = (deps: {
       const organizationId = user.unique_organization_id;
       const entry = { principal: userPrincipal(user), action: "accept_invitation", target: user.id, organizationId };
       await deps.audit({ ...entry, sent: undefined, ip, requestId });
-      return deps.signedIn.begin(user);
+      return deps.signedIn.begin({ ...user, password_hash });
     },
   });

@@ -5,7 +5,7 @@ import { ServiceError } from "../../domain/errors.ts";
 import { environments } from "../../domain/principal.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { limits } from "../../limits.ts";
-import type { ApiKeyStore } from "../../storage/control/api-key-store.ts";
+import type { ControlStores } from "../../storage/control/control-stores.ts";
 import { expirySchema } from "../api-keys/schemas.ts";
 import { nameSchema } from "../organizations/schemas.ts";
 
@@ -42,7 +42,7 @@ const bodySchema = z.strictObject({
   spending_limit: notTaken("give the customer that the calls name a budget"),
 });
 
-export const createTemporaryKey = (deps: { apiKeys: Pick<ApiKeyStore, "create">; nowMs: () => number }) =>
+export const createTemporaryKey = (deps: { stores: Pick<ControlStores, "transaction">; nowMs: () => number }) =>
   endpoint({
     id: "create_temporary_key",
     method: "POST",
@@ -82,7 +82,10 @@ export const createTemporaryKey = (deps: { apiKeys: Pick<ApiKeyStore, "create">;
         max_usage,
         createdAtMs: nowMs,
       });
-      const { id } = await deps.apiKeys.create(record);
+      const { id } = await deps.stores.transaction(async ({ users, apiKeys }) => {
+        if (await users.hold(principal.user_id, { role: principal.role })) return apiKeys.create(record);
+        throw new ServiceError("conflict", "Your role changed meanwhile. Try again.");
+      });
       return { id, key: secret, environment, expires_at, max_usage };
     },
   });

@@ -10,14 +10,16 @@ import type { InvitationTable } from "./schema.ts";
 export type InvitationStore = {
   /**
    * Replaces an earlier one of the same address, whose token is worthless from then on.
-   * Throws `conflict` when the organisation has as many as `limits.invitationsPerOrganization`.
+   * Throws `conflict` when the organisation has as many as `limits.invitationsPerOrganization`. Call it after `users.lockMembers`.
    */
   create: (invitation: Invitation & { token_hash: string }) => Promise<Invitation>;
   /** The organisation's, oldest first. */
   list: (uniqueOrganizationId: string, now: string) => Promise<Invitation[]>;
   findByToken: (tokenHash: string, now: string) => Promise<Invitation | undefined>;
   setRole: (uniqueOrganizationId: string, id: string, role: Role, now: string) => Promise<Invitation | undefined>;
-  /** False when there is none, also because somebody else took it. */
+  /** Ends the invitation and answers it; undefined when there is none, also because somebody else took it. */
+  take: (tokenHash: string, now: string) => Promise<Invitation | undefined>;
+  /** False when there is none. */
   delete: (uniqueOrganizationId: string, id: string) => Promise<boolean>;
 };
 
@@ -71,6 +73,16 @@ export function createInvitationStore(queries: ControlQueries): InvitationStore 
         .set({ role })
         .where("unique_organization_id", "=", uniqueOrganizationId)
         .where("id", "=", id)
+        .where("expires_at", ">", now)
+        .returningAll()
+        .executeTakeFirst();
+      return row && toInvitation(row);
+    },
+
+    take: async (tokenHash, now) => {
+      const row = await queries
+        .deleteFrom("invitations")
+        .where("token_hash", "=", tokenHash)
         .where("expires_at", ">", now)
         .returningAll()
         .executeTakeFirst();

@@ -26,6 +26,11 @@ export type UserStore = {
    */
   setRole: (uniqueOrganizationId: string, id: string, role: Role) => Promise<User | undefined>;
   /**
+   * Waits until no other transaction changes this person, and keeps others from it until this one ends. False where the person is
+   * gone, or no longer as `was` says. Call it in a transaction.
+   */
+  hold: (id: string, was: { role?: Role; password_hash?: string }) => Promise<boolean>;
+  /**
    * Waits until no other transaction changes who is a member of the organisation, so that what is counted stays true until
    * this one ends. Call it in a transaction.
    */
@@ -91,7 +96,7 @@ const unused = 1;
 
 function memberMethods(
   queries: ControlQueries,
-): Pick<UserStore, "remove" | "setRole" | "lockMembers" | "countOtherAdmins"> {
+): Pick<UserStore, "remove" | "setRole" | "hold" | "lockMembers" | "countOtherAdmins"> {
   return {
     remove: async (uniqueOrganizationId, id) => {
       // Keys and sessions go with the user.
@@ -113,6 +118,15 @@ function memberMethods(
         .executeTakeFirst();
       if (row !== undefined) await queries.deleteFrom("api_keys").where("user_id", "=", id).execute();
       return row && toUser(row);
+    },
+
+    hold: async (id, was) => {
+      const { numUpdatedRows } = await queries
+        .updateTable("users")
+        .set((column) => ({ email: column.ref("email") }))
+        .where((column) => column.and({ id, ...was }))
+        .executeTakeFirst();
+      return numUpdatedRows > 0n;
     },
 
     lockMembers: async (uniqueOrganizationId) => {

@@ -1,0 +1,90 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { acceptInvitation, changeRole, inviteMember } from "../../src/auth/members.ts";
+import { makeApiKey } from "../../src/auth/make-api-key.ts";
+import type { ControlStores } from "../../src/storage/control/control-stores.ts";
+
+const nowMs = Date.parse("2026-03-01T10:00:00.000Z");
+const now = new Date(nowMs).toISOString();
+
+/** The part of control-store-contract.ts about people who are changed by two at the same moment. */
+export function describePeopleStores(getStores: () => ControlStores) {
+  const newOrganization = async (): Promise<string> => {
+    const unique_organization_id = `org_${randomUUID()}`;
+    await getStores().organizations.create({ unique_organization_id, name: "A", retention_days: null, created_at: now });
+    return unique_organization_id;
+  };
+  const newMember = async (unique_organization_id: string) =>
+    getStores().users.create({
+      id: randomUUID(),
+      unique_organization_id,
+      email: `${randomUUID()}@example.com`,
+      password_hash: "hash",
+      role: "member",
+      is_instance_admin: false,
+      created_at: now,
+    });
+  const invitationTo = async (unique_organization_id: string, email = `${randomUUID()}@example.com`) =>
+    inviteMember(getStores(), { unique_organization_id, email, role: "admin", nowMs });
+
+  describe("people", () => {
+    test("are held as they were, and not once they changed", async () => {
+      const stores = getStores();
+      const { id } = await newMember(await newOrganization());
+      const hold = (...args: Parameters<typeof stores.users.hold>) =>
+        stores.transaction(({ users }) => users.hold(...args));
+      expect(await hold(id, { role: "member" })).toBe(true);
+      expect(await hold(id, { password_hash: "hash", role: "member" })).toBe(true);
+      expect(await hold(id, { role: "admin" })).toBe(false);
+      expect(await hold(id, { password_hash: "another" })).toBe(false);
+      expect(await hold(randomUUID(), { role: "member" })).toBe(false);
+    });
+
+    test("who are held lose by a change of role what they got meanwhile", async () => {
+      const stores = getStores();
+      const unique_organization_id = await newOrganization();
+      const { id: user_id } = await newMember(unique_organization_id);
+      const { record } = makeApiKey({
+        unique_organization_id,
+        name: "temporary",
+        environment: "prod",
+        permissions: ["spans:write"],
+        user_id,
+        expires_at: "2026-03-02T00:00:00.000Z",
+        createdAtMs: nowMs,
+      });
+      let demotion: Promise<unknown> = Promise.resolve();
+      await stores.transaction(async ({ users, apiKeys }) => {
+        expect(await users.hold(user_id, { role: "member" })).toBe(true);
+        demotion = changeRole(stores, { unique_organization_id, id: user_id, role: "viewer", nowMs });
+        await sleep(30);
+        await apiKeys.create(record);
+      });
+      await demotion;
+      expect(await stores.apiKeys.findByHash(record.hash, now)).toBeUndefined();
+    });
+
+    test("who are invited several times at once have one invitation", async () => {
+      const unique_organization_id = await newOrganization();
+      const invite = () => invitationTo(unique_organization_id, "twice@example.com");
+      await Promise.all([invite(), invite(), invite(), invite()]);
+      expect(await getStores().invitations.list(unique_organization_id, now)).toHaveLength(1);
+    });
+
+    test("who accept while the role of the invitation changes get the role that was answered last", async () => {
+      const stores = getStores();
+      const unique_organization_id = await newOrganization();
+      for (let round = 0; round < 20; round += 1) {
+        const { invitation, token } = await invitationTo(unique_organization_id);
+        const change = { unique_organization_id, id: invitation.id, role: "viewer", nowMs } as const;
+        const [changed, accepted] = await Promise.allSettled([
+          changeRole(stores, change),
+          acceptInvitation(stores, { token, password_hash: "hash", nowMs }),
+        ]);
+        const role = changed.status === "fulfilled" ? "viewer" : "admin";
+        expect(accepted).toMatchObject({ status: "fulfilled", value: { role } });
+      }
+    });
+  });
+}
