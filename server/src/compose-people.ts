@@ -53,7 +53,7 @@ export async function composePeople({
   return {
     authenticator,
     signedIn: createSessions({ ...stores, tokens, nowMs: now }),
-    audit: createAudit({ auditLog: stores.auditLog, logger, nowMs: now }),
+    audit: createAudit({ ...stores, logger, nowMs: now }),
     throttle: createLoginThrottle(now),
     isBlocked: blocked.has,
   };

@@ -4,7 +4,8 @@ import { ServiceError } from "../domain/errors.ts";
 import type { Organization } from "../domain/organization.ts";
 import { limits } from "../limits.ts";
 import type { OrganizationStore } from "../storage/control/organization-store.ts";
-import { UsageError, type Command, type Option } from "./command.ts";
+import { UsageError, type AdminContext, type Command, type Option } from "./command.ts";
+import { noteOperator } from "./note-operator.ts";
 
 export const organizationOption: Option = { value: "ID", description: "the organization's public id", required: true };
 
@@ -29,12 +30,12 @@ export async function findOnlyOrganization(
 }
 
 async function change(
-  organizations: OrganizationStore,
-  id: string,
-  fields: Parameters<OrganizationStore["update"]>[1],
+  context: AdminContext,
+  { id, action, fields }: { id: string; action: string; fields: Parameters<OrganizationStore["update"]>[1] },
 ): Promise<Organization> {
-  const organization = await organizations.update(id, fields);
+  const organization = await context.stores.organizations.update(id, fields);
   if (organization === undefined) throw noSuch(id);
+  await noteOperator(context, { organization: id, action, target: id, changes: fields });
   return organization;
 }
 
@@ -46,13 +47,16 @@ export const organizationCommands: Command[] = [
       name: { value: "NAME", description: "how people call it", required: true },
       id: { value: "ID", description: "its public id; made up by default" },
     },
-    run: async ({ stores, nowMs }, options) => {
+    run: async (context, options) => {
+      const { stores, nowMs } = context;
       const request = {
         name: options.text("name"),
         unique_organization_id: options.optional("id") && options.read("id", organizationId),
         nowMs: nowMs(),
       };
       const { organization, keys } = await stores.transaction((transaction) => makeOrganization(transaction, request));
+      const id = organization.unique_organization_id;
+      await noteOperator(context, { organization: id, action: "organizations create", target: id });
       return { ...organization, prod_key: keys.prod, test_key: keys.test };
     },
   },
@@ -66,14 +70,23 @@ export const organizationCommands: Command[] = [
     name: "organizations block",
     summary: `keep an organization from writing; running servers apply it within ${limits.blockedOrganizationsEveryMs / 1000} seconds`,
     options: { organization: organizationOption },
-    run: ({ stores, nowMs }, options) =>
-      change(stores.organizations, options.text("organization"), { blocked_at: new Date(nowMs()).toISOString() }),
+    run: (context, options) =>
+      change(context, {
+        id: options.text("organization"),
+        action: "organizations block",
+        fields: { blocked_at: new Date(context.nowMs()).toISOString() },
+      }),
   },
   {
     name: "organizations unblock",
     summary: "let a blocked organization write again",
     options: { organization: organizationOption },
-    run: ({ stores }, options) => change(stores.organizations, options.text("organization"), { blocked_at: null }),
+    run: (context, options) =>
+      change(context, {
+        id: options.text("organization"),
+        action: "organizations unblock",
+        fields: { blocked_at: null },
+      }),
   },
   {
     name: "retention set",
@@ -82,8 +95,12 @@ export const organizationCommands: Command[] = [
       organization: organizationOption,
       days: { value: "DAYS", description: "0 for ever, or `default` for the instance's setting", required: true },
     },
-    run: ({ stores }, options) =>
-      change(stores.organizations, options.text("organization"), { retention_days: days(options.text("days")) }),
+    run: (context, options) =>
+      change(context, {
+        id: options.text("organization"),
+        action: "retention set",
+        fields: { retention_days: days(options.text("days")) },
+      }),
   },
 ];
 

@@ -6,6 +6,7 @@ import { canonicalEmail, type User } from "../domain/user.ts";
 import { randomToken } from "../lib/random-token.ts";
 import { limits } from "../limits.ts";
 import { UsageError, type Command, type Option, type Options } from "./command.ts";
+import { noteOperator } from "./note-operator.ts";
 import { findOrganization, organizationOption } from "./organization-commands.ts";
 
 const passwordOption: Option = { value: "PASSWORD", description: "made up and shown this once by default" };
@@ -22,7 +23,8 @@ export const userCommands: Command[] = [
       "instance-admin": { description: "lets the person make organizations" },
       password: passwordOption,
     },
-    run: async ({ stores, passwords, nowMs }, options) => {
+    run: async (context, options) => {
+      const { stores, passwords, nowMs } = context;
       const { unique_organization_id } = await findOrganization(stores.organizations, options.text("organization"));
       const password = choosePassword(options);
       const user = await makeUser(stores, {
@@ -33,6 +35,9 @@ export const userCommands: Command[] = [
         is_instance_admin: options.flag("instance-admin"),
         nowMs: nowMs(),
       });
+      const { id, email, role } = user;
+      const done = { organization: unique_organization_id, action: "users create", target: id };
+      await noteOperator(context, { ...done, changes: { email, role } });
       return { ...present(user), ...password.shown };
     },
   },
@@ -49,14 +54,17 @@ export const userCommands: Command[] = [
     name: "users set-password",
     summary: "give a person a new password, which ends every session",
     options: { email: emailOption, password: passwordOption },
-    run: async ({ stores, passwords }, options) => {
+    run: async (context, options) => {
+      const { stores, passwords } = context;
       const email = canonicalEmail(options.text("email"));
       const user = await stores.users.findByEmail(email);
       if (user === undefined) throw new ServiceError("not_found", `${email} has no account.`);
       const password = choosePassword(options);
       const hash = await passwords.hash(password.value);
       await stores.transaction(({ users }) => users.setPassword(user.id, hash));
-      return { id: user.id, email, ...password.shown };
+      const { id, unique_organization_id: organization } = user;
+      await noteOperator(context, { organization, action: "users set-password", target: id });
+      return { id, email, ...password.shown };
     },
   },
 ];

@@ -6,15 +6,21 @@ import type { Audit } from "../http/audit.ts";
 import { isObject } from "../lib/json.ts";
 import { limits } from "../limits.ts";
 import type { AuditStore } from "../storage/control/audit-store.ts";
+import type { UserStore } from "../storage/control/user-store.ts";
 
-export function createAudit(deps: { auditLog: Pick<AuditStore, "add">; nowMs: () => number; logger: Logger }): Audit {
+export function createAudit(deps: {
+  auditLog: Pick<AuditStore, "add">;
+  users: Pick<UserStore, "find">;
+  nowMs: () => number;
+  logger: Logger;
+}): Audit {
   return async ({ principal, action, target, organizationId, sent, ip, requestId }) => {
     try {
       await deps.auditLog.add({
         id: randomUUID(),
         unique_organization_id: organizationId,
         created_at: new Date(deps.nowMs()).toISOString(),
-        ...actorOf(principal),
+        ...(await actorOf(deps, principal)),
         action,
         target: target === null ? null : target.slice(0, limits.identifierChars),
         environment: principal.kind === "key" ? principal.environment : null,
@@ -28,14 +34,20 @@ export function createAudit(deps: { auditLog: Pick<AuditStore, "add">; nowMs: ()
   };
 }
 
-function actorOf(principal: Principal): Pick<AuditEntry, "actor_type" | "actor_id" | "actor_name"> {
+async function actorOf(
+  { users }: { users: Pick<UserStore, "find"> },
+  principal: Principal,
+): Promise<Pick<AuditEntry, "actor_type" | "actor_id" | "actor_name">> {
   if (principal.kind === "user") {
     return { actor_type: "user", actor_id: principal.user_id, actor_name: principal.email };
   }
-  const actor_name = principal.organization_key_name;
-  // What a person does by a temporary key is the person's doing.
-  if (principal.user_id !== undefined) return { actor_type: "user", actor_id: principal.user_id, actor_name };
-  return { actor_type: "key", actor_id: principal.organization_key_id, actor_name };
+  const { user_id, organization_key_id, organization_key_name } = principal;
+  if (user_id === undefined) {
+    return { actor_type: "key", actor_id: organization_key_id, actor_name: organization_key_name };
+  }
+  // A temporary key acts for its person, who chose the key's name: it must not stand for somebody else.
+  const actor_name = (await users.find(user_id))?.email ?? user_id;
+  return { actor_type: "user", actor_id: user_id, actor_name };
 }
 
 /** Members whose values say what was done and can hold no secret: of all others the name alone is kept. */

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { event } from "../support/chat.ts";
+import { createSpan } from "../support/spans.ts";
 import { startTestGateway, upstreamKey, type TestGateway } from "../support/gateway.ts";
 import { answers, streams, type Script } from "../support/scripted-upstream.ts";
 import type { Answer, Row, TestClient } from "../support/test-client.ts";
@@ -170,6 +171,29 @@ describe("P6: nobody else's response", () => {
       expect(stored.has(raw)).toBe(true);
       expect((await client.get(`/v1/responses/${id}`)).status).toBe(200);
     }
+  });
+
+  test("is found by who writes a span that claims it", async () => {
+    stored.set("resp_claimed", `Bearer ${upstreamKey}`);
+    for (const log_method of [undefined, "gateway"])
+      await createSpan(client, { response_id: "resp_claimed", model: "gpt-4o", output: "mine", log_method });
+    for (const [method, below] of operations)
+      expect(await client.request(method, `/v1/responses/resp_claimed${below}`)).toMatchObject(unknown("resp_claimed"));
+    expect(stored.has("resp_claimed")).toBe(true);
+  });
+
+  test("is found by who puts the mark of the server's key behind its id", async () => {
+    await store("lab", { provider: "my-lab", base_url: `${gateway.upstream.url}/v1` });
+    const own = await make(client, { fallback_models: ["my-lab/lab-1"] });
+    const [mark = ""] = /\.k[\w-]{8}$/.exec(own) ?? [];
+    expect(mark).not.toBe("");
+    stored.set("resp_foreign", `Bearer ${upstreamKey}`);
+    for (const [method, below] of operations)
+      expect(await client.request(method, `/v1/responses/resp_foreign${mark}${below}`)).toMatchObject(
+        unknown(`resp_foreign${mark}`),
+      );
+    expect(stored.has("resp_foreign")).toBe(true);
+    expect((await client.get(`/v1/responses/${own}`)).status).toBe(200);
   });
 
   test("is found by the other environment through the server's key", async () => {

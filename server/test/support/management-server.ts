@@ -131,7 +131,7 @@ export async function startManagementServer() {
     await server.close();
     await closeStores();
   };
-  return { url, stores, passwords, clock, call, newTenant, close };
+  return { url, stores, passwords, audit, clock, call, newTenant, close };
 }
 
 export type ManagementServer = Awaited<ReturnType<typeof startManagementServer>>;

@@ -12,7 +12,12 @@ const now = new Date(nowMs).toISOString();
 export function describePeopleStores(getStores: () => ControlStores) {
   const newOrganization = async (): Promise<string> => {
     const unique_organization_id = `org_${randomUUID()}`;
-    await getStores().organizations.create({ unique_organization_id, name: "A", retention_days: null, created_at: now });
+    await getStores().organizations.create({
+      unique_organization_id,
+      name: "A",
+      retention_days: null,
+      created_at: now,
+    });
     return unique_organization_id;
   };
   const newMember = async (unique_organization_id: string) =>

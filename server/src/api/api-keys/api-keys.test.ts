@@ -64,6 +64,12 @@ describe("creating", () => {
     [{ name: "x", environment: "staging" }, "environment"],
     [{ name: "x", environment: "prod", permissions: [] }, "permissions"],
     [{ name: "x", environment: "prod", permissions: ["keys:manage"] }, "permissions.0"],
+    [{ name: "x", environment: "prod", expires_at: "" }, "expires_at"],
+    [{ name: "x", environment: "prod", expires_at: "2026-02-30" }, "expires_at"],
+    [{ name: "x", environment: "prod", expires_at: "2026-03-01T10:00:00Z" }, "expires_at"],
+    [{ name: "x", environment: "prod", expires_in: 3600 }, "expires_in"],
+    [{ name: "x", environment: "prod", expiry_date: "2100-01-01" }, "expiry_date"],
+    [{ name: "x", environment: "prod", permission: ["spans:read"] }, "permission"],
   ])("a body like %j is 400 and names %s", async (body, field) => {
     const { access } = await server.newTenant();
     const answer = await server.call("POST", "/api/api-keys/", access, body);

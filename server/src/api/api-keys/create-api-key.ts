@@ -28,6 +28,7 @@ export const createApiKey = (deps: { apiKeys: Pick<ApiKeyStore, "create">; nowMs
         permissions: keyPermissionsSchema.min(1).optional(),
         expires_at: expirySchema.default(null),
       }),
+      shown: apiKeySchema,
     },
     success: { status: 201, schema: apiKeySchema.extend({ key: z.string() }) },
     errors: ["invalid_request", "forbidden", "conflict"],

@@ -28,7 +28,7 @@ export const apiKeySchema = z.object({
 export const expirySchema = z
   .union([z.string(), z.number(), z.null()], { error: "must be an ISO 8601 date-time, or null" })
   .transform((value, context) => {
-    if (value === null || value === "") return null;
+    if (value === null) return null;
     const ns = parseTimeNs(value);
     if (ns !== undefined) return new Date(Number(ns / 1_000_000n)).toISOString();
     context.addIssue({ code: "custom", message: "must be an ISO 8601 date-time, or null" });

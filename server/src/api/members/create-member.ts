@@ -39,8 +39,8 @@ export const createMember = (deps: { stores: ControlStores; nowMs: () => number 
         unique_organization_id: principal.organization_id,
         nowMs: deps.nowMs(),
       });
-      const link = new URL(`../invitations/${token}/`, url.pathname.endsWith("/") ? url : `${url.href}/`);
-      link.search = "";
+      // Below whatever prefix a proxy has put before the path of this request.
+      const link = new URL(`${url.pathname.endsWith("/") ? "../" : ""}invitations/${token}/`, url);
       return { ...presentMember(invitation), invite_url: link.href, invite_token: token };
     },
   });

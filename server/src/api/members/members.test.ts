@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { KeyPrincipal } from "../../domain/principal.ts";
 import { startManagementServer, type Answer, type ManagementServer } from "../../../test/support/management-server.ts";
 
 let server: ManagementServer;
@@ -54,6 +55,16 @@ describe("an invitation", () => {
     expect(members).toHaveLength(2);
     expect(members).toContainEqual(expect.objectContaining({ email: "ada@example.com", status: "active" }));
   });
+
+  test.each(["/api/members/", "/api/members", "/api/members/?from=menu", "/api/members?from=menu"])(
+    "made by POST %s has a link that works",
+    async (path) => {
+      const { access } = await server.newTenant();
+      const sent = { email: `${crypto.randomUUID()}@example.com` };
+      const { invite_url } = (await server.call("POST", path, access, sent)).body as Invited;
+      expect((await fetch(invite_url)).status).toBe(200);
+    },
+  );
 
   test("makes one member of two who accept it at the same moment", async () => {
     const { access } = await server.newTenant();
@@ -238,6 +249,17 @@ describe("the audit log", () => {
     for (const secret of [invited.invite_token, (made.body as { key: string }).key, password, access]) {
       expect(text).not.toContain(secret);
     }
+  });
+
+  test("names the person who acts by a temporary key, whatever the key is called", async () => {
+    const { access, user, id } = await server.newTenant();
+    const sent = { environment: "test", name: "somebody-else@example.com" };
+    const { key } = (await server.call("POST", "/api/temporary-keys/", access, sent)).body as { key: string };
+    const principal = (await server.call("GET", "/probe/", key)).body as KeyPrincipal;
+    const done = { action: "delete_trace", target: "t", organizationId: id, sent: {}, ip: "127.0.0.1", requestId: "r" };
+    await server.audit({ ...done, principal });
+    const [entry] = await logOf(access, "?action=delete_trace");
+    expect(entry).toMatchObject({ actor_type: "user", actor_id: user.id, actor_name: user.email, environment: "test" });
   });
 
   test("holds what was done, not what was refused, of the own organization alone", async () => {

@@ -5,7 +5,7 @@ import { ServiceError } from "../../domain/errors.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import type { ControlStores } from "../../storage/control/control-stores.ts";
 import { emailSchema, newPasswordSchema } from "../auth/schemas.ts";
-import { nameSchema } from "./schemas.ts";
+import { nameSchema, organizationSchema } from "./schemas.ts";
 
 const bodySchema = z
   .object({ name: nameSchema, admin_email: emailSchema.optional(), admin_password: newPasswordSchema.optional() })
@@ -30,7 +30,7 @@ export const createOrganization = (deps: {
     auth: "user",
     isAudited: true,
     limit: "api",
-    body: { kind: "json", schema: bodySchema, example: { name: "Second team" } },
+    body: { kind: "json", schema: bodySchema, shown: organizationSchema, example: { name: "Second team" } },
     success: {
       status: 201,
       schema: z.object({

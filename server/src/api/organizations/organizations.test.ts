@@ -56,6 +56,7 @@ describe("creating", () => {
     [{ name: "x", admin_email: "a@example.com" }, "admin_password"],
     [{ name: "x", admin_email: "a@example.com", admin_password: "short" }, "admin_password"],
     [{ name: "x", admin_email: "nobody", admin_password: "long enough" }, "admin_email"],
+    [{ name: "x", admin_mail: "a@example.com" }, "admin_mail"],
   ])("a body like %j is 400 and names %s", async (body, field) => {
     const { access } = await server.newTenant("admin", true);
     const answer = await server.call("POST", "/api/organizations/", access, body);
@@ -94,6 +95,13 @@ describe("changing", () => {
       expect(answer).toMatchObject({ status: 400, body: { errors: { retention_days: [expect.any(String)] } } });
     },
   );
+
+  test("names a slip of the pen, and takes back what was read", async () => {
+    const { access, id, organization } = await server.newTenant();
+    const answer = await change(access, id, { retention_day: 30 });
+    expect(answer).toMatchObject({ status: 400, body: { errors: { retention_day: [expect.any(String)] } } });
+    expect(await change(access, id, organization)).toMatchObject({ status: 200, body: organization });
+  });
 
   test("takes an admin of that organization, or of the instance", async () => {
     const mine = await server.newTenant();

@@ -33,6 +33,7 @@ export const updateOrganization = (deps: {
         test_uses_prod_providers: z.boolean().optional(),
         retention_days: z.int().min(0).max(limits.retentionDaysMax).nullable().optional(),
       }),
+      shown: organizationSchema,
     },
     success: { status: 200, schema: organizationSchema },
     errors: ["forbidden", "not_found"],

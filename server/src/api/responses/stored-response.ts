@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { SpanRow } from "../../domain/span.ts";
+import { gatewayLogMethod, type SpanRow } from "../../domain/span.ts";
 import type { Catalogue } from "../../filter/catalogue.ts";
 import { parseConditions } from "../../filter/parse.ts";
 import { toClickHouse } from "../../filter/to-clickhouse.ts";
@@ -68,14 +68,18 @@ export async function actOnStored(
   return {} as never;
 }
 
-/** Whether a span of the organization and environment has the response's id. */
+/** Whether a call of the organization and environment made the response. Spans that somebody sent may name any id: they say nothing. */
 async function isRecorded(
   { spans, catalogue, now, caughtUp }: StoredResponseDeps,
   scope: ResponseOwner,
   id: string,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const filter = toClickHouse(parseConditions([["response_id", { value: [id] }]], catalogue).filter, catalogue);
+  const conditions = [
+    ["response_id", { value: [id] }],
+    ["log_method", { value: [gatewayLogMethod] }],
+  ] as const;
+  const filter = toClickHouse(parseConditions(conditions, catalogue).filter, catalogue);
   const toNs = BigInt(now()) * 1_000_000n;
   const window = { fromNs: toNs - BigInt(limits.responseSpanMs) * 1_000_000n, toNs };
   await caughtUp();

@@ -34,7 +34,7 @@ export type StoredCall = {
   signal: AbortSignal;
   /** What a stream is written to; called once there is something to write. */
   open: () => ResponseWriter;
-  /** Whether a span says that a call of the organization and environment made it. */
+  /** Whether the gateway recorded a call of the organization and environment that made it. */
   isRecorded: (id: string, owner: ResponseOwner) => Promise<boolean>;
 };
 
@@ -85,7 +85,10 @@ export function createStoredResponses(deps: Deps): StoredResponses {
   };
 }
 
-/** The key that the mark names; without a mark those that may have made it. */
+/**
+ * The key that the mark names; without a mark those that may have made it. Anybody can write a mark behind any id, so that a key which all
+ * organizations share is asked only for the one that made the response.
+ */
 async function keysOf(deps: Deps, call: StoredCall, id: string, bond: string | undefined): Promise<ProviderKey[]> {
   const { owner, headers } = call;
   const keys = await deps.router.keys({
@@ -94,12 +97,13 @@ async function keysOf(deps: Deps, call: StoredCall, id: string, bond: string | u
     params: readServiceParams({}, call),
     ...readRouteHeaders(headers),
   });
-  if (bond !== undefined) return keys.filter(({ attempt }) => attempt.bond === bond).slice(0, 1);
-  const able = keys.filter(({ attempt, isVendor }) => !isVendor || keepers.has(attempt.target.provider));
+  const able = keys.filter(({ attempt, isVendor }) =>
+    bond === undefined ? !isVendor || keepers.has(attempt.target.provider) : attempt.bond === bond,
+  );
   const own = able.filter(({ isShared }) => !isShared);
   const shared = able.filter(({ isShared }) => isShared);
   const isOurs = shared.length > 0 && (await isOwner(deps, call, id, owner));
-  return [...own, ...(isOurs ? shared : [])].slice(0, limits.responseKeysPerCall);
+  return [...own, ...(isOurs ? shared : [])].slice(0, bond === undefined ? limits.responseKeysPerCall : 1);
 }
 
 async function isOwner(deps: Deps, call: StoredCall, id: string, owner: ResponseOwner): Promise<boolean> {
