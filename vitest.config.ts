@@ -1,21 +1,33 @@
 import { join } from "node:path";
-import { defineConfig } from "vitest/config";
+import { configDefaults, defineConfig } from "vitest/config";
 import { SkipReporter } from "./server/test/support/skip-reporter.ts";
 
 // Servers that tests start load what others have compiled.
 process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "node_modules/.cache/compiled");
 
-// chDB binds one data directory per process, so every test file gets a process of its own.
+/**
+ * Files whose servers run in one process, one after another: to load it again would take as long as many a file. Not those that
+ * look at the memory of the process.
+ */
+const sharing = ["server/test/spec/*.test.ts", "server/test/cases/!(bombs|gateway-disconnects).test.ts"];
+const everywhere = "{server,scripts,bench,integrations}/**/*.test.ts";
+
 export default defineConfig({
   test: {
-    include: ["server/**/*.test.ts", "scripts/**/*.test.ts", "bench/**/*.test.ts", "integrations/**/*.test.ts"],
     globalSetup: "server/test/support/run-folder.ts",
     pool: "forks",
-    isolate: true,
-    maxWorkers: 2,
+    // Tests wait for timers much of their time.
+    maxWorkers: 3,
     testTimeout: 30_000,
     hookTimeout: 60_000,
     teardownTimeout: 20_000,
     reporters: ["default", new SkipReporter()],
+    projects: [
+      { extends: true, test: { name: "sharing a process", include: sharing, isolate: false } },
+      {
+        extends: true,
+        test: { name: "alone", include: [everywhere], exclude: [...configDefaults.exclude, ...sharing] },
+      },
+    ],
   },
 });
