@@ -18,7 +18,8 @@ export default defineConfig({
     pool: "forks",
     // Tests wait for timers much of their time.
     maxWorkers: 3,
-    testTimeout: 30_000,
+    // Of a machine that has much else to do.
+    testTimeout: 60_000,
     hookTimeout: 60_000,
     teardownTimeout: 20_000,
     reporters: ["default", new SkipReporter()],

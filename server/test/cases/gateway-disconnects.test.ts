@@ -128,11 +128,11 @@ describe("a client that reads slowly", () => {
     const started = performance.now();
     const other = await gateway.app.prod.post("/v1/chat/completions", { model: "gpt-4o", messages: [question] });
     expect(other.status).toBe(200);
-    expect(performance.now() - started).toBeLessThan(500);
+    expect(performance.now() - started).toBeLessThan(2_000);
 
     const leftAtMs = Date.now();
     request.destroy();
-    expect((await cut.promise) - leftAtMs).toBeLessThan(500);
+    expect((await cut.promise) - leftAtMs).toBeLessThan(2_000);
   });
 
   test("gets all of it in the end, byte for byte", async () => {

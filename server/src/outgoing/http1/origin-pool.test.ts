@@ -93,9 +93,9 @@ describe("a connection", () => {
 
   test("is closed when the peer's own time is nearly up", async () => {
     const { pool, sockets } = await poolTo(({ socket }) => socket.write(answer("a", "keep-alive: timeout=2\r\n")));
+    const began = performance.now();
     await ask(pool).over;
     const closed = once(sockets[0]!, "close");
-    const began = performance.now();
     sockets[0]!.resume();
     await closed;
     expect(performance.now() - began).toBeGreaterThan(900);
