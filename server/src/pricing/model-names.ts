@@ -4,7 +4,7 @@ import { tableName } from "./providers.ts";
 export type ListedName = { name: string; isModelOfSnapshot: boolean };
 
 /** Names that vendors move from model to model, and those that gateways have for one → what the tables call it. */
-const aliases: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+const aliasesByProvider = {
   openai: { "chat-latest": "gpt-chat-latest" },
   // https://ai.google.dev/gemini-api/docs/models
   google: {
@@ -24,13 +24,19 @@ const aliases: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   // https://docs.x.ai/docs/models
   "x-ai": { "grok-build-latest": "grok-4.5" },
   cerebras: { "llama-3.1-8b": "llama3.1-8b" },
-};
+} satisfies Record<string, Record<string, string>>;
+
+/** Names come from callers: only what is listed is looked up. */
+const aliases: ReadonlyMap<string, string> = new Map(
+  Object.entries(aliasesByProvider).flatMap(([provider, names]) =>
+    Object.entries(names).map(([alias, name]): [string, string] => [`${provider}/${alias}`, name]),
+  ),
+);
 
 /** The names to look for at a provider, the most exact first. */
 export function namesAt(provider: string, model: string): readonly ListedName[] {
   const names = spellingsAt(provider, model);
-  const ofProvider = aliases[provider];
-  const renamed = names.flatMap((name) => ofProvider?.[name.toLowerCase()] ?? []);
+  const renamed = names.flatMap((name) => aliases.get(`${provider}/${name.toLowerCase()}`) ?? []);
   const exact = [...names, ...renamed].map((name) => ({ name, isModelOfSnapshot: false }));
   const undated = names
     .map((name) => ({ name: withoutDate(name), isModelOfSnapshot: true }))

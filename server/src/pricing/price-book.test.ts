@@ -193,6 +193,20 @@ test("stated unit prices, USD per million tokens, win over the table", () => {
   ).toMatchObject({ costUsd: (1000 * 4 + 100 * 20) / 1e6, version: "stated unit prices" });
 });
 
+test("names of callers are names, whatever they are called", () => {
+  const odd = ["constructor", "__proto__", "toString", "hasOwnProperty", "name", "length"];
+  for (const provider of ["", "azure", "google", ...odd]) {
+    for (const model of [...odd, ...odd.map((name) => `openai/${name}`)]) {
+      expect(priceOf(model, { input: 1, output: 1 }, provider).costUsd).toBeUndefined();
+    }
+    for (const model of odd) {
+      expect(
+        priceOf(`${model}/gpt-4o`, { input: 1, output: 1, serviceTier: model, region: model }, provider),
+      ).toBeDefined();
+    }
+  }
+});
+
 test("model names of callers do not grow the memory without end", () => {
   for (let i = 0; i < 1000; i += 1) expect(priceOf(`invented-${i}`, { input: 1, output: 1 }).costUsd).toBeUndefined();
   expect(priceOf("gpt-4o", { input: 1, output: 1 }).costUsd).toBeDefined();

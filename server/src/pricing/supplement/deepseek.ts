@@ -44,7 +44,11 @@ export const deepseek: Sheet = {
   provider: "deepseek",
   source: "https://api-docs.deepseek.com/quick_start/pricing",
   rows: [
-    { models: ["deepseek-flash", "deepseek-v4-flash"], rates: tokens(0.14, 0.28, 0.0028), later: flashSincePeaks },
+    {
+      models: ["deepseek-flash", "deepseek-v4-flash", "deepseek-v4-flash-vision-exp"],
+      rates: tokens(0.14, 0.28, 0.0028),
+      later: flashSincePeaks,
+    },
     {
       models: ["deepseek-v4-pro"],
       rates: tokens(0.435, 0.87, 0.003625),

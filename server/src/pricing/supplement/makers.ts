@@ -9,7 +9,12 @@ const openai: Sheet = {
   source: "https://developers.openai.com/api/docs/pricing",
   rows: [
     {
-      models: ["gpt-6.1-sol"],
+      models: ["gpt-6.2-astra"],
+      rates: searched(tokens(8, 40, 0.4, 10)),
+      long: { above: 272_000, rates: searched(tokens(16, 60, 0.8, 20)) },
+    },
+    {
+      models: ["gpt-6.1-sol", "gpt-6.2-sol"],
       rates: searched(tokens(2, 10, 0.1, 2.5)),
       long: { above: 272_000, rates: searched(tokens(4, 15, 0.2, 5)) },
     },
@@ -23,6 +28,11 @@ const openai: Sheet = {
       models: ["gpt-6-rosalind"],
       rates: tokens(15, 75, 1.5, 18.75),
       long: { above: 272_000, rates: tokens(30, 112.5, 3, 37.5) },
+    },
+    {
+      models: ["gpt-daybreak-blue-latest"],
+      rates: tokens(4, 20, 0.4, 5),
+      long: { above: 272_000, rates: tokens(8, 30, 0.8, 10) },
     },
     { models: ["gpt-rosalind-discovery", "gpt-rosalind-research"], rates: tokens(5, 25, 0.5) },
     { models: ["gpt-5.6-cyber"], rates: tokens(12.5, 75, 1.25, 15.625) },
@@ -71,6 +81,7 @@ const google: Sheet = {
       rates: tokens(2, 10, 0.1),
       later: [{ holdsAt: from("2026-12-01"), rates: tokens(4, 20, 0.2) }],
     },
+    { models: ["gemini-4-neon"], rates: tokens(3, 15, 0.15) },
     { models: ["gemini-4-hydrogen"], rates: tokens(1.5, 7.5, 0.075) },
     { models: ["gemini-omni-1.1-flash"], rates: { ...tokens(1.5, 9), output_video: 17.5 } },
     {
@@ -265,6 +276,10 @@ const meta: Sheet = {
   source: "https://dev.meta.ai/docs/pricing-rate-limits",
   rows: [
     { models: ["muse-spark-1.1", "muse-spark-1.2", "muse-spark-1.3"], rates: museSpark },
+    {
+      models: ["muse-spark-1.2-contributor", "muse-spark-1.3-contributor"],
+      rates: { ...tokens(0.1, 0.2, 0.002), web_search: 0.0025 },
+    },
     { models: ["muse-wonder-1.0"], rates: { ...tokens(4, 20, 0.2), web_search: 0.0025 } },
   ],
 };
@@ -291,6 +306,9 @@ export const makers: readonly Sheet[] = [
   {
     provider: "cohere",
     source: "https://cohere.com/pricing",
-    rows: [{ models: ["embed-v5.0-fast"], rates: tokens(0.08) }],
+    rows: [
+      { models: ["embed-v5.0-fast"], rates: tokens(0.08) },
+      { models: ["embed-v5.0-pro"], rates: tokens(0.12) },
+    ],
   },
 ];

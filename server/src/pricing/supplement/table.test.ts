@@ -41,6 +41,7 @@ describe("M18: a model of 2026 is found under the names that providers, SDKs and
     ["projects/p/locations/global/publishers/google/models/gemini-4-argon", "vertex_ai", 2],
     ["gpt-6.1-sol-2026-10-08", "", 2],
     ["openai/gpt-6.1-terra", "", 1],
+    ["gpt-6.2-astra-2026-11-20", "azure", 8],
     ["azure/gpt-6.1-sol", "", 2],
     ["gpt-4o-mini-transcribe-2025-12-15", "openai", 1.25],
     ["grok-4.20-0309-non-reasoning", "xai", 1.25],

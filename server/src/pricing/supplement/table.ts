@@ -12,10 +12,10 @@ import type { Row, Sheet } from "./sheet.ts";
 const checkedOn = "2026-11-29";
 
 /** Clouds that sell a model at the price of its maker. */
-const sellsFor: Readonly<Record<string, readonly string[]>> = {
-  azure: ["openai", "anthropic"],
-  google: ["anthropic"],
-};
+const sellsFor: ReadonlyMap<string, readonly string[]> = new Map([
+  ["azure", ["openai", "anthropic"]],
+  ["google", ["anthropic"]],
+]);
 
 /**
  * Prices that the packaged table lacks or has wrong, with their source. `scripts/compare-prices.ts` says which differ from a
@@ -33,7 +33,7 @@ export function supplementTable(): PriceTable {
     hasProvider: (provider) => sheets.has(provider),
     find(provider, model) {
       const names = spellingsOf(provider, model.toLowerCase());
-      for (const seller of [provider, ...(sellsFor[provider] ?? [])]) {
+      for (const seller of [provider, ...(sellsFor.get(provider) ?? [])]) {
         const rows = sheets.get(seller);
         const listed = names.find(({ name }) => rows?.has(name));
         const [sheet, row] = rows?.get(listed?.name ?? "") ?? [];
