@@ -56,8 +56,8 @@ export type AttemptRun = {
   times: UpstreamTimeouts;
   /** Whether the usage is asked for: not of upstreams that are known to refuse the question. */
   asksUsage: boolean;
-  /** Another model may be asked: an answer that a filter held back is a problem, not an answer. */
-  hasOtherModel: boolean;
+  /** Whether another model may be asked: an answer that a filter held back is a problem then, not an answer. */
+  mayAskOther(): boolean;
   mapUsage: ((usage: Record<string, unknown>) => Record<string, unknown>) | undefined;
   /** Told of the events of a stream; `attach` gives it the exchange to pause when the caller is slow. */
   onEvents(events: Buffer | string, hasContent: boolean): void;
@@ -194,7 +194,7 @@ class ReplyReader implements ExchangeSink, StreamSink {
 
   /** A stream that a filter held back, of which the caller has seen nothing yet. */
   #block(): UpstreamProblem | undefined {
-    return this.#run.hasOtherModel && this.#digest ? blockOfStream(this.#digest) : undefined;
+    return this.#digest && this.#run.mayAskOther() ? blockOfStream(this.#digest) : undefined;
   }
 
   onProblem(problem: UpstreamProblem): void {
@@ -234,8 +234,8 @@ class ReplyReader implements ExchangeSink, StreamSink {
   }
 
   #replied(bytes: Buffer | undefined, completion: Record<string, unknown>): void {
-    const { ask, hasOtherModel } = this.#run;
-    const block = hasOtherModel ? blockOf(completion) : undefined;
+    const { ask } = this.#run;
+    const block = this.#run.mayAskOther() ? blockOf(completion) : undefined;
     if (block !== undefined) return this.#fail(block);
     if (!ask.isStream) return this.#end({ kind: "reply", bytes, completion });
     // A whole completion although a stream was asked for: the caller gets a stream.

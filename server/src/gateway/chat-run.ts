@@ -231,7 +231,7 @@ export class ChatRun {
       ask,
       attempt,
       asksUsage,
-      hasOtherModel: step.furtherModels > 0,
+      mayAskOther: () => step.furtherModels > 0 && !this.#answer.stream.isCommitted,
       signal,
       times: timesOf(this.#deps.timeouts, this.#leftMs(), step, ask.isStream),
       facts: () => ({

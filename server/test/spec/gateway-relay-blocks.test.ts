@@ -153,6 +153,15 @@ test("P3: a response that called a tool of the provider's is not made again", as
   expect(answer.headers.get("x-spanway-model")).toBe("gpt-4o");
 });
 
+test("P3: what the caller has in part already, as it is too long to wait, goes on as it is", async () => {
+  const { whole, events } = responses.answer("");
+  const instructions = "x".repeat(300_000);
+  const begun = event({ type: "response.created", response: { id: "resp_1", instructions, output: [] } });
+  script(responses, true, { whole, events: [begun, ...events.slice(1)] });
+  const answer = await ask(responses, true, ["gpt-4o-mini"]);
+  expect(answer.text).toBe([begun, ...events.slice(1)].join(""));
+});
+
 describe("a whole answer to whoever asked for a stream", () => {
   test.each([
     ["responses", responses, "response.created", "response.completed"],

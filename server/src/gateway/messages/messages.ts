@@ -34,14 +34,14 @@ export function createMessages(): RelayOperation {
       return {
         ...ask,
         recorded: () => recordedRequest(ask.asked),
-        read: ({ bytes }, toLedger, hasOtherModel) => {
+        read: ({ bytes }, toLedger, mayAskOther) => {
           const completion = { ...fromAnthropic(bytes, facts) };
-          const block = hasOtherModel ? blockOf(completion) : undefined;
+          const block = mayAskOther() ? blockOf(completion) : undefined;
           if (block === undefined) takeReply(toLedger, completion);
           return block;
         },
         ...(stream === true && {
-          stream: (_ledger, hasOtherModel) => createMessageStream(facts, hasOtherModel),
+          stream: (_ledger, mayAskOther) => createMessageStream(facts, mayAskOther),
           events: (whole) => wholeAsEvents(readJsonReply(whole).reply),
         }),
       };
@@ -157,12 +157,15 @@ const middles: ReadonlySet<string> = new Set([
 ]);
 
 /** Read as a chat's is, beside its way to the caller. */
-function createMessageStream(facts: Parameters<typeof createAnthropicReader>[0], hasOtherModel: boolean): RelayStream {
+function createMessageStream(
+  facts: Parameters<typeof createAnthropicReader>[0],
+  mayAskOther: () => boolean,
+): RelayStream {
   const reader = createAnthropicReader(facts);
   const digest = createChatDigest();
   let isBegun = false;
   /** Of a stream that a filter held back, of which the caller has seen nothing yet. */
-  const blockSoFar = (): UpstreamProblem | undefined => (hasOtherModel && !isBegun ? blockOfStream(digest) : undefined);
+  const blockSoFar = (): UpstreamProblem | undefined => (!isBegun && mayAskOther() ? blockOfStream(digest) : undefined);
   digest.askForUsage(() => reader.usage());
   return {
     digest,

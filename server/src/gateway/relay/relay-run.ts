@@ -137,7 +137,7 @@ export class RelayRun {
         this.#endStream(ask);
         return undefined;
       }
-      const said = end.kind === "problem" ? end.problem : this.#read(ask, end.reply, step.furtherModels > 0);
+      const said = end.kind === "problem" ? end.problem : this.#read(ask, end.reply, step);
       problem = said && understandProblem(said, step.attempt.target.credential);
       const digest = this.#reading?.digest;
       note(problem ?? "success", problem && takeFailed(this.#ledger, problem, this.#deps.prices, digest));
@@ -199,7 +199,7 @@ export class RelayRun {
     const read = ask.readProblem;
     if (stream === undefined) return (end) => new WholeSink(end, read);
     this.#stream.reset();
-    const reading = (this.#reading = stream(this.#ledger, step.furtherModels > 0));
+    const reading = (this.#reading = stream(this.#ledger, this.#mayAskOther(step)));
     let isBegun = false;
     return (end) =>
       new StreamSink(end, reading, {
@@ -217,13 +217,17 @@ export class RelayRun {
       });
   }
 
+  #mayAskOther({ furtherModels }: PlanStep): () => boolean {
+    return () => furtherModels > 0 && !this.#stream.isCommitted;
+  }
+
   #bindingOf({ bind }: RelayAsk, { attempt }: PlanStep, { hasManyKeys }: Plan): KeyBinding | undefined {
     return hasManyKeys ? bind?.(attempt.bond) : undefined;
   }
 
-  #read(ask: RelayAsk, reply: WholeReply, hasOtherModel: boolean): UpstreamProblem | undefined {
+  #read(ask: RelayAsk, reply: WholeReply, step: PlanStep): UpstreamProblem | undefined {
     try {
-      return ask.read(reply, this.#ledger, hasOtherModel);
+      return ask.read(reply, this.#ledger, this.#mayAskOther(step));
     } catch (error) {
       if (!(error instanceof BadReply)) throw error;
       return { kind: "fault", status: 200, message: error.message, code: "bad_reply" };

@@ -47,12 +47,12 @@ export type RelayAsk = {
   call(attempt: Attempt): OutgoingCall;
   /**
    * Takes what a reply says into the ledger, or tells why it is none.
-   * @param hasOtherModel another model may be asked: a reply that a filter held back is none
+   * @param mayAskOther whether another model may be asked: a reply that a filter held back is none then
    * @throws BadReply
    */
-  read(reply: WholeReply, ledger: CallLedger, hasOtherModel: boolean): UpstreamProblem | undefined;
-  /** Where a stream is wanted: reads the events of one upstream's answer. @param hasOtherModel as for `read` */
-  stream?: (ledger: CallLedger, hasOtherModel: boolean) => RelayStream;
+  read(reply: WholeReply, ledger: CallLedger, mayAskOther: () => boolean): UpstreamProblem | undefined;
+  /** Where a stream is wanted: reads the events of one upstream's answer. @param mayAskOther as for `read` */
+  stream?: (ledger: CallLedger, mayAskOther: () => boolean) => RelayStream;
   /** The events that say the same as a whole reply, for a caller who wants a stream; there wherever `stream` is. */
   events?: (reply: WholeReply) => string;
   /** A whole reply goes on as it is unless the head of the stream is out: the API has models that know no streams. */

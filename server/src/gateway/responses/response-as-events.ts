@@ -8,7 +8,7 @@ type Members = Record<string, unknown>;
 /** A whole response as the events of a stream that say the same: SDKs put it together from these. */
 export function responseAsEvents(whole: WholeReply): string {
   const { reply } = readJsonReply(whole);
-  const items = Array.isArray(reply["output"]) ? (reply["output"] as unknown[]).filter(isObject) : [];
+  const items = objectsOf(reply["output"]);
   const events = [
     { type: "response.created", response: { ...reply, status: "in_progress", output: [], usage: null } },
     ...items.flatMap(eventsOfItem),
@@ -22,14 +22,37 @@ export function responseAsEvents(whole: WholeReply): string {
 type Event = { type: string } & Members;
 
 function eventsOfItem(item: Members, output_index: number): Event[] {
-  const { id: item_id, type, content } = item;
-  const parts = type === "message" && Array.isArray(content) ? (content as unknown[]).filter(isObject) : [];
-  const begun = { ...item, status: "in_progress", ...(parts.length > 0 && { content: [] }), ...emptied(item) };
+  const { id: item_id, type, content, summary } = item;
+  const place = { item_id, output_index };
+  const parts = type === "message" ? objectsOf(content) : [];
+  const thoughts = type === "reasoning" ? objectsOf(summary) : [];
+  const begun = {
+    ...item,
+    status: "in_progress",
+    ...(parts.length > 0 && { content: [] }),
+    ...(thoughts.length > 0 && { summary: [] }),
+    ...emptied(item),
+  };
   return [
     { type: "response.output_item.added", output_index, item: begun },
-    ...parts.flatMap((part, content_index) => eventsOfPart(part, { item_id, output_index, content_index })),
-    ...eventsOfArguments(item, { item_id, output_index }),
+    ...thoughts.flatMap((part, summary_index) => eventsOfThought(part, { ...place, summary_index })),
+    ...parts.flatMap((part, content_index) => eventsOfPart(part, { ...place, content_index })),
+    ...eventsOfArguments(item, place),
     { type: "response.output_item.done", output_index, item },
+  ];
+}
+
+function objectsOf(list: unknown): Members[] {
+  return Array.isArray(list) ? (list as unknown[]).filter(isObject) : [];
+}
+
+function eventsOfThought(part: Members, place: Members): Event[] {
+  const { text } = part;
+  return [
+    { type: "response.reasoning_summary_part.added", ...place, part: { ...part, text: "" } },
+    { type: "response.reasoning_summary_text.delta", ...place, delta: text },
+    { type: "response.reasoning_summary_text.done", ...place, text },
+    { type: "response.reasoning_summary_part.done", ...place, part },
   ];
 }
 

@@ -36,18 +36,18 @@ export function createResponses(owners: Pick<ResponseOwners, "note">): RelayOper
         ...ask,
         bond,
         bind: createBinding,
-        read: (whole, toLedger, hasOtherModel) => {
+        read: (whole, toLedger, mayAskOther) => {
           const { reply, problem } = readJsonReply(whole);
           if (problem !== undefined) return problem;
           if (!Array.isArray(reply["output"])) throw new BadReply("The provider's answer is no response.");
-          const block = hasOtherModel ? blockOfResponse(reply) : undefined;
+          const block = mayAskOther() ? blockOfResponse(reply) : undefined;
           if (block !== undefined) return block;
           takeResponse(reply, toLedger);
           if (toLedger.responseId !== undefined) owners.note(toLedger.responseId, toLedger.origin);
           return undefined;
         },
         ...(stream === true && {
-          stream: (toLedger, hasOtherModel) => createResponseStream(toLedger, owners, hasOtherModel),
+          stream: (toLedger, mayAskOther) => createResponseStream(toLedger, owners, mayAskOther),
           events: responseAsEvents,
         }),
       };
@@ -59,8 +59,8 @@ export function createResponses(owners: Pick<ResponseOwners, "note">): RelayOper
 const contentEvent = /\.delta$|^response\.(?:output_item\.added|content_part\.added)$/;
 
 /** Where another model may answer, the frame of a text is no content: a filter may hold back all that would stand in it. */
-function isContent(type: string, { item }: Record<string, unknown>, hasOtherModel: boolean): boolean {
-  if (!hasOtherModel || type.endsWith(".delta")) return contentEvent.test(type);
+function isContent(type: string, { item }: Record<string, unknown>, mayAskOther: boolean): boolean {
+  if (!mayAskOther || type.endsWith(".delta")) return contentEvent.test(type);
   return type === "response.output_item.added" && !isTextItem(item);
 }
 
@@ -71,7 +71,7 @@ function isTextItem(item: unknown): boolean {
 function createResponseStream(
   ledger: CallLedger,
   owners: Pick<ResponseOwners, "note">,
-  hasOtherModel: boolean,
+  mayAskOther: () => boolean,
 ): RelayStream {
   const said = createSaidSoFar();
   let isBegun = false;
@@ -89,14 +89,14 @@ function createResponseStream(
       if (type === "error" || type === "response.failed" || event["error"])
         return { problem: problemOfEvent({ error: response["error"], usage: response["usage"], ...event }) };
       if (type === "response.completed" || type === "response.incomplete") {
-        const block = hasOtherModel && !isBegun ? blockOfResponse(response) : undefined;
+        const block = !isBegun && mayAskOther() ? blockOfResponse(response) : undefined;
         if (block !== undefined) return { problem: block };
         takeResponse(response, ledger);
         return { isDone: true };
       }
       const message = said.add(type, event);
       if (message !== undefined) ledger.messages = [message];
-      const hasContent = isContent(type, event, hasOtherModel);
+      const hasContent = isContent(type, event, mayAskOther());
       isBegun ||= hasContent;
       return { hasContent };
     },

@@ -1,4 +1,3 @@
-import { lookUp } from "../../../lib/look-up.ts";
 import { isObject } from "../../../lib/json.ts";
 import { createSseSplitter, SseBlockTooLong, type SseEvent } from "../../../lib/sse.ts";
 import { limits } from "../../../limits.ts";
@@ -181,17 +180,17 @@ function startBlock(index: unknown, content: Record<string, unknown>, output: Ou
 }
 
 /** Where the kinds of deltas have their text. */
-const textMembers: Readonly<Record<string, string>> = {
-  text_delta: "text",
-  thinking_delta: "thinking",
-  input_json_delta: "partial_json",
-};
+const textMembers: ReadonlyMap<unknown, string> = new Map([
+  ["text_delta", "text"],
+  ["thinking_delta", "thinking"],
+  ["input_json_delta", "partial_json"],
+]);
 
 function continueBlock(index: unknown, delta: Record<string, unknown>, output: Output): ChatChunk[] {
   const { type, signature } = delta;
   if (type === "signature_delta" && typeof signature === "string") output.blocks.sign(index, signature);
   if (type === "citations_delta") output.citations.cite(index, delta["citation"]);
-  const member = typeof type === "string" ? lookUp(textMembers, type) : undefined;
+  const member = textMembers.get(type);
   return member === undefined ? [] : addText(index, delta[member], output);
 }
 
