@@ -301,6 +301,10 @@ export const limits = {
   nestedSearchTexts: 8,
   nestedSearchChars: 512,
   groupRowsMax: 10_000,
+  /** Of a time series: buckets, series beside the one of all others, and values together. */
+  seriesBuckets: 1_500,
+  seriesMax: 50,
+  seriesPoints: 50_000,
   /** Of longer traces the extents are kept, so that lists find all of a trace of which a part lies in their window. */
   narrowTraceS: 60,
   /** Spans of recent traces that are remembered to be counted; others are read from the store again. */

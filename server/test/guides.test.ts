@@ -12,6 +12,7 @@ import type { Row, TestClient } from "./support/test-client.ts";
 /** F10: the curl commands of the guides succeed, one after the other, as a reader would run them. */
 
 const pages = [
+  "analytics",
   "caching",
   "fallbacks",
   "filter-language",

@@ -96,6 +96,7 @@ import { getPublicMedia } from "./media/get-public-media.ts";
 import { bulkCreateSpans } from "./request-logs/bulk-create-spans.ts";
 import { createSpan } from "./request-logs/create-span.ts";
 import { groupSpans } from "./request-logs/group-spans.ts";
+import { seriesSpans } from "./request-logs/series-spans.ts";
 import { listSpans } from "./request-logs/list-spans.ts";
 import type { SpanReadDeps } from "./request-logs/read-selection.ts";
 import { repriceSpans } from "./request-logs/reprice-spans.ts";
@@ -172,6 +173,7 @@ export function apiEndpoints(deps: ApiDeps): AnyEndpoint[] {
     listSpans(spans),
     summarizeSpans(spans),
     groupSpans(spans),
+    seriesSpans(spans),
     repriceSpans(spans),
     retrieveSpan(deps),
     ingestSpans(deps),

@@ -194,7 +194,7 @@ async function expectSums(organizationId: string): Promise<void> {
   }
   expect(sums(parts)).toEqual(total);
   const sort = { field: "total_cost", descending: true } as const;
-  const query = { scope, window: always, groupBy: "customer_identifier", sort, page: 1, pageSize: 100 } as const;
+  const query = { scope, window: always, groupBy: ["customer_identifier"], sort, page: 1, pageSize: 100 } as const;
   const groups = (await store.groupSpans(query)).rows;
   expect(sums(groups)).toEqual(total);
   const names = new Set(rows.map((row) => row.counted_customer_identifier));

@@ -61,6 +61,27 @@ describe("group_by", () => {
     expect(got.json).toEqual(posted);
   });
 
+  test("two fields, one of them of metadata, give a row for each pair; search narrows them by their values", async () => {
+    const { prod: own } = await app.newOrganization();
+    await storeSpans(own, [
+      { model: "m1", cost: 1, metadata: { plan: "Pro's" } },
+      { model: "m1", cost: 2, metadata: { plan: "free" } },
+      { model: "m2", cost: 4 },
+    ]);
+    const query = "group_by=metadata__plan,model&sort_by=-total_cost";
+    const rowsOf = (answer: ListAnswer) =>
+      answer.results.map((row) => [row["metadata__plan"], row["model"], row["total_cost"]]);
+    expect(rowsOf(await groups(query, {}, own))).toEqual([
+      ["", "m2", 4],
+      ["free", "m1", 2],
+      ["Pro's", "m1", 1],
+    ]);
+    const found = await groups(`${query}&search=pro's`, {}, own);
+    expect([found.count, rowsOf(found)]).toEqual([1, [["Pro's", "m1", 1]]]);
+    expect(rowsOf(await groups(`${query}&search=M1`, {}, own))).toHaveLength(2);
+    expect(rowsOf(await groups(`${query}&search=%25`, {}, own))).toEqual([]);
+  });
+
   test("organization_key_id gives a row for each key", async () => {
     const answer = await prod.post(`${path}?${always}&group_by=organization_key_id`);
     const { results } = answer.json as ListAnswer;

@@ -4,8 +4,8 @@ import { endpoint } from "../../http/endpoint.ts";
 import { pageOf, paginate } from "../../http/pagination.ts";
 import { pagingQuery, sortQuery } from "../../http/query.ts";
 import { isoTime } from "../../lib/time.ts";
+import { limits } from "../../limits.ts";
 import {
-  spanGroupings,
   spanGroupSortFields,
   type GroupSpansQuery,
   type ScoreFigures,
@@ -14,6 +14,7 @@ import {
 } from "../../storage/spans/span-store.ts";
 import { coverageOf, coverageSchema } from "../coverage.ts";
 import { filtersBody, selectionQuery } from "../read-filters.ts";
+import { groupByDescription, readGroupBy } from "./group-by.ts";
 import { readSelection, type SpanReadDeps } from "./read-selection.ts";
 
 // Numbers as in the summary, which clients require.
@@ -57,13 +58,26 @@ export const groupSpans = (deps: SpanReadDeps & { spans: SpanStore }) =>
       "/request-logs/groups/",
     ],
     summary: "Group spans",
-    description: `One aggregate row per group. group_by is one of ${spanGroupings.join(", ")}.`,
+    description: `One aggregate row per group. group_by: ${groupByDescription}`,
     tags: ["Spans"],
     auth: "key",
     permission: "analytics:read",
     takesTurns: true,
     query: z.object({
-      group_by: z.enum(spanGroupings, { error: `group_by must be one of ${spanGroupings.join(", ")}` }),
+      group_by: z
+        .string({ error: "group_by must be given once" })
+        .transform((text, context) => {
+          const read = readGroupBy(text);
+          if ("names" in read) return read.names;
+          context.addIssue({ code: "custom", message: read.message });
+          return z.NEVER;
+        })
+        .meta({ description: groupByDescription }),
+      search: z
+        .string()
+        .max(limits.nameChars)
+        .optional()
+        .meta({ description: "Groups with this text in a value, in whatever case." }),
       ...pagingQuery(),
       ...sortQuery(defaultSort),
       ...selectionQuery(),
@@ -83,10 +97,10 @@ export const groupSpans = (deps: SpanReadDeps & { spans: SpanStore }) =>
       const selection = readSelection(deps, { organizationId: principal.organization_id, query, body, rawQuery });
       const { page, page_size: pageSize, group_by: groupBy } = query;
       const { count, rows } = await deps.spans.groupSpans(
-        { ...selection, page, pageSize, groupBy, sort: readSort(query.sort_by) },
+        { ...selection, page, pageSize, groupBy, search: query.search, sort: readSort(query.sort_by) },
         signal,
       );
-      const keys = rows.map(keyText);
+      const keys = rows.map(({ text }) => text);
       const scores = await deps.spans.groupScores({ ...selection, groupBy, keys }, signal);
       const results = rows.map((row) => ({ ...presentGroup(row), scores: scoresOf(row, scores) }));
       return {
@@ -108,19 +122,12 @@ function readSort(sortBy: string): GroupSpansQuery["sort"] {
   return field === undefined ? { field: defaultSort, descending: false } : { field, descending };
 }
 
-/** What is grouped by, as text; traces and threads are told apart by their environment too. */
-function keyText({ key }: SpanGroup): string {
-  const [value] = Object.values(key);
-  return String(value ?? "");
-}
-
 function scoresOf(row: SpanGroup, scores: Awaited<ReturnType<SpanStore["groupScores"]>>): Record<string, ScoreFigures> {
-  const isWithin = (environment: string) => environment === "" || environment === row.key["environment"];
-  const own = scores.filter(({ key, environment }) => key === keyText(row) && isWithin(environment));
+  const own = scores.filter(({ text }) => text === row.text);
   return Object.fromEntries(own.map(({ figures }) => [figures.evaluator_id, figures]));
 }
 
-function presentGroup({ key, first_timestamp, last_timestamp, ...aggregates }: SpanGroup) {
+function presentGroup({ key, text: _text, first_timestamp, last_timestamp, ...aggregates }: SpanGroup) {
   return {
     ...key,
     date_group: null,

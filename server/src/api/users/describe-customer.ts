@@ -86,7 +86,7 @@ async function topModels(
         },
         catalogue,
       ),
-      groupBy: "model",
+      groupBy: ["model"],
       sort: { field: "number_of_requests", descending: true },
       page: 1,
       pageSize: limits.customerTopModels,

@@ -27,6 +27,7 @@ import type {
   TraceWeight,
 } from "./trace-queries.ts";
 import type { ListSpansQuery, SpanPage } from "./span-list.ts";
+import type { SeriesKey, SpanSeriesQuery, SpanSeriesResult } from "./span-series.ts";
 import type { CountedName, StoredUsage, TracesQuery, UsageFactsQuery } from "./usage-facts.ts";
 
 /**
@@ -65,14 +66,14 @@ export type SpanStore = {
   /** `count` is the number of groups, `rows` one page of them. */
   groupSpans(query: GroupSpansQuery, signal?: AbortSignal): Promise<{ count: number; rows: SpanGroup[] }>;
 
+  /** Spans by bucket of time, and by group. */
+  spanSeries(query: SpanSeriesQuery, signal?: AbortSignal): Promise<SpanSeriesResult>;
+
   /** What evaluators say of the spans of a selection. */
   summarizeScores(query: SpanSelection, signal?: AbortSignal): Promise<ScoreFigures[]>;
 
   /** The same for each of some groups of them, in no order. */
-  groupScores(
-    query: GroupScoresQuery,
-    signal?: AbortSignal,
-  ): Promise<Array<{ key: string; environment: string; figures: ScoreFigures }>>;
+  groupScores(query: GroupScoresQuery, signal?: AbortSignal): Promise<Array<{ text: string; figures: ScoreFigures }>>;
 
   /** Where one span is; undefined when there is none in the scope. */
   findSpan(scope: SpanScope, uniqueId: string, signal?: AbortSignal): Promise<SpanKey | undefined>;
@@ -313,17 +314,24 @@ export const spanGroupSortFields = [
 export type SpanGroupSortField = (typeof spanGroupSortFields)[number];
 
 export type GroupSpansQuery = SpanSelection &
-  Page & { groupBy: SpanGrouping; sort: { field: SpanGroupSortField; descending: boolean } };
+  Page & {
+    groupBy: readonly SeriesKey[];
+    /** Groups that have this in a value. */
+    search?: string | undefined;
+    sort: { field: SpanGroupSortField; descending: boolean };
+  };
 
 export type SpanGroup = {
   /** The values grouped by; `trace` and `thread` have their id and `environment`. '' is the group without a value. */
   key: Record<string, string | number | null>;
+  /** The same as one text, by which `groupScores` finds it. */
+  text: string;
   first_timestamp: string;
   last_timestamp: string;
 } & Record<Exclude<SpanGroupSortField, "first_timestamp" | "last_timestamp">, number>;
 
-/** `keys` are values of the column grouped by, as text; '' where it is absent. */
-export type GroupScoresQuery = SpanSelection & { groupBy: SpanGrouping; keys: readonly string[] };
+/** `keys` are the texts of groups. */
+export type GroupScoresQuery = SpanSelection & { groupBy: readonly SeriesKey[]; keys: readonly string[] };
 
 /** Over the scores of one evaluator that have a value. Averages count true as 1; null where no value is a number. */
 export type ScoreFigures = {

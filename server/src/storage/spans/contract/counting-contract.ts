@@ -76,11 +76,12 @@ export function describeCounting({ store, insert }: ContractDriver): void {
     const ndjson = Buffer.from(scores.map((score) => `${JSON.stringify(score)}\n`).join(""));
     await store().insert({ ndjson, rows: scores.length, token: randomUUID(), table: "scores" });
     expect(await store().summarizeScores(everythingOf(org))).toMatchObject([{ count: 9, avg_score: 4 }]);
-    const grouped = async (groupBy: "trace" | "customer_identifier", keys: string[]) => {
-      const groups = await store().groupScores({ ...everythingOf(org), groupBy, keys });
-      return Object.fromEntries(groups.map(({ key, figures }) => [key, figures.avg_score]));
+    const grouped = async (groupBy: string, keys: string[]) => {
+      const groups = await store().groupScores({ ...everythingOf(org), groupBy: [groupBy], keys });
+      return Object.fromEntries(groups.map(({ text, figures }) => [text, figures.avg_score]));
     };
-    expect(await grouped("trace", ["a", "c"])).toEqual({ a: 1, c: 7 });
+    const [a, c] = ["['a','prod']", "['c','prod']"];
+    expect(await grouped("trace", [a, c])).toEqual({ [a]: 1, [c]: 7 });
     expect(await grouped("customer_identifier", ["ann"])).toEqual({ ann: 4 });
   });
 

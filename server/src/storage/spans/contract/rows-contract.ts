@@ -171,7 +171,7 @@ export function describeRows({ store, insert }: ContractDriver): void {
         const groups = await store().groupSpans({
           ...everythingOf(organization_id),
           scope,
-          groupBy: "model",
+          groupBy: ["model"],
           ...firstPage,
           sort: mostFirst,
         });

@@ -195,7 +195,12 @@ export function describeTraces({ store, insert }: ContractDriver): void {
     expect(count).toBe(1);
     expect(rows).toMatchObject([{ thread_identifier: "th", environment: "prod", ...figures }]);
     // What restates its usage does not name the thread, and counts for it.
-    const groups = await store().groupSpans({ ...everythingOf(org), ...firstPage, groupBy: "thread", sort: mostFirst });
+    const groups = await store().groupSpans({
+      ...everythingOf(org),
+      ...firstPage,
+      groupBy: ["thread"],
+      sort: mostFirst,
+    });
     expect([rows[0]?.total_tokens, groups.rows[0]?.total_tokens]).toEqual([30, 30]);
   });
 }

@@ -1,20 +1,13 @@
-import type { SpanColumn } from "../../../domain/span.ts";
 import { limits } from "../../../limits.ts";
 import type { SpanDatabase } from "../drivers/span-database.ts";
-import type { GroupSpansQuery, SpanGroup, SpanGrouping, SpanGroupSortField } from "../span-store.ts";
+import type { GroupSpansQuery, SpanGroup, SpanGroupSortField } from "../span-store.ts";
 import { spanGroupSortFields } from "../span-store.ts";
 import { figureAlias, figuresOf, selectFigures } from "./figures.ts";
+import { groupKeys } from "./group-keys.ts";
 import { countedSpans, paramsOfParts, readsIdentity, type Counts } from "./counted-spans.ts";
 import { readOnce, type Once } from "./once.ts";
 import { partOf } from "./selection.ts";
 import { averageCost, averageOf, isError, isUnpriced, rowUsage, sumOf, sumOfCost } from "./usage.ts";
-
-/** The columns that make a group. Traces and threads are told apart by environment too; spans outside of any do not count. */
-function keyColumns(groupBy: SpanGrouping): { columns: readonly SpanColumn[]; where: string } {
-  if (groupBy === "trace") return { columns: ["trace_unique_id", "environment"], where: "trace_unique_id != ''" };
-  if (groupBy === "thread") return { columns: ["thread_identifier", "environment"], where: "thread_identifier != ''" };
-  return { columns: [groupBy], where: "1" };
-}
 
 const percentage = (condition: string) => `round(100 * countIf(${condition}) / count(), 6)`;
 
@@ -44,7 +37,7 @@ export async function groupSpans(
   query: GroupSpansQuery,
   signal?: AbortSignal,
 ): Promise<{ count: number; rows: SpanGroup[] }> {
-  const { columns, where: present } = keyColumns(query.groupBy);
+  const keys = groupKeys(query.groupBy, query.search);
   const parts = [partOf(query)];
   const direction = query.sort.descending ? "DESC" : "ASC";
   const offset = (query.page - 1) * query.pageSize;
@@ -52,21 +45,21 @@ export async function groupSpans(
     await database.query(
       {
         name: "group",
-        sql: `SELECT ${[...columns, ...select].join(", ")} FROM ${countedSpans(parts, once, counts)} WHERE ${present}
-        GROUP BY ${columns.join(", ")} ORDER BY ${[`${figureAlias(query.sort.field)} ${direction}`, ...columns].join(", ")}
+        sql: `SELECT ${[...keys.select, `any(${keys.text}) AS group_text`, ...select].join(", ")} FROM ${countedSpans(parts, once, counts)} WHERE ${keys.where}
+        GROUP BY ${keys.names.join(", ")} ORDER BY ${[`${figureAlias(query.sort.field)} ${direction}`, ...keys.names].join(", ")}
         LIMIT ${Math.min(query.pageSize, limits.groupRowsMax)} OFFSET ${offset}`,
-        params: paramsOfParts(parts),
+        params: { ...paramsOfParts(parts), ...keys.params },
         settings: { exact_rows_before_limit: 1 },
       },
       signal,
     );
-  const isByIdentity = query.groupBy === "customer_identifier" || query.groupBy === "thread";
-  const counts = isByIdentity || readsIdentity(query.filter) ? "all" : "usage";
+  const counts = keys.isByIdentity || readsIdentity(query.filter) ? "all" : "usage";
   const { rows, rowsBeforeLimit } = await readOnce(database, { parts, counts }, read, signal);
   return {
     count: rowsBeforeLimit ?? rows.length,
     rows: rows.map((row) => ({
-      key: Object.fromEntries(columns.map((column) => [column, keyValue(row[column], column)])),
+      key: keys.valuesOf(row),
+      text: String(row["group_text"]),
       ...figuresOf(row, countedFields),
       first_timestamp: String(row[figureAlias("first_timestamp")]),
       last_timestamp: String(row[figureAlias("last_timestamp")]),
@@ -76,8 +69,3 @@ export async function groupSpans(
 
 type CountedField = Exclude<SpanGroupSortField, "first_timestamp" | "last_timestamp">;
 const countedFields = spanGroupSortFields.filter((field): field is CountedField => !field.endsWith("_timestamp"));
-
-function keyValue(value: unknown, column: SpanColumn): string | number | null {
-  if (typeof value !== "string" && typeof value !== "number") return null;
-  return column === "status_code" ? Number(value) : value;
-}

@@ -1,6 +1,7 @@
 import type { SpanDatabase, ResultRow } from "../drivers/span-database.ts";
 import type { GroupScoresQuery, ScoreFigures, SpanSelection } from "../span-store.ts";
 import { countedSpans, paramsOfParts, readsIdentity } from "./counted-spans.ts";
+import { groupKeys } from "./group-keys.ts";
 import { partOf } from "./selection.ts";
 
 const columns = [
@@ -44,31 +45,27 @@ export async function groupScores(
   database: SpanDatabase,
   { groupBy, keys, ...selection }: GroupScoresQuery,
   signal?: AbortSignal,
-): Promise<Array<{ key: string; environment: string; figures: ScoreFigures }>> {
+): Promise<Array<{ text: string; figures: ScoreFigures }>> {
   const parts = [partOf(selection)];
-  const params = paramsOfParts(parts);
+  const group = groupKeys(groupBy);
+  const params = { ...paramsOfParts(parts), ...group.params };
   if (keys.length === 0 || !(await hasScores(database, params, signal))) return [];
-  const isByIdentity = groupBy === "customer_identifier" || groupBy === "thread";
-  const counts = isByIdentity || readsIdentity(selection.filter) ? "all" : "none";
-  const column = groupBy === "trace" ? "trace_unique_id" : groupBy === "thread" ? "thread_identifier" : groupBy;
-  const key = `ifNull(toString(${column}), '')`;
-  const isRollup = groupBy === "trace" || groupBy === "thread";
+  const counts = group.isByIdentity || readsIdentity(selection.filter) ? "all" : "none";
   const { rows } = await database.query(
     {
       name: "group_scores",
-      sql: `SELECT group_key, group_environment, ${columns} FROM (SELECT * FROM ${ownScores}) AS given
+      sql: `SELECT group_text, ${columns} FROM (SELECT * FROM ${ownScores}) AS given
         GLOBAL INNER JOIN (
-          SELECT unique_id, ${key} AS group_key, ${isRollup ? "environment" : "''"} AS group_environment
-          FROM ${countedSpans(parts, "FINAL", counts)} WHERE ${key} IN {score_keys:Array(String)}
+          SELECT unique_id, ${group.text} AS group_text
+          FROM ${countedSpans(parts, "FINAL", counts)} WHERE group_text IN {score_keys:Array(String)}
         ) AS grouped ON given.unique_id = grouped.unique_id
-        GROUP BY group_key, group_environment, evaluator_id ORDER BY evaluator_id`,
+        GROUP BY group_text, evaluator_id ORDER BY evaluator_id`,
       params: { ...params, score_keys: [...new Set(keys)] },
     },
     signal,
   );
   return rows.map((row) => ({
-    key: String(row["group_key"]),
-    environment: String(row["group_environment"]),
+    text: String(row["group_text"]),
     figures: figuresOfRow(row),
   }));
 }

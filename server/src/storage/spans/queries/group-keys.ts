@@ -1,0 +1,67 @@
+import type { StatementParams } from "../span-store.ts";
+import type { SeriesKey } from "../span-series.ts";
+import type { ResultRow } from "../drivers/span-database.ts";
+
+/** What makes a group of spans. */
+export type GroupKeys = {
+  /** `expression AS alias` for each value that a group is told by. */
+  select: string[];
+  /** The aliases of them. */
+  names: string[];
+  /** One text that tells groups apart, over the columns of spans. */
+  text: string;
+  /** Which spans are in a group at all. */
+  where: string;
+  params: StatementParams;
+  /** Whether it matters whom spans count for. */
+  isByIdentity: boolean;
+  /** The values of a row of `select`, under the names that they were asked by. */
+  valuesOf(row: ResultRow): Record<string, string | number | null>;
+};
+
+type Key = { name: string; sql: string; where?: string; params?: StatementParams };
+
+/** Traces and threads are told apart by environment too; spans outside of any are in no group. */
+function keysOf(groupBy: SeriesKey, index: number): Key[] {
+  const environment = { name: "environment", sql: "environment" };
+  if (groupBy === "trace") {
+    return [{ name: "trace_unique_id", sql: "trace_unique_id", where: "trace_unique_id != ''" }, environment];
+  }
+  if (groupBy === "thread") {
+    return [{ name: "thread_identifier", sql: "thread_identifier", where: "thread_identifier != ''" }, environment];
+  }
+  if (groupBy.startsWith("metadata__")) {
+    const param = `group_key_${index}`;
+    const sql = `metadata_index[{${param}:String}]`;
+    return [{ name: groupBy, sql, params: { [param]: groupBy.slice("metadata__".length) } }];
+  }
+  return [{ name: groupBy, sql: groupBy }];
+}
+
+/** @param search groups are those that have this text in a value, in whatever case */
+export function groupKeys(groupBy: readonly SeriesKey[], search = ""): GroupKeys {
+  const all = groupBy.flatMap(keysOf);
+  const keys = all.filter(({ name }, index) => all.findIndex((other) => other.name === name) === index);
+  // An alias hides a column of its name, also from the expressions beside it.
+  const names = keys.map((_, index) => `group_${index}`);
+  const texts = keys.map(({ sql }) => `ifNull(toString(${sql}), '')`);
+  const found = texts.map((text) => `positionCaseInsensitiveUTF8(${text}, {group_search:String}) > 0`);
+  return {
+    select: keys.map(({ sql }, index) => `${sql} AS ${names[index]}`),
+    names,
+    text: texts.length === 1 ? (texts[0] ?? "''") : `toString([${texts.join(", ")}])`,
+    where:
+      [...keys.flatMap(({ where = [] }) => where), ...(search === "" ? [] : [`(${found.join(" OR ")})`])].join(
+        " AND ",
+      ) || "1",
+    params: Object.assign({ group_search: search }, ...keys.map(({ params }) => params)) as StatementParams,
+    isByIdentity: groupBy.some((key) => key === "customer_identifier" || key === "thread"),
+    valuesOf: (row) =>
+      Object.fromEntries(keys.map(({ name }, index) => [name, keyValue(row[names[index] ?? ""], name)])),
+  };
+}
+
+function keyValue(value: unknown, name: string): string | number | null {
+  if (typeof value !== "string" && typeof value !== "number") return null;
+  return name === "status_code" ? Number(value) : value;
+}

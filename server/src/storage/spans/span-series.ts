@@ -1,0 +1,78 @@
+import type { SpanSelection } from "./span-store.ts";
+
+/** What a point of a time series, or a group of spans, is measured by. */
+export const spanMetrics = [
+  "number_of_requests",
+  "error_count",
+  "total_cost",
+  "total_tokens",
+  "total_prompt_tokens",
+  "total_completion_tokens",
+  "prompt_cache_hit_tokens",
+  "unpriced_count",
+  "number_of_customers",
+  "number_of_traces",
+  "error_percentage",
+  "cache_hit_percentage",
+  "average_cost",
+  "average_tokens",
+  "average_latency",
+  "p50_latency",
+  "p90_latency",
+  "p95_latency",
+  "p99_latency",
+  "average_time_to_first_token",
+  "p50_time_to_first_token",
+  "p90_time_to_first_token",
+  "p95_time_to_first_token",
+  "p99_time_to_first_token",
+  "average_tokens_per_second",
+  "p50_tokens_per_second",
+  "p90_tokens_per_second",
+  "p95_tokens_per_second",
+  "p99_tokens_per_second",
+] as const;
+export type SpanMetric = (typeof spanMetrics)[number];
+
+/** What is 0 where there are no spans; all else is unknown there. */
+export const countMetrics: ReadonlySet<SpanMetric> = new Set<SpanMetric>([
+  "number_of_requests",
+  "error_count",
+  "total_tokens",
+  "total_prompt_tokens",
+  "total_completion_tokens",
+  "prompt_cache_hit_tokens",
+  "unpriced_count",
+  "number_of_customers",
+  "number_of_traces",
+]);
+
+/** A column, `trace`, `thread` or `metadata__<key>`. */
+export type SeriesKey = string;
+
+export type SpanSeriesQuery = SpanSelection & {
+  /** In seconds since the epoch, rising, at least one; the first is at or before the window. */
+  starts: readonly number[];
+  groupBy: readonly SeriesKey[];
+  metrics: readonly SpanMetric[];
+  /** Evaluators, by id or slug, whose scores are averaged. */
+  scores: readonly string[];
+  /** How many series there are at most, beside the one of all others; the largest by `rankBy`. */
+  top: number;
+  rankBy: SpanMetric;
+};
+
+/** By metric, and `scores__<evaluator>`. Null is unknown. */
+export type SeriesPoint = Record<string, number | null>;
+
+export type SpanSeries = {
+  /** The value of each key; '' is the absent value. Traces and threads have their `environment` too. */
+  group: Record<string, string | number | null>;
+  /** By the place of their bucket in `starts`; buckets without spans are absent. */
+  points: ReadonlyMap<number, SeriesPoint>;
+  /** Over the whole window; undefined where there are no spans. */
+  totals: SeriesPoint | undefined;
+};
+
+/** `other` is undefined where every group has a series of its own. */
+export type SpanSeriesResult = { series: SpanSeries[]; other: Omit<SpanSeries, "group"> | undefined };

@@ -1,0 +1,292 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { bucketIntervals } from "../../src/domain/time-buckets.ts";
+import { startTestApp, type TestApp } from "../support/test-app.ts";
+import type { Row, TestClient } from "../support/test-client.ts";
+import { always, bodyOf, fieldsOf, storeSpans } from "../support/spans.ts";
+import { newEvaluator } from "../support/evaluation.ts";
+
+let app: TestApp;
+beforeAll(async () => void (app = await startTestApp()));
+afterAll(() => app.stop());
+
+type Series = { group: Row; values: Record<string, Array<number | null>>; totals: Record<string, number | null> };
+type Answer = { interval: string; buckets: string[]; series: Series[]; other: Omit<Series, "group"> | null };
+
+async function timeseries(client: TestClient, query: string, body: unknown = {}): Promise<Answer> {
+  const answer = await client.post(`/api/request-logs/timeseries/?${query}`, body);
+  if (answer.status !== 200) throw new Error(`timeseries answered ${answer.status}: ${answer.text}`);
+  return answer.json as Answer;
+}
+
+const day = "start_time=2026-03-01T00:00:00Z&end_time=2026-03-01T23:59:59Z";
+const at = (time: string, span: Row = {}): Row => ({
+  timestamp: `2026-03-01T${time}Z`,
+  log_type: "chat",
+  model: "m1",
+  ...span,
+});
+
+describe("POST /api/request-logs/timeseries/", () => {
+  let prod: TestClient;
+  beforeAll(async () => {
+    ({ prod } = await app.newOrganization());
+    await storeSpans(prod, [
+      at("00:30:00", { cost: 0.1, prompt_tokens: 10, completion_tokens: 5, latency: 1, customer_identifier: "ann" }),
+      at("00:59:59.999999999", { cost: 0.2, latency: 3, customer_identifier: "bob", metadata: { plan: "pro" } }),
+      at("05:00:00", { model: "unknown", latency: 2, prompt_tokens: 7, completion_tokens: 0, status: "failed" }),
+      at("23:59:59", { model: "m2", cost: 5, customer_identifier: "ann", metadata: { plan: "pro" } }),
+    ]);
+  });
+
+  test("has every bucket of the window; what is not known is null", async () => {
+    const metrics =
+      "number_of_requests,error_count,total_cost,total_tokens,average_cost,error_percentage,number_of_customers,p50_latency,unpriced_count";
+    const answer = await timeseries(prod, `${day}&interval=6h&metrics=${metrics}`);
+    expect(answer).toMatchObject({
+      interval: "6h",
+      timezone: "UTC",
+      buckets: ["2026-03-01T00:00:00Z", "2026-03-01T06:00:00Z", "2026-03-01T12:00:00Z", "2026-03-01T18:00:00Z"],
+      other: null,
+    });
+    expect(answer.series).toHaveLength(1);
+    expect(answer.series[0]).toEqual({
+      group: {},
+      values: {
+        number_of_requests: [3, 0, 0, 1],
+        error_count: [1, 0, 0, 0],
+        total_cost: [0.3, null, null, 5],
+        total_tokens: [22, 0, 0, 0],
+        average_cost: [0.15, null, null, 5],
+        error_percentage: [33.333333, null, null, 0],
+        number_of_customers: [2, 0, 0, 1],
+        p50_latency: [2, null, null, null],
+        unpriced_count: [1, 0, 0, 0],
+      },
+      totals: {
+        number_of_requests: 4,
+        error_count: 1,
+        total_cost: 5.3,
+        total_tokens: 22,
+        average_cost: 1.766666666667,
+        error_percentage: 25,
+        number_of_customers: 2,
+        p50_latency: 2,
+        unpriced_count: 1,
+      },
+    });
+    const unpriced = await timeseries(prod, `${day}&interval=1h&metrics=total_cost&model=unknown`);
+    expect(unpriced.series[0]?.totals).toEqual({ total_cost: null });
+  });
+
+  test("is the same by GET; filters of URL and body hold together", async () => {
+    const query = `${day}&interval=1h&metrics=number_of_requests`;
+    const got = await prod.get(`/api/request-logs/timeseries/?${query}`);
+    expect(got.json).toEqual(await timeseries(prod, query));
+    const filtered = await timeseries(prod, `${query}&customer_identifier=ann`, {
+      filters: { model: { operator: "", value: ["m2"] } },
+    });
+    expect(filtered.series[0]?.totals).toEqual({ number_of_requests: 1 });
+  });
+
+  test("a group by one or two fields has a series each, the largest first; all others are one more", async () => {
+    const one = await timeseries(prod, `${day}&interval=6h&group_by=model&metrics=total_cost&top=1`);
+    expect(one.series).toEqual([
+      { group: { model: "m2" }, values: { total_cost: [null, null, null, 5] }, totals: { total_cost: 5 } },
+    ]);
+    expect(one.other).toEqual({ values: { total_cost: [0.3, null, null, null] }, totals: { total_cost: 0.3 } });
+    const two = await timeseries(
+      prod,
+      `${day}&interval=1d&group_by=metadata__plan,model&metrics=p95_latency,number_of_requests`,
+    );
+    expect(two.series.map(({ group, totals }) => [group["metadata__plan"], group["model"], totals])).toEqual([
+      ["", "m1", { p95_latency: 1, number_of_requests: 1 }],
+      ["", "unknown", { p95_latency: 2, number_of_requests: 1 }],
+      ["pro", "m1", { p95_latency: 3, number_of_requests: 1 }],
+      ["pro", "m2", { p95_latency: null, number_of_requests: 1 }],
+    ]);
+    expect(two.other).toBeNull();
+  });
+
+  test("the percentiles of other are those of its spans, not of its groups", async () => {
+    const { prod: own } = await app.newOrganization();
+    const latencies = [1, 2, 3, 4, 100];
+    await storeSpans(own, [
+      ...Array.from({ length: 9 }, () => at("10:00:00", { model: "big", latency: 50 })),
+      ...latencies.map((latency, index) => at("10:00:00", { model: `small-${index}`, latency })),
+    ]);
+    const { other } = await timeseries(
+      own,
+      `${day}&interval=1d&group_by=model&top=1&metrics=number_of_requests,p50_latency,p90_latency`,
+    );
+    expect(other?.totals).toEqual({ number_of_requests: 5, p50_latency: 3, p90_latency: 61.6 });
+  });
+
+  test("two organizations see their own; an empty one has a series of zeros", async () => {
+    const { prod: other } = await app.newOrganization();
+    const answer = await timeseries(other, `${day}&interval=6h&metrics=number_of_requests,total_cost`);
+    expect(answer.series[0]).toMatchObject({
+      values: { number_of_requests: [0, 0, 0, 0], total_cost: [null, null, null, null] },
+      totals: { number_of_requests: 0, total_cost: null },
+    });
+    expect((await timeseries(other, `${day}&group_by=model`)).series).toEqual([]);
+  });
+
+  test("scores__<evaluator> is the average of its scores, or the share that is true", async () => {
+    const { prod: own } = await app.newOrganization();
+    await storeSpans(
+      own,
+      ["00:10:00", "00:20:00", "12:00:00"].map((time) => at(time)),
+    );
+    const { results } = bodyOf(await own.get(`/api/request-logs/list/?${day}&sort_by=timestamp`)) as { results: Row[] };
+    const rating = await newEvaluator(own, { type: "human", code_config: null });
+    const [slug, id] = [String(rating["evaluator_slug"]), String(rating["id"])];
+    const values = [2, 5, 4];
+    for (const [index, span] of results.entries()) {
+      const score = { log_id: span["unique_id"], evaluator_id: id, numerical_value: values[index] };
+      expect((await own.post("/api/scores/", score)).status).toBe(201);
+    }
+    await expect
+      .poll(async () => {
+        const answer = await timeseries(own, `${day}&interval=6h&metrics=scores__${slug},number_of_requests`);
+        return answer.series[0]?.values[`scores__${slug}`];
+      })
+      .toEqual([3.5, null, 4, null]);
+    const byId = await timeseries(own, `${day}&interval=1d&metrics=scores__${id}`);
+    expect(byId.series[0]?.totals[`scores__${id}`]).toBeCloseTo(11 / 3);
+    expect((await timeseries(own, `${day}&metrics=scores__nobody`)).series[0]?.totals).toEqual({
+      scores__nobody: null,
+    });
+  });
+
+  test.each([
+    ["interval=2h", "interval"],
+    ["timezone=Mars/Olympus", "timezone"],
+    ["timezone=%2B01:00", "timezone"],
+    ["metrics=total_cost,nothing", "metrics"],
+    ["metrics=constructor", "metrics"],
+    ["metrics=scores__", "metrics"],
+    ["group_by=nothing", "group_by"],
+    ["group_by=model,status,environment", "group_by"],
+    ["group_by=model,model", "group_by"],
+    ["group_by=metadata___secret", "group_by"],
+    ["group_by=metadata__", "group_by"],
+    ["top=0", "top"],
+    ["top=51", "top"],
+    ["interval=1m&start_time=2026-01-01&end_time=2026-03-01", "interval"],
+    ["interval=1m&start_time=1900-01-01&end_time=2262-01-01", "interval"],
+    ["interval=1m&start_time=2026-03-01T00:00:00Z&end_time=2026-03-01T20:00:00Z&group_by=model&top=50", "top"],
+    ["start_time=2026-03-02&end_time=2026-03-01", "start_time"],
+  ])("%s is 400 naming what to change", async (query, name) => {
+    const answer = await prod.post(`/api/request-logs/timeseries/?${query}`, {});
+    expect(answer.status).toBe(400);
+    expect(fieldsOf(answer)).toEqual([name]);
+  });
+});
+
+const zones = [
+  "UTC",
+  "Europe/Berlin",
+  "America/New_York",
+  "Asia/Kolkata",
+  "Australia/Lord_Howe",
+  "America/Sao_Paulo",
+  "Asia/Kathmandu",
+] as const;
+
+// Around the days on which the clocks of Berlin and New York change, a leap day and ends of months.
+const moments = ["2028-02-29", "2026-03-08", "2026-03-29", "2026-10-25", "2026-11-01", "2026-12-31"].map(Date.parse);
+
+const anySpan = fc.record(
+  {
+    moment: fc.constantFrom(...moments),
+    second: fc.integer({ min: 0, max: 2 * 86_400 }),
+    trace: fc.constantFrom("", "t1", "t2", "t3"),
+    parent: fc.constantFrom("", "s0", "s1", "s2"),
+    log_type: fc.constantFrom("chat", "agent", "tool"),
+    model: fc.constantFrom("m1", "m2", "gpt-4o", ""),
+    cost: fc.option(
+      fc.integer({ min: 0, max: 5_000_000 }).map((micro) => micro / 1e6),
+      { nil: undefined },
+    ),
+    tokens: fc.integer({ min: 0, max: 9_000 }),
+    latency: fc.integer({ min: 1, max: 90_000 }).map((ms) => ms / 1000),
+    customer: fc.constantFrom("", "ann", "bob"),
+    plan: fc.constantFrom(undefined, "pro", "free"),
+    status_code: fc.constantFrom(200, 200, 500),
+  },
+  { noNullPrototype: true },
+);
+
+const sum = (values: ReadonlyArray<number | null | undefined>) =>
+  Number(values.reduce<number>((all, value) => all + (value ?? 0), 0).toFixed(9));
+
+describe("sums over the buckets", () => {
+  test("are those of the summary and of groups, for any spans, filter, interval and time zone", async () => {
+    const { prod } = await app.newOrganization();
+    const spans = fc.sample(anySpan, 400);
+    await storeSpans(
+      prod,
+      spans.map(({ moment, second, trace, parent, tokens, customer, plan, ...span }, index) => ({
+        ...span,
+        timestamp: new Date(moment + second * 1000).toISOString(),
+        start_time: new Date(moment + second * 1000 - 1000).toISOString(),
+        ...(trace !== "" && { trace_unique_id: trace, span_unique_id: `s${index % 40}`, span_parent_id: parent }),
+        prompt_tokens: tokens,
+        completion_tokens: 1,
+        customer_identifier: customer,
+        ...(plan !== undefined && { metadata: { plan } }),
+      })),
+    );
+    const read = fc.record({
+      interval: fc.constantFrom(...bucketIntervals),
+      timezone: fc.constantFrom(...zones),
+      group: fc.constantFrom("model", "customer_identifier", "log_type", "status", "metadata__plan", "environment"),
+      top: fc.constantFrom(1, 2, 5),
+      moment: fc.constantFrom(...moments),
+      hours: fc.integer({ min: 0, max: 24 }),
+      filter: fc.constantFrom(
+        {},
+        { model: { operator: "", value: ["m1"] } },
+        { customer_identifier: { operator: "", value: ["ann"] } },
+        { cost: { operator: "gt", value: [1] } },
+        { metadata__plan: { operator: "not", value: ["pro"] } },
+      ),
+    });
+    const sums = [
+      "number_of_requests",
+      "error_count",
+      "total_cost",
+      "total_tokens",
+      "total_prompt_tokens",
+      "unpriced_count",
+    ];
+    await fc.assert(
+      fc.asyncProperty(read, async ({ interval, timezone, group, top, moment, hours, filter }) => {
+        const window = `start_time=${new Date(moment).toISOString()}&end_time=${new Date(moment + hours * 3_600_000).toISOString()}`;
+        const body = { filters: filter };
+        const query = `${window}&interval=${interval}&timezone=${timezone}`;
+        const [summary, plain, grouped] = await Promise.all([
+          prod.post(`/api/request-logs/summary/?${window}`, body),
+          timeseries(prod, `${query}&metrics=${sums}`, body),
+          timeseries(prod, `${query}&metrics=${sums}&group_by=${group}&top=${top}`, body),
+        ]);
+        const expected = sums.map((name) => sum([Number(bodyOf(summary)[name])]));
+        const all = [...grouped.series, ...(grouped.other === null ? [] : [grouped.other])];
+        expect(sums.map((name) => sum(plain.series[0]?.values[name] ?? []))).toEqual(expected);
+        expect(sums.map((name) => sum([plain.series[0]?.totals[name]]))).toEqual(expected);
+        expect(sums.map((name) => sum(all.flatMap(({ values }) => values[name] ?? [])))).toEqual(expected);
+        expect(sums.map((name) => sum(all.map(({ totals }) => totals[name])))).toEqual(expected);
+        if (group.startsWith("metadata__")) return;
+        const groups = bodyOf(await prod.post(`/api/request-logs/groups/?${window}&group_by=${group}`, body));
+        for (const row of groups["results"] as Row[]) {
+          const own = grouped.series.find((series) => series.group[group] === row[group]);
+          if (own === undefined) continue;
+          expect(sums.map((name) => sum([own.totals[name]]))).toEqual(sums.map((name) => sum([Number(row[name])])));
+        }
+      }),
+      { numRuns: 40 },
+    );
+    expect(bodyOf(await prod.post(`/api/request-logs/summary/?${always}`))["number_of_requests"]).toBeGreaterThan(300);
+  }, 60_000);
+});
