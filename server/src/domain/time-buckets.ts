@@ -75,7 +75,7 @@ function* startsFrom(from: number, interval: BucketInterval, timeZone: string): 
     .startOfDay();
   if (interval === "1w") day = day.subtract({ days: day.dayOfWeek - 1 }).startOfDay();
   if (interval === "1mo") day = day.with({ day: 1 }).startOfDay();
-  const step = { "1w": { weeks: 1 }, "1mo": { months: 1 } }[String(interval)] ?? { days: 1 };
+  const step = interval === "1w" ? { weeks: 1 } : interval === "1mo" ? { months: 1 } : { days: 1 };
   for (;;) {
     const next = day.add(step).startOfDay();
     if (interval === "1h") {

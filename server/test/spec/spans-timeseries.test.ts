@@ -268,8 +268,8 @@ describe("sums over the buckets", () => {
         const query = `${window}&interval=${interval}&timezone=${timezone}`;
         const [summary, plain, grouped] = await Promise.all([
           prod.post(`/api/request-logs/summary/?${window}`, body),
-          timeseries(prod, `${query}&metrics=${sums}`, body),
-          timeseries(prod, `${query}&metrics=${sums}&group_by=${group}&top=${top}`, body),
+          timeseries(prod, `${query}&metrics=${sums.join(",")}`, body),
+          timeseries(prod, `${query}&metrics=${sums.join(",")}&group_by=${group}&top=${top}`, body),
         ]);
         const expected = sums.map((name) => sum([Number(bodyOf(summary)[name])]));
         const all = [...grouped.series, ...(grouped.other === null ? [] : [grouped.other])];

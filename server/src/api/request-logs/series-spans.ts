@@ -52,6 +52,49 @@ const timeseries = z
   })
   .meta({ id: "SpanTimeseries" });
 
+const metricNames: ReadonlySet<string> = new Set(spanMetrics);
+const isMetric = (name: string): name is SpanMetric => metricNames.has(name);
+const isScore = (name: string): boolean =>
+  name.startsWith(scorePrefix) && name.length > scorePrefix.length && name.length <= limits.nameChars;
+
+const seriesQuery = {
+  interval: z
+    .enum(intervals, { error: `interval must be one of ${intervals.join(", ")}` })
+    .default("auto")
+    .meta({ description: `auto: about ${aboutBuckets} buckets.` }),
+  timezone: z
+    .string()
+    .default("UTC")
+    .refine(isTimeZone, "timezone must be an IANA name such as Europe/Berlin")
+    .meta({ description: "Hours, days, ISO weeks and months are those of this time zone." }),
+  group_by: z
+    .string({ error: "group_by must be given once" })
+    .optional()
+    .transform((text, context) => {
+      const read = text === undefined || text === "" ? { names: [] } : readGroupBy(text);
+      if ("names" in read) return read.names;
+      context.addIssue({ code: "custom", message: read.message });
+      return z.NEVER;
+    })
+    .meta({ description: groupByDescription }),
+  metrics: z
+    .string({ error: "metrics must be given once" })
+    .optional()
+    .transform((text, context) => {
+      const names = text === undefined || text === "" ? defaultMetrics : text.split(",").map((name) => name.trim());
+      const unknown = names.filter((name) => !isMetric(name) && !isScore(name));
+      if (unknown.length === 0) return [...new Set(names)];
+      const message = `metrics has no ${unknown.slice(0, 3).join(", ")}: it takes ${spanMetrics.join(", ")} and ${scorePrefix}<evaluator>`;
+      context.addIssue({ code: "custom", message });
+      return z.NEVER;
+    })
+    .meta({
+      default: defaultMetrics.join(","),
+      description: `Separated by commas: ${spanMetrics.join(", ")}, ${scorePrefix}<id or slug of an evaluator>.`,
+    }),
+  top: wholeNumber("top", { min: 1, max: limits.seriesMax, default: 10 }),
+};
+
 export const seriesSpans = (deps: SpanReadDeps & { spans: SpanStore }) =>
   endpoint({
     id: "span_timeseries",
@@ -69,44 +112,7 @@ export const seriesSpans = (deps: SpanReadDeps & { spans: SpanStore }) =>
     auth: "key",
     permission: "analytics:read",
     takesTurns: true,
-    query: z.object({
-      interval: z
-        .enum(intervals, { error: `interval must be one of ${intervals.join(", ")}` })
-        .default("auto")
-        .meta({ description: `auto: about ${aboutBuckets} buckets.` }),
-      timezone: z
-        .string()
-        .default("UTC")
-        .refine(isTimeZone, "timezone must be an IANA name such as Europe/Berlin")
-        .meta({ description: "Hours, days, ISO weeks and months are those of this time zone." }),
-      group_by: z
-        .string({ error: "group_by must be given once" })
-        .optional()
-        .transform((text, context) => {
-          const read = text === undefined || text === "" ? { names: [] } : readGroupBy(text);
-          if ("names" in read) return read.names;
-          context.addIssue({ code: "custom", message: read.message });
-          return z.NEVER;
-        })
-        .meta({ description: groupByDescription }),
-      metrics: z
-        .string({ error: "metrics must be given once" })
-        .optional()
-        .transform((text, context) => {
-          const names = text === undefined || text === "" ? defaultMetrics : text.split(",").map((name) => name.trim());
-          const unknown = names.filter((name) => !isMetric(name) && !isScore(name));
-          if (unknown.length === 0) return [...new Set(names)];
-          const message = `metrics has no ${unknown.slice(0, 3).join(", ")}: it takes ${spanMetrics.join(", ")} and ${scorePrefix}<evaluator>`;
-          context.addIssue({ code: "custom", message });
-          return z.NEVER;
-        })
-        .meta({
-          default: defaultMetrics.join(","),
-          description: `Separated by commas: ${spanMetrics.join(", ")}, ${scorePrefix}<id or slug of an evaluator>.`,
-        }),
-      top: wholeNumber("top", { min: 1, max: limits.seriesMax, default: 10 }),
-      ...selectionQuery(),
-    }),
+    query: z.object({ ...seriesQuery, ...selectionQuery() }),
     body: { kind: "json", schema: filtersBody, example: { filters: { log_type: { operator: "", value: ["chat"] } } } },
     success: { status: 200, schema: timeseries },
     errors: ["invalid_request", "forbidden", "query_too_large", "unavailable"],
@@ -140,11 +146,6 @@ export const seriesSpans = (deps: SpanReadDeps & { spans: SpanStore }) =>
       };
     },
   });
-
-const metricNames: ReadonlySet<string> = new Set(spanMetrics);
-const isMetric = (name: string): name is SpanMetric => metricNames.has(name);
-const isScore = (name: string): boolean =>
-  name.startsWith(scorePrefix) && name.length > scorePrefix.length && name.length <= limits.nameChars;
 
 /** The largest series are those with most of the first metric, if that adds up; else those with most spans. */
 function rankOf([first]: readonly SpanMetric[]): SpanMetric {
