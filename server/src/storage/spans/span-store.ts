@@ -290,7 +290,6 @@ export const spanGroupings = [
   "status",
   "status_code",
 ] as const;
-export type SpanGrouping = (typeof spanGroupings)[number];
 
 export const spanGroupSortFields = [
   "number_of_requests",
