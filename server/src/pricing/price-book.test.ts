@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { normalizeUsage, type RawUsage } from "../domain/usage.ts";
 import { priceTableVersion } from "./genai-table.ts";
 import { createPriceBook } from "./price-book.ts";
+import { readUsageObject } from "./usage-object.ts";
 
 const book = createPriceBook({ maxModels: 100 });
 const timestampNs = BigInt(Date.UTC(2026, 5, 1)) * 1_000_000n;
@@ -205,6 +206,11 @@ test("names of callers are names, whatever they are called", () => {
       ).toBeDefined();
     }
   }
+});
+
+test.each(["constructor", "toString", "__proto__"])("a kind of traffic called %s is no tier", (trafficType) => {
+  const usage = readUsageObject({ promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2, trafficType });
+  expect(usage?.serviceTier).toBeUndefined();
 });
 
 test("model names of callers do not grow the memory without end", () => {

@@ -240,14 +240,14 @@ export function tierOf(usage: Record<string, unknown>): string | undefined {
   const stated = service_tier ?? (isObject(serviceTier) ? serviceTier["type"] : serviceTier);
   if (typeof stated === "string") return stated.toLowerCase();
   const traffic = trafficType ?? traffic_type;
-  return typeof traffic === "string" ? tiersByTraffic[traffic] : undefined;
+  return typeof traffic === "string" ? tiersByTraffic.get(traffic) : undefined;
 }
 
-const tiersByTraffic: Readonly<Record<string, string>> = {
-  ON_DEMAND_PRIORITY: "priority",
-  ON_DEMAND_FLEX: "flex",
-  PROVISIONED_THROUGHPUT: "provisioned",
-};
+const tiersByTraffic: ReadonlyMap<string, string> = new Map([
+  ["ON_DEMAND_PRIORITY", "priority"],
+  ["ON_DEMAND_FLEX", "flex"],
+  ["PROVISIONED_THROUGHPUT", "provisioned"],
+]);
 
 const ticksPerUsd = 1e10;
 
