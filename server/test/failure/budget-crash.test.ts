@@ -199,9 +199,9 @@ describe.skipIf(postgresUrl === undefined)(`two nodes over one Postgres${postgre
     await expect.poll(usage, { timeout: 5_000 }).toBeCloseTo(11 * callCost, 9);
     expect(count(await callBoth(4), 429)).toBe(4);
     // At the latest when a claim that came to nothing is over.
-    await expect.poll(() => receiver.on("/shared").length, { timeout: 40_000 }).toBeGreaterThan(0);
+    await expect.poll(() => receiver.on("/shared").length, { timeout: 80_000 }).toBeGreaterThan(0);
     const ids = new Set(receiver.on("/shared").map(({ headers }) => headers["webhook-id"]));
     expect([ids.size, receiver.on("/shared")[0]?.json["budget"]]).toEqual([1, "period_budget"]);
     expect(((await one.prod.get("/api/webhooks/")).json as { skipped_events: number }[])[0]?.skipped_events).toBe(0);
-  }, 90_000);
+  }, 150_000);
 });
