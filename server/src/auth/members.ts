@@ -26,8 +26,8 @@ export async function inviteMember(
   const { unique_organization_id, role, nowMs } = request;
   const email = canonicalEmail(request.email);
   const token = randomToken(tokenChars);
-  const invitation = await stores.transaction(async ({ invitations, users }) => {
-    await users.lockMembers(unique_organization_id);
+  const invitation = await stores.transaction(async ({ invitations, organizations, users }) => {
+    await organizations.lock(unique_organization_id);
     const known = await users.findByEmail(email);
     // Of accounts elsewhere nothing is said here: only who holds the link finds out.
     if (known?.unique_organization_id === unique_organization_id) {
@@ -63,7 +63,7 @@ export async function acceptInvitation(
     const found = await findInvitation(set, token, nowMs);
     if (found === undefined) throw invitationNotFound();
     // An admin may change the role at this moment: it is read behind the lock.
-    await set.users.lockMembers(found.unique_organization_id);
+    await set.organizations.lock(found.unique_organization_id);
     const invitation = await set.invitations.take(hashToken(token), new Date(nowMs).toISOString());
     if (invitation === undefined) throw invitationNotFound();
     const { unique_organization_id, email, role } = invitation;
@@ -86,7 +86,7 @@ export async function changeRole(
   }: { unique_organization_id: string; id: string; role: Role; nowMs: number },
 ): Promise<User | Invitation> {
   return stores.transaction(async (set) => {
-    await set.users.lockMembers(unique_organization_id);
+    await set.organizations.lock(unique_organization_id);
     const user = await set.users.find(id);
     if (user?.unique_organization_id === unique_organization_id) {
       if (role !== "admin") await refuseLastAdmin(set, user, "demoted");
@@ -106,7 +106,7 @@ export async function changeRole(
  */
 export async function removeMember(stores: Stores, unique_organization_id: string, id: string): Promise<void> {
   await stores.transaction(async (set) => {
-    await set.users.lockMembers(unique_organization_id);
+    await set.organizations.lock(unique_organization_id);
     const user = await set.users.find(id);
     if (user?.unique_organization_id !== unique_organization_id) {
       if (await set.invitations.delete(unique_organization_id, id)) return;

@@ -5,6 +5,7 @@ export type Role = (typeof roles)[number];
 
 export const permissions = [
   "spans:write",
+  "spans:ingest",
   "spans:read",
   "analytics:read",
   "gateway:call",
@@ -46,9 +47,13 @@ const admins = ["admin"] as const;
 
 export const permissionTable: Readonly<Record<Permission, PermissionSpec>> = {
   "spans:write": {
-    allows: "send spans, traces and OTLP exports",
+    allows: "everything that brings something in",
     roles: editors,
-    includes: ["gateway:call", "scores:write"],
+    includes: ["spans:ingest", "gateway:call", "scores:write"],
+  },
+  "spans:ingest": {
+    allows: "send spans, traces and OTLP exports, with the results of evaluations that they hold",
+    roles: editors,
   },
   "spans:read": {
     allows: "read spans, traces and threads, with what was said",
@@ -112,7 +117,7 @@ export const auditedPermissions: ReadonlySet<Permission> = new Set([
 ]);
 
 /** Permissions to bring in something new, which a blocked organization may not. */
-export const refusedToBlocked: ReadonlySet<Permission> = new Set(["spans:write", "gateway:call", "scores:write"]);
+export const refusedToBlocked: ReadonlySet<Permission> = new Set(["spans:ingest", "gateway:call", "scores:write"]);
 
 const known: ReadonlySet<string> = new Set(permissions);
 

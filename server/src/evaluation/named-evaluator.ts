@@ -16,15 +16,23 @@ export function slugOfName(name: string): string {
   return canBeSlug(slug) ? slug : `evaluation-${slug}`;
 }
 
-/** The evaluators of results by slug; those that are not yet are made, as many as there is room for. */
+/** The evaluators of results by slug; those that are not yet are made, as many as there is room for. Call it in a transaction. */
 export async function evaluatorsNamed(
-  { evaluators: store }: Pick<ControlStoreSet, "evaluators">,
+  { evaluators: store, organizations }: Pick<ControlStoreSet, "evaluators" | "organizations">,
   organizationId: string,
   { results, at }: { results: ReadonlyArray<{ slug: string; result: EvaluationResult }>; at: string },
 ): Promise<ReadonlyMap<string, Evaluator>> {
   const slugs = [...new Set(results.map(({ slug }) => slug))];
-  const found = await store.findBySlugs(organizationId, slugs);
-  const evaluators = new Map(found.map((evaluator) => [evaluator.evaluator_slug, evaluator]));
+  const find = async () => {
+    const found = await store.findBySlugs(organizationId, slugs);
+    return new Map(found.map((evaluator) => [evaluator.evaluator_slug, evaluator]));
+  };
+  let evaluators = await find();
+  if (evaluators.size < slugs.length) {
+    // Another request may be making them: behind the lock it has.
+    await organizations.lock(organizationId);
+    evaluators = await find();
+  }
   let room = evaluators.size < slugs.length ? limits.evaluatorsMadeByName - (await store.count(organizationId)) : 0;
   for (const { slug, result } of results) {
     const evaluator = evaluators.has(slug) || room <= 0 ? undefined : evaluatorNamed(organizationId, slug, result, at);

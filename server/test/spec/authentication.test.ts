@@ -129,7 +129,7 @@ describe("API keys", () => {
     expect((await app.prod.post("/api/request-logs/list/")).status).toBe(200);
   });
 
-  test("one without spans:write reads and does not write: 403 naming what it lacks", async () => {
+  test("one without spans:ingest reads and does not write: 403 naming what it lacks", async () => {
     const made = await admin.post("/api/api-keys/", {
       name: "reads",
       environment: "test",
@@ -141,7 +141,7 @@ describe("API keys", () => {
       const answer = await key.post(path, { logs: [{}] });
       expect(answer).toMatchObject({
         status: 403,
-        json: { code: "forbidden", detail: expect.stringContaining("spans:write") },
+        json: { code: "forbidden", detail: expect.stringContaining("spans:ingest") },
       });
     }
   });

@@ -2,6 +2,9 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import type { Organization } from "../../src/domain/organization.ts";
 import { noValue, type Score } from "../../src/domain/score.ts";
+import { updateEvaluator } from "../../src/api/evaluators/update-evaluator.ts";
+import { evaluatorsNamed } from "../../src/evaluation/named-evaluator.ts";
+import type { Context } from "../../src/http/endpoint.ts";
 import { testCrashedRuns } from "./crashed-runs-contract.ts";
 import { testEvaluator } from "../../src/evaluation/evaluation.fixture.ts";
 import type { ControlStores } from "../../src/storage/control/control-stores.ts";
@@ -81,6 +84,29 @@ export function describeEvaluationStores({
       ...fields,
     });
     const page = { limit: 10, offset: 0 };
+
+    test("evaluators that are named by several at once are made once", async () => {
+      const { unique_organization_id } = await newOrganization();
+      const result = { name: "Tone", value: 0.5, label: undefined, explanation: undefined, error: undefined };
+      for (let round = 0; round < 10; round += 1) {
+        const wanted = { results: [{ slug: `Tone-${round}`, result }], at: created_at };
+        const name = () => stores().transaction((set) => evaluatorsNamed(set, unique_organization_id, wanted));
+        const named = await Promise.all([name(), name(), name(), name()]);
+        const ids = named.map((evaluators) => evaluators.get(`Tone-${round}`)?.id);
+        expect(ids).toEqual([expect.any(String), ids[0], ids[0], ids[0]]);
+      }
+    });
+
+    test("changes of different fields of an evaluator at the same moment are all kept", async () => {
+      const { unique_organization_id } = await newOrganization();
+      const { id } = await newEvaluator(unique_organization_id);
+      const { handler } = updateEvaluator({ stores: stores(), nowMs: () => createdAtMs });
+      const principal = { kind: "key", environment: "prod", organization_id: unique_organization_id };
+      const params = { evaluator_id: id };
+      const changes = [{ name: "New" }, { description: "Told" }, { tags: ["a"] }, { starred: true }];
+      await Promise.all(changes.map((body) => handler({ principal, params, body } as Context)));
+      expect(await stores().evaluators.find(unique_organization_id, id)).toMatchObject(Object.assign({}, ...changes));
+    });
 
     test("automations come back with their evaluators in order, and hold what they refer to", async () => {
       const { unique_organization_id } = await newOrganization();

@@ -63,7 +63,8 @@ export const createAutomation = ({ stores, activeAutomations, nowMs }: Automatio
       const { organization_id: organization, environment } = principal;
       const { condition: conditionId, ...fields } = body;
       const now = new Date(nowMs()).toISOString();
-      const created = await stores.transaction(async ({ automations, conditions, evaluators }) => {
+      const created = await stores.transaction(async ({ automations, conditions, evaluators, organizations }) => {
+        await organizations.lock(principal.organization_id);
         const condition = await requireCondition(conditions, organization, conditionId);
         const evaluator_ids = await requireEvaluators(evaluators, organization, fields.evaluator_ids);
         return automations.create({

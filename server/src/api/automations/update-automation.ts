@@ -52,6 +52,7 @@ export const updateAutomation = ({ stores, activeAutomations, nowMs }: Automatio
       const organization = principal.organization_id;
       const updated_at = new Date(nowMs()).toISOString();
       const changed = await stores.transaction(async (set) => {
+        await set.organizations.lock(organization);
         const found = await set.automations.find(organization, params.automation_id);
         if (found === undefined) throw automationNotFound();
         requireOwnEnvironment(principal, found.environment, "this automation");

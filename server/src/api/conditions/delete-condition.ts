@@ -19,7 +19,8 @@ export const deleteCondition = (deps: { stores: Pick<ControlStores, "transaction
     success: { status: 204 },
     errors: ["not_found", "conflict"],
     handler: async ({ principal, params }) => {
-      await deps.stores.transaction(async ({ conditions }) => {
+      await deps.stores.transaction(async ({ conditions, organizations }) => {
+        await organizations.lock(principal.organization_id);
         const found = await conditions.find(principal.organization_id, params.condition_id);
         if (found === undefined) throw conditionNotFound();
         const users = await conditions.usedBy(found.id);

@@ -20,7 +20,8 @@ export const deleteEvaluator = ({ stores }: { stores: Pick<ControlStores, "trans
     success: { status: 204 },
     errors: ["not_found", "conflict"],
     handler: async ({ principal, params }) => {
-      await stores.transaction(async ({ evaluators }) => {
+      await stores.transaction(async ({ evaluators, organizations }) => {
+        await organizations.lock(principal.organization_id);
         const found = await evaluators.find(principal.organization_id, params.evaluator_id);
         if (found === undefined) throw evaluatorNotFound();
         const users = await evaluators.usedBy(found.id);

@@ -32,7 +32,8 @@ export const createEvaluatorVersion = (deps: { stores: Pick<ControlStores, "tran
     success: { status: 201, schema: evaluatorSchema },
     errors: ["not_found", "conflict"],
     handler: async ({ principal, params, body }) =>
-      deps.stores.transaction(async ({ evaluators }) => {
+      deps.stores.transaction(async ({ evaluators, organizations }) => {
+        await organizations.lock(principal.organization_id);
         const found = await evaluators.find(principal.organization_id, params.evaluator_id);
         if (found === undefined) throw evaluatorNotFound();
         const version = await evaluators.addVersion({

@@ -76,8 +76,9 @@ async function change(
   [principal, idOrSlug]: readonly [principal: KeyPrincipal, idOrSlug: string],
   read: (found: EvaluatorDefinition) => { definition: EvaluatorDefinition; starred: boolean | undefined },
 ) {
-  const changed = await stores.transaction(async ({ evaluators }) => {
+  const changed = await stores.transaction(async ({ evaluators, organizations }) => {
     const organization = principal.organization_id;
+    await organizations.lock(organization);
     const found = await evaluators.find(organization, idOrSlug);
     if (found === undefined) throw evaluatorNotFound();
     refuseUseElsewhere(principal, await evaluators.usedBy(found.id));

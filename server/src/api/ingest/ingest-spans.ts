@@ -39,7 +39,7 @@ export const ingestSpans = (deps: { intake: SpanIntake }) =>
       "An empty list is accepted and stores nothing.",
     tags: ["Traces"],
     auth: "key",
-    permission: "spans:write",
+    permission: "spans:ingest",
     body: {
       kind: "raw",
       maxBytes: limits.requestBytes,

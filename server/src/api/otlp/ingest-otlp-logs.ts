@@ -49,7 +49,7 @@ export const ingestOtlpLogs = (deps: { intake: SpanIntake; logs: Pick<LogJoiner,
       "Gemini CLI log without a span become spans themselves. All others are dropped.",
     tags: ["Traces"],
     auth: "key",
-    permission: "spans:write",
+    permission: "spans:ingest",
     dialect: "otlp",
     body: {
       kind: "raw",

@@ -13,7 +13,7 @@ export const ingestOtlpMetrics = () =>
     summary: "Take metrics over OTLP/HTTP, and drop them",
     tags: ["Traces"],
     auth: "key",
-    permission: "spans:write",
+    permission: "spans:ingest",
     dialect: "otlp",
     body: { kind: "raw", maxBytes: limits.requestBytes, mediaTypes: otlpMediaTypes, example: { resourceMetrics: [] } },
     success: { status: 200, schema: otlpSuccess, alternatives: protobufSuccess },

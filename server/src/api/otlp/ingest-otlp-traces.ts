@@ -68,7 +68,7 @@ export const ingestOtlpTraces = (deps: { intake: SpanIntake; logs: Pick<LogJoine
       "taken are counted in `partialSuccess`; 400 when none can.",
     tags: ["Traces"],
     auth: "key",
-    permission: "spans:write",
+    permission: "spans:ingest",
     dialect: "otlp",
     body: {
       kind: "raw",

@@ -42,7 +42,7 @@ export const bulkCreateSpans = (deps: { intake: SpanIntake }) =>
       "whose spans go to the environment of the query (default prod).",
     tags: ["Spans"],
     auth: "key_or_user",
-    permission: "spans:write",
+    permission: "spans:ingest",
     limit: "bulk_create",
     query: z.object(ownEnvironmentQuery()),
     body: { kind: "raw", maxBytes: limits.requestBytes, documents: bulkBody, example: { logs: [spanExample] } },

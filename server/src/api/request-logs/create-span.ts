@@ -40,7 +40,7 @@ export const createSpan = (deps: { intake: SpanIntake }) =>
       "otherwise send an `Idempotency-Key` header to make a retry safe. `environment` follows the API key.",
     tags: ["Spans"],
     auth: "key",
-    permission: "spans:write",
+    permission: "spans:ingest",
     body: { kind: "raw", maxBytes: limits.spanBytes, documents: spanBody, example: spanExample },
     success: { status: 201, schema: created },
     errors: ["invalid_request", "payload_too_large", "validation_failed", "unavailable"],

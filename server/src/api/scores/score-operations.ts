@@ -76,6 +76,7 @@ export async function changeScore(
   { sent, keeps }: { sent: SentScore; keeps: boolean },
 ): Promise<Score> {
   const changed = await stores.transaction(async (set) => {
+    await set.organizations.lock(principal.organization_id);
     const found = await findScore({ stores: { ...stores, ...set } }, principal.organization_id, ids);
     requireOwnEnvironment(principal, found.environment, "this score");
     const evaluator = (await set.evaluators.find(principal.organization_id, found.evaluator_id)) ?? standIn(found);

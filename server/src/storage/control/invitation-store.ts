@@ -10,7 +10,7 @@ import type { InvitationTable } from "./schema.ts";
 export type InvitationStore = {
   /**
    * Replaces an earlier one of the same address, whose token is worthless from then on.
-   * Throws `conflict` when the organisation has as many as `limits.invitationsPerOrganization`. Call it after `users.lockMembers`.
+   * Throws `conflict` when the organisation has as many as `limits.invitationsPerOrganization`. Call it after `organizations.lock`.
    */
   create: (invitation: Invitation & { token_hash: string }) => Promise<Invitation>;
   /** The organisation's, oldest first. */

@@ -10,6 +10,11 @@ export type OrganizationStore = {
   /** Throws `conflict` when the public id is taken. */
   create: (organization: NewOrganization) => Promise<Organization>;
   find: (uniqueOrganizationId: string) => Promise<Organization | undefined>;
+  /**
+   * Waits until no other transaction has this lock of the organisation, and keeps it until this one ends: what is read behind it stays
+   * true until then. For what is read, changed and written back, like members and settings. Call it in a transaction.
+   */
+  lock: (uniqueOrganizationId: string) => Promise<void>;
   /** Every organisation of the instance, oldest first. */
   list: () => Promise<Organization[]>;
   /** Public ids of those that may not write. */
@@ -48,6 +53,14 @@ export function createOrganizationStore(queries: ControlQueries): OrganizationSt
         throw new ServiceError("conflict", `The organization id ${organization.unique_organization_id} is taken.`);
       }
       return toOrganization(created);
+    },
+
+    lock: async (uniqueOrganizationId) => {
+      await queries
+        .updateTable("organizations")
+        .set((column) => ({ name: column.ref("name") }))
+        .where("unique_organization_id", "=", uniqueOrganizationId)
+        .execute();
     },
 
     list: async () => {

@@ -30,11 +30,6 @@ export type UserStore = {
    * gone, or no longer as `was` says. Call it in a transaction.
    */
   hold: (id: string, was: { role?: Role; password_hash?: string }) => Promise<boolean>;
-  /**
-   * Waits until no other transaction changes who is a member of the organisation, so that what is counted stays true until
-   * this one ends. Call it in a transaction.
-   */
-  lockMembers: (uniqueOrganizationId: string) => Promise<void>;
   /** How many admins are left without this person: of the organisation, and of the instance. */
   countOtherAdmins: (
     uniqueOrganizationId: string,
@@ -94,9 +89,7 @@ export function createUserStore(queries: ControlQueries): UserStore {
 /** Of before there were sessions. */
 const unused = 1;
 
-function memberMethods(
-  queries: ControlQueries,
-): Pick<UserStore, "remove" | "setRole" | "hold" | "lockMembers" | "countOtherAdmins"> {
+function memberMethods(queries: ControlQueries): Pick<UserStore, "remove" | "setRole" | "hold" | "countOtherAdmins"> {
   return {
     remove: async (uniqueOrganizationId, id) => {
       // Keys and sessions go with the user.
@@ -127,14 +120,6 @@ function memberMethods(
         .where((column) => column.and({ id, ...was }))
         .executeTakeFirst();
       return numUpdatedRows > 0n;
-    },
-
-    lockMembers: async (uniqueOrganizationId) => {
-      await queries
-        .updateTable("organizations")
-        .set((column) => ({ name: column.ref("name") }))
-        .where("unique_organization_id", "=", uniqueOrganizationId)
-        .execute();
     },
 
     countOtherAdmins: async (uniqueOrganizationId, id) => {
