@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { userInfo } from "node:os";
 import type { AdminContext } from "./command.ts";
 
-/** Puts on the organization's record what an operator did at the command line. */
+/** Writes what an operator did at the command line to the organization's audit log. */
 export async function noteOperator(
   { stores, nowMs }: Pick<AdminContext, "stores" | "nowMs">,
   done: { organization: string; action: string; target: string | null; changes?: Record<string, unknown> },

@@ -17,7 +17,7 @@ async function ownerOf({ stores }: AdminContext, options: Options): Promise<Pric
   return id === undefined ? null : (await findOrganization(stores.organizations, id)).unique_organization_id;
 }
 
-/** On the record of whoever it concerns. */
+/** Writes the change to the audit log of each organization that it concerns. */
 export async function notePriceChange(
   context: AdminContext,
   owner: PriceOwner,

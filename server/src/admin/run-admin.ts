@@ -71,7 +71,7 @@ function overview(kind?: string): string {
   const rows = (ofKind.length > 0 ? ofKind : commands).map(({ name, summary }) => [name, summary]);
   return [
     "Makes and changes organizations, users and keys without HTTP, in the store that SPANWAY_CONTROL_URL names; shows what",
-    "the journal of this node set aside; finds anew what spans count for; states prices of models and loads tables of them.",
+    "the journal of this node set aside; computes again what spans count for; sets model prices and loads price files.",
     "",
     "Usage: npm run admin -- COMMAND [--json]",
     "",

@@ -29,7 +29,10 @@ export function createAudit(deps: {
         request_id: requestId,
       });
     } catch (error) {
-      deps.logger.error({ err: error, action, request_id: requestId }, "an action could not be put on record");
+      deps.logger.error(
+        { err: error, action, request_id: requestId },
+        "an action could not be written to the audit log",
+      );
     }
   };
 }
@@ -45,12 +48,12 @@ async function actorOf(
   if (user_id === undefined) {
     return { actor_type: "key", actor_id: organization_key_id, actor_name: organization_key_name };
   }
-  // A temporary key acts for its person, who chose the key's name: it must not stand for somebody else.
+  // A temporary key acts for its user, who chose the key's name: the entry shows the user, not that name.
   const actor_name = (await users.find(user_id))?.email ?? user_id;
   return { actor_type: "user", actor_id: user_id, actor_name };
 }
 
-/** Members whose values say what was done and can hold no secret: of all others the name alone is kept. */
+/** Members whose values are kept, as they cannot hold a secret. For all other members only the name is kept. */
 const shown: ReadonlySet<string> = new Set([
   "active",
   "automation_slug",

@@ -11,7 +11,7 @@ import type { Tokens } from "./tokens.ts";
 
 export type CachingAuthenticator = Authenticator & {
   /**
-   * Call after a key was made or revoked: this process minds it from the next request on, other nodes within
+   * Call after a key was created or revoked: this process applies it from the next request on, other nodes within
    * `limits.cachedKeyMs`.
    */
   forgetKey: (hash: string) => void;

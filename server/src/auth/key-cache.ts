@@ -9,7 +9,7 @@ import type { ApiKeyStore } from "../storage/control/api-key-store.ts";
 export type KeyCache = {
   /** The key with this hash: at once where it was asked for lately, else from the store. Throws `unavailable`. */
   find: (hash: string) => KeyPrincipal | undefined | Promise<KeyPrincipal | undefined>;
-  /** Drops what is known of a key that was made or revoked. */
+  /** Removes the cached entry of a key that was created or revoked. */
   forget: (hash: string) => void;
   /** Ids of lasting keys that were found since they were last taken, each once in `limits.keyUseMs`, with the time of the first use. */
   takeUsed: () => ReadonlyMap<string, number>;

@@ -11,7 +11,7 @@ import { limits } from "../limits.ts";
 export type LoginThrottle = {
   /** Counts an attempt, before it is made. Throws `rate_limited` when there were too many. */
   attempt: (email: string, ip: string) => void;
-  /** Forgets the failures that a good login ended. */
+  /** Resets the failures of this account and address after a successful login. */
   succeeded: (email: string, ip: string) => void;
 };
 

@@ -29,7 +29,7 @@ export async function inviteMember(
   const invitation = await stores.transaction(async ({ invitations, organizations, users }) => {
     await organizations.lock(unique_organization_id);
     const known = await users.findByEmail(email);
-    // Of accounts elsewhere nothing is said here: only who holds the link finds out.
+    // This says nothing about accounts of other organizations: only the holder of the link learns of them.
     if (known?.unique_organization_id === unique_organization_id) {
       throw new ServiceError("conflict", `${email} is a member already.`);
     }
@@ -54,7 +54,7 @@ export function findInvitation(
   return invitations.findByToken(hashToken(token), new Date(nowMs).toISOString());
 }
 
-/** Makes a member of who holds the token: it is good once. Throws `not_found`, and `conflict` where the address has an account. */
+/** Makes the holder of the token a member. A token works once. Throws `not_found`, and `conflict` where the address has an account. */
 export async function acceptInvitation(
   stores: Stores,
   { token, password_hash, nowMs }: { token: string; password_hash: string; nowMs: number },

@@ -32,7 +32,10 @@ export function createSessions({ sessions, transaction, tokens, nowMs }: Session
       const session = { id: randomUUID(), user_id, sequence: 1, created_at, expires_at };
       await transaction(async (set) => {
         if (!(await set.users.hold(user_id, { password_hash }))) {
-          throw new ServiceError("unauthorized", "The account or its password changed meanwhile. Sign in again.");
+          throw new ServiceError(
+            "unauthorized",
+            "The account or its password changed during this request. Sign in again.",
+          );
         }
         await set.sessions.create(session);
       });

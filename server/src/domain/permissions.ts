@@ -47,7 +47,7 @@ const admins = ["admin"] as const;
 
 export const permissionTable: Readonly<Record<Permission, PermissionSpec>> = {
   "spans:write": {
-    allows: "everything that brings something in",
+    allows: "send spans and scores, and call models",
     roles: editors,
     includes: ["spans:ingest", "gateway:call", "scores:write"],
   },
@@ -102,7 +102,7 @@ export function expandPermissions(granted: Iterable<string>): Set<Permission> {
   return all;
 }
 
-/** Permissions to manage: what is done with them goes on record in the audit log. */
+/** Permissions to manage: changes that need them are written to the audit log. */
 export const auditedPermissions: ReadonlySet<Permission> = new Set([
   "traces:share",
   "traces:delete",

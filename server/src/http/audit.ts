@@ -17,7 +17,7 @@ export type AuditedAction = {
   requestId: string;
 };
 
-/** Puts an action on record. Never rejects: the action is done, whatever becomes of the record. */
+/** Writes an action to the audit log. Never rejects: the action is done, even if the entry cannot be written. */
 export type Audit = (action: AuditedAction) => Promise<void>;
 
 export function auditedAction(

@@ -137,7 +137,7 @@ export type EndpointSpec<
    * Absent: it reads, adds to the environment of the key, or changes what lies in none.
    */
   environment?: "own";
-  /** Whether it goes on record in the audit log when it succeeds. Default: what changes something with a permission to manage. */
+  /** Whether a success is written to the audit log. Default: true for changes that need one of `auditedPermissions`. */
   isAudited?: boolean;
   /** What the audit log says that it was done to. Default: what the path names, else what was made. */
   auditTarget?: (context: Context<PrincipalOf[A], OutputOf<P, PathParams<Path>>, OutputOf<Q, undefined>>) => string;

@@ -16,9 +16,9 @@ export const updateApiKey = (deps: {
     id: "update_api_key",
     method: "PATCH",
     path: "/api/api-keys/{id}/",
-    summary: "Name an API key anew, or say when it ends",
+    summary: "Rename an API key, or change its expiry",
     description:
-      "What is left out stays as it is. This node minds a new `expires_at` from now on, other nodes within 30 seconds. What a key may do cannot be changed: make another.",
+      "Omitted members keep their value. This node applies a new `expires_at` at once, other nodes within 30 seconds. The permissions of a key cannot change: create another key.",
     tags: ["API keys"],
     auth: "user",
     permission: "keys:manage",

@@ -13,7 +13,7 @@ export const logout = (deps: { signedIn: Pick<Sessions, "end"> }) =>
     summary: "Sign out",
     description:
       "Ends the session of the refresh token in the body, else that of the access token in the Authorization header: none of its " +
-      "tokens is good any more, on any node.",
+      "tokens works any more, on any node.",
     tags: ["Authentication"],
     auth: "none",
     body: {

@@ -12,7 +12,7 @@ export const refresh = (deps: { signedIn: Pick<Sessions, "refresh"> }) =>
     path: "/api/auth/refresh/",
     summary: "Trade a refresh token for the next pair of tokens",
     description:
-      "A refresh token is good once. One that is sent again was most likely stolen: it ends the session, with all of its tokens.",
+      "A refresh token works once. A second use suggests that it was stolen, and ends the session with all of its tokens.",
     tags: ["Authentication"],
     auth: "none",
     body: {

@@ -3,9 +3,9 @@ import { limits } from "../../limits.ts";
 
 /** What both ways of signing in answer. */
 export const tokenPairSchema = z.object({
-  access: z.string().meta({ description: "Bearer token of a person, for the routes that take one." }),
-  refresh: z.string().meta({ description: "Good for `POST /api/auth/refresh/` alone." }),
-  expires_in: z.int().meta({ description: "Seconds for which `access` is good." }),
+  access: z.string().meta({ description: "Bearer token of a person, for the routes that accept one." }),
+  refresh: z.string().meta({ description: "Accepted by `POST /api/auth/refresh/` only." }),
+  expires_in: z.int().meta({ description: "Seconds until `access` expires." }),
 });
 
 export const emailSchema = z

@@ -20,7 +20,7 @@ export const acceptInvitationRoute = (deps: {
     method: "POST",
     path: "/api/invitations/{token}/",
     summary: "Accept an invitation",
-    description: "Makes the account with this password, and signs in. The link is good once.",
+    description: "Creates the account with this password, and signs in. The link works once.",
     tags: ["Members"],
     auth: "none",
     limit: "public_trace",

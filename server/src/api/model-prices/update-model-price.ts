@@ -13,8 +13,8 @@ export const updateModelPrice = (deps: ModelPriceDeps) =>
     path: "/api/model-prices/{id}/",
     summary: "Change a model price",
     description:
-      "What is left out stays as it is; `rates` is replaced as a whole. To keep the old price for calls of before, end it with `valid_to` " +
-      "and make a new one. Other nodes follow within 2 seconds.",
+      "Omitted members keep their value; `rates` is replaced as a whole. To keep the old price for earlier calls, set its `valid_to` " +
+      "and create a new price. Other nodes follow within 2 seconds.",
     tags: ["Model prices"],
     auth: "key_or_user",
     permission: "prices:write",

@@ -9,7 +9,7 @@ import { nameSchema, organizationSchema } from "./schemas.ts";
 
 export const updateOrganization = (deps: {
   organizations: Pick<OrganizationStore, "update">;
-  /** Told of every change: the gateway minds what it says of provider settings. */
+  /** Called after every change: the gateway caches the setting of provider keys. */
   settingsChanged: (organizationId: string) => void;
 }) =>
   endpoint({

@@ -11,7 +11,7 @@ const models = z.array(z.string().min(1).max(limits.modelNameChars)).max(limits.
 export const credentialSchema = {
   api_key: text.meta({ description: "Write-only." }),
   base_url: text.meta({
-    description: "Called instead of the provider's own address. To change it, send the key anew.",
+    description: "Called instead of the provider's own address. To change it, send the key again.",
   }),
   api_version: text.meta({ description: "Azure." }),
   account_id: text.meta({ description: "Cloudflare." }),
@@ -44,7 +44,7 @@ export const settingSchema = z.object({
   has_secret: z.boolean(),
   is_readable: z.boolean().meta({
     description:
-      "false where its key was stored under another SPANWAY_SECRET_KEY: calls do without it until the key is sent anew.",
+      "false where its key was stored under another SPANWAY_SECRET_KEY: calls do not use it until the key is sent again.",
   }),
   secret_tail: z
     .string()
@@ -77,7 +77,7 @@ export function presentSetting(setting: ShownSetting): z.input<typeof settingSch
   };
 }
 
-/** Parts the credential from the rest of a body. */
+/** Splits a body into the credential and the other members. */
 export function splitCredential<Body extends CredentialInput>(body: Body) {
   const { api_key, base_url, api_version, account_id, region, ...others } = body;
   const { access_key_id, secret_access_key, session_token, ...rest } = others;

@@ -18,7 +18,7 @@ export const updateProvider = (deps: { providerSettings: Pick<ProviderSettings, 
     path: "/api/providers/{id}/",
     summary: "Change a provider setting",
     description:
-      "What is left out stays as it is, null takes a member of the credential away. A change of `base_url` asks for the key anew: a stored key is never sent to another address. Other nodes follow within 5 seconds.",
+      "Omitted members keep their value; null removes a member of the credential. A change of `base_url` needs the key in the same request: a stored key is never sent to another address. Other nodes follow within 5 seconds.",
     tags: ["Providers"],
     auth: "key",
     permission: "providers:write",

@@ -50,9 +50,9 @@ export const repriceSpans = (deps: SpanReadDeps & { repricing: SpanRepricing; ca
     summary: "Compute costs again by today's prices",
     description:
       "For computed costs of stored spans of the key's environment; stated costs stay. A dry run, which tells what would change, unless " +
-      "`dry_run` is false. Sums, customers and the budgets of the current period follow; the cost of before stays in the " +
+      "`dry_run` is false. Sums, customers and the budgets of the current period follow; the previous cost stays in the " +
       `receipt (\`cost_details.previous\`). At most ${limits.repricedSpans} spans change in one request. Filters and window are those of lists. ` +
-      "A request that was broken off is sent again.",
+      "A request that was interrupted can be sent again.",
     tags: ["Model prices"],
     auth: "key",
     permission: "prices:write",

@@ -7,7 +7,7 @@ export const unknownWarnings = z.array(z.string()).optional().meta({
   description: "Names members that are no fields of spans, and so were passed over. Absent where there are none.",
 });
 
-/** A slip of the pen in a field's name costs what it holds: whoever sent it is told. */
+/** A misspelled field name loses its value: the sender is told. */
 export function warningsOf(outcomes: readonly RowOutcome[]): { warnings?: string[] } {
   const names = new Set<string>();
   for (const outcome of outcomes) {

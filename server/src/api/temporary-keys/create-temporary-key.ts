@@ -12,7 +12,7 @@ import { nameSchema } from "../organizations/schemas.ts";
 const unlimited = -1;
 const longestS = limits.temporaryKeyMaxMs / 1000;
 
-/** Other services have them; a key that passed over them would do more than was asked for. */
+/** Other services have these members. They are refused: a key that ignored them would allow more than was asked for. */
 const notTaken = (instead: string) =>
   z
     .union([z.null(), z.literal(unlimited)], { error: `is not supported: ${instead}` })
@@ -29,7 +29,7 @@ const bodySchema = z.strictObject({
     .max(longestS, { error: `must be at most ${longestS} seconds` })
     .nullable()
     .optional()
-    .meta({ description: "Seconds for which it is good; 3600 by default." }),
+    .meta({ description: "Lifetime in seconds; 3600 by default." }),
   expiry_date: expirySchema.optional().meta({ description: "Instead of expires_in: when it ends." }),
   max_usage: z
     .union([z.literal(unlimited), z.int().min(1).max(limits.temporaryKeyUsageMax)], {
@@ -37,7 +37,7 @@ const bodySchema = z.strictObject({
     })
     .nullable()
     .optional()
-    .meta({ description: "Requests that it is good for; -1 or null: any number." }),
+    .meta({ description: "Number of requests that the key allows; -1 or null: no limit." }),
   rate_limit: notTaken("limit the customer that the calls name"),
   spending_limit: notTaken("give the customer that the calls name a budget"),
 });
@@ -49,8 +49,8 @@ export const createTemporaryKey = (deps: { stores: Pick<ControlStores, "transact
     path: "/api/temporary-keys/",
     summary: "Trade an access token for a key of one environment",
     description:
-      "The key is good for an hour unless it is told otherwise, and for what its maker's role may do. It ends with the maker's " +
-      "membership, role or password.",
+      "The key lives for an hour unless the request says otherwise, and has the permissions of its user's role. It ends when the user is " +
+      "removed, or gets another role or password.",
     tags: ["API keys"],
     auth: "user",
     isAudited: true,
@@ -84,7 +84,7 @@ export const createTemporaryKey = (deps: { stores: Pick<ControlStores, "transact
       });
       const { id } = await deps.stores.transaction(async ({ users, apiKeys }) => {
         if (await users.hold(principal.user_id, { role: principal.role })) return apiKeys.create(record);
-        throw new ServiceError("conflict", "Your role changed meanwhile. Try again.");
+        throw new ServiceError("conflict", "Your role changed during this request. Try again.");
       });
       return { id, key: secret, environment, expires_at, max_usage };
     },

@@ -9,7 +9,7 @@ import type { InvitationTable } from "./schema.ts";
 /** One that has expired is no longer there, for every method. Times are ISO 8601, UTC. */
 export type InvitationStore = {
   /**
-   * Replaces an earlier one of the same address, whose token is worthless from then on.
+   * Replaces an earlier one of the same address, whose token stops working.
    * Throws `conflict` when the organisation has as many as `limits.invitationsPerOrganization`. Call it after `organizations.lock`.
    */
   create: (invitation: Invitation & { token_hash: string }) => Promise<Invitation>;

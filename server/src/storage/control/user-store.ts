@@ -15,7 +15,7 @@ export type UserStore = {
   /** The organisation's people, oldest first. */
   list: (uniqueOrganizationId: string) => Promise<User[]>;
   /**
-   * Also ends every session: older tokens and the user's temporary keys are worthless from now on.
+   * Also ends every session: older tokens and the user's temporary keys stop working.
    * Takes several statements, so call it in a transaction. False: no such user.
    */
   setPassword: (id: string, passwordHash: string) => Promise<boolean>;

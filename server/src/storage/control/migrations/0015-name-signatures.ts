@@ -3,7 +3,7 @@ import type { Migration } from "kysely/migration";
 import type { ControlDialect } from "./columns.ts";
 
 /**
- * Webhooks of before go on signing under the product's former names too. And ids that tenants see are drawn from now on, as a
+ * Existing webhooks go on signing under the product's former names too. And ids that tenants see are drawn from now on, as a
  * counter tells each of them what the others do; those given out stay.
  */
 export function nameSignatures(dialect: ControlDialect): Migration {
