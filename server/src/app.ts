@@ -36,7 +36,7 @@ import { createRateLimiter } from "./http/rate-limit.ts";
 import { createHttpServer } from "./http/server.ts";
 import { organizationOf } from "./ingest/row-lines.ts";
 import { createReadWatch, type ReadWatch } from "./ingest/read-watch.ts";
-import { createLogJoiner, type LogJoiner, type LogJoinerDeps } from "./ingest/otlp/join-logs.ts";
+import { createLogJoiner, partyOfKey, type LogJoiner, type LogJoinerDeps } from "./ingest/otlp/join-logs.ts";
 import type { SpanWriter } from "./ingest/writer.ts";
 import { migrateSpans, type SpanMigration } from "./jobs/migrate-spans.ts";
 import { sweepUnusedMedia } from "./jobs/media-sweep.ts";
@@ -135,7 +135,7 @@ async function compose(
   const traceDeletions = startDeletions(engine, deleting, { erasures, isOnlyNode });
 
   const readiness = readinessOf({ writer, spans, database, migration });
-  const people = await composePeople({ stores, secretKey, logger, cleanup, now });
+  const people = await composePeople({ ...engine, secretKey, passwords });
   const endpoints = apiEndpoints({
     intake,
     ...gateway,
@@ -241,7 +241,7 @@ function startLogJoining(
   deps: Omit<LogJoinerDeps, "events">,
 ): LogJoiner {
   const path = join(config.dataDir, "otlp-logs");
-  const events = openLogEvents({ path, maxBytes: limits.otlpWaitingBytes, now: deps.now });
+  const events = openLogEvents({ path, maxBytes: limits.otlpWaitingBytes, partyOf: partyOfKey, now: deps.now });
   cleanup.push(() => events.close());
   watchLogEvents(registry, events);
   const logs = createLogJoiner({ ...deps, events });

@@ -11,7 +11,9 @@ export const authLimits = {
   passwordCharsMin: 8,
   passwordChars: 1024,
   passwordHashesInFlight: 2,
-  passwordHashesQueued: 32,
+  /** Those that wait; a hash takes a tenth of a second or two. */
+  passwordHashesQueued: 256,
+  passwordHashWaitMs: 10_000,
   /** How often the use of one key is written down again. */
   keyUseMs: 60_000,
   keyUseFlushMs: 2_000,

@@ -80,7 +80,13 @@ export function composeCustomers(parts: CustomerParts): CustomerEngines {
     eraseLate: (key) => erasures.eraseLate(key),
     now,
   });
-  const ledger = createSpendLedger({ stores, logger, onSettlementFailure: () => metrics.ledgerFailures.inc(), now });
+  const ledger = createSpendLedger({
+    stores,
+    logger,
+    onSettlementFailure: () => metrics.ledgerFailures.inc(),
+    onRefused: () => metrics.ledgerRefusals.inc(),
+    now,
+  });
   cleanup.push(() => ledger.stop(limits.shutdownGraceMs));
   const renewal = scheduleJob(
     { name: "customer reservations", everyMs: limits.customerReservationRenewEveryMs, logger },

@@ -64,6 +64,7 @@ export async function composeDelivery(parts: DeliveryParts): Promise<Delivery> {
   const metrics = createDeliveryMetrics(registry, {
     backlog: () => backlog.total(),
     inFlight: () => deliverer.inFlight(),
+    aheadBytes: () => deliverer.aheadBytes(),
     active: () => directory.ids().length,
     fullTraceWatches: () => room.full(),
   });

@@ -7,7 +7,7 @@ import type { Score } from "./domain/score.ts";
 import type { SpanRow } from "./domain/span.ts";
 import { createActiveAutomations, type ActiveAutomations } from "./evaluation/active-automations.ts";
 import { createRunQueue } from "./evaluation/enqueue-runs.ts";
-import { createEvaluate } from "./evaluation/evaluate.ts";
+import { createEvaluate, createJudgeGate } from "./evaluation/evaluate.ts";
 import type { Evaluation } from "./evaluation/evaluation.ts";
 import { judgePrompt, judgeRequest, type JudgeModel } from "./evaluation/judge.ts";
 import { createJudgeMedia, type WithJudgeMedia } from "./evaluation/judge-media.ts";
@@ -55,6 +55,7 @@ export async function composeEvaluation(
     backlog: () => stores.evaluationRuns.pending(limits.evaluationBacklogCounted),
     full: () => room.full(),
     waiting: () => sandbox.waiting(),
+    judgesWaiting: () => judgeGate.waiting,
     mediaWaiting: () => judgeMedia.waiting(),
   });
   const activeAutomations = createActiveAutomations({
@@ -88,7 +89,8 @@ export async function composeEvaluation(
   cleanup.push(() => sandbox.stop());
   const judgeMedia = createJudgeMedia(spans);
   const { withMedia } = judgeMedia;
-  const evaluate = createEvaluate({ sandbox, judge, withMedia });
+  const judgeGate = createJudgeGate();
+  const evaluate = createEvaluate({ sandbox, judge, withMedia, judgeGate });
   const runner = await startRunner({
     stores,
     spans,

@@ -1,8 +1,10 @@
 import type { Logger } from "pino";
+import type { Registry } from "prom-client";
 import { createAudit } from "./auth/audit-trail.ts";
 import { createAuthenticator, type CachingAuthenticator } from "./auth/authenticator.ts";
 import { createBlockedOrganizations } from "./auth/blocked-organizations.ts";
 import { createLoginThrottle, type LoginThrottle } from "./auth/login-throttle.ts";
+import type { Passwords } from "./auth/passwords.ts";
 import { createSessions, type Sessions } from "./auth/sessions.ts";
 import { createTokens } from "./auth/tokens.ts";
 import type { Audit } from "./http/audit.ts";
@@ -11,6 +13,7 @@ import { scheduleJob } from "./jobs/schedule.ts";
 import type { Secret } from "./lib/secret.ts";
 import { limits } from "./limits.ts";
 import type { ControlStores } from "./storage/control/control-stores.ts";
+import { watchPasswords } from "./telemetry/password-metrics.ts";
 
 export type People = {
   authenticator: CachingAuthenticator;
@@ -24,16 +27,21 @@ export type People = {
 export async function composePeople({
   stores,
   secretKey,
+  passwords,
+  registry,
   logger,
   cleanup,
   now,
 }: {
   stores: ControlStores;
   secretKey: Secret;
+  passwords: Pick<Passwords, "stats">;
+  registry: Registry;
   logger: Logger;
   cleanup: Array<() => Promise<void> | void>;
   now: () => number;
 }): Promise<People> {
+  watchPasswords(registry, passwords);
   const tokens = createTokens(secretKey, now);
   const authenticator = createAuthenticator({ ...stores, tokens, nowMs: now });
   const uses = { authenticator, apiKeys: stores.apiKeys };

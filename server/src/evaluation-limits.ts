@@ -22,6 +22,8 @@ export const evaluationLimits = {
   evaluationReadRows: 64,
   judgesInFlight: 64,
   judgesPerOrganization: 8,
+  /** All runs that are under way may, and as many that are asked for on demand. */
+  judgesWaiting: 1_024,
   judgeMs: 60_000,
   /** Of one value in a judge's prompt; what is longer is cut. */
   judgeValueChars: 100_000,

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { limits } from "../limits.ts";
 import { createPasswords } from "./passwords.ts";
 
 const quick = { n: 2 ** 10, r: 8, p: 1 };
@@ -56,9 +57,34 @@ test("an unknown account costs as much as a wrong password", async () => {
 
 test("a crowd is turned away instead of being queued without end", async () => {
   const passwords = createPasswords(quick);
-  const results = await Promise.allSettled(Array.from({ length: 100 }, () => passwords.hash("x")));
+  const results = await Promise.allSettled(Array.from({ length: 400 }, () => passwords.hash("x")));
   const refused = results.filter(({ status }) => status === "rejected");
-  expect(refused).toHaveLength(100 - 34);
+  // Four fifths of the queue are one party's.
+  const taken = limits.passwordHashesInFlight + Math.ceil((limits.passwordHashesQueued * 4) / 5);
+  expect(refused).toHaveLength(400 - taken);
+  expect(passwords.stats()).toEqual({ waiting: 0, refused: refused.length });
   expect(refused[0]).toMatchObject({ reason: { code: "unavailable" } });
   await expect(passwords.hash("x")).resolves.toMatch(/^scrypt/);
+});
+
+test("one party's crowd delays another's login by its turn, and leaves the queue when its clients do", async () => {
+  const passwords = createPasswords(quick);
+  const leaving = new AbortController();
+  let done = 0;
+  const hog = Array.from({ length: 300 }, async () => {
+    await passwords.verify("x", undefined, { party: "hog", signal: leaving.signal });
+    done += 1;
+  });
+  const crowd = Promise.allSettled(hog);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(passwords.stats().refused).toBeGreaterThan(90);
+
+  const before = done;
+  await passwords.hash("x", { party: "guest", signal: undefined });
+  // Those that ran when it came, and one turn.
+  expect(done - before).toBeLessThanOrEqual(2 * limits.passwordHashesInFlight);
+  leaving.abort();
+  await crowd;
+  expect(passwords.stats().waiting).toBe(0);
+  expect(done).toBeLessThan(20);
 });

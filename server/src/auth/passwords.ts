@@ -1,7 +1,7 @@
 import { randomBytes, scrypt, timingSafeEqual, type ScryptOptions } from "node:crypto";
 import { promisify } from "node:util";
 import { ServiceError } from "../domain/errors.ts";
-import { WorkGate } from "../lib/work-gate.ts";
+import { FairGate, GateRefusal } from "../lib/fair-gate.ts";
 import { limits } from "../limits.ts";
 
 const hashBytes = 32;
@@ -13,35 +13,62 @@ export type ScryptCost = { n: number; r: number; p: number };
 /** 32 MiB and about 0.2 s of one core; the least that OWASP's password storage cheat sheet advises for 32 MiB. */
 const defaultCost: ScryptCost = { n: 2 ** 15, r: 8, p: 3 };
 
+/**
+ * Whose turn it takes: an organization, or the address of somebody who is not known yet. Who has an account and who has none
+ * must not wait in different queues, or the wait would tell. What waits leaves the queue when the signal is aborted.
+ */
+export type HashTurn = { party: string; signal: AbortSignal | undefined };
+
 export type Passwords = {
-  /** The password's hash with its salt and cost. Throws `unavailable` when too many wait already. */
-  hash: (password: string) => Promise<string>;
+  /** The password's hash with its salt and cost. Throws `unavailable` when too many wait already, of this party or of all. */
+  hash: (password: string, turn?: HashTurn) => Promise<string>;
   /** Takes as long for an unknown account (`stored` undefined) as for a wrong password. Throws `unavailable` as above. */
-  verify: (password: string, stored: string | undefined) => Promise<boolean>;
+  verify: (password: string, stored: string | undefined, turn?: HashTurn) => Promise<boolean>;
+  /** How many wait, and how many were refused so far. */
+  stats: () => { waiting: number; refused: number };
 };
 
-/** Hashes on Node's worker threads, a few at a time, so that logins cannot starve the rest of the process. */
+/**
+ * Hashes on Node's worker threads, a few at a time and in turns by party, so that logins cannot starve the rest of the process, nor
+ * those of one party the others.
+ */
 export function createPasswords(cost: ScryptCost = defaultCost): Passwords {
-  const gate = new WorkGate({ maxInFlight: limits.passwordHashesInFlight, maxQueued: limits.passwordHashesQueued });
-  const derive = (password: string, salt: Buffer, { n, r, p }: ScryptCost): Promise<Buffer> => {
+  const gate = new FairGate({
+    maxInFlight: limits.passwordHashesInFlight,
+    maxWaiting: limits.passwordHashesQueued,
+    maxWaitMs: limits.passwordHashWaitMs,
+  });
+  let refused = 0;
+  type Salted = { salt: Buffer; cost: ScryptCost };
+  const derive = async (password: string, { salt, cost: { n, r, p } }: Salted, turn: HashTurn): Promise<Buffer> => {
     const options = { N: n, r, p, maxmem: 256 * n * r };
-    const derived = gate.run(() => scryptAsync(password.normalize("NFKC"), salt, hashBytes, options));
-    if (derived === undefined) throw new ServiceError("unavailable", "Too many logins at once.", { retryAfterS: 2 });
-    return derived;
+    try {
+      return await gate.run(turn.party, turn.signal, () =>
+        scryptAsync(password.normalize("NFKC"), salt, hashBytes, options),
+      );
+    } catch (error) {
+      if (!(error instanceof GateRefusal)) throw error;
+      refused += 1;
+      throw new ServiceError("unavailable", "Too many logins at once.", { retryAfterS: 2, cause: error });
+    }
   };
   const nobody: StoredPassword = { cost, salt: randomBytes(saltBytes), hash: randomBytes(hashBytes) };
 
   return {
-    hash: async (password) => {
+    hash: async (password, turn = operator) => {
       const salt = randomBytes(saltBytes);
-      return format({ cost, salt, hash: await derive(password, salt, cost) });
+      return format({ cost, salt, hash: await derive(password, { salt, cost }, turn) });
     },
-    verify: async (password, stored) => {
+    verify: async (password, stored, turn = operator) => {
       const expected = stored === undefined ? nobody : parse(stored);
-      return timingSafeEqual(await derive(password, expected.salt, expected.cost), expected.hash);
+      return timingSafeEqual(await derive(password, expected, turn), expected.hash);
     },
+    stats: () => ({ waiting: gate.waiting, refused }),
   };
 }
+
+/** At the start and at the command line nobody else waits. */
+const operator: HashTurn = { party: "", signal: undefined };
 
 type StoredPassword = { cost: ScryptCost; salt: Buffer; hash: Buffer };
 

@@ -79,7 +79,13 @@ function describeBudgets(newPlace: () => Promise<Place>) {
     const own = openControlDatabase(place.location);
     const stores = createControlStores(own);
     const now = () => nowMs;
-    const ledger = createSpendLedger({ stores, logger, onSettlementFailure: () => undefined, now });
+    const ledger = createSpendLedger({
+      stores,
+      logger,
+      onSettlementFailure: () => undefined,
+      onRefused: () => undefined,
+      now,
+    });
     const describeCustomers = async ({ identifiers }: DescribeCustomersQuery) =>
       identifiers.flatMap((name) => saidBySpans(name, spans.get(name)));
     const sync = createSpendSync({ ledger, spans: { describeCustomers }, logger, now });

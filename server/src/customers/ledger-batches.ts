@@ -1,4 +1,5 @@
 import { customerKeyText, type CustomerKey } from "../domain/customer.ts";
+import { FairShare } from "../lib/fair-share.ts";
 import { limits } from "../limits.ts";
 import type { ControlStores, ControlStoreSet } from "../storage/control/control-stores.ts";
 
@@ -10,14 +11,23 @@ type Operation = {
   failed: (error: unknown) => void;
 };
 
-export type LedgerBatches = { add(operation: Operation): void; size(): number; idle(): Promise<void> };
+export type LedgerBatches = {
+  add(operation: Operation): void;
+  /** Whether the organization may have another one wait that can be refused. */
+  hasRoom(organizationId: string): boolean;
+  idle(): Promise<void>;
+};
 
 /**
  * Puts what happens at the same time into one transaction, as a commit costs a flush of the disk. Rows are changed in one
  * order, so that two nodes never wait for each other.
  */
-export function createLedgerBatches(stores: Pick<ControlStores, "transaction">): LedgerBatches {
+export function createLedgerBatches(
+  stores: Pick<ControlStores, "transaction">,
+  maxQueued: number = limits.customerLedgerQueued,
+): LedgerBatches {
   const queue: Operation[] = [];
+  const places = new FairShare(maxQueued);
   let running: Promise<void> | undefined;
 
   const commit = (batch: readonly Operation[]): Promise<Array<() => void>> =>
@@ -39,16 +49,21 @@ export function createLedgerBatches(stores: Pick<ControlStores, "transaction">):
   const drain = async (): Promise<void> => {
     // What comes in the same turn of the event loop goes together.
     await new Promise(setImmediate);
-    while (queue.length > 0) await runBatch(queue.splice(0, limits.customerLedgerBatch));
+    while (queue.length > 0) {
+      const batch = queue.splice(0, limits.customerLedgerBatch);
+      for (const { key } of batch) places.giveBack(key.organization_id, 1);
+      await runBatch(batch);
+    }
     running = undefined;
   };
 
   return {
     add(operation) {
       queue.push(operation);
+      places.add(operation.key.organization_id, 1);
       running ??= drain();
     },
-    size: () => queue.length,
+    hasRoom: (organizationId) => places.room(organizationId) > 0,
     idle: async () => running,
   };
 }

@@ -55,11 +55,14 @@ export function createSpendLedger(deps: {
   stores: Pick<ControlStores, "transaction" | "customerLedger">;
   logger: Logger;
   onSettlementFailure: () => void;
+  /** Told of each call that is refused because too many wait. */
+  onRefused: () => void;
+  maxQueued?: number;
   now: () => number;
 }): SpendLedger {
-  const { stores, logger, onSettlementFailure, now } = deps;
+  const { stores, logger, onSettlementFailure, onRefused, now } = deps;
   const nodeId = randomToken(12);
-  const batches = createLedgerBatches(stores);
+  const batches = createLedgerBatches(stores, deps.maxQueued);
   const retries = new Set<NodeJS.Timeout>();
   let unsettled = 0;
   const isoIn = (ms: number) => new Date(now() + ms).toISOString();
@@ -67,7 +70,10 @@ export function createSpendLedger(deps: {
   /** Resolves with what `run` answered, once it is committed. */
   const enqueue = <T>(key: CustomerKey, run: (set: ControlStoreSet) => Promise<Committed<T>>): Promise<T> =>
     new Promise((resolve, reject) => {
-      if (batches.size() >= limits.customerLedgerQueued) return reject(unavailable());
+      if (!batches.hasRoom(key.organization_id)) {
+        onRefused();
+        return reject(unavailable());
+      }
       batches.add({
         key,
         run: async (set) => {

@@ -25,6 +25,8 @@ export type Deliverer = {
   due(webhookIds: Iterable<number>): void;
   /** Attempts under way. */
   inFlight(): number;
+  /** Bytes of what was claimed and is not under way yet. */
+  aheadBytes(): number;
   /** Resolves when nothing is under way and nothing due was left; for tests. */
   idle(): Promise<void>;
   /** Cuts what is under way: that is due again at once, and costs no attempt. */
@@ -78,6 +80,10 @@ class QueueDeliverer implements Deliverer {
 
   inFlight(): number {
     return this.#inFlight.held;
+  }
+
+  aheadBytes(): number {
+    return this.#ahead().held;
   }
 
   idle(): Promise<void> {
@@ -180,8 +186,7 @@ class QueueDeliverer implements Deliverer {
     const times = { now: new Date(nowMs).toISOString(), until: new Date(nowMs + limits.webhookClaimMs).toISOString() };
     const claims: QueueClaim[] = [];
     const claimed = new FairShare(limits.webhookInFlight - this.#inFlight.held);
-    let roomBytes: number = limits.webhookAheadBytes;
-    for (const endpoint of this.#endpoints.values()) roomBytes -= endpoint.waitingBytes;
+    const ahead = this.#ahead();
     for (const webhookId of this.#due) {
       if (this.#stopping.signal.aborted) break;
       const webhook = directory.get(webhookId);
@@ -194,13 +199,22 @@ class QueueDeliverer implements Deliverer {
       if (room === 0) continue;
       const endpoint = this.#endpoint(webhookId);
       const free = Math.min(room, endpoint.free);
-      const limit = endpoint.wanted(free, roomBytes);
+      const limit = endpoint.wanted(free, ahead.room(party));
       if (limit === 0) continue;
       claims.push({ webhookId, limit, ...times });
       claimed.add(party, free);
-      roomBytes -= (limit - free) * endpoint.largestBytes;
+      ahead.add(party, (limit - free) * endpoint.largestBytes);
     }
     return claims;
+  }
+
+  /** The bytes that wait here, by organization. */
+  #ahead(): FairShare {
+    const ahead = new FairShare(limits.webhookAheadBytes);
+    for (const { webhookId, waitingBytes } of this.#endpoints.values()) {
+      if (waitingBytes > 0) ahead.add(this.#deps.directory.get(webhookId)?.unique_organization_id ?? "", waitingBytes);
+    }
+    return ahead;
   }
 
   /** Begins what may be under way of what was claimed. */

@@ -1,9 +1,10 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import {
   deliveryBench,
   event,
   hourMs,
   minuteMs,
+  newOrganization,
   secondMs,
   status,
   verifyAt,
@@ -248,3 +249,29 @@ describe("addresses", () => {
     expect(receiver.received).toHaveLength(1);
   });
 });
+
+test("what is taken ahead for one organization leaves room for another's", async () => {
+  const { events, deliverer, receiver, hook, stores } = await bench({ timeoutMs: 60_000 });
+  await newOrganization(stores, "org_b");
+  const [hog, guest] = [await hook(), await hook({ unique_organization_id: "org_b" })];
+  const publish = async (organizationId: string, name: string, count: number, chars: number): Promise<void> => {
+    const payload = () => ({ text: "x".repeat(chars) });
+    const ids = Array.from({ length: count }, (_, index) => `${name} ${index}`);
+    await events.publishAll(ids.map((id) => event(id, { organizationId, payload })));
+  };
+  const [large, small] = [limits.webhookAheadBytes / limits.webhookAhead, limits.webhookAheadBytes / 1_000];
+  // Both take all that they are given, until they take nothing more.
+  await publish("org_a", "first", limits.webhookInFlightEach, large);
+  await publish("org_b", "first", limits.webhookInFlightEach, small);
+  await deliverer.idle();
+  for (const { path } of [hog, guest]) receiver.answer(path, () => undefined);
+
+  await publish("org_a", "more", 2 * limits.webhookAhead, large);
+  await vi.waitFor(() => expect(deliverer.inFlight()).toBe(limits.webhookInFlightEach), 20_000);
+  await vi.waitFor(() => expect(deliverer.aheadBytes()).toBeGreaterThan(limits.webhookAheadBytes / 2), 20_000);
+  const ofHog = deliverer.aheadBytes();
+  expect(ofHog).toBeLessThan(limits.webhookAheadBytes * 0.85);
+
+  await publish("org_b", "more", 2 * limits.webhookAhead, small);
+  await vi.waitFor(() => expect(deliverer.aheadBytes()).toBeGreaterThan(ofHog + 64 * small), 20_000);
+}, 60_000);

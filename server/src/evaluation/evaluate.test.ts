@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import { limits } from "../limits.ts";
-import { createEvaluate } from "./evaluate.ts";
+import { createEvaluate, createJudgeGate } from "./evaluate.ts";
 import { inputsOf } from "./evaluation-inputs.ts";
 import { testEvaluator, testLog } from "./evaluation.fixture.ts";
 import { createJudgeMedia } from "./judge-media.ts";
@@ -10,7 +10,7 @@ const never = () => Promise.reject(new Error("no sandbox here"));
 const sandbox = { run: never, waiting: () => 0, stop: never };
 const context = { organizationId: "org", environment: "prod" as const, signal: new AbortController().signal };
 const { withMedia } = createJudgeMedia({ readMedia: never });
-const evaluateWith = (judge: JudgeModel) => createEvaluate({ sandbox, judge, withMedia });
+const evaluateWith = (judge: JudgeModel) => createEvaluate({ sandbox, judge, withMedia, judgeGate: createJudgeGate() });
 const says =
   (answer: unknown, costUsd: number | null = 0.01): JudgeModel =>
   () =>
@@ -164,7 +164,7 @@ test("a judge's media is in memory for a few judgements at once, and an organiza
     return { content: '{"score":1}', costUsd: null };
   };
   const media = createJudgeMedia({ readMedia: () => Promise.resolve([]) });
-  const evaluate = createEvaluate({ sandbox, judge, withMedia: media.withMedia });
+  const evaluate = createEvaluate({ sandbox, judge, withMedia: media.withMedia, judgeGate: createJudgeGate() });
   const of = (organizationId: string) => evaluate(testEvaluator(), pictured, { ...context, organizationId });
   const outcomes = [...Array.from({ length: 20 }, () => of("busy")), of("calm")];
   await new Promise((resolve) => setTimeout(resolve, 20));

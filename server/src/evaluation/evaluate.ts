@@ -1,8 +1,7 @@
 import type { Evaluator } from "../domain/evaluator.ts";
 import type { ScoreValue } from "../domain/score.ts";
 import { pick } from "../lib/pick.ts";
-import { GateRefusal } from "../lib/fair-gate.ts";
-import { WorkGate } from "../lib/work-gate.ts";
+import { FairGate, GateRefusal } from "../lib/fair-gate.ts";
 import { limits } from "../limits.ts";
 import type { EvaluationInputs } from "./evaluation-inputs.ts";
 import {
@@ -38,43 +37,30 @@ export type Evaluate = (
   context: JudgeContext,
 ) => Promise<EvaluationOutcome>;
 
-type JudgeDeps = { judge: JudgeModel; withMedia: WithJudgeMedia };
+type JudgeDeps = { judge: JudgeModel; withMedia: WithJudgeMedia; judgeGate: FairGate };
+
+/** A few calls at a time for each organization, and some more for all. */
+export function createJudgeGate(): FairGate {
+  return new FairGate({
+    maxInFlight: limits.judgesInFlight,
+    maxEach: limits.judgesPerOrganization,
+    maxWaiting: limits.judgesWaiting,
+    keepsPlaces: true,
+  });
+}
 
 /** Runs an evaluator on some inputs. Never rejects: what goes wrong is the outcome. */
 export function createEvaluate(deps: { sandbox: Sandbox } & JudgeDeps): Evaluate {
   const { sandbox } = deps;
-  const gate = createJudgeGate();
   return async (evaluator, inputs, context) => {
     if (evaluator.llm_config !== null && evaluator.type === "llm") {
-      const judged = await gate(context.organizationId, () => askJudge(deps, evaluator, inputs, context));
-      return judged ?? busy();
+      return await askJudge(deps, evaluator, inputs, context);
     }
     if (evaluator.type === "human") return failure("people score for this evaluator; nothing runs", {});
     const result = await runInSandbox(sandbox, evaluator, inputs, context.signal);
     if (!result.ok)
       return failure(result.error, "isTransient" in result ? pick(result, "isTransient", "isRefused") : {});
     return read(evaluator, scaled(evaluator, parsed(result.json)), null);
-  };
-}
-
-/** A few calls at a time for each organisation, and some more for all. Undefined where too many wait. */
-function createJudgeGate() {
-  const all = new WorkGate({ maxInFlight: limits.judgesInFlight, maxQueued: limits.evaluationRunsInFlight });
-  const gates = new Map<string, { gate: WorkGate; users: number }>();
-  return async <T>(organizationId: string, work: () => Promise<T>): Promise<T | undefined> => {
-    const maxInFlight = limits.judgesPerOrganization;
-    const own = gates.get(organizationId) ?? {
-      gate: new WorkGate({ maxInFlight, maxQueued: limits.evaluationRunsPerOrganization }),
-      users: 0,
-    };
-    gates.set(organizationId, own);
-    own.users += 1;
-    try {
-      return await own.gate.run(async () => await all.run(work));
-    } finally {
-      own.users -= 1;
-      if (own.users === 0) gates.delete(organizationId);
-    }
   };
 }
 
@@ -108,7 +94,7 @@ function scaled(evaluator: Evaluator, value: unknown): unknown {
 }
 
 async function askJudge(
-  { judge, withMedia }: JudgeDeps,
+  { judge, withMedia, judgeGate }: JudgeDeps,
   evaluator: Evaluator,
   inputs: EvaluationInputs,
   context: JudgeContext,
@@ -117,7 +103,9 @@ async function askJudge(
   if (config === null) return failure("the evaluator has no llm_config", {});
   const prompt = judgePrompt(config, inputs);
   try {
-    return await withMedia(prompt, context, async (media) => {
+    const inTurn = (ask: (media: JudgeMedia) => Promise<EvaluationOutcome>) =>
+      judgeGate.run(context.organizationId, context.signal, () => withMedia(prompt, context, ask));
+    return await inTurn(async (media) => {
       const deadline = AbortSignal.timeout(limits.judgeMs);
       const signal = AbortSignal.any([context.signal, deadline]);
       const ask: AskJudge = (shown) => judge(judgeRequest(evaluator, config, prompt, shown), { ...context, signal });

@@ -2,6 +2,7 @@ import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Evaluator } from "../domain/evaluator.ts";
+import { FairShare } from "../lib/fair-share.ts";
 import { limits } from "../limits.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";
 import type { EvaluationRun } from "../storage/control/evaluation-run-store.ts";
@@ -41,13 +42,12 @@ export async function startRunner(deps: RunnerDeps): Promise<Runner> {
 class QueueRunner implements Runner {
   readonly #deps: RunnerDeps;
   readonly #stopping = new AbortController();
-  readonly #inFlight = new Map<string, number>();
+  readonly #inFlight = new FairShare(limits.evaluationRunsInFlight);
   readonly #batches = new Set<Promise<void>>();
   readonly #judgeBudget: JudgeBudget;
   readonly #finisher: ReturnType<typeof createFinisher>;
   readonly #heartbeat: NodeJS.Timeout;
   readonly #running: Promise<void>;
-  #total = 0;
   /** Runs under way that may end this node. */
   readonly #suspects = new Set<number>();
   /** The organisation whose turn was last. */
@@ -72,7 +72,7 @@ class QueueRunner implements Runner {
       ...deps,
       signal,
       finished: (results) => this.#finished(results),
-      inFlight: () => this.#total,
+      inFlight: () => this.#inFlight.held,
     });
     this.#heartbeat = setInterval(() => void this.#renew(), limits.evaluationLeaseMs / 3).unref();
     this.#running = this.#loop();
@@ -138,7 +138,7 @@ class QueueRunner implements Runner {
     const { stores, owner, now } = this.#deps;
     let claimed = await this.#claimSuspects();
     let isFromStart = this.#turn === "";
-    while (this.#total < limits.evaluationRunsInFlight && !this.#stopping.signal.aborted) {
+    while (this.#inFlight.held < limits.evaluationRunsInFlight && !this.#stopping.signal.aborted) {
       const organization = await stores.evaluationRuns.nextOrganization(this.#turn);
       this.#turn = organization ?? "";
       if (organization === undefined && isFromStart) break;
@@ -182,15 +182,15 @@ class QueueRunner implements Runner {
 
   /** Small claims cost as much as large ones, so room gathers before it is used. */
   #roomOf(organization: string): number {
-    const busy = this.#inFlight.get(organization) ?? 0;
+    const busy = this.#inFlight.of(organization);
     const most = this.#isCrowded() ? limits.evaluationReadRows : limits.evaluationRunsPerOrganization;
-    const room = Math.min(most - busy, limits.evaluationRunsInFlight - this.#total);
+    const room = Math.min(most - busy, this.#inFlight.room(organization));
     return room > 0 && (busy === 0 || room * 2 >= most) ? room : 0;
   }
 
   #start(organization: string, runs: readonly EvaluationRun[]): void {
     if (runs.length === 0) return;
-    this.#count(organization, runs.length);
+    this.#inFlight.add(organization, runs.length);
     const batch = this.#runBatch(organization, runs).finally(() => this.#batches.delete(batch));
     this.#batches.add(batch);
   }
@@ -256,7 +256,7 @@ class QueueRunner implements Runner {
 
   #finished(results: readonly RunResult[]): void {
     for (const result of results) {
-      this.#count(result.run.unique_organization_id, -1);
+      this.#inFlight.giveBack(result.run.unique_organization_id, 1);
       if (isScore(result)) this.#judging.delete(judgementOf(result.run));
       this.#suspects.delete(result.run.id);
       this.#deps.finished(result);
@@ -265,17 +265,10 @@ class QueueRunner implements Runner {
     this.#wakeUp();
   }
 
-  #count(organization: string, change: number): void {
-    this.#total += change;
-    const busy = (this.#inFlight.get(organization) ?? 0) + change;
-    if (busy === 0) this.#inFlight.delete(organization);
-    else this.#inFlight.set(organization, busy);
-  }
-
   async #renew(): Promise<void> {
     const { stores, owner, now, logger } = this.#deps;
     try {
-      if (this.#total > 0)
+      if (this.#inFlight.held > 0)
         await stores.evaluationRuns.renew(owner, new Date(now() + limits.evaluationLeaseMs).toISOString());
       await stores.evaluationRuns.recover(new Date(now()).toISOString());
       await chargeLapsed(this.#deps);

@@ -83,3 +83,11 @@ test("a party that holds nothing enters at once, where places are kept, however 
   await finishAll();
   expect(await Promise.all(runs)).toHaveLength(51);
 });
+
+test("of one party so many run at once, however many places are free", async () => {
+  const { gate, started, ask, finishAll } = open({ maxInFlight: 4, maxEach: 2 });
+  const runs = ["a1", "a2", "a3", "b1"].map((name) => ask(name));
+  expect({ started, waiting: gate.waiting }).toEqual({ started: ["a1", "a2", "b1"], waiting: 1 });
+  await finishAll();
+  expect(await Promise.all(runs)).toHaveLength(4);
+});

@@ -13,6 +13,8 @@ export class GateRefusal extends Error {
 
 export type FairGateBounds = {
   maxInFlight: number;
+  /** Of one party. */
+  maxEach?: number;
   /** A party gets a fair share of these places, see `FairShare`. */
   maxWaiting: number;
   maxWaitMs?: number;
@@ -55,6 +57,7 @@ export class FairGate {
   }
 
   #enter(party: string): boolean {
+    if (this.#inFlight.of(party) >= (this.#bounds.maxEach ?? Infinity)) return false;
     if (this.#bounds.keepsPlaces) return this.#inFlight.take(party, 1);
     if (this.#inFlight.held >= this.#bounds.maxInFlight) return false;
     this.#inFlight.add(party, 1);

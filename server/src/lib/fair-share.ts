@@ -24,7 +24,7 @@ export class FairShare {
   /** @param max less than the whole, where that amount may only have a part. False, and nothing taken, when it does not fit. */
   take(party: string, amount: number, max = this.#max): boolean {
     const freeAfter = max - this.#total - amount;
-    return this.#of(party) <= timesFree * freeAfter && this.takeWhole(party, amount, max);
+    return this.of(party) <= timesFree * freeAfter && this.takeWhole(party, amount, max);
   }
 
   /** The same where only the whole is bounded. */
@@ -34,28 +34,29 @@ export class FairShare {
     return true;
   }
 
+  /** By one of them. */
+  of(party: string): number {
+    return this.#held.get(party) ?? 0;
+  }
+
   /** How many pieces of one the party could take now. */
   room(party: string): number {
     const free = this.#max - this.#total;
     // Each piece adds one to what it holds and leaves one less: as long as what it held is within bounds of what is left.
-    const most = Math.floor((timesFree * (free - 1) - this.#of(party)) / (timesFree + 1)) + 1;
+    const most = Math.floor((timesFree * (free - 1) - this.of(party)) / (timesFree + 1)) + 1;
     return Math.max(0, Math.min(free, most));
   }
 
   /** Takes what cannot be refused. */
   add(party: string, amount: number): void {
     this.#total += amount;
-    this.#held.set(party, this.#of(party) + amount);
+    this.#held.set(party, this.of(party) + amount);
   }
 
   giveBack(party: string, amount: number): void {
     this.#total -= amount;
-    const left = this.#of(party) - amount;
+    const left = this.of(party) - amount;
     if (left > 0) this.#held.set(party, left);
     else this.#held.delete(party);
-  }
-
-  #of(party: string): number {
-    return this.#held.get(party) ?? 0;
   }
 }

@@ -19,6 +19,11 @@ export function createCustomerMetrics(registry: Registry) {
       help: "Times that what a call cost could not be added to the ledger, which were tried again",
       registers,
     }),
+    ledgerRefusals: new Counter({
+      name: "spanway_customer_ledger_refusals_total",
+      help: "Gateway calls refused because too many waited for the ledger of budgets",
+      registers,
+    }),
     rateStoreFailures: new Counter({
       name: "spanway_customer_rate_store_failures_total",
       help: "Calls of customers counted on this node alone, as the shared cache did not answer",

@@ -14,6 +14,7 @@ export function createDeliveryMetrics(
   read: {
     backlog(): { rows: number; bytes: number };
     inFlight(): number;
+    aheadBytes(): number;
     active(): number;
     fullTraceWatches(): number;
   },
@@ -26,6 +27,9 @@ export function createDeliveryMetrics(
   gauge("spanway_webhook_queue_rows", "Deliveries that wait, on all nodes", () => read.backlog().rows);
   gauge("spanway_webhook_queue_bytes", "Bytes of their payloads", () => read.backlog().bytes);
   gauge("spanway_webhook_attempts_in_flight", "Deliveries under way", () => read.inFlight());
+  gauge("spanway_webhook_ahead_bytes", "Bytes of deliveries taken from the queue ahead of time", () =>
+    read.aheadBytes(),
+  );
   gauge(
     "spanway_trace_watches_full",
     "Organizations of which no more traces are watched: further ones are read back",

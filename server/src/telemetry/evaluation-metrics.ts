@@ -2,12 +2,13 @@ import { Counter, Gauge, type Registry } from "prom-client";
 
 export function createEvaluationMetrics(
   registry: Registry,
-  {
-    backlog,
-    full,
-    waiting,
-    mediaWaiting,
-  }: { backlog: () => Promise<number>; full: () => number; waiting: () => number; mediaWaiting: () => number },
+  read: {
+    backlog: () => Promise<number>;
+    full: () => number;
+    waiting: () => number;
+    judgesWaiting: () => number;
+    mediaWaiting: () => number;
+  },
 ) {
   const registers = [registry];
   return {
@@ -16,7 +17,7 @@ export function createEvaluationMetrics(
       help: "Organizations of which no more evaluations are queued: further logs are read back later",
       registers,
       collect() {
-        this.set(full());
+        this.set(read.full());
       },
     }),
     backlog: new Gauge({
@@ -24,7 +25,7 @@ export function createEvaluationMetrics(
       help: "Evaluations of all nodes that are not done, counted up to 100,000; NaN while the control store does not answer",
       registers,
       async collect() {
-        this.set(await backlog().catch(() => Number.NaN));
+        this.set(await read.backlog().catch(() => Number.NaN));
       },
     }),
     evaluations: new Counter({
@@ -50,7 +51,15 @@ export function createEvaluationMetrics(
       help: "Runs of code and rules that wait for a thread",
       registers,
       collect() {
-        this.set(waiting());
+        this.set(read.waiting());
+      },
+    }),
+    judgesWaiting: new Gauge({
+      name: "spanway_judges_waiting",
+      help: "Judgements that wait for their turn",
+      registers,
+      collect() {
+        this.set(read.judgesWaiting());
       },
     }),
     judgeMediaWaiting: new Gauge({
@@ -58,7 +67,7 @@ export function createEvaluationMetrics(
       help: "Judgements that wait until there is room in memory for their media",
       registers,
       collect() {
-        this.set(mediaWaiting());
+        this.set(read.mediaWaiting());
       },
     }),
     mirrorFailures: new Counter({

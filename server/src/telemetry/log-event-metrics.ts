@@ -1,7 +1,10 @@
-import { Gauge, type Registry } from "prom-client";
+import { Counter, Gauge, type Registry } from "prom-client";
 
 /** How much waits for spans that have not come. */
-export function watchLogEvents(registry: Registry, events: { stats(): { spans: number; bytes: number } }): void {
+export function watchLogEvents(
+  registry: Registry,
+  events: { stats(): { spans: number; bytes: number; refused: number } },
+): void {
   const registers = [registry];
   const spans: Gauge = new Gauge({
     name: "spanway_log_events_spans",
@@ -14,5 +17,14 @@ export function watchLogEvents(registry: Registry, events: { stats(): { spans: n
     help: "Bytes of log records that wait for their spans",
     registers,
     collect: () => bytes.set(events.stats().bytes),
+  });
+  const refusals: Counter = new Counter({
+    name: "spanway_log_events_refusals_total",
+    help: "Exports refused because too many log records waited or could not be written",
+    registers,
+    collect() {
+      refusals.reset();
+      refusals.inc(events.stats().refused);
+    },
   });
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { limits } from "../../src/limits.ts";
 import { eventually, newAutomation, newEvaluator } from "../support/evaluation.ts";
 import { createSpan } from "../support/spans.ts";
 import { startTestApp, testKeys, type TestApp } from "../support/test-app.ts";
@@ -8,7 +9,9 @@ import type { ListAnswer } from "../support/test-client.ts";
 
 let app: TestApp;
 beforeAll(async () => {
-  app = await startTestApp({ SPANWAY_EVALUATOR_CPU_MS: "200" });
+  // A password takes some 0.02 s, so that a crowd waits.
+  const cost = { n: 2 ** 13, r: 8, p: 1 };
+  app = await startTestApp({ SPANWAY_EVALUATOR_CPU_MS: "200", SPANWAY_TRUST_PROXY: "1" }, cost);
 });
 afterAll(() => app.stop());
 
@@ -54,3 +57,24 @@ test("K10: one organization that fills the sandbox keeps no other from it, and l
   await eventually(async () => (await metric("spanway_sandbox_waiting")) === 0 || undefined, 20_000);
   expect(await metric('spanway_sandbox_runs_total\\{outcome="refused"\\}')).toBeGreaterThan(100);
 }, 90_000);
+
+test("one address that tries passwords delays a login from another by a turn", async () => {
+  const login = (address: string, body: Record<string, string>) =>
+    fetch(`${app.url}/api/auth/login/`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-forwarded-for": address },
+      body: JSON.stringify(body),
+    });
+  const statuses: number[] = [];
+  // As many as the throttle lets one address try, which it counts before it knows of any outcome.
+  const hog = Array.from({ length: limits.loginFailuresPerAddress }, async (_, index) => {
+    const { status } = await login("198.51.100.7", { email: `${index}@example.com`, password: "guess" });
+    statuses.push(status);
+  });
+  await eventually(async () => (await metric("spanway_password_hashes_waiting")) > 60 || undefined, 20_000);
+  const before = statuses.length;
+  expect((await login("203.0.113.9", app.admin)).status).toBe(200);
+  expect(statuses.length - before).toBeLessThan(30);
+  await Promise.all(hog);
+  expect(await metric("spanway_password_hashes_waiting")).toBe(0);
+}, 60_000);

@@ -45,6 +45,7 @@ export async function startNode(stores: ControlStores, clock: Clock, options: No
   const metrics = createDeliveryMetrics(new Registry(), {
     backlog: () => backlog.total(),
     inFlight: () => deliverer.inFlight(),
+    aheadBytes: () => deliverer.aheadBytes(),
     active: () => 0,
     fullTraceWatches: () => 0,
   });

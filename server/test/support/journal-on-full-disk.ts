@@ -12,7 +12,7 @@ const journal = openJournal({
   identityMemoryMs: 1e9,
   now: Date.now,
 });
-const events = openLogEvents({ path: join(folder, "events"), maxBytes: 1e9, now: Date.now });
+const events = openLogEvents({ path: join(folder, "events"), maxBytes: 1e9, partyOf: () => "", now: Date.now });
 
 let state = Number(seed);
 /** Park and Miller's generator: below 1. */

@@ -26,7 +26,7 @@ export async function startReceiver(port = 0): Promise<Receiver> {
   const received: Received[] = [];
   const answers = new Map<string, (request: IncomingMessage, response: ServerResponse) => void>();
   const server: Server = createServer((request, response) => {
-    void buffer(request).then((bytes) => {
+    const read = (bytes: Buffer): void => {
       const body = bytes.toString();
       const path = request.url ?? "";
       const headers = request.headers as Record<string, string>;
@@ -35,7 +35,9 @@ export async function startReceiver(port = 0): Promise<Receiver> {
       const respond = answers.get(path);
       if (respond) respond(request, response);
       else response.end("ok");
-    });
+    };
+    // What is cut while it is sent is not received.
+    buffer(request).then(read, () => undefined);
   });
   await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
   return {

@@ -51,10 +51,10 @@ export function testEnvironment(dataDir: string, overrides: EnvironmentVariables
   };
 }
 
-export async function startTestApp(overrides: EnvironmentVariables = {}): Promise<TestApp> {
+export async function startTestApp(overrides: EnvironmentVariables = {}, cost = quickPasswords): Promise<TestApp> {
   const dataDir = mkdtempSync(join(tmpdir(), "spanway-app-"));
   const config = readConfig(testEnvironment(dataDir, overrides));
-  const passwords = createPasswords(quickPasswords);
+  const passwords = createPasswords(cost);
   const app = await startApp({ config, logger: createLogger(config.logLevel), passwords });
   const login = async (): Promise<TestClient> => {
     const answer = await createClient(app.url).post("/api/auth/login/", testAdmin);

@@ -7,6 +7,7 @@ import { ServiceError } from "../../domain/errors.ts";
 import { canonicalEmail } from "../../domain/user.ts";
 import type { Audit } from "../../http/audit.ts";
 import { endpoint } from "../../http/endpoint.ts";
+import { addressKey } from "../../http/rate-limit.ts";
 import { limits } from "../../limits.ts";
 import type { UserStore } from "../../storage/control/user-store.ts";
 import { emailSchema, tokenPairSchema } from "./schemas.ts";
@@ -35,11 +36,11 @@ export const login = (deps: {
     },
     success: { status: 200, schema: tokenPairSchema },
     errors: ["unauthorized", "rate_limited", "unavailable"],
-    handler: async ({ body, ip, requestId }) => {
+    handler: async ({ body, ip, requestId, signal }) => {
       const email = canonicalEmail(body.email);
       deps.throttle.attempt(email, ip);
       const user = await deps.users.findByEmail(email);
-      const fits = await deps.passwords.verify(body.password, user?.password_hash);
+      const fits = await deps.passwords.verify(body.password, user?.password_hash, { party: addressKey(ip), signal });
       if (user === undefined || !fits) {
         throw new ServiceError("unauthorized", "The e-mail address or the password is wrong.");
       }

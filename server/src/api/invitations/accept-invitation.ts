@@ -31,12 +31,14 @@ export const acceptInvitationRoute = (deps: {
     },
     success: { status: 201, schema: tokenPairSchema },
     errors: ["unauthorized", "not_found", "conflict", "unavailable"],
-    handler: async ({ params, body, ip, requestId }) => {
+    handler: async ({ params, body, ip, requestId, signal }) => {
       const { token } = params;
       const nowMs = deps.nowMs();
       // Before the work of hashing is done for it.
-      if ((await findInvitation(deps.stores, token, nowMs)) === undefined) throw invitationNotFound();
-      const password_hash = await deps.passwords.hash(body.password);
+      const invitation = await findInvitation(deps.stores, token, nowMs);
+      if (invitation === undefined) throw invitationNotFound();
+      const turn = { party: invitation.unique_organization_id, signal };
+      const password_hash = await deps.passwords.hash(body.password, turn);
       const user = await acceptInvitation(deps.stores, { token, password_hash, nowMs });
       const organizationId = user.unique_organization_id;
       const entry = { principal: userPrincipal(user), action: "accept_invitation", target: user.id, organizationId };

@@ -40,12 +40,13 @@ export const createOrganization = (deps: {
       }),
     },
     errors: ["forbidden", "conflict", "unavailable"],
-    handler: async ({ principal, body }) => {
+    handler: async ({ principal, body, signal }) => {
       if (!principal.is_instance_admin) {
         throw new ServiceError("forbidden", "Only an instance admin makes organizations.");
       }
       const { name, admin_email, admin_password } = body;
-      const password_hash = admin_password === undefined ? undefined : await deps.passwords.hash(admin_password);
+      const turn = { party: principal.organization_id, signal };
+      const password_hash = admin_password === undefined ? undefined : await deps.passwords.hash(admin_password, turn);
       const nowMs = deps.nowMs();
 
       const { organization, keys } = await deps.stores.transaction(async (stores) => {

@@ -10,7 +10,7 @@ import type { IdentityRecord } from "../../storage/journal/identity-memory.ts";
 import type { SpanStore, StoredSpan } from "../../storage/spans/span-store.ts";
 import type { SpanIntake } from "../accept.ts";
 import type { ExportRequest, OtlpLogRecord } from "./export-request.ts";
-import { createLogJoiner, type LogJoiner } from "./join-logs.ts";
+import { createLogJoiner, partyOfKey, type LogJoiner } from "./join-logs.ts";
 
 const origin = {
   organization_id: "org",
@@ -27,7 +27,7 @@ let lookups = 0;
 let accepted: unknown[] = [];
 
 const open = (maxBytes = 1_000_000): LogEvents =>
-  openLogEvents({ path: join(dir, "events"), maxBytes, now: () => nowMs });
+  openLogEvents({ path: join(dir, "events"), maxBytes, partyOf: partyOfKey, now: () => nowMs });
 /** What the span store has, and what was accepted last. */
 let stored: StoredSpan[] = [];
 let last: IdentityRecord | undefined;
@@ -237,4 +237,34 @@ test("more than may wait is refused, so that the exporter tries again", async ()
   expect(events.isEmpty()).toBe(true);
   await logs.accept(exportOf(spanId), origin);
   expect(events.isEmpty()).toBe(false);
+});
+
+test("one organization that fills the room keeps no other from it, before a restart and after it", async () => {
+  await events.close();
+  events = open(20_000);
+  const hog = { ...origin, organization_id: "hog" };
+  const fill = async (): Promise<number> => {
+    for (let taken = 0; ; taken += 1) {
+      try {
+        await joiner().accept(exportOf(spanId, "x".repeat(100)), hog);
+      } catch (error) {
+        expect(error).toMatchObject({ code: "unavailable" });
+        return taken;
+      }
+    }
+  };
+  expect(await fill()).toBeGreaterThan(20);
+  expect(events.stats().bytes).toBeLessThanOrEqual(16_000);
+  expect(events.stats().refused).toBe(1);
+  await joiner().accept(exportOf(spanId), origin);
+
+  await events.close();
+  events = open(20_000);
+  expect(await fill()).toBe(0);
+  await joiner().accept(exportOf("c".repeat(16)), origin);
+  // What is joined or given up makes room again.
+  nowMs += limits.otlpJoinMs + 1;
+  await joiner().joinWaiting(signal);
+  expect(events.stats()).toEqual({ spans: 0, bytes: 0, refused: 1 });
+  expect(await fill()).toBeGreaterThan(20);
 });

@@ -77,7 +77,7 @@ export function createLogJoiner(deps: LogJoinerDeps): LogJoiner {
       const entries = request.groups.flatMap(({ scope, items }) =>
         items.flatMap((record) => entryOf(asContentRecord(record, scope.name), origin, nested)),
       );
-      if (entries.length > 0) await events.add(entries);
+      await events.add(entries);
       for (const { key } of entries) triedMs.delete(key);
       return entries.length;
     },
@@ -97,6 +97,11 @@ export function createLogJoiner(deps: LogJoinerDeps): LogJoiner {
       }
     },
   };
+}
+
+/** The organization of the spans that wait under this key. */
+export function partyOfKey(key: string): string {
+  return key.slice(0, key.indexOf("\n"));
 }
 
 function keyOf({ organization_id, environment }: SpanOrigin, traceId: string, spanId: string): string {

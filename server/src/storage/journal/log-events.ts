@@ -1,4 +1,5 @@
 import { ServiceError } from "../../domain/errors.ts";
+import { FairShare } from "../../lib/fair-share.ts";
 import { openDatabase, whyUnwritten } from "./journal-database.ts";
 import { openLogRecords, type LogRecord } from "./log-records.ts";
 
@@ -7,7 +8,10 @@ import { openLogRecords, type LogRecord } from "./log-records.ts";
  * flushed. What is kept of them is opaque here: text per span, in the order of arrival.
  */
 export type LogEvents = {
-  /** @throws ServiceError `unavailable` when the byte bound is reached or the disk refuses. */
+  /**
+   * All of them or none. They are of one party.
+   * @throws ServiceError `unavailable` when the party's share of the byte bound, or all of it, is used, or the disk refuses.
+   */
   add(entries: readonly LogEventEntry[]): Promise<void>;
   /** The texts that wait for a span, committed or on their way. */
   of(key: string): readonly string[];
@@ -17,7 +21,8 @@ export type LogEvents = {
   waiting(): Array<{ key: string; sinceMs: number }>;
   /** Forgets the first `count` texts of a key; more may have arrived since they were read. */
   remove(key: string, count: number): Promise<void>;
-  stats(): { spans: number; bytes: number };
+  /** What waits, and how many additions were refused so far. */
+  stats(): { spans: number; bytes: number; refused: number };
   close(): Promise<void>;
 };
 
@@ -25,28 +30,32 @@ export type LogEventEntry = { key: string; text: string };
 
 type Waiting = { sinceMs: number; texts: string[]; seqs: number[] };
 
-export function openLogEvents({
-  path,
-  maxBytes,
-  now,
-}: {
+export type LogEventsOptions = {
   path: string;
+  /** Divided between parties (`FairShare`). */
   maxBytes: number;
+  /** Whose a key is. */
+  partyOf: (key: string) => string;
   now: () => number;
-}): LogEvents {
+};
+
+export function openLogEvents({ path, maxBytes, partyOf, now }: LogEventsOptions): LogEvents {
   const database = openDatabase(path, "json");
   const records = openLogRecords(database);
   const waiting = new Map<string, Waiting>();
   let nextSeq = records.lastSeq() + 1;
-  let heldBytes = 0;
+  const held = new FairShare(maxBytes);
+  let refused = 0;
   const hold = (seq: number, { key, text, atMs }: LogRecord): void => {
     const entry = waiting.get(key) ?? { sinceMs: atMs, texts: [], seqs: [] };
     entry.texts.push(text);
     entry.seqs.push(seq);
     waiting.set(key, entry);
-    heldBytes += text.length;
   };
-  for (const { seq, record } of records.all()) hold(seq, record);
+  for (const { seq, record } of records.all()) {
+    hold(seq, record);
+    held.add(partyOf(record.key), record.text.length);
+  }
 
   const release = (seq: number, { key, text }: LogRecord): void => {
     const entry = waiting.get(key);
@@ -54,14 +63,19 @@ export function openLogEvents({
     if (!entry || at === -1) return;
     entry.seqs.splice(at, 1);
     entry.texts.splice(at, 1);
-    heldBytes -= text.length;
+    held.giveBack(partyOf(key), text.length);
     if (entry.seqs.length === 0) waiting.delete(key);
   };
 
   return {
     async add(entries) {
+      const [first] = entries;
+      if (first === undefined) return;
       const bytes = entries.reduce((sum, { text }) => sum + text.length, 0);
-      if (heldBytes + bytes > maxBytes) throw unavailable("Too many log records wait for their spans.");
+      if (!held.take(partyOf(first.key), bytes)) {
+        refused += 1;
+        throw unavailable("Too many log records wait for their spans.");
+      }
       const added = entries.map((entry) => {
         const record: LogRecord = { ...entry, atMs: now() };
         const seq = nextSeq;
@@ -72,8 +86,9 @@ export function openLogEvents({
       try {
         await records.add(added);
       } catch (error) {
+        refused += 1;
         for (const { seq, record } of added) release(seq, record);
-        throw unavailable(`Log records cannot be written: ${whyUnwritten(error)}. Try again later.`, error);
+        throw unavailable(`Log records cannot be written: ${whyUnwritten(error)}.`, error);
       }
     },
     of: (key) => waiting.get(key)?.texts ?? [],
@@ -84,11 +99,11 @@ export function openLogEvents({
       if (!entry) return;
       const texts = entry.texts.splice(0, count);
       const removed = entry.seqs.splice(0, count).map((seq, i) => ({ seq, text: texts[i] ?? "" }));
-      for (const { text } of removed) heldBytes -= text.length;
+      for (const { text } of removed) held.giveBack(partyOf(key), text.length);
       if (entry.texts.length === 0) waiting.delete(key);
       await records.remove(removed);
     },
-    stats: () => ({ spans: waiting.size, bytes: heldBytes }),
+    stats: () => ({ spans: waiting.size, bytes: held.held, refused }),
     close: () => database.close(),
   };
 }

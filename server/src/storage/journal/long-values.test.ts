@@ -47,7 +47,7 @@ test("log records of any length wait across a reopen until they are removed, tho
     void earlier.root.put("turn", 1);
   });
   await earlier.close();
-  const open = () => openLogEvents({ path, maxBytes: 1e9, now: () => 10 });
+  const open = () => openLogEvents({ path, maxBytes: 1e9, partyOf: () => "", now: () => 10 });
   const events = open();
   await events.add([
     { key: "a", text: "later" },
@@ -66,6 +66,6 @@ test("log records of any length wait across a reopen until they are removed, tho
   await reopened.remove("b", 1);
   await reopened.close();
   const last = open();
-  expect(last.stats()).toEqual({ spans: 1, bytes: 5 });
+  expect(last.stats()).toEqual({ spans: 1, bytes: 5, refused: 0 });
   await last.close();
 });

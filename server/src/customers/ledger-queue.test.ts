@@ -1,0 +1,54 @@
+import { pino } from "pino";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { openMemoryControl } from "../../test/support/memory-control.ts";
+import type { CustomerKey } from "../domain/customer.ts";
+import type { ControlStores } from "../storage/control/control-stores.ts";
+import { createSpendLedger } from "./ledger-queue.ts";
+
+let stores: ControlStores;
+let close: () => Promise<void>;
+beforeEach(async () => {
+  ({ stores, close } = await openMemoryControl());
+});
+afterEach(() => close());
+
+test("one organization whose calls fill the ledger's queue keeps no other from it", async () => {
+  let refused = 0;
+  const maxQueued = 300;
+  const busy = Promise.withResolvers<void>();
+  const ledger = createSpendLedger({
+    stores: {
+      customerLedger: stores.customerLedger,
+      // The control store is slow.
+      transaction: async (work) => {
+        await busy.promise;
+        return await stores.transaction(work);
+      },
+    },
+    logger: pino({ level: "silent" }),
+    onSettlementFailure: () => undefined,
+    onRefused: () => (refused += 1),
+    maxQueued,
+    now: Date.now,
+  });
+  const reserve = (organization_id: string) => {
+    const key: CustomerKey = { organization_id, environment: "prod", customer_identifier: "one" };
+    const tellReached = () => Promise.resolve(() => undefined);
+    return ledger.reserve({ key, amount: 1n, periodStart: "", periodBudget: 5n, totalBudget: undefined, tellReached });
+  };
+  // On its way to the store, whose next batch waits.
+  const first = reserve("hog");
+  await new Promise(setImmediate);
+  const hog = Promise.allSettled(Array.from({ length: maxQueued }, () => reserve("hog")));
+  expect(refused).toBeGreaterThan(maxQueued / 8);
+  await expect(reserve("hog")).rejects.toMatchObject({ code: "unavailable" });
+
+  const before = refused;
+  const guests = Array.from({ length: 40 }, () => reserve("guest"));
+  expect(refused).toBe(before);
+  busy.resolve();
+  await first;
+  for (const outcome of await Promise.all(guests)) expect(outcome).toEqual({ kind: "unopened" });
+  expect((await hog).filter(({ status }) => status === "rejected")).toHaveLength(before - 1);
+  await ledger.stop(1_000);
+});
