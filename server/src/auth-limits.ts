@@ -25,6 +25,9 @@ export const authLimits = {
   invitationMs: 7 * 24 * 60 * 60 * 1_000,
   auditEntriesPerOrganization: 100_000,
   auditDays: 400,
+  /** A wrong password is put on record once in that time for one account, and so often a day for one organization, on each node. */
+  failedLoginAuditMs: 60 * 60 * 1_000,
+  failedLoginAuditsPerDay: 50,
   /** Of one account from all addresses; each one more doubles the wait for the next. */
   loginFailuresUnslowed: 20,
   loginSlowdownMaxMs: 60_000,

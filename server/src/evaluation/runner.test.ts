@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pino } from "pino";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openMemoryControl } from "../../test/support/memory-control.ts";
 import type { Evaluator } from "../domain/evaluator.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";
@@ -405,50 +405,6 @@ test("one organization's backlog does not hold up another's", async () => {
   expect(await stores.evaluationRuns.nextOrganization("y")).toBeUndefined();
   expect(order.length).toBeLessThan(2_000);
 });
-
-test("two organizations whose evaluators hang leave room for a third's evaluations", async () => {
-  const { automation } = await newAutomation();
-  const busy = Promise.withResolvers<void>();
-  const running: string[] = [];
-  const enqueue = async (organizationId: string, count: number): Promise<void> => {
-    await stores.organizations.create({
-      unique_organization_id: organizationId,
-      name: organizationId,
-      retention_days: null,
-      created_at: now,
-    });
-    const code = { type: "code", llm_config: null, code_config: { eval_code_snippet: "" } } as const;
-    const evaluator = await stores.evaluators.create(
-      testEvaluator({ unique_organization_id: organizationId, ...code }),
-    );
-    const runs = Array.from({ length: count }, () => {
-      const log = testLog();
-      logs.set(log.unique_id, log);
-      return {
-        automation_id: automation.id,
-        evaluator_id: evaluator.id,
-        log_id: log.unique_id,
-        unique_organization_id: organizationId,
-        environment: "prod" as const,
-        log_timestamp: log.timestamp,
-      };
-    });
-    await stores.evaluationRuns.enqueue(runs, new Date().toISOString());
-    runners[0]?.poke(count);
-  };
-  await start(async ({ unique_organization_id: id }) => {
-    running.push(id);
-    if (id !== "guest") await busy.promise;
-    return score;
-  });
-  for (const hog of ["hog 1", "hog 2"]) await enqueue(hog, limits.evaluationRunsInFlight);
-  await vi.waitFor(() => expect(new Set(running)).toEqual(new Set(["hog 1", "hog 2"])), 10_000);
-  // Until they have all that they are given: a crowd takes it bit by bit.
-  await sleep(2.5 * limits.evaluationYieldMs);
-  await enqueue("guest", 20);
-  await vi.waitFor(() => expect(running.filter((id) => id === "guest")).toHaveLength(20), 10_000);
-  busy.resolve();
-}, 60_000);
 
 describe("a sample", () => {
   test("is decided by the ids alone", () => {

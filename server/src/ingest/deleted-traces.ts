@@ -3,8 +3,8 @@ import { limits } from "../limits.ts";
 
 /**
  * Traces that were deleted within the last day, so that what senders repeat of them stays deleted. Bounded: of more than
- * `limits.deletedTraces` the oldest are forgotten, and then only byte-identical repetitions are still recognised, by the
- * tombstones in the table.
+ * `limits.deletedTraces` the oldest of the organization with most are forgotten, and then only byte-identical repetitions are still
+ * recognised, by the tombstones in the table.
  */
 export type DeletedTraces = {
   /** Whether a span of this trace that ended at `timestampNs` was deleted. */
@@ -18,25 +18,35 @@ export type DeletedTraces = {
 
 type TraceOf = { organization_id: string; environment: string; trace_unique_id?: string | undefined };
 
-export function createDeletedTraces(now: () => number): DeletedTraces {
-  /** In the order of their addition. */
-  const deletions = new Map<string, TraceDeletion[]>();
-
+export function createDeletedTraces(now: () => number, maxTraces: number = limits.deletedTraces): DeletedTraces {
+  /** By organization, in the order of their addition. */
+  const organizations = new Map<string, Map<string, TraceDeletion[]>>();
+  let traces = 0;
   let forgotten = 0;
 
-  const dropExpired = (): void => {
+  const dropExpired = (deletions: Map<string, TraceDeletion[]>): void => {
     for (const [key, list] of deletions) {
-      const isExpired = (list.at(-1)?.deletedAtMs ?? 0) < now() - limits.deletedTraceMs;
-      if (!isExpired && deletions.size <= limits.deletedTraces) return;
-      if (!isExpired) forgotten += 1;
+      if ((list.at(-1)?.deletedAtMs ?? 0) >= now() - limits.deletedTraceMs) return;
       deletions.delete(key);
+      traces -= 1;
+    }
+  };
+  const makeRoom = (): void => {
+    for (const deletions of organizations.values()) dropExpired(deletions);
+    if (traces <= maxTraces) return;
+    const largest = [...organizations.values()].reduce((one, other) => (other.size > one.size ? other : one));
+    for (const oldest of largest.keys()) {
+      largest.delete(oldest);
+      traces -= 1;
+      forgotten += 1;
+      return;
     }
   };
 
   return {
     covers(trace, timestampNs) {
-      if (deletions.size === 0 || trace.trace_unique_id === undefined) return false;
-      const list = deletions.get(keyOf(trace)) ?? [];
+      if (traces === 0 || trace.trace_unique_id === undefined) return false;
+      const list = organizations.get(trace.organization_id)?.get(keyOf(trace)) ?? [];
       const oldestMs = now() - limits.deletedTraceMs;
       return list.some(
         ({ fromNs, toNs, deletedAtMs }) => timestampNs >= fromNs && timestampNs <= toNs && deletedAtMs > oldestMs,
@@ -44,6 +54,8 @@ export function createDeletedTraces(now: () => number): DeletedTraces {
     },
     add(deletion) {
       const key = keyOf(deletion);
+      const deletions = organizations.get(deletion.organization_id) ?? new Map<string, TraceDeletion[]>();
+      organizations.set(deletion.organization_id, deletions);
       const list = deletions.get(key) ?? [];
       const isKnown = list.some(
         (other) =>
@@ -52,17 +64,22 @@ export function createDeletedTraces(now: () => number): DeletedTraces {
           other.toNs === deletion.toNs,
       );
       if (isKnown) return;
-      deletions.delete(key);
+      if (!deletions.delete(key)) traces += 1;
       deletions.set(key, [...list, deletion].slice(-limits.deletionsPerTrace));
-      dropExpired();
+      dropExpired(deletions);
+      if (traces > maxTraces) makeRoom();
     },
     since(ageMs) {
-      return [...deletions.values()].flat().filter(({ deletedAtMs }) => deletedAtMs >= now() - ageMs);
+      const all = [...organizations.values()].flatMap((deletions) => [...deletions.values()].flat());
+      return all.filter(({ deletedAtMs }) => deletedAtMs >= now() - ageMs);
     },
-    stats: () => ({ traces: deletions.size, forgotten }),
+    stats() {
+      for (const deletions of organizations.values()) dropExpired(deletions);
+      return { traces, forgotten };
+    },
   };
 }
 
-function keyOf({ organization_id, environment, trace_unique_id }: TraceOf): string {
-  return `${organization_id}\n${environment}\n${trace_unique_id}`;
+function keyOf({ environment, trace_unique_id }: TraceOf): string {
+  return `${environment}\n${trace_unique_id}`;
 }

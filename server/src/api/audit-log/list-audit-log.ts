@@ -37,7 +37,7 @@ export const listAuditLog = (deps: { auditLog: Pick<AuditStore, "list"> }) =>
     path: "/api/audit-log/",
     summary: "Who did what?",
     description:
-      `Actions of management that succeeded, newest first: what changed members, keys, settings, customers and traces. Kept for ${limits.auditDays} days, ` +
+      `Actions of management that succeeded, newest first: what changed members, keys, settings, customers and traces. Wrong passwords of known accounts (\`failed_login\`) too, at most one an hour for each account and ${limits.failedLoginAuditsPerDay} a day. Kept for ${limits.auditDays} days, ` +
       `at most ${limits.auditEntriesPerOrganization} of them. Without start_time and end_time: all.`,
     tags: ["Members"],
     auth: "user",

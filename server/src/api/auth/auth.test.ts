@@ -1,6 +1,8 @@
+import { makeUser } from "../../auth/make-organization.ts";
 import { permissionsOfRole } from "../../domain/permissions.ts";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { startManagementServer, type ManagementServer } from "../../../test/support/management-server.ts";
+import { limits } from "../../limits.ts";
 
 let server: ManagementServer;
 beforeAll(async () => {
@@ -32,6 +34,37 @@ describe("login", () => {
     const wrong = await login(user.email);
     expect(wrong).toMatchObject({ status: 401, body: { code: "unauthorized", detail: expect.any(String) } });
     expect(await login("nobody@example.com")).toEqual(wrong);
+  });
+
+  test("is put on record where it fails: once an hour for an account, and so often a day for an organization", async () => {
+    const { access, id, user, password } = await server.newTenant();
+    const fail = (email: string) => server.call("POST", "/api/auth/login/", undefined, { email, password: "wrong" });
+    const failures = async () => {
+      const log = await server.call("GET", "/api/audit-log/?action=failed_login&page_size=1000", access);
+      return log.body as { count: number; results: unknown[] };
+    };
+    for (let time = 0; time < 3; time += 1) expect((await fail(user.email)).status).toBe(401);
+    expect((await fail("nobody-here@example.com")).status).toBe(401);
+    await vi.waitFor(async () => expect((await failures()).count).toBe(1));
+    const named = { actor_name: user.email, target: user.id, ip: expect.any(String), request_id: expect.any(String) };
+    expect((await failures()).results).toEqual([expect.objectContaining({ ...named, changes: {} })]);
+
+    const password_hash = await server.passwords.hash(password);
+    const made = { unique_organization_id: id, password_hash, role: "member", is_instance_admin: false } as const;
+    const emails = Array.from({ length: limits.failedLoginAuditsPerDay + 5 }, (_, index) => `${index}-${user.email}`);
+    for (const email of emails) {
+      await makeUser(server.stores, { ...made, email, nowMs: server.clock.ms });
+      expect((await fail(email)).status).toBe(401);
+    }
+    await vi.waitFor(async () => expect((await failures()).count).toBe(limits.failedLoginAuditsPerDay));
+    // What others try keeps nobody else's failures out of the log of another organization.
+    const other = await server.newTenant();
+    await fail(other.user.email);
+    await vi.waitFor(async () => {
+      const log = await server.call("GET", "/api/audit-log/?action=failed_login", other.access);
+      expect(log.body).toMatchObject({ count: 1 });
+    });
+    server.clock.ms += 15 * 60_000;
   });
 
   test("is closed after ten failures, also to the right password", async () => {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { userPrincipal } from "../../auth/authenticator.ts";
+import { createFailedLogins } from "../../auth/failed-logins.ts";
 import type { LoginThrottle } from "../../auth/login-throttle.ts";
 import type { Passwords } from "../../auth/passwords.ts";
 import type { Sessions } from "../../auth/sessions.ts";
@@ -18,8 +19,10 @@ export const login = (deps: {
   signedIn: Pick<Sessions, "begin">;
   throttle: LoginThrottle;
   audit: Audit;
-}) =>
-  endpoint({
+  nowMs: () => number;
+}) => {
+  const noteFailure = createFailedLogins(deps);
+  return endpoint({
     id: "login",
     method: "POST",
     path: "/api/auth/login/",
@@ -42,6 +45,7 @@ export const login = (deps: {
       const user = await deps.users.findByEmail(email);
       const fits = await deps.passwords.verify(body.password, user?.password_hash, { party: addressKey(ip), signal });
       if (user === undefined || !fits) {
+        if (user !== undefined) noteFailure(user, { ip, requestId });
         throw new ServiceError("unauthorized", "The e-mail address or the password is wrong.");
       }
       deps.throttle.succeeded(email, ip);
@@ -52,3 +56,4 @@ export const login = (deps: {
       return pair;
     },
   });
+};
