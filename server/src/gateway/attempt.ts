@@ -228,7 +228,7 @@ class ReplyReader implements ExchangeSink, StreamSink {
     const problem = readErrorWithin(parsed.value);
     if (problem !== undefined) return this.#fail(problem);
     const { choices } = parsed.value;
-    if (!Array.isArray(choices)) throw new BadReply("The provider's answer is no chat completion.");
+    if (!Array.isArray(choices)) throw new BadReply("The provider's answer is not a chat completion.");
     if (choices.length === 0) throw new BadReply("The provider's answer holds no choice.", usageOf(parsed.value));
     return this.#replied(bytes, parsed.value);
   }

@@ -231,8 +231,9 @@ describe("responses", () => {
   });
 
   test("that fail are paid for where their usage is stated, whole or streamed", async () => {
-    const failure = { id: "resp_1", status: "failed", error: { code: "server_error", message: "Told so" }, usage };
-    const costUsd = (60 * 2.5 + 40 * 1.25 + 10 * 10) / 1e6;
+    const error = { code: "server_error", message: "Told so" };
+    const failure = { id: "resp_1", status: "failed", error, usage, service_tier: "flex" };
+    const costUsd = (60 * 2.5 + 40 * 1.25 + 10 * 10) / 1e6 / 2;
     const failed = event("response.failed", { response: failure });
     for (const script of [answers(200, failure), streams(begun, failed), streams(begun, delta, failed)]) {
       gateway.upstream.script(script);

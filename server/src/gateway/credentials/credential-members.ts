@@ -55,7 +55,7 @@ export function readCredential(members: Readonly<Record<string, unknown>>): Give
 
 function addField(fields: Record<string, string>, member: string, text: string): void {
   const name = lookUp(fieldAliases, member) ?? member;
-  if (!memberPattern.test(member)) throw new BadCredential(member.slice(0, 64), "is no name of a credential's member");
+  if (!memberPattern.test(member)) throw new BadCredential(member.slice(0, 64), "is not a valid member name");
   if (name === "region" && !regionPattern.test(text))
     throw new BadCredential(member, "must be a region, as in us-east-1");
   fields[name] = readHeaderText(member, text);

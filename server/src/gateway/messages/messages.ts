@@ -62,7 +62,7 @@ export function createTokenCounts(): RelayOperation {
         read: ({ bytes }, toLedger) => {
           const parsed = parseJson(bytes);
           const counted = parsed.ok && isObject(parsed.value) ? parsed.value["input_tokens"] : undefined;
-          if (typeof counted !== "number") throw new BadReply("Anthropic's reply is no count of tokens");
+          if (typeof counted !== "number") throw new BadReply("Anthropic's reply holds no token count");
           toLedger.content = { output: { input_tokens: counted } };
           return undefined;
         },

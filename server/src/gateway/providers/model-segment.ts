@@ -6,5 +6,5 @@ import { refuse } from "./shared/refuse.ts";
  * @throws ServiceError for `.` and `..`, which lead elsewhere however they are encoded
  */
 export function modelSegment(model: string): string {
-  return model === "." || model === ".." ? refuse("model", "is no name of a model") : percentEncode(model);
+  return model === "." || model === ".." ? refuse("model", "is not a model name") : percentEncode(model);
 }

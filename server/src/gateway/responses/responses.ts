@@ -39,7 +39,7 @@ export function createResponses(owners: Pick<ResponseOwners, "note">): RelayOper
         read: (whole, toLedger, mayAskOther) => {
           const { reply, problem } = readJsonReply(whole);
           if (problem !== undefined) return problem;
-          if (!Array.isArray(reply["output"])) throw new BadReply("The provider's answer is no response.");
+          if (!Array.isArray(reply["output"])) throw new BadReply("The provider's answer is not a response.");
           const block = mayAskOther() ? blockOfResponse(reply) : undefined;
           if (block !== undefined) return block;
           takeResponse(reply, toLedger);
@@ -87,7 +87,7 @@ function createResponseStream(
         owners.note(response["id"], ledger.origin);
       }
       if (type === "error" || type === "response.failed" || event["error"])
-        return { problem: problemOfEvent({ error: response["error"], usage: response["usage"], ...event }) };
+        return { problem: problemOfEvent({ error: response["error"], usage: usageOfResponse(response), ...event }) };
       if (type === "response.completed" || type === "response.incomplete") {
         const block = !isBegun && mayAskOther() ? blockOfResponse(response) : undefined;
         if (block !== undefined) return { problem: block };

@@ -30,7 +30,7 @@ export function readForm(bytes: Buffer, contentType: string): Form {
   for (const part of partsOf(bytes, boundary)) {
     if (part.name === "file") form.file = readFile(part, form.file);
     else if (part.fileName === undefined) form.fields.push([part.name, readField(part)]);
-    else throw bad(part.name, "is no file that is taken here: send it as file");
+    else throw bad(part.name, "is an unexpected file: send the recording as file");
   }
   return form;
 }

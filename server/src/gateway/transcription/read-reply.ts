@@ -25,7 +25,7 @@ export function readTranscription(
   const reply = parsed.value;
   const problem = readErrorWithin(reply);
   if (problem !== undefined) return problem;
-  if (typeof reply["text"] !== "string") throw new BadReply("The provider's answer is no transcription.");
+  if (typeof reply["text"] !== "string") throw new BadReply("The provider's answer is not a transcription.");
   takeText(reply["text"], ledger);
   takeUsage(reply, ledger);
   return undefined;

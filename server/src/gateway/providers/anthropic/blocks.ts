@@ -66,7 +66,7 @@ function imageSource(media: Media, path: string): Block {
   if (media.kind === "url") return linkSource(media.url, path);
   if (media.kind === "file") return fileSource(media.fileId, path);
   if (!/^image\/(?:png|jpeg|gif|webp)$/.test(media.mediaType)) {
-    return refuse(path, `${media.mediaType} is no image that Anthropic takes: PNG, JPEG, GIF and WebP are`);
+    return refuse(path, `${media.mediaType} is not an image type that Anthropic supports: send PNG, JPEG, GIF or WebP`);
   }
   return { type: "base64", media_type: media.mediaType, data: media.base64 };
 }
@@ -83,7 +83,7 @@ function documentSource(media: Media, path: string): Block {
   if (textTypes.test(media.mediaType)) {
     return { type: "text", media_type: "text/plain", data: Buffer.from(media.base64, "base64").toString("utf8") };
   }
-  return refuse(path, `${media.mediaType} is no document that Anthropic takes: PDF and text are`);
+  return refuse(path, `${media.mediaType} is not a document type that Anthropic supports: send PDF or text`);
 }
 
 function linkSource(url: string, path: string): Block {
@@ -94,5 +94,5 @@ function linkSource(url: string, path: string): Block {
 /** Anthropic's own files are referred to; those of others it cannot see. */
 function fileSource(fileId: string, path: string): Block {
   if (fileId.startsWith("file_")) return { type: "file", file_id: fileId };
-  return refuse(`${path}.file_id`, "is no file of Anthropic's: send file_data");
+  return refuse(`${path}.file_id`, "is not the id of an Anthropic file: send file_data");
 }

@@ -17,7 +17,7 @@ import { toUsage } from "./usage.ts";
 export function fromAnthropic(bytes: Buffer, call: CallFacts): ChatCompletion {
   const parsed = parseJson(bytes);
   const reply = parsed.ok ? parsed.value : undefined;
-  if (!isObject(reply) || !Array.isArray(reply["content"])) throw new BadReply("Anthropic's reply is no message");
+  if (!isObject(reply) || !Array.isArray(reply["content"])) throw new BadReply("Anthropic's reply is not a message");
   const message = toMessage(reply["content"] as unknown[]);
   const refusal = refusalOf(reply["stop_details"]);
   const usage = isObject(reply["usage"]) ? toUsage(reply["usage"]) : undefined;

@@ -64,7 +64,7 @@ export class BlockMaker {
     }
     const format = /^image\/(png|jpeg|gif|webp)$/.exec(mediaType)?.[1];
     if (format === undefined)
-      refuse(part.path, `${mediaType} is no image that Bedrock takes: PNG, JPEG, GIF and WebP are`);
+      refuse(part.path, `${mediaType} is not an image type that Bedrock supports: send PNG, JPEG, GIF or WebP`);
     return { image: { format, source: { bytes: base64 } } };
   }
 
@@ -141,5 +141,5 @@ function documentFormat(mediaType: string, part: DocumentPart): string {
   const extension = /\.(pdf|csv|docx?|xlsx?|html|txt|md)$/i.exec(part.name ?? "")?.[1]?.toLowerCase();
   if (extension !== undefined) return extension;
   if (/^text\/|^application\/(?:json|xml|yaml|x-yaml)/.test(mediaType)) return "txt";
-  return refuse(part.path, `${mediaType} is no document that Bedrock takes`);
+  return refuse(part.path, `${mediaType} is not a document type that Bedrock supports`);
 }

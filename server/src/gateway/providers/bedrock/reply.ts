@@ -20,7 +20,7 @@ export function fromBedrock(bytes: Buffer, call: CallFacts): ChatCompletion {
   const output = isObject(reply) ? reply["output"] : undefined;
   const answer = isObject(output) ? output["message"] : undefined;
   if (!isObject(reply) || !isObject(answer) || !Array.isArray(answer["content"])) {
-    throw new BadReply("Bedrock's reply is no message");
+    throw new BadReply("Bedrock's reply is not a message");
   }
   const message = toMessage(answer["content"] as unknown[]);
   const finish = toFinishReason(reply["stopReason"], message.tool_calls !== undefined);

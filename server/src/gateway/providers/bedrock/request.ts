@@ -200,7 +200,7 @@ function toolConfig(
   adjusted: string[],
 ): Record<string, unknown> {
   const native = plan.native.map((tool, i) =>
-    isObject(tool["systemTool"]) ? tool : refuse(`tools.${i}.type`, "is no tool that Bedrock takes"),
+    isObject(tool["systemTool"]) ? tool : refuse(`tools.${i}.type`, "is not a tool that Bedrock supports"),
   );
   const strict = strictTools(plan, model.takesSchemas, adjusted);
   const tools = [...native, ...plan.functions.flatMap((tool) => toolBlocks(tool, strict.has(tool)))];

@@ -50,7 +50,7 @@ function nameOf(fields: Readonly<Record<string, string>>, field: string, pattern
   const name = fields[field];
   return name === undefined || pattern.test(name)
     ? name
-    : refuse(field, "of the credential is no name that Google gives");
+    : refuse(field, "of the credential is not a valid Google name");
 }
 
 /** Vertex AI takes an access token; the Gemini API, and Vertex AI in express mode, a key. */

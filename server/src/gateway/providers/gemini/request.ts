@@ -120,7 +120,7 @@ const nativeTools = new Set(
 function toolsOf(plan: AnswerPlan, adjusted: string[]): Record<string, unknown> {
   plan.native.forEach((tool, i) => {
     if (!Object.keys(tool).some((name) => nativeTools.has(name)))
-      refuse(`tools.${i}.type`, "is no tool that Gemini takes");
+      refuse(`tools.${i}.type`, "is not a tool that Gemini supports");
   });
   if (!plan.isParallel && plan.functions.length > 0 && plan.choice?.type !== "named")
     adjusted.push("parallel_tool_calls");

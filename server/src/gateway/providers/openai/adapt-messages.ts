@@ -130,7 +130,7 @@ function adaptPart(
       const taken = [...dialect.parts].filter((kind) => kind !== "refusal").join(", ");
       refuse(
         `messages.${message}.content.${at}.type`,
-        `${JSON.stringify(part["type"])} is no part that ${provider} takes: send ${taken}`,
+        `${JSON.stringify(part["type"])} is not a part that ${provider} supports: send ${taken}`,
       );
     }
     adapted = known;

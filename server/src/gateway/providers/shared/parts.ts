@@ -84,7 +84,7 @@ function readNative(part: Record<string, unknown>, path: string): Part[] {
   const known = asOpenaiPart(part);
   if (known === undefined) {
     const type = JSON.stringify(part["type"]) ?? "a part without type";
-    return refuse(`${path}.type`, `${type} is no part that can be sent: send text, image_url, input_audio or file`);
+    return refuse(`${path}.type`, `${type} is not a supported part: send text, image_url, input_audio or file`);
   }
   const { context, citations } = part;
   const native = { ...(context ? { context } : {}), ...(citations ? { citations } : {}) };
