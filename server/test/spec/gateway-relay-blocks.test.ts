@@ -153,6 +153,14 @@ test("P3: a response that called a tool of the provider's is not made again", as
   expect(answer.headers.get("x-spanway-model")).toBe("gpt-4o");
 });
 
+test("P3: a response in the background begins with its first item, as its caller may want its id at once", async () => {
+  const { whole, events } = responses.answer("");
+  script(responses, true, { whole, events });
+  const { members } = responses.next(["gpt-4o-mini"]);
+  const answer = await client.post(responses.path, { model: "gpt-4o", stream: true, background: true, ...members });
+  expect(answer.text).toBe(events.join(""));
+});
+
 test("P3: what the caller has in part already, as it is too long to wait, goes on as it is", async () => {
   const { whole, events } = responses.answer("");
   const instructions = "x".repeat(300_000);

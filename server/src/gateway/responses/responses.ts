@@ -47,7 +47,9 @@ export function createResponses(owners: Pick<ResponseOwners, "note">): RelayOper
           return undefined;
         },
         ...(stream === true && {
-          stream: (toLedger, mayAskOther) => createResponseStream(toLedger, owners, mayAskOther),
+          // The id of one that runs in the background is wanted at once.
+          stream: (toLedger, mayAskOther) =>
+            createResponseStream(toLedger, owners, background === true ? () => false : mayAskOther),
           events: responseAsEvents,
         }),
       };
