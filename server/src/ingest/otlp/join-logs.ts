@@ -87,9 +87,14 @@ export function createLogJoiner(deps: LogJoinerDeps): LogJoiner {
     },
     async joinWaiting(signal) {
       // A span that was accepted a moment ago is not in the store yet: what is too young waits for the next round.
-      for (const batch of batchesOf(events.waiting().filter(isDue), events)) {
+      for (const batch of batchesOf(events.waiting().filter(isDue))) {
         signal.throwIfAborted();
-        await joinBatch(batch, deps, signal);
+        // Read a batch at a time: all that wait may be very much.
+        await joinBatch(
+          batch.flatMap((span) => waitingOf(span, events)),
+          deps,
+          signal,
+        );
         for (const { key } of batch) {
           if (events.of(key).length === 0) triedMs.delete(key);
           else triedMs.set(key, now());
@@ -152,25 +157,23 @@ function eventOf({ name, timeNs, attributes }: Kept): OtlpEvent {
 }
 
 /** Waiting spans by organisation and environment, a bounded number at a time. */
-function batchesOf(waiting: ReturnType<LogEvents["waiting"]>, events: LogEvents): Waiting[][] {
-  const byScope = new Map<string, Waiting[]>();
-  for (const { key, sinceMs } of waiting) {
-    const texts = events.of(key);
-    const kept = keptOf(texts);
-    const [first] = kept;
-    if (!first) continue;
-    const scope = `${first.origin.organization_id}\n${first.origin.environment}`;
-    const list = byScope.get(scope) ?? [];
-    list.push({ key, sinceMs, count: texts.length, kept, first });
-    byScope.set(scope, list);
-  }
+function batchesOf<Span extends { key: string }>(waiting: readonly Span[]): Span[][] {
+  const byScope = Map.groupBy(waiting, ({ key }) => key.split("\n", 2).join("\n"));
   return [...byScope.values()].flatMap((list) => {
-    const batches: Waiting[][] = [];
+    const batches: Span[][] = [];
     for (let from = 0; from < list.length; from += limits.otlpJoinBatch) {
       batches.push(list.slice(from, from + limits.otlpJoinBatch));
     }
     return batches;
   });
+}
+
+/** None where its records were joined meanwhile. */
+function waitingOf({ key, sinceMs }: { key: string; sinceMs: number }, events: LogEvents): Waiting[] {
+  const texts = events.of(key);
+  const kept = keptOf(texts);
+  const [first] = kept;
+  return first === undefined ? [] : [{ key, sinceMs, count: texts.length, kept, first }];
 }
 
 async function joinBatch(batch: readonly Waiting[], deps: LogJoinerDeps, signal: AbortSignal): Promise<void> {
