@@ -264,8 +264,10 @@ function placeUsage(
   row.prompt_cache_creation_tokens = usage.cacheWrite;
   row.reasoning_tokens = usage.reasoning;
   row.tokens_per_second ??= tokensPerSecond(usage.output, row.latency);
-  const usage_details = usageDetailsOf(usage);
-  if (usage_details === undefined) return;
+  // Of a usage object the words are kept with it.
+  const { service_tier, region } = values.usage_details ?? {};
+  const usage_details = { ...usageDetailsOf(usage), service_tier, region };
+  if (Object.values(usage_details).every((member) => member === undefined)) return;
   row.extra = { ...(row.extra as Record<string, unknown> | undefined), usage_details };
 }
 

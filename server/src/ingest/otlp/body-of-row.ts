@@ -22,7 +22,7 @@ export function bodyOfRow(row: StoredSpan): SpanBody {
     status: row.status,
     status_code: row.status_code,
     metadata: { ...objectIn(row.metadata), ...objectIn(row.metadata_reserved) },
-    ...(isObject(extra["usage_details"]) ? extra["usage_details"] : {}),
+    usage_details: isObject(extra["usage_details"]) ? extra["usage_details"] : undefined,
   };
   for (const [field, place] of placeOfField) {
     const value = place === "extra" ? extra[field] : columnValue(row, field as SpanColumn);
