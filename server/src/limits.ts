@@ -305,6 +305,9 @@ export const limits = {
   seriesBuckets: 1_500,
   seriesMax: 50,
   seriesPoints: 50_000,
+  /** Of facets: fields, and values of each. */
+  facetFields: 20,
+  facetValuesMax: 100,
   /** Of longer traces the extents are kept, so that lists find all of a trace of which a part lies in their window. */
   narrowTraceS: 60,
   /** Spans of recent traces that are remembered to be counted; others are read from the store again. */

@@ -95,6 +95,7 @@ import { getMedia } from "./media/get-media.ts";
 import { getPublicMedia } from "./media/get-public-media.ts";
 import { bulkCreateSpans } from "./request-logs/bulk-create-spans.ts";
 import { createSpan } from "./request-logs/create-span.ts";
+import { facetSpans } from "./request-logs/facet-spans.ts";
 import { groupSpans } from "./request-logs/group-spans.ts";
 import { seriesSpans } from "./request-logs/series-spans.ts";
 import { listSpans } from "./request-logs/list-spans.ts";
@@ -173,6 +174,7 @@ export function apiEndpoints(deps: ApiDeps): AnyEndpoint[] {
     listSpans(spans),
     summarizeSpans(spans),
     groupSpans(spans),
+    facetSpans(spans),
     seriesSpans(spans),
     repriceSpans(spans),
     retrieveSpan(deps),

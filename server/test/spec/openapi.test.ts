@@ -138,7 +138,10 @@ describe("every route is documented", () => {
     for (const method of ["get", "post"]) {
       const { parameters = [] } = document.paths["/api/request-logs/groups/"]?.[method] ?? {};
       const groupBy = parameters.find(({ name }) => name === "group_by");
-      expect(groupBy).toMatchObject({ required: true, schema: { enum: expect.arrayContaining(["model", "trace"]) } });
+      expect(groupBy).toMatchObject({
+        required: true,
+        schema: { examples: expect.arrayContaining(["model", "trace"]) },
+      });
     }
   });
 
@@ -335,7 +338,9 @@ describe("the examples of the document", () => {
           const body = (json ?? form)?.example ?? {};
           const needed = parameters.filter((parameter) => "required" in parameter && parameter.required === true);
           const query = needed.flatMap(({ name, schema }) =>
-            Array.isArray(schema["enum"]) ? [`${name}=${String(schema["enum"][0])}`] : [],
+            [schema["enum"], schema["examples"]].flatMap((values) =>
+              Array.isArray(values) ? [`${name}=${String(values[0])}`] : [],
+            ),
           );
           const isForPeople = security.length > 0 && security.every((scheme) => !("key" in scheme));
           const isForm = form !== undefined;

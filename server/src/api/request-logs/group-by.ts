@@ -9,6 +9,9 @@ const choices = `${spanGroupings.join(", ")} or metadata__<key>`;
 
 export const groupByDescription = `One or two of ${choices}, separated by commas.`;
 
+/** For the API reference: what stands alone, and a pair. */
+export const groupByExamples: string[] = [...spanGroupings, "metadata__plan,model"];
+
 /** The names of a `group_by` parameter, or what is wrong with it. */
 export function readGroupBy(text: string): { names: string[] } | { message: string } {
   const names = text.split(",").map((name) => name.trim());
@@ -17,6 +20,19 @@ export function readGroupBy(text: string): { names: string[] } | { message: stri
   return names.every((name) => known.has(name) || isMetadata(name))
     ? { names }
     : { message: `group_by must be one of ${choices}, or two of them separated by a comma` };
+}
+
+const facetChoices: ReadonlySet<string> = new Set(
+  spanGroupings.filter((name) => name !== "trace" && name !== "thread"),
+);
+export const facetNames = `${[...facetChoices].join(", ")} or metadata__<key>`;
+
+/** The names of a `fields` parameter of facets, or what is wrong with it. */
+export function readFacets(text: string): { names: string[] } | { message: string } {
+  const names = [...new Set(text.split(",").map((name) => name.trim()))];
+  if (names.length > limits.facetFields) return { message: `fields takes at most ${limits.facetFields} names` };
+  const unknown = names.find((name) => !facetChoices.has(name) && !isMetadata(name));
+  return unknown === undefined ? { names } : { message: `fields has no ${unknown}: it takes ${facetNames}` };
 }
 
 /** Keys that begin with `_` are reserved and not shown. */

@@ -14,7 +14,7 @@ import {
 } from "../../storage/spans/span-store.ts";
 import { coverageOf, coverageSchema } from "../coverage.ts";
 import { filtersBody, selectionQuery } from "../read-filters.ts";
-import { groupByDescription, readGroupBy } from "./group-by.ts";
+import { groupByDescription, groupByExamples, readGroupBy } from "./group-by.ts";
 import { readSelection, type SpanReadDeps } from "./read-selection.ts";
 
 // Numbers as in the summary, which clients require.
@@ -72,7 +72,7 @@ export const groupSpans = (deps: SpanReadDeps & { spans: SpanStore }) =>
           context.addIssue({ code: "custom", message: read.message });
           return z.NEVER;
         })
-        .meta({ description: groupByDescription }),
+        .meta({ description: groupByDescription, examples: groupByExamples }),
       search: z
         .string()
         .max(limits.nameChars)

@@ -20,7 +20,7 @@ import {
 import type { SpanStore } from "../../storage/spans/span-store.ts";
 import { coverageOf, coverageSchema } from "../coverage.ts";
 import { filtersBody, selectionQuery } from "../read-filters.ts";
-import { groupByDescription, readGroupBy } from "./group-by.ts";
+import { groupByDescription, groupByExamples, readGroupBy } from "./group-by.ts";
 import { readSelection, type SpanReadDeps } from "./read-selection.ts";
 
 const intervals = ["auto", ...bucketIntervals] as const;
@@ -76,7 +76,7 @@ const seriesQuery = {
       context.addIssue({ code: "custom", message: read.message });
       return z.NEVER;
     })
-    .meta({ description: groupByDescription }),
+    .meta({ description: groupByDescription, examples: groupByExamples }),
   metrics: z
     .string({ error: "metrics must be given once" })
     .optional()

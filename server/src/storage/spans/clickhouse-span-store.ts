@@ -25,6 +25,7 @@ import { readUsageFacts } from "./queries/read-usage-facts.ts";
 import { groupScores, summarizeScores } from "./queries/score-figures.ts";
 import { repriceSpans } from "./queries/reprice-spans.ts";
 import { listUnpriced } from "./queries/list-unpriced.ts";
+import { facetSpans } from "./queries/span-facets.ts";
 import { spanSeries } from "./queries/span-series.ts";
 import { summarizeSpans } from "./queries/summarize-spans.ts";
 import { unnameCustomer } from "./queries/unname-customer.ts";
@@ -45,6 +46,7 @@ export function createSpanStore(database: SpanDatabase): SpanStore {
     listUnpriced: (query, signal) => listUnpriced(database, query, signal),
     summarizeSpans: (query, signal) => summarizeSpans(database, query, signal),
     spanSeries: (query, signal) => spanSeries(database, query, signal),
+    facetSpans: (query, signal) => facetSpans(database, query, signal),
     groupSpans: (query, signal) => groupSpans(database, query, signal),
     summarizeScores: (query, signal) => summarizeScores(database, query, signal),
     groupScores: (query, signal) => groupScores(database, query, signal),

@@ -27,6 +27,7 @@ import type {
   TraceWeight,
 } from "./trace-queries.ts";
 import type { ListSpansQuery, SpanPage } from "./span-list.ts";
+import type { SpanFacets, SpanFacetsQuery } from "./span-facets.ts";
 import type { SeriesKey, SpanSeriesQuery, SpanSeriesResult } from "./span-series.ts";
 import type { CountedName, StoredUsage, TracesQuery, UsageFactsQuery } from "./usage-facts.ts";
 
@@ -65,6 +66,9 @@ export type SpanStore = {
 
   /** `count` is the number of groups, `rows` one page of them. */
   groupSpans(query: GroupSpansQuery, signal?: AbortSignal): Promise<{ count: number; rows: SpanGroup[] }>;
+
+  /** Which values fields have, and how often. */
+  facetSpans(query: SpanFacetsQuery, signal?: AbortSignal): Promise<SpanFacets>;
 
   /** Spans by bucket of time, and by group. */
   spanSeries(query: SpanSeriesQuery, signal?: AbortSignal): Promise<SpanSeriesResult>;

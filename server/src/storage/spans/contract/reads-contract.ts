@@ -285,6 +285,24 @@ export function describeReads({ store, insert }: ContractDriver): void {
       }
     });
 
+    it("lists the values of fields and the keys of metadata, the most frequent first", async () => {
+      const org = newOrganization();
+      await insert([
+        spanRow(org, { ...groupedValues("x"), metadata_index: { a: "1", b: "2" } }),
+        spanRow(org, { ...groupedValues("x"), metadata_index: { a: "1" } }),
+        spanRow(org, groupedValues("y")),
+        spanRow(org),
+      ]);
+      await insert([spanRow(newOrganization(), groupedValues("z"))]);
+      const query = { ...everythingOf(org), fields: ["model", "metadata__a", "span_name"], limit: 1 } as const;
+      expect(await store().facetSpans(query)).toEqual({
+        values: expect.toSatisfy((values: unknown[]) => values.length === 3),
+        metadataKeys: [{ key: "a", count: 2 }],
+      });
+      const found = await store().facetSpans({ ...query, fields: ["model"], limit: 10, search: "Y" });
+      expect(found.values).toEqual([{ field: "model", value: "y", count: 1 }]);
+    });
+
     it("makes series over time of every grouping and metric, and one of all other groups", async () => {
       const org = newOrganization();
       await insert([

@@ -1,3 +1,4 @@
+import { pathSeparator } from "../../../filter/metadata-index.ts";
 import type { StatementParams } from "../span-store.ts";
 import type { SeriesKey } from "../span-series.ts";
 import type { ResultRow } from "../drivers/span-database.ts";
@@ -31,9 +32,12 @@ function keysOf(groupBy: SeriesKey, index: number): Key[] {
     return [{ name: "thread_identifier", sql: "thread_identifier", where: "thread_identifier != ''" }, environment];
   }
   if (groupBy.startsWith("metadata__")) {
-    const param = `group_key_${index}`;
-    const sql = `metadata_index[{${param}:String}]`;
-    return [{ name: groupBy, sql, params: { [param]: groupBy.slice("metadata__".length) } }];
+    const key = groupBy.slice("metadata__".length);
+    const [literal, path] = [`group_key_${index}`, `group_path_${index}`];
+    const params = { [literal]: key, [path]: key.split("__").join(pathSeparator) };
+    // As filters read it: a path only where there is no such key.
+    const sql = `if(mapContains(metadata_index, {${literal}:String}), metadata_index[{${literal}:String}], metadata_index[{${path}:String}])`;
+    return [{ name: groupBy, sql: key.includes("__") ? sql : `metadata_index[{${literal}:String}]`, params }];
   }
   return [{ name: groupBy, sql: groupBy }];
 }
