@@ -23,10 +23,11 @@ export class SchemaCollector {
       target: "draft-2020-12",
       io: "input",
       unrepresentable: "any",
-      // Zod leaves the default out where a transform follows; ours is stated in the terms of the input.
+      // Zod leaves these out where a transform follows; ours are stated in the terms of the input.
       override: ({ zodSchema, jsonSchema }) => {
-        const stated = z.globalRegistry.get(zodSchema)?.["default"];
+        const { default: stated, examples } = z.globalRegistry.get(zodSchema) ?? {};
         if (stated !== undefined) jsonSchema.default = stated;
+        if (Array.isArray(examples)) jsonSchema.examples = examples;
       },
     });
     const rename = (reference: string): string => {
