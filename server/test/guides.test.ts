@@ -14,6 +14,7 @@ import type { Row, TestClient } from "./support/test-client.ts";
 const pages = [
   "analytics",
   "caching",
+  "exports",
   "fallbacks",
   "filter-language",
   "metrics",
@@ -97,7 +98,8 @@ describe.skipIf(!hasCurl)(`the commands of${hasCurl ? "" : " (skipped: there is 
       const signIn = command.replace("admin@spanway.local", testAdmin.email).replace('"…"', `"${testAdmin.password}"`);
       const strict = `curl() { command curl --fail-with-body "$@"; }\n${signIn}`;
       const env = { ...programEnvironment(), ...filledIn, ID: await idFor(page) };
-      const { stdout } = await promisify(execFile)("bash", ["-euo", "pipefail", "-c", strict], { env }).catch(
+      const options = { env, cwd: process.env["TMPDIR"] };
+      const { stdout } = await promisify(execFile)("bash", ["-euo", "pipefail", "-c", strict], options).catch(
         (error: { stdout: string; message: string }) => ({ stdout: `failed: ${error.stdout} ${error.message}` }),
       );
       expect(stdout).not.toMatch(/^failed/);

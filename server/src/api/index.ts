@@ -98,6 +98,7 @@ import { createSpan } from "./request-logs/create-span.ts";
 import { facetSpans } from "./request-logs/facet-spans.ts";
 import { groupSpans } from "./request-logs/group-spans.ts";
 import { seriesSpans } from "./request-logs/series-spans.ts";
+import { exportSpans } from "./request-logs/export-spans.ts";
 import { listSpans } from "./request-logs/list-spans.ts";
 import type { SpanReadDeps } from "./request-logs/read-selection.ts";
 import { repriceSpans } from "./request-logs/reprice-spans.ts";
@@ -172,6 +173,7 @@ export function apiEndpoints(deps: ApiDeps): AnyEndpoint[] {
     getMedia(deps),
     getPublicMedia({ spans: deps.spans, ...stores }),
     listSpans(spans),
+    exportSpans(spans),
     summarizeSpans(spans),
     groupSpans(spans),
     facetSpans(spans),

@@ -45,18 +45,33 @@ export function sortQuery(defaultSort: string) {
 }
 
 function instant(name: string, description: string) {
-  const message = `${name} must be an ISO 8601 date-time or an epoch number in seconds or milliseconds`;
   return z
-    .string({ error: message })
+    .string({ error: notAnInstant(name) })
     .optional()
-    .transform((text, context) => {
-      if (text === undefined || text === "") return undefined;
-      const ns = parseTimeNs(text);
-      if (ns !== undefined) return ns;
-      context.addIssue({ code: "custom", message });
-      return z.NEVER;
-    })
+    .transform((text, context) => (text === undefined || text === "" ? undefined : readInstant(name, text, context)))
     .meta({ format: "date-time", description });
+}
+
+const notAnInstant = (name: string) =>
+  `${name} must be an ISO 8601 date-time or an epoch number in seconds or milliseconds`;
+
+function readInstant(name: string, text: string, context: z.RefinementCtx): bigint {
+  const ns = parseTimeNs(text);
+  if (ns !== undefined) return ns;
+  context.addIssue({ code: "custom", message: notAnInstant(name) });
+  return z.NEVER;
+}
+
+/** A `start_time` that has no default: everything of a year is asked for on purpose, not because a parameter was forgotten. */
+export function requiredStartQuery() {
+  const message = "start_time is required: this route has no default window";
+  return {
+    start_time: z
+      .string({ error: ({ input }) => (input === undefined ? message : notAnInstant("start_time")) })
+      .min(1, message)
+      .transform((text, context) => readInstant("start_time", text, context))
+      .meta({ format: "date-time", description: "Required.", examples: ["2026-01-01T00:00:00Z"] }),
+  };
 }
 
 /** `start_time` and `end_time`, to be spread into a query schema and handed to `timeWindow`. */

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { createServer } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -124,6 +125,42 @@ async function run({ sql, params, settings, data }: Call): Promise<Buffer> {
   }
 }
 
+/** Without `wait_end_of_query` a server sends what it has, and an error behind that. */
+async function stream({ sql, params, settings }: Call, response: ServerResponse): Promise<void> {
+  const [, statement = "", format = ""] = /^(.*?)\s+FORMAT\s+(\w+)\s*$/s.exec(sql) ?? [];
+  const session = connect();
+  try {
+    const own = [...settings].map(([name, value]) => `SET ${name} = '${value.replaceAll("'", "''")}'`);
+    const shared = cluster?.settings().split(";") ?? [];
+    for (const set of [...own, ...shared]) if (set.trim() !== "") session.query(set);
+    const bound = bindLiterals(statement, unescaped(params, sql));
+    const prepared = cluster?.prepare(bound, session) ?? bound;
+    // Of Parquet each chunk would be a file.
+    const pieces =
+      format === "Parquet"
+        ? [(await session.queryAsync(prepared, { format })).bytes()]
+        : session.queryStream(prepared, { format });
+    for await (const piece of pieces) {
+      const bytes = Buffer.from(piece instanceof Uint8Array ? piece : piece.raw());
+      const broken = faults.breakStreams !== undefined ? bytes.subarray(0, bytes.length - 4) : bytes;
+      if (!response.write(broken)) await once(response, "drain");
+      if (faults.breakStreams === "reset") {
+        // For the piece to be out before.
+        await sleep(100);
+        response.destroy();
+        return;
+      }
+      if (faults.breakStreams === "exception") {
+        response.end("Code: 241. DB::Exception: Memory limit (for query) exceeded. (MEMORY_LIMIT_EXCEEDED)\n");
+        return;
+      }
+    }
+    response.end();
+  } finally {
+    session.close();
+  }
+}
+
 function fail(response: ServerResponse, error: unknown): void {
   const message = error instanceof Error ? error.message.replace(/^Query failed: /, "") : String(error);
   const code = /Code: (\d+)\./.exec(message)?.[1] ?? "1002";
@@ -149,6 +186,11 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   }
   const call = await readCall(request, url);
   if (delayMs !== undefined) await sleep(delayMs);
+  const isRead = /^\s*SELECT/i.test(call.sql);
+  if (isRead && url.searchParams.get("wait_end_of_query") !== "1") {
+    await stream(call, response);
+    return;
+  }
   const body = await run(call);
   if (/^\s*INSERT/i.test(call.sql) && (faults.dropInsertReplies ?? 0) > 0) {
     faults.dropInsertReplies = (faults.dropInsertReplies ?? 0) - 1;

@@ -21,6 +21,8 @@ export type ServerFaults = {
   refuse?: "503" | "reset";
   /** Runs the next `count` inserts, then cuts the connection in place of the reply. */
   dropInsertReplies?: number;
+  /** Breaks streamed replies off after their first piece: with a message in the reply, as a server does, or without. */
+  breakStreams?: "exception" | "reset";
   /** Waits before it runs anything. */
   delayMs?: number;
 };

@@ -6,6 +6,8 @@ export type ListAnswer = { count: number; next: string | null; previous: string 
 
 /** Speaks to a server as one credential. Bodies that are no bytes or text are sent as JSON. */
 export type TestClient = {
+  /** The header that it sends; "" where it has no credential. */
+  authorization: string;
   request(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   get(path: string): Promise<Answer>;
   post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
@@ -20,6 +22,7 @@ const waitMs = 10_000;
 
 export function createClient(url: string, token?: string): TestClient {
   const client: TestClient = {
+    authorization: token === undefined ? "" : `Bearer ${token}`,
     async request(method, path, body, headers = {}) {
       const isRaw = body === undefined || typeof body === "string" || body instanceof Uint8Array;
       const response = await fetch(new URL(path, url), {

@@ -5,6 +5,7 @@ import type { SpanStore } from "../span-store.ts";
 import { describeConversations } from "./conversations-contract.ts";
 import { describeCounting } from "./counting-contract.ts";
 import { describeCustomers } from "./customers-contract.ts";
+import { describeExports } from "./exports-contract.ts";
 import { describeMedia } from "./media-contract.ts";
 import { describeNewMessages } from "./new-messages-contract.ts";
 import { describeOperations } from "./operations-contract.ts";
@@ -42,6 +43,7 @@ export function describeSpanStore(driver: string, open: ContractDriver["open"]):
     describeConversations(contract);
     describeNewMessages(contract);
     describeMedia(contract);
+    describeExports(contract);
     describeTraces(contract);
     describeCustomers(contract);
     describeCounting(contract);

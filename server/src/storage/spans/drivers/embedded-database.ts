@@ -1,12 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { mkdirSync } from "node:fs";
-import { setTimeout as sleep } from "node:timers/promises";
 import { Session, drainPending } from "chdb";
 import { freeBytes } from "../../../lib/free-bytes.ts";
 import { limits } from "../../../limits.ts";
 import { bindLiterals } from "./bind-literals.ts";
 import { asInsertError } from "./engine-errors.ts";
 import { releaseMemory } from "./memory-release.ts";
+import { createEmbeddedStream } from "./embedded-stream.ts";
+import { killOnAbort } from "./kill-on-abort.ts";
 import { createInsertFile } from "./insert-file.ts";
 import { createMergePause } from "./merge-pause.ts";
 import { createQueryGate } from "./query-gate.ts";
@@ -45,16 +46,9 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
   const inserts = connect();
   const insertFile = createInsertFile(path);
   const withinBounds = createQueryGate(bounds, options.onQuery);
-  const underWay = new Set<Promise<unknown>>();
+  const { track, settled } = createTracker();
   const resends = createResendWatch();
   const counts = createCountsWatch();
-
-  const track = <T>(work: Promise<T>): Promise<T> => {
-    const settled = Promise.allSettled([work]);
-    underWay.add(settled);
-    void settled.then(() => underWay.delete(settled));
-    return work;
-  };
 
   const prepared = new WeakSet<Session>();
   const run = async (session: Session, statement: Statement, format: Format, tag: string): Promise<Buffer> => {
@@ -82,6 +76,7 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
       }
     });
 
+  const stream = createEmbeddedStream({ path, connect, control, track, merges, onQuery: options.onQuery });
   const query = async (statement: Statement, signal?: AbortSignal): Promise<QueryResult> =>
     readRows(textOf(await reply(statement, "JSON", signal)));
 
@@ -93,6 +88,7 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
     query,
     queryRaw: async ({ settings, ...statement }, signal) =>
       readRawRows(await reply({ ...statement, settings: { ...settings, ...rawSettings } }, rawFormat, signal)),
+    stream,
     execute: async (statement) => {
       const sql = withSettings(bindLiterals(statement.sql, statement.params ?? {}), statement.settings ?? {});
       await track(merges.without(() => resends.during(() => maintenance.queryAsync(sql))));
@@ -109,7 +105,7 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
     },
     close: async () => {
       await memory.stop();
-      await Promise.all(underWay);
+      await settled();
       await merges.stop();
       await insertFile.close();
       for (const session of [...readers.all(), maintenance, control, inserts, engine]) session.close();
@@ -127,6 +123,20 @@ const defaultBounds: QueryBounds = {
 
 /** Comes whether anybody looks or not. */
 const ping: Statement = { name: "ping", sql: "SELECT 1" };
+
+/** Knows what is under way. */
+function createTracker(): { track: <T>(work: Promise<T>) => Promise<T>; settled: () => Promise<unknown> } {
+  const underWay = new Set<Promise<unknown>>();
+  return {
+    track: (work) => {
+      const settled = Promise.allSettled([work]);
+      underWay.add(settled);
+      void settled.then(() => underWay.delete(settled));
+      return work;
+    },
+    settled: () => Promise.all(underWay),
+  };
+}
 
 /** Of a reply, which is given back. */
 function textOf(bytes: Buffer): string {
@@ -180,33 +190,4 @@ function createReaders(count: number, connect: () => Session): Readers {
     },
     all: () => open,
   };
-}
-
-/**
- * Ends the statement on abort, and only then the wait for it: the connection is not free before.
- * A kill that comes before the statement is registered finds nothing, hence again and again.
- */
-async function killOnAbort<T>(
-  work: Promise<T>,
-  tag: string,
-  control: Session,
-  signal: AbortSignal | undefined,
-): Promise<T> {
-  if (signal === undefined) return await work;
-  let isRunning = true;
-  const kill = async () => {
-    while (isRunning) {
-      await control.queryAsync(`KILL QUERY WHERE Settings['log_comment'] = '${tag}' ASYNC`).catch(() => undefined);
-      await sleep(limits.queryKillEveryMs);
-    }
-  };
-  const onAbort = () => void kill();
-  signal.addEventListener("abort", onAbort, { once: true });
-  if (signal.aborted) onAbort();
-  try {
-    return await work;
-  } finally {
-    isRunning = false;
-    signal.removeEventListener("abort", onAbort);
-  }
 }

@@ -12,6 +12,7 @@ import type {
   SpanDatabaseOptions,
   Statement,
 } from "./span-database.ts";
+import { createHttpStream } from "./http-stream.ts";
 import { insertSettings, readSettings, withSettings } from "./span-database.ts";
 
 export type HttpLocation = {
@@ -47,6 +48,7 @@ export function openHttpDatabase(location: HttpLocation, options: SpanDatabaseOp
     use_multipart_params_auto: true,
   });
   const writes = createClient({ ...shared, database, request_timeout: limits.spanInsertTimeMs });
+  const exports = createHttpStream({ url, username, password, log, database }, options.onQuery);
   const withinBounds = createQueryGate(bounds, options.onQuery);
   // A distributed table would answer before its shards have the rows, or the deletion.
   const clustered: EngineSettings = cluster === null ? {} : { distributed_foreground_insert: 1, insert_quorum: 0 };
@@ -81,6 +83,7 @@ export function openHttpDatabase(location: HttpLocation, options: SpanDatabaseOp
           Buffer.from(await reply({ ...statement, settings: { ...settings, ...rawSettings } }, rawFormat, signal)),
         ),
       ),
+    stream: exports.stream,
     execute: async (statement) => {
       await writes.command({
         query: withSettings(statement.sql, statement.settings ?? {}),
@@ -107,7 +110,7 @@ export function openHttpDatabase(location: HttpLocation, options: SpanDatabaseOp
       await withinBounds(statement, signal, () => run(statement, signal));
     },
     close: async () => {
-      await Promise.all([queries.close(), writes.close()]);
+      await Promise.all([queries.close(), exports.close(), writes.close()]);
     },
   };
 }

@@ -52,7 +52,8 @@ export function createInsertFile(folder: string): InsertFile {
   };
 }
 
-async function openNameless(folder: string): Promise<FileHandle> {
+/** A file that has no name, so that nothing of it is left behind. */
+export async function openNameless(folder: string): Promise<FileHandle> {
   const path = join(folder, `insert-${randomToken(12)}`);
   const file = await open(path, "wx+", 0o600);
   await unlink(path);

@@ -1,14 +1,21 @@
 import { ServiceError } from "../../../domain/errors.ts";
 import { FairGate, GateRefusal } from "../../../lib/fair-gate.ts";
+import { limits } from "../../../limits.ts";
 import { asReadError } from "./engine-errors.ts";
 import type { QueryOutcome, SpanDatabaseOptions, Statement } from "./span-database.ts";
 
-/** Bounds how many queries run and wait, in turns by organisation, and tells how each ended. */
+/** Bounds how many queries run and wait, in turns by organisation, and tells how each ended. `keepsPlaces`: see `FairGate`. */
 export function createQueryGate(
-  bounds: { inFlight: number; queued: number },
+  bounds: { inFlight: number; queued: number; waitMs?: number; keepsPlaces?: boolean },
   onQuery: SpanDatabaseOptions["onQuery"],
 ): <T>(statement: Statement, signal: AbortSignal | undefined, work: () => Promise<T>) => Promise<T> {
-  const gate = new FairGate({ maxInFlight: bounds.inFlight, maxWaiting: bounds.queued });
+  const { inFlight, queued, waitMs, keepsPlaces } = bounds;
+  const gate = new FairGate({
+    maxInFlight: inFlight,
+    maxWaiting: queued,
+    ...(waitMs !== undefined && { maxWaitMs: waitMs }),
+    ...(keepsPlaces !== undefined && { keepsPlaces }),
+  });
 
   return async ({ name, params }, signal, work) => {
     const started = performance.now();
@@ -37,6 +44,14 @@ export function createQueryGate(
     }
   };
 }
+
+/** Exports run for as long as their clients take, so that each organization has its part of the places. */
+export const exportGate = {
+  inFlight: limits.exportsInFlight,
+  queued: limits.exportsQueued,
+  waitMs: limits.exportWaitMs,
+  keepsPlaces: true,
+} as const;
 
 function outcomeOf(error: ServiceError): QueryOutcome {
   return error.code === "query_too_large" || error.code === "unavailable" ? error.code : "failed";

@@ -1,4 +1,6 @@
+import type { ExportFormat, TakeBytes } from "../span-export.ts";
 import type { SpanBatch, StatementParams } from "../span-store.ts";
+import { limits } from "../../../limits.ts";
 import type { CountsWatch } from "./counts-watch.ts";
 import type { ResendWatch } from "./resend-watch.ts";
 
@@ -15,6 +17,13 @@ export type SpanDatabase = {
    * dearly.
    */
   queryRaw(statement: Statement, signal?: AbortSignal): Promise<Iterable<string[]>>;
+  /**
+   * Hands on what the engine writes of a statement as a file of the format, in constant memory: one column of lines for `jsonl`, no
+   * header for `csv`. Few run at a time (`limits.exportsInFlight`), each with bounds of its own. Resolves when `take` has had the whole.
+   *
+   * @throws as `query` does, or what `take` throws; what was handed on by then is no whole file
+   */
+  stream(statement: Statement, format: ExportFormat, take: TakeBytes, signal: AbortSignal): Promise<void>;
   /** DDL and deletes, one statement, without a bound on its time. @throws the engine's own error */
   execute(statement: Statement): Promise<void>;
   /** @throws SpanInsertError */
@@ -75,13 +84,31 @@ function literal(name: string, value: string | number): string {
   return `'${value}'`;
 }
 
-export function readSettings(bounds: QueryBounds): EngineSettings {
+export function readSettings(bounds: Pick<QueryBounds, "timeMs" | "memoryBytes">): EngineSettings {
   return {
     max_execution_time: bounds.timeMs / 1000,
     max_memory_usage: bounds.memoryBytes,
     output_format_json_quote_64bit_integers: 1,
     // Partitions follow from the key, so versions of one span are never in two of them.
     do_not_merge_across_partitions_select_final: 1,
+  };
+}
+
+/** The engine's names of the formats, and how it writes them. */
+export const streamFormats: Record<ExportFormat, { name: string; settings: EngineSettings }> = {
+  jsonl: { name: "CustomSeparated", settings: { format_custom_escaping_rule: "Raw" } },
+  csv: { name: "CSV", settings: { output_format_csv_crlf_end_of_line: 1, format_csv_null_representation: "" } },
+  parquet: { name: "Parquet", settings: { output_format_parquet_row_group_size_bytes: limits.exportRowGroupBytes } },
+};
+
+/** Small blocks, few threads: rows may hold megabytes, and calls and inserts go on meanwhile. */
+export function streamSettings(format: ExportFormat): EngineSettings {
+  return {
+    ...readSettings({ timeMs: limits.exportTimeMs, memoryBytes: limits.exportMemoryBytes }),
+    ...streamFormats[format].settings,
+    max_block_size: limits.exportBlockRows,
+    max_threads: limits.exportThreads,
+    output_format_json_escape_forward_slashes: 0,
   };
 }
 

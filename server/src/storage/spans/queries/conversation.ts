@@ -36,9 +36,11 @@ export const messageColumns = [
   "completion_messages",
 ] as const;
 
+const isMessageLog = `log_type IN (${messageLogTypes.map((type) => `'${type}'`).join(", ")})`;
+
 /** In message logs text may stand for messages. */
 function isSaid(column: string): string {
-  return `log_type IN (${messageLogTypes.map((type) => `'${type}'`).join(", ")}) AND ${column} != ''`;
+  return `${isMessageLog} AND ${column} != ''`;
 }
 
 /** A text that is JSON of messages is those; any other is what `role` said. */
@@ -52,6 +54,13 @@ function saidIn(column: string, role: string): string {
 function firstOf(list: string): string {
   return `concat('[', JSONExtractArrayRaw(${list})[1], ']')`;
 }
+
+/** What the members of the same names are in answers, as JSON text; '' where there is none. */
+export const promptMessages = `multiIf(prompt_messages != '', prompt_messages, ${isSaid("input")}, ${saidIn("input", "user")}, '')`;
+export const completionMessage = `multiIf(completion_message != '', completion_message,
+  NOT (${isMessageLog}), '',
+  notEmpty(JSONExtractArrayRaw(completion_messages)), JSONExtractArrayRaw(completion_messages)[1],
+  output != '', JSONExtractArrayRaw(${saidIn("output", "assistant")})[1], '')`;
 
 /**
  * Selects the messages of a span, as api/request-logs/span-messages.ts reads them: `sent` and `answered` are JSON lists, `messages` has

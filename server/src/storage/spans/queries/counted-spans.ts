@@ -23,7 +23,8 @@ export function readsIdentity(condition: SpanCondition | undefined): boolean {
 
 /**
  * The spans of several stretches that have none in common, as what stands behind FROM. Beside the columns of spans they
- * have `counted_cost` and `counts_tokens`, and customer and thread are those that they count for.
+ * have `counted_cost` and `counts_tokens`, and customer and thread are those that they count for; `sent_customer_identifier`
+ * and `sent_thread_identifier` are what was sent.
  */
 export function countedSpans(parts: readonly CountedPart[], once: Once, counts: Counts): string {
   return `(${parts.map((part) => (counts === "none" ? ownSpans(part, once) : joinedSpans(part, once, counts))).join(" UNION ALL ")})`;
@@ -34,14 +35,16 @@ export const paramsOfParts = (parts: readonly CountedPart[]): StatementParams =>
 
 /** Where a filter is the same for what a span says and for what it counts for, fewer rows are joined. */
 function ownSpans({ where, filter }: CountedPart, once: Once): string {
-  return `SELECT *, cost AS counted_cost, toUInt8(1) AS counts_tokens FROM spans ${once} WHERE ${where.sql}${andFilter(filter)}`;
+  return `SELECT *, ${sentIdentity}, cost AS counted_cost, toUInt8(1) AS counts_tokens FROM spans ${once} WHERE ${where.sql}${andFilter(filter)}`;
 }
+
+const sentIdentity = identityColumns.map((column) => `${column} AS sent_${column}`).join(", ");
 
 const andFilter = (filter: SpanCondition | undefined) => (filter === undefined ? "" : ` AND (${filter.sql})`);
 
 function joinedSpans({ where, filter }: CountedPart, once: Once, counts: "usage" | "all"): string {
   const isLate = readsIdentity(filter);
-  const spans = `SELECT * FROM spans ${once} WHERE ${where.sql}${isLate ? "" : andFilter(filter)}`;
+  const spans = `SELECT *, ${sentIdentity} FROM spans ${once} WHERE ${where.sql}${isLate ? "" : andFilter(filter)}`;
   const identity = counts === "usage" ? "" : identityColumns.map((column) => `, ${column} AS count_${column}`).join("");
   const found = `SELECT timestamp, unique_id, toUInt8(1) AS is_counted, counts_tokens AS count_tokens, cost AS count_cost${identity}
     FROM span_counts FINAL WHERE ${where.sql}${counts === "usage" ? " AND changes_usage = 1" : ""}`;

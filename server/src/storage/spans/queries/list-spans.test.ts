@@ -20,6 +20,7 @@ function changing(counted: number, found: number): SpanDatabase {
       const rows = Array.from({ length: found }, (_, n) => rowOf(n));
       return { rows: name === "list_count" ? [{ count: `${counted}` }] : rows, rowsBeforeLimit: undefined };
     },
+    stream: unused,
     queryRaw: unused,
     execute: unused,
     insert: unused,

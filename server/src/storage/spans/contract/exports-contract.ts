@@ -1,0 +1,59 @@
+import { describe, expect, it } from "vitest";
+import { ServiceError } from "../../../domain/errors.ts";
+import { readExport } from "../../../../test/support/exports.ts";
+import { exportFormats, type ExportFormat } from "../span-export.ts";
+import type { SpanStore } from "../span-store.ts";
+import { everythingOf, keyOf, newOrganization, spanRow, type ContractDriver } from "./span-fixtures.ts";
+
+const fields = ["unique_id", "output", "counted_cost"];
+
+async function exported(store: SpanStore, org: string, format: ExportFormat): Promise<unknown[][]> {
+  const pieces: Uint8Array[] = [];
+  const query = { ...everythingOf(org), format, fields };
+  const take = async (bytes: Uint8Array) => void pieces.push(Buffer.from(bytes));
+  await store.exportSpans(query, take, new AbortController().signal);
+  const file = Buffer.concat(pieces);
+  const rows = await readExport(format, file);
+  return rows.map((row) => fields.map((name) => row[name]));
+}
+
+export function describeExports({ store, insert }: ContractDriver): void {
+  describe.each(exportFormats)("an export as %s", (format) => {
+    it("has each span of the organization once, as it was sent last, and none that is deleted", async () => {
+      const org = newOrganization();
+      const first = spanRow(org, { output: "old", cost: 1 });
+      const deleted = spanRow(org, { output: "deleted" });
+      const others = Array.from({ length: 3_000 }, (_, n) => spanRow(org, { output: `other ${n}`, cost: 2 }));
+      await insert([first, deleted, ...others, spanRow(newOrganization(), { output: "of others" })]);
+      await insert([
+        { ...keyOf(first), version: "2", output: 'n"e,w\n', cost: 3 },
+        { ...keyOf(deleted), version: "2", is_deleted: 1 },
+      ]);
+      const cost = (usd: number) => (format === "csv" ? String(usd) : usd);
+      const rows = await exported(store(), org, format);
+      const expected = [
+        [first.unique_id, 'n"e,w\n', cost(3)],
+        ...others.map((row) => [row.unique_id, row.output, cost(2)]),
+      ];
+      const sorted = (list: unknown[][]) => list.map((row) => JSON.stringify(row)).sort();
+      expect(sorted(rows)).toEqual(sorted(expected));
+    });
+
+    it("ends with the reason of its signal, or of who takes it, and leaves the store in order", async () => {
+      const org = newOrganization();
+      await insert(Array.from({ length: 3_000 }, () => spanRow(org, { output: "x".repeat(2_000) })));
+      const query = { ...everythingOf(org), format, fields };
+      const leaving = new AbortController();
+      const leave = async () => leaving.abort(new Error("left"));
+      await expect(store().exportSpans(query, leave, leaving.signal)).rejects.toThrow("left");
+      const refuse = async () => {
+        throw new ServiceError("unavailable", "no more");
+      };
+      const { signal } = new AbortController();
+      await expect(store().exportSpans(query, refuse, signal)).rejects.toThrow("no more");
+      const gone = AbortSignal.abort(new Error("gone"));
+      await expect(store().exportSpans(query, async () => undefined, gone)).rejects.toThrow("gone");
+      expect(await exported(store(), org, format)).toHaveLength(3_000);
+    });
+  });
+}

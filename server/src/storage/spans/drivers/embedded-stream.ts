@@ -1,0 +1,129 @@
+import type { Session } from "chdb";
+import { randomUUID } from "node:crypto";
+import { statfs } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import { ServiceError } from "../../../domain/errors.ts";
+import { limits } from "../../../limits.ts";
+import type { ExportFormat, TakeBytes } from "../span-export.ts";
+import { openNameless } from "./insert-file.ts";
+import { bindLiterals } from "./bind-literals.ts";
+import { killOnAbort } from "./kill-on-abort.ts";
+import type { MergePause } from "./merge-pause.ts";
+import { createQueryGate, exportGate } from "./query-gate.ts";
+import type { EngineSettings, SpanDatabase, SpanDatabaseOptions } from "./span-database.ts";
+import { streamFormats, streamSettings, withSettings } from "./span-database.ts";
+
+/** A statement on a connection that nobody else uses; its values are part of its text. What fails aborts the signal. */
+type Streamed = { session: Session; sql: string; settings: EngineSettings; take: TakeBytes };
+type Write = (streamed: Streamed, signal: AbortSignal) => Promise<void>;
+
+type Engine = {
+  /** Its data folder. */
+  path: string;
+  connect: () => Session;
+  /** For kills. */
+  control: Session;
+  /** Holds the engine open for as long as the work takes. */
+  track: (work: Promise<void>) => Promise<void>;
+  merges: Pick<MergePause, "sawRead">;
+  onQuery: SpanDatabaseOptions["onQuery"];
+};
+
+/** `SpanDatabase.stream` of chDB: each export has a connection of its own, as a connection runs one statement at a time. */
+export function createEmbeddedStream({
+  path,
+  connect,
+  control,
+  track,
+  merges,
+  onQuery,
+}: Engine): SpanDatabase["stream"] {
+  const withinExports = createQueryGate(exportGate, onQuery);
+  return (statement, format, take, signal) =>
+    withinExports(statement, signal, async () => {
+      merges.sawRead();
+      const session = connect();
+      try {
+        await session.queryAsync(`SET max_query_size = ${limits.queryTextBytes}`);
+        const tag = randomUUID();
+        const sql = bindLiterals(statement.sql, statement.params ?? {});
+        const settings = { ...streamSettings(format), ...statement.settings, log_comment: tag };
+        const write = format === "parquet" ? writeThroughFile(path) : writeChunks(format);
+        await untilRefused(take, signal, async (takeOn, ended) => {
+          await track(killOnAbort(write({ session, sql, settings, take: takeOn }, ended), tag, control, ended));
+        });
+      } finally {
+        session.close();
+      }
+    });
+}
+
+/** Runs `work`, whose signal is aborted when `take` fails too: then the engine has nobody to write for. */
+async function untilRefused(
+  take: TakeBytes,
+  signal: AbortSignal,
+  work: (take: TakeBytes, ended: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const refused = new AbortController();
+  const takeOn: TakeBytes = async (bytes) => {
+    try {
+      await take(bytes);
+    } catch (error) {
+      refused.abort(error);
+      throw error;
+    }
+  };
+  await work(takeOn, AbortSignal.any([signal, refused.signal]));
+}
+
+/** The engine makes a chunk when it is asked for: a client that takes nothing holds up no thread of it. */
+function writeChunks(format: Exclude<ExportFormat, "parquet">): Write {
+  return async ({ session, sql, settings, take }, signal) => {
+    const { name } = streamFormats[format];
+    for await (const chunk of session.queryStream(withSettings(sql, settings), { format: name, signal })) {
+      const bytes = chunk.raw();
+      if (bytes.length > 0) await take(bytes);
+    }
+  };
+}
+
+/**
+ * Of chunks, each would be a file of its own. So the engine writes one file, which is read while it grows. It lies in the data
+ * folder without a name: nothing of it is left behind, also after a crash.
+ */
+function writeThroughFile(folder: string): Write {
+  return async ({ session, sql, settings, take }, signal) => {
+    const file = await openNameless(folder);
+    const insert = `INSERT INTO FUNCTION file('/dev/fd/${file.fd}', 'Parquet') ${sql}`;
+    let isWritten = false;
+    const writing = session
+      .queryAsync(withSettings(insert, { ...settings, engine_file_truncate_on_insert: 1 }))
+      .finally(() => (isWritten = true));
+    const settled = Promise.allSettled([writing]);
+    try {
+      for (let at = 0; ;) {
+        const isLast = isWritten;
+        const { bytesRead, buffer } = await file.read(Buffer.alloc(pieceBytes), 0, pieceBytes, at);
+        at += bytesRead;
+        if (bytesRead > 0) await take(buffer.subarray(0, bytesRead));
+        else if (isLast) break;
+        else await sleep(limits.exportFilePollMs);
+        signal.throwIfAborted();
+        await refuseFullDisk(folder);
+      }
+      await writing;
+    } finally {
+      // The caller ends it where it goes on: until then the file is the engine's.
+      await settled;
+      await file.close();
+    }
+  };
+}
+
+const pieceBytes = 256 * 1024;
+
+async function refuseFullDisk(folder: string): Promise<void> {
+  const { bavail, bsize } = await statfs(folder);
+  if (bavail * bsize >= limits.insertFileRoomBytes) return;
+  throw new ServiceError("unavailable", "the disk has no room to write the export", { retryAfterS: 60 });
+}

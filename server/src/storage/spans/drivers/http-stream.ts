@@ -1,0 +1,71 @@
+import type { Readable } from "node:stream";
+import { createClient, type ClickHouseClientConfigOptions } from "@clickhouse/client";
+import { limits } from "../../../limits.ts";
+import type { ExportFormat, TakeBytes } from "../span-export.ts";
+import { UnreachableError, engineCode } from "./engine-errors.ts";
+import { createQueryGate, exportGate } from "./query-gate.ts";
+import type { SpanDatabase, SpanDatabaseOptions } from "./span-database.ts";
+import { streamFormats, streamSettings, withSettings } from "./span-database.ts";
+
+/** `SpanDatabase.stream` of a server. */
+export function createHttpStream(
+  server: ClickHouseClientConfigOptions,
+  onQuery: SpanDatabaseOptions["onQuery"],
+): { stream: SpanDatabase["stream"]; close(): Promise<void> } {
+  const client = createClient({
+    ...server,
+    compression: { request: false, response: false },
+    max_open_connections: limits.exportsInFlight,
+    request_timeout: limits.exportTimeMs + limits.queryReplyGraceMs,
+    use_multipart_params_auto: true,
+  });
+  const withinExports = createQueryGate(exportGate, onQuery);
+  return {
+    stream: (statement, format, take, signal) =>
+      withinExports(statement, signal, async () => {
+        const settings = { ...streamSettings(format), ...statement.settings };
+        const { stream } = await client
+          .exec({
+            query: `${withSettings(statement.sql, settings)} FORMAT ${streamFormats[format].name}`,
+            query_params: { ...statement.params },
+            abort_signal: signal,
+          })
+          .catch((error: unknown) => {
+            throw engineCode(error) === undefined ? new UnreachableError(error) : error;
+          });
+        await takeWhole(stream, format, take, signal);
+      }),
+    close: () => client.close(),
+  };
+}
+
+/**
+ * Hands on a reply that the server streams. What goes wrong in the middle of one the server writes behind what it has sent by then, as
+ * text, and closes as if all was well: so only what ends as a file of the format does is whole.
+ */
+async function takeWhole(reply: Readable, format: ExportFormat, take: TakeBytes, signal: AbortSignal): Promise<void> {
+  let tail = Buffer.alloc(0);
+  for await (const piece of reply as AsyncIterable<Buffer>) {
+    tail = Buffer.concat([tail, piece.subarray(-tailBytes)]).subarray(-tailBytes);
+    await take(piece);
+    signal.throwIfAborted();
+  }
+  if (isWhole[format](tail)) return;
+  const code = /Code: (\d+)\. DB::Exception/.exec(tail.toString("latin1"));
+  throw new Error(`the span store failed while it wrote an export${code ? `: ${code[0]}` : ""}`);
+}
+
+/** Messages of the engine are shorter. */
+const tailBytes = 16 * 1024;
+/** Newer servers put their messages between two of these. */
+const exceptionMark = "__exception__\r\n";
+
+const isWhole: Record<ExportFormat, (tail: Buffer) => boolean> = {
+  jsonl: (tail) => tail.length === 0 || endsWith(tail, "}\n"),
+  csv: (tail) => tail.length === 0 || (endsWith(tail, "\r\n") && !endsWith(tail, exceptionMark)),
+  parquet: (tail) => endsWith(tail, "PAR1"),
+};
+
+function endsWith(tail: Buffer, text: string): boolean {
+  return tail.subarray(-text.length).toString("latin1") === text;
+}

@@ -1,0 +1,32 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Session } from "chdb";
+import { limits } from "../../../limits.ts";
+
+/**
+ * Ends the statement on abort, and only then the wait for it: the connection is not free before.
+ * A kill that comes before the statement is registered finds nothing, hence again and again.
+ */
+export async function killOnAbort<T>(
+  work: Promise<T>,
+  tag: string,
+  control: Session,
+  signal: AbortSignal | undefined,
+): Promise<T> {
+  if (signal === undefined) return await work;
+  let isRunning = true;
+  const kill = async () => {
+    while (isRunning) {
+      await control.queryAsync(`KILL QUERY WHERE Settings['log_comment'] = '${tag}' ASYNC`).catch(() => undefined);
+      await sleep(limits.queryKillEveryMs);
+    }
+  };
+  const onAbort = () => void kill();
+  signal.addEventListener("abort", onAbort, { once: true });
+  if (signal.aborted) onAbort();
+  try {
+    return await work;
+  } finally {
+    isRunning = false;
+    signal.removeEventListener("abort", onAbort);
+  }
+}

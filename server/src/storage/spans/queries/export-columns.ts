@@ -1,0 +1,100 @@
+import type { SpanDatabase, Statement } from "../drivers/span-database.ts";
+import type { ExportFormat, TakeBytes } from "../span-export.ts";
+
+/**
+ * A column of an export, over the columns of a statement. The engine writes all formats, so this is the one place that says
+ * how a value looks in each.
+ *
+ * Kinds: `text` ('' = absent), `json` (JSON text, '' = absent), `time` (DateTime64(9)), `integer`, `number`, `boolean` (null = absent).
+ */
+export type ExportColumn = {
+  kind: "text" | "json" | "time" | "integer" | "number" | "boolean";
+  sql: string;
+  /** What JSON has where the value is absent. Default `null`. */
+  absent?: string;
+};
+
+export type ExportColumns = Readonly<Record<string, ExportColumn>>;
+
+/**
+ * Hands on a file with a row for each row of `from`, in no order.
+ * @param shape `names` are some of `columns`, in the order of the file
+ */
+export async function exportRows(
+  database: SpanDatabase,
+  { from, ...statement }: Omit<Statement, "sql"> & { from: string },
+  shape: { format: ExportFormat; columns: ExportColumns; names: readonly string[] },
+  take: TakeBytes,
+  signal: AbortSignal,
+): Promise<void> {
+  const { format, names } = shape;
+  const columns = names.map((name) => [name, columnOf(shape.columns, name)] as const);
+  const sql = `SELECT ${format === "jsonl" ? jsonRow(columns) : cells(format, columns)} FROM ${from}`;
+  let head = format === "csv" ? `${names.map((name) => `"${name}"`).join(",")}\r\n` : "";
+  const takeHead = async (): Promise<void> => {
+    if (head !== "") await take(Buffer.from(head));
+    head = "";
+  };
+  const named = { ...statement, sql: format === "parquet" ? nameCells(names, sql) : sql };
+  await database.stream(
+    named,
+    format,
+    async (bytes) => {
+      // Not before there is something to head: what fails until then can still be said.
+      await takeHead();
+      await take(bytes);
+    },
+    signal,
+  );
+  await takeHead();
+}
+
+function columnOf(columns: ExportColumns, name: string): ExportColumn {
+  const column = Object.hasOwn(columns, name) ? columns[name] : undefined;
+  if (column === undefined) throw new Error(`there is no column ${name} to export`);
+  return column;
+}
+
+function cells(format: "csv" | "parquet", columns: ReadonlyArray<readonly [string, ExportColumn]>): string {
+  return columns.map(([, column], index) => `${cell[format](column)} AS cell_${index}`).join(", ");
+}
+
+/** The file shows the names. They are given apart: within the statement they would hide its own columns. */
+function nameCells(names: readonly string[], sql: string): string {
+  return `SELECT ${names.map((name, index) => `cell_${index} AS \`${name}\``).join(", ")} FROM (${sql})`;
+}
+
+function jsonRow(columns: ReadonlyArray<readonly [string, ExportColumn]>): string {
+  const members = columns.map(
+    ([name, column], index) => `'${index === 0 ? "{" : ","}"${name}":', ${jsonValue(column)}`,
+  );
+  return `concat(${members.join(", ")}, '}') AS line`;
+}
+
+const isoTime = (time: string): string => {
+  const text = `toString(${time})`;
+  // At least milliseconds, and no further zeros.
+  return `concat(replaceOne(substring(${text}, 1, 23), ' ', 'T'), replaceRegexpOne(substring(${text}, 24), '0+$', ''), 'Z')`;
+};
+
+function jsonValue({ kind, sql, absent = "null" }: ExportColumn): string {
+  if (kind === "text") return `if(${sql} = '', '${absent}', toJSONString(toString(${sql})))`;
+  // A document that was sent as text may have line breaks between its values, and one line is one row.
+  if (kind === "json") return `if(${sql} = '', '${absent}', replaceAll(${sql}, '\\n', ' '))`;
+  if (kind === "time") return `concat('"', ${isoTime(sql)}, '"')`;
+  return `ifNull(toString(${sql}), '${absent}')`;
+}
+
+/** What spreadsheets take for the beginning of a formula, also in their full-width forms. A quote before it makes it text. */
+const formula = "^[=+\\\\-@\\\\t\\\\r\\\\n\\x{FF1D}\\x{FF0B}\\x{FF0D}\\x{FF20}]".replaceAll("\\x", "\\\\x");
+
+const cell: Record<"csv" | "parquet", (column: ExportColumn) => string> = {
+  csv({ kind, sql }) {
+    const text = `toString(${sql})`;
+    if (kind === "text") return `nullIf(if(match(${text}, '${formula}'), concat('''', ${text}), ${text}), '')`;
+    // JSON begins with none of these, but for the minus of a number.
+    if (kind === "json") return `nullIf(${sql}, '')`;
+    return kind === "time" ? isoTime(sql) : sql;
+  },
+  parquet: ({ kind, sql }) => (kind === "text" || kind === "json" ? `nullIf(toString(${sql}), '')` : sql),
+};

@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startTestClickHouse, type TestClickHouse } from "../support/clickhouse-http-server.ts";
+import { always, storeSpans } from "../support/spans.ts";
+import { startTestApp, type TestApp } from "../support/test-app.ts";
+
+/** A file that breaks off in the middle must not look like a whole one. */
+
+let clickHouse: TestClickHouse;
+let app: TestApp;
+beforeAll(async () => {
+  clickHouse = await startTestClickHouse();
+  app = await startTestApp({ SPANWAY_SPANS_URL: clickHouse.url });
+  await storeSpans(
+    app.prod,
+    Array.from({ length: 200 }, (_, n) => ({ output: `${n} `.repeat(500) })),
+  );
+}, 60_000);
+afterAll(async () => {
+  await app.stop();
+  await clickHouse.stop();
+});
+
+const path = `/api/request-logs/export/?${always}`;
+const formats = ["jsonl", "csv", "parquet"];
+
+test.each(formats)("a whole export of a ClickHouse server as %s", async (format) => {
+  const answer = await app.prod.post(`${path}&format=${format}`, {});
+  expect(answer.status).toBe(200);
+  expect(answer.text.length).toBeGreaterThan(1_000);
+});
+
+test.each(formats.flatMap((format) => (["exception", "reset"] as const).map((fault) => [format, fault] as const)))(
+  "an export as %s that the store breaks off (%s) cuts the connection",
+  async (format, fault) => {
+    for (const coding of ["identity", "gzip"]) {
+      await clickHouse.setFaults({ breakStreams: fault });
+      const exported = app.prod.post(`${path}&format=${format}`, {}, { "accept-encoding": coding });
+      await expect(exported).rejects.toThrow(/terminated|fetch failed/);
+      await clickHouse.setFaults({});
+    }
+    expect((await app.prod.post(`${path}&format=${format}`, {})).status).toBe(200);
+  },
+);
+
+test.each(formats)("an export as %s without a store is refused, and no file", async (format) => {
+  await clickHouse.setFaults({ refuse: "503" });
+  const answer = await app.prod.post(`${path}&format=${format}`, {});
+  await clickHouse.setFaults({});
+  expect(answer.status).toBe(503);
+  expect(answer.headers.get("content-disposition")).toBeNull();
+  expect(answer.headers.get("retry-after")).not.toBeNull();
+});
