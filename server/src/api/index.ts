@@ -115,6 +115,7 @@ import { createTemporaryKey } from "./temporary-keys/create-temporary-key.ts";
 import { listThreads } from "./threads/list-threads.ts";
 import { deleteTrace } from "./traces/delete-trace.ts";
 import { deleteTraces } from "./traces/delete-traces.ts";
+import { exportTraces } from "./traces/export-traces.ts";
 import { listTraces } from "./traces/list-traces.ts";
 import { retrievePublicTrace } from "./traces/retrieve-public-trace.ts";
 import { retrieveTrace } from "./traces/retrieve-trace.ts";
@@ -200,6 +201,7 @@ export function apiEndpoints(deps: ApiDeps): AnyEndpoint[] {
     updateProvider(deps),
     deleteProvider(deps),
     listTraces(traces),
+    exportTraces(traces),
     retrieveTrace(traces),
     shareTrace({ ...traces, ...stores }),
     retrievePublicTrace({ ...people, ...stores }),

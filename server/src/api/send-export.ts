@@ -8,11 +8,19 @@ import { limits } from "../limits.ts";
 import type { ExportFormat, TakeBytes } from "../storage/spans/span-export.ts";
 import type { TimeWindow } from "../storage/spans/span-store.ts";
 
-export const exportMediaTypes: Readonly<Record<ExportFormat, string>> = {
+const exportMediaTypes: Readonly<Record<ExportFormat, string>> = {
   jsonl: "application/x-ndjson; charset=utf-8",
   csv: "text/csv; charset=utf-8; header=present",
   parquet: "application/vnd.apache.parquet",
 };
+
+/** For the API reference. */
+export const exportedFile = {
+  status: 200,
+  contentType: exportMediaTypes.jsonl,
+  description: "One JSON object a line",
+  alternatives: { [exportMediaTypes.csv]: "With a header line", [exportMediaTypes.parquet]: "A Parquet file" },
+} as const;
 
 /** `spans-prod-20261101T000000Z-20261129T120000Z.csv` */
 export function exportName(

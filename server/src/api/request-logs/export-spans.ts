@@ -5,7 +5,7 @@ import { exportFormats } from "../../storage/spans/span-export.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
 import { exportQuery, readExportFields, refuseWarnings } from "../export-query.ts";
 import { filtersBody } from "../read-filters.ts";
-import { exportMediaTypes, exportName, sendExport } from "../send-export.ts";
+import { exportedFile, exportName, sendExport } from "../send-export.ts";
 import { listMembers } from "./present-span.ts";
 import { readSelection, type SpanReadDeps } from "./read-selection.ts";
 
@@ -31,12 +31,7 @@ export const exportSpans = (deps: SpanReadDeps & { spans: Pick<SpanStore, "expor
       schema: filtersBody,
       example: { filters: { customer_identifier: { value: ["acme"] } } },
     },
-    success: {
-      status: 200,
-      contentType: exportMediaTypes.jsonl,
-      description: "One JSON object a line",
-      alternatives: { [exportMediaTypes.csv]: "With a header line", [exportMediaTypes.parquet]: "A Parquet file" },
-    },
+    success: exportedFile,
     errors: ["invalid_request", "query_too_large", "unavailable"],
     async handler(context) {
       const { principal, query, body, rawQuery, signal } = context;

@@ -1,4 +1,5 @@
 import type { SpanSelection } from "./span-store.ts";
+import type { ListTracesQuery } from "./trace-queries.ts";
 
 export const exportFormats = ["jsonl", "csv", "parquet"] as const;
 export type ExportFormat = (typeof exportFormats)[number];
@@ -8,3 +9,21 @@ export type TakeBytes = (bytes: Uint8Array) => Promise<void>;
 
 /** `fields` are names of `exportedSpan`. */
 export type ExportSpansQuery = SpanSelection & { format: ExportFormat; fields: readonly string[] };
+
+/** `fields` are names of `exportedTrace`. */
+export type ExportTracesQuery = Pick<ListTracesQuery, "scope" | "window" | "condition"> & {
+  format: ExportFormat;
+  fields: readonly string[];
+  organizationName: string;
+};
+
+export type SpanExports = {
+  /**
+   * Hands on the spans of a selection as a file, in no order and as they were at one moment. Fails late, when part of the file was
+   * taken already, as well as early.
+   */
+  exportSpans(query: ExportSpansQuery, take: TakeBytes, signal: AbortSignal): Promise<void>;
+
+  /** The same of the traces that `listTraces` lists. */
+  exportTraces(query: ExportTracesQuery, take: TakeBytes, signal: AbortSignal): Promise<void>;
+};

@@ -17,7 +17,7 @@ import type {
   StoredCustomer,
 } from "./customer-queries.ts";
 import type { RawSpan } from "./raw-span.ts";
-import type { ExportSpansQuery, TakeBytes } from "./span-export.ts";
+import type { SpanExports } from "./span-export.ts";
 import type { ListThreadsQuery, StoredThread } from "./thread-queries.ts";
 import type {
   ListTraceSpansQuery,
@@ -41,7 +41,7 @@ import type { CountedName, StoredUsage, TracesQuery, UsageFactsQuery } from "./u
  * Every read fails with `ServiceError`: `query_too_large` when it took more time or memory than it may, `unavailable`
  * when the store cannot be reached or too many queries wait. Reads whose signal is aborted reject with its reason.
  */
-export type SpanStore = {
+export type SpanStore = SpanExports & {
   /** Brings the tables up to date. Any number of nodes may do so at once. */
   migrate(): Promise<void>;
 
@@ -56,12 +56,6 @@ export type SpanStore = {
 
   /** A page past the end is empty. */
   listSpans(query: ListSpansQuery, signal?: AbortSignal): Promise<SpanPage>;
-
-  /**
-   * Hands on the spans of a selection as a file, in no order and as they were at one moment. Fails late, when part of the file was
-   * taken already, as well as early.
-   */
-  exportSpans(query: ExportSpansQuery, take: TakeBytes, signal: AbortSignal): Promise<void>;
 
   /** All columns of one span; undefined when there is none in the scope. Of two environments, the newest version. */
   retrieveSpan(scope: SpanScope, uniqueId: string, signal?: AbortSignal): Promise<StoredSpan | undefined>;

@@ -39,6 +39,26 @@ export function describeExports({ store, insert }: ContractDriver): void {
       expect(sorted(rows)).toEqual(sorted(expected));
     });
 
+    it("has each trace of the organization once, with the payload of its root", async () => {
+      const org = newOrganization();
+      const span = (trace: string, id: string, row: object) =>
+        spanRow(org, { trace_unique_id: trace, span_unique_id: id, output: `${trace} ${id}`, ...row });
+      await insert([
+        ...[1, 2, 3].flatMap((n) => [span(`t${n}`, "root", {}), span(`t${n}`, "leaf", { span_parent_id: "root" })]),
+        spanRow(newOrganization(), { trace_unique_id: "t9" }),
+      ]);
+      const pieces: Uint8Array[] = [];
+      const query = { ...everythingOf(org), format, fields: ["id", "span_count", "output"], organizationName: "" };
+      const take = async (bytes: Uint8Array) => void pieces.push(Buffer.from(bytes));
+      await store().exportTraces(query, take, new AbortController().signal);
+      const rows = await readExport(format, Buffer.concat(pieces));
+      const shown = rows.map(({ id, span_count: count, output }) => [id, Number(count), output]);
+      expect(new Set(shown.map((row) => row.join()))).toEqual(
+        new Set(["t1,2,t1 root", "t2,2,t2 root", "t3,2,t3 root"]),
+      );
+      expect(shown).toHaveLength(3);
+    });
+
     it("ends with the reason of its signal, or of who takes it, and leaves the store in order", async () => {
       const org = newOrganization();
       await insert(Array.from({ length: 3_000 }, () => spanRow(org, { output: "x".repeat(2_000) })));

@@ -5,7 +5,7 @@ import type { StoredTrace } from "../trace-queries.ts";
 import { figureAlias, figuresOf, selectFigures } from "./figures.ts";
 import { countedSpans, paramsOfParts, type CountedPart, type Counts } from "./counted-spans.ts";
 import { readOnce, type Once } from "./once.ts";
-import { rootOf, traceFigures } from "./trace-figures.ts";
+import { hasParentHere, rootOf, traceFigures } from "./trace-figures.ts";
 
 export type TraceKey = { trace_unique_id: string; environment: string };
 
@@ -33,16 +33,12 @@ export async function describeTraces(
   parts: readonly CountedPart[],
   signal?: AbortSignal,
 ): Promise<Map<string, StoredTrace>> {
-  const key = (id: string) => `cityHash64(environment, trace_unique_id, ${id})`;
   const read = async (once: Once, counts: Counts) =>
     await database.query(
       {
         name: "describe_traces",
-        // A span that is its own parent has one that is in the trace, and so is a root only where there is no other.
         sql: `SELECT trace_unique_id, environment, ${[...select, rootOf(rootColumns)].join(", ")}
-        FROM (SELECT *, span_parent_id != '' AND ${key("span_parent_id")} GLOBAL IN
-          (SELECT ${key("span_unique_id")} FROM ${countedSpans(parts, once, "none")} WHERE span_unique_id != '') AS has_parent_here
-          FROM ${countedSpans(parts, once, counts)}) AS spans
+        FROM ${hasParentHere(countedSpans(parts, once, counts), countedSpans(parts, once, "none"))}
         GROUP BY trace_unique_id, environment`,
         params: paramsOfParts(parts),
         settings: { output_format_json_named_tuples_as_objects: 0 },

@@ -51,7 +51,7 @@ export async function matchTraces(
  * that cross an edge of it: those of narrow traces near the edge, and those of others, whose extents are on record, where they
  * go on.
  */
-async function traceSpans(
+export async function traceSpans(
   database: SpanDatabase,
   { scope, window, condition }: Pick<ListTracesQuery, "scope" | "window" | "condition">,
   signal?: AbortSignal,

@@ -53,6 +53,13 @@ export const traceFigures: Readonly<Record<string, string>> = {
   name: `argMin(toString(span_name), (span_parent_id != '', ${spanOrder}))`,
 };
 
+/** Spans that know whether their parent is in the trace. One that is its own parent has, and so is a root only where there is no other. */
+export function hasParentHere(spans: string, named: string): string {
+  const key = (id: string) => `cityHash64(environment, trace_unique_id, ${id})`;
+  return `(SELECT *, span_parent_id != '' AND ${key("span_parent_id")} GLOBAL IN
+    (SELECT ${key("span_unique_id")} FROM ${named} WHERE span_unique_id != '') AS has_parent_here FROM ${spans}) AS spans`;
+}
+
 /**
  * The root among spans that know whether their parent is in the trace (`has_parent_here`): the earliest that names none, else
  * the earliest whose parent is not there; a trace that is all cycle has its earliest span.

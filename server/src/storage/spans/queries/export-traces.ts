@@ -1,0 +1,60 @@
+import type { SpanDatabase } from "../drivers/span-database.ts";
+import type { ExportTracesQuery, TakeBytes } from "../span-export.ts";
+import { countedSpans, paramsOfParts, type CountedPart } from "./counted-spans.ts";
+import { exportRows } from "./export-columns.ts";
+import { exportedSpan } from "./exported-span.ts";
+import { exportedTrace, root, rootColumns, tracePayload } from "./exported-trace.ts";
+import { conditionParams, groupMatches } from "./group-condition.ts";
+import { selectFigures } from "./figures.ts";
+import { traceSpans } from "./list-traces.ts";
+import { spansOf, windowWhere } from "./selection.ts";
+import { hasParentHere, rootOf, traceFigures } from "./trace-figures.ts";
+
+/**
+ * One statement, so that every trace is as it was at one moment. Memory holds the figures of all traces; what their roots say is
+ * streamed past them.
+ */
+export async function exportTraces(
+  database: SpanDatabase,
+  query: ExportTracesQuery,
+  take: TakeBytes,
+  signal: AbortSignal,
+): Promise<void> {
+  const parts = await traceSpans(database, query, signal);
+  const within = windowWhere(query.window);
+  const figures = figuresOf(query, parts);
+  const hasPayload = tracePayload.some((name) => query.fields.includes(name));
+  await exportRows(
+    database,
+    {
+      name: "export_traces",
+      from: hasPayload ? withPayload(figures, parts) : figures,
+      params: {
+        ...paramsOfParts(parts),
+        ...conditionParams(query.condition),
+        ...within.params,
+        organization_id: query.scope.organization_id,
+        organization_name: query.organizationName,
+      },
+    },
+    { format: query.format, columns: exportedTrace, names: query.fields },
+    take,
+    signal,
+  );
+}
+
+function figuresOf({ window, condition }: ExportTracesQuery, parts: readonly CountedPart[]): string {
+  const select = [...selectFigures(traceFigures), rootOf(rootColumns), ...groupMatches(condition)];
+  // What goes on beyond the window may have no span within it.
+  const traces = `SELECT trace_unique_id, environment, ${select.join(", ")}
+    FROM ${hasParentHere(countedSpans(parts, "FINAL", "usage"), countedSpans(parts, "FINAL", "none"))}
+    GROUP BY trace_unique_id, environment HAVING countIf(${windowWhere(window).sql}) > 0 AND (${condition?.having.sql ?? "1"})`;
+  return `(SELECT *, ${root("unique_id")} AS root_id, ${root("timestamp")} AS root_time FROM (${traces})) AS traces`;
+}
+
+function withPayload(figures: string, parts: readonly CountedPart[]): string {
+  const columns = tracePayload.map((name) => `${exportedSpan[name]?.sql ?? "''"} AS payload_${name}`);
+  const spans = spansOf(parts.map(({ where }) => where));
+  return `(SELECT unique_id AS payload_id, timestamp AS payload_time, environment AS payload_environment, ${columns.join(", ")} FROM ${spans}) AS payload
+    GLOBAL ANY INNER JOIN ${figures} ON payload_id = root_id AND payload_time = root_time AND payload_environment = environment`;
+}

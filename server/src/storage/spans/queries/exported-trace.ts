@@ -1,0 +1,72 @@
+import { traceNumbers, traceTexts, type TraceText } from "../../../domain/trace.ts";
+import type { ExportColumn, ExportColumns } from "./export-columns.ts";
+import { exportedSpan } from "./exported-span.ts";
+import { figureAlias } from "./figures.ts";
+
+/** What is read of the root of a trace with its figures; `root_time` and `root_id` find its payload. */
+export const rootColumns = [
+  "unique_id",
+  "timestamp",
+  "span_unique_id",
+  "span_name",
+  "organization_key_id",
+  "customer_identifier",
+  "thread_identifier",
+  "session_identifier",
+  "trace_group_identifier",
+  "span_workflow_name",
+  "model",
+] as const;
+
+export const root = (column: (typeof rootColumns)[number]): string =>
+  `tupleElement(root, ${rootColumns.indexOf(column) + 1})`;
+
+/** What is long, and so joined to the figures when it is asked for. */
+export const tracePayload = ["input", "output", "metadata"] as const;
+
+const text = (sql: string): ExportColumn => ({ kind: "text", sql });
+const time = (name: string): ExportColumn => ({ kind: "time", sql: figureAlias(name) });
+
+/** Said by the root, else by the earliest span that says it. */
+const said = (name: TraceText): ExportColumn => {
+  const own = root(name === "workflow_name" ? "span_workflow_name" : name);
+  return text(`if(${own} != '', toString(${own}), ${figureAlias(name)})`);
+};
+
+const { model, ...saidFirst } = Object.fromEntries(traceTexts.map((name) => [name, said(name)])) as Record<
+  TraceText,
+  ExportColumn
+>;
+
+const numbers = Object.fromEntries(
+  traceNumbers.map((name) => {
+    const kind = name === "duration" || name === "total_cost" ? ("number" as const) : ("integer" as const);
+    return [name, { kind, sql: figureAlias(name) }];
+  }),
+);
+
+const payload = Object.fromEntries(
+  tracePayload.map((name) => [name, { ...exportedSpan[name], sql: `payload_${name}` } as ExportColumn]),
+);
+
+/** The members of a trace in exports, by name: the same as in lists (api/traces/present-trace.ts). */
+export const exportedTrace: ExportColumns = {
+  id: text("trace_unique_id"),
+  trace_unique_id: text("trace_unique_id"),
+  root_span_unique_id: text(root("span_unique_id")),
+  unique_organization_id: text("{organization_id:String}"),
+  organization_id: text("{organization_id:String}"),
+  organization_name: text("{organization_name:String}"),
+  organization_key_id: text(root("organization_key_id")),
+  environment: text("environment"),
+  name: text(root("span_name")),
+  ...saidFirst,
+  span_workflow_name: saidFirst.workflow_name,
+  model,
+  timestamp: time("end_time"),
+  start_time: time("start_time"),
+  end_time: time("end_time"),
+  ...numbers,
+  ...payload,
+  storage_object_key: text("''"),
+};
