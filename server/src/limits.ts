@@ -285,6 +285,8 @@ export const limits = {
   exportBlockRows: 1_024,
   exportThreads: 2,
   exportFieldsChars: 8_192,
+  /** Customers of an organization. */
+  exportMarkups: 100_000,
   exportRowGroupBytes: 16 * MiB,
   exportFilePollMs: 20,
   queryKillEveryMs: 50,

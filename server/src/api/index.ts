@@ -129,6 +129,7 @@ import { retrieveWebhook } from "./webhooks/retrieve-webhook.ts";
 import { rotateWebhookSecret } from "./webhooks/rotate-webhook-secret.ts";
 import { replaceWebhook, updateWebhook } from "./webhooks/update-webhook.ts";
 import { createCustomer } from "./users/create-customer.ts";
+import { exportUsage } from "./users/export-usage.ts";
 import { deleteCustomer } from "./users/delete-customer.ts";
 import { listCustomers } from "./users/list-customers.ts";
 import { retrieveCustomer } from "./users/retrieve-customer.ts";
@@ -209,6 +210,7 @@ export function apiEndpoints(deps: ApiDeps): AnyEndpoint[] {
     deleteTraces(traces),
     listThreads({ ...deps, threadCatalogue: createThreadCatalogue(deps.catalogue) }),
     listCustomers({ ...deps, customerCatalogue: createCustomerCatalogue(deps.catalogue) }),
+    exportUsage(spans),
     createCustomer(people),
     retrieveCustomer(people),
     updateCustomer(people),

@@ -3,6 +3,7 @@ import { ServiceError } from "../domain/errors.ts";
 import { acceptsGzip, gzipFastStream } from "../http/content-coding.ts";
 import type { Context } from "../http/endpoint.ts";
 import type { ResponseWriter } from "../http/response-writer.ts";
+import { freeBytes } from "../lib/free-bytes.ts";
 import { formatTimeNs } from "../lib/time.ts";
 import { limits } from "../limits.ts";
 import type { ExportFormat, TakeBytes } from "../storage/spans/span-export.ts";
@@ -15,11 +16,15 @@ const exportMediaTypes: Readonly<Record<ExportFormat, string>> = {
 };
 
 /** For the API reference. */
-export const exportedFile = {
+export const exportedTable = {
   status: 200,
   contentType: exportMediaTypes.jsonl,
   description: "One JSON object a line",
-  alternatives: { [exportMediaTypes.csv]: "With a header line", [exportMediaTypes.parquet]: "A Parquet file" },
+  alternatives: { [exportMediaTypes.csv]: "With a header line" },
+} as const;
+export const exportedFile = {
+  ...exportedTable,
+  alternatives: { ...exportedTable.alternatives, [exportMediaTypes.parquet]: "A Parquet file" },
 } as const;
 
 /** `spans-prod-20261101T000000Z-20261129T120000Z.csv` */
@@ -70,7 +75,9 @@ function plainSink(response: ResponseWriter, signal: AbortSignal): Sink {
   return {
     async take(bytes) {
       signal.throwIfAborted();
-      if (!response.write(bytes)) await drained(response, signal);
+      if (response.write(bytes)) return;
+      await drained(response, signal);
+      freeBytes(bytes);
     },
     async end() {
       response.end();
@@ -89,7 +96,9 @@ function gzipSink(response: ResponseWriter, signal: AbortSignal): Sink {
   return {
     async take(bytes) {
       signal.throwIfAborted();
-      if (!gzip.write(bytes)) await drained(gzip, signal);
+      if (gzip.write(bytes)) return;
+      await drained(gzip, signal);
+      freeBytes(bytes);
     },
     async end() {
       const ended = new Promise<void>((resolve, reject) => {

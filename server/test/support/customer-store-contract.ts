@@ -49,6 +49,24 @@ export function describeCustomerStores({
       expect(await stores().customers.find({ ...key, organization_id: "org_other" })).toBeUndefined();
     });
 
+    test("that have a markup are told, of one organization, as many as are asked for", async () => {
+      const key = await newKey();
+      const bob = { ...key, environment: "test" as const, customer_identifier: "bob" };
+      const none = { ...key, customer_identifier: "none" };
+      await stores().customers.create([customerOf(key), customerOf(bob), customerOf(none, { markup_percentage: 0 })]);
+      await stores().customers.create([customerOf(await newKey())]);
+      const { organization_id } = key;
+      const markups = await stores().customers.listMarkups(organization_id, 10);
+      expect(new Set(markups.map((row) => JSON.stringify(row)))).toEqual(
+        new Set(
+          [key, bob].map(({ environment, customer_identifier }) =>
+            JSON.stringify({ environment, customer_identifier, markup_percentage: 12.5 }),
+          ),
+        ),
+      );
+      expect(await stores().customers.listMarkups(organization_id, 1)).toHaveLength(1);
+    });
+
     test("are made and found by the thousand", async () => {
       const key = await newKey();
       const keys = Array.from({ length: 1_000 }, (_, index) => ({ ...key, customer_identifier: `c${index}` }));

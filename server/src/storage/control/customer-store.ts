@@ -9,6 +9,11 @@ import type { CustomerRow } from "./schema.ts";
 export type CustomerStore = {
   find: (key: CustomerKey) => Promise<Customer | undefined>;
   findMany: (keys: readonly CustomerKey[]) => Promise<Customer[]>;
+  /** The customers of an organization that have a markup, at most `limit`. */
+  listMarkups: (
+    organizationId: string,
+    limit: number,
+  ) => Promise<Array<Pick<Customer, "environment" | "customer_identifier" | "markup_percentage">>>;
   /** Those that exist already stay as they are. */
   create: (customers: readonly Customer[]) => Promise<void>;
   /**
@@ -56,6 +61,20 @@ export function createCustomerStore(queries: ControlQueries): CustomerStore {
         .where((row) => row.and(columnsOf(key)))
         .executeTakeFirst();
       return row && toCustomer(row);
+    },
+
+    listMarkups: async (organizationId, limit) => {
+      const rows = await queries
+        .selectFrom("customers")
+        .select(["unique_organization_id", "environment", "customer_identifier", "markup_percentage"])
+        .where("unique_organization_id", "=", organizationId)
+        .where("markup_percentage", "!=", 0)
+        .limit(limit)
+        .execute();
+      return rows.map((row) => {
+        const { environment, customer_identifier } = keyOf(row);
+        return { environment, customer_identifier, markup_percentage: row.markup_percentage };
+      });
     },
 
     create: async (customers) => {

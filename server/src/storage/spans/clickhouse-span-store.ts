@@ -4,6 +4,7 @@ import { deleteOlderThan } from "./queries/delete-spans.ts";
 import { deleteTraces, purgeDeleted } from "./queries/delete-traces.ts";
 import { exportSpans } from "./queries/export-spans.ts";
 import { exportTraces } from "./queries/export-traces.ts";
+import { exportUsage } from "./queries/export-usage.ts";
 import { findNewMessages } from "./queries/find-new-messages.ts";
 import { groupSpans } from "./queries/group-spans.ts";
 import { hydrateSpans } from "./queries/hydrate-spans.ts";
@@ -40,6 +41,7 @@ export function createSpanStore(database: SpanDatabase): SpanStore {
     insert: (batch, signal) => database.insert(batch, signal),
     listSpans: (query, signal) => listSpans(database, query, signal),
     exportTraces: (query, take, signal) => exportTraces(database, query, take, signal),
+    exportUsage: (query, take, signal) => exportUsage(database, query, take, signal),
     exportSpans: (query, take, signal) => exportSpans(database, query, take, signal),
     retrieveSpan: (scope, uniqueId, signal) => retrieveSpan(database, scope, uniqueId, signal),
     listCountedOf: (key, limit, signal) => listCountedOf(database, key, limit, signal),

@@ -1,10 +1,11 @@
+import type { Customer } from "../../domain/customer.ts";
 import type { SpanSelection } from "./span-store.ts";
 import type { ListTracesQuery } from "./trace-queries.ts";
 
 export const exportFormats = ["jsonl", "csv", "parquet"] as const;
 export type ExportFormat = (typeof exportFormats)[number];
 
-/** Takes a piece of a file. The next one is made when it has resolved; when it throws, no further ones are. */
+/** Takes a piece of a file, which nobody else reads after. The next one is made when it has resolved; when it throws, no further ones are. */
 export type TakeBytes = (bytes: Uint8Array) => Promise<void>;
 
 /** `fields` are names of `exportedSpan`. */
@@ -17,6 +18,17 @@ export type ExportTracesQuery = Pick<ListTracesQuery, "scope" | "window" | "cond
   organizationName: string;
 };
 
+export const usagePeriods = ["day", "week", "month"] as const;
+export type UsagePeriod = (typeof usagePeriods)[number];
+
+/** `fields` are names of `exportedUsage`; customers without an entry in `markups` have none. */
+export type ExportUsageQuery = SpanSelection & {
+  format: ExportFormat;
+  fields: readonly string[];
+  period: UsagePeriod;
+  markups: ReadonlyArray<Pick<Customer, "environment" | "customer_identifier" | "markup_percentage">>;
+};
+
 export type SpanExports = {
   /**
    * Hands on the spans of a selection as a file, in no order and as they were at one moment. Fails late, when part of the file was
@@ -26,4 +38,7 @@ export type SpanExports = {
 
   /** The same of the traces that `listTraces` lists. */
   exportTraces(query: ExportTracesQuery, take: TakeBytes, signal: AbortSignal): Promise<void>;
+
+  /** What customers used, in each period, of each model. Spans that count for no customer are left out. */
+  exportUsage(query: ExportUsageQuery, take: TakeBytes, signal: AbortSignal): Promise<void>;
 };

@@ -59,6 +59,30 @@ export function describeExports({ store, insert }: ContractDriver): void {
       expect(shown).toHaveLength(3);
     });
 
+    it("has what each customer used, by period, with its markup", async () => {
+      const org = newOrganization();
+      const used = (customer_identifier: string, timestamp: string) =>
+        spanRow(org, { customer_identifier, timestamp: `${timestamp} 10:00:00.000000000`, cost: 0.1, total_tokens: 3 });
+      await insert([
+        used("a'b", "2026-05-04"),
+        used("a'b", "2026-05-10"),
+        used("a'b", "2026-05-11"),
+        used("c", "2026-05-31"),
+        used("", "2026-05-31"),
+      ]);
+      const pieces: Uint8Array[] = [];
+      const take = async (bytes: Uint8Array) => void pieces.push(Buffer.from(bytes));
+      const markups = [{ environment: "prod" as const, customer_identifier: "a'b", markup_percentage: 12.5 }];
+      const names = ["customer_identifier", "period_start", "total_tokens", "total_cost", "total_cost_with_markup"];
+      const query = { ...everythingOf(org), format, fields: names, period: "week" as const, markups };
+      await store().exportUsage(query, take, new AbortController().signal);
+      const rows = await readExport(format, Buffer.concat(pieces));
+      const shown = rows.map((row) => names.map((name) => String(row[name])).join(" "));
+      expect(new Set(shown)).toEqual(
+        new Set(["a'b 2026-05-04 6 0.2 0.225", "a'b 2026-05-11 3 0.1 0.1125", "c 2026-05-25 3 0.1 0.1"]),
+      );
+    });
+
     it("ends with the reason of its signal, or of who takes it, and leaves the store in order", async () => {
       const org = newOrganization();
       await insert(Array.from({ length: 3_000 }, () => spanRow(org, { output: "x".repeat(2_000) })));

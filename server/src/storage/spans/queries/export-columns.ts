@@ -85,13 +85,13 @@ function jsonValue({ kind, sql, absent = "null" }: ExportColumn): string {
   return `ifNull(toString(${sql}), '${absent}')`;
 }
 
-/** What spreadsheets take for the beginning of a formula, also in their full-width forms. A quote before it makes it text. */
-const formula = "^[=+\\\\-@\\\\t\\\\r\\\\n\\x{FF1D}\\x{FF0B}\\x{FF0D}\\x{FF20}]".replaceAll("\\x", "\\\\x");
+/** What spreadsheets take for the beginning of a formula, also in full-width forms. A quote before it makes it text. */
+const isFormula = (text: string): string =>
+  `(substring(${text}, 1, 1) IN ('=', '+', '-', '@', '\\t', '\\r', '\\n') OR substring(${text}, 1, 3) IN ('＝', '＋', '－', '＠'))`;
 
 const cell: Record<"csv" | "parquet", (column: ExportColumn) => string> = {
   csv({ kind, sql }) {
-    const text = `toString(${sql})`;
-    if (kind === "text") return `nullIf(if(match(${text}, '${formula}'), concat('''', ${text}), ${text}), '')`;
+    if (kind === "text") return `nullIf(if(${isFormula(sql)}, concat('\\'', ${sql}), ${sql}), '')`;
     // JSON begins with none of these, but for the minus of a number.
     if (kind === "json") return `nullIf(${sql}, '')`;
     return kind === "time" ? isoTime(sql) : sql;

@@ -46,7 +46,10 @@ export const exportedSpan: ExportColumns = {
   unique_id: stored("unique_id"),
   organization_id: stored("organization_id"),
   unique_organization_id: stored("organization_id"),
-  ...same("organization_key_id", "organization_key_name", "environment", "timestamp", "start_time"),
+  ...same("organization_key_id", "organization_key_name"),
+  // An enumeration in some schemas.
+  environment: text("toString(environment)"),
+  ...same("timestamp", "start_time"),
   ...same("log_type", "log_method", "model", "provider_id", "deployment_id", "deployment_name"),
   ...same("span_name", "span_workflow_name", "trace_unique_id", "span_unique_id", "span_parent_id"),
   thread_identifier: text("sent_thread_identifier"),

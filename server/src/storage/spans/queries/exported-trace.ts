@@ -58,7 +58,7 @@ export const exportedTrace: ExportColumns = {
   organization_id: text("{organization_id:String}"),
   organization_name: text("{organization_name:String}"),
   organization_key_id: text(root("organization_key_id")),
-  environment: text("environment"),
+  environment: text("toString(environment)"),
   name: text(root("span_name")),
   ...saidFirst,
   span_workflow_name: saidFirst.workflow_name,

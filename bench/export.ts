@@ -1,0 +1,112 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { benchFolder, benchKey, startBenchServer, type BenchServer } from "./lib/bench-server.ts";
+import { machine, round } from "./lib/figures.ts";
+
+/**
+ * Exports of all spans of an organization over HTTP, against the engine writing the same rows to a file on the same disk, alternating
+ * in one process; and by how much the memory of the server rises meanwhile. `--data FOLDER` keeps the filled table for the next run.
+ */
+export async function run(options: Map<string, string>): Promise<object> {
+  const rows = Number(options.get("rows") ?? 1_000_000);
+  const times = Number(options.get("times") ?? 3);
+  const kept = options.get("data");
+  const folder = kept === undefined ? benchFolder() : { path: kept, remove: () => undefined };
+  if (!existsSync(join(folder.path, "spans"))) await fill(folder.path, rows);
+
+  const server = await startBenchServer(folder.path);
+  const spans = await countSpans(server);
+  const figures: Record<string, object> = {};
+  for (const format of formats) {
+    const exported: Export[] = [];
+    const written: number[] = [];
+    for (let i = 0; i <= times; i += 1) {
+      const one = await exportSpans(server, format.name);
+      const file = join(folder.path, `written.${format.name}`);
+      const { ms } = await server.ask({
+        ask: "sql",
+        sql: `INSERT INTO FUNCTION file('${file}', '${format.engine}') ${allRows}`,
+      });
+      await rm(file);
+      // The first of each warms what is cached.
+      if (i === 0) continue;
+      exported.push(one);
+      written.push(ms);
+    }
+    const exportMs = median(exported.map(({ ms }) => ms));
+    const fileMs = median(written);
+    figures[format.name] = {
+      spans_per_s: round(spans / (exportMs / 1000), 0),
+      mb_per_s: round((exported[0]?.bytes ?? 0) / 1e3 / exportMs, 0),
+      engine_spans_per_s: round(spans / (fileMs / 1000), 0),
+      ratio: round(fileMs / exportMs),
+      first_byte_ms: round(median(exported.map(({ firstMs }) => firstMs)), 0),
+      memory_rise_mb: round(Math.max(...exported.map(({ riseBytes }) => riseBytes)) / 1e6, 0),
+    };
+    console.log(format.name, JSON.stringify(figures[format.name]));
+  }
+  await server.stop();
+  folder.remove();
+  return { machine: machine(), spans, ...figures };
+}
+
+const formats = [
+  { name: "jsonl", engine: "JSONEachRow" },
+  { name: "csv", engine: "CSVWithNames" },
+  { name: "parquet", engine: "Parquet" },
+] as const;
+
+const allRows = "SELECT * FROM spans WHERE organization_id = 'org_bench'";
+
+async function fill(path: string, rows: number): Promise<void> {
+  mkdirSync(path, { recursive: true });
+  const child = fork(join(import.meta.dirname, "lib", "fill-table-process.ts"), [join(path, "spans"), String(rows)]);
+  const [code] = (await once(child, "exit")) as [number];
+  if (code !== 0) throw new Error("the table could not be filled");
+}
+
+type Export = { ms: number; firstMs: number; bytes: number; riseBytes: number };
+
+async function exportSpans(server: BenchServer, format: string): Promise<Export> {
+  await server.ask({ ask: "memory" });
+  const before = rssOf(server);
+  let most = before;
+  const watch = setInterval(() => (most = Math.max(most, rssOf(server))), 20);
+  const started = performance.now();
+  const response = await post(server, `/api/request-logs/export/?start_time=2020-01-01&format=${format}`, "identity");
+  let bytes = 0;
+  let firstMs = Number.NaN;
+  for await (const piece of response.body ?? []) {
+    if (bytes === 0) firstMs = performance.now() - started;
+    bytes += (piece as Uint8Array).length;
+  }
+  clearInterval(watch);
+  return { ms: performance.now() - started, firstMs, bytes, riseBytes: most - before };
+}
+
+async function countSpans(server: BenchServer): Promise<number> {
+  const response = await post(server, "/api/request-logs/list/?start_time=2020-01-01&page_size=1");
+  return ((await response.json()) as { count: number }).count;
+}
+
+async function post(server: BenchServer, path: string, encoding = "gzip"): Promise<Response> {
+  const response = await fetch(server.url + path, {
+    method: "POST",
+    headers: { authorization: `Bearer ${benchKey}`, "accept-encoding": encoding },
+  });
+  if (response.status !== 200) throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
+  return response;
+}
+
+/** Its resident memory, as the system counts it. */
+function rssOf({ child }: BenchServer): number {
+  const [, pages = "0"] = readFileSync(`/proc/${child.pid}/statm`, "utf8").split(" ");
+  return Number(pages) * 4096;
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}

@@ -1,0 +1,68 @@
+import type { SpanDatabase } from "../drivers/span-database.ts";
+import type { ExportUsageQuery, TakeBytes, UsagePeriod } from "../span-export.ts";
+import { countedSpans, paramsOfParts } from "./counted-spans.ts";
+import { exportRows, type ExportColumn, type ExportColumns } from "./export-columns.ts";
+import { partOf } from "./selection.ts";
+import { isError, isUnpriced, rowUsage, sumOf, sumOfCost } from "./usage.ts";
+
+/** By the end of a span, in UTC; weeks begin on Monday. */
+const periodStarts: Record<UsagePeriod, string> = {
+  day: "toDate32(timestamp)",
+  week: "toDate32(timestamp) - toIntervalDay(toDayOfWeek(timestamp) - 1)",
+  month: "toDate32(timestamp) - toIntervalDay(toDayOfMonth(timestamp) - 1)",
+};
+
+const text = (sql: string): ExportColumn => ({ kind: "text", sql });
+const integer = (sql: string): ExportColumn => ({ kind: "integer", sql });
+const number = (sql: string): ExportColumn => ({ kind: "number", sql });
+
+/** What a row of usage has, in order. Money in USD; unknown costs are skipped and counted in `unpriced_count`. */
+export const exportedUsage: ExportColumns = {
+  customer_identifier: text("customer"),
+  environment: text("environment"),
+  period_start: text("toString(period)"),
+  model: text("model"),
+  number_of_requests: integer("requests"),
+  error_count: integer("errors"),
+  total_prompt_tokens: integer("prompt_tokens"),
+  total_completion_tokens: integer("completion_tokens"),
+  total_tokens: integer("tokens"),
+  unpriced_count: integer("unpriced"),
+  total_cost: number("cost"),
+  markup_percentage: number("markup"),
+  total_cost_with_markup: number("round(cost * (1 + markup / 100), 12)"),
+};
+
+/** One statement: the rows add up to what the summary says of the customers' spans at that moment. */
+export async function exportUsage(
+  database: SpanDatabase,
+  query: ExportUsageQuery,
+  take: TakeBytes,
+  signal: AbortSignal,
+): Promise<void> {
+  const part = partOf(query);
+  const { markups } = query;
+  const names = { customers: markups.map(({ environment, customer_identifier: id }) => `${environment} ${id}`) };
+  const percentages = { markups: markups.map(({ markup_percentage: percentage }) => String(percentage)) };
+  const markup =
+    markups.length === 0
+      ? "toFloat64(0)"
+      : "toFloat64(transform(concat(environment, ' ', customer), {customers:Array(String)}, {markups:Array(String)}, '0'))";
+  const sums = `SELECT customer_identifier AS customer, toString(environment) AS environment, toString(model) AS model, ${periodStarts[query.period]} AS period,
+    count() AS requests, countIf(${isError}) AS errors, ${sumOf(rowUsage.promptTokens)} AS prompt_tokens_sum,
+    ${sumOf(rowUsage.completionTokens)} AS completion_tokens_sum, ${sumOf(rowUsage.totalTokens)} AS tokens_sum,
+    countIf(${isUnpriced}) AS unpriced_sum, ${sumOfCost} AS cost_sum
+    FROM ${countedSpans([part], "FINAL", "all")} WHERE customer_identifier != '' GROUP BY customer, environment, model, period`;
+  await exportRows(
+    database,
+    {
+      name: "export_usage",
+      from: `(SELECT customer, environment, model, period, requests, errors, prompt_tokens_sum AS prompt_tokens, completion_tokens_sum AS completion_tokens,
+        tokens_sum AS tokens, unpriced_sum AS unpriced, cost_sum AS cost, ${markup} AS markup FROM (${sums})) AS usage`,
+      params: { ...paramsOfParts([part]), ...(markups.length > 0 && { ...names, ...percentages }) },
+    },
+    { format: query.format, columns: exportedUsage, names: query.fields },
+    take,
+    signal,
+  );
+}
