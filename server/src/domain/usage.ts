@@ -42,6 +42,8 @@ export type RawUsage = {
   region?: string | undefined;
   /** What the provider says that it charges for the call, all of it. */
   billedUsd?: number | undefined;
+  /** Input or output was stated as something that is no count: a negative number, a fraction, more than there can be. */
+  isUnread?: boolean | undefined;
   /** What the attribute family says where the numbers do not tell. */
   convention?: CacheConvention | undefined;
 };
@@ -49,7 +51,7 @@ export type RawUsage = {
 export type CacheConvention = "inclusive" | "exclusive";
 
 /** Members of a usage that are counted, beside what is said of the call as a whole. */
-export type CountOfUsage = Exclude<keyof RawUsage, "convention" | "serviceTier" | "region" | "billedUsd">;
+export type CountOfUsage = Exclude<keyof RawUsage, "convention" | "serviceTier" | "region" | "billedUsd" | "isUnread">;
 
 /**
  * `input` includes cache reads and writes, `output` includes reasoning. The cache is no larger than the input; `reasoning`
@@ -66,6 +68,8 @@ export type Usage = Omit<RawUsage, "convention" | "cacheWrite5m"> & {
   cacheWrite1h: number | undefined;
   /** Nobody said how long the cache keeps what was written: 5 minutes are assumed. */
   isLifetimeUnknown?: boolean;
+  /** A detail is larger than its whole and no total tells where it was counted: beside it, as far as anybody can say. */
+  isPlaceAssumed?: boolean;
   reasoning: number | undefined;
   audioInput: number | undefined;
   audioOutput: number | undefined;
@@ -73,7 +77,11 @@ export type Usage = Omit<RawUsage, "convention" | "cacheWrite5m"> & {
 
 export function normalizeUsage(raw: RawUsage): Usage | undefined {
   const written = cacheWritesOf(raw);
-  const { input, isBeside, output } = placesOf(raw, (raw.cacheRead ?? 0) + (written ?? 0), raw.cacheRead ?? 0);
+  const { input, isBeside, output, isPlaceAssumed } = placesOf(
+    raw,
+    (raw.cacheRead ?? 0) + (written ?? 0),
+    raw.cacheRead ?? 0,
+  );
   const total = totalOf(raw, input, output);
   if (input === undefined && output === undefined && total === undefined && !hasUnits(raw)) return undefined;
   // A detail that is larger than its whole is cut: the whole is what is billed.
@@ -89,6 +97,8 @@ export function normalizeUsage(raw: RawUsage): Usage | undefined {
     cacheWrite,
     cacheWrite1h: atMost(raw.cacheWrite1h, cacheWrite ?? 0),
     isLifetimeUnknown: (raw.cacheWrite5m ?? raw.cacheWrite1h) === undefined,
+    isPlaceAssumed,
+    isUnread: raw.isUnread === true && (input === undefined || output === undefined),
     reasoning: raw.reasoning,
     audioInput: raw.audioInput,
     imageInput: raw.imageInput,
@@ -137,7 +147,12 @@ function hasUnits({
   return (audioSeconds ?? characters ?? images ?? pages ?? webSearches ?? rerankSearches ?? billedUsd) !== undefined;
 }
 
-type Places = { input: number | undefined; output: number | undefined; isBeside: boolean };
+type Places = {
+  input: number | undefined;
+  output: number | undefined;
+  isBeside: boolean;
+  isPlaceAssumed: boolean;
+};
 
 /**
  * Where cached tokens and reasoning stand: inside the counts of input and output, or beside them. The stated total decides
@@ -148,27 +163,31 @@ function placesOf(raw: RawUsage, cached: number, read: number): Places {
   const reasoning = raw.reasoning ?? 0;
   // Only the cache is known: that much input there was.
   if (input === undefined) {
-    return { input: cached > 0 ? cached : undefined, output: outputAlone(raw), isBeside: cached > 0 };
+    const alone = outputAlone(raw);
+    const isPlaceAssumed = alone !== output;
+    return { input: cached > 0 ? cached : undefined, output: alone, isBeside: cached > 0, isPlaceAssumed };
   }
-  if (output === undefined) return withCache(input, undefined, isCacheBeside(raw, input, cached), cached);
+  const isBeside = isCacheBeside(raw, input, cached);
+  const isAssumed = isBeside && raw.convention !== "exclusive";
+  const assumed = (count: number | undefined, isMore = false): Places => ({
+    ...withCache(input, count, isBeside, cached),
+    isPlaceAssumed: isAssumed || isMore,
+  });
+  if (output === undefined) return assumed(undefined);
   const sum = input + output;
-  if (total === sum) return withCache(input, output, isCacheBeside(raw, input, cached), cached);
-  if (reasoning > 0 && total === sum + reasoning) {
-    return withCache(input, output + reasoning, isCacheBeside(raw, input, cached), cached);
+  if (total === sum) return assumed(output);
+  if (reasoning > 0 && total === sum + reasoning) return assumed(output + reasoning);
+  if (cached > 0 && total !== undefined) {
+    if (total === sum + cached || total === sum + read) return withCache(input, output, true, cached);
+    if (total === sum + cached + reasoning || total === sum + read + reasoning) {
+      return withCache(input, output + reasoning, true, cached);
+    }
   }
-  const thought = reasoning > output ? output + reasoning : output;
-  if (cached === 0 || total === undefined) {
-    return withCache(input, thought, isCacheBeside(raw, input, cached), cached);
-  }
-  if (total === sum + cached || total === sum + read) return withCache(input, output, true, cached);
-  if (total === sum + cached + reasoning || total === sum + read + reasoning) {
-    return withCache(input, output + reasoning, true, cached);
-  }
-  return withCache(input, thought, isCacheBeside(raw, input, cached), cached);
+  return reasoning > output ? assumed(output + reasoning, true) : assumed(output);
 }
 
 function withCache(input: number, output: number | undefined, isBeside: boolean, cached: number): Places {
-  return { input: isBeside ? input + cached : input, output, isBeside };
+  return { input: isBeside ? input + cached : input, output, isBeside, isPlaceAssumed: false };
 }
 
 /** Some count thinking beside the output: where it is the larger of the two and nothing else tells, it cannot be inside. */

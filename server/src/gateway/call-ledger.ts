@@ -150,9 +150,10 @@ export function takeReply(ledger: CallLedger, completion: Record<string, unknown
   if (ledger.usage === undefined) estimateMissing(ledger, answerChars(ledger.messages));
 }
 
-/** A usage that counts nothing, or less than nothing, is none: record and budget then hold the same estimate. */
+/** A usage that counts nothing, less than nothing, or one side only by something that is no count, is none: record and budget then hold the same estimate. */
 export function readable(usage: Record<string, unknown> | undefined): Record<string, unknown> | undefined {
-  return usage !== undefined && readUsageObject(usage) !== undefined ? usage : undefined;
+  const read = usage && readUsageObject(usage);
+  return read === undefined || read.isUnread === true ? undefined : usage;
 }
 
 /**

@@ -134,6 +134,7 @@ function byUnitPrices(usage: Usage, { prompt, completion }: NonNullable<PricedCa
     if (costUsd !== undefined) costUsd += (tokens * rate) / 1e6;
   }
   noteUnplaced(usage, receipt);
+  if (noteUnread(usage, receipt)) costUsd = undefined;
   return {
     costUsd: costUsd === undefined ? undefined : withoutNoise(costUsd),
     version: versions.unitPrices,
@@ -144,6 +145,13 @@ function byUnitPrices(usage: Usage, { prompt, completion }: NonNullable<PricedCa
 
 function noteUnplaced({ unplaced = 0 }: Usage, receipt: ReceiptWriter): void {
   if (unplaced > 0) receipt.unpriced("unplaced", unplaced, "no_place");
+}
+
+/** Where one side was stated as something that is no count, the other alone would pass for the whole. */
+function noteUnread(usage: Usage, receipt: ReceiptWriter): boolean {
+  if (usage.isUnread !== true) return false;
+  receipt.unpriced(usage.input === undefined ? "input" : "output", 0, "no_count");
+  return true;
 }
 
 function byTable({ usage, timestampNs }: PricedCall, { found, plans }: Known): Price {
@@ -226,6 +234,8 @@ function sum(usage: Usage, plan: RatePlan, receipt: ReceiptWriter): number | und
   }
   if (plan.hasTokenRates && !isCounted && !hasUnits) isKnown = false;
   if (usage.isLifetimeUnknown === true && (usage.cacheWrite ?? 0) > 0) receipt.assume("lifetime");
+  if (usage.isPlaceAssumed === true) receipt.assume("place");
+  if (noteUnread(usage, receipt)) isKnown = false;
   return isKnown ? costUsd : undefined;
 }
 

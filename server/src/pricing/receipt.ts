@@ -16,6 +16,7 @@ export type ReceiptText = string;
 
 export const assumptions = {
   lifetime: "How long the cache keeps what was written is not stated: 5 minutes are assumed.",
+  place: "A detail is larger than what it is a part of: it is assumed to be counted beside it.",
   maker: "Who served the model is not known: its maker's list price is assumed.",
   snapshot: "This snapshot has no price of its own: that of its model is assumed.",
   estimate: "The provider stated no usage: the tokens are an estimate by the length of the text.",
@@ -35,6 +36,7 @@ const reasons = {
   no_region: "The price of this region is not known: the standard rate was taken.",
   no_place: "The stated total holds it beside input and output, and nobody says what it was: the cost is without it.",
   no_split: "Input and output are not told apart.",
+  no_count: "What was stated is no count of tokens.",
 } as const;
 
 export type Reason = keyof typeof reasons;

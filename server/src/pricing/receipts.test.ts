@@ -34,6 +34,62 @@ test("the tables of the package are all asked", () => {
   for (const id of ids) expect(packagedTable().hasProvider(id ?? "")).toBe(true);
 });
 
+describe("M2: what cannot be counted is not left out in silence", () => {
+  const of = (members: Record<string, unknown>) => {
+    const usage = readUsageObject(members);
+    return usage && book.price({ organizationId: "o", model: "gpt-4o", provider: "", usage, timestampNs });
+  };
+
+  test.each([1e15, -5000, 10.5, "many", "-1", Number.MAX_VALUE])(
+    "%s prompt tokens have no cost, nor has the rest alone",
+    (count) => {
+      for (const [side, other, name] of [
+        ["prompt_tokens", "completion_tokens", "input"],
+        ["completion_tokens", "prompt_tokens", "output"],
+        ["input_tokens", "output_tokens", "input"],
+      ] as const) {
+        const price = of({ [side]: count, [other]: 100 });
+        expect([price?.costUsd, price?.unpriced], side).toEqual([undefined, name]);
+        expect(price && receiptOf(price)?.unpriced).toEqual([
+          { bucket: name, quantity: 0, reason: "What was stated is no count of tokens." },
+        ]);
+      }
+      expect(of({ prompt_tokens: count, completion_tokens: count })).toBeUndefined();
+    },
+  );
+
+  test("a side that nobody stated is no mistake", () => {
+    expect(of({ prompt_tokens: 100 })?.costUsd).toBeCloseTo(0.00025);
+    expect(of({ prompt_tokens: null, completion_tokens: 100 })?.unpriced).toBe("");
+  });
+
+  const assumed = "A detail is larger than what it is a part of: it is assumed to be counted beside it.";
+  test.each([
+    [
+      { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110, prompt_tokens_details: { cached_tokens: 500 } },
+      true,
+    ],
+    [{ prompt_tokens: 100, completion_tokens: 50, completion_tokens_details: { reasoning_tokens: 80 } }, true],
+    [
+      {
+        prompt_tokens: 1640,
+        completion_tokens: 102,
+        total_tokens: 1742,
+        completion_tokens_details: { reasoning_tokens: 109 },
+      },
+      false,
+    ],
+    [
+      { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110, prompt_tokens_details: { cached_tokens: 60 } },
+      false,
+    ],
+    [{ input_tokens: 10, output_tokens: 5, cache_read_input_tokens: 500 }, false],
+  ])("the receipt of %j says so where a place was assumed: %s", (members, isAssumed) => {
+    const price = of(members);
+    expect((price && receiptOf(price)?.assumptions)?.includes(assumed)).toBe(isAssumed);
+  });
+});
+
 describe("M2: a counted bucket is priced at its own rate, or the cost is unknown", () => {
   const inNovember = BigInt(Date.UTC(2026, 10, 29)) * 1_000_000n;
   const costs = (model: string, members: Record<string, unknown>, provider = "") => {

@@ -20,6 +20,9 @@ export function readUsageMembers(usage: Record<string, unknown>): RawUsage {
   }
   raw.input = firstCount(usage, inputNames) ?? raw.input;
   raw.output = firstCount(usage, outputNames) ?? raw.output;
+  raw.isUnread =
+    (raw.input === undefined && isStated(usage, inputNames)) ||
+    (raw.output === undefined && isStated(usage, outputNames));
   addBeside(raw, usage);
   raw.serviceTier = tierOf(usage);
   raw.billedUsd = billedUsd(usage);
@@ -311,6 +314,14 @@ function firstCount(usage: Record<string, unknown>, names: readonly string[]): n
     if (count !== undefined) return count;
   }
   return undefined;
+}
+
+/** Whether there is a count under one of the names, whatever it is worth. */
+function isStated(usage: Record<string, unknown>, names: readonly string[]): boolean {
+  return names.some((name) => {
+    const value = usage[name];
+    return typeof value === "number" || isRawNumber(value) || (typeof value === "string" && value !== "");
+  });
 }
 
 /** A whole number, also as digits in a text. */

@@ -59,3 +59,29 @@ describe("M6: an answer without usage has one estimate, streamed or not", () => 
     expect([one["completion_tokens"], one["usage_is_estimated"]]).toEqual([tokens, true]);
   });
 });
+
+test.each([
+  { prompt_tokens: 1e15 },
+  { prompt_tokens: -5000 },
+  { completion_tokens: 10.5 },
+  { completion_tokens: "many" },
+])("M6: a usage of which one side is no count, %j, is estimated whole, streamed or not", async (half) => {
+  const usage = { prompt_tokens: 1000, completion_tokens: 900, ...half };
+  gateway.upstream.script(answers(200, { ...completion(), usage }));
+  const one = await call({});
+  gateway.upstream.script(
+    streams(
+      chunk({ role: "assistant", content: "Canberra." }),
+      chunk({}, "stop"),
+      `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "gpt-4o-mini", choices: [], usage })}\n\n`,
+      done,
+    ),
+  );
+  const other = await call({ stream: true });
+  for (const span of [one, other]) {
+    expect(span["usage_is_estimated"]).toBe(true);
+    expect(span["prompt_tokens"]).toBeLessThan(100);
+    expect(span["completion_tokens"]).toBeLessThan(100);
+    expect(span["cost"]).toBeGreaterThan(0);
+  }
+});
