@@ -9,8 +9,9 @@ export type GroupKeys = {
   select: string[];
   /** The aliases of them. */
   names: string[];
-  /** One text that tells groups apart, over the columns of spans. */
+  /** One text that tells groups apart, over the columns of spans; and the same over `names`, once for each group. */
   text: string;
+  textOfNames: string;
   /** Which spans are in a group at all. */
   where: string;
   params: StatementParams;
@@ -48,12 +49,16 @@ export function groupKeys(groupBy: readonly SeriesKey[], search = ""): GroupKeys
   const keys = all.filter(({ name }, index) => all.findIndex((other) => other.name === name) === index);
   // An alias hides a column of its name, also from the expressions beside it.
   const names = keys.map((_, index) => `group_${index}`);
-  const texts = keys.map(({ sql }) => `ifNull(toString(${sql}), '')`);
-  const found = texts.map((text) => `positionCaseInsensitiveUTF8(${text}, {group_search:String}) > 0`);
+  const textOf = (sqls: readonly string[]): string => {
+    const texts = sqls.map((sql) => `ifNull(toString(${sql}), '')`);
+    return texts.length === 1 ? (texts[0] ?? "''") : `toString([${texts.join(", ")}])`;
+  };
+  const found = keys.map(({ sql }) => `positionCaseInsensitiveUTF8(${textOf([sql])}, {group_search:String}) > 0`);
   return {
     select: keys.map(({ sql }, index) => `${sql} AS ${names[index]}`),
     names,
-    text: texts.length === 1 ? (texts[0] ?? "''") : `toString([${texts.join(", ")}])`,
+    text: textOf(keys.map(({ sql }) => sql)),
+    textOfNames: textOf(names),
     where:
       [...keys.flatMap(({ where = [] }) => where), ...(search === "" ? [] : [`(${found.join(" OR ")})`])].join(
         " AND ",

@@ -45,7 +45,7 @@ export async function groupSpans(
     await database.query(
       {
         name: "group",
-        sql: `SELECT ${[...keys.select, `any(${keys.text}) AS group_text`, ...select].join(", ")} FROM ${countedSpans(parts, once, counts)} WHERE ${keys.where}
+        sql: `SELECT ${[...keys.select, `${keys.textOfNames} AS group_text`, ...select].join(", ")} FROM ${countedSpans(parts, once, counts)} WHERE ${keys.where}
         GROUP BY ${keys.names.join(", ")} ORDER BY ${[`${figureAlias(query.sort.field)} ${direction}`, ...keys.names].join(", ")}
         LIMIT ${Math.min(query.pageSize, limits.groupRowsMax)} OFFSET ${offset}`,
         params: { ...paramsOfParts(parts), ...keys.params },

@@ -57,7 +57,7 @@ async function topGroups(
   const { rows } = await database.query(
     {
       name: "series_groups",
-      sql: `SELECT ${keys.select.join(", ")}, any(${keys.text}) AS series_key
+      sql: `SELECT ${keys.select.join(", ")}, ${keys.textOfNames} AS series_key
         FROM ${countedSpans([part], once, counts)} WHERE ${keys.where} GROUP BY ${keys.names.join(", ")}
         ORDER BY ${metricSql[query.rankBy]} DESC NULLS LAST, series_key LIMIT ${query.top + 1}`,
       params,
