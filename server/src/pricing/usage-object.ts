@@ -20,9 +20,9 @@ export function readUsageMembers(usage: Record<string, unknown>): RawUsage {
   }
   raw.input = firstCount(usage, inputNames) ?? raw.input;
   raw.output = firstCount(usage, outputNames) ?? raw.output;
-  raw.isUnread =
-    (raw.input === undefined && isStated(usage, inputNames)) ||
-    (raw.output === undefined && isStated(usage, outputNames));
+  const isUnread = (side: "input" | "output", names: readonly string[]): boolean =>
+    raw[side] === undefined && isStated(usage, names);
+  if (isUnread("input", inputNames) || isUnread("output", outputNames)) raw.isUnread = true;
   addBeside(raw, usage);
   raw.serviceTier = tierOf(usage);
   raw.billedUsd = billedUsd(usage);
