@@ -11,7 +11,7 @@ export const authLimits = {
   passwordCharsMin: 8,
   passwordChars: 1024,
   passwordHashesInFlight: 2,
-  /** Those that wait; a hash takes a tenth of a second or two. */
+  /** Hashes that wait for a place. One hash takes 0.1 to 0.2 s. */
   passwordHashesQueued: 256,
   passwordHashWaitMs: 10_000,
   /** How often the use of one key is written down again. */

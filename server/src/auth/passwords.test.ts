@@ -81,7 +81,7 @@ test("one party's crowd delays another's login by its turn, and leaves the queue
 
   const before = done;
   await passwords.hash("x", { party: "guest", signal: undefined });
-  // Those that ran when it came, and one turn.
+  // The hashes that ran when it arrived, and one turn of others.
   expect(done - before).toBeLessThanOrEqual(2 * limits.passwordHashesInFlight);
   leaving.abort();
   await crowd;

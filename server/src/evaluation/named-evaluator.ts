@@ -16,7 +16,7 @@ export function slugOfName(name: string): string {
   return canBeSlug(slug) ? slug : `evaluation-${slug}`;
 }
 
-/** The evaluators of results by slug; those that are not yet are made, as many as there is room for. Call it in a transaction. */
+/** Finds the evaluators of results by slug, and creates missing ones up to the limit. Call it in a transaction. */
 export async function evaluatorsNamed(
   { evaluators: store, organizations }: Pick<ControlStoreSet, "evaluators" | "organizations">,
   organizationId: string,

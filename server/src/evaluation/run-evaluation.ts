@@ -41,7 +41,7 @@ export type JudgeCost = (
   of: { organizationId: string; signal: AbortSignal },
 ) => Promise<number | null>;
 
-/** One try. Never rejects but for a store. */
+/** Makes one attempt. Rejects only when a store fails. */
 export async function runEvaluation(
   deps: RunDeps,
   run: EvaluationRun,

@@ -150,7 +150,7 @@ export function takeReply(ledger: CallLedger, completion: Record<string, unknown
   if (ledger.usage === undefined) estimateMissing(ledger, answerChars(ledger.messages));
 }
 
-/** A usage that counts nothing, less than nothing, or one side only by something that is no count, is none: record and budget then hold the same estimate. */
+/** Undefined for a usage that cannot be billed: no counts, negative counts, or a side that is no count. Record and budget then use the same estimate. */
 export function readable(usage: Record<string, unknown> | undefined): Record<string, unknown> | undefined {
   const read = usage && readUsageObject(usage);
   return read === undefined || read.isUnread === true ? undefined : usage;

@@ -3,7 +3,7 @@ import { tableName } from "./providers.ts";
 /** A name under which a table may list a model. `isModelOfSnapshot`: a dated snapshot was asked for, and this is its model. */
 export type ListedName = { name: string; isModelOfSnapshot: boolean };
 
-/** Names that vendors move from model to model, and those that gateways have for one → what the tables call it. */
+/** Maps vendors' moving aliases and gateways' names of a model to the name in the price tables. */
 const aliasesByProvider = {
   openai: { "chat-latest": "gpt-chat-latest" },
   // https://ai.google.dev/gemini-api/docs/models

@@ -46,8 +46,8 @@ export type RelayAsk = {
   /** The call to one upstream. The same ask is put to several, if need be. */
   call(attempt: Attempt): OutgoingCall;
   /**
-   * Takes what a reply says into the ledger, or tells why it is none.
-   * @param mayAskOther whether another model may be asked: a reply that a filter held back is none then
+   * Copies a reply into the ledger, or returns the problem that makes it unusable.
+   * @param mayAskOther whether another model can still answer: then a reply that a filter held back is a problem
    * @throws BadReply
    */
   read(reply: WholeReply, ledger: CallLedger, mayAskOther: () => boolean): UpstreamProblem | undefined;

@@ -86,8 +86,8 @@ export function createStoredResponses(deps: Deps): StoredResponses {
 }
 
 /**
- * The key that the mark names; without a mark those that may have made it. Anybody can write a mark behind any id, so that a key which all
- * organizations share is asked only for the one that made the response.
+ * Returns the key that the mark names, or without a mark the keys that may have made the response. Anybody can add a mark to an id, so a
+ * key that organizations share is used only for the organization that made the response.
  */
 async function keysOf(deps: Deps, call: StoredCall, id: string, bond: string | undefined): Promise<ProviderKey[]> {
   const { owner, headers } = call;

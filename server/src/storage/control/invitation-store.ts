@@ -17,9 +17,9 @@ export type InvitationStore = {
   list: (uniqueOrganizationId: string, now: string) => Promise<Invitation[]>;
   findByToken: (tokenHash: string, now: string) => Promise<Invitation | undefined>;
   setRole: (uniqueOrganizationId: string, id: string, role: Role, now: string) => Promise<Invitation | undefined>;
-  /** Ends the invitation and answers it; undefined when there is none, also because somebody else took it. */
+  /** Deletes the invitation and returns it. Undefined when it does not exist or another request took it. */
   take: (tokenHash: string, now: string) => Promise<Invitation | undefined>;
-  /** False when there is none. */
+  /** Returns false when the invitation does not exist. */
   delete: (uniqueOrganizationId: string, id: string) => Promise<boolean>;
 };
 
