@@ -10,6 +10,7 @@ import { getMetrics } from "./api/system/get-metrics.ts";
 import { getOpenapi } from "./api/system/get-openapi.ts";
 import { getReadyz, type Readiness } from "./api/system/get-readyz.ts";
 import { webhookPayloads } from "./api/webhooks/webhook-payloads.ts";
+import { signInLink } from "./auth/describe-first-start.ts";
 import { ensureFirstStart, type FirstStart } from "./auth/first-start.ts";
 import { createPasswords, type Passwords } from "./auth/passwords.ts";
 import { loadSecretKey } from "./auth/secret-key.ts";
@@ -58,6 +59,8 @@ import { createQueryMetrics } from "./telemetry/query-metrics.ts";
 
 export type App = {
   url: string;
+  /** Signs the administrator in once; of the very first start only. */
+  signInLink: string | undefined;
   /** Whether the journal is replayed and the stores answer. */
   readiness(): Promise<Readiness>;
   /** Finishes requests, stores what was accepted, closes everything. The journal keeps what the store does not take. */
@@ -160,7 +163,7 @@ async function compose(
   });
   const parts = { config, redis, logger, registry, ...people, endpoints, readiness, cleanup };
   const url = await serveHttp(parts);
-  return { url, readiness };
+  return { url, signInLink: firstStart && signInLink(url, firstStart.sign_in_code), readiness };
 }
 
 type OpenStores = {

@@ -20,6 +20,13 @@ export const authLimits = {
   temporaryKeyMaxMs: 90 * 24 * 60 * 60 * 1_000,
   temporaryKeyUsageMax: 1_000_000_000,
   sessionsPerUser: 100,
+  /** How long a browser's session goes on unused, and how long at most, unless the operator says otherwise. */
+  browserSessionIdleMs: 12 * 60 * 60 * 1_000,
+  browserSessionMs: 7 * 24 * 60 * 60 * 1_000,
+  /** How often the use of a browser's session is written down. */
+  browserSessionUseMs: 60_000,
+  /** How long the link of the first start signs in. */
+  signInCodeMs: 60 * 60 * 1_000,
   tokenChars: 4_096,
   invitationsPerOrganization: 1_000,
   invitationMs: 7 * 24 * 60 * 60 * 1_000,

@@ -2,11 +2,13 @@ import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import { createAudit } from "./auth/audit-trail.ts";
 import { createAuthenticator, type CachingAuthenticator } from "./auth/authenticator.ts";
+import { createBrowserSessions, type BrowserSessions } from "./auth/browser-sessions.ts";
 import { createBlockedOrganizations } from "./auth/blocked-organizations.ts";
 import { createLoginThrottle, type LoginThrottle } from "./auth/login-throttle.ts";
 import type { Passwords } from "./auth/passwords.ts";
 import { createSessions, type Sessions } from "./auth/sessions.ts";
 import { createTokens } from "./auth/tokens.ts";
+import type { Config } from "./config.ts";
 import type { Audit } from "./http/audit.ts";
 import { noteKeyUses } from "./jobs/note-key-uses.ts";
 import { scheduleJob } from "./jobs/schedule.ts";
@@ -18,6 +20,7 @@ import { watchPasswords } from "./telemetry/password-metrics.ts";
 export type People = {
   authenticator: CachingAuthenticator;
   signedIn: Sessions;
+  browsers: BrowserSessions;
   audit: Audit;
   throttle: LoginThrottle;
   isBlocked: (organizationId: string) => boolean;
@@ -25,6 +28,7 @@ export type People = {
 
 /** Who may come in, and what they did. */
 export async function composePeople({
+  config,
   stores,
   secretKey,
   passwords,
@@ -33,6 +37,7 @@ export async function composePeople({
   cleanup,
   now,
 }: {
+  config: Pick<Config, "sessionIdleHours" | "sessionMaxDays">;
   stores: ControlStores;
   secretKey: Secret;
   passwords: Pick<Passwords, "stats">;
@@ -43,7 +48,9 @@ export async function composePeople({
 }): Promise<People> {
   watchPasswords(registry, passwords);
   const tokens = createTokens(secretKey, now);
-  const authenticator = createAuthenticator({ ...stores, tokens, nowMs: now });
+  const lifetimes = { idleMs: config.sessionIdleHours * 3_600_000, maxMs: config.sessionMaxDays * 86_400_000 };
+  const browsers = createBrowserSessions({ ...stores, lifetimes, nowMs: now });
+  const authenticator = createAuthenticator({ ...stores, tokens, browsers, nowMs: now });
   const uses = { authenticator, apiKeys: stores.apiKeys };
   const noting = scheduleJob({ name: "key uses", everyMs: limits.keyUseFlushMs, logger }, () => noteKeyUses(uses));
   cleanup.push(async () => {
@@ -60,6 +67,7 @@ export async function composePeople({
 
   return {
     authenticator,
+    browsers,
     signedIn: createSessions({ ...stores, tokens, nowMs: now }),
     audit: createAudit({ ...stores, logger, nowMs: now }),
     throttle: createLoginThrottle(now),

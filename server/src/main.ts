@@ -19,7 +19,7 @@ const { createLogger, openLogOutput } = await import("./telemetry/logger.ts");
 const { DataFolderError } = await import("./storage/data-folder.ts");
 const { NodeLockError } = await import("./storage/journal/node-lock.ts");
 const { ControlUnreachable } = await import("./storage/control/open-control-database.ts");
-const { describeFirstStart } = await import("./auth/describe-first-start.ts");
+const { describeFirstStart, describeSignIn } = await import("./auth/describe-first-start.ts");
 
 const operatorErrors = [ConfigError, NodeLockError, DataFolderError, ControlUnreachable];
 
@@ -55,6 +55,8 @@ try {
   for (const name of config.unknownVariables) logger.warn({ name }, "an environment variable that nothing reads");
 
   const app = await startApp({ config, logger, onFirstStart: (made) => console.log(describeFirstStart(made)) });
+
+  if (app.signInLink !== undefined) console.log(describeSignIn(app.signInLink));
 
   let stopping = false;
   const stop = (signal: NodeJS.Signals): void => {

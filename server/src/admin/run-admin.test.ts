@@ -117,6 +117,7 @@ describe("users", () => {
       sequence: 1,
       created_at,
       expires_at: "2027-01-01T00:00:00.000Z",
+      ends_at: null,
     };
     await stores.sessions.create(session);
     expect(await stores.sessions.findUser(session.id, now)).toMatchObject({ id: eveId });

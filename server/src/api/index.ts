@@ -1,5 +1,6 @@
 import type { Customers } from "../customers/customers.ts";
 import type { CachingAuthenticator } from "../auth/authenticator.ts";
+import type { BrowserSessions } from "../auth/browser-sessions.ts";
 import type { LoginThrottle } from "../auth/login-throttle.ts";
 import type { Passwords } from "../auth/passwords.ts";
 import type { Sessions } from "../auth/sessions.ts";
@@ -33,6 +34,7 @@ import { getMe } from "./auth/get-me.ts";
 import { login } from "./auth/login.ts";
 import { logout } from "./auth/logout.ts";
 import { refresh } from "./auth/refresh.ts";
+import { signInByCode } from "./auth/sign-in-by-code.ts";
 import { createAutomation } from "./automations/create-automation.ts";
 import { deleteAutomation } from "./automations/delete-automation.ts";
 import { listAutomations } from "./automations/list-automations.ts";
@@ -155,6 +157,7 @@ export type ApiDeps = SpanReadDeps & {
   authenticator: CachingAuthenticator;
   passwords: Passwords;
   signedIn: Sessions;
+  browsers: BrowserSessions;
   audit: Audit;
   throttle: LoginThrottle;
   caughtUp: () => Promise<void>;
@@ -242,6 +245,7 @@ function peopleEndpoints(deps: ApiDeps): AnyEndpoint[] {
     login(control),
     refresh(control),
     logout(control),
+    signInByCode(control),
     getMe(control),
     listApiKeys(control),
     createApiKey(control),

@@ -34,6 +34,7 @@ function newNode() {
     },
     sessions: stores.sessions,
     tokens,
+    browsers: { find: async () => undefined },
     nowMs: () => node.nowMs,
   });
   const signedIn = createSessions({ ...stores, tokens, nowMs: () => node.nowMs });
@@ -154,6 +155,7 @@ describe("API keys", () => {
         },
         countUse: stores.apiKeys.countUse,
       },
+      browsers: { find: async () => undefined },
       sessions: stores.sessions,
       tokens: newNode().tokens,
       nowMs: () => startMs,
@@ -318,8 +320,8 @@ describe("access tokens", () => {
     const [here, there] = [newNode(), newNode()];
     const [first, second] = [await here.signedIn.begin(user), await here.signedIn.begin(user)];
     expect(await there.jwt(first.access)).toBeDefined();
-    expect(await here.signedIn.end(first.access)).toBe(true);
-    expect(await here.signedIn.end(first.access)).toBe(false);
+    expect(await here.signedIn.end(first.access)).toMatchObject({ id: user.id });
+    expect(await here.signedIn.end(first.access)).toBeUndefined();
     expect(await there.jwt(first.access)).toBeUndefined();
     expect(await there.jwt(second.access)).toBeDefined();
     await stores.transaction(({ users }) => users.remove(user.unique_organization_id, user.id));

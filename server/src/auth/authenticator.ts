@@ -4,6 +4,7 @@ import type { User } from "../domain/user.ts";
 import type { Authenticator } from "../http/authenticate.ts";
 import type { ApiKeyStore } from "../storage/control/api-key-store.ts";
 import type { SessionStore } from "../storage/control/session-store.ts";
+import type { BrowserSessions } from "./browser-sessions.ts";
 import { createKeyCache, type KeyCache } from "./key-cache.ts";
 import { hashApiKey } from "./make-api-key.ts";
 import { findSessionUser } from "./sessions.ts";
@@ -23,15 +24,26 @@ export type AuthenticatorOptions = {
   apiKeys: Pick<ApiKeyStore, "findByHash" | "countUse">;
   sessions: Pick<SessionStore, "findUser">;
   tokens: Pick<Tokens, "readAccess">;
+  browsers: Pick<BrowserSessions, "find">;
   nowMs: () => number;
 };
 
 /** Keys are answered from memory where possible; people, who call rarely, are looked up each time. Throws `unavailable`. */
-export function createAuthenticator({ apiKeys, sessions, tokens, nowMs }: AuthenticatorOptions): CachingAuthenticator {
+export function createAuthenticator({
+  apiKeys,
+  sessions,
+  tokens,
+  browsers,
+  nowMs,
+}: AuthenticatorOptions): CachingAuthenticator {
   const keys = createKeyCache(apiKeys, nowMs);
   return {
     authenticate: ({ scheme, token }) =>
       scheme === "key" ? keys.find(hashApiKey(token)) : principalOfToken({ sessions, tokens, nowMs }, token),
+    authenticateBrowser: async (sessionId) => {
+      const user = await browsers.find(sessionId);
+      return user && userPrincipal(user);
+    },
     forgetKey: keys.forget,
     takeUsed: keys.takeUsed,
   };

@@ -1,5 +1,17 @@
 import type { FirstSecret, FirstStart } from "./first-start.ts";
 
+/** The link that signs in once; undefined where the server does not listen on a loopback address. @param url where it listens */
+export function signInLink(url: string, code: string): string | undefined {
+  const { hostname, port } = new URL(url);
+  const isEvery = hostname === "0.0.0.0" || hostname === "[::]";
+  if (!isEvery && hostname !== "localhost" && hostname !== "[::1]" && !hostname.startsWith("127.")) return undefined;
+  return `http://${isEvery ? "127.0.0.1" : hostname}:${port || "80"}/sign-in?code=${code}`;
+}
+
+export function describeSignIn(link: string): string {
+  return `\n  To sign in once, within an hour, open on this machine:\n\n  ${link}\n`;
+}
+
 /** What a person needs after the first start; secrets that the operator chose are not repeated. */
 export function describeFirstStart(first: FirstStart): string {
   const show = ({ value, given }: FirstSecret): string => (given ? "(as configured)" : value);

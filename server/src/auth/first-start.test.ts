@@ -29,6 +29,7 @@ test("an empty instance gets an organization, its keys and an administrator, all
   expect(made).toEqual({
     unique_organization_id: expect.stringMatching(/^org_[0-9A-Za-z]{20}$/),
     admin_email: "admin@spanway.local",
+    sign_in_code: expect.stringMatching(/^[0-9A-Za-z]{43}$/),
     admin_password: { value: expect.stringMatching(/^[0-9A-Za-z]{24}$/), given: false },
     keys: {
       prod: { value: expect.stringMatching(/^spw_prod_[0-9A-Za-z]{32}$/), given: false },
@@ -60,6 +61,7 @@ test("what the operator chose takes the place of what would be made up", async (
   expect(made).toEqual({
     unique_organization_id: "acme",
     admin_email: "ada@example.com",
+    sign_in_code: expect.stringMatching(/^[0-9A-Za-z]{43}$/),
     admin_password: { value: "correct horse", given: true },
     keys: {
       prod: { value: "prod-key-of-the-operator", given: true },

@@ -2,6 +2,7 @@ import type { Environment } from "../domain/principal.ts";
 import { randomToken } from "../lib/random-token.ts";
 import type { Secret } from "../lib/secret.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";
+import { makeSignInCode } from "./browser-sessions.ts";
 import { makeOrganization, makeUser } from "./make-organization.ts";
 import type { Passwords } from "./passwords.ts";
 
@@ -21,6 +22,8 @@ export type FirstStart = {
   unique_organization_id: string;
   admin_email: string;
   admin_password: FirstSecret;
+  /** Signs the administrator in once, by the link of `GET /sign-in`. */
+  sign_in_code: string;
   keys: Record<Environment, FirstSecret>;
 };
 
@@ -54,6 +57,7 @@ export async function ensureFirstStart(
     return {
       unique_organization_id,
       admin_email: user.email,
+      sign_in_code: await makeSignInCode(transaction, user.id, now),
       admin_password: { value: password, given: settings.adminPassword !== undefined },
       keys: {
         prod: { value: keys.prod, given: settings.prodKey !== undefined },

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { ServiceError } from "../domain/errors.ts";
 import type { User } from "../domain/user.ts";
 import { limits } from "../limits.ts";
-import type { ControlStores } from "../storage/control/control-stores.ts";
+import type { ControlStores, ControlStoreSet } from "../storage/control/control-stores.ts";
 import type { SessionStore } from "../storage/control/session-store.ts";
 import type { TokenPair, Tokens } from "./tokens.ts";
 
@@ -15,8 +15,8 @@ export type Sessions = {
   begin: (user: Pick<User, "id"> & { password_hash: string }) => Promise<TokenPair>;
   /** Trades a refresh token for the next pair. One that was traded before ends the session. Undefined: sign in again. */
   refresh: (token: string) => Promise<TokenPair | undefined>;
-  /** By either token of the pair. False where it is none of a session that goes on. */
-  end: (token: string) => Promise<boolean>;
+  /** By either token of the pair: whose session it was. Undefined where it is none of a session that goes on. */
+  end: (token: string) => Promise<User | undefined>;
 };
 
 export type SessionDeps = Pick<ControlStores, "sessions" | "transaction"> & { tokens: Tokens; nowMs: () => number };
@@ -29,14 +29,9 @@ export function createSessions({ sessions, transaction, tokens, nowMs }: Session
   return {
     begin: async ({ id: user_id, password_hash }) => {
       const { now: created_at, expires_at } = times();
-      const session = { id: randomUUID(), user_id, sequence: 1, created_at, expires_at };
+      const session = { id: randomUUID(), user_id, sequence: 1, created_at, expires_at, ends_at: null };
       await transaction(async (set) => {
-        if (!(await set.users.hold(user_id, { password_hash }))) {
-          throw new ServiceError(
-            "unauthorized",
-            "The account or its password changed during this request. Sign in again.",
-          );
-        }
+        await holdAccount(set, user_id, password_hash);
         await set.sessions.create(session);
       });
       return tokens.issue(session);
@@ -49,11 +44,17 @@ export function createSessions({ sessions, transaction, tokens, nowMs }: Session
     end: async (token) => {
       const claims = (await tokens.readAccess(token)) ?? (await tokens.readRefresh(token));
       const user = claims && (await findSessionUser({ sessions, nowMs }, claims.session_id));
-      if (claims === undefined || user === undefined) return false;
+      if (claims === undefined || user === undefined) return undefined;
       await sessions.end(claims.session_id);
-      return true;
+      return user;
     },
   };
+}
+
+/** Keeps the account and its password as they were checked until the transaction ends. Throws `unauthorized` where they changed. */
+export async function holdAccount({ users }: ControlStoreSet, id: string, password_hash: string): Promise<void> {
+  if (await users.hold(id, { password_hash })) return;
+  throw new ServiceError("unauthorized", "The account or its password changed during this request. Sign in again.");
 }
 
 /** The user whose session it is; undefined when it ended. Throws `unavailable`. */

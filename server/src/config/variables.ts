@@ -63,6 +63,18 @@ export const variables = {
     null,
     "Password of the first user.",
   ),
+  sessionIdleHours: variable(
+    "SPANWAY_SESSION_IDLE_HOURS",
+    integer(1, 24 * 90),
+    String(limits.browserSessionIdleMs / 3_600_000),
+    "Hours without a request after which a browser has to sign in again.",
+  ),
+  sessionMaxDays: variable(
+    "SPANWAY_SESSION_MAX_DAYS",
+    integer(1, 365),
+    String(limits.browserSessionMs / 86_400_000),
+    "Days after which a browser has to sign in again in any case.",
+  ),
   bulkCreatePerMinute: perMinute("SPANWAY_BULK_CREATE_PER_MINUTE", "30", "Bulk span requests per organization."),
   bulkDeletePerMinute: perMinute("SPANWAY_BULK_DELETE_PER_MINUTE", "10", "Bulk deletions per organization and path."),
   publicTracePerMinute: perMinute("SPANWAY_PUBLIC_TRACE_PER_MINUTE", "60", "Reads of shared traces per address."),

@@ -18,6 +18,7 @@ test("a key has no dot, a person's token two, and anything else is looked up now
           seen.push(credential);
           return undefined;
         },
+        authenticateBrowser: async () => undefined,
       };
       expect(() => authenticate(authenticator, "key_or_user", undefined, named + sent + blanks)).toThrow("credentials");
       const [, presented] = /^(?:bearer|api-key) +([!-~]+) *$/i.exec(named + sent + blanks) ?? [];

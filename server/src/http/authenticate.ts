@@ -18,6 +18,8 @@ export type Credential = { scheme: "key" | "jwt"; token: string };
 /** Resolves a credential to its principal, at once where it can; undefined when it is unknown, expired or revoked. */
 export type Authenticator = {
   authenticate(credential: Credential): Principal | undefined | Promise<Principal | undefined>;
+  /** The person whose browser has this session. */
+  authenticateBrowser(sessionId: string): Promise<UserPrincipal | undefined>;
 };
 
 // Some exporters send a header as it stands in their environment, where the blank is written %20.
@@ -84,6 +86,6 @@ function ofAnotherKind(wanted: Principal["kind"]): ServiceError {
 
 const notValid = "Authentication credentials were not provided or are not valid";
 
-function unauthorized(): ServiceError {
+export function unauthorized(): ServiceError {
   return new ServiceError("unauthorized", `${notValid}. They are sent as Authorization: Bearer <key>.`);
 }

@@ -78,6 +78,12 @@ export class RequestContext implements Context {
     return new URL(baseUrlOf(this.#kernel.publicUrl, this.incoming, this.#kernel.listeningUrl()) + path);
   }
 
+  get origins(): readonly string[] {
+    const { publicUrl, listeningUrl } = this.#kernel;
+    const reached = new URL(baseUrlOf(undefined, this.incoming, listeningUrl())).origin;
+    return publicUrl === undefined ? [reached] : [...new Set([reached, new URL(publicUrl).origin])];
+  }
+
   /** What a page of another origin needs to read the answer. */
   get corsHeaders(): OutgoingHttpHeaders | undefined {
     const { corsOrigins } = this.#kernel;

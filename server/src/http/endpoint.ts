@@ -70,6 +70,8 @@ export type Context<Principal = unknown, Params = unknown, Query = unknown, Body
   readonly search: string;
   /** The absolute URL of this request as its caller sees it; the base of `next` and `previous` links. */
   readonly url: URL;
+  /** Those of this server's own pages: of the address that the request names, as trusted proxies state it, and of the public URL. */
+  readonly origins: readonly string[];
   readonly requestId: string;
   /** The caller's address. */
   readonly ip: string;

@@ -41,6 +41,15 @@ export function openapiDocument(
       securitySchemes: {
         key: { type: "http", scheme: "bearer", description: "An API key." },
         user: { type: "http", scheme: "bearer", bearerFormat: "JWT", description: "A person's access token." },
+        session: {
+          type: "apiKey",
+          in: "cookie",
+          name: "__Host-spanway_session",
+          description:
+            "The cookie of a browser that signed in with `session: true`; without TLS it is named `spanway_session`. The header " +
+            "`X-Spanway-Environment: prod` or `test` says which environment the request acts in, `prod` by default. Every request but " +
+            "GET and HEAD must have it, and an `Origin` that is the server's own; else it is refused with 403.",
+        },
       },
     },
   };
@@ -102,7 +111,7 @@ function descriptionOf(endpoint: AnyEndpoint): string {
 
 function securityOf({ auth }: AnyEndpoint): Json[] {
   if (auth === "none") return [];
-  return (auth === "key_or_user" ? ["key", "user"] : [auth]).map((name) => ({ [name]: [] }));
+  return [...(auth === "key_or_user" ? ["key", "user"] : [auth]), "session"].map((name) => ({ [name]: [] }));
 }
 
 function pathParameters(endpoint: AnyEndpoint, schemas: SchemaCollector): Json[] {

@@ -5,7 +5,8 @@ import type { Principal } from "../domain/principal.ts";
 import { GateRefusal } from "../lib/fair-gate.ts";
 import { limits } from "../limits.ts";
 import { auditedAction } from "./audit.ts";
-import { authenticate } from "./authenticate.ts";
+import { authenticate, type Auth } from "./authenticate.ts";
+import { authenticateBrowser, sessionIdIn } from "./browser-session.ts";
 import { decodeContent } from "./content-coding.ts";
 import type { BodyHold } from "./body-memory.ts";
 import { preflightReply } from "./cors.ts";
@@ -74,7 +75,7 @@ async function answer(
 ): Promise<Reply> {
   const { auth, permission, limit, success } = endpoint;
   if (auth !== "none") {
-    const found = authenticate(kernel.authenticator, auth, permission, credentialOf(endpoint, context));
+    const found = principalOf(kernel, endpoint, auth, context);
     // Waiting costs a turn of the queue, and keys are mostly known.
     context.principal = found instanceof Promise ? await found : found;
     if (permission !== undefined && refusedToBlocked.has(permission)) refuseBlocked(kernel, context.principal);
@@ -91,6 +92,21 @@ async function answer(
     await kernel.audit(auditedAction(endpoint, context, context.principal, result));
   }
   return result instanceof Reply ? result : new Reply(success.status, jsonPayload(result));
+}
+
+/** A browser's session counts where no other credential came. */
+function principalOf(
+  { authenticator }: Kernel,
+  endpoint: AnyEndpoint,
+  auth: Exclude<Auth, "none">,
+  context: RequestContext,
+): ReturnType<typeof authenticate> {
+  const { permission } = endpoint;
+  const authorization = credentialOf(endpoint, context);
+  const id = authorization === undefined && context.headers.cookie !== undefined ? sessionIdIn(context) : undefined;
+  if (id === undefined) return authenticate(authenticator, auth, permission, authorization);
+  const { method } = context.incoming;
+  return authenticateBrowser(authenticator, { auth, permission }, { method, request: context, id });
 }
 
 const gatewayDialects: ReadonlySet<Dialect> = new Set(["openai", "anthropic"]);

@@ -49,6 +49,7 @@ const principals: Record<string, Principal> = {
 /** Knows the tokens above and nothing else. */
 const demoAuthenticator: Authenticator = {
   authenticate: async ({ token }) => principals[token],
+  authenticateBrowser: async () => undefined,
 };
 
 function keyOf(organization_id: string, id: string): KeyPrincipal {

@@ -166,9 +166,9 @@ describe("every route is documented", () => {
 
   test("bulk create takes a key or an access token, the other span routes a key alone", () => {
     const security = (path: string, method: string) => document.paths[path]?.[method]?.security;
-    expect(security("/api/request-logs/bulk/", "post")).toEqual([{ key: [] }, { user: [] }]);
-    expect(security("/api/request-logs/", "post")).toEqual([{ key: [] }]);
-    expect(security("/api/request-logs/list/", "post")).toEqual([{ key: [] }]);
+    expect(security("/api/request-logs/bulk/", "post")).toEqual([{ key: [] }, { user: [] }, { session: [] }]);
+    expect(security("/api/request-logs/", "post")).toEqual([{ key: [] }, { session: [] }]);
+    expect(security("/api/request-logs/list/", "post")).toEqual([{ key: [] }, { session: [] }]);
   });
 });
 

@@ -14,10 +14,12 @@ import { updateMember } from "../../src/api/members/update-member.ts";
 import { getMe } from "../../src/api/auth/get-me.ts";
 import { login } from "../../src/api/auth/login.ts";
 import { refresh } from "../../src/api/auth/refresh.ts";
+import { signInByCode } from "../../src/api/auth/sign-in-by-code.ts";
 import { createOrganization } from "../../src/api/organizations/create-organization.ts";
 import { updateOrganization } from "../../src/api/organizations/update-organization.ts";
 import { createTemporaryKey } from "../../src/api/temporary-keys/create-temporary-key.ts";
 import { createAudit } from "../../src/auth/audit-trail.ts";
+import { createBrowserSessions } from "../../src/auth/browser-sessions.ts";
 import { createSessions } from "../../src/auth/sessions.ts";
 import { createAuthenticator } from "../../src/auth/authenticator.ts";
 import { createLoginThrottle } from "../../src/auth/login-throttle.ts";
@@ -29,6 +31,7 @@ import { endpoint } from "../../src/http/endpoint.ts";
 import { createRateLimiter } from "../../src/http/rate-limit.ts";
 import { createHttpServer } from "../../src/http/server.ts";
 import { Secret } from "../../src/lib/secret.ts";
+import { limits } from "../../src/limits.ts";
 import { openMemoryControl } from "./memory-control.ts";
 
 export type Answer = { status: number; headers: Headers; body: unknown };
@@ -53,8 +56,10 @@ export async function startManagementServer() {
   const nowMs = () => clock.ms;
   const passwords = createPasswords({ n: 2 ** 10, r: 8, p: 1 });
   const tokens = createTokens(new Secret("a secret of the instance"), nowMs);
+  const lifetimes = { idleMs: limits.browserSessionIdleMs, maxMs: limits.browserSessionMs };
+  const browsers = createBrowserSessions({ ...stores, lifetimes, nowMs });
   const signedIn = createSessions({ ...stores, tokens, nowMs });
-  const authenticator = createAuthenticator({ ...stores, tokens, nowMs });
+  const authenticator = createAuthenticator({ ...stores, tokens, browsers, nowMs });
   const logger = pino({ level: "silent" });
   const audit = createAudit({ ...stores, nowMs, logger });
   const deps = {
@@ -63,6 +68,7 @@ export async function startManagementServer() {
     authenticator,
     passwords,
     signedIn,
+    browsers,
     audit,
     nowMs,
     throttle: createLoginThrottle(nowMs),
@@ -72,6 +78,7 @@ export async function startManagementServer() {
       login(deps),
       refresh(deps),
       logout(deps),
+      signInByCode(deps),
       getMe(deps),
       listApiKeys(deps),
       createApiKey(deps),

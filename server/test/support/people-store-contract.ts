@@ -33,6 +33,52 @@ export function describePeopleStores(getStores: () => ControlStores) {
   const invitationTo = async (unique_organization_id: string, email = `${randomUUID()}@example.com`) =>
     inviteMember(getStores(), { unique_organization_id, email, role: "admin", nowMs });
 
+  describe("browser sessions", () => {
+    const later = (ms: number) => new Date(nowMs + ms).toISOString();
+
+    test("are found by the hash of their id until they end, and by the id of a token's session never", async () => {
+      const { sessions, users, transaction } = getStores();
+      const user = await newMember(await newOrganization());
+      const [id, token] = [randomUUID(), randomUUID()];
+      const session = { user_id: user.id, sequence: 0, created_at: now, expires_at: later(1_000) };
+      await sessions.create({ ...session, id, ends_at: later(5_000) });
+      await sessions.create({ ...session, id: token, ends_at: null });
+      const found = { user, expires_at: later(1_000), ends_at: later(5_000) };
+      expect(await sessions.findOfBrowser(id, now)).toEqual(found);
+      expect(await sessions.findOfBrowser(token, now)).toBeUndefined();
+      expect(await sessions.findOfBrowser(id, later(1_000))).toBeUndefined();
+      await sessions.extend(id, later(3_000));
+      await sessions.extend(id, later(2_000));
+      expect(await sessions.findOfBrowser(id, later(2_999))).toEqual({ ...found, expires_at: later(3_000) });
+      await transaction(async (set) => set.users.setPassword(user.id, "new hash"));
+      expect(await sessions.findOfBrowser(id, now)).toBeUndefined();
+      await sessions.extend(id, later(4_000));
+      expect(await sessions.findOfBrowser(id, now)).toBeUndefined();
+      expect(await users.find(user.id)).toEqual(user);
+    });
+
+    test("begin by a code that is taken once, in time, and not after a new password or a removal", async () => {
+      const { signInCodes, transaction } = getStores();
+      const unique_organization_id = await newOrganization();
+      const { id: user_id } = await newMember(unique_organization_id);
+      const newCode = async () => {
+        const code_hash = randomUUID();
+        await signInCodes.create({ code_hash, user_id, expires_at: later(1_000) });
+        return code_hash;
+      };
+      const code = await newCode();
+      const takers = await Promise.all([signInCodes.take(code, now), signInCodes.take(code, now)]);
+      expect(takers.filter((taken) => taken !== undefined)).toEqual([user_id]);
+      expect(await signInCodes.take(await newCode(), later(1_000))).toBeUndefined();
+      const before = await newCode();
+      await transaction(({ users }) => users.setPassword(user_id, "new hash"));
+      expect(await signInCodes.take(before, now)).toBeUndefined();
+      const last = await newCode();
+      await transaction(({ users }) => users.remove(unique_organization_id, user_id));
+      expect(await signInCodes.take(last, now)).toBeUndefined();
+    });
+  });
+
   describe("people", () => {
     test("are held as they were, and not once they changed", async () => {
       const stores = getStores();

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { userPrincipal } from "../../auth/authenticator.ts";
+import type { BrowserSessions } from "../../auth/browser-sessions.ts";
 import { createFailedLogins } from "../../auth/failed-logins.ts";
 import type { LoginThrottle } from "../../auth/login-throttle.ts";
 import type { Passwords } from "../../auth/passwords.ts";
@@ -7,16 +8,19 @@ import type { Sessions } from "../../auth/sessions.ts";
 import { ServiceError } from "../../domain/errors.ts";
 import { canonicalEmail } from "../../domain/user.ts";
 import type { Audit } from "../../http/audit.ts";
+import { refuseForeignPage, sessionHeaders, sessionIdIn } from "../../http/browser-session.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { addressKey } from "../../http/rate-limit.ts";
+import { reply } from "../../http/reply.ts";
 import { limits } from "../../limits.ts";
 import type { UserStore } from "../../storage/control/user-store.ts";
-import { emailSchema, tokenPairSchema } from "./schemas.ts";
+import { browserSessionSchema, emailSchema, tokenPairSchema } from "./schemas.ts";
 
 export const login = (deps: {
   users: Pick<UserStore, "findByEmail">;
   passwords: Pick<Passwords, "verify">;
   signedIn: Pick<Sessions, "begin">;
+  browsers: Pick<BrowserSessions, "begin" | "end">;
   throttle: LoginThrottle;
   audit: Audit;
   nowMs: () => number;
@@ -29,17 +33,26 @@ export const login = (deps: {
     summary: "Sign in with an e-mail address and a password",
     description:
       `After ${limits.loginFailures} failures the account is closed to the address for a while; one that many addresses ` +
-      "guess at answers more slowly to those that it never signed in from.",
+      "guess at answers more slowly to those that it never signed in from.\n\n" +
+      "With `session: true` a browser gets a session cookie instead of tokens, which pages of this server call with: see " +
+      "docs/people.md, Sign in from a browser.",
     tags: ["Authentication"],
     auth: "none",
     body: {
       kind: "json",
       example: { email: "admin@example.com", password: "a long enough password" },
-      schema: z.object({ email: emailSchema, password: z.string().max(limits.passwordChars) }),
+      schema: z.object({
+        email: emailSchema,
+        password: z.string().max(limits.passwordChars),
+        session: z.boolean().optional().meta({ description: "Set a session cookie, and answer no tokens." }),
+      }),
     },
-    success: { status: 200, schema: tokenPairSchema },
-    errors: ["unauthorized", "rate_limited", "unavailable"],
-    handler: async ({ body, ip, requestId, signal }) => {
+    success: { status: 200, schema: z.union([tokenPairSchema, browserSessionSchema]) },
+    errors: ["unauthorized", "forbidden", "rate_limited", "unavailable"],
+    handler: async ({ body, ip, requestId, signal, headers, origins }) => {
+      const page = { headers, origins };
+      // Else a foreign page could sign its visitor in as somebody else.
+      if (body.session === true) refuseForeignPage(page);
       const email = canonicalEmail(body.email);
       deps.throttle.attempt(email, ip);
       const user = await deps.users.findByEmail(email);
@@ -49,11 +62,14 @@ export const login = (deps: {
         throw new ServiceError("unauthorized", "The e-mail address or the password is wrong.");
       }
       deps.throttle.succeeded(email, ip);
-      const pair = await deps.signedIn.begin(user);
+      const begun = body.session === true ? await deps.browsers.begin(user) : await deps.signedIn.begin(user);
       const organizationId = user.unique_organization_id;
       const entry = { principal: userPrincipal(user), action: "login", target: user.id, organizationId };
       await deps.audit({ ...entry, sent: undefined, ip, requestId });
-      return pair;
+      if (!("id" in begun)) return begun;
+      const former = sessionIdIn(page);
+      if (former !== undefined) await deps.browsers.end(former);
+      return reply(200, { expires_in: begun.expires_in, ends_at: begun.ends_at }, sessionHeaders(page, begun));
     },
   });
 };

@@ -1,19 +1,28 @@
 import { z } from "zod";
+import { userPrincipal } from "../../auth/authenticator.ts";
+import type { BrowserSessions } from "../../auth/browser-sessions.ts";
 import type { Sessions } from "../../auth/sessions.ts";
 import { ServiceError } from "../../domain/errors.ts";
+import type { User } from "../../domain/user.ts";
+import type { Audit } from "../../http/audit.ts";
+import { requireOwnPage, sessionHeaders, sessionIdIn } from "../../http/browser-session.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { reply } from "../../http/reply.ts";
 import { limits } from "../../limits.ts";
 
-export const logout = (deps: { signedIn: Pick<Sessions, "end"> }) =>
+export const logout = (deps: {
+  signedIn: Pick<Sessions, "end">;
+  browsers: Pick<BrowserSessions, "end">;
+  audit: Audit;
+}) =>
   endpoint({
     id: "logout",
     method: "POST",
     path: "/api/auth/logout/",
     summary: "Sign out",
     description:
-      "Ends the session of the refresh token in the body, else that of the access token in the Authorization header: none of its " +
-      "tokens works any more, on any node.",
+      "Ends the session of the refresh token in the body, else that of the access token in the Authorization header, else that of " +
+      "the session cookie: none of its tokens works any more, on any node.",
     tags: ["Authentication"],
     auth: "none",
     body: {
@@ -22,12 +31,28 @@ export const logout = (deps: { signedIn: Pick<Sessions, "end"> }) =>
       example: { refresh: "eyJ…" },
     },
     success: { status: 204 },
-    errors: ["unauthorized", "unavailable"],
-    handler: async ({ body, headers }) => {
+    errors: ["invalid_request", "unauthorized", "forbidden", "unavailable"],
+    handler: async ({ body, headers, origins, ip, requestId }) => {
+      const note = async (user: User): Promise<void> => {
+        const organizationId = user.unique_organization_id;
+        const entry = { principal: userPrincipal(user), action: "logout", target: user.id, organizationId };
+        await deps.audit({ ...entry, sent: undefined, ip, requestId });
+      };
+      const page = { headers, origins };
+      const cookie = sessionIdIn(page);
+      if (cookie !== undefined && body.refresh === undefined && headers.authorization === undefined) {
+        requireOwnPage("POST", page);
+        const user = await deps.browsers.end(cookie);
+        if (user !== undefined) await note(user);
+        // Also where it had ended: the browser is to forget it.
+        return reply(204, undefined, sessionHeaders(page, { id: "", ends_in: 0 }));
+      }
       const token = body.refresh ?? /^bearer +(\S+) *$/i.exec(headers.authorization ?? "")?.[1];
-      if (token === undefined || !(await deps.signedIn.end(token))) {
+      const user = token === undefined ? undefined : await deps.signedIn.end(token);
+      if (user === undefined) {
         throw new ServiceError("unauthorized", "There is no such session; it may have ended before.");
       }
+      await note(user);
       return reply(204);
     },
   });

@@ -8,6 +8,12 @@ export const tokenPairSchema = z.object({
   expires_in: z.int().meta({ description: "Seconds until `access` expires." }),
 });
 
+/** What signing in with `session: true` answers. */
+export const browserSessionSchema = z.object({
+  expires_in: z.number().meta({ description: "Seconds until the session ends if it is not used." }),
+  ends_at: z.string().meta({ format: "date-time", description: "When it ends in any case." }),
+});
+
 export const emailSchema = z
   .string()
   .trim()

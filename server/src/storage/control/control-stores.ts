@@ -17,6 +17,7 @@ import { createPriceTableStore, type PriceTableStore } from "./price-table-store
 import { createProviderSettingStore, type ProviderSettingStore } from "./provider-setting-store.ts";
 import { createScoreStore, type ScoreStore } from "./score-store.ts";
 import { createSessionStore, type SessionStore } from "./session-store.ts";
+import { createSignInCodeStore, type SignInCodeStore } from "./sign-in-code-store.ts";
 import { createTraceDeletionStore, type TraceDeletionStore } from "./trace-deletion-store.ts";
 import { createTraceShareStore, type TraceShareStore } from "./trace-share-store.ts";
 import { createTraceWatchStore, type TraceWatchStore } from "./trace-watch-store.ts";
@@ -29,6 +30,7 @@ export type ControlStoreSet = {
   organizations: OrganizationStore;
   users: UserStore;
   sessions: SessionStore;
+  signInCodes: SignInCodeStore;
   invitations: InvitationStore;
   auditLog: AuditStore;
   apiKeys: ApiKeyStore;
@@ -72,6 +74,7 @@ function storeSet(queries: ControlQueries): ControlStoreSet {
     organizations: createOrganizationStore(queries),
     users: createUserStore(queries),
     sessions: createSessionStore(queries),
+    signInCodes: createSignInCodeStore(queries),
     invitations: createInvitationStore(queries),
     auditLog: createAuditStore(queries),
     apiKeys: createApiKeyStore(queries),

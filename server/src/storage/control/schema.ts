@@ -10,6 +10,7 @@ export type ControlSchema = {
   organizations: OrganizationTable;
   users: UserTable;
   sessions: SessionTable;
+  sign_in_codes: SignInCodeTable;
   invitations: InvitationTable;
   audit_log: AuditTable;
   api_keys: ApiKeyTable;
@@ -79,7 +80,17 @@ type ApiKeyTable = {
   usage_count: Generated<number>;
 };
 
-type SessionTable = { id: string; user_id: string; sequence: number; created_at: string; expires_at: string };
+/** `ends_at` only of browsers' sessions, whose `id` is a hash. */
+type SessionTable = {
+  id: string;
+  user_id: string;
+  sequence: number;
+  created_at: string;
+  expires_at: string;
+  ends_at: string | null;
+};
+
+type SignInCodeTable = { code_hash: string; user_id: string; expires_at: string };
 
 export type InvitationTable = {
   id: string;

@@ -3,14 +3,30 @@ import { limits } from "../../limits.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 import { toUser } from "./user-store.ts";
 
-/** A person signed in. `sequence` counts the refresh tokens that were given out. Times are ISO 8601, UTC. */
-export type Session = { id: string; user_id: string; sequence: number; created_at: string; expires_at: string };
+/** A person signed in. Times are ISO 8601, UTC. */
+export type Session = {
+  /** A random id, or the hash of a browser's. */
+  id: string;
+  user_id: string;
+  /** Counts the refresh tokens that were given out. */
+  sequence: number;
+  created_at: string;
+  expires_at: string;
+  /** Of a browser's session: the latest that `expires_at` may ever be. */
+  ends_at: string | null;
+};
+
+export type BrowserSessionRow = { user: User; expires_at: string; ends_at: string };
 
 export type SessionStore = {
   /** The person's oldest end where there are more than `limits.sessionsPerUser`. */
   create: (session: Session) => Promise<void>;
   /** Whose it is, while it has not ended. */
   findUser: (id: string, now: string) => Promise<User | undefined>;
+  /** A browser's session, while it has not ended. */
+  findOfBrowser: (idHash: string, now: string) => Promise<BrowserSessionRow | undefined>;
+  /** Lets a session that goes on end later. */
+  extend: (id: string, expires_at: string) => Promise<void>;
   /**
    * The next sequence, where `sequence` is the newest. Undefined where the session has ended, or where it was refreshed
    * since: then somebody uses an old token, and the session ends.
@@ -49,6 +65,28 @@ export function createSessionStore(queries: ControlQueries): SessionStore {
         .where("sessions.expires_at", ">", now)
         .executeTakeFirst();
       return row && toUser(row);
+    },
+
+    findOfBrowser: async (idHash, now) => {
+      const row = await queries
+        .selectFrom("sessions")
+        .innerJoin("users", "users.id", "sessions.user_id")
+        .selectAll("users")
+        .select(["sessions.expires_at", "sessions.ends_at"])
+        .where("sessions.id", "=", idHash)
+        .where("sessions.expires_at", ">", now)
+        .executeTakeFirst();
+      if (row === undefined || row.ends_at === null) return undefined;
+      return { user: toUser(row), expires_at: row.expires_at, ends_at: row.ends_at };
+    },
+
+    extend: async (id, expires_at) => {
+      await queries
+        .updateTable("sessions")
+        .set({ expires_at })
+        .where("id", "=", id)
+        .where("expires_at", "<", expires_at)
+        .execute();
     },
 
     advance: async (id, sequence, { now, expires_at }) => {

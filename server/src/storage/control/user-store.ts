@@ -15,7 +15,7 @@ export type UserStore = {
   /** The organisation's people, oldest first. */
   list: (uniqueOrganizationId: string) => Promise<User[]>;
   /**
-   * Also ends every session: older tokens and the user's temporary keys stop working.
+   * Also ends every session: older tokens, browsers' cookies, one-time codes and the user's temporary keys stop working.
    * Takes several statements, so call it in a transaction. False: no such user.
    */
   setPassword: (id: string, passwordHash: string) => Promise<boolean>;
@@ -79,6 +79,7 @@ export function createUserStore(queries: ControlQueries): UserStore {
         .executeTakeFirst();
       await queries.deleteFrom("api_keys").where("user_id", "=", id).execute();
       await queries.deleteFrom("sessions").where("user_id", "=", id).execute();
+      await queries.deleteFrom("sign_in_codes").where("user_id", "=", id).execute();
       return numUpdatedRows > 0n;
     },
 

@@ -15,6 +15,7 @@ import { createModelPrices } from "./0016-create-model-prices.ts";
 import { countUnpricedCalls } from "./0017-count-unpriced-calls.ts";
 import { countCrashes } from "./0018-count-crashes.ts";
 import { rememberErasedCustomers } from "./0019-remember-erased-customers.ts";
+import { createBrowserSessions } from "./0020-create-browser-sessions.ts";
 import type { ControlDialect } from "./columns.ts";
 
 /** Every migration in order. An entry that was released is never edited: what changes is a new entry at the end. */
@@ -36,5 +37,6 @@ export function controlMigrations(dialect: ControlDialect): Record<string, Migra
     "0017-count-unpriced-calls": countUnpricedCalls(),
     "0018-count-crashes": countCrashes(),
     "0019-remember-erased-customers": rememberErasedCustomers(),
+    "0020-create-browser-sessions": createBrowserSessions(),
   };
 }

@@ -1,0 +1,57 @@
+import { z } from "zod";
+import { userPrincipal } from "../../auth/authenticator.ts";
+import type { BrowserSessions } from "../../auth/browser-sessions.ts";
+import type { LoginThrottle } from "../../auth/login-throttle.ts";
+import { ServiceError } from "../../domain/errors.ts";
+import type { Audit } from "../../http/audit.ts";
+import { sessionHeaders } from "../../http/browser-session.ts";
+import { endpoint } from "../../http/endpoint.ts";
+import { reply } from "../../http/reply.ts";
+import { limits } from "../../limits.ts";
+
+/** What failures are counted by, beside the address. No e-mail address looks like this. */
+const throttled = "sign-in code";
+
+export const signInByCode = (deps: {
+  browsers: Pick<BrowserSessions, "beginByCode">;
+  throttle: LoginThrottle;
+  audit: Audit;
+}) =>
+  endpoint({
+    id: "sign_in_by_code",
+    method: "GET",
+    path: "/sign-in",
+    summary: "Sign in once by the link that the first start printed",
+    description:
+      "Sets a session cookie and leads to `/docs`. It works once, for an hour, on the machine of the server.",
+    tags: ["Authentication"],
+    auth: "none",
+    query: z.object({ code: z.string().max(limits.tokenChars) }),
+    success: { status: 303, description: "The session cookie is set." },
+    errors: ["forbidden", "not_found", "rate_limited", "unavailable"],
+    handler: async ({ query, ip, url, requestId, headers, origins }) => {
+      if (!isLoopback(ip) || !isLoopback(new URL(origins[0] ?? url).hostname)) {
+        throw new ServiceError("forbidden", "This link works on the machine of the server only, as it was printed.");
+      }
+      deps.throttle.attempt(throttled, ip);
+      const begun = await deps.browsers.beginByCode(query.code);
+      if (begun === undefined) {
+        throw new ServiceError("not_found", "The link was used or has expired. Sign in with the password.");
+      }
+      deps.throttle.succeeded(throttled, ip);
+      const { user, session } = begun;
+      const organizationId = user.unique_organization_id;
+      const entry = { principal: userPrincipal(user), action: "sign_in_by_code", target: user.id, organizationId };
+      await deps.audit({ ...entry, sent: undefined, ip, requestId });
+      return reply(303, undefined, {
+        location: "/docs",
+        "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+        "referrer-policy": "no-referrer",
+        ...sessionHeaders({ headers, origins }, session),
+      });
+    },
+  });
+
+function isLoopback(host: string): boolean {
+  return /^(?:127(?:\.\d+){3}|::ffff:127(?:\.\d+){3}|::1|\[::1\]|localhost)$/.test(host);
+}

@@ -1,0 +1,114 @@
+import { hash } from "node:crypto";
+import { ServiceError } from "../domain/errors.ts";
+import type { User } from "../domain/user.ts";
+import { randomToken } from "../lib/random-token.ts";
+import { limits } from "../limits.ts";
+import type { ControlStores, ControlStoreSet } from "../storage/control/control-stores.ts";
+import { holdAccount } from "./sessions.ts";
+
+/** A session that just began. `id` is for the cookie and nowhere else: the store has its hash. */
+export type NewBrowserSession = {
+  id: string;
+  /** Seconds for which it goes on unused. */
+  expires_in: number;
+  /** When it ends in any case. */
+  ends_at: string;
+  /** Seconds until then. */
+  ends_in: number;
+};
+
+/** People who signed in from a browser. Like the sessions of tokens they are rows of the control store: what ends one ends it on every node. */
+export type BrowserSessions = {
+  /** @param user with the password that was checked. Throws `unauthorized` where the person or the password changed since. */
+  begin: (user: Pick<User, "id"> & { password_hash: string }) => Promise<NewBrowserSession>;
+  /** Undefined for a code that is unknown, was used or has expired. */
+  beginByCode: (code: string) => Promise<{ user: User; session: NewBrowserSession } | undefined>;
+  /** Whose session it is, which goes on longer by this. Undefined when it ended. Throws `unavailable`. */
+  find: (id: string) => Promise<User | undefined>;
+  /** Whose session it was. Undefined when it had ended. */
+  end: (id: string) => Promise<User | undefined>;
+};
+
+export type BrowserSessionDeps = Pick<ControlStores, "sessions" | "transaction"> & {
+  lifetimes: { idleMs: number; maxMs: number };
+  nowMs: () => number;
+};
+
+const idChars = 43;
+
+/** SHA-256 in hex. Ids and codes are too random to be guessed. */
+function hashOf(secret: string): string {
+  return hash("sha256", secret);
+}
+
+export function createBrowserSessions(deps: BrowserSessionDeps): BrowserSessions {
+  const { sessions, transaction, nowMs } = deps;
+  const nowText = () => new Date(nowMs()).toISOString();
+  return {
+    begin: ({ id, password_hash }) =>
+      transaction(async (set) => {
+        await holdAccount(set, id, password_hash);
+        return create(deps, set, id);
+      }),
+
+    beginByCode: (code) =>
+      transaction(async (set) => {
+        const userId = await set.signInCodes.take(hashOf(code), nowText());
+        const user = userId === undefined ? undefined : await set.users.find(userId);
+        return user && { user, session: await create(deps, set, user.id) };
+      }),
+
+    find: async (id) => {
+      const idHash = hashOf(id);
+      try {
+        const found = await sessions.findOfBrowser(idHash, nowText());
+        if (found === undefined) return undefined;
+        const expiresMs = Math.min(nowMs() + deps.lifetimes.idleMs, Date.parse(found.ends_at));
+        if (expiresMs >= Date.parse(found.expires_at) + limits.browserSessionUseMs) {
+          await sessions.extend(idHash, new Date(expiresMs).toISOString());
+        }
+        return found.user;
+      } catch (cause) {
+        throw new ServiceError("unavailable", "Credentials cannot be checked just now.", { retryAfterS: 1, cause });
+      }
+    },
+
+    end: async (id) => {
+      const found = await sessions.findOfBrowser(hashOf(id), nowText());
+      await sessions.end(hashOf(id));
+      return found?.user;
+    },
+  };
+}
+
+async function create(
+  { lifetimes, nowMs }: BrowserSessionDeps,
+  { sessions }: ControlStoreSet,
+  user_id: string,
+): Promise<NewBrowserSession> {
+  const id = randomToken(idChars);
+  const now = nowMs();
+  const idleMs = Math.min(lifetimes.idleMs, lifetimes.maxMs);
+  const ends_at = new Date(now + lifetimes.maxMs).toISOString();
+  await sessions.create({
+    id: hashOf(id),
+    user_id,
+    sequence: 0,
+    created_at: new Date(now).toISOString(),
+    expires_at: new Date(now + idleMs).toISOString(),
+    ends_at,
+  });
+  return { id, expires_in: idleMs / 1000, ends_at, ends_in: lifetimes.maxMs / 1000 };
+}
+
+/** A code that signs this person in once, from a link. Returned once; the store has its hash. */
+export async function makeSignInCode(
+  { signInCodes }: Pick<ControlStoreSet, "signInCodes">,
+  user_id: string,
+  nowMs: number,
+): Promise<string> {
+  const code = randomToken(idChars);
+  const expires_at = new Date(nowMs + limits.signInCodeMs).toISOString();
+  await signInCodes.create({ code_hash: hashOf(code), user_id, expires_at });
+  return code;
+}

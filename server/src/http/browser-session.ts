@@ -1,0 +1,106 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { ServiceError } from "../domain/errors.ts";
+import { environments, requirePermission, type Environment, type Principal } from "../domain/principal.ts";
+import type { KeyPrincipal, UserPrincipal } from "../domain/principal.ts";
+import type { Permission } from "../domain/permissions.ts";
+import { unauthorized, type Auth, type Authenticator } from "./authenticate.ts";
+
+/**
+ * Requests of a browser that is signed in by a cookie. A browser sends the cookie whoever wrote the page, so a request counts only
+ * where a page of this server made it (ADR 0041).
+ */
+
+/** What is read of a request. `origins` are this server's own: as the request names it, and as the operator does. */
+type PageRequest = { headers: IncomingHttpHeaders; origins: readonly string[] };
+
+/** Browsers let nobody but this very host set a cookie with this name, over TLS, for all of its paths. */
+const secureName = "__Host-spanway_session";
+const plainName = "spanway_session";
+
+const headerName = "X-Spanway-Environment";
+
+/** The id in the cookie; undefined where there is none. Over TLS only the name that other hosts of the domain cannot set. */
+export function sessionIdIn(request: PageRequest): string | undefined {
+  const { cookie } = request.headers;
+  if (cookie === undefined) return undefined;
+  return valueIn(cookie, secureName) ?? (isSecure(request) ? undefined : valueIn(cookie, plainName));
+}
+
+function valueIn(cookies: string, name: string): string | undefined {
+  const pair = cookies.split(";").find((part) => part.trimStart().startsWith(`${name}=`));
+  return /=([0-9A-Za-z]+)\s*$/.exec(pair ?? "")?.[1];
+}
+
+/** Headers that give the browser its session, or take it where `id` is "" and `ends_in` 0. */
+export function sessionHeaders(
+  request: PageRequest,
+  { id, ends_in }: { id: string; ends_in: number },
+): { "set-cookie": string } {
+  const secure = isSecure(request);
+  const attributes = `Path=/; Max-Age=${ends_in}; HttpOnly; SameSite=Strict${secure ? "; Secure" : ""}`;
+  return { "set-cookie": `${secure ? secureName : plainName}=${id}; ${attributes}` };
+}
+
+function isSecure({ headers, origins }: PageRequest): boolean {
+  const { origin } = headers;
+  const reached = origin !== undefined && origins.includes(origin) ? origin : origins[0];
+  return reached?.startsWith("https://") === true;
+}
+
+/** Refuses what a page of another origin asked for. Throws `forbidden`. */
+export function refuseForeignPage({ headers, origins }: PageRequest): void {
+  const { origin, "sec-fetch-site": site } = headers;
+  const isForeign = site !== undefined && site !== "same-origin" && site !== "none";
+  if (origin !== undefined && !origins.includes(origin)) {
+    throw refused(
+      `the Origin ${JSON.stringify(origin)} is not this server's own, ${origins.join(" or ")}. Behind a proxy, set ` +
+        "SPANWAY_TRUST_PROXY or SPANWAY_PUBLIC_URL",
+    );
+  }
+  if (isForeign) throw refused(`Sec-Fetch-Site must be same-origin, and is ${JSON.stringify(site)}`);
+}
+
+/**
+ * The environment that a page of this server names. Reads need not name one. Throws `forbidden` naming what a request lacks, and
+ * `invalid_request` where it names no environment that there is.
+ */
+export function requireOwnPage(method: string, request: PageRequest): Environment {
+  const { origin, "x-spanway-environment": named } = request.headers;
+  const isRead = method === "GET" || method === "HEAD";
+  if (!isRead && named === undefined) throw refused(`the header ${headerName} is missing: send prod or test`);
+  if (!isRead && origin === undefined) throw refused("the header Origin is missing");
+  refuseForeignPage(request);
+  const environment = environments.find((each) => each === (named ?? "prod"));
+  if (environment !== undefined) return environment;
+  throw new ServiceError("invalid_request", `The header ${headerName} must be prod or test.`);
+}
+
+function refused(why: string): ServiceError {
+  return new ServiceError("forbidden", `This request with a session cookie was refused: ${why}.`);
+}
+
+/** The same as `authenticate`, for the session in a cookie: its person, or where a route takes a key, the person in one environment. */
+export async function authenticateBrowser(
+  authenticator: Authenticator,
+  { auth, permission }: { auth: Exclude<Auth, "none">; permission: Permission | undefined },
+  { method, request, id }: { method: string; request: PageRequest; id: string },
+): Promise<Principal> {
+  const environment = requireOwnPage(method, request);
+  const user = await authenticator.authenticateBrowser(id);
+  if (user === undefined) throw unauthorized();
+  if (permission !== undefined) requirePermission(user, permission);
+  return auth === "user" ? user : inEnvironment(user, environment);
+}
+
+/** What a temporary key of this person would be. */
+function inEnvironment(user: UserPrincipal, environment: Environment): KeyPrincipal {
+  return {
+    kind: "key",
+    organization_id: user.organization_id,
+    environment,
+    organization_key_id: "",
+    organization_key_name: user.email,
+    permissions: user.permissions,
+    user_id: user.user_id,
+  };
+}
