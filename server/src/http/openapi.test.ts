@@ -82,7 +82,7 @@ describe("openapiDocument", () => {
   test("an operation tells its parameters, security, aliases and permission", () => {
     const { post } = documentOf(demo).paths["/api/demo/list/"];
     expect(post.operationId).toBe("list_demo");
-    expect(post.security).toEqual([{ key: [] }, { user: [] }]);
+    expect(post.security).toEqual([{ key: [] }, { user: [] }, { session: [] }]);
     expect(post.description).toContain("`POST /api/demo/all`, `GET /api/demo/list`");
     expect(post.description).toContain("spans:read");
     const parameters = Object.fromEntries(post.parameters.map((p: { name: string }) => [p.name, p]));

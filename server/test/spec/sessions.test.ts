@@ -1,13 +1,10 @@
-import { rm } from "node:fs/promises";
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { makeSignInCode } from "../../src/auth/browser-sessions.ts";
 import { makeUser } from "../../src/auth/make-organization.ts";
 import { removeMember } from "../../src/auth/members.ts";
 import type { Role } from "../../src/domain/permissions.ts";
 import { limits } from "../../src/limits.ts";
 import { startManagementServer, type ManagementServer } from "../support/management-server.ts";
-import { newDataDir, startServerProcess } from "../support/server-process.ts";
 import { bodyOf, createSpan, settle } from "../support/spans.ts";
 import { startTestApp, testAdmin, type TestApp } from "../support/test-app.ts";
 import { createClient, type Answer } from "../support/test-client.ts";
@@ -380,73 +377,5 @@ describe("forged requests", () => {
     "xspanway_session=a",
   ])("the cookie %j is no credential", async (sent) => {
     expect((await page(app.url, sent).get("/api/auth/me/")).status).toBe(401);
-  });
-});
-
-describe("the link of the first start", () => {
-  test("signs the administrator in once, on this machine; a restart leaves it, and stores its hash alone", async () => {
-    const folder = newDataDir();
-    try {
-      const first = await startServerProcess(folder.path);
-      const link = /http:\/\/\S+\/sign-in\?code=\w+/.exec(first.output())?.[0] ?? "";
-      expect(new URL(link).origin).toBe(first.url);
-      await first.kill("SIGTERM");
-      const second = await startServerProcess(folder.path);
-      expect(second.output()).not.toContain("/sign-in?code=");
-      const { pathname, search } = new URL(link);
-      const open = (headers: Headers = {}) => fetch(second.url + pathname + search, { redirect: "manual", headers });
-      const answer = await open();
-      expect([answer.status, answer.headers.get("location")]).toEqual([303, "/docs"]);
-      expect(answer.headers.get("content-security-policy")).toContain("default-src 'none'");
-      expect(answer.headers.get("referrer-policy")).toBe("no-referrer");
-      const cookie = (answer.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
-      const me = await page(second.url, cookie).get("/api/auth/me/");
-      expect(me.json).toMatchObject({ email: testAdmin.email, is_instance_admin: true });
-      const log = await page(second.url, cookie).get("/api/audit-log/?action=sign_in_by_code");
-      expect(log.json).toMatchObject({ count: 1 });
-      const again = await open();
-      expect([again.status, again.headers.get("set-cookie")]).toEqual([404, null]);
-      await second.kill("SIGTERM");
-      expect(second.output()).not.toContain(search.slice(6));
-    } finally {
-      await rm(folder.path, { recursive: true, force: true });
-    }
-  });
-
-  const newCode = (userId: string, nowMs = server.clock.ms) =>
-    server.stores.transaction((set) => makeSignInCode(set, userId, nowMs));
-  const open = (url: string, code: string, headers: Headers = {}) =>
-    fetch(`${url}/sign-in?code=${code}`, { redirect: "manual", headers });
-
-  test("works for an hour, and not after a new password or for somebody who was removed", async () => {
-    const { user, id } = await server.newTenant();
-    const [old, fresh] = [await newCode(user.id, server.clock.ms - limits.signInCodeMs), await newCode(user.id)];
-    expect((await open(server.url, old)).status).toBe(404);
-    await server.stores.transaction(({ users }) => users.setPassword(user.id, "another hash"));
-    expect((await open(server.url, fresh)).status).toBe(404);
-    const last = await newCode(user.id);
-    await server.stores.transaction(({ users }) => users.remove(id, user.id));
-    expect((await open(server.url, last)).status).toBe(404);
-  });
-
-  test("of two who open it at once one is signed in", async () => {
-    const { user } = await server.newTenant();
-    const code = await newCode(user.id);
-    const answers = await Promise.all([open(server.url, code), open(server.url, code)]);
-    expect(answers.map(({ status }) => status)).toEqual(expect.arrayContaining([303, 404]));
-  });
-
-  test("is refused to another machine, and under another name of this one", async () => {
-    for (const headers of [{ "x-forwarded-for": "203.0.113.9" }, { "x-forwarded-host": "rebound.example" }]) {
-      expect((await open(app.url, "x", headers)).status).toBe(403);
-    }
-    expect((await open(app.url, "x")).status).toBe(404);
-  });
-
-  test("is not guessed: failures close it for a while", async () => {
-    const statuses = [];
-    for (let n = 0; n <= limits.loginFailures; n += 1) statuses.push((await open(server.url, "guess")).status);
-    expect(statuses.at(-1)).toBe(429);
-    server.clock.ms += limits.loginWindowMs;
   });
 });
