@@ -266,6 +266,7 @@ describe("a page of the server's own", () => {
 
   test("leaves entries in the audit log under its person's name", async () => {
     const { browser, user } = await newPerson();
+    server.clock.ms += 1;
     const body = { name: "made in a browser", environment: "test" };
     expect((await browser.post("/api/api-keys/", body)).status).toBe(201);
     const log = (await browser.get("/api/audit-log/")).json as { results: unknown[] };
