@@ -72,6 +72,8 @@ export function createUserStore(queries: ControlQueries): UserStore {
     },
 
     setPassword: async (id, passwordHash) => {
+      // First, so that a sign-in by a code that is under way commits its session before the sessions are ended.
+      await queries.deleteFrom("sign_in_codes").where("user_id", "=", id).execute();
       const { numUpdatedRows } = await queries
         .updateTable("users")
         .set({ password_hash: passwordHash })
@@ -79,7 +81,6 @@ export function createUserStore(queries: ControlQueries): UserStore {
         .executeTakeFirst();
       await queries.deleteFrom("api_keys").where("user_id", "=", id).execute();
       await queries.deleteFrom("sessions").where("user_id", "=", id).execute();
-      await queries.deleteFrom("sign_in_codes").where("user_id", "=", id).execute();
       return numUpdatedRows > 0n;
     },
 
