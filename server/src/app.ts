@@ -36,6 +36,7 @@ import { openapiDocument } from "./http/openapi.ts";
 import { createRateLimiter } from "./http/rate-limit.ts";
 import { createHttpServer } from "./http/server.ts";
 import { organizationOf } from "./ingest/row-lines.ts";
+import { LiveTail } from "./ingest/live/live-tail.ts";
 import { createReadWatch, type ReadWatch } from "./ingest/read-watch.ts";
 import { createLogJoiner, partyOfKey, type LogJoiner, type LogJoinerDeps } from "./ingest/otlp/join-logs.ts";
 import type { SpanWriter } from "./ingest/writer.ts";
@@ -54,6 +55,7 @@ import { openLogEvents } from "./storage/journal/log-events.ts";
 import { lockNode } from "./storage/journal/node-lock.ts";
 import { openSpanStore } from "./storage/spans/drivers/open-span-store.ts";
 import type { SpanStore } from "./storage/spans/span-store.ts";
+import { createLiveMetrics } from "./telemetry/live-metrics.ts";
 import { watchLogEvents } from "./telemetry/log-event-metrics.ts";
 import { createQueryMetrics } from "./telemetry/query-metrics.ts";
 
@@ -139,11 +141,13 @@ async function compose(
 
   const readiness = readinessOf({ writer, spans, database, migration });
   const people = await composePeople({ ...engine, secretKey, passwords });
+  const live = new LiveTail({ ...engine, metrics: (listeners) => createLiveMetrics(registry, listeners) });
   const endpoints = apiEndpoints({
     intake,
     ...gateway,
     logs,
     spans,
+    live,
     traceDeletions,
     customers,
     catalogue,
@@ -163,6 +167,8 @@ async function compose(
   });
   const parts = { config, redis, logger, registry, ...people, endpoints, readiness, cleanup };
   const url = await serveHttp(parts);
+  // First of all: streams would hold up the end of the server.
+  cleanup.push(() => live.stop());
   return { url, signInLink: firstStart && signInLink(url, firstStart.sign_in_code), readiness };
 }
 

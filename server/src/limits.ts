@@ -65,6 +65,24 @@ export const limits = {
   readsWaiting: 4_000,
   readWaitMs: 60_000,
 
+  // Live tail
+  liveListeners: 256,
+  livePollMs: 500,
+  /** Spans become readable a while after they were received: so far back they are looked for again. */
+  liveOverlapMs: 10_000,
+  /** Looked at in one poll, and sent of it. */
+  liveKeys: 20_000,
+  liveEventsPerPoll: 2_000,
+  liveChunkRows: 100,
+  liveQueuedBytes: MiB,
+  liveResumeMs: 600_000,
+  liveResumeRows: 1_000,
+  liveHeartbeatMs: 15_000,
+  liveKeyCheckMs: 10_000,
+  liveStalledMs: 120_000,
+  /** Spans that ended within so long of now, before or after it. */
+  liveWindowMs: 60 * 60 * 1_000,
+
   // Spans
   spanBytes: 20 * MiB,
   bulkRows: 500,

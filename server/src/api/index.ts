@@ -21,6 +21,7 @@ import type { ModelLister } from "../gateway/models/list-reachable.ts";
 import type { AnyEndpoint } from "../http/endpoint.ts";
 import type { SpanIntake } from "../ingest/accept.ts";
 import type { SpanRepricing } from "../jobs/reprice-spans.ts";
+import type { LiveTail } from "../ingest/live/live-tail.ts";
 import type { LogJoiner } from "../ingest/otlp/join-logs.ts";
 import type { TraceDeletions } from "../jobs/trace-deletions.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";
@@ -106,6 +107,7 @@ import type { SpanReadDeps } from "./request-logs/read-selection.ts";
 import { repriceSpans } from "./request-logs/reprice-spans.ts";
 import { retrieveSpan } from "./request-logs/retrieve-span.ts";
 import { summarizeSpans } from "./request-logs/summarize-spans.ts";
+import { tailSpans } from "./request-logs/tail-spans.ts";
 import { createLangfuseScore } from "./langfuse/create-langfuse-score.ts";
 import { ingestLangfuseEvents } from "./langfuse/ingest-langfuse-events.ts";
 import { createLogScore, createScore } from "./scores/create-score.ts";
@@ -151,6 +153,7 @@ export type ApiDeps = SpanReadDeps & {
   providerSettings: ProviderSettings;
   logs: LogJoiner;
   spans: SpanStore;
+  live: LiveTail;
   traceDeletions: TraceDeletions;
   customers: Customers;
   stores: ControlStores;
@@ -184,6 +187,7 @@ export function apiEndpoints(deps: ApiDeps): AnyEndpoint[] {
     facetSpans(spans),
     seriesSpans(spans),
     repriceSpans(spans),
+    tailSpans(deps),
     retrieveSpan(deps),
     ingestSpans(deps),
     createChatCompletion(deps),

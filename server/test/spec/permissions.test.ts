@@ -117,7 +117,13 @@ const urlOf = ({ path }: AnyEndpoint): string =>
     const id = ids[`${folder}/{${name}}`] ?? ids[name];
     if (id === undefined) throw new Error(`makeThings makes nothing for {${name}} of ${path}`);
     return `${folder}/${id}`;
-  }) + (path === "/api/request-logs/groups/" ? "?group_by=model" : "");
+  }) + (extraQueries[path] ?? "");
+
+/** What else a request needs to be answered, and to end. */
+const extraQueries: Readonly<Record<string, string>> = {
+  "/api/request-logs/groups/": "?group_by=model",
+  "/api/request-logs/live/": "?last_event_id=none",
+};
 
 const send = (
   client: TestClient,

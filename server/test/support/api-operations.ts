@@ -8,7 +8,8 @@ export async function operationsOf(url: string): Promise<{ method: string; path:
   return Object.entries(document.paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, { requestBody }]) => ({
       method: method.toUpperCase(),
-      path: path.replaceAll(/\{[^}]+\}/g, "00000000-0000-4000-8000-000000000000"),
+      // A stream without an end is refused.
+      path: `${path.replaceAll(/\{[^}]+\}/g, "00000000-0000-4000-8000-000000000000")}${path.endsWith("/live/") ? "?last_event_id=none" : ""}`,
       body: requestBody === undefined ? undefined : (requestBody.content["application/json"]?.example ?? {}),
     })),
   );

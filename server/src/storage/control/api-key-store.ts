@@ -19,6 +19,8 @@ export type ApiKeyStore = {
   create: (key: NewApiKey) => Promise<ApiKey>;
   /** The key whose secret has this hash. */
   findByHash: (hash: string, now: string) => Promise<ApiKey | undefined>;
+  /** The key of this organisation with this id, lasting or not. */
+  find: (uniqueOrganizationId: string, id: string, now: string) => Promise<ApiKey | undefined>;
   /** The organisation's lasting keys, oldest first; no temporary ones. */
   list: (uniqueOrganizationId: string, now: string) => Promise<ApiKey[]>;
   /** Changes a lasting key and answers the result, and its hash, for caches; undefined when there is no such key. */
@@ -55,6 +57,18 @@ export function createApiKeyStore(queries: ControlQueries): ApiKeyStore {
         .selectFrom("api_keys")
         .selectAll()
         .where("hash", "=", hash)
+        .where("revoked_at", "is", null)
+        .where((column) => column.or([column("expires_at", "is", null), column("expires_at", ">", now)]))
+        .executeTakeFirst();
+      return row && toApiKey(row);
+    },
+
+    find: async (uniqueOrganizationId, id, now) => {
+      const row = await queries
+        .selectFrom("api_keys")
+        .selectAll()
+        .where("unique_organization_id", "=", uniqueOrganizationId)
+        .where("id", "=", id)
         .where("revoked_at", "is", null)
         .where((column) => column.or([column("expires_at", "is", null), column("expires_at", ">", now)]))
         .executeTakeFirst();

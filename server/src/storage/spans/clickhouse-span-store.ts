@@ -27,6 +27,7 @@ import {
 import { readUsageFacts } from "./queries/read-usage-facts.ts";
 import { groupScores, summarizeScores } from "./queries/score-figures.ts";
 import { repriceSpans } from "./queries/reprice-spans.ts";
+import { listReceived } from "./queries/list-received.ts";
 import { listUnpriced } from "./queries/list-unpriced.ts";
 import { facetSpans } from "./queries/span-facets.ts";
 import { spanSeries } from "./queries/span-series.ts";
@@ -52,6 +53,7 @@ export function createSpanStore(database: SpanDatabase): SpanStore {
     listUnpriced: (query, signal) => listUnpriced(database, query, signal),
     summarizeSpans: (query, signal) => summarizeSpans(database, query, signal),
     spanSeries: (query, signal) => spanSeries(database, query, signal),
+    listReceived: (query, signal) => listReceived(database, query, signal),
     facetSpans: (query, signal) => facetSpans(database, query, signal),
     groupSpans: (query, signal) => groupSpans(database, query, signal),
     summarizeScores: (query, signal) => summarizeScores(database, query, signal),

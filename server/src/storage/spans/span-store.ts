@@ -27,6 +27,7 @@ import type {
   TracePlace,
   TraceWeight,
 } from "./trace-queries.ts";
+import type { ReceivedSpans, ReceivedSpansQuery } from "./received-spans.ts";
 import type { ListSpansQuery, SpanPage } from "./span-list.ts";
 import type { SpanFacets, SpanFacetsQuery } from "./span-facets.ts";
 import type { SeriesKey, SpanSeriesQuery, SpanSeriesResult } from "./span-series.ts";
@@ -56,6 +57,9 @@ export type SpanStore = SpanExports & {
 
   /** A page past the end is empty. */
   listSpans(query: ListSpansQuery, signal?: AbortSignal): Promise<SpanPage>;
+
+  /** The newest `limit` spans that were received behind a place, in the order of receipt; `count` says how many there are. */
+  listReceived(query: ReceivedSpansQuery, signal?: AbortSignal): Promise<ReceivedSpans>;
 
   /** All columns of one span; undefined when there is none in the scope. Of two environments, the newest version. */
   retrieveSpan(scope: SpanScope, uniqueId: string, signal?: AbortSignal): Promise<StoredSpan | undefined>;

@@ -3,7 +3,7 @@ import type { SpanColumn } from "../../../domain/span.ts";
 import type { SpanSort } from "../span-list.ts";
 import { spanSortFields } from "../span-list.ts";
 import { spanMetrics } from "../span-series.ts";
-import { spanGroupings, spanGroupSortFields } from "../span-store.ts";
+import { spanGroupings, spanGroupSortFields, type SpanCondition } from "../span-store.ts";
 import type { ContractDriver } from "./span-fixtures.ts";
 import {
   ascending,
@@ -301,6 +301,29 @@ export function describeReads({ store, insert }: ContractDriver): void {
       });
       const found = await store().facetSpans({ ...query, fields: ["model"], limit: 10, search: "Y" });
       expect(found.values).toEqual([{ field: "model", value: "y", count: 1 }]);
+    });
+
+    it("lists the newest of what was received behind a place, in that order", async () => {
+      const org = newOrganization();
+      const id = (n: number) => `00000000-0000-4000-8000-00000000000${n}`;
+      const row = (n: number, received: number, more: object = {}) =>
+        spanRow(org, { unique_id: id(n), timestamp: timeAt(9 - n), received_at: timeAt(received), ...more });
+      await insert([row(1, 3), row(2, 1), row(4, 2), row(3, 2), row(5, 4, { model: "other" })]);
+      await insert([spanRow(newOrganization(), { received_at: timeAt(3) })]);
+      const idsOf = async (
+        after: { received_at: string; unique_id: string },
+        limit: number,
+        filter?: SpanCondition,
+      ) => {
+        const { keys, count } = await store().listReceived({ ...everythingOf(org), after, limit, filter });
+        return [count, ...keys.map(({ unique_id }) => unique_id)];
+      };
+      const start = { received_at: timeAt(0), unique_id: id(0) };
+      expect(await idsOf(start, 9)).toEqual([5, id(2), id(3), id(4), id(1), id(5)]);
+      expect(await idsOf({ received_at: timeAt(2), unique_id: id(3) }, 9)).toEqual([3, id(4), id(1), id(5)]);
+      expect(await idsOf(start, 2)).toEqual([5, id(1), id(5)]);
+      const filter = { sql: "model = {m:String}", params: { m: "other" }, columns: new Set(["model"]) };
+      expect(await idsOf(start, 9, filter)).toEqual([1, id(5)]);
     });
 
     it("makes series over time of every grouping and metric, and one of all other groups", async () => {

@@ -1,6 +1,7 @@
 import { spanColumns } from "../../../domain/span.ts";
 import type { SpanColumn } from "../../../domain/span.ts";
 import type { ResultRow } from "../drivers/span-database.ts";
+import type { ReceivedKey } from "../received-spans.ts";
 import type { StoredSpan } from "../span-store.ts";
 
 const integerColumns = (Object.keys(spanColumns) as SpanColumn[]).filter(
@@ -14,6 +15,11 @@ export function storedSpan(row: ResultRow): StoredSpan {
     if (typeof value === "string") row[column] = integer(value);
   }
   return row as StoredSpan;
+}
+
+/** A row of those columns alone. */
+export function asReceivedKey(row: ResultRow): ReceivedKey {
+  return row as ReceivedKey;
 }
 
 function integer(text: string): number | string {

@@ -1,0 +1,127 @@
+import { z } from "zod";
+import { ServiceError } from "../../domain/errors.ts";
+import { expandPermissions } from "../../domain/permissions.ts";
+import type { KeyPrincipal } from "../../domain/principal.ts";
+import { endpoint } from "../../http/endpoint.ts";
+import { includeFieldsQuery, readEnvironmentQuery } from "../../http/query.ts";
+import { readLiveCursor } from "../../ingest/live/live-cursor.ts";
+import type { LiveTail } from "../../ingest/live/live-tail.ts";
+import { limits } from "../../limits.ts";
+import type { ApiKeyStore } from "../../storage/control/api-key-store.ts";
+import type { ScoreStore } from "../../storage/control/score-store.ts";
+import type { ReceivedPlace } from "../../storage/spans/received-spans.ts";
+import type { SpanStore } from "../../storage/spans/span-store.ts";
+import { selectionQuery } from "../read-filters.ts";
+import { attachScores } from "./attach-scores.ts";
+import { columnsOf, listMembers, presentSpan } from "./present-span.ts";
+import { readSelection, type SpanReadDeps } from "./read-selection.ts";
+
+const tailQuery = z.object({
+  ...readEnvironmentQuery(),
+  log_type: selectionQuery().log_type,
+  ...includeFieldsQuery(),
+  last_event_id: z
+    .string({ error: "last_event_id must be given once" })
+    .max(limits.nameChars)
+    .optional()
+    .meta({ description: "The same as the header Last-Event-ID, for clients that cannot set it." }),
+});
+
+export const tailSpans = (
+  deps: SpanReadDeps & {
+    spans: Pick<SpanStore, "hydrateSpans">;
+    stores: { scores: Pick<ScoreStore, "listOfLogs">; apiKeys: Pick<ApiKeyStore, "find"> };
+    live: LiveTail;
+  },
+) =>
+  endpoint({
+    id: "tail_spans",
+    method: "GET",
+    path: "/api/request-logs/live/",
+    aliases: ["/request-logs/live/"],
+    summary: "Follow spans as they arrive",
+    description:
+      "Server-sent events: one for each span that becomes readable, in the row shape of the list. Filters come in the URL as in the " +
+      "list; a name that is no field is refused. The `id` of an event is a cursor: with the header `Last-Event-ID` a stream goes on behind it. " +
+      "`event: skipped` says how many spans a stream left out (`count`, null where it is not known).",
+    tags: ["Spans"],
+    auth: "key",
+    permission: "spans:read",
+    query: tailQuery,
+    success: {
+      status: 200,
+      contentType: "text/event-stream",
+      description: "Lines `id: <cursor>` and `data: <span as JSON>`; a comment every 15 s. Ends when the client goes.",
+    },
+    docs: {
+      headers: {
+        request: { "Last-Event-ID": "The `id` of the last event that the client has." },
+        answer: {},
+        error: {},
+      },
+    },
+    errors: ["invalid_request", "unavailable"],
+    handler(context) {
+      const { principal, query, rawQuery, headers, signal } = context;
+      const { organization_id: organizationId } = principal;
+      const cursor = readCursor(headers["last-event-id"], query.last_event_id);
+      refuseWindow(rawQuery);
+      const read = {
+        organizationId,
+        query: { ...query, start_time: undefined, end_time: undefined },
+        body: {},
+        rawQuery,
+      };
+      const { scope, filter, warnings } = readSelection(deps, read);
+      if (warnings.length > 0) throw new ServiceError("invalid_request", `${warnings.join("; ")}.`);
+      const members = listMembers(query.include_fields);
+      const fields = columnsOf(members);
+      deps.live.listen(
+        {
+          name: JSON.stringify([scope, filter?.sql, filter?.params, members]),
+          selection: { scope, filter },
+          cursor,
+          signal,
+          isAllowed: () => mayRead(deps.stores.apiKeys, principal, deps.now()),
+          async present(keys, reading) {
+            const rows = await deps.spans.hydrateSpans(scope, keys, fields, reading);
+            const shown = members.includes("scores")
+              ? await attachScores(deps.stores.scores, organizationId, rows)
+              : rows;
+            return new Map(shown.map((span) => [span.unique_id, presentSpan(span, members)]));
+          },
+        },
+        () => {
+          const response = context.hijack();
+          response.writeHead(200, {
+            "content-type": "text/event-stream; charset=utf-8",
+            "cache-control": "no-cache, no-store",
+            "x-accel-buffering": "no",
+            "x-content-type-options": "nosniff",
+          });
+          return response;
+        },
+      );
+    },
+  });
+
+function refuseWindow(rawQuery: URLSearchParams): void {
+  const name = ["start_time", "end_time"].find((each) => rawQuery.has(each));
+  if (name === undefined) return;
+  const message = `${name} has no effect on this route, which begins now or behind last_event_id`;
+  throw new ServiceError("invalid_request", `${message}.`, { errors: { [name]: [message] } });
+}
+
+function readCursor(header: string | string[] | undefined, parameter: string | undefined): ReceivedPlace | undefined {
+  const text = (Array.isArray(header) ? header[0] : header) || parameter;
+  if (text === undefined || text === "") return undefined;
+  const cursor = readLiveCursor(text);
+  if (cursor !== undefined) return cursor;
+  const message = "must be the id of an event of this stream; leave it out to begin now";
+  throw new ServiceError("invalid_request", `last_event_id ${message}.`, { errors: { last_event_id: [message] } });
+}
+
+async function mayRead(keys: Pick<ApiKeyStore, "find">, key: KeyPrincipal, nowMs: number): Promise<boolean> {
+  const found = await keys.find(key.organization_id, key.organization_key_id, new Date(nowMs).toISOString());
+  return found !== undefined && expandPermissions(found.permissions).has("spans:read");
+}

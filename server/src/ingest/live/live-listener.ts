@@ -1,0 +1,126 @@
+import { limits } from "../../limits.ts";
+import type { LiveMetrics } from "../../telemetry/live-metrics.ts";
+
+/** Where a stream is written; the response of HTTP is one. */
+export type LiveSink = {
+  write(data: Uint8Array | string): boolean;
+  end(): unknown;
+  destroy(): unknown;
+  once(event: "drain" | "close", listener: () => void): unknown;
+};
+
+/** One event: its text as it goes out, shared by all that get it, and the key of its span. */
+export type LiveEvent = { key: string; frame: Buffer };
+
+/**
+ * One open stream. What its reader has not taken waits here, up to `limits.liveQueuedBytes`; of more it is told how much it
+ * missed.
+ */
+export class LiveListener {
+  readonly #sink: LiveSink;
+  readonly #metrics: Pick<LiveMetrics, "skipped">;
+  /** Events that it had by reading back: the feed may bring them too. */
+  readonly #had = new Set<string>();
+  #queue: LiveEvent[] = [];
+  #queuedBytes = 0;
+  /** Null: nobody knows how many. */
+  #skipped: number | null = 0;
+  #behindSinceMs: number | undefined;
+  #isReadingBack: boolean;
+  #wake: (() => void) | undefined;
+  isClosed = false;
+
+  constructor(
+    sink: LiveSink,
+    { isReadingBack, metrics }: { isReadingBack: boolean; metrics: Pick<LiveMetrics, "skipped"> },
+  ) {
+    this.#sink = sink;
+    this.#metrics = metrics;
+    this.#isReadingBack = isReadingBack;
+  }
+
+  get isStalled(): boolean {
+    return this.#behindSinceMs !== undefined && performance.now() - this.#behindSinceMs > limits.liveStalledMs;
+  }
+
+  /** @param together their frames, shared by all who can take them at once */
+  push(events: readonly LiveEvent[], together: Buffer): void {
+    const isAtOnce = !this.#mustWait && this.#had.size === 0 && together.byteLength <= limits.liveQueuedBytes;
+    if (isAtOnce && !this.isClosed) this.#write(together);
+    else for (const event of events) this.#push(event);
+  }
+
+  #push(event: LiveEvent): void {
+    if (this.isClosed || this.#had.has(event.key)) return;
+    if (!this.#mustWait) this.#write(event.frame);
+    else if (this.#skipped !== 0 || this.#queuedBytes + event.frame.byteLength > limits.liveQueuedBytes) this.skip(1);
+    else {
+      this.#queue.push(event);
+      this.#queuedBytes += event.frame.byteLength;
+    }
+  }
+
+  /** @param count null where it is not known */
+  skip(count: number | null): void {
+    if (count !== null) this.#metrics.skipped.inc(count);
+    this.#skipped = count === null || this.#skipped === null ? null : this.#skipped + count;
+    this.#flush();
+  }
+
+  /** An event of the time before; resolves when the reader has room for the next. */
+  async readBack({ key, frame }: LiveEvent): Promise<void> {
+    this.#had.add(key);
+    if (this.isClosed) return;
+    this.#write(frame);
+    while (this.#isBehind && !this.isClosed) await new Promise<void>((resolve) => (this.#wake = resolve));
+  }
+
+  /** From here on it gets what the feed brings. */
+  follow(): void {
+    this.#isReadingBack = false;
+    this.#queue = this.#queue.filter(({ key }) => !this.#had.has(key));
+    this.#queuedBytes = this.#queue.reduce((bytes, { frame }) => bytes + frame.byteLength, 0);
+    this.#flush();
+  }
+
+  tell(text: string): void {
+    if (!this.#isBehind && !this.isClosed) this.#write(text);
+  }
+
+  close(): void {
+    this.isClosed = true;
+    this.#queue = [];
+    this.#wake?.();
+  }
+
+  get #isBehind(): boolean {
+    return this.#behindSinceMs !== undefined;
+  }
+
+  get #mustWait(): boolean {
+    return this.#isBehind || this.#isReadingBack;
+  }
+
+  #write(data: Uint8Array | string): void {
+    if (this.#sink.write(data)) return;
+    this.#behindSinceMs = performance.now();
+    this.#sink.once("drain", () => {
+      this.#behindSinceMs = undefined;
+      this.#wake?.();
+      this.#flush();
+    });
+  }
+
+  #flush(): void {
+    while (!this.#mustWait && !this.isClosed) {
+      const next = this.#queue.shift();
+      if (next === undefined) break;
+      this.#queuedBytes -= next.frame.byteLength;
+      this.#write(next.frame);
+    }
+    if (this.#mustWait || this.isClosed || this.#skipped === 0) return;
+    const skipped = this.#skipped;
+    this.#skipped = 0;
+    this.#write(`event: skipped\ndata: ${JSON.stringify({ count: skipped })}\n\n`);
+  }
+}

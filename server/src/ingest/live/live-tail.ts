@@ -1,0 +1,112 @@
+import { ServiceError } from "../../domain/errors.ts";
+import { FairShare } from "../../lib/fair-share.ts";
+import { limits } from "../../limits.ts";
+import type { ReceivedPlace } from "../../storage/spans/received-spans.ts";
+import type { LiveMetrics } from "../../telemetry/live-metrics.ts";
+import { livePlaceAt, writeLiveCursor } from "./live-cursor.ts";
+import { LiveFeed, type LiveFeedDeps, type LiveQuery } from "./live-feed.ts";
+import { LiveListener, type LiveSink } from "./live-listener.ts";
+
+export type LiveRequest = LiveQuery & {
+  /** The same for streams that are about the same. */
+  name: string;
+  cursor: ReceivedPlace | undefined;
+  /** Whether its key may still listen. */
+  isAllowed(): Promise<boolean>;
+  signal: AbortSignal;
+};
+
+/** Streams of spans as they become readable. */
+export class LiveTail {
+  readonly #deps: LiveFeedDeps & { metrics: LiveMetrics };
+  readonly #feeds = new Map<string, LiveFeed>();
+  readonly #places = new FairShare(limits.liveListeners);
+  readonly #ends = new Set<() => void>();
+  #isStopping = false;
+
+  /** @param metrics may ask how many listen */
+  constructor(deps: LiveFeedDeps & { metrics: (listeners: () => number) => LiveMetrics }) {
+    this.#deps = { ...deps, metrics: deps.metrics(() => this.#places.held) };
+  }
+
+  /**
+   * Streams until the client goes, its key ends or the server stops.
+   *
+   * @param openSink begins the response, once there is a place
+   * @throws ServiceError `unavailable` where too many listen
+   */
+  listen(request: LiveRequest, openSink: () => LiveSink): void {
+    const { organization_id: party } = request.selection.scope;
+    if (this.#isStopping || !this.#places.take(party, 1)) {
+      this.#deps.metrics.refusals.inc();
+      throw new ServiceError("unavailable", "Too many streams of the live tail are open. Close one, or try again.", {
+        retryAfterS: 5,
+      });
+    }
+    const sink = openSink();
+    const { cursor } = request;
+    const listener = new LiveListener(sink, { isReadingBack: cursor !== undefined, metrics: this.#deps.metrics });
+    const feed = this.#join(request, listener);
+    const end = (): void => {
+      if (listener.isClosed) return;
+      listener.close();
+      for (const timer of timers) clearInterval(timer);
+      this.#ends.delete(end);
+      this.#places.giveBack(party, 1);
+      this.#leave(request.name, feed, listener);
+      sink.end();
+    };
+    const timers = [
+      setInterval(() => {
+        if (listener.isStalled) {
+          end();
+          sink.destroy();
+        } else listener.tell(": still here\n\n");
+      }, limits.liveHeartbeatMs),
+      setInterval(() => void this.#check(request, end), limits.liveKeyCheckMs),
+    ];
+    this.#ends.add(end);
+    sink.once("close", end);
+    request.signal.addEventListener("abort", end, { once: true });
+    // A client that loses its connection before the first event goes on from here.
+    if (cursor === undefined) return listener.tell(`id: ${writeLiveCursor(livePlaceAt(this.#deps.now()))}\n\n`);
+    listener.tell(": reading back\n\n");
+    feed.readBack(listener, cursor).catch((error: unknown) => {
+      // It comes again with the cursor that it has.
+      if (!listener.isClosed) this.#deps.logger.warn({ err: error }, "the live tail could not be read back");
+      end();
+    });
+  }
+
+  /** Ends all streams; clients go on elsewhere with their cursor. */
+  stop(): void {
+    this.#isStopping = true;
+    for (const end of this.#ends) end();
+  }
+
+  #join(request: LiveRequest, listener: LiveListener): LiveFeed {
+    const known = this.#feeds.get(request.name);
+    const feed = known ?? new LiveFeed(this.#deps, request);
+    feed.listeners.add(listener);
+    if (known === undefined) {
+      this.#feeds.set(request.name, feed);
+      void feed.run();
+    }
+    return feed;
+  }
+
+  #leave(name: string, feed: LiveFeed, listener: LiveListener): void {
+    feed.listeners.delete(listener);
+    if (feed.listeners.size > 0) return;
+    feed.stop();
+    this.#feeds.delete(name);
+  }
+
+  async #check(request: LiveRequest, end: () => void): Promise<void> {
+    try {
+      if (!(await request.isAllowed())) end();
+    } catch (error) {
+      this.#deps.logger.warn({ err: error }, "the key of a live tail could not be checked and is checked again");
+    }
+  }
+}

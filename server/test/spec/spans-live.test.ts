@@ -1,0 +1,273 @@
+import { request as httpRequest, type IncomingMessage } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createSpan, fieldsOf, settle } from "../support/spans.ts";
+import { startTestApp, type TestApp } from "../support/test-app.ts";
+import { createClient, type Row } from "../support/test-client.ts";
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app.stop());
+
+const path = "/api/request-logs/live/";
+
+type LiveEvent = { event: string; id: string; data: Row };
+type Stream = {
+  response: IncomingMessage;
+  events: LiveEvent[];
+  comments: string[];
+  /** Of the last line `id:`, in whatever event. */
+  lastId: () => string;
+  ended: Promise<void>;
+  isEnded: () => boolean;
+  close: () => void;
+};
+
+/** Opens a stream and reads it until it is closed. */
+async function listen(key: string, query = "", headers: Record<string, string> = {}): Promise<Stream> {
+  const asked = httpRequest(new URL(`${path}?${query}`, app.url), {
+    headers: { authorization: `Bearer ${key}`, ...headers },
+    agent: false,
+  });
+  asked.on("error", () => undefined);
+  asked.end();
+  const response = await new Promise<IncomingMessage>((resolve) => asked.once("response", resolve));
+  if (response.statusCode !== 200) throw new Error(`live answered ${response.statusCode}`);
+  const [events, comments]: [LiveEvent[], string[]] = [[], []];
+  let [text, lastId, isEnded] = ["", "", false];
+  response.setEncoding("utf8").on("data", (piece: string) => {
+    text += piece;
+    const blocks = text.split("\n\n");
+    text = blocks.pop() ?? "";
+    for (const block of blocks) {
+      const lines = block.split("\n");
+      const value = (name: string) => lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
+      lastId = value("id") ?? lastId;
+      const data = value("data");
+      if (data !== undefined)
+        events.push({ event: value("event") ?? "message", id: lastId, data: JSON.parse(data) as Row });
+      if (block.startsWith(":")) comments.push(block);
+    }
+  });
+  response.on("error", () => undefined);
+  const ended = new Promise<void>((resolve) => response.once("close", resolve)).then(() => void (isEnded = true));
+  const stream = { response, events, comments, lastId: () => lastId, ended, isEnded: () => isEnded };
+  await until(() => lastId !== "" || comments.length > 0);
+  return { ...stream, close: () => void asked.destroy() };
+}
+
+async function until(isSo: () => boolean, withinMs = 8_000): Promise<void> {
+  const deadline = performance.now() + withinMs;
+  while (!isSo()) {
+    if (performance.now() > deadline) throw new Error("it did not happen in time");
+    await sleep(20);
+  }
+}
+
+const namesOf = (events: readonly LiveEvent[]): string[] => events.map(({ data }) => String(data["span_name"]));
+const metric = async (name: string): Promise<number> => {
+  const { text } = await createClient(app.url).get("/metrics");
+  return Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1]);
+};
+
+test("each stored span is one event with the row of the list, for its organization alone", async () => {
+  const [one, other] = [await app.newOrganization(), await app.newOrganization()];
+  const [mine, theirs] = [await listen(one.keys.prod), await listen(other.keys.prod)];
+  expect(mine.response.headers["content-type"]).toBe("text/event-stream; charset=utf-8");
+  const made = await createSpan(one.prod, { span_name: "mine", input: "a\nb", metadata: { plan: "pro" } });
+  await createSpan(other.prod, { span_name: "theirs" });
+  await until(() => mine.events.length > 0 && theirs.events.length > 0);
+  await sleep(1_500);
+  expect([namesOf(mine.events), namesOf(theirs.events)]).toEqual([["mine"], ["theirs"]]);
+  expect(mine.events[0]!.data["unique_id"]).toBe(made["unique_id"]);
+  expect(mine.events[0]!.data).toEqual((await one.prod.list()).results[0]);
+  mine.close();
+  theirs.close();
+});
+
+test("an event comes no sooner than its span can be read", async () => {
+  const { keys, prod } = await app.newOrganization();
+  const stream = await listen(keys.prod, "include_fields=model");
+  for (let i = 0; i < 5; i += 1) {
+    const made = await createSpan(prod, { span_name: `s${i}`, model: "m" });
+    await until(() => stream.events.length > i);
+    const { data } = stream.events[i]!;
+    expect(data).toMatchObject({ unique_id: made["unique_id"], model: "m" });
+    expect(data).not.toHaveProperty("span_name");
+    expect((await prod.list({ unique_id: made["unique_id"] })).count).toBe(1);
+  }
+  stream.close();
+});
+
+test("filters and environment are those of the list", async () => {
+  const { keys, prod, test: testing } = await app.newOrganization();
+  const streams = [
+    await listen(keys.prod, "model=m1"),
+    await listen(keys.prod, "environment=test"),
+    await listen(keys.prod, "metadata__plan=pro&log_type=tool"),
+    await listen(keys.prod, "status_code[operator]=gte&status_code[value]=500"),
+    await listen(keys.prod, "customer_identifier=ann"),
+  ];
+  await createSpan(prod, { span_name: "a", model: "m1", customer_identifier: "ann" });
+  await createSpan(prod, { span_name: "b", model: "m2", status_code: 500 });
+  await createSpan(prod, { span_name: "c", log_type: "tool", metadata: { plan: "pro" } });
+  await createSpan(testing, { span_name: "d", model: "m1" });
+  await settle(prod);
+  await settle(testing);
+  await until(() => streams.every(({ events }) => events.length > 0));
+  await sleep(1_500);
+  const unordered = streams.map(({ events }) => namesOf(events).sort());
+  expect(unordered).toEqual([["a", "d"], ["d"], ["c"], ["b"], ["a"]]);
+  for (const stream of streams) stream.close();
+});
+
+test.each([
+  ["no_such_field=1", "no_such_field"],
+  ["start_time=2026-01-01", "start_time"],
+  ["page=2", "page"],
+  ["environment=staging", "environment"],
+  ["status_code[operator]=near&status_code[value]=1", "status_code"],
+  ["last_event_id=7", "last_event_id"],
+])("%s is refused before the stream begins", async (query, name) => {
+  const answer = await app.prod.get(`${path}?${query}`);
+  expect(answer.status).toBe(400);
+  expect([answer.text, ...fieldsOf(answer)].join()).toContain(name);
+});
+
+test("a stream takes a key that may read spans", async () => {
+  expect((await createClient(app.url).get(path)).status).toBe(401);
+  const made = await (
+    await app.login()
+  ).post("/api/api-keys/", { name: "w", environment: "prod", permissions: ["spans:write"] });
+  const key = String((made.json as Row)["key"] ?? (made.json as Row)["api_key"]);
+  expect((await createClient(app.url, key).get(path)).status).toBe(403);
+});
+
+test("with the id of its last event a stream goes on without a gap or a repeat", async () => {
+  const { keys, prod } = await app.newOrganization();
+  const first = await listen(keys.prod);
+  const none = first.lastId();
+  await prod.post("/api/request-logs/bulk/", { logs: [1, 2, 3].map((i) => ({ span_name: `s${i}` })) });
+  await until(() => first.events.length === 3);
+  const second = first.events[1]!.id;
+  first.close();
+  await prod.post("/api/request-logs/bulk/", { logs: [4, 5].map((i) => ({ span_name: `s${i}` })) });
+  const names = namesOf(first.events);
+  const streams = [
+    await listen(keys.prod, "", { "last-event-id": second }),
+    await listen(keys.prod, `last_event_id=${second}`),
+    await listen(keys.prod, `last_event_id=${none}`),
+  ];
+  await createSpan(prod, { span_name: "s6" });
+  await until(() => streams.every(({ events }) => namesOf(events).includes("s6")));
+  await sleep(1_500);
+  const later = ["s4", "s5", "s6"];
+  const got = streams.map(({ events }) => namesOf(events).sort());
+  const behindSecond = [...names.slice(2), ...later].sort();
+  expect(got).toEqual([behindSecond, behindSecond, [...names, ...later].sort()]);
+  for (const stream of streams) stream.close();
+});
+
+test("a stream that begins too far back says how many spans it leaves out, or that nobody knows", async () => {
+  const { keys, prod } = await app.newOrganization();
+  const stream = await listen(keys.prod);
+  const cursor = stream.lastId();
+  stream.close();
+  for (let i = 0; i < 3; i += 1) {
+    await prod.post("/api/request-logs/bulk/", { logs: Array.from({ length: 400 }, () => ({ model: "m" })) });
+  }
+  await settle(prod);
+  const many = await listen(keys.prod, `last_event_id=${cursor}&include_fields=model&model=m`);
+  await until(() => many.events.some(({ event }) => event === "skipped"));
+  expect(many.events.find(({ event }) => event === "skipped")?.data).toEqual({ count: 200 });
+  expect(many.events.filter(({ event }) => event === "message")).toHaveLength(1_000);
+  const old = cursor.replace(/^\d{4}/, "2020");
+  const late = await listen(keys.prod, `last_event_id=${old}&include_fields=model&model=m`);
+  await until(() => late.events.some(({ event }) => event === "skipped"));
+  expect(late.events.find(({ event }) => event === "skipped")?.data).toEqual({ count: null });
+  many.close();
+  late.close();
+});
+
+test("a slow reader skips events, is told how many, and holds up no other", { timeout: 40_000 }, async () => {
+  const { keys, prod } = await app.newOrganization();
+  const [slow, quick] = [await listen(keys.prod), await listen(keys.prod)];
+  slow.response.pause();
+  const input = "x".repeat(100_000);
+  for (let i = 0; i < 6; i += 1) {
+    await prod.post("/api/request-logs/bulk/", { logs: Array.from({ length: 40 }, () => ({ input })) });
+  }
+  const count = (stream: Stream) => stream.events.filter(({ event }) => event === "message").length;
+  const skippedBy = (stream: Stream) =>
+    stream.events.filter(({ event }) => event === "skipped").reduce((sum, { data }) => sum + Number(data["count"]), 0);
+  // Also the quick one may have to wait: whatever it does not get, it is told.
+  await until(() => count(quick) + skippedBy(quick) === 240, 20_000);
+  expect(count(quick)).toBeGreaterThan(count(slow));
+  slow.response.resume();
+  await until(() => skippedBy(slow) > 0 && count(slow) + skippedBy(slow) === 240, 15_000);
+  expect(await metric("spanway_live_skipped_total")).toBeGreaterThan(0);
+  slow.close();
+  quick.close();
+});
+
+test(
+  "100 listeners get each of some hundred spans a second, and leave nothing behind",
+  { timeout: 60_000 },
+  async () => {
+    const { keys, prod } = await app.newOrganization();
+    const before = await metric("spanway_live_listeners");
+    const streams = await Promise.all(Array.from({ length: 100 }, () => listen(keys.prod, "include_fields=span_name")));
+    expect(await metric("spanway_live_listeners")).toBe(before + 100);
+    for (let i = 0; i < 10; i += 1) {
+      const logs = Array.from({ length: 150 }, (_, j) => ({ span_name: `${i} ${j}` }));
+      await Promise.all([prod.post("/api/request-logs/bulk/", { logs }), sleep(500)]);
+    }
+    await until(() => streams.every(({ events }) => events.length >= 1_500), 10_000);
+    for (const { events } of streams) expect(new Set(namesOf(events)).size).toBe(1_500);
+    expect(streams.flatMap(({ events }) => events).length).toBe(150_000);
+    for (const stream of streams) stream.close();
+    await until(() => streams.every((stream) => stream.isEnded()));
+    for (let i = 0; i < 50 && (await metric("spanway_live_listeners")) > before; i += 1) await sleep(50);
+    expect(await metric("spanway_live_listeners")).toBe(before);
+  },
+);
+
+test("a quiet stream has a comment every 15 s, and ends soon after its key", { timeout: 60_000 }, async () => {
+  const admin = await app.login();
+  const made = (await admin.post("/api/api-keys/", { name: "Listener", environment: "prod" })).json as Row;
+  const key = String(made["key"] ?? made["api_key"]);
+  const { keys } = await app.newOrganization();
+  const [ending, quiet] = [await listen(key), await listen(keys.prod)];
+  expect((await admin.request("DELETE", `/api/api-keys/${String(made["id"])}/`)).status).toBeLessThan(300);
+  await until(() => ending.isEnded(), 20_000);
+  await until(() => quiet.comments.length > 0, 20_000);
+  expect(quiet.isEnded()).toBe(false);
+  quiet.close();
+});
+
+test("one organization does not take every place of another", { timeout: 40_000 }, async () => {
+  const [many, few] = [await app.newOrganization(), await app.newOrganization()];
+  const streams: Stream[] = [];
+  while (streams.length < 300) {
+    const opened = await listen(many.keys.prod, "include_fields=model").catch(() => undefined);
+    if (opened === undefined) break;
+    streams.push(opened);
+  }
+  expect(streams.length).toBeLessThan(256);
+  const refused = await many.prod.get(path);
+  expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "5"]);
+  expect(await metric("spanway_live_refusals_total")).toBeGreaterThan(0);
+  streams.push(await listen(few.keys.prod));
+  for (const stream of streams) stream.close();
+});
+
+test("the server stops at once, and ends its streams", { timeout: 30_000 }, async () => {
+  const stream = await listen((await app.newOrganization()).keys.prod);
+  const startedMs = performance.now();
+  await app.app.stop();
+  await stream.ended;
+  expect(stream.response.complete).toBe(true);
+  expect(performance.now() - startedMs).toBeLessThan(10_000);
+});
