@@ -19,5 +19,8 @@ export const paramsHeaders = productFamilies.map((family) => `x-data-${family}-p
 /** `x-svc-route-provider` and its legacy names: pins the provider of a gateway call. */
 export const routeProviderHeaders = productFamilies.map((family) => `x-${family}-route-provider`);
 
+/** `x-svc-log-id` and its legacy names: the span that records a gateway call. */
+export const logIdHeaders = productFamilies.map((family) => `x-${family}-log-id`);
+
 /** `x-svc-beta` and its legacy names: comma-separated flags. */
 export const betaHeaders = productFamilies.map((family) => `x-${family}-beta`);

@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeaders } from "node:http";
-import { productFamilies } from "../domain/product-families.ts";
+import { logIdHeaders } from "../domain/product-families.ts";
 import { formatUuid } from "../ingest/identity.ts";
 import { isRecorded, type CallLedger } from "./call-ledger.ts";
 
@@ -10,7 +10,7 @@ export function answerHeaders(
 ): OutgoingHttpHeaders {
   const { identity, provider, model, attempts, isCached } = ledger;
   const headers: OutgoingHttpHeaders = {
-    ...(isRecorded(ledger) && logIdHeaders(formatUuid(identity))),
+    ...(isRecorded(ledger) && headersOfLogId(formatUuid(identity))),
     "x-spanway-attempts": attempts,
     "x-spanway-overhead-ms": Math.max(0, overheadMs).toFixed(2),
   };
@@ -24,9 +24,9 @@ export function answerHeaders(
 }
 
 /** Under the product's name, and under those that its legacy SDKs read. */
-function logIdHeaders(id: string): OutgoingHttpHeaders {
+function headersOfLogId(id: string): OutgoingHttpHeaders {
   const headers: OutgoingHttpHeaders = { "x-spanway-log-id": id };
-  for (const family of productFamilies) headers[`x-${family}-log-id`] = id;
+  for (const name of logIdHeaders) headers[name] = id;
   return headers;
 }
 

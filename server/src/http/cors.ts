@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeaders } from "node:http";
-import { productFamilies } from "../domain/product-families.ts";
+import { logIdHeaders } from "../domain/product-families.ts";
 import type { Incoming } from "./incoming.ts";
 import { Reply } from "./reply.ts";
 
@@ -13,7 +13,7 @@ const exposed = [
   "retry-after",
   "x-should-retry",
   "x-spanway-log-id",
-  ...productFamilies.map((family) => `x-${family}-log-id`),
+  ...logIdHeaders,
   "x-spanway-attempts",
   "x-spanway-overhead-ms",
   "x-spanway-provider",

@@ -266,8 +266,9 @@ function placeUsage(
   row.tokens_per_second ??= tokensPerSecond(usage.output, row.latency);
   // Of a usage object the words are kept with it.
   const { service_tier, region } = values.usage_details ?? {};
-  const usage_details = { ...usageDetailsOf(usage), service_tier, region };
-  if (Object.values(usage_details).every((member) => member === undefined)) return;
+  const counts = usageDetailsOf(usage);
+  if ((counts ?? service_tier ?? region) === undefined) return;
+  const usage_details = { ...counts, service_tier, region };
   row.extra = { ...(row.extra as Record<string, unknown> | undefined), usage_details };
 }
 

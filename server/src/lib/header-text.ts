@@ -39,7 +39,7 @@ const common: ReadonlyMap<string, string> = new Map(
     "x-ratelimit-reset-tokens X-XSS-Protection",
     // Of our own answers.
     "x-spanway-adjusted x-spanway-attempts x-spanway-cache x-spanway-log-id x-spanway-model x-spanway-overhead-ms",
-    "x-spanway-provider",
+    "x-spanway-provider x-svc-log-id x-respan-log-id x-keywordsai-log-id",
   ]
     .flatMap((names) => names.split(" "))
     .flatMap((spelling): [string, string][] => {
