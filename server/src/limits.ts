@@ -292,6 +292,11 @@ export const limits = {
   insertFileBytes: 128 * KiB,
   insertFileRoomBytes: GiB,
   queryTextBytes: 256 * MiB,
+  // MCP
+  /** Of one answer; what a tool reads to make it; spans of an outline. */
+  mcpAnswerBytes: 96 * KiB,
+  mcpReadBytes: 16 * MiB,
+  mcpOutlineSpans: 200,
   // Exports
   exportsInFlight: 4,
   exportsQueued: 32,

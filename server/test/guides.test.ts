@@ -17,6 +17,7 @@ const pages = [
   "exports",
   "fallbacks",
   "filter-language",
+  "mcp",
   "metrics",
   "people",
   "provider-differences",

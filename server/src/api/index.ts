@@ -108,6 +108,7 @@ import { repriceSpans } from "./request-logs/reprice-spans.ts";
 import { retrieveSpan } from "./request-logs/retrieve-span.ts";
 import { summarizeSpans } from "./request-logs/summarize-spans.ts";
 import { tailSpans } from "./request-logs/tail-spans.ts";
+import { serveMcp } from "./mcp/serve-mcp.ts";
 import { createLangfuseScore } from "./langfuse/create-langfuse-score.ts";
 import { ingestLangfuseEvents } from "./langfuse/ingest-langfuse-events.ts";
 import { createLogScore, createScore } from "./scores/create-score.ts";
@@ -169,8 +170,13 @@ export type ApiDeps = SpanReadDeps & {
 
 type WebhookParts = { deliverer: Deliverer; webhookSecrets: WebhookSecrets; webhookDirectory: WebhookDirectory };
 
-/** The surface but for the system routes: every operation there is. */
+/** The surface but for the system routes: every operation there is, and the tools that some of them are for agents. */
 export function apiEndpoints(deps: ApiDeps): AnyEndpoint[] {
+  const operations = operationsOf(deps);
+  return [...operations, serveMcp({ endpoints: operations })];
+}
+
+function operationsOf(deps: ApiDeps): AnyEndpoint[] {
   const { stores } = deps;
   const people = { ...deps, organizations: stores.organizations };
   const spans = { ...deps, catalogue: withNewMessages(deps.catalogue) };

@@ -19,7 +19,10 @@ export function selectionQuery() {
 /** A body that may hold `filters`; others of its members are not read, but those that the URL has are told to be there. */
 export const filtersBody = z
   .looseObject({
-    filters: z.unknown().optional().meta({ description: "See the filter language: {field: {operator, value}}." }),
+    filters: z
+      .unknown()
+      .optional()
+      .meta({ type: "object", description: "See the filter language: {field: {operator, value}}." }),
   })
   .superRefine((body, context) => {
     for (const name of Object.keys(body).filter((member) => urlParameters.has(member))) {

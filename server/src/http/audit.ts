@@ -1,7 +1,6 @@
 import type { Principal } from "../domain/principal.ts";
 import { isObject } from "../lib/json.ts";
-import type { RequestContext } from "./context.ts";
-import type { AnyEndpoint } from "./endpoint.ts";
+import type { AnyEndpoint, Context } from "./endpoint.ts";
 
 /** An action that succeeded, for the audit log. */
 export type AuditedAction = {
@@ -22,7 +21,7 @@ export type Audit = (action: AuditedAction) => Promise<void>;
 
 export function auditedAction(
   { id, auditTarget }: AnyEndpoint,
-  context: RequestContext,
+  context: Context,
   principal: Principal,
   result: unknown,
 ): AuditedAction {

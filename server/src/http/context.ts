@@ -3,9 +3,11 @@ import { ServiceError } from "../domain/errors.ts";
 import type { Principal } from "../domain/principal.ts";
 import type { BodyHold } from "./body-memory.ts";
 import { corsHeaders } from "./cors.ts";
-import type { Context } from "./endpoint.ts";
+import type { AnyEndpoint, Asked, Context } from "./endpoint.ts";
 import type { Incoming } from "./incoming.ts";
 import type { Kernel } from "./kernel.ts";
+import { perform } from "./perform.ts";
+import type { Reply } from "./reply.ts";
 import { requestIdOf } from "./request-id.ts";
 import { baseUrlOf } from "./request-url.ts";
 import type { ResponseWriter } from "./response-writer.ts";
@@ -111,6 +113,10 @@ export class RequestContext implements Context {
     this.response.setHeader("x-request-id", this.requestId);
     for (const [name, value] of Object.entries(this.corsHeaders ?? {})) this.response.setHeader(name, String(value));
     return this.response;
+  }
+
+  perform(endpoint: AnyEndpoint, asked: Asked): Promise<Reply> {
+    return perform(this.#kernel, endpoint, this, asked);
   }
 
   markGone(): void {

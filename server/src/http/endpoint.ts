@@ -89,6 +89,18 @@ export type Context<Principal = unknown, Params = unknown, Query = unknown, Body
    * What the handler returns is ignored. Should it throw, the connection is cut, or the error sent if nothing was.
    */
   hijack(): ResponseWriter;
+  /**
+   * Runs another operation for the same caller: with its permission, limits, turns, validation and audit, and counted in the metrics of
+   * its route. Resolves to what a request of its own would be answered with, errors included (in the default dialect).
+   */
+  perform(endpoint: AnyEndpoint, asked: Asked): Promise<Reply>;
+};
+
+/** A request for an operation without HTTP. */
+export type Asked = {
+  params: Readonly<Record<string, string>>;
+  query: Readonly<Record<string, string>>;
+  body: unknown;
 };
 
 type SuccessSpec<S extends z.ZodType | undefined = z.ZodType | undefined> = {
@@ -147,6 +159,8 @@ export type EndpointSpec<
   limit?: RateLimitRule | "none";
   /** That it reads much of the span store, and so waits for its turn where many do (`limits.readsInFlight`). */
   takesTurns?: boolean;
+  /** Refuses pages of other origins (`refuseForeignOrigin`), as protocols ask of servers that people run on their own machine. */
+  refusesForeignOrigins?: boolean;
   /** The shape of this endpoint's error bodies. Default `default`. */
   dialect?: Dialect;
   /** Checks path parameters further; without it they are plain strings. A mismatch is 404: there is no such thing. */
@@ -184,6 +198,7 @@ export type AnyEndpoint = {
   readonly auditTarget: ((context: Context) => string) | undefined;
   readonly limit: RateLimitRule | "none";
   readonly takesTurns: boolean;
+  readonly refusesForeignOrigins: boolean;
   readonly dialect: Dialect;
   readonly params: z.ZodType | undefined;
   readonly query: z.ZodType | undefined;
@@ -215,6 +230,7 @@ export function endpoint<
     auditTarget: forgetTargetTypes(spec.auditTarget),
     limit: spec.limit ?? "none",
     takesTurns: spec.takesTurns ?? false,
+    refusesForeignOrigins: spec.refusesForeignOrigins ?? false,
     dialect: spec.dialect ?? "default",
     params: spec.params,
     query: spec.query,

@@ -11,9 +11,10 @@ import { encodeRpcStatus, rpcCodes } from "./rpc-status.ts";
  * - `fields`: as default, but bad fields are answered with the bare object keyed by field name
  * - `openai`: `{error: {message, type, param, code}}`
  * - `anthropic`: `{type: "error", error: {type, message}, request_id}`
+ * - `jsonrpc`: `{jsonrpc: "2.0", id: null, error: {code, message, data: {code, …}}}`
  * - `otlp`: google.rpc.Status, in the encoding of the request
  */
-export type Dialect = "default" | "fields" | "openai" | "anthropic" | "otlp";
+export type Dialect = "default" | "fields" | "openai" | "anthropic" | "jsonrpc" | "otlp";
 
 /** An error as the caller may see it. */
 type Failure = {
@@ -105,6 +106,14 @@ const writeOpenai: Writer = (failure, headers) => {
 const writeAnthropic: Writer = ({ status, detail, requestId }, headers) =>
   reply(status, anthropicErrorBody({ status, message: detail }, requestId), { ...headers, "request-id": requestId });
 
+/** https://www.jsonrpc.org/specification#error_object; what HTTP refuses has the code that MCP leaves to servers. */
+const writeJsonRpc: Writer = ({ status, detail, code, errors, requestId }, headers) => {
+  const isUnread = code === "invalid_request" && errors !== undefined && Object.hasOwn(errors, wholeBody);
+  const data = { code, ...(errors !== undefined && { errors }), ...(status === 500 && { request_id: requestId }) };
+  const error = { code: isUnread ? -32_700 : -32_000, message: detail, data };
+  return reply(status, { jsonrpc: "2.0", id: null, error }, headers);
+};
+
 const writeOtlp: Writer = (failure, headers, requestContentType) => {
   const code = rpcCodes[failure.code];
   if (requestContentType === "application/x-protobuf" || requestContentType === "application/protobuf") {
@@ -118,6 +127,7 @@ const dialects: Record<Dialect, Writer> = {
   fields: writeFields,
   openai: writeOpenai,
   anthropic: writeAnthropic,
+  jsonrpc: writeJsonRpc,
   otlp: writeOtlp,
 };
 

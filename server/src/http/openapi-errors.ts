@@ -58,6 +58,19 @@ export const errorSchemas = {
       request_id: text,
     },
   },
+  JsonRpcError: {
+    type: "object",
+    required: ["jsonrpc", "id", "error"],
+    properties: {
+      jsonrpc: { const: "2.0" },
+      id: { type: ["string", "integer", "null"] },
+      error: {
+        type: "object",
+        required: ["code", "message"],
+        properties: { code: { type: "integer" }, message: text, data: { type: "object" } },
+      },
+    },
+  },
   RpcStatus: {
     type: "object",
     description: "google.rpc.Status; in protobuf where the request was.",

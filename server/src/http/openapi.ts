@@ -226,6 +226,7 @@ function describeErrors({ docs, body }: AnyEndpoint, status: number, codes: read
 function errorSchemaName({ dialect }: AnyEndpoint, status: string): keyof typeof errorSchemas {
   if (dialect === "openai") return "OpenAiError";
   if (dialect === "anthropic") return "AnthropicError";
+  if (dialect === "jsonrpc") return "JsonRpcError";
   if (dialect === "otlp") return "RpcStatus";
   return dialect === "fields" && (status === "400" || status === "422") ? "FieldError" : "Error";
 }

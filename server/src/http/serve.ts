@@ -1,10 +1,7 @@
 import { exceedsShape, parseKeepingDigits } from "../lib/json.ts";
 import { badBody, ServiceError } from "../domain/errors.ts";
-import { refusedToBlocked } from "../domain/permissions.ts";
-import type { Principal } from "../domain/principal.ts";
 import { GateRefusal } from "../lib/fair-gate.ts";
 import { limits } from "../limits.ts";
-import { auditedAction } from "./audit.ts";
 import { authenticate, type Auth } from "./authenticate.ts";
 import { authenticateBrowser, sessionIdIn } from "./browser-session.ts";
 import { decodeContent } from "./content-coding.ts";
@@ -14,10 +11,12 @@ import type { RequestContext } from "./context.ts";
 import type { AnyEndpoint, BodySpec } from "./endpoint.ts";
 import { errorReply, type Dialect } from "./error-reply.ts";
 import type { Kernel } from "./kernel.ts";
+import { refuseForeignOrigin } from "./origin.ts";
+import { admit, checkBody, checkParams, run } from "./perform.ts";
 import { busy, ClientGone } from "./read-body.ts";
 import { jsonPayload, Reply } from "./reply.ts";
 import { send } from "./send.ts";
-import { refuseUnknown, validate } from "./validate.ts";
+import { validate } from "./validate.ts";
 
 /** What is behind one method and path. */
 export type Route = {
@@ -73,24 +72,20 @@ async function answer(
   context: RequestContext,
   raw: { params: unknown; query: unknown },
 ): Promise<Reply> {
-  const { auth, permission, limit, success } = endpoint;
+  const { auth, success } = endpoint;
+  if (endpoint.refusesForeignOrigins) refuseForeignOrigin(kernel, context.headers.origin);
   if (auth !== "none") {
     const found = principalOf(kernel, endpoint, auth, context);
     // Waiting costs a turn of the queue, and keys are mostly known.
     context.principal = found instanceof Promise ? await found : found;
-    if (permission !== undefined && refusedToBlocked.has(permission)) refuseBlocked(kernel, context.principal);
   }
-  if (limit !== "none") await countAgainstLimit(kernel, limit, path, context);
+  const admitted = admit(kernel, endpoint, path, context);
+  if (admitted !== undefined) await admitted;
   context.params = endpoint.params === undefined ? raw.params : checkParams(endpoint.params, raw.params);
   if (endpoint.query !== undefined) context.query = validate(endpoint.query, raw.query);
   if (endpoint.body !== undefined) context.body = await bodyOf(kernel, endpoint, endpoint.body, context);
 
-  const result = endpoint.takesTurns
-    ? await inTurn(kernel, context, async () => endpoint.handler(context))
-    : await endpoint.handler(context);
-  if (endpoint.isAudited && context.principal !== undefined) {
-    await kernel.audit(auditedAction(endpoint, context, context.principal, result));
-  }
+  const result = await run(kernel, endpoint, context);
   return result instanceof Reply ? result : new Reply(success.status, jsonPayload(result));
 }
 
@@ -118,47 +113,6 @@ function credentialOf({ dialect }: AnyEndpoint, { headers }: RequestContext): st
   return `Bearer ${key}`;
 }
 
-/** Nothing new comes from a blocked organization, logs and calls alike; it may still read and delete. */
-function refuseBlocked(kernel: Kernel, principal: Principal | undefined): void {
-  if (principal === undefined || !kernel.isBlocked(principal.organization_id)) return;
-  throw new ServiceError("organization_blocked", "This organization is blocked. Please contact the operator.");
-}
-
-/** A burst of reads waits, rather than that all of them are in memory together or fail. */
-async function inTurn(kernel: Kernel, context: RequestContext, read: () => Promise<unknown>): Promise<unknown> {
-  const party = context.principal?.organization_id ?? "";
-  try {
-    const turn = kernel.reading.run(party, context.signal, read);
-    kernel.metrics.readsWaiting.set(kernel.reading.waiting);
-    return await turn;
-  } catch (error) {
-    if (!(error instanceof GateRefusal)) throw error;
-    kernel.metrics.readRefusals.inc({ reason: error.reason });
-    const detail = "More is being read than the server can keep up with. Please try again.";
-    throw new ServiceError("unavailable", detail, { retryAfterS: 2, cause: error });
-  } finally {
-    kernel.metrics.readsWaiting.set(kernel.reading.waiting);
-  }
-}
-
-async function countAgainstLimit(
-  kernel: Kernel,
-  rule: Exclude<AnyEndpoint["limit"], "none">,
-  path: string,
-  context: RequestContext,
-): Promise<void> {
-  const retryAfterS = await kernel.rateLimiter.consume(rule, { principal: context.principal, ip: context.ip, path });
-  if (retryAfterS === undefined) return;
-  kernel.metrics.limited.inc({ rule });
-  throw new ServiceError("rate_limited", `Too many requests. Try again in ${retryAfterS} s.`, { retryAfterS });
-}
-
-function checkParams(schema: NonNullable<AnyEndpoint["params"]>, params: unknown): unknown {
-  const result = schema.safeParse(params);
-  if (result.success) return result.data;
-  throw new ServiceError("not_found", "Not found.");
-}
-
 async function bodyOf(
   kernel: Kernel,
   endpoint: AnyEndpoint,
@@ -173,9 +127,7 @@ async function bodyOf(
       throw error;
     }));
   if (spec.kind === "raw") return { bytes, contentType: context.contentType };
-  const body = parseJson(bytes, context.contentType);
-  if (spec.shown !== undefined) refuseUnknown(body, [spec.schema, spec.shown], spec.invalidBody);
-  return validate(spec.schema, body, spec.invalidBody);
+  return checkBody(spec, parseJson(bytes, context.contentType));
 }
 
 async function tellRefused(endpoint: AnyEndpoint, context: RequestContext, error: ServiceError): Promise<void> {

@@ -1,0 +1,131 @@
+import { ServiceError } from "../domain/errors.ts";
+import { refusedToBlocked } from "../domain/permissions.ts";
+import { requirePermission, type Principal } from "../domain/principal.ts";
+import { GateRefusal } from "../lib/fair-gate.ts";
+import { auditedAction } from "./audit.ts";
+import type { AnyEndpoint, Asked, Context } from "./endpoint.ts";
+import { errorReply } from "./error-reply.ts";
+import type { Kernel } from "./kernel.ts";
+import { jsonPayload, Reply } from "./reply.ts";
+import { refuseUnknown, validate } from "./validate.ts";
+
+/** The caller of an operation, known or not. */
+type Caller = Context & { readonly principal: Principal | undefined };
+
+/** Lets a caller in: not for a blocked organization, and not too often. Most routes have no limit, and waiting costs a turn of the queue. */
+export function admit(kernel: Kernel, endpoint: AnyEndpoint, path: string, caller: Caller): Promise<void> | undefined {
+  const { permission, limit } = endpoint;
+  if (permission !== undefined && refusedToBlocked.has(permission)) refuseBlocked(kernel, caller.principal);
+  return limit === "none" ? undefined : countAgainstLimit(kernel, limit, path, caller);
+}
+
+async function countAgainstLimit(
+  kernel: Kernel,
+  limit: Exclude<AnyEndpoint["limit"], "none">,
+  path: string,
+  caller: Caller,
+): Promise<void> {
+  const retryAfterS = await kernel.rateLimiter.consume(limit, { principal: caller.principal, ip: caller.ip, path });
+  if (retryAfterS === undefined) return;
+  kernel.metrics.limited.inc({ rule: limit });
+  throw new ServiceError("rate_limited", `Too many requests. Try again in ${retryAfterS} s.`, { retryAfterS });
+}
+
+/** Nothing new comes from a blocked organization, logs and calls alike; it may still read and delete. */
+function refuseBlocked(kernel: Kernel, principal: Principal | undefined): void {
+  if (principal === undefined || !kernel.isBlocked(principal.organization_id)) return;
+  throw new ServiceError("organization_blocked", "This organization is blocked. Please contact the operator.");
+}
+
+/** Runs the handler of a request that was checked, in its turn, and keeps a record of what it changed. */
+export async function run(kernel: Kernel, endpoint: AnyEndpoint, context: Caller): Promise<unknown> {
+  const result = endpoint.takesTurns
+    ? await inTurn(kernel, context, async () => endpoint.handler(context))
+    : await endpoint.handler(context);
+  if (endpoint.isAudited && context.principal !== undefined) {
+    await kernel.audit(auditedAction(endpoint, context, context.principal, result));
+  }
+  return result;
+}
+
+/** A burst of reads waits, rather than that all of them are in memory together or fail. */
+async function inTurn(kernel: Kernel, context: Caller, read: () => Promise<unknown>): Promise<unknown> {
+  const party = context.principal?.organization_id ?? "";
+  try {
+    const turn = kernel.reading.run(party, context.signal, read);
+    kernel.metrics.readsWaiting.set(kernel.reading.waiting);
+    return await turn;
+  } catch (error) {
+    if (!(error instanceof GateRefusal)) throw error;
+    kernel.metrics.readRefusals.inc({ reason: error.reason });
+    const detail = "More is being read than the server can keep up with. Please try again.";
+    throw new ServiceError("unavailable", detail, { retryAfterS: 2, cause: error });
+  } finally {
+    kernel.metrics.readsWaiting.set(kernel.reading.waiting);
+  }
+}
+
+export function checkParams(schema: NonNullable<AnyEndpoint["params"]>, params: unknown): unknown {
+  const result = schema.safeParse(params);
+  if (result.success) return result.data;
+  throw new ServiceError("not_found", "Not found.");
+}
+
+/** What metrics call the method of an operation that another one performs. */
+const innerMethod = "inner";
+
+/** `Context.perform`: what a request of its own would go through, but for reading it. Never rejects. */
+export async function perform(kernel: Kernel, endpoint: AnyEndpoint, caller: Caller, asked: Asked): Promise<Reply> {
+  const started = performance.now();
+  const route = endpoint.path;
+  const answered = await answer(kernel, endpoint, caller, asked).catch((error: unknown) => {
+    const { requestId, signal } = caller;
+    if (!(error instanceof ServiceError) && !signal.aborted) {
+      kernel.logger.error({ err: error, request_id: requestId, route }, "request failed");
+    }
+    return errorReply(error, { dialect: "default", requestId, requestContentType: "" });
+  });
+  kernel.metrics.requests.add({ route, method: innerMethod, status: String(answered.status) });
+  kernel.metrics.durationS.observe({ route }, (performance.now() - started) / 1000);
+  return answered;
+}
+
+async function answer(kernel: Kernel, endpoint: AnyEndpoint, caller: Caller, asked: Asked): Promise<Reply> {
+  const { permission, success } = endpoint;
+  if (caller.principal !== undefined && permission !== undefined) requirePermission(caller.principal, permission);
+  await admit(kernel, endpoint, endpoint.path, caller);
+  const result = await run(kernel, endpoint, innerContext(endpoint, caller, asked));
+  return result instanceof Reply ? result : new Reply(success.status, jsonPayload(result));
+}
+
+function innerContext(endpoint: AnyEndpoint, caller: Caller, asked: Asked): Caller {
+  const rawQuery = new URLSearchParams(asked.query);
+  const search = rawQuery.size === 0 ? "" : `?${rawQuery.toString()}`;
+  return {
+    principal: caller.principal,
+    params: endpoint.params === undefined ? asked.params : checkParams(endpoint.params, asked.params),
+    query: endpoint.query === undefined ? undefined : validate(endpoint.query, asked.query),
+    body: endpoint.body?.kind === "json" ? checkBody(endpoint.body, asked.body) : undefined,
+    headers: caller.headers,
+    rawQuery,
+    search,
+    url: new URL(endpoint.path + search, caller.url),
+    origins: caller.origins,
+    requestId: caller.requestId,
+    ip: caller.ip,
+    signal: caller.signal,
+    startedAtMs: caller.startedAtMs,
+    elapsedMs: () => caller.elapsedMs(),
+    perform: (inner, innerAsked) => caller.perform(inner, innerAsked),
+    hijack() {
+      throw new Error(`${endpoint.id} writes its own answer, which nothing reads here`);
+    },
+  };
+}
+
+type JsonBody = Extract<AnyEndpoint["body"], { kind: "json" }>;
+
+export function checkBody({ schema, shown, invalidBody }: JsonBody, body: unknown): unknown {
+  if (shown !== undefined) refuseUnknown(body, [schema, shown], invalidBody);
+  return validate(schema, body, invalidBody);
+}
