@@ -28,7 +28,7 @@ export const assumptions = {
 
 export type Assumption = keyof typeof assumptions;
 
-const reasons = {
+export const reasons = {
   no_rate: "The price of this model has no rate for it.",
   no_price: "There is no price of this model at this provider.",
   no_units: "The model is paid by another unit, which was not counted.",
@@ -170,7 +170,7 @@ export const versions = {
   instance: "instance price ",
 } as const;
 
-const fixedSources: Readonly<Record<string, SourceKind>> = {
+export const fixedSources: Readonly<Record<string, SourceKind>> = {
   "": "none",
   [versions.provider]: "stated_by_provider",
   [versions.unitPrices]: "stated_unit_prices",

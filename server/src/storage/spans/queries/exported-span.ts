@@ -1,6 +1,7 @@
 import { spanColumns, spanExtras, type SpanColumn } from "../../../domain/span.ts";
 import { completionMessage, promptMessages } from "./conversation.ts";
 import type { ExportColumn, ExportColumns } from "./export-columns.ts";
+import { exportedReceipt } from "./exported-receipt.ts";
 import { isError } from "./usage.ts";
 
 /** A stored column as it is. */
@@ -62,6 +63,7 @@ export const exportedSpan: ExportColumns = {
   ...same("routing_time", "prompt_tokens", "completion_tokens", "total_tokens"),
   total_request_tokens: stored("total_tokens"),
   ...same("prompt_cache_hit_tokens", "prompt_cache_creation_tokens", "reasoning_tokens", "cost", "cost_source"),
+  cost_details: json(exportedReceipt),
   counted_cost: { kind: "number", sql: "counted_cost" },
   counted_tokens: { kind: "integer", sql: "if(counts_tokens = 1, total_tokens, 0)" },
   counted_customer_identifier: text("customer_identifier"),
