@@ -76,13 +76,25 @@ async function untilRefused(
   await work(takeOn, AbortSignal.any([signal, refused.signal]));
 }
 
-/** The engine makes a chunk when it is asked for: a client that takes nothing holds up no thread of it. */
+/**
+ * The engine makes a chunk when it is asked for: a client that takes nothing holds up no thread of it. It makes the next while one is
+ * handed on.
+ */
 function writeChunks(format: Exclude<ExportFormat, "parquet">): Write {
   return async ({ session, sql, settings, take }, signal) => {
     const { name } = streamFormats[format];
-    for await (const chunk of session.queryStream(withSettings(sql, settings), { format: name, signal })) {
-      const bytes = chunk.raw();
-      if (bytes.length > 0) await take(bytes);
+    const chunks = session.queryStream(withSettings(sql, settings), { format: name, signal })[Symbol.asyncIterator]();
+    let next = chunks.next();
+    try {
+      for (let result = await next; result.done !== true; result = await next) {
+        next = chunks.next();
+        const bytes = result.value.raw();
+        if (bytes.length > 0) await take(bytes);
+      }
+    } finally {
+      // What is not taken any more is made all the same, and may fail.
+      await Promise.allSettled([next]);
+      await chunks.return?.();
     }
   };
 }

@@ -1,14 +1,12 @@
 import type { SpanDatabase } from "../drivers/span-database.ts";
 import type { ExportSpansQuery, TakeBytes } from "../span-export.ts";
-import { countedSpans, paramsOfParts } from "./counted-spans.ts";
+import { countedSpans, paramsOfParts, type Counts } from "./counted-spans.ts";
 import { exportRows } from "./export-columns.ts";
 import { exportedSpan } from "./exported-span.ts";
+import { streamOnce, type Once } from "./once.ts";
 import { partOf, scopeWhere } from "./selection.ts";
 
-/**
- * One statement, so that every span is as it was at one moment: the engine reads the parts that there were when it began.
- * Always with FINAL, as what is sent again meanwhile must not make a span come twice.
- */
+/** One statement, so that every span is as it was at one moment: the engine reads the parts that there were when it began. */
 export async function exportSpans(
   database: SpanDatabase,
   query: ExportSpansQuery,
@@ -16,19 +14,16 @@ export async function exportSpans(
   signal: AbortSignal,
 ): Promise<void> {
   const part = partOf(query);
-  const spans = `${countedSpans([part], "FINAL", "all")} AS spans`;
   const scoped = scopeWhere(query.scope);
   const hasScores = query.fields.includes("scores");
-  const from = hasScores
-    ? `${spans} ${joinedScores(scopeWhere({ organization_id: query.scope.organization_id }).sql)}`
-    : spans;
-  await exportRows(
-    database,
-    { name: "export_spans", from, params: { ...scoped.params, ...paramsOfParts([part]) } },
-    { format: query.format, columns: exportedSpan, names: query.fields },
-    take,
-    signal,
-  );
+  const scores = hasScores ? joinedScores(scopeWhere({ organization_id: query.scope.organization_id }).sql) : "";
+  const params = { ...scoped.params, ...paramsOfParts([part]) };
+  const shape = { format: query.format, columns: exportedSpan, names: query.fields };
+  const stream = (once: Once, counts: Counts, takeOn: TakeBytes): Promise<void> => {
+    const from = `${countedSpans([part], once, counts)} AS spans ${scores}`;
+    return exportRows(database, { name: "export_spans", from, params }, shape, takeOn, signal);
+  };
+  await streamOnce(database, { parts: [part], counts: "all" }, stream, take, signal);
 }
 
 /** As the span store has them: a score's explanation and its JSON are in the control store alone. */

@@ -1,5 +1,5 @@
 import type { SpanDatabase } from "../drivers/span-database.ts";
-import type { StatementParams } from "../span-store.ts";
+import type { TakeBytes } from "../span-export.ts";
 import { paramsOfParts, type CountedPart, type Counts } from "./counted-spans.ts";
 
 /**
@@ -23,11 +23,7 @@ export async function readOnce<T>(
 ): Promise<T> {
   const { resends } = database;
   const before = resends?.state();
-  const looks = parts.flatMap((part) => [
-    ...(before === undefined ? [] : [lookForResends(part)]),
-    ...(counts === "none" ? [] : [lookForCounts(part, counts)]),
-  ]);
-  const looking = seen(database, looks, paramsOfParts(parts), signal);
+  const looking = look(database, { parts, counts, isForResends: before !== undefined }, signal);
   const organization = String(parts[0]?.where.params["organization_id"]);
   // Most organisations have neither, hour after hour: what they ask for is read while the look goes on.
   const isLikelyPlain = before !== undefined && resends?.wasPlain(organization) === true;
@@ -40,6 +36,37 @@ export async function readOnce<T>(
   return result !== undefined && isPlain() ? result : await read("FINAL", known);
 }
 
+/**
+ * The same for a read that hands on what it finds, and so cannot be done again once something was handed on. The engine reads the parts
+ * that there were when the statement began: what comes in after the first bytes changes nothing.
+ */
+export async function streamOnce(
+  database: SpanDatabase,
+  { parts, counts }: { parts: readonly CountedPart[]; counts: Counts },
+  stream: (once: Once, counts: Counts, take: TakeBytes) => Promise<void>,
+  take: TakeBytes,
+  signal: AbortSignal,
+): Promise<void> {
+  const { resends } = database;
+  const before = resends?.state();
+  const found = await look(database, { parts, counts, isForResends: before !== undefined }, signal);
+  const known = found.has("counts") ? counts : "none";
+  if (before === undefined || found.has("resend")) return await stream("FINAL", known, take);
+  const changed = new Error("rows came in that share a key with others");
+  let isHandedOn = false;
+  const takeOn: TakeBytes = (bytes) => {
+    if (!isHandedOn && resends?.state() !== before) throw changed;
+    isHandedOn = true;
+    return take(bytes);
+  };
+  try {
+    await stream("", known, takeOn);
+  } catch (error) {
+    if (error !== changed) throw error;
+    await stream("FINAL", known, take);
+  }
+}
+
 const lookForResends = ({ where }: CountedPart) =>
   `SELECT 'resend' AS look FROM spans WHERE ${where.sql} AND is_resend = 1 LIMIT 1`;
 
@@ -47,14 +74,18 @@ const lookForResends = ({ where }: CountedPart) =>
 const lookForCounts = ({ where }: CountedPart, counts: Counts) =>
   `SELECT 'counts' AS look FROM span_counts WHERE ${where.sql} AND is_deleted = 0${counts === "usage" ? " AND changes_usage = 1" : ""} LIMIT 1`;
 
-async function seen(
+/** Which of `resend` and `counts` the parts have. */
+async function look(
   database: SpanDatabase,
-  looks: readonly string[],
-  params: StatementParams,
+  { parts, counts, isForResends }: { parts: readonly CountedPart[]; counts: Counts; isForResends: boolean },
   signal?: AbortSignal,
 ): Promise<ReadonlySet<unknown>> {
+  const looks = parts.flatMap((part) => [
+    ...(isForResends ? [lookForResends(part)] : []),
+    ...(counts === "none" ? [] : [lookForCounts(part, counts)]),
+  ]);
   if (looks.length === 0) return new Set();
-  const sql = looks.map((look) => `(${look})`).join(" UNION ALL ");
-  const { rows } = await database.query({ name: "look", sql, params }, signal);
+  const sql = looks.map((each) => `(${each})`).join(" UNION ALL ");
+  const { rows } = await database.query({ name: "look", sql, params: paramsOfParts(parts) }, signal);
   return new Set(rows.map((row) => row["look"]));
 }

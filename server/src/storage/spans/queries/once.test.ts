@@ -1,0 +1,83 @@
+import { describe, expect, test } from "vitest";
+import { createResendWatch } from "../drivers/resend-watch.ts";
+import type { SpanDatabase } from "../drivers/span-database.ts";
+import type { TakeBytes } from "../span-export.ts";
+import type { Counts } from "./counted-spans.ts";
+import { streamOnce, type Once } from "./once.ts";
+
+/** How a stream is read, as rows that share a key come in at any moment of it. */
+
+type Moment = "before the look" | "during the look" | "before the first bytes" | "after the first bytes";
+
+async function read(options: { found?: string[]; resendAt?: Moment; isRemote?: boolean } = {}) {
+  const resends = createResendWatch();
+  const comeIn = async (moment: Moment) => {
+    if (options.resendAt === moment) await resends.during(async () => undefined);
+  };
+  const database = {
+    ...(options.isRemote !== true && { resends }),
+    async query() {
+      await comeIn("during the look");
+      return { rows: (options.found ?? []).map((look) => ({ look })), rowsBeforeLimit: undefined };
+    },
+  } as unknown as SpanDatabase;
+  const reads: Array<[Once, Counts]> = [];
+  const taken: string[] = [];
+  const take: TakeBytes = async (bytes) => void taken.push(bytes.toString());
+  const stream = async (once: Once, counts: Counts, takeOn: TakeBytes) => {
+    reads.push([once, counts]);
+    await comeIn("before the first bytes");
+    await takeOn(Buffer.from(`${once || "plain"} 1`));
+    await comeIn("after the first bytes");
+    await takeOn(Buffer.from(`${once || "plain"} 2`));
+  };
+  await comeIn("before the look");
+  const part = { where: { sql: "1", params: { organization_id: "org" } } };
+  await streamOnce(database, { parts: [part], counts: "all" }, stream, take, new AbortController().signal);
+  return { reads, taken };
+}
+
+describe("a stream", () => {
+  test.each([
+    ["of rows without others of their key is read plainly", {}, ["plain 1", "plain 2"]],
+    ["is so too where they came before", { resendAt: "before the look" }, ["plain 1", "plain 2"]],
+    [
+      "is so too where they come when something was handed on",
+      { resendAt: "after the first bytes" },
+      ["plain 1", "plain 2"],
+    ],
+    ["of rows that share a key says FINAL", { found: ["resend"] }, ["FINAL 1", "FINAL 2"]],
+    ["of a server, where others write too, says FINAL", { isRemote: true }, ["FINAL 1", "FINAL 2"]],
+    ["begins again where they come meanwhile", { resendAt: "before the first bytes" }, ["FINAL 1", "FINAL 2"]],
+    ["begins again where they come while it is looked", { resendAt: "during the look" }, ["FINAL 1", "FINAL 2"]],
+  ] as const)("%s", async (_what, options, expected) => {
+    expect((await read(options as Parameters<typeof read>[0])).taken).toEqual(expected);
+  });
+
+  test("is told what spans count for only where some do", async () => {
+    expect((await read({ found: ["counts"] })).reads).toEqual([["", "all"]]);
+    expect((await read()).reads).toEqual([["", "none"]]);
+  });
+
+  test("that its reader ends is not begun again", async () => {
+    const resends = createResendWatch();
+    const database = {
+      resends,
+      query: async () => ({ rows: [], rowsBeforeLimit: undefined }),
+    } as unknown as SpanDatabase;
+    const part = { where: { sql: "1", params: { organization_id: "org" } } };
+    let reads = 0;
+    const stream = async (_once: Once, _counts: Counts, take: TakeBytes) => {
+      reads += 1;
+      await take(Buffer.from("x"));
+    };
+    const gone = new Error("the client left");
+    const take: TakeBytes = async () => {
+      throw gone;
+    };
+    await expect(
+      streamOnce(database, { parts: [part], counts: "all" }, stream, take, new AbortController().signal),
+    ).rejects.toBe(gone);
+    expect(reads).toBe(1);
+  });
+});
