@@ -45,6 +45,7 @@ import { sweepUnusedMedia } from "./jobs/media-sweep.ts";
 import { enforceRetention } from "./jobs/retention.ts";
 import { startTraceDeletions, type TraceDeletionDeps, type TraceDeletions } from "./jobs/trace-deletions.ts";
 import { scheduleJob } from "./jobs/schedule.ts";
+import { createSpanEditor } from "./ingest/span-editor.ts";
 import { limits } from "./limits.ts";
 import { createControlStores } from "./storage/control/control-stores.ts";
 import { version } from "./version.ts";
@@ -151,13 +152,14 @@ async function compose(
     traceDeletions,
     customers,
     catalogue,
+    spanEditor: createSpanEditor({ spans, now }),
     stores,
     ...people,
     passwords,
     caughtUp: async () => {
       const untilMs = performance.now() + limits.readYourWriteMs;
-      await gateway.recorded(limits.readYourWriteMs);
-      await writer.caughtUp(Math.max(0, untilMs - performance.now()));
+      const isRecorded = await gateway.recorded(limits.readYourWriteMs);
+      return (await writer.caughtUp(Math.max(0, untilMs - performance.now()))) && isRecorded;
     },
     ...pricing,
     repricing: composeRepricing({ ...engine, prices, counter }),

@@ -21,7 +21,7 @@ import { createIngestMetrics } from "./telemetry/ingest-metrics.ts";
 
 export type IngestParts = {
   journal: Journal;
-  spans: Pick<SpanStore, "listSpans">;
+  spans: Pick<SpanStore, "listSpans" | "readEdits">;
   /** Where rows go: waits for the tables of a remote store. */
   store: Pick<SpanStore, "insert">;
   deletions: TraceDeletionStore;
@@ -64,6 +64,7 @@ export async function composeIngest(
     subscribers,
     readBack: createReadBack(spans),
     erasedCustomers,
+    spans,
     maxKeptBytes: limits.fanOutKeptBytes,
     metrics: createFanOutMetrics(registry, journal.kept),
     logger,

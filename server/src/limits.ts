@@ -102,6 +102,9 @@ export const limits = {
   metadataKeyChars: 1024,
   metadataIndexDepth: 16,
   metadataJsonChars: 8 * KiB,
+  noteChars: 10_000,
+  /** JSON of the metadata that one change of a span has. */
+  changedMetadataChars: 64 * KiB,
 
   // Media
   /** Base64 of at least so many characters is stored apart from its span. */

@@ -16,6 +16,7 @@ const pages = [
   "caching",
   "exports",
   "fallbacks",
+  "feedback",
   "filter-language",
   "mcp",
   "metrics",
@@ -67,7 +68,7 @@ describe.skipIf(!hasCurl)(`the commands of${hasCurl ? "" : " (skipped: there is 
     const key = (await admin.post("/api/api-keys/", { name: "Old", environment: "prod" })).json as Row;
     const me = (await admin.get("/api/auth/me/")).json as { organization: Row };
     const invited = (await admin.post("/api/members/", { email: "bob@example.com", role: "member" })).json as Row;
-    await app.prod.post("/api/request-logs/", {
+    const span = await app.prod.post("/api/request-logs/", {
       customer_identifier: "acme",
       trace_unique_id: "trace-1",
       span_unique_id: "span-1",
@@ -80,6 +81,7 @@ describe.skipIf(!hasCurl)(`the commands of${hasCurl ? "" : " (skipped: there is 
       OLD_ID: String(key["id"]),
       ORGANIZATION_ID: String(me.organization["unique_organization_id"]),
       TRACE_ID: "trace-1",
+      SPAN_ID: String((span.json as Row)["unique_id"]),
       INVITE_URL: String(invited["invite_url"]),
     };
   });

@@ -20,6 +20,7 @@ import type { ProviderSettings } from "../gateway/credentials/provider-settings.
 import type { ModelLister } from "../gateway/models/list-reachable.ts";
 import type { AnyEndpoint } from "../http/endpoint.ts";
 import type { SpanIntake } from "../ingest/accept.ts";
+import type { SpanEditor } from "../ingest/span-editor.ts";
 import type { SpanRepricing } from "../jobs/reprice-spans.ts";
 import type { LiveTail } from "../ingest/live/live-tail.ts";
 import type { LogJoiner } from "../ingest/otlp/join-logs.ts";
@@ -101,6 +102,7 @@ import { createSpan } from "./request-logs/create-span.ts";
 import { facetSpans } from "./request-logs/facet-spans.ts";
 import { groupSpans } from "./request-logs/group-spans.ts";
 import { seriesSpans } from "./request-logs/series-spans.ts";
+import { bulkUpdateSpans } from "./request-logs/bulk-update-spans.ts";
 import { exportSpans } from "./request-logs/export-spans.ts";
 import { listSpans } from "./request-logs/list-spans.ts";
 import type { SpanReadDeps } from "./request-logs/read-selection.ts";
@@ -109,6 +111,7 @@ import { retrieveSpan } from "./request-logs/retrieve-span.ts";
 import { summarizeSpans } from "./request-logs/summarize-spans.ts";
 import { tailSpans } from "./request-logs/tail-spans.ts";
 import { serveMcp } from "./mcp/serve-mcp.ts";
+import { updateSpan } from "./request-logs/update-span.ts";
 import { createLangfuseScore } from "./langfuse/create-langfuse-score.ts";
 import { ingestLangfuseEvents } from "./langfuse/ingest-langfuse-events.ts";
 import { createLogScore, createScore } from "./scores/create-score.ts";
@@ -164,7 +167,8 @@ export type ApiDeps = SpanReadDeps & {
   browsers: BrowserSessions;
   audit: Audit;
   throttle: LoginThrottle;
-  caughtUp: () => Promise<void>;
+  spanEditor: SpanEditor;
+  caughtUp: () => Promise<boolean>;
 } & Evaluation &
   Omit<ModelPriceDeps, "modelPrices"> & { repricing: SpanRepricing } & WebhookParts;
 
@@ -194,7 +198,9 @@ function operationsOf(deps: ApiDeps): AnyEndpoint[] {
     seriesSpans(spans),
     repriceSpans(spans),
     tailSpans(deps),
+    bulkUpdateSpans(deps),
     retrieveSpan(deps),
+    updateSpan(deps),
     ingestSpans(deps),
     createChatCompletion(deps),
     createTranscription(deps),

@@ -23,8 +23,8 @@ export type BrowserSessions = {
   begin: (user: Pick<User, "id"> & { password_hash: string }) => Promise<NewBrowserSession>;
   /** Undefined for a code that is unknown, was used or has expired. */
   beginByCode: (code: string) => Promise<{ user: User; session: NewBrowserSession } | undefined>;
-  /** Whose session it is, which goes on longer by this. Undefined when it ended. Throws `unavailable`. */
-  find: (id: string) => Promise<User | undefined>;
+  /** Whose session it is, which goes on longer by this if it is a use. Undefined when it ended. Throws `unavailable`. */
+  find: (id: string, options?: { isUse: boolean }) => Promise<User | undefined>;
   /** Whose session it was. Undefined when it had ended. */
   end: (id: string) => Promise<User | undefined>;
 };
@@ -58,11 +58,11 @@ export function createBrowserSessions(deps: BrowserSessionDeps): BrowserSessions
         return user && { user, session: await create(deps, set, user.id) };
       }),
 
-    find: async (id) => {
+    find: async (id, { isUse } = { isUse: true }) => {
       const idHash = hashOf(id);
       try {
         const found = await sessions.findOfBrowser(idHash, nowText());
-        if (found === undefined) return undefined;
+        if (found === undefined || !isUse) return found?.user;
         const expiresMs = Math.min(nowMs() + deps.lifetimes.idleMs, Date.parse(found.ends_at));
         if (expiresMs >= Date.parse(found.expires_at) + limits.browserSessionUseMs) {
           await sessions.extend(idHash, new Date(expiresMs).toISOString());

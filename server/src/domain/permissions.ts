@@ -62,7 +62,7 @@ export const permissionTable: Readonly<Record<Permission, PermissionSpec>> = {
   },
   "analytics:read": { allows: "read sums by group", roles: everybody },
   "gateway:call": { allows: "call models through the gateway, which records the calls", roles: editors },
-  "scores:write": { allows: "score logs, change and delete scores", roles: editors },
+  "scores:write": { allows: "score logs, change and delete scores, and note, pin and rate spans", roles: editors },
   "scores:read": { allows: "read scores", roles: everybody },
   "traces:share": { allows: "publish a trace to everybody who has its link, and end that", roles: editors },
   "traces:delete": { allows: "delete traces", roles: editors },

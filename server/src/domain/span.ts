@@ -87,6 +87,10 @@ export const spanColumns = {
   temperature: "number",
   max_tokens: "integer",
   positive_feedback: "boolean",
+  /** A remark of a person. */
+  note: "text",
+  /** No sender says so: see domain/span-edit.ts. */
+  is_pinned: "boolean",
 
   // Free data. `metadata_index` holds the scalars of `metadata` as text, for filters only.
   metadata: "json",
@@ -142,7 +146,6 @@ export const spanExtras = {
   span_links: "json",
   prompt_version_number: "number",
   category: "text",
-  note: "text",
   top_p: "number",
   frequency_penalty: "number",
   presence_penalty: "number",

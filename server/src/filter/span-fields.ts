@@ -115,6 +115,11 @@ const isRootSpan = {
   read: (row) => (row.span_parent_id ?? "") === "",
 } satisfies Omit<Source<SpanRow>, "form">;
 
+const isPinned = {
+  sql: (scope) => `ifNull(${scope.column("is_pinned")}, false)`,
+  read: (row) => row.is_pinned === true,
+} satisfies Omit<Source<SpanRow>, "form">;
+
 const hasToolCalls = {
   sql: (scope) => `${scope.column("tool_calls")} NOT IN ('', '[]', 'null')`,
   read: ({ tool_calls: calls }) =>
@@ -187,6 +192,8 @@ const spanFields: ReadonlyArray<Field<SpanRow>> = [
   text("cache_key", { hidden: true }),
   derivedBoolean("has_tool_calls", hasToolCalls),
   boolean("positive_feedback"),
+  derivedBoolean("is_pinned", isPinned),
+  text("note"),
   number("temperature"),
   number("max_tokens"),
   payload("input", ...input),

@@ -205,7 +205,8 @@ function dynamicEqualSql<Row>(needles: readonly string[], source: Source<Row>, s
   return both("OR", parts);
 }
 
-function isNumberSql(value: string): string {
+/** Whether a text is a number, as filters compare it. */
+export function isNumberSql(value: string): string {
   return `(match(${value}, '${numberPattern.replaceAll("\\", "\\\\")}') AND isFinite(toFloat64OrZero(${value})))`;
 }
 

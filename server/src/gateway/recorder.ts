@@ -33,7 +33,7 @@ export type Recorder = {
    */
   during(organizationId: string, call: () => Promise<void>): Promise<void>;
   /** Hands on at once the records of calls that have been answered, and waits for that, `timeoutMs` at most. */
-  caughtUp(timeoutMs: number): Promise<void>;
+  caughtUp(timeoutMs: number): Promise<boolean>;
   /** Waits until the calls under way have ended and all is recorded, `graceMs` at most. */
   stop(graceMs: number): Promise<void>;
 };
@@ -171,14 +171,16 @@ class SpooledRecorder implements Recorder {
     }
   }
 
-  async caughtUp(timeoutMs: number): Promise<void> {
+  async caughtUp(timeoutMs: number): Promise<boolean> {
     // A flush that is under way may have begun before the last of them.
-    const handOn = async (): Promise<void> => {
+    const handOn = async (): Promise<boolean> => {
       await this.#flushing;
       this.#begin();
       await this.#flushing;
+      return true;
     };
-    if (this.#records.held > 0) await Promise.race([handOn(), sleep(timeoutMs, undefined, { ref: false })]);
+    if (this.#records.held === 0) return true;
+    return await Promise.race([handOn(), sleep(timeoutMs, false, { ref: false })]);
   }
 
   async stop(graceMs: number): Promise<void> {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { limits } from "../limits.ts";
 import { stretchTogether, type MissedStretch } from "../storage/journal/kept-entries.ts";
+import { editedRows } from "./edited-rows.ts";
 import type { FanOutDeps, SpanSubscriber, StoredSpans } from "./fan-out.ts";
 
 export type FanOutLane = {
@@ -15,7 +16,7 @@ export type FanOutLane = {
   stop(): Promise<void>;
 };
 
-type LaneDeps = Pick<FanOutDeps, "journal" | "readBack" | "erasedCustomers" | "metrics" | "logger"> & {
+type LaneDeps = Pick<FanOutDeps, "journal" | "readBack" | "erasedCustomers" | "spans" | "metrics" | "logger"> & {
   load(seq: number): StoredSpans | undefined;
   done(seqs: readonly number[]): void;
 };
@@ -180,7 +181,7 @@ class Lane implements FanOutLane {
   }
 
   async #take(batch: readonly StoredSpans[]): Promise<void> {
-    if (batch.length > 0) await this.#subscriber.take(this.#shown(batch), this.#stopping.signal);
+    if (batch.length > 0) await this.#subscriber.take(await this.#edited(this.#shown(batch)), this.#stopping.signal);
     // A subscriber that never waits must not keep requests waiting.
     await new Promise((resolve) => setImmediate(resolve));
   }
@@ -189,6 +190,13 @@ class Lane implements FanOutLane {
     const erased = this.#deps.erasedCustomers;
     if (erased === undefined || this.#subscriber.seesErased === true) return batch;
     return batch.map(({ organizationId, rows }) => ({ organizationId, rows: erased.withoutErased(rows) }));
+  }
+
+  async #edited(batch: readonly StoredSpans[]): Promise<readonly StoredSpans[]> {
+    const { spans } = this.#deps;
+    if (spans === undefined || this.#subscriber.readsContent === false) return batch;
+    const { signal } = this.#stopping;
+    return await Promise.all(batch.map((each) => editedRows(spans, each, signal)));
   }
 
   async #pause(): Promise<void> {

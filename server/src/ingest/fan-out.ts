@@ -3,6 +3,7 @@ import type { SpanRow } from "../domain/span.ts";
 import { FairShare } from "../lib/fair-share.ts";
 import { parseKeepingDigits } from "../lib/json.ts";
 import { limits } from "../limits.ts";
+import type { SpanStore } from "../storage/spans/span-store.ts";
 import type { Journal } from "../storage/journal/journal.ts";
 import { stretchTogether, type Keep, type KeptEntry, type MissedStretch } from "../storage/journal/kept-entries.ts";
 import type { FanOutMetrics } from "../telemetry/fan-out-metrics.ts";
@@ -77,6 +78,8 @@ export type FanOutDeps = {
   readBack: ReadBack;
   /** What waited while its customer was deleted is handed on without it. */
   erasedCustomers?: Pick<ErasedCustomers, "withoutErased">;
+  /** Who reads content sees what was changed of spans that are sent again. */
+  spans?: Pick<SpanStore, "readEdits">;
   /** Bytes of entries kept for subscribers; of more, they read what they missed back from the span store. */
   maxKeptBytes: number;
   metrics: FanOutMetrics;

@@ -18,6 +18,7 @@ export function createReadBack(spans: Pick<SpanStore, "listSpans">): ReadBack {
     const filter = {
       sql: "received_at >= {from:DateTime64(9, 'UTC')} AND received_at <= {to:DateTime64(9, 'UTC')}",
       params: { from, to },
+      columns: new Set(["received_at"]),
     };
     // Pages shift when a span among them is deleted or sent again: then they are read once more.
     for (let expected = -1, count = 0; expected !== count;) {

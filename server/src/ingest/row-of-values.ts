@@ -7,7 +7,7 @@ import type { BodyValues } from "./read-body.ts";
  * and V8 writes them as JSON several times faster than rows that were put together column by column.
  */
 export type OpenRow = Pick<SpanRow, KeyColumn> & {
-  [C in Exclude<SpanColumn, KeyColumn | "is_deleted" | "is_resend">]: SpanRow[C] | undefined;
+  [C in Exclude<SpanColumn, KeyColumn | "is_deleted" | "is_resend" | "is_pinned">]: SpanRow[C] | undefined;
 };
 
 type KeyColumn = "organization_id" | "environment" | "timestamp" | "unique_id" | "version";
@@ -77,6 +77,7 @@ export function rowOfValues(values: BodyValues, origin: SpanOrigin, facts: RowFa
     temperature: values.temperature,
     max_tokens: values.max_tokens,
     positive_feedback: values.positive_feedback,
+    note: values.note,
     metadata: undefined,
     metadata_index: undefined,
     metadata_reserved: undefined,

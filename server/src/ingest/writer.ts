@@ -28,7 +28,7 @@ export type SpanWriter = {
   /** Resolves once all that was added before is stored; hurries the writer. */
   flush(): Promise<void>;
   /** The same without hurrying, and for `timeoutMs` at most: for reads that must see what their caller just wrote. */
-  caughtUp(timeoutMs: number): Promise<void>;
+  caughtUp(timeoutMs: number): Promise<boolean>;
   /** Flushes as long as the store takes it, at most `graceMs`; the journal keeps the rest. */
   stop(graceMs: number): Promise<void>;
 };
@@ -113,14 +113,15 @@ class JournalWriter implements SpanWriter {
     await new Promise<void>((resolve) => this.#waiters.add({ seq, resolve }));
   }
 
-  async caughtUp(timeoutMs: number): Promise<void> {
-    if (this.#writtenSeq >= this.#addedSeq || this.#failing) return;
+  async caughtUp(timeoutMs: number): Promise<boolean> {
+    if (this.#writtenSeq >= this.#addedSeq || this.#failing) return this.#writtenSeq >= this.#addedSeq;
     const waiter = { seq: this.#addedSeq, resolve: (): void => undefined };
     const written = new Promise<void>((resolve) => (waiter.resolve = resolve));
     this.#waiters.add(waiter);
     // A store that hangs must not gather those who gave up.
     await Promise.race([written, sleep(timeoutMs, undefined, { ref: false })]);
     this.#waiters.delete(waiter);
+    return this.#writtenSeq >= waiter.seq;
   }
 
   async stop(graceMs: number): Promise<void> {

@@ -88,6 +88,7 @@ describe("while the span store refuses everything", () => {
     async () => {
       const failuresBefore = await metric("spanway_writer_failures_total");
       const accepted: string[] = [];
+      let first: unknown;
       const ends = Date.now() + outageMs;
       await clickHouse.setFaults({ refuse: "reset" });
       setTimeout(() => void clickHouse.setFaults({ refuse: "503" }), outageMs / 2);
@@ -95,9 +96,12 @@ describe("while the span store refuses everything", () => {
         const name = randomUUID();
         const answer = await prod.post("/api/request-logs/", spanNamed(name));
         expect(answer.status).toBe(201);
+        first ??= (answer.json as Row)["unique_id"];
         accepted.push(name);
         await sleep(outageMs / 200);
       }
+      const change = await prod.request("PATCH", `/api/request-logs/${String(first)}/`, { note: "seen" });
+      expect([change.status, change.headers.has("retry-after")]).toEqual([503, true]);
       const readiness = await prod.get("/readyz");
       expect(readiness.status).toBe(503);
       expect(readiness.json).toMatchObject({

@@ -364,6 +364,7 @@ describe("the examples of the document", () => {
   /** What needs an id that no document can know, or a provider's key that this server does not have. */
   const notTaken: Record<string, number> = {
     create_score: 404,
+    bulk_update_spans: 400,
     refresh: 401,
     logout: 401,
     // Its invitation was accepted by then.
@@ -388,6 +389,7 @@ describe("the examples of the document", () => {
       id: (path) => made[makerOf[path.split("/")[2] ?? ""] ?? ""]?.["id"],
       token: () => made["invite_member"]?.["invite_token"],
       log_id: () => made["create_span"]?.["unique_id"],
+      unique_id: () => made["create_span"]?.["unique_id"],
       score_id: () => made["create_log_score"]?.["id"],
       unique_organization_id: () => made["create_organization"]?.["unique_organization_id"],
       evaluator_id: () => "helpfulness",

@@ -233,6 +233,7 @@ describe("the matrix", () => {
     reprice_spans: ["?environment=prod", {}],
     delete_traces: ["?environment=prod", {}],
     create_score: ["", {}],
+    bulk_update_spans: ["", {}],
   };
 
   test("K3: nor does one that names the other environment in its query or body", async () => {
@@ -240,8 +241,11 @@ describe("the matrix", () => {
     expect(reaching.map(({ id }) => id).toSorted()).toEqual(Object.keys(reaches).toSorted());
     for (const endpoint of reaching) {
       const [query, change] = reaches[endpoint.id]!;
-      const log = endpoint.id === "create_score" ? { log_id: ids["log_id"] } : {};
-      const answer = await send(own.test, endpoint, query, { ...change, ...log });
+      const logs: Record<string, Row> = {
+        create_score: { log_id: ids["log_id"] },
+        bulk_update_spans: { logs: [{ unique_id: ids["log_id"], note: "reached" }] },
+      };
+      const answer = await send(own.test, endpoint, query, { ...change, ...logs[endpoint.id] });
       expect([endpoint.id, answer.status]).toEqual([endpoint.id, 403]);
     }
     const both = await own.test.post("/api/providers/", { provider: "openai", api_key: "sk-0", environment: null });

@@ -1,8 +1,9 @@
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { limits } from "../../src/limits.ts";
 import { createSpan, fieldsOf, settle } from "../support/spans.ts";
-import { startTestApp, type TestApp } from "../support/test-app.ts";
+import { startTestApp, testAdmin, type TestApp } from "../support/test-app.ts";
 import { createClient, type Row } from "../support/test-client.ts";
 
 let app: TestApp;
@@ -26,9 +27,9 @@ type Stream = {
 };
 
 /** Opens a stream and reads it until it is closed. */
-async function listen(key: string, query = "", headers: Record<string, string> = {}): Promise<Stream> {
+async function listen(key: string | undefined, query = "", headers: Record<string, string> = {}): Promise<Stream> {
   const asked = httpRequest(new URL(`${path}?${query}`, app.url), {
-    headers: { authorization: `Bearer ${key}`, ...headers },
+    headers: { ...(key !== undefined && { authorization: `Bearer ${key}` }), ...headers },
     agent: false,
   });
   asked.on("error", () => undefined);
@@ -245,6 +246,21 @@ test("a quiet stream has a comment every 15 s, and ends soon after its key", { t
   await until(() => quiet.comments.length > 0, 20_000);
   expect(quiet.isEnded()).toBe(false);
   quiet.close();
+});
+
+test("a browser's session follows spans until it ends", { timeout: 60_000 }, async () => {
+  const client = createClient(app.url);
+  const login = await client.post("/api/auth/login/", { ...testAdmin, session: true });
+  const cookie = login.headers.get("set-cookie")?.split(";")[0] ?? "";
+  const stream = await listen(undefined, "", { cookie });
+  // Longer than it takes to look whether it may go on.
+  await sleep(limits.liveKeyCheckMs + 2_000);
+  expect(stream.isEnded()).toBe(false);
+  const span = await createSpan(app.prod, { input: "x" });
+  await until(() => stream.events.some(({ data }) => data["unique_id"] === span["unique_id"]));
+  const headers = { cookie, origin: app.url, "x-spanway-environment": "prod" };
+  expect((await client.post("/api/auth/logout/", {}, headers)).status).toBe(204);
+  await until(() => stream.isEnded(), 20_000);
 });
 
 test("one organization does not take every place of another", { timeout: 40_000 }, async () => {

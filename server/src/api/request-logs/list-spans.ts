@@ -110,8 +110,10 @@ function readSort(sortBy: string): SpanSort {
   const name = descending ? sortBy.slice(1) : sortBy;
   const evaluator = /^scores__(.+)$/s.exec(name)?.[1];
   if (evaluator !== undefined) return { field: "timestamp", descending, score: evaluator };
+  const key = /^metadata__(?!_)(.+)$/s.exec(name)?.[1];
+  if (key !== undefined) return { field: "timestamp", descending, metadata: key };
   const field = spanSortFields.find((known) => known === name);
   if (field !== undefined) return { field, descending };
-  const message = `sort_by must be one of ${spanSortFields.join(", ")} or scores__<evaluator>, with or without a leading -`;
+  const message = `sort_by must be one of ${spanSortFields.join(", ")} scores__<evaluator> or metadata__<key>, with or without a leading -`;
   throw new ServiceError("invalid_request", message, { errors: { sort_by: [message] } });
 }

@@ -42,7 +42,7 @@ const result = z
   })
   .meta({ id: "RepriceResult" });
 
-export const repriceSpans = (deps: SpanReadDeps & { repricing: SpanRepricing; caughtUp: () => Promise<void> }) =>
+export const repriceSpans = (deps: SpanReadDeps & { repricing: SpanRepricing; caughtUp: () => Promise<unknown> }) =>
   endpoint({
     id: "reprice_spans",
     method: "POST",

@@ -18,7 +18,7 @@ export const retrieveSpan = (deps: {
   spans: Pick<SpanStore, "retrieveSpan" | "findNewMessages" | "readMedia">;
   stores: { scores: Pick<ScoreStore, "listOfLogs"> };
   /** Resolves when spans that were accepted before are stored, or after a while. */
-  caughtUp: () => Promise<void>;
+  caughtUp: () => Promise<unknown>;
 }) =>
   endpoint({
     id: "retrieve_span",

@@ -79,6 +79,8 @@ export const spanMembers: Readonly<Record<string, SpanMember>> = {
   temperature: scalar("temperature"),
   max_tokens: scalar("max_tokens"),
   positive_feedback: scalar("positive_feedback"),
+  note: text("note"),
+  is_pinned: { columns: ["is_pinned"], json: (span) => String(span.is_pinned === true), lists: true },
   metadata: json("metadata", { absent: "{}" }),
   properties: json("properties", { absent: "{}" }),
   input: mirrored("input", "prompt_messages"),

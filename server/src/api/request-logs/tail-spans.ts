@@ -1,7 +1,10 @@
 import { z } from "zod";
+import { userPrincipal } from "../../auth/authenticator.ts";
+import type { BrowserSessions } from "../../auth/browser-sessions.ts";
 import { ServiceError } from "../../domain/errors.ts";
 import { expandPermissions } from "../../domain/permissions.ts";
 import type { KeyPrincipal } from "../../domain/principal.ts";
+import { sessionIdIn } from "../../http/browser-session.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { includeFieldsQuery, readEnvironmentQuery } from "../../http/query.ts";
 import { readLiveCursor } from "../../ingest/live/live-cursor.ts";
@@ -27,13 +30,14 @@ const tailQuery = z.object({
     .meta({ description: "The same as the header Last-Event-ID, for clients that cannot set it." }),
 });
 
-export const tailSpans = (
-  deps: SpanReadDeps & {
-    spans: Pick<SpanStore, "hydrateSpans">;
-    stores: { scores: Pick<ScoreStore, "listOfLogs">; apiKeys: Pick<ApiKeyStore, "find"> };
-    live: LiveTail;
-  },
-) =>
+type TailDeps = SpanReadDeps & {
+  spans: Pick<SpanStore, "hydrateSpans">;
+  stores: { scores: Pick<ScoreStore, "listOfLogs">; apiKeys: Pick<ApiKeyStore, "find"> };
+  live: LiveTail;
+  browsers: Pick<BrowserSessions, "find">;
+};
+
+export const tailSpans = (deps: TailDeps) =>
   endpoint({
     id: "tail_spans",
     method: "GET",
@@ -82,7 +86,7 @@ export const tailSpans = (
           selection: { scope, filter },
           cursor,
           signal,
-          isAllowed: () => mayRead(deps.stores.apiKeys, principal, deps.now()),
+          isAllowed: () => mayGoOn(deps, context),
           async present(keys, reading) {
             const rows = await deps.spans.hydrateSpans(scope, keys, fields, reading);
             const shown = members.includes("scores")
@@ -119,6 +123,20 @@ function readCursor(header: string | string[] | undefined, parameter: string | u
   if (cursor !== undefined) return cursor;
   const message = "must be the id of an event of this stream; leave it out to begin now";
   throw new ServiceError("invalid_request", `last_event_id ${message}.`, { errors: { last_event_id: [message] } });
+}
+
+/** A page that is left open does not prolong its session. */
+async function mayGoOn(
+  { stores, browsers, now }: Pick<TailDeps, "stores" | "browsers" | "now">,
+  context: { principal: KeyPrincipal } & Parameters<typeof sessionIdIn>[0],
+): Promise<boolean> {
+  const { principal } = context;
+  const sessionId = principal.organization_key_id === "" ? sessionIdIn(context) : undefined;
+  if (sessionId === undefined) return await mayRead(stores.apiKeys, principal, now());
+  const user = await browsers.find(sessionId, { isUse: false });
+  return (
+    user?.unique_organization_id === principal.organization_id && userPrincipal(user).permissions.has("spans:read")
+  );
 }
 
 async function mayRead(keys: Pick<ApiKeyStore, "find">, key: KeyPrincipal, nowMs: number): Promise<boolean> {

@@ -20,7 +20,7 @@ export type StoredResponseDeps = {
   catalogue: Catalogue<SpanRow>;
   now: () => number;
   /** Resolves when spans that were accepted before are stored, or after a while. */
-  caughtUp: () => Promise<void>;
+  caughtUp: () => Promise<unknown>;
 };
 
 export const storedResponse = {

@@ -16,7 +16,7 @@ export type ScoreDeps = {
   spans: Pick<SpanStore, "findSpan">;
   scoreMirror: Pick<ScoreMirror, "poke">;
   /** Resolves when spans that were accepted before are stored, or after a while. */
-  caughtUp: () => Promise<void>;
+  caughtUp: () => Promise<unknown>;
   nowMs: () => number;
 };
 

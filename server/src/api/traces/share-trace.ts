@@ -12,7 +12,7 @@ type ShareTraceDeps = {
   traceShares: Pick<TraceShareStore, "set">;
   spans: Pick<SpanStore, "placeTraces">;
   /** Waits a moment for what was accepted to be stored. */
-  caughtUp: () => Promise<void>;
+  caughtUp: () => Promise<unknown>;
   now: () => number;
 };
 

@@ -21,7 +21,7 @@ export type CustomerDeps = {
   organizations: Pick<OrganizationStore, "find">;
   catalogue: Catalogue<SpanRow>;
   /** Waits a moment for what was accepted to be stored. */
-  caughtUp: () => Promise<void>;
+  caughtUp: () => Promise<unknown>;
   now: () => number;
 };
 

@@ -1,7 +1,10 @@
+import { editFields } from "../../domain/span-edit.ts";
 import type { SpanDatabase } from "./drivers/span-database.ts";
 import { migrateSpans } from "./migrations/migrate.ts";
 import { deleteOlderThan } from "./queries/delete-spans.ts";
 import { deleteTraces, purgeDeleted } from "./queries/delete-traces.ts";
+import { editSpans } from "./queries/edit-spans.ts";
+import { seeEdits } from "./queries/edited-spans.ts";
 import { exportSpans } from "./queries/export-spans.ts";
 import { exportTraces } from "./queries/export-traces.ts";
 import { exportUsage } from "./queries/export-usage.ts";
@@ -14,7 +17,7 @@ import { listSpans } from "./queries/list-spans.ts";
 import { listThreads } from "./queries/list-threads.ts";
 import { listTraces, matchTraces } from "./queries/list-traces.ts";
 import { readMedia, sweepMedia } from "./queries/media.ts";
-import { findSpan, retrieveSpan } from "./queries/retrieve-span.ts";
+import { findSpan, findSpans, retrieveSpan } from "./queries/retrieve-span.ts";
 import {
   countTraceSpans,
   listTraceSpans,
@@ -31,6 +34,7 @@ import { listReceived } from "./queries/list-received.ts";
 import { listUnpriced } from "./queries/list-unpriced.ts";
 import { facetSpans } from "./queries/span-facets.ts";
 import { spanSeries } from "./queries/span-series.ts";
+import { byIds, readEdits } from "./queries/span-edits.ts";
 import { summarizeSpans } from "./queries/summarize-spans.ts";
 import { unnameCustomer } from "./queries/unname-customer.ts";
 import type { SpanStore } from "./span-store.ts";
@@ -40,10 +44,23 @@ export function createSpanStore(database: SpanDatabase): SpanStore {
   return {
     migrate: () => migrateSpans(database),
     insert: (batch, signal) => database.insert(batch, signal),
-    listSpans: (query, signal) => listSpans(database, query, signal),
-    exportTraces: (query, take, signal) => exportTraces(database, query, take, signal),
-    exportUsage: (query, take, signal) => exportUsage(database, query, take, signal),
-    exportSpans: (query, take, signal) => exportSpans(database, query, take, signal),
+    listSpans: async (query, signal) =>
+      listSpans(
+        database,
+        await seeEdits(
+          database,
+          query,
+          [query.sort.field, query.sort.metadata === undefined ? "" : "metadata"],
+          signal,
+        ),
+        signal,
+      ),
+    exportTraces: async (query, take, signal) =>
+      exportTraces(database, await seeEdits(database, query, query.fields, signal), take, signal),
+    exportUsage: async (query, take, signal) =>
+      exportUsage(database, await seeEdits(database, query, [], signal), take, signal),
+    exportSpans: async (query, take, signal) =>
+      exportSpans(database, await seeEdits(database, query, query.fields, signal), take, signal),
     retrieveSpan: (scope, uniqueId, signal) => retrieveSpan(database, scope, uniqueId, signal),
     listCountedOf: (key, limit, signal) => listCountedOf(database, key, limit, signal),
     listTraceNames: (query, signal) => listTraceNames(database, query, signal),
@@ -51,26 +68,36 @@ export function createSpanStore(database: SpanDatabase): SpanStore {
     readUsageFacts: (query, signal) => readUsageFacts(database, query, signal),
     repriceSpans: (scope, spans, signal) => repriceSpans(database, scope, spans, signal),
     listUnpriced: (query, signal) => listUnpriced(database, query, signal),
-    summarizeSpans: (query, signal) => summarizeSpans(database, query, signal),
-    spanSeries: (query, signal) => spanSeries(database, query, signal),
-    listReceived: (query, signal) => listReceived(database, query, signal),
-    facetSpans: (query, signal) => facetSpans(database, query, signal),
-    groupSpans: (query, signal) => groupSpans(database, query, signal),
-    summarizeScores: (query, signal) => summarizeScores(database, query, signal),
-    groupScores: (query, signal) => groupScores(database, query, signal),
+    listReceived: async (query, signal) => listReceived(database, await seeEdits(database, query, [], signal), signal),
+    summarizeSpans: async (query, signal) =>
+      summarizeSpans(database, await seeEdits(database, query, [], signal), signal),
+    spanSeries: async (query, signal) =>
+      spanSeries(database, await seeEdits(database, query, query.groupBy, signal), signal),
+    facetSpans: async (query, signal) =>
+      facetSpans(database, await seeEdits(database, query, ["metadata", ...query.fields], signal), signal),
+    groupSpans: async (query, signal) =>
+      groupSpans(database, await seeEdits(database, query, query.groupBy, signal), signal),
+    summarizeScores: async (query, signal) =>
+      summarizeScores(database, await seeEdits(database, query, [], signal), signal),
+    groupScores: async (query, signal) =>
+      groupScores(database, await seeEdits(database, query, query.groupBy, signal), signal),
+    editSpans: (organizationId, edits, nowMs) => editSpans(database, organizationId, edits, nowMs),
+    readEdits: (scope, ids, signal) => readEdits(database, scope, { ids: byIds(ids), columns: editFields }, signal),
+    findSpans: (scope, ids, signal) => findSpans(database, scope, ids, signal),
     findSpan: (scope, uniqueId, signal) => findSpan(database, scope, uniqueId, signal),
-    listTraces: (query, signal) => listTraces(database, query, signal),
+    listTraces: async (query, signal) => listTraces(database, await seeEdits(database, query, [], signal), signal),
     placeTraces: (scope, traceId, signal) => placeTraces(database, scope, traceId, signal),
     weighTrace: (query, signal) => weighTrace(database, query, signal),
     retrieveTraces: (scope, traceId, signal) => retrieveTraces(database, scope, traceId, signal),
     listTraceSpans: (query, signal) => listTraceSpans(database, query, signal),
     readSmallTrace: (query, signal) => readSmallTrace(database, query, signal),
     readTraceSpans: (query, take, signal) => readTraceSpans(database, query, take, signal),
-    listThreads: (query, signal) => listThreads(database, query, signal),
-    listCustomers: (query, signal) => listCustomers(database, query, signal),
+    listThreads: async (query, signal) => listThreads(database, await seeEdits(database, query, [], signal), signal),
+    listCustomers: async (query, signal) =>
+      listCustomers(database, await seeEdits(database, query, [], signal), signal),
     describeCustomers: (query, signal) => describeCustomers(database, query, signal),
     unnameCustomer: (key, erasedNs, signal) => unnameCustomer(database, key, erasedNs, signal),
-    matchTraces: (query, signal) => matchTraces(database, query, signal),
+    matchTraces: async (query, signal) => matchTraces(database, await seeEdits(database, query, [], signal), signal),
     countTraceSpans: (query, signal) => countTraceSpans(database, query, signal),
     deleteTraces: (deletions, signal) => deleteTraces(database, deletions, signal),
     purgeDeleted: (cutoffNs, signal) => purgeDeleted(database, cutoffNs, signal),

@@ -2,12 +2,14 @@ import type { CustomerNumber, CustomerSortField } from "../../domain/customer.ts
 import type { Environment } from "../../domain/principal.ts";
 import type { SpanScope } from "../../domain/span.ts";
 import type { GroupCondition, Page, TimeWindow } from "./span-store.ts";
+import type { SeesEdits } from "./span-editing.ts";
 
 export type ListCustomersQuery = {
   scope: SpanScope;
   window: TimeWindow | undefined;
   condition?: GroupCondition | undefined;
-} & Page & {
+} & SeesEdits &
+  Page & {
     /** Ties end in the identifier, in the same direction; absent texts come last. */
     sort: { field: CustomerSortField; descending: boolean };
   };

@@ -12,7 +12,7 @@ export type TakeBytes = (bytes: Uint8Array) => Promise<void>;
 export type ExportSpansQuery = SpanSelection & { format: ExportFormat; fields: readonly string[] };
 
 /** `fields` are names of `exportedTrace`. */
-export type ExportTracesQuery = Pick<ListTracesQuery, "scope" | "window" | "condition"> & {
+export type ExportTracesQuery = Pick<ListTracesQuery, "scope" | "window" | "condition" | "edits"> & {
   format: ExportFormat;
   fields: readonly string[];
   organizationName: string;

@@ -5,9 +5,9 @@ import type { Page, SpanSelection, StoredSpan } from "./span-store.ts";
 
 /**
  * Ties end in (timestamp, unique_id), in the same direction. Absent values come last in both. With `score`,
- * an evaluator's id or slug, its scores come first: numbers by value, everything else by text.
+ * an evaluator's id or slug, its scores come first: numbers by value, everything else by text; so do values of a key with `metadata`.
  */
-export type SpanSort = { field: SpanSortField; descending: boolean; score?: string };
+export type SpanSort = { field: SpanSortField; descending: boolean; score?: string; metadata?: string };
 
 export const spanSortFields = [
   "timestamp",
@@ -27,6 +27,9 @@ export const spanSortFields = [
   "status_code",
   "model",
   "customer_identifier",
+  "note",
+  "is_pinned",
+  "positive_feedback",
 ] as const;
 export type SpanSortField = (typeof spanSortFields)[number];
 

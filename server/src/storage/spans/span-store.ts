@@ -17,6 +17,7 @@ import type {
   StoredCustomer,
 } from "./customer-queries.ts";
 import type { RawSpan } from "./raw-span.ts";
+import type { SeesEdits, SpanEditing } from "./span-editing.ts";
 import type { SpanExports } from "./span-export.ts";
 import type { ListThreadsQuery, StoredThread } from "./thread-queries.ts";
 import type {
@@ -42,171 +43,169 @@ import type { CountedName, StoredUsage, TracesQuery, UsageFactsQuery } from "./u
  * Every read fails with `ServiceError`: `query_too_large` when it took more time or memory than it may, `unavailable`
  * when the store cannot be reached or too many queries wait. Reads whose signal is aborted reject with its reason.
  */
-export type SpanStore = SpanExports & {
-  /** Brings the tables up to date. Any number of nodes may do so at once. */
-  migrate(): Promise<void>;
+export type SpanStore = SpanExports &
+  SpanEditing & {
+    /** Brings the tables up to date. Any number of nodes may do so at once. */
+    migrate(): Promise<void>;
 
-  /**
-   * Stores ready rows: `ndjson` holds `rows` lines, each a `SpanRow`, and goes in byte by byte. All rows or none.
-   * The same token with the same bytes is stored once, as far back as the last 1000 inserts. Once it resolves, nothing reads
-   * `ndjson` any more.
-   *
-   * @throws SpanInsertError
-   */
-  insert(batch: SpanBatch, signal?: AbortSignal): Promise<void>;
+    /**
+     * Stores ready rows: `ndjson` holds `rows` lines, each a `SpanRow`, and goes in byte by byte. All rows or none.
+     * The same token with the same bytes is stored once, as far back as the last 1000 inserts. Once it resolves, nothing reads
+     * `ndjson` any more.
+     *
+     * @throws SpanInsertError
+     */
+    insert(batch: SpanBatch, signal?: AbortSignal): Promise<void>;
 
-  /** A page past the end is empty. */
-  listSpans(query: ListSpansQuery, signal?: AbortSignal): Promise<SpanPage>;
+    /** A page past the end is empty. */
+    listSpans(query: ListSpansQuery, signal?: AbortSignal): Promise<SpanPage>;
 
-  /** The newest `limit` spans that were received behind a place, in the order of receipt; `count` says how many there are. */
-  listReceived(query: ReceivedSpansQuery, signal?: AbortSignal): Promise<ReceivedSpans>;
+    /** The newest `limit` spans that were received behind a place, in the order of receipt; `count` says how many there are. */
+    listReceived(query: ReceivedSpansQuery, signal?: AbortSignal): Promise<ReceivedSpans>;
 
-  /** All columns of one span; undefined when there is none in the scope. Of two environments, the newest version. */
-  retrieveSpan(scope: SpanScope, uniqueId: string, signal?: AbortSignal): Promise<StoredSpan | undefined>;
+    /** All columns of one span; undefined when there is none in the scope. Of two environments, the newest version. */
+    retrieveSpan(scope: SpanScope, uniqueId: string, signal?: AbortSignal): Promise<StoredSpan | undefined>;
 
-  summarizeSpans(query: SpanSelection, signal?: AbortSignal): Promise<SpanSummary>;
+    summarizeSpans(query: SpanSelection, signal?: AbortSignal): Promise<SpanSummary>;
 
-  /** Models whose spans have no cost though something of them was counted, those with most spans first. */
-  listUnpriced(query: SpanSelection, signal?: AbortSignal): Promise<UnpricedModel[]>;
+    /** Models whose spans have no cost though something of them was counted, those with most spans first. */
+    listUnpriced(query: SpanSelection, signal?: AbortSignal): Promise<UnpricedModel[]>;
 
-  /** `count` is the number of groups, `rows` one page of them. */
-  groupSpans(query: GroupSpansQuery, signal?: AbortSignal): Promise<{ count: number; rows: SpanGroup[] }>;
+    /** `count` is the number of groups, `rows` one page of them. */
+    groupSpans(query: GroupSpansQuery, signal?: AbortSignal): Promise<{ count: number; rows: SpanGroup[] }>;
 
-  /** Which values fields have, and how often. */
-  facetSpans(query: SpanFacetsQuery, signal?: AbortSignal): Promise<SpanFacets>;
+    /** Which values fields have, and how often. */
+    facetSpans(query: SpanFacetsQuery, signal?: AbortSignal): Promise<SpanFacets>;
 
-  /** Spans by bucket of time, and by group. */
-  spanSeries(query: SpanSeriesQuery, signal?: AbortSignal): Promise<SpanSeriesResult>;
+    /** Spans by bucket of time, and by group. */
+    spanSeries(query: SpanSeriesQuery, signal?: AbortSignal): Promise<SpanSeriesResult>;
 
-  /** What evaluators say of the spans of a selection. */
-  summarizeScores(query: SpanSelection, signal?: AbortSignal): Promise<ScoreFigures[]>;
+    /** What evaluators say of the spans of a selection. */
+    summarizeScores(query: SpanSelection, signal?: AbortSignal): Promise<ScoreFigures[]>;
 
-  /** The same for each of some groups of them, in no order. */
-  groupScores(query: GroupScoresQuery, signal?: AbortSignal): Promise<Array<{ text: string; figures: ScoreFigures }>>;
+    /** The same for each of some groups of them, in no order. */
+    groupScores(query: GroupScoresQuery, signal?: AbortSignal): Promise<Array<{ text: string; figures: ScoreFigures }>>;
 
-  /** Where one span is; undefined when there is none in the scope. */
-  findSpan(scope: SpanScope, uniqueId: string, signal?: AbortSignal): Promise<SpanKey | undefined>;
+    /** `count` is exact, and `rows` are one page. A trace is listed when a span of it ended within the window. */
+    listTraces(query: ListTracesQuery, signal?: AbortSignal): Promise<{ count: number; rows: StoredTrace[] }>;
 
-  /** `count` is exact, and `rows` are one page. A trace is listed when a span of it ended within the window. */
-  listTraces(query: ListTracesQuery, signal?: AbortSignal): Promise<{ count: number; rows: StoredTrace[] }>;
+    /** Where the spans of a trace lie, in each environment of the scope that may have some. */
+    placeTraces(scope: SpanScope, traceId: string, signal?: AbortSignal): Promise<TracePlace[]>;
 
-  /** Where the spans of a trace lie, in each environment of the scope that may have some. */
-  placeTraces(scope: SpanScope, traceId: string, signal?: AbortSignal): Promise<TracePlace[]>;
+    /** How large the trace is that lies within the stretch, which `placeTraces` overstates where spans were sent again. */
+    weighTrace(
+      query: Pick<ListTraceSpansQuery, "scope" | "traceId" | "stretch">,
+      signal?: AbortSignal,
+    ): Promise<TraceWeight>;
 
-  /** How large the trace is that lies within the stretch, which `placeTraces` overstates where spans were sent again. */
-  weighTrace(
-    query: Pick<ListTraceSpansQuery, "scope" | "traceId" | "stretch">,
-    signal?: AbortSignal,
-  ): Promise<TraceWeight>;
+    /** The trace of this id in each environment of the scope that has one. */
+    retrieveTraces(scope: SpanScope, traceId: string, signal?: AbortSignal): Promise<StoredTrace[]>;
 
-  /** The trace of this id in each environment of the scope that has one. */
-  retrieveTraces(scope: SpanScope, traceId: string, signal?: AbortSignal): Promise<StoredTrace[]>;
+    /** One page of the spans of one trace, earliest start first. */
+    listTraceSpans(query: ListTraceSpansQuery, signal?: AbortSignal): Promise<RawSpan[]>;
 
-  /** One page of the spans of one trace, earliest start first. */
-  listTraceSpans(query: ListTraceSpansQuery, signal?: AbortSignal): Promise<RawSpan[]>;
+    /** All spans of the trace of this id, in no order, as they were at one moment; undefined where there are many. */
+    readSmallTrace(query: SmallTraceQuery, signal?: AbortSignal): Promise<RawSpan[] | undefined>;
 
-  /** All spans of the trace of this id, in no order, as they were at one moment; undefined where there are many. */
-  readSmallTrace(query: SmallTraceQuery, signal?: AbortSignal): Promise<RawSpan[] | undefined>;
+    /** Hands on the spans of one trace, at most `limit` of them, by their ends: there may be very many. */
+    readTraceSpans(
+      query: Omit<ListTraceSpansQuery, "offset">,
+      take: (span: RawSpan) => void,
+      signal?: AbortSignal,
+    ): Promise<void>;
 
-  /** Hands on the spans of one trace, at most `limit` of them, by their ends: there may be very many. */
-  readTraceSpans(
-    query: Omit<ListTraceSpansQuery, "offset">,
-    take: (span: RawSpan) => void,
-    signal?: AbortSignal,
-  ): Promise<void>;
+    /** `count` is exact, and `rows` are one page of the threads that have a span in the window. */
+    listThreads(query: ListThreadsQuery, signal?: AbortSignal): Promise<{ count: number; rows: StoredThread[] }>;
 
-  /** `count` is exact, and `rows` are one page of the threads that have a span in the window. */
-  listThreads(query: ListThreadsQuery, signal?: AbortSignal): Promise<{ count: number; rows: StoredThread[] }>;
+    /** `count` is exact, and `keys` are one page of the customers that there are; with a window, of those with a span in it. */
+    listCustomers(query: ListCustomersQuery, signal?: AbortSignal): Promise<{ count: number; keys: CustomerPageKey[] }>;
 
-  /** `count` is exact, and `keys` are one page of the customers that there are; with a window, of those with a span in it. */
-  listCustomers(query: ListCustomersQuery, signal?: AbortSignal): Promise<{ count: number; keys: CustomerPageKey[] }>;
+    /** What the spans of some customers say, in no order; those without any are left out. */
+    describeCustomers(query: DescribeCustomersQuery, signal?: AbortSignal): Promise<StoredCustomer[]>;
 
-  /** What the spans of some customers say, in no order; those without any are left out. */
-  describeCustomers(query: DescribeCustomersQuery, signal?: AbortSignal): Promise<StoredCustomer[]>;
+    /**
+     * Spans of a customer no longer name it in any read once this resolves; with a time, those that ended or were received until
+     * then, and calls that were under way. Safe to repeat.
+     */
+    unnameCustomer(key: CustomerKey, erasedNs?: bigint, signal?: AbortSignal): Promise<void>;
 
-  /**
-   * Spans of a customer no longer name it in any read once this resolves; with a time, those that ended or were received until
-   * then, and calls that were under way. Safe to repeat.
-   */
-  unnameCustomer(key: CustomerKey, erasedNs?: bigint, signal?: AbortSignal): Promise<void>;
+    /** The keys of the traces that `listTraces` would list, at most `limit` of `count`. */
+    matchTraces(
+      query: Omit<ListTracesQuery, "sort" | keyof Page> & { limit: number },
+      signal?: AbortSignal,
+    ): Promise<{ count: number; keys: Array<{ trace_unique_id: string; environment: string }> }>;
 
-  /** The keys of the traces that `listTraces` would list, at most `limit` of `count`. */
-  matchTraces(
-    query: Omit<ListTracesQuery, "sort" | keyof Page> & { limit: number },
-    signal?: AbortSignal,
-  ): Promise<{ count: number; keys: Array<{ trace_unique_id: string; environment: string }> }>;
+    /** How many spans a trace has in each environment of the scope that has any, and how many of them ended in the window. */
+    countTraceSpans(
+      query: { scope: SpanScope; traceId: string; window: TimeWindow },
+      signal?: AbortSignal,
+    ): Promise<Array<{ environment: string; inWindow: number; total: number }>>;
 
-  /** How many spans a trace has in each environment of the scope that has any, and how many of them ended in the window. */
-  countTraceSpans(
-    query: { scope: SpanScope; traceId: string; window: TimeWindow },
-    signal?: AbortSignal,
-  ): Promise<Array<{ environment: string; inWindow: number; total: number }>>;
+    /**
+     * Newer versions of spans, with another cost. What has been sent again or deleted since it was read stays as it is. Safe to
+     * repeat.
+     */
+    repriceSpans(scope: SpanScope, spans: readonly RepricedSpan[], signal?: AbortSignal): Promise<void>;
 
-  /**
-   * Newer versions of spans, with another cost. What has been sent again or deleted since it was read stays as it is. Safe to
-   * repeat.
-   */
-  repriceSpans(scope: SpanScope, spans: readonly RepricedSpan[], signal?: AbortSignal): Promise<void>;
+    /** Takes the spans of these deletions out of every read. Safe to repeat. */
+    deleteTraces(deletions: readonly TraceDeletion[], signal?: AbortSignal): Promise<void>;
 
-  /** Takes the spans of these deletions out of every read. Safe to repeat. */
-  deleteTraces(deletions: readonly TraceDeletion[], signal?: AbortSignal): Promise<void>;
+    /** Frees, in the background, the disk space of deleted traces; what hides them goes when it is older than the cutoff. */
+    purgeDeleted(cutoffNs: bigint, signal?: AbortSignal): Promise<void>;
 
-  /** Frees, in the background, the disk space of deleted traces; what hides them goes when it is older than the cutoff. */
-  purgeDeleted(cutoffNs: bigint, signal?: AbortSignal): Promise<void>;
+    /** The spans of these keys, in their order; those that are gone are left out. */
+    hydrateSpans(
+      scope: SpanScope,
+      keys: readonly SpanKey[],
+      fields: readonly ReadColumn[],
+      signal?: AbortSignal,
+    ): Promise<StoredSpan[]>;
 
-  /** The spans of these keys, in their order; those that are gone are left out. */
-  hydrateSpans(
-    scope: SpanScope,
-    keys: readonly SpanKey[],
-    fields: readonly ReadColumn[],
-    signal?: AbortSignal,
-  ): Promise<StoredSpan[]>;
+    /**
+     * What some spans add to their conversations, by unique_id; those of none are left out. The spans name their conversation:
+     * they have the columns `conversationColumns`.
+     */
+    findNewMessages(
+      scope: SpanScope,
+      spans: readonly StoredSpan[],
+      signal?: AbortSignal,
+    ): Promise<Map<string, NewMessages>>;
 
-  /**
-   * What some spans add to their conversations, by unique_id; those of none are left out. The spans name their conversation:
-   * they have the columns `conversationColumns`.
-   */
-  findNewMessages(
-    scope: SpanScope,
-    spans: readonly StoredSpan[],
-    signal?: AbortSignal,
-  ): Promise<Map<string, NewMessages>>;
+    /**
+     * Takes what was received before `cutoffNs` out of every read, and frees its disk space in the background. By receipt,
+     * because the times of a span are its sender's: a clock that is years off must not delete it, nor keep it for ever. Copies of scores go by when they were made.
+     */
+    deleteOlderThan(organizationId: string, cutoffNs: bigint, signal?: AbortSignal): Promise<void>;
 
-  /**
-   * Takes what was received before `cutoffNs` out of every read, and frees its disk space in the background. By receipt,
-   * because the times of a span are its sender's: a clock that is years off must not delete it, nor keep it for ever. Copies of scores go by when they were made.
-   */
-  deleteOlderThan(organizationId: string, cutoffNs: bigint, signal?: AbortSignal): Promise<void>;
+    /**
+     * Media of an organization by id, in no order; what no span of it, or of the trace, refers to (any more) is left out. Texts
+     * have at most `maxChars` together (96 MiB where it is not said): beyond it the largest come with an empty text.
+     */
+    readMedia(
+      of: MediaOwner,
+      ids: readonly string[],
+      options?: { signal?: AbortSignal; maxChars?: number },
+    ): Promise<Media[]>;
 
-  /**
-   * Media of an organization by id, in no order; what no span of it, or of the trace, refers to (any more) is left out. Texts
-   * have at most `maxChars` together (96 MiB where it is not said): beyond it the largest come with an empty text.
-   */
-  readMedia(
-    of: MediaOwner,
-    ids: readonly string[],
-    options?: { signal?: AbortSignal; maxChars?: number },
-  ): Promise<Media[]>;
+    /** Deletes, in the background, media that no stored span refers to and that was last inserted before `cutoffMs`. */
+    sweepMedia(cutoffMs: number, signal?: AbortSignal): Promise<void>;
 
-  /** Deletes, in the background, media that no stored span refers to and that was last inserted before `cutoffMs`. */
-  sweepMedia(cutoffMs: number, signal?: AbortSignal): Promise<void>;
+    /** What decides what spans count for, and what is stored of it: all versions apart from the newest left out. */
+    readUsageFacts(query: UsageFactsQuery, signal?: AbortSignal): Promise<StoredUsage>;
 
-  /** What decides what spans count for, and what is stored of it: all versions apart from the newest left out. */
-  readUsageFacts(query: UsageFactsQuery, signal?: AbortSignal): Promise<StoredUsage>;
+    /** What counts for a customer, as far as that is stored apart from the spans: at most `limit` traces. */
+    listCountedOf(key: CustomerKey, limit: number, signal?: AbortSignal): Promise<CountedName[]>;
 
-  /** What counts for a customer, as far as that is stored apart from the spans: at most `limit` traces. */
-  listCountedOf(key: CustomerKey, limit: number, signal?: AbortSignal): Promise<CountedName[]>;
+    /** A part of the traces of an organization, and how many there are of them, about. */
+    listTraceNames(query: TracesQuery, signal?: AbortSignal): Promise<CountedName[]>;
+    countTraceNames(organizationId: string): Promise<number>;
 
-  /** A part of the traces of an organization, and how many there are of them, about. */
-  listTraceNames(query: TracesQuery, signal?: AbortSignal): Promise<CountedName[]>;
-  countTraceNames(organizationId: string): Promise<number>;
+    /** @throws ServiceError `unavailable` */
+    ping(signal?: AbortSignal): Promise<void>;
 
-  /** @throws ServiceError `unavailable` */
-  ping(signal?: AbortSignal): Promise<void>;
-
-  /** Waits for what is under way. */
-  close(): Promise<void>;
-};
+    /** Waits for what is under way. */
+    close(): Promise<void>;
+  };
 
 /**
  * A row that may share its key with an earlier one says `is_resend`: 1, as its first member, and `hasResends` tells of
@@ -218,7 +217,7 @@ export type SpanBatch = {
   rows: number;
   token: string;
   hasResends?: boolean;
-  table?: "scores" | "customers" | "media" | "span_counts" | "trace_extents";
+  table?: "scores" | "customers" | "media" | "span_counts" | "trace_extents" | "span_edits";
 };
 
 /** Spans that ended within [fromNs, toNs], both inclusive, in nanoseconds since 1970. */
@@ -235,7 +234,11 @@ export type SpanCondition = {
 /** Lists go to `Array(…)` placeholders; everything else is bound as its text. */
 export type StatementParams = Record<string, string | readonly string[]>;
 
-export type SpanSelection = { scope: SpanScope; window: TimeWindow; filter?: SpanCondition | undefined };
+export type SpanSelection = {
+  scope: SpanScope;
+  window: TimeWindow;
+  filter?: SpanCondition | undefined;
+} & SeesEdits;
 
 export type Page = {
   /** From 1. */

@@ -1,12 +1,14 @@
 import type { SpanScope } from "../../domain/span.ts";
 import type { ThreadNumber, ThreadSortField, ThreadTime } from "../../domain/thread.ts";
 import type { GroupCondition, Page, TimeWindow } from "./span-store.ts";
+import type { SeesEdits } from "./span-editing.ts";
 
 export type ListThreadsQuery = {
   scope: SpanScope;
   window: TimeWindow;
   condition?: GroupCondition | undefined;
-} & Page & {
+} & SeesEdits &
+  Page & {
     /** Ties end in the thread, in the same direction. */
     sort: { field: ThreadSortField; descending: boolean };
   };

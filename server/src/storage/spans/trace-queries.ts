@@ -1,12 +1,14 @@
 import type { ReadColumn, SpanScope } from "../../domain/span.ts";
 import type { TraceNumber, TraceSortField, TraceText } from "../../domain/trace.ts";
 import type { GroupCondition, Page, SpanKey, TimeWindow } from "./span-store.ts";
+import type { SeesEdits } from "./span-editing.ts";
 
 export type ListTracesQuery = {
   scope: SpanScope;
   window: TimeWindow;
   condition?: GroupCondition | undefined;
-} & Page & {
+} & SeesEdits &
+  Page & {
     /** Ties end in the trace id, in the same direction. */
     sort: { field: TraceSortField; descending: boolean };
   };

@@ -5,6 +5,7 @@ import type { SpanStore } from "../span-store.ts";
 import { describeConversations } from "./conversations-contract.ts";
 import { describeCounting } from "./counting-contract.ts";
 import { describeCustomers } from "./customers-contract.ts";
+import { describeEdits } from "./edits-contract.ts";
 import { describeExports } from "./exports-contract.ts";
 import { describeMedia } from "./media-contract.ts";
 import { describeNewMessages } from "./new-messages-contract.ts";
@@ -43,6 +44,7 @@ export function describeSpanStore(driver: string, open: ContractDriver["open"]):
     describeConversations(contract);
     describeNewMessages(contract);
     describeMedia(contract);
+    describeEdits(contract);
     describeExports(contract);
     describeTraces(contract);
     describeCustomers(contract);

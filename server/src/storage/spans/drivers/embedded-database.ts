@@ -13,8 +13,8 @@ import { createMergePause } from "./merge-pause.ts";
 import { createQueryGate } from "./query-gate.ts";
 import { rawFormat, rawSettings, readRawRows, readRows } from "./read-rows.ts";
 import type { SpanBatch } from "../span-store.ts";
-import { createCountsWatch } from "./counts-watch.ts";
 import { createResendWatch } from "./resend-watch.ts";
+import { watchSideTables } from "./side-table-watch.ts";
 import type { QueryBounds, QueryResult, SpanDatabase, SpanDatabaseOptions, Statement } from "./span-database.ts";
 import { insertSettings, readSettings, withSettings } from "./span-database.ts";
 
@@ -48,7 +48,7 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
   const withinBounds = createQueryGate(bounds, options.onQuery);
   const { track, settled } = createTracker();
   const resends = createResendWatch();
-  const counts = createCountsWatch();
+  const { counts, edits, during } = watchSideTables();
 
   const prepared = new WeakSet<Session>();
   const run = async (session: Session, statement: Statement, format: Format, tag: string): Promise<Buffer> => {
@@ -85,6 +85,7 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
     database: "default",
     resends,
     counts,
+    edits,
     query,
     queryRaw: async ({ settings, ...statement }, signal) =>
       readRawRows(await reply({ ...statement, settings: { ...settings, ...rawSettings } }, rawFormat, signal)),
@@ -95,7 +96,7 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
     },
     insert: async (batch) => {
       const insert = () => insertFile.lend(batch.ndjson, (file) => insertRows(inserts, batch, file));
-      const write = batch.table === "span_counts" ? () => counts.during(insert) : insert;
+      const write = () => during(batch.table, insert);
       await track(batch.hasResends === true ? resends.during(write) : write()).catch((error: unknown) => {
         throw asInsertError(error);
       });

@@ -1,8 +1,8 @@
 import type { ExportFormat, TakeBytes } from "../span-export.ts";
 import type { SpanBatch, StatementParams } from "../span-store.ts";
 import { limits } from "../../../limits.ts";
-import type { CountsWatch } from "./counts-watch.ts";
 import type { ResendWatch } from "./resend-watch.ts";
+import type { SideTableWatch } from "./side-table-watch.ts";
 
 /** What the queries need of an engine; `embedded-database.ts` and `http-database.ts` are the two there are. */
 export type SpanDatabase = {
@@ -33,7 +33,9 @@ export type SpanDatabase = {
   /** Present where every row comes from this node, so that `is_resend` tells all that may share a key. */
   resends?: Omit<ResendWatch, "during">;
   /** The same for rows of `span_counts`. */
-  counts?: Omit<CountsWatch, "during">;
+  counts?: Omit<SideTableWatch, "during">;
+  /** And of `span_edits`. */
+  edits?: Omit<SideTableWatch, "during">;
 };
 
 export type Statement = {

@@ -123,6 +123,8 @@ const columns = [
   `temperature ${number}`,
   `max_tokens ${integer}`,
   `positive_feedback ${boolean}`,
+  `note ${text}`,
+  `is_pinned ${boolean}`,
 
   `metadata ${text}`,
   `metadata_index Map(${name}, String) CODEC(LZ4)`,

@@ -9,6 +9,7 @@ import { createSpanCounts } from "./0014-span-counts.ts";
 import { createTraceExtents } from "./0015-trace-extents.ts";
 import { addReceipts } from "./0016-receipts.ts";
 import { createMedia } from "./0019-media.ts";
+import { createSpanEdits } from "./0020-span-edits.ts";
 import { localTable, mergeTree, onCluster } from "./dialect.ts";
 import type { Placement } from "./dialect.ts";
 
@@ -27,6 +28,7 @@ const migrations: readonly Migration[] = [
   { version: 15, name: "trace extents", statements: createTraceExtents },
   { version: 16, name: "receipts", statements: addReceipts },
   { version: 19, name: "media", statements: createMedia },
+  { version: 20, name: "span edits", statements: createSpanEdits },
 ];
 
 type Migration = {

@@ -65,6 +65,8 @@ describe("migrations", () => {
       ["scores_local", "ReplicatedReplacingMergeTree"],
       ["span_counts", "Distributed"],
       ["span_counts_local", "ReplicatedReplacingMergeTree"],
+      ["span_edits", "Distributed"],
+      ["span_edits_local", "ReplicatedReplacingMergeTree"],
       ["span_migrations", "ReplicatedReplacingMergeTree"],
       ["spans", "Distributed"],
       ["spans_local", "ReplicatedReplacingMergeTree"],

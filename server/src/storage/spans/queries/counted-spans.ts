@@ -1,4 +1,5 @@
 import type { SpanCondition, StatementParams } from "../span-store.ts";
+import { editedSpans, hasEdit, readsEdited, type SeenEdits } from "./edited-spans.ts";
 import type { Once } from "./once.ts";
 import type { Where } from "./selection.ts";
 
@@ -9,7 +10,12 @@ import type { Where } from "./selection.ts";
 export type Counts = "none" | "usage" | "all";
 
 /** Spans of one stretch; `where` holds of a span and of its count alike, so it reads what both tables have. */
-export type CountedPart = { where: Where; filter?: SpanCondition | undefined };
+export type CountedPart = {
+  where: Where;
+  filter?: SpanCondition | undefined;
+  /** Of which fields the statement has to see changes. */
+  edits?: SeenEdits | undefined;
+};
 
 /** The columns that say, in rows of `countedSpans`, whom a span counts for. */
 const identityColumns = ["customer_identifier", "thread_identifier"] as const;
@@ -33,18 +39,27 @@ export function countedSpans(parts: readonly CountedPart[], once: Once, counts: 
 export const paramsOfParts = (parts: readonly CountedPart[]): StatementParams =>
   Object.assign({}, ...parts.flatMap(({ where, filter }) => [where.params, filter?.params])) as StatementParams;
 
-/** Where a filter is the same for what a span says and for what it counts for, fewer rows are joined. */
-function ownSpans({ where, filter }: CountedPart, once: Once): string {
-  return `SELECT *, ${sentIdentity}, cost AS counted_cost, toUInt8(1) AS counts_tokens FROM spans ${once} WHERE ${where.sql}${andFilter(filter)}`;
+function ownSpans(part: CountedPart, once: Once): string {
+  return saidSpans(part, once, ", cost AS counted_cost, toUInt8(1) AS counts_tokens");
+}
+
+/** What spans say, with what was changed of it. Of what was not, the filter tells before anything is joined. */
+function saidSpans({ where, filter, edits = new Set() }: CountedPart, once: Once, more = ""): string {
+  const isLate = readsEdited(filter, edits);
+  const early = filter !== undefined && isLate ? { ...filter, sql: `${filter.sql} OR ${hasEdit(edits)}` } : filter;
+  const sent = `SELECT *, ${sentIdentity}${more} FROM spans ${once} WHERE ${where.sql}${andFilter(early)}`;
+  const edited = editedSpans(sent, edits);
+  return isLate ? `SELECT * FROM (${edited}) WHERE ${filter?.sql ?? "1"}` : edited;
 }
 
 const sentIdentity = identityColumns.map((column) => `${column} AS sent_${column}`).join(", ");
 
 const andFilter = (filter: SpanCondition | undefined) => (filter === undefined ? "" : ` AND (${filter.sql})`);
 
-function joinedSpans({ where, filter }: CountedPart, once: Once, counts: "usage" | "all"): string {
+/** Where a filter is the same for what a span says and for what it counts for, fewer rows are joined. */
+function joinedSpans({ where, filter, edits }: CountedPart, once: Once, counts: "usage" | "all"): string {
   const isLate = readsIdentity(filter);
-  const spans = `SELECT *, ${sentIdentity} FROM spans ${once} WHERE ${where.sql}${isLate ? "" : andFilter(filter)}`;
+  const spans = saidSpans({ where, edits, filter: isLate ? undefined : filter }, once);
   const identity = counts === "usage" ? "" : identityColumns.map((column) => `, ${column} AS count_${column}`).join("");
   const found = `SELECT timestamp, unique_id, toUInt8(1) AS is_counted, counts_tokens AS count_tokens, cost AS count_cost${identity}
     FROM span_counts FINAL WHERE ${where.sql}${counts === "usage" ? " AND changes_usage = 1" : ""}`;

@@ -1,4 +1,5 @@
 import type { SpanDatabase } from "../drivers/span-database.ts";
+import { deleteEdits, editsOfOlder } from "./delete-edits.ts";
 import { allOf, scopeWhere, type Where } from "./selection.ts";
 import { localTable, onCluster } from "../migrations/dialect.ts";
 
@@ -17,6 +18,7 @@ export async function deleteOlderThan(
     params: { cutoff_ns: cutoffNs.toString() },
   });
   for (const table of ["spans", "span_counts"] as const) await deleteByMonth(database, table, old, signal);
+  await deleteEdits(database, organizationId, editsOfOlder(database, cutoffNs), signal);
   await deleteRows(database, "trace_extents", old, signal);
   const cutoff = { organization_id: organizationId, cutoff_ms: (cutoffNs / 1_000_000n).toString() };
   // Copies of scores go by when they were made.

@@ -1,6 +1,7 @@
 import type { TraceDeletion } from "../../../domain/trace.ts";
 import type { SpanDatabase } from "../drivers/span-database.ts";
 import { localTable, onCluster } from "../migrations/dialect.ts";
+import { deleteEdits, editsOfDeleted } from "./delete-edits.ts";
 import { allOf, scopeWhere, windowWhere } from "./selection.ts";
 
 /** No version is above that of a deletion, so a repeated row of the same key changes nothing. */
@@ -35,6 +36,8 @@ export async function deleteTraces(
       params: where.params,
       settings: { insert_deduplicate: 0, max_partitions_per_insert_block: 0, distributed_foreground_insert: 1 },
     });
+    const hidden = allOf(where, { sql: `version = toUInt64('${lastVersion}')`, params: {} });
+    await deleteEdits(database, organization_id, editsOfDeleted(database, hidden), signal);
   }
 }
 

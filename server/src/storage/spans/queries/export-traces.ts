@@ -7,7 +7,7 @@ import { exportedTrace, root, rootColumns, tracePayload } from "./exported-trace
 import { conditionParams, groupMatches } from "./group-condition.ts";
 import { selectFigures } from "./figures.ts";
 import { traceSpans } from "./list-traces.ts";
-import { spansOf, windowWhere } from "./selection.ts";
+import { windowWhere } from "./selection.ts";
 import { hasParentHere, rootOf, traceFigures } from "./trace-figures.ts";
 
 /**
@@ -54,7 +54,7 @@ function figuresOf({ window, condition }: ExportTracesQuery, parts: readonly Cou
 
 function withPayload(figures: string, parts: readonly CountedPart[]): string {
   const columns = tracePayload.map((name) => `${exportedSpan[name]?.sql ?? "''"} AS payload_${name}`);
-  const spans = spansOf(parts.map(({ where }) => where));
+  const spans = countedSpans(parts, "FINAL", "none");
   return `(SELECT unique_id AS payload_id, timestamp AS payload_time, environment AS payload_environment, ${columns.join(", ")} FROM ${spans}) AS payload
     GLOBAL ANY INNER JOIN ${figures} ON payload_id = root_id AND payload_time = root_time AND payload_environment = environment`;
 }

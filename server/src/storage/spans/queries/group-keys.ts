@@ -23,6 +23,14 @@ export type GroupKeys = {
 
 type Key = { name: string; sql: string; where?: string; params?: StatementParams };
 
+/** The text of a key of metadata as filters read it: a path only where there is no such key. `prefix` begins the names of what is bound. */
+export function metadataValue(key: string, prefix: string): { sql: string; params: StatementParams } {
+  const [literal, path] = [`${prefix}_key`, `${prefix}_path`];
+  const params = { [literal]: key, [path]: key.split("__").join(pathSeparator) };
+  const sql = `if(mapContains(metadata_index, {${literal}:String}), metadata_index[{${literal}:String}], metadata_index[{${path}:String}])`;
+  return { sql: key.includes("__") ? sql : `metadata_index[{${literal}:String}]`, params };
+}
+
 /** Traces and threads are told apart by environment too; spans outside of any are in no group. */
 function keysOf(groupBy: SeriesKey, index: number): Key[] {
   const environment = { name: "environment", sql: "environment" };
@@ -33,12 +41,7 @@ function keysOf(groupBy: SeriesKey, index: number): Key[] {
     return [{ name: "thread_identifier", sql: "thread_identifier", where: "thread_identifier != ''" }, environment];
   }
   if (groupBy.startsWith("metadata__")) {
-    const key = groupBy.slice("metadata__".length);
-    const [literal, path] = [`group_key_${index}`, `group_path_${index}`];
-    const params = { [literal]: key, [path]: key.split("__").join(pathSeparator) };
-    // As filters read it: a path only where there is no such key.
-    const sql = `if(mapContains(metadata_index, {${literal}:String}), metadata_index[{${literal}:String}], metadata_index[{${path}:String}])`;
-    return [{ name: groupBy, sql: key.includes("__") ? sql : `metadata_index[{${literal}:String}]`, params }];
+    return [{ name: groupBy, ...metadataValue(groupBy.slice("metadata__".length), `group_${index}`) }];
   }
   return [{ name: groupBy, sql: groupBy }];
 }

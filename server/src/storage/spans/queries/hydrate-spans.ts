@@ -5,6 +5,7 @@ import type { SpanKey, StoredSpan } from "../span-store.ts";
 import { storedSpan } from "./result-values.ts";
 import { allOf, scopeWhere } from "./selection.ts";
 import { readCounts, storedColumns, withCount } from "./span-counts.ts";
+import { byIds, readEdits, withEdits } from "./span-edits.ts";
 
 export const keyColumns = ["timestamp", "unique_id", "environment", "version"] as const satisfies readonly SpanColumn[];
 
@@ -41,14 +42,16 @@ export async function hydrateSpans(
     },
     signal,
   );
-  const [counts, { rows }] = await Promise.all([counting, finding]);
+  const editing = readEdits(database, scope, { ids: byIds(keys.map((key) => key.unique_id)), columns: fields }, signal);
+  const [counts, edits, { rows }] = await Promise.all([counting, editing, finding]);
   const isCounted = fields.some(isCountedColumn);
   const newest = newestBy(rows.map(storedSpan), keyText, ({ version }) => version);
   return keys.flatMap((key) => {
     const row = newest.get(keyText(key));
     if (row === undefined || row.is_deleted === 1) return [];
     if (!fields.includes("is_deleted")) delete (row as ResultRow)["is_deleted"];
-    return [isCounted ? withCount(row, counts) : row];
+    const edited = withEdits(row, edits);
+    return [isCounted ? withCount(edited, counts) : edited];
   });
 }
 

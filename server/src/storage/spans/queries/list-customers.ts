@@ -47,7 +47,9 @@ export async function listCustomers(
   const { condition, sort, window } = query;
   const asked = [...new Set([sort.field, ...(condition?.figures ?? [])])].filter((name) => name in spanFigures);
   const needsSpans = asked.length > 0 || window !== undefined || (condition?.matches.length ?? 0) > 0;
-  const parts = [partOf({ scope: query.scope, window: window ?? wholeTime, filter: condition?.where })];
+  const parts = [
+    partOf({ scope: query.scope, window: window ?? wholeTime, filter: condition?.where, edits: query.edits }),
+  ];
   const profiles = allOf(scopeWhere(query.scope), condition?.where);
   const figures = asked.map((name) => `${spanFigures[name]} AS ${figureAlias(name)}`);
   const read = async (join: string) =>

@@ -12,8 +12,8 @@ export async function listReceived(
   query: ReceivedSpansQuery,
   signal?: AbortSignal,
 ): Promise<ReceivedSpans> {
-  const { scope, window } = query;
-  const part = partOf({ scope, window, filter: receivedAfter(query) });
+  const { scope, window, edits } = query;
+  const part = partOf({ scope, window, filter: receivedAfter(query), edits });
   const { rows, rowsBeforeLimit } = await readOnce(
     database,
     { parts: [part], counts: readsIdentity(query.filter) ? "all" : "none" },

@@ -7,7 +7,7 @@ import { countedSpans, readsIdentity, type Counts } from "./counted-spans.ts";
 import { hydrateSpans } from "./hydrate-spans.ts";
 import { readOnce, type Once } from "./once.ts";
 import { allOf, partOf } from "./selection.ts";
-import { followingWhere, orderBy, placeColumns, placeOf } from "./span-order.ts";
+import { followingWhere, orderBy, placeColumns, placeOf, sortParams } from "./span-order.ts";
 import type { Where } from "./selection.ts";
 
 /** Ids first, from key columns alone; then one page by primary key. Payload is read for that page only. */
@@ -58,14 +58,15 @@ function offsetOf({ after, page, pageSize }: ListSpansQuery): number {
 function pagedFrom(query: ListSpansQuery, { once, counts }: SeenAs): Where {
   const { after } = query;
   const window = after === undefined ? query.window : windowBehind(after, query);
-  const { where, filter } = partOf({ ...query, window });
+  const part = partOf({ ...query, window });
+  const { where, filter, edits } = part;
   const behind = after === undefined ? undefined : followingWhere(query.sort, after);
   const params = { ...where.params, ...filter?.params, ...behind?.params };
-  if (counts === "none" && query.sort.score === undefined) {
+  if (counts === "none" && query.sort.score === undefined && !edits?.size) {
     const all = allOf(where, filter && { ...filter, sql: `(${filter.sql})` }, behind);
     return { sql: `spans ${once} WHERE ${all.sql}`, params };
   }
-  const spans = countedSpans([{ where, filter }], once, counts);
+  const spans = countedSpans([part], once, counts);
   const scores = query.sort.score === undefined ? "" : joinedScores;
   return { sql: `${spans} AS spans ${scores} WHERE ${behind?.sql ?? "1"}`, params };
 }
@@ -80,7 +81,8 @@ function windowBehind({ timestamp }: SpanPlace, { window, sort }: ListSpansQuery
   return sort.descending ? { ...window, toNs: boundNs } : { ...window, fromNs: boundNs };
 }
 
-const isByTime = ({ field, score }: SpanSort): boolean => field === "timestamp" && score === undefined;
+const isByTime = ({ field, score, metadata }: SpanSort): boolean =>
+  field === "timestamp" && score === undefined && metadata === undefined;
 
 function pageIds(from: Where, query: ListSpansQuery): string {
   const columns = [idColumns, ...placeColumns(query.sort)].join(", ");
@@ -112,14 +114,13 @@ async function scanIds(
   seenAs: SeenAs,
   signal?: AbortSignal,
 ): Promise<IdPage> {
-  const { score } = query.sort;
   const from = pagedFrom(query, seenAs);
   const counting = query.after === undefined ? undefined : countOf(database, query, seenAs, signal);
   const finding = database.query(
     {
       name: "list_ids",
       sql: pageIds(from, query),
-      params: { ...from.params, ...(score !== undefined && { evaluator: score }) },
+      params: { ...from.params, ...sortParams(query.sort) },
       // Where rows are read in order the engine stops early, and calls what it has seen by then exact.
       settings: { exact_rows_before_limit: 1, optimize_read_in_order: 0 },
     },

@@ -53,13 +53,13 @@ export async function matchTraces(
  */
 export async function traceSpans(
   database: SpanDatabase,
-  { scope, window, condition }: Pick<ListTracesQuery, "scope" | "window" | "condition">,
+  { scope, window, condition, edits }: Pick<ListTracesQuery, "scope" | "window" | "condition" | "edits">,
   signal?: AbortSignal,
 ): Promise<CountedPart[]> {
   const inScope = allOf(scopeWhere(scope), { sql: "trace_unique_id != ''", params: {} }, condition?.where);
   const wide = await wideTraces(database, { scope, window }, signal);
   const part = (stretch: TimeWindow, name: string, traces: Where): CountedPart[] =>
-    stretch.fromNs > stretch.toNs ? [] : [{ where: allOf(inScope, windowWhere(stretch, name), traces) }];
+    stretch.fromNs > stretch.toNs ? [] : [{ where: allOf(inScope, windowWhere(stretch, name), traces), edits }];
   const near = (edge: TimeWindow, name: string): Where => {
     const within = windowWhere(edge, name);
     const sql = `cityHash64(trace_unique_id) GLOBAL IN (SELECT cityHash64(trace_unique_id) FROM spans WHERE ${inScope.sql} AND ${within.sql})`;
@@ -71,7 +71,7 @@ export async function traceSpans(
   const first = { fromNs, toNs: min(toNs, fromNs + narrowNs) };
   const last = { fromNs: max(fromNs, toNs - narrowNs), toNs };
   return [
-    { where: allOf(inScope, windowWhere(window)) },
+    { where: allOf(inScope, windowWhere(window)), edits },
     ...part(before, "before", near(first, "first")),
     ...part(after, "after", near(last, "last")),
     ...(wide === undefined

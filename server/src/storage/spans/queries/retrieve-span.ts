@@ -42,15 +42,26 @@ export async function findSpan(
   uniqueId: string,
   signal?: AbortSignal,
 ): Promise<SpanKey | undefined> {
-  if (!uuidPattern.test(uniqueId)) return undefined;
-  const where = allOf(scopeWhere(scope), { sql: "unique_id = {unique_id:UUID}", params: { unique_id: uniqueId } });
+  return (await findSpans(database, scope, [uniqueId], signal))[0];
+}
+
+export async function findSpans(
+  database: SpanDatabase,
+  scope: SpanScope,
+  uniqueIds: readonly string[],
+  signal?: AbortSignal,
+): Promise<SpanKey[]> {
+  const ids = [...new Set(uniqueIds.filter((id) => uuidPattern.test(id)))];
+  if (ids.length === 0) return [];
+  const where = allOf(scopeWhere(scope), { sql: "unique_id IN {unique_ids:Array(UUID)}", params: { unique_ids: ids } });
   const { rows } = await database.query(
     {
       name: "retrieve_key",
-      sql: `SELECT timestamp, unique_id, environment, version FROM spans FINAL WHERE ${where.sql} ORDER BY version DESC LIMIT 1`,
+      sql: `SELECT timestamp, unique_id, environment, version FROM spans FINAL WHERE ${where.sql}
+        ORDER BY version DESC LIMIT 1 BY unique_id`,
       params: where.params,
     },
     signal,
   );
-  return (rows as SpanKey[])[0];
+  return rows as SpanKey[];
 }

@@ -15,6 +15,7 @@ import type {
 import { describeTraces } from "./describe-traces.ts";
 import { keyColumns, newestBy } from "./hydrate-spans.ts";
 import { rawCounter, readCounts, storedColumns } from "./span-counts.ts";
+import { rawEditor, readEdits, type EditsById } from "./span-edits.ts";
 import { allOf, scopeWhere, spansOf, stretchWhere, windowWhere, type Where } from "./selection.ts";
 
 /** A trace of each environment that has one: an id alone tells neither day nor time, so an index finds these first. */
@@ -56,9 +57,10 @@ export async function listTraceSpans(
   const where = allOf(ofTrace(query.scope, query.traceId), stretchWhere(query.stretch.first, query.stretch.last));
   const page = `ORDER BY start_time, timestamp, toString(unique_id) LIMIT ${query.limit} OFFSET ${query.offset ?? 0}`;
   const counting = readCounts(database, where, query.columns, signal);
+  const editing = editsOf(database, { ...query, where }, signal);
   const reading = readSpans(database, { ...query, from: `${spansOf([where])} ${page}`, params: where.params }, signal);
-  const [counts, spans] = await Promise.all([counting, reading]);
-  return [...spans].map(rawCounter(query.columns, counts));
+  const [counts, edits, spans] = await Promise.all([counting, editing, reading]);
+  return [...spans].map(rawCounter(query.columns, counts)).map(rawEditor(query.columns, edits));
 }
 
 /** All of them, in chunks by primary key. */
@@ -70,7 +72,11 @@ export async function readTraceSpans(
 ): Promise<void> {
   const columns = withColumns(query.columns, ["timestamp", "unique_id"]);
   const whole = allOf(ofTrace(query.scope, query.traceId), stretchWhere(query.stretch.first, query.stretch.last));
-  const counted = rawCounter(columns, await readCounts(database, whole, columns, signal));
+  const [counts, edits] = await Promise.all([
+    readCounts(database, whole, columns, signal),
+    editsOf(database, { scope: query.scope, where: whole, columns }, signal),
+  ]);
+  const [counted, edited] = [rawCounter(columns, counts), rawEditor(columns, edits)];
   const keyOf = rawReader(columns, ["timestamp", "unique_id"]);
   let last: RawSpan | undefined;
   for (let left = query.limit; left > 0; left -= limits.traceSpansChunk) {
@@ -85,7 +91,7 @@ export async function readTraceSpans(
     const from = `${spansOf([where])} ORDER BY timestamp, unique_id LIMIT ${size}`;
     let count = 0;
     for (const stored of await readSpans(database, { columns, from, params: where.params }, signal)) {
-      const span = counted(stored);
+      const span = edited(counted(stored));
       take(span);
       last = span;
       count += 1;
@@ -113,14 +119,25 @@ export async function readSmallTrace(
   };
   try {
     const counting = readCounts(database, where, columns, signal);
-    const [counts, spans] = await Promise.all([counting, readSpans(database, query, signal)]);
+    const editing = editsOf(database, { scope, where, columns }, signal);
+    const [counts, edits, spans] = await Promise.all([counting, editing, readSpans(database, query, signal)]);
     const rows = [...spans];
     if (rows.length > limits.smallTraceRows) return undefined;
-    return newestSpans(rows.map(rawCounter(query.columns, counts)), query.columns);
+    return newestSpans(rows.map(rawCounter(query.columns, counts)), query.columns).map(rawEditor(query.columns, edits));
   } catch (error) {
     if (error instanceof ServiceError && error.code === "query_too_large") return undefined;
     throw error;
   }
+}
+
+/** What was changed of the spans of `where`. */
+async function editsOf(
+  database: SpanDatabase,
+  { scope, where, columns }: { scope: SpanScope; where: Where; columns: readonly ReadColumn[] },
+  signal?: AbortSignal,
+): Promise<EditsById> {
+  const sql = `unique_id GLOBAL IN (SELECT unique_id FROM spans WHERE ${where.sql})`;
+  return await readEdits(database, scope, { ids: { sql, params: where.params }, columns }, signal);
 }
 
 /** Without those whose newest row says that they are deleted. */

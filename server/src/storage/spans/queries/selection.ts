@@ -47,8 +47,8 @@ export function stretchWhere(first: string, last: string): Where {
 }
 
 /** The spans of a selection. */
-export function partOf({ scope, window, filter }: SpanSelection): CountedPart {
-  return { where: allOf(scopeWhere(scope), windowWhere(window)), filter };
+export function partOf({ scope, window, filter, edits }: SpanSelection): CountedPart {
+  return { where: allOf(scopeWhere(scope), windowWhere(window)), filter, edits };
 }
 
 export function allOf(...parts: ReadonlyArray<Where | undefined>): Where {

@@ -2,6 +2,8 @@ import type { SpanColumn } from "../../../domain/span.ts";
 import { parseTimeNs } from "../../../lib/time.ts";
 import type { SpanPlace, SpanSort, SpanSortField } from "../span-list.ts";
 import type { StatementParams } from "../span-store.ts";
+import { isNumberSql } from "../../../filter/to-clickhouse.ts";
+import { metadataValue } from "./group-keys.ts";
 import { isError } from "./usage.ts";
 import type { Where } from "./selection.ts";
 
@@ -36,6 +38,9 @@ const keysOfField: Record<SpanSortField, SortKey | undefined> = {
   status_code: column("status_code", "integer"),
   model: text("model"),
   customer_identifier: text("customer_identifier"),
+  note: text("note"),
+  is_pinned: { sql: "toInt64(ifNull(is_pinned, false))", kind: "integer" },
+  positive_feedback: { sql: "toInt64(positive_feedback)", kind: "integer" },
 };
 
 const scoreKeys: readonly SortKey[] = [
@@ -43,9 +48,32 @@ const scoreKeys: readonly SortKey[] = [
   { sql: "score_text", kind: "text" },
 ];
 
-function sortKeys({ field, score }: SpanSort): SortKey[] {
+/** Numbers before everything else, like scores. */
+function metadataKeys(key: string): SortKey[] {
+  const { sql } = metadataValue(key, sortPrefix);
+  return [
+    { sql: `if(${isNumberSql(sql)}, toFloat64OrZero(${sql}), NULL)`, kind: "number" },
+    { sql: `nullIf(${sql}, '')`, kind: "text" },
+  ];
+}
+
+const sortPrefix = "sort";
+
+/** What is bound in the expressions of an order. */
+export function sortParams({ score, metadata }: SpanSort): StatementParams {
+  return {
+    ...(score !== undefined && { evaluator: score }),
+    ...(metadata !== undefined && metadataValue(metadata, sortPrefix).params),
+  };
+}
+
+function sortKeys({ field, score, metadata }: SpanSort): SortKey[] {
   const key = keysOfField[field];
-  return [...(score === undefined ? [] : scoreKeys), ...(key === undefined ? [] : [key])];
+  return [
+    ...(score === undefined ? [] : scoreKeys),
+    ...(metadata === undefined ? [] : metadataKeys(metadata)),
+    ...(key === undefined ? [] : [key]),
+  ];
 }
 
 export function orderBy(sort: SpanSort): string {

@@ -1,7 +1,7 @@
 import { limits } from "../../../limits.ts";
 
-/** Remembers which organizations have no row in `span_counts`, so that reads of theirs need not ask. */
-export type CountsWatch = {
+/** Remembers which organizations have no row in a table beside the spans, so that reads of theirs need not ask. */
+export type SideTableWatch = {
   hasNone(organizationId: string): boolean;
   /** The same before and after a look: no row came in. Undefined while some are coming in. */
   state(): number | undefined;
@@ -9,7 +9,7 @@ export type CountsWatch = {
   during<T>(write: () => Promise<T>): Promise<T>;
 };
 
-export function createCountsWatch(): CountsWatch {
+function createSideTableWatch(): SideTableWatch {
   const none = new Set<string>();
   let begun = 0;
   let underWay = 0;
@@ -31,4 +31,19 @@ export function createCountsWatch(): CountsWatch {
       }
     },
   };
+}
+
+/** Of the tables that there are. */
+export function watchSideTables(): {
+  counts: SideTableWatch;
+  edits: SideTableWatch;
+  /** Runs an insert into a table, of spans if it is undefined. */
+  during: <T>(table: string | undefined, write: () => Promise<T>) => Promise<T>;
+} {
+  const [counts, edits] = [createSideTableWatch(), createSideTableWatch()];
+  const watches = new Map([
+    ["span_counts", counts],
+    ["span_edits", edits],
+  ]);
+  return { counts, edits, during: (table, write) => watches.get(table ?? "")?.during(write) ?? write() };
 }

@@ -1,0 +1,59 @@
+import { z } from "zod";
+import { ServiceError } from "../../domain/errors.ts";
+import { endpoint } from "../../http/endpoint.ts";
+import { rawJson } from "../../http/reply.ts";
+import { limits } from "../../limits.ts";
+import { columnsOf, presentSpan } from "./present-span.ts";
+import { readJsonBody } from "./read-span-bodies.ts";
+import {
+  changeSpans,
+  readSpanChange,
+  spanChangeExample,
+  spanChangeSchema,
+  type SpanChangeDeps,
+} from "./span-changes.ts";
+
+const changedSpan = z
+  .object({
+    unique_id: z.string(),
+    note: z.string().nullable(),
+    is_pinned: z.boolean(),
+    positive_feedback: z.boolean().nullable(),
+    metadata: z.record(z.string(), z.unknown()),
+  })
+  .partial()
+  .required({ unique_id: true })
+  .meta({ id: "ChangedSpan" });
+
+export const updateSpan = (deps: SpanChangeDeps) =>
+  endpoint({
+    id: "update_span",
+    method: "PATCH",
+    path: "/api/request-logs/{unique_id}/",
+    aliases: ["/request-logs/{unique_id}/"],
+    summary: "Note, pin and rate a span, and change its metadata",
+    description:
+      "What is left out stays as it is. Changes outlive the span being sent again, and go when it is deleted. Answers the four " +
+      "fields as they are now; a credential without the permission spans:read gets what it sent.",
+    tags: ["Spans"],
+    auth: "key",
+    permission: "scores:write",
+    environment: "own",
+    limit: "api",
+    takesTurns: true,
+    body: { kind: "raw", maxBytes: limits.controlBodyBytes, documents: spanChangeSchema, example: spanChangeExample },
+    success: { status: 200, schema: changedSpan },
+    errors: ["invalid_request", "forbidden", "not_found", "payload_too_large", "query_too_large", "unavailable"],
+    async handler({ principal, params, body, signal }) {
+      const change = readSpanChange(readJsonBody(body.bytes));
+      const [key] = await changeSpans(deps, principal, [{ unique_id: params.unique_id, change }], signal);
+      if (key === undefined || key instanceof ServiceError) throw key;
+      if (!principal.permissions.has("spans:read")) return { unique_id: key.unique_id, ...change };
+      const members = Object.keys(changedSpan.shape);
+      const scope = { organization_id: principal.organization_id };
+      const [span] = await deps.spans.hydrateSpans(scope, [key], columnsOf(members), signal);
+      // It was sent again meanwhile with another time, and changed all the same.
+      if (span === undefined) return { unique_id: key.unique_id, ...change };
+      return rawJson(presentSpan(span, members));
+    },
+  });

@@ -1,0 +1,234 @@
+import { randomUUID } from "node:crypto";
+import fc from "fast-check";
+import { describe, expect, it, vi } from "vitest";
+import type { SpanChange } from "../../../domain/span-edit.ts";
+import { indexMetadata, pathSeparator } from "../../../filter/metadata-index.ts";
+import { parseFilters } from "../../../filter/parse.ts";
+import { createSpanCatalogue } from "../../../filter/span-fields.ts";
+import { toClickHouse } from "../../../filter/to-clickhouse.ts";
+import { limits } from "../../../limits.ts";
+import {
+  descending,
+  everythingOf,
+  firstPage,
+  listOf,
+  mostFirst,
+  newOrganization,
+  nsAt,
+  slowly,
+  spanRow,
+  timeAt,
+  type ContractDriver,
+} from "./span-fixtures.ts";
+
+const catalogue = createSpanCatalogue();
+const fields = ["note", "is_pinned", "positive_feedback", "metadata"] as const;
+const said = { note: "sent", positive_feedback: true, metadata: '{"plan":"pro"}', metadata_index: { plan: "pro" } };
+
+function where(filters: Record<string, unknown>) {
+  const parsed = parseFilters(filters, catalogue);
+  return toClickHouse(parsed.filter, catalogue);
+}
+
+export function describeEdits({ store, insert }: ContractDriver): void {
+  const edit = (org: string, unique_id: string, change: SpanChange, nowMs = Date.now()) =>
+    store().editSpans(org, [{ unique_id, change }], nowMs);
+  const shown = async (org: string) => {
+    const { rows } = await store().listSpans(listOf(org, { fields }));
+    return rows.map(({ note, is_pinned, positive_feedback, metadata }) => ({
+      note,
+      is_pinned,
+      positive_feedback,
+      metadata,
+    }));
+  };
+  const countOf = async (org: string, filters: Record<string, unknown>) =>
+    (await store().listSpans(listOf(org, { filter: where(filters) }))).count;
+
+  describe("changes of spans", () => {
+    it("stand in rows, filters, orders and groups, of their organization alone", async () => {
+      const [org, other] = [newOrganization(), newOrganization()];
+      const [row, untouched] = [spanRow(org, said), spanRow(org, { timestamp: timeAt(1), ...said })];
+      await insert([row, untouched, { ...spanRow(other, said), unique_id: row.unique_id }]);
+      await edit(org, row.unique_id, { note: null, is_pinned: true, metadata: { plan: "free", n: 5 } });
+      const own = { note: "sent", is_pinned: null, positive_feedback: true, metadata: '{"plan":"pro"}' };
+      const edited = { ...own, note: "", is_pinned: true, metadata: '{"plan":"free","n":5}' };
+      expect(await shown(org)).toEqual([own, edited]);
+      expect(await shown(other)).toEqual([own]);
+      expect(await store().retrieveSpan({ organization_id: org }, row.unique_id)).toMatchObject({
+        ...edited,
+        metadata_index: { plan: "free", n: "5" },
+      });
+      const counts = [{ is_pinned: true }, { metadata__plan: "free" }, { note: "sent" }, { metadata__n: 5 }];
+      expect(await Promise.all(counts.map((filters) => countOf(org, filters)))).toEqual([1, 1, 1, 1]);
+      expect(await Promise.all(counts.map((filters) => countOf(other, filters)))).toEqual([0, 0, 1, 0]);
+      for (const sort of [descending("is_pinned"), { ...descending("timestamp"), metadata: "n" }]) {
+        const { rows } = await store().listSpans(listOf(org, { sort }));
+        expect(rows[0]?.unique_id).toBe(row.unique_id);
+      }
+      const query = { ...everythingOf(org), ...firstPage, groupBy: ["metadata__plan"] as const, sort: mostFirst };
+      const { rows: groups } = await store().groupSpans(query);
+      expect(groups.map(({ text }) => text).sort()).toEqual(["free", "pro"]);
+      const filter = where({ metadata__plan: "free" });
+      expect((await store().summarizeSpans({ ...everythingOf(org), filter })).number_of_requests).toBe(1);
+    });
+
+    it("of which the last wins, whatever the clock says; others of the span stay", async () => {
+      const org = newOrganization();
+      const row = spanRow(org, said);
+      await insert([row]);
+      const [now, before] = [Date.now(), Date.now() - 3_600_000];
+      await edit(org, row.unique_id, { note: "first", metadata: { a: 1 } }, now);
+      await edit(org, row.unique_id, { note: "second", metadata: { b: 2 } }, before);
+      await store().editSpans(
+        org,
+        [
+          { unique_id: row.unique_id, change: { positive_feedback: false } },
+          { unique_id: row.unique_id, change: { positive_feedback: null } },
+        ],
+        before,
+      );
+      const [only] = await shown(org);
+      expect(only).toMatchObject({ note: "second", positive_feedback: null });
+      expect(JSON.parse(only?.metadata ?? "")).toEqual({ plan: "pro", a: 1, b: 2 });
+      const edits = await store().readEdits({ organization_id: org }, [row.unique_id, randomUUID()]);
+      expect([...edits]).toEqual([
+        [
+          row.unique_id,
+          {
+            note: "second",
+            positive_feedback: null,
+            metadata: new Map([
+              ["a", "1"],
+              ["b", "2"],
+            ]),
+          },
+        ],
+      ]);
+    });
+
+    it("hold of a span that is sent again, also with another time", async () => {
+      const org = newOrganization();
+      const row = spanRow(org, said);
+      await insert([row]);
+      await edit(org, row.unique_id, { note: "kept", metadata: { plan: "free" } });
+      await insert([
+        { ...row, version: "2", is_deleted: 1 },
+        { ...row, version: "3", timestamp: timeAt(9), note: "again", metadata: '{"plan":"max","late":1}' },
+      ]);
+      expect(await shown(org)).toMatchObject([{ note: "kept", metadata: '{"plan":"free","late":1}' }]);
+      expect(await countOf(org, { metadata__plan: "free" })).toBe(1);
+      expect(await store().findSpans({ organization_id: org }, [row.unique_id, "nonsense"])).toMatchObject([
+        { timestamp: timeAt(9), version: "3" },
+      ]);
+    });
+
+    it("go with spans that are deleted or grow too old, and stay with those that are sent again", async () => {
+      const org = newOrganization();
+      const old = { received_at: timeAt(0) };
+      const [gone, aged, renewed] = [
+        spanRow(org, { ...said, trace_unique_id: "gone" }),
+        spanRow(org, { ...said, ...old }),
+        spanRow(org, { ...said, ...old }),
+      ];
+      const all = [gone, aged, renewed];
+      await insert(all);
+      for (const row of all) await edit(org, row.unique_id, { note: "edited" });
+      const edited = async () => {
+        const edits = await store().readEdits(
+          { organization_id: org },
+          all.map((row) => row.unique_id),
+        );
+        return all.filter((row) => edits.has(row.unique_id));
+      };
+      expect(await edited()).toEqual(all);
+      const place = { organization_id: org, environment: "prod", trace_unique_id: "gone" } as const;
+      await store().deleteTraces([{ ...place, fromNs: nsAt(0), toNs: nsAt(0), deletedAtMs: 0 }]);
+      await vi.waitFor(async () => expect(await edited()).toEqual([aged, renewed]), slowly);
+      await insert([{ ...renewed, version: "2", received_at: timeAt(9) }]);
+      await store().deleteOlderThan(org, nsAt(5));
+      await vi.waitFor(async () => expect(await edited()).toEqual([renewed]), slowly);
+      await vi.waitFor(async () => expect(await shown(org)).toMatchObject([{ note: "edited" }]), slowly);
+    });
+
+    it("make of any metadata in statements what they make of it in rows", async () => {
+      const org = newOrganization();
+      const key = fc.constantFrom(
+        "a",
+        "b",
+        "a.b",
+        "a__b",
+        "",
+        "é😀",
+        'quo"te',
+        "back\\slash",
+        "new\nline",
+        "a/b",
+        "\u2028",
+      );
+      const value = fc.oneof(
+        fc.constantFrom<unknown>("", "text", 'é\\ " \n 😀', true, false, null, 0, -1.5, 1e21, 123456789012345),
+        fc.dictionary(key, fc.constantFrom<unknown>("x", 1, null, ["y", { z: 2 }]), { maxKeys: 3 }),
+        fc.array(fc.constantFrom<unknown>("x", 1, null), { maxLength: 2 }),
+      );
+      const metadata = fc.dictionary(key, value, { maxKeys: 5 });
+      const cases = fc.sample(fc.tuple(metadata, fc.array(metadata, { minLength: 1, maxLength: 3 })), 200);
+      const rows = cases.map(([sent], n) =>
+        spanRow(org, {
+          timestamp: timeAt(n % 60),
+          metadata: Object.keys(sent).length === 0 && n % 2 === 0 ? "" : JSON.stringify(sent),
+          metadata_index: indexMetadata(sent),
+        }),
+      );
+      await insert(rows);
+      const edits = cases.flatMap(([, changes], n) =>
+        changes.map((changed) => ({ unique_id: rows[n]?.unique_id ?? "", change: { metadata: changed } })),
+      );
+      for (let at = 0; at < edits.length; at += limits.bulkRows) {
+        await store().editSpans(org, edits.slice(at, at + limits.bulkRows), Date.now());
+      }
+      const expected = new Map(
+        cases.map(([sent, changes], n) => {
+          const merged = new Map(Object.entries(sent));
+          for (const [name, changed] of changes.flatMap((each) => Object.entries(each))) {
+            if (changed === null) merged.delete(name);
+            else merged.set(name, changed);
+          }
+          return [rows[n]?.unique_id ?? "", Object.fromEntries(merged)];
+        }),
+      );
+      const listed = await store().listSpans(
+        listOf(org, { fields: ["metadata", "metadata_index"], pageSize: rows.length }),
+      );
+      const pieces: Uint8Array[] = [];
+      await store().exportSpans(
+        { ...everythingOf(org), format: "jsonl", fields: ["unique_id", "metadata"] },
+        async (bytes) => void pieces.push(Buffer.from(bytes)),
+        new AbortController().signal,
+      );
+      const exported = Buffer.concat(pieces).toString("utf8").trimEnd().split("\n");
+      const keys = new Map<string, number>();
+      for (const { unique_id, metadata: text, metadata_index } of listed.rows) {
+        const merged = expected.get(unique_id) ?? {};
+        expect(text === "" ? {} : JSON.parse(text ?? "")).toEqual(merged);
+        expect(metadata_index).toEqual({ ...indexMetadata(merged) });
+        for (const path of Object.keys(indexMetadata(merged))) keys.set(path, (keys.get(path) ?? 0) + 1);
+      }
+      expect(exported).toHaveLength(rows.length);
+      for (const line of exported) {
+        const { unique_id, metadata: shownThere } = JSON.parse(line) as { unique_id: string; metadata: unknown };
+        expect(shownThere).toEqual(expected.get(unique_id));
+      }
+      const facets = await store().facetSpans({ ...everythingOf(org), fields: ["model"], limit: 1_000, search: "" });
+      const counted = facets.metadataKeys.map(({ key: name, count }) => [name, count] as const);
+      const byName = new Map<string, number>();
+      for (const [path, count] of keys) {
+        const name = path.split(pathSeparator).join("__");
+        byName.set(name, (byName.get(name) ?? 0) + count);
+      }
+      const summed = new Map<string, number>();
+      for (const [name, count] of counted) summed.set(name, (summed.get(name) ?? 0) + count);
+      expect(summed).toEqual(byName);
+    });
+  });
+}

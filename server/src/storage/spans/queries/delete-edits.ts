@@ -1,0 +1,36 @@
+import type { SpanDatabase } from "../drivers/span-database.ts";
+import { localTable, onCluster } from "../migrations/dialect.ts";
+import { allOf, scopeWhere, type Where } from "./selection.ts";
+import { fieldsEdited } from "./span-edits.ts";
+
+/** Changes go with their spans: removes those of the spans of `condition`, in the background. */
+export async function deleteEdits(
+  database: SpanDatabase,
+  organization_id: string,
+  condition: Where,
+  signal?: AbortSignal,
+): Promise<void> {
+  if ((await fieldsEdited(database, { organization_id }, signal)).size === 0) return;
+  const where = allOf(scopeWhere({ organization_id }), condition);
+  await database.execute({
+    name: "delete_edits",
+    sql: `ALTER TABLE ${localTable(database, "span_edits")}${onCluster(database)} DELETE WHERE ${where.sql}`,
+    params: where.params,
+    // A span and its changes are on one shard. A replica that sees fewer spans for a moment leaves rows to the next time.
+    settings: { mutations_sync: 0, allow_nondeterministic_mutations: 1 },
+  });
+}
+
+/** Of spans that a deletion hides. */
+export const editsOfDeleted = (database: SpanDatabase, spans: Where): Where => ({
+  sql: `unique_id IN (SELECT unique_id FROM ${localTable(database)} WHERE ${spans.sql} AND is_deleted = 1)`,
+  params: spans.params,
+});
+
+/** Of spans that are older than a time, in every version that there is. */
+export const editsOfOlder = (database: SpanDatabase, cutoffNs: bigint): Where => ({
+  sql: `unique_id NOT IN (SELECT unique_id FROM ${localTable(database)} WHERE organization_id = {organization_id:String}
+    AND received_at >= fromUnixTimestamp64Nano({cutoff_ns:Int64}, 'UTC')
+    AND unique_id IN (SELECT unique_id FROM ${localTable(database, "span_edits")} WHERE organization_id = {organization_id:String}))`,
+  params: { cutoff_ns: cutoffNs.toString() },
+});

@@ -1,0 +1,90 @@
+import type { EditField } from "../../../domain/span-edit.ts";
+import type { SpanScope } from "../../../domain/span.ts";
+import { pathSeparator } from "../../../filter/metadata-index.ts";
+import type { SpanDatabase } from "../drivers/span-database.ts";
+import type { GroupCondition, SpanCondition } from "../span-store.ts";
+import { editFieldsIn, fieldsEdited } from "./span-edits.ts";
+
+/** The edited fields that a statement reads and of which anything was changed: most often none. */
+export type SeenEdits = ReadonlySet<EditField>;
+
+type EditedQuery = { scope: SpanScope; filter?: SpanCondition | undefined; condition?: GroupCondition | undefined };
+
+/** The query, and what of its spans was changed. `names` are columns, fields or members that it reads beside what filters read. */
+export async function seeEdits<Q extends EditedQuery>(
+  database: SpanDatabase,
+  query: Q,
+  names: readonly string[],
+  signal?: AbortSignal,
+): Promise<Q & { edits: SeenEdits }> {
+  const conditions = [query.filter, query.condition?.where, ...(query.condition?.matches ?? [])];
+  const columns = conditions.flatMap((condition) => [...(condition?.columns ?? (condition === undefined ? [] : all))]);
+  const read = editFieldsIn([...names, ...columns]);
+  if (read.size === 0) return { ...query, edits: read };
+  return { ...query, edits: read.intersection(await fieldsEdited(database, query.scope, signal)) };
+}
+
+/** Of a condition that does not tell. */
+const all = ["note", "is_pinned", "positive_feedback", "metadata"];
+
+/** Whether a condition reads a column that may be changed. */
+export function readsEdited(condition: SpanCondition | undefined, edits: SeenEdits): boolean {
+  if (condition === undefined || edits.size === 0) return false;
+  const { columns } = condition;
+  return columns === undefined || !editFieldsIn(columns).isDisjointFrom(edits);
+}
+
+const ofFields = (edits: SeenEdits): string =>
+  `organization_id = {organization_id:String} AND field IN (${[...edits].map((field) => `'${field}'`).join(", ")})`;
+
+/** Whether a span has such an edit: of others, filters hold before as after. */
+export const hasEdit = (edits: SeenEdits): string =>
+  `unique_id GLOBAL IN (SELECT unique_id FROM span_edits WHERE ${ofFields(edits)})`;
+
+/** Rows of `spans`, a statement over the table of spans, with the changes of these fields in their columns. */
+export function editedSpans(spans: string, edits: SeenEdits): string {
+  if (edits.size === 0) return spans;
+  const fields = [...edits].map((field) => overlays[field]);
+  const found = `SELECT unique_id AS edited_id, ${fields.map(({ found: columns }) => columns).join(", ")}
+    FROM span_edits FINAL WHERE ${ofFields(edits)} GROUP BY unique_id`;
+  return `SELECT * REPLACE (${fields.map(({ replaced }) => replaced).join(", ")})
+    FROM (${spans}) AS sent GLOBAL ANY LEFT JOIN (${found}) AS edits ON unique_id = edited_id`;
+}
+
+/** What is aggregated of the edits of a span, and what that makes of its columns. */
+type Overlay = { found: string; replaced: string };
+
+const plain = (field: EditField, value: string): Overlay => ({
+  found: `toUInt8(countIf(field = '${field}')) AS edits_${field}, anyIf(value, field = '${field}') AS edit_${field}`,
+  replaced: `if(edits_${field} = 0, ${field}, ${value}) AS ${field}`,
+});
+
+const isOfMetadata = "field = 'metadata'";
+const isKept = (key: string): string => `NOT has(edit_keys, ${key})`;
+const members = (list: string): string => `arrayMap(member -> concat(toJSONString(member.1), ':', member.2), ${list})`;
+
+// Where no key is changed that was sent, its text stays as it is: only there do numbers beyond 64 bits keep their digits.
+const addedTo = `concat(substring(metadata, 1, length(metadata) - 1), if(empty(edit_members), '', ','), arrayStringConcat(${members("edit_members")}, ','), '}')`;
+const rebuilt = `concat('{', arrayStringConcat(arrayConcat(${members(
+  `arrayFilter(member -> ${isKept("member.1")}, JSONExtractKeysAndValuesRaw(metadata))`,
+)}, ${members("edit_members")}), ','), '}')`;
+const isOnlyAdded = "metadata NOT IN ('', '{}') AND NOT hasAny(JSONExtractKeys(metadata), edit_keys)";
+
+const sentIndex = "arrayZip(CAST(mapKeys(metadata_index), 'Array(String)'), mapValues(metadata_index))";
+const keptIndex = `arrayFilter(entry -> ${isKept(`splitByChar('${pathSeparator}', entry.1)[1]`)}, ${sentIndex})`;
+
+const overlays: Record<EditField, Overlay> = {
+  note: plain("note", "edit_note"),
+  is_pinned: plain("is_pinned", "toBool(edit_is_pinned = 'true')"),
+  positive_feedback: plain(
+    "positive_feedback",
+    "if(edit_positive_feedback = '', NULL, toBool(edit_positive_feedback = 'true'))",
+  ),
+  metadata: {
+    found: `groupArrayIf(key, ${isOfMetadata}) AS edit_keys,
+      groupArrayIf((key, value), ${isOfMetadata} AND value != '') AS edit_members,
+      arrayFlatten(groupArrayIf(arrayZip(mapKeys(index_entries), mapValues(index_entries)), ${isOfMetadata})) AS edit_index`,
+    replaced: `if(empty(edit_keys), metadata, if(${isOnlyAdded}, ${addedTo}, ${rebuilt})) AS metadata,
+      if(empty(edit_keys), metadata_index, CAST(arrayConcat(${keptIndex}, edit_index), 'Map(LowCardinality(String), String)')) AS metadata_index`,
+  },
+};

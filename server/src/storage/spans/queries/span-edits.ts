@@ -1,0 +1,133 @@
+import { editedMetadataText, editFields, type EditField, type SpanEdits } from "../../../domain/span-edit.ts";
+import type { ReadColumn, SpanColumn, SpanScope } from "../../../domain/span.ts";
+import { indexMetadata, pathSeparator } from "../../../filter/metadata-index.ts";
+import { fromByteString, toByteString } from "../../../lib/byte-string.ts";
+import { parseKeepingDigits } from "../../../lib/json.ts";
+import type { SpanDatabase } from "../drivers/span-database.ts";
+import { rawPlace, type RawSpan } from "../raw-span.ts";
+import type { StoredSpan } from "../span-store.ts";
+import { scopeWhere, type Where } from "./selection.ts";
+
+/** By the ids of their spans. */
+export type EditsById = ReadonlyMap<string, SpanEdits>;
+
+const noEdits: EditsById = new Map();
+
+/** The edited fields that reading these columns, fields or members of spans reads. */
+export function editFieldsIn(names: Iterable<string>): Set<EditField> {
+  const fields = new Set<EditField>();
+  for (const name of names) {
+    const field = name.startsWith("metadata") ? "metadata" : editFields.find((each) => each === name);
+    if (field !== undefined && name !== "metadata_reserved") fields.add(field);
+  }
+  return fields;
+}
+
+/** Which fields anything was changed of in an organization. Most have none: these are not asked again before some come in. */
+export async function fieldsEdited(
+  database: SpanDatabase,
+  { organization_id }: SpanScope,
+  signal?: AbortSignal,
+): Promise<ReadonlySet<EditField>> {
+  const { edits } = database;
+  if (edits?.hasNone(organization_id) === true) return new Set();
+  const since = edits?.state();
+  const { sql, params } = scopeWhere({ organization_id });
+  const look = { name: "look", sql: `SELECT DISTINCT field FROM span_edits WHERE ${sql}`, params };
+  const { rows } = await database.query(look, signal);
+  if (rows.length === 0 && since !== undefined && edits?.state() === since) edits.foundNone(organization_id);
+  return editFieldsIn(rows.map((row) => String(row["field"])));
+}
+
+/**
+ * What was changed of the spans that `ids` finds, a condition on `unique_id`. Nothing where no column is asked for that can be changed.
+ */
+export async function readEdits(
+  database: SpanDatabase,
+  { organization_id }: SpanScope,
+  { ids, columns }: { ids: Where; columns: readonly ReadColumn[] },
+  signal?: AbortSignal,
+): Promise<EditsById> {
+  if (editFieldsIn(columns).size === 0) return noEdits;
+  if ((await fieldsEdited(database, { organization_id }, signal)).size === 0) return noEdits;
+  const scope = scopeWhere({ organization_id });
+  const { rows } = await database.query(
+    {
+      name: "span_edits",
+      sql: `SELECT unique_id, field, key, value FROM span_edits FINAL WHERE ${scope.sql} AND ${ids.sql}`,
+      params: { ...scope.params, ...ids.params },
+    },
+    signal,
+  );
+  const found = new Map<string, ReturnType<typeof newEdits>>();
+  for (const row of rows) {
+    const [id, field, key, value] = ["unique_id", "field", "key", "value"].map((name) => String(row[name]));
+    const edits = found.get(id ?? "") ?? newEdits();
+    found.set(id ?? "", edits);
+    if (field === "note") edits.note = value ?? "";
+    else if (field === "is_pinned") edits.is_pinned = value === "true";
+    else if (field === "positive_feedback") edits.positive_feedback = value === "" ? null : value === "true";
+    else edits.metadata.set(key ?? "", value ?? "");
+  }
+  return found;
+}
+
+const newEdits = (): SpanEdits & { metadata: Map<string, string> } => ({ metadata: new Map() });
+
+/** Of these spans. */
+export const byIds = (ids: readonly string[]): Where => ({
+  sql: "unique_id IN {edited_ids:Array(UUID)}",
+  params: { edited_ids: ids },
+});
+
+/** Gives a span that was read with some of the columns what was changed of these. */
+export function withEdits(span: StoredSpan, edits: EditsById): StoredSpan {
+  const own = edits.size === 0 ? undefined : edits.get(span.unique_id);
+  if (own === undefined) return span;
+  const { metadata, ...plain } = own;
+  for (const [column, value] of Object.entries(plain)) {
+    if (column in span) Object.assign(span, { [column]: value });
+  }
+  if (metadata.size === 0) return span;
+  if (span.metadata !== undefined) span.metadata = editedMetadataText(span.metadata, metadata);
+  if (span.metadata_index !== undefined) span.metadata_index = editedIndex(span.metadata_index, metadata);
+  return span;
+}
+
+function editedIndex(index: Record<string, string>, changes: SpanEdits["metadata"]): Record<string, string> {
+  const kept = Object.entries(index).filter(([path]) => !changes.has(topKey(path)));
+  const added = [...changes].flatMap(([key, value]) => Object.entries(indexOf(key, value)));
+  return Object.fromEntries([...kept, ...added]);
+}
+
+/** What a changed key adds to the index of metadata. */
+export function indexOf(key: string, value: string): Record<string, string> {
+  return value === "" ? {} : indexMetadata(Object.fromEntries([[key, parseKeepingDigits(value)]]));
+}
+
+const topKey = (path: string): string => path.split(pathSeparator, 1)[0] ?? path;
+
+/** The same for raw spans that were read with `columns`. */
+export function rawEditor(columns: readonly ReadColumn[], edits: EditsById): (span: RawSpan) => RawSpan {
+  if (edits.size === 0) return (span) => span;
+  const id = rawPlace(columns, "unique_id");
+  const places = new Map(editedColumns.map((column) => [column, columns.indexOf(column)]));
+  return (span) => {
+    const own = edits.get(span[id]?.slice(1, -1) ?? "");
+    if (own === undefined) return span;
+    const row = [...span];
+    for (const [column, place] of places) {
+      const value = place === -1 ? undefined : rawValue(column, own, row[place] ?? '""');
+      if (value !== undefined) row[place] = toByteString(JSON.stringify(value));
+    }
+    return row;
+  };
+}
+
+const editedColumns = ["note", "is_pinned", "positive_feedback", "metadata"] as const satisfies readonly SpanColumn[];
+
+function rawValue(column: (typeof editedColumns)[number], edits: SpanEdits, json: string): unknown {
+  if (column !== "metadata") return edits[column];
+  if (edits.metadata.size === 0) return undefined;
+  return editedMetadataText(JSON.parse(fromByteString(json)) as string, edits.metadata);
+}
