@@ -12,6 +12,9 @@ export async function deleteEdits(
 ): Promise<void> {
   if ((await fieldsEdited(database, { organization_id }, signal)).size === 0) return;
   const where = allOf(scopeWhere({ organization_id }), condition);
+  const sql = `SELECT 1 AS one FROM span_edits WHERE ${where.sql} LIMIT 1`;
+  const { rows } = await database.query({ name: "delete_edits", sql, params: where.params }, signal);
+  if (rows.length === 0) return;
   await database.execute({
     name: "delete_edits",
     sql: `ALTER TABLE ${localTable(database, "span_edits")}${onCluster(database)} DELETE WHERE ${where.sql}`,
