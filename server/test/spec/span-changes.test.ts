@@ -77,6 +77,18 @@ describe("a change", () => {
     expect(await change(id, {})).toMatchObject({ unique_id: id, is_pinned: false });
   });
 
+  test("holds of a call through the gateway that ended a moment ago", async () => {
+    const messages = [{ role: "user", content: "Hi" }];
+    const call = await prod.post("/api/chat/completions", {
+      model: "spanway/echo",
+      messages,
+      metadata: { plan: "pro" },
+    });
+    const id = call.headers.get("x-spanway-log-id");
+    await change(id, { positive_feedback: true, metadata: { plan: "free" } });
+    expect(await retrieveSpan(prod, id)).toMatchObject({ positive_feedback: true, metadata: { plan: "free" } });
+  });
+
   test("keeps digits, spelling and whatever text there is", async () => {
     const metadata = { digits: 1, "a.b": 1, a__b: 2, "": "empty", constructor: 1 };
     const id = await newSpan({ metadata });

@@ -7,6 +7,7 @@ import { parseFilters } from "../../../filter/parse.ts";
 import { createSpanCatalogue } from "../../../filter/span-fields.ts";
 import { toClickHouse } from "../../../filter/to-clickhouse.ts";
 import { limits } from "../../../limits.ts";
+import { rawReader, type RawSpan } from "../raw-span.ts";
 import {
   descending,
   everythingOf,
@@ -121,6 +122,33 @@ export function describeEdits({ store, insert }: ContractDriver): void {
       expect(await store().findSpans({ organization_id: org }, [row.unique_id, "nonsense"])).toMatchObject([
         { timestamp: timeAt(9), version: "3" },
       ]);
+    });
+
+    it("stand in the spans of a trace, however they are read", async () => {
+      const org = newOrganization();
+      const rows = [0, 1].map((second) =>
+        spanRow(org, { ...said, trace_unique_id: "t", timestamp: timeAt(second), start_time: timeAt(second) }),
+      );
+      await insert(rows);
+      await edit(org, rows[0]?.unique_id ?? "", { note: "é😀", is_pinned: true, metadata: { plan: "frei ü" } });
+      const columns = ["unique_id", "timestamp", "note", "is_pinned", "positive_feedback", "metadata"] as const;
+      const of = { scope: { organization_id: org }, traceId: "t", columns };
+      const stretch = { first: timeAt(0), last: timeAt(1) };
+      const read: RawSpan[] = [];
+      await store().readTraceSpans({ ...of, stretch, limit: 10 }, (span) => void read.push(span));
+      const ways = [
+        (await store().readSmallTrace(of)) ?? [],
+        await store().listTraceSpans({ ...of, stretch, limit: 10 }),
+        read,
+      ];
+      const shape = rawReader(columns);
+      for (const spans of ways) {
+        const own = spans.map(shape).sort((a, b) => (a.timestamp < b.timestamp ? -1 : 1));
+        expect(own).toMatchObject([
+          { note: "é😀", is_pinned: true, positive_feedback: true, metadata: '{"plan":"frei ü"}' },
+          { note: "sent", is_pinned: null, positive_feedback: true, metadata: '{"plan":"pro"}' },
+        ]);
+      }
     });
 
     it("go with spans that are deleted or grow too old, and stay with those that are sent again", async () => {
