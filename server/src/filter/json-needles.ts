@@ -1,5 +1,6 @@
 import { limits } from "../limits.ts";
 import type { TextForm } from "./catalogue.ts";
+import { escapeRegExp } from "./text.ts";
 
 /** What a text looks like in a string of JSON text (level 1), or in one of the JSON text that such a string holds (2, 3). */
 export type JsonNeedle = { text: string; level: number };
@@ -45,7 +46,10 @@ const writers: readonly Escape[] = [
  */
 function jsonNeedles(needle: string, form: Exclude<TextForm, "plain">, isFolded: boolean): JsonNeedles {
   const levels = [new Set<string>([jsonEscaped(needle)]), new Set<string>(), new Set<string>()] as const;
-  const said = isFolded ? [needle, needle.toLowerCase(), needle.toUpperCase()] : [needle];
+  const isSame = new RegExp(`^${escapeRegExp(needle)}$`, "iu");
+  const said = isFolded
+    ? [needle, ...[needle.toLowerCase(), needle.toUpperCase()].filter((text) => isSame.test(text))]
+    : [needle];
   for (const text of said) for (const write of writers) addForms(text, { form, write, levels });
   const [first, ...nested] = levels;
   const known = new Set([...said, ...first]);
@@ -69,9 +73,13 @@ export function needlesOf(
   return needles.map((needle) => [needle, isDeep ? jsonNeedles(needle, form, isFolded) : shallow(needle)]);
 }
 
-/** A piece of a text that every writer leaves as it is, long enough to be looked for. */
-export function commonPiece(text: string): string | undefined {
-  const [longest = ""] = (text.match(/[a-z0-9 ]+/gi) ?? []).toSorted((a, b) => b.length - a.length);
+/**
+ * A piece of a text that every writer leaves as it is, long enough to be looked for. Where case is folded it has few letters that others
+ * beyond ASCII fold to.
+ */
+export function commonPiece(text: string, isFolded = false): string | undefined {
+  const pieces = isFolded ? /[a-jl-rt-z0-9 ]*(?:[ks][a-jl-rt-z0-9 ]*){0,2}/gi : /[a-z0-9 ]+/gi;
+  const [longest = ""] = (text.match(pieces) ?? []).toSorted((a, b) => b.length - a.length);
   return longest.length < 2 ? undefined : longest;
 }
 

@@ -48,6 +48,7 @@ const others: Record<string, Partial<SpanRow>> = {
   "a path, no line break": { completion_message: { role: "assistant", content: "a\\new" } },
   "a path in JSON": { completion_message: call(JSON.stringify({ note: "a\\new b\\\\new" })) },
   "a path that begins a string": { completion_message: call(JSON.stringify(["\\new"])) },
+  "two letters for one": { output: JSON.stringify({ note: "STRASSE" }) },
   "nothing of it": { completion_message: call(JSON.stringify({ note: "hello" })) },
 };
 const rows = [...Object.entries(holding), ...Object.entries(others)].map(([name, fields], index) =>
@@ -100,6 +101,12 @@ test.each(["GRÜSSE", "grüße, \n", '\n"ZOË" WROTE', "A\\NEW <B>"])(
     expect(await found("icontains", [needle])).toEqual(isThere ? everyHolder : []);
   },
 );
+
+test("letters that other letters only look like in capitals are other letters", async () => {
+  expect(await found("icontains", ["strasse"])).toEqual(["two letters for one"]);
+  expect(await found("icontains", ["\u017Ftra\u017Fse"])).toEqual(["two letters for one"]);
+  expect(await found("icontains", ["straße"])).toEqual([]);
+});
 
 test("an escape in another place is no line break", async () => {
   expect(await found("contains", ["\new"])).toEqual([]);

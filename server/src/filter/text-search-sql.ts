@@ -3,19 +3,20 @@ import type { SqlScope, TextForm } from "./catalogue.ts";
 import { limits } from "../limits.ts";
 import {
   anchoredPattern,
+  boundaryPattern,
   commonPiece,
   needlesOf,
   nestedPatterns,
   type JsonNeedle,
   type JsonNeedles,
 } from "./json-needles.ts";
-import { areCaseless, escapeRegExp, foldedRe2Pattern } from "./text.ts";
+import { areCaseless, asciiSpellings, escapeRegExp, foldedRe2Pattern } from "./text.ts";
 
 type Search = { needles: readonly string[]; form: TextForm; scope: SqlScope };
 
 /** A search for any of some texts in the expression `value`: `startswith`, `endswith`, `iexact`, `contains` or `icontains`. */
 export function textSearchSql(operator: Operator, value: string, search: Search): string {
-  const { needles, scope } = search;
+  const { needles, form, scope } = search;
   const test = (name: string) => (needle: string) => `${name}(${value}, ${scope.bind("String", needle)})`;
   if (operator === "startswith") return both("OR", needles.map(test("startsWith")));
   if (operator === "endswith") return both("OR", needles.map(test("endsWith")));
@@ -24,9 +25,13 @@ export function textSearchSql(operator: Operator, value: string, search: Search)
     return matchSql(value, patterns, { flags: "(?is)", scope });
   }
   const isFolded = operator === "icontains" && !areCaseless(needles);
-  // Of a few needles exact search is faster, one by one.
-  if (!isFolded && needles.length <= limits.nestedSearchTexts) return exactSql(value, search);
-  return patternSql(value, isFolded, search);
+  if (needles.length > limits.nestedSearchTexts) return patternSql(value, isFolded, search);
+  const within: Within = { value, scope, isFolded, ...(isFolded ? folded : exact) };
+  if (form === "plain") return literalSql(within, needles);
+  return both(
+    "OR",
+    needlesOf(needles, form, isFolded).map(([needle, forms]) => jsonSql(within, needle, forms, form)),
+  );
 }
 
 export function both(operator: "AND" | "OR", parts: readonly string[]): string {
@@ -34,51 +39,85 @@ export function both(operator: "AND" | "OR", parts: readonly string[]): string {
   return parts.length === 1 ? String(parts[0]) : `(${parts.join(` ${operator} `)})`;
 }
 
-function exactSql(value: string, { needles, form, scope }: Search): string {
-  const search = (text: string) => `position(${value}, ${scope.bind("String", text)}) > 0`;
-  if (form === "plain") return both("OR", needles.map(search));
-  const parts = needlesOf(needles, form, false).map(([needle, forms]) => {
-    const found = inStrings(value, forms, { search, scope });
-    if (form === "either" && !forms.own.some(({ text }) => text === needle)) found.unshift(search(needle));
-    const any = both("OR", found);
-    return found.length === 1 ? any : `(${mayHoldSql(value, textsOf(needle, forms), scope)} AND ${any})`;
-  });
-  return both("OR", parts);
+/** What is searched, and how case counts there. */
+type Within = Folding & { value: string; scope: SqlScope; isFolded: boolean };
+type Folding = {
+  /** Of patterns. */
+  flags: string;
+  toPattern: (text: string) => string;
+  /** The engine's search for several literal texts. */
+  anyOf: string;
+  /** What that has to look for; undefined where it cannot find the text as the filter language means it. */
+  spellings: (text: string) => string[] | undefined;
+};
+
+const exact: Folding = {
+  flags: "(?s)",
+  toPattern: escapeRegExp,
+  anyOf: "multiSearchAny",
+  spellings: (text) => [text],
+};
+const folded: Folding = {
+  flags: "(?is)",
+  toPattern: foldedRe2Pattern,
+  anyOf: "multiSearchAnyCaseInsensitive",
+  spellings: asciiSpellings,
+};
+
+// The engine looks for literal texts several times as fast as for a pattern; with this many it is about as fast.
+const literalTexts = 16;
+
+/** Whether the value holds any of the texts. */
+function literalSql(within: Within, texts: readonly string[]): string {
+  const { value, scope, isFolded, anyOf, flags, toPattern } = within;
+  const spelt = spellingsOf(within, texts);
+  if (spelt === undefined) return matchSql(value, texts.map(toPattern), { flags, scope });
+  const [first = ""] = spelt;
+  if (spelt.length === 1 && !isFolded) return `position(${value}, ${scope.bind("String", first)}) > 0`;
+  return `${anyOf}(${value}, ${scope.bind("Array(String)", spelt)})`;
 }
 
-function inStrings(
-  value: string,
-  { own, nested }: JsonNeedles,
-  { search, scope }: { search: (text: string) => string; scope: SqlScope },
-): string[] {
-  const parts = own.map((one) => {
-    const anchored = anchoredPattern(one, escapeRegExp);
-    if (anchored === undefined) return search(one.text);
-    return `(${search(one.text)} AND ${matchSql(value, [anchored], { flags: "(?s)", scope })})`;
-  });
-  return [...parts, ...inNested(value, nestedPatterns(nested, escapeRegExp), { flags: "(?s)", scope })];
+function spellingsOf({ spellings }: Folding, texts: readonly string[]): string[] | undefined {
+  const spelt = texts.map(spellings);
+  const all = spelt.flatMap((one) => one ?? []);
+  // An empty text, which is everywhere, is not one that these functions take.
+  return spelt.includes(undefined) || all.length > literalTexts || all.includes("") ? undefined : [...new Set(all)];
 }
 
-function inNested(
-  value: string,
-  levels: ReturnType<typeof nestedPatterns>,
-  how: { flags: string; scope: SqlScope },
-): string[] {
-  return levels.map(([within, patterns]) => matchSql(value, patterns, { ...how, within }));
+/** What costs most is asked last, of the values that hold what all forms of the needle have in common, which most do not. */
+function jsonSql(within: Within, needle: string, { own, nested }: JsonNeedles, form: TextForm): string {
+  const { value, scope, flags, toPattern } = within;
+  const isAnchored = (one: JsonNeedle) => anchoredPattern(one, escapeRegExp) !== undefined;
+  const anchored = own.filter(isAnchored);
+  const plain = own.filter((one) => !isAnchored(one)).map(({ text }) => text);
+  if (form === "either" && !own.some(({ text }) => text === needle)) plain.unshift(needle);
+  const parts = plain.length === 0 ? [] : [literalSql(within, plain)];
+  parts.push(...anchored.map((one) => anchoredSql(within, one)));
+  for (const [start, patterns] of nestedPatterns(nested, toPattern))
+    parts.push(matchSql(value, patterns, { flags, scope, within: start }));
+  const texts = [...new Set([...plain, ...[...anchored, ...nested].map(({ text }) => text)])];
+  return both("AND", [
+    ...mayHoldSql(within, needle, texts, parts.length === 1 && anchored.length === 0),
+    both("OR", parts),
+  ]);
 }
 
-function textsOf(needle: string, { own, nested }: JsonNeedles): string[] {
-  return [...new Set([needle, ...[...own, ...nested].map(({ text }) => text)])];
+/** @param isWhole whether a search for the texts is all there is to do */
+function mayHoldSql(within: Within, needle: string, texts: readonly string[], isWhole: boolean): string[] {
+  const tests = isWhole ? [] : [literalSql(within, texts)];
+  const piece = commonPiece(needle, within.isFolded);
+  // Looking for one literal text is as fast as looking for a piece of it.
+  const isSlow = texts.length > 1 || spellingsOf(within, texts) === undefined;
+  if (isSlow && piece !== undefined && piece !== needle) tests.unshift(literalSql(within, [piece]));
+  return tests;
 }
 
-/**
- * One pass over a text that holds none of the needles, which most do not. The engine is fastest by a piece that all of them have;
- * where an escape is all there is to a needle, several are faster looked for side by side.
- */
-function mayHoldSql(value: string, texts: readonly string[], scope: SqlScope): string {
-  if (commonPiece(texts[0] ?? "") === undefined)
-    return `multiSearchAny(${value}, ${scope.bind("Array(String)", texts)})`;
-  return matchSql(value, texts.map(escapeRegExp), { flags: "(?s)", scope });
+/** A text that could begin inside an escape. Behind a blank or a quote it does not, which is told without a pattern. */
+function anchoredSql(within: Within, one: JsonNeedle): string {
+  const { value, scope, flags, toPattern } = within;
+  const pattern = matchSql(value, [boundaryPattern(one, toPattern)], { flags, scope });
+  const begun = [` ${one.text}`, `"${one.text}`];
+  return spellingsOf(within, begun) === undefined ? pattern : both("OR", [literalSql(within, begun), pattern]);
 }
 
 /**
@@ -96,11 +135,16 @@ function patternSql(value: string, isFolded: boolean, { needles, form, scope }: 
     if (form === "either" && !found.own.some(({ text }) => text === needle)) own.push(toPattern(needle));
     own.push(...found.own.map((one) => anchoredPattern(one, toPattern) ?? toPattern(one.text)));
     nested.push(...found.nested);
-    all.push(...textsOf(needle, found).map(toPattern));
+    all.push(...[needle, ...[...found.own, ...found.nested].map(({ text }) => text)].map(toPattern));
   }
   const inString = matchSql(value, own, how);
   if (nested.length === 0) return inString;
-  const anywhere = [inString, ...inNested(value, nestedPatterns(nested, toPattern), how)];
+  const anywhere = [
+    inString,
+    ...nestedPatterns(nested, toPattern).map(([start, patterns]) =>
+      matchSql(value, patterns, { ...how, within: start }),
+    ),
+  ];
   return `(${matchSql(value, all, how)} AND ${both("OR", anywhere)})`;
 }
 

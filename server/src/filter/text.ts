@@ -53,6 +53,25 @@ export function areCaseless(texts: readonly string[]): boolean {
 }
 
 /**
+ * The texts of which one is found, ASCII case aside, where `text` is in any case: besides itself those with the letters beyond ASCII that fold to
+ * `k` and `s`. Undefined where letters beyond ASCII have case themselves, or where there are too many.
+ */
+export function asciiSpellings(text: string): string[] | undefined {
+  if (!areCaseless([text.replaceAll(/[a-z]/gi, "")])) return undefined;
+  let spellings = [""];
+  for (const part of text.split(/([ks])/i)) {
+    const parts = foldsToAscii[part.toLowerCase()] ?? [part];
+    spellings = spellings.flatMap((start) => parts.map((one) => start + one));
+    if (spellings.length > asciiSpellingsMax) return undefined;
+  }
+  return spellings;
+}
+
+const foldsToAscii: Record<string, readonly string[]> = { k: ["k", "\u212a"], s: ["s", "\u017f"] };
+// Searches for more at once are no faster than a pattern.
+const asciiSpellingsMax = 4;
+
+/**
  * Literal text as an RE2 pattern for use under `(?i)`, which folds case by Unicode simple folding as JavaScript's `iu`
  * does. RE2's tables are older than V8's, so letters with a case pair that JavaScript knows are spelt out as a class.
  */
