@@ -14,6 +14,7 @@ import { signInLink } from "./auth/describe-first-start.ts";
 import { ensureFirstStart, type FirstStart } from "./auth/first-start.ts";
 import { createPasswords, type Passwords } from "./auth/passwords.ts";
 import { loadSecretKey } from "./auth/secret-key.ts";
+import { composeAlerts } from "./compose-alerts.ts";
 import { composeCounting } from "./compose-counting.ts";
 import { composeCustomers } from "./compose-customers.ts";
 import { composeDelivery } from "./compose-delivery.ts";
@@ -77,6 +78,8 @@ export type StartOptions = {
   onFirstStart?: (made: FirstStart) => void;
   /** Hashes at the cost that is right for passwords of people, unless told otherwise. */
   passwords?: Passwords;
+  /** Milliseconds since the epoch, by the clock of the machine unless told otherwise. */
+  now?: () => number;
 };
 
 /** The composition root: stores, then engines, then HTTP. Undoes what it began when a step fails. */
@@ -94,10 +97,9 @@ export async function startApp(start: StartOptions): Promise<App> {
 }
 
 async function compose(
-  { config, logger, onFirstStart, passwords = createPasswords() }: StartOptions,
+  { config, logger, onFirstStart, passwords = createPasswords(), now = Date.now }: StartOptions,
   cleanup: Array<() => Promise<void> | void>,
 ): Promise<Omit<App, "stop">> {
-  const now = Date.now;
   // A first start shows keys once, and must not end after that for want of its port.
   await canListen(config);
   openDataFolder(config.dataDir);
@@ -136,6 +138,8 @@ async function compose(
   judge.connect(gateway.chat);
   const logs = startLogJoining({ config, logger, registry, cleanup }, { spans, catalogue, intake, journal, now });
   startRetention({ config, logger, cleanup }, { ...stores, spans, now });
+  const isBehind = () => !writer.state().isReplayed || writer.state().failing !== undefined;
+  composeAlerts({ ...engine, catalogue, evaluators: stores.evaluators, events, isBehind, publicUrl: config.publicUrl });
   const flush = () => writer.flush();
   const deleting = { deletions, deletedTraces, spans, counter, flush, now };
   const traceDeletions = startDeletions(engine, deleting, { erasures, isOnlyNode });

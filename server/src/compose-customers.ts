@@ -70,6 +70,7 @@ export function composeCustomers(parts: CustomerParts): CustomerEngines {
     },
     forgetCopies: async (key) => {
       await forgetCustomerInPayloads(stores.deliveries, key);
+      await stores.alerts.forgetCustomer(key);
       await stores.auditLog.unname(key, erasedTarget(key));
     },
     now,

@@ -3,6 +3,7 @@ import type { Registry } from "prom-client";
 import { findTraceOwner } from "./api/traces/trace-owner.ts";
 import { eventPayloads } from "./api/webhooks/event-payloads.ts";
 import type { Config } from "./config.ts";
+import { createAttempt, type Attempt } from "./delivery/attempt.ts";
 import { createBacklog } from "./delivery/backlog.ts";
 import { publishCompletedTraces, type CompletedTracesDeps } from "./delivery/completed-traces.ts";
 import { createDeliveryQueue } from "./delivery/delivery-queue.ts";
@@ -21,6 +22,7 @@ import { scheduleJob } from "./jobs/schedule.ts";
 import type { Secret } from "./lib/secret.ts";
 import { limits } from "./limits.ts";
 import { createAddressGuard } from "./outgoing/address-guard.ts";
+import { createMailer } from "./outgoing/mailer.ts";
 import { createPools } from "./outgoing/pools.ts";
 import type { ControlStores } from "./storage/control/control-stores.ts";
 import type { SpanStore } from "./storage/spans/span-store.ts";
@@ -36,10 +38,13 @@ export type Delivery = {
   deliverer: Deliverer;
   webhookSecrets: WebhookSecrets;
   webhookDirectory: WebhookDirectory;
+  /** Sends once and at once, past the queue. */
+  attempt: Attempt;
+  hasMail: boolean;
 };
 
 export type DeliveryParts = {
-  config: Pick<Config, "allowPrivateUpstreams" | "traceQuietS">;
+  config: Pick<Config, "allowPrivateUpstreams" | "traceQuietS" | "smtpUrl" | "smtpFrom">;
   stores: ControlStores;
   spans: SpanStore;
   secretKey: Secret;
@@ -77,7 +82,10 @@ export async function composeDelivery(parts: DeliveryParts): Promise<Delivery> {
   warnOfUnreadable({ directory, secrets, logger });
   const shared = { deliveries: stores.deliveries, webhooks: stores.webhooks, directory, backlog, metrics, now };
   const queue = createDeliveryQueue(stores);
-  const deliverer = createDeliverer({ ...shared, queue, secrets, send: createSend(pools), logger });
+  const sendMail =
+    config.smtpUrl && createMailer({ url: config.smtpUrl, from: config.smtpFrom, timeoutMs: limits.webhookTimeoutMs });
+  const sending = { secrets, send: createSend(pools), sendMail, metrics, now };
+  const deliverer = createDeliverer({ ...shared, ...sending, queue, logger });
   const events = createEvents({ ...shared, stores, onQueued: (webhookIds) => deliverer.due(webhookIds) });
   deliverer.start();
   cleanup.push(() => deliverer.stop());
@@ -90,7 +98,8 @@ export async function composeDelivery(parts: DeliveryParts): Promise<Delivery> {
   ];
   const publishScores = (scores: readonly Score[]) => events.publishAll(scores.map(scoreEvent));
   const surface = { deliverer, webhookSecrets: secrets, webhookDirectory: directory };
-  return { events, publishScores, subscribers, ...surface };
+  const sender = { attempt: createAttempt(sending), hasMail: sendMail !== undefined };
+  return { events, publishScores, subscribers, ...surface, ...sender };
 }
 
 /** They would send nothing, and say so only in their logs of deliveries. */
@@ -107,7 +116,7 @@ function warnOfUnreadable({
     .ids()
     .slice(0, limits.settingsCheckedAtStart)
     .flatMap((id) => directory.get(id) ?? []);
-  const unreadable = webhooks.filter((webhook) => secrets.current(webhook) === undefined).length;
+  const unreadable = webhooks.filter((webhook) => !secrets.isReadable(webhook)).length;
   if (unreadable === 0) return;
   logger.warn(
     { unreadable, checked: webhooks.length },

@@ -1,3 +1,4 @@
+import { alertLimits } from "./alert-limits.ts";
 import { authLimits } from "./auth-limits.ts";
 import { customerLimits } from "./customer-limits.ts";
 import { evaluationLimits } from "./evaluation-limits.ts";
@@ -13,6 +14,7 @@ const MiB = 1024 * KiB;
 const GiB = 1024 * MiB;
 
 export const limits = {
+  ...alertLimits,
   ...authLimits,
   ...customerLimits,
   /** A host without a public address is refused no sooner, whatever is known of it. */

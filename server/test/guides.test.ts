@@ -12,6 +12,7 @@ import type { Row, TestClient } from "./support/test-client.ts";
 /** F10: the curl commands of the guides succeed, one after the other, as a reader would run them. */
 
 const pages = [
+  "alerts",
   "analytics",
   "caching",
   "exports",
@@ -89,7 +90,9 @@ describe.skipIf(!hasCurl)(`the commands of${hasCurl ? "" : " (skipped: there is 
 
   /** `ID` is that of what the page is about. */
   async function idFor(page: string): Promise<string> {
-    const [client, path] = page === "people" ? [admin, "/api/members/"] : [gateway.app.prod, "/api/providers/"];
+    const paths: Record<string, string> = { people: "/api/members/", alerts: "/api/alerts/" };
+    const client = page === "people" ? admin : gateway.app.prod;
+    const path = paths[page] ?? "/api/providers/";
     const { results } = (await client.get(path)).json as { results: Row[] };
     const found = results.find(({ email }) => email !== testAdmin.email);
     return JSON.stringify(found?.["id"] ?? "").slice(1, -1);

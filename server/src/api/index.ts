@@ -27,6 +27,14 @@ import type { LogJoiner } from "../ingest/otlp/join-logs.ts";
 import type { TraceDeletions } from "../jobs/trace-deletions.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";
 import type { SpanStore } from "../storage/spans/span-store.ts";
+import type { Attempt } from "../delivery/attempt.ts";
+import { createAlert } from "./alerts/create-alert.ts";
+import { deleteAlert } from "./alerts/delete-alert.ts";
+import { listAlertHistory } from "./alerts/list-alert-history.ts";
+import { listAlerts } from "./alerts/list-alerts.ts";
+import { retrieveAlert } from "./alerts/retrieve-alert.ts";
+import { testAlert } from "./alerts/test-alert.ts";
+import { updateAlert } from "./alerts/update-alert.ts";
 import { createApiKey } from "./api-keys/create-api-key.ts";
 import { deleteApiKey } from "./api-keys/delete-api-key.ts";
 import { updateApiKey } from "./api-keys/update-api-key.ts";
@@ -172,7 +180,13 @@ export type ApiDeps = SpanReadDeps & {
 } & Evaluation &
   Omit<ModelPriceDeps, "modelPrices"> & { repricing: SpanRepricing } & WebhookParts;
 
-type WebhookParts = { deliverer: Deliverer; webhookSecrets: WebhookSecrets; webhookDirectory: WebhookDirectory };
+type WebhookParts = {
+  deliverer: Deliverer;
+  webhookSecrets: WebhookSecrets;
+  webhookDirectory: WebhookDirectory;
+  attempt: Attempt;
+  hasMail: boolean;
+};
 
 /** The surface but for the system routes: every operation there is, and the tools that some of them are for agents. */
 export function apiEndpoints(deps: ApiDeps): AnyEndpoint[] {
@@ -241,6 +255,7 @@ function operationsOf(deps: ApiDeps): AnyEndpoint[] {
     ...peopleEndpoints(deps),
     ...evaluationEndpoints(deps),
     ...webhookEndpoints(deps),
+    ...alertEndpoints(deps),
   ];
 }
 
@@ -292,6 +307,19 @@ function webhookEndpoints(deps: ApiDeps): AnyEndpoint[] {
     rotateWebhookSecret(webhooks),
     listDeliveries(webhooks),
     redeliverEvent(webhooks),
+  ];
+}
+
+function alertEndpoints(deps: ApiDeps): AnyEndpoint[] {
+  const alerts = { ...deps, evaluators: deps.stores.evaluators, nowMs: deps.now };
+  return [
+    listAlerts(alerts),
+    createAlert(alerts),
+    retrieveAlert(alerts),
+    updateAlert(alerts),
+    deleteAlert(alerts),
+    listAlertHistory(alerts),
+    testAlert(alerts),
   ];
 }
 

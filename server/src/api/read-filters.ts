@@ -13,6 +13,10 @@ export function selectionQuery() {
     ...timeWindowQuery(),
     ...readEnvironmentQuery(),
     log_type: z.string().optional().meta({ description }),
+    filters: z
+      .string({ error: "filters must be given once" })
+      .optional()
+      .meta({ description: "The `filters` of the body as JSON, for links. Those of body and URL hold together." }),
   };
 }
 
@@ -36,7 +40,7 @@ type FiltersBody = z.output<typeof filtersBody>;
 export type FilteredRequest = {
   body: FiltersBody;
   /** As the route's schema read it: its members are parameters, not filters. */
-  query: { log_type?: string | undefined };
+  query: { log_type?: string | undefined; filters?: string | undefined };
   rawQuery: URLSearchParams;
 };
 
@@ -52,13 +56,24 @@ export function readFilters<Row>(
   refuseMisplaced(body, catalogue);
   const quick = parseQuickFilters(rawQuery, catalogue, Object.keys(query));
   const { filter: own } = parseFilters(withoutEmptyList(body.filters), catalogue);
-  const filter = joinFilters("all", [own, quick.filter, logTypeFilter(query.log_type, catalogue)]);
+  const { filter: linked } = parseFilters(linkedFilters(query.filters), catalogue);
+  const filter = joinFilters("all", [own, quick.filter, linked, logTypeFilter(query.log_type, catalogue)]);
   refuseTooMany(filter, catalogue);
   const warnings = [
     ...quick.assumed.map((name) => `${name} is no field of spans: it was taken as metadata__${name}`),
     ...quick.ignored.map((name) => `${name} has no effect on this route`),
   ];
   return { filter, warnings };
+}
+
+function linkedFilters(text: string | undefined): unknown {
+  if (text === undefined || text === "") return undefined;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    const message = "filters in the URL must be JSON: {field: {operator, value}}";
+    throw new ServiceError("invalid_request", message, { errors: { filters: [message] } });
+  }
 }
 
 function logTypeFilter<Row>(logType: string | undefined, catalogue: Catalogue<Row>): Filter {

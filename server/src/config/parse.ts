@@ -88,6 +88,15 @@ export const email: Parse<string> = (value) => {
   return value.toLowerCase();
 };
 
+/** `smtp://` or `smtps://`, with user and password where the server wants them. */
+export const smtpUrl: Parse<Secret> = (value) => {
+  const url = URL.parse(value);
+  if (url === null || !/^smtps?:$/.test(url.protocol) || url.hostname === "" || /[\s\p{Cc}]/u.test(value)) {
+    throw new BadValue("must be an address such as smtp://user:password@mail.example.com:587 or smtps://…");
+  }
+  return new Secret(value);
+};
+
 export function secret(minChars: number): Parse<Secret> {
   return (value) => {
     if (value.length < minChars) throw new BadValue(`must have at least ${minChars} characters`);

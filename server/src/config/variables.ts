@@ -14,6 +14,7 @@ import {
   organizationId,
   proxyTrust,
   secret,
+  smtpUrl,
   text,
   type Parse,
 } from "./parse.ts";
@@ -113,6 +114,8 @@ export const variables = {
     "30",
     "Seconds without a new span after which a trace counts as complete.",
   ),
+  smtpUrl: variable("SPANWAY_SMTP_URL", smtpUrl, null, "Mail server that sends alerts by e-mail."),
+  smtpFrom: variable("SPANWAY_SMTP_FROM", email, "spanway@localhost", "Address that these e-mails come from."),
   logLevel: variable(
     "SPANWAY_LOG_LEVEL",
     oneOf(["fatal", "error", "warn", "info", "debug", "trace", "silent"]),

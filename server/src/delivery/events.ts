@@ -13,6 +13,8 @@ export type WebhookEvent = EventScope & {
    * is delivered once more only by accident, with the same `webhook-id`.
    */
   id: string;
+  /** Who is told beside those that listen. */
+  channels?: ReadonlyArray<{ id: number }>;
   /** What is sent: a value or JSON text. A function is called only when somebody listens. */
   payload: object | (() => object | string);
 };
@@ -55,7 +57,7 @@ export function createEvents(deps: EventsDeps): Events {
     let batch = newBatch();
     let made = 0;
     for (const event of events) {
-      const listeners = deps.directory.listeners(event);
+      const listeners = listenersOf(event, deps);
       if (listeners.length === 0) continue;
       addTo(batch, event, listeners, deps);
       made += 1;
@@ -72,11 +74,16 @@ export function createEvents(deps: EventsDeps): Events {
     publishAll,
     async publishWithin(set, events) {
       const batch = newBatch();
-      for (const event of events) addTo(batch, event, deps.directory.listeners(event), deps);
+      for (const event of events) addTo(batch, event, listenersOf(event, deps), deps);
       await write(batch, set);
       return () => written(batch, deps);
     },
   };
+}
+
+function listenersOf(event: WebhookEvent, { directory }: Pick<EventsDeps, "directory">) {
+  const listeners: ReadonlyArray<{ id: number }> = directory.listeners(event);
+  return event.channels === undefined ? listeners : [...listeners, ...event.channels];
 }
 
 /** What goes into the queue in one transaction: each costs a flush of the disk. */
@@ -134,7 +141,12 @@ function written({ rows, skipped }: Batch, { backlog, metrics, onQueued }: Event
 }
 
 /** The `webhook-id`: a receiver that knows it has had the event already. */
-function messageId({ type, organizationId, environment, id }: WebhookEvent): string {
+export function messageId({
+  type,
+  organizationId,
+  environment,
+  id,
+}: Pick<WebhookEvent, "type" | "organizationId" | "environment" | "id">): string {
   const identity = JSON.stringify([organizationId, environment, type, id]);
   return `msg_${createHash("sha256").update(identity).digest("base64url").slice(0, 32)}`;
 }

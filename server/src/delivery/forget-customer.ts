@@ -24,7 +24,7 @@ export async function forgetCustomerInPayloads(
   }
 }
 
-/** What tells of a customer, in a span and in the event of a budget. */
+/** What tells of a customer, in a span, in the event of a budget and in that of an alert. */
 const identity: ReadonlySet<string> = new Set([
   "customer_identifier",
   "customer_email",
@@ -32,6 +32,7 @@ const identity: ReadonlySet<string> = new Set([
   "customer_params",
   "email",
   "name",
+  "spans_url",
 ]);
 
 function withoutCustomer(value: unknown, identifier: string): unknown {

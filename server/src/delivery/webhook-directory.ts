@@ -11,7 +11,7 @@ export type EventScope = {
   organizationKeyId?: string | undefined;
 };
 
-/** The active webhooks of all organisations, in memory: what is asked for every span must not ask a database. */
+/** The active webhooks of all organisations, and the channels of their alert rules, in memory: what is asked for every span must not ask a database. */
 export type WebhookDirectory = {
   /** Looks again: after a change here, and now and then for those of other nodes. */
   refresh(): Promise<void>;
@@ -34,11 +34,14 @@ export function createWebhookDirectory(webhooks: Pick<WebhookStore, "listActive"
     },
     get: (id) => byId.get(id),
     hasAny: (organizationId, types) =>
-      byOrganization.get(organizationId)?.some(({ event_type }) => types.includes(event_type)) ?? false,
+      byOrganization
+        .get(organizationId)
+        ?.some((webhook) => webhook.alert_id === null && types.includes(webhook.event_type)) ?? false,
     listeners({ type, organizationId, environment, organizationKeyId }) {
       const webhooks = byOrganization.get(organizationId) ?? [];
       return webhooks.filter(
         (webhook) =>
+          webhook.alert_id === null &&
           webhook.event_type === type &&
           (webhook.environment ?? environment) === environment &&
           (webhook.organization_key === null || webhook.organization_key === organizationKeyId),

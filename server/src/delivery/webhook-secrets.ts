@@ -11,6 +11,11 @@ export type WebhookSecrets = {
   make(uniqueOrganizationId: string): { secret: string; sealed: string };
   /** The current one; undefined when the instance's secret is no longer the one that sealed it. */
   current(webhook: Pick<Webhook, "unique_organization_id" | "secret">): string | undefined;
+  /** The URL of a Slack channel, which is a secret, as it is stored; and read again, undefined as with `current`. */
+  sealUrl(url: string, uniqueOrganizationId: string): string;
+  openUrl(webhook: Pick<Webhook, "unique_organization_id" | "secret">): string | undefined;
+  /** Whether what it needs of secrets can be read. */
+  isReadable(webhook: Pick<Webhook, "channel" | "unique_organization_id" | "secret">): boolean;
   /** The keys that sign at this time, that of the current secret first; undefined as with `current`. */
   signing(webhook: Webhook, nowMs: number): [SigningKey, ...SigningKey[]] | undefined;
 };
@@ -34,7 +39,17 @@ export function createWebhookSecrets(secret: Secret): WebhookSecrets {
     opened.set(name, ready);
     return ready;
   };
+  const urlPlace = (uniqueOrganizationId: string) => [uniqueOrganizationId, "url"];
+  const openUrl: WebhookSecrets["openUrl"] = ({ secret: sealed, unique_organization_id: id }) =>
+    box.open(sealed, urlPlace(id));
   return {
+    sealUrl: (url, uniqueOrganizationId) => box.seal(url, urlPlace(uniqueOrganizationId)),
+    openUrl,
+    isReadable: (webhook) => {
+      if (webhook.channel === "email") return true;
+      if (webhook.channel === "slack") return openUrl(webhook) !== undefined;
+      return open(webhook.secret, webhook.unique_organization_id) !== undefined;
+    },
     make: (uniqueOrganizationId) => {
       const made = secretPrefix + randomBytes(secretBytes).toString("base64");
       return { secret: made, sealed: box.seal(made, place(uniqueOrganizationId)) };

@@ -1,3 +1,4 @@
+import { alertEventTypes, type AlertChannelType } from "./alert.ts";
 import type { Environment } from "./principal.ts";
 
 /** What may happen, as webhooks name it. */
@@ -6,6 +7,7 @@ export const webhookEventTypes = [
   "trace_completed",
   "on_eval_result_ingested",
   "customer_budget_limit_reached",
+  ...alertEventTypes,
 ] as const;
 export type WebhookEventType = (typeof webhookEventTypes)[number];
 
@@ -18,11 +20,17 @@ export type Webhook = {
   /** The id of an API key: then it gets the events of that key alone. */
   organization_key: string | null;
   name: string;
+  /** Of a Slack channel without what is secret in it, of an e-mail channel the address. */
   url: string;
+  /** What is sent there, and how. */
+  channel: AlertChannelType;
+  /** The alert rule that it is a channel of, which alone sends to it; null of a webhook. */
+  alert_id: string | null;
   event_type: WebhookEventType;
   active: boolean;
   /** Whether it is signed under the product's former names too. */
   legacy_signatures: boolean;
+  /** What signs; of a Slack channel the whole URL. */
   secret: string;
   /** After a rotation: signs beside `secret` until then. */
   previous_secret: string | null;

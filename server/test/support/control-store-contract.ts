@@ -7,6 +7,7 @@ import type { ControlDatabase } from "../../src/storage/control/open-control-dat
 import { describeCustomerStores } from "./customer-store-contract.ts";
 import { describeEvaluationStores } from "./evaluation-store-contract.ts";
 import { describePeopleStores } from "./people-store-contract.ts";
+import { describeAlertStores } from "./alert-store-contract.ts";
 import { describePriceStores } from "./price-store-contract.ts";
 import { describeTraceStores } from "./trace-store-contract.ts";
 import { describeWebhookStores } from "./webhook-store-contract.ts";
@@ -350,6 +351,7 @@ export function describeControlStores(open: () => Promise<{ database: ControlDat
   describeTraceStores({ stores: () => stores, newOrganization: () => newOrganization() });
   describeEvaluationStores({ stores: () => stores, newOrganization: () => newOrganization() });
   describeWebhookStores({ stores: () => stores, newOrganization: () => newOrganization() });
+  describeAlertStores({ stores: () => stores, newOrganization: () => newOrganization() });
   describePeopleStores(() => stores);
   describePriceStores(() => stores);
   describeCustomerStores({ stores: () => stores, newOrganization: () => newOrganization() });

@@ -55,6 +55,7 @@ export async function startNode(stores: ControlStores, clock: Clock, options: No
     queue: createDeliveryQueue(stores),
     secrets,
     send: createSend(pools, timeoutMs),
+    sendMail: undefined,
     logger: pino({ level: "silent" }),
   });
   const events = createEvents({ ...shared, stores, onQueued: (ids) => deliverer.due(ids) });

@@ -51,11 +51,15 @@ export function testEnvironment(dataDir: string, overrides: EnvironmentVariables
   };
 }
 
-export async function startTestApp(overrides: EnvironmentVariables = {}, cost = quickPasswords): Promise<TestApp> {
+export async function startTestApp(
+  overrides: EnvironmentVariables = {},
+  cost = quickPasswords,
+  now?: () => number,
+): Promise<TestApp> {
   const dataDir = mkdtempSync(join(tmpdir(), "spanway-app-"));
   const config = readConfig(testEnvironment(dataDir, overrides));
   const passwords = createPasswords(cost);
-  const app = await startApp({ config, logger: createLogger(config.logLevel), passwords });
+  const app = await startApp({ config, logger: createLogger(config.logLevel), passwords, ...(now && { now }) });
   const login = async (): Promise<TestClient> => {
     const answer = await createClient(app.url).post("/api/auth/login/", testAdmin);
     return createClient(app.url, String((answer.json as { access: unknown }).access));

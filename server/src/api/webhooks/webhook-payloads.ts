@@ -4,6 +4,7 @@ import type { WebhookEventType } from "../../domain/webhook.ts";
 import type { OutgoingRequest } from "../../http/openapi.ts";
 import { limits } from "../../limits.ts";
 import { spanSchema } from "../request-logs/span-schema.ts";
+import { alertEventSchema } from "../alerts/alert-event-schema.ts";
 import { scoreSchema } from "../scores/score-schemas.ts";
 import { traceSchema } from "../traces/read-traces.ts";
 
@@ -45,4 +46,6 @@ export const webhookPayloads: Record<WebhookEventType, OutgoingRequest> = {
       })
       .meta({ id: "CustomerBudgetReached" }),
   ),
+  alert_triggered: request("An alert triggered, for one group of its spans", alertEventSchema),
+  alert_resolved: request("That is over: the group is ok, or has no spans any more", alertEventSchema),
 };

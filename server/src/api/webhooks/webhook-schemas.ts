@@ -23,12 +23,16 @@ function idParam() {
 const urlMessage = "must be an http or https URL without user name and password";
 
 /** Readers of URLs pass over some of these, so that what is called would not be what is shown. */
-const url = z
-  .string()
-  .max(limits.webhookUrlChars)
-  .regex(/^[^\s\p{Cc}]*$/u, "must not contain spaces or control characters")
-  .refine(isCallable, urlMessage)
-  .meta({ format: "uri", description: `${urlMessage}; private addresses are refused when they are called.` });
+export function callableUrl(maxChars: number) {
+  return z
+    .string()
+    .max(maxChars)
+    .regex(/^[^\s\p{Cc}]*$/u, "must not contain spaces or control characters")
+    .refine(isCallable, urlMessage)
+    .meta({ format: "uri", description: `${urlMessage}; private addresses are refused when they are called.` });
+}
+
+const url = callableUrl(limits.webhookUrlChars);
 
 function isCallable(text: string): boolean {
   const url = URL.parse(text);

@@ -1,3 +1,4 @@
+import { createAlertStore, type AlertStore } from "./alert-store.ts";
 import { createApiKeyStore, type ApiKeyStore } from "./api-key-store.ts";
 import { createAuditStore, type AuditStore } from "./audit-store.ts";
 import { createAutomationStore, type AutomationStore } from "./automation-store.ts";
@@ -51,6 +52,7 @@ export type ControlStoreSet = {
   modelPrices: ModelPriceStore;
   priceTables: PriceTableStore;
   customerErasures: CustomerErasureStore;
+  alerts: AlertStore;
 };
 
 export type ControlStores = ControlStoreSet & {
@@ -95,5 +97,6 @@ function storeSet(queries: ControlQueries): ControlStoreSet {
     modelPrices: createModelPriceStore(queries),
     priceTables: createPriceTableStore(queries),
     customerErasures: createCustomerErasureStore(queries),
+    alerts: createAlertStore(queries),
   };
 }

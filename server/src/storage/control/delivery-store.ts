@@ -65,6 +65,12 @@ export type DeliveryStore = {
     webhookId: number,
     page: { page: number; pageSize: number },
   ) => Promise<{ count: number; rows: LoggedDelivery[] }>;
+  /** What became of these events at these webhooks. */
+  ofEvents: (
+    uniqueOrganizationId: string,
+    webhookIds: readonly number[],
+    eventIds: readonly string[],
+  ) => Promise<LoggedDelivery[]>;
   /** Makes a delivery due now, whatever became of it before; undefined when there is no such one. */
   redeliver: (
     uniqueOrganizationId: string,
@@ -204,7 +210,9 @@ async function finish(queries: ControlQueries, outcomes: readonly DeliveryOutcom
            or (webhook_deliveries.status = 'failed' and outcome.value ->> 2 = 'delivered'))`.execute(queries);
 }
 
-function logMethods(queries: ControlQueries): Pick<DeliveryStore, "list" | "redeliver" | "purge" | "trim"> {
+function logMethods(
+  queries: ControlQueries,
+): Pick<DeliveryStore, "list" | "ofEvents" | "redeliver" | "purge" | "trim"> {
   const finished = () => queries.selectFrom("webhook_deliveries").select("id").where("next_attempt_at", "is", null);
 
   return {
@@ -221,6 +229,18 @@ function logMethods(queries: ControlQueries): Pick<DeliveryStore, "list" | "rede
         .offset((page - 1) * pageSize)
         .execute();
       return { count: Number(count), rows: rows.map(toLogged) };
+    },
+
+    ofEvents: async (uniqueOrganizationId, webhookIds, eventIds) => {
+      if (webhookIds.length === 0 || eventIds.length === 0) return [];
+      const rows = await queries
+        .selectFrom("webhook_deliveries")
+        .select(loggedColumns)
+        .where("unique_organization_id", "=", uniqueOrganizationId)
+        .where("webhook_id", "in", webhookIds)
+        .where("event_id", "in", eventIds)
+        .execute();
+      return rows.map(toLogged);
     },
 
     redeliver: async (uniqueOrganizationId, webhookId, eventId, { now, expiresAt }) => {

@@ -37,6 +37,9 @@ export type ControlSchema = {
   model_price_revisions: ModelPriceRevisionTable;
   price_tables: PriceTableTable;
   customer_erasures: CustomerErasureTable;
+  alerts: AlertTable;
+  alert_statuses: AlertStatusTable;
+  alert_history: AlertHistoryTable;
 };
 
 /** One row, written by whoever sets up the instance first. */
@@ -340,6 +343,42 @@ type WebhookTable = {
   created_at: string;
   updated_at: string;
   legacy_signatures: number;
+  channel: Generated<string>;
+  alert_id: string | null;
+};
+
+/** `definition` and `counts` are JSON objects. */
+export type AlertTable = {
+  id: string;
+  unique_organization_id: string;
+  environment: string;
+  name: string;
+  is_enabled: number;
+  definition: string;
+  revision: number;
+  evaluated_until: string | null;
+  next_evaluation_at: string;
+  counts: string;
+  last_error: string | null;
+  last_error_at: string | null;
+  tested_at: string | null;
+  created_at: string;
+  updated_at: string;
+};
+
+/** `definition` is the one that `statuses`, a JSON list, came of. */
+type AlertStatusTable = { alert_id: string; definition: string; window_end: string; statuses: string };
+
+/** `entry` is a JSON object. */
+type AlertHistoryTable = {
+  id: Generated<number>;
+  alert_id: string;
+  unique_organization_id: string;
+  environment: string;
+  customer_identifier: string | null;
+  event_id: string | null;
+  entry: string;
+  created_at: string;
 };
 
 type WebhookDeliveryTable = {

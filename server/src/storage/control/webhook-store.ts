@@ -19,7 +19,8 @@ export type NewWebhook = Pick<
   | "legacy_signatures"
   | "secret"
   | "created_at"
->;
+> &
+  Partial<Pick<Webhook, "channel" | "alert_id">>;
 
 export type WebhookChanges = Partial<
   Pick<
@@ -39,12 +40,15 @@ export type WebhookChanges = Partial<
   >
 >;
 
-/** Times are ISO 8601, UTC. Every method for callers names their organisation; the others are for delivery. */
+/** Webhooks, and the channels of alert rules beside them. Times are ISO 8601, UTC. Every method for callers names their organisation; the others are for delivery. */
 export type WebhookStore = {
   /** Throws `conflict` when the organisation has as many as `limits.ts` allows. */
   create: (webhook: NewWebhook) => Promise<Webhook>;
-  /** Oldest first. */
+  /** Oldest first, without channels of alert rules. */
   list: (uniqueOrganizationId: string) => Promise<Webhook[]>;
+  /** The channels of these alert rules, oldest first. */
+  listChannels: (uniqueOrganizationId: string, alertIds: readonly string[]) => Promise<Webhook[]>;
+  /** No channel of an alert rule. */
   find: (uniqueOrganizationId: string, id: number) => Promise<Webhook | undefined>;
   update: (
     uniqueOrganizationId: string,
@@ -70,7 +74,7 @@ const deliveriesPerDelete = 1_000;
 export function createWebhookStore(queries: ControlQueries): WebhookStore {
   return {
     create: async (webhook) => {
-      await makeRoom(queries, webhook.unique_organization_id);
+      if (webhook.alert_id === undefined) await makeRoom(queries, webhook.unique_organization_id);
       const { active, legacy_signatures, ...fields } = webhook;
       const flags = { active: active ? 1 : 0, legacy_signatures: legacy_signatures ? 1 : 0 };
       const row = await withDrawnId((id) =>
@@ -85,23 +89,13 @@ export function createWebhookStore(queries: ControlQueries): WebhookStore {
       return toWebhook(row);
     },
 
-    list: async (uniqueOrganizationId) => {
-      const rows = await queries
-        .selectFrom("webhooks")
-        .selectAll()
-        .where("unique_organization_id", "=", uniqueOrganizationId)
-        .orderBy("created_at")
-        .orderBy("id")
-        .execute();
-      return rows.map(toWebhook);
-    },
-
     find: async (uniqueOrganizationId, id) => {
       const row = await queries
         .selectFrom("webhooks")
         .selectAll()
         .where("unique_organization_id", "=", uniqueOrganizationId)
         .where("id", "=", id)
+        .where("alert_id", "is", null)
         .executeTakeFirst();
       return row && toWebhook(row);
     },
@@ -136,7 +130,37 @@ export function createWebhookStore(queries: ControlQueries): WebhookStore {
       return true;
     },
 
+    ...listMethods(queries),
     ...deliveryMethods(queries),
+  };
+}
+
+function listMethods(queries: ControlQueries): Pick<WebhookStore, "list" | "listChannels"> {
+  return {
+    list: async (uniqueOrganizationId) => {
+      const rows = await queries
+        .selectFrom("webhooks")
+        .selectAll()
+        .where("unique_organization_id", "=", uniqueOrganizationId)
+        .where("alert_id", "is", null)
+        .orderBy("created_at")
+        .orderBy("id")
+        .execute();
+      return rows.map(toWebhook);
+    },
+
+    listChannels: async (uniqueOrganizationId, alertIds) => {
+      if (alertIds.length === 0) return [];
+      const rows = await queries
+        .selectFrom("webhooks")
+        .selectAll()
+        .where("unique_organization_id", "=", uniqueOrganizationId)
+        .where("alert_id", "in", alertIds)
+        .orderBy("created_at")
+        .orderBy("id")
+        .execute();
+      return rows.map(toWebhook);
+    },
   };
 }
 
@@ -209,6 +233,7 @@ async function makeRoom(queries: ControlQueries, uniqueOrganizationId: string): 
     .selectFrom("webhooks")
     .select((row) => row.fn.countAll().as("count"))
     .where("unique_organization_id", "=", uniqueOrganizationId)
+    .where("alert_id", "is", null)
     .executeTakeFirstOrThrow();
   const max = limits.webhooksPerOrganization;
   if (Number(count) >= max) throw new ServiceError("conflict", `There are ${max} webhooks already; delete some first.`);
@@ -220,6 +245,7 @@ function toWebhook(row: WebhookRow): Webhook {
     ...row,
     environment: row.environment as Environment | null,
     event_type: row.event_type as WebhookEventType,
+    channel: row.channel as Webhook["channel"],
     active: row.active === 1,
     legacy_signatures: row.legacy_signatures === 1,
   };

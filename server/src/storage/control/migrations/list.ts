@@ -16,6 +16,7 @@ import { countUnpricedCalls } from "./0017-count-unpriced-calls.ts";
 import { countCrashes } from "./0018-count-crashes.ts";
 import { rememberErasedCustomers } from "./0019-remember-erased-customers.ts";
 import { createBrowserSessions } from "./0020-create-browser-sessions.ts";
+import { createAlerts } from "./0021-create-alerts.ts";
 import type { ControlDialect } from "./columns.ts";
 
 /** Every migration in order. An entry that was released is never edited: what changes is a new entry at the end. */
@@ -38,5 +39,6 @@ export function controlMigrations(dialect: ControlDialect): Record<string, Migra
     "0018-count-crashes": countCrashes(),
     "0019-remember-erased-customers": rememberErasedCustomers(),
     "0020-create-browser-sessions": createBrowserSessions(),
+    "0021-create-alerts": createAlerts(dialect),
   };
 }

@@ -1,0 +1,154 @@
+import type { Logger } from "pino";
+import { countStates, nextStatuses, retireStatuses, type AlertChange, type Measured } from "../domain/alert-state.ts";
+import { nextEvaluationMs, nextWindowEndMs, type AlertClock } from "../domain/alert-window.ts";
+import {
+  definitionOf,
+  durationMs,
+  type Alert,
+  type AlertDefinition,
+  type AlertEventType,
+  type AlertGroupStatus,
+} from "../domain/alert.ts";
+import { ServiceError } from "../domain/errors.ts";
+import type { Events } from "../delivery/events.ts";
+import { limits } from "../limits.ts";
+import type { ControlStores, ControlStoreSet } from "../storage/control/control-stores.ts";
+import type { SpanStore } from "../storage/spans/span-store.ts";
+import type { AlertMetrics } from "../telemetry/alert-metrics.ts";
+import { errorEntry, historyEntry, webhookEvent } from "./alert-events.ts";
+import { measure } from "./measure.ts";
+import { readDefinition, type DefinitionDeps } from "./read-definition.ts";
+
+export type EvaluateAlertDeps = DefinitionDeps & {
+  stores: ControlStores;
+  spans: Pick<SpanStore, "spanSeries">;
+  events: Pick<Events, "publishWithin">;
+  /** Whether spans that were accepted wait for the span store: then it is too early to judge. */
+  isBehind: () => boolean;
+  publicUrl: string | undefined;
+  metrics: AlertMetrics;
+  logger: Logger;
+  now: () => number;
+};
+
+/** Evaluates the next window of a claimed rule, or says when and why it could not. Rejects when the control store does. */
+export async function evaluateAlert(deps: EvaluateAlertDeps, alert: Alert, signal: AbortSignal): Promise<void> {
+  const { stores, metrics, now } = deps;
+  const clock = clockAt(now());
+  const evaluatedUntilMs = alert.evaluated_until === null ? undefined : Date.parse(alert.evaluated_until);
+  const endMs = nextWindowEndMs({ evaluatedUntilMs, windowMs: durationMs(alert.window) ?? 0 }, clock);
+  if (endMs === undefined) {
+    await stores.alerts.release(alert, iso(nextEvaluationMs(evaluatedUntilMs ?? 0, clock)));
+    return;
+  }
+  const stop = metrics.evaluationSeconds.startTimer();
+  try {
+    if (deps.isBehind()) throw new ServiceError("unavailable", "Accepted spans wait for the span store.");
+    const definition = await readDefinition(alert, alert.unique_organization_id, deps);
+    const measured = await measure(deps.spans, alert, definition, { endMs, signal });
+    if (!measured.isComplete) metrics.truncated.inc();
+    await finish(deps, alert, measured, iso(nextEvaluationMs(endMs, clock)));
+    metrics.evaluations.inc({ outcome: "evaluated" });
+  } catch (error) {
+    if (signal.aborted) {
+      await stores.alerts.release(alert, iso(now()));
+      return;
+    }
+    await putOff(deps, alert, error);
+  } finally {
+    stop();
+  }
+}
+
+export function clockAt(nowMs: number): AlertClock {
+  return { nowMs, settleMs: limits.alertSettleMs, catchUpMs: limits.alertCatchUpMs };
+}
+
+/** States, history and events are stored together, and once for each window. */
+async function finish(deps: EvaluateAlertDeps, alert: Alert, measured: Measured, nextAt: string): Promise<void> {
+  const { stores, events, publicUrl, now } = deps;
+  const definition = definitionOf(alert);
+  const { statuses, changes } = await judge(stores, alert, definition, measured);
+  const { windowEnd } = measured;
+  const write = async (set: ControlStoreSet): Promise<() => void> => {
+    const isFirst = await set.alerts.finish({
+      id: alert.id,
+      revision: alert.revision,
+      window_end: windowEnd,
+      next_evaluation_at: nextAt,
+      counts: countStates(statuses),
+      definition,
+      statuses,
+    });
+    if (!isFirst || changes.length === 0) return () => undefined;
+    const at = iso(now());
+    await set.alerts.addHistory(changes.map((change) => historyEntry(alert, change, { windowEnd, at })));
+    const told = changes.filter(isTold);
+    if (told.length === 0) return () => undefined;
+    const channels = await set.webhooks.listChannels(alert.unique_organization_id, [alert.id]);
+    const context = { windowEnd, publicUrl, channels: channels.filter(({ active }) => active) };
+    return await events.publishWithin(
+      set,
+      told.map((change) => webhookEvent(alert, change, context)),
+    );
+  };
+  // What changes nothing but values need not wait for the disk.
+  const committed = await (changes.length === 0 ? stores.unflushed(write) : stores.transaction(write));
+  committed();
+}
+
+async function judge(
+  { alerts }: Pick<ControlStores, "alerts">,
+  alert: Alert,
+  definition: AlertDefinition,
+  measured: Measured,
+): Promise<{ statuses: AlertGroupStatus[]; changes: AlertChange[] }> {
+  const stored = await alerts.statuses(alert.id);
+  const before = stored?.statuses ?? [];
+  const isSame = stored !== undefined && JSON.stringify(stored.definition) === JSON.stringify(definition);
+  const retired = isSame ? { changes: [] } : retireStatuses(before, measured.windowEnd);
+  const bounds = {
+    groups: limits.alertGroups,
+    events: limits.alertEvents - retired.changes.length,
+    memoryMs: limits.alertGroupMemoryMs,
+  };
+  const { statuses, changes } = nextStatuses(definition, isSame ? before : [], measured, bounds);
+  return { statuses, changes: [...retired.changes, ...changes] };
+}
+
+function isTold(change: AlertChange): change is AlertChange & { event: AlertEventType } {
+  return change.event !== null;
+}
+
+async function putOff(
+  { stores, metrics, logger, now }: EvaluateAlertDeps,
+  alert: Alert,
+  cause: unknown,
+): Promise<void> {
+  const nowMs = now();
+  const { error, retryMs, outcome } = failureOf(cause);
+  if (outcome === "failed" && !(cause instanceof ServiceError)) {
+    logger.error({ err: cause, alert: alert.id }, "an alert rule could not be evaluated");
+  }
+  metrics.evaluations.inc({ outcome });
+  const at = iso(nowMs);
+  await stores.transaction(async ({ alerts }) => {
+    const isNew = await alerts.putOff(alert, { error, at, next_evaluation_at: iso(nowMs + retryMs) });
+    if (isNew) await alerts.addHistory([errorEntry(alert, error, at)]);
+  });
+}
+
+/** A store that is down says nothing of the spans: the same window is evaluated later. */
+function failureOf(cause: unknown): { error: string; retryMs: number; outcome: "put_off" | "failed" } {
+  const error = cause instanceof ServiceError ? cause.message.slice(0, limits.alertErrorChars) : "An internal error.";
+  if (!(cause instanceof ServiceError)) return { error, retryMs: limits.alertErrorRetryMs, outcome: "failed" };
+  if (cause.code === "unavailable") {
+    return { error: `Put off: ${error}`, retryMs: limits.alertRetryMs, outcome: "put_off" };
+  }
+  const retryMs = cause.code === "query_too_large" ? limits.alertHeavyRetryMs : limits.alertErrorRetryMs;
+  return { error, retryMs, outcome: "failed" };
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,83 @@
+import { z } from "zod";
+import { alertChannelTypes } from "../../domain/alert.ts";
+import type { Webhook } from "../../domain/webhook.ts";
+import { limits } from "../../limits.ts";
+import { callableUrl } from "../webhooks/webhook-schemas.ts";
+
+const type = z.enum(alertChannelTypes).meta({
+  description: "webhook: signed events; slack: a URL that takes Slack's incoming webhooks; email: plain text.",
+});
+
+/** What HTML takes for an address: no names, comments, quotes or line breaks, which mean something in a header. */
+const address = z
+  .string()
+  .max(254)
+  .regex(
+    /^[\w.!#$%&'*+/=?^`{|}~-]+@[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/i,
+    "must be one e-mail address, without a name, as in ops@example.com",
+  );
+
+const newChannelSchema = z
+  .object({
+    id: z.int().optional().meta({ description: "Of a channel that stays; without it a channel is new." }),
+    type,
+    url: callableUrl(limits.alertChannelUrlChars).optional().meta({ description: "Of webhook and slack." }),
+    to: address.optional().meta({ description: "Of email: one address." }),
+  })
+  .superRefine((channel, context) => {
+    const [needed, other] = channel.type === "email" ? (["to", "url"] as const) : (["url", "to"] as const);
+    if (channel[needed] === undefined) {
+      context.addIssue({
+        code: "custom",
+        path: [needed],
+        message: `a channel of type ${channel.type} needs ${needed}`,
+      });
+    }
+    if (channel[other] !== undefined) {
+      context.addIssue({ code: "custom", path: [other], message: `a channel of type ${channel.type} has no ${other}` });
+    }
+  });
+
+export type NewChannel = z.output<typeof newChannelSchema>;
+
+export const newChannelsSchema = z
+  .array(newChannelSchema)
+  .max(limits.alertChannels)
+  .meta({ description: "The whole list: what is not in it goes. Channels that stay are named by their id." });
+
+const time = z.string().meta({ format: "date-time" });
+
+export const channelSchema = z
+  .object({
+    id: z.int(),
+    type,
+    url: z.string().optional().meta({ description: "Of slack only the host: the rest is a secret." }),
+    to: z.string().optional(),
+    active: z
+      .boolean()
+      .meta({ description: "false once it failed for days or is gone; sending it again switches it on." }),
+    failing_since: time.nullable().meta({ description: "Since when no delivery has succeeded." }),
+    disabled_at: time.nullable(),
+    disabled_reason: z.string().nullable(),
+    skipped_events: z.int().meta({ description: "Events that were not queued because too many waited." }),
+    secrets: z
+      .string()
+      .optional()
+      .meta({ description: "whsec_… that signs what a webhook gets. Only in the answer that made the channel." }),
+  })
+  .meta({ id: "AlertChannel" });
+
+export function presentChannel(channel: Webhook, secrets?: string): z.input<typeof channelSchema> {
+  const { id, channel: kind, url, active, failing_since, disabled_at, disabled_reason, skipped_events } = channel;
+  return {
+    id,
+    type: kind,
+    ...(kind === "email" ? { to: url } : { url }),
+    active,
+    failing_since,
+    disabled_at,
+    disabled_reason,
+    skipped_events,
+    ...(secrets !== undefined && { secrets }),
+  };
+}

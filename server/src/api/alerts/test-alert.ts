@@ -1,0 +1,82 @@
+import { randomUUID } from "node:crypto";
+import { z } from "zod";
+import { alertEvent } from "../../alerts/alert-events.ts";
+import { payloadText } from "../../delivery/payload.ts";
+import { alertChannelTypes, type Alert, type AlertGroupStatus } from "../../domain/alert.ts";
+import { ServiceError } from "../../domain/errors.ts";
+import { endpoint } from "../../http/endpoint.ts";
+import { limits } from "../../limits.ts";
+import { absolute, findOwnAlert, type AlertDeps } from "./alert-deps.ts";
+import { alertParams } from "./alert-schemas.ts";
+
+const result = z.object({
+  channel: z.int(),
+  type: z.enum(alertChannelTypes),
+  is_delivered: z.boolean(),
+  response_status: z.int().nullable(),
+  response_body: z.string().nullable().meta({ description: "The first kilobyte of the answer." }),
+  error: z.string().nullable(),
+});
+
+export const testAlert = (deps: Pick<AlertDeps, "stores" | "attempt" | "nowMs">) =>
+  endpoint({
+    id: "test_alert",
+    method: "POST",
+    path: "/api/alerts/{id}/test/",
+    summary: "Test the channels of an alert",
+    description:
+      "Sends each channel an event that says `is_test`, once and at once, and answers what became of it. Once in ten seconds.",
+    tags: ["Alerts"],
+    auth: "key_or_user",
+    permission: "alerts:write",
+    environment: "own",
+    limit: "api",
+    params: alertParams,
+    success: { status: 200, schema: z.object({ results: z.array(result) }) },
+    errors: ["not_found", "rate_limited"],
+    handler: async ({ principal, params, url, signal }) => {
+      const alert = await findOwnAlert(deps, principal, params.id);
+      const nowMs = deps.nowMs();
+      await takeTurn(deps, alert, nowMs);
+      const channels = await deps.stores.webhooks.listChannels(alert.unique_organization_id, [alert.id]);
+      const event = testEvent(alert, nowMs);
+      const spans_url = absolute(event.spans_url ?? "", url);
+      const sent = {
+        event_id: `msg_test_${randomUUID()}`,
+        event_type: "alert_triggered" as const,
+        payload: payloadText({ ...event, spans_url }),
+        expires_at: new Date(nowMs + limits.webhookRetryMs).toISOString(),
+      };
+      const results = channels.map(async (channel) => {
+        const { isDelivered, status, body, error } = await deps.attempt(channel, sent, signal);
+        const outcome = { is_delivered: isDelivered, response_status: status, response_body: body, error };
+        return { channel: channel.id, type: channel.channel, ...outcome };
+      });
+      return { results: await Promise.all(results) };
+    },
+  });
+
+/** So that nobody floods an address with tests. */
+async function takeTurn({ stores }: Pick<AlertDeps, "stores">, { id }: Alert, nowMs: number): Promise<void> {
+  const since = new Date(nowMs - limits.alertTestEveryMs).toISOString();
+  if (await stores.alerts.noteTest(id, { now: new Date(nowMs).toISOString(), since })) return;
+  const retryAfterS = limits.alertTestEveryMs / 1_000;
+  throw new ServiceError("rate_limited", "This alert was tested a moment ago.", { retryAfterS });
+}
+
+function testEvent(alert: Alert, nowMs: number) {
+  const windowEnd = new Date(Math.floor(nowMs / 60_000) * 60_000).toISOString();
+  const status: AlertGroupStatus = {
+    group: {},
+    state: "triggered",
+    since: windowEnd,
+    value: null,
+    previous_value: null,
+    number_of_requests: 0,
+    seen_at: windowEnd,
+    is_told: false,
+    told_at: null,
+  };
+  const change = { previous: "ok", status, event: "alert_triggered" } as const;
+  return alertEvent(alert, change, { windowEnd, publicUrl: undefined, isTest: true });
+}

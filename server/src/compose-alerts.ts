@@ -1,0 +1,36 @@
+import type { Logger } from "pino";
+import type { Registry } from "prom-client";
+import { evaluateAlert, type EvaluateAlertDeps } from "./alerts/evaluate-alert.ts";
+import { createAlertTurns } from "./alerts/run-alerts.ts";
+import { scheduleJob } from "./jobs/schedule.ts";
+import { limits } from "./limits.ts";
+import { createAlertMetrics } from "./telemetry/alert-metrics.ts";
+
+export type AlertParts = Omit<EvaluateAlertDeps, "metrics"> & {
+  registry: Registry;
+  logger: Logger;
+  cleanup: Array<() => Promise<void> | void>;
+};
+
+/** Evaluates alert rules every minute, and forgets old history. */
+export function composeAlerts(parts: AlertParts): void {
+  const { stores, registry, logger, cleanup, now } = parts;
+  const deps = { ...parts, metrics: createAlertMetrics(registry) };
+  const turns = createAlertTurns({
+    alerts: stores.alerts,
+    evaluate: (alert, signal) => evaluateAlert(deps, alert, signal),
+    now,
+  });
+  for (let place = 0; place < limits.alertsInFlight; place += 1) {
+    const job = scheduleJob({ name: "alerts", everyMs: limits.alertPollMs, logger }, turns);
+    cleanup.push(() => job.stop());
+  }
+  const purge = scheduleJob({ name: "alert history", everyMs: limits.alertPurgeEveryMs, logger }, async (signal) => {
+    const before = new Date(now() - limits.alertHistoryMs).toISOString();
+    while (!signal.aborted) {
+      const deleted = await stores.alerts.purgeHistory(before, limits.alertPurgeRows);
+      if (deleted < limits.alertPurgeRows) return;
+    }
+  });
+  cleanup.push(() => purge.stop());
+}

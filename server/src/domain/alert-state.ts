@@ -1,0 +1,174 @@
+import {
+  durationMs,
+  type AlertCounts,
+  type AlertDefinition,
+  type AlertEventType,
+  type AlertGroup,
+  type AlertGroupStatus,
+  type AlertMeasurement,
+  type AlertOperator,
+  type AlertState,
+} from "./alert.ts";
+
+/** What spans say of all groups in one window. */
+export type Measured = {
+  /** Of the groups that have spans in the window or in the one before it. */
+  measurements: readonly AlertMeasurement[];
+  /** False where there are more groups than may be watched. */
+  isComplete: boolean;
+  /** The value of a group without spans: 0 of a count, else null. */
+  emptyValue: number | null;
+  /** The end of the window, ISO 8601. */
+  windowEnd: string;
+};
+
+/** A group that changed its state, or that channels are told of. */
+export type AlertChange = { previous: AlertState; status: AlertGroupStatus; event: AlertEventType | null };
+
+export type AlertBounds = {
+  /** Groups that are kept. */
+  groups: number;
+  /** Events of one evaluation; further ones follow with the next. */
+  events: number;
+  /** For how long a group without spans is kept, at least. */
+  memoryMs: number;
+};
+
+/**
+ * The states of all groups after a window, from those before it. Pure: the same input gives the same result on every node.
+ *
+ * A group that was not seen before starts as `ok`. Channels hear `alert_triggered` once for each time that a group triggers, at
+ * most once in the cooldown, and `alert_resolved` once after it. What the cooldown or the bound on events holds back is told as
+ * soon as they allow it, if it is still so.
+ */
+export function nextStatuses(
+  definition: AlertDefinition,
+  before: readonly AlertGroupStatus[],
+  measured: Measured,
+  bounds: AlertBounds,
+): { statuses: AlertGroupStatus[]; changes: AlertChange[] } {
+  const known = new Map(before.map((status) => [groupKey(status.group), status]));
+  const statuses: AlertGroupStatus[] = [];
+  const changes: AlertChange[] = [];
+  let events = 0;
+  const take = (measurement: AlertMeasurement, previous: AlertGroupStatus | undefined, isKept = true): void => {
+    const from = previous ?? newStatus(measurement.group, measured.windowEnd);
+    const mayTell = events < bounds.events;
+    const { status, event } = advance(definition, from, measurement, { windowEnd: measured.windowEnd, mayTell });
+    if (event !== null) events += 1;
+    if (event !== null || status.state !== from.state) changes.push({ previous: from.state, status, event });
+    // What channels believe to be triggered is kept until they are told.
+    if (isKept || status.is_told) statuses.push(status);
+  };
+  for (const measurement of measured.measurements) {
+    const key = groupKey(measurement.group);
+    take(measurement, known.get(key));
+    known.delete(key);
+  }
+  for (const status of known.values()) {
+    if (!measured.isComplete) {
+      if (statuses.length < bounds.groups || status.is_told) statuses.push(status);
+      continue;
+    }
+    const isForgotten = isUnseen(definition, status, measured.windowEnd, bounds.memoryMs);
+    const value = isForgotten ? null : measured.emptyValue;
+    take(withoutSpans(status.group, value), status, !isForgotten && statuses.length < bounds.groups);
+  }
+  return { statuses, changes };
+}
+
+/** Ends the groups of a definition that was changed: what channels believe to be triggered is over. */
+export function retireStatuses(
+  before: readonly AlertGroupStatus[],
+  windowEnd: string,
+): { statuses: AlertGroupStatus[]; changes: AlertChange[] } {
+  const changes = before
+    .filter(({ is_told }) => is_told)
+    .map((status): AlertChange => {
+      const over: AlertGroupStatus = { ...status, state: "no_data", value: null, since: windowEnd, is_told: false };
+      return { previous: status.state, status: over, event: "alert_resolved" };
+    });
+  return { statuses: [], changes };
+}
+
+function advance(
+  { cooldown, ...definition }: AlertDefinition,
+  before: AlertGroupStatus,
+  measurement: AlertMeasurement,
+  { windowEnd, mayTell }: { windowEnd: string; mayTell: boolean },
+): { status: AlertGroupStatus; event: AlertEventType | null } {
+  const state = judge(definition, measurement);
+  const { previous_number_of_requests: _previous, ...measuredNow } = measurement;
+  const status: AlertGroupStatus = {
+    ...before,
+    ...measuredNow,
+    state,
+    since: state === before.state ? before.since : windowEnd,
+    seen_at: measurement.number_of_requests > 0 ? windowEnd : before.seen_at,
+  };
+  if (!mayTell) return { status, event: null };
+  if (state !== "triggered") {
+    return { status: { ...status, is_told: false }, event: before.is_told ? "alert_resolved" : null };
+  }
+  const quietUntilMs = before.told_at === null ? 0 : Date.parse(before.told_at) + (durationMs(cooldown) ?? 0);
+  if (before.is_told || Date.parse(windowEnd) < quietUntilMs) return { status, event: null };
+  return { status: { ...status, is_told: true, told_at: windowEnd }, event: "alert_triggered" };
+}
+
+type Judged = Pick<AlertDefinition, "operator" | "threshold" | "change_percentage" | "min_requests">;
+
+function judge(
+  { operator, threshold, change_percentage: change, min_requests: least }: Judged,
+  { value, number_of_requests: requests, previous_value, previous_number_of_requests }: AlertMeasurement,
+): AlertState {
+  if (value === null || requests < least) return "no_data";
+  if (change === null) return holds[operator](value, threshold ?? Number.NaN) ? "triggered" : "ok";
+  if (previous_value === null || previous_number_of_requests < least) return "no_data";
+  return holds[operator](changePercentage(previous_value, value), change) ? "triggered" : "ok";
+}
+
+/** From 0 to anything else is a change without bound. */
+export function changePercentage(previous: number, value: number): number {
+  if (value === previous) return 0;
+  if (previous === 0) return value > 0 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
+  return ((value - previous) / Math.abs(previous)) * 100;
+}
+
+const holds: Readonly<Record<AlertOperator, (value: number, bound: number) => boolean>> = {
+  gt: (value, bound) => value > bound,
+  gte: (value, bound) => value >= bound,
+  lt: (value, bound) => value < bound,
+  lte: (value, bound) => value <= bound,
+};
+
+export function countStates(statuses: readonly AlertGroupStatus[]): AlertCounts {
+  const counts: AlertCounts = { ok: 0, triggered: 0, no_data: 0 };
+  for (const { state } of statuses) counts[state] += 1;
+  return counts;
+}
+
+function isUnseen({ window }: AlertDefinition, { seen_at }: AlertGroupStatus, end: string, memoryMs: number): boolean {
+  return Date.parse(end) - Date.parse(seen_at) > Math.max(memoryMs, durationMs(window) ?? 0);
+}
+
+function groupKey(group: AlertGroup): string {
+  return JSON.stringify(group);
+}
+
+function withoutSpans(group: AlertGroup, value: number | null): AlertMeasurement {
+  return { group, value, number_of_requests: 0, previous_value: value, previous_number_of_requests: 0 };
+}
+
+function newStatus(group: AlertGroup, windowEnd: string): AlertGroupStatus {
+  return {
+    group,
+    state: "ok",
+    since: windowEnd,
+    value: null,
+    previous_value: null,
+    number_of_requests: 0,
+    seen_at: windowEnd,
+    is_told: false,
+    told_at: null,
+  };
+}

@@ -1,0 +1,363 @@
+import { sql } from "kysely";
+import {
+  definitionOf,
+  type Alert,
+  type AlertDefinition,
+  type AlertGroupStatus,
+  type AlertHistoryEntry,
+} from "../../domain/alert.ts";
+import type { CustomerKey } from "../../domain/customer.ts";
+import { ServiceError } from "../../domain/errors.ts";
+import type { Environment } from "../../domain/principal.ts";
+import { pick } from "../../lib/pick.ts";
+import { limits } from "../../limits.ts";
+import type { ControlQueries } from "./open-control-database.ts";
+import type { AlertTable } from "./schema.ts";
+
+export type NewAlert = Omit<
+  Alert,
+  "revision" | "evaluated_until" | "next_evaluation_at" | "counts" | "last_error" | "last_error_at" | "updated_at"
+>;
+export type AlertChanges = Pick<Alert, "name" | "is_enabled" | "evaluated_until"> & { definition: AlertDefinition };
+
+/** With the definition that they came of, and the end of their window. */
+export type AlertStatuses = { definition: AlertDefinition; window_end: string; statuses: AlertGroupStatus[] };
+
+/** What an evaluation found. The revision is that of the rule that was evaluated. */
+export type AlertResult = AlertStatuses & Pick<Alert, "id" | "revision" | "counts" | "next_evaluation_at">;
+
+export type StoredAlertEntry = AlertHistoryEntry & { id: number };
+
+/**
+ * Alert rules. Any number of nodes may evaluate them: a claim moves the time of the next evaluation to the end of the claim, so
+ * that a rule whose node has died is simply due again, and a window is finished once. Times are ISO 8601, UTC.
+ */
+export type AlertStore = {
+  /** Due at once. Throws `conflict` when the organization has as many as `limits.ts` allows. */
+  create: (alert: NewAlert) => Promise<Alert>;
+  /** Newest first; at most `limits.alertsPerOrganization`. */
+  list: (uniqueOrganizationId: string) => Promise<Alert[]>;
+  find: (uniqueOrganizationId: string, id: string) => Promise<Alert | undefined>;
+  /** Due at once. */
+  update: (uniqueOrganizationId: string, id: string, changes: AlertChanges, now: string) => Promise<Alert | undefined>;
+  /** With its states and history. */
+  remove: (uniqueOrganizationId: string, id: string) => Promise<boolean>;
+  /** The states of its groups; undefined before the first evaluation. */
+  statuses: (id: string) => Promise<AlertStatuses | undefined>;
+
+  /**
+   * Takes the enabled rule that is due for longest until `until`, of other organizations than these. Undefined where there is none,
+   * or where another node took it at the same moment.
+   */
+  claim: (options: { now: string; until: string; except: readonly string[] }) => Promise<Alert | undefined>;
+  /** Stores a result; false where this window was finished before, or the rule is no longer what was evaluated. */
+  finish: (result: AlertResult) => Promise<boolean>;
+  /** Says why it could not be evaluated, and when it is tried again; answers whether that is news. */
+  putOff: (
+    alert: Pick<Alert, "id" | "revision">,
+    failure: { error: string; at: string; next_evaluation_at: string },
+  ) => Promise<boolean>;
+  /** Makes a claimed rule due again at once. */
+  release: (alert: Pick<Alert, "id" | "revision">, now: string) => Promise<void>;
+  /** Notes a test; false where the last one was after `since`. */
+  noteTest: (id: string, times: { now: string; since: string }) => Promise<boolean>;
+
+  /** Entries of one rule, of which the newest `limits.alertHistoryRows` are kept. */
+  addHistory: (entries: readonly AlertHistoryEntry[]) => Promise<void>;
+  /** Newest first. */
+  history: (
+    uniqueOrganizationId: string,
+    id: string,
+    page: { page: number; pageSize: number },
+  ) => Promise<{ count: number; rows: StoredAlertEntry[] }>;
+  /** Deletes entries from before a time, `limit` at most; answers how many. */
+  purgeHistory: (before: string, limit: number) => Promise<number>;
+  /** Takes a customer out of states and histories. */
+  forgetCustomer: (key: CustomerKey) => Promise<void>;
+};
+
+export function createAlertStore(queries: ControlQueries): AlertStore {
+  return { ...ruleMethods(queries), ...evaluationMethods(queries), ...historyMethods(queries) };
+}
+
+function ruleMethods(
+  queries: ControlQueries,
+): Pick<AlertStore, "create" | "list" | "find" | "update" | "remove" | "statuses"> {
+  const select = (uniqueOrganizationId: string) =>
+    queries.selectFrom("alerts").selectAll().where("unique_organization_id", "=", uniqueOrganizationId);
+  return {
+    create: async (alert) => {
+      await makeRoom(queries, alert.unique_organization_id);
+      const { id, unique_organization_id, environment, name, created_at } = alert;
+      const row = await queries
+        .insertInto("alerts")
+        .values({
+          id,
+          unique_organization_id,
+          environment,
+          name,
+          created_at,
+          is_enabled: alert.is_enabled ? 1 : 0,
+          definition: JSON.stringify(definitionOf(alert)),
+          revision: 1,
+          next_evaluation_at: created_at,
+          counts: JSON.stringify(noCounts),
+          updated_at: created_at,
+        })
+        .returningAll()
+        .executeTakeFirstOrThrow();
+      return toAlert(row);
+    },
+
+    list: async (uniqueOrganizationId) => {
+      const rows = await select(uniqueOrganizationId).orderBy("created_at", "desc").orderBy("id").execute();
+      return rows.map(toAlert);
+    },
+
+    find: async (uniqueOrganizationId, id) => {
+      const row = await select(uniqueOrganizationId).where("id", "=", id).executeTakeFirst();
+      return row && toAlert(row);
+    },
+
+    update: async (uniqueOrganizationId, id, { name, is_enabled, evaluated_until, definition }, now) => {
+      const row = await queries
+        .updateTable("alerts")
+        .set((alert) => ({
+          name,
+          evaluated_until,
+          is_enabled: is_enabled ? 1 : 0,
+          definition: JSON.stringify(definition),
+          revision: alert("revision", "+", 1),
+          next_evaluation_at: now,
+          updated_at: now,
+          last_error: null,
+          last_error_at: null,
+        }))
+        .where("unique_organization_id", "=", uniqueOrganizationId)
+        .where("id", "=", id)
+        .returningAll()
+        .executeTakeFirst();
+      return row && toAlert(row);
+    },
+
+    remove: async (uniqueOrganizationId, id) => {
+      const { numDeletedRows } = await queries
+        .deleteFrom("alerts")
+        .where("unique_organization_id", "=", uniqueOrganizationId)
+        .where("id", "=", id)
+        .executeTakeFirstOrThrow();
+      return numDeletedRows > 0;
+    },
+
+    statuses: async (id) => {
+      const row = await queries.selectFrom("alert_statuses").selectAll().where("alert_id", "=", id).executeTakeFirst();
+      if (row === undefined) return undefined;
+      const { definition, window_end, statuses } = row;
+      return { definition: asDefinition(definition), window_end, statuses: asStatuses(statuses) };
+    },
+  };
+}
+
+function evaluationMethods(
+  queries: ControlQueries,
+): Pick<AlertStore, "claim" | "finish" | "putOff" | "release" | "noteTest"> {
+  const update = ({ id, revision }: Pick<Alert, "id" | "revision">) =>
+    queries.updateTable("alerts").where("id", "=", id).where("revision", "=", revision).where("is_enabled", "=", 1);
+  return {
+    claim: async ({ now, until, except }) => {
+      const row = await queries
+        .updateTable("alerts")
+        .set({ next_evaluation_at: until })
+        .where("id", "in", (due) =>
+          due
+            .selectFrom("alerts")
+            .select("id")
+            .where("is_enabled", "=", 1)
+            .where("next_evaluation_at", "<=", now)
+            .where("unique_organization_id", "not in", except.length === 0 ? [""] : except)
+            .orderBy("next_evaluation_at")
+            .limit(1),
+        )
+        // Said again, as another claim may have come between: Postgres looks at it once more after waiting for the row.
+        .where("next_evaluation_at", "<=", now)
+        .returningAll()
+        .executeTakeFirst();
+      return row && toAlert(row);
+    },
+
+    finish: async ({ window_end, next_evaluation_at, counts, definition, statuses, ...alert }) => {
+      const finished = await update(alert)
+        .set({
+          evaluated_until: window_end,
+          next_evaluation_at,
+          last_error: null,
+          last_error_at: null,
+          counts: JSON.stringify(counts),
+        })
+        .where((row) => row.or([row("evaluated_until", "is", null), row("evaluated_until", "<", window_end)]))
+        .returning("id")
+        .executeTakeFirst();
+      if (finished === undefined) return false;
+      const values = { definition: JSON.stringify(definition), window_end, statuses: JSON.stringify(statuses) };
+      await queries
+        .insertInto("alert_statuses")
+        .values({ alert_id: alert.id, ...values })
+        .onConflict((conflict) => conflict.column("alert_id").doUpdateSet(values))
+        .execute();
+      return true;
+    },
+
+    putOff: async (alert, { error, at, next_evaluation_at }) => {
+      const isNew = await update(alert)
+        .set({ next_evaluation_at, last_error: error, last_error_at: at })
+        .where(sql<boolean>`coalesce(last_error, '') <> ${error}`)
+        .returning("id")
+        .executeTakeFirst();
+      if (isNew !== undefined) return true;
+      await update(alert).set({ next_evaluation_at }).execute();
+      return false;
+    },
+
+    release: async (alert, now) => {
+      await update(alert).set({ next_evaluation_at: now }).execute();
+    },
+
+    noteTest: async (id, { now, since }) => {
+      const row = await queries
+        .updateTable("alerts")
+        .set({ tested_at: now })
+        .where("id", "=", id)
+        .where((alert) => alert.or([alert("tested_at", "is", null), alert("tested_at", "<=", since)]))
+        .returning("id")
+        .executeTakeFirst();
+      return row !== undefined;
+    },
+  };
+}
+
+function historyMethods(
+  queries: ControlQueries,
+): Pick<AlertStore, "addHistory" | "history" | "purgeHistory" | "forgetCustomer"> {
+  return {
+    addHistory: async (entries) => {
+      const rows = entries.map((entry) => {
+        const customer = entry.group?.["customer_identifier"];
+        return {
+          ...pick(entry, "alert_id", "unique_organization_id", "environment", "event_id", "created_at"),
+          customer_identifier: typeof customer === "string" ? customer : null,
+          entry: JSON.stringify(entry),
+        };
+      });
+      for (let start = 0; start < rows.length; start += rowsPerInsert) {
+        await queries
+          .insertInto("alert_history")
+          .values(rows.slice(start, start + rowsPerInsert))
+          .execute();
+      }
+      for (const id of new Set(rows.map(({ alert_id }) => alert_id))) await trimHistory(queries, id);
+    },
+
+    history: async (uniqueOrganizationId, id, { page, pageSize }) => {
+      const mine = queries
+        .selectFrom("alert_history")
+        .where("alert_id", "=", id)
+        .where("unique_organization_id", "=", uniqueOrganizationId);
+      const { count } = await mine.select((row) => row.fn.countAll().as("count")).executeTakeFirstOrThrow();
+      const rows = await mine
+        .select(["id", "entry"])
+        .orderBy("id", "desc")
+        .limit(pageSize)
+        .offset((page - 1) * pageSize)
+        .execute();
+      return { count: Number(count), rows: rows.map(({ id, entry }) => ({ ...asEntry(entry), id })) };
+    },
+
+    purgeHistory: async (before, limit) => {
+      const old = queries.selectFrom("alert_history").select("id").where("created_at", "<", before).limit(limit);
+      const { numDeletedRows } = await queries
+        .deleteFrom("alert_history")
+        .where("id", "in", old)
+        .executeTakeFirstOrThrow();
+      return Number(numDeletedRows);
+    },
+
+    forgetCustomer: async ({ organization_id, environment, customer_identifier }) => {
+      const alerts = await queries
+        .selectFrom("alerts")
+        .innerJoin("alert_statuses", "alert_statuses.alert_id", "alerts.id")
+        .select(["alerts.id", "alert_statuses.statuses"])
+        .where("unique_organization_id", "=", organization_id)
+        .where("environment", "=", environment)
+        .execute();
+      for (const { id, statuses } of alerts) {
+        const all = asStatuses(statuses);
+        const kept = all.filter(({ group }) => group["customer_identifier"] !== customer_identifier);
+        if (kept.length === all.length) continue;
+        await queries
+          .updateTable("alert_statuses")
+          .set({ statuses: JSON.stringify(kept) })
+          .where("alert_id", "=", id)
+          .execute();
+        // An evaluation that has read them is not stored.
+        await queries
+          .updateTable("alerts")
+          .set((alert) => ({ revision: alert("revision", "+", 1) }))
+          .where("id", "=", id)
+          .execute();
+      }
+      await queries
+        .deleteFrom("alert_history")
+        .where("unique_organization_id", "=", organization_id)
+        .where("environment", "=", environment)
+        .where("customer_identifier", "=", customer_identifier)
+        .execute();
+    },
+  };
+}
+
+async function trimHistory(queries: ControlQueries, alertId: string): Promise<void> {
+  const ofRule = queries.selectFrom("alert_history").select("id").where("alert_id", "=", alertId);
+  const surplus = await ofRule.orderBy("id", "desc").limit(1).offset(limits.alertHistoryRows).executeTakeFirst();
+  if (surplus === undefined) return;
+  await queries.deleteFrom("alert_history").where("alert_id", "=", alertId).where("id", "<=", surplus.id).execute();
+}
+
+// Seven values a row, and SQLite binds no more than 32,766.
+const rowsPerInsert = 1_000;
+
+const noCounts: Alert["counts"] = { ok: 0, triggered: 0, no_data: 0 };
+
+async function makeRoom(queries: ControlQueries, uniqueOrganizationId: string): Promise<void> {
+  const { count } = await queries
+    .selectFrom("alerts")
+    .select((row) => row.fn.countAll().as("count"))
+    .where("unique_organization_id", "=", uniqueOrganizationId)
+    .executeTakeFirstOrThrow();
+  const max = limits.alertsPerOrganization;
+  if (Number(count) >= max) throw new ServiceError("conflict", `There are ${max} alerts already; delete some first.`);
+}
+
+function toAlert({ definition, counts, tested_at: _tested, ...row }: AlertRow): Alert {
+  return {
+    ...row,
+    ...asDefinition(definition),
+    environment: row.environment as Environment,
+    is_enabled: row.is_enabled === 1,
+    counts: JSON.parse(counts) as Alert["counts"],
+  };
+}
+
+type AlertRow = AlertTable;
+
+/** Only this store writes the next columns, from values of these types. */
+function asDefinition(text: string): AlertDefinition {
+  return JSON.parse(text) as AlertDefinition;
+}
+
+function asStatuses(text: string): AlertGroupStatus[] {
+  return JSON.parse(text) as AlertGroupStatus[];
+}
+
+function asEntry(text: string): AlertHistoryEntry {
+  return JSON.parse(text) as AlertHistoryEntry;
+}

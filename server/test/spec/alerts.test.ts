@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { limits } from "../../src/limits.ts";
+import { evaluated, newAlert, send, spansOf, startAlertApp, type AlertApp } from "../support/alerts.ts";
+import { bodyOf } from "../support/spans.ts";
+import type { ListAnswer, Row } from "../support/test-client.ts";
+
+/** Additions E: what a rule is. */
+
+let app: AlertApp;
+beforeAll(async () => void (app = await startAlertApp()));
+afterAll(() => app.stop());
+
+describe("rules", () => {
+  test("are made, listed, changed and deleted, for their organization alone", async () => {
+    const { prod } = await app.newOrganization();
+    const other = await app.newOrganization();
+    const made = await newAlert(prod, {
+      filters: { model: "m" },
+      threshold: 1e6,
+      group_by: "model,customer_identifier",
+    });
+    expect(made).toEqual({
+      id: expect.any(String),
+      environment: "prod",
+      name: "Too many requests",
+      is_enabled: true,
+      filters: { model: "m" },
+      metric: "number_of_requests",
+      window: "5m",
+      operator: "gte",
+      threshold: 1e6,
+      change_percentage: null,
+      group_by: "model,customer_identifier",
+      min_requests: 0,
+      cooldown: "5m",
+      channels: [],
+      state: "no_data",
+      group_counts: { ok: 0, triggered: 0, no_data: 0 },
+      states: [],
+      evaluated_until: null,
+      last_error: null,
+      last_error_at: null,
+      created_at: expect.any(String),
+      updated_at: expect.any(String),
+    });
+    const path = `/api/alerts/${made.id}/`;
+    const listed = (await prod.get("/api/alerts/")).json as ListAnswer;
+    expect([listed.count, listed.results[0]]).toEqual([1, expect.objectContaining({ id: made.id })]);
+    expect(listed.results[0]).not.toHaveProperty("states");
+    const changed = await prod.request("PATCH", path, { change_percentage: 50, group_by: null, is_enabled: false });
+    expect(bodyOf(changed)).toMatchObject({
+      threshold: null,
+      change_percentage: 50,
+      group_by: null,
+      is_enabled: false,
+    });
+
+    for (const client of [other.prod, app.prod]) {
+      expect((await client.get(path)).status).toBe(404);
+      expect((await client.get(`${path}history/`)).status).toBe(404);
+      expect((await client.request("PATCH", path, { name: "x" })).status).toBe(404);
+      expect((await client.request("DELETE", path)).status).toBe(404);
+      expect((await client.post(`${path}test/`)).status).toBe(404);
+    }
+    expect((await prod.request("DELETE", path)).status).toBe(204);
+    expect((await prod.get(path)).status).toBe(404);
+  });
+
+  test("of a key watch its environment, and the other environment's key changes none", async () => {
+    const { prod, test: testKey } = await app.newOrganization();
+    await send(app, prod, spansOf(3));
+    const rule = await newAlert(testKey);
+    expect(rule["environment"]).toBe("test");
+    expect((await evaluated(prod, rule.id)).states[0]).toMatchObject({ value: 0, state: "ok" });
+    expect((await prod.request("PATCH", `/api/alerts/${rule.id}/`, { name: "x" })).status).toBe(403);
+    expect((await prod.request("DELETE", `/api/alerts/${rule.id}/`)).status).toBe(403);
+    const person = await app.login();
+    expect((await newAlert(person))["environment"]).toBe("prod");
+    const named = await person.post("/api/alerts/?environment=test", {
+      name: "N",
+      metric: "number_of_requests",
+      window: "5m",
+      operator: "gt",
+      threshold: 1,
+    });
+    expect(bodyOf(named)["environment"]).toBe("test");
+  });
+
+  test.each<[Row, string]>([
+    [{ name: "" }, "name"],
+    [{ name: "a\r\nBcc: x@example.com" }, "name"],
+    [{ metric: "total_costs" }, "metric"],
+    [{ metric: "scores__" }, "metric"],
+    [{ metric: "scores__nobody" }, "metric"],
+    [{ metric: undefined }, "metric"],
+    [{ window: "4m" }, "window"],
+    [{ window: "31d" }, "window"],
+    [{ window: "5" }, "window"],
+    [{ window: "1.5h" }, "window"],
+    [{ window: 300 }, "window"],
+    [{ operator: ">" }, "operator"],
+    [{ threshold: "2" }, "threshold"],
+    [{ threshold: null }, "threshold"],
+    [{ change_percentage: 5 }, "threshold"],
+    [{ group_by: "nothing" }, "group_by"],
+    [{ group_by: "model,model" }, "group_by"],
+    [{ min_requests: -1 }, "min_requests"],
+    [{ cooldown: "2d" }, "cooldown"],
+    [{ cooldown: "soon" }, "cooldown"],
+    [{ filters: { no_such_field: 1 } }, "no_such_field"],
+    [{ filters: { cost: { operator: "gt", value: "many" } } }, "cost"],
+    [{ filters: { scores__nobody: { operator: "gt", value: 1 } } }, "filters"],
+    [{ filters: { evaluator_id: "nobody" } }, "filters"],
+    [{ filters: { model: "m".repeat(limits.alertFiltersChars) } }, "filters"],
+    [{ filters: [] }, "filters"],
+    [{ treshold: 5 }, "treshold"],
+    [{ channels: [{ type: "sms", url: "https://example.com" }] }, "channels.0.type"],
+    [{ channels: [{ type: "webhook" }] }, "channels.0.url"],
+    [{ channels: [{ type: "slack", url: "ftp://example.com" }] }, "channels.0.url"],
+    [{ channels: [{ type: "slack", url: "https://a:b@example.com" }] }, "channels.0.url"],
+    [{ channels: [{ type: "webhook", url: "https://example.com/\r\nx: y" }] }, "channels.0.url"],
+    [{ channels: [{ type: "webhook", url: "https://example.com", to: "a@example.com" }] }, "channels.0.to"],
+    [{ channels: [{ type: "email", to: "a@example.com" }] }, "channels.0.to"],
+    [{ channels: [{ type: "webhook", url: "https://example.com", id: 5 }] }, "channels.0.id"],
+    [
+      { channels: Array.from({ length: limits.alertChannels + 1 }, () => ({ type: "webhook", url: "https://e.com" })) },
+      "channels",
+    ],
+  ])("with %j are 400 and the field is named", async (fields, field) => {
+    const body = { name: "N", metric: "number_of_requests", window: "5m", operator: "gt", threshold: 1, ...fields };
+    const answer = await app.prod.post("/api/alerts/", body);
+    expect([answer.status, Object.keys((answer.json as { errors: Row }).errors)]).toEqual([400, [field]]);
+  });
+
+  test("are so many for one organization, and 409 then", async () => {
+    const { prod } = await app.newOrganization();
+    for (let i = 0; i < limits.alertsPerOrganization; i += 1) await newAlert(prod, { is_enabled: false });
+    const body = { name: "N", metric: "number_of_requests", window: "5m", operator: "gt", threshold: 1 };
+    expect((await prod.post("/api/alerts/", body)).status).toBe(409);
+  });
+
+  test("are in the audit log, without their channels' secrets", async () => {
+    const rule = await newAlert(app.prod, {
+      channels: [{ type: "slack", url: "https://hooks.example.com/T/secret-path" }],
+    });
+    expect(rule.channels).toMatchObject([{ type: "slack", url: "https://hooks.example.com/…" }]);
+    await app.prod.request("PATCH", `/api/alerts/${rule.id}/`, { is_enabled: false });
+    await app.prod.request("DELETE", `/api/alerts/${rule.id}/`);
+    const log = await (await app.login()).get("/api/audit-log/?page_size=1000");
+    const mine = (log.json as ListAnswer).results.filter(({ target }) => target === rule.id);
+    expect(mine.map(({ action }) => String(action)).sort()).toEqual(["create_alert", "delete_alert", "update_alert"]);
+    expect(log.text).not.toContain("secret-path");
+  });
+});
