@@ -2,11 +2,11 @@ import type { AlertEvent } from "../domain/alert-event.ts";
 import type { AlertOperator } from "../domain/alert.ts";
 
 /** An alert in words, for people. What comes from spans stands in one line, without control characters. */
-export type AlertMessage = { title: string; lines: string[]; link: string | null };
+type AlertMessage = { title: string; lines: string[]; link: string | null };
 
 const titleChars = 200;
 
-export function alertMessage(event: AlertEvent): AlertMessage {
+function alertMessage(event: AlertEvent): AlertMessage {
   const group = groupText(event.group);
   const title = `${event.is_test ? "Test" : headline[event.type]}: ${event.alert.name}${group && ` (${group})`}`;
   const before = event.change_percentage === null ? "" : ` (before: ${numberText(event.previous_value)})`;
