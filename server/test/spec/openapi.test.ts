@@ -380,6 +380,7 @@ describe("the examples of the document", () => {
     const made: Record<string, Json> = {};
     const makerOf: Record<string, string> = {
       webhooks: "create_webhook",
+      alerts: "create_alert",
       providers: "create_provider",
       "model-prices": "create_model_price",
       "api-keys": "create_api_key",

@@ -62,6 +62,7 @@ async function makeThings(prod: TestClient, admin: TestClient): Promise<Record<s
     "create_condition",
     "create_automation",
     "create_webhook",
+    "create_alert",
     "create_provider",
     "create_model_price",
   ]) {
@@ -90,6 +91,7 @@ async function makeThings(prod: TestClient, admin: TestClient): Promise<Record<s
     condition_id: String(made["create_condition"]?.["id"]),
     automation_id: String(made["create_automation"]?.["id"]),
     "webhooks/{id}": String(made["create_webhook"]?.["id"]),
+    "alerts/{id}": String(made["create_alert"]?.["id"]),
     "providers/{id}": String(made["create_provider"]?.["id"]),
     "model-prices/{id}": String(made["create_model_price"]?.["id"]),
     "api-keys/{id}": String(key["id"]),

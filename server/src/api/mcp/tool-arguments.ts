@@ -21,7 +21,8 @@ export function argumentsOf({ without = [], presets = {} }: ToolSpec, endpoint: 
     params: Object.fromEntries(params.map((name) => [name, { type: "string" }])),
     query: Object.fromEntries(
       Object.entries(propertiesOf(ofQuery))
-        .filter(([name]) => isTaken(name))
+        // What both take is an object in the body, and its text in the URL.
+        .filter(([name]) => isTaken(name) && !Object.hasOwn(propertiesOf(ofBody), name))
         .map(([name, schema]) => [name, withPreset(schema, presets[name])]),
     ),
     body: Object.fromEntries(Object.entries(propertiesOf(ofBody)).filter(([name]) => isTaken(name))),

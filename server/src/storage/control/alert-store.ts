@@ -12,7 +12,7 @@ import type { Environment } from "../../domain/principal.ts";
 import { pick } from "../../lib/pick.ts";
 import { limits } from "../../limits.ts";
 import type { ControlQueries } from "./open-control-database.ts";
-import type { AlertTable } from "./schema.ts";
+import type { AlertTable } from "./alert-tables.ts";
 
 export type NewAlert = Omit<
   Alert,
@@ -337,7 +337,7 @@ async function makeRoom(queries: ControlQueries, uniqueOrganizationId: string): 
   if (Number(count) >= max) throw new ServiceError("conflict", `There are ${max} alerts already; delete some first.`);
 }
 
-function toAlert({ definition, counts, tested_at: _tested, ...row }: AlertRow): Alert {
+function toAlert({ definition, counts, tested_at: _tested, ...row }: AlertTable): Alert {
   return {
     ...row,
     ...asDefinition(definition),
@@ -346,8 +346,6 @@ function toAlert({ definition, counts, tested_at: _tested, ...row }: AlertRow): 
     counts: JSON.parse(counts) as Alert["counts"],
   };
 }
-
-type AlertRow = AlertTable;
 
 /** Only this store writes the next columns, from values of these types. */
 function asDefinition(text: string): AlertDefinition {

@@ -1,46 +1,43 @@
 import type { ColumnType, Generated, Selectable } from "kysely";
+import type { AlertSchema } from "./alert-tables.ts";
 import type { CustomerKeyColumns } from "./customer-key.ts";
+import type { PriceSchema } from "./price-tables.ts";
 
 /**
  * The tables, in the subset that SQLite and Postgres share: text, integer, double, null. Times are ISO 8601 text in UTC with
  * milliseconds, which sorts as time; flags are 0 and 1; lists are JSON text.
  */
-export type ControlSchema = {
-  instance: InstanceTable;
-  organizations: OrganizationTable;
-  users: UserTable;
-  sessions: SessionTable;
-  sign_in_codes: SignInCodeTable;
-  invitations: InvitationTable;
-  audit_log: AuditTable;
-  api_keys: ApiKeyTable;
-  trace_shares: TraceShareTable;
-  trace_deletions: TraceDeletionTable;
-  webhooks: WebhookTable;
-  webhook_deliveries: WebhookDeliveryTable;
-  webhook_payloads: WebhookPayloadTable;
-  trace_watches: TraceWatchTable;
-  provider_settings: ProviderSettingTable;
-  conditions: ConditionTable;
-  evaluators: EvaluatorTable;
-  evaluator_versions: EvaluatorVersionTable;
-  automations: AutomationTable;
-  automation_evaluators: AutomationEvaluatorTable;
-  automation_spend: AutomationSpendTable;
-  evaluation_runs: EvaluationRunTable;
-  judgement_reservations: JudgementReservationTable;
-  scores: ScoreTable;
-  customers: CustomerTable;
-  customer_spend: CustomerSpendTable;
-  customer_reservations: CustomerReservationTable;
-  model_prices: ModelPriceTable;
-  model_price_revisions: ModelPriceRevisionTable;
-  price_tables: PriceTableTable;
-  customer_erasures: CustomerErasureTable;
-  alerts: AlertTable;
-  alert_statuses: AlertStatusTable;
-  alert_history: AlertHistoryTable;
-};
+export type ControlSchema = AlertSchema &
+  PriceSchema & {
+    instance: InstanceTable;
+    organizations: OrganizationTable;
+    users: UserTable;
+    sessions: SessionTable;
+    sign_in_codes: SignInCodeTable;
+    invitations: InvitationTable;
+    audit_log: AuditTable;
+    api_keys: ApiKeyTable;
+    trace_shares: TraceShareTable;
+    trace_deletions: TraceDeletionTable;
+    webhooks: WebhookTable;
+    webhook_deliveries: WebhookDeliveryTable;
+    webhook_payloads: WebhookPayloadTable;
+    trace_watches: TraceWatchTable;
+    provider_settings: ProviderSettingTable;
+    conditions: ConditionTable;
+    evaluators: EvaluatorTable;
+    evaluator_versions: EvaluatorVersionTable;
+    automations: AutomationTable;
+    automation_evaluators: AutomationEvaluatorTable;
+    automation_spend: AutomationSpendTable;
+    evaluation_runs: EvaluationRunTable;
+    judgement_reservations: JudgementReservationTable;
+    scores: ScoreTable;
+    customers: CustomerTable;
+    customer_spend: CustomerSpendTable;
+    customer_reservations: CustomerReservationTable;
+    customer_erasures: CustomerErasureTable;
+  };
 
 /** One row, written by whoever sets up the instance first. */
 type InstanceTable = { id: number; initialized_at: string };
@@ -157,34 +154,6 @@ type ProviderSettingTable = {
   secret_tail: string;
   created_at: string;
   updated_at: string;
-};
-
-/** `owner` is an organization's public id, or '' for all organizations; `model_key` is the model in lower case, `rates` a JSON object. */
-type ModelPriceTable = {
-  id: string;
-  owner: string;
-  model: string;
-  model_key: string;
-  provider: string;
-  rates: string;
-  valid_from: string | null;
-  valid_to: string | null;
-  /** Of the owner's prices, when it was last changed. */
-  revision: number;
-  created_at: string;
-  updated_at: string;
-};
-
-type ModelPriceRevisionTable = { owner: string; revision: number; removals: number };
-
-/** `content` is JSON, as the file had it. */
-type PriceTableTable = {
-  id: Generated<number>;
-  name: string;
-  format: string;
-  models: number;
-  content: string;
-  loaded_at: string;
 };
 
 type ConditionTable = {
@@ -347,40 +316,6 @@ type WebhookTable = {
   alert_id: string | null;
 };
 
-/** `definition` and `counts` are JSON objects. */
-export type AlertTable = {
-  id: string;
-  unique_organization_id: string;
-  environment: string;
-  name: string;
-  is_enabled: number;
-  definition: string;
-  revision: number;
-  evaluated_until: string | null;
-  next_evaluation_at: string;
-  counts: string;
-  last_error: string | null;
-  last_error_at: string | null;
-  tested_at: string | null;
-  created_at: string;
-  updated_at: string;
-};
-
-/** `definition` is the one that `statuses`, a JSON list, came of. */
-type AlertStatusTable = { alert_id: string; definition: string; window_end: string; statuses: string };
-
-/** `entry` is a JSON object. */
-type AlertHistoryTable = {
-  id: Generated<number>;
-  alert_id: string;
-  unique_organization_id: string;
-  environment: string;
-  customer_identifier: string | null;
-  event_id: string | null;
-  entry: string;
-  created_at: string;
-};
-
 type WebhookDeliveryTable = {
   id: Generated<number>;
   webhook_id: number;
@@ -432,6 +367,6 @@ export type EvaluationRunRow = Selectable<EvaluationRunTable>;
 export type ScoreRow = Selectable<ScoreTable>;
 export type AutomationRow = Selectable<AutomationTable>;
 export type ProviderSettingRow = Selectable<ProviderSettingTable>;
-export type ModelPriceRow = Selectable<ModelPriceTable>;
+export type ModelPriceRow = Selectable<PriceSchema["model_prices"]>;
 export type WebhookRow = Selectable<WebhookTable>;
 export type WebhookDeliveryRow = Selectable<WebhookDeliveryTable>;
