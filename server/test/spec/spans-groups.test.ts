@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
-import { createClient, type ListAnswer, type TestClient } from "../support/test-client.ts";
+import { createClient, type ListAnswer, type Row, type TestClient } from "../support/test-client.ts";
 import { always, bodyOf, fieldsOf, storeSpans, sortedValues } from "../support/spans.ts";
 
 let app: TestApp;
@@ -130,9 +130,41 @@ describe("a row", () => {
       average_tps: expect.closeTo((10 + 20 / 3) / 2, 9),
       cache_hit_percentage: expect.closeTo(100 / 3, 4),
       unpriced_count: 0,
+      p50_latency: 2,
+      p90_latency: 2.8,
+      p95_latency: 2.9,
+      p99_latency: 2.98,
+      p50_time_to_first_token: 0.2,
+      p90_time_to_first_token: 0.28,
+      p95_time_to_first_token: 0.29,
+      p99_time_to_first_token: 0.298,
+      p50_tokens_per_second: expect.closeTo(8.333333, 5),
+      p90_tokens_per_second: expect.closeTo(9.666667, 5),
+      p95_tokens_per_second: expect.closeTo(9.833333, 5),
+      p99_tokens_per_second: expect.closeTo(9.966667, 5),
       first_timestamp: expect.stringMatching(/Z$/),
       last_timestamp: expect.stringMatching(/Z$/),
     });
+  });
+
+  test("has percentiles of its own spans, on every page and by whatever it is grouped", async () => {
+    const { prod: own } = await app.newOrganization();
+    const names = ["", 'a "b"', "c,d\n", "\u202eאבג", "'; --", "100%"];
+    const spans = names.flatMap((customer_identifier, index) =>
+      [1, 2, 6].map((latency) => ({ customer_identifier, latency: latency + index * 10, status_code: 200 + index })),
+    );
+    await storeSpans(own, spans);
+    for (const key of ["customer_identifier", "status_code", "customer_identifier,status_code"]) {
+      const rows: Row[] = [];
+      for (const page of [1, 2, 3]) {
+        const query = `group_by=${key}&page=${page}&page_size=2&sort_by=average_latency`;
+        rows.push(...(await groups(query, {}, own)).results);
+      }
+      expect(rows.map(({ p50_latency, p90_latency }) => [p50_latency, p90_latency])).toEqual(
+        names.map((_, index) => [2 + index * 10, 5.2 + index * 10]),
+      );
+      expect(rows.every((row) => row["p50_time_to_first_token"] === null)).toBe(true);
+    }
   });
 
   test("of a trace or thread keeps the environments apart", async () => {

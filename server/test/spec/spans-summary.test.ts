@@ -41,6 +41,19 @@ describe("figures", () => {
       error_count: 1,
       unpriced_count: 1,
       cache_hit_count: 1,
+      number_of_customers: 0,
+      p50_latency: 4,
+      p90_latency: 5.6,
+      p95_latency: 5.8,
+      p99_latency: 5.96,
+      p50_time_to_first_token: 1,
+      p90_time_to_first_token: 1.4,
+      p95_time_to_first_token: 1.45,
+      p99_time_to_first_token: 1.49,
+      p50_tokens_per_second: 10,
+      p90_tokens_per_second: 10,
+      p95_tokens_per_second: 10,
+      p99_tokens_per_second: 10,
       window: { start_time: expect.any(String), end_time: expect.any(String) },
       environment: "prod",
     });
@@ -59,7 +72,28 @@ describe("figures", () => {
       avg_tps: 0,
       avg_ttft: 0,
       scores: {},
+      number_of_customers: 0,
+      p50_latency: null,
+      p99_tokens_per_second: null,
     });
+  });
+
+  test("customers are those that spans count for, each once in an environment", async () => {
+    const { prod: own, test: ownTest } = await app.newOrganization();
+    const trace_unique_id = "of ann";
+    await storeSpans(own, [
+      { trace_unique_id, span_unique_id: "root", customer_identifier: "ann", model: "m1" },
+      { trace_unique_id, span_unique_id: "child", span_parent_id: "root", model: "m2" },
+      { customer_identifier: "bob", model: "m1" },
+      { customer_identifier: "bob", model: "m1" },
+      { model: "m1" },
+    ]);
+    await storeSpans(ownTest, [{ customer_identifier: "bob" }]);
+    const customers = async (query: string) =>
+      bodyOf(await own.post(`${path}?${always}&${query}`, {}))["number_of_customers"];
+    expect(await customers("environment=prod")).toBe(2);
+    expect(await customers("environment=all")).toBe(3);
+    expect(await customers("model=m2")).toBe(1);
   });
 
   test("a thousand times a tenth of a cent is a dollar", async () => {

@@ -15,6 +15,7 @@ import {
 import { coverageOf, coverageSchema } from "../coverage.ts";
 import { filtersBody, selectionQuery } from "../read-filters.ts";
 import { groupByDescription, groupByExamples, readGroupBy } from "./group-by.ts";
+import { percentileMembers } from "./percentile-members.ts";
 import { readSelection, type SpanReadDeps } from "./read-selection.ts";
 
 // Numbers as in the summary, which clients require.
@@ -39,6 +40,7 @@ const group = z
     average_tps: average("Output tokens a second."),
     cache_hit_percentage: z.number(),
     unpriced_count: z.int().meta({ description: "Model calls without a known cost." }),
+    ...percentileMembers,
     first_timestamp: z.string().meta({ format: "date-time" }),
     last_timestamp: z.string().meta({ format: "date-time" }),
     scores: z.record(z.string(), z.unknown()).meta({ description: "Averages by evaluator id, as in the summary." }),

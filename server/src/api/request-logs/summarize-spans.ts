@@ -3,6 +3,7 @@ import { endpoint } from "../../http/endpoint.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
 import { coverageOf, coverageSchema } from "../coverage.ts";
 import { filtersBody, selectionQuery } from "../read-filters.ts";
+import { percentileMembers } from "./percentile-members.ts";
 import { readSelection, type SpanReadDeps } from "./read-selection.ts";
 
 // Clients require numbers here, so that absence cannot be told as in spans.
@@ -24,6 +25,10 @@ const summary = z
     error_count: z.int(),
     unpriced_count: z.int().meta({ description: "Model calls without a known cost." }),
     cache_hit_count: z.int(),
+    number_of_customers: z
+      .int()
+      .meta({ description: "Those that spans count for; of two environments, each by itself." }),
+    ...percentileMembers,
     ...coverageSchema,
   })
   .meta({ id: "SpanSummary" });

@@ -34,6 +34,10 @@ export const spanMetrics = [
 ] as const;
 export type SpanMetric = (typeof spanMetrics)[number];
 
+export type PercentileMetric = Extract<SpanMetric, `p${number}_${string}`>;
+export const isPercentile = (metric: SpanMetric): metric is PercentileMetric => /^p\d\d_/.test(metric);
+export const percentileMetrics: readonly PercentileMetric[] = spanMetrics.filter(isPercentile);
+
 /** What is 0 where there are no spans; all else is unknown there. */
 export const countMetrics: ReadonlySet<SpanMetric> = new Set<SpanMetric>([
   "number_of_requests",

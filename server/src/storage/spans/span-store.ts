@@ -31,7 +31,7 @@ import type {
 import type { ReceivedSpans, ReceivedSpansQuery } from "./received-spans.ts";
 import type { ListSpansQuery, SpanPage } from "./span-list.ts";
 import type { SpanFacets, SpanFacetsQuery } from "./span-facets.ts";
-import type { SeriesKey, SpanSeriesQuery, SpanSeriesResult } from "./span-series.ts";
+import type { PercentileMetric, SeriesKey, SpanSeriesQuery, SpanSeriesResult } from "./span-series.ts";
 import type { CountedName, StoredUsage, TracesQuery, UsageFactsQuery } from "./usage-facts.ts";
 
 /**
@@ -276,7 +276,11 @@ export type SpanSummary = {
   /** Model calls whose cost is unknown. */
   unpriced_count: number;
   cache_hit_count: number;
-};
+  number_of_customers: number;
+} & Percentiles;
+
+/** Null where no span has a value. */
+type Percentiles = Record<PercentileMetric, number | null>;
 
 /** A span as it was read, and what it costs from now on. */
 export type RepricedSpan = SpanKey & { cost: number; price_version: string; cost_details: string; unpriced: string };
@@ -339,7 +343,8 @@ export type SpanGroup = {
   text: string;
   first_timestamp: string;
   last_timestamp: string;
-} & Record<Exclude<SpanGroupSortField, "first_timestamp" | "last_timestamp">, number>;
+} & Record<Exclude<SpanGroupSortField, "first_timestamp" | "last_timestamp">, number> &
+  Percentiles;
 
 /** `keys` are the texts of groups. */
 export type GroupScoresQuery = SpanSelection & { groupBy: readonly SeriesKey[]; keys: readonly string[] };

@@ -1,23 +1,15 @@
-import type { SpanMetric } from "../span-series.ts";
+import type { ResultRow } from "../drivers/span-database.ts";
+import { isPercentile, type PercentileMetric, type SpanMetric } from "../span-series.ts";
+import { figureAlias } from "./figures.ts";
 import { isError, isUnpriced, rowUsage, sumOf } from "./usage.ts";
 
 const percentage = (condition: string) => `if(count() = 0, NULL, round(100 * countIf(${condition}) / count(), 6))`;
-const distinct = (column: string) => `uniqExactIf((environment, ${column}), ${column} != '')`;
+// Sets of 64 bits take a third of the time and of the memory of sets of texts.
+const distinct = (column: string) => `uniqExactIf(cityHash64(environment, ${column}), ${column} != '')`;
+const average = (column: string) => `round(avg(${column}), 9)`;
 
-function distribution<Column extends "latency" | "time_to_first_token" | "tokens_per_second">(column: Column) {
-  // Interpolated, as spreadsheets and numpy do it.
-  const quantile = (level: number) => `round(quantileExactInclusive(${level})(${column}), 9)`;
-  return {
-    [`average_${column}`]: `round(avg(${column}), 9)`,
-    [`p50_${column}`]: quantile(0.5),
-    [`p90_${column}`]: quantile(0.9),
-    [`p95_${column}`]: quantile(0.95),
-    [`p99_${column}`]: quantile(0.99),
-  } as Record<`${"average" | "p50" | "p90" | "p95" | "p99"}_${Column}`, string>;
-}
-
-/** Each metric as an aggregate over rows of `countedSpans`. NULL and NaN are unknown. */
-export const metricSql: Record<SpanMetric, string> = {
+/** Metrics as aggregates over rows of `countedSpans`. NULL and NaN are unknown. */
+const metricSql: Record<Exclude<SpanMetric, PercentileMetric>, string> = {
   number_of_requests: "count()",
   error_count: `countIf(${isError})`,
   total_cost: `if(count(${rowUsage.cost}) = 0, NULL, round(sum(${rowUsage.cost}), 12))`,
@@ -32,10 +24,38 @@ export const metricSql: Record<SpanMetric, string> = {
   cache_hit_percentage: percentage("ifNull(cache_hit, 0)"),
   average_cost: `round(avg(${rowUsage.cost}), 12)`,
   average_tokens: `avg(${rowUsage.totalTokens})`,
-  ...distribution("latency"),
-  ...distribution("time_to_first_token"),
-  ...distribution("tokens_per_second"),
+  average_latency: average("latency"),
+  average_time_to_first_token: average("time_to_first_token"),
+  average_tokens_per_second: average("tokens_per_second"),
 };
+
+/** What a statement selects to read metrics. */
+export function selectMetrics(metrics: readonly SpanMetric[]): string[] {
+  const percentiles = percentileSql(metrics.filter(isPercentile), (column) => column);
+  return metrics.map((name) => `${isPercentile(name) ? percentiles(name) : metricSql[name]} AS ${figureAlias(name)}`);
+}
+
+/**
+ * Percentiles `p<level>_<name>` as aggregates, interpolated as spreadsheets and numpy do it. Those of one column are read
+ * from one aggregate, which holds its values once.
+ */
+function percentileSql<Name extends `p${number}_${string}`>(
+  all: readonly Name[],
+  columnOf: (name: string) => string,
+): (name: Name) => string {
+  const read = (name: Name) => ({ level: Number(name.slice(1, 3)) / 100, column: columnOf(name.slice(4)) });
+  return (name) => {
+    const { level, column } = read(name);
+    const levels = all.map(read).flatMap((other) => (other.column === column ? [other.level] : []));
+    return `round(quantilesExactInclusive(${levels.join(", ")})(${column})[${levels.indexOf(level) + 1}], 9)`;
+  };
+}
+
+/** The named metrics of a row. */
+export function metricsOf<Name extends string>(row: ResultRow, names: readonly Name[]): Record<Name, number | null> {
+  const values = names.map((name) => [name, metricValue(row[figureAlias(name)])]);
+  return Object.fromEntries(values) as Record<Name, number | null>;
+}
 
 /** Metrics for which it matters whom a span counts for. */
 export const identityMetrics: ReadonlySet<SpanMetric> = new Set<SpanMetric>(["number_of_customers"]);

@@ -6,7 +6,7 @@ import { figureAlias } from "./figures.ts";
 import { groupKeys, type GroupKeys } from "./group-keys.ts";
 import { readOnce, type Once } from "./once.ts";
 import { partOf } from "./selection.ts";
-import { identityMetrics, metricSql, metricValue } from "./span-metrics.ts";
+import { identityMetrics, metricsOf, metricValue, selectMetrics } from "./span-metrics.ts";
 
 type Part = ReturnType<typeof partOf>;
 type Read = { database: SpanDatabase; query: SpanSeriesQuery; keys: GroupKeys; part: Part; params: StatementParams };
@@ -57,9 +57,9 @@ async function topGroups(
   const { rows } = await database.query(
     {
       name: "series_groups",
-      sql: `SELECT ${keys.select.join(", ")}, ${keys.textOfNames} AS series_key
+      sql: `SELECT ${[...keys.select, ...selectMetrics([query.rankBy])].join(", ")}, ${keys.textOfNames} AS series_key
         FROM ${countedSpans([part], once, counts)} WHERE ${keys.where} GROUP BY ${keys.names.join(", ")}
-        ORDER BY ${metricSql[query.rankBy]} DESC NULLS LAST, series_key LIMIT ${query.top + 1}`,
+        ORDER BY ${figureAlias(query.rankBy)} DESC NULLS LAST, series_key LIMIT ${query.top + 1}`,
       params,
     },
     signal,
@@ -98,13 +98,13 @@ async function readPoints(
   };
   const sets = "GROUP BY GROUPING SETS ((series_slot, series_bucket), (series_slot))";
   const told = "series_slot, series_bucket, grouping(series_bucket) AS is_total";
-  const figures = query.metrics.map((name) => `${metricSql[name]} AS ${figureAlias(name)}`);
+  const figures = selectMetrics(query.metrics);
   const { rows } = await database.query(
     { name: "series", sql: `SELECT ${[told, ...figures].join(", ")} FROM ${spans} ${sets}`, params: bound },
     signal,
   );
   for (const row of rows) {
-    take(row, Object.fromEntries(query.metrics.map((name) => [name, metricValue(row[figureAlias(name)])])));
+    take(row, metricsOf(row, query.metrics));
   }
   for (const evaluator of query.scores) {
     const given = `SELECT unique_id AS scored_id, value FROM scores FINAL WHERE organization_id = {organization_id:String}

@@ -1,12 +1,14 @@
 import type { SpanDatabase } from "../drivers/span-database.ts";
+import { percentileMetrics } from "../span-series.ts";
 import type { SpanSelection, SpanSummary } from "../span-store.ts";
 import { figuresOf, selectFigures } from "./figures.ts";
 import { countedSpans, paramsOfParts, readsIdentity, type Counts } from "./counted-spans.ts";
 import { readOnce, type Once } from "./once.ts";
 import { partOf } from "./selection.ts";
+import { metricsOf, selectMetrics } from "./span-metrics.ts";
 import { averageOf, isError, isUnpriced, rowUsage, sumOf, sumOfCost } from "./usage.ts";
 
-const figures: Record<keyof SpanSummary, string> = {
+const figures = {
   number_of_requests: "count()",
   total_cost: sumOfCost,
   total_tokens: sumOf(rowUsage.totalTokens),
@@ -19,7 +21,9 @@ const figures: Record<keyof SpanSummary, string> = {
   unpriced_count: `countIf(${isUnpriced})`,
   cache_hit_count: "countIf(ifNull(cache_hit, 0))",
 };
-const select = selectFigures(figures);
+const sums = Object.keys(figures) as (keyof typeof figures)[];
+const select = [...selectFigures(figures), ...selectMetrics(percentileMetrics)];
+const customers = ["number_of_customers"] as const;
 
 export async function summarizeSpans(
   database: SpanDatabase,
@@ -27,16 +31,23 @@ export async function summarizeSpans(
   signal?: AbortSignal,
 ): Promise<SpanSummary> {
   const parts = [partOf(selection)];
-  const read = async (once: Once, counts: Counts) =>
-    await database.query(
-      {
-        name: "summarize",
-        sql: `SELECT ${select.join(", ")} FROM ${countedSpans(parts, once, counts)}`,
-        params: paramsOfParts(parts),
-      },
-      signal,
-    );
-  const counts = readsIdentity(selection.filter) ? "all" : "usage";
-  const { rows } = await readOnce(database, { parts, counts }, read, signal);
-  return figuresOf(rows[0] ?? {}, Object.keys(figures) as (keyof SpanSummary)[]);
+  const read = async (counts: Counts, selected: readonly string[]) => {
+    const statement = async (once: Once, known: Counts) =>
+      await database.query(
+        {
+          name: "summarize",
+          sql: `SELECT ${selected.join(", ")} FROM ${countedSpans(parts, once, known)}`,
+          params: paramsOfParts(parts),
+        },
+        signal,
+      );
+    const { rows } = await readOnce(database, { parts, counts }, statement, signal);
+    return rows[0] ?? {};
+  };
+  // Whom spans count for differs for more of them than what they count for: sums need not wait for it.
+  const [row, identities] = await Promise.all([
+    read(readsIdentity(selection.filter) ? "all" : "usage", select),
+    read("all", selectMetrics(customers)),
+  ]);
+  return { ...figuresOf(row, sums), ...metricsOf(row, percentileMetrics), ...figuresOf(identities, customers) };
 }

@@ -1,0 +1,13 @@
+import { z } from "zod";
+import { percentileMetrics, type PercentileMetric } from "../../storage/spans/span-series.ts";
+
+const percentile = z
+  .number()
+  .nullable()
+  .meta({ description: "Exact, interpolated, of the spans that have one; null where none has." });
+
+/** The percentiles that a summary or a group has, as charts name them. */
+export const percentileMembers = Object.fromEntries(percentileMetrics.map((name) => [name, percentile])) as Record<
+  PercentileMetric,
+  typeof percentile
+>;
