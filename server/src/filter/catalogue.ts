@@ -24,8 +24,8 @@ export type BoundType = "String" | "Array(String)" | "UUID" | "Array(UUID)" | "F
 
 /** What an SQL expression is built with. User text enters a statement through `bind` alone. */
 export type SqlScope = {
-  /** A column of the table, qualified where the statement needs it. */
-  column(name: string): string;
+  /** A column of the table, qualified where the statement needs it. `key`: the only top-level key of a map that is read. */
+  column(name: string, key?: string): string;
   /** A placeholder for a bound value; numbers are bound as their text, which loses no digit. */
   bind(type: BoundType, value: string | readonly string[]): string;
 };

@@ -5,6 +5,9 @@ import { scalarText } from "./values.ts";
 /** Joins the keys of a nested path, because `.` and `__` are ordinary characters of a key. */
 export const pathSeparator = "\u001F";
 
+/** The top-level key that a path of the index begins with. */
+export const topKeyOf = (path: string): string => path.split(pathSeparator, 1)[0] ?? path;
+
 /**
  * The text map that metadata is filtered by; ingest stores it, the in-memory interpreter reads it.
  *

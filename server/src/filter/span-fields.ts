@@ -4,9 +4,9 @@ import { environments } from "../domain/principal.ts";
 import { spanStatusWords } from "../domain/span-status.ts";
 import { cleanText, isObject } from "../lib/json.ts";
 import { limits } from "../limits.ts";
-import type { Catalogue, Field, FieldFamily, FieldKind, Source, TextForm } from "./catalogue.ts";
+import type { Catalogue, Field, FieldFamily, FieldKind, Source, SqlScope, TextForm } from "./catalogue.ts";
 import { createCatalogue } from "./catalogue.ts";
-import { indexMetadata, pathSeparator } from "./metadata-index.ts";
+import { indexMetadata, pathSeparator, topKeyOf } from "./metadata-index.ts";
 
 /** What only the store of scores can tell; without it every score is absent. */
 export type ScoreSources = {
@@ -223,9 +223,10 @@ const metadataField: FieldFamily<SpanRow> = (name) => {
 };
 
 function metadataKey(key: string): Source<SpanRow> {
+  const index = (scope: SqlScope) => scope.column("metadata_index", topKeyOf(key));
   return {
-    sql: (scope) => `${scope.column("metadata_index")}[${scope.bind("String", key)}]`,
-    presentSql: (scope) => `mapContains(${scope.column("metadata_index")}, ${scope.bind("String", key)})`,
+    sql: (scope) => `${index(scope)}[${scope.bind("String", key)}]`,
+    presentSql: (scope) => `mapContains(${index(scope)}, ${scope.bind("String", key)})`,
     read: (row) => ownValue(metadataIndexOf(row), key),
     form: "either",
   };
@@ -237,7 +238,7 @@ function literalOrNested(key: string, path: string): Source<SpanRow> {
   return {
     sql: (scope) => `if(${presence(literal, scope)}, ${literal.sql(scope)}, ${nested.sql(scope)})`,
     presentSql: (scope) => `(${presence(literal, scope)} OR ${presence(nested, scope)})`,
-    candidatesSql: (scope) => `mapValues(${scope.column("metadata_index")})`,
+    candidatesSql: (scope) => `mapValues(${scope.column("metadata_index", topKeyOf(path))})`,
     read: (row) => literal.read(row) ?? nested.read(row),
     form: "either",
   };

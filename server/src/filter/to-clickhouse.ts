@@ -10,6 +10,8 @@ export type SqlFilter = {
   params: Record<string, string | readonly string[]>;
   /** The columns that it reads. */
   columns: ReadonlySet<string>;
+  /** The keys of metadata that it reads in `metadata_index`; undefined: it may read any. */
+  metadataKeys: ReadonlySet<string> | undefined;
 };
 
 export type SqlOptions = {
@@ -24,10 +26,14 @@ export function toClickHouse<Row>(filter: Filter, catalogue: Catalogue<Row>, opt
   const { table, prefix = "f" } = options;
   const params: SqlFilter["params"] = {};
   const columns = new Set<string>();
+  const keys = new Set<string>();
+  let readsAnyKey = false;
   const names = new Map<string, string>();
   const scope: SqlScope = {
-    column(name) {
+    column(name, key) {
       columns.add(name);
+      if (name.startsWith("metadata") && key === undefined) readsAnyKey = true;
+      if (key !== undefined) keys.add(key);
       return table === undefined ? name : `${table}.${name}`;
     },
     bind(type, value) {
@@ -39,7 +45,8 @@ export function toClickHouse<Row>(filter: Filter, catalogue: Catalogue<Row>, opt
       return `{${name}:${sqlTypes[type]}}`;
     },
   };
-  return { sql: filterSql(filter, catalogue, scope), params, columns };
+  const sql = filterSql(filter, catalogue, scope);
+  return { sql, params, columns, metadataKeys: readsAnyKey ? undefined : keys };
 }
 
 const sqlTypes: Record<BoundType, string> = {

@@ -5,7 +5,8 @@ import { limits } from "../limits.ts";
 import type { PriceBook } from "../pricing/price-book.ts";
 import { pricedColumns, repriceSpan } from "../pricing/reprice.ts";
 import type { SpanPlace } from "../storage/spans/span-list.ts";
-import type { RepricedSpan, SpanSelection, SpanStore, StoredSpan } from "../storage/spans/span-store.ts";
+import type { RepricedSpan } from "../storage/spans/span-editing.ts";
+import type { SpanSelection, SpanStore, StoredSpan } from "../storage/spans/span-store.ts";
 import type { CountedName } from "../storage/spans/usage-facts.ts";
 
 /**

@@ -50,7 +50,7 @@ export function createSpanStore(database: SpanDatabase): SpanStore {
         await seeEdits(
           database,
           query,
-          [query.sort.field, query.sort.metadata === undefined ? "" : "metadata"],
+          [query.sort.field, query.sort.metadata === undefined ? "" : `metadata__${query.sort.metadata}`],
           signal,
         ),
         signal,

@@ -141,12 +141,6 @@ export type SpanStore = SpanExports &
       signal?: AbortSignal,
     ): Promise<Array<{ environment: string; inWindow: number; total: number }>>;
 
-    /**
-     * Newer versions of spans, with another cost. What has been sent again or deleted since it was read stays as it is. Safe to
-     * repeat.
-     */
-    repriceSpans(scope: SpanScope, spans: readonly RepricedSpan[], signal?: AbortSignal): Promise<void>;
-
     /** Takes the spans of these deletions out of every read. Safe to repeat. */
     deleteTraces(deletions: readonly TraceDeletion[], signal?: AbortSignal): Promise<void>;
 
@@ -227,8 +221,9 @@ export type TimeWindow = { fromNs: bigint; toNs: bigint };
 export type SpanCondition = {
   sql: string;
   params: StatementParams;
-  /** The columns that it reads, where that is known. */
+  /** The columns that it reads, where that is known, and the keys of metadata, where it reads no others. */
   columns?: ReadonlySet<string>;
+  metadataKeys?: ReadonlySet<string> | undefined;
 };
 
 /** Lists go to `Array(…)` placeholders; everything else is bound as its text. */
@@ -281,9 +276,6 @@ export type SpanSummary = {
 
 /** Null where no span has a value. */
 type Percentiles = Record<PercentileMetric, number | null>;
-
-/** A span as it was read, and what it costs from now on. */
-export type RepricedSpan = SpanKey & { cost: number; price_version: string; cost_details: string; unpriced: string };
 
 export type UnpricedModel = { model: string; provider_id: string; spans: number; last_timestamp: string };
 

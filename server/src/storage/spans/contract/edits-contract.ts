@@ -74,6 +74,32 @@ export function describeEdits({ store, insert }: ContractDriver): void {
       expect((await store().summarizeSpans({ ...everythingOf(org), filter })).number_of_requests).toBe(1);
     });
 
+    it("of one key of metadata leave filters, orders and groups by others as they are", async () => {
+      const org = newOrganization();
+      const metadata = { plan: "pro", a__b: 1, a: { b: 2, c: 3 } };
+      const row = spanRow(org, { metadata: JSON.stringify(metadata), metadata_index: indexMetadata(metadata) });
+      await insert([row]);
+      const found = (filters: Record<string, unknown>[]) =>
+        Promise.all(filters.map((each) => countOf(org, { model: { operator: "isnull", value: [true] }, ...each })));
+      const filters = [{ metadata__plan: "pro" }, { metadata__a__b: 1 }, { metadata__a__c: 3 }, { "metadata.a__c": 3 }];
+      expect(await found(filters)).toEqual([1, 1, 1, 1]);
+      await edit(org, row.unique_id, { metadata: { other: 1 } });
+      expect(await found([...filters, { metadata__other: 1 }])).toEqual([1, 1, 1, 1, 1]);
+      await edit(org, row.unique_id, { metadata: { a__b: null } });
+      expect(await found([{ metadata__a__b: 1 }, { metadata__a__b: 2 }, { metadata__a__c: 3 }])).toEqual([0, 1, 1]);
+      await edit(org, row.unique_id, { metadata: { a: { b: 5 } } });
+      expect(await found([{ metadata__a__b: 5 }, { metadata__a__b: 2 }, { metadata__a__c: 3 }])).toEqual([1, 0, 0]);
+      const query = { ...everythingOf(org), ...firstPage, sort: mostFirst };
+      for (const [groupBy, text] of [
+        ["metadata__a__b", "5"],
+        ["metadata__other", "1"],
+        ["metadata__plan", "pro"],
+      ] as const) {
+        const { rows } = await store().groupSpans({ ...query, groupBy: [groupBy] });
+        expect(rows.map((group) => group.text)).toEqual([text]);
+      }
+    });
+
     it("of which the last wins, whatever the clock says; others of the span stay", async () => {
       const org = newOrganization();
       const row = spanRow(org, said);

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import type { RepricedSpan } from "../span-store.ts";
+import type { RepricedSpan } from "../span-editing.ts";
 import { listOf, newOrganization, slowly, spanRow, type ContractDriver } from "./span-fixtures.ts";
 
 const price = { cost: 2.5, price_version: "own", cost_details: '{"lines":[]}', unpriced: "" };

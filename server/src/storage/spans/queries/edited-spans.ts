@@ -3,7 +3,7 @@ import type { SpanScope } from "../../../domain/span.ts";
 import { pathSeparator } from "../../../filter/metadata-index.ts";
 import type { SpanDatabase } from "../drivers/span-database.ts";
 import type { GroupCondition, SpanCondition } from "../span-store.ts";
-import { editFieldsIn, fieldsEdited } from "./span-edits.ts";
+import { areKeysEdited, editFieldsIn, fieldsEdited } from "./span-edits.ts";
 
 /** The edited fields that a statement reads and of which anything was changed: most often none. */
 export type SeenEdits = ReadonlySet<EditField>;
@@ -21,8 +21,30 @@ export async function seeEdits<Q extends EditedQuery>(
   const columns = conditions.flatMap((condition) => [...(condition?.columns ?? (condition === undefined ? [] : all))]);
   const read = editFieldsIn([...names, ...columns]);
   if (read.size === 0) return { ...query, edits: read };
-  return { ...query, edits: read.intersection(await fieldsEdited(database, query.scope, signal)) };
+  const edits = read.intersection(await fieldsEdited(database, query.scope, signal));
+  const keys = edits.has("metadata") ? metadataKeysIn(names, conditions) : undefined;
+  if (keys !== undefined && !(await areKeysEdited(database, query.scope, keys, signal))) edits.delete("metadata");
+  return { ...query, edits };
 }
+
+/** The top-level keys of metadata that are read; undefined where it may be any. */
+function metadataKeysIn(
+  names: readonly string[],
+  conditions: ReadonlyArray<SpanCondition | undefined>,
+): string[] | undefined {
+  const keys = names.flatMap((name) => {
+    if (!name.startsWith("metadata")) return [];
+    const key = name.startsWith(ofKey) ? name.slice(ofKey.length) : undefined;
+    // It may be a path.
+    return key === undefined ? [undefined] : [key, key.split("__", 1)[0]];
+  });
+  for (const condition of conditions) {
+    if (condition !== undefined) keys.push(...(condition.metadataKeys ?? [undefined]));
+  }
+  return keys.includes(undefined) ? undefined : keys.filter((key) => key !== undefined);
+}
+
+const ofKey = "metadata__";
 
 /** Of a condition that does not tell. */
 const all = ["note", "is_pinned", "positive_feedback", "metadata"];

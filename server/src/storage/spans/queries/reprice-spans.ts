@@ -1,7 +1,7 @@
 import type { SpanScope } from "../../../domain/span.ts";
 import { limits } from "../../../limits.ts";
 import type { SpanDatabase } from "../drivers/span-database.ts";
-import type { RepricedSpan } from "../span-store.ts";
+import type { RepricedSpan } from "../span-editing.ts";
 import { allOf, scopeWhere } from "./selection.ts";
 
 /** In one statement each that reads and writes, so that a span which is gone or newer by then is not written. */

@@ -1,6 +1,6 @@
 import { editedMetadataText, editFields, type EditField, type SpanEdits } from "../../../domain/span-edit.ts";
 import type { ReadColumn, SpanColumn, SpanScope } from "../../../domain/span.ts";
-import { indexMetadata, pathSeparator } from "../../../filter/metadata-index.ts";
+import { indexMetadata, topKeyOf } from "../../../filter/metadata-index.ts";
 import { fromByteString, toByteString } from "../../../lib/byte-string.ts";
 import { parseKeepingDigits } from "../../../lib/json.ts";
 import type { SpanDatabase } from "../drivers/span-database.ts";
@@ -37,6 +37,19 @@ export async function fieldsEdited(
   const { rows } = await database.query(look, signal);
   if (rows.length === 0 && since !== undefined && edits?.state() === since) edits.foundNone(organization_id);
   return editFieldsIn(rows.map((row) => String(row["field"])));
+}
+
+/** Whether one of these keys of metadata was changed anywhere in an organization. */
+export async function areKeysEdited(
+  database: SpanDatabase,
+  { organization_id }: SpanScope,
+  keys: readonly string[],
+  signal?: AbortSignal,
+): Promise<boolean> {
+  const { sql, params } = scopeWhere({ organization_id });
+  const edited = `SELECT 1 AS one FROM span_edits WHERE ${sql} AND field = 'metadata' AND key IN {edit_keys:Array(String)} LIMIT 1`;
+  const { rows } = await database.query({ name: "look", sql: edited, params: { ...params, edit_keys: keys } }, signal);
+  return rows.length > 0;
 }
 
 /**
@@ -95,7 +108,7 @@ export function withEdits(span: StoredSpan, edits: EditsById): StoredSpan {
 }
 
 function editedIndex(index: Record<string, string>, changes: SpanEdits["metadata"]): Record<string, string> {
-  const kept = Object.entries(index).filter(([path]) => !changes.has(topKey(path)));
+  const kept = Object.entries(index).filter(([path]) => !changes.has(topKeyOf(path)));
   const added = [...changes].flatMap(([key, value]) => Object.entries(indexOf(key, value)));
   return Object.fromEntries([...kept, ...added]);
 }
@@ -104,8 +117,6 @@ function editedIndex(index: Record<string, string>, changes: SpanEdits["metadata
 export function indexOf(key: string, value: string): Record<string, string> {
   return value === "" ? {} : indexMetadata(Object.fromEntries([[key, parseKeepingDigits(value)]]));
 }
-
-const topKey = (path: string): string => path.split(pathSeparator, 1)[0] ?? path;
 
 /** The same for raw spans that were read with `columns`. */
 export function rawEditor(columns: readonly ReadColumn[], edits: EditsById): (span: RawSpan) => RawSpan {
