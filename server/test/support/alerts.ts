@@ -9,11 +9,15 @@ import type { ListAnswer, Row, TestClient } from "./test-client.ts";
 /** A server whose clock a test may move. */
 export type AlertApp = TestApp & { now: () => number; pass: (ms: number) => void };
 
-export async function startAlertApp(overrides: Record<string, string> = {}): Promise<AlertApp> {
+/** The clock of the machine, which a test may move. */
+export function movableClock(): Pick<AlertApp, "now" | "pass"> {
   let shiftMs = 0;
-  const now = () => Date.now() + shiftMs;
-  const app = await startTestApp({ SPANWAY_ALLOW_PRIVATE_UPSTREAMS: "127.0.0.1", ...overrides }, quickPasswords, now);
-  return { ...app, now, pass: (ms) => void (shiftMs += ms) };
+  return { now: () => Date.now() + shiftMs, pass: (ms) => void (shiftMs += ms) };
+}
+
+export async function startAlertApp(overrides: Record<string, string> = {}, clock = movableClock()): Promise<AlertApp> {
+  const env = { SPANWAY_ALLOW_PRIVATE_UPSTREAMS: "127.0.0.1", ...overrides };
+  return { ...(await startTestApp(env, quickPasswords, clock.now)), ...clock };
 }
 
 export const minuteMs = 60_000;
