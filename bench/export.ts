@@ -2,13 +2,18 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
+import { Agent } from "node:http";
 import { join } from "node:path";
 import { benchFolder, benchKey, startBenchServer, type BenchServer } from "./lib/bench-server.ts";
-import { machine, round } from "./lib/figures.ts";
+import { inParallel, machine, round } from "./lib/figures.ts";
+import { post as send } from "./lib/post.ts";
+import { realTexts } from "./lib/real-texts.ts";
+import { bulkBodies } from "./lib/span-bodies.ts";
 
 /**
  * Exports of all spans of an organization over HTTP, against the engine writing the same rows to a file on the same disk, alternating
- * in one process; and by how much the memory of the server rises meanwhile. `--data FOLDER` keeps the filled table for the next run.
+ * in one process; and by how much the memory of the server rises meanwhile. Then bulk ingest alone and beside exports, in turns: it adds
+ * its rows to the table. `--data FOLDER` keeps the table for the next run.
  */
 export async function run(options: Map<string, string>): Promise<object> {
   const rows = Number(options.get("rows") ?? 1_000_000);
@@ -48,9 +53,49 @@ export async function run(options: Map<string, string>): Promise<object> {
     };
     console.log(format.name, JSON.stringify(figures[format.name]));
   }
+  const ingest = await ingestBeside(server, Number(options.get("ingest") ?? 40_000));
   await server.stop();
   folder.remove();
-  return { machine: machine(), spans, ...figures };
+  return { machine: machine(), spans, ...figures, ingest };
+}
+
+/** Bulk ingest of so many rows, until they are on disk. */
+async function ingestBeside(server: BenchServer, rows: number): Promise<object> {
+  const texts = realTexts();
+  const agent = new Agent({ keepAlive: true });
+  let seed = Date.now();
+  const ratePerS = async (): Promise<number> => {
+    seed += 1;
+    const bodies = bulkBodies({ texts, bodies: rows / 500, rowsPerBody: 500, payloadChars: 1750, seed });
+    const started = performance.now();
+    await inParallel(bodies, 4, async (body) => {
+      const { status } = await send(agent, `${server.url}/api/request-logs/bulk/`, body);
+      if (status !== 201) throw new Error(`bulk answered ${status}`);
+    });
+    return rows / ((performance.now() - started) / 1000);
+  };
+  await ratePerS();
+  const alone: number[] = [];
+  const beside: number[] = [];
+  for (const { name } of formats) {
+    alone.push(await ratePerS());
+    let isOver = false;
+    const exporting = (async () => {
+      while (!isOver) await exportSpans(server, name, () => isOver);
+    })();
+    beside.push(await ratePerS());
+    isOver = true;
+    await exporting;
+  }
+  agent.destroy();
+  const figures = {
+    rows_per_s: round(median(alone), 0),
+    beside_jsonl: round((beside[0] ?? 0) / median(alone)),
+    beside_csv: round((beside[1] ?? 0) / median(alone)),
+    beside_parquet: round((beside[2] ?? 0) / median(alone)),
+  };
+  console.log("ingest", JSON.stringify(figures));
+  return figures;
 }
 
 const formats = [
@@ -70,7 +115,7 @@ async function fill(path: string, rows: number): Promise<void> {
 
 type Export = { ms: number; firstMs: number; bytes: number; riseBytes: number };
 
-async function exportSpans(server: BenchServer, format: string): Promise<Export> {
+async function exportSpans(server: BenchServer, format: string, isEnough = () => false): Promise<Export> {
   await server.ask({ ask: "memory" });
   const before = rssOf(server);
   let most = before;
@@ -82,6 +127,7 @@ async function exportSpans(server: BenchServer, format: string): Promise<Export>
   for await (const piece of response.body ?? []) {
     if (bytes === 0) firstMs = performance.now() - started;
     bytes += (piece as Uint8Array).length;
+    if (isEnough()) break;
   }
   clearInterval(watch);
   return { ms: performance.now() - started, firstMs, bytes, riseBytes: most - before };

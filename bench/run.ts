@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 const benches: Record<string, readonly string[]> = {
   analytics: ["rows", "many", "times", "data"],
   evaluation: ["rows", "judged", "repeats"],
-  export: ["rows", "times", "data"],
+  export: ["rows", "times", "data", "ingest"],
   gateway: ["rounds", "seconds", "connections", "portkey"],
   ingest: ["rows", "concurrency"],
   otlp: ["batches", "concurrency"],
