@@ -116,6 +116,7 @@ export function streamSettings(format: ExportFormat): EngineSettings {
     ...readSettings({ timeMs: limits.exportTimeMs, memoryBytes: limits.exportMemoryBytes }),
     ...streamFormats[format].settings,
     max_block_size: limits.exportBlockRows,
+    preferred_block_size_bytes: limits.exportBlockBytes,
     max_threads: limits.exportThreads,
     output_format_json_escape_forward_slashes: 0,
   };
