@@ -1,12 +1,18 @@
 import { createHash, randomUUID } from "node:crypto";
+import { createRecompute } from "../../server/src/counting/recompute.ts";
+import { createErasedCustomers } from "../../server/src/ingest/erased-customers.ts";
 import { openSpanStore } from "../../server/src/storage/spans/drivers/open-span-store.ts";
 import { realTexts } from "./real-texts.ts";
 import { columnTime } from "./span-generator.ts";
 
-/** Fills the table at argv[2] with argv[3] spans of one hour in traces of ten, and with two traces that are large. */
+/**
+ * Fills the table at argv[2] with argv[3] spans of one hour in traces of ten, and with two traces that are large. With argv[4] = 1 each
+ * agent restates the usage of its calls and alone names the customer, and what counts is stored as by a server.
+ */
 const [path = "", rowCount = "0", wrapped = "0"] = process.argv.slice(2);
 const store = openSpanStore({ kind: "chdb", path });
 await store.migrate();
+const isWrapped = wrapped === "1";
 const texts = realTexts();
 const hourMs = Date.UTC(2026, 4, 5, 5);
 
@@ -14,9 +20,9 @@ type Span = { trace: string; id: string; parent: string; type: string; startMs: 
 
 function row({ trace, id, parent, type, startMs, endMs }: Span, index: number): object {
   const hex = createHash("md5").update(`${trace}/${id}`).digest("hex");
-  const isCall = type === "chat" || (type === "agent" && wrapped === "1");
+  const isCall = type === "chat" || (type === "agent" && isWrapped);
   const calls = type === "agent" ? 3 : 1;
-  const text = (n: number) => texts[(index * 7 + n) % texts.length]?.slice(0, 900) ?? "";
+  const text = (n: number) => `${texts[(index * 7 + n) % texts.length]?.slice(0, 900) ?? ""} Case ${index % 4000}.`;
   return {
     organization_id: "org_bench",
     environment: "prod",
@@ -33,7 +39,7 @@ function row({ trace, id, parent, type, startMs, endMs }: Span, index: number): 
     span_unique_id: id,
     span_parent_id: parent,
     thread_identifier: `thread_${index % 9000}`,
-    customer_identifier: `user_${index % 5000}`,
+    customer_identifier: isWrapped && parent !== "" ? "" : `user_${index % 5000}`,
     status: index % 70 === 0 ? "failed" : "success",
     status_code: 200,
     latency: (endMs - startMs) / 1000,
@@ -102,4 +108,12 @@ for (let first = 0; first < traceCount; first += 1000) {
 await insert(largeTrace("thousand", 1000));
 const large = largeTrace("large", 45_000);
 for (let start = 0; start < large.length; start += 5000) await insert(large.slice(start, start + 5000));
+if (isWrapped) {
+  const recompute = createRecompute(
+    async (use) => await use(store),
+    () => Promise.resolve(createErasedCustomers()),
+    Date.now,
+  );
+  await recompute(["org_bench"]);
+}
 await store.close();

@@ -7,6 +7,9 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { countUsage } from "../domain/count-usage.ts";
 import { isSameCount, ownCount } from "../domain/usage-fact.ts";
 import type { SpanRow } from "../domain/span.ts";
+import { parseFilters } from "../filter/parse.ts";
+import { createSpanCatalogue } from "../filter/span-fields.ts";
+import { toClickHouse } from "../filter/to-clickhouse.ts";
 import { createErasedCustomers } from "../ingest/erased-customers.ts";
 import { formatUuid, spanIdentity } from "../ingest/identity.ts";
 import { openSpanStore } from "../storage/spans/drivers/open-span-store.ts";
@@ -27,6 +30,7 @@ afterAll(async () => {
   rmSync(path, { recursive: true, force: true });
 });
 
+const catalogue = createSpanCatalogue();
 const ids = ["a", "b", "c", "d", "e"];
 const gatewayId = (trace: string) => formatUuid(spanIdentity({ ...scopeOf("x"), trace, span: "e" }));
 const scopeOf = (organization_id: string) => ({ organization_id, environment: "prod" });
@@ -203,6 +207,13 @@ async function expectSums(organizationId: string): Promise<void> {
   for (const { customer_identifier: name, total_cost, number_of_requests } of said) {
     const ofName = groups.find(({ key }) => key["customer_identifier"] === name);
     expect([cents(total_cost), number_of_requests]).toEqual([cents(ofName?.total_cost ?? 0), ofName?.span_count]);
+  }
+  for (const name of ["ann", "bob"]) {
+    const filter = toClickHouse(parseFilters({ customer_identifier: name }, catalogue).filter, catalogue);
+    const filtered = await store.summarizeSpans({ scope, window: always, filter });
+    const ofName = groups.filter(({ key }) => key["customer_identifier"] === name);
+    expect(sums([filtered])).toEqual(sums(ofName));
+    expect(filtered.number_of_requests).toBe(ofName[0]?.span_count ?? 0);
   }
 }
 

@@ -12,7 +12,11 @@ export type SqlFilter = {
   columns: ReadonlySet<string>;
   /** The keys of metadata that it reads in `metadata_index`; undefined: it may read any. */
   metadataKeys: ReadonlySet<string> | undefined;
+  /** Of what it joins by AND, the conditions that hold only of rows that have a value: an index may find these. */
+  demands: readonly SqlDemand[];
 };
+
+export type SqlDemand = { sql: string; columns: ReadonlySet<string> };
 
 export type SqlOptions = {
   /** Name or alias that qualifies the columns. */
@@ -25,7 +29,7 @@ export type SqlOptions = {
 export function toClickHouse<Row>(filter: Filter, catalogue: Catalogue<Row>, options: SqlOptions = {}): SqlFilter {
   const { table, prefix = "f" } = options;
   const params: SqlFilter["params"] = {};
-  const columns = new Set<string>();
+  let columns = new Set<string>();
   const keys = new Set<string>();
   let readsAnyKey = false;
   const names = new Map<string, string>();
@@ -45,8 +49,26 @@ export function toClickHouse<Row>(filter: Filter, catalogue: Catalogue<Row>, opt
       return `{${name}:${sqlTypes[type]}}`;
     },
   };
-  const sql = filterSql(filter, catalogue, scope);
-  return { sql, params, columns, metadataKeys: readsAnyKey ? undefined : keys };
+  const operands = (filter.type === "all" ? filter.filters : [filter]).map((operand) => {
+    columns = new Set();
+    return { operand, sql: filterSql(operand, catalogue, scope), columns };
+  });
+  return {
+    sql: both(
+      "AND",
+      operands.map(({ sql }) => sql),
+    ),
+    params,
+    columns: new Set(operands.flatMap((operand) => [...operand.columns])),
+    metadataKeys: readsAnyKey ? undefined : keys,
+    demands: operands.filter(({ operand }) => demandsValue(operand)),
+  };
+}
+
+function demandsValue(filter: Filter): boolean {
+  if (filter.type === "not") return false;
+  if (filter.type === "condition") return filter.operator !== "isnull" && filter.values.every((value) => value !== "");
+  return filter.type === "any" && filter.filters.length > 0 && filter.filters.every(demandsValue);
 }
 
 const sqlTypes: Record<BoundType, string> = {

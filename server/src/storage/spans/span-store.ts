@@ -224,6 +224,8 @@ export type SpanCondition = {
   /** The columns that it reads, where that is known, and the keys of metadata, where it reads no others. */
   columns?: ReadonlySet<string>;
   metadataKeys?: ReadonlySet<string> | undefined;
+  /** What it demands of a row beside other things: conditions that it joins by AND, with the columns that they read. */
+  demands?: ReadonlyArray<{ sql: string; columns: ReadonlySet<string> }>;
 };
 
 /** Lists go to `Array(…)` placeholders; everything else is bound as its text. */

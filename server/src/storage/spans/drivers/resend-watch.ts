@@ -5,9 +5,9 @@ export type ResendWatch = {
   /** The same before and after a read: none came in. Undefined while some are coming in. */
   state(): number | undefined;
   during<T>(write: () => Promise<T>): Promise<T>;
-  /** Whether the last read of the organisation met neither a row of these nor usage that is restated. */
-  wasPlain(organizationId: string): boolean;
-  found(organizationId: string, what: { isPlain: boolean }): void;
+  /** Whether the last read of a kind (an organisation, and what the read has to know) met neither a row of these nor usage that is restated. */
+  wasPlain(kind: string): boolean;
+  found(kind: string, what: { isPlain: boolean }): void;
 };
 
 export function createResendWatch(): ResendWatch {
@@ -25,10 +25,10 @@ export function createResendWatch(): ResendWatch {
         underWay -= 1;
       }
     },
-    wasPlain: (organizationId) => plain.has(organizationId),
-    found(organizationId, { isPlain }) {
-      if (!isPlain) plain.delete(organizationId);
-      else if (plain.size < limits.plainOrganizations) plain.add(organizationId);
+    wasPlain: (kind) => plain.has(kind),
+    found(kind, { isPlain }) {
+      if (!isPlain) plain.delete(kind);
+      else if (plain.size < limits.plainOrganizations) plain.add(kind);
       else plain.clear();
     },
   };

@@ -59,13 +59,44 @@ const andFilter = (filter: SpanCondition | undefined) => (filter === undefined ?
 /** Where a filter is the same for what a span says and for what it counts for, fewer rows are joined. */
 function joinedSpans({ where, filter, edits }: CountedPart, once: Once, counts: "usage" | "all"): string {
   const isLate = readsIdentity(filter);
+  const demand = isLate ? demandOfIdentity(filter) : undefined;
+  if (demand !== undefined) return spansOfIdentity({ where, filter, edits }, once, demand);
   const spans = saidSpans({ where, edits, filter: isLate ? undefined : filter }, once);
   const identity = counts === "usage" ? "" : identityColumns.map((column) => `, ${column} AS count_${column}`).join("");
   const found = `SELECT timestamp, unique_id, toUInt8(1) AS is_counted, counts_tokens AS count_tokens, cost AS count_cost${identity}
     FROM span_counts FINAL WHERE ${where.sql}${counts === "usage" ? " AND changes_usage = 1" : ""}`;
+  const joined = join(spans, found, counts);
+  return isLate ? `SELECT * FROM (${joined}) WHERE ${filter?.sql ?? "1"}` : joined;
+}
+
+function join(spans: string, found: string, counts: "usage" | "all"): string {
   const replaced = identityColumns.map((column) => `if(is_counted = 1, count_${column}, ${column}) AS ${column}`);
   const columns = counts === "usage" ? "*" : `* REPLACE (${replaced.join(", ")})`;
-  const joined = `SELECT ${columns}, if(is_counted = 1, count_cost, cost) AS counted_cost, if(is_counted = 1, count_tokens, 1) AS counts_tokens
+  return `SELECT ${columns}, if(is_counted = 1, count_cost, cost) AS counted_cost, if(is_counted = 1, count_tokens, 1) AS counts_tokens
     FROM (${spans}) AS said GLOBAL ANY LEFT JOIN (${found}) AS found USING (timestamp, unique_id)`;
-  return isLate ? `SELECT * FROM (${joined}) WHERE ${filter?.sql ?? "1"}` : joined;
+}
+
+/** What a filter demands of the columns alone that spans and counts both have. */
+function demandOfIdentity(filter: SpanCondition | undefined): string | undefined {
+  const names: readonly string[] = identityColumns;
+  const demands = (filter?.demands ?? []).filter(({ columns }) =>
+    [...columns].every((column) => names.includes(column)),
+  );
+  return demands.length === 0 ? undefined : demands.map(({ sql }) => sql).join(" AND ");
+}
+
+/**
+ * The same where the filter demands a customer or thread: only spans are joined that say it or, in any version of their count, count
+ * for it. Of few counts the newest is found without FINAL, which would read those of all spans.
+ */
+function spansOfIdentity({ where, filter, edits }: CountedPart, once: Once, demand: string): string {
+  const keysIn = (table: string) =>
+    `(timestamp, unique_id) GLOBAL IN (SELECT timestamp, unique_id FROM ${table} WHERE ${where.sql} AND ${demand})`;
+  const demanded = { ...where, sql: `${where.sql} AND (${demand} OR ${keysIn("span_counts")})` };
+  const spans = saidSpans({ where: demanded, edits }, once);
+  const newest = `SELECT timestamp, unique_id, argMax((is_deleted, counts_tokens, cost, customer_identifier, thread_identifier), version) AS newest
+    FROM span_counts WHERE ${where.sql} AND (${keysIn("spans")} OR ${keysIn("span_counts")}) GROUP BY timestamp, unique_id`;
+  const found = `SELECT timestamp, unique_id, toUInt8(1) AS is_counted, newest.2 AS count_tokens, newest.3 AS count_cost,
+    newest.4 AS count_customer_identifier, newest.5 AS count_thread_identifier FROM (${newest}) WHERE newest.1 = 0`;
+  return `SELECT * FROM (${join(spans, found, "all")}) WHERE ${filter?.sql ?? "1"}`;
 }

@@ -24,11 +24,12 @@ export async function readOnce<T>(
   const { resends } = database;
   const before = resends?.state();
   const looking = look(database, { parts, counts, isForResends: before !== undefined }, signal);
-  const organization = String(parts[0]?.where.params["organization_id"]);
+  // Counts may matter to one kind of read where they do not to another.
+  const kind = `${String(parts[0]?.where.params["organization_id"])} ${counts}`;
   // Most organisations have neither, hour after hour: what they ask for is read while the look goes on.
-  const isLikelyPlain = before !== undefined && resends?.wasPlain(organization) === true;
+  const isLikelyPlain = before !== undefined && resends?.wasPlain(kind) === true;
   const [found, ready] = await Promise.all([looking, isLikelyPlain ? read("", "none") : undefined]);
-  if (before !== undefined) resends?.found(organization, { isPlain: found.size === 0 });
+  if (before !== undefined) resends?.found(kind, { isPlain: found.size === 0 });
   const isPlain = () => before !== undefined && !found.has("resend") && resends?.state() === before;
   if (ready !== undefined && found.size === 0 && isPlain()) return ready;
   const known = found.has("counts") ? counts : "none";
