@@ -135,6 +135,7 @@ import { exportTraces } from "./traces/export-traces.ts";
 import { listTraces } from "./traces/list-traces.ts";
 import { retrievePublicTrace } from "./traces/retrieve-public-trace.ts";
 import { retrieveTrace } from "./traces/retrieve-trace.ts";
+import { seriesTraces } from "./traces/series-traces.ts";
 import { shareTrace } from "./traces/share-trace.ts";
 import { createWebhook } from "./webhooks/create-webhook.ts";
 import { deleteWebhook } from "./webhooks/delete-webhook.ts";
@@ -235,6 +236,7 @@ function operationsOf(deps: ApiDeps): AnyEndpoint[] {
     updateProvider(deps),
     deleteProvider(deps),
     listTraces(traces),
+    seriesTraces(traces),
     exportTraces(traces),
     retrieveTrace(traces),
     shareTrace({ ...traces, ...stores }),

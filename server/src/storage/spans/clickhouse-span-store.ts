@@ -35,6 +35,7 @@ import { listUnpriced } from "./queries/list-unpriced.ts";
 import { facetSpans } from "./queries/span-facets.ts";
 import { spanSeries } from "./queries/span-series.ts";
 import { byIds, readEdits } from "./queries/span-edits.ts";
+import { traceSeries } from "./queries/trace-series.ts";
 import { summarizeSpans } from "./queries/summarize-spans.ts";
 import { unnameCustomer } from "./queries/unname-customer.ts";
 import type { SpanStore } from "./span-store.ts";
@@ -73,6 +74,7 @@ export function createSpanStore(database: SpanDatabase): SpanStore {
       summarizeSpans(database, await seeEdits(database, query, [], signal), signal),
     spanSeries: async (query, signal) =>
       spanSeries(database, await seeEdits(database, query, query.groupBy, signal), signal),
+    traceSeries: async (query, signal) => traceSeries(database, await seeEdits(database, query, [], signal), signal),
     facetSpans: async (query, signal) =>
       facetSpans(database, await seeEdits(database, query, ["metadata", ...query.fields], signal), signal),
     groupSpans: async (query, signal) =>

@@ -38,6 +38,9 @@ export type PercentileMetric = Extract<SpanMetric, `p${number}_${string}`>;
 export const isPercentile = (metric: SpanMetric): metric is PercentileMetric => /^p\d\d_/.test(metric);
 export const percentileMetrics: readonly PercentileMetric[] = spanMetrics.filter(isPercentile);
 
+/** Null where no span has a value. */
+export type Percentiles = Record<PercentileMetric, number | null>;
+
 /** What is 0 where there are no spans; all else is unknown there. */
 export const countMetrics: ReadonlySet<SpanMetric> = new Set<SpanMetric>([
   "number_of_requests",
@@ -54,17 +57,19 @@ export const countMetrics: ReadonlySet<SpanMetric> = new Set<SpanMetric>([
 /** A column, `trace`, `thread` or `metadata__<key>`. */
 export type SeriesKey = string;
 
-export type SpanSeriesQuery = SpanSelection & {
+/** How something is charted. */
+export type SeriesQuery<Metric extends string> = {
   /** In seconds since the epoch, rising, at least one; the first is at or before the window. */
   starts: readonly number[];
   groupBy: readonly SeriesKey[];
-  metrics: readonly SpanMetric[];
-  /** Evaluators, by id or slug, whose scores are averaged. */
-  scores: readonly string[];
+  metrics: readonly Metric[];
   /** How many series there are at most, beside the one of all others; the largest by `rankBy`. */
   top: number;
-  rankBy: SpanMetric;
+  rankBy: Metric;
 };
+
+/** `scores`: evaluators, by id or slug, whose scores are averaged. */
+export type SpanSeriesQuery = SpanSelection & SeriesQuery<SpanMetric> & { scores: readonly string[] };
 
 /** By metric, and `scores__<evaluator>`. Null is unknown. */
 export type SeriesPoint = Record<string, number | null>;

@@ -31,7 +31,8 @@ import type {
 import type { ReceivedSpans, ReceivedSpansQuery } from "./received-spans.ts";
 import type { ListSpansQuery, SpanPage } from "./span-list.ts";
 import type { SpanFacets, SpanFacetsQuery } from "./span-facets.ts";
-import type { PercentileMetric, SeriesKey, SpanSeriesQuery, SpanSeriesResult } from "./span-series.ts";
+import type { TraceSeriesQuery } from "./trace-series.ts";
+import type { Percentiles, SeriesKey, SpanSeriesQuery, SpanSeriesResult } from "./span-series.ts";
 import type { CountedName, StoredUsage, TracesQuery, UsageFactsQuery } from "./usage-facts.ts";
 
 /**
@@ -79,6 +80,9 @@ export type SpanStore = SpanExports &
 
     /** Spans by bucket of time, and by group. */
     spanSeries(query: SpanSeriesQuery, signal?: AbortSignal): Promise<SpanSeriesResult>;
+
+    /** The traces that `listTraces` would list, by bucket of time, and by group. */
+    traceSeries(query: TraceSeriesQuery, signal?: AbortSignal): Promise<SpanSeriesResult>;
 
     /** What evaluators say of the spans of a selection. */
     summarizeScores(query: SpanSelection, signal?: AbortSignal): Promise<ScoreFigures[]>;
@@ -275,9 +279,6 @@ export type SpanSummary = {
   cache_hit_count: number;
   number_of_customers: number;
 } & Percentiles;
-
-/** Null where no span has a value. */
-type Percentiles = Record<PercentileMetric, number | null>;
 
 export type UnpricedModel = { model: string; provider_id: string; spans: number; last_timestamp: string };
 

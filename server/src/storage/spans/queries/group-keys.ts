@@ -21,7 +21,8 @@ export type GroupKeys = {
   valuesOf(row: ResultRow): Record<string, string | number | null>;
 };
 
-type Key = { name: string; sql: string; where?: string; params?: StatementParams };
+/** A value that a group is told by. */
+export type Key = { name: string; sql: string; where?: string; params?: StatementParams };
 
 /** The text of a key of metadata as filters read it: a path only where there is no such key. `prefix` begins the names of what is bound. */
 export function metadataValue(key: string, prefix: string): { sql: string; params: StatementParams } {
@@ -48,7 +49,14 @@ function keysOf(groupBy: SeriesKey, index: number): Key[] {
 
 /** @param search groups are those that have this text in a value, in whatever case */
 export function groupKeys(groupBy: readonly SeriesKey[], search = ""): GroupKeys {
-  const all = groupBy.flatMap(keysOf);
+  return keysFrom(
+    groupBy.flatMap(keysOf),
+    search,
+    groupBy.some((key) => key === "customer_identifier" || key === "thread"),
+  );
+}
+
+export function keysFrom(all: readonly Key[], search = "", isByIdentity = false): GroupKeys {
   const keys = all.filter(({ name }, index) => all.findIndex((other) => other.name === name) === index);
   // An alias hides a column of its name, also from the expressions beside it.
   const names = keys.map((_, index) => `group_${index}`);
@@ -67,7 +75,7 @@ export function groupKeys(groupBy: readonly SeriesKey[], search = ""): GroupKeys
         " AND ",
       ) || "1",
     params: Object.assign({ group_search: search }, ...keys.map(({ params }) => params)) as StatementParams,
-    isByIdentity: groupBy.some((key) => key === "customer_identifier" || key === "thread"),
+    isByIdentity,
     valuesOf: (row) =>
       Object.fromEntries(keys.map(({ name }, index) => [name, keyValue(row[names[index] ?? ""], name)])),
   };

@@ -39,7 +39,7 @@ export function selectMetrics(metrics: readonly SpanMetric[]): string[] {
  * Percentiles `p<level>_<name>` as aggregates, interpolated as spreadsheets and numpy do it. Those of one column are read
  * from one aggregate, which holds its values once.
  */
-function percentileSql<Name extends `p${number}_${string}`>(
+export function percentileSql<Name extends `p${number}_${string}`>(
   all: readonly Name[],
   columnOf: (name: string) => string,
 ): (name: Name) => string {

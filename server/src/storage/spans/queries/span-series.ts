@@ -1,124 +1,29 @@
-import type { ResultRow, SpanDatabase } from "../drivers/span-database.ts";
-import type { SpanSeries, SpanSeriesQuery, SpanSeriesResult, SeriesPoint } from "../span-series.ts";
-import type { StatementParams } from "../span-store.ts";
-import { countedSpans, paramsOfParts, readsIdentity, type Counts } from "./counted-spans.ts";
-import { figureAlias } from "./figures.ts";
-import { groupKeys, type GroupKeys } from "./group-keys.ts";
-import { readOnce, type Once } from "./once.ts";
+import type { SpanDatabase } from "../drivers/span-database.ts";
+import type { SpanSeriesQuery, SpanSeriesResult } from "../span-series.ts";
+import { countedSpans, paramsOfParts, readsIdentity } from "./counted-spans.ts";
+import { groupKeys } from "./group-keys.ts";
+import { readOnce } from "./once.ts";
+import { readSeries } from "./read-series.ts";
 import { partOf } from "./selection.ts";
-import { identityMetrics, metricsOf, metricValue, selectMetrics } from "./span-metrics.ts";
+import { identityMetrics, selectMetrics } from "./span-metrics.ts";
 
-type Part = ReturnType<typeof partOf>;
-type Read = { database: SpanDatabase; query: SpanSeriesQuery; keys: GroupKeys; part: Part; params: StatementParams };
-
-/**
- * First the groups that have a series of their own, then the points of these and of all others together: so `other` is as exact as
- * they are, percentiles too. Totals are read with the points, from the same rows.
- */
 export async function spanSeries(
   database: SpanDatabase,
   query: SpanSeriesQuery,
   signal?: AbortSignal,
 ): Promise<SpanSeriesResult> {
   const keys = groupKeys(query.groupBy);
-  const part = partOf(query);
-  const read = { database, query, keys, part, params: { ...paramsOfParts([part]), ...keys.params } };
+  const parts = [partOf(query)];
+  const params = { ...paramsOfParts(parts), ...keys.params };
   const isByIdentity = keys.isByIdentity || [query.rankBy, ...query.metrics].some((name) => identityMetrics.has(name));
   const counts = isByIdentity || readsIdentity(query.filter) ? "all" : "usage";
   return await readOnce(
     database,
-    { parts: [part], counts },
-    (once, known) => readSeries(read, once, known, signal),
-    signal,
-  );
-}
-
-async function readSeries(read: Read, once: Once, counts: Counts, signal?: AbortSignal): Promise<SpanSeriesResult> {
-  const { query, keys } = read;
-  const isGrouped = query.groupBy.length > 0;
-  const groups = isGrouped ? await topGroups(read, once, counts, signal) : [];
-  const top = groups.slice(0, query.top);
-  const slots = isGrouped ? top.map((row) => String(row["series_key"])) : undefined;
-  const found = await readPoints(read, { slots, once, counts }, signal);
-  const seriesAt = (slot: number): Omit<SpanSeries, "group"> =>
-    found.get(slot) ?? { points: new Map(), totals: undefined };
-  if (!isGrouped) return { series: [{ group: {}, ...seriesAt(0) }], other: undefined };
-  const series = top.map((row, index) => ({ group: keys.valuesOf(row), ...seriesAt(index + 1) }));
-  return { series, other: groups.length > top.length ? seriesAt(0) : undefined };
-}
-
-/** The largest groups, and one more if there are others. */
-async function topGroups(
-  { database, query, keys, part, params }: Read,
-  once: Once,
-  counts: Counts,
-  signal?: AbortSignal,
-): Promise<ResultRow[]> {
-  const { rows } = await database.query(
-    {
-      name: "series_groups",
-      sql: `SELECT ${[...keys.select, ...selectMetrics([query.rankBy])].join(", ")}, ${keys.textOfNames} AS series_key
-        FROM ${countedSpans([part], once, counts)} WHERE ${keys.where} GROUP BY ${keys.names.join(", ")}
-        ORDER BY ${figureAlias(query.rankBy)} DESC NULLS LAST, series_key LIMIT ${query.top + 1}`,
-      params,
+    { parts, counts },
+    (once, known) => {
+      const rows = countedSpans(parts, once, known);
+      return readSeries(database, { query, rows, keys, params, select: selectMetrics, scores: query.scores }, signal);
     },
     signal,
   );
-  return rows;
-}
-
-type Slots = { slots: readonly string[] | undefined; once: Once; counts: Counts };
-
-/** By slot: the place of a group among `slots`, from 1, and 0 for all others. */
-async function readPoints(
-  { database, query, keys, part, params }: Read,
-  { slots, once, counts }: Slots,
-  signal?: AbortSignal,
-): Promise<Map<number, { points: Map<number, SeriesPoint>; totals: SeriesPoint | undefined }>> {
-  // Numbers of ours, which need no binding.
-  const starts = query.starts.map((start) => `${BigInt(start) * 1_000_000_000n}`);
-  const bound = slots === undefined ? params : { ...params, series_slots: slots };
-  const slot =
-    slots === undefined || slots.length === 0
-      ? "0"
-      : `transform(${keys.text}, {series_slots:Array(String)}, [${slots.map((_, index) => index + 1).join(", ")}], 0)`;
-  const bucket = `roundDown(toUnixTimestamp64Nano(timestamp), [${starts.join(", ")}])`;
-  const spans = `(SELECT *, ${slot} AS series_slot, ${bucket} AS series_bucket FROM ${countedSpans([part], once, counts)} WHERE ${keys.where})`;
-  const found = new Map<number, { points: Map<number, SeriesPoint>; totals: SeriesPoint | undefined }>();
-  const places = new Map(starts.map((start, index) => [start, index]));
-  const take = (row: ResultRow, values: SeriesPoint): void => {
-    const key = Number(row["series_slot"]);
-    const series = found.get(key) ?? { points: new Map(), totals: undefined };
-    found.set(key, series);
-    if (Number(row["is_total"]) === 1) series.totals = { ...series.totals, ...values };
-    else {
-      const place = places.get(String(row["series_bucket"])) ?? 0;
-      series.points.set(place, { ...series.points.get(place), ...values });
-    }
-  };
-  const sets = "GROUP BY GROUPING SETS ((series_slot, series_bucket), (series_slot))";
-  const told = "series_slot, series_bucket, grouping(series_bucket) AS is_total";
-  const figures = selectMetrics(query.metrics);
-  const { rows } = await database.query(
-    { name: "series", sql: `SELECT ${[told, ...figures].join(", ")} FROM ${spans} ${sets}`, params: bound },
-    signal,
-  );
-  for (const row of rows) {
-    take(row, metricsOf(row, query.metrics));
-  }
-  for (const evaluator of query.scores) {
-    const given = `SELECT unique_id AS scored_id, value FROM scores FINAL WHERE organization_id = {organization_id:String}
-      AND (evaluator_id = {series_evaluator:String} OR evaluator_slug = {series_evaluator:String}) AND value IS NOT NULL`;
-    const { rows: scored } = await database.query(
-      {
-        name: "series_scores",
-        sql: `SELECT ${told}, avg(value) AS average FROM ${spans} AS shown GLOBAL INNER JOIN (${given}) AS given
-          ON shown.unique_id = given.scored_id ${sets}`,
-        params: { ...bound, series_evaluator: evaluator },
-      },
-      signal,
-    );
-    for (const row of scored) take(row, { [`scores__${evaluator}`]: metricValue(row["average"]) });
-  }
-  return found;
 }

@@ -1,0 +1,92 @@
+import type { TraceNumber } from "../../../domain/trace.ts";
+import type { SpanDatabase } from "../drivers/span-database.ts";
+import type { SpanSeriesResult } from "../span-series.ts";
+import type { TraceMetric, TraceSeriesQuery } from "../trace-series.ts";
+import { countedSpans, paramsOfParts, type CountedPart, type Counts } from "./counted-spans.ts";
+import { figureAlias } from "./figures.ts";
+import { conditionParams, groupMatches } from "./group-condition.ts";
+import { keysFrom } from "./group-keys.ts";
+import { traceSpans } from "./list-traces.ts";
+import { readOnce, type Once } from "./once.ts";
+import { readSeries } from "./read-series.ts";
+import { windowWhere } from "./selection.ts";
+import { percentileSql } from "./span-metrics.ts";
+import { traceFigures } from "./trace-figures.ts";
+import { rowUsage } from "./usage.ts";
+
+/** A figure of a trace, beside metrics of the same name. */
+const traceColumn = (name: string) => `trace_${name}`;
+
+const sum = (name: TraceNumber) => `sum(${traceColumn(name)})`;
+const isFailed = `${traceColumn("error_count")} > 0`;
+const isPriced = `${traceColumn("priced")} > 0`;
+const customer = traceColumn("customer_identifier");
+
+type Percentile = Extract<TraceMetric, `p${number}_${string}`>;
+const isPercentile = (name: TraceMetric): name is Percentile => /^p\d\d_/.test(name);
+
+/** Metrics as aggregates over traces, the rows of `tracesOf`. */
+const metricSql: Record<Exclude<TraceMetric, Percentile>, string> = {
+  number_of_traces: "count()",
+  number_of_failed_traces: `countIf(${isFailed})`,
+  span_count: sum("span_count"),
+  llm_call_count: sum("llm_call_count"),
+  error_count: sum("error_count"),
+  total_cost: `if(countIf(${isPriced}) = 0, NULL, round(${sum("total_cost")}, 12))`,
+  total_tokens: sum("total_tokens"),
+  total_prompt_tokens: sum("total_prompt_tokens"),
+  total_completion_tokens: sum("total_completion_tokens"),
+  unpriced_count: sum("unpriced_count"),
+  number_of_customers: `uniqExactIf(cityHash64(environment, ${customer}), ${customer} != '')`,
+  error_percentage: `if(count() = 0, NULL, round(100 * countIf(${isFailed}) / count(), 6))`,
+  average_cost: `round(avgIf(${traceColumn("total_cost")}, ${isPriced}), 12)`,
+  average_tokens: `avg(${traceColumn("total_tokens")})`,
+  average_duration: `round(avg(${traceColumn("duration")}), 9)`,
+};
+
+function selectMetrics(metrics: readonly TraceMetric[]): string[] {
+  const percentiles = percentileSql(metrics.filter(isPercentile), traceColumn);
+  return metrics.map((name) => `${isPercentile(name) ? percentiles(name) : metricSql[name]} AS ${figureAlias(name)}`);
+}
+
+/** The traces that the list has for the same window and filters. */
+export async function traceSeries(
+  database: SpanDatabase,
+  query: TraceSeriesQuery,
+  signal?: AbortSignal,
+): Promise<SpanSeriesResult> {
+  const parts = await traceSpans(database, query, signal);
+  const keys = keysFrom(
+    query.groupBy.map((name) => ({ name, sql: name === "environment" ? name : traceColumn(name) })),
+  );
+  const params = {
+    ...conditionParams(query.condition),
+    ...paramsOfParts(parts),
+    ...windowWhere(query.window).params,
+    ...keys.params,
+  };
+  const read = async (once: Once, counts: Counts) => {
+    const rows = tracesOf(query, parts, { once, counts });
+    return await readSeries(database, { query, rows, keys, params, select: selectMetrics }, signal);
+  };
+  return await readOnce(database, { parts, counts: "usage" }, read, signal);
+}
+
+/** What is not read of these is not computed. */
+function tracesOf(
+  { window, condition }: TraceSeriesQuery,
+  parts: readonly CountedPart[],
+  { once, counts }: { once: Once; counts: Counts },
+): string {
+  const figures = { ...traceFigures, priced: `count(${rowUsage.cost})` };
+  const select = [
+    ...Object.entries(figures).map(([name, sql]) => `${sql} AS ${figureAlias(name)}`),
+    ...groupMatches(condition),
+  ];
+  // What goes on beyond the window may have no span within it.
+  const columns = Object.keys(figures).map((name) => `${figureAlias(name)} AS ${traceColumn(name)}`);
+  return `(SELECT environment, ${traceColumn("timestamp")} AS timestamp, ${columns.join(", ")} FROM (
+    SELECT trace_unique_id, environment, ${select.join(", ")} FROM ${countedSpans(parts, once, counts)}
+    GROUP BY trace_unique_id, environment
+    HAVING countIf(${windowWhere(window).sql}) > 0 AND (${condition?.having.sql ?? "1"})))`;
+}

@@ -1,0 +1,177 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { bucketIntervals } from "../../src/domain/time-buckets.ts";
+import { fieldsOf, storeSpans } from "../support/spans.ts";
+import { startTestApp, type TestApp } from "../support/test-app.ts";
+import type { Row, TestClient } from "../support/test-client.ts";
+import { listTraces } from "../support/traces.ts";
+
+let app: TestApp;
+let prod: TestClient;
+const path = "/api/traces/timeseries/";
+
+type Series = { group: Row; values: Record<string, Array<number | null>>; totals: Record<string, number | null> };
+type Answer = { buckets: string[]; series: Series[]; other: Omit<Series, "group"> | null };
+
+async function timeseries(query: string, body: unknown = {}): Promise<Answer> {
+  const answer = await prod.post(`${path}?${query}`, body);
+  if (answer.status !== 200) throw new Error(`timeseries answered ${answer.status}: ${answer.text}`);
+  return answer.json as Answer;
+}
+
+const day = "start_time=2026-03-01T00:00:00Z&end_time=2026-03-01T23:59:59Z";
+const span = (trace: string, id: string, time: string, more: Row = {}): Row => ({
+  trace_unique_id: trace,
+  span_unique_id: id,
+  ...(id !== "root" && { span_parent_id: "root" }),
+  timestamp: `2026-03-${time}Z`,
+  start_time: `2026-03-${time}Z`,
+  log_type: "tool",
+  ...more,
+});
+
+beforeAll(async () => {
+  app = await startTestApp();
+  ({ prod } = await app.newOrganization());
+  await storeSpans(prod, [
+    span("a", "root", "01T05:00:10", { start_time: "2026-03-01T05:00:00Z", customer_identifier: "ann", cost: 3 }),
+    span("a", "call", "01T05:00:09", { log_type: "chat", cost: 2, prompt_tokens: 10, completion_tokens: 1 }),
+    span("b", "root", "01T07:00:00", { customer_identifier: "bob", status: "failed", span_workflow_name: "w" }),
+    span("b", "late", "01T13:00:00", { status: "failed" }),
+    span("goes on", "root", "01T23:00:00", { customer_identifier: "ann", span_workflow_name: "w" }),
+    span("goes on", "late", "02T09:00:00", { cost: 1 }),
+    span("outside", "root", "02T09:00:00", { cost: 100 }),
+  ]);
+});
+afterAll(() => app.stop());
+
+describe("POST /api/traces/timeseries/", () => {
+  test("has traces in the bucket of their last span, whole; one that goes on is in the last bucket", async () => {
+    const metrics =
+      "number_of_traces,number_of_failed_traces,span_count,llm_call_count,error_count,total_cost,total_tokens,average_cost,average_duration,p50_duration,error_percentage,number_of_customers";
+    const { buckets, series, other } = await timeseries(`${day}&interval=6h&metrics=${metrics}`);
+    expect([buckets.length, other]).toEqual([4, null]);
+    expect(series[0]?.values).toEqual({
+      number_of_traces: [1, 0, 1, 1],
+      number_of_failed_traces: [0, 0, 1, 0],
+      span_count: [2, 0, 2, 2],
+      llm_call_count: [1, 0, 0, 0],
+      error_count: [0, 0, 2, 0],
+      total_cost: [2, null, null, 1],
+      total_tokens: [11, 0, 0, 0],
+      average_cost: [2, null, null, 1],
+      average_duration: [10, null, 21_600, 36_000],
+      p50_duration: [10, null, 21_600, 36_000],
+      error_percentage: [0, null, 100, 0],
+      number_of_customers: [1, 0, 1, 1],
+    });
+    expect(series[0]?.totals).toMatchObject({
+      number_of_traces: 3,
+      total_cost: 3,
+      average_cost: 1.5,
+      error_percentage: 33.333333,
+      number_of_customers: 2,
+    });
+  });
+
+  test("is the same by GET; groups, other and filters are those of traces", async () => {
+    const query = `${day}&interval=1d&group_by=customer_identifier&top=1&metrics=number_of_traces`;
+    const answer = await timeseries(query);
+    expect(answer.series).toEqual([
+      { group: { customer_identifier: "ann" }, values: { number_of_traces: [2] }, totals: { number_of_traces: 2 } },
+    ]);
+    expect(answer.other?.totals).toEqual({ number_of_traces: 1 });
+    expect((await prod.get(`${path}?${query}`)).json).toEqual(answer);
+    const filtered = await timeseries(`${day}&metrics=number_of_traces&workflow_name=w`, {
+      filters: { error_count: { operator: "gt", value: [1] } },
+    });
+    expect(filtered.series[0]?.totals).toEqual({ number_of_traces: 1 });
+    const pair = await timeseries(`${day}&group_by=workflow_name,environment&metrics=number_of_traces`);
+    expect(pair.series.map(({ group, totals }) => [group, totals["number_of_traces"]])).toEqual([
+      [{ workflow_name: "w", environment: "prod" }, 2],
+      [{ workflow_name: "", environment: "prod" }, 1],
+    ]);
+  });
+
+  test.each([
+    ["interval=2h", "interval"],
+    ["timezone=Mars/Olympus", "timezone"],
+    ["metrics=number_of_requests", "metrics"],
+    ["metrics=p50_latency", "metrics"],
+    ["group_by=log_type", "group_by"],
+    ["group_by=model,nothing", "group_by"],
+    ["group_by=model,model", "group_by"],
+    ["top=0", "top"],
+    ["interval=1m&start_time=2016-01-01&end_time=2026-01-01", "interval"],
+    ["start_time=2026-03-02&end_time=2026-03-01", "start_time"],
+  ])("%s is 400 naming what to change", async (query, name) => {
+    const answer = await prod.post(`${path}?${query}`, {});
+    expect([answer.status, fieldsOf(answer)]).toEqual([400, [name]]);
+  });
+});
+
+test("sums over the buckets are those of the list, for any traces, filter, interval and time zone", async () => {
+  ({ prod } = await app.newOrganization());
+  const moments = ["2028-02-29", "2026-03-29", "2026-11-01"].map(Date.parse);
+  const anySpan = fc.record({
+    moment: fc.constantFrom(...moments),
+    second: fc.integer({ min: 0, max: 2 * 86_400 }),
+    trace: fc.integer({ min: 0, max: 80 }),
+    log_type: fc.constantFrom("chat", "agent", "tool"),
+    model: fc.constantFrom("m1", "gpt-4o", ""),
+    micros: fc.option(fc.integer({ min: 0, max: 5_000_000 }), { nil: null }),
+    tokens: fc.integer({ min: 0, max: 9_000 }),
+    customer_identifier: fc.constantFrom("", "ann", "bob", 'a "b", \n', "\u202eאב"),
+    status_code: fc.constantFrom(200, 200, 500),
+  });
+  await storeSpans(
+    prod,
+    fc.sample(anySpan, 400).map(({ moment, second, trace, micros, tokens, ...span }, index) => ({
+      ...span,
+      ...(micros !== null && { cost: micros / 1e6 }),
+      timestamp: new Date(moment + second * 1000).toISOString(),
+      start_time: new Date(moment + second * 1000 - 500).toISOString(),
+      trace_unique_id: `${moment}-${trace}`,
+      span_unique_id: `s${index}`,
+      span_parent_id: index % 3 === 0 ? `s${index - 1}` : "",
+      prompt_tokens: tokens,
+      completion_tokens: 1,
+    })),
+  );
+  const sums = ["span_count", "llm_call_count", "error_count", "total_cost", "total_tokens", "unpriced_count"] as const;
+  const sum = (values: readonly unknown[]) =>
+    Number(values.reduce<number>((all, value) => all + Number(value ?? 0), 0).toFixed(9));
+  const read = fc.record({
+    interval: fc.constantFrom(...bucketIntervals),
+    timezone: fc.constantFrom("UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata", "Asia/Kathmandu"),
+    group: fc.constantFrom("model", "customer_identifier", "environment", "name"),
+    top: fc.constantFrom(1, 2, 5),
+    moment: fc.constantFrom(...moments),
+    hours: fc.integer({ min: 0, max: 24 }),
+    filters: fc.constantFrom(
+      {},
+      { customer_identifier: { operator: "", value: ["ann"] } },
+      { total_cost: { operator: "gt", value: [1] } },
+      { status_code: { operator: "not", value: [500] } },
+    ),
+  });
+  await fc.assert(
+    fc.asyncProperty(read, async ({ interval, timezone, group, top, moment, hours, filters }) => {
+      const window = `start_time=${new Date(moment).toISOString()}&end_time=${new Date(moment + hours * 3_600_000).toISOString()}`;
+      const query = `${window}&interval=${interval}&timezone=${timezone}&metrics=number_of_traces,${sums.join(",")}`;
+      const [{ count, results }, plain, grouped] = await Promise.all([
+        listTraces(prod, filters, `${window}&page_size=1000`),
+        timeseries(query, { filters }),
+        timeseries(`${query}&group_by=${group}&top=${top}`, { filters }),
+      ]);
+      const expected = [count, ...sums.map((name) => sum(results.map((row) => row[name])))];
+      const all = [...grouped.series, ...(grouped.other === null ? [] : [grouped.other])];
+      const names = ["number_of_traces", ...sums];
+      expect(names.map((name) => sum(plain.series[0]?.values[name] ?? []))).toEqual(expected);
+      expect(names.map((name) => sum([plain.series[0]?.totals[name]]))).toEqual(expected);
+      expect(names.map((name) => sum(all.flatMap(({ values }) => values[name] ?? [])))).toEqual(expected);
+      expect(names.map((name) => sum(all.map(({ totals }) => totals[name])))).toEqual(expected);
+    }),
+    { numRuns: 30 },
+  );
+}, 60_000);
