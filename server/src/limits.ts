@@ -70,17 +70,20 @@ export const limits = {
   // Live tail
   liveListeners: 256,
   livePollMs: 500,
-  /** Spans become readable a while after they were received: so far back they are looked for again. */
-  liveOverlapMs: 10_000,
-  /** Looked at in one poll, and sent of it. */
-  liveKeys: 20_000,
+  /** Spans become readable a while after they were received: so far back each poll looks for them again. */
+  liveOverlapMs: 5_000,
+  /** Those that come later are found by counting: so often, and with a pause of so many times what it takes. */
+  liveCountMs: 10_000,
+  liveCountPause: 20,
+  /** Spans that a feed knows by key, and sends of one poll. */
+  liveKeys: 10_000,
   liveEventsPerPoll: 2_000,
   liveChunkRows: 100,
   liveQueuedBytes: MiB,
   liveResumeMs: 600_000,
   liveResumeRows: 1_000,
   liveHeartbeatMs: 15_000,
-  liveKeyCheckMs: 10_000,
+  liveCredentialCheckMs: 10_000,
   liveStalledMs: 120_000,
   /** Spans that ended within so long of now, before or after it. */
   liveWindowMs: 60 * 60 * 1_000,

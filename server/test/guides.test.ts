@@ -19,6 +19,7 @@ const pages = [
   "fallbacks",
   "feedback",
   "filter-language",
+  "live-tail",
   "mcp",
   "metrics",
   "people",

@@ -46,6 +46,10 @@ export class RequestContext implements Context {
     this.requestId = requestIdOf(incoming.headers["x-request-id"]);
   }
 
+  get method(): string {
+    return this.incoming.method;
+  }
+
   get headers(): IncomingHttpHeaders {
     return this.incoming.headers;
   }

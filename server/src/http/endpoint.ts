@@ -63,6 +63,8 @@ export type Context<Principal = unknown, Params = unknown, Query = unknown, Body
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
+  /** HEAD comes to the handler of GET; what is written as a body goes nowhere. */
+  readonly method: string;
   readonly headers: IncomingHttpHeaders;
   /** The query string as sent, for parameters that no schema knows beforehand. */
   readonly rawQuery: URLSearchParams;

@@ -106,6 +106,7 @@ function innerContext(endpoint: AnyEndpoint, caller: Caller, asked: Asked): Call
     params: endpoint.params === undefined ? asked.params : checkParams(endpoint.params, asked.params),
     query: endpoint.query === undefined ? undefined : validate(endpoint.query, asked.query),
     body: endpoint.body?.kind === "json" ? checkBody(endpoint.body, asked.body) : undefined,
+    method: endpoint.method,
     headers: caller.headers,
     rawQuery,
     search,

@@ -1,8 +1,9 @@
-import { request as httpRequest, type IncomingMessage } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { limits } from "../../src/limits.ts";
+import { newEvaluator } from "../support/evaluation.ts";
 import { createSpan, fieldsOf, settle } from "../support/spans.ts";
+import { livePath as path, listenLive, namesOf, until, type LiveStream } from "../support/live.ts";
 import { startTestApp, testAdmin, type TestApp } from "../support/test-app.ts";
 import { createClient, type Row } from "../support/test-client.ts";
 
@@ -12,62 +13,9 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-const path = "/api/request-logs/live/";
+const listen = (key: string | undefined, query = "", headers: Record<string, string> = {}) =>
+  listenLive(app.url, query, { ...(key !== undefined && { authorization: `Bearer ${key}` }), ...headers });
 
-type LiveEvent = { event: string; id: string; data: Row };
-type Stream = {
-  response: IncomingMessage;
-  events: LiveEvent[];
-  comments: string[];
-  /** Of the last line `id:`, in whatever event. */
-  lastId: () => string;
-  ended: Promise<void>;
-  isEnded: () => boolean;
-  close: () => void;
-};
-
-/** Opens a stream and reads it until it is closed. */
-async function listen(key: string | undefined, query = "", headers: Record<string, string> = {}): Promise<Stream> {
-  const asked = httpRequest(new URL(`${path}?${query}`, app.url), {
-    headers: { ...(key !== undefined && { authorization: `Bearer ${key}` }), ...headers },
-    agent: false,
-  });
-  asked.on("error", () => undefined);
-  asked.end();
-  const response = await new Promise<IncomingMessage>((resolve) => asked.once("response", resolve));
-  if (response.statusCode !== 200) throw new Error(`live answered ${response.statusCode}`);
-  const [events, comments]: [LiveEvent[], string[]] = [[], []];
-  let [text, lastId, isEnded] = ["", "", false];
-  response.setEncoding("utf8").on("data", (piece: string) => {
-    text += piece;
-    const blocks = text.split("\n\n");
-    text = blocks.pop() ?? "";
-    for (const block of blocks) {
-      const lines = block.split("\n");
-      const value = (name: string) => lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
-      lastId = value("id") ?? lastId;
-      const data = value("data");
-      if (data !== undefined)
-        events.push({ event: value("event") ?? "message", id: lastId, data: JSON.parse(data) as Row });
-      if (block.startsWith(":")) comments.push(block);
-    }
-  });
-  response.on("error", () => undefined);
-  const ended = new Promise<void>((resolve) => response.once("close", resolve)).then(() => void (isEnded = true));
-  const stream = { response, events, comments, lastId: () => lastId, ended, isEnded: () => isEnded };
-  await until(() => lastId !== "" || comments.length > 0);
-  return { ...stream, close: () => void asked.destroy() };
-}
-
-async function until(isSo: () => boolean, withinMs = 8_000): Promise<void> {
-  const deadline = performance.now() + withinMs;
-  while (!isSo()) {
-    if (performance.now() > deadline) throw new Error("it did not happen in time");
-    await sleep(20);
-  }
-}
-
-const namesOf = (events: readonly LiveEvent[]): string[] => events.map(({ data }) => String(data["span_name"]));
 const metric = async (name: string): Promise<number> => {
   const { text } = await createClient(app.url).get("/metrics");
   return Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1]);
@@ -111,6 +59,7 @@ test("filters and environment are those of the list", async () => {
     await listen(keys.prod, "status_code[operator]=gte&status_code[value]=500"),
     await listen(keys.prod, "customer_identifier=ann"),
   ];
+  const none = await listen(keys.prod, "scores__no_such_evaluator=1");
   await createSpan(prod, { span_name: "a", model: "m1", customer_identifier: "ann" });
   await createSpan(prod, { span_name: "b", model: "m2", status_code: 500 });
   await createSpan(prod, { span_name: "c", log_type: "tool", metadata: { plan: "pro" } });
@@ -121,7 +70,23 @@ test("filters and environment are those of the list", async () => {
   await sleep(1_500);
   const unordered = streams.map(({ events }) => namesOf(events).sort());
   expect(unordered).toEqual([["a", "d"], ["d"], ["c"], ["b"], ["a"]]);
-  for (const stream of streams) stream.close();
+  expect(none.events).toEqual([]);
+  for (const stream of [...streams, none]) stream.close();
+});
+
+test("a span comes once when a score that comes later makes it match", { timeout: 40_000 }, async () => {
+  const { keys, prod } = await app.newOrganization();
+  const evaluator = await newEvaluator(prod, { type: "human", code_config: null });
+  const stream = await listen(keys.prod, `scores__${String(evaluator["id"])}=1`);
+  const made = await createSpan(prod, { span_name: "scored" });
+  await createSpan(prod, { span_name: "other" });
+  await settle(prod);
+  await sleep(6_000);
+  const score = { log_id: made["unique_id"], evaluator_id: evaluator["id"], numerical_value: 1 };
+  expect((await prod.post("/api/scores/", score)).status).toBeLessThan(300);
+  await until(() => stream.events.length > 0, 25_000);
+  expect(namesOf(stream.events)).toEqual(["scored"]);
+  stream.close();
 });
 
 test.each([
@@ -131,10 +96,23 @@ test.each([
   ["environment=staging", "environment"],
   ["status_code[operator]=near&status_code[value]=1", "status_code"],
   ["last_event_id=7", "last_event_id"],
+  ["last_event_id=2026-02-31T10:00:00.000000000Z_00000000-0000-4000-8000-000000000000", "last_event_id"],
 ])("%s is refused before the stream begins", async (query, name) => {
   const answer = await app.prod.get(`${path}?${query}`);
   expect(answer.status).toBe(400);
   expect([answer.text, ...fieldsOf(answer)].join()).toContain(name);
+});
+
+test("HEAD answers like GET, and takes no place", async () => {
+  const before = await metric("spanway_live_listeners");
+  const answer = await app.prod.request("HEAD", path);
+  expect([answer.status, answer.headers.get("content-type"), answer.text]).toEqual([
+    200,
+    "text/event-stream; charset=utf-8",
+    "",
+  ]);
+  expect(await metric("spanway_live_listeners")).toBe(before);
+  expect((await app.prod.request("HEAD", `${path}?page=2`)).status).toBe(400);
 });
 
 test("a stream takes a key that may read spans", async () => {
@@ -171,6 +149,25 @@ test("with the id of its last event a stream goes on without a gap or a repeat",
   for (const stream of streams) stream.close();
 });
 
+test("the id of another organization's event shows nothing of that organization", async () => {
+  const [one, other] = [await app.newOrganization(), await app.newOrganization()];
+  const theirs = await listen(other.keys.prod);
+  await createSpan(one.prod, { span_name: "mine" });
+  await createSpan(other.prod, { span_name: "theirs 1" });
+  await until(() => theirs.events.length === 1);
+  await createSpan(other.prod, { span_name: "theirs 2" });
+  await settle(other.prod);
+  const mine = await listen(one.keys.prod, "", { "last-event-id": theirs.lastId() });
+  const ahead = await listen(one.keys.prod, "", { "last-event-id": theirs.lastId().replace(/^\d{4}/, "9999") });
+  await createSpan(one.prod, { span_name: "mine 2" });
+  await until(() => [mine, ahead].every(({ events }) => namesOf(events).includes("mine 2")));
+  for (const stream of [mine, ahead]) {
+    expect(namesOf(stream.events).filter((name) => name !== "mine")).toEqual(["mine 2"]);
+    stream.close();
+  }
+  theirs.close();
+});
+
 test("a stream that begins too far back says how many spans it leaves out, or that nobody knows", async () => {
   const { keys, prod } = await app.newOrganization();
   const stream = await listen(keys.prod);
@@ -200,8 +197,8 @@ test("a slow reader skips events, is told how many, and holds up no other", { ti
   for (let i = 0; i < 6; i += 1) {
     await prod.post("/api/request-logs/bulk/", { logs: Array.from({ length: 40 }, () => ({ input })) });
   }
-  const count = (stream: Stream) => stream.events.filter(({ event }) => event === "message").length;
-  const skippedBy = (stream: Stream) =>
+  const count = (stream: LiveStream) => stream.events.filter(({ event }) => event === "message").length;
+  const skippedBy = (stream: LiveStream) =>
     stream.events.filter(({ event }) => event === "skipped").reduce((sum, { data }) => sum + Number(data["count"]), 0);
   // Also the quick one may have to wait: whatever it does not get, it is told.
   await until(() => count(quick) + skippedBy(quick) === 240, 20_000);
@@ -235,18 +232,32 @@ test(
   },
 );
 
-test("a quiet stream has a comment every 15 s, and ends soon after its key", { timeout: 60_000 }, async () => {
-  const admin = await app.login();
-  const made = (await admin.post("/api/api-keys/", { name: "Listener", environment: "prod" })).json as Row;
-  const key = String(made["key"] ?? made["api_key"]);
-  const { keys } = await app.newOrganization();
-  const [ending, quiet] = [await listen(key), await listen(keys.prod)];
-  expect((await admin.request("DELETE", `/api/api-keys/${String(made["id"])}/`)).status).toBeLessThan(300);
-  await until(() => ending.isEnded(), 20_000);
-  await until(() => quiet.comments.length > 0, 20_000);
-  expect(quiet.isEnded()).toBe(false);
-  quiet.close();
-});
+test(
+  "a quiet stream has a comment every 15 s, by which it goes on later, and ends soon after its key",
+  { timeout: 60_000 },
+  async () => {
+    const admin = await app.login();
+    const made = (await admin.post("/api/api-keys/", { name: "Listener", environment: "prod" })).json as Row;
+    const key = String(made["key"] ?? made["api_key"]);
+    const { keys, prod } = await app.newOrganization();
+    const ending = await listen(key);
+    const quiet = await listen(keys.prod);
+    const first = quiet.lastId();
+    await until(() => quiet.comments.length > 0, 20_000);
+    // By then their keys were checked.
+    expect([ending, quiet].map((stream) => stream.isEnded())).toEqual([false, false]);
+    expect(quiet.lastId() > first).toBe(true);
+    expect((await admin.request("DELETE", `/api/api-keys/${String(made["id"])}/`)).status).toBeLessThan(300);
+    await until(() => ending.isEnded(), 15_000);
+    expect(quiet.isEnded()).toBe(false);
+    const again = await listen(keys.prod, "", { "last-event-id": quiet.lastId() });
+    await createSpan(prod, { span_name: "later" });
+    await until(() => [quiet, again].every(({ events }) => events.length > 0));
+    expect([quiet, again].map(({ events }) => namesOf(events))).toEqual([["later"], ["later"]]);
+    quiet.close();
+    again.close();
+  },
+);
 
 test("a browser's session follows spans until it ends", { timeout: 60_000 }, async () => {
   const client = createClient(app.url);
@@ -254,7 +265,7 @@ test("a browser's session follows spans until it ends", { timeout: 60_000 }, asy
   const cookie = login.headers.get("set-cookie")?.split(";")[0] ?? "";
   const stream = await listen(undefined, "", { cookie });
   // Longer than it takes to look whether it may go on.
-  await sleep(limits.liveKeyCheckMs + 2_000);
+  await sleep(limits.liveCredentialCheckMs + 2_000);
   expect(stream.isEnded()).toBe(false);
   const span = await createSpan(app.prod, { input: "x" });
   await until(() => stream.events.some(({ data }) => data["unique_id"] === span["unique_id"]));
@@ -265,7 +276,7 @@ test("a browser's session follows spans until it ends", { timeout: 60_000 }, asy
 
 test("one organization does not take every place of another", { timeout: 40_000 }, async () => {
   const [many, few] = [await app.newOrganization(), await app.newOrganization()];
-  const streams: Stream[] = [];
+  const streams: LiveStream[] = [];
   while (streams.length < 300) {
     const opened = await listen(many.keys.prod, "include_fields=model").catch(() => undefined);
     if (opened === undefined) break;

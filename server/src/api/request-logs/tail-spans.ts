@@ -5,14 +5,14 @@ import { ServiceError } from "../../domain/errors.ts";
 import { expandPermissions } from "../../domain/permissions.ts";
 import type { KeyPrincipal } from "../../domain/principal.ts";
 import { sessionIdIn } from "../../http/browser-session.ts";
-import { endpoint } from "../../http/endpoint.ts";
+import { endpoint, type Context } from "../../http/endpoint.ts";
 import { includeFieldsQuery, readEnvironmentQuery } from "../../http/query.ts";
-import { readLiveCursor } from "../../ingest/live/live-cursor.ts";
+import type { ResponseWriter } from "../../http/response-writer.ts";
+import { readLiveCursor, type LiveCursor } from "../../ingest/live/live-cursor.ts";
 import type { LiveTail } from "../../ingest/live/live-tail.ts";
 import { limits } from "../../limits.ts";
 import type { ApiKeyStore } from "../../storage/control/api-key-store.ts";
 import type { ScoreStore } from "../../storage/control/score-store.ts";
-import type { ReceivedPlace } from "../../storage/spans/received-spans.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
 import { selectionQuery } from "../read-filters.ts";
 import { attachScores } from "./attach-scores.ts";
@@ -78,6 +78,10 @@ export const tailSpans = (deps: TailDeps) =>
       };
       const { scope, filter, warnings } = readSelection(deps, read);
       if (warnings.length > 0) throw new ServiceError("invalid_request", `${warnings.join("; ")}.`);
+      if (context.method === "HEAD") {
+        openStream(context).end();
+        return;
+      }
       const members = listMembers(query.include_fields);
       const fields = columnsOf(members);
       deps.live.listen(
@@ -95,19 +99,21 @@ export const tailSpans = (deps: TailDeps) =>
             return new Map(shown.map((span) => [span.unique_id, presentSpan(span, members)]));
           },
         },
-        () => {
-          const response = context.hijack();
-          response.writeHead(200, {
-            "content-type": "text/event-stream; charset=utf-8",
-            "cache-control": "no-cache, no-store",
-            "x-accel-buffering": "no",
-            "x-content-type-options": "nosniff",
-          });
-          return response;
-        },
+        () => openStream(context),
       );
     },
   });
+
+function openStream(context: Pick<Context, "hijack">): ResponseWriter {
+  const response = context.hijack();
+  response.writeHead(200, {
+    "content-type": "text/event-stream; charset=utf-8",
+    "cache-control": "no-cache, no-store",
+    "x-accel-buffering": "no",
+    "x-content-type-options": "nosniff",
+  });
+  return response;
+}
 
 function refuseWindow(rawQuery: URLSearchParams): void {
   const name = ["start_time", "end_time"].find((each) => rawQuery.has(each));
@@ -116,7 +122,7 @@ function refuseWindow(rawQuery: URLSearchParams): void {
   throw new ServiceError("invalid_request", `${message}.`, { errors: { [name]: [message] } });
 }
 
-function readCursor(header: string | string[] | undefined, parameter: string | undefined): ReceivedPlace | undefined {
+function readCursor(header: string | string[] | undefined, parameter: string | undefined): LiveCursor | undefined {
   const text = (Array.isArray(header) ? header[0] : header) || parameter;
   if (text === undefined || text === "") return undefined;
   const cursor = readLiveCursor(text);

@@ -1,17 +1,30 @@
 import type { ReceivedPlace } from "../../storage/spans/received-spans.ts";
 
-const pattern = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d\.\d{9})Z_([0-9a-f-]{36})$/;
+/**
+ * The id of an event: a place in the order of receipt, and how many spans of the stream were accounted for up to it
+ * (`GivenSpans.total`), by which a stream that goes on tells whether others were stored before the place since.
+ */
+export type LiveCursor = ReceivedPlace & {
+  /** `stream` names the filter that counted. Absent where nothing was counted yet. */
+  check?: { total: number; stream: string };
+};
 
-/** The id of an event: a place in the order of receipt, as text that sorts like it. */
-export function writeLiveCursor({ received_at, unique_id }: ReceivedPlace): string {
-  return `${received_at.replace(" ", "T")}Z_${unique_id}`;
+const pattern = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d\.\d{9})Z_([0-9a-f-]{36})(?:_(\d{1,15})_([0-9a-f]{8}))?$/;
+
+export function writeLiveCursor({ received_at, unique_id, check }: LiveCursor): string {
+  const place = `${received_at.replace(" ", "T")}Z_${unique_id}`;
+  return check === undefined ? place : `${place}_${check.total}_${check.stream}`;
 }
 
 /** Undefined where it is none. */
-export function readLiveCursor(text: string): ReceivedPlace | undefined {
-  const [, day, time, id] = pattern.exec(text) ?? [];
-  if (day === undefined || id === undefined || Number.isNaN(Date.parse(`${day}T${time}Z`))) return undefined;
-  return { received_at: `${day} ${time}`, unique_id: id };
+export function readLiveCursor(text: string): LiveCursor | undefined {
+  const [, day, time, unique_id, total, stream] = pattern.exec(text) ?? [];
+  if (day === undefined || time === undefined || unique_id === undefined) return undefined;
+  const ms = Date.parse(`${day}T${time}Z`);
+  // Days that a month does not have are read as days of the next one.
+  if (Number.isNaN(ms) || !new Date(ms).toISOString().startsWith(day)) return undefined;
+  const check = total === undefined || stream === undefined ? {} : { check: { total: Number(total), stream } };
+  return { received_at: `${day} ${time}`, unique_id, ...check };
 }
 
 const noId = "00000000-0000-0000-0000-000000000000";
@@ -19,4 +32,15 @@ const noId = "00000000-0000-0000-0000-000000000000";
 /** The place before all that was received in this millisecond since the epoch. */
 export function livePlaceAt(ms: number): ReceivedPlace {
   return { received_at: `${new Date(ms).toISOString().slice(0, -1).replace("T", " ")}000000`, unique_id: noId };
+}
+
+export function isBehind(place: ReceivedPlace, other: ReceivedPlace): boolean {
+  return place.received_at === other.received_at
+    ? place.unique_id > other.unique_id
+    : place.received_at > other.received_at;
+}
+
+/** The second of a stored time, since the epoch. */
+export function secondOf(receivedAt: string): number {
+  return Date.parse(`${receivedAt.slice(0, 10)}T${receivedAt.slice(11, 19)}Z`) / 1000;
 }

@@ -45,8 +45,8 @@ export class LiveListener {
 
   /** @param together their frames, shared by all who can take them at once */
   push(events: readonly LiveEvent[], together: Buffer): void {
-    const isAtOnce = !this.#mustWait && this.#had.size === 0 && together.byteLength <= limits.liveQueuedBytes;
-    if (isAtOnce && !this.isClosed) this.#write(together);
+    const isAtOnce = !this.#mustWait && together.byteLength <= limits.liveQueuedBytes;
+    if (isAtOnce && !this.isClosed && !events.some(({ key }) => this.#had.has(key))) this.#write(together);
     else for (const event of events) this.#push(event);
   }
 
@@ -85,6 +85,12 @@ export class LiveListener {
 
   tell(text: string): void {
     if (!this.#isBehind && !this.isClosed) this.#write(text);
+  }
+
+  /** @param cursor behind all that was pushed */
+  beat(cursor: string | undefined): void {
+    const isCaughtUp = cursor !== undefined && !this.#isReadingBack && this.#queue.length === 0 && this.#skipped === 0;
+    this.tell(isCaughtUp ? `: still here\nid: ${cursor}\n\n` : ": still here\n\n");
   }
 
   close(): void {

@@ -1,17 +1,16 @@
 import { ServiceError } from "../../domain/errors.ts";
 import { FairShare } from "../../lib/fair-share.ts";
 import { limits } from "../../limits.ts";
-import type { ReceivedPlace } from "../../storage/spans/received-spans.ts";
 import type { LiveMetrics } from "../../telemetry/live-metrics.ts";
-import { livePlaceAt, writeLiveCursor } from "./live-cursor.ts";
+import { livePlaceAt, writeLiveCursor, type LiveCursor } from "./live-cursor.ts";
 import { LiveFeed, type LiveFeedDeps, type LiveQuery } from "./live-feed.ts";
 import { LiveListener, type LiveSink } from "./live-listener.ts";
 
 export type LiveRequest = LiveQuery & {
   /** The same for streams that are about the same. */
   name: string;
-  cursor: ReceivedPlace | undefined;
-  /** Whether its key may still listen. */
+  cursor: LiveCursor | undefined;
+  /** Whether its credential may still listen. */
   isAllowed(): Promise<boolean>;
   signal: AbortSignal;
 };
@@ -30,7 +29,7 @@ export class LiveTail {
   }
 
   /**
-   * Streams until the client goes, its key ends or the server stops.
+   * Streams until the client goes, its credential ends or the server stops.
    *
    * @param openSink begins the response, once there is a place
    * @throws ServiceError `unavailable` where too many listen
@@ -61,9 +60,9 @@ export class LiveTail {
         if (listener.isStalled) {
           end();
           sink.destroy();
-        } else listener.tell(": still here\n\n");
+        } else listener.beat(feed.cursor);
       }, limits.liveHeartbeatMs),
-      setInterval(() => void this.#check(request, end), limits.liveKeyCheckMs),
+      setInterval(() => void this.#check(request, end), limits.liveCredentialCheckMs),
     ];
     this.#ends.add(end);
     sink.once("close", end);
@@ -106,7 +105,7 @@ export class LiveTail {
     try {
       if (!(await request.isAllowed())) end();
     } catch (error) {
-      this.#deps.logger.warn({ err: error }, "the key of a live tail could not be checked and is checked again");
+      this.#deps.logger.warn({ err: error }, "the credential of a live tail could not be checked and is checked again");
     }
   }
 }

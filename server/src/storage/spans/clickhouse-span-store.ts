@@ -30,7 +30,7 @@ import {
 import { readUsageFacts } from "./queries/read-usage-facts.ts";
 import { groupScores, summarizeScores } from "./queries/score-figures.ts";
 import { repriceSpans } from "./queries/reprice-spans.ts";
-import { listReceived } from "./queries/list-received.ts";
+import { countReceived, listReceived } from "./queries/list-received.ts";
 import { listUnpriced } from "./queries/list-unpriced.ts";
 import { facetSpans } from "./queries/span-facets.ts";
 import { spanSeries } from "./queries/span-series.ts";
@@ -70,6 +70,8 @@ export function createSpanStore(database: SpanDatabase): SpanStore {
     repriceSpans: (scope, spans, signal) => repriceSpans(database, scope, spans, signal),
     listUnpriced: (query, signal) => listUnpriced(database, query, signal),
     listReceived: async (query, signal) => listReceived(database, await seeEdits(database, query, [], signal), signal),
+    countReceived: async (query, signal) =>
+      countReceived(database, await seeEdits(database, query, [], signal), signal),
     summarizeSpans: async (query, signal) =>
       summarizeSpans(database, await seeEdits(database, query, [], signal), signal),
     spanSeries: async (query, signal) =>

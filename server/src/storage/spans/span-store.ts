@@ -28,7 +28,7 @@ import type {
   TracePlace,
   TraceWeight,
 } from "./trace-queries.ts";
-import type { ReceivedSpans, ReceivedSpansQuery } from "./received-spans.ts";
+import type { ReceivedReads } from "./received-spans.ts";
 import type { ListSpansQuery, SpanPage } from "./span-list.ts";
 import type { SpanFacets, SpanFacetsQuery } from "./span-facets.ts";
 import type { TraceSeriesQuery } from "./trace-series.ts";
@@ -45,7 +45,8 @@ import type { CountedName, StoredUsage, TracesQuery, UsageFactsQuery } from "./u
  * when the store cannot be reached or too many queries wait. Reads whose signal is aborted reject with its reason.
  */
 export type SpanStore = SpanExports &
-  SpanEditing & {
+  SpanEditing &
+  ReceivedReads & {
     /** Brings the tables up to date. Any number of nodes may do so at once. */
     migrate(): Promise<void>;
 
@@ -60,9 +61,6 @@ export type SpanStore = SpanExports &
 
     /** A page past the end is empty. */
     listSpans(query: ListSpansQuery, signal?: AbortSignal): Promise<SpanPage>;
-
-    /** The newest `limit` spans that were received behind a place, in the order of receipt; `count` says how many there are. */
-    listReceived(query: ReceivedSpansQuery, signal?: AbortSignal): Promise<ReceivedSpans>;
 
     /** All columns of one span; undefined when there is none in the scope. Of two environments, the newest version. */
     retrieveSpan(scope: SpanScope, uniqueId: string, signal?: AbortSignal): Promise<StoredSpan | undefined>;

@@ -303,7 +303,7 @@ export function describeReads({ store, insert }: ContractDriver): void {
       expect(found.values).toEqual([{ field: "model", value: "y", count: 1 }]);
     });
 
-    it("lists the newest of what was received behind a place, in that order", async () => {
+    it("lists the newest of what was received behind a place, in that order, and counts it by the second", async () => {
       const org = newOrganization();
       const id = (n: number) => `00000000-0000-4000-8000-00000000000${n}`;
       const row = (n: number, received: number, more: object = {}) =>
@@ -324,6 +324,17 @@ export function describeReads({ store, insert }: ContractDriver): void {
       expect(await idsOf(start, 2)).toEqual([5, id(1), id(5)]);
       const filter = { sql: "model = {m:String}", params: { m: "other" }, columns: new Set(["model"]) };
       expect(await idsOf(start, 9, filter)).toEqual([1, id(5)]);
+      const counted = await store().countReceived({
+        ...everythingOf(org),
+        after: start,
+        until: { received_at: timeAt(3), unique_id: id(1) },
+      });
+      const second = Date.parse("2026-05-05T05:05:00Z") / 1000;
+      expect([...counted].sort(([a], [b]) => a - b)).toEqual([
+        [second + 1, 1],
+        [second + 2, 2],
+        [second + 3, 1],
+      ]);
     });
 
     it("makes series over time of every grouping and metric, and one of all other groups", async () => {
