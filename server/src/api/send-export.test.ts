@@ -1,0 +1,61 @@
+import { EventEmitter } from "node:events";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { Context } from "../http/endpoint.ts";
+import { limits } from "../limits.ts";
+import { sendExport } from "./send-export.ts";
+
+/** A client that takes nothing, by a clock that can be turned: the wait is a minute. */
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+function stalledClient(encoding: string) {
+  const leaving = new AbortController();
+  const response = Object.assign(new EventEmitter(), {
+    writeHead: vi.fn<() => void>(),
+    write: () => false,
+    end: vi.fn<() => void>(),
+  });
+  const context = { headers: { "accept-encoding": encoding }, signal: leaving.signal, hijack: () => response };
+  return { leaving, response, context: context as unknown as Context };
+}
+
+/** Hands on megabytes as long as they are taken. */
+function endless() {
+  let handedOn = 0;
+  const write = async (take: (bytes: Buffer) => Promise<void>): Promise<void> => {
+    for (;;) {
+      handedOn += 1;
+      // Gzip makes nothing of what is alike.
+      await take(Buffer.from(crypto.getRandomValues(new Uint8Array(60_000))));
+    }
+  };
+  return { write, handedOn: () => handedOn };
+}
+
+test.each(["identity", "gzip"])(
+  "ends the export after exportStallMs, with little made ahead (%s)",
+  async (encoding) => {
+    const { context, response } = stalledClient(encoding);
+    const file = endless();
+    const sent = sendExport(context, { name: "spans.csv", format: "csv" }, file.write);
+    const ended = sent.catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(limits.exportStallMs - 1_000);
+    expect(file.handedOn()).toBeLessThan(10);
+    const before = file.handedOn();
+    await vi.advanceTimersByTimeAsync(limits.exportStallMs + 1_000);
+    expect(await ended).toMatchObject({ code: "unavailable", message: expect.stringContaining("took nothing") });
+    expect(file.handedOn()).toBe(before);
+    expect(response.end).not.toHaveBeenCalled();
+  },
+);
+
+test("ends it at once when the client goes away", async () => {
+  const { context, leaving } = stalledClient("identity");
+  const ended = sendExport(context, { name: "spans.csv", format: "csv" }, endless().write).catch(
+    (error: unknown) => error,
+  );
+  await vi.advanceTimersByTimeAsync(10);
+  leaving.abort(new Error("left"));
+  expect(await ended).toEqual(new Error("left"));
+});
