@@ -2,6 +2,7 @@ import { parseArgs } from "node:util";
 
 /** `npm run bench -- NAME [--option value …]`: runs one bench; its last line is one line of JSON with its figures. */
 const benches: Record<string, readonly string[]> = {
+  alerts: ["rules"],
   analytics: ["rows", "many", "times", "data"],
   "agent-hour": ["rows", "times", "data"],
   evaluation: ["rows", "judged", "repeats"],
