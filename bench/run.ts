@@ -9,6 +9,7 @@ const benches: Record<string, readonly string[]> = {
   export: ["rows", "times", "data", "ingest"],
   gateway: ["rounds", "seconds", "connections", "portkey"],
   ingest: ["rows", "concurrency"],
+  live: ["listeners", "rate", "seconds"],
   otlp: ["batches", "concurrency"],
   query: ["rows", "times", "data"],
   start: ["starts"],
