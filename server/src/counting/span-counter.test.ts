@@ -203,6 +203,7 @@ async function expectSums(organizationId: string): Promise<void> {
   expect(sums(groups)).toEqual(total);
   const names = new Set(rows.map((row) => row.counted_customer_identifier));
   expect(new Set(groups.map(({ key }) => key["customer_identifier"]))).toEqual(names);
+  expect(whole.number_of_customers).toBe([...names].filter((name) => name !== "").length);
   const said = await store.describeCustomers({ scope, identifiers: ["ann", "bob"] });
   for (const { customer_identifier: name, total_cost, number_of_requests } of said) {
     const ofName = groups.find(({ key }) => key["customer_identifier"] === name);

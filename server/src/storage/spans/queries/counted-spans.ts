@@ -36,6 +36,16 @@ export function countedSpans(parts: readonly CountedPart[], once: Once, counts: 
   return `(${parts.map((part) => (counts === "none" ? ownSpans(part, once) : joinedSpans(part, once, counts))).join(" UNION ALL ")})`;
 }
 
+/**
+ * The environments and customers that spans count for, each at least once, as what stands behind FROM. A span that names a customer
+ * counts for that one, so that without a filter nothing has to be joined.
+ */
+export function countedCustomers(part: CountedPart, once: Once, counts: Counts): string {
+  if (part.filter !== undefined || counts === "none") return countedSpans([part], once, counts);
+  const from = (table: string) => `SELECT environment, customer_identifier FROM ${table} WHERE ${part.where.sql}`;
+  return `(${from(`spans ${once}`)} UNION ALL ${from("span_counts FINAL")})`;
+}
+
 export const paramsOfParts = (parts: readonly CountedPart[]): StatementParams =>
   Object.assign({}, ...parts.flatMap(({ where, filter }) => [where.params, filter?.params])) as StatementParams;
 

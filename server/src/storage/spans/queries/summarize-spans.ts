@@ -2,7 +2,7 @@ import type { SpanDatabase } from "../drivers/span-database.ts";
 import { percentileMetrics } from "../span-series.ts";
 import type { SpanSelection, SpanSummary } from "../span-store.ts";
 import { figuresOf, selectFigures } from "./figures.ts";
-import { countedSpans, paramsOfParts, readsIdentity, type Counts } from "./counted-spans.ts";
+import { countedCustomers, countedSpans, paramsOfParts, readsIdentity, type Counts } from "./counted-spans.ts";
 import { readOnce, type Once } from "./once.ts";
 import { partOf } from "./selection.ts";
 import { metricsOf, selectMetrics } from "./span-metrics.ts";
@@ -30,13 +30,14 @@ export async function summarizeSpans(
   selection: SpanSelection,
   signal?: AbortSignal,
 ): Promise<SpanSummary> {
-  const parts = [partOf(selection)];
-  const read = async (counts: Counts, selected: readonly string[]) => {
+  const part = partOf(selection);
+  const parts = [part];
+  const read = async (counts: Counts, selected: readonly string[], from: (once: Once, known: Counts) => string) => {
     const statement = async (once: Once, known: Counts) =>
       await database.query(
         {
           name: "summarize",
-          sql: `SELECT ${selected.join(", ")} FROM ${countedSpans(parts, once, known)}`,
+          sql: `SELECT ${selected.join(", ")} FROM ${from(once, known)}`,
           params: paramsOfParts(parts),
         },
         signal,
@@ -46,8 +47,8 @@ export async function summarizeSpans(
   };
   // Whom spans count for differs for more of them than what they count for: sums need not wait for it.
   const [row, identities] = await Promise.all([
-    read(readsIdentity(selection.filter) ? "all" : "usage", select),
-    read("all", selectMetrics(customers)),
+    read(readsIdentity(selection.filter) ? "all" : "usage", select, (once, known) => countedSpans(parts, once, known)),
+    read("all", selectMetrics(customers), (once, known) => countedCustomers(part, once, known)),
   ]);
   return { ...figuresOf(row, sums), ...metricsOf(row, percentileMetrics), ...figuresOf(identities, customers) };
 }
