@@ -11,7 +11,9 @@ import {
   always,
   descending,
   everythingOf,
+  firstPage,
   listOf,
+  mostFirst,
   newOrganization,
   nsAt,
   slowly,
@@ -98,7 +100,8 @@ export function describeOperations({ store, insert, open }: ContractDriver): voi
       const narrow = open({ inFlight: 1, queued: 1 });
       try {
         const slow = { ...everythingOf(org), filter: { sql: "sleepEachRow(0.3) = 0", params: {} } };
-        const results = await Promise.allSettled([1, 2, 3].map(() => narrow.summarizeSpans(slow)));
+        const query = { ...slow, groupBy: ["model"], ...firstPage, sort: mostFirst } as const;
+        const results = await Promise.allSettled([1, 2, 3].map(() => narrow.groupSpans(query)));
         expect(results.map((result) => result.status)).toEqual(["fulfilled", "fulfilled", "rejected"]);
         expect(results[2]).toMatchObject({ reason: { code: "unavailable", retryAfterS: 1 } });
       } finally {

@@ -15,6 +15,7 @@ import {
   listOf,
   measuresOf,
   mostFirst,
+  percentilesOf,
   newOrganization,
   nsAt,
   sortedColumns,
@@ -200,9 +201,20 @@ export function describeReads({ store, insert }: ContractDriver): void {
         error_count: 2,
         unpriced_count: 1,
         cache_hit_count: 1,
+        number_of_customers: 0,
+        ...percentilesOf("latency", [2, 2.8, 2.9, 2.98]),
+        ...percentilesOf("time_to_first_token", [0.5, 0.5, 0.5, 0.5]),
+        ...percentilesOf("tokens_per_second", [40, 40, 40, 40]),
       });
       const nothing = await store().summarizeSpans(everythingOf(newOrganization()));
-      expect(new Set(Object.values(nothing))).toEqual(new Set([0]));
+      const { number_of_requests, total_cost, number_of_customers, p50_latency } = nothing;
+      expect({ number_of_requests, total_cost, number_of_customers, p50_latency }).toEqual({
+        number_of_requests: 0,
+        total_cost: 0,
+        number_of_customers: 0,
+        p50_latency: null,
+      });
+      expect(new Set(Object.values(nothing))).toEqual(new Set([0, null]));
     });
 
     it("groups, with every figure of a row", async () => {
@@ -243,6 +255,9 @@ export function describeReads({ store, insert }: ContractDriver): void {
         average_tps: 0,
         cache_hit_percentage: 50,
         unpriced_count: 1,
+        ...percentilesOf("latency", [1, 1, 1, 1]),
+        ...percentilesOf("time_to_first_token", [null, null, null, null]),
+        ...percentilesOf("tokens_per_second", [null, null, null, null]),
         first_timestamp: timeAt(0),
         last_timestamp: timeAt(5),
       });

@@ -120,3 +120,8 @@ export function expectedFullRow(sent: Record<string, unknown>): StoredSpan {
   };
   return { ...Object.fromEntries(members), ...counted } as StoredSpan;
 }
+
+/** The members of a distribution. */
+export function percentilesOf(name: string, values: readonly (number | null)[]) {
+  return Object.fromEntries([50, 90, 95, 99].map((level, index) => [`p${level}_${name}`, values[index]]));
+}

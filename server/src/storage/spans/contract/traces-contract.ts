@@ -37,6 +37,25 @@ export function describeTraces({ store, insert }: ContractDriver): void {
   }
 
   describe("traces", () => {
+    it("make series over time, by the end of each trace", async () => {
+      const org = await insertTraces();
+      const first = Date.parse("2026-05-05T05:05:00Z") / 1000;
+      const { series, other } = await store().traceSeries({
+        ...everythingOf(org),
+        starts: [first, first + 10],
+        groupBy: ["customer_identifier"],
+        metrics: ["number_of_traces", "span_count", "total_cost", "error_count"],
+        top: 1,
+        rankBy: "total_cost",
+      });
+      const wrapped = { number_of_traces: 1, span_count: 3, total_cost: 0.3, error_count: 0 };
+      expect(series).toEqual([
+        { group: { customer_identifier: "it's" }, points: new Map([[0, wrapped]]), totals: wrapped },
+      ]);
+      const plain = { number_of_traces: 1, span_count: 1, total_cost: 0.05, error_count: 1 };
+      expect(other).toEqual({ points: new Map([[1, plain]]), totals: plain });
+    });
+
     it("are listed with figures that count restated usage once", async () => {
       const org = await insertTraces();
       const { count, rows } = await store().listTraces({ ...everythingOf(org), ...firstPage, sort: newest });
