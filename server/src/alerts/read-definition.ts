@@ -44,7 +44,7 @@ export async function readDefinition(
   return { filter: conditions === 0 ? undefined : toClickHouse(filter, catalogue), metric, evaluator };
 }
 
-/** Those that a filter names, by id or slug. */
+/** The evaluators in a filter, by id or slug. */
 function evaluatorsOf(filter: Filter): Set<string> {
   const names = conditionsOf(filter).flatMap(({ field, operator, values }) => {
     if (field.startsWith(scoreMetricPrefix)) return [field.slice(scoreMetricPrefix.length)];

@@ -189,7 +189,7 @@ type WebhookParts = {
   hasMail: boolean;
 };
 
-/** The surface but for the system routes: every operation there is, and the tools that some of them are for agents. */
+/** All endpoints except the system routes: every operation, and the MCP server that offers some of them as tools. */
 export function apiEndpoints(deps: ApiDeps): AnyEndpoint[] {
   const operations = operationsOf(deps);
   return [...operations, serveMcp({ endpoints: operations })];

@@ -15,7 +15,7 @@ export type Sessions = {
   begin: (user: Pick<User, "id"> & { password_hash: string }) => Promise<TokenPair>;
   /** Trades a refresh token for the next pair. One that was traded before ends the session. Undefined: sign in again. */
   refresh: (token: string) => Promise<TokenPair | undefined>;
-  /** By either token of the pair: whose session it was. Undefined where it is none of a session that goes on. */
+  /** Ends the session of either token of a pair and returns its user; undefined if no open session has the token. */
   end: (token: string) => Promise<User | undefined>;
 };
 

@@ -13,7 +13,7 @@ export type WebhookEvent = EventScope & {
    * is delivered once more only by accident, with the same `webhook-id`.
    */
   id: string;
-  /** Who is told beside those that listen. */
+  /** Webhooks that receive the event in addition to its subscribers. */
   channels?: ReadonlyArray<{ id: number }>;
   /** What is sent: a value or JSON text. A function is called only when somebody listens. */
   payload: object | (() => object | string);

@@ -24,7 +24,7 @@ export async function forgetCustomerInPayloads(
   }
 }
 
-/** What tells of a customer, in a span, in the event of a budget and in that of an alert. */
+/** The members that identify a customer in the payloads of spans, budgets and alerts. */
 const identity: ReadonlySet<string> = new Set([
   "customer_identifier",
   "customer_email",

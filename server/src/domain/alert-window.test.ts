@@ -32,7 +32,7 @@ test("however the clock moves, windows end at full minutes that only grow, and n
         expect(end % minuteMs).toBe(0);
         expect(end).toBeGreaterThan(before);
         expect(end).toBeLessThanOrEqual(newestMs);
-        // No span lies between two windows, but for what is too long ago.
+        // Windows leave no gap, except beyond the catch-up limit.
         expect(until === undefined || end - windowMs <= until || end === newestMs - catchUpMs).toBe(true);
         until = end;
         const next = nextEvaluationMs(end, { nowMs, settleMs, catchUpMs });

@@ -83,10 +83,10 @@ async function answer(sdk: Sdk, tools: readonly Tool[], context: McpContext): Pr
   }
 }
 
-/** Every answer is one JSON body, which all clients read, also those that do not say so. */
+/** Every response is one JSON body. All clients can read it, even if their Accept header does not list it. */
 const accept = "application/json, text/event-stream";
 
-/** Those of the protocol; the key is nothing for the SDK. */
+/** The headers of the protocol. The SDK does not need the key. */
 function namedHeaders(headers: Context["headers"]): Record<string, string> {
   const named = Object.entries(headers).filter(([name]) => name.startsWith("mcp-"));
   return Object.fromEntries(named.flatMap(([name, value]) => (typeof value === "string" ? [[name, value]] : [])));
