@@ -10,7 +10,7 @@ process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "node_modules/.c
  * look at the memory of the process.
  */
 const sharing = ["server/test/spec/*.test.ts", "server/test/cases/!(bombs|gateway-disconnects).test.ts"];
-const everywhere = "{server,scripts,bench,integrations}/**/*.test.ts";
+const everywhere = ["{server,scripts,bench,integrations}/**/*.test.ts", "web/src/**/*.test.{ts,tsx}"];
 
 export default defineConfig({
   test: {
@@ -19,15 +19,27 @@ export default defineConfig({
     // Tests wait for timers much of their time.
     maxWorkers: 3,
     // Of a machine that has much else to do.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 180_000,
+    hookTimeout: 120_000,
     teardownTimeout: 20_000,
     reporters: ["default", new SkipReporter()],
     projects: [
       { extends: true, test: { name: "sharing a process", include: sharing, isolate: false } },
       {
         extends: true,
-        test: { name: "alone", include: [everywhere], exclude: [...configDefaults.exclude, ...sharing] },
+        test: { name: "alone", include: everywhere, exclude: [...configDefaults.exclude, ...sharing] },
+      },
+      {
+        extends: true,
+        test: {
+          name: "browser",
+          include: ["e2e/**/*.test.ts"],
+          globalSetup: ["server/test/support/run-folder.ts", "e2e/support/site-setup.ts"],
+          isolate: false,
+          expect: { poll: { timeout: 30_000 } },
+          // A browser may stall on a busy machine. A first try that failed stays in the output: browserTest prints it.
+          retry: process.env["CI"] === undefined ? 0 : 1,
+        },
       },
     ],
   },

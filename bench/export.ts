@@ -13,7 +13,8 @@ import { bulkBodies } from "./lib/span-bodies.ts";
 /**
  * Exports of all spans of an organization over HTTP, against the engine writing the same rows to a file on the same disk, alternating
  * in one process; and by how much the memory of the server rises meanwhile. Then bulk ingest alone and beside exports, in turns: it adds
- * its rows to the table. `--data FOLDER` keeps the table for the next run.
+ * its rows to the table. `--data FOLDER` keeps the table for the next run,
+ * `--formats` (jsonl,csv,parquet) measures some of them.
  */
 export async function run(options: Map<string, string>): Promise<object> {
   const rows = Number(options.get("rows") ?? 1_000_000);
@@ -25,6 +26,8 @@ export async function run(options: Map<string, string>): Promise<object> {
   const server = await startBenchServer(folder.path);
   const spans = await countSpans(server);
   const figures: Record<string, object> = {};
+  const wanted = options.get("formats")?.split(",");
+  const formats = allFormats.filter(({ name }) => wanted?.includes(name) ?? true);
   for (const format of formats) {
     const exported: Export[] = [];
     const written: number[] = [];
@@ -53,14 +56,14 @@ export async function run(options: Map<string, string>): Promise<object> {
     };
     console.log(format.name, JSON.stringify(figures[format.name]));
   }
-  const ingest = await ingestBeside(server, Number(options.get("ingest") ?? 40_000));
+  const ingest = await ingestBeside(server, Number(options.get("ingest") ?? 40_000), formats);
   await server.stop();
   folder.remove();
   return { machine: machine(), spans, ...figures, ingest };
 }
 
 /** Bulk ingest of so many rows, until they are on disk. */
-async function ingestBeside(server: BenchServer, rows: number): Promise<object> {
+async function ingestBeside(server: BenchServer, rows: number, formats: typeof allFormats): Promise<object> {
   const texts = realTexts();
   const agent = new Agent({ keepAlive: true });
   let seed = Date.now();
@@ -90,19 +93,17 @@ async function ingestBeside(server: BenchServer, rows: number): Promise<object> 
   agent.destroy();
   const figures = {
     rows_per_s: round(median(alone), 0),
-    beside_jsonl: round((beside[0] ?? 0) / median(alone)),
-    beside_csv: round((beside[1] ?? 0) / median(alone)),
-    beside_parquet: round((beside[2] ?? 0) / median(alone)),
+    ...Object.fromEntries(formats.map(({ name }, i) => [`beside_${name}`, round((beside[i] ?? 0) / median(alone))])),
   };
   console.log("ingest", JSON.stringify(figures));
   return figures;
 }
 
-const formats = [
+const allFormats = [
   { name: "jsonl", engine: "JSONEachRow" },
   { name: "csv", engine: "CSVWithNames" },
   { name: "parquet", engine: "Parquet" },
-] as const;
+];
 
 const allRows = "SELECT * FROM spans WHERE organization_id = 'org_bench'";
 

@@ -2,14 +2,15 @@ import { parseArgs } from "node:util";
 
 /** `npm run bench -- NAME [--option value …]`: runs one bench; its last line is one line of JSON with its figures. */
 const benches: Record<string, readonly string[]> = {
-  alerts: ["rules"],
+  alerts: ["rules", "distinct", "rounds"],
   analytics: ["rows", "many", "times", "data"],
   "agent-hour": ["rows", "times", "data"],
   evaluation: ["rows", "judged", "repeats"],
-  export: ["rows", "times", "data", "ingest"],
+  export: ["rows", "times", "data", "ingest", "formats"],
   gateway: ["rounds", "seconds", "connections", "portkey"],
   ingest: ["rows", "concurrency"],
   live: ["listeners", "rate", "seconds"],
+  nodes: ["rows", "rounds", "share", "spans-url"],
   otlp: ["batches", "concurrency"],
   query: ["rows", "times", "data"],
   start: ["starts"],
@@ -25,6 +26,7 @@ const benches: Record<string, readonly string[]> = {
     "paced-warm-seconds",
   ],
   traces: ["rows", "times", "data", "wrapped"],
+  web: ["times"],
   webhooks: ["deliveries", "webhooks"],
 };
 

@@ -84,7 +84,7 @@ export async function startBenchServer(
 
 async function untilReady(url: string): Promise<void> {
   for (;;) {
-    const response = await fetch(`${url}/readyz`).catch(() => undefined);
+    const response = await fetch(`${url}/readyz?reads=true`).catch(() => undefined);
     await response?.arrayBuffer();
     if (response?.status === 200) return;
     await new Promise((resolve) => setTimeout(resolve, 5));

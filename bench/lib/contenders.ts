@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { benchKey, startBenchServer, type BenchServer } from "./bench-server.ts";
 import { chatRequest } from "./chat-bodies.ts";
 import { onMeasuredCore } from "./cores.ts";
-import { ended, freePort, type Upstream } from "./upstream.ts";
+import { freePort } from "../../server/test/support/free-port.ts";
+import { ended, type Upstream } from "./upstream.ts";
 
 /** Somebody between client and upstream, on the measured core. */
 export type Contender = {

@@ -1,10 +1,10 @@
 import { fork, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { anthropicStream, chatReply, openaiStream } from "./chat-bodies.ts";
 import { hasCommand, pinToOtherCores } from "./cores.ts";
+import { freePort } from "../../server/test/support/free-port.ts";
 
 export type Upstream = { kind: "nginx" | "node"; url: string; stop(): Promise<void> };
 
@@ -66,13 +66,4 @@ export async function ended(child: ChildProcess): Promise<void> {
   const exited = once(child, "exit");
   child.kill("SIGTERM");
   await exited;
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { programEnvironment } from "../../server/test/support/server-process.ts";
 import { startTestApp, testKeys, type TestApp } from "../../server/test/support/test-app.ts";
-import type { ListAnswer } from "../../server/test/support/test-client.ts";
+import type { ListAnswer, Row } from "../../server/test/support/test-client.ts";
 import { sendSpans } from "./send-spans.ts";
 
 let app: TestApp;
@@ -15,6 +15,10 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
+const since = "2020-01-01";
+const hourMs = 3_600_000;
+/** When the demo ran last. */
+let ranMs = 0;
 const demo = new URL("../demo.ts", import.meta.url).pathname;
 
 async function runDemo(args: string[], env: Record<string, string> = {}) {
@@ -27,27 +31,59 @@ async function runDemo(args: string[], env: Record<string, string> = {}) {
 
 test("the demo loads the data set, once however often it runs", async () => {
   for (const run of ["first", "second"]) {
+    ranMs = Date.now();
     const { code, output } = await runDemo(["--url", app.url], { SPANWAY_PROD_KEY: testKeys.prod });
     expect([run, code]).toEqual([run, 0]);
     expect(output).toMatch(
-      /Sent 1893 spans in 4 requests .*: 100 traces, 1221 model calls, 572 tool calls, 35 customers\./,
+      /Sent 3603 spans in 8 requests .*: 526 traces, 1653 model calls, 572 tool calls, 40 customers\.\nScored 68 answers/,
     );
   }
-  expect(await app.prod.list()).toMatchObject({ count: 1893 });
+  expect(await app.prod.list({}, { start_time: since })).toMatchObject({ count: 3603 });
 
-  const summary = await app.prod.post("/api/request-logs/summary/");
-  expect(summary.json).toMatchObject({ number_of_requests: 1893, error_count: 38, unpriced_count: 0 });
+  const summary = await app.prod.post(`/api/request-logs/summary/?start_time=${since}`);
+  expect(summary.json).toMatchObject({ number_of_requests: 3603, error_count: 95, unpriced_count: 0 });
 
-  const byType = await app.prod.get("/api/request-logs/groups/?group_by=log_type&sort_by=-number_of_requests");
+  const byType = await app.prod.get(
+    `/api/request-logs/groups/?group_by=log_type&sort_by=-number_of_requests&start_time=${since}`,
+  );
   const counts = (byType.json as ListAnswer).results.map((row) => [row["log_type"], row["number_of_requests"]]);
   expect(counts).toEqual([
-    ["chat", 1221],
+    ["chat", 1653],
     ["tool", 572],
+    ["embedding", 426],
+    ["task", 426],
+    ["workflow", 426],
     ["agent", 100],
   ]);
+});
 
-  const traces = await app.prod.get("/api/request-logs/groups/?group_by=trace");
-  expect((traces.json as ListAnswer).count).toBe(100);
+test("its spans lie in the 14 days before, in working hours, with an evening of errors", async () => {
+  const window = `start_time=${new Date(ranMs - 14 * 24 * hourMs).toISOString()}&end_time=${new Date().toISOString()}`;
+  const chart = async (query: string) => {
+    const answer = await app.prod.post(`/api/request-logs/timeseries/?${window}&metrics=number_of_requests&${query}`);
+    const { buckets, series } = answer.json as {
+      buckets: string[];
+      series: [{ values: { number_of_requests: number[] }; totals: Row }];
+    };
+    const counts = series[0].values.number_of_requests;
+    return {
+      total: series[0].totals["number_of_requests"],
+      busy: buckets.filter((_, n) => counts[n]),
+      buckets,
+      counts,
+    };
+  };
+  const days = await chart("interval=1d");
+  expect([days.total, days.busy.length]).toEqual([3603, expect.toSatisfy((n: number) => n >= 14)]);
+  const desk = await chart("interval=1h&workflow_name=travel-desk");
+  const atNight = desk.counts.filter(
+    (_, n) => new Date(desk.buckets[n]!).getUTCHours() < 5 && n < desk.counts.length - 2,
+  );
+  expect(atNight.reduce((sum, count) => sum + count, 0)).toBeLessThan(Number(desk.total) / 20);
+  const overloaded = await chart("interval=1h&status_code=529");
+  expect(overloaded.total).toBe(42);
+  const evening = overloaded.busy.map((start) => start.slice(0, 13).replace(/T(18|19|20)$/, " evening"));
+  expect([...new Set(evening)]).toEqual([expect.stringMatching(/^\d{4}-\d\d-\d\d evening$/)]);
 });
 
 test("the demo goes to the port of SPANWAY_PORT, unless SPANWAY_URL says more", async () => {
@@ -59,7 +95,8 @@ test("the demo goes to the port of SPANWAY_PORT, unless SPANWAY_URL says more", 
 
 test("each conversation is a trace: an agent over its turns, and their tools below them", async () => {
   type Node = { log_type: string; children: Node[] };
-  const list = (await app.prod.post("/api/traces/list/?page_size=100&start_time=2020-01-01")).json as ListAnswer;
+  const path = `/api/traces/list/?page_size=100&start_time=${since}&workflow_name=airline-agent`;
+  const list = (await app.prod.post(path)).json as ListAnswer;
   expect([list.count, list.results.length]).toEqual([100, 100]);
   const shapes = new Set<string>();
   let spans = 0;
@@ -78,16 +115,33 @@ test("each conversation is a trace: an agent over its turns, and their tools bel
   expect(spans).toBe(1893);
   expect([...shapes].sort()).toEqual(["agent", "agent/chat", "agent/chat/tool"]);
 
-  const threads = (await app.prod.post("/api/log_threads/?start_time=2020-01-01")).json as ListAnswer;
-  expect(threads.count).toBe(35);
+  const threads = (await app.prod.post(`/api/log_threads/?start_time=${since}`)).json as ListAnswer;
+  expect(threads.count).toBe(35 + 200 + 24);
 });
 
 test("costs are the server's: gpt-4o's price of the tokens", async () => {
-  const { results } = await app.prod.list({ log_type: { value: ["chat"] } }, { page_size: "1000" });
+  const { results } = await app.prod.list(
+    { model: { value: ["gpt-4o"] } },
+    { page_size: "1000", start_time: since, workflow_name: "airline-agent" },
+  );
+  expect(results).toHaveLength(1000);
   for (const { prompt_tokens: prompt, completion_tokens: completion, cost, cost_source: source } of results) {
     expect(cost).toBeCloseTo((Number(prompt) * 2.5 + Number(completion) * 10) / 1e6, 9);
     expect(source).toBe("computed");
   }
+});
+
+test("people rated, scored and noted answers, and customers have budgets", async () => {
+  const count = async (filters: Row) => (await app.prod.list(filters, { start_time: since })).count;
+  expect(await count({ positive_feedback: { value: [false] } })).toBeGreaterThan(10);
+  expect(await count({ note: { operator: "isnull", value: [false] } })).toBe(5);
+  expect(await count({ is_pinned: { value: [true] } })).toBe(1);
+  expect(await count({ "scores__demo-helpfulness": { operator: "gte", value: [1] } })).toBe(68);
+  expect((await app.prod.get("/api/users/bluebird-travel/")).json).toMatchObject({
+    name: "Bluebird Travel",
+    period_budget: 5,
+    markup_percentage: 20,
+  });
 });
 
 test("what is wrong is said in a sentence", async () => {

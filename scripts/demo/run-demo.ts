@@ -1,11 +1,18 @@
 import { parseArgs } from "node:util";
 import { DemoError, type Target } from "./send-spans.ts";
 
-/** Runs a demo against the server that arguments and environment name, and says what went wrong without a stack. */
-export async function runDemo(usage: string, run: (target: Target) => Promise<void>): Promise<void> {
+/**
+ * Runs a demo against the server that arguments and environment name, and says what went wrong without a stack. `counts` are
+ * options of its own: whole numbers, with their defaults.
+ */
+export async function runDemo<C extends Record<string, number>>(
+  usage: string,
+  run: (target: Target, counts: C) => Promise<void>,
+  counts: C = {} as C,
+): Promise<void> {
   try {
-    const target = readTarget();
-    if (target) await run(target);
+    const asked = readTarget(counts);
+    if (asked) await run(asked.target, asked.counts);
     else console.log(usage);
   } catch (error) {
     const isUsage = error instanceof TypeError && "code" in error;
@@ -15,11 +22,17 @@ export async function runDemo(usage: string, run: (target: Target) => Promise<vo
 }
 
 /** Undefined where help is asked for. */
-function readTarget(): Target | undefined {
+function readTarget<C extends Record<string, number>>(defaults: C): { target: Target; counts: C } | undefined {
+  const text = { type: "string" } as const;
+  const own = Object.fromEntries(Object.keys(defaults).map((name) => [name, text]));
   const { values } = parseArgs({
-    options: { url: { type: "string" }, key: { type: "string" }, help: { type: "boolean", short: "h" } },
+    options: { url: text, key: text, help: { type: "boolean", short: "h" }, ...own },
   });
   if (values.help === true) return undefined;
+  const counts = Object.entries(defaults).map(([name, count]) => [
+    name,
+    readCount(name, (values as Record<string, string | boolean | undefined>)[name], count),
+  ]);
   const here = `http://127.0.0.1:${process.env["SPANWAY_PORT"] || "8787"}`;
   const url = values.url ?? (process.env["SPANWAY_URL"] || here);
   const key = values.key ?? process.env["SPANWAY_PROD_KEY"];
@@ -30,5 +43,12 @@ function readTarget(): Target | undefined {
         "`npm run admin -- keys create` makes another.",
     );
   }
-  return { url, key };
+  // Names are those of the defaults.
+  return { target: { url, key }, counts: Object.fromEntries(counts) as C };
+}
+
+function readCount(name: string, text: string | boolean | undefined, count: number): number {
+  if (text === undefined) return count;
+  if (typeof text === "string" && /^[1-9]\d{0,6}$/.test(text)) return Number(text);
+  throw new DemoError(`--${name} must be a whole number above 0, not "${String(text)}"`);
 }

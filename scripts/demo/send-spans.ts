@@ -44,7 +44,9 @@ export async function untilVisible(target: Target, spans: readonly SpanBody[]): 
   const path = `/api/request-logs/summary/?start_time=${last.timestamp}&end_time=${last.timestamp}`;
   const body = JSON.stringify({ filters: { span_unique_id: { value: [last.span_unique_id] } } });
   for (const deadline = Date.now() + visibleWithinMs; Date.now() < deadline; await sleep(lookEveryMs)) {
-    const answer = (await (await post(target, path, body)).json()) as { number_of_requests?: number };
+    const answer = (await (await ask(target, { method: "POST", path, body })).json()) as {
+      number_of_requests?: number;
+    };
     if (answer.number_of_requests !== 0) return;
   }
 }
@@ -52,17 +54,28 @@ export async function untilVisible(target: Target, spans: readonly SpanBody[]): 
 type BulkAnswer = { success_count: number; error_count: number; errors: Array<{ index: number; error: string }> };
 
 async function postLogs(target: Target, logs: SpanBody[], onWait: (seconds: number) => void): Promise<BulkAnswer> {
-  const body = JSON.stringify({ logs });
+  const response = await send(
+    target,
+    { method: "POST", path: "/api/request-logs/bulk/", body: JSON.stringify({ logs }) },
+    onWait,
+  );
+  if (response.status === 201) return (await response.json()) as BulkAnswer;
+  throw new DemoError(`${target.url} answered ${response.status}: ${(await response.text()).slice(0, 500)}`);
+}
+
+/** Sends JSON, and waits where the server asks to slow down. Throws `DemoError` where nobody answers or the key is not known. */
+export async function send(
+  target: Target,
+  request: { method: string; path: string; body?: string },
+  onWait: (seconds: number) => void = () => undefined,
+): Promise<Response> {
   for (let attempt = 1; ; attempt += 1) {
-    const response = await post(target, "/api/request-logs/bulk/", body);
-    if (response.status === 201) return (await response.json()) as BulkAnswer;
+    const response = await ask(target, request);
     if (response.status === 401) {
       throw new DemoError(`${target.url} does not know this API key. Pass one that works with --key.`);
     }
     const retry = response.status === 429 || response.status === 503;
-    if (!retry || attempt === attemptsMax) {
-      throw new DemoError(`${target.url} answered ${response.status}: ${(await response.text()).slice(0, 500)}`);
-    }
+    if (!retry || attempt === attemptsMax) return response;
     await response.body?.cancel();
     const seconds = Number(response.headers.get("retry-after")) || defaultWaitS;
     onWait(seconds);
@@ -70,13 +83,15 @@ async function postLogs(target: Target, logs: SpanBody[], onWait: (seconds: numb
   }
 }
 
-/** POSTs JSON. Throws `DemoError` where nobody answers. */
-async function post({ url, key }: Target, path: string, body: string): Promise<Response> {
+async function ask(
+  { url, key }: Target,
+  { method, path, body }: { method: string; path: string; body?: string },
+): Promise<Response> {
   try {
     return await fetch(new URL(path, url), {
-      method: "POST",
-      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-      body,
+      method,
+      headers: { authorization: `Bearer ${key}`, ...(body !== undefined && { "content-type": "application/json" }) },
+      ...(body !== undefined && { body }),
     });
   } catch (error) {
     const { cause } = error as { cause?: { code?: string } };

@@ -2,10 +2,11 @@ import { hash } from "node:crypto";
 import type { Conversation, Message, ToolCall } from "./conversation.ts";
 import { findCustomers, type Customer } from "./customers.ts";
 import { seededRandom } from "./seeded-random.ts";
+import { spread } from "./spread.ts";
 
 /** The body of one span, as `POST /api/request-logs/` takes it. */
 export type SpanBody = {
-  log_type: "agent" | "chat" | "tool";
+  log_type: string;
   span_name: string;
   trace_unique_id: string;
   span_unique_id: string;
@@ -18,20 +19,19 @@ export type SpanBody = {
 
 const workflow = "airline-agent";
 const model = "gpt-4o";
-const spreadMs = 30 * 60_000;
 
 /**
  * Turns conversations into spans: a trace for each, with the agent as its root, a chat span per assistant turn (the
  * messages so far and the answer), and below it a tool span per call it made.
  *
  * Ids and durations follow from the conversation alone, so that sending them again makes no new spans; the last
- * conversation ends at `endMs`, the others within the half hour before.
+ * conversation ends at `endMs`, the others within the 14 days before.
  */
 export function toSpans(conversations: readonly Conversation[], endMs: number): SpanBody[] {
   const customers = findCustomers(conversations);
-  const stepMs = spreadMs / conversations.length;
+  const ends = spread(conversations.length, endMs);
   return conversations.flatMap((conversation, index) =>
-    conversationSpans(conversation, customers.get(conversation), endMs - (conversations.length - 1 - index) * stepMs),
+    conversationSpans(conversation, customers.get(conversation), ends[index] ?? endMs),
   );
 }
 

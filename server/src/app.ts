@@ -1,5 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import { Redis } from "ioredis";
 import type { Logger } from "pino";
 import { collectDefaultMetrics, Registry } from "prom-client";
@@ -8,12 +10,12 @@ import { getDocs } from "./api/system/get-docs.ts";
 import { getLivez } from "./api/system/get-livez.ts";
 import { getMetrics } from "./api/system/get-metrics.ts";
 import { getOpenapi } from "./api/system/get-openapi.ts";
-import { getReadyz, type Readiness } from "./api/system/get-readyz.ts";
+import { getReadyz } from "./api/system/get-readyz.ts";
 import { webhookPayloads } from "./api/webhooks/webhook-payloads.ts";
 import { signInLink } from "./auth/describe-first-start.ts";
 import { ensureFirstStart, type FirstStart } from "./auth/first-start.ts";
 import { createPasswords, type Passwords } from "./auth/passwords.ts";
-import { loadSecretKey } from "./auth/secret-key.ts";
+import { loadCheckedSecretKey } from "./auth/secret-check.ts";
 import { composeAlerts } from "./compose-alerts.ts";
 import { composeCounting } from "./compose-counting.ts";
 import { composeCustomers } from "./compose-customers.ts";
@@ -22,34 +24,45 @@ import { composeEvaluation } from "./compose-evaluation.ts";
 import { composeGateway } from "./compose-gateway.ts";
 import { composePrices, composeRepricing } from "./compose-prices.ts";
 import { composePeople, type People } from "./compose-people.ts";
+import { composeReadiness, type NodeReadiness } from "./compose-readiness.ts";
 import { composeIngest } from "./compose-ingest.ts";
+import { startUpkeep } from "./compose-upkeep.ts";
 import type { Config } from "./config.ts";
 import { loadErasedCustomers, type CustomerErasures } from "./customers/erasures.ts";
 import { startCustomerErasures } from "./jobs/customer-erasures.ts";
+import { forgetTracesInPayloads } from "./delivery/forget-traces.ts";
+import type { TraceDeletion } from "./domain/trace.ts";
+import type { Recorder } from "./gateway/recorder.ts";
 import { createGatewayJudge } from "./evaluation/gateway-judge.ts";
 import { createScoreSources } from "./filter/score-sources.ts";
 import { createSpanCatalogue } from "./filter/span-fields.ts";
 import { canListen } from "./http/can-listen.ts";
-import { loadDocsPage } from "./http/docs-page.ts";
 import type { AnyEndpoint } from "./http/endpoint.ts";
 import { createHttpMetrics } from "./http/metrics.ts";
 import { openapiDocument } from "./http/openapi.ts";
+import { loadBuiltPage } from "./http/page/built-page.ts";
 import { createRateLimiter } from "./http/rate-limit.ts";
 import { createHttpServer } from "./http/server.ts";
 import { organizationOf } from "./ingest/row-lines.ts";
+import type { TakeOver } from "./ingest/take-over.ts";
+import { handedOverFolder } from "./storage/backup/hand-over.ts";
 import { LiveTail } from "./ingest/live/live-tail.ts";
 import { createReadWatch, type ReadWatch } from "./ingest/read-watch.ts";
 import { createLogJoiner, partyOfKey, type LogJoiner, type LogJoinerDeps } from "./ingest/otlp/join-logs.ts";
 import type { SpanWriter } from "./ingest/writer.ts";
 import { migrateSpans, type SpanMigration } from "./jobs/migrate-spans.ts";
-import { sweepUnusedMedia } from "./jobs/media-sweep.ts";
-import { enforceRetention } from "./jobs/retention.ts";
+import { startAdoption } from "./jobs/adopt-journals.ts";
+import type { Leader } from "./jobs/leader.ts";
 import { startTraceDeletions, type TraceDeletionDeps, type TraceDeletions } from "./jobs/trace-deletions.ts";
 import { scheduleJob } from "./jobs/schedule.ts";
+import { startStoredSums } from "./jobs/store-sums.ts";
 import { createSpanEditor } from "./ingest/span-editor.ts";
 import { limits } from "./limits.ts";
 import { createControlStores } from "./storage/control/control-stores.ts";
 import { version } from "./version.ts";
+import { controlOutage } from "./storage/control/control-outage.ts";
+import { watchControl, type ControlWatch } from "./storage/control/control-watch.ts";
+import { createStoreClock, type StoreClock } from "./storage/control/store-clock.ts";
 import { openControlDatabase, type ControlDatabase } from "./storage/control/open-control-database.ts";
 import { closeToOthers, openDataFolder } from "./storage/data-folder.ts";
 import { openJournal, type Journal } from "./storage/journal/journal.ts";
@@ -57,16 +70,21 @@ import { openLogEvents } from "./storage/journal/log-events.ts";
 import { lockNode } from "./storage/journal/node-lock.ts";
 import { openSpanStore } from "./storage/spans/drivers/open-span-store.ts";
 import type { SpanStore } from "./storage/spans/span-store.ts";
+import { createControlMetrics, watchClock } from "./telemetry/control-metrics.ts";
 import { createLiveMetrics } from "./telemetry/live-metrics.ts";
 import { watchLogEvents } from "./telemetry/log-event-metrics.ts";
+import { watchNode } from "./telemetry/node-metrics.ts";
 import { createQueryMetrics } from "./telemetry/query-metrics.ts";
+import { createSumsMetrics } from "./telemetry/sums-metrics.ts";
+
+const builtPage = fileURLToPath(new URL("../../web/dist", import.meta.url));
 
 export type App = {
   url: string;
   /** Signs the administrator in once; of the very first start only. */
   signInLink: string | undefined;
-  /** Whether the journal is replayed and the stores answer. */
-  readiness(): Promise<Readiness>;
+  /** Says that it is not ready, and closes connections after their answers; it goes on serving. */
+  drain(): void;
   /** Finishes requests, stores what was accepted, closes everything. The journal keeps what the store does not take. */
   stop(): Promise<void>;
 };
@@ -82,8 +100,23 @@ export type StartOptions = {
   now?: () => number;
 };
 
-/** The composition root: stores, then engines, then HTTP. Undoes what it began when a step fails. */
+/** Starts the server. While Postgres is away, or drops a connection, it begins again, for a minute at most. */
 export async function startApp(start: StartOptions): Promise<App> {
+  const untilMs = performance.now() + limits.controlStartMs;
+  for (;;) {
+    try {
+      return await startOnce(start);
+    } catch (error) {
+      const reason = start.config.control.kind === "postgres" ? controlOutage(error) : undefined;
+      if (reason === undefined || performance.now() > untilMs) throw error;
+      start.logger.warn({ reason }, "the control store does not answer; the start begins again in a second");
+      await sleep(1_000);
+    }
+  }
+}
+
+/** The composition root: stores, then engines, then HTTP. Undoes what it began when a step fails. */
+async function startOnce(start: StartOptions): Promise<App> {
   const cleanup: Array<() => Promise<void> | void> = [];
   const stop = async (): Promise<void> => {
     for (const undo of cleanup.splice(0).reverse()) await undo();
@@ -97,7 +130,7 @@ export async function startApp(start: StartOptions): Promise<App> {
 }
 
 async function compose(
-  { config, logger, onFirstStart, passwords = createPasswords(), now = Date.now }: StartOptions,
+  { config, logger, onFirstStart, passwords = createPasswords(), now: ownNow = Date.now }: StartOptions,
   cleanup: Array<() => Promise<void> | void>,
 ): Promise<Omit<App, "stop">> {
   // A first start shows keys once, and must not end after that for want of its port.
@@ -108,43 +141,51 @@ async function compose(
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
 
-  const { database, spans, reads, journal, migration } = await openStores({ config, logger, registry, cleanup }, now);
+  const opened = await openStores({ config, logger, registry, cleanup }, ownNow);
+  const { database, control, spans, reads, journal, migration } = opened;
+  const { now } = opened.clock;
 
   const stores = createControlStores(database);
   const firstStart = await ensureFirstStart(stores, passwords, config, now);
   if (firstStart) onFirstStart?.(firstStart);
-  const secretKey = loadSecretKey(config.secretKeyPath, config.secretKey);
+  const secretKey = await loadCheckedSecretKey(config, stores.instance);
 
   const catalogue = createSpanCatalogue(createScoreSources());
-  const judge = createGatewayJudge();
+  const judge = createGatewayJudge(now);
   const erasedCustomers = await loadErasedCustomers(stores.customerErasures);
   // A store that is read on this node alone is written by it alone too.
   const isOnlyNode = reads !== undefined;
   const { store } = migration;
-  const engine = { config, stores, spans, store, erasedCustomers, isOnlyNode, registry, logger, cleanup, now };
+  const engine = { config, stores, control, spans, store, erasedCustomers, isOnlyNode, registry, logger, cleanup, now };
   const pricing = await composePrices(engine);
   const { prices } = pricing;
   const delivery = await composeDelivery({ ...engine, secretKey });
   const { events, publishScores: publish } = delivery;
   const evaluation = await composeEvaluation({ ...engine, prices, catalogue, judge: judge.ask, publish });
   const redis = connectRedis({ config, logger, cleanup });
-  const counter = composeCounting({ ...engine, journal });
+  const { counter, subscribers: counting } = composeCounting({ ...engine, journal, isReady: () => migration.isDone() });
   const { customers, budgets, erasures, subscriber } = composeCustomers({ ...engine, counter, redis, events });
-  const subscribers = [...delivery.subscribers, ...evaluation.subscribers, subscriber, counter];
+  const subscribers = [...delivery.subscribers, ...evaluation.subscribers, subscriber, ...counting];
   const { traceDeletions: deletions } = stores;
   const ingest = { ...engine, journal, deletions, prices, subscribers, reads };
-  const { writer, intake, deletedTraces } = await composeIngest(engine, ingest);
+  const { writer, intake, takeOver, deletedTraces } = await composeIngest(engine, ingest);
   const gateway = await composeGateway(engine, { ...engine, secretKey, intake, budgets, prices, redis });
   judge.connect(gateway.chat);
-  const logs = startLogJoining({ config, logger, registry, cleanup }, { spans, catalogue, intake, journal, now });
-  startRetention({ config, logger, cleanup }, { ...stores, spans, now });
+  const joining = { spans, catalogue, intake, journal, now };
+  const logs = startLogJoining({ config, logger, registry, cleanup }, joining, takeOver);
+  const onRound = createSumsMetrics(registry);
+  const sums = startStoredSums({ spans, isReady: () => migration.isDone(), isShared: !isOnlyNode, onRound, logger });
+  cleanup.push(() => sums.stop());
+  const leader = startUpkeep({ config, logger, registry, cleanup }, { ...stores, spans, now, clock: opened.clock });
   const isBehind = () => !writer.state().isReplayed || writer.state().failing !== undefined;
   composeAlerts({ ...engine, catalogue, evaluators: stores.evaluators, events, isBehind, publicUrl: config.publicUrl });
   const flush = () => writer.flush();
-  const deleting = { deletions, deletedTraces, spans, counter, flush, now };
-  const traceDeletions = startDeletions(engine, deleting, { erasures, isOnlyNode });
+  const forgetCopies = (deleted: readonly TraceDeletion[]) => forgetTracesInPayloads(stores.deliveries, deleted);
+  const deleting = { deletions, deletedTraces, spans, counter, forgetCopies, flush, now };
+  const traceDeletions = startDeletions(engine, deleting, { erasures, isOnlyNode, leader });
 
-  const readiness = readinessOf({ writer, spans, database, migration });
+  const readiness = composeReadiness({ ...opened, ...gateway, writer });
+  watchNode(registry, { version, dataDir: config.dataDir, readiness, connections: opened.database.connections });
   const people = await composePeople({ ...engine, secretKey, passwords });
   const live = new LiveTail({ ...engine, metrics: (listeners) => createLiveMetrics(registry, listeners) });
   const endpoints = apiEndpoints({
@@ -160,26 +201,33 @@ async function compose(
     stores,
     ...people,
     passwords,
-    caughtUp: async () => {
-      const untilMs = performance.now() + limits.readYourWriteMs;
-      const isRecorded = await gateway.recorded(limits.readYourWriteMs);
-      return (await writer.caughtUp(Math.max(0, untilMs - performance.now()))) && isRecorded;
-    },
+    caughtUp: catchesUp(gateway.recorder, writer),
     ...pricing,
     repricing: composeRepricing({ ...engine, prices, counter }),
     ...delivery,
     ...evaluation,
     now,
   });
-  const parts = { config, redis, logger, registry, ...people, endpoints, readiness, cleanup };
-  const url = await serveHttp(parts);
+  const parts = { config, redis, logger, registry, ...people, endpoints, readiness, now, cleanup };
+  const { url, drain } = await serveHttp(parts);
   // First of all: streams would hold up the end of the server.
   cleanup.push(() => live.stop());
-  return { url, signInLink: firstStart && signInLink(url, firstStart.sign_in_code), readiness };
+  return { url, signInLink: firstStart && signInLink(url, firstStart.sign_in_code), drain };
+}
+
+/** Resolves once what was accepted so far is stored: false where that takes too long. */
+function catchesUp(recorder: Pick<Recorder, "caughtUp">, writer: Pick<SpanWriter, "caughtUp">): () => Promise<boolean> {
+  return async () => {
+    const untilMs = performance.now() + limits.readYourWriteMs;
+    const isRecorded = await recorder.caughtUp(limits.readYourWriteMs);
+    return (await writer.caughtUp(Math.max(0, untilMs - performance.now()))) && isRecorded;
+  };
 }
 
 type OpenStores = {
   database: ControlDatabase;
+  control: ControlWatch;
+  clock: StoreClock;
   spans: SpanStore;
   /** Of a store that is read on this node alone. */
   reads: ReadWatch | undefined;
@@ -190,12 +238,15 @@ type OpenStores = {
 /** Everything that is kept, open and up to date; a remote span store may follow later. */
 async function openStores(
   { config, logger, registry, cleanup }: Pick<HttpParts, "config" | "logger" | "registry" | "cleanup">,
-  now: () => number,
+  ownNow: () => number,
 ): Promise<OpenStores> {
   const lock = lockNode(join(config.dataDir, "node.lock"));
   cleanup.push(() => lock.release());
   const database = openControlDatabase(config.control, (error) => logger.error({ err: error }, "control database"));
   cleanup.push(() => database.close());
+  const clock = createStoreClock({ askStore: database.askTime, ownNow, logger });
+  cleanup.push(() => clock.stop());
+  watchClock(registry, clock);
   const hasSpans = config.spans.kind !== "chdb" || existsSync(config.spans.path);
   const measure = createQueryMetrics(registry);
   const isRemote = config.spans.kind === "clickhouse";
@@ -213,47 +264,38 @@ async function openStores(
     partyOf: organizationOf,
     identityMemoryMs: limits.identityMemoryMs,
     isFirst: !hasSpans,
-    now,
+    now: clock.now,
   });
   cleanup.push(() => journal.close());
   await database.migrate();
+  await clock.start();
+  const ping = () => database.ping();
+  const metrics = createControlMetrics(registry);
+  const control = watchControl({ ping, staleMs: config.staleS * 1000, metrics, logger });
+  cleanup.push(() => control.stop());
   const stopping = new AbortController();
   cleanup.push(() => stopping.abort());
   const migration = await migrateSpans({ spans, isRemote, logger, signal: stopping.signal });
-  return { database, spans, reads, journal, migration };
-}
-
-/** What is too old goes, organization by organization. */
-function startRetention(
-  { config, logger, cleanup }: Pick<HttpParts, "config" | "logger" | "cleanup">,
-  deps: Omit<Parameters<typeof enforceRetention>[0], "instanceDays"> & Parameters<typeof sweepUnusedMedia>[0],
-): void {
-  const retention = scheduleJob({ name: "retention", everyMs: limits.retentionEveryMs, logger }, (signal) =>
-    enforceRetention({ ...deps, instanceDays: config.retentionDays }, signal),
-  );
-  cleanup.push(() => retention.stop());
-  const mediaSweep = scheduleJob({ name: "media sweep", everyMs: limits.mediaSweepEveryMs, logger }, (signal) =>
-    sweepUnusedMedia(deps, signal),
-  );
-  cleanup.push(() => mediaSweep.stop());
+  return { database, control, clock, spans, reads, journal, migration };
 }
 
 /** What people delete, and what other nodes did. */
 function startDeletions(
   { logger, cleanup }: Pick<HttpParts, "logger" | "cleanup">,
   deps: TraceDeletionDeps,
-  { erasures, isOnlyNode }: { erasures: CustomerErasures; isOnlyNode: boolean },
+  { erasures, isOnlyNode, leader }: { erasures: CustomerErasures; isOnlyNode: boolean; leader: Leader },
 ): TraceDeletions {
-  const { traceDeletions, stop } = startTraceDeletions(deps, logger);
+  const { traceDeletions, stop } = startTraceDeletions(deps, { leader, logger });
   cleanup.push(stop);
   cleanup.push(startCustomerErasures(erasures, { settle: () => traceDeletions.settle(), isOnlyNode, logger }));
   return traceDeletions;
 }
 
-/** Log records wait on disk for the spans that they complete. */
+/** Log records wait on disk for the spans that they complete. With what other nodes left, theirs come too. */
 function startLogJoining(
   { config, logger, registry, cleanup }: Pick<HttpParts, "config" | "logger" | "registry" | "cleanup">,
-  deps: Omit<LogJoinerDeps, "events">,
+  deps: Omit<LogJoinerDeps, "events"> & { journal: Pick<Journal, "quarantine"> },
+  takeOver: TakeOver,
 ): LogJoiner {
   const path = join(config.dataDir, "otlp-logs");
   const events = openLogEvents({ path, maxBytes: limits.otlpWaitingBytes, partyOf: partyOfKey, now: deps.now });
@@ -264,6 +306,8 @@ function startLogJoining(
     logs.joinWaiting(signal),
   );
   cleanup.push(() => joining.stop());
+  const adoption = startAdoption({ ...deps, path: handedOverFolder(config.dataDir), takeOver, events, logger });
+  cleanup.push(() => adoption.stop());
   return logs;
 }
 
@@ -274,7 +318,8 @@ type HttpParts = Pick<People, "authenticator" | "audit" | "isBlocked"> & {
   logger: Logger;
   registry: Registry;
   endpoints: AnyEndpoint[];
-  readiness: () => Promise<Readiness>;
+  readiness: NodeReadiness;
+  now: () => number;
   cleanup: Array<() => Promise<void> | void>;
 };
 
@@ -288,8 +333,9 @@ async function serveHttp({
   isBlocked,
   endpoints,
   readiness,
+  now,
   cleanup,
-}: HttpParts): Promise<string> {
+}: HttpParts): Promise<{ url: string; drain: () => void }> {
   const metrics = createHttpMetrics(registry);
   const rateLimiter = createRateLimiter({
     perMinute: {
@@ -301,12 +347,15 @@ async function serveHttp({
     ...(redis && { redis }),
     onStoreFailure: () => metrics.limitStoreFailures.inc(),
   });
+  const page = await loadBuiltPage(builtPage);
+  if (page === undefined)
+    logger.warn("the web application is not built: run `npm run build:web`; the API works without it");
   const all: AnyEndpoint[] = [
     ...endpoints,
     getLivez(),
     getReadyz({ readiness }),
     getMetrics({ registry }),
-    getDocs({ page: await loadDocsPage() }),
+    getDocs({ page: page?.get("/docs.html") }),
     getOpenapi({ document: () => openapiDocument(all, { title: "Spanway", version }, webhookPayloads) }),
   ];
   const server = createHttpServer({
@@ -320,9 +369,16 @@ async function serveHttp({
     publicUrl: config.publicUrl,
     corsOrigins: config.corsOrigins,
     trustProxy: config.trustProxy,
+    page,
+    now,
   });
   cleanup.push(() => server.close());
-  return server.listen({ host: config.host, port: config.port });
+  const url = await server.listen({ host: config.host, port: config.port });
+  const drain = (): void => {
+    readiness.stopping();
+    server.drain();
+  };
+  return { url, drain };
 }
 
 /** Undefined where each node is on its own. */
@@ -336,32 +392,4 @@ function connectRedis({
   redis.on("error", (error: Error) => logger.warn({ err: error }, "the shared cache does not answer"));
   cleanup.push(() => redis.disconnect());
   return redis;
-}
-
-function readinessOf(deps: {
-  writer: SpanWriter;
-  spans: Pick<SpanStore, "ping">;
-  database: Pick<ControlDatabase, "ping">;
-  migration: Pick<SpanMigration, "isDone">;
-}): () => Promise<Readiness> {
-  const check = async (ask: (signal: AbortSignal) => Promise<void>): Promise<string> => {
-    const signal = AbortSignal.timeout(limits.readinessMs);
-    const late = new Promise<string>((resolve) => signal.addEventListener("abort", () => resolve("does not answer")));
-    const answer = ask(signal).then(
-      () => "ok",
-      () => "does not answer",
-    );
-    return Promise.race([answer, late]);
-  };
-  return async () => {
-    const { isReplayed, failing } = deps.writer.state();
-    const [spans, control] = await Promise.all([
-      deps.migration.isDone() ? check((signal) => deps.spans.ping(signal)) : "has no tables yet",
-      check(() => deps.database.ping()),
-    ]);
-    const journal = isReplayed ? "ok" : "replaying";
-    const writer = failing === undefined ? "ok" : `failing since ${new Date(failing.sinceMs).toISOString()}`;
-    const checks = { spans, control, journal, writer };
-    return { ready: Object.values(checks).every((state) => state === "ok"), checks };
-  };
 }

@@ -20,6 +20,8 @@ export const authLimits = {
   temporaryKeyMaxMs: 90 * 24 * 60 * 60 * 1_000,
   temporaryKeyUsageMax: 1_000_000_000,
   sessionsPerUser: 100,
+  /** Of one request, that are looked up. */
+  sessionCookies: 4,
   /** How long a browser's session goes on unused, and how long at most, unless the operator says otherwise. */
   browserSessionIdleMs: 12 * 60 * 60 * 1_000,
   browserSessionMs: 7 * 24 * 60 * 60 * 1_000,

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
-import { evaluateAlert, type EvaluateAlertDeps } from "./alerts/evaluate-alert.ts";
+import { evaluateAlerts, type EvaluateAlertDeps } from "./alerts/evaluate-alert.ts";
 import { createAlertTurns } from "./alerts/run-alerts.ts";
 import { scheduleJob } from "./jobs/schedule.ts";
 import { limits } from "./limits.ts";
@@ -18,7 +18,7 @@ export function composeAlerts(parts: AlertParts): void {
   const deps = { ...parts, metrics: createAlertMetrics(registry) };
   const turns = createAlertTurns({
     alerts: stores.alerts,
-    evaluate: (alert, signal) => evaluateAlert(deps, alert, signal),
+    evaluate: (together, signal) => evaluateAlerts(deps, together, signal),
     now,
   });
   for (let place = 0; place < limits.alertsInFlight; place += 1) {

@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
+import type { CustomerKey } from "./domain/customer.ts";
 import type { SpanCounter } from "./counting/span-counter.ts";
 import { createBudgets, type Budgets } from "./customers/budgets.ts";
 import { createCallRates } from "./customers/call-rates.ts";
@@ -9,6 +10,8 @@ import { createCustomerErasures, erasedTarget, type CustomerErasures } from "./c
 import { createSpendLedger } from "./customers/ledger-queue.ts";
 import { createCustomerProfiles } from "./customers/profiles.ts";
 import { createSpanSightings } from "./customers/span-sightings.ts";
+import { createStaleBudgets } from "./customers/stale-budgets.ts";
+import { learnBoundedCustomers } from "./customers/bounded-customers.ts";
 import { createSpendSync } from "./customers/spend-sync.ts";
 import type { SpanSubscriber } from "./ingest/fan-out.ts";
 import { budgetEvent } from "./customers/budget-event.ts";
@@ -17,12 +20,14 @@ import { forgetCustomerInPayloads } from "./delivery/forget-customer.ts";
 import type { ErasedCustomers } from "./ingest/erased-customers.ts";
 import { scheduleJob } from "./jobs/schedule.ts";
 import { limits } from "./limits.ts";
+import type { ControlWatch } from "./storage/control/control-watch.ts";
 import type { ControlStores } from "./storage/control/control-stores.ts";
 import type { SpanStore } from "./storage/spans/span-store.ts";
 import { createCustomerMetrics, watchErasedCustomers } from "./telemetry/customer-metrics.ts";
 
 export type CustomerParts = {
   stores: ControlStores;
+  control: ControlWatch;
   erasedCustomers: ErasedCustomers;
   spans: SpanStore;
   counter: Pick<SpanCounter, "unname">;
@@ -46,7 +51,7 @@ export type CustomerEngines = {
 
 /** Who the customers are, what they spend and what they may still spend. */
 export function composeCustomers(parts: CustomerParts): CustomerEngines {
-  const { stores, erasedCustomers, spans, store, redis, events, registry, logger, cleanup, now } = parts;
+  const { stores, control, erasedCustomers, spans, store, redis, events, registry, logger, cleanup, now } = parts;
   const metrics = createCustomerMetrics(registry);
   const mirror = startCustomerMirror({
     customers: stores.customers,
@@ -55,7 +60,8 @@ export function composeCustomers(parts: CustomerParts): CustomerEngines {
     onFailure: () => metrics.mirrorFailures.inc(),
   });
   cleanup.push(() => mirror.stop());
-  const profiles = createCustomerProfiles({ customers: stores.customers, changed: () => mirror.poke(), now });
+  const changed = () => mirror.poke();
+  const profiles = createCustomerProfiles({ customers: stores.customers, control, changed, now });
   watchErasedCustomers(registry, erasedCustomers);
   const erasures: CustomerErasures = createCustomerErasures({
     erasedCustomers,
@@ -66,6 +72,7 @@ export function composeCustomers(parts: CustomerParts): CustomerEngines {
     profiles,
     forget: (key) => {
       profiles.forget(key);
+      spending.forget(key);
       sightings.forget(key);
     },
     forgetCopies: async (key) => {
@@ -84,6 +91,7 @@ export function composeCustomers(parts: CustomerParts): CustomerEngines {
   const ledger = createSpendLedger({
     stores,
     logger,
+    onSettled: (key, state) => spending.learn(key, state),
     onSettlementFailure: () => metrics.ledgerFailures.inc(),
     onRefused: () => metrics.ledgerRefusals.inc(),
     now,
@@ -94,14 +102,21 @@ export function composeCustomers(parts: CustomerParts): CustomerEngines {
     () => ledger.renew(),
   );
   cleanup.push(() => renewal.stop());
-  const sync = createSpendSync({ ledger, spans, logger, now });
+  const spending = createStaleBudgets({ ledger, control, now });
+  const bounded = scheduleJob({ name: "customers with budgets", everyMs: limits.boundedCustomersEveryMs, logger }, () =>
+    learnBoundedCustomers({ customers: stores.customers, profiles, spending }),
+  );
+  cleanup.push(() => bounded.stop());
+  const compared = (key: CustomerKey, untilMs: number) => spending.compared(key, untilMs);
+  const sync = createSpendSync({ ledger, spans, compared, logger, now });
   const comparison = scheduleJob({ name: "customer spend", everyMs: limits.customerSpendSyncMs, logger }, (signal) =>
     sync.compare(signal),
   );
   cleanup.push(() => comparison.stop());
   const budgets = createBudgets({
     profiles,
-    ledger,
+    control,
+    ledger: spending,
     sync,
     rates: createCallRates({ redis, onStoreFailure: () => metrics.rateStoreFailures.inc() }),
     onRefused: (reason) => metrics.refusedCalls.inc({ reason }),

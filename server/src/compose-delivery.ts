@@ -8,9 +8,10 @@ import { createBacklog } from "./delivery/backlog.ts";
 import { publishCompletedTraces, type CompletedTracesDeps } from "./delivery/completed-traces.ts";
 import { createDeliveryQueue } from "./delivery/delivery-queue.ts";
 import { createDeliverer, type Deliverer } from "./delivery/deliverer.ts";
-import { createEvents, type Events, type WebhookEvent } from "./delivery/events.ts";
+import { createEvents, type Events } from "./delivery/events.ts";
 import { purgeDeliveries } from "./delivery/housekeeping.ts";
 import { createSend } from "./delivery/send.ts";
+import { createScoreEvents } from "./delivery/score-events.ts";
 import { createSpanEvents } from "./delivery/span-events.ts";
 import { createTraceWatching } from "./delivery/trace-watching.ts";
 import { createWebhookDirectory, type WebhookDirectory } from "./delivery/webhook-directory.ts";
@@ -22,6 +23,7 @@ import { scheduleJob } from "./jobs/schedule.ts";
 import type { Secret } from "./lib/secret.ts";
 import { limits } from "./limits.ts";
 import { createAddressGuard } from "./outgoing/address-guard.ts";
+import { createRefusalOf, type RefusalOf } from "./outgoing/refused-address.ts";
 import { createMailer } from "./outgoing/mailer.ts";
 import { createPools } from "./outgoing/pools.ts";
 import type { ControlStores } from "./storage/control/control-stores.ts";
@@ -41,6 +43,7 @@ export type Delivery = {
   /** Sends once and at once, past the queue. */
   attempt: Attempt;
   hasMail: boolean;
+  refusalOf: RefusalOf;
 };
 
 export type DeliveryParts = {
@@ -96,10 +99,11 @@ export async function composeDelivery(parts: DeliveryParts): Promise<Delivery> {
     createSpanEvents({ events, directory, presentSpan: eventPayloads.presentSpan }),
     createTraceWatching({ directory, traceWatches, room, traceQuietMs: config.traceQuietS * 1_000, now }),
   ];
-  const publishScores = (scores: readonly Score[]) => events.publishAll(scores.map(scoreEvent));
+  const publishScores = createScoreEvents({ events, spans: parts.spans, presentScore: eventPayloads.presentScore });
   const surface = { deliverer, webhookSecrets: secrets, webhookDirectory: directory };
   const sender = { attempt: createAttempt(sending), hasMail: sendMail !== undefined };
-  return { events, publishScores, subscribers, ...surface, ...sender };
+  const refusalOf = createRefusalOf(config.allowPrivateUpstreams);
+  return { events, publishScores, subscribers, ...surface, ...sender, refusalOf };
 }
 
 /** They would send nothing, and say so only in their logs of deliveries. */
@@ -122,16 +126,6 @@ function warnOfUnreadable({
     { unreadable, checked: webhooks.length },
     "secrets of webhooks cannot be read: SPANWAY_SECRET_KEY is not the one that they were stored under; start with that one, or rotate them",
   );
-}
-
-function scoreEvent(score: Score): WebhookEvent {
-  return {
-    type: "on_eval_result_ingested",
-    organizationId: score.unique_organization_id,
-    environment: score.environment,
-    id: score.id,
-    payload: () => eventPayloads.presentScore(score),
-  };
 }
 
 type Refreshed = { refresh(): Promise<void> };

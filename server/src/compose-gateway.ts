@@ -25,11 +25,12 @@ import { createAddressGuard } from "./outgoing/address-guard.ts";
 import { ReadRounds } from "./outgoing/http1/read-rounds.ts";
 import { createPools, type Pools } from "./outgoing/pools.ts";
 import { openCallSpool } from "./storage/journal/call-spool.ts";
+import type { ControlWatch } from "./storage/control/control-watch.ts";
 import type { ControlStores } from "./storage/control/control-stores.ts";
 import { createCacheMetrics } from "./telemetry/cache-metrics.ts";
 import { createGatewayMetrics, type GatewayMetrics } from "./telemetry/gateway-metrics.ts";
 
-export type Gateway = Pick<Routing, "models" | "providerSettings"> & {
+export type Gateway = Pick<Routing, "models" | "providerSettings" | "knownProviders"> & {
   chat: Chat;
   relay: Relay;
   transcription: Transcription;
@@ -40,13 +41,13 @@ export type Gateway = Pick<Routing, "models" | "providerSettings"> & {
   tokenCounts: RelayOperation;
   /** Connections to other servers, for whoever else makes some. */
   pools: Pools;
-  /** The records of calls that have been answered are handed on: for reads that must see them. */
-  recorded: Recorder["caughtUp"];
+  recorder: Pick<Recorder, "caughtUp" | "hasRoom">;
 };
 
 export type GatewayParts = {
   config: Config;
   stores: Pick<ControlStores, "providerSettings" | "organizations">;
+  control: ControlWatch;
   secretKey: Secret;
   intake: SpanIntake;
   budgets: Budgets;
@@ -60,7 +61,7 @@ export type GatewayParts = {
 /** Calls to model providers, and the record of each. */
 export async function composeGateway(
   { registry, cleanup }: { registry: Registry; cleanup: Array<() => Promise<void> | void> },
-  { config, stores, secretKey, intake, budgets, prices, redis, logger, now }: GatewayParts,
+  { config, stores, control, secretKey, intake, budgets, prices, redis, logger, now }: GatewayParts,
 ): Promise<Gateway> {
   const metrics = createGatewayMetrics(registry);
   const guard = createAddressGuard({ allowed: config.allowPrivateUpstreams, connectMs: limits.upstreamConnectMs });
@@ -69,7 +70,7 @@ export async function composeGateway(
   const pools = createPools({ guard, rounds, onEviction: () => metrics.poolEvictions.inc() });
   cleanup.push(() => pools.close());
   const recorder = await startRecorder({ metrics, cleanup }, { config, intake, logger });
-  const { router, ...routing } = await composeRouting({ config, stores, secretKey, metrics, logger, now });
+  const { router, ...routing } = await composeRouting({ config, stores, control, secretKey, metrics, logger, now });
   const deps = {
     pools,
     timeouts: {
@@ -98,7 +99,7 @@ export async function composeGateway(
     messages: createMessages(),
     tokenCounts: createTokenCounts(),
     pools,
-    recorded: (timeoutMs) => recorder.caughtUp(timeoutMs),
+    recorder,
     ...routing,
   };
 }

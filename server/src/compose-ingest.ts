@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import type { Config } from "./config.ts";
 import type { Registry } from "prom-client";
 import { createSpanIntake, type SpanIntake } from "./ingest/accept.ts";
 import { createDeletedTraces, type DeletedTraces } from "./ingest/deleted-traces.ts";
@@ -7,8 +8,11 @@ import type { PriceBook } from "./pricing/price-book.ts";
 import { createFanOut, type SpanSubscriber } from "./ingest/fan-out.ts";
 import type { ReadWatch } from "./ingest/read-watch.ts";
 import { withMediaApart } from "./ingest/media/store-media.ts";
+import { leaveOutDeleted } from "./ingest/leave-out-deleted.ts";
 import { createReadBack } from "./ingest/read-back.ts";
+import { createSpanHistory } from "./ingest/span-history.ts";
 import { createSpanWriter, type SpanWriter } from "./ingest/writer.ts";
+import { createTakeOver, type TakeOver } from "./ingest/take-over.ts";
 import { loadTraceDeletions } from "./jobs/trace-deletions.ts";
 import { randomToken } from "./lib/random-token.ts";
 import { limits } from "./limits.ts";
@@ -21,7 +25,7 @@ import { createIngestMetrics } from "./telemetry/ingest-metrics.ts";
 
 export type IngestParts = {
   journal: Journal;
-  spans: Pick<SpanStore, "listSpans" | "readEdits">;
+  spans: Pick<SpanStore, "listSpans" | "readEdits" | "readVersions">;
   /** Where rows go: waits for the tables of a remote store. */
   store: Pick<SpanStore, "insert">;
   deletions: TraceDeletionStore;
@@ -33,6 +37,7 @@ export type IngestParts = {
   subscribers: readonly SpanSubscriber[];
   /** Where all reads of the store are on this node. */
   reads: ReadWatch | undefined;
+  config: Pick<Config, "insertMs" | "insertRows">;
   logger: Logger;
   now: () => number;
 };
@@ -50,17 +55,20 @@ export async function composeIngest(
     prices,
     subscribers,
     reads,
+    config,
     logger,
     now,
   }: IngestParts,
-): Promise<{ writer: SpanWriter; intake: SpanIntake; deletedTraces: DeletedTraces }> {
+): Promise<{ writer: SpanWriter; intake: SpanIntake; takeOver: TakeOver; deletedTraces: DeletedTraces }> {
   const metrics = createIngestMetrics(registry, journal);
   const deletedTraces = createDeletedTraces(now);
   watchDeletedTraces(registry, deletedTraces);
   await loadTraceDeletions({ deletions, deletedTraces, now });
 
+  const withoutDeleted = (payload: Buffer): Buffer => leaveOutDeleted(payload, deletedTraces);
   const fanOut = createFanOut({
     journal,
+    leaveOutDeleted: withoutDeleted,
     subscribers,
     readBack: createReadBack(spans),
     erasedCustomers,
@@ -77,9 +85,11 @@ export async function composeIngest(
   const writer = createSpanWriter({
     journal,
     store: apart,
+    leaveOutDeleted: withoutDeleted,
     metrics,
     fanOut,
     ...(reads && { reads }),
+    groups: { ms: config.insertMs, rows: config.insertRows },
     logger,
     nodeId,
     now,
@@ -99,7 +109,9 @@ export async function composeIngest(
     deletedTraces,
     erasedCustomers,
     isOnlyNode,
+    history: isOnlyNode ? undefined : createSpanHistory({ spans, journal, deletedTraces, erasedCustomers, logger }),
     now,
   });
-  return { writer, intake, deletedTraces };
+  const takeOver = createTakeOver({ intake, journal, committed: (entry, payload) => writer.add(entry, payload) });
+  return { writer, intake, takeOver, deletedTraces };
 }

@@ -4,6 +4,7 @@ import { createAudit } from "./auth/audit-trail.ts";
 import { createAuthenticator, type CachingAuthenticator } from "./auth/authenticator.ts";
 import { createBrowserSessions, type BrowserSessions } from "./auth/browser-sessions.ts";
 import { createBlockedOrganizations } from "./auth/blocked-organizations.ts";
+import { createFailedLogins, type NoteFailedLogin } from "./auth/failed-logins.ts";
 import { createLoginThrottle, type LoginThrottle } from "./auth/login-throttle.ts";
 import type { Passwords } from "./auth/passwords.ts";
 import { createSessions, type Sessions } from "./auth/sessions.ts";
@@ -14,6 +15,7 @@ import { noteKeyUses } from "./jobs/note-key-uses.ts";
 import { scheduleJob } from "./jobs/schedule.ts";
 import type { Secret } from "./lib/secret.ts";
 import { limits } from "./limits.ts";
+import type { ControlWatch } from "./storage/control/control-watch.ts";
 import type { ControlStores } from "./storage/control/control-stores.ts";
 import { watchPasswords } from "./telemetry/password-metrics.ts";
 
@@ -23,6 +25,7 @@ export type People = {
   browsers: BrowserSessions;
   audit: Audit;
   throttle: LoginThrottle;
+  noteFailedLogin: NoteFailedLogin;
   isBlocked: (organizationId: string) => boolean;
 };
 
@@ -30,6 +33,7 @@ export type People = {
 export async function composePeople({
   config,
   stores,
+  control,
   secretKey,
   passwords,
   registry,
@@ -37,8 +41,9 @@ export async function composePeople({
   cleanup,
   now,
 }: {
-  config: Pick<Config, "sessionIdleHours" | "sessionMaxDays">;
+  config: Pick<Config, "sessionIdleHours" | "sessionMaxDays" | "staleS">;
   stores: ControlStores;
+  control: ControlWatch;
   secretKey: Secret;
   passwords: Pick<Passwords, "stats">;
   registry: Registry;
@@ -50,7 +55,14 @@ export async function composePeople({
   const tokens = createTokens(secretKey, now);
   const lifetimes = { idleMs: config.sessionIdleHours * 3_600_000, maxMs: config.sessionMaxDays * 86_400_000 };
   const browsers = createBrowserSessions({ ...stores, lifetimes, nowMs: now });
-  const authenticator = createAuthenticator({ ...stores, tokens, browsers, nowMs: now });
+  const authenticator = createAuthenticator({
+    ...stores,
+    control,
+    staleMs: config.staleS * 1000,
+    tokens,
+    browsers,
+    nowMs: now,
+  });
   const uses = { authenticator, apiKeys: stores.apiKeys };
   const noting = scheduleJob({ name: "key uses", everyMs: limits.keyUseFlushMs, logger }, () => noteKeyUses(uses));
   cleanup.push(async () => {
@@ -65,11 +77,13 @@ export async function composePeople({
   const watch = scheduleJob({ name: "blocked organizations", everyMs, logger }, () => blocked.refresh());
   cleanup.push(() => watch.stop());
 
+  const audit = createAudit({ ...stores, logger, nowMs: now });
   return {
     authenticator,
     browsers,
     signedIn: createSessions({ ...stores, tokens, nowMs: now }),
-    audit: createAudit({ ...stores, logger, nowMs: now }),
+    audit,
+    noteFailedLogin: createFailedLogins({ audit, nowMs: now }),
     throttle: createLoginThrottle(now),
     isBlocked: blocked.has,
   };

@@ -3,8 +3,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import { deriveKey } from "./auth/secret-key.ts";
 import type { Config } from "./config.ts";
-import { keyVariables } from "./config/variables.ts";
+import { keyVariables, providerFields, providers as variablePrefixes } from "./config/variables.ts";
 import type { EnvironmentCredential } from "./gateway/credentials/credential-sources.ts";
+import { createKnownProviders, type KnownProviders } from "./gateway/credentials/known-providers.ts";
 import { createProviderSettings, type ProviderSettings } from "./gateway/credentials/provider-settings.ts";
 import { createSecretBox, type SecretBox } from "./gateway/credentials/secret-box.ts";
 import { createStoredSettings } from "./gateway/credentials/stored-settings.ts";
@@ -13,20 +14,28 @@ import { createModelLister, type ModelLister } from "./gateway/models/list-reach
 import { anthropicTranslator } from "./gateway/providers/anthropic/translator.ts";
 import { bedrockTranslator } from "./gateway/providers/bedrock/translator.ts";
 import { geminiTranslator } from "./gateway/providers/gemini/translator.ts";
+import { keylessProviders } from "./gateway/providers/quirks.ts";
 import { createCoolDown } from "./gateway/routing/cool-down.ts";
 import { createProviderTable } from "./gateway/routing/provider-table.ts";
 import { createRouter, type Router } from "./gateway/routing/router.ts";
 import type { Secret } from "./lib/secret.ts";
 import { limits } from "./limits.ts";
+import type { ControlWatch } from "./storage/control/control-watch.ts";
 import type { OrganizationStore } from "./storage/control/organization-store.ts";
 import type { ProviderSettingStore } from "./storage/control/provider-setting-store.ts";
 import type { GatewayMetrics } from "./telemetry/gateway-metrics.ts";
 
-export type Routing = { router: Router; models: ModelLister; providerSettings: ProviderSettings };
+export type Routing = {
+  router: Router;
+  models: ModelLister;
+  providerSettings: ProviderSettings;
+  knownProviders: KnownProviders;
+};
 
 export type RoutingParts = {
-  config: Pick<Config, "providers">;
+  config: Pick<Config, "providers" | "staleS">;
   stores: { providerSettings: ProviderSettingStore; organizations: Pick<OrganizationStore, "find"> };
+  control: ControlWatch;
   /** The instance's. */
   secretKey: Secret;
   metrics: GatewayMetrics;
@@ -38,6 +47,7 @@ export type RoutingParts = {
 export async function composeRouting({
   config,
   stores,
+  control,
   secretKey,
   metrics,
   logger,
@@ -50,6 +60,8 @@ export async function composeRouting({
   await warnOfUnreadable({ store, box, logger });
   const settings = createStoredSettings({
     store,
+    control,
+    staleMs: config.staleS * 1000,
     organizations: stores.organizations,
     box,
     now,
@@ -79,6 +91,7 @@ export async function composeRouting({
       onRetry,
     }),
     models: createModelLister(known),
+    knownProviders: createKnownProviders({ ...known, variables: credentialVariables() }),
     providerSettings: createProviderSettings({ store, box, live: settings, providers, now, newId: randomUUID }),
   };
 }
@@ -111,6 +124,16 @@ function environmentCredentials(config: Config["providers"]): ReadonlyMap<string
     credentials.set(name, { apiKey, baseUrl, fields: Object.fromEntries(revealed) });
   }
   return credentials;
+}
+
+/** Servers of one's own need an address, all others a key. */
+function credentialVariables(): ReadonlyMap<string, { name: string; fields: readonly string[] }> {
+  const fields: Readonly<Record<string, object>> = providerFields;
+  const named = Object.entries(variablePrefixes).map(([provider, prefix]) => {
+    const name = `${prefix}_${keylessProviders.has(provider) ? "BASE_URL" : "API_KEY"}`;
+    return [provider, { name, fields: Object.keys(fields[provider] ?? {}) }] as const;
+  });
+  return new Map(named);
 }
 
 async function sleep(ms: number, signal: AbortSignal): Promise<void> {

@@ -75,6 +75,23 @@ describe("stores", () => {
     expect(spans.password.reveal()).toBe("p/w");
   });
 
+  test("a ClickHouse URL has settings of inserts, by ClickHouse's names", () => {
+    const url = "http://localhost:8123/spans?async_insert=1&insert_quorum=auto";
+    expect(readConfig({ SPANWAY_SPANS_URL: url }).spans).toMatchObject({
+      cluster: null,
+      inserts: { async_insert: "1", insert_quorum: "auto" },
+    });
+  });
+
+  test.each([
+    ["async_insert=yes", "async_insert that is not 0 or 1"],
+    ["insert_quorum=most", "insert_quorum that is not a number of replicas, or auto"],
+    ["cluster=a%20b", "cluster that is not a plain name"],
+    ["max_threads=1", "unknown parameter: max_threads"],
+  ])("a ClickHouse URL with %s is refused", (search, message) => {
+    expect(() => readConfig({ SPANWAY_SPANS_URL: `http://localhost:8123/spans?${search}` })).toThrow(message);
+  });
+
   test("what a ClickHouse URL leaves out has ClickHouse's defaults", () => {
     const { spans } = readConfig({ SPANWAY_SPANS_URL: "http://localhost:8123" });
     expect(spans).toMatchObject({ username: "default", database: "default", cluster: null });
@@ -118,14 +135,22 @@ describe("upstreams that may be private", () => {
     ]);
   });
 
-  test.each(["10.0.0.0/33", "nonsense/8", "host:0", "host:70000", "http://host", "a b", "[10.0.0.1]:1"])(
-    "not %s",
-    (entry) => {
-      expect(problemsOf({ SPANWAY_ALLOW_PRIVATE_UPSTREAMS: `localhost,${entry}` })).toEqual([
-        expect.stringContaining(`"${entry}"`),
-      ]);
-    },
-  );
+  test.each([
+    "10.0.0.0/33",
+    "nonsense/8",
+    "host:0",
+    "host:70000",
+    "http://host",
+    "a b",
+    "[10.0.0.1]:1",
+    "true",
+    "1",
+    "ALL",
+  ])("not %s", (entry) => {
+    expect(problemsOf({ SPANWAY_ALLOW_PRIVATE_UPSTREAMS: `localhost,${entry}` })).toEqual([
+      expect.stringContaining(`"${entry}"`),
+    ]);
+  });
 });
 
 test.each(["compose.yaml", "compose.scale.yaml"])(
@@ -203,9 +228,10 @@ describe("problems", () => {
       SPANWAY_CONTROL_URL: "mysql://u:sesame@h/db",
       SPANWAY_CACHE_URL: "memcached://u:sesame@h",
       SPANWAY_SPANS_URL: "https://u:sesame%@h/db",
+      OPENAI_BASE_URL: "https://u:sesame@h/v1",
     };
     const problems = problemsOf(env);
-    expect(problems).toHaveLength(6);
+    expect(problems).toHaveLength(7);
     expect(problems.join()).not.toContain("sesame");
   });
 

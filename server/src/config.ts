@@ -96,6 +96,11 @@ export function readConfig(env: EnvironmentVariables = process.env): Config {
   };
 }
 
+/** The process's environment with some settings changed, for a server that a command starts. */
+export function environmentWith(changed: EnvironmentVariables): EnvironmentVariables {
+  return { ...process.env, ...changed };
+}
+
 function unknownVariables(env: EnvironmentVariables): string[] {
   const known = new Set([...Object.values<Variable<unknown>>(variables).map(({ name }) => name), ...clientVariables]);
   return Object.keys(env)

@@ -5,6 +5,9 @@ export const customerLimits = {
   cachedCustomers: 50_000,
   /** How long another node goes on with a customer as it was before a change. */
   cachedCustomerMs: 5_000,
+  /** Customers with a budget or a rate limit that a node keeps in mind for when the control store does not answer. */
+  boundedCustomers: 10_000,
+  boundedCustomersEveryMs: 60_000,
   customerChangeAttempts: 5,
   customerLedgerBatch: 64,
   customerLedgerQueued: 10_000,

@@ -28,8 +28,6 @@ export const gatewayLimits = {
   /** Of stored credentials, how many are opened at start to find out whether the secret key is still the one of before. */
   settingsCheckedAtStart: 1_000,
   cachedProviderSettingMs: 5_000,
-  /** Settings this old still serve while the control store does not answer. */
-  staleProviderSettingMs: 5 * 60 * 1_000,
 
   // Response cache
   /** An answer that is larger is not kept. */

@@ -1,7 +1,9 @@
 import { alertLimits } from "./alert-limits.ts";
 import { authLimits } from "./auth-limits.ts";
+import { controlLimits } from "./control-limits.ts";
 import { customerLimits } from "./customer-limits.ts";
 import { evaluationLimits } from "./evaluation-limits.ts";
+import { filterLimits } from "./filter-limits.ts";
 import { gatewayLimits } from "./gateway-limits.ts";
 import { pricingLimits } from "./pricing-limits.ts";
 
@@ -19,7 +21,9 @@ export const limits = {
   ...customerLimits,
   /** A host without a public address is refused no sooner, whatever is known of it. */
   addressRefusedMs: 250,
+  ...controlLimits,
   ...evaluationLimits,
+  ...filterLimits,
   ...gatewayLimits,
   ...pricingLimits,
 
@@ -44,6 +48,8 @@ export const limits = {
   plainSweepMs: 1_000,
   readinessMs: 2_000,
   retentionEveryMs: 60 * 60 * 1_000,
+  /** Each turn of an organization rewrites parts of the tables. */
+  retentionAgainMs: 24 * 60 * 60 * 1_000,
   shutdownSweepMs: 20,
   /** What a stream has to say that the service stops, before it is cut. */
   shutdownCutMs: 1_000,
@@ -156,12 +162,15 @@ export const limits = {
   smallTraceRows: 2_000,
   smallTraceBytes: 16 * MiB,
   traceSpansChunk: 5_000,
+  /** Spans of the traces of a page that are added up here rather than in the engine, which plans that for longer than it reads. */
+  summedListSpans: 1_000,
   bulkDeleteTraces: 1_000,
   /** How long what hides a deleted trace stays in the table, at least. */
   traceTombstoneMs: 24 * 60 * 60 * 1_000,
   /** How long what is sent again of it stays deleted: until the hourly purge has surely taken what would hide it. */
   deletedTraceMs: 26 * 60 * 60 * 1_000,
   deletedTraces: 500_000,
+  spanHistoryMs: 2_000,
   deletionsPerTrace: 16,
   traceDeletionFlushMs: 2_000,
   traceDeletionSweepEveryMs: 2_000,
@@ -225,6 +234,8 @@ export const limits = {
 
   // Webhooks
   webhooksPerOrganization: 100,
+  savedViewsPerOrganization: 200,
+  savedViewSearchChars: 8 * KiB,
   webhookUrlChars: 200,
   webhookNameChars: 70,
   /** A larger payload is sent without its large members. */
@@ -261,6 +272,9 @@ export const limits = {
   /** Finished deliveries, kept for the log and for sending them again. */
   webhookLogMs: 7 * 24 * 60 * 60 * 1_000,
   webhookLogRows: 10_000,
+  /** What was sent of delivered ones, and of all finished ones of a webhook in bytes. */
+  webhookPayloadMs: 6 * 60 * 60 * 1_000,
+  webhookKeptBytes: 64 * MiB,
   /** Traces that somebody waits to be complete. */
   traceWatchEveryMs: 1_000,
   /** Of one organization; what comes beyond is read back from the span store once half of them are complete. */
@@ -268,19 +282,6 @@ export const limits = {
   traceWatchClaimMs: 60_000,
   traceWatchBatch: 100,
   traceQuietSMax: 86_400,
-
-  // Control plane
-  controlBusyMs: 10_000,
-  controlBusyRetryMs: 20,
-  controlConnections: 10,
-  controlConnectMs: 5_000,
-  controlQueryMs: 30_000,
-  /** Statements that stay compiled; longer ones are not kept. */
-  controlStatements: 300,
-  controlStatementChars: 4_096,
-  blockedOrganizationsEveryMs: 3_000,
-  retentionDaysMax: 36_500,
-  displayNameChars: 255,
 
   // Queries
   queryTimeMs: 20_000,
@@ -300,6 +301,20 @@ export const limits = {
   insertFileBytes: 128 * KiB,
   insertFileRoomBytes: GiB,
   queryTextBytes: 256 * MiB,
+  // Sums of slots (docs/adr/0033)
+  /** Slots of a window that changed since the last pass; with more, its spans are read. */
+  changedSlots: 1_000,
+  sumsEveryMs: 20_000,
+  sumsPassKnownMs: 2_000,
+  sumsMarginMs: 60_000,
+  sumsOpenMs: 120_000,
+  /** Longer than a portion and its pause take. */
+  sumsTurnMs: 120_000,
+  /** Spans of one statement, and of one slot: a larger slot is always read from its spans. */
+  sumsPortionRows: 500_000,
+  sumsSlotRows: 5_000_000,
+  /** Of its time, that much is spent on building. */
+  sumsBusyShare: 0.2,
   // MCP
   /** Of one answer; what a tool reads to make it; spans of an outline. */
   mcpAnswerBytes: 96 * KiB,
@@ -331,23 +346,14 @@ export const limits = {
   movedReadAttempts: 3,
   /** Organisations whose reads begin before it is known that they may be plain. */
   plainOrganizations: 10_000,
+  /** Looks for slots of sums that changed, until rows come in. */
+  rememberedLooks: 1_000,
+  /** Reads that take it after a look that spans count for something else in their windows too. */
+  assumedLooks: 20,
   movingTraceS: 60,
   pagePayloadBytes: 96 * MiB,
   controlBodyDepth: 64,
   controlBodyNodes: 100_000,
-  filterConditions: 100,
-  /** Each goes over the conversations of the window by itself. */
-  newMessagesConditions: 5,
-  // More than `bulkDeleteTraces` ids can be named, so that too many are refused as what they are.
-  filterValues: 2000,
-  filterValueChars: 8192,
-  filterDepth: 16,
-  filterChars: 128 * KiB,
-  /** What a filter looks for in one pass over a text. */
-  searchPatternChars: 4 * KiB,
-  /** Texts of one condition, and characters of each, up to which they are also looked for in JSON within strings. */
-  nestedSearchTexts: 8,
-  nestedSearchChars: 512,
   groupRowsMax: 10_000,
   /** Of a time series: buckets, series beside the one of all others, and values together. */
   seriesBuckets: 1_500,
@@ -364,6 +370,11 @@ export const limits = {
   countedTraceSpans: 500_000,
   countedBatchRows: 5_000,
   countedTracesRead: 500,
+  /** Spans of which nodes stored several versions: ids of one look, how often all of late are looked through, how far back, how many. */
+  dividedIdsRead: 2_000,
+  dividedEveryMs: 5 * 60 * 1_000,
+  dividedWithinMs: 12 * 60 * 1_000,
+  dividedFound: 10_000,
   /** How often traces that name each other's calls are counted in one round. */
   countedPasses: 4,
   /** Spans of the gateway that others name before they are stored. */

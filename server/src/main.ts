@@ -18,10 +18,23 @@ const { startApp } = await import("./app.ts");
 const { createLogger, openLogOutput } = await import("./telemetry/logger.ts");
 const { DataFolderError } = await import("./storage/data-folder.ts");
 const { NodeLockError } = await import("./storage/journal/node-lock.ts");
+const { ClockError } = await import("./storage/control/store-clock.ts");
 const { ControlUnreachable } = await import("./storage/control/open-control-database.ts");
+const { SpanStoreUnopened } = await import("./storage/spans/drivers/embedded-database.ts");
+const { NewerTables } = await import("./storage/newer-tables.ts");
+const { WrongSecretKey } = await import("./auth/secret-check.ts");
 const { describeFirstStart, describeSignIn } = await import("./auth/describe-first-start.ts");
 
-const operatorErrors = [ConfigError, NodeLockError, DataFolderError, ControlUnreachable];
+const operatorErrors = [
+  ConfigError,
+  NodeLockError,
+  DataFolderError,
+  ClockError,
+  ControlUnreachable,
+  WrongSecretKey,
+  SpanStoreUnopened,
+  NewerTables,
+];
 
 const listenRemedies: Partial<Record<string, string>> = {
   EADDRINUSE: "Another program listens there; set SPANWAY_PORT to a free port.",
@@ -63,7 +76,11 @@ try {
     if (stopping) process.exit(1);
     stopping = true;
     logger.info({ signal }, "stopping");
-    void app.stop().then(
+    // Whoever presses Ctrl-C has no load balancer.
+    const drainS = signal === "SIGTERM" ? config.drainS : 0;
+    app.drain();
+    const ended = drainS === 0 ? app.stop() : sleep(drainS * 1000).then(() => app.stop());
+    void ended.then(
       () => {
         logger.info("stopped: all that was accepted is stored, or kept in the journal");
         return exitWhenIdle(0);

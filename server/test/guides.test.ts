@@ -113,6 +113,10 @@ describe.skipIf(!hasCurl)(`the commands of${hasCurl ? "" : " (skipped: there is 
     },
   );
 
+  test.each(pages)("%s.md has some", (page) => {
+    expect(commandsOf(page).length).toBeGreaterThan(0);
+  });
+
   const programs = [
     ["js", process.execPath, ["--input-type=module", "-e"]],
     ["python", "python3", ["-c"]],

@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest";
 const root = new URL("../..", import.meta.url).pathname;
 
 /** What is made by running things, as in .gitignore. */
-const made = new Set([".git", "node_modules", "data", "coverage", ".vitest", ".ci/results"]);
+const made = new Set([".git", "node_modules", "data", "coverage", ".vitest", ".ci/results", "web/dist"]);
 
 function filesBelow(folder: string): string[] {
   return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
@@ -25,7 +25,7 @@ const sources = files.filter((path) => /^(server|scripts|bench|integrations)\/.*
 const isOfTests = (path: string): boolean => /\.test\.ts$|\.fixture\.ts$|-contract\.ts$|\/test-support\.ts$/.test(path);
 const serverSources = sources.filter((path) => path.startsWith("server/src/") && !isOfTests(path));
 const documents = files.filter((path) => path.endsWith(".md"));
-const ours = files.filter((path) => !/^examples\/|^package-lock\.json$|^LICENSE$/.test(path));
+const ours = files.filter((path) => !/^examples\/|^package-lock\.json$|^LICENSE$|\.png$/.test(path));
 
 /** What a file imports, statically or not. */
 function importsOf(path: string): string[] {
@@ -62,6 +62,17 @@ describe("files", () => {
       `\\b(?:${["TO", "FIX", "XX", "HA"].map((word, i) => word + ["DO", "ME", "X", "CK"][i]).join("|")})\\b`,
     );
     expect(offenders(ours, (path) => later.test(read(path)))).toEqual([]);
+  });
+});
+
+describe("tests in the browser", () => {
+  const browserTests = files.filter((path) => /^e2e\/.*\.ts$/.test(path));
+
+  test("wait for what the page draws: what is read once depends on the speed of the machine", () => {
+    const reads = "count|innerText|allInnerTexts|textContent|inputValue|isDisabled|isEnabled|isChecked|isVisible";
+    const once = new RegExp(`expect\\(\\s*await [^;]*?\\.(?:${reads}|getAttribute|boundingBox)\\(|waitForTimeout\\(`);
+    expect(browserTests.length).toBeGreaterThan(20);
+    expect(offenders(browserTests, (path) => once.test(read(path)))).toEqual(["e2e/support/whole.ts"]);
   });
 });
 

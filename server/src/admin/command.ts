@@ -3,6 +3,9 @@ import { BadValue } from "../config/parse.ts";
 import type { RecomputeUsage } from "../counting/recompute.ts";
 import type { Passwords } from "../auth/passwords.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";
+import type { BackupNote } from "../storage/backup/back-up-node.ts";
+import type { CopiedTable } from "../storage/transfer/copy-spans.ts";
+import type { Drained } from "./drain-node.ts";
 import type { ListUnpriced } from "../counting/unpriced-models.ts";
 import type { WithQuarantine } from "../storage/journal/with-quarantine.ts";
 
@@ -20,6 +23,8 @@ export type AdminContext = {
   withQuarantine: WithQuarantine;
   recomputeUsage: RecomputeUsage;
   listUnpriced: ListUnpriced;
+  /** Makes the secret key of this environment the one of the control store. */
+  acceptSecretKey: () => Promise<void>;
 };
 
 export type Cell = string | number | boolean | null | undefined | readonly string[];
@@ -27,14 +32,32 @@ export type Cell = string | number | boolean | null | undefined | readonly strin
 /** One row, or several, of what a command has to say; text is printed as it is. */
 export type AdminResult = Record<string, Cell> | Record<string, Cell>[] | string;
 
-export type Command = {
-  /** Two words, as typed. */
+/** What commands do with the files of a node, without the control store. */
+export type FolderContext = {
+  backUp: (to: string) => Promise<BackupNote>;
+  restore: (from: string) => BackupNote;
+  /** Gives what a stopped node has accepted to the node of this environment. */
+  handOver: (folder: string) => Promise<{ entries: number }>;
+  /** Runs a server on the folder until all that it has accepted is stored and handed on. */
+  drain: (folder: string) => Promise<Drained>;
+  copyToServers: (folder: string) => Promise<CopiedTable[]>;
+};
+
+export type Command = StoreCommand | FolderCommand;
+export type StoreCommand = CommandShape & { run: (context: AdminContext, options: Options) => Promise<AdminResult> };
+type FolderCommand = CommandShape & {
+  runOnFolder: (folder: FolderContext, options: Options) => AdminResult | Promise<AdminResult>;
+};
+
+type CommandShape = {
+  /** One or two words, as typed. */
   name: string;
+  /** One word that may be typed instead. */
+  alias?: string;
   summary: string;
   options: Readonly<Record<string, Option>>;
   /** What is typed without a name, and must be. */
   argument?: { name: string; description: string };
-  run: (context: AdminContext, options: Options) => Promise<AdminResult>;
 };
 
 /** The caller typed something that does not fit; the message says what. */
@@ -86,7 +109,7 @@ export class Options {
   }
 }
 
-/** What follows the command's two words. Throws `UsageError` naming what is unknown, missing or without its value. */
+/** What follows the command's name. Throws `UsageError` naming what is unknown, missing or without its value. */
 export function parseOptions(command: Command, args: readonly string[]): Options {
   const shapes = Object.entries(command.options).map(
     ([name, { value }]) => [name, { type: value === undefined ? "boolean" : "string" }] as const,

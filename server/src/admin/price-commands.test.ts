@@ -22,6 +22,7 @@ const run = (words: string[], models: string[][] = []) =>
       nowMs,
       withQuarantine: never,
       recomputeUsage: never,
+      acceptSecretKey: never,
       listUnpriced: async ([organizationId = ""]) =>
         models.map(([model = "", provider_id = ""]) => ({
           organizationId,

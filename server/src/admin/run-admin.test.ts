@@ -25,8 +25,9 @@ afterAll(() => closeStores());
 
 const neverOpened = () => Promise.reject(new Error("opened a store for nothing"));
 const [withQuarantine, recomputeUsage, listUnpriced] = [neverOpened, neverOpened, neverOpened];
+const acceptSecretKey = neverOpened;
 const open = async () => ({
-  context: { stores, passwords, nowMs, withQuarantine, recomputeUsage, listUnpriced },
+  context: { stores, passwords, nowMs, withQuarantine, recomputeUsage, listUnpriced, acceptSecretKey },
   close: async () => {},
 });
 const run = (line: string) => runAdmin(line.split(" "), open);
@@ -137,7 +138,15 @@ test("F1: keys create needs no options where there is one organization", async (
   const alone = await openMemoryControl();
   const ask = (line: string) =>
     runAdmin(line.split(" "), async () => ({
-      context: { stores: alone.stores, passwords, nowMs, withQuarantine, recomputeUsage, listUnpriced },
+      context: {
+        stores: alone.stores,
+        passwords,
+        nowMs,
+        withQuarantine,
+        recomputeUsage,
+        listUnpriced,
+        acceptSecretKey,
+      },
       close: async () => {},
     }));
   await ask("organizations create --name Acme --id acme");

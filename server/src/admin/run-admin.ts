@@ -1,11 +1,24 @@
 import { ServiceError } from "../domain/errors.ts";
-import { parseOptions, UsageError, type AdminContext, type AdminResult, type Cell, type Command } from "./command.ts";
+import {
+  parseOptions,
+  UsageError,
+  type AdminContext,
+  type AdminResult,
+  type Cell,
+  type Command,
+  type FolderContext,
+  type Options,
+  type StoreCommand,
+} from "./command.ts";
+import { backupCommands } from "./backup-commands.ts";
+import { journalCommands } from "./journal-commands.ts";
 import { keyCommands } from "./key-commands.ts";
 import { memberCommands } from "./member-commands.ts";
 import { organizationCommands } from "./organization-commands.ts";
 import { priceCommands } from "./price-commands.ts";
 import { priceTableCommands } from "./price-table-commands.ts";
 import { quarantineCommands } from "./quarantine-commands.ts";
+import { secretKeyCommands } from "./secret-key-commands.ts";
 import { usageCommands } from "./usage-commands.ts";
 import { userCommands } from "./user-commands.ts";
 
@@ -18,6 +31,9 @@ const commands: readonly Command[] = [
   ...usageCommands,
   ...priceCommands,
   ...priceTableCommands,
+  ...secretKeyCommands,
+  ...backupCommands,
+  ...journalCommands,
 ];
 const indent = " ".repeat(2);
 
@@ -25,16 +41,17 @@ const indent = " ".repeat(2);
 export type AdminOutcome = { code: 0 | 1 | 2; stdout: string; stderr: string };
 
 /**
- * Runs one command line. `open` is called only when there is something to run; what it opens is closed in any case.
- * Throws what is neither a usage error nor a refusal.
+ * Runs one command line. `open` and `openFolder` are called only when there is something to run that needs them; what `open` opens is
+ * closed in any case. Throws what is neither a usage error nor a refusal.
  */
 export async function runAdmin(
   args: readonly string[],
   open: () => Promise<{ context: AdminContext; close: () => Promise<void> }>,
+  openFolder: () => FolderContext = noFolder,
 ): Promise<AdminOutcome> {
   const json = args.includes("--json");
   const words = args.filter((arg) => arg !== "--json");
-  const command = commands.find(({ name }) => name === words.slice(0, 2).join(" "));
+  const command = commands.find(({ name, alias = name }) => [name, alias].some((typed) => isTyped(typed, words)));
   if (words.length === 0 || words.includes("--help") || words.includes("-h")) {
     return { code: 0, stdout: command === undefined ? overview(words[0]) : usageOf(command), stderr: "" };
   }
@@ -42,24 +59,38 @@ export async function runAdmin(
     return failed(2, `There is no command "${words.slice(0, 2).join(" ")}".\n\n${overview()}`);
   }
   try {
-    const options = parseOptions(command, words.slice(2));
-    const { context, close } = await open();
-    try {
-      const result = await command.run(context, options);
-      return {
-        code: 0,
-        stdout: json && typeof result !== "string" ? JSON.stringify(result, undefined, 2) : format(result),
-        stderr: "",
-      };
-    } finally {
-      await close();
-    }
+    const typed = isTyped(command.name, words) ? command.name.split(" ").length : 1;
+    const options = parseOptions(command, words.slice(typed));
+    const result =
+      "run" in command ? await runOnStores(command, options, open) : await command.runOnFolder(openFolder(), options);
+    const stdout = json && typeof result !== "string" ? JSON.stringify(result, undefined, 2) : format(result);
+    return { code: 0, stdout, stderr: "" };
   } catch (error) {
     if (error instanceof ServiceError) return failed(1, error.message);
     if (error instanceof UsageError) return failed(2, `${error.message}\n\n${usageOf(command)}`);
     throw error;
   }
 }
+
+async function runOnStores(
+  command: StoreCommand,
+  options: Options,
+  open: () => Promise<{ context: AdminContext; close: () => Promise<void> }>,
+): Promise<AdminResult> {
+  const { context, close } = await open();
+  try {
+    return await command.run(context, options);
+  } finally {
+    await close();
+  }
+}
+
+const noFolder = (): never => {
+  throw new Error("this command needs the folder of a node");
+};
+
+const isTyped = (name: string, words: readonly string[]): boolean =>
+  name.split(" ").every((word, index) => words[index] === word);
 
 function failed(code: 1 | 2, stderr: string): AdminOutcome {
   return { code, stdout: "", stderr };
@@ -71,7 +102,8 @@ function overview(kind?: string): string {
   const rows = (ofKind.length > 0 ? ofKind : commands).map(({ name, summary }) => [name, summary]);
   return [
     "Makes and changes organizations, users and keys without HTTP, in the store that SPANWAY_CONTROL_URL names; shows what",
-    "the journal of this node set aside; computes again what spans count for; sets model prices and loads price files.",
+    "the journal of this node set aside; computes again what spans count for; sets model prices and loads price files; backs up",
+    "and restores the data folder.",
     "",
     "Usage: npm run admin -- COMMAND [--json]",
     "",

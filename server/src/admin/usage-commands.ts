@@ -4,7 +4,9 @@ import type { Command } from "./command.ts";
 export const usageCommands: Command[] = [
   {
     name: "usage recompute",
-    summary: "compute again what every span counts for (with the store inside the process, the server must be stopped)",
+    alias: "recompute",
+    summary:
+      "compute again what every span counts for, and all sums (with the store inside the process, the server must be stopped)",
     options: { organization: { value: "ID", description: "of one organization alone" } },
     run: async ({ stores, recomputeUsage }, options) => {
       const wanted = options.optional("organization");

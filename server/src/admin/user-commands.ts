@@ -78,6 +78,7 @@ function choosePassword(options: Options): { value: string; shown: { password?: 
   if (given.length < limits.passwordCharsMin) {
     throw new UsageError(`--password must have at least ${limits.passwordCharsMin} characters`);
   }
+  if (given.trim() === "") throw new UsageError("--password must not be blank");
   return { value: given, shown: {} };
 }
 

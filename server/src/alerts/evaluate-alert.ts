@@ -16,12 +16,12 @@ import type { ControlStores, ControlStoreSet } from "../storage/control/control-
 import type { SpanStore } from "../storage/spans/span-store.ts";
 import type { AlertMetrics } from "../telemetry/alert-metrics.ts";
 import { errorEntry, historyEntry, webhookEvent } from "./alert-events.ts";
-import { measure } from "./measure.ts";
+import { measure, measureTogether, type ReadableRule } from "./measure.ts";
 import { readDefinition, type DefinitionDeps } from "./read-definition.ts";
 
 export type EvaluateAlertDeps = DefinitionDeps & {
   stores: ControlStores;
-  spans: Pick<SpanStore, "spanSeries">;
+  spans: Pick<SpanStore, "spanSeries" | "splitSeries">;
   events: Pick<Events, "publishWithin">;
   /** Whether spans that were accepted wait for the span store: then it is too early to judge. */
   isBehind: () => boolean;
@@ -31,32 +31,83 @@ export type EvaluateAlertDeps = DefinitionDeps & {
   now: () => number;
 };
 
-/** Evaluates the next window of a claimed rule, or says when and why it could not. Rejects when the control store does. */
-export async function evaluateAlert(deps: EvaluateAlertDeps, alert: Alert, signal: AbortSignal): Promise<void> {
-  const { stores, metrics, now } = deps;
-  const clock = clockAt(now());
-  const evaluatedUntilMs = alert.evaluated_until === null ? undefined : Date.parse(alert.evaluated_until);
-  const endMs = nextWindowEndMs({ evaluatedUntilMs, windowMs: durationMs(alert.window) ?? 0 }, clock);
-  if (endMs === undefined) {
-    await stores.alerts.release(alert, iso(nextEvaluationMs(evaluatedUntilMs ?? 0, clock)));
-    return;
+/**
+ * Evaluates the next window of claimed rules that are measured together, or says of each when and why it could not. Rejects when the
+ * control store does.
+ */
+export async function evaluateAlerts(
+  deps: EvaluateAlertDeps,
+  together: readonly Alert[],
+  signal: AbortSignal,
+): Promise<void> {
+  const clock = clockAt(deps.now());
+  // Most rules are at the same minute.
+  const byEnd = new Map<number, Alert[]>();
+  for (const alert of together) {
+    const evaluatedUntilMs = alert.evaluated_until === null ? undefined : Date.parse(alert.evaluated_until);
+    const endMs = nextWindowEndMs({ evaluatedUntilMs, windowMs: durationMs(alert.window) ?? 0 }, clock);
+    if (endMs !== undefined) byEnd.set(endMs, [...(byEnd.get(endMs) ?? []), alert]);
+    else await deps.stores.alerts.release(alert, iso(nextEvaluationMs(evaluatedUntilMs ?? 0, clock)));
   }
-  const stop = metrics.evaluationSeconds.startTimer();
-  try {
-    if (deps.isBehind()) throw new ServiceError("unavailable", "Accepted spans wait for the span store.");
-    const definition = await readDefinition(alert, alert.unique_organization_id, deps);
-    const measured = await measure(deps.spans, alert, definition, { endMs, signal });
-    if (!measured.isComplete) metrics.truncated.inc();
-    await finish(deps, alert, measured, iso(nextEvaluationMs(endMs, clock)));
-    metrics.evaluations.inc({ outcome: "evaluated" });
-  } catch (error) {
-    if (signal.aborted) {
-      await stores.alerts.release(alert, iso(now()));
-      return;
+  for (const [endMs, alerts] of byEnd) {
+    for (let start = 0; start < alerts.length; start += limits.alertsTogether) {
+      const stop = deps.metrics.evaluationSeconds.startTimer();
+      const some = alerts.slice(start, start + limits.alertsTogether);
+      await evaluateWindow(deps, some, { endMs, nextAt: iso(nextEvaluationMs(endMs, clock)), signal });
+      stop();
     }
-    await putOff(deps, alert, error);
-  } finally {
-    stop();
+  }
+}
+
+type WindowToEvaluate = { endMs: number; nextAt: string; signal: AbortSignal };
+
+async function evaluateWindow(
+  deps: EvaluateAlertDeps,
+  alerts: readonly Alert[],
+  { endMs, nextAt, signal }: WindowToEvaluate,
+): Promise<void> {
+  const rules: ReadableRule[] = [];
+  for (const alert of alerts) {
+    await orPutOff(deps, [alert], signal, async () => {
+      if (deps.isBehind()) throw new ServiceError("unavailable", "Accepted spans wait for the span store.");
+      const definition = await readDefinition(alert, alert.unique_organization_id, deps, `f${rules.length}_`);
+      rules.push({ alert, definition });
+    });
+  }
+  const window = { endMs, signal };
+  let measured: ReadonlyArray<Measured | undefined> = [];
+  const all = rules.map(({ alert }) => alert);
+  const isAnswered = await orPutOff(deps, all, signal, async () => {
+    measured = await measureTogether(deps.spans, rules, window);
+  });
+  if (!isAnswered) return;
+  for (const [index, rule] of rules.entries()) {
+    await orPutOff(deps, [rule.alert], signal, async () => {
+      const found = measured[index] ?? (await measure(deps.spans, [rule], window))[0];
+      if (found === undefined) return;
+      if (!found.isComplete) deps.metrics.truncated.inc();
+      await finish(deps, rule.alert, found, nextAt);
+      deps.metrics.evaluations.inc({ outcome: "evaluated" });
+    });
+  }
+}
+
+/** What fails is tried again later, at once where the process ends; answers whether it did not. */
+async function orPutOff(
+  deps: EvaluateAlertDeps,
+  alerts: readonly Alert[],
+  signal: AbortSignal,
+  work: () => Promise<void>,
+): Promise<boolean> {
+  try {
+    await work();
+    return true;
+  } catch (error) {
+    for (const alert of alerts) {
+      if (signal.aborted) await deps.stores.alerts.release(alert, iso(deps.now()));
+      else await putOff(deps, alert, error);
+    }
+    return false;
   }
 }
 

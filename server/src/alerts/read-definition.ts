@@ -24,12 +24,14 @@ export const scoreMetricPrefix = "scores__";
 /**
  * Reads what may become wrong after a rule was made, too: an evaluator that it names may be gone.
  *
+ * @param prefix what parameters of the filter begin with: of two filters in one statement, each has its own
  * @throws ServiceError `invalid_request` that names the field
  */
 export async function readDefinition(
   { filters, metric: name }: Pick<AlertDefinition, "filters" | "metric">,
   uniqueOrganizationId: string,
   { catalogue, evaluators }: DefinitionDeps,
+  prefix = "f",
 ): Promise<ReadDefinition> {
   const { filter, conditions } = parseFilters(filters, catalogue);
   const requireEvaluator = async (field: string, evaluator: string): Promise<void> => {
@@ -41,7 +43,7 @@ export async function readDefinition(
   const metric = spanMetrics.find((known) => known === name);
   const evaluator = metric === undefined ? name.slice(scoreMetricPrefix.length) : undefined;
   if (evaluator !== undefined) await requireEvaluator("metric", evaluator);
-  return { filter: conditions === 0 ? undefined : toClickHouse(filter, catalogue), metric, evaluator };
+  return { filter: conditions === 0 ? undefined : toClickHouse(filter, catalogue, { prefix }), metric, evaluator };
 }
 
 /** The evaluators in a filter, by id or slug. */

@@ -1,10 +1,11 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { limits } from "../limits.ts";
 import type { Alert } from "../domain/alert.ts";
 import type { AlertStore } from "../storage/control/alert-store.ts";
 
 /**
- * Evaluates the rules that are due, one of an organization at a time and organizations in turns, so that one with slow rules delays
- * others by one rule at most. Any number of these may run, on any number of nodes.
+ * Evaluates the rules that are due. One query measures all rules that can share it. Organizations take turns, so slow rules of one
+ * organization delay the others by at most one query. Any number of these may run, on any number of nodes.
  */
 export function createAlertTurns({
   alerts,
@@ -12,7 +13,8 @@ export function createAlertTurns({
   now,
 }: {
   alerts: Pick<AlertStore, "claim">;
-  evaluate: (alert: Alert, signal: AbortSignal) => Promise<void>;
+  /** Rules of one organization, at least one, that are measured together. */
+  evaluate: (together: readonly Alert[], signal: AbortSignal) => Promise<void>;
   now: () => number;
 }): (signal: AbortSignal) => Promise<void> {
   const underWay = new Set<string>();
@@ -22,31 +24,48 @@ export function createAlertTurns({
     const until = new Date(nowMs + limits.alertClaimMs).toISOString();
     return alerts.claim({ now: new Date(nowMs).toISOString(), until, except: [...except] });
   };
-  const claimNext = async (): Promise<Alert | undefined> => {
-    const fresh = served.size === 0 ? undefined : await claim(underWay.union(served));
-    if (fresh === undefined) served.clear();
-    const alert = fresh ?? (await claim(underWay));
-    if (alert === undefined) return undefined;
-    underWay.add(alert.unique_organization_id);
-    served.add(alert.unique_organization_id);
-    return alert;
+  const claimNext = async (): Promise<Alert[]> => {
+    let claimed = served.size === 0 ? [] : await claim(underWay.union(served));
+    if (claimed.length === 0) {
+      served.clear();
+      claimed = await claim(underWay);
+    }
+    for (const { unique_organization_id: organization } of claimed) {
+      underWay.add(organization);
+      served.add(organization);
+    }
+    return claimed;
   };
   // One claim after the other: each leaves out the organizations of those before it.
   let claiming: Promise<unknown> = Promise.resolve();
-  const nextInTurn = (): Promise<Alert | undefined> => {
+  const nextInTurn = (): Promise<Alert[]> => {
     const claimed = claiming.then(claimNext);
     claiming = claimed.catch(() => undefined);
     return claimed;
   };
   return async (signal) => {
     while (!signal.aborted) {
-      const alert = await nextInTurn();
-      if (alert === undefined) return;
+      const together = await nextInTurn();
+      if (together.length === 0) return;
+      const startedMs = now();
       try {
-        await evaluate(alert, signal);
+        await evaluate(together, signal);
       } finally {
-        underWay.delete(alert.unique_organization_id);
+        for (const alert of together) underWay.delete(alert.unique_organization_id);
       }
+      // Reads that somebody waits for come in between.
+      if (!isLate(together, startedMs)) await rest(Math.min(now() - startedMs, limits.alertRestMs), signal);
     }
   };
+}
+
+/** Whether there is no time to rest: rounds follow each other by the minute. */
+function isLate(together: readonly Alert[], nowMs: number): boolean {
+  return together.some(
+    ({ evaluated_until: until }) => until === null || nowMs - Date.parse(until) > limits.alertLateMs,
+  );
+}
+
+async function rest(ms: number, signal: AbortSignal): Promise<void> {
+  if (ms > 0) await sleep(ms, undefined, { signal }).catch(() => undefined);
 }

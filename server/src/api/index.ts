@@ -1,6 +1,7 @@
 import type { Customers } from "../customers/customers.ts";
 import type { CachingAuthenticator } from "../auth/authenticator.ts";
 import type { BrowserSessions } from "../auth/browser-sessions.ts";
+import type { NoteFailedLogin } from "../auth/failed-logins.ts";
 import type { LoginThrottle } from "../auth/login-throttle.ts";
 import type { Passwords } from "../auth/passwords.ts";
 import type { Sessions } from "../auth/sessions.ts";
@@ -16,6 +17,7 @@ import type { Evaluation } from "../evaluation/evaluation.ts";
 import type { Chat } from "../gateway/chat.ts";
 import type { Relay, RelayOperation } from "../gateway/relay/relay.ts";
 import type { Transcription } from "../gateway/transcription/transcription.ts";
+import type { KnownProviders } from "../gateway/credentials/known-providers.ts";
 import type { ProviderSettings } from "../gateway/credentials/provider-settings.ts";
 import type { ModelLister } from "../gateway/models/list-reachable.ts";
 import type { AnyEndpoint } from "../http/endpoint.ts";
@@ -40,7 +42,10 @@ import { deleteApiKey } from "./api-keys/delete-api-key.ts";
 import { updateApiKey } from "./api-keys/update-api-key.ts";
 import { listApiKeys } from "./api-keys/list-api-keys.ts";
 import { listAuditLog } from "./audit-log/list-audit-log.ts";
+import { changePassword } from "./auth/change-password.ts";
+import { endSession } from "./auth/end-session.ts";
 import { getMe } from "./auth/get-me.ts";
+import { listSessions } from "./auth/list-sessions.ts";
 import { login } from "./auth/login.ts";
 import { logout } from "./auth/logout.ts";
 import { refresh } from "./auth/refresh.ts";
@@ -68,6 +73,7 @@ import { runEvaluator } from "./evaluators/run-evaluator.ts";
 import { replaceEvaluator, updateEvaluator } from "./evaluators/update-evaluator.ts";
 import { createEmbeddings } from "./embeddings/create-embeddings.ts";
 import type { StoredResponses } from "../gateway/responses/stored-responses.ts";
+import type { RefusalOf } from "../outgoing/refused-address.ts";
 import { cancelResponse } from "./responses/cancel-response.ts";
 import { countTokens } from "./messages/count-tokens.ts";
 import { createMessage } from "./messages/create-message.ts";
@@ -100,6 +106,7 @@ import type { ModelPriceDeps } from "./model-prices/schemas.ts";
 import { updateModelPrice } from "./model-prices/update-model-price.ts";
 import { createProvider } from "./providers/create-provider.ts";
 import { deleteProvider } from "./providers/delete-provider.ts";
+import { listKnownProviders } from "./providers/list-known-providers.ts";
 import { listProviders } from "./providers/list-providers.ts";
 import { retrieveProvider } from "./providers/retrieve-provider.ts";
 import { updateProvider } from "./providers/update-provider.ts";
@@ -122,6 +129,10 @@ import { serveMcp } from "./mcp/serve-mcp.ts";
 import { updateSpan } from "./request-logs/update-span.ts";
 import { createLangfuseScore } from "./langfuse/create-langfuse-score.ts";
 import { ingestLangfuseEvents } from "./langfuse/ingest-langfuse-events.ts";
+import { createSavedView } from "./saved-views/create-saved-view.ts";
+import { deleteSavedView } from "./saved-views/delete-saved-view.ts";
+import { listSavedViews } from "./saved-views/list-saved-views.ts";
+import { updateSavedView } from "./saved-views/update-saved-view.ts";
 import { createLogScore, createScore } from "./scores/create-score.ts";
 import { deleteLogScore, deleteScore } from "./scores/delete-score.ts";
 import { listLogScores, listScores } from "./scores/list-scores.ts";
@@ -136,6 +147,7 @@ import { listTraces } from "./traces/list-traces.ts";
 import { retrievePublicTrace } from "./traces/retrieve-public-trace.ts";
 import { retrieveTrace } from "./traces/retrieve-trace.ts";
 import { seriesTraces } from "./traces/series-traces.ts";
+import { retrieveSharing } from "./traces/retrieve-sharing.ts";
 import { shareTrace } from "./traces/share-trace.ts";
 import { createWebhook } from "./webhooks/create-webhook.ts";
 import { deleteWebhook } from "./webhooks/delete-webhook.ts";
@@ -164,6 +176,7 @@ export type ApiDeps = SpanReadDeps & {
   tokenCounts: RelayOperation;
   models: ModelLister;
   providerSettings: ProviderSettings;
+  knownProviders: KnownProviders;
   logs: LogJoiner;
   spans: SpanStore;
   live: LiveTail;
@@ -176,6 +189,7 @@ export type ApiDeps = SpanReadDeps & {
   browsers: BrowserSessions;
   audit: Audit;
   throttle: LoginThrottle;
+  noteFailedLogin: NoteFailedLogin;
   spanEditor: SpanEditor;
   caughtUp: () => Promise<boolean>;
 } & Evaluation &
@@ -187,6 +201,7 @@ type WebhookParts = {
   webhookDirectory: WebhookDirectory;
   attempt: Attempt;
   hasMail: boolean;
+  refusalOf: RefusalOf;
 };
 
 /** All endpoints except the system routes: every operation, and the MCP server that offers some of them as tools. */
@@ -232,6 +247,7 @@ function operationsOf(deps: ApiDeps): AnyEndpoint[] {
     retrieveModel(deps),
     createProvider(deps),
     listProviders(deps),
+    listKnownProviders(deps),
     retrieveProvider(deps),
     updateProvider(deps),
     deleteProvider(deps),
@@ -240,6 +256,7 @@ function operationsOf(deps: ApiDeps): AnyEndpoint[] {
     exportTraces(traces),
     retrieveTrace(traces),
     shareTrace({ ...traces, ...stores }),
+    retrieveSharing(stores),
     retrievePublicTrace({ ...people, ...stores }),
     deleteTrace(traces),
     deleteTraces(traces),
@@ -258,6 +275,7 @@ function operationsOf(deps: ApiDeps): AnyEndpoint[] {
     ...evaluationEndpoints(deps),
     ...webhookEndpoints(deps),
     ...alertEndpoints(deps),
+    ...savedViewEndpoints(deps),
   ];
 }
 
@@ -280,6 +298,9 @@ function peopleEndpoints(deps: ApiDeps): AnyEndpoint[] {
     logout(control),
     signInByCode(control),
     getMe(control),
+    changePassword(control),
+    listSessions(control),
+    endSession(control),
     listApiKeys(control),
     createApiKey(control),
     updateApiKey(control),
@@ -323,6 +344,11 @@ function alertEndpoints(deps: ApiDeps): AnyEndpoint[] {
     listAlertHistory(alerts),
     testAlert(alerts),
   ];
+}
+
+function savedViewEndpoints(deps: ApiDeps): AnyEndpoint[] {
+  const views = { stores: deps.stores, nowMs: deps.now };
+  return [listSavedViews(views), createSavedView(views), updateSavedView(views), deleteSavedView(views)];
 }
 
 /** Conditions, automations, evaluators and their scores. */

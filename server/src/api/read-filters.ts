@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { ServiceError } from "../domain/errors.ts";
-import { conditionsOf, everything, joinFilters, type Filter } from "../filter/ast.ts";
+import { everything, joinFilters, type Filter } from "../filter/ast.ts";
+import { boundWork } from "../filter/bound-work.ts";
 import type { Catalogue } from "../filter/catalogue.ts";
 import { parseConditions, parseFilters } from "../filter/parse.ts";
 import { parseQuickFilters, urlParameters } from "../filter/quick-filters.ts";
@@ -58,7 +59,7 @@ export function readFilters<Row>(
   const { filter: own } = parseFilters(withoutEmptyList(body.filters), catalogue);
   const { filter: linked } = parseFilters(linkedFilters(query.filters), catalogue);
   const filter = joinFilters("all", [own, quick.filter, linked, logTypeFilter(query.log_type, catalogue)]);
-  refuseTooMany(filter, catalogue);
+  boundWork(filter, catalogue);
   const warnings = [
     ...quick.assumed.map((name) => `${name} is no field of spans: it was taken as metadata__${name}`),
     ...quick.ignored.map((name) => `${name} has no effect on this route`),
@@ -79,18 +80,6 @@ function linkedFilters(text: string | undefined): unknown {
 function logTypeFilter<Row>(logType: string | undefined, catalogue: Catalogue<Row>): Filter {
   if (logType === undefined || logType === "") return everything;
   return parseConditions([["log_type", { operator: "in", value: logType.split(",") }]], catalogue).filter;
-}
-
-/** Of conditions that are much work, body and URL may have a few together. */
-function refuseTooMany<Row>(filter: Filter, catalogue: Catalogue<Row>): void {
-  const counts = new Map<string, number>();
-  for (const { field } of conditionsOf(filter)) counts.set(field, (counts.get(field) ?? 0) + 1);
-  for (const [name, count] of counts) {
-    const max = catalogue.find(name)?.conditionsMax;
-    if (max === undefined || count <= max) continue;
-    const message = `a request may have ${max} conditions on ${name}; one condition may have several values`;
-    throw new ServiceError("invalid_request", message, { errors: { [name]: [message] } });
-  }
 }
 
 /** A filter beside `filters` instead of in it would be passed over, and the answer be about everything. */

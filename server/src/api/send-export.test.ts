@@ -1,4 +1,5 @@
 import { EventEmitter } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Context } from "../http/endpoint.ts";
 import { limits } from "../limits.ts";
@@ -13,7 +14,7 @@ function stalledClient(encoding: string) {
   const leaving = new AbortController();
   const response = Object.assign(new EventEmitter(), {
     writeHead: vi.fn<() => void>(),
-    write: () => false,
+    write: (): boolean => false,
     end: vi.fn<() => void>(),
   });
   const context = { headers: { "accept-encoding": encoding }, signal: leaving.signal, hijack: () => response };
@@ -58,4 +59,16 @@ test("ends it at once when the client goes away", async () => {
   await vi.advanceTimersByTimeAsync(10);
   leaving.abort(new Error("left"));
   expect(await ended).toEqual(new Error("left"));
+});
+
+test("ends also where the client goes away behind the last byte", async () => {
+  vi.useRealTimers();
+  const { context, leaving, response } = stalledClient("gzip");
+  response.write = () => true;
+  const ended = sendExport(context, { name: "spans.csv", format: "csv" }, async (take) => {
+    await take(Buffer.from("last"));
+    leaving.abort(new Error("left"));
+    await sleep(50);
+  }).catch((error: unknown) => error);
+  expect(await Promise.race([ended, sleep(2_000)])).toEqual(new Error("left"));
 });

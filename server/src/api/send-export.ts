@@ -101,6 +101,8 @@ function gzipSink(response: ResponseWriter, signal: AbortSignal): Sink {
       freeBytes(bytes);
     },
     async end() {
+      // What is closed already does not close again.
+      signal.throwIfAborted();
       const ended = new Promise<void>((resolve, reject) => {
         gzip.once("end", resolve);
         gzip.once("close", () => reject(signal.reason as Error));

@@ -115,17 +115,18 @@ function readBuckets(window: { startNs: bigint; endNs: bigint }, interval: Bucke
   const max = limits.seriesBuckets;
   const starts = bucketStarts(window, { interval, timeZone, max });
   if (starts !== undefined) return starts;
-  throw refusal(
-    "interval",
-    `interval=${interval} makes more than ${max} buckets: choose a longer one or a shorter window`,
-  );
+  const message = `interval=${interval} makes more than ${max} buckets`;
+  // Nothing is longer than a month.
+  throw interval === bucketIntervals.at(-1)
+    ? refusal("start_time", `${message}: choose a shorter window`)
+    : refusal("interval", `${message}: choose a longer one or a shorter window`);
 }
 
 function refusePoints({ series, buckets, metrics }: { series: number; buckets: number; metrics: number }): void {
   const points = series * buckets * metrics;
   if (points <= limits.seriesPoints) return;
   const message = `${series} series of ${buckets} buckets with ${metrics} metrics are ${points} points, at most ${limits.seriesPoints}`;
-  throw refusal(series > 1 ? "top" : "metrics", `${message}: choose fewer series or metrics, or a longer interval`);
+  throw refusal(series > 2 ? "top" : "metrics", `${message}: choose fewer series or metrics, or a longer interval`);
 }
 
 function refusal(parameter: string, message: string): ServiceError {

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { controlUp, staleMs } from "../../test/support/control-up.ts";
 import { openMemoryControl } from "../../test/support/memory-control.ts";
 import { expandPermissions, permissionsOfRole, type Permission, type Role } from "../domain/permissions.ts";
 import { Secret } from "../lib/secret.ts";
@@ -22,6 +23,7 @@ afterAll(() => close());
 /** A node of its own, with a clock that can be moved and a count of its look-ups. */
 function newNode() {
   const node = { nowMs: startMs, lookups: 0, failing: false };
+  const control = controlUp();
   const tokens = createTokens(new Secret("a secret of the instance"), () => node.nowMs);
   const authenticator = createAuthenticator({
     apiKeys: {
@@ -32,6 +34,8 @@ function newNode() {
       },
       countUse: stores.apiKeys.countUse,
     },
+    control,
+    staleMs,
     sessions: stores.sessions,
     tokens,
     browsers: { find: async () => undefined },
@@ -147,6 +151,8 @@ describe("API keys", () => {
     let release = () => {};
     const held = new Promise<void>((resolve) => (release = resolve));
     const authenticator = createAuthenticator({
+      control: controlUp(),
+      staleMs,
       apiKeys: {
         findByHash: async (hash, now) => {
           const found = await stores.apiKeys.findByHash(hash, now);
@@ -253,8 +259,32 @@ describe("API keys", () => {
     node.failing = true;
     expect(await node.key(keys.prod)).toBeDefined();
     await expect(node.key(keys.test)).rejects.toMatchObject({ code: "unavailable", retryAfterS: 1 });
+    // A key that was seen within the time is one still, and no longer.
+    node.nowMs += limits.cachedKeyMs + staleMs - 1;
+    expect(await node.key(keys.prod)).toBeDefined();
+    node.nowMs += 1;
+    await expect(node.key(keys.prod)).rejects.toMatchObject({ code: "unavailable" });
     node.failing = false;
     expect(await node.key(keys.test)).toBeDefined();
+  });
+
+  test("a key that expires does so while the store is down, and one that is revoked does once it is back", async () => {
+    const { organization } = await newOrganization();
+    const { unique_organization_id } = organization;
+    const node = newNode();
+    const expires_at = new Date(startMs + limits.cachedKeyMs * 2).toISOString();
+    const [ends, stays] = [await newKey(unique_organization_id, { expires_at }), await newKey(unique_organization_id)];
+    for (const { secret } of [ends, stays]) expect(await node.key(secret)).toBeDefined();
+    await stores.apiKeys.revoke(unique_organization_id, stays.record.id, stays.record.created_at);
+    node.failing = true;
+    node.nowMs += limits.cachedKeyMs + 1;
+    for (const { secret } of [ends, stays]) expect(await node.key(secret)).toBeDefined();
+    node.nowMs += limits.cachedKeyMs;
+    await expect(node.key(ends.secret)).rejects.toMatchObject({ code: "unavailable" });
+    node.failing = false;
+    expect(await node.key(stays.secret)).toBeUndefined();
+    node.failing = true;
+    expect(await node.key(stays.secret)).toBeUndefined();
   });
 });
 

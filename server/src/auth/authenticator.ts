@@ -2,10 +2,9 @@ import { permissionsOfRole } from "../domain/permissions.ts";
 import type { UserPrincipal } from "../domain/principal.ts";
 import type { User } from "../domain/user.ts";
 import type { Authenticator } from "../http/authenticate.ts";
-import type { ApiKeyStore } from "../storage/control/api-key-store.ts";
 import type { SessionStore } from "../storage/control/session-store.ts";
 import type { BrowserSessions } from "./browser-sessions.ts";
-import { createKeyCache, type KeyCache } from "./key-cache.ts";
+import { createKeyCache, type KeyCache, type KeyCacheDeps } from "./key-cache.ts";
 import { hashApiKey } from "./make-api-key.ts";
 import { findSessionUser } from "./sessions.ts";
 import type { Tokens } from "./tokens.ts";
@@ -20,23 +19,21 @@ export type CachingAuthenticator = Authenticator & {
   takeUsed: KeyCache["takeUsed"];
 };
 
-export type AuthenticatorOptions = {
-  apiKeys: Pick<ApiKeyStore, "findByHash" | "countUse">;
+export type AuthenticatorOptions = KeyCacheDeps & {
   sessions: Pick<SessionStore, "findUser">;
   tokens: Pick<Tokens, "readAccess">;
   browsers: Pick<BrowserSessions, "find">;
-  nowMs: () => number;
 };
 
 /** Keys are answered from memory where possible; people, who call rarely, are looked up each time. Throws `unavailable`. */
 export function createAuthenticator({
-  apiKeys,
   sessions,
   tokens,
   browsers,
-  nowMs,
+  ...options
 }: AuthenticatorOptions): CachingAuthenticator {
-  const keys = createKeyCache(apiKeys, nowMs);
+  const keys = createKeyCache(options);
+  const { nowMs } = options;
   return {
     authenticate: ({ scheme, token }) =>
       scheme === "key" ? keys.find(hashApiKey(token)) : principalOfToken({ sessions, tokens, nowMs }, token),

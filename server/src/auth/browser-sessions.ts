@@ -36,8 +36,8 @@ export type BrowserSessionDeps = Pick<ControlStores, "sessions" | "transaction">
 
 const idChars = 43;
 
-/** SHA-256 in hex. Ids and codes are too random to be guessed. */
-function hashOf(secret: string): string {
+/** What the store knows a cookie or a code by: SHA-256 in hex. They are too random to be guessed. */
+export function hashOf(secret: string): string {
   return hash("sha256", secret);
 }
 

@@ -4,6 +4,7 @@ import { expandPermissions } from "../domain/permissions.ts";
 import type { KeyPrincipal } from "../domain/principal.ts";
 import { ExpiringLru } from "../lib/expiring-lru.ts";
 import { limits } from "../limits.ts";
+import type { ControlWatch } from "../storage/control/control-watch.ts";
 import type { ApiKeyStore } from "../storage/control/api-key-store.ts";
 
 export type KeyCache = {
@@ -15,16 +16,24 @@ export type KeyCache = {
   takeUsed: () => ReadonlyMap<string, number>;
 };
 
+export type KeyCacheDeps = {
+  apiKeys: KeyLookups;
+  control: Pick<ControlWatch, "orStale">;
+  staleMs: number;
+  nowMs: () => number;
+};
+
 type KeyLookups = Pick<ApiKeyStore, "findByHash" | "countUse">;
-type Known = { principal: KeyPrincipal; isUseNoted: boolean };
+type Known = { principal: KeyPrincipal; isUseNoted: boolean; freshUntilMs: number };
 
 /**
  * Keeps keys, and hashes that are no key, for `limits.cachedKeyMs`: the longest for which a node honours a key that another
- * node revoked. Temporary keys, which end with their user, are looked up each time.
+ * node revoked. For `staleMs` more a key is honoured while the control store does not answer. Temporary keys, which end with their
+ * user, are looked up each time.
  */
-export function createKeyCache(apiKeys: KeyLookups, nowMs: () => number): KeyCache {
+export function createKeyCache({ apiKeys, control, staleMs, nowMs }: KeyCacheDeps): KeyCache {
   const ttlMs = limits.cachedKeyMs;
-  const known = new ExpiringLru<string, Known>({ maxEntries: limits.cachedKeys, ttlMs, nowMs });
+  const known = new ExpiringLru<string, Known>({ maxEntries: limits.cachedKeys, ttlMs: ttlMs + staleMs, nowMs });
   // Apart from the known ones, so that a flood of made-up keys pushes out none of them.
   const unknown = new ExpiringLru<string, true>({ maxEntries: limits.cachedUnknownKeys, ttlMs, nowMs });
   const lookups = new Map<string, Promise<ApiKey | undefined>>();
@@ -32,12 +41,13 @@ export function createKeyCache(apiKeys: KeyLookups, nowMs: () => number): KeyCac
 
   const remember = (hash: string, key: ApiKey | undefined): void => {
     if (key === undefined) {
+      known.delete(hash);
       unknown.set(hash, true);
       return;
     }
     if (key.user_id !== null) return;
-    const leftMs = key.expires_at === null ? ttlMs : Date.parse(key.expires_at) - nowMs();
-    known.set(hash, { principal: keyPrincipal(key), isUseNoted: false }, leftMs);
+    const leftMs = key.expires_at === null ? undefined : Date.parse(key.expires_at) - nowMs();
+    known.set(hash, { principal: keyPrincipal(key), isUseNoted: false, freshUntilMs: nowMs() + ttlMs }, leftMs);
   };
 
   const lookUp = (hash: string): Promise<ApiKey | undefined> => {
@@ -56,13 +66,16 @@ export function createKeyCache(apiKeys: KeyLookups, nowMs: () => number): KeyCac
   };
 
   const ask = async (hash: string): Promise<KeyPrincipal | undefined> => {
+    const key = await (lookups.get(hash) ?? lookUp(hash));
+    if (key === undefined || (key.max_usage !== null && !(await apiKeys.countUse(key.id)))) return undefined;
+    const kept = known.get(hash);
+    if (kept === undefined) return keyPrincipal(key);
+    uses.note(kept);
+    return kept.principal;
+  };
+  const askOrRecall = async (hash: string, stale: Known | undefined): Promise<KeyPrincipal | undefined> => {
     try {
-      const key = await (lookups.get(hash) ?? lookUp(hash));
-      if (key === undefined || (key.max_usage !== null && !(await apiKeys.countUse(key.id)))) return undefined;
-      const kept = known.get(hash);
-      if (kept === undefined) return keyPrincipal(key);
-      uses.note(kept);
-      return kept.principal;
+      return await control.orStale("key", () => ask(hash), stale && (() => stale.principal));
     } catch (cause) {
       throw new ServiceError("unavailable", "Credentials cannot be checked just now.", { retryAfterS: 1, cause });
     }
@@ -71,11 +84,11 @@ export function createKeyCache(apiKeys: KeyLookups, nowMs: () => number): KeyCac
   return {
     find: (hash) => {
       const entry = known.get(hash);
-      if (entry !== undefined) {
+      if (entry !== undefined && entry.freshUntilMs > nowMs()) {
         if (!entry.isUseNoted) uses.note(entry);
         return entry.principal;
       }
-      return unknown.get(hash) === true ? undefined : ask(hash);
+      return unknown.get(hash) === true ? undefined : askOrRecall(hash, entry);
     },
     forget: (hash) => {
       lookups.delete(hash);

@@ -17,6 +17,8 @@ export type Sessions = {
   refresh: (token: string) => Promise<TokenPair | undefined>;
   /** Ends the session of either token of a pair and returns its user; undefined if no open session has the token. */
   end: (token: string) => Promise<User | undefined>;
+  /** The id of an access token's session, which may have ended. */
+  idOf: (accessToken: string) => Promise<string | undefined>;
 };
 
 export type SessionDeps = Pick<ControlStores, "sessions" | "transaction"> & { tokens: Tokens; nowMs: () => number };
@@ -41,6 +43,7 @@ export function createSessions({ sessions, transaction, tokens, nowMs }: Session
       const sequence = claims && (await sessions.advance(claims.session_id, claims.sequence, times()));
       return sequence === undefined ? undefined : tokens.issue({ id: claims?.session_id ?? "", sequence });
     },
+    idOf: async (token) => (await tokens.readAccess(token))?.session_id,
     end: async (token) => {
       const claims = (await tokens.readAccess(token)) ?? (await tokens.readRefresh(token));
       const user = claims && (await findSessionUser({ sessions, nowMs }, claims.session_id));

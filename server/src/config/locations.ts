@@ -13,15 +13,9 @@ export const spansLocation: Parse<SpansLocation> = (value) => {
   if (url === null || !/^https?:$/.test(url.protocol)) {
     throw new BadValue("must be chdb:<folder> or http(s)://user:password@host:port/database?cluster=name");
   }
-  const unknown = [...url.searchParams.keys()].filter((name) => name !== "cluster");
-  if (unknown.length > 0) throw new BadValue(`has an unknown parameter: ${unknown.join(", ")}`);
+  const { cluster = null, ...inserts } = spansParameters(url.searchParams);
   const database = decode(url.pathname.slice(1)) || "default";
-  const cluster = url.searchParams.get("cluster");
-  // Both are written into statements that create tables, where no bound parameter is possible.
-  for (const name of [database, cluster ?? "default"]) {
-    if (!/^[A-Za-z_][\w-]*$/.test(name))
-      throw new BadValue("must name a plain database and cluster: letters, digits, _ and -");
-  }
+  if (!plainName.test(database)) throw new BadValue("must name a plain database: letters, digits, _ and -");
   return {
     kind: "clickhouse",
     url: url.origin,
@@ -29,8 +23,28 @@ export const spansLocation: Parse<SpansLocation> = (value) => {
     password: new Secret(decode(url.password)),
     database,
     cluster,
+    inserts,
   };
 };
+
+const plainName = /^[A-Za-z_][\w-]*$/;
+
+/** The parameters of the URL of a ClickHouse server. Those of inserts have ClickHouse's names and values. */
+const spansParameter: Record<string, { pattern: RegExp; wanted: string }> = {
+  // Written into statements that create tables, where no bound parameter is possible.
+  cluster: { pattern: plainName, wanted: "a plain name: letters, digits, _ and -" },
+  async_insert: { pattern: /^[01]$/, wanted: "0 or 1" },
+  insert_quorum: { pattern: /^(?:auto|\d{1,3})$/, wanted: "a number of replicas, or auto" },
+};
+
+function spansParameters(search: URLSearchParams): { cluster?: string } & Record<string, string> {
+  for (const [name, value] of search) {
+    const parameter = spansParameter[name];
+    if (parameter === undefined) throw new BadValue(`has an unknown parameter: ${name}`);
+    if (!parameter.pattern.test(value)) throw new BadValue(`has a ${name} that is not ${parameter.wanted}`);
+  }
+  return Object.fromEntries(search);
+}
 
 export const controlLocation: Parse<ControlLocation> = (value) => {
   if (value.startsWith("sqlite:")) return { kind: "sqlite", path: filePath(value, "sqlite:") };

@@ -53,6 +53,7 @@ export const baseUrl: Parse<string> = (value) => {
   if (url === null || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "") {
     throw new BadValue("must be an http:// or https:// address without query or fragment");
   }
+  if (url.username !== "" || url.password !== "") throw new BadValue("must not hold a user name or password");
   return url.href.replace(/\/+$/, "");
 };
 
@@ -161,6 +162,8 @@ function host(entry: string): AllowedUpstream {
   const port = digits === undefined ? null : Number(digits);
   if (name === undefined || (bracketed !== undefined && isIP(bracketed) !== 6)) throw badUpstream(entry);
   if (port !== null && (port < 1 || port > 65_535)) throw badUpstream(entry);
+  // It is no switch, and no host has such a name.
+  if (/^(?:true|false|yes|no|on|off|all|\d{1,2})$/i.test(entry)) throw badUpstream(entry);
   return { kind: "host", host: name.toLowerCase(), port };
 }
 

@@ -3,7 +3,7 @@ import type { SpanStore } from "../storage/spans/span-store.ts";
 import { createSpanCounter } from "./span-counter.ts";
 
 /**
- * Finds anew what every span of some organizations counts for; gives the number of traces. May be repeated, and broken off.
+ * Finds anew what every span of some organizations counts for, and begins all sums anew; gives the number of traces. May be repeated, and broken off.
  * @throws ServiceError `conflict` while a server has the store inside its process
  */
 export type RecomputeUsage = (organizationIds: readonly string[]) => Promise<number>;
@@ -30,6 +30,7 @@ export function createRecompute(
           traces += names.length;
         }
       }
+      await spans.resetSums();
       return traces;
     });
 }

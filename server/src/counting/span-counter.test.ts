@@ -49,7 +49,7 @@ const anySpan = fc.record({
 });
 type AnySpan = typeof anySpan extends fc.Arbitrary<infer T> ? T : never;
 
-const sent = fc.array(anySpan, { minLength: 1, maxLength: 4 }).map((spans) => ({ spans }));
+const sent = fc.record({ spans: fc.array(anySpan, { minLength: 1, maxLength: 4 }), to: fc.nat(1) });
 const restarted = fc.constant({ restart: true as const });
 const deleted = fc.record({ deleted: fc.constantFrom("t1", "t2"), until: fc.nat(9) });
 const steps = fc.record({
@@ -64,6 +64,8 @@ const nsAt = (second: number) => BigInt(Date.UTC(2026, 0, 1, 0, 0, second)) * 1_
 function newOrganization({ isShared, hasLinks }: { isShared: boolean; hasLinks: boolean }) {
   const organizationId = `org_${randomUUID()}`;
   const placed = new Map<string, string>();
+  /** What each of two nodes remembers that it accepted. */
+  const accepted = [new Map<string, string>(), new Map<string, string>()] as const;
   const deletedUntil = new Map<string, string>();
   let version = 1n;
   const newCounter = (hasHistory: boolean) =>
@@ -101,14 +103,16 @@ function newOrganization({ isShared, hasLinks }: { isShared: boolean; hasLinks: 
   });
   return {
     organizationId,
-    send: async (spans: readonly AnySpan[]) => {
+    send: async (spans: readonly AnySpan[], to = 0) => {
+      const known = accepted[isShared && to === 1 ? 1 : 0];
       // As the intake does: what was deleted, by its time or by that of an earlier version, stays deleted.
       const rows = spans.map(rowOf).filter(({ trace_unique_id: trace = "", timestamp, unique_id }) => {
         const until = deletedUntil.get(trace);
         return until === undefined || (timestamp > until && (placed.get(unique_id) ?? timestamp) > until);
       });
       const lines = rows.flatMap((row) => {
-        const before = placed.get(row.unique_id);
+        const before = known.get(row.unique_id);
+        known.set(row.unique_id, row.timestamp);
         placed.set(row.unique_id, row.timestamp);
         const isMoved = before !== undefined && before !== row.timestamp;
         return isMoved ? [row, { ...row, timestamp: before, is_deleted: 1 }] : [row];
@@ -132,6 +136,7 @@ function newOrganization({ isShared, hasLinks }: { isShared: boolean; hasLinks: 
 /** What is stored of an organization is what the function says of the spans that there are. */
 async function expectCounted(organizationId: string): Promise<void> {
   const { facts, counts } = await store.readUsageFacts({ organizationId, by: "trace_unique_id", ids: ["t1", "t2"] });
+  expect(facts.length).toBe(new Set(facts.map(({ unique_id }) => unique_id)).size);
   const traces = Map.groupBy(facts, ({ trace_unique_id }) => trace_unique_id);
   const isGateway = new Set(facts.filter((fact) => fact.is_gateway).map((fact) => fact.unique_id));
   const reported = new Map<string, { customer_identifier: string; thread_identifier: string }>();
@@ -228,7 +233,7 @@ test.each([
       fc.asyncProperty(steps, async ({ hasLinks, all }) => {
         const { organizationId, send, restart, remove } = newOrganization({ isShared, hasLinks });
         for (const each of all) {
-          if ("spans" in each) await send(each.spans);
+          if ("spans" in each) await send(each.spans, each.to);
           else if ("restart" in each) restart();
           else await remove(each.deleted, each.until);
         }

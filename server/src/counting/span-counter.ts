@@ -4,6 +4,7 @@ import { gatewayLogMethod, type SpanRow } from "../domain/span.ts";
 import { isReceivedBefore, type ErasedCustomers } from "../ingest/erased-customers.ts";
 import type { SpanSubscriber, StoredSpans } from "../ingest/fan-out.ts";
 import { randomToken } from "../lib/random-token.ts";
+import { parseTimeNs } from "../lib/time.ts";
 import { ExpiringLru } from "../lib/expiring-lru.ts";
 import { limits } from "../limits.ts";
 import type { SpanStore } from "../storage/spans/span-store.ts";
@@ -18,11 +19,13 @@ import {
   type IsErased,
 } from "./count-rows.ts";
 import { factOfRow } from "./fact-of-row.ts";
+import { standingVersions } from "./standing-versions.ts";
 import { CountedTrace, TraceMemory, traceKey, type TraceName } from "./trace-memory.ts";
 
 /**
  * Finds what spans count for, once they are stored, and stores it beside them: `domain/count-usage.ts` decides, from all spans of a
- * trace. Twice is as good as once, in whatever order spans come.
+ * trace. Twice is as good as once, in whatever order spans come. Of a span that nodes stored with several end times, it leaves one
+ * version (docs/adr/0047-nodes-settle-what-is-one-span.md).
  */
 export type SpanCounter = SpanSubscriber & {
   /** Counts traces anew from what the store holds. */
@@ -174,12 +177,15 @@ class Counter implements SpanCounter {
     const read = async (by: "trace_unique_id" | "unique_id", ids: readonly string[]) => {
       for (let from = 0; from < ids.length; from += limits.countedTracesRead) {
         const part = ids.slice(from, from + limits.countedTracesRead);
-        const { facts, counts, readAtNs } = await this.#deps.store.readUsageFacts(
+        const { facts, deleted, counts, readAtNs } = await this.#deps.store.readUsageFacts(
           { organizationId, by, ids: part },
           signal,
         );
         this.#sawClock(readAtNs);
-        for (const stored of facts) round.get(traceKey(nameOf(organizationId, stored)))?.add(stored);
+        const recently = deleted.filter(({ deleted_at }) => isWithinDay(deleted_at, readAtNs));
+        const { standing, tombstones } = standingVersions(organizationId, facts, recently);
+        await this.#insert("spans", tombstones, signal);
+        for (const stored of standing) round.get(traceKey(nameOf(organizationId, stored)))?.add(stored);
         for (const stored of counts) {
           const { environment, trace_unique_id, unique_id } = stored;
           const key = traceKey({ organizationId, environment, trace_unique_id, unique_id });
@@ -328,13 +334,14 @@ class Counter implements SpanCounter {
   }
 
   async #insert(
-    table: "span_counts" | "trace_extents",
-    rows: ReadonlyArray<Record<string, unknown>>,
+    table: "spans" | "span_counts" | "trace_extents",
+    rows: readonly object[],
     signal?: AbortSignal,
   ): Promise<void> {
     if (rows.length === 0) return;
     const ndjson = Buffer.from(rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
-    await this.#deps.store.insert({ ndjson, rows: rows.length, token: randomToken(16), table }, signal);
+    const batch = { ndjson, rows: rows.length, token: randomToken(16) };
+    await this.#deps.store.insert(table === "spans" ? { ...batch, hasResends: true } : { ...batch, table }, signal);
   }
 
   /** Above all that this node and the store know of: of two nodes that count one trace, whoever read later has seen more. */
@@ -348,6 +355,11 @@ class Counter implements SpanCounter {
   #sawClock(ns: bigint): void {
     if (ns > this.#lastVersion) this.#lastVersion = ns;
   }
+}
+
+/** As long as what was deleted stays so: see ingest/deleted-traces.ts. */
+function isWithinDay(deletedAt: string, nowNs: bigint): boolean {
+  return (parseTimeNs(deletedAt) ?? 0n) > nowNs - BigInt(limits.deletedTraceMs) * 1_000_000n;
 }
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

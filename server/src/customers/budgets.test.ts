@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pino } from "pino";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { controlUp } from "../../test/support/control-up.ts";
 import { createPostgresDatabase, postgresSkipReason, postgresUrl } from "../../test/support/postgres.ts";
 import { createControlStores, type ControlStores } from "../storage/control/control-stores.ts";
 import {
@@ -79,6 +80,7 @@ function describeBudgets(newPlace: () => Promise<Place>) {
     const own = openControlDatabase(place.location);
     const stores = createControlStores(own);
     const now = () => nowMs;
+    const control = controlUp();
     const ledger = createSpendLedger({
       stores,
       logger,
@@ -88,12 +90,13 @@ function describeBudgets(newPlace: () => Promise<Place>) {
     });
     const describeCustomers = async ({ identifiers }: DescribeCustomersQuery) =>
       identifiers.flatMap((name) => saidBySpans(name, spans.get(name)));
-    const sync = createSpendSync({ ledger, spans: { describeCustomers }, logger, now });
-    const profiles = createCustomerProfiles({ customers: stores.customers, changed: () => undefined, now });
+    const sync = createSpendSync({ ledger, spans: { describeCustomers }, compared: () => undefined, logger, now });
+    const profiles = createCustomerProfiles({ customers: stores.customers, control, changed: () => undefined, now });
     const reached: BudgetReached[] = [];
     const failures = { left: 0 };
     const budgets = createBudgets({
       profiles,
+      control,
       ledger,
       sync,
       rates: createCallRates({ onStoreFailure: () => undefined }),

@@ -4,6 +4,7 @@ import type { Environment } from "../domain/principal.ts";
 import { isObject } from "../lib/json.ts";
 import type { CallRates } from "./call-rates.ts";
 import { readCustomerChange, type CustomerChange } from "./fields.ts";
+import type { ControlWatch } from "../storage/control/control-watch.ts";
 import type { ControlStoreSet } from "../storage/control/control-stores.ts";
 import type { Budgets as Bounds, ReachedBudget, ReserveOutcome, SpendLedger, TellReached } from "./ledger-queue.ts";
 import { isoOf, limitInfo, type LimitInfo } from "./limit-info.ts";
@@ -65,6 +66,7 @@ export type BudgetReached = { customer: Customer; budget: ReachedBudget; limitIn
 export type BudgetDeps = {
   profiles: Pick<CustomerProfiles, "recall" | "hear">;
   ledger: Pick<SpendLedger, "reserve" | "settle">;
+  control: Pick<ControlWatch, "isDown" | "mayServeStale">;
   sync: Pick<SpendSync, "open" | "note">;
   rates: CallRates;
   onRefused: (reason: Exclude<LimitInfo["reason"], null>) => void;
@@ -84,7 +86,7 @@ export function createBudgets(deps: BudgetDeps): Budgets {
     },
     async hear(call) {
       const key = keyOf(call);
-      if (key !== undefined) await customerOf(deps.profiles, key, call.customerParams);
+      if (key !== undefined) await customerOf(deps, key, call.customerParams);
     },
   };
 }
@@ -98,7 +100,7 @@ async function admitCustomer(deps: BudgetDeps, call: BudgetedCall, key: Customer
 
 async function decide(deps: BudgetDeps, call: BudgetedCall, key: CustomerKey): Promise<Admission> {
   const { estimateUsd } = call;
-  const customer = await customerOf(deps.profiles, key, call.customerParams);
+  const customer = await customerOf(deps, key, call.customerParams);
   if (customer === undefined) return unlimited(limitInfo({ estimateUsd }));
   if (customer.rate_limit !== null) {
     const retryAfterS = await deps.rates.count(key, customer.rate_limit);
@@ -134,7 +136,7 @@ function keyOf({ organizationId, environment, customerIdentifier, customerParams
 }
 
 async function customerOf(
-  profiles: BudgetDeps["profiles"],
+  { profiles, control }: Pick<BudgetDeps, "profiles" | "control">,
   key: CustomerKey,
   params: unknown,
 ): Promise<Customer | undefined> {
@@ -143,7 +145,10 @@ async function customerOf(
   const said = readParams(params);
   if (said === undefined) return customer;
   const news = newsFor(customer ?? { sent: {} }, said);
-  return Object.keys(news).length === 0 ? customer : await profiles.hear(key, news);
+  if (Object.keys(news).length === 0) return customer;
+  // What is new of the customer waits for the next call that says it.
+  if (control.isDown() && control.mayServeStale()) return customer;
+  return await profiles.hear(key, news);
 }
 
 function readParams(params: unknown): CustomerChange | undefined {

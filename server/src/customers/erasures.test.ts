@@ -4,6 +4,7 @@ import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { controlUp } from "../../test/support/control-up.ts";
 import { openMemoryControl } from "../../test/support/memory-control.ts";
 import type { CustomerKey } from "../domain/customer.ts";
 import { createSpanCounter } from "../counting/span-counter.ts";
@@ -46,7 +47,12 @@ afterAll(async () => {
 function newNode() {
   const { stores } = control;
   const erasedCustomers = createErasedCustomers();
-  const profiles = createCustomerProfiles({ customers: stores.customers, changed: () => undefined, now });
+  const profiles = createCustomerProfiles({
+    customers: stores.customers,
+    control: controlUp(),
+    changed: () => undefined,
+    now,
+  });
   const memory = { isComplete: false, hasHistory: true, mayHaveEarlier: () => true };
   const erasures = createCustomerErasures({
     erasedCustomers,

@@ -11,9 +11,7 @@ import { createLedgerBatches } from "./ledger-batches.ts";
 /** What customers spend, as the nodes that share a control store see it together. */
 export type SpendLedger = {
   /** @throws ServiceError `unavailable` when the control store does not take it */
-  reserve(
-    request: Omit<ReservationRequest, "id" | "nodeId" | "expiresAt"> & { tellReached: TellReached },
-  ): Promise<ReserveOutcome>;
+  reserve(request: Omit<ReservationRequest, "id" | "nodeId" | "expiresAt"> & Telling): Promise<ReserveOutcome>;
   open: CustomerLedger["open"];
   find: CustomerLedger["find"];
   /** Tried again until the store takes it. Never rejects. */
@@ -22,6 +20,9 @@ export type SpendLedger = {
   /** Resolves once all that was settled is stored, or `graceMs` is over. */
   stop(graceMs: number): Promise<void>;
 };
+
+/** `whole`: the customer's budgets, where the bounds of the request are less. */
+type Telling = { tellReached: TellReached; whole?: Budgets };
 
 export type Budgets = Pick<ReservationRequest, "periodStart" | "periodBudget" | "totalBudget">;
 export type ReachedBudget = "period" | "total";
@@ -54,16 +55,17 @@ export type Settlement = {
 export function createSpendLedger(deps: {
   stores: Pick<ControlStores, "transaction" | "customerLedger">;
   logger: Logger;
+  /** Told what a customer has spent now. */
+  onSettled?: (key: CustomerKey, state: SpendState) => void;
   onSettlementFailure: () => void;
   /** Told of each call that is refused because too many wait. */
   onRefused: () => void;
   maxQueued?: number;
   now: () => number;
 }): SpendLedger {
-  const { stores, logger, onSettlementFailure, onRefused, now } = deps;
+  const { stores, logger, onSettled = () => undefined, onSettlementFailure, onRefused, now } = deps;
   const nodeId = randomToken(12);
   const batches = createLedgerBatches(stores, deps.maxQueued);
-  const retries = new Set<NodeJS.Timeout>();
   let unsettled = 0;
   const isoIn = (ms: number) => new Date(now() + ms).toISOString();
 
@@ -72,7 +74,7 @@ export function createSpendLedger(deps: {
     new Promise((resolve, reject) => {
       if (!batches.hasRoom(key.organization_id)) {
         onRefused();
-        return reject(unavailable());
+        return reject(budgetUnavailable());
       }
       batches.add({
         key,
@@ -83,7 +85,7 @@ export function createSpendLedger(deps: {
             resolve(result);
           };
         },
-        failed: (error) => reject(unavailable(error)),
+        failed: (error) => reject(budgetUnavailable(error)),
       });
     });
 
@@ -91,22 +93,20 @@ export function createSpendLedger(deps: {
     batches.add({
       key: settlement.key,
       run: async (set) => {
-        const committed = await settleIn(set, settlement);
+        const { result: state, committed } = await settleIn(set, settlement);
         return () => {
           unsettled -= 1;
+          if (state !== undefined) onSettled(settlement.key, state);
           committed();
         };
       },
       failed: (error) => {
         onSettlementFailure();
-        logger.error({ err: error }, "what a customer spent could not be stored; it is tried again");
-        const retry = setTimeout(() => {
-          retries.delete(retry);
-          settle(settlement);
-        }, limits.customerLedgerRetryMs).unref();
-        retries.add(retry);
+        retries.add(settlement, error);
       },
     });
+
+  const retries = createRetries(settle, logger);
 
   return {
     reserve: (request) => {
@@ -129,9 +129,28 @@ export function createSpendLedger(deps: {
     async stop(graceMs) {
       const deadlineMs = performance.now() + graceMs;
       while (unsettled > 0 && performance.now() < deadlineMs) await sleep(limits.shutdownSweepMs);
-      for (const retry of retries) clearTimeout(retry);
+      retries.stop();
       await batches.idle();
     },
+  };
+}
+
+/** All that fail at the same time are tried again together: an outage must not fill the log. */
+function createRetries(settle: (settlement: Settlement) => void, logger: Logger) {
+  let failed: Settlement[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  const again = (error: unknown): void => {
+    logger.error({ err: error, calls: failed.length }, "what customers spent could not be stored; it is tried again");
+    const settlements = failed;
+    [failed, timer] = [[], undefined];
+    settlements.forEach(settle);
+  };
+  return {
+    add(settlement: Settlement, error: unknown): void {
+      failed.push(settlement);
+      timer ??= setTimeout(() => again(error), limits.customerLedgerRetryMs).unref();
+    },
+    stop: () => clearTimeout(timer),
   };
 }
 
@@ -146,7 +165,7 @@ function plain<T>(result: T): Committed<T> {
 
 async function reserveIn(
   set: ControlStoreSet,
-  { tellReached, ...request }: ReservationRequest & { tellReached: TellReached },
+  { tellReached, whole, ...request }: ReservationRequest & Telling,
   nowIso: string,
 ): Promise<Committed<ReserveOutcome>> {
   const { key, id, amount } = request;
@@ -165,7 +184,7 @@ async function reserveIn(
     const alone = await ledger.reserve({ ...request, amount: rest });
     if (alone !== undefined) return plain({ kind: "reserved", id, amount: rest, state: alone });
   }
-  const reached = await reachedOf(ledger, request, state);
+  const reached = await reachedOf(ledger, { ...request, ...whole }, state);
   const committed = reached.length === 0 ? plain(0).committed : await tellReached(set, reached, state);
   return { result: { kind: "over", state }, committed };
 }
@@ -182,15 +201,15 @@ function restOf({ period, total, reserved }: SpendState, { periodBudget, totalBu
   return ofPeriod < ofTotal ? ofPeriod : ofTotal;
 }
 
-/** Answers what is to be done once it is committed. */
 async function settleIn(
   set: ControlStoreSet,
   { key, id, spent, budgets, tellReached }: Settlement,
-): Promise<() => void> {
+): Promise<Committed<SpendState | undefined>> {
   const { customerLedger: ledger } = set;
   const state = await ledger.settle(key, { id, spent });
   const reached = state === undefined ? [] : await reachedOf(ledger, { key, ...budgets }, state);
-  return state === undefined || reached.length === 0 ? () => undefined : await tellReached(set, reached, state);
+  if (state === undefined || reached.length === 0) return plain(state);
+  return { result: state, committed: await tellReached(set, reached, state) };
 }
 
 /** The budgets that what was spent has used up, each once a period: what is set aside may yet come back. */
@@ -209,7 +228,7 @@ async function reachedOf(
   return reached;
 }
 
-function unavailable(cause?: unknown): ServiceError {
+export function budgetUnavailable(cause?: unknown): ServiceError {
   return new ServiceError("unavailable", "The customer's budget cannot be checked now. Try again.", {
     retryAfterS: 1,
     cause,

@@ -1,6 +1,7 @@
 import { customerKeyText, type Customer, type CustomerFields, type CustomerKey } from "../domain/customer.ts";
 import { ServiceError } from "../domain/errors.ts";
 import { limits } from "../limits.ts";
+import type { ControlWatch } from "../storage/control/control-watch.ts";
 import type { CustomerStore } from "../storage/control/customer-store.ts";
 import { createProfileMemory } from "./profile-memory.ts";
 import { applyChange, type CustomerChange } from "./fields.ts";
@@ -23,6 +24,8 @@ export type CustomerProfiles = {
   /** The same for many at a time. */
   hearAll(all: readonly Heard[]): Promise<void>;
   create(customer: CustomerKey & { first_seen?: string }): Promise<Customer>;
+  /** Remembers customers that have a budget or a rate limit; `areAll`: nobody else has one. */
+  learnBounded(customers: readonly Customer[], areAll: boolean): void;
   /** Lets the next call look again. */
   forget(key: CustomerKey): void;
 };
@@ -31,6 +34,7 @@ export type Heard = { key: CustomerKey; said: CustomerChange; firstSeen: string 
 
 export type ProfileDeps = {
   customers: CustomerStore;
+  control: Pick<ControlWatch, "orStale">;
   /** Told when something was written, so that lists show it. */
   changed: () => void;
   now: () => number;
@@ -38,7 +42,7 @@ export type ProfileDeps = {
 
 export function createCustomerProfiles(deps: ProfileDeps): CustomerProfiles {
   const { customers, changed, now } = deps;
-  const memory = createProfileMemory(now);
+  const memory = createProfileMemory(deps);
   const find = async (key: CustomerKey): Promise<Customer | undefined> => {
     const customer = await customers.find(key);
     memory.remember(key, customer);
@@ -94,6 +98,10 @@ export function createCustomerProfiles(deps: ProfileDeps): CustomerProfiles {
     find,
     hear,
     recall: (key) => memory.recall(key, () => find(key)),
+    learnBounded(bounded, areAll) {
+      for (const customer of bounded) memory.remember(customer, customer);
+      memory.setComplete(areAll);
+    },
     forget: (key) => memory.forget(key),
     async create(key) {
       const customer = newCustomer(key, now());

@@ -29,10 +29,12 @@ type Group = { keys: CustomerKey[]; periodStart: string; unpricedUsd: number };
 export function createSpendSync(deps: {
   ledger: Pick<SpendLedger, "open">;
   spans: Pick<SpanStore, "describeCustomers">;
+  /** Told of each customer that the ledger is true to the spans until then. */
+  compared: (key: CustomerKey, untilMs: number) => void;
   logger: Logger;
   now: () => number;
 }): SpendSync {
-  const { ledger, spans, logger, now } = deps;
+  const { ledger, spans, compared, logger, now } = deps;
   const noted = new Map<string, Noted>();
   const opening = new Map<string, Promise<void>>();
 
@@ -92,13 +94,18 @@ export function createSpendSync(deps: {
       const groups = groupsOf([...noted.values()]);
       noted.clear();
       // The span of a call may be stored before its settlement is, which would then count twice.
-      const window = { fromNs: minTimeNs, toNs: BigInt(now() - limits.customerSettledMs) * 1_000_000n };
+      const untilMs = now() - limits.customerSettledMs;
+      const window = { fromNs: minTimeNs, toNs: BigInt(untilMs) * 1_000_000n };
       for (const group of groups) {
         signal.throwIfAborted();
-        await look(group, window, signal).catch((error: unknown) => {
+        try {
+          await look(group, window, signal);
+          for (const key of group.keys) compared(key, untilMs);
+        } catch (error) {
           signal.throwIfAborted();
           failed(error);
-        });
+          for (const key of group.keys) this.note(key, group.periodStart, group.unpricedUsd);
+        }
       }
     },
   };

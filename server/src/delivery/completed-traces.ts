@@ -52,6 +52,7 @@ async function publishTrace(
     environment,
     organizationKeyId: trace.organization_key_id,
     id: `${traceId} ${last_received}`,
+    traceId,
   };
   if (!events.isHeard(event)) return;
   const [root] = await spans.hydrateSpans(scope, [trace.root], rootFields, signal);

@@ -289,12 +289,21 @@ test("the log forgets what is old, or too much, and never what waits", async () 
   await deliverer.idle();
   expect(await stores.deliveries.trim(done.id, 2, 10)).toBe(1);
   expect(await stores.deliveries.trim(waiting.id, 2, 10)).toBe(0);
-  expect(await logOf(done)).toHaveLength(2);
-  clock.ms += limits.webhookLogMs + 1;
-  await purgeDeliveries(
-    { deliveries: stores.deliveries, directory, now: () => clock.ms },
-    new AbortController().signal,
-  );
+  const purge = () =>
+    purgeDeliveries({ deliveries: stores.deliveries, directory, now: () => clock.ms }, new AbortController().signal);
+  const areKept = async (webhook: Awaited<ReturnType<typeof hook>>) => {
+    const times = { now: new Date(clock.ms).toISOString(), expiresAt: new Date(clock.ms).toISOString() };
+    const { unique_organization_id: organization, id } = webhook;
+    const rows = await logOf(webhook);
+    const again = rows.map(({ event_id }) => stores.deliveries.redeliver(organization, id, event_id, times));
+    return (await Promise.all(again)).map((row) => row !== undefined);
+  };
+  clock.ms += limits.webhookPayloadMs + 1;
+  await purge();
+  expect(await areKept(done)).toEqual([false, false]);
+  expect(await areKept(waiting)).toEqual([true, true, true]);
+  clock.ms += limits.webhookLogMs;
+  await purge();
   expect(await logOf(done)).toEqual([]);
   expect((await logOf(waiting)).length).toBe(3);
 });

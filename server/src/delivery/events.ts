@@ -15,6 +15,8 @@ export type WebhookEvent = EventScope & {
   id: string;
   /** Webhooks that receive the event in addition to its subscribers. */
   channels?: ReadonlyArray<{ id: number }>;
+  /** The trace that the event is about. */
+  traceId?: string | undefined;
   /** What is sent: a value or JSON text. A function is called only when somebody listens. */
   payload: object | (() => object | string);
 };
@@ -114,6 +116,7 @@ function addTo(
       event_id: messageId(event),
       event_type: event.type,
       payload,
+      trace_unique_id: event.traceId ?? null,
       created_at: new Date(nowMs).toISOString(),
       expires_at: new Date(nowMs + limits.webhookRetryMs).toISOString(),
     });

@@ -1,3 +1,4 @@
+import { customerInLink } from "../domain/alert.ts";
 import type { CustomerKey } from "../domain/customer.ts";
 import { isObject, parseKeepingDigits } from "../lib/json.ts";
 import { pythonJson } from "../lib/python-json.ts";
@@ -9,13 +10,14 @@ export async function forgetCustomerInPayloads(
   deliveries: Pick<DeliveryStore, "listPayloads" | "replacePayload">,
   { organization_id: organizationId, environment, customer_identifier }: CustomerKey,
 ): Promise<void> {
-  const containing = pythonJson(JSON.stringify(customer_identifier));
+  const inLink = customerInLink(customer_identifier);
+  const containing = [pythonJson(JSON.stringify(customer_identifier)), inLink];
   let after: number | undefined = 0;
   while (after !== undefined) {
     const page = { organizationId, environment, containing, after, limit: limits.erasedPayloadsPage };
     const { payloads, next } = await deliveries.listPayloads(page);
     for (const { delivery_id, payload } of payloads) {
-      const without = withoutCustomer(parseKeepingDigits(payload), customer_identifier);
+      const without = withoutCustomer(parseKeepingDigits(payload), { identifier: customer_identifier, inLink });
       await deliveries.replacePayload({ delivery_id, payload: pythonJson(JSON.stringify(without)) });
     }
     after = next;
@@ -35,13 +37,14 @@ const identity: ReadonlySet<string> = new Set([
   "spans_url",
 ]);
 
-function withoutCustomer(value: unknown, identifier: string): unknown {
-  if (Array.isArray(value)) return value.map((each) => withoutCustomer(each, identifier));
+function withoutCustomer(value: unknown, customer: { identifier: string; inLink: string }): unknown {
+  if (Array.isArray(value)) return value.map((each) => withoutCustomer(each, customer));
   if (!isObject(value)) return value;
-  const isOfCustomer = value["customer_identifier"] === identifier;
-  const members = Object.entries(value).map(([name, member]): [string, unknown] => [
-    name,
-    isOfCustomer && identity.has(name) ? null : withoutCustomer(member, identifier),
-  ]);
+  const isOfCustomer = value["customer_identifier"] === customer.identifier;
+  const members = Object.entries(value).map(([name, member]): [string, unknown] => {
+    const isLinkToCustomer = name === "spans_url" && typeof member === "string" && member.includes(customer.inLink);
+    if (isLinkToCustomer || (isOfCustomer && identity.has(name))) return [name, null];
+    return [name, withoutCustomer(member, customer)];
+  });
   return Object.fromEntries(members);
 }

@@ -9,7 +9,7 @@ export async function purgeDeliveries(
     directory,
     now,
   }: {
-    deliveries: Pick<DeliveryStore, "purge" | "trim">;
+    deliveries: Pick<DeliveryStore, "purge" | "trim" | "dropDelivered" | "trimPayloads">;
     directory: Pick<WebhookDirectory, "ids">;
     now: () => number;
   },
@@ -21,5 +21,10 @@ export async function purgeDeliveries(
   };
   const before = new Date(now() - limits.webhookLogMs).toISOString();
   await inPortions(() => deliveries.purge(before, portion));
-  for (const id of directory.ids()) await inPortions(() => deliveries.trim(id, keep, portion));
+  const sentBefore = new Date(now() - limits.webhookPayloadMs).toISOString();
+  await inPortions(() => deliveries.dropDelivered(sentBefore, portion));
+  for (const id of directory.ids()) {
+    await inPortions(() => deliveries.trim(id, keep, portion));
+    await inPortions(() => deliveries.trimPayloads(id, limits.webhookKeptBytes, portion));
+  }
 }

@@ -28,6 +28,7 @@ function logEvent(row: SpanRow, presentSpan: (row: SpanRow) => string): WebhookE
     environment: row.environment,
     organizationKeyId: row.organization_key_id,
     id: `${row.unique_id} ${rank}`,
+    traceId: row.trace_unique_id,
     payload: () => presentSpan(row),
   };
 }

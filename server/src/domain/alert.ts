@@ -134,3 +134,8 @@ export function durationMs(text: string): number | undefined {
   const ms = unitMs[unit];
   return ms === undefined ? undefined : Number(digits) * ms;
 }
+
+/** How a link to spans names a customer in its filters. */
+export function customerInLink(customerIdentifier: string): string {
+  return new URLSearchParams({ value: JSON.stringify(customerIdentifier) }).toString().slice("value=".length);
+}

@@ -1,5 +1,5 @@
 /** The figures of a thread, by which it is sorted and filtered. Money in USD. */
-export const threadNumbers = ["log_count", "trace_count", "total_cost", "total_tokens"] as const;
+export const threadNumbers = ["log_count", "trace_count", "total_cost", "total_tokens", "unpriced_count"] as const;
 export type ThreadNumber = (typeof threadNumbers)[number];
 
 /** When its first and its last span ended. */

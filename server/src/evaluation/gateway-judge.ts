@@ -14,7 +14,7 @@ import { JudgeError, type JudgeAnswer, type JudgeContext, type JudgeModel } from
  */
 export type GatewayJudge = { ask: JudgeModel; connect(chat: Pick<Chat, "complete">): void };
 
-export function createGatewayJudge(): GatewayJudge {
+export function createGatewayJudge(now: () => number): GatewayJudge {
   let gateway: Pick<Chat, "complete"> | undefined;
   return {
     connect(chat) {
@@ -22,7 +22,7 @@ export function createGatewayJudge(): GatewayJudge {
     },
     ask: async (request, context) => {
       if (gateway === undefined) throw new JudgeError("the gateway is starting", { isTransient: true });
-      const { status, body } = await complete(gateway, request, context);
+      const { status, body } = await complete(gateway, request, context, now());
       const answer = parsed(body);
       if (status === 200) return readAnswer(answer);
       const { message } = isObject(answer["error"]) ? answer["error"] : {};
@@ -36,6 +36,7 @@ async function complete(
   chat: Pick<Chat, "complete">,
   request: Record<string, unknown>,
   { organizationId, environment, signal }: JudgeContext,
+  startedAtMs: number,
 ): Promise<{ status: number; body: string }> {
   const response = new CollectedResponse();
   const startedMs = performance.now();
@@ -53,7 +54,7 @@ async function complete(
       bytes: Buffer.from(JSON.stringify({ ...request, request_breakdown: true })),
       headers: {},
       signal,
-      startedAtMs: Date.now(),
+      startedAtMs,
       elapsedMs: () => performance.now() - startedMs,
       response,
     });

@@ -115,6 +115,9 @@ describe("what the page says", () => {
     expect(page).toContain(
       `Bounds: ${filterConditions} conditions, ${filterValues} values each, ${filterValueChars} characters a value, ${filterChars} characters together, groups ${filterDepth} deep.`,
     );
+    expect(page.replaceAll("\n", " ")).toContain(
+      `look for ${limits.filterSearchTexts} texts in one request, its body and URL together, of ${limits.filterSearchChars} characters together`,
+    );
     expect(page).toContain(`A request may have ${limits.newMessagesConditions} conditions on it`);
     expect(page).toContain(`${limits.metadataJsonChars / 1024} Ki characters`);
     expect(page).toContain(`levels deeper than ${limits.metadataIndexDepth} `);

@@ -199,6 +199,7 @@ const spanFields: ReadonlyArray<Field<SpanRow>> = [
   payload("input", ...input),
   payload("output", ...output),
   payload("messages", ...input, ...output),
+  payload("any_text", column("span_name"), column("error_message"), ...input, ...output),
   payload("prompt_messages", column("prompt_messages", "json")),
   payload("completion_message", column("completion_message", "json")),
   payload("completion_messages", column("completion_messages", "json")),

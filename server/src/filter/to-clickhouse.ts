@@ -12,11 +12,12 @@ export type SqlFilter = {
   columns: ReadonlySet<string>;
   /** The keys of metadata that it reads in `metadata_index`; undefined: it may read any. */
   metadataKeys: ReadonlySet<string> | undefined;
-  /** Of what it joins by AND, the conditions that hold only of rows that have a value: an index may find these. */
-  demands: readonly SqlDemand[];
+  /** What it joins by AND. */
+  operands: readonly SqlOperand[];
 };
 
-export type SqlDemand = { sql: string; columns: ReadonlySet<string> };
+/** `isDemand`: it holds only of rows that have a value, and goes on to hold where columns that have none get one. */
+export type SqlOperand = { sql: string; columns: ReadonlySet<string>; isDemand: boolean };
 
 export type SqlOptions = {
   /** Name or alias that qualifies the columns. */
@@ -51,7 +52,7 @@ export function toClickHouse<Row>(filter: Filter, catalogue: Catalogue<Row>, opt
   };
   const operands = (filter.type === "all" ? filter.filters : [filter]).map((operand) => {
     columns = new Set();
-    return { operand, sql: filterSql(operand, catalogue, scope), columns };
+    return { sql: filterSql(operand, catalogue, scope), columns, isDemand: demandsValue(operand) };
   });
   return {
     sql: both(
@@ -61,7 +62,7 @@ export function toClickHouse<Row>(filter: Filter, catalogue: Catalogue<Row>, opt
     params,
     columns: new Set(operands.flatMap((operand) => [...operand.columns])),
     metadataKeys: readsAnyKey ? undefined : keys,
-    demands: operands.filter(({ operand }) => demandsValue(operand)),
+    operands,
   };
 }
 

@@ -242,7 +242,7 @@ function problemOf(error: Error): UpstreamProblem {
       kind: "request",
       status: 0,
       message:
-        "The provider's host has no public address: an operator allows private ones with SPANWAY_ALLOW_PRIVATE_UPSTREAMS.",
+        "The provider's host has no public address: an operator lists the private hosts that may be called in SPANWAY_ALLOW_PRIVATE_UPSTREAMS.",
       code: "address_refused",
     };
   }

@@ -32,6 +32,8 @@ export type Recorder = {
    * @throws ServiceError `unavailable`, before it begins, when its record might find no room, of all or of its organisation.
    */
   during(organizationId: string, call: () => Promise<void>): Promise<void>;
+  /** Whether an organization that has no records waiting could make a call. */
+  hasRoom(): boolean;
   /** Hands on at once the records of calls that have been answered, and waits for that, `timeoutMs` at most. */
   caughtUp(timeoutMs: number): Promise<boolean>;
   /** Waits until the calls under way have ended and all is recorded, `graceMs` at most. */
@@ -157,8 +159,16 @@ class SpooledRecorder implements Recorder {
     return this.#records.held + this.#ended.size;
   }
 
+  hasRoom(): boolean {
+    return this.#hasRoomFor("");
+  }
+
+  #hasRoomFor(party: string): boolean {
+    return this.#records.room(party) > this.#ended.size && this.#bytes.room(party) > 0;
+  }
+
   async during(organizationId: string, call: () => Promise<void>): Promise<void> {
-    if (this.#records.room(organizationId) <= this.#ended.size || this.#bytes.room(organizationId) === 0) {
+    if (!this.#hasRoomFor(organizationId)) {
       this.#deps.metrics.refusedFull.inc();
       const message = "Too many finished calls wait to be recorded. Please try again.";
       throw new ServiceError("unavailable", message, { retryAfterS: 1 });

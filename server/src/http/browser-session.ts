@@ -3,6 +3,7 @@ import { ServiceError } from "../domain/errors.ts";
 import { environments, requirePermission, type Environment, type Principal } from "../domain/principal.ts";
 import type { KeyPrincipal, UserPrincipal } from "../domain/principal.ts";
 import type { Permission } from "../domain/permissions.ts";
+import { limits } from "../limits.ts";
 import { unauthorized, type Auth, type Authenticator } from "./authenticate.ts";
 
 /**
@@ -19,16 +20,21 @@ const plainName = "spanway_session";
 
 const headerName = "X-Spanway-Environment";
 
-/** The id in the cookie; undefined where there is none. Over TLS only the name that other hosts of the domain cannot set. */
-export function sessionIdIn(request: PageRequest): string | undefined {
+/**
+ * The ids in the cookie. A browser sends several where one was set for another path or domain too, and only the store tells which of
+ * them is a session. Over TLS only the name that other hosts of the domain cannot set.
+ */
+export function sessionIdsIn(request: PageRequest): string[] {
   const { cookie } = request.headers;
-  if (cookie === undefined) return undefined;
-  return valueIn(cookie, secureName) ?? (isSecure(request) ? undefined : valueIn(cookie, plainName));
+  if (cookie === undefined) return [];
+  const ids = valuesOf(cookie, secureName);
+  return ids.length > 0 || isSecure(request) ? ids : valuesOf(cookie, plainName);
 }
 
-function valueIn(cookies: string, name: string): string | undefined {
-  const pair = cookies.split(";").find((part) => part.trimStart().startsWith(`${name}=`));
-  return /=([0-9A-Za-z]+)\s*$/.exec(pair ?? "")?.[1];
+function valuesOf(cookies: string, name: string): string[] {
+  const pairs = cookies.split(";").filter((part) => part.trimStart().startsWith(`${name}=`));
+  const ids = pairs.flatMap((pair) => /=([0-9A-Za-z]+)\s*$/.exec(pair)?.[1] ?? []);
+  return [...new Set(ids)].slice(0, limits.sessionCookies);
 }
 
 /** Headers that give the browser its session, or take it where `id` is "" and `ends_in` 0. */
@@ -83,10 +89,11 @@ function refused(why: string): ServiceError {
 export async function authenticateBrowser(
   authenticator: Authenticator,
   { auth, permission }: { auth: Exclude<Auth, "none">; permission: Permission | undefined },
-  { method, request, id }: { method: string; request: PageRequest; id: string },
+  { method, request, ids }: { method: string; request: PageRequest; ids: readonly string[] },
 ): Promise<Principal> {
   const environment = requireOwnPage(method, request);
-  const user = await authenticator.authenticateBrowser(id);
+  let user: UserPrincipal | undefined;
+  for (const id of ids) user ??= await authenticator.authenticateBrowser(id);
   if (user === undefined) throw unauthorized();
   if (permission !== undefined) requirePermission(user, permission);
   return auth === "user" ? user : inEnvironment(user, environment);

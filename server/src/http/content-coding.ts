@@ -62,10 +62,37 @@ export function gzipFastStream(): zlib.Gzip {
   return zlib.createGzip({ ...fastest, chunkSize: 64 * 1024 });
 }
 
-const gzipAcceptedPattern = /(?:^|,)\s*(?:gzip|\*)\s*(?:;\s*q=(?!0(?:\.0{0,3})?\s*(?:,|$))[^,]*)?(?:,|$)/i;
+/**
+ * The coding that the sender likes best of those there are, and of equals the first; undefined for none. `br` only where it is named:
+ * what takes any coding may be too old to know this one.
+ */
+export function chooseCoding<Coding extends "br" | "gzip">(
+  acceptEncoding: string | undefined,
+  codings: readonly Coding[],
+): Coding | undefined {
+  const weights = weightsIn(acceptEncoding ?? "");
+  // Where it is not named, the plain form is what is left.
+  let best: { coding?: Coding; weight: number } = { weight: weights.get("identity") ?? 0 };
+  for (const coding of codings) {
+    const weight = weights.get(coding) ?? (coding === "gzip" ? weights.get("*") : undefined) ?? 0;
+    if (weight > best.weight || (weight > 0 && weight === best.weight && best.coding === undefined)) {
+      best = { coding, weight };
+    }
+  }
+  return best.coding;
+}
+
+function weightsIn(acceptEncoding: string): ReadonlyMap<string, number> {
+  const weights = new Map<string, number>();
+  for (const part of acceptEncoding.toLowerCase().split(",")) {
+    const [, name, weight = "1"] = /^\s*([\w*-]+)\s*(?:;\s*q=\s*([\d.]+)\s*)?$/.exec(part) ?? [];
+    if (name !== undefined) weights.set(name, Number(weight) || 0);
+  }
+  return weights;
+}
 
 export function acceptsGzip(acceptEncoding: string | undefined): boolean {
-  return acceptEncoding !== undefined && gzipAcceptedPattern.test(acceptEncoding);
+  return chooseCoding(acceptEncoding, ["gzip"]) === "gzip";
 }
 
 /** One output chunk holds most bodies whole without making small ones expensive. */

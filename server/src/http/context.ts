@@ -17,7 +17,7 @@ import type { ResponseWriter } from "./response-writer.ts";
  */
 export class RequestContext implements Context {
   readonly requestId: string;
-  readonly startedAtMs = Date.now();
+  readonly startedAtMs: number;
   readonly incoming: Incoming;
   readonly response: ResponseWriter;
   principal: Principal | undefined;
@@ -41,6 +41,7 @@ export class RequestContext implements Context {
 
   constructor(kernel: Kernel, incoming: Incoming, response: ResponseWriter) {
     this.#kernel = kernel;
+    this.startedAtMs = kernel.now();
     this.incoming = incoming;
     this.response = response;
     this.requestId = requestIdOf(incoming.headers["x-request-id"]);

@@ -208,6 +208,9 @@ describe("answers", () => {
     ["br;q=1, gzip;q=0.5", "gzip"],
     ["*", "gzip"],
     ["gzip;q=0", null],
+    ["gzip;q=0, *", null],
+    ["gzip;q=0.0000", null],
+    ["gzip;q=0.3, identity;q=0.5", null],
     ["identity", null],
   ])("a large body for Accept-Encoding: %s has encoding %s", async (accepted, encoding) => {
     const { headers, body } = await rawGet(server.url + "/big", { "accept-encoding": accepted });

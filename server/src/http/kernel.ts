@@ -33,6 +33,8 @@ export type Kernel = {
   readonly listeningUrl: () => string;
   /** True from the moment that the server stops accepting connections. */
   closing: boolean;
+  /** Milliseconds since the epoch. */
+  now: () => number;
   /** Requests not yet answered. */
   inFlight: number;
   /** Those whose answers their handlers write themselves: a stop tells them before it cuts them. */

@@ -29,7 +29,8 @@ export async function send(context: RequestContext, reply: Reply, closing: boole
 
   const unread = isLongUpload(context.incoming);
   if (closing || unread) headers["connection"] = "close";
-  context.response.writeHead(reply.status, Object.assign(headers, reply.headers));
+  const vary = varyOf(headers, reply.headers);
+  context.response.writeHead(reply.status, Object.assign(headers, reply.headers, vary));
   if (isPieces(data)) {
     if (unread) void context.incoming.drain(limits.lingerMs);
     await sendPieces(context, data, headers["content-encoding"] === "gzip");
@@ -38,12 +39,30 @@ export async function send(context: RequestContext, reply: Reply, closing: boole
 }
 
 /** Whether the answer goes out compressed; tells caches that this was looked at. */
-function canGzip({ incoming }: RequestContext, { payload }: Reply, headers: OutgoingHttpHeaders): boolean {
-  if (payload === undefined || !/^(?:application\/json|text\/)/.test(payload.contentType)) return false;
+function canGzip(
+  { incoming }: RequestContext,
+  { payload, headers: own }: Reply,
+  headers: OutgoingHttpHeaders,
+): boolean {
+  if (
+    payload === undefined ||
+    own["content-encoding"] !== undefined ||
+    // A strong tag names the bytes as they are.
+    own["etag"] !== undefined ||
+    !/^(?:application\/json|text\/)/.test(payload.contentType)
+  )
+    return false;
   if (byteLength(payload.data) < limits.compressFromBytes) return false;
   const { vary } = headers;
   headers["vary"] = typeof vary === "string" ? `${vary}, accept-encoding` : "accept-encoding";
   return acceptsGzip(incoming.headers["accept-encoding"]);
+}
+
+/** What the answer depends on by its own account, beside what every answer of the server depends on. */
+function varyOf({ vary }: OutgoingHttpHeaders, own: OutgoingHttpHeaders): OutgoingHttpHeaders | undefined {
+  if (vary === undefined || own["vary"] === undefined) return undefined;
+  const names = `${vary}, ${own["vary"]}`.split(", ");
+  return { vary: [...new Set(names)].join(", ") };
 }
 
 function isPieces(data: string | Uint8Array | Pieces | undefined): data is Pieces {

@@ -1,9 +1,9 @@
-import { exceedsShape, parseKeepingDigits } from "../lib/json.ts";
+import { cleanDeep, exceedsShape, parseKeepingDigits } from "../lib/json.ts";
 import { badBody, ServiceError } from "../domain/errors.ts";
 import { GateRefusal } from "../lib/fair-gate.ts";
 import { limits } from "../limits.ts";
 import { authenticate, type Auth } from "./authenticate.ts";
-import { authenticateBrowser, sessionIdIn } from "./browser-session.ts";
+import { authenticateBrowser, sessionIdsIn } from "./browser-session.ts";
 import { decodeContent } from "./content-coding.ts";
 import type { BodyHold } from "./body-memory.ts";
 import { preflightReply } from "./cors.ts";
@@ -98,10 +98,10 @@ function principalOf(
 ): ReturnType<typeof authenticate> {
   const { permission } = endpoint;
   const authorization = credentialOf(endpoint, context);
-  const id = authorization === undefined && context.headers.cookie !== undefined ? sessionIdIn(context) : undefined;
-  if (id === undefined) return authenticate(authenticator, auth, permission, authorization);
+  const ids = authorization === undefined && context.headers.cookie !== undefined ? sessionIdsIn(context) : [];
+  if (ids.length === 0) return authenticate(authenticator, auth, permission, authorization);
   const { method } = context.incoming;
-  return authenticateBrowser(authenticator, { auth, permission }, { method, request: context, id });
+  return authenticateBrowser(authenticator, { auth, permission }, { method, request: context, ids });
 }
 
 const gatewayDialects: ReadonlySet<Dialect> = new Set(["openai", "anthropic"]);
@@ -192,9 +192,10 @@ function parseJson(bytes: Buffer, contentType: string): unknown {
     throw new ServiceError("unsupported_media_type", "The body must be JSON, with Content-Type: application/json.");
   }
   const hasByteOrderMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+  const text = bytes.toString("utf8", hasByteOrderMark ? 3 : 0);
   let value: unknown;
   try {
-    value = parseKeepingDigits(bytes.toString("utf8", hasByteOrderMark ? 3 : 0));
+    value = parseKeepingDigits(text);
   } catch (error) {
     throw badBody("is not valid JSON", error);
   }
@@ -202,8 +203,11 @@ function parseJson(bytes: Buffer, contentType: string): unknown {
     const bound = `nests deeper than ${limits.controlBodyDepth} levels or holds more than ${limits.controlBodyNodes} values`;
     throw badBody(bound);
   }
-  return value;
+  // No store keeps half a surrogate pair: what is compared and answered has to be what is stored.
+  return halfPair.test(text) ? cleanDeep(value, (each) => each.toWellFormed()) : value;
 }
+
+const halfPair = /\\ud[89a-f]/i;
 
 async function fail(kernel: Kernel, route: Route, context: RequestContext, error: unknown): Promise<void> {
   if (context.gone || error instanceof ClientGone) return;
@@ -227,8 +231,8 @@ async function fail(kernel: Kernel, route: Route, context: RequestContext, error
   await send(context, reply, kernel.closing);
 }
 
-// Asked every few seconds by machines; only their failures are news.
-const probes: ReadonlySet<string> = new Set(["/livez", "/readyz", "/metrics"]);
+// Asked every few seconds by machines, or a dozen at a time by browsers; only their failures are news.
+const probes: ReadonlySet<string> = new Set(["/livez", "/readyz", "/metrics", "page file"]);
 
 /** Runs once the answer is out or the connection is gone. */
 function finish(kernel: Kernel, route: Route, context: RequestContext): void {

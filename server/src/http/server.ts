@@ -16,6 +16,8 @@ import type { Kernel } from "./kernel.ts";
 import { incomingOf } from "./incoming.ts";
 import { createHttpMetrics, type HttpMetrics } from "./metrics.ts";
 import { mount } from "./mount.ts";
+import type { BuiltPage } from "./page/built-page.ts";
+import { pageRoutes } from "./page/page-route.ts";
 import { createPlainLane } from "./plain/plain-lane.ts";
 import type { RateLimiter } from "./rate-limit.ts";
 import { serve, type Route } from "./serve.ts";
@@ -38,6 +40,10 @@ export type HttpServerOptions = {
   corsOrigins?: CorsOrigins;
   /** Proxies whose `X-Forwarded-For`, `-Host`, `-Proto` and `-Prefix` are believed; default: none. */
   trustProxy?: ProxyTrust | undefined;
+  /** The web application, at the paths that no endpoint has; default: it is not built. */
+  page?: BuiltPage | undefined;
+  /** Milliseconds since the epoch; default: by the machine. */
+  now?: () => number;
   /** Bounds other than those in `limits.ts`. */
   bounds?: {
     bodyBytesInFlight?: number;
@@ -51,6 +57,8 @@ export type HttpServerOptions = {
 export type HttpServer = {
   /** Starts to listen; port 0 takes any free one. Answers the address, like `http://127.0.0.1:8787`. */
   listen(at: { host: string; port: number }): Promise<string>;
+  /** Asks callers to open no further requests on their connections: answers close these. It goes on accepting. */
+  drain(): void;
   /** Stops accepting, lets requests in flight finish for a while, then cuts them. May be called twice. */
   close(): Promise<void>;
 };
@@ -82,6 +90,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     addresses: createClientAddresses(options.trustProxy),
     listeningUrl: () => listeningUrl,
     closing: false,
+    now: options.now ?? Date.now,
     inFlight: 0,
     hijacked: new Roster(),
   };
@@ -112,6 +121,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       listeningUrl = await app.listen(at);
       return listeningUrl;
     },
+    drain() {
+      kernel.closing = true;
+    },
     async close() {
       kernel.closing = true;
       const deadlineMs = performance.now() + (bounds.shutdownGraceMs ?? limits.shutdownGraceMs);
@@ -135,13 +147,16 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 
 const empty = { params: {}, query: {} };
 
-function createFastify(kernel: Kernel, { bounds }: HttpServerOptions): FastifyInstance {
+function createFastify(kernel: Kernel, { bounds, page, endpoints }: HttpServerOptions): FastifyInstance {
   const nothing = new ServiceError("not_found", "There is nothing at this path. The API reference is at /docs.");
   const elsewhere = handlerOf(kernel, refusal(nothing));
   // Clients of the gateway read the errors of their own API alone.
   const toOpenai = handlerOf(kernel, refusal(nothing, { ...unmatchedRoute, dialect: "openai" }));
   const toAnthropic = handlerOf(kernel, refusal(nothing, { ...unmatchedRoute, dialect: "anthropic" }));
+  const pageRoute = pageRoutes(page, endpoints);
   const unmatched: typeof elsewhere = (request, reply) => {
+    const route = pageRoute({ method: request.method, url: request.url, accept: request.headers.accept });
+    if (route !== undefined) return handlerOf(kernel, route)(request, reply);
     if (!/^\/v1(?:[/?]|$)/.test(request.url)) return elsewhere(request, reply);
     return (request.headers["anthropic-version"] === undefined ? toOpenai : toAnthropic)(request, reply);
   };

@@ -10,7 +10,16 @@ import { createNestedJson } from "./nested-json.ts";
 import { normalizeSpan, normalizeValues, type SpanOrigin } from "./normalize.ts";
 import { createSpanHolder, rowOf, type HeldSpan, type HeldSpans, type PreparedSpan } from "./prepared-span.ts";
 import { lineWith, type ReadSpan } from "./read-span.ts";
-import { createSpanBatch, encodeLines, serializeRow, tooLarge, withinBound, type SpanBatch } from "./span-batch.ts";
+import {
+  createSpanBatch,
+  encodeLines,
+  serializeRow,
+  tooLarge,
+  withinBound,
+  type SpanBatch,
+  type SpanBatchDeps,
+} from "./span-batch.ts";
+import type { SpanHistory } from "./span-history.ts";
 
 /** `unknown`: members of the body that were passed over, a few of them. */
 export type AcceptedRow = { ok: true; row: SpanRow; unknown?: readonly string[] };
@@ -59,6 +68,8 @@ export type SpanIntakeDeps = {
   erasedCustomers?: Pick<ErasedCustomers, "erasedAtNs">;
   /** Whether this node takes in all spans of the store; without it, others may. */
   isOnlyNode?: boolean;
+  /** What others did of spans that were deleted since. */
+  history?: SpanHistory | undefined;
   /** Milliseconds since the epoch. */
   now: () => number;
 };
@@ -72,10 +83,12 @@ export function createSpanIntake({
   deletedTraces,
   erasedCustomers,
   isOnlyNode = false,
+  history,
   now,
 }: SpanIntakeDeps): SpanIntake {
   const nextReceivedNs = createReceiptClock(now);
-  const newBatch = () => createSpanBatch({ journal, deletedTraces, erasedCustomers, isOnlyNode, nowMs: now() });
+  const newBatch = (stored?: SpanBatchDeps["stored"]) =>
+    createSpanBatch({ journal, deletedTraces, erasedCustomers, isOnlyNode, stored, nowMs: now() });
 
   const commit = async (batch: SpanBatch, organizationId: string, isOwed = false): Promise<void> => {
     if (batch.lines.length > 0) {
@@ -95,18 +108,20 @@ export function createSpanIntake({
 
   return {
     async accept(bodies, origin, { idempotencyKey } = {}) {
-      const batch = newBatch();
       const nested = createNestedJson(limits.bodyNodes);
-      const outcomes = bodies.map((body, index): RowOutcome => {
-        const normalized = normalizeSpan(body, origin, {
+      const normalize = (body: unknown, index: number) =>
+        normalizeSpan(body, origin, {
           receivedNs: nextReceivedNs(),
           prices,
           nested,
           idempotencyKey: idempotencyKey === undefined ? undefined : `${idempotencyKey}\n${index}`,
         });
+      const read = history && bodies.map(normalize);
+      const batch = newBatch(read && (await history.findAsked(origin.organization_id, read)));
+      const outcomes = bodies.map((body, index): RowOutcome => {
+        const normalized = read?.[index] ?? normalize(body, index);
         if (!normalized.ok) return { ok: false, code: "validation_failed", errors: normalized.errors };
-        const outcome = batch.add(normalized.span);
-        const { unknown } = normalized;
+        const [outcome, { unknown }] = [batch.add(normalized.span), normalized];
         return outcome.ok && unknown !== undefined ? { ...outcome, unknown } : outcome;
       });
       await commit(batch, origin.organization_id);

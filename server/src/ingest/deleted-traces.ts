@@ -9,6 +9,8 @@ import { limits } from "../limits.ts";
 export type DeletedTraces = {
   /** Whether a span of this trace that ended at `timestampNs` was deleted. */
   covers(trace: TraceOf, timestampNs: bigint): boolean;
+  /** Whether any span of this trace was. */
+  has(trace: TraceOf): boolean;
   add(deletion: TraceDeletion): void;
   /** Those that were deleted within the last `ageMs`. */
   since(ageMs: number): TraceDeletion[];
@@ -43,15 +45,17 @@ export function createDeletedTraces(now: () => number, maxTraces: number = limit
     }
   };
 
+  const deletionsOf = (trace: TraceOf): readonly TraceDeletion[] => {
+    if (traces === 0 || trace.trace_unique_id === undefined) return [];
+    const oldestMs = now() - limits.deletedTraceMs;
+    const list = organizations.get(trace.organization_id)?.get(keyOf(trace)) ?? [];
+    return list.filter(({ deletedAtMs }) => deletedAtMs > oldestMs);
+  };
+
   return {
-    covers(trace, timestampNs) {
-      if (traces === 0 || trace.trace_unique_id === undefined) return false;
-      const list = organizations.get(trace.organization_id)?.get(keyOf(trace)) ?? [];
-      const oldestMs = now() - limits.deletedTraceMs;
-      return list.some(
-        ({ fromNs, toNs, deletedAtMs }) => timestampNs >= fromNs && timestampNs <= toNs && deletedAtMs > oldestMs,
-      );
-    },
+    covers: (trace, timestampNs) =>
+      deletionsOf(trace).some(({ fromNs, toNs }) => timestampNs >= fromNs && timestampNs <= toNs),
+    has: (trace) => deletionsOf(trace).length > 0,
     add(deletion) {
       const key = keyOf(deletion);
       const deletions = organizations.get(deletion.organization_id) ?? new Map<string, TraceDeletion[]>();

@@ -78,6 +78,8 @@ export type FanOutDeps = {
   readBack: ReadBack;
   /** What waited while its customer was deleted is handed on without it. */
   erasedCustomers?: Pick<ErasedCustomers, "withoutErased">;
+  /** Leaves out of an entry of an earlier process what was deleted since. */
+  leaveOutDeleted?: (payload: Buffer) => Buffer;
   /** Who reads content sees what was changed of spans that are sent again. */
   spans?: Pick<SpanStore, "readEdits">;
   /** Bytes of entries kept for subscribers; of more, they read what they missed back from the span store. */
@@ -236,7 +238,7 @@ class JournalFanOut implements FanOut {
     const held = this.#held.get(seq);
     if (held !== undefined) return held;
     const payload = this.#deps.journal.read(seq);
-    const rows = payload && spansOf(payload);
+    const rows = payload && spansOf(this.#deps.leaveOutDeleted?.(payload) ?? payload);
     const organizationId = rows?.[0]?.organization_id;
     return rows === undefined || organizationId === undefined ? undefined : { organizationId, rows };
   }

@@ -54,6 +54,11 @@ export function isDerived(identity: Buffer): boolean {
   return (identity[6] ?? 0) >> 4 === 8;
 }
 
+/** The same of an id as text. */
+export function isDerivedId(uniqueId: string): boolean {
+  return uniqueId.charAt(14) === "8";
+}
+
 export function formatUuid(bytes: Buffer): string {
   const hex = bytes.toString("hex");
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;

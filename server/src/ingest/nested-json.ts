@@ -1,5 +1,5 @@
 import { countJsonNodes } from "../lib/json-text.ts";
-import { exceedsShape, parseJsonText } from "../lib/json.ts";
+import { countNodes, parseJsonText } from "../lib/json.ts";
 import { limits } from "../limits.ts";
 import { Problem } from "./field-readers.ts";
 
@@ -16,14 +16,15 @@ export function createNestedJson(maxNodes: number): NestedJson {
     read(text) {
       const first = text.trimStart().charAt(0);
       if (first !== "{" && first !== "[") return text;
-      const nodes = countJsonNodes(Buffer.from(text), nodesLeft);
-      if (nodes > nodesLeft) return new Problem(`must not bring a request over ${maxNodes} keys and values`);
-      nodesLeft -= nodes;
+      // It has no more keys and values than characters. Those of the tree take less to count than those of the text.
+      if (text.length > nodesLeft && countJsonNodes(Buffer.from(text), nodesLeft) > nodesLeft)
+        return new Problem(`must not bring a request over ${maxNodes} keys and values`);
       const parsed = parseJsonText(text);
+      const nodes = parsed.ok ? countNodes(parsed.value, limits.spanDepth, limits.spanNodes) : undefined;
+      nodesLeft -= typeof nodes === "number" ? nodes : countJsonNodes(Buffer.from(text), nodesLeft);
       if (!parsed.ok) return text;
-      const shape = exceedsShape(parsed.value, limits.spanDepth, limits.spanNodes);
-      if (shape === "depth") return new Problem(`must not nest deeper than ${limits.spanDepth} levels`);
-      if (shape === "nodes") return new Problem(`must not hold more than ${limits.spanNodes} values`);
+      if (nodes === "depth") return new Problem(`must not nest deeper than ${limits.spanDepth} levels`);
+      if (nodes === "nodes") return new Problem(`must not hold more than ${limits.spanNodes} values`);
       return parsed.value;
     },
   };

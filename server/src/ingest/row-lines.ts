@@ -33,6 +33,12 @@ export function markResends(payload: Buffer): Buffer {
   );
 }
 
+/** A line without its line break and without that mark. */
+export function unmarked(line: Buffer): Buffer {
+  const whole = line.at(-1) === 0x0a ? line.subarray(0, -1) : line;
+  return beginsWith(whole, resendMark) ? Buffer.concat([Buffer.from("{"), whole.subarray(resendMark.length)]) : whole;
+}
+
 /** The same for one line as text. */
 export function markResend(line: string): string {
   return `{"is_resend":1,${line.slice(1)}`;

@@ -25,11 +25,15 @@ export type SpanBatch = {
   hasResends(): boolean;
 };
 
-export type SpanBatchDeps = PlaceDeps & { journal: Pick<Journal, "lookup"> };
+export type SpanBatchDeps = PlaceDeps & {
+  journal: Pick<Journal, "lookup">;
+  /** What the store says of spans that were received before, by identity: see span-history.ts. */
+  stored?: ReadonlyMap<string, IdentityRecord> | undefined;
+};
 
 /** The rows of one request, with resends judged against what was accepted before and earlier in the request. */
 export function createSpanBatch(deps: SpanBatchDeps): SpanBatch {
-  const { journal } = deps;
+  const { journal, stored } = deps;
   const lines: Array<string | Buffer> = [];
   const rows: SpanRow[] = [];
   const written = new Map<string, IdentityWrite>();
@@ -38,8 +42,9 @@ export function createSpanBatch(deps: SpanBatchDeps): SpanBatch {
   const placeSpan = createPlaceSpan(deps);
   /** Undefined where the span is left out. */
   const place = (span: SpanFacts, subject: SpanSubject, isRecalled: boolean): Place | undefined => {
+    const key = span.isIdentified ? span.identity.toString("latin1") : "";
     const before = span.isIdentified
-      ? (written.get(span.identity.toString("latin1")) ?? journal.lookup(span.identity))
+      ? (written.get(key) ?? stored?.get(key) ?? journal.lookup(span.identity))
       : undefined;
     const placed = placeSpan(span, subject, { before, isRecalled });
     if (placed === "superseded") superseded += 1;

@@ -17,7 +17,7 @@ export type WriterQueue = {
 };
 
 /** First in, first out. While the store is down the journal holds the bytes; memory holds only so many of them. */
-export function createWriterQueue(): WriterQueue {
+export function createWriterQueue(maxRows: number): WriterQueue {
   const entries: Queued[] = [];
   let rows = 0;
   let bytes = 0;
@@ -25,7 +25,7 @@ export function createWriterQueue(): WriterQueue {
 
   const fits = (group: Group, entry: Queued): boolean =>
     group.entries.length === 0 ||
-    (group.rows + entry.rows <= limits.writerGroupRows && group.bytes + entry.bytes <= limits.writerGroupBytes);
+    (group.rows + entry.rows <= maxRows && group.bytes + entry.bytes <= limits.writerGroupBytes);
 
   return {
     push(entry, payload) {
@@ -51,7 +51,7 @@ export function createWriterQueue(): WriterQueue {
       bytes -= group.bytes;
       return group;
     },
-    isGroupFull: () => rows >= limits.writerGroupRows || bytes >= limits.writerGroupBytes,
+    isGroupFull: () => rows >= maxRows || bytes >= limits.writerGroupBytes,
     size: () => entries.length,
     rows: () => rows,
     waitedMs: () => (entries[0] === undefined ? 0 : performance.now() - entries[0].sinceMs),

@@ -8,8 +8,7 @@ import { afterEach } from "vitest";
 import { openJournal, type Journal } from "../storage/journal/journal.ts";
 import type { SpanBatch } from "../storage/spans/span-store.ts";
 import { createIngestMetrics } from "../telemetry/ingest-metrics.ts";
-import type { ReadWatch } from "./read-watch.ts";
-import { createSpanWriter, type SpanWriter } from "./writer.ts";
+import { createSpanWriter, type SpanWriter, type SpanWriterDeps } from "./writer.ts";
 
 /** Takes inserts; `script` may fail or delay them. */
 export type Sink = { batches: SpanBatch[]; insert(batch: SpanBatch, signal?: AbortSignal): Promise<void> };
@@ -45,7 +44,7 @@ export function bench(
   sink: Sink,
   path = newFolder(),
   over: (journal: Journal) => Partial<Journal> = () => ({}),
-  reads?: Pick<ReadWatch, "isRead">,
+  more: Pick<SpanWriterDeps, "reads" | "groups"> = {},
 ): Bench {
   const opened = openJournal({ path, maxBytes: 1e9, maxEntries: 1e6, identityMemoryMs: 1e9, now: Date.now });
   const journal = { ...opened, ...over(opened) };
@@ -54,7 +53,7 @@ export function bench(
     journal,
     store: sink,
     metrics: createIngestMetrics(registry, journal),
-    ...(reads && { reads }),
+    ...more,
     logger: pino({ level: "silent" }),
     nodeId: "node",
     now: Date.now,

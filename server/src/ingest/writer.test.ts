@@ -63,7 +63,7 @@ describe("groups", () => {
   test("many rows wait longer while nobody reads, but not once somebody does or waits for them", async () => {
     const sink = sinkOf();
     let isRead = false;
-    const b = bench(sink, undefined, undefined, { isRead: () => isRead });
+    const b = bench(sink, undefined, undefined, { reads: { isRead: () => isRead } });
     b.writer.start();
     const storedAfterMs = async (meanwhile: () => unknown = () => undefined): Promise<number> => {
       const startedMs = performance.now();
@@ -77,6 +77,20 @@ describe("groups", () => {
     expect(await storedAfterMs()).toBeGreaterThanOrEqual(limits.writerUnreadGroupMs - 1);
     expect(await storedAfterMs(() => b.writer.caughtUp(5_000))).toBeLessThan(limits.writerUnreadGroupMs - 50);
     expect(await storedAfterMs(() => (isRead = true))).toBeLessThan(limits.writerUnreadGroupMs - 50);
+  });
+
+  test("where a time and a number of rows are set, groups go by them alone", async () => {
+    const sink = sinkOf();
+    const own = bench(sink, undefined, undefined, { groups: { ms: 1_500, rows: 40 } });
+    own.writer.start();
+    const startedMs = performance.now();
+    await add(own, ...numbered(39));
+    await until(() => sink.batches.length === 1);
+    expect(performance.now() - startedMs).toBeGreaterThanOrEqual(1_499);
+    const fullMs = performance.now();
+    await add(own, ...numbered(40));
+    await until(() => sink.batches.length === 2);
+    expect(performance.now() - fullMs).toBeLessThan(1_000);
   });
 
   test("no insert has more rows or bytes than a group may, unless one request has", async () => {
@@ -338,7 +352,7 @@ describe("flush and replay", () => {
   });
 
   test("the queue holds so many bytes in memory and no more", () => {
-    const queue = createWriterQueue();
+    const queue = createWriterQueue(limits.writerGroupRows);
     const payload = Buffer.alloc(limits.writerHeldBytes / 4);
     for (let seq = 1; seq <= 6; seq += 1)
       queue.push({ seq, rows: 1, bytes: payload.length, hasResends: false }, payload);

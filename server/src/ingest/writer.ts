@@ -10,7 +10,7 @@ import type { IngestMetrics } from "../telemetry/ingest-metrics.ts";
 import type { FanOut } from "./fan-out.ts";
 import type { ReadWatch } from "./read-watch.ts";
 import { markResends, splitLines } from "./row-lines.ts";
-import { createWriterQueue, type Group } from "./writer-queue.ts";
+import { createWriterQueue, type Group, type WriterQueue } from "./writer-queue.ts";
 
 /**
  * Moves accepted rows from the journal into the span store, in groups, forever.
@@ -46,8 +46,12 @@ export type SpanWriterDeps = {
   metrics: IngestMetrics;
   /** Told what is stored, for those who wait for it. */
   fanOut?: Pick<FanOut, "keep" | "kept">;
+  /** Leaves out of an entry of an earlier process what was deleted since. */
+  leaveOutDeleted?: (payload: Buffer) => Buffer;
   /** Without it, somebody reads at any time. */
   reads?: Pick<ReadWatch, "isRead">;
+  /** How long a group waits, and of how many rows it is at most. Without `ms` that goes by load and reads. */
+  groups?: { ms: number | undefined; rows: number };
   logger: Logger;
   /** Names this node's inserts, so that tokens of two nodes never meet. */
   nodeId: string;
@@ -62,7 +66,7 @@ export function createSpanWriter(deps: SpanWriterDeps): SpanWriter {
 
 class JournalWriter implements SpanWriter {
   readonly #deps: SpanWriterDeps;
-  readonly #queue = createWriterQueue();
+  readonly #queue: WriterQueue;
   readonly #stopping = new AbortController();
   #running: Promise<void> | undefined;
   #lastReplaySeq = 0;
@@ -79,6 +83,7 @@ class JournalWriter implements SpanWriter {
 
   constructor(deps: SpanWriterDeps) {
     this.#deps = deps;
+    this.#queue = createWriterQueue(deps.groups?.rows ?? limits.writerGroupRows);
   }
 
   start(): void {
@@ -168,11 +173,13 @@ class JournalWriter implements SpanWriter {
    */
   async #waitForGroup(): Promise<void> {
     const { writerGroupMs, writerBusyGroupMs, writerUnreadGroupMs } = limits;
+    const ms = this.#deps.groups?.ms;
+    if (ms !== undefined) return this.#waitUntilOld(ms);
     await this.#waitUntilOld(writerGroupMs);
     if (this.#queue.rows() > limits.writerSmallGroupRows) await this.#waitUntilOld(writerBusyGroupMs);
     if (this.#queue.rows() < limits.writerLargeGroupRows) return;
-    for (let ms = writerBusyGroupMs; ms < writerUnreadGroupMs && !this.#isAwaited(); ms += writerGroupMs)
-      await this.#waitUntilOld(ms + writerGroupMs);
+    for (let waitMs = writerBusyGroupMs; waitMs < writerUnreadGroupMs && !this.#isAwaited(); waitMs += writerGroupMs)
+      await this.#waitUntilOld(waitMs + writerGroupMs);
   }
 
   #isAwaited(): boolean {
@@ -187,13 +194,16 @@ class JournalWriter implements SpanWriter {
 
   async #writeGroup({ entries, rows, hasResends }: Group): Promise<void> {
     const { journal, nodeId } = this.#deps;
-    const payloads = entries.map(({ seq, payload }) => payload ?? journal.read(seq) ?? Buffer.alloc(0));
     const seqs = entries.map(({ seq }) => seq);
+    const isReplayed = (i: number) => (seqs[i] ?? 0) <= this.#lastReplaySeq;
+    const payloads = entries.map(({ seq, payload }, i) => {
+      const bytes = payload ?? journal.read(seq) ?? Buffer.alloc(0);
+      return isReplayed(i) ? (this.#deps.leaveOutDeleted?.(bytes) ?? bytes) : bytes;
+    });
     const lastSeq = seqs.at(-1) ?? 0;
     const token = `${nodeId}:${seqs[0]}-${lastSeq}`;
-    const isReplayed = (i: number) => (seqs[i] ?? 0) <= this.#lastReplaySeq;
     const payload = Buffer.concat(payloads.map((bytes, i) => (isReplayed(i) ? markResends(bytes) : bytes)));
-    if (!(await this.#insert({ payload, rows, token, hasResends }))) return;
+    if (payload.length > 0 && !(await this.#insert({ payload, rows, token, hasResends }))) return;
     const keep = this.#deps.fanOut?.keep(seqs.map((seq, i) => ({ seq, payload: payloads[i] ?? Buffer.alloc(0) })));
     this.#stored.push({ seqs, keep: keep ?? { entries: [], missed: [] } });
     for (const entry of entries) if (entry.payload !== undefined) freeBytes(entry.payload);

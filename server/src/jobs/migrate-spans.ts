@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { limits } from "../limits.ts";
+import { NewerTables } from "../storage/newer-tables.ts";
 import type { SpanStore } from "../storage/spans/span-store.ts";
 
 export type SpanMigration = {
@@ -29,17 +30,22 @@ export async function migrateSpans({
     await spans.migrate();
     isDone = true;
   };
+  let isTold = false;
+  const tellUnusable = (error: unknown): void => {
+    if (error instanceof NewerTables && !isTold) logger.error({ err: error }, "spans stay in the journal");
+    isTold ||= error instanceof NewerTables;
+  };
   const keepTrying = async (): Promise<void> => {
     while (!isDone && !signal.aborted) {
       await sleep(limits.writerRetryMaxMs, undefined, { signal, ref: false }).catch(() => undefined);
-      if (!signal.aborted) await attempt().catch(() => undefined);
+      if (!signal.aborted) await attempt().catch(tellUnusable);
     }
     if (isDone) logger.info("the span store answers; its tables are up to date");
   };
   try {
     await attempt();
   } catch (error) {
-    if (!isRemote) throw error;
+    if (!isRemote || error instanceof NewerTables) throw error;
     logger.error({ err: error }, "the span store does not answer; spans stay in the journal until it does");
     void keepTrying();
   }

@@ -15,6 +15,7 @@ import { openEmbeddedDatabase } from "../storage/spans/drivers/embedded-database
 import { openSpanStore } from "../storage/spans/drivers/open-span-store.ts";
 import type { SpanDatabase } from "../storage/spans/drivers/span-database.ts";
 import type { SpanStore } from "../storage/spans/span-store.ts";
+import type { Leader } from "./leader.ts";
 import { loadTraceDeletions, startTraceDeletions, type TraceDeletions } from "./trace-deletions.ts";
 
 /** Two nodes over one span store and one control store, on a clock that the tests move. */
@@ -35,11 +36,13 @@ type Node = { deletedTraces: DeletedTraces; traceDeletions: TraceDeletions; stop
 
 function startNode(): Node {
   const deletedTraces = createDeletedTraces(now);
+  const forgetCopies = () => Promise.resolve();
   const flush = () => Promise.resolve();
   const memory = { isComplete: false, hasHistory: true, mayHaveEarlier: () => true };
   const counter = createSpanCounter({ store: spans, memory, erasedCustomers: createErasedCustomers(), now });
-  const deps = { deletions: control.stores.traceDeletions, deletedTraces, spans, counter, flush, now };
-  return { deletedTraces, ...startTraceDeletions(deps, logger) };
+  const deps = { deletions: control.stores.traceDeletions, deletedTraces, spans, counter, forgetCopies, flush, now };
+  const leader: Pick<Leader, "lead"> = { lead: (signal, work) => work(signal) };
+  return { deletedTraces, ...startTraceDeletions(deps, { leader, logger }) };
 }
 
 beforeAll(async () => {

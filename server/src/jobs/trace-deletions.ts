@@ -7,6 +7,7 @@ import { limits } from "../limits.ts";
 import type { TraceDeletionStore } from "../storage/control/trace-deletion-store.ts";
 import type { CountedName } from "../storage/spans/usage-facts.ts";
 import type { SpanStore } from "../storage/spans/span-store.ts";
+import type { Leader } from "./leader.ts";
 import { scheduleJob } from "./schedule.ts";
 
 /**
@@ -32,6 +33,8 @@ export type TraceDeletionDeps = {
   deletedTraces: DeletedTraces;
   spans: Pick<SpanStore, "deleteTraces" | "purgeDeleted">;
   counter: Pick<SpanCounter, "linkedTo" | "recount">;
+  /** Takes their spans out of what webhooks keep. */
+  forgetCopies: (deletions: readonly TraceDeletion[]) => Promise<void>;
   /** Resolves once all that was accepted so far is stored. */
   flush: () => Promise<void>;
   now: () => number;
@@ -49,7 +52,7 @@ export async function loadTraceDeletions({
 /** Begins to sweep and to purge, until it is stopped. */
 export function startTraceDeletions(
   deps: TraceDeletionDeps,
-  logger: Logger,
+  { leader, logger }: { leader: Pick<Leader, "lead">; logger: Logger },
 ): { traceDeletions: TraceDeletions; stop: () => Promise<void> } {
   const traceDeletions = createTraceDeletions(deps);
   const sweeping = scheduleJob(
@@ -57,7 +60,7 @@ export function startTraceDeletions(
     (signal) => traceDeletions.sweep(signal),
   );
   const purging = scheduleJob({ name: "trace purge", everyMs: limits.traceDeletionPurgeEveryMs, logger }, (signal) =>
-    traceDeletions.purge(signal),
+    leader.lead(signal, (leading) => traceDeletions.purge(leading)),
   );
   const stop = async () => {
     await Promise.all([sweeping.stop(), purging.stop()]);
@@ -66,7 +69,7 @@ export function startTraceDeletions(
 }
 
 function createTraceDeletions(deps: TraceDeletionDeps): TraceDeletions {
-  const { deletions: store, deletedTraces, spans, counter, flush, now } = deps;
+  const { deletions: store, deletedTraces, spans, counter, forgetCopies, flush, now } = deps;
   let sweptAtMs = now();
   /** What is left of a trace counts for what it says without the rest, and so do traces that it was linked to by calls. */
   const take = async (deleted: readonly TraceDeletion[], signal?: AbortSignal) => {
@@ -75,6 +78,7 @@ function createTraceDeletions(deps: TraceDeletionDeps): TraceDeletions {
     for (const [organizationId, traces] of ofOrganizations)
       changed.set(organizationId, [...traces, ...(await counter.linkedTo(organizationId, traces))]);
     await spans.deleteTraces(deleted, signal);
+    await forgetCopies(deleted);
     for (const [organizationId, traces] of changed) await counter.recount(organizationId, traces);
   };
   const settle = async () => {

@@ -162,8 +162,8 @@ export function cleanText(text: string): string {
   return wellFormed.includes("\0") ? wellFormed.replaceAll("\0", "\uFFFD") : wellFormed;
 }
 
-/** `cleanText` on every string of a tree, keys included. Iterative: depth costs memory, not stack. */
-export function cleanDeep(root: unknown): unknown {
+/** `clean` on every string of a tree, keys included. Iterative: depth costs memory, not stack. */
+export function cleanDeep(root: unknown, clean: (text: string) => string = cleanText): unknown {
   const box: Record<string, unknown> = { root };
   const pending: Array<{ holder: Record<string, unknown> | unknown[]; key: string | number }> = [
     { holder: box, key: "root" },
@@ -171,10 +171,10 @@ export function cleanDeep(root: unknown): unknown {
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const holder = next.holder as Record<string | number, unknown>;
     const value = holder[next.key];
-    if (typeof value === "string") holder[next.key] = cleanText(value);
+    if (typeof value === "string") holder[next.key] = clean(value);
     else if (Array.isArray(value)) for (let i = 0; i < value.length; i += 1) pending.push({ holder: value, key: i });
     else if (isObject(value)) {
-      const cleaned = cleanKeys(value);
+      const cleaned = cleanKeys(value, clean);
       holder[next.key] = cleaned;
       for (const key of Object.keys(cleaned)) pending.push({ holder: cleaned, key });
     }
@@ -182,17 +182,21 @@ export function cleanDeep(root: unknown): unknown {
   return box["root"];
 }
 
-function cleanKeys(object: Record<string, unknown>): Record<string, unknown> {
-  if (Object.keys(object).every((key) => cleanText(key) === key)) return object;
-  return Object.fromEntries(Object.entries(object).map(([key, value]) => [cleanText(key), value]));
+function cleanKeys(object: Record<string, unknown>, clean: (text: string) => string): Record<string, unknown> {
+  if (Object.keys(object).every((key) => clean(key) === key)) return object;
+  return Object.fromEntries(Object.entries(object).map(([key, value]) => [clean(key), value]));
 }
 
-/**
- * Whether a value nests deeper than `maxDepth` or holds more than `maxNodes` members.
- * Recursion is bounded by `maxDepth`.
- */
+/** Whether a value nests deeper than `maxDepth` or holds more than `maxNodes` members. */
 export function exceedsShape(value: unknown, maxDepth: number, maxNodes: number): "depth" | "nodes" | undefined {
+  const nodes = countNodes(value, maxDepth, maxNodes);
+  return typeof nodes === "number" ? undefined : nodes;
+}
+
+/** How many keys and values a value has, itself included; or what it exceeds. Recursion is bounded by `maxDepth`. */
+export function countNodes(value: unknown, maxDepth: number, maxNodes: number): number | "depth" | "nodes" {
   let nodes = 0;
+  let keys = 0;
   const visit = (current: object, depthLeft: number): "depth" | "nodes" | undefined => {
     if (depthLeft === 0) return "depth";
     if (Array.isArray(current)) {
@@ -207,6 +211,7 @@ export function exceedsShape(value: unknown, maxDepth: number, maxNodes: number)
     // A list of the values would be made for each object, to be thrown away.
     for (const name in current) {
       nodes += 1;
+      keys += 1;
       if (nodes > maxNodes) return "nodes";
       const child = (current as Record<string, unknown>)[name];
       const problem = typeof child === "object" && child !== null && visit(child, depthLeft - 1);
@@ -214,5 +219,6 @@ export function exceedsShape(value: unknown, maxDepth: number, maxNodes: number)
     }
     return undefined;
   };
-  return typeof value === "object" && value !== null ? visit(value, maxDepth) : undefined;
+  const problem = typeof value === "object" && value !== null ? visit(value, maxDepth) : undefined;
+  return problem ?? 1 + nodes + keys;
 }

@@ -13,9 +13,13 @@ import { isPublicAddress, withoutMapping } from "./public-address.ts";
  */
 export class AddressRefused extends Error {
   constructor(host: string) {
-    super(`${host} is not a public address; SPANWAY_ALLOW_PRIVATE_UPSTREAMS can allow a private one`);
+    super(refusalText(host));
     this.name = "AddressRefused";
   }
+}
+
+export function refusalText(host: string): string {
+  return `${host} is not a public address; SPANWAY_ALLOW_PRIVATE_UPSTREAMS can allow a private one`;
 }
 
 export type Connector = ReturnType<typeof buildConnector>;
@@ -99,11 +103,11 @@ const maxConnectors = 64;
 /** There is no such name, or it has no address. A resolver that does not answer is another matter. */
 const unknownName: ReadonlySet<string> = new Set(["ENOTFOUND", "ENODATA"]);
 
-function isNamedIn(allowed: readonly AllowedUpstream[], host: string, port: number): boolean {
+export function isNamedIn(allowed: readonly AllowedUpstream[], host: string, port: number): boolean {
   return allowed.some((entry) => entry.kind === "host" && entry.host === host && (entry.port ?? port) === port);
 }
 
-function createAllowance(
+export function createAllowance(
   allowed: readonly AllowedUpstream[],
   isNamed: (host: string, port: number) => boolean,
 ): (host: string, port: number, address: string) => boolean {

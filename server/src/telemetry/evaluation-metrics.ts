@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { Counter, Gauge, type Registry } from "prom-client";
+import { limits } from "../limits.ts";
 
 export function createEvaluationMetrics(
   registry: Registry,
@@ -25,7 +27,9 @@ export function createEvaluationMetrics(
       help: "Evaluations of all nodes that are not done, counted up to 100,000; NaN while the control store does not answer",
       registers,
       async collect() {
-        this.set(await read.backlog().catch(() => Number.NaN));
+        const counted = read.backlog().catch(() => Number.NaN);
+        // A store that hangs must not keep the other metrics back.
+        this.set(await Promise.race([counted, sleep(limits.readinessMs, Number.NaN, { ref: false })]));
       },
     }),
     evaluations: new Counter({

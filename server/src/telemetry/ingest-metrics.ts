@@ -13,7 +13,9 @@ export type IngestMetrics = {
 
 export function createIngestMetrics(
   registry: Registry,
-  journal: { stats(): { entries: number; bytes: number; quarantined: number; quarantinedBytes: number } },
+  journal: {
+    stats(): { entries: number; bytes: number; oldestMs: number; quarantined: number; quarantinedBytes: number };
+  },
 ): IngestMetrics {
   const registers = [registry];
   const gauge = (name: string, help: string, read: () => number): void => {
@@ -21,6 +23,9 @@ export function createIngestMetrics(
   };
   gauge("spanway_journal_entries", "Accepted requests that are not stored yet", () => journal.stats().entries);
   gauge("spanway_journal_bytes", "Bytes of accepted spans that are not stored yet", () => journal.stats().bytes);
+  gauge("spanway_journal_oldest_seconds", "How long the oldest of them has waited", () => {
+    return journal.stats().oldestMs / 1_000;
+  });
   gauge("spanway_journal_quarantined", "Entries set aside that no store takes", () => journal.stats().quarantined);
   gauge("spanway_journal_quarantined_bytes", "Their bytes on disk", () => journal.stats().quarantinedBytes);
   return {

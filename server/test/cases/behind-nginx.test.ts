@@ -1,14 +1,13 @@
-import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { chunk } from "../support/chat.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { hasNginx, startNginx } from "../support/nginx.ts";
 import { streamHead } from "../support/scripted-upstream.ts";
 import { testAdmin, testKeys } from "../support/test-app.ts";
 import { createClient, type ListAnswer, type TestClient } from "../support/test-client.ts";
@@ -17,7 +16,6 @@ import { createClient, type ListAnswer, type TestClient } from "../support/test-
 
 const page = readFileSync(new URL("../../../docs/behind-a-proxy.md", import.meta.url), "utf8");
 const documented = Array.from(page.matchAll(/```nginx\n([\s\S]*?)```/g), ([, block = ""]) => block);
-const hasNginx = spawnSync("nginx", ["-v"]).status === 0;
 
 let gateway: TestGateway;
 let folder: string;
@@ -32,36 +30,13 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}
-
-async function startNginx(name: string, site: string): Promise<{ url: string; nginx: ChildProcess }> {
-  const url = `http://127.0.0.1:${await freePort()}`;
-  const here = site
-    .replace("listen 443 ssl;", `listen ${url.slice(7)};`)
-    .replaceAll(/^ *ssl_.*\n/gm, "")
-    .replace("http://127.0.0.1:8787", gateway.app.url);
-  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
-    (kind) => `${kind}_temp_path ${folder}/${name}-${kind};`,
+function start(name: string, site: string): Promise<{ url: string; nginx: ChildProcess }> {
+  return startNginx(folder, name, (address) =>
+    site
+      .replace("listen 443 ssl;", `listen ${address};`)
+      .replaceAll(/^ *ssl_.*\n/gm, "")
+      .replace("http://127.0.0.1:8787", gateway.app.url),
   );
-  const file = join(folder, `${name}.conf`);
-  writeFileSync(
-    file,
-    `daemon off; pid ${folder}/${name}.pid; error_log stderr; events {}
-     http { access_log off; ${temporary.join(" ")}\n${here}\n}`,
-  );
-  const nginx = spawn("nginx", ["-c", file, "-e", "stderr"], { stdio: "ignore" });
-  for (let n = 0; n < 100; n += 1) {
-    if (await fetch(url).catch(() => undefined)) break;
-    await sleep(50);
-  }
-  return { url, nginx };
 }
 
 describe.skipIf(!hasNginx).each([
@@ -72,7 +47,7 @@ describe.skipIf(!hasNginx).each([
   let client: TestClient;
   let base: string;
   beforeAll(async () => {
-    const started = await startNginx(prefix.slice(1) || "root", site);
+    const started = await start(prefix.slice(1) || "root", site);
     nginx = started.nginx;
     base = started.url + prefix;
     const direct = createClient(started.url, testKeys.prod);

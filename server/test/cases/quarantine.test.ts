@@ -30,9 +30,9 @@ afterAll(async () => {
 });
 
 const recomputeUsage = () => Promise.reject(new Error("opened a store for nothing"));
-const listUnpriced = recomputeUsage;
+const [listUnpriced, acceptSecretKey] = [recomputeUsage, recomputeUsage];
 const open = async () => ({
-  context: { stores, passwords, nowMs, withQuarantine, recomputeUsage, listUnpriced },
+  context: { stores, passwords, nowMs, withQuarantine, recomputeUsage, listUnpriced, acceptSecretKey },
   close: async () => {},
 });
 const run = (line: string) => runAdmin(line.split(" "), open);
@@ -66,7 +66,15 @@ test("the quarantine is not dropped without saying what", async () => {
 
 test("the quarantine is not made where there is no journal", async () => {
   const elsewhere = createWithQuarantine({ dataDir: folder, journalPath: join(folder, "mistyped") });
-  const context = { stores, passwords, nowMs, recomputeUsage, listUnpriced, withQuarantine: elsewhere };
+  const context = {
+    stores,
+    passwords,
+    nowMs,
+    recomputeUsage,
+    listUnpriced,
+    acceptSecretKey,
+    withQuarantine: elsewhere,
+  };
   const outcome = await runAdmin(["quarantine", "list"], async () => ({ context, close: async () => {} }));
   expect(outcome).toMatchObject({ code: 1, stderr: expect.stringContaining("There is no journal") });
   expect(existsSync(join(folder, "mistyped"))).toBe(false);

@@ -179,7 +179,10 @@ describe("F8: an answer says what it covers", () => {
     "/api/request-logs/list/",
     "/api/request-logs/summary/",
     "/api/request-logs/groups/?group_by=model",
+    "/api/request-logs/timeseries/",
+    "/api/request-logs/facets/",
     "/api/traces/list/",
+    "/api/traces/timeseries/",
     "/api/log_threads/",
   ])("%s", async (path) => {
     const at = path.includes("?") ? "&" : "?";

@@ -63,6 +63,32 @@ describe("with a span store that", () => {
   }, 60_000);
 });
 
+test("a rule is evaluated every minute, also after a restart: each window ends a minute after the last", async () => {
+  const [clickHouse, folder] = [await startTestClickHouse(), newDataDir()];
+  // A clock that stands still but for the test: no minute of the machine's own passes.
+  let nowMs = Date.now();
+  const clock = { now: () => nowMs, pass: (ms: number) => void (nowMs += ms) };
+  const start = () => startAlertApp({ SPANWAY_SPANS_URL: clickHouse.url, SPANWAY_DATA_DIR: folder.path }, clock);
+  let app = await start();
+  try {
+    const made = await newAlert(app.prod);
+    const ends = [(await evaluated(app.prod, made.id)).evaluated_until];
+    for (let minute = 1; minute <= 4; minute += 1) {
+      if (minute === 3) {
+        await app.stop();
+        app = await start();
+      }
+      ends.push((await nextMinute(app, app.prod, made)).evaluated_until);
+    }
+    const first = Date.parse(ends[0]!);
+    expect(ends.map((end) => Date.parse(end!) - first)).toEqual([0, 1, 2, 3, 4].map((minute) => minute * minuteMs));
+  } finally {
+    await app.stop();
+    await clickHouse.stop();
+    await folder.remove();
+  }
+}, 90_000);
+
 test("a restart within a window repeats nothing, and the states stay", async () => {
   const folder = newDataDir();
   const env = { SPANWAY_ALLOW_PRIVATE_UPSTREAMS: "127.0.0.1" };
@@ -93,7 +119,11 @@ test("a restart within a window repeats nothing, and the states stay", async () 
 describe.skipIf(postgresUrl === undefined)(`two nodes over one Postgres${postgresSkipReason}`, () => {
   test("evaluate each window of a rule once between them, and tell it once", async () => {
     const [clickHouse, database] = [await startTestClickHouse(), await createPostgresDatabase()];
-    const stores = { SPANWAY_SPANS_URL: clickHouse.url, SPANWAY_CONTROL_URL: database.url.reveal() };
+    const stores = {
+      SPANWAY_SPANS_URL: clickHouse.url,
+      SPANWAY_CONTROL_URL: database.url.reveal(),
+      SPANWAY_SECRET_KEY: "a secret that both nodes know",
+    };
     const clock = movableClock();
     const first = await startAlertApp(stores, clock);
     const second = await startAlertApp(stores, clock);

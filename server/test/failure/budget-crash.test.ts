@@ -161,7 +161,11 @@ describe.skipIf(postgresUrl === undefined)(`two nodes over one Postgres${postgre
     const [clickhouse, database] = [await startTestClickHouse(), await createPostgresDatabase()];
     cleanup.push(() => database.drop());
     cleanup.push(() => clickhouse.stop());
-    const stores = { SPANWAY_SPANS_URL: clickhouse.url, SPANWAY_CONTROL_URL: database.url.reveal() };
+    const stores = {
+      SPANWAY_SPANS_URL: clickhouse.url,
+      SPANWAY_CONTROL_URL: database.url.reveal(),
+      SPANWAY_SECRET_KEY: "a secret that both nodes know",
+    };
     const [one, other] = await Promise.all([start(newFolder(), stores), start(newFolder(), stores)]);
     await listen(one, "/shared");
     // The other node learns of webhooks with a delay.

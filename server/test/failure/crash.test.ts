@@ -85,7 +85,7 @@ test(
       number_of_requests: stored.length,
       total_cost: stored.length * costUsd,
     });
-    expect(bodyOf(await server.prod.get("/readyz"))).toMatchObject({ checks: { journal: "ok" } });
+    expect(bodyOf(await server.prod.get("/readyz?reads=true"))).toMatchObject({ checks: { replay: "ok" } });
     expect(await server.kill("SIGTERM")).toEqual({ code: 0 });
   },
   rounds * 20_000,

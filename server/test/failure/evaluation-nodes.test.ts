@@ -11,7 +11,11 @@ afterAll(() => Promise.all(folders.map((folder) => folder.remove())));
 describe.skipIf(postgresUrl === undefined)(`two nodes over one Postgres${postgresSkipReason}`, () => {
   test("judge each log once between them", async () => {
     const [clickhouse, database] = [await startTestClickHouse(), await createPostgresDatabase()];
-    const stores = { SPANWAY_SPANS_URL: clickhouse.url, SPANWAY_CONTROL_URL: database.url.reveal() };
+    const stores = {
+      SPANWAY_SPANS_URL: clickhouse.url,
+      SPANWAY_CONTROL_URL: database.url.reveal(),
+      SPANWAY_SECRET_KEY: "a secret that both nodes know",
+    };
     const start = ({ path }: { path: string }) => startServerProcess(path, stores);
     const [first, second] = await Promise.all([start(folders[0]), start(folders[1])]);
     try {

@@ -12,7 +12,12 @@ beforeAll(async () => {
   app = await startTestApp({ SPANWAY_SPANS_URL: clickHouse.url });
   await storeSpans(
     app.prod,
-    Array.from({ length: 200 }, (_, n) => ({ output: `${n} `.repeat(500) })),
+    Array.from({ length: 200 }, (_, n) => ({
+      output: `${n} `.repeat(500),
+      trace_unique_id: `t${n}`,
+      span_unique_id: "s",
+      customer_identifier: `customer ${n} `.repeat(15),
+    })),
   );
 }, 60_000);
 afterAll(async () => {
@@ -41,6 +46,20 @@ test.each(formats.flatMap((format) => (["exception", "reset"] as const).map((fau
     expect((await app.prod.post(`${path}&format=${format}`, {})).status).toBe(200);
   },
 );
+
+test.each(
+  ["/api/traces/export/", "/api/users/export/"].flatMap((route) =>
+    ["jsonl", "csv"].flatMap((format) =>
+      (["exception", "reset"] as const).map((fault) => [route, format, fault] as const),
+    ),
+  ),
+)("so does %s as %s (%s)", async (route, format, fault) => {
+  const ask = () => app.prod.post(`${route}?${always}&format=${format}`, {});
+  await clickHouse.setFaults({ breakStreams: fault });
+  await expect(ask()).rejects.toThrow(/terminated|fetch failed/);
+  await clickHouse.setFaults({});
+  expect((await ask()).status).toBe(200);
+});
 
 test.each(formats)("an export as %s without a store is refused, and no file", async (format) => {
   await clickHouse.setFaults({ refuse: "503" });

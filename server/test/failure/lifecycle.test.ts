@@ -8,7 +8,7 @@ import { text } from "node:stream/consumers";
 import { afterEach, describe, expect, test } from "vitest";
 import { openJournal } from "../../src/storage/journal/journal.ts";
 import { startTestClickHouse } from "../support/clickhouse-http-server.ts";
-import { newDataDir, startServerProcess, type ServerProcess } from "../support/server-process.ts";
+import { newDataDir, runAdminProcess, startServerProcess, type ServerProcess } from "../support/server-process.ts";
 import { bodyOf, listSpans, retrieveSpan, settle, summarize } from "../support/spans.ts";
 import { testKeys } from "../support/test-app.ts";
 import { createClient } from "../support/test-client.ts";
@@ -92,6 +92,32 @@ describe("SIGTERM", () => {
     expect(await again.kill("SIGINT")).toEqual({ code: 0 });
   });
 
+  test("the node says that it is not ready, serves for SPANWAY_DRAIN_SECONDS, and closes then", async () => {
+    const server = await start(freshDir(), { SPANWAY_DRAIN_SECONDS: "2" });
+    const before = await fetch(new URL("/readyz", server.url));
+    expect([before.status, before.headers.get("connection")]).toEqual([200, "keep-alive"]);
+    const began = performance.now();
+    const ended = server.kill("SIGTERM");
+    await expect.poll(async () => (await fetch(new URL("/readyz", server.url))).status).toBe(503);
+    const notReady = await fetch(new URL("/readyz", server.url));
+    expect(await notReady.json()).toMatchObject({ ready: false, checks: { node: "stopping", journal: "ok" } });
+    // Callers that keep connections look for another node.
+    expect(notReady.headers.get("connection")).toBe("close");
+    const accepted = await server.prod.post("/api/request-logs/", { log_type: "chat" });
+    expect([accepted.status, accepted.headers.get("connection")]).toEqual([201, "close"]);
+    expect(await ended).toEqual({ code: 0 });
+    expect(performance.now() - began).toBeGreaterThan(2_000);
+  });
+
+  test("SIGINT, and a second SIGTERM, do not wait for SPANWAY_DRAIN_SECONDS", async () => {
+    const settings = { SPANWAY_DRAIN_SECONDS: "60" };
+    const [one, two] = [await start(freshDir(), settings), await start(freshDir(), settings)];
+    expect(await one.kill("SIGINT")).toEqual({ code: 0 });
+    two.child.kill("SIGTERM");
+    await expect.poll(async () => (await two.prod.get("/readyz")).status).toBe(503);
+    expect(await two.kill("SIGTERM")).toEqual({ code: 1 });
+  });
+
   test("with a store that refuses, it ends within the grace, and the journal keeps everything", async () => {
     const clickHouse = await startTestClickHouse();
     cleanup.push(() => clickHouse.stop());
@@ -112,7 +138,7 @@ describe("SIGTERM", () => {
 });
 
 describe("the journal at a start", () => {
-  test("is stored before the server says that it is ready", async () => {
+  test("is stored before the server says that reads work; traffic is taken meanwhile", async () => {
     const clickHouse = await startTestClickHouse();
     cleanup.push(() => clickHouse.stop());
     const dir = freshDir();
@@ -124,10 +150,11 @@ describe("the journal at a start", () => {
     await other.kill("SIGTERM");
     await clickHouse.setFaults({ delayMs: 500 });
     const server = await start(dir, settings);
-    const first = await server.prod.get("/readyz");
-    expect([first.status, bodyOf(first)["checks"]]).toMatchObject([503, { journal: "replaying" }]);
+    expect((await server.prod.get("/readyz")).status).toBe(200);
+    const first = await server.prod.get("/readyz?reads=true");
+    expect([first.status, bodyOf(first)["checks"]]).toMatchObject([503, { replay: "replaying" }]);
     for (;;) {
-      if ((await server.prod.get("/readyz")).status === 200) break;
+      if ((await server.prod.get("/readyz?reads=true")).status === 200) break;
       await sleep(20);
     }
     await clickHouse.setFaults({});
@@ -215,6 +242,8 @@ describe("several nodes", () => {
     const first = await start(dir);
     const began = performance.now();
     await expect(start(dir)).rejects.toThrow(/Another Spanway process uses this data folder/);
+    const spans = { SPANWAY_SPANS_URL: `chdb:${join(dir, "spans")}` };
+    await expect(start(freshDir(), spans)).rejects.toThrow(/The span store .*spans cannot be opened: another process/);
     expect(performance.now() - began).toBeLessThan(graceMs);
     const created = await first.prod.post("/api/request-logs/", { input: "still here" });
     expect(await retrieveSpan(first.prod, bodyOf(created)["unique_id"])).toMatchObject({ input: "still here" });
@@ -262,7 +291,7 @@ describe("several nodes", () => {
   });
 });
 
-test("another SPANWAY_SECRET_KEY is told at start, by the settings, by calls and by webhooks", async () => {
+test("another SPANWAY_SECRET_KEY is refused; once accepted it is told at start, by the settings, by calls and by webhooks", async () => {
   const dir = freshDir();
   const before = await start(dir, { SPANWAY_SECRET_KEY: "the secret of before" });
   const lab = { provider: "my-lab", base_url: "https://llm.example.com/v1", api_key: "sk-lab-0123456789" };
@@ -271,7 +300,13 @@ test("another SPANWAY_SECRET_KEY is told at start, by the settings, by calls and
   const webhook = bodyOf(await before.prod.post("/api/webhooks/", hook));
   await before.kill("SIGTERM");
 
-  const after = await start(dir, { SPANWAY_SECRET_KEY: "the secret of today" });
+  const today = { SPANWAY_SECRET_KEY: "the secret of today" };
+  const refusal = await startServerProcess(dir, today).catch(String);
+  expect(refusal).toMatch(/SPANWAY_SECRET_KEY.* is not the secret key of this control store.*secret-key accept/);
+  expect(refusal).not.toMatch(/the secret of|is listening| {4}at /);
+  await runAdminProcess(dir, ["secret-key", "accept"], today);
+  await expect(start(dir, { SPANWAY_SECRET_KEY: "the secret of before" })).rejects.toThrow("secret-key accept");
+  const after = await start(dir, today);
   const { prod } = after;
   for (const what of ["stored provider keys", "secrets of webhooks"])
     expect(after.output()).toMatch(

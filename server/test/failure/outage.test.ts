@@ -43,7 +43,7 @@ async function until(what: string, isSo: () => Promise<boolean>): Promise<void> 
 
 const listPath = "/api/request-logs/list/?start_time=2000-01-01";
 
-const untilReady = () => until("ready", async () => (await prod.get("/readyz")).status === 200);
+const untilReady = () => until("ready", async () => (await prod.get("/readyz?reads=true")).status === 200);
 
 /** Each accepted span is stored, once, and nothing else is. */
 async function expectStored(client: TestClient, names: readonly string[]): Promise<void> {
@@ -65,7 +65,8 @@ describe("while the span store refuses everything", () => {
     const down = await start();
     const names = ["a", "b"].map((name) => `${name}_${randomUUID()}`);
     for (const name of names) expect((await down.prod.post("/api/request-logs/", spanNamed(name))).status).toBe(201);
-    expect((await down.prod.get("/readyz")).json).toMatchObject({
+    expect((await down.prod.get("/readyz")).json).toMatchObject({ ready: true });
+    expect((await down.prod.get("/readyz?reads=true")).json).toMatchObject({
       ready: false,
       checks: { spans: "has no tables yet" },
     });
@@ -102,13 +103,15 @@ describe("while the span store refuses everything", () => {
       }
       const change = await prod.request("PATCH", `/api/request-logs/${String(first)}/`, { note: "seen" });
       expect([change.status, change.headers.has("retry-after")]).toEqual([503, true]);
-      const readiness = await prod.get("/readyz");
+      expect((await prod.get("/readyz")).status).toBe(200);
+      const readiness = await prod.get("/readyz?reads=true");
       expect(readiness.status).toBe(503);
       expect(readiness.json).toMatchObject({
         checks: {
           spans: "does not answer",
           control: "ok",
           journal: "ok",
+          replay: "ok",
           writer: expect.stringMatching(/^failing since 2/),
         },
       });
@@ -123,12 +126,16 @@ describe("while the span store refuses everything", () => {
       expect(await metric("spanway_writer_failures_total")).toBeGreaterThan(failuresBefore);
       expect(await metric("spanway_journal_entries")).toBeGreaterThanOrEqual(accepted.length - 1);
       expect(await metric("spanway_journal_bytes")).toBeGreaterThan(0);
+      expect(await metric("spanway_journal_oldest_seconds")).toBeGreaterThan(outageMs / 2_000);
+      expect(await metric('spanway_ready{check="spans"}')).toBe(0);
+      expect(await metric('spanway_ready{check="control"}')).toBe(1);
 
       await clickHouse.setFaults({});
       await untilReady();
       await expectStored(prod, accepted);
       expect(await metric("spanway_journal_entries")).toBe(0);
       expect(await metric("spanway_journal_bytes")).toBe(0);
+      expect(await metric("spanway_journal_oldest_seconds")).toBe(0);
     },
     outageMs * 2 + 60_000,
   );
@@ -158,6 +165,8 @@ describe("while the span store refuses everything", () => {
       expect(refusal.json).toMatchObject({ code: "unavailable", retry_after: 5 });
     }
     expect(await metric("spanway_journal_bytes")).toBeLessThanOrEqual(2 ** 20);
+    // There is still room for an organization that has nothing waiting.
+    expect((await prod.get("/readyz")).status).toBe(200);
 
     await clickHouse.setFaults({});
     await untilReady();
@@ -165,6 +174,26 @@ describe("while the span store refuses everything", () => {
     const again = await prod.post("/api/request-logs/", { ...spanNamed("again"), input: padding });
     expect(again.status).toBe(201);
     await expectStored(prod, [...accepted, "again"]);
+  });
+
+  test("a node whose journal is full for everyone is not ready for traffic, until it has stored some", async () => {
+    await clickHouse.setFaults({ refuse: "503" });
+    const large = { ...spanNamed("full"), input: "x".repeat(30_000) };
+    const isReady = async () => (await prod.get("/readyz")).status === 200;
+    const fill = async () => {
+      const { prod: one } = await app.newOrganization();
+      await until("refused", async () => (await one.post("/api/request-logs/", large)).status === 503);
+    };
+    for (let i = 0; i < 10 && (await isReady()); i += 1) await fill();
+    expect((await prod.get("/readyz")).json).toMatchObject({
+      ready: false,
+      checks: { journal: "full", control: "ok" },
+    });
+    expect(await metric('spanway_ready{check="journal"}')).toBe(0);
+    await clickHouse.setFaults({});
+    await until("ready", isReady);
+    expect((await prod.post("/api/request-logs/", large)).status).toBe(201);
+    await untilReady();
   });
 
   test("an organization that fills the journal leaves room for another at once", async () => {
@@ -208,6 +237,27 @@ describe("while the span store answers badly", () => {
     expect((await prod.post("/api/request-logs/bulk/", { logs })).json).toMatchObject({ success_count: 10 });
     await expectStored(prod, names);
     await untilReady();
+  });
+
+  const reads = [
+    ..."list/ summary/ groups/?group_by=model timeseries/?group_by=model facets/ export/"
+      .split(" ")
+      .map((path) => `request-logs/${path}`),
+    ..."traces/list/ traces/timeseries/ traces/export/ users/export/ log_threads/".split(" "),
+  ];
+
+  test.each(reads)("%s that needs more memory than one read may take is 413, and no file", async (path) => {
+    const ids = { trace_unique_id: "t", span_unique_id: "s", thread_identifier: "th", customer_identifier: "ann" };
+    await prod.post("/api/request-logs/", { ...spanNamed("a"), ...ids, model: "m" });
+    await settle(prod);
+    const ask = () =>
+      prod.post(`/api/${path}${path.includes("?") ? "&" : "?"}start_time=2000-01-01`, { filters: { model: ["m"] } });
+    expect((await ask()).status).toBe(200);
+    await clickHouse.setFaults({ memoryBytes: 1_000 });
+    const answer = await ask();
+    await clickHouse.setFaults({});
+    expect([answer.status, answer.json]).toMatchObject([413, { code: "query_too_large" }]);
+    expect(answer.headers.get("content-disposition")).toBeNull();
   });
 
   test("spans are taken at once while each insert takes seconds", async () => {

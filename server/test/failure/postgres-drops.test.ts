@@ -3,6 +3,7 @@ import { Client } from "pg";
 import { afterAll, describe, expect, test } from "vitest";
 import { createPostgresDatabase, postgresSkipReason, postgresUrl } from "../support/postgres.ts";
 import { newDataDir, startServerProcess } from "../support/server-process.ts";
+import { startTcpProxy } from "../support/tcp-proxy.ts";
 
 const folder = newDataDir();
 afterAll(() => folder.remove());
@@ -11,6 +12,31 @@ const roundMs = 500;
 const rounds = 12;
 
 describe.skipIf(postgresUrl === undefined)(`connections that Postgres drops${postgresSkipReason}`, () => {
+  test("N1: a start waits for a Postgres that is away, and begins again when it drops connections", async () => {
+    const [database, data] = [await createPostgresDatabase(), newDataDir()];
+    const proxy = await startTcpProxy(database.url.reveal());
+    proxy.cut();
+    const starting = startServerProcess(data.path, { SPANWAY_CONTROL_URL: proxy.url });
+    // At every step of the start: each cut is somewhat later.
+    for (let round = 0; round < 12; round += 1) {
+      await sleep(400);
+      proxy.resume();
+      await sleep(60 * round);
+      proxy.cut();
+    }
+    proxy.resume();
+    const server = await starting;
+    try {
+      expect(server.output()).toContain("the start begins again");
+      expect((await server.prod.get("/api/webhooks/")).status).toBe(200);
+    } finally {
+      await server.kill("SIGTERM");
+      await proxy.stop();
+      await database.drop();
+      await data.remove();
+    }
+  }, 90_000);
+
   test("N1: fail the statements that were running, and never end the process", async () => {
     const database = await createPostgresDatabase();
     const server = await startServerProcess(folder.path, { SPANWAY_CONTROL_URL: database.url.reveal() });
@@ -42,6 +68,8 @@ describe.skipIf(postgresUrl === undefined)(`connections that Postgres drops${pos
       isOver = true;
       await Promise.all(workers);
       expect(server.child.exitCode).toBeNull();
+      // Budgets would be those of each node alone.
+      expect(server.output()).not.toContain("used as last known");
       expect(Object.keys(statuses).filter((status) => !["200", "201", "503"].includes(status))).toEqual([]);
       expect((await server.prod.get("/api/webhooks/")).status).toBe(200);
       const { count } = await server.prod.waitForSpans(accepted.length);

@@ -8,7 +8,7 @@ import { pathOf } from "../support/customers.ts";
 import { always, bodyOf, settle } from "../support/spans.ts";
 import { newDataDir, programEnvironment, startServerProcess } from "../support/server-process.ts";
 
-/** `npm run admin -- usage recompute`, as operators run it on the folder of a server that is stopped. */
+/** `npm run admin -- usage recompute`, or `recompute` for short, as operators run it on the folder of a server that is stopped. */
 
 const folder = newDataDir();
 afterAll(() => folder.remove());
@@ -76,7 +76,7 @@ test("counts everything again, and not while a server runs; deleted customers st
   expect(await figures()).not.toEqual(counted);
   await server.kill("SIGTERM");
 
-  expect(await admin("usage", "recompute")).toMatchObject({ traces: expect.any(Number) });
+  expect(await admin("recompute")).toMatchObject({ traces: expect.any(Number) });
   server = await startServerProcess(folder.path);
   try {
     expect(await figures()).toEqual(counted);

@@ -282,6 +282,75 @@ test("a customer that is deleted is in no state, history or payload any more", a
   }, 20_000);
 });
 
+test("a rule whose filters name a deleted customer stays as it was written; what was said of it does not link to the customer", async () => {
+  const { prod } = await app.newOrganization();
+  const path = newPath();
+  await send(app, prod, spansOf(2, { customer_identifier: "gone customer" }));
+  const made = await newAlert(prod, {
+    filters: { customer_identifier: { value: ["gone customer"] } },
+    channels: [{ type: "webhook", url: receiver.url + path }],
+  });
+  receiver.answer(path, (_request, response) => response.writeHead(500).end());
+  await evaluated(prod, made.id);
+  const [told] = await received(receiver, path, 1);
+  const mentions = (text: string) => decodeURIComponent(text.replaceAll("+", " ")).includes("gone customer");
+  expect(mentions(String(told!.json["spans_url"]))).toBe(true);
+  const history = async () => (await prod.get(`/api/alerts/${made.id}/history/`)).text;
+  expect(mentions(await history())).toBe(true);
+  expect((await prod.request("DELETE", "/api/users/gone%20customer/")).status).toBeLessThan(300);
+  await eventually(async () => !mentions(await history()) || undefined, 20_000);
+  expect(await historyOf(prod, made.id)).toMatchObject([{ event: "alert_triggered", spans_url: null }]);
+  // What was tried in vain is tried again without the name.
+  app.pass(5 * minuteMs);
+  const again = (await received(receiver, path, 2))[1]!.json;
+  expect([again["spans_url"], mentions(JSON.stringify(again))]).toEqual([null, false]);
+  // Its spans name nobody any more.
+  const after = await nextMinute(app, prod, made);
+  expect([after.state, after["filters"]]).toEqual(["ok", made["filters"]]);
+});
+
+test("rules that ask the same of the same spans say what each would say alone, also where there are too many groups to watch", async () => {
+  const { prod } = await app.newOrganization();
+  const timestamp = new Date(newestEndMs(app.now()) - minuteMs / 2).toISOString();
+  const span = (customer_identifier: string, cost: number) => ({
+    log_type: "chat",
+    timestamp,
+    customer_identifier,
+    cost,
+  });
+  const twice = Array.from({ length: limits.alertGroups }, (_, index) => `customer-${index}`);
+  const logs = [...twice, ...twice].map((customer) => span(customer, 0.001)).concat(span("dear", 5));
+  for (let start = 0; start < logs.length; start += 500) {
+    const answer = await prod.post("/api/request-logs/bulk/", { logs: logs.slice(start, start + 500) });
+    expect(answer.status).toBe(201);
+  }
+  await prod.waitForSpans(logs.length);
+  const rules = {
+    many: await newAlert(prod, { group_by: "customer_identifier" }),
+    dear: await newAlert(prod, { group_by: "customer_identifier", metric: "total_cost", threshold: 1 }),
+    few: await newAlert(prod, { group_by: "customer_identifier", operator: "lt" }),
+    all: await newAlert(prod, { metric: "total_cost" }),
+    allSlow: await newAlert(prod, { metric: "p95_latency" }),
+    one: await newAlert(prod, { filters: { customer_identifier: "dear" }, metric: "total_cost", threshold: 1 }),
+    none: await newAlert(prod, { filters: { cost: { operator: "gt", value: [5] } } }),
+  };
+  const seen = async ({ id }: AlertRow) => (await evaluated(prod, id))["group_counts"];
+  const minute = () => Promise.all(Object.values(rules).map(seen));
+  const expected = [
+    { ok: 0, triggered: limits.alertGroups, no_data: 0 },
+    { ok: limits.alertGroups - 1, triggered: 1, no_data: 0 },
+    { ok: limits.alertGroups, triggered: 0, no_data: 0 },
+    { ok: 0, triggered: 1, no_data: 0 },
+    { ok: 0, triggered: 0, no_data: 1 },
+    { ok: 0, triggered: 1, no_data: 0 },
+    { ok: 1, triggered: 0, no_data: 0 },
+  ];
+  expect(await minute()).toEqual(expected);
+  // The rules came one by one; from the next minute on they are due together.
+  await nextMinute(app, prod, rules.few);
+  expect(await minute()).toEqual(expected);
+});
+
 test("a rule that is switched off is not evaluated; switched on, it begins with the newest window", async () => {
   const { prod } = await app.newOrganization();
   const made = await newAlert(prod, { threshold: 1 });

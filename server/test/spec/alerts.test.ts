@@ -1,7 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { limits } from "../../src/limits.ts";
-import { evaluated, newAlert, send, spansOf, startAlertApp, type AlertApp } from "../support/alerts.ts";
-import { bodyOf } from "../support/spans.ts";
+import {
+  evaluated,
+  minuteMs,
+  newAlert,
+  newestEndMs,
+  send,
+  spansOf,
+  startAlertApp,
+  type AlertApp,
+} from "../support/alerts.ts";
+import { bodyOf, storeSpans } from "../support/spans.ts";
 import type { ListAnswer, Row } from "../support/test-client.ts";
 
 /** Additions E: what a rule is. */
@@ -130,6 +139,62 @@ describe("rules", () => {
     const body = { name: "N", metric: "number_of_requests", window: "5m", operator: "gt", threshold: 1, ...fields };
     const answer = await app.prod.post("/api/alerts/", body);
     expect([answer.status, Object.keys((answer.json as { errors: Row }).errors)]).toEqual([400, [field]]);
+  });
+
+  test("watch any metric of numbers over time, and find the value that the chart has", async () => {
+    const { prod } = await app.newOrganization();
+    const usage = {
+      prompt_tokens: 30,
+      completion_tokens: 10,
+      prompt_cache_hit_tokens: 4,
+      cost: 1,
+      latency: 2,
+      ttft: 0.5,
+    };
+    const ids = { customer_identifier: "ann", trace_unique_id: "t", span_unique_id: "s" };
+    await send(app, prod, [
+      { ...usage, ...ids, cache_hit: true },
+      { model: "unknown", prompt_tokens: 1, status: "failed" },
+    ]);
+    const distributions = ["latency", "time_to_first_token", "tokens_per_second"].flatMap((name) =>
+      ["average", "p50", "p90", "p95", "p99"].map((kind) => `${kind}_${name}`),
+    );
+    const metrics = [
+      ..."number_of_requests error_count total_cost total_tokens total_prompt_tokens total_completion_tokens".split(
+        " ",
+      ),
+      ..."prompt_cache_hit_tokens unpriced_count number_of_customers number_of_traces".split(" "),
+      ..."error_percentage cache_hit_percentage average_cost average_tokens".split(" "),
+      ...distributions,
+    ];
+    const chart = await prod.get(`/api/request-logs/timeseries/?interval=1h&metrics=${metrics.join(",")}`);
+    const [{ totals }] = bodyOf(chart)["series"] as [{ totals: Row }];
+    const rules = await Promise.all(metrics.map((metric) => newAlert(prod, { metric, operator: "gt", threshold: 0 })));
+    for (const { id, metric } of rules) {
+      const { states, last_error } = await evaluated(prod, id);
+      expect(states).toMatchObject([{ state: "triggered", value: totals[String(metric)] }]);
+      expect(last_error).toBeNull();
+    }
+  });
+
+  test("hold for windows from 5 minutes to 30 days, and compare as their operator says", async () => {
+    const { prod } = await app.newOrganization();
+    const ago = (ms: number) => ({ timestamp: new Date(newestEndMs(app.now()) - ms).toISOString(), log_type: "chat" });
+    await storeSpans(prod, [ago(minuteMs), ago(minuteMs), ago(20 * minuteMs), ago(29.9 * 24 * 60 * minuteMs)]);
+    const expected: Array<[Row, number, string]> = [
+      [{ window: "5m", operator: "gt", threshold: 2 }, 2, "ok"],
+      [{ window: "5m", operator: "gte", threshold: 2 }, 2, "triggered"],
+      [{ window: "5m", operator: "lt", threshold: 2 }, 2, "ok"],
+      [{ window: "5m", operator: "lte", threshold: 2 }, 2, "triggered"],
+      [{ window: "1h", operator: "gt", threshold: 2 }, 3, "triggered"],
+      [{ window: "29d", operator: "lt", threshold: 4 }, 3, "triggered"],
+      [{ window: "30d", operator: "lt", threshold: 4 }, 4, "ok"],
+      [{ window: "43200m", operator: "gte", threshold: 4 }, 4, "triggered"],
+    ];
+    for (const [fields, value, state] of expected) {
+      const { id } = await newAlert(prod, fields);
+      expect([fields, (await evaluated(prod, id)).states]).toMatchObject([fields, [{ value, state }]]);
+    }
   });
 
   test("are so many for one organization, and 409 then", async () => {

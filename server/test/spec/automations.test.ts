@@ -115,6 +115,8 @@ describe("PATCH /automation/automations/{automation_id}/", () => {
     });
     const changed = bodyOf(await patch(made["id"], { configuration: { sampling_rate: 0 } }));
     expect(changed["configuration"]).toMatchObject({ sampling_rate: 0, note: "kept", daily_budget: 2 });
+    const freed = bodyOf(await patch(made["id"], { configuration: { daily_budget: null } }));
+    expect(freed["configuration"]).toEqual({ evaluator_ids: made["evaluator_ids"], sampling_rate: 0, note: "kept" });
   });
 
   test("replaces the whole list of evaluators, in the order given", async () => {

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { limits } from "../../src/limits.ts";
+import { getTrace, ingest, listTraces, retrieveTrace, type Node } from "../support/traces.ts";
 import { always, bodyOf, createSpan, retrieveSpan, settle, sortedValues } from "../support/spans.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import type { ListAnswer, Row, TestClient } from "../support/test-client.ts";
@@ -160,6 +162,56 @@ describe("a changed field", () => {
     expect((await prod.post(`/api/request-logs/export/?${query}&format=parquet`, {})).status).toBe(200);
     const traces = await prod.post(`/api/traces/export/?${seconds}&fields=trace_unique_id,metadata`, {});
     expect(traces.text).toContain('"trace_unique_id":"t3","metadata":{"plan":"new","rank":4}');
+  });
+});
+
+describe("a changed field is in the trace of its span", () => {
+  const edits = { note: "seen", is_pinned: true, positive_feedback: false, metadata: { plan: "free", by: "kim" } };
+  const sizes = [3, limits.smallTraceRows + 1, limits.fullTreeSpans + 1];
+
+  test.each(sizes)("of %d spans, whole, slim and flat, and in the row of the trace", async (count) => {
+    await newOrganization();
+    const trace = `t${count}`;
+    const spans = Array.from({ length: count }, (_, n) => ({
+      trace_unique_id: trace,
+      span_unique_id: `s${n}`,
+      ...(n > 0 && { span_parent_id: n === count - 1 ? "s1" : "s0" }),
+      start_time: "2026-01-01T00:00:00Z",
+      timestamp: "2026-01-01T00:00:01Z",
+      metadata: { plan: "pro", n },
+    }));
+    for (let start = 0; start < count; start += 5_000) await ingest(prod, spans.slice(start, start + 5_000));
+    const idOf = async (n: number) =>
+      idsOf(
+        (await prod.post(`/api/request-logs/list/?${always}`, { filters: { span_unique_id: [`s${n}`] } }))
+          .json as ListAnswer,
+      )[0];
+    await change(await idOf(0), edits);
+    await change(await idOf(count - 1), edits);
+
+    const whole = await retrieveTrace(prod, trace);
+    const leafOf = ([root]: Node[]) => root?.children.find(({ children }) => children.length > 0)?.children[0];
+    const leaf = leafOf(whole.span_tree);
+    const { metadata, ...plain } = edits;
+    expect([whole["metadata"], whole["is_slim"]]).toEqual([{ n: 0, ...metadata }, count > limits.fullTreeSpans]);
+    for (const [n, node] of [whole.span_tree[0], leaf].entries()) {
+      const own = { n: n === 0 ? 0 : count - 1, ...metadata };
+      expect(node).toMatchObject({ ...plain, ...(whole["is_slim"] !== true && { metadata: own }) });
+    }
+    const slim = await retrieveTrace(prod, trace, "tree=slim");
+    expect(leafOf(slim.span_tree)).toMatchObject(plain);
+    const last = Math.ceil(count / 1_000);
+    const pages = await Promise.all(
+      Array.from({ length: last }, async (_, page) => {
+        const flat = bodyOf(await getTrace(prod, trace, `tree=flat&page_size=1000&page=${page + 1}`));
+        return (flat["spans"] as ListAnswer).results;
+      }),
+    );
+    const changed = pages.flat().filter(({ note }) => note !== null);
+    expect(changed).toHaveLength(2);
+    for (const row of changed) expect(row).toMatchObject({ ...plain, metadata });
+    const row = (await listTraces(prod)).results.find(({ trace_unique_id }) => trace_unique_id === trace);
+    expect(row?.["metadata"]).toEqual({ n: 0, ...metadata });
   });
 });
 

@@ -329,11 +329,58 @@ describe("filters at the edge of reason", () => {
     for (const read of ["list", "summary", "groups"]) await refused(read, "group_by=model", more);
   });
 
+  describe("texts that a request looks for", () => {
+    const { filterSearchTexts, filterSearchChars } = limits;
+    const texts = (count: number, chars = 10) =>
+      Array.from({ length: count }, (_, i) => `${i} `.padEnd(chars, "nowhere "));
+    const searches = (count: number, values: string[]) => ({
+      connector: "OR",
+      filter_params: Array.from({ length: count }, () => ({ any_text: { operator: "icontains", value: values } })),
+    });
+    const reads = [
+      "/api/request-logs/list/",
+      "/api/request-logs/summary/",
+      "/api/request-logs/groups/?group_by=model",
+      "/api/request-logs/facets/?fields=model",
+      "/api/request-logs/export/",
+      "/api/traces/list/",
+      "/api/log_threads/",
+      "/api/users/list/",
+    ];
+
+    test.each([
+      ["texts", searches(9, texts(6)), ""],
+      ["characters", searches(1, texts(2, filterSearchChars / 2 + 1)), ""],
+      [
+        "texts, some of them in the URL",
+        searches(8, texts(6)),
+        "&output[value]=a&output[value]=b&output[value]=c&output[operator]=contains",
+      ],
+      ["texts, in negations", { any_text: { operator: "not_contains", value: texts(filterSearchTexts + 1) } }, ""],
+    ])("more %s than the bound are 400, which names the field", async (_what, filters, query) => {
+      for (const read of reads) {
+        const answer = await prod.post(`${read}${read.includes("?") ? "&" : "?"}${always}${query}`, { filters });
+        expect([read, answer.status, fieldsOf(answer)]).toEqual([read, 400, ["any_text"]]);
+      }
+    });
+
+    test("a deletion by more is refused too", async () => {
+      const deleted = await prod.post(`/api/traces/bulk/?${always}`, { filters: searches(9, texts(6)) });
+      expect([deleted.status, fieldsOf(deleted)]).toEqual([400, ["any_text"]]);
+    });
+
+    test("as many as the bound are found, and equality has no such bound", async () => {
+      const filters = searches(5, texts(filterSearchTexts / 5));
+      expect(await found({ connector: "OR", filter_params: [filters, { span_name: "bob" }] })).toEqual(["bob"]);
+      expect(await found({ span_name: ["bob", ...texts(filterSearchTexts)] })).toEqual(["bob"]);
+    });
+  });
+
   test("a filter that is too much for one statement is never a fault of the server", async () => {
     const texts = (letter: string) => Array.from({ length: limits.filterValues }, (_, i) => `${letter}${i}`);
     const filters = {
-      metadata__a__b: { operator: "contains", value: texts("a") },
-      metadata__c__d: { operator: "contains", value: texts("c") },
+      metadata__a__b: { operator: "iexact", value: texts("a") },
+      metadata__c__d: { operator: "iexact", value: texts("c") },
     };
     expect([200, 413]).toContain((await prod.post(`${path}?${always}`, { filters })).status);
   });

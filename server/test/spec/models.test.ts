@@ -90,6 +90,60 @@ test("the catalogue is public, with prices per million tokens", async () => {
   const answer = await createClient(app.url).get("/api/models/public");
   expect(answer.status).toBe(200);
   const { models } = answer.json as { models: Array<Record<string, unknown>> };
-  const gpt = { model_name: "gpt-4o", max_context_window: 128_000, input_cost: 2.5, output_cost: 10 };
-  expect(models).toContainEqual({ ...gpt, provider: { provider_name: "openai", provider_id: "openai" } });
+  const openai = { provider: { provider_name: "openai", provider_id: "openai" } };
+  const gpt = { model_name: "gpt-4o", max_context_window: 128_000, input_cost: 2.5, output_cost: 10, ...openai };
+  expect(models).toContainEqual({ ...gpt, cache_read_cost: 1.25, cache_write_cost: null });
+});
+
+describe("the providers behind them", () => {
+  type Known = { provider: string; is_built_in: boolean; credential_source: string | null };
+  const known = async (client: TestClient): Promise<Known[]> =>
+    ((await client.get("/api/providers/known/")).json as { results: Known[] }).results;
+  const sources = async (client: TestClient) =>
+    Object.fromEntries((await known(client)).map(({ provider, credential_source }) => [provider, credential_source]));
+
+  test("say whose credential a call of the environment has: of settings before that of the server", async () => {
+    const { prod, test: testing } = await app.newOrganization();
+    expect(await sources(prod)).toMatchObject({ groq: "server", openai: null, ollama: null });
+    await prod.post("/api/providers/", { provider: "groq", api_key: key });
+    await prod.post("/api/providers/", { provider: "openai", api_key: key, is_enabled: false });
+    await prod.post("/api/providers/", { provider: "my-lab", base_url: "https://lab.example.com/v1" });
+    expect(await sources(prod)).toMatchObject({ groq: "settings", openai: null, "my-lab": "settings" });
+    expect(await sources(testing)).toMatchObject({ groq: "server" });
+    expect(await sources(testing)).not.toHaveProperty("my-lab");
+    expect(await sources(app.prod)).toMatchObject({ groq: "server" });
+    expect(await sources(app.prod)).not.toHaveProperty("my-lab");
+  });
+
+  test("say where they are and what a credential of theirs has, and show none", async () => {
+    const { prod } = await app.newOrganization();
+    await prod.post("/api/providers/", { provider: "my-lab", base_url: "https://lab.example.com/v1", api_key: key });
+    const text = JSON.stringify(await known(prod));
+    for (const secret of [key, "gsk-of-the-instance", "lab.example.com"]) expect(text).not.toContain(secret);
+    const about = async (name: string) => (await known(prod)).find(({ provider }) => provider === name);
+    expect(await about("groq")).toEqual({
+      provider: "groq",
+      is_built_in: true,
+      base_url: "https://api.groq.com/openai/v1",
+      credential_source: "server",
+      server_variable: "GROQ_API_KEY",
+      is_key_optional: false,
+      credential_members: ["api_key", "base_url"],
+    });
+    expect(await about("azure")).toMatchObject({
+      base_url: null,
+      credential_members: ["api_key", "base_url", "api_version"],
+    });
+    expect(await about("ollama")).toMatchObject({ server_variable: "OLLAMA_BASE_URL", is_key_optional: true });
+    expect(await about("my-lab")).toMatchObject({ is_built_in: false, base_url: null, server_variable: null });
+    expect(await about("spanway")).toBeUndefined();
+  });
+
+  test("are listed for every key, as models are, and for nobody without one", async () => {
+    const admin = await app.login();
+    const made = await admin.post("/api/api-keys/", { name: "r", environment: "prod", permissions: ["scores:read"] });
+    const reader = createClient(app.url, (made.json as { key: string }).key);
+    expect(await sources(reader)).toMatchObject({ groq: "server" });
+    expect(await createClient(app.url).get("/api/providers/known/")).toMatchObject({ status: 401 });
+  });
 });

@@ -367,6 +367,7 @@ describe("the examples of the document", () => {
     bulk_update_spans: 400,
     refresh: 401,
     logout: 401,
+    change_password: 400,
     // Its invitation was accepted by then.
     update_member: 404,
     create_transcription: 424,
@@ -381,6 +382,7 @@ describe("the examples of the document", () => {
     const makerOf: Record<string, string> = {
       webhooks: "create_webhook",
       alerts: "create_alert",
+      "saved-views": "create_saved_view",
       providers: "create_provider",
       "model-prices": "create_model_price",
       "api-keys": "create_api_key",

@@ -1,4 +1,7 @@
+import { statfsSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { version } from "../../src/version.ts";
 import { startTestApp, testKeys, type TestApp } from "../support/test-app.ts";
 import { createClient, type TestClient } from "../support/test-client.ts";
 import { listSpans, storeSpans } from "../support/spans.ts";
@@ -16,10 +19,18 @@ test("/livez says that the process lives", async () => {
   expect(await anonymous.get("/livez")).toMatchObject({ status: 200, json: { status: "ok" } });
 });
 
-test("/readyz says of each part that it is ready", async () => {
-  expect(await anonymous.get("/readyz")).toMatchObject({
-    status: 200,
-    json: { ready: true, checks: { journal: "ok", spans: "ok", control: "ok", writer: "ok" } },
+test("/readyz says of each part that it is ready: what traffic needs, and when asked what reads need", async () => {
+  const traffic = { node: "ok", control: "ok", clock: "ok", journal: "ok", calls: "ok" };
+  const reads = { spans: "ok", replay: "ok", writer: "ok" };
+  for (const query of ["", "?reads=false"]) {
+    const answer = await anonymous.get(`/readyz${query}`);
+    expect([answer.status, answer.json]).toEqual([200, { ready: true, checks: traffic }]);
+  }
+  const answer = await anonymous.get("/readyz?reads=true");
+  expect([answer.status, answer.json]).toEqual([200, { ready: true, checks: { ...traffic, ...reads } }]);
+  expect(await anonymous.get("/readyz?reads=perhaps")).toMatchObject({
+    status: 400,
+    json: { detail: expect.stringContaining("reads") },
   });
 });
 
@@ -47,6 +58,17 @@ describe("/metrics", () => {
     expect(text).toMatch(/route="\/api\/request-logs\/bulk\/"/);
   });
 
+  test("says which version runs, what is ready, and how much the disk of the data folder takes", async () => {
+    const { text } = await anonymous.get("/metrics");
+    const { bavail, bsize, blocks } = statfsSync(tmpdir());
+    expect(text).toContain(`\nspanway_build_info{version="${version}"} 1\n`);
+    for (const check of ["spans", "control", "journal", "writer"])
+      expect(text).toContain(`\nspanway_ready{check="${check}"} 1\n`);
+    const free = Number(/^spanway_data_disk_free_bytes (\S+)$/m.exec(text)?.[1]);
+    // Other tests write meanwhile.
+    expect(Math.abs(free - bavail * bsize)).toBeLessThan(0.2 * blocks * bsize);
+  });
+
   test("holds nothing of a tenant: no id, name, key, address or word of a span", async () => {
     const { prod, unique_organization_id } = await app.newOrganization();
     await storeSpans(prod, [secretWords]);
@@ -67,13 +89,17 @@ describe("/docs", () => {
     const { status, headers, text } = await anonymous.get("/docs");
     expect(status).toBe(200);
     expect(headers.get("content-type")).toMatch(/^text\/html/);
-    expect(text).toContain("<title>API reference</title>");
+    expect(text).toContain("<title>Spanway API</title>");
     expect(text).not.toMatch(/https?:\/\//);
     expect(text).not.toMatch(/(?:src|href)\s*=\s*["']?\/\//);
     expect(headers.get("content-security-policy")).toContain("default-src 'none'");
   });
 
-  test("renders the document of this server", async () => {
-    expect((await anonymous.get("/docs")).text).toContain("openapi.json");
+  test("loads scripts and styles that this server has", async () => {
+    const { text } = await anonymous.get("/docs");
+    const files = [...text.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path = ""]) => path);
+    expect(files.some((path) => path.endsWith(".js"))).toBe(true);
+    expect(files.some((path) => path.endsWith(".css"))).toBe(true);
+    for (const path of files) expect((await anonymous.get(path)).status).toBe(200);
   });
 });

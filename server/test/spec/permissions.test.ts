@@ -63,6 +63,7 @@ async function makeThings(prod: TestClient, admin: TestClient): Promise<Record<s
     "create_automation",
     "create_webhook",
     "create_alert",
+    "create_saved_view",
     "create_provider",
     "create_model_price",
   ]) {
@@ -92,10 +93,12 @@ async function makeThings(prod: TestClient, admin: TestClient): Promise<Record<s
     automation_id: String(made["create_automation"]?.["id"]),
     "webhooks/{id}": String(made["create_webhook"]?.["id"]),
     "alerts/{id}": String(made["create_alert"]?.["id"]),
+    "saved-views/{id}": String(made["create_saved_view"]?.["id"]),
     "providers/{id}": String(made["create_provider"]?.["id"]),
     "model-prices/{id}": String(made["create_model_price"]?.["id"]),
     "api-keys/{id}": String(key["id"]),
     "media/{id}": String(media_id),
+    "sessions/{id}": "nothing",
     "members/{id}": "0b0b0b0b-0b0b-4b0b-8b0b-0b0b0b0b0b0b",
     token: "nothing",
     "models/{id}": "spanway/echo",
@@ -169,6 +172,33 @@ test("without a credential every route but the open ones is 401", async () => {
     const { status } = await send(anonymous, endpoint);
     expect([endpoint.id, status]).toEqual([endpoint.id, 401]);
   }
+});
+
+test("a browser's session may use every route, and changes nothing without the header and an Origin of the server's own", async () => {
+  await newTenant("session");
+  const login = { email: "session@example.com", password: "a long enough password", session: true };
+  const answer = await createClient(app.url).post("/api/auth/login/", login);
+  const cookie = answer.headers.get("set-cookie")?.split(";")[0] ?? "";
+  const environment = { "x-spanway-environment": "prod" };
+  const browser = (headers: Record<string, string>): TestClient => {
+    const client = createClient(app.url);
+    const sent = { cookie, ...headers };
+    return {
+      ...client,
+      request: (method, path, body, more) => client.request(method, path, body, { ...sent, ...more }),
+    };
+  };
+  const forged = [{ origin: app.url }, environment, { ...environment, origin: "https://evil.example" }];
+  const refused: string[] = [];
+  for (const endpoint of endpoints.filter(({ auth, id }) => auth !== "none" && id !== "logout")) {
+    for (const headers of endpoint.method === "GET" ? [] : forged) {
+      const { status, text } = await send(browser(headers), endpoint);
+      expect([endpoint.id, status, text]).toEqual([endpoint.id, 403, expect.stringMatching(/Environment|Origin/)]);
+    }
+    if (isRefusal(await send(browser({ ...environment, origin: app.url }), endpoint))) refused.push(endpoint.id);
+  }
+  // Instance admins make organizations, and change others.
+  expect(refused).toEqual(["create_organization", "update_organization"]);
 });
 
 describe("the matrix", () => {
@@ -264,6 +294,9 @@ describe("the matrix", () => {
   const elsewhereTaken = new Set([
     "create_evaluator_version",
     "run_evaluator",
+    // Views of screens are of both environments.
+    "update_saved_view",
+    "delete_saved_view",
     // 409 while an automation uses them.
     "delete_condition",
     "delete_evaluator",
@@ -281,7 +314,7 @@ describe("the matrix", () => {
 
   /** What answers otherwise than by 404: sharing an id beforehand, deleting nothing, listing nothing, naming no evaluator. */
   const missing = ({ id }: AnyEndpoint, text: string): number | undefined => {
-    if (id === "share_trace") return 200;
+    if (id === "share_trace" || id === "retrieve_sharing") return 200;
     if (id === "delete_trace" && text.includes('"deleted_count":0')) return 200;
     if (id === "list_log_scores" && text.includes('"count":0')) return 200;
     return id === "create_log_score" ? 400 : undefined;

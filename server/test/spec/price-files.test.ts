@@ -36,6 +36,7 @@ const run = (...words: string[]) =>
       nowMs: Date.now,
       withQuarantine: never,
       recomputeUsage: never,
+      acceptSecretKey: never,
       listUnpriced: never,
     };
     return { context, close: database.close };

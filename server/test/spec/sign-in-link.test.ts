@@ -35,7 +35,7 @@ describe("the link of the first start", () => {
       const { pathname, search } = new URL(link);
       const open = (headers: Headers = {}) => fetch(second.url + pathname + search, { redirect: "manual", headers });
       const answer = await open();
-      expect([answer.status, answer.headers.get("location")]).toEqual([303, "/docs"]);
+      expect([answer.status, answer.headers.get("location")]).toEqual([303, "/"]);
       expect(answer.headers.get("content-security-policy")).toContain("default-src 'none'");
       expect(answer.headers.get("referrer-policy")).toBe("no-referrer");
       const cookie = (answer.headers.get("set-cookie") ?? "").split(";")[0] ?? "";

@@ -188,7 +188,9 @@ describe("a change outlives", () => {
       expect(idsOf(found)).toEqual([id]);
       expect((await listSpans(prod, { metadata__gone: { operator: "isnull", value: [false] } })).count).toBe(0);
       const tree = bodyOf(await prod.get(`/api/traces/${ids.trace_unique_id}/`))["span_tree"] as Row[];
-      expect(tree[0]).toMatchObject({ metadata: { plan: "free", late: true } });
+      expect(tree[0]).toMatchObject(shown);
+      const slim = bodyOf(await prod.get(`/api/traces/${ids.trace_unique_id}/?tree=slim`))["span_tree"] as Row[];
+      expect(slim[0]).toMatchObject({ note: "seen", is_pinned: true, positive_feedback: false });
     }
   });
 
@@ -352,6 +354,33 @@ describe("a batch", () => {
     expect(answer.json).toMatchObject({ success_count: limits.bulkRows });
     expect((await listSpans(prod, { is_pinned: [true], log_type: ["bulk"] })).count).toBe(limits.bulkRows);
   });
+});
+
+test("a shared trace shows no notes, pins and ratings; what is not pinned is left out of slim trees", async () => {
+  await newOrganization();
+  const trace_unique_id = randomUUID();
+  const id = await newSpan({ trace_unique_id, span_unique_id: "a", timestamp: "2026-01-01T00:00:01Z" });
+  await newSpan({ trace_unique_id, span_unique_id: "b", timestamp: "2026-01-01T00:00:02Z", positive_feedback: true });
+  await change(id, { note: "ours alone", is_pinned: true });
+  await settle(prod);
+  const shared = bodyOf(await prod.request("PATCH", `/api/traces/${trace_unique_id}/?${always}`, { is_public: true }));
+  for (const form of ["", "?tree=slim"]) {
+    const text = await (await fetch(`${String(shared["public_url"])}${form}`)).text();
+    expect(text).toContain(String(id));
+    expect(text).not.toMatch(/ours alone|is_pinned|positive_feedback/);
+  }
+  const { span_tree: tree } = bodyOf(await prod.get(`/api/traces/${trace_unique_id}/?tree=slim&${always}`));
+  expect((tree as Row[]).map(({ is_pinned }) => is_pinned)).toEqual([true, undefined]);
+});
+
+test("a customer that is deleted takes what was noted of it along, and nothing else that was changed", async () => {
+  await newOrganization();
+  const id = await newSpan({ customer_identifier: "ann", metadata: { secret: "x" } });
+  await change(id, { note: "Ann called.", is_pinned: true, positive_feedback: false, metadata: { secret: null } });
+  expect((await prod.request("DELETE", "/api/users/ann/")).status).toBeLessThan(300);
+  const kept = { note: null, is_pinned: true, positive_feedback: false, metadata: {} };
+  expect(fields(await retrieveSpan(prod, id))).toEqual(kept);
+  expect((await listSpans(prod, { note: { operator: "isnull", value: [false] } })).count).toBe(0);
 });
 
 test("changes go with the trace", async () => {

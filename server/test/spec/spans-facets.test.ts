@@ -89,6 +89,20 @@ test("fields are chosen, narrowed by filters, and bounded each by the limit", as
   expect(filtered.metadata_keys).toEqual([{ key: "plan", count: 3 }]);
 });
 
+test("the limit is ten values, and keys, unless told otherwise; a hundred at most", async () => {
+  const { prod: own } = await app.newOrganization();
+  await storeSpans(
+    own,
+    Array.from({ length: 101 }, (_, n) => ({ span_name: `s${n}`, metadata: { [`k${n}`]: 1 } })),
+  );
+  const counts = async (query: string) => {
+    const { facets: found, metadata_keys: keys } = await facets(`fields=span_name&${query}`, {}, own);
+    return [found["span_name"]?.length, keys.length];
+  };
+  expect(await counts("")).toEqual([10, 10]);
+  expect(await counts("limit=100")).toEqual([100, 100]);
+});
+
 test("search finds values of one field, whatever their case and characters", async () => {
   expect((await facets("fields=customer_identifier&search=NN'S")).facets).toEqual({
     customer_identifier: [{ value: "Ann's", count: 2 }],

@@ -58,6 +58,10 @@ test("filters and environment are those of the list", async () => {
     await listen(keys.prod, "metadata__plan=pro&log_type=tool"),
     await listen(keys.prod, "status_code[operator]=gte&status_code[value]=500"),
     await listen(keys.prod, "customer_identifier=ann"),
+    await listen(
+      keys.prod,
+      `filters=${encodeURIComponent('{"model":[{"value":["m1","m2"]},{"operator":"not","value":["m2"]}]}')}&customer_identifier=ann`,
+    ),
   ];
   const none = await listen(keys.prod, "scores__no_such_evaluator=1");
   await createSpan(prod, { span_name: "a", model: "m1", customer_identifier: "ann" });
@@ -69,7 +73,7 @@ test("filters and environment are those of the list", async () => {
   await until(() => streams.every(({ events }) => events.length > 0));
   await sleep(1_500);
   const unordered = streams.map(({ events }) => namesOf(events).sort());
-  expect(unordered).toEqual([["a", "d"], ["d"], ["c"], ["b"], ["a"]]);
+  expect(unordered).toEqual([["a", "d"], ["d"], ["c"], ["b"], ["a"], ["a"]]);
   expect(none.events).toEqual([]);
   for (const stream of [...streams, none]) stream.close();
 });

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bucketIntervals } from "../../src/domain/time-buckets.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import type { Row, TestClient } from "../support/test-client.ts";
+import { pick } from "../../src/lib/pick.ts";
 import { always, bodyOf, fieldsOf, storeSpans } from "../support/spans.ts";
 import { newEvaluator } from "../support/evaluation.ts";
 
@@ -29,8 +30,18 @@ const at = (time: string, span: Row = {}): Row => ({
 
 describe("POST /api/request-logs/timeseries/", () => {
   let prod: TestClient;
+  let grouped: TestClient;
   beforeAll(async () => {
     ({ prod } = await app.newOrganization());
+    ({ prod: grouped } = await app.newOrganization());
+    const names = ["model", "provider_id", "prompt_id", "deployment_id", "deployment_name", "custom_identifier"];
+    const ids = ["customer_identifier", "trace_unique_id", "thread_identifier", "span_name"];
+    const named = (n: string) => Object.fromEntries([...names, ...ids].map((name) => [name, `${name} ${n}`]));
+    await storeSpans(grouped, [
+      at("10:00:00", { ...named("a"), cost: 1, metadata: { plan: "pro" } }),
+      at("11:00:00", { ...named("a"), cost: 2, metadata: { plan: "pro" } }),
+      at("12:00:00", { ...named("b"), cost: 4, log_type: "tool", status: "failed" }),
+    ]);
     await storeSpans(prod, [
       at("00:30:00", { cost: 0.1, prompt_tokens: 10, completion_tokens: 5, latency: 1, customer_identifier: "ann" }),
       at("00:59:59.999999999", { cost: 0.2, latency: 3, customer_identifier: "bob", metadata: { plan: "pro" } }),
@@ -108,6 +119,70 @@ describe("POST /api/request-logs/timeseries/", () => {
     expect(two.other).toBeNull();
   });
 
+  test("knows every metric of the table", async () => {
+    const { prod: own } = await app.newOrganization();
+    const trace = (n: number) => ({ trace_unique_id: `t${n}`, span_unique_id: "s" });
+    const usage = { prompt_tokens: 30, completion_tokens: 10, cost: 1, latency: 1, ttft: 0.1, cache_hit: true };
+    const cached = { prompt_cache_hit_tokens: 4, prompt_tokens: 10, completion_tokens: 60 };
+    await storeSpans(own, [
+      at("10:00:00", { ...trace(1), ...usage, customer_identifier: "ann" }),
+      at("10:00:00", { ...trace(2), ...cached, cost: 3, latency: 3, ttft: 0.3, status: "failed" }),
+      at("10:00:00", { model: "unknown", prompt_tokens: 5, completion_tokens: 5 }),
+    ]);
+    const distribution = (name: string, values: number[]) =>
+      Object.fromEntries(["average", "p50", "p90", "p95", "p99"].map((kind, n) => [`${kind}_${name}`, values[n]]));
+    const expected = {
+      number_of_requests: 3,
+      error_count: 1,
+      total_cost: 4,
+      total_tokens: 120,
+      total_prompt_tokens: 45,
+      total_completion_tokens: 75,
+      prompt_cache_hit_tokens: 4,
+      unpriced_count: 1,
+      number_of_customers: 1,
+      number_of_traces: 2,
+      error_percentage: 33.333333,
+      cache_hit_percentage: 33.333333,
+      average_cost: 2,
+      average_tokens: 40,
+      ...distribution("latency", [2, 2, 2.8, 2.9, 2.98]),
+      ...distribution("time_to_first_token", [0.2, 0.2, 0.28, 0.29, 0.298]),
+      ...distribution("tokens_per_second", [15, 15, 19, 19.5, 19.9]),
+    };
+    const { series } = await timeseries(own, `${day}&interval=1d&metrics=${Object.keys(expected).join(",")}`);
+    expect(series[0]?.totals).toEqual(expected);
+    expect(series[0]?.values).toEqual(Object.fromEntries(Object.entries(expected).map(([name, n]) => [name, [n]])));
+  });
+
+  test.each(
+    "model provider_id organization_key_id prompt_id deployment_id deployment_name custom_identifier customer_identifier trace thread log_type status span_name environment metadata__plan"
+      .split(" ")
+      .flatMap((name) => (name === "model" ? [name] : [name, `model,${name}`])),
+  )("groups by %s as groups do", async (groupBy) => {
+    const query = `${day}&group_by=${groupBy}`;
+    const { series } = await timeseries(grouped, `${query}&metrics=number_of_requests,total_cost`);
+    const { results } = bodyOf(await grouped.post(`/api/request-logs/groups/?${query}`, {})) as { results: Row[] };
+    expect(series.length).toBeGreaterThan(groupBy === "organization_key_id" || groupBy === "environment" ? 0 : 1);
+    const shown = series.map(({ group, totals }) => ({ ...group, ...totals }));
+    expect(shown).toHaveLength(results.length);
+    expect(shown).toEqual(expect.arrayContaining(results.map((row) => pick(row, ...Object.keys(shown[0] ?? {})))));
+  });
+
+  test("has ten series unless told otherwise, and fifty at most", async () => {
+    const { prod: own } = await app.newOrganization();
+    await storeSpans(
+      own,
+      Array.from({ length: 12 }, (_, n) => at("10:00:00", { model: `m${n}`, cost: n + 1 })),
+    );
+    const query = `${day}&interval=1d&group_by=model&metrics=total_cost`;
+    const ten = await timeseries(own, query);
+    expect(ten.series.map(({ totals }) => totals["total_cost"])).toEqual([12, 11, 10, 9, 8, 7, 6, 5, 4, 3]);
+    expect(ten.other?.totals).toEqual({ total_cost: 3 });
+    const fifty = await timeseries(own, `${query}&top=50`);
+    expect([fifty.series.length, fifty.other]).toEqual([12, null]);
+  });
+
   test("the percentiles of other are those of its spans, not of its groups", async () => {
     const { prod: own } = await app.newOrganization();
     const latencies = [1, 2, 3, 4, 100];
@@ -152,6 +227,15 @@ describe("POST /api/request-logs/timeseries/", () => {
         return answer.series[0]?.values[`scores__${slug}`];
       })
       .toEqual([3.5, null, 4, null]);
+    const verdict = await newEvaluator(own, { type: "human", score_value_type: "boolean", code_config: null });
+    for (const [index, span] of results.entries()) {
+      const score = { log_id: span["unique_id"], evaluator_id: verdict["id"], boolean_value: index > 0 };
+      expect((await own.post("/api/scores/", score)).status).toBe(201);
+    }
+    const share = `scores__${String(verdict["evaluator_slug"])}`;
+    await expect
+      .poll(async () => (await timeseries(own, `${day}&interval=6h&metrics=${share}`)).series[0]?.values[share])
+      .toEqual([0.5, null, 1, null]);
     const byId = await timeseries(own, `${day}&interval=1d&metrics=scores__${id}`);
     expect(byId.series[0]?.totals[`scores__${id}`]).toBeCloseTo(11 / 3);
     expect((await timeseries(own, `${day}&metrics=scores__nobody`)).series[0]?.totals).toEqual({
@@ -167,6 +251,8 @@ describe("POST /api/request-logs/timeseries/", () => {
     ["metrics=constructor", "metrics"],
     ["metrics=scores__", "metrics"],
     ["group_by=nothing", "group_by"],
+    ["group_by=model,nothing", "group_by"],
+    ["group_by=nothing,metadata__plan", "group_by"],
     ["group_by=model,status,environment", "group_by"],
     ["group_by=model,model", "group_by"],
     ["group_by=metadata___secret", "group_by"],
@@ -176,7 +262,12 @@ describe("POST /api/request-logs/timeseries/", () => {
     ["interval=1m&start_time=2026-01-01&end_time=2026-03-01", "interval"],
     ["interval=1m&start_time=1900-01-01&end_time=2262-01-01", "interval"],
     ["interval=1m&start_time=2026-03-01T00:00:00Z&end_time=2026-03-01T20:00:00Z&group_by=model&top=50", "top"],
+    [
+      `${day}&interval=1m&group_by=model&top=1&metrics=${Array.from({ length: 20 }, (_, n) => `scores__${n}`).join(",")}`,
+      "metrics",
+    ],
     ["start_time=2026-03-02&end_time=2026-03-01", "start_time"],
+    ["start_time=1900-01-01&end_time=2262-01-01", "start_time"],
   ])("%s is 400 naming what to change", async (query, name) => {
     const answer = await prod.post(`/api/request-logs/timeseries/?${query}`, {});
     expect(answer.status).toBe(400);
@@ -194,8 +285,17 @@ const zones = [
   "Asia/Kathmandu",
 ] as const;
 
-// Around the days on which the clocks of Berlin and New York change, a leap day and ends of months.
-const moments = ["2028-02-29", "2026-03-08", "2026-03-29", "2026-10-25", "2026-11-01", "2026-12-31"].map(Date.parse);
+// Around the days on which the clocks of Berlin, New York and Lord Howe (by half an hour) change, a leap day and ends of months.
+const moments = [
+  "2028-02-29",
+  "2026-03-08",
+  "2026-03-29",
+  "2026-04-04",
+  "2026-10-03",
+  "2026-10-25",
+  "2026-11-01",
+  "2026-12-31",
+].map(Date.parse);
 
 const anySpan = fc.record(
   {
@@ -288,5 +388,5 @@ describe("sums over the buckets", () => {
       { numRuns: 40 },
     );
     expect(bodyOf(await prod.post(`/api/request-logs/summary/?${always}`))["number_of_requests"]).toBe(spans.length);
-  }, 60_000);
+  });
 });

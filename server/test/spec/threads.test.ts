@@ -45,11 +45,33 @@ test("a row has the thread's figures", async () => {
     trace_count: 2,
     total_cost: 1,
     total_tokens: 30,
+    unpriced_count: 0,
     customer_identifier: "anna",
     first_timestamp: second(1),
     last_timestamp: second(6),
   });
   expect(answer.results[2]).toMatchObject({ thread_identifier: "loose", trace_count: 0, customer_identifier: null });
+});
+
+test("a cost that nobody knows is null, and one that some calls lack says how many", async () => {
+  const { prod: own } = await app.newOrganization();
+  const call = { log_type: "chat", model: "a-model-without-a-price", prompt_tokens: 10, completion_tokens: 5 };
+  await ingest(own, [
+    traceSpan("t1", "call", null, 1, { thread_identifier: "unknown", ...call }),
+    traceSpan("t2", "call", null, 2, { thread_identifier: "in part", ...call }),
+    traceSpan("t3", "call", null, 3, { thread_identifier: "in part", ...call, cost: 0.5 }),
+    traceSpan("t4", "call", null, 4, { thread_identifier: "for nothing", ...call, cost: 0 }),
+  ]);
+  const found = (await list({}, "", own)).results.map((row) => [
+    row["thread_identifier"],
+    row["total_cost"],
+    row["unpriced_count"],
+  ]);
+  expect(found).toEqual([
+    ["for nothing", 0, 0],
+    ["in part", 0.5, 1],
+    ["unknown", null, 1],
+  ]);
 });
 
 test("threads are listed newest first; spans without a thread make none", async () => {

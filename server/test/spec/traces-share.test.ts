@@ -41,9 +41,12 @@ describe("sharing", () => {
     const anybody = await fetch(String(bodyOf(shared)["public_url"]));
     expect([anybody.status, await anybody.json()]).toEqual([200, expect.objectContaining({ trace_unique_id: "t" })]);
     expect((await read("t")).status).toBe(200);
+    expect((await own.prod.get("/api/traces/t/sharing/")).json).toEqual(shared.json);
+    expect((await own.test.get("/api/traces/t/sharing/")).json).toMatchObject({ is_public: false });
     expect((await share(own.prod, "t", { is_public: true })).status).toBe(200);
     const ended = await share(own.prod, "t", { is_public: false });
     expect([ended.status, ended.json]).toEqual([200, { trace_unique_id: "t", is_public: false, public_url: null }]);
+    expect((await own.prod.get("/api/traces/t/sharing/")).json).toEqual(ended.json);
     expect((await read("t")).status).toBe(404);
   });
 

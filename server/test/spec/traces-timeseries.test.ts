@@ -48,7 +48,7 @@ afterAll(() => app.stop());
 describe("POST /api/traces/timeseries/", () => {
   test("has traces in the bucket of their last span, whole; one that goes on is in the last bucket", async () => {
     const metrics =
-      "number_of_traces,number_of_failed_traces,span_count,llm_call_count,error_count,total_cost,total_tokens,average_cost,average_duration,p50_duration,error_percentage,number_of_customers";
+      "number_of_traces,number_of_failed_traces,span_count,llm_call_count,error_count,total_cost,total_tokens,total_prompt_tokens,total_completion_tokens,unpriced_count,average_cost,average_tokens,average_duration,p50_duration,p90_duration,p95_duration,p99_duration,error_percentage,number_of_customers";
     const { buckets, series, other } = await timeseries(`${day}&interval=6h&metrics=${metrics}`);
     expect([buckets.length, other]).toEqual([4, null]);
     expect(series[0]?.values).toEqual({
@@ -59,9 +59,16 @@ describe("POST /api/traces/timeseries/", () => {
       error_count: [0, 0, 2, 0],
       total_cost: [2, null, null, 1],
       total_tokens: [11, 0, 0, 0],
+      total_prompt_tokens: [10, 0, 0, 0],
+      total_completion_tokens: [1, 0, 0, 0],
+      unpriced_count: [0, 0, 0, 0],
       average_cost: [2, null, null, 1],
+      average_tokens: [11, null, 0, 0],
       average_duration: [10, null, 21_600, 36_000],
       p50_duration: [10, null, 21_600, 36_000],
+      p90_duration: [10, null, 21_600, 36_000],
+      p95_duration: [10, null, 21_600, 36_000],
+      p99_duration: [10, null, 21_600, 36_000],
       error_percentage: [0, null, 100, 0],
       number_of_customers: [1, 0, 1, 1],
     });
@@ -69,6 +76,7 @@ describe("POST /api/traces/timeseries/", () => {
       number_of_traces: 3,
       total_cost: 3,
       average_cost: 1.5,
+      p50_duration: 21_600,
       error_percentage: 33.333333,
       number_of_customers: 2,
     });
@@ -93,6 +101,31 @@ describe("POST /api/traces/timeseries/", () => {
     ]);
   });
 
+  test("has the traces of the organization and of the environment that is asked for", async () => {
+    const [own, other] = [await app.newOrganization(), await app.newOrganization()];
+    await storeSpans(own.prod, [span("mine", "root", "01T05:00:00")]);
+    await storeSpans(own.test, [span("mine", "root", "01T06:00:00"), span("more", "root", "01T06:00:00")]);
+    const count = async (client: TestClient, query: string) => {
+      const answer = await client.post(`${path}?${day}&metrics=number_of_traces&${query}`, {});
+      return (answer.json as Answer).series[0]?.totals["number_of_traces"];
+    };
+    expect([await count(own.prod, ""), await count(own.prod, "environment=prod")]).toEqual([3, 1]);
+    expect(await count(own.prod, "environment=test")).toBe(2);
+    expect(await count(other.prod, "")).toBe(0);
+  });
+
+  test("has buckets on both sides of the epoch", async () => {
+    const own = await app.newOrganization();
+    const at = (id: string, timestamp: string): Row => ({ ...span(id, "root", ""), timestamp, start_time: timestamp });
+    await storeSpans(own.prod, [at("a", "1969-12-31T23:59:59.999999999Z"), at("b", "1970-01-01T00:30:00Z")]);
+    const window = "start_time=1969-12-31T23:00:00Z&end_time=1970-01-01T00:59:59Z&log_type=tool";
+    const answer = await own.prod.post(`${path}?${window}&interval=1h&metrics=number_of_traces`, {});
+    expect(answer.json).toMatchObject({
+      buckets: ["1969-12-31T23:00:00Z", "1970-01-01T00:00:00Z"],
+      series: [{ values: { number_of_traces: [1, 1] } }],
+    });
+  });
+
   test.each([
     ["interval=2h", "interval"],
     ["timezone=Mars/Olympus", "timezone"],
@@ -102,6 +135,8 @@ describe("POST /api/traces/timeseries/", () => {
     ["group_by=model,nothing", "group_by"],
     ["group_by=model,model", "group_by"],
     ["top=0", "top"],
+    ["top=51", "top"],
+    ["interval=1m&start_time=2026-03-01T00:00:00Z&end_time=2026-03-01T20:00:00Z&group_by=model&top=50", "top"],
     ["interval=1m&start_time=2016-01-01&end_time=2026-01-01", "interval"],
     ["start_time=2026-03-02&end_time=2026-03-01", "start_time"],
   ])("%s is 400 naming what to change", async (query, name) => {
@@ -112,7 +147,8 @@ describe("POST /api/traces/timeseries/", () => {
 
 test("sums over the buckets are those of the list, for any traces, filter, interval and time zone", async () => {
   ({ prod } = await app.newOrganization());
-  const moments = ["2028-02-29", "2026-03-29", "2026-11-01"].map(Date.parse);
+  // A leap day, the days on which clocks change, of Lord Howe by half an hour, and ends of months.
+  const moments = ["2028-02-29", "2026-03-29", "2026-04-04", "2026-10-03", "2026-11-01", "2026-12-31"].map(Date.parse);
   const anySpan = fc.record({
     moment: fc.constantFrom(...moments),
     second: fc.integer({ min: 0, max: 2 * 86_400 }),
@@ -143,7 +179,14 @@ test("sums over the buckets are those of the list, for any traces, filter, inter
     Number(values.reduce<number>((all, value) => all + Number(value ?? 0), 0).toFixed(9));
   const read = fc.record({
     interval: fc.constantFrom(...bucketIntervals),
-    timezone: fc.constantFrom("UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata", "Asia/Kathmandu"),
+    timezone: fc.constantFrom(
+      "UTC",
+      "Europe/Berlin",
+      "America/New_York",
+      "Asia/Kolkata",
+      "Asia/Kathmandu",
+      "Australia/Lord_Howe",
+    ),
     group: fc.constantFrom("model", "customer_identifier", "environment", "name"),
     top: fc.constantFrom(1, 2, 5),
     moment: fc.constantFrom(...moments),
@@ -157,7 +200,10 @@ test("sums over the buckets are those of the list, for any traces, filter, inter
   });
   await fc.assert(
     fc.asyncProperty(read, async ({ interval, timezone, group, top, moment, hours, filters }) => {
-      const window = `start_time=${new Date(moment).toISOString()}&end_time=${new Date(moment + hours * 3_600_000).toISOString()}`;
+      // More minutes of six series are more points than one answer may have.
+      const length = interval === "1m" ? Math.min(hours, 18) : hours;
+      const end = new Date(moment + length * 3_600_000).toISOString();
+      const window = `start_time=${new Date(moment).toISOString()}&end_time=${end}`;
       const query = `${window}&interval=${interval}&timezone=${timezone}&metrics=number_of_traces,${sums.join(",")}`;
       const [{ count, results }, plain, grouped] = await Promise.all([
         listTraces(prod, filters, `${window}&page_size=1000`),
@@ -174,4 +220,4 @@ test("sums over the buckets are those of the list, for any traces, filter, inter
     }),
     { numRuns: 30 },
   );
-}, 60_000);
+});

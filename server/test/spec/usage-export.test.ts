@@ -112,6 +112,27 @@ test("CSV has the same, and names no formula", async () => {
   expect(records.filter((record) => record["customer_identifier"] === "acme")).toHaveLength(3);
 });
 
+test("the highest cost comes first, and amounts in CSV are plain decimals with all their digits", async () => {
+  const { prod: own } = await app.newOrganization();
+  const costs = { small: 3.6e-7, large: 12.5, smallest: 1e-12, exact: 0.123456789012 };
+  await storeSpans(
+    own,
+    Object.entries(costs).map(([customer, cost]) => used(customer, "2026-02-01", "m1", { cost })),
+  );
+  const csv = async (from: string, asked: string) =>
+    csvRecords((await own.post(`${from}?${always}&format=csv&fields=${asked}`, {})).text).map(Object.values);
+  expect(await csv(path, "customer_identifier,total_cost,total_cost_with_markup")).toEqual([
+    ["large", "12.5", "12.5"],
+    ["exact", "0.123456789012", "0.123456789012"],
+    ["small", "0.00000036", "0.00000036"],
+    ["smallest", "0.000000000001", "0.000000000001"],
+  ]);
+  const spans = await csv("/api/request-logs/export/", "cost,counted_cost");
+  expect(spans.toSorted(([a = ""], [b = ""]) => (a < b ? -1 : 1))).toEqual(
+    ["0.000000000001", "0.00000036", "0.123456789012", "12.5"].map((cost) => [cost, cost]),
+  );
+});
+
 test("counts usage once, for whom it counts, and leaves out what counts for nobody", async () => {
   const rows = await exportRows(prod, path, {}, "period=month&fields=customer_identifier,total_cost,total_tokens");
   const sum = (name: string) => rows.reduce((total, row) => total + Number(row[name]), 0);

@@ -76,7 +76,7 @@ export function describeAlertStores(driver: {
   const claim = (now: number, except: string[] = []) => alerts().claim({ now: at(now), until: at(now + 1), except });
   /** Of other tests, rules would be claimed too. */
   const claimAll = async (now: number): Promise<void> => {
-    while ((await claim(now)) !== undefined);
+    while ((await claim(now)).length > 0);
   };
   const historyOf = (alert: Alert, organization = alert.unique_organization_id) =>
     alerts().history(organization, alert.id, { page: 1, pageSize: 100 });
@@ -117,18 +117,62 @@ export function describeAlertStores(driver: {
     test("are claimed once each, however many claim at a time, and are due again when the claim ends", async () => {
       await claimAll(5);
       const organization = await newOrganization();
-      const made = [await newAlert(organization), await newAlert(organization), await newAlert(organization)];
+      const made = [
+        await newAlert(organization, { metric: "p95_latency" }),
+        await newAlert(organization, { window: "6m" }),
+        await newAlert(organization, { group_by: ["model"] }),
+      ];
       await newAlert(organization, { is_enabled: false });
       const ids: string[] = [];
       for (let round = 0; round < made.length; round += 1) {
         const claimed = await Promise.all(Array.from({ length: 8 }, () => claim(5)));
-        ids.push(...claimed.flatMap((alert) => alert?.id ?? []));
+        ids.push(...claimed.flat().map(({ id }) => id));
       }
       expect(ids.sort()).toEqual(made.map(({ id }) => id).sort());
-      expect(await claim(6, [organization])).not.toMatchObject({ unique_organization_id: organization });
+      for (const alert of await claim(6, [organization])) expect(alert.unique_organization_id).not.toBe(organization);
       await claimAll(6);
       await alerts().release(made[0]!, at(5));
-      expect((await claim(6))?.id).toBe(made[0]!.id);
+      expect(await claim(6)).toMatchObject([{ id: made[0]!.id }]);
+    });
+
+    test("are claimed together where they differ in metric and, over short windows, in filters alone", async () => {
+      await claimAll(5);
+      const organization = await newOrganization();
+      const made = [
+        await newAlert(organization),
+        await newAlert(organization, { metric: "p95_latency", operator: "lt", threshold: 3, cooldown: "1h" }),
+        await newAlert(organization, { window: "1h" }),
+        await newAlert(organization, { filters: {} }),
+      ];
+      const others = [
+        await newAlert(await newOrganization()),
+        await newAlert(organization, { environment: "test" }),
+        await newAlert(organization, { group_by: [] }),
+        await newAlert(organization, { window: "1h" }),
+        await newAlert(organization, { threshold: null, change_percentage: 10 }),
+        await newAlert(organization, { window: "1d" }),
+        await newAlert(organization, { window: "1d", filters: {} }),
+      ];
+      await alerts().update(organization, made[2]!.id, { ...made[2]!, definition: definitionOf(made[0]!) }, at(1));
+      const textOf = (together: readonly Alert[]): string =>
+        together
+          .map(({ id }) => id)
+          .toSorted()
+          .join(" ");
+      const groups: string[] = [];
+      for (let next = await claim(5); next.length > 0; next = await claim(5)) groups.push(textOf(next));
+      expect(groups.toSorted()).toEqual([textOf(made), ...others.map(({ id }) => id)].toSorted());
+    });
+
+    test("of an organization that is blocked are not claimed", async () => {
+      await claimAll(5);
+      const { unique_organization_id: organization } = await driver.newOrganization();
+      const made = await newAlert(organization);
+      const block = (blocked_at: string | null) => driver.stores().organizations.update(organization, { blocked_at });
+      await block(at(1));
+      expect(await claim(5)).toEqual([]);
+      await block(null);
+      expect(await claim(5)).toMatchObject([{ id: made.id }]);
     });
 
     test("finish each window once, and only as the rule that was evaluated", async () => {

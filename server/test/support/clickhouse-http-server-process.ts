@@ -68,6 +68,14 @@ const escapes: Record<string, string> = {
   "'": "'",
 };
 
+/** Where every small piece counts at once. */
+function bounded(call: Call): Call {
+  const { memoryBytes } = faults;
+  if (memoryBytes === undefined || !/\bFROM spans\b/.test(call.sql)) return call;
+  const settings = `max_memory_usage = ${memoryBytes}, max_untracked_memory = 1`;
+  return { ...call, sql: call.sql.replace(/\bmax_memory_usage = \d+/, settings) };
+}
+
 /** Parameters come in ClickHouse's escaped form; lists keep the escapes within their quotes, which the cast reads. */
 function unescaped(params: Record<string, string>, sql: string): Record<string, string> {
   const types = new Map([...sql.matchAll(/\{(\w+):([^{}]+)\}/g)].map(([, name, type]) => [name, type]));
@@ -184,7 +192,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     response.end("Ok.\n");
     return;
   }
-  const call = await readCall(request, url);
+  const call = bounded(await readCall(request, url));
   if (delayMs !== undefined) await sleep(delayMs);
   const isRead = /^\s*SELECT/i.test(call.sql);
   if (isRead && url.searchParams.get("wait_end_of_query") !== "1") {

@@ -23,6 +23,8 @@ export type ServerFaults = {
   dropInsertReplies?: number;
   /** Breaks streamed replies off after their first piece: with a message in the reply, as a server does, or without. */
   breakStreams?: "exception" | "reset";
+  /** Lowers the bound on memory that statements over spans bring along, where they bring one. */
+  memoryBytes?: number;
   /** Waits before it runs anything. */
   delayMs?: number;
 };

@@ -67,6 +67,28 @@ export function describeCustomerStores({
       expect(await stores().customers.listMarkups(organization_id, 1)).toHaveLength(1);
     });
 
+    test("that have a budget or a rate limit are listed with what they spent, as many as are asked for", async () => {
+      const key = await newKey();
+      const named = (customer_identifier: string) => ({ ...key, customer_identifier });
+      const unbounded = { period_budget: null, total_budget: null, rate_limit: null };
+      const bounds = { period: { period_budget: 1 }, total: { total_budget: 1 }, rate: { rate_limit: 1 }, none: {} };
+      await stores().customers.create(
+        Object.entries(bounds).map(([name, bound]) => customerOf(named(name), { ...unbounded, ...bound })),
+      );
+      await stores().customerLedger.open(named("total"), { periodStart: "", period: 2n, total: 3n });
+      const own = (await stores().customers.listBounded(100_000)).filter(
+        ({ customer }) => customer.organization_id === key.organization_id,
+      );
+      expect(new Map(own.map(({ customer, spend }) => [customer.customer_identifier, spend]))).toEqual(
+        new Map([
+          ["period", undefined],
+          ["total", { periodStart: "", period: 2n, total: 3n, reserved: 0n }],
+          ["rate", undefined],
+        ]),
+      );
+      expect(await stores().customers.listBounded(2)).toHaveLength(2);
+    });
+
     test("are made and found by the thousand", async () => {
       const key = await newKey();
       const keys = Array.from({ length: 1_000 }, (_, index) => ({ ...key, customer_identifier: `c${index}` }));

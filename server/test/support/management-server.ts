@@ -11,6 +11,9 @@ import { createMember } from "../../src/api/members/create-member.ts";
 import { deleteMember } from "../../src/api/members/delete-member.ts";
 import { listMembers } from "../../src/api/members/list-members.ts";
 import { updateMember } from "../../src/api/members/update-member.ts";
+import { changePassword } from "../../src/api/auth/change-password.ts";
+import { endSession } from "../../src/api/auth/end-session.ts";
+import { listSessions } from "../../src/api/auth/list-sessions.ts";
 import { getMe } from "../../src/api/auth/get-me.ts";
 import { login } from "../../src/api/auth/login.ts";
 import { refresh } from "../../src/api/auth/refresh.ts";
@@ -22,6 +25,7 @@ import { createAudit } from "../../src/auth/audit-trail.ts";
 import { createBrowserSessions } from "../../src/auth/browser-sessions.ts";
 import { createSessions } from "../../src/auth/sessions.ts";
 import { createAuthenticator } from "../../src/auth/authenticator.ts";
+import { createFailedLogins } from "../../src/auth/failed-logins.ts";
 import { createLoginThrottle } from "../../src/auth/login-throttle.ts";
 import { makeOrganization, makeUser } from "../../src/auth/make-organization.ts";
 import { createPasswords } from "../../src/auth/passwords.ts";
@@ -32,6 +36,7 @@ import { createRateLimiter } from "../../src/http/rate-limit.ts";
 import { createHttpServer } from "../../src/http/server.ts";
 import { Secret } from "../../src/lib/secret.ts";
 import { limits } from "../../src/limits.ts";
+import { controlUp, staleMs } from "./control-up.ts";
 import { openMemoryControl } from "./memory-control.ts";
 
 export type Answer = { status: number; headers: Headers; body: unknown };
@@ -59,7 +64,7 @@ export async function startManagementServer() {
   const lifetimes = { idleMs: limits.browserSessionIdleMs, maxMs: limits.browserSessionMs };
   const browsers = createBrowserSessions({ ...stores, lifetimes, nowMs });
   const signedIn = createSessions({ ...stores, tokens, nowMs });
-  const authenticator = createAuthenticator({ ...stores, tokens, browsers, nowMs });
+  const authenticator = createAuthenticator({ ...stores, control: controlUp(), staleMs, tokens, browsers, nowMs });
   const logger = pino({ level: "silent" });
   const audit = createAudit({ ...stores, nowMs, logger });
   const deps = {
@@ -72,6 +77,7 @@ export async function startManagementServer() {
     audit,
     nowMs,
     throttle: createLoginThrottle(nowMs),
+    noteFailedLogin: createFailedLogins({ audit, nowMs }),
   };
   const server = createHttpServer({
     endpoints: [
@@ -80,6 +86,9 @@ export async function startManagementServer() {
       logout(deps),
       signInByCode(deps),
       getMe(deps),
+      changePassword(deps),
+      listSessions(deps),
+      endSession(deps),
       listApiKeys(deps),
       createApiKey(deps),
       updateApiKey(deps),

@@ -19,7 +19,8 @@ export function setup(): () => Promise<void> {
   // Some tests start programs as another user.
   chmodSync(folder, 0o755);
   process.env["TMPDIR"] = folder;
-  return () => rm(folder, { recursive: true, force: true });
+  // A browser that was told to end may still write its profile.
+  return () => rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
 }
 
 /** A run that was killed leaves its folder behind, which would stay in memory. */

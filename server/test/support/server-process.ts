@@ -1,10 +1,11 @@
-import { spawn, type ChildProcess } from "node:child_process";
+import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { promisify } from "node:util";
 import type { EnvironmentVariables } from "../../src/config.ts";
 import { createClient, type TestClient } from "./test-client.ts";
 import { testEnvironment, testKeys } from "./test-app.ts";
@@ -63,4 +64,16 @@ export async function startServerProcess(
       return { code };
     },
   };
+}
+
+const admin = new URL("../../src/admin.ts", import.meta.url).pathname;
+
+/** One admin command, as typed. @throws Error with what it printed when it is refused */
+export async function runAdminProcess(
+  dataDir: string,
+  command: readonly string[],
+  overrides: EnvironmentVariables = {},
+): Promise<string> {
+  const env = { ...programEnvironment(), ...testEnvironment(dataDir, overrides) };
+  return (await promisify(execFile)(process.execPath, [admin, ...command], { env })).stdout;
 }

@@ -15,6 +15,7 @@ import { createClient, type TestClient } from "./test-client.ts";
 export type TestApp = {
   app: App;
   url: string;
+  dataDir: string;
   /** Keys of the first organisation. */
   prod: TestClient;
   test: TestClient;
@@ -67,6 +68,7 @@ export async function startTestApp(
   return {
     app,
     url: app.url,
+    dataDir,
     prod: createClient(app.url, testKeys.prod),
     test: createClient(app.url, testKeys.test),
     admin: testAdmin,

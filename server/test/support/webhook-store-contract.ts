@@ -27,7 +27,13 @@ export function describeWebhookStores(driver: {
       created_at: at(0),
       ...fields,
     });
-  const queue = async (organization: string, webhookId: number, ids: readonly string[], minute = 0): Promise<void> =>
+  const queue = async (
+    organization: string,
+    webhookId: number,
+    ids: readonly string[],
+    minute = 0,
+    trace_unique_id?: string,
+  ): Promise<void> =>
     driver.stores().transaction(({ deliveries }) =>
       deliveries.add(
         ids.map((event_id) => ({
@@ -37,6 +43,7 @@ export function describeWebhookStores(driver: {
           event_id,
           event_type: "request_log",
           payload: `{"id": "${event_id}"}`,
+          trace_unique_id: trace_unique_id ?? null,
           created_at: at(minute),
           expires_at: at(minute + 24 * 60),
         })),
@@ -112,6 +119,75 @@ export function describeWebhookStores(driver: {
       expect(await logOf(organization, one.id)).toHaveLength(51);
       expect(await logOf(organization, two.id)).toHaveLength(50);
       await driver.stores().deliveries.add([]);
+    });
+
+    test("of a trace lose what was sent or will be, and the log keeps them", async () => {
+      const [organization, theirs] = [await newOrganization(), await newOrganization()];
+      const [hook, foreign] = [await newWebhook(organization), await newWebhook(theirs)];
+      await queue(organization, hook.id, ["sent", "waits"], 0, "t1");
+      await queue(organization, hook.id, ["other"], 0, "t2");
+      await queue(organization, hook.id, ["none"]);
+      await queue(theirs, foreign.id, ["theirs"], 0, "t1");
+      const { deliveries } = driver.stores();
+      const rows = await logOf(organization, hook.id);
+      const sent = rows.find(({ event_id }) => event_id === "sent");
+      await deliveries.finish([outcome({ id: sent?.id ?? 0, status: "delivered" })]);
+      const query = { organizationId: organization, environment: "prod", traceIds: ["t1", "t3"] };
+      const [first] = await deliveries.listOfTraces({ ...query, after: 0, limit: 1 });
+      const rest = await deliveries.listOfTraces({ ...query, after: first?.delivery_id ?? 0, limit: 10 });
+      const found = [first, ...rest];
+      expect(found.map((each) => [each?.payload, each?.trace_unique_id, each?.event_type])).toEqual([
+        ['{"id": "sent"}', "t1", "request_log"],
+        ['{"id": "waits"}', "t1", "request_log"],
+      ]);
+      await deliveries.dropPayloads(
+        found.map((each) => each?.delivery_id ?? 0),
+        "gone",
+      );
+      expect(await deliveries.listOfTraces({ ...query, after: 0, limit: 10 })).toEqual([]);
+      expect((await claim(hook.id, 1)).map(({ event_id }) => event_id).toSorted()).toEqual(["none", "other"]);
+      const log = new Map((await logOf(organization, hook.id)).map((row) => [row.event_id, row]));
+      expect(log.get("sent")).toMatchObject({ status: "delivered", error: null, response_body: null });
+      expect(log.get("waits")).toMatchObject({ status: "failed", error: "gone", next_attempt_at: null });
+      const times = { now: at(6), expiresAt: at(7) };
+      expect(await deliveries.redeliver(organization, hook.id, "sent", times)).toBeUndefined();
+      expect(await claim(foreign.id, 1)).toHaveLength(1);
+    });
+
+    test("lose what was sent when they were delivered some time ago, or when the newest take all the bytes there are", async () => {
+      const organization = await newOrganization();
+      const hook = await newWebhook(organization);
+      const { deliveries } = driver.stores();
+      await queue(organization, hook.id, ["a", "b", "c", "d", "e"]);
+      const ids = new Map((await logOf(organization, hook.id)).map(({ event_id, id }) => [event_id, id]));
+      const finished = (event: string, fields: Partial<DeliveryOutcome> = {}) =>
+        outcome({ id: ids.get(event) ?? 0, ...fields });
+      await deliveries.finish([
+        finished("a", { last_attempt_at: at(1) }),
+        finished("b", { status: "failed", last_attempt_at: at(1) }),
+        finished("c"),
+        finished("d"),
+      ]);
+      while ((await deliveries.dropDelivered(at(2), 1)) > 0);
+      const isKept = async (event: string) => {
+        const times = { now: at(6), expiresAt: at(7) };
+        const row = await deliveries.redeliver(organization, hook.id, event, times);
+        if (row === undefined) return false;
+        await deliveries.finish([finished(event)]);
+        return true;
+      };
+      const kept = async () => {
+        const found: string[] = [];
+        for (const event of ["a", "b", "c", "d"]) if (await isKept(event)) found.push(event);
+        return found;
+      };
+      expect(await kept()).toEqual(["b", "c", "d"]);
+      const bytes = '{"id": "a"}'.length;
+      expect(await deliveries.trimPayloads(hook.id, 2 * bytes, 10)).toBe(1);
+      expect(await deliveries.trimPayloads(hook.id, 2 * bytes, 10)).toBe(0);
+      expect(await kept()).toEqual(["c", "d"]);
+      // What waits is not counted.
+      expect((await claim(hook.id, 9)).map(({ event_id }) => event_id)).toEqual(["e"]);
     });
 
     test("are claimed once each, the longest due first, however many claim at a time", async () => {

@@ -13,6 +13,7 @@ import { pick } from "../../lib/pick.ts";
 import { limits } from "../../limits.ts";
 import type { AlertStatuses } from "../../storage/control/alert-store.ts";
 import type { ControlStores } from "../../storage/control/control-stores.ts";
+import type { RefusalOf } from "../../outgoing/refused-address.ts";
 import { alertNotFound, type alertSchema, type alertWithStatesSchema } from "./alert-schemas.ts";
 import { presentChannel } from "./channel-schemas.ts";
 
@@ -23,6 +24,7 @@ export type AlertDeps = DefinitionDeps & {
   webhookDirectory: Pick<WebhookDirectory, "refresh">;
   attempt: Attempt;
   hasMail: boolean;
+  refusalOf: RefusalOf;
   nowMs: () => number;
 };
 
@@ -48,6 +50,7 @@ export async function findOwnAlert(deps: Pick<AlertDeps, "stores">, principal: P
 export function presentAlert(
   alert: Alert,
   channels: readonly Webhook[],
+  refusalOf: RefusalOf,
   secrets: ReadonlyMap<number, string> = new Map(),
 ): z.input<typeof alertSchema> {
   return {
@@ -55,7 +58,7 @@ export function presentAlert(
     group_by: alert.group_by.length === 0 ? null : alert.group_by.join(","),
     channels: channels
       .filter(({ alert_id }) => alert_id === alert.id)
-      .map((channel) => presentChannel(channel, secrets.get(channel.id))),
+      .map((channel) => presentChannel(channel, refusalOf, secrets.get(channel.id))),
     state: alertState(alert.counts),
     group_counts: alert.counts,
   };
@@ -63,7 +66,7 @@ export function presentAlert(
 
 /** With the states of its groups, as far as they are those of the rule as it is now. */
 export async function describeAlert(
-  { stores }: Pick<AlertDeps, "stores">,
+  { stores, refusalOf }: Pick<AlertDeps, "stores" | "refusalOf">,
   alert: Alert,
   url: URL,
   secrets?: ReadonlyMap<number, string>,
@@ -72,7 +75,7 @@ export async function describeAlert(
   const stored = await stores.alerts.statuses(alert.id);
   const shown = (stored?.statuses ?? []).toSorted(triggeredFirst).slice(0, limits.alertGroupsShown);
   const states = stored === undefined ? [] : shown.map((status) => presentStatus(alert, stored, status, url));
-  return { ...presentAlert(alert, channels, secrets), states };
+  return { ...presentAlert(alert, channels, refusalOf, secrets), states };
 }
 
 function presentStatus(

@@ -2,6 +2,8 @@ import { z } from "zod";
 import { alertChannelTypes } from "../../domain/alert.ts";
 import type { Webhook } from "../../domain/webhook.ts";
 import { limits } from "../../limits.ts";
+import type { RefusalOf } from "../../outgoing/refused-address.ts";
+import { refusalField, shownRefusal } from "../refusal.ts";
 import { callableUrl } from "../webhooks/webhook-schemas.ts";
 
 const type = z.enum(alertChannelTypes).meta({
@@ -52,6 +54,7 @@ export const channelSchema = z
     id: z.int(),
     type,
     url: z.string().optional().meta({ description: "Of slack only the host: the rest is a secret." }),
+    refused_reason: refusalField,
     to: z.string().optional(),
     active: z
       .boolean()
@@ -67,12 +70,16 @@ export const channelSchema = z
   })
   .meta({ id: "AlertChannel" });
 
-export function presentChannel(channel: Webhook, secrets?: string): z.input<typeof channelSchema> {
+export function presentChannel(
+  channel: Webhook,
+  refusalOf: RefusalOf,
+  secrets?: string,
+): z.input<typeof channelSchema> {
   const { id, channel: kind, url, active, failing_since, disabled_at, disabled_reason, skipped_events } = channel;
   return {
     id,
     type: kind,
-    ...(kind === "email" ? { to: url } : { url }),
+    ...(kind === "email" ? { to: url } : { url, ...shownRefusal(refusalOf, url) }),
     active,
     failing_since,
     disabled_at,

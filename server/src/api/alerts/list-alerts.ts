@@ -5,7 +5,7 @@ import { pagingQuery } from "../../http/query.ts";
 import { presentAlert, type AlertDeps } from "./alert-deps.ts";
 import { alertSchema } from "./alert-schemas.ts";
 
-export const listAlerts = ({ stores }: Pick<AlertDeps, "stores">) =>
+export const listAlerts = ({ stores, refusalOf }: Pick<AlertDeps, "stores" | "refusalOf">) =>
   endpoint({
     id: "list_alerts",
     method: "GET",
@@ -26,7 +26,7 @@ export const listAlerts = ({ stores }: Pick<AlertDeps, "stores">) =>
       const rows = all.slice((page - 1) * pageSize, page * pageSize);
       const ids = rows.map(({ id }) => id);
       const channels = await stores.webhooks.listChannels(principal.organization_id, ids);
-      const results = rows.map((alert) => presentAlert(alert, channels));
+      const results = rows.map((alert) => presentAlert(alert, channels, refusalOf));
       return paginate({ url, page, pageSize, count: all.length, results });
     },
   });

@@ -2,7 +2,7 @@ import { endpoint } from "../../http/endpoint.ts";
 import { describeAlert, findAlert, type AlertDeps } from "./alert-deps.ts";
 import { alertParams, alertWithStatesSchema } from "./alert-schemas.ts";
 
-export const retrieveAlert = (deps: Pick<AlertDeps, "stores">) =>
+export const retrieveAlert = (deps: Pick<AlertDeps, "stores" | "refusalOf">) =>
   endpoint({
     id: "retrieve_alert",
     method: "GET",

@@ -1,14 +1,14 @@
 import { z } from "zod";
 import { userPrincipal } from "../../auth/authenticator.ts";
 import type { BrowserSessions } from "../../auth/browser-sessions.ts";
-import { createFailedLogins } from "../../auth/failed-logins.ts";
+import type { NoteFailedLogin } from "../../auth/failed-logins.ts";
 import type { LoginThrottle } from "../../auth/login-throttle.ts";
 import type { Passwords } from "../../auth/passwords.ts";
 import type { Sessions } from "../../auth/sessions.ts";
 import { ServiceError } from "../../domain/errors.ts";
 import { canonicalEmail } from "../../domain/user.ts";
 import type { Audit } from "../../http/audit.ts";
-import { refuseForeignPage, sessionHeaders, sessionIdIn } from "../../http/browser-session.ts";
+import { refuseForeignPage, sessionHeaders, sessionIdsIn } from "../../http/browser-session.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { addressKey } from "../../http/rate-limit.ts";
 import { reply } from "../../http/reply.ts";
@@ -22,11 +22,10 @@ export const login = (deps: {
   signedIn: Pick<Sessions, "begin">;
   browsers: Pick<BrowserSessions, "begin" | "end">;
   throttle: LoginThrottle;
+  noteFailedLogin: NoteFailedLogin;
   audit: Audit;
-  nowMs: () => number;
-}) => {
-  const noteFailure = createFailedLogins(deps);
-  return endpoint({
+}) =>
+  endpoint({
     id: "login",
     method: "POST",
     path: "/api/auth/login/",
@@ -58,7 +57,7 @@ export const login = (deps: {
       const user = await deps.users.findByEmail(email);
       const fits = await deps.passwords.verify(body.password, user?.password_hash, { party: addressKey(ip), signal });
       if (user === undefined || !fits) {
-        if (user !== undefined) noteFailure(user, { ip, requestId });
+        if (user !== undefined) deps.noteFailedLogin(user, { ip, requestId });
         throw new ServiceError("unauthorized", "The e-mail address or the password is wrong.");
       }
       deps.throttle.succeeded(email, ip);
@@ -67,9 +66,7 @@ export const login = (deps: {
       const entry = { principal: userPrincipal(user), action: "login", target: user.id, organizationId };
       await deps.audit({ ...entry, sent: undefined, ip, requestId });
       if (!("id" in begun)) return begun;
-      const former = sessionIdIn(page);
-      if (former !== undefined) await deps.browsers.end(former);
+      for (const former of sessionIdsIn(page)) await deps.browsers.end(former);
       return reply(200, { expires_in: begun.expires_in, ends_at: begun.ends_at }, sessionHeaders(page, begun));
     },
   });
-};

@@ -5,8 +5,9 @@ import type { Sessions } from "../../auth/sessions.ts";
 import { ServiceError } from "../../domain/errors.ts";
 import type { User } from "../../domain/user.ts";
 import type { Audit } from "../../http/audit.ts";
-import { requireOwnPage, sessionHeaders, sessionIdIn } from "../../http/browser-session.ts";
+import { requireOwnPage, sessionHeaders, sessionIdsIn } from "../../http/browser-session.ts";
 import { endpoint } from "../../http/endpoint.ts";
+import { bearerIn } from "./current-session.ts";
 import { reply } from "../../http/reply.ts";
 import { limits } from "../../limits.ts";
 
@@ -39,15 +40,17 @@ export const logout = (deps: {
         await deps.audit({ ...entry, sent: undefined, ip, requestId });
       };
       const page = { headers, origins };
-      const cookie = sessionIdIn(page);
-      if (cookie !== undefined && body.refresh === undefined && headers.authorization === undefined) {
+      const ids = sessionIdsIn(page);
+      if (ids.length > 0 && body.refresh === undefined && headers.authorization === undefined) {
         requireOwnPage("POST", page);
-        const user = await deps.browsers.end(cookie);
-        if (user !== undefined) await note(user);
+        for (const id of ids) {
+          const user = await deps.browsers.end(id);
+          if (user !== undefined) await note(user);
+        }
         // Also where it had ended: the browser is to forget it.
         return reply(204, undefined, sessionHeaders(page, { id: "", ends_in: 0 }));
       }
-      const token = body.refresh ?? /^bearer +(\S+) *$/i.exec(headers.authorization ?? "")?.[1];
+      const token = body.refresh ?? bearerIn(headers);
       const user = token === undefined ? undefined : await deps.signedIn.end(token);
       if (user === undefined) {
         throw new ServiceError("unauthorized", "There is no such session; it may have ended before.");

@@ -20,4 +20,10 @@ export const emailSchema = z
   .max(254)
   .regex(/^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u, "must be an e-mail address");
 
-export const newPasswordSchema = z.string().min(limits.passwordCharsMin).max(limits.passwordChars);
+/** Half a surrogate pair is read as U+FFFD, so passwords with one would be the same. */
+export const newPasswordSchema = z
+  .string()
+  .min(limits.passwordCharsMin)
+  .max(limits.passwordChars)
+  .regex(/\S/, "must not be blank")
+  .regex(/^[^\uFFFD]*$/, "must not hold half a character (a surrogate alone, or U+FFFD)");

@@ -23,7 +23,8 @@ export const signInByCode = (deps: {
     path: "/sign-in",
     summary: "Sign in once by the link that the first start printed",
     description:
-      "Sets a session cookie and leads to `/docs`. It works once, for an hour, on the machine of the server.",
+      "Sets a session cookie and leads to the web application at `/`. It works once, for an hour, on the machine of the server; " +
+      "a browser that follows it again is led there without a new session.",
     tags: ["Authentication"],
     auth: "none",
     query: z.object({ code: z.string().max(limits.tokenChars) }),
@@ -36,6 +37,8 @@ export const signInByCode = (deps: {
       deps.throttle.attempt(throttled, ip);
       const begun = await deps.browsers.beginByCode(query.code);
       if (begun === undefined) {
+        // A browser that followed the link before has its session still, or is asked for the password.
+        if (/\btext\/html\b/i.test(headers.accept ?? "")) return reply(303, undefined, toApplication);
         throw new ServiceError("not_found", "The link was used or has expired. Sign in with the password.");
       }
       deps.throttle.succeeded(throttled, ip);
@@ -44,13 +47,17 @@ export const signInByCode = (deps: {
       const entry = { principal: userPrincipal(user), action: "sign_in_by_code", target: user.id, organizationId };
       await deps.audit({ ...entry, sent: undefined, ip, requestId });
       return reply(303, undefined, {
-        location: "/docs",
-        "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
-        "referrer-policy": "no-referrer",
+        ...toApplication,
         ...sessionHeaders({ headers, origins }, session),
       });
     },
   });
+
+const toApplication = {
+  location: "/",
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+  "referrer-policy": "no-referrer",
+};
 
 function isLoopback(host: string): boolean {
   return /^(?:127(?:\.\d+){3}|::ffff:127(?:\.\d+){3}|::1|\[::1\]|localhost)$/.test(host);

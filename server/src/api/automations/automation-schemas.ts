@@ -48,7 +48,7 @@ export const evaluatorIdsSchema = z
 
 export const configurationChangeSchema = z.looseObject({
   sampling_rate: samplingRate.optional(),
-  daily_budget: dailyBudget.optional(),
+  daily_budget: dailyBudget.nullish().meta({ description: "Null: the default again." }),
   evaluator_ids: evaluatorIdsSchema
     .optional()
     .meta({ description: "Counts where there is none beside the configuration." }),

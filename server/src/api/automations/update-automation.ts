@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { requireOwnEnvironment } from "../../domain/principal.ts";
-import type { Automation } from "../../domain/automation.ts";
+import type { Automation, AutomationConfiguration } from "../../domain/automation.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { definedFields } from "../../lib/defined-fields.ts";
 import type { ControlStoreSet } from "../../storage/control/control-stores.ts";
@@ -79,8 +79,14 @@ async function readChange(
   return {
     ...definedFields({ ...fields, evaluator_ids }),
     ...(condition && { condition_id: condition.id }),
-    ...(configuration && {
-      configuration: { ...automation.configuration, ...definedFields(withoutEvaluators(configuration)) },
-    }),
+    ...(configuration && { configuration: mergeConfiguration(automation.configuration, configuration) }),
   };
+}
+
+function mergeConfiguration(
+  before: AutomationConfiguration,
+  change: z.output<typeof configurationChangeSchema>,
+): AutomationConfiguration {
+  const { daily_budget: budget, ...others } = { ...before, ...definedFields(withoutEvaluators(change)) };
+  return { ...others, ...(budget !== null && budget !== undefined && { daily_budget: budget }) };
 }

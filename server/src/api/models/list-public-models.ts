@@ -7,6 +7,8 @@ const publicModelSchema = z.object({
   model_name: z.string(),
   max_context_window: z.int().nullable(),
   input_cost: z.number().nullable().meta({ description: "USD per million tokens; null where it is not known." }),
+  cache_read_cost: z.number().nullable(),
+  cache_write_cost: z.number().nullable().meta({ description: "What is kept for 5 minutes, where lifetimes differ." }),
   output_cost: z.number().nullable(),
   provider: z.object({ provider_name: z.string(), provider_id: z.string() }),
 });
@@ -32,12 +34,14 @@ export const listPublicModels = (deps: { models: Pick<ModelLister, "known"> }) =
   });
 };
 
-function present({ id, provider, contextWindow, inputUsd, outputUsd }: KnownModel): z.input<typeof publicModelSchema> {
+function present({ id, provider, ...known }: KnownModel): z.input<typeof publicModelSchema> {
   return {
     model_name: id,
-    max_context_window: contextWindow ?? null,
-    input_cost: inputUsd ?? null,
-    output_cost: outputUsd ?? null,
+    max_context_window: known.contextWindow ?? null,
+    input_cost: known.inputUsd ?? null,
+    cache_read_cost: known.cacheReadUsd ?? null,
+    cache_write_cost: known.cacheWriteUsd ?? null,
+    output_cost: known.outputUsd ?? null,
     provider: { provider_name: provider, provider_id: provider },
   };
 }

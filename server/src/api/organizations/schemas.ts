@@ -1,13 +1,24 @@
 import { z } from "zod";
 import { limits } from "../../limits.ts";
 
-/** Names are shown to people; control characters would break what shows them, and a NUL the database. */
-export const nameSchema = z
-  .string()
-  .trim()
-  .min(1)
-  .max(limits.displayNameChars)
-  .regex(/^\P{Cc}*$/u, "must not contain control characters");
+/**
+ * Names are shown to people and told apart by them: what looks the same is kept as the same text (NFC). Control characters would break what
+ * shows them, and a NUL the database; overrides of direction would make a name read as another. Half a surrogate pair is read as U+FFFD.
+ */
+export function displayName(maxChars: number) {
+  return z
+    .string()
+    .normalize("NFC")
+    .trim()
+    .min(1)
+    .max(maxChars)
+    .regex(/^[^\p{Cc}\p{Zl}\p{Zp}]*$/u, "must not contain control characters")
+    .regex(/^[^\u202A-\u202E\u2066-\u2069]*$/u, "must not contain characters that turn the direction of writing")
+    .regex(/^[^\uFFFD]*$/u, "must not hold half a character (a surrogate alone, or U+FFFD)")
+    .regex(/[^\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]|^$/u, "must have a character that can be seen");
+}
+
+export const nameSchema = displayName(limits.displayNameChars);
 
 export const organizationSchema = z.object({
   id: z.int(),

@@ -2,9 +2,10 @@ import { z } from "zod";
 import type { ProviderSettings } from "../../gateway/credentials/provider-settings.ts";
 import { requireOwnEnvironment } from "../../domain/principal.ts";
 import { endpoint } from "../../http/endpoint.ts";
+import type { RefusalOf } from "../../outgoing/refused-address.ts";
 import { credentialSchema, presentSetting, settingSchema, splitCredential, traitsSchema } from "./schemas.ts";
 
-export const createProvider = (deps: { providerSettings: Pick<ProviderSettings, "create"> }) =>
+export const createProvider = (deps: { providerSettings: Pick<ProviderSettings, "create">; refusalOf: RefusalOf }) =>
   endpoint({
     id: "create_provider",
     method: "POST",
@@ -43,6 +44,6 @@ export const createProvider = (deps: { providerSettings: Pick<ProviderSettings, 
       const { environment = principal.environment, name = rest.provider } = rest;
       requireOwnEnvironment(principal, environment, "this setting");
       const setting = { ...rest, environment, name, credential };
-      return presentSetting(await deps.providerSettings.create(principal.organization_id, setting));
+      return presentSetting(await deps.providerSettings.create(principal.organization_id, setting), deps);
     },
   });

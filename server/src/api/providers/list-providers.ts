@@ -3,9 +3,10 @@ import type { ProviderSettings } from "../../gateway/credentials/provider-settin
 import { endpoint } from "../../http/endpoint.ts";
 import { pageOf, paginate } from "../../http/pagination.ts";
 import { pagingQuery } from "../../http/query.ts";
+import type { RefusalOf } from "../../outgoing/refused-address.ts";
 import { presentSetting, settingSchema } from "./schemas.ts";
 
-export const listProviders = (deps: { providerSettings: Pick<ProviderSettings, "list"> }) =>
+export const listProviders = (deps: { providerSettings: Pick<ProviderSettings, "list">; refusalOf: RefusalOf }) =>
   endpoint({
     id: "list_providers",
     method: "GET",
@@ -23,7 +24,7 @@ export const listProviders = (deps: { providerSettings: Pick<ProviderSettings, "
       // At most `limits.providerSettings` rows, so the page is cut here.
       const settings = await deps.providerSettings.list(principal.organization_id);
       const start = (query.page - 1) * query.page_size;
-      const results = settings.slice(start, start + query.page_size).map(presentSetting);
+      const results = settings.slice(start, start + query.page_size).map((setting) => presentSetting(setting, deps));
       return paginate({ url, page: query.page, pageSize: query.page_size, count: settings.length, results });
     },
   });

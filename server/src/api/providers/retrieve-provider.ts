@@ -1,8 +1,9 @@
 import type { ProviderSettings } from "../../gateway/credentials/provider-settings.ts";
 import { endpoint } from "../../http/endpoint.ts";
+import type { RefusalOf } from "../../outgoing/refused-address.ts";
 import { presentSetting, settingParams, settingSchema } from "./schemas.ts";
 
-export const retrieveProvider = (deps: { providerSettings: Pick<ProviderSettings, "find"> }) =>
+export const retrieveProvider = (deps: { providerSettings: Pick<ProviderSettings, "find">; refusalOf: RefusalOf }) =>
   endpoint({
     id: "retrieve_provider",
     method: "GET",
@@ -17,5 +18,5 @@ export const retrieveProvider = (deps: { providerSettings: Pick<ProviderSettings
     success: { status: 200, schema: settingSchema },
     errors: ["not_found"],
     handler: async ({ principal, params }) =>
-      presentSetting(await deps.providerSettings.find(principal.organization_id, params.id)),
+      presentSetting(await deps.providerSettings.find(principal.organization_id, params.id), deps),
   });

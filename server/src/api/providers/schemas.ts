@@ -2,6 +2,8 @@ import { z } from "zod";
 import { environments } from "../../domain/principal.ts";
 import type { CredentialInput, ShownSetting } from "../../gateway/credentials/provider-settings.ts";
 import { limits } from "../../limits.ts";
+import type { RefusalOf } from "../../outgoing/refused-address.ts";
+import { refusalField, shownRefusal } from "../refusal.ts";
 import { nameSchema } from "../organizations/schemas.ts";
 
 const text = z.string().min(1).max(limits.credentialChars).nullable().optional();
@@ -37,6 +39,7 @@ export const settingSchema = z.object({
   provider: z.string(),
   ...traitsSchema,
   base_url: z.string().nullable(),
+  refused_reason: refusalField,
   api_version: z.string().nullable(),
   account_id: z.string().optional().meta({ description: "Where it has one." }),
   region: z.string().nullable(),
@@ -54,13 +57,17 @@ export const settingSchema = z.object({
 });
 
 /** A setting as the routes show it. */
-export function presentSetting(setting: ShownSetting): z.input<typeof settingSchema> {
+export function presentSetting(
+  setting: ShownSetting,
+  { refusalOf }: { refusalOf: RefusalOf },
+): z.input<typeof settingSchema> {
   return {
     id: setting.id,
     provider: setting.provider,
     name: setting.name,
     environment: setting.environment,
     base_url: setting.base_url,
+    ...shownRefusal(refusalOf, setting.base_url),
     api_version: setting.fields["api_version"] ?? null,
     ...(setting.fields["account_id"] !== undefined && { account_id: setting.fields["account_id"] }),
     region: setting.fields["region"] ?? null,

@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { ProviderSettings } from "../../gateway/credentials/provider-settings.ts";
 import { requireOwnEnvironment } from "../../domain/principal.ts";
 import { endpoint } from "../../http/endpoint.ts";
+import type { RefusalOf } from "../../outgoing/refused-address.ts";
 import {
   credentialSchema,
   presentSetting,
@@ -11,7 +12,10 @@ import {
   traitsSchema,
 } from "./schemas.ts";
 
-export const updateProvider = (deps: { providerSettings: Pick<ProviderSettings, "find" | "update"> }) =>
+export const updateProvider = (deps: {
+  providerSettings: Pick<ProviderSettings, "find" | "update">;
+  refusalOf: RefusalOf;
+}) =>
   endpoint({
     id: "update_provider",
     method: "PATCH",
@@ -38,6 +42,6 @@ export const updateProvider = (deps: { providerSettings: Pick<ProviderSettings, 
       requireOwnEnvironment(principal, found.environment, "this setting");
       if (rest.environment !== undefined) requireOwnEnvironment(principal, rest.environment, "the setting you ask for");
       const change = { ...rest, credential };
-      return presentSetting(await deps.providerSettings.update(principal.organization_id, params.id, change));
+      return presentSetting(await deps.providerSettings.update(principal.organization_id, params.id, change), deps);
     },
   });

@@ -4,7 +4,8 @@ import type { BrowserSessions } from "../../auth/browser-sessions.ts";
 import { ServiceError } from "../../domain/errors.ts";
 import { expandPermissions } from "../../domain/permissions.ts";
 import type { KeyPrincipal } from "../../domain/principal.ts";
-import { sessionIdIn } from "../../http/browser-session.ts";
+import type { User } from "../../domain/user.ts";
+import { sessionIdsIn } from "../../http/browser-session.ts";
 import { endpoint, type Context } from "../../http/endpoint.ts";
 import { includeFieldsQuery, readEnvironmentQuery } from "../../http/query.ts";
 import type { ResponseWriter } from "../../http/response-writer.ts";
@@ -22,6 +23,7 @@ import { readSelection, type SpanReadDeps } from "./read-selection.ts";
 const tailQuery = z.object({
   ...readEnvironmentQuery(),
   log_type: selectionQuery().log_type,
+  filters: selectionQuery().filters,
   ...includeFieldsQuery(),
   last_event_id: z
     .string({ error: "last_event_id must be given once" })
@@ -134,12 +136,13 @@ function readCursor(header: string | string[] | undefined, parameter: string | u
 /** A page that is left open does not prolong its session. */
 async function mayGoOn(
   { stores, browsers, now }: Pick<TailDeps, "stores" | "browsers" | "now">,
-  context: { principal: KeyPrincipal } & Parameters<typeof sessionIdIn>[0],
+  context: { principal: KeyPrincipal } & Parameters<typeof sessionIdsIn>[0],
 ): Promise<boolean> {
   const { principal } = context;
-  const sessionId = principal.organization_key_id === "" ? sessionIdIn(context) : undefined;
-  if (sessionId === undefined) return await mayRead(stores.apiKeys, principal, now());
-  const user = await browsers.find(sessionId, { isUse: false });
+  const ids = principal.organization_key_id === "" ? sessionIdsIn(context) : [];
+  if (ids.length === 0) return await mayRead(stores.apiKeys, principal, now());
+  let user: User | undefined;
+  for (const id of ids) user ??= await browsers.find(id, { isUse: false });
   return (
     user?.unique_organization_id === principal.organization_id && userPrincipal(user).permissions.has("spans:read")
   );

@@ -52,7 +52,7 @@ export const updateSpan = (deps: SpanChangeDeps) =>
       const members = Object.keys(changedSpan.shape);
       const scope = { organization_id: principal.organization_id };
       const [span] = await deps.spans.hydrateSpans(scope, [key], columnsOf(members), signal);
-      // A resend moved the span to another time after the lookup. The change is stored all the same.
+      // A resend moved the span to another time after the lookup. The edit is stored by id, so it still applies.
       if (span === undefined) return { unique_id: key.unique_id, ...change };
       return rawJson(presentSpan(span, members));
     },

@@ -1,19 +1,18 @@
 import { endpoint } from "../../http/endpoint.ts";
-import type { DocsPage } from "../../http/docs-page.ts";
-import { content } from "../../http/reply.ts";
+import type { PageFile } from "../../http/page/built-page.ts";
+import { answerFile, answerUnbuilt } from "../../http/page/page-route.ts";
 
-export const getDocs = (deps: { page: DocsPage }) =>
+/** `page` is the built `docs.html`; undefined where the web application is not built. */
+export const getDocs = (deps: { page: PageFile | undefined }) =>
   endpoint({
     id: "get_docs",
     method: "GET",
     path: "/docs",
     summary: "The API reference as a page",
+    description: "Requests can be sent from it: with a key, or as the person who is signed in to the web application.",
     tags: ["System"],
     auth: "none",
     success: { status: 200, contentType: "text/html" },
     errors: [],
-    handler: () =>
-      content("text/html; charset=utf-8", deps.page.html, {
-        headers: { "content-security-policy": deps.page.contentSecurityPolicy, "referrer-policy": "no-referrer" },
-      }),
+    handler: ({ headers }) => (deps.page === undefined ? answerUnbuilt() : answerFile({ headers }, deps.page)),
   });

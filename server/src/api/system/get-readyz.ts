@@ -2,25 +2,44 @@ import { z } from "zod";
 import { endpoint } from "../../http/endpoint.ts";
 import { reply } from "../../http/reply.ts";
 
-/** Whether requests would succeed now, and what each part says of itself: `ok` or what is wrong with it. */
-export type Readiness = { ready: boolean; checks: Record<string, string> };
+/** What each part says of itself: `ok`, or what is wrong with it. */
+export type Checks = Record<string, string>;
 
-export const getReadyz = (deps: { readiness: () => Readiness | Promise<Readiness> }) =>
+/** `traffic`: what spans and gateway calls need. `reads`: what queries need beside that. */
+export type Readiness = { traffic(): Promise<Checks>; reads(): Promise<Checks> };
+
+const flagMessage = "reads must be true or false";
+
+const readyzQuery = z.object({
+  reads: z
+    .enum(["true", "false"], { error: flagMessage })
+    .optional()
+    .transform((text) => text === "true")
+    .meta({ type: "boolean", default: false, description: "Also asks whether queries work." }),
+});
+
+export const getReadyz = (deps: { readiness: Readiness }) =>
   endpoint({
     id: "get_readyz",
     method: "GET",
     path: "/readyz",
-    summary: "Can the process serve requests?",
-    description: "The journal has been replayed and the stores answer. 503 with the same body while it cannot.",
+    summary: "Can the process take traffic?",
+    description:
+      "Whether spans and gateway calls may be sent here: also while the span store does not answer and the journal has room, and " +
+      "while the journal is replayed. With `reads=true`: whether queries work as well. 503 with the same body if not.",
     tags: ["System"],
     auth: "none",
+    query: readyzQuery,
     success: {
       status: 200,
       schema: z.object({ ready: z.boolean(), checks: z.record(z.string(), z.string()) }),
     },
-    errors: ["unavailable"],
-    async handler() {
-      const { ready, checks } = await deps.readiness();
+    errors: ["invalid_request", "unavailable"],
+    async handler({ query }) {
+      const { readiness } = deps;
+      const asked = await Promise.all([readiness.traffic(), query.reads ? readiness.reads() : {}]);
+      const checks: Checks = Object.assign({}, ...asked);
+      const ready = Object.values(checks).every((state) => state === "ok");
       return reply(ready ? 200 : 503, { ready, checks });
     },
   });

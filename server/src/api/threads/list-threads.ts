@@ -20,8 +20,12 @@ const thread = z
     environment: z.string(),
     log_count: z.int().meta({ description: "Spans that name the thread." }),
     trace_count: z.int(),
-    total_cost: z.number().meta({ description: "USD; what wrappers restate counts once, as in traces." }),
+    total_cost: z.number().nullable().meta({
+      description:
+        "USD; what wrappers restate counts once, as in traces. Null where nothing that was counted has a price.",
+    }),
     total_tokens: z.number(),
+    unpriced_count: z.int().meta({ description: "Calls without a price, which are in no sum." }),
     customer_identifier: z.string().nullable(),
     first_timestamp: z.string().meta({ format: "date-time" }),
     last_timestamp: z.string().meta({ format: "date-time" }),
@@ -96,6 +100,7 @@ function presentThread({ customer_identifier, ...row }: StoredThread): z.input<t
   return {
     id: row.thread_identifier,
     ...row,
+    total_cost: row.total_cost === 0 && row.unpriced_count > 0 ? null : row.total_cost,
     customer_identifier: customer_identifier === "" ? null : customer_identifier,
     first_timestamp: isoTime(row.first_timestamp),
     last_timestamp: isoTime(row.last_timestamp),

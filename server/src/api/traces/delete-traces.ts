@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { ServiceError } from "../../domain/errors.ts";
+import { boundWork } from "../../filter/bound-work.ts";
 import { parseFilters, type ParsedFilter } from "../../filter/parse.ts";
 import type { GroupCatalogue } from "../../filter/group-fields.ts";
 import { writtenEnvironment } from "../../domain/principal.ts";
@@ -104,6 +105,7 @@ function readDeleteFilter(
     ? Object.fromEntries(Object.entries(filters).filter(([name]) => name !== "unique_organization_id"))
     : filters;
   const parsed = parseFilters(own, catalogue, "lenient");
+  boundWork(parsed.filter, catalogue);
   if (parsed.conditions > 0) return parsed;
   const reasons = parsed.ignored.map(({ reason }) => reason).join("; ");
   throw refused(`filters must have at least one condition that is understood${reasons === "" ? "" : `: ${reasons}`}`);

@@ -1,5 +1,3 @@
-import { columnOf } from "../../domain/trace-figures.ts";
-import { traceTexts } from "../../domain/trace.ts";
 import { buildSpanTree, type SpanTree, type TreeSpan } from "../../domain/span-tree.ts";
 import type { ReadColumn } from "../../domain/span.ts";
 import type { Pieces } from "../../http/reply.ts";
@@ -43,6 +41,9 @@ const slimMembers = [
   "status",
   "error_message",
   "span_workflow_name",
+  "note",
+  "is_pinned",
+  "positive_feedback",
 ] as const;
 const payloadMembers = ["input", "output", "metadata", "span_links"] as const;
 
@@ -67,30 +68,15 @@ export const privateMembers: ReadonlySet<string> = new Set([
   "customer_identifier",
   "counted_customer_identifier",
   "organization_key_id",
+  "note",
+  "is_pinned",
+  "positive_feedback",
 ]);
 
 function membersOf(form: NodeForm): readonly string[] {
   const members = form.endsWith("slim") ? slimMembers : [...slimMembers, ...payloadMembers];
   return form.startsWith("public") ? members.filter((name) => !privateMembers.has(name)) : members;
 }
-
-/** What spans have to be read with for their place in the tree and the figures of their trace. */
-export const figureFields = [
-  "unique_id",
-  "timestamp",
-  "start_time",
-  "span_unique_id",
-  "span_parent_id",
-  "log_type",
-  "status",
-  "status_code",
-  "counted_cost",
-  "counted_tokens",
-  "total_tokens",
-  "prompt_tokens",
-  "completion_tokens",
-  ...traceTexts.map(columnOf),
-] as const satisfies readonly ReadColumn[];
 
 /** What spans have to be read with. */
 export function nodeFields(form: NodeForm) {
@@ -99,7 +85,8 @@ export function nodeFields(form: NodeForm) {
 
 /**
  * Writes a span of a trace, read with `columns`, as a JSON object up to its closing brace, so that children may follow: as
- * a byte string. What does not depend on the span is made once. A slim one has no members that are null.
+ * a byte string. What does not depend on the span is made once. A slim one has no members that are null, and
+ * none of what is not pinned.
  */
 export function nodeWriter(form: NodeForm, columns: readonly ReadColumn[]): RawWriter {
   const writerOf = (name: string): RawWriter => {
@@ -113,11 +100,14 @@ export function nodeWriter(form: NodeForm, columns: readonly ReadColumn[]): RawW
     let text = `{"end_time":${end(span)},"storage_object_key":null`;
     for (const { start, write } of members) {
       const value = write(span);
-      if (!isSlim || value !== "null") text += start + value;
+      const isNothing = value === "null" || (start === pinned && value === "false");
+      if (!isSlim || !isNothing) text += start + value;
     }
     return text;
   };
 }
+
+const pinned = ',"is_pinned":';
 
 export type TreeWriter = {
   /** The place of a span in the tree is kept, and what is written of it. */
@@ -177,14 +167,4 @@ function* walk({ roots, children }: SpanTree, start: Buffer, end: Buffer): Gener
     yield place;
     levels.push({ places: children[place] ?? [], next: 0 });
   }
-}
-
-export function treeSpan({ unique_id, span_unique_id, span_parent_id, start_time, timestamp }: StoredSpan): TreeSpan {
-  return {
-    unique_id,
-    span_unique_id: span_unique_id ?? "",
-    span_parent_id: span_parent_id ?? "",
-    start_time: start_time ?? "",
-    timestamp,
-  };
 }

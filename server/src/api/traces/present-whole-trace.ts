@@ -1,17 +1,17 @@
 import { mediaReferences } from "../../domain/media.ts";
-import { traceTexts, type TraceText } from "../../domain/trace.ts";
-import { columnOf, createTraceFigures, type TraceSums } from "../../domain/trace-figures.ts";
+import { traceTexts } from "../../domain/trace.ts";
+import { columnOf, createTraceFigures } from "../../domain/trace-figures.ts";
 import type { TreeSpan } from "../../domain/span-tree.ts";
 import type { ReadColumn } from "../../domain/span.ts";
 import { content, type Reply } from "../../http/reply.ts";
-import { parseTimeNs } from "../../lib/time.ts";
 import { limits } from "../../limits.ts";
 import { rawPlace, rawReader, type RawSpan } from "../../storage/spans/raw-span.ts";
 import type { SpanStore, StoredSpan } from "../../storage/spans/span-store.ts";
+import { figureFields, rootKey, summedTrace, treeSpan } from "../../storage/spans/summed-trace.ts";
 import type { StoredTrace, TracePlace, TraceWeight } from "../../storage/spans/trace-queries.ts";
 import { traceNotFound, traceScope } from "./trace-scope.ts";
 import { rootFields, writeTrace } from "./present-trace.ts";
-import { createTreeWriter, figureFields, nodeFields, privateMembers, treeSpan, type NodeForm } from "./present-tree.ts";
+import { createTreeWriter, nodeFields, privateMembers, type NodeForm } from "./present-tree.ts";
 import { readPlaced, type TraceRequest } from "./read-placed.ts";
 import type { TraceOwner } from "./trace-owner.ts";
 
@@ -62,7 +62,10 @@ async function presentSmall(
   const rawRoot = sums && spanAt.get(sums.root);
   if (sums === undefined || rawRoot === undefined) throw traceNotFound();
   const root = rawReader(columns)(rawRoot);
-  return trace.finish(traceOf(traceId, environment, sums, root), root, { ...request, isTruncated: false });
+  return trace.finish(summedTrace({ trace_unique_id: traceId, environment }, sums, root), root, {
+    ...request,
+    isTruncated: false,
+  });
 }
 
 /** Undefined when nothing is there to see. */
@@ -88,7 +91,7 @@ async function presentPlaced(
   const [root] = await spans.hydrateSpans(scope, [rootKey(place.environment, sums)], rootColumns, signal);
   // What was read are not all of its spans: those where they are tell its figures.
   const [counted] = isTruncated ? await spans.retrieveTraces(scope, traceId, signal) : [];
-  const shown = counted ?? traceOf(traceId, place.environment, sums, root);
+  const shown = counted ?? summedTrace({ trace_unique_id: traceId, environment: place.environment }, sums, root);
   return trace.finish(shown, root, { organization, isPublic: request.isPublic, isSlim, isTruncated });
 }
 
@@ -140,31 +143,4 @@ function createTraceWriter(form: NodeForm, columns: readonly ReadColumn[], media
       return content("application/json; charset=utf-8", tree.finish(adapt(start), "}"));
     },
   };
-}
-
-function traceOf(traceId: string, environment: string, sums: TraceSums, root: StoredSpan | undefined): StoredTrace {
-  const { root: at, texts, ...shown } = sums;
-  const said = traceTexts.map((name) => [name, root?.[columnOf(name)] || texts[name]] as const);
-  return {
-    ...shown,
-    ...(Object.fromEntries(said) as Record<TraceText, string>),
-    trace_unique_id: traceId,
-    environment,
-    duration: secondsBetween(shown),
-    name: root?.span_name ?? "",
-    organization_key_id: root?.organization_key_id ?? "",
-    root_span_unique_id: at.span_unique_id,
-    root: rootKey(environment, sums),
-  };
-}
-
-/** Of a span that was just read, whatever its version. */
-function rootKey(environment: string, { root }: TraceSums) {
-  return { timestamp: root.timestamp, unique_id: root.unique_id, environment, version: "" };
-}
-
-/** Clocks disagree: a duration is never negative. */
-function secondsBetween({ start_time, end_time }: Pick<TraceSums, "start_time" | "end_time">): number {
-  const ns = (parseTimeNs(end_time) ?? 0n) - (parseTimeNs(start_time) ?? 0n);
-  return Math.max(0, Number(ns) / 1e9);
 }

@@ -16,7 +16,8 @@ type ShareTraceDeps = {
   now: () => number;
 };
 
-const sharing = z.object({
+/** How a trace is shared. */
+export const sharing = z.object({
   trace_unique_id: z.string(),
   is_public: z.boolean(),
   public_url: z
@@ -56,12 +57,20 @@ export const shareTrace = (deps: ShareTraceDeps) =>
         is_public,
         updated_at: new Date(deps.now()).toISOString(),
       });
-      const path = `${principal.organization_id}/traces/${encodeURIComponent(trace_unique_id)}/`;
-      const public_url = new URL(`${url.pathname.endsWith("/") ? "../../" : "../"}${path}`, url);
-      public_url.search = "";
-      return { trace_unique_id, is_public, public_url: is_public ? public_url.href : null };
+      const organizationId = principal.organization_id;
+      const public_url = is_public ? publicUrl({ url, levels: 2, organizationId, traceId: trace_unique_id }) : null;
+      return { trace_unique_id, is_public, public_url };
     },
   });
+
+/** The address of a shared trace. `levels`: of the path of the request below `/api/`. */
+export function publicUrl(trace: { url: URL; levels: number; organizationId: string; traceId: string }): string {
+  const { url, levels, organizationId, traceId } = trace;
+  const up = "../".repeat(url.pathname.endsWith("/") ? levels : levels - 1);
+  const found = new URL(`${up}${organizationId}/traces/${encodeURIComponent(traceId)}/`, url);
+  found.search = "";
+  return found.href;
+}
 
 /** A trace that only the other environment has is not this key's; one without spans may be shared before they come. */
 async function refuseElsewhere(

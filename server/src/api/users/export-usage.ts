@@ -26,7 +26,7 @@ export const exportUsage = (deps: ExportUsageDeps) =>
     summary: "Export the usage of customers",
     description:
       "What each customer used in each period, of each model, in each environment, at cost and with the customer's markup, as one " +
-      "file, in no order. Filters are those of spans. The environment is that of the key, unless the query says otherwise. " +
+      "file, the highest cost first. Filters are those of spans. The environment is that of the key, unless the query says otherwise. " +
       "A file that breaks off is not whole: the connection is cut then. start_time is required.",
     tags: ["Customers"],
     auth: "key",

@@ -3,7 +3,7 @@ import { endpoint } from "../../http/endpoint.ts";
 import { organizationNumber, type WebhookDeps } from "./webhook-deps.ts";
 import { presentWebhook, webhookSchema } from "./webhook-schemas.ts";
 
-export const listWebhooks = (deps: Pick<WebhookDeps, "webhooks" | "organizations">) =>
+export const listWebhooks = (deps: Pick<WebhookDeps, "webhooks" | "organizations" | "refusalOf">) =>
   endpoint({
     id: "list_webhooks",
     method: "GET",
@@ -19,6 +19,6 @@ export const listWebhooks = (deps: Pick<WebhookDeps, "webhooks" | "organizations
     handler: async ({ principal }) => {
       const organization = await organizationNumber(deps, principal.organization_id);
       const webhooks = await deps.webhooks.list(principal.organization_id);
-      return webhooks.map((webhook) => presentWebhook(webhook, { organization }));
+      return webhooks.map((webhook) => presentWebhook(webhook, { organization, refusalOf: deps.refusalOf }));
     },
   });

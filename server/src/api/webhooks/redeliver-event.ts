@@ -8,7 +8,7 @@ import { deliveryParams, deliverySchema, presentDelivery } from "./webhook-schem
 
 export const redeliverEvent = (
   deps: Pick<WebhookDeps, "webhooks" | "nowMs"> & {
-    deliveries: Pick<DeliveryStore, "redeliver">;
+    deliveries: Pick<DeliveryStore, "redeliver" | "ofEvents">;
     deliverer: Pick<Deliverer, "due">;
   },
 ) =>
@@ -17,7 +17,9 @@ export const redeliverEvent = (
     method: "POST",
     path: "/api/webhooks/{id}/deliveries/{delivery_id}/redeliver/",
     summary: "Send an event again",
-    description: "At once, whatever became of it before, with the same webhook-id. It is tried for another 24 hours.",
+    description:
+      "At once, whatever became of it before, with the same webhook-id. It is tried for another 24 hours. " +
+      "409 if what was sent is not kept any more: of delivered events it is for 6 hours, and of deleted traces never.",
     tags: ["Webhooks"],
     auth: "key_or_user",
     permission: "webhooks:write",
@@ -34,7 +36,12 @@ export const redeliverEvent = (
         now: new Date(nowMs).toISOString(),
         expiresAt: new Date(nowMs + limits.webhookRetryMs).toISOString(),
       });
-      if (delivery === undefined) throw new ServiceError("not_found", "There is no such delivery.");
+      if (delivery === undefined) {
+        const events = [params.delivery_id];
+        const { length: known } = await deps.deliveries.ofEvents(principal.organization_id, [params.id], events);
+        if (known > 0) throw new ServiceError("conflict", "What was sent is not kept any more.");
+        throw new ServiceError("not_found", "There is no such delivery.");
+      }
       deps.deliverer.due([params.id]);
       return presentDelivery(delivery);
     },

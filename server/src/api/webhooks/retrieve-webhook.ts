@@ -23,7 +23,9 @@ const retrieveQuery = z.object({
 
 const secretsParameter = { parameter: "is_including_secrets=true", permission: "webhooks:write" } as const;
 
-export const retrieveWebhook = (deps: Pick<WebhookDeps, "webhooks" | "organizations" | "webhookSecrets">) =>
+export const retrieveWebhook = (
+  deps: Pick<WebhookDeps, "webhooks" | "organizations" | "webhookSecrets" | "refusalOf">,
+) =>
   endpoint({
     id: "retrieve_webhook",
     method: "GET",

@@ -6,6 +6,7 @@ import type { WebhookSecrets } from "../../delivery/webhook-secrets.ts";
 import type { ApiKeyStore } from "../../storage/control/api-key-store.ts";
 import type { OrganizationStore } from "../../storage/control/organization-store.ts";
 import type { WebhookStore } from "../../storage/control/webhook-store.ts";
+import type { RefusalOf } from "../../outgoing/refused-address.ts";
 import { presentWebhook, webhookNotFound } from "./webhook-schemas.ts";
 
 /** What the operations on webhooks share. */
@@ -15,6 +16,7 @@ export type WebhookDeps = {
   apiKeys: Pick<ApiKeyStore, "list">;
   webhookSecrets: WebhookSecrets;
   webhookDirectory: Pick<WebhookDirectory, "refresh">;
+  refusalOf: RefusalOf;
   nowMs: () => number;
 };
 
@@ -48,9 +50,13 @@ export async function organizationNumber(
   return (await organizations.find(uniqueOrganizationId))?.id ?? 0;
 }
 
-export async function showWebhook(deps: Pick<WebhookDeps, "organizations">, webhook: Webhook, secrets?: string) {
+export async function showWebhook(
+  deps: Pick<WebhookDeps, "organizations" | "refusalOf">,
+  webhook: Webhook,
+  secrets?: string,
+) {
   const organization = await organizationNumber(deps, webhook.unique_organization_id);
-  return presentWebhook(webhook, { organization, secrets });
+  return presentWebhook(webhook, { organization, secrets, refusalOf: deps.refusalOf });
 }
 
 /** @throws ServiceError `invalid_request` where the organisation has no such lasting key. */

@@ -5,6 +5,9 @@ import { legacyFamilies } from "../../domain/product-families.ts";
 import { deliveryStatuses, webhookEventTypes, type Webhook } from "../../domain/webhook.ts";
 import { limits } from "../../limits.ts";
 import type { LoggedDelivery } from "../../storage/control/delivery-store.ts";
+import type { RefusalOf } from "../../outgoing/refused-address.ts";
+import { displayName } from "../organizations/schemas.ts";
+import { refusalField, shownRefusal } from "../refusal.ts";
 
 const time = z.string().meta({ format: "date-time" });
 
@@ -39,13 +42,7 @@ function isCallable(text: string): boolean {
   return url !== null && /^https?:$/.test(url.protocol) && url.username === "" && url.password === "";
 }
 
-/** Names are shown to people; control characters would break what shows them, and a NUL the database. */
-const name = z
-  .string()
-  .trim()
-  .min(1)
-  .max(limits.webhookNameChars)
-  .regex(/^\P{Cc}*$/u, "must not contain control characters");
+const name = displayName(limits.webhookNameChars);
 
 const eventType = z.enum(webhookEventTypes);
 const organizationKey = z
@@ -89,6 +86,7 @@ export const webhookSchema = z
   .object({
     id: z.int(),
     url: z.string().meta({ format: "uri" }),
+    refused_reason: refusalField,
     organization: z.int(),
     project: z.string().nullable().meta({ description: "Always null: there are no projects." }),
     name: z.string(),
@@ -117,11 +115,12 @@ export const webhookSchema = z
 
 export function presentWebhook(
   webhook: Webhook,
-  { organization, secrets }: { organization: number; secrets?: string | undefined },
+  { organization, secrets, refusalOf }: { organization: number; secrets?: string | undefined; refusalOf: RefusalOf },
 ): z.input<typeof webhookSchema> {
   return {
     id: webhook.id,
     url: webhook.url,
+    ...shownRefusal(refusalOf, webhook.url),
     organization,
     project: null,
     name: webhook.name,

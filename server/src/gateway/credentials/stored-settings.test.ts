@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { controlUp, staleMs } from "../../../test/support/control-up.ts";
 import type { SealedProviderSetting } from "../../domain/provider-setting.ts";
 import { Secret } from "../../lib/secret.ts";
 import { limits } from "../../limits.ts";
@@ -32,6 +33,8 @@ function setUp(rows: SealedProviderSetting[] = [row()]) {
   const store = { rows, reads: 0, isDown: false };
   let unreadable = 0;
   const settings = createStoredSettings({
+    control: controlUp(),
+    staleMs,
     organizations: { find: async () => undefined },
     store: {
       list: async () => {
@@ -120,6 +123,6 @@ test("a store that does not answer is unavailable, but not for who was served la
   store.isDown = true;
   clock.ms += limits.cachedProviderSettingMs * 2;
   expect(await names()).toEqual(["openai"]);
-  clock.ms += limits.staleProviderSettingMs;
+  clock.ms += staleMs;
   await expect(names()).rejects.toMatchObject({ code: "unavailable" });
 });

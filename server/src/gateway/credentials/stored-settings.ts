@@ -3,6 +3,7 @@ import type { SealedProviderSetting } from "../../domain/provider-setting.ts";
 import type { Environment } from "../../domain/principal.ts";
 import { ExpiringLru } from "../../lib/expiring-lru.ts";
 import { limits } from "../../limits.ts";
+import type { ControlWatch } from "../../storage/control/control-watch.ts";
 import type { OrganizationStore } from "../../storage/control/organization-store.ts";
 import type { ProviderSettingStore } from "../../storage/control/provider-setting-store.ts";
 import type { SecretBox } from "./secret-box.ts";
@@ -21,7 +22,7 @@ export type UnreadableSetting = { id: string; provider: string; availableModels:
 
 /**
  * The enabled provider settings of organisations, opened and kept in memory for seconds: a change on another node is felt after
- * `limits.cachedProviderSettingMs`, one on this node at once.
+ * `limits.cachedProviderSettingMs`, one on this node at once. For `staleMs` they serve while the control store does not answer.
  */
 export type StoredSettings = {
   /** At once where they were asked for lately. @throws ServiceError `unavailable` when the store does not answer. */
@@ -34,6 +35,8 @@ export type StoredSettings = {
 
 export type StoredSettingsDeps = {
   store: Pick<ProviderSettingStore, "list">;
+  control: Pick<ControlWatch, "orStale">;
+  staleMs: number;
   organizations: Pick<OrganizationStore, "find">;
   box: SecretBox;
   now: () => number;
@@ -46,6 +49,8 @@ type Known = Opened & { loadedMs: number };
 
 export function createStoredSettings({
   store,
+  control,
+  staleMs,
   organizations,
   box,
   now,
@@ -55,7 +60,7 @@ export function createStoredSettings({
   // Kept longer than it is fresh, for when the store does not answer.
   const known = new ExpiringLru<string, Known>({
     maxEntries: limits.cachedProviderSettings,
-    ttlMs: limits.staleProviderSettingMs,
+    ttlMs: freshMs + staleMs,
     nowMs: now,
   });
   const loads = new Map<string, Promise<readonly OpenSetting[]>>();
@@ -76,17 +81,18 @@ export function createStoredSettings({
 
   const load = (organizationId: string): Promise<readonly OpenSetting[]> => {
     const loadedMs = now();
-    const read = [store.list(organizationId), organizations.find(organizationId)] as const;
-    const loading: Promise<readonly OpenSetting[]> = Promise.all(read)
-      .then(([rows, organization]) => {
-        const opened = openAll(rows, organization?.test_uses_prod_providers === true);
-        // Where `forget` came between, what was read may be older than the change: good for this call, not to be kept.
-        if (loads.get(organizationId) === loading) known.set(organizationId, { ...opened, loadedMs });
-        return opened.settings;
-      })
+    const read = async (): Promise<readonly OpenSetting[]> => {
+      const reads = [store.list(organizationId), organizations.find(organizationId)] as const;
+      const [rows, organization] = await Promise.all(reads);
+      const opened = openAll(rows, organization?.test_uses_prod_providers === true);
+      // Where `forget` came between, what was read may be older than the change: good for this call, not to be kept.
+      if (loads.get(organizationId) === loading) known.set(organizationId, { ...opened, loadedMs });
+      return opened.settings;
+    };
+    const stale = known.get(organizationId);
+    const loading: Promise<readonly OpenSetting[]> = control
+      .orStale("provider_settings", read, stale && (() => stale.settings))
       .catch((cause: unknown) => {
-        const stale = known.get(organizationId);
-        if (stale !== undefined) return stale.settings;
         throw new ServiceError("unavailable", "Provider settings cannot be read just now.", { retryAfterS: 1, cause });
       })
       .finally(() => {

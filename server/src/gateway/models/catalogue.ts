@@ -18,6 +18,8 @@ export type CatalogueModel = {
   contextWindow: number | undefined;
   /** USD per million tokens, of the lowest tier; undefined where the price depends on the time, or there is none. */
   inputUsd: number | undefined;
+  cacheReadUsd: number | undefined;
+  cacheWriteUsd: number | undefined;
   outputUsd: number | undefined;
 };
 
@@ -82,6 +84,8 @@ export function createCatalogue({ maxModels }: { maxModels: number }): Catalogue
           id,
           contextWindow: context_window,
           inputUsd: priceIn(prices, "input_mtok"),
+          cacheReadUsd: priceIn(prices, "cache_read_mtok"),
+          cacheWriteUsd: priceIn(prices, "cache_write_mtok"),
           outputUsd: priceIn(prices, "output_mtok"),
         }));
     },

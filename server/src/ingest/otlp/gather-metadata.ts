@@ -104,20 +104,14 @@ export function gatherMetadata(
   return Object.fromEntries(own);
 }
 
-function heldIn(bag: AttributeBag, own: Metadata, body: Body): Held {
-  const fields = Object.entries(body).filter(([field]) => !ownWords.has(field));
-  const { model, log_type, prompt_tokens, completion_tokens, total_tokens } = body;
-  // Who asked for a model by its name without a date is answered by one with a date.
-  const asked = typeof model === "string" ? model.replace(/[-@]20\d\d-?\d\d-?\d\d$/, "") : undefined;
-  return createHeld([...fields, ["model", asked], ...own], {
-    parse: (value) => bag.parsed(value),
-    // Other spans repeat what the calls below them count.
-    hasCounts: !asksModel(log_type) || (prompt_tokens ?? completion_tokens ?? total_tokens) !== undefined,
-  });
+/** Its log type and status are words of ours, which others use by chance. */
+function heldIn(bag: AttributeBag, metadata: Metadata, all: Body): Held {
+  const { log_type: kind, status: _status, ...body } = all;
+  const isCounted = (body["prompt_tokens"] ?? body["completion_tokens"] ?? body["total_tokens"]) !== undefined;
+  // Other spans repeat what the calls below them count.
+  const hasCounts = isCounted || !asksModel(kind);
+  return createHeld({ body, metadata }, { parse: (value) => bag.parsed(value), hasCounts });
 }
-
-/** Fields with words of ours, which others use by chance. */
-const ownWords: ReadonlySet<string> = new Set(["log_type", "status"]);
 
 /** Whether a text is the input or the output once more. Words are the same by chance. */
 function repeatsContent(value: unknown, { input, output }: Body): boolean {

@@ -194,17 +194,15 @@ function takeUsage(view: SpanView, convention: (typeof conventions)[number], usa
   const { convention: stated = convention.cache?.(view), ...counts } = found;
   // Where the vocabulary is known to exclude what was cached, its total is only its own sum and tells nothing.
   if (stated === "exclusive") delete counts.total;
-  if (isFirst && (counts.input !== undefined || counts.output !== undefined)) {
-    usage.convention = stated;
-    Object.assign(usage, { ...counts, ...definedCounts(usage) });
-    return;
-  }
-  if (usage.convention === "exclusive" || stated === "exclusive") return;
-  Object.assign(usage, { ...counts, ...definedCounts(usage) });
+  if (isFirst && (counts.input !== undefined || counts.output !== undefined)) usage.convention = stated;
+  else if (usage.convention === "exclusive" || stated === "exclusive") return;
+  addUsage(usage, counts);
 }
 
-function definedCounts(usage: RawUsage): RawUsage {
-  return Object.fromEntries(Object.entries(usage).filter(([, count]) => count !== undefined)) as RawUsage;
+/** What is known already stays. */
+function addUsage(usage: RawUsage, counts: RawUsage): void {
+  for (const name of Object.keys(counts) as Array<keyof RawUsage>)
+    if (usage[name] === undefined) Object.assign(usage, { [name]: counts[name] });
 }
 
 function readUsageTable({ bag }: SpanView, table: UsageTable): RawUsage {

@@ -37,6 +37,7 @@ const usualEnds: ReadonlySet<string> = new Set(
     " ",
   ),
 );
+const longestWord = Math.max(...[...formWords, ...usualEnds].map(({ length }) => length));
 const reasonMember = /reasons?$/i;
 /** The type of data that a message has, which tells its type itself. */
 const mediaMember = /(?:mime|media)_?type$/i;
@@ -59,6 +60,8 @@ const searchedChars = 8_000_000;
 const searchableChars = 4;
 const substringChars = 24;
 
+type Places = { body: Readonly<Record<string, unknown>>; metadata: ReadonlyMap<string, unknown> };
+
 type Options = {
   /** Text that is JSON of a tree, as the tree; anything else as it is. */
   parse: (value: unknown) => unknown;
@@ -66,16 +69,15 @@ type Options = {
   hasCounts: boolean;
 };
 
-/** @param values fields and metadata, by name */
-export function createHeld(
-  values: Iterable<readonly [name: string, value: unknown]>,
-  { parse, hasCounts }: Options,
-): Held {
-  const known = knownIn(values);
+export function createHeld({ body, metadata }: Places, { parse, hasCounts }: Options): Held {
+  let known: Known | undefined;
+  const all = (): Known => (known ??= knownIn([...Object.entries(body), ["model", askedModel(body)], ...metadata]));
+  const isPlaced = placedIn({ body, metadata });
   const isHeld = (name: string | undefined, value: unknown): boolean => {
+    if (known === undefined && isPlaced(name, value)) return true;
     const text = scalarText(value);
     if (text === undefined || text.trim() === "") return true;
-    return name !== undefined && typeof value !== "string" ? known.hasNamed(name, text) : known.hasText(text);
+    return name !== undefined && typeof value !== "string" ? all().hasNamed(name, text) : all().hasText(text);
   };
   const leftOf = (name: string | undefined, given: unknown, isForm: boolean): Left => {
     if (typeof given === "string") {
@@ -84,24 +86,38 @@ export function createHeld(
     }
     const value = parse(given);
     if (value === undefined || value === null) return nothing;
-    if (isScalar(value)) return isHeld(name, value) ? understood : unknown(given);
+    if (isScalar(value)) return typeof given !== "string" && isHeld(name, value) ? understood : unknown(given);
     const left = Array.isArray(value)
-      ? leftOfList((value as unknown[]).map((item) => leftOf(name, item, isForm)))
-      : leftOfObject(value, isForm || isOfForm(value));
+      ? leftOfList(name, value as unknown[], isForm)
+      : leftOfObject(value as Record<string, unknown>, isForm || isOfForm(value));
     // Text within a tree stays in one piece.
     return typeof given === "string" && left.rest !== undefined ? { ...left, rest: given } : left;
   };
-  const leftOfObject = (object: object, isForm: boolean): Left => {
-    const lefts = Object.entries(object).map(([name, value]): [name: string, left: Left] => {
-      const left = leftOf(name, value, isForm);
-      return [name, isForm && hasCounts && countMember.test(name) ? withoutCounts(left) : left];
-    });
-    const all = sumOf(lefts.map(([, left]) => left));
-    const isOnlyForm = (name: string): boolean => formMembers.has(name) && (all.isUnderstood || name !== "id");
-    const members = lefts.flatMap(([name, { rest }]): Array<[string, unknown]> =>
-      rest === undefined || (isForm && isOnlyForm(name)) ? [] : [[name, rest]],
-    );
-    return { ...all, rest: members.length > 0 ? Object.fromEntries(members) : undefined };
+  const leftOfList = (name: string | undefined, items: readonly unknown[], isForm: boolean): Left => {
+    let [isUnderstood, isEmpty] = [false, true];
+    let rest: unknown[] | undefined;
+    for (const item of items) {
+      const left = leftOf(name, item, isForm);
+      isUnderstood ||= left.isUnderstood;
+      isEmpty &&= left.isEmpty;
+      if (left.rest !== undefined) (rest ??= []).push(left.rest);
+    }
+    return { isUnderstood, isEmpty, rest };
+  };
+  const leftOfObject = (object: Readonly<Record<string, unknown>>, isForm: boolean): Left => {
+    let [isUnderstood, isEmpty] = [false, true];
+    let rest: Array<[string, unknown]> | undefined;
+    for (const name in object) {
+      const found = leftOf(name, object[name], isForm);
+      const left =
+        isForm && hasCounts && found.rest !== undefined && countMember.test(name) ? withoutCounts(found) : found;
+      isUnderstood ||= left.isUnderstood;
+      isEmpty &&= left.isEmpty;
+      if (left.rest !== undefined) (rest ??= []).push([name, left.rest]);
+    }
+    const isOnlyForm = (name: string): boolean => isForm && formMembers.has(name) && (isUnderstood || name !== "id");
+    rest = rest?.filter(([name]) => !isOnlyForm(name));
+    return { isUnderstood, isEmpty, rest: rest && rest.length > 0 ? Object.fromEntries(rest) : undefined };
   };
   return {
     remainder(key, given) {
@@ -111,13 +127,57 @@ export function createHeld(
       if (left.isUnderstood) return left.rest;
       return left.isEmpty ? undefined : given;
     },
-    add: known.add,
+    add: (name, value) => all().add(name, value),
   };
 }
 
+/** How often the search for a text may begin anew: fields and messages are mostly taken in the order in which they were placed. */
+const searches = 8;
+
+/**
+ * Looks where most values stand, which costs less than to collect all that a span holds: in the field or the metadata of the
+ * same name, in any field, or among the texts within others, next after the one that was found last.
+ */
+function placedIn({ body, metadata }: Places): (name: string | undefined, value: unknown) => boolean {
+  const fields: string[] = [];
+  const within: string[] = [];
+  for (const value of metadata.values()) addTexts(value, within);
+  for (const field in body) {
+    const value = body[field];
+    if (typeof value === "string") fields.push(value);
+    else addTexts(value, within);
+  }
+  let next = 0;
+  let left = searches;
+  return (name, value) => {
+    if (name !== undefined && (body[name] === value || metadata.get(name) === value)) return true;
+    if (typeof value !== "string") return false;
+    if (fields.includes(value)) return true;
+    let at = within.indexOf(value, next);
+    if (at === -1 && left > 0) {
+      left -= 1;
+      at = within.indexOf(value);
+    }
+    next = at + 1;
+    return at !== -1;
+  };
+}
+
+function addTexts(value: unknown, into: string[]): void {
+  if (typeof value === "string") into.push(value);
+  else if (Array.isArray(value)) for (const item of value as unknown[]) addTexts(item, into);
+  else if (isObject(value)) for (const name in value) addTexts(value[name], into);
+}
+
+/** Who asked for a model by its name without a date is answered by one with a date. */
+function askedModel({ model }: Places["body"]): string | undefined {
+  return typeof model === "string" ? model.replace(/[-@]20\d\d-?\d\d-?\d\d$/, "") : undefined;
+}
+
 function isFormWord(name: string, text: string): boolean {
-  if (mediaMember.test(name)) return true;
-  return (reasonMember.test(name) ? usualEnds : formWords).has(text);
+  // Looking a long text up would hash it.
+  const isWord = text.length <= longestWord && (reasonMember.test(name) ? usualEnds : formWords).has(text);
+  return isWord || mediaMember.test(name);
 }
 
 type Left = {
@@ -129,15 +189,6 @@ type Left = {
 const nothing: Left = { isUnderstood: false, isEmpty: true, rest: undefined };
 const understood: Left = { isUnderstood: true, isEmpty: false, rest: undefined };
 const unknown = (rest: unknown): Left => ({ isUnderstood: false, isEmpty: false, rest });
-
-function sumOf(parts: readonly Left[]): Omit<Left, "rest"> {
-  return { isUnderstood: parts.some((part) => part.isUnderstood), isEmpty: parts.every((part) => part.isEmpty) };
-}
-
-function leftOfList(items: readonly Left[]): Left {
-  const rest = items.map((item) => item.rest).filter((item) => item !== undefined);
-  return { ...sumOf(items), rest: rest.length > 0 ? rest : undefined };
-}
 
 function withoutCounts(left: Left): Left {
   const rest = withoutNumbers(left.rest);
@@ -178,7 +229,7 @@ type Known = Pick<Held, "add"> & {
 
 /** The values within others; what is put together of several texts is searched, as far as that is affordable. */
 function knownIn(values: Iterable<readonly [name: string, value: unknown]>): Known {
-  const found: Found = { texts: new TextSet(), named: new Set(), nested: [] };
+  const found: Found = { texts: new TextSet(), named: [], nested: [] };
   for (const [name, value] of values) collect(name, value, found);
   // The arguments of calls are text of JSON.
   const readNested = (): void => {
@@ -186,6 +237,10 @@ function knownIn(values: Iterable<readonly [name: string, value: unknown]>): Kno
       const parsed = parseJsonText(json);
       if (parsed.ok) collect("", parsed.value, { ...found, nested: [] });
     }
+  };
+  const keys = new Set<string>();
+  const readNames = (): void => {
+    for (const [name, text] of found.named.splice(0)) keys.add(nameKey(name, text));
   };
   let all: string | undefined;
   let left = searchedChars;
@@ -212,9 +267,11 @@ function knownIn(values: Iterable<readonly [name: string, value: unknown]>): Kno
     },
     hasNamed(name, text) {
       const key = nameKey(name, text);
-      if (found.named.has(key)) return true;
+      readNames();
+      if (keys.has(key)) return true;
       readNested();
-      return found.named.has(key);
+      readNames();
+      return keys.has(key);
     },
   };
 }
@@ -264,7 +321,8 @@ class TextSet {
 const hashedChars = 48;
 const maxAlike = 16;
 
-type Found = { texts: TextSet; named: Set<string>; nested: string[] };
+/** `named` holds numbers and booleans with their names, of which few spans are asked. */
+type Found = { texts: TextSet; named: Array<[name: string, text: string]>; nested: string[] };
 
 function collect(name: string, root: unknown, into: Found): void {
   const open: unknown[] = [root];
@@ -285,7 +343,7 @@ function collect(name: string, root: unknown, into: Found): void {
       const text = scalarText(value);
       if (text === undefined) continue;
       into.texts.add(text);
-      into.named.add(nameKey(of, text));
+      into.named.push([of, text]);
     } else {
       for (const member in value) {
         open.push(value[member]);

@@ -1,6 +1,8 @@
+import { hash } from "node:crypto";
 import { sql } from "kysely";
 import {
   definitionOf,
+  durationMs,
   type Alert,
   type AlertDefinition,
   type AlertGroupStatus,
@@ -13,6 +15,7 @@ import { pick } from "../../lib/pick.ts";
 import { limits } from "../../limits.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 import type { AlertTable } from "./alert-tables.ts";
+import { forgetCustomerInAlerts } from "./forget-customer-in-alerts.ts";
 
 export type NewAlert = Omit<
   Alert,
@@ -46,10 +49,10 @@ export type AlertStore = {
   statuses: (id: string) => Promise<AlertStatuses | undefined>;
 
   /**
-   * Takes the enabled rule that is due for longest until `until`, of other organizations than these. Undefined where there is none,
-   * or where another node took it at the same moment.
+   * Takes the enabled rule that is due for longest until `until`, of other organizations than these and of none that is blocked, and those
+   * that are due and are measured together with it. None where no rule is due, or where another node took it at the same moment.
    */
-  claim: (options: { now: string; until: string; except: readonly string[] }) => Promise<Alert | undefined>;
+  claim: (options: { now: string; until: string; except: readonly string[] }) => Promise<Alert[]>;
   /** Stores a result; false where this window was finished before, or the rule is no longer what was evaluated. */
   finish: (result: AlertResult) => Promise<boolean>;
   /** Says why it could not be evaluated, and when it is tried again; answers whether that is news. */
@@ -72,7 +75,7 @@ export type AlertStore = {
   ) => Promise<{ count: number; rows: StoredAlertEntry[] }>;
   /** Deletes entries from before a time, `limit` at most; answers how many. */
   purgeHistory: (before: string, limit: number) => Promise<number>;
-  /** Takes a customer out of states and histories. */
+  /** Takes a customer out of states and histories, links included. Rules whose filters name it stay as they were written. */
   forgetCustomer: (key: CustomerKey) => Promise<void>;
 };
 
@@ -99,6 +102,7 @@ function ruleMethods(
           created_at,
           is_enabled: alert.is_enabled ? 1 : 0,
           definition: JSON.stringify(definitionOf(alert)),
+          measured_with: measuredWith(alert, alert),
           revision: 1,
           next_evaluation_at: created_at,
           counts: JSON.stringify(noCounts),
@@ -120,10 +124,14 @@ function ruleMethods(
     },
 
     update: async (uniqueOrganizationId, id, { name, is_enabled, evaluated_until, definition }, now) => {
+      const known = await select(uniqueOrganizationId).where("id", "=", id).executeTakeFirst();
+      if (known === undefined) return undefined;
       const row = await queries
         .updateTable("alerts")
         .set((alert) => ({
           name,
+          // The environment of a rule never changes.
+          measured_with: measuredWith(known, definition),
           evaluated_until,
           is_enabled: is_enabled ? 1 : 0,
           definition: JSON.stringify(definition),
@@ -165,24 +173,27 @@ function evaluationMethods(
     queries.updateTable("alerts").where("id", "=", id).where("revision", "=", revision).where("is_enabled", "=", 1);
   return {
     claim: async ({ now, until, except }) => {
-      const row = await queries
+      const rows = await queries
         .updateTable("alerts")
         .set({ next_evaluation_at: until })
-        .where("id", "in", (due) =>
+        .where("measured_with", "in", (due) =>
           due
             .selectFrom("alerts")
-            .select("id")
+            .innerJoin("organizations", "organizations.unique_organization_id", "alerts.unique_organization_id")
+            .select("measured_with")
+            .where("blocked_at", "is", null)
             .where("is_enabled", "=", 1)
             .where("next_evaluation_at", "<=", now)
-            .where("unique_organization_id", "not in", except.length === 0 ? [""] : except)
+            .where("alerts.unique_organization_id", "not in", except.length === 0 ? [""] : except)
             .orderBy("next_evaluation_at")
             .limit(1),
         )
         // Said again, as another claim may have come between: Postgres looks at it once more after waiting for the row.
         .where("next_evaluation_at", "<=", now)
+        .where("is_enabled", "=", 1)
         .returningAll()
-        .executeTakeFirst();
-      return row && toAlert(row);
+        .execute();
+      return rows.map(toAlert);
     },
 
     finish: async ({ window_end, next_evaluation_at, counts, definition, statuses, ...alert }) => {
@@ -281,37 +292,7 @@ function historyMethods(
       return Number(numDeletedRows);
     },
 
-    forgetCustomer: async ({ organization_id, environment, customer_identifier }) => {
-      const alerts = await queries
-        .selectFrom("alerts")
-        .innerJoin("alert_statuses", "alert_statuses.alert_id", "alerts.id")
-        .select(["alerts.id", "alert_statuses.statuses"])
-        .where("unique_organization_id", "=", organization_id)
-        .where("environment", "=", environment)
-        .execute();
-      for (const { id, statuses } of alerts) {
-        const all = asStatuses(statuses);
-        const kept = all.filter(({ group }) => group["customer_identifier"] !== customer_identifier);
-        if (kept.length === all.length) continue;
-        await queries
-          .updateTable("alert_statuses")
-          .set({ statuses: JSON.stringify(kept) })
-          .where("alert_id", "=", id)
-          .execute();
-        // An evaluation that has read them is not stored.
-        await queries
-          .updateTable("alerts")
-          .set((alert) => ({ revision: alert("revision", "+", 1) }))
-          .where("id", "=", id)
-          .execute();
-      }
-      await queries
-        .deleteFrom("alert_history")
-        .where("unique_organization_id", "=", organization_id)
-        .where("environment", "=", environment)
-        .where("customer_identifier", "=", customer_identifier)
-        .execute();
-    },
+    forgetCustomer: (customer) => forgetCustomerInAlerts(queries, customer),
   };
 }
 
@@ -337,7 +318,18 @@ async function makeRoom(queries: ControlQueries, uniqueOrganizationId: string): 
   if (Number(count) >= max) throw new ServiceError("conflict", `There are ${max} alerts already; delete some first.`);
 }
 
-function toAlert({ definition, counts, tested_at: _tested, ...row }: AlertTable): Alert {
+/** Selects the rules that one query can measure: they differ only in their metric and, over short windows, in their filters. */
+function measuredWith(
+  { unique_organization_id, environment }: Pick<AlertTable, "unique_organization_id" | "environment">,
+  { filters, window, group_by, change_percentage }: AlertDefinition,
+): string {
+  const windowMs = durationMs(window) ?? 0;
+  const same = windowMs <= limits.alertTogetherWindowMs ? "any" : filters;
+  const parts = [unique_organization_id, environment, same, windowMs, group_by, change_percentage === null];
+  return hash("sha256", JSON.stringify(parts), "base64url");
+}
+
+function toAlert({ definition, counts, tested_at: _tested, measured_with: _with, ...row }: AlertTable): Alert {
   return {
     ...row,
     ...asDefinition(definition),

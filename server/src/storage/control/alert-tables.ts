@@ -2,7 +2,7 @@ import type { Generated } from "kysely";
 
 export type AlertSchema = { alerts: AlertTable; alert_statuses: AlertStatusTable; alert_history: AlertHistoryTable };
 
-/** `definition` and `counts` are JSON objects. */
+/** `definition` and `counts` are JSON objects; `measured_with` is the same of rules that one query measures. */
 export type AlertTable = {
   id: string;
   unique_organization_id: string;
@@ -10,6 +10,7 @@ export type AlertTable = {
   name: string;
   is_enabled: number;
   definition: string;
+  measured_with: string;
   revision: number;
   evaluated_until: string | null;
   next_evaluation_at: string;

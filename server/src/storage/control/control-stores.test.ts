@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
+import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { describeControlStores } from "../../../test/support/control-store-contract.ts";
 import { createPostgresDatabase, postgresSkipReason, postgresUrl } from "../../../test/support/postgres.ts";
@@ -53,6 +54,36 @@ function describeDriver(newPlace: () => Promise<Place>) {
     expect(await stores.users.list(organization!.unique_organization_id)).toHaveLength(1);
     expect(await stores.apiKeys.list(organization!.unique_organization_id, "2026-03-01T10:00:00.000Z")).toHaveLength(2);
     await database.close();
+    await remove();
+  });
+
+  test("tables of a newer version are used where they say so, and refused in one sentence where not", async () => {
+    const { location, remove } = await newPlace();
+    const open = async () => {
+      const database = openControlDatabase(location);
+      await database.migrate();
+      return database;
+    };
+    const database = await open();
+    await sql`insert into kysely_migration (name, timestamp) values ('9998-expand', '2027')`.execute(database.queries);
+    await sql`alter table organizations add column expanded text`.execute(database.queries);
+    const older = await open();
+    expect(await createControlStores(older).organizations.list()).toEqual([]);
+    await older.close();
+    await sql`insert into kysely_migration (name, timestamp) values ('9999-contract', '2028')`.execute(
+      database.queries,
+    );
+    await sql`update schema_support set runs_from = '9998-expand'`.execute(database.queries);
+    const refused = openControlDatabase(location);
+    await expect(refused.migrate()).rejects.toThrow(
+      /^The control database was changed by a newer version of Spanway \(9999-contract\), .*: start this node with the newer version\.$/,
+    );
+    await refused.close();
+    // Of versions before, nobody knows.
+    await sql`drop table schema_support`.execute(database.queries);
+    const unsaid = openControlDatabase(location);
+    await expect(unsaid.migrate()).rejects.toThrow("9999-contract");
+    await Promise.all([unsaid.close(), database.close()]);
     await remove();
   });
 

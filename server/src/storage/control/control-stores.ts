@@ -12,10 +12,12 @@ import { createDeliveryStore, type DeliveryStore } from "./delivery-store.ts";
 import { createInvitationStore, type InvitationStore } from "./invitation-store.ts";
 import { createJudgementLedger, type JudgementLedger } from "./judgement-ledger.ts";
 import type { ControlDatabase, ControlQueries } from "./open-control-database.ts";
+import { createLeaseStore, type LeaseStore } from "./lease-store.ts";
 import { createModelPriceStore, type ModelPriceStore } from "./model-price-store.ts";
 import { createOrganizationStore, type OrganizationStore } from "./organization-store.ts";
 import { createPriceTableStore, type PriceTableStore } from "./price-table-store.ts";
 import { createProviderSettingStore, type ProviderSettingStore } from "./provider-setting-store.ts";
+import { createSavedViewStore, type SavedViewStore } from "./saved-view-store.ts";
 import { createScoreStore, type ScoreStore } from "./score-store.ts";
 import { createSessionStore, type SessionStore } from "./session-store.ts";
 import { createSignInCodeStore, type SignInCodeStore } from "./sign-in-code-store.ts";
@@ -53,6 +55,8 @@ export type ControlStoreSet = {
   priceTables: PriceTableStore;
   customerErasures: CustomerErasureStore;
   alerts: AlertStore;
+  savedViews: SavedViewStore;
+  leases: LeaseStore;
 };
 
 export type ControlStores = ControlStoreSet & {
@@ -98,5 +102,7 @@ function storeSet(queries: ControlQueries): ControlStoreSet {
     priceTables: createPriceTableStore(queries),
     customerErasures: createCustomerErasureStore(queries),
     alerts: createAlertStore(queries),
+    savedViews: createSavedViewStore(queries),
+    leases: createLeaseStore(queries),
   };
 }

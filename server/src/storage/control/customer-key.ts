@@ -15,3 +15,17 @@ export function keyOf({ unique_organization_id, environment, customer_identifier
     customer_identifier,
   };
 }
+
+/** Customers of one organization and environment are found by one condition; those of several by one for each. */
+export function byTenant(
+  keys: readonly CustomerKey[],
+): Iterable<[Omit<CustomerKeyColumns, "customer_identifier">, string[]]> {
+  const tenants = new Map<string, [CustomerKeyColumns, string[]]>();
+  for (const key of keys) {
+    const name = JSON.stringify([key.organization_id, key.environment]);
+    const tenant = tenants.get(name);
+    if (tenant === undefined) tenants.set(name, [columnsOf(key), [key.customer_identifier]]);
+    else tenant[1].push(key.customer_identifier);
+  }
+  return tenants.values();
+}

@@ -1,6 +1,7 @@
 import { sql, type ExpressionBuilder } from "kysely";
-import type { CustomerKey } from "../../domain/customer.ts";
-import { columnsOf, keyOf, type CustomerKeyColumns } from "./customer-key.ts";
+import { customerKeyText, type CustomerKey } from "../../domain/customer.ts";
+import { chunksOf, evenly } from "./customer-changes.ts";
+import { byTenant, columnsOf, keyOf, type CustomerKeyColumns } from "./customer-key.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 import type { ControlSchema } from "./schema.ts";
 
@@ -51,6 +52,8 @@ export type SpendState = { periodStart: string; period: bigint; total: bigint; r
 // Of thousands of reservations that expired together, the rest go at the next look.
 const releasesAtOnce = 500;
 
+const customerColumns = ["unique_organization_id", "environment", "customer_identifier"] as const;
+
 const state = [
   "period_start",
   sql<string>`cast(period_spent as text)`.as("period_spent"),
@@ -77,6 +80,27 @@ export function createCustomerLedger(queries: ControlQueries): CustomerLedger {
 async function find(queries: ControlQueries, key: CustomerKey): Promise<SpendState | undefined> {
   const row = await queries.selectFrom("customer_spend").select(state).where(is(key)).executeTakeFirst();
   return row && toState(row);
+}
+
+/** What customers have spent, by `customerKeyText`. Customers without a row are not in the result. */
+export async function findSpends(
+  queries: ControlQueries,
+  keys: readonly CustomerKey[],
+): Promise<Map<string, SpendState>> {
+  const spends = new Map<string, SpendState>();
+  for (const [{ unique_organization_id, environment }, identifiers] of byTenant(keys)) {
+    for (const chunk of chunksOf(identifiers)) {
+      const rows = await queries
+        .selectFrom("customer_spend")
+        .select([...customerColumns, ...state])
+        .where("unique_organization_id", "=", unique_organization_id)
+        .where("environment", "=", environment)
+        .where("customer_identifier", "in", evenly(chunk))
+        .execute();
+      for (const row of rows) spends.set(customerKeyText(keyOf(row)), toState(row));
+    }
+  }
+  return spends;
 }
 
 async function reserve(
@@ -182,7 +206,7 @@ async function releaseExpired(queries: ControlQueries, nowIso: string, of?: Cust
       "in",
       ids.map(({ id }) => id),
     )
-    .returning(["unique_organization_id", "environment", "customer_identifier", amountText])
+    .returning([...customerColumns, amountText])
     .execute();
   for (const row of gone.sort(byCustomer)) await giveBack(queries, keyOf(row), BigInt(row.amount));
   return gone.length;

@@ -1,8 +1,9 @@
 import { sql } from "kysely";
-import type { Customer, CustomerFields, CustomerKey } from "../../domain/customer.ts";
+import { customerKeyText, type Customer, type CustomerFields, type CustomerKey } from "../../domain/customer.ts";
 import { isObject, parseKeepingDigits } from "../../lib/json.ts";
 import { chunksOf, evenly, markIndexed, moveFirstSeen, type Sighting } from "./customer-changes.ts";
-import { columnsOf, keyOf, type CustomerKeyColumns } from "./customer-key.ts";
+import { findSpends, type SpendState } from "./customer-ledger.ts";
+import { byTenant, columnsOf, keyOf } from "./customer-key.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 import type { CustomerRow } from "./schema.ts";
 
@@ -14,6 +15,8 @@ export type CustomerStore = {
     organizationId: string,
     limit: number,
   ) => Promise<Array<Pick<Customer, "environment" | "customer_identifier" | "markup_percentage">>>;
+  /** Customers of all organizations that have a budget or a rate limit, and what is known to be spent; at most `limit`. */
+  listBounded: (limit: number) => Promise<Array<{ customer: Customer; spend: SpendState | undefined }>>;
   /** Those that exist already stay as they are. */
   create: (customers: readonly Customer[]) => Promise<void>;
   /**
@@ -77,6 +80,8 @@ export function createCustomerStore(queries: ControlQueries): CustomerStore {
       });
     },
 
+    listBounded: (limit) => listBounded(queries, limit),
+
     create: async (customers) => {
       for (const chunk of chunksOf(customers)) {
         await queries
@@ -122,16 +127,25 @@ export function createCustomerStore(queries: ControlQueries): CustomerStore {
   };
 }
 
-/** Customers of one organization and environment are found by one condition; those of several by one for each. */
-function byTenant(keys: readonly CustomerKey[]): Iterable<[Omit<CustomerKeyColumns, "customer_identifier">, string[]]> {
-  const tenants = new Map<string, [CustomerKeyColumns, string[]]>();
-  for (const key of keys) {
-    const name = JSON.stringify([key.organization_id, key.environment]);
-    const tenant = tenants.get(name);
-    if (tenant === undefined) tenants.set(name, [columnsOf(key), [key.customer_identifier]]);
-    else tenant[1].push(key.customer_identifier);
-  }
-  return tenants.values();
+async function listBounded(
+  queries: ControlQueries,
+  limit: number,
+): Promise<Array<{ customer: Customer; spend: SpendState | undefined }>> {
+  const rows = await queries
+    .selectFrom("customers")
+    .selectAll()
+    .where((row) =>
+      row.or([
+        row("period_budget", "is not", null),
+        row("total_budget", "is not", null),
+        row("rate_limit", "is not", null),
+      ]),
+    )
+    .limit(limit)
+    .execute();
+  const customers = rows.map(toCustomer);
+  const spends = await findSpends(queries, customers);
+  return customers.map((customer) => ({ customer, spend: spends.get(customerKeyText(customer)) }));
 }
 
 /** Not indexed: whoever writes a row changes it. */

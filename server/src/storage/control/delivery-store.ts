@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Delivery, DeliveryStatus } from "../../domain/webhook.ts";
-import { jsonRows, likeText } from "./json-rows.ts";
+import { createDeliveryPayloads, type DeliveryPayloads } from "./delivery-payloads.ts";
+import { jsonRows } from "./json-rows.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 import type { WebhookDeliveryRow } from "./schema.ts";
 
@@ -14,19 +15,13 @@ export type NewDelivery = Pick<
   | "payload"
   | "created_at"
   | "expires_at"
->;
+> & {
+  /** The trace that the event is about. Deleting the trace deletes the payload. */
+  trace_unique_id?: string | null;
+};
 
 /** Without what was sent: a page of the log must not be megabytes. */
 export type LoggedDelivery = Omit<Delivery, "payload">;
-
-export type StoredPayload = { delivery_id: number; payload: string };
-export type PayloadsOf = {
-  organizationId: string;
-  environment: string;
-  containing: string;
-  after: number;
-  limit: number;
-};
 
 /** How an attempt ended. `attempts` is what the claimed row had: an outcome of a claim that was lost changes nothing. */
 export type DeliveryOutcome = {
@@ -46,7 +41,7 @@ export type DeliveryOutcome = {
  * The durable queue of webhooks and its log. Any number of nodes may work on it: a claim moves the time of the next attempt
  * to the end of the claim, so that a row whose node has died is simply due again. Times are ISO 8601, UTC.
  */
-export type DeliveryStore = {
+export type DeliveryStore = DeliveryPayloads & {
   /** Due at once. An event that a webhook has already is left as it is. Belongs in a transaction: it takes two statements. */
   add: (deliveries: readonly NewDelivery[]) => Promise<void>;
   /** The webhooks for which anything waits, with the time at which the first of it is due. */
@@ -71,7 +66,7 @@ export type DeliveryStore = {
     webhookIds: readonly number[],
     eventIds: readonly string[],
   ) => Promise<LoggedDelivery[]>;
-  /** Makes a delivery due now, whatever became of it before; undefined when there is no such one. */
+  /** Makes a delivery due now, whatever became of it before; undefined when there is no such one, or what was sent is not kept. */
   redeliver: (
     uniqueOrganizationId: string,
     webhookId: number,
@@ -80,18 +75,15 @@ export type DeliveryStore = {
   ) => Promise<LoggedDelivery | undefined>;
   /** Deletes finished ones from before a time, `limit` at most; answers how many. */
   purge: (before: string, limit: number) => Promise<number>;
-  /** What was sent or will be, of an organization's environment, in portions by id, where the text stands in it. */
-  listPayloads: (of: PayloadsOf) => Promise<{ payloads: StoredPayload[]; next: number | undefined }>;
-  replacePayload: (payload: StoredPayload) => Promise<void>;
   /** Deletes of a webhook's finished ones all but the newest `keep`, `limit` at most; answers how many. */
   trim: (webhookId: number, keep: number, limit: number) => Promise<number>;
 };
 
 export function createDeliveryStore(queries: ControlQueries): DeliveryStore {
-  return { ...queueMethods(queries), ...logMethods(queries), ...payloadMethods(queries) };
+  return { ...queueMethods(queries), ...logMethods(queries), ...createDeliveryPayloads(queries) };
 }
 
-// Thirteen values a row, and SQLite binds no more than 32,766.
+// Fourteen values a row, and SQLite binds no more than 32,766.
 const rowsPerInsert = 1_000;
 
 function queueMethods(
@@ -250,6 +242,14 @@ function logMethods(
         .where("unique_organization_id", "=", uniqueOrganizationId)
         .where("webhook_id", "=", webhookId)
         .where("event_id", "=", eventId)
+        .where((row) =>
+          row.exists(
+            row
+              .selectFrom("webhook_payloads")
+              .select("delivery_id")
+              .whereRef("webhook_payloads.delivery_id", "=", "webhook_deliveries.id"),
+          ),
+        )
         .returning(loggedColumns)
         .executeTakeFirst();
       return row && toLogged(row);
@@ -282,38 +282,6 @@ function logMethods(
         .where("id", "in", surplus)
         .executeTakeFirstOrThrow();
       return Number(numDeletedRows);
-    },
-  };
-}
-
-function payloadMethods(queries: ControlQueries): Pick<DeliveryStore, "listPayloads" | "replacePayload"> {
-  return {
-    listPayloads: async ({ organizationId, environment, containing, after, limit }) => {
-      const deliveries = await queries
-        .selectFrom("webhook_deliveries")
-        .select("id")
-        .where("unique_organization_id", "=", organizationId)
-        .where("environment", "=", environment)
-        .where("id", ">", after)
-        .orderBy("id")
-        .limit(limit)
-        .execute();
-      const ids = deliveries.map(({ id }) => id);
-      const payloads = await queries
-        .selectFrom("webhook_payloads")
-        .selectAll()
-        .where("delivery_id", "in", ids.length === 0 ? [-1] : ids)
-        .where("payload", "like", likeText(containing))
-        .execute();
-      return { payloads, next: ids.length === limit ? ids.at(-1) : undefined };
-    },
-    replacePayload: async ({ delivery_id, payload }) => {
-      await queries.updateTable("webhook_payloads").set({ payload }).where("delivery_id", "=", delivery_id).execute();
-      await queries
-        .updateTable("webhook_deliveries")
-        .set({ bytes: payload.length })
-        .where("id", "=", delivery_id)
-        .execute();
     },
   };
 }
@@ -365,6 +333,6 @@ const loggedColumns = [
 ] as const satisfies ReadonlyArray<keyof LoggedDelivery>;
 
 /** Only this store writes the table, from values of these types. Very many rows pass here: none is copied. */
-function toLogged(row: Omit<WebhookDeliveryRow, "bytes">): LoggedDelivery {
+function toLogged(row: Omit<WebhookDeliveryRow, "bytes" | "trace_unique_id">): LoggedDelivery {
   return row as LoggedDelivery;
 }

@@ -8,6 +8,10 @@ export type InstanceStore = {
    * to end. Call it inside a transaction with the work that it guards.
    */
   claimInitialization: (now: string) => Promise<boolean>;
+  /** Stores the check value of the secret key if none is stored. Returns the stored value, which is the same for all nodes. */
+  keepSecretCheck: (check: string) => Promise<string | undefined>;
+  /** Puts another check value in its place. */
+  replaceSecretCheck: (check: string) => Promise<void>;
 };
 
 export function createInstanceStore(queries: ControlQueries): InstanceStore {
@@ -21,6 +25,21 @@ export function createInstanceStore(queries: ControlQueries): InstanceStore {
         .onConflict((conflict) => conflict.column("id").doNothing())
         .executeTakeFirst();
       return numInsertedOrUpdatedRows > 0n;
+    },
+
+    keepSecretCheck: async (check) => {
+      await queries
+        .updateTable("instance")
+        .set({ secret_check: check })
+        .where("id", "=", 1)
+        .where("secret_check", "is", null)
+        .execute();
+      const kept = await queries.selectFrom("instance").select("secret_check").where("id", "=", 1).executeTakeFirst();
+      return kept?.secret_check ?? undefined;
+    },
+
+    replaceSecretCheck: async (check) => {
+      await queries.updateTable("instance").set({ secret_check: check }).where("id", "=", 1).execute();
     },
   };
 }

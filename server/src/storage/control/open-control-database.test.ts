@@ -1,6 +1,9 @@
+import { once } from "node:events";
+import { createServer, type AddressInfo } from "node:net";
 import { sql } from "kysely";
 import { Migrator } from "kysely/migration";
 import { expect, test } from "vitest";
+import { Secret } from "../../lib/secret.ts";
 import { createControlStores } from "./control-stores.ts";
 import { controlMigrations } from "./migrations/list.ts";
 import { openControlDatabase } from "./open-control-database.ts";
@@ -74,4 +77,21 @@ test("K1, K7: what was made before keeps working, but for keys that published wh
   // And receivers of before go on getting the headers that they verify, under the ids that they know.
   expect(await stores.webhooks.find("org", 7)).toMatchObject({ legacy_signatures: true });
   await database.close();
+});
+
+test("a PgBouncer that refuses the timeouts of a connection is told apart, with what to set", async () => {
+  const refusal = "SFATAL\0C08P01\0Munsupported startup parameter: statement_timeout\0\0";
+  const message = Buffer.alloc(5 + refusal.length);
+  message.write("E", 0);
+  message.writeInt32BE(4 + refusal.length, 1);
+  message.write(refusal, 5, "latin1");
+  const bouncer = createServer((socket) => socket.on("error", () => undefined).once("data", () => socket.end(message)));
+  bouncer.listen(0, "127.0.0.1");
+  await once(bouncer, "listening");
+  const { port } = bouncer.address() as AddressInfo;
+  const url = new Secret(`postgres://spanway@127.0.0.1:${port}/spanway`);
+  const database = openControlDatabase({ kind: "postgres", url });
+  await expect(database.migrate()).rejects.toThrow(/PgBouncer .* ignore_startup_parameters = statement_timeout,/);
+  await database.close();
+  bouncer.close();
 });

@@ -1,9 +1,11 @@
 import { Kysely, sql, type Dialect } from "kysely";
-import { Migrator } from "kysely/migration";
+import { DEFAULT_MIGRATION_TABLE, Migrator } from "kysely/migration";
 import type { Secret } from "../../lib/secret.ts";
-import { openPostgres } from "./drivers/open-postgres.ts";
+import { openPostgres, type ConnectionCounts } from "./drivers/open-postgres.ts";
 import { openSqlite } from "./drivers/open-sqlite.ts";
+import { NewerTables } from "../newer-tables.ts";
 import { controlMigrations } from "./migrations/list.ts";
+import { controlRunsFrom } from "./migrations/runs-from.ts";
 import type { ControlSchema } from "./schema.ts";
 
 /** Where organisations, users and keys are kept. `path` is a file, `url` begins with postgres://. */
@@ -31,7 +33,11 @@ export type ControlDatabase = {
   unflushed: <T>(work: (queries: ControlQueries) => Promise<T>) => Promise<T>;
   /** Resolves when the database answers, for readiness. */
   ping: () => Promise<void>;
+  /** Reads the clock of the Postgres server, in milliseconds since the epoch. Undefined for SQLite. */
+  askTime: (() => Promise<number>) | undefined;
   close: () => Promise<void>;
+  /** SQLite has one, which counts as idle. */
+  connections: () => ConnectionCounts;
 };
 
 /** Opens without touching the tables; call `migrate` next. */
@@ -39,21 +45,35 @@ export function openControlDatabase(
   location: ControlLocation,
   onIdleError: (error: Error) => void = () => {},
 ): ControlDatabase {
-  const queries = new Kysely<ControlSchema>({ dialect: openDialect(location, onIdleError) });
+  const { dialect, connections } = openDialect(location, onIdleError);
+  const queries = new Kysely<ControlSchema>({ dialect });
   return {
     queries,
+    connections,
     migrate: () => migrate(queries, location.kind),
     transaction: (work) => queries.transaction().execute(work),
     unflushed: location.kind === "sqlite" ? unflushedSqlite(queries) : unflushedPostgres(queries),
     ping: async () => {
       await sql`select 1`.execute(queries);
     },
+    askTime: location.kind === "sqlite" ? undefined : () => postgresTime(queries),
     close: () => queries.destroy(),
   };
 }
 
-function openDialect(location: ControlLocation, onIdleError: (error: Error) => void): Dialect {
-  return location.kind === "sqlite" ? openSqlite(location.path) : openPostgres(location.url, onIdleError);
+async function postgresTime(queries: ControlQueries): Promise<number> {
+  const { rows } = await sql<{
+    ms: string;
+  }>`select cast(extract(epoch from clock_timestamp()) * 1000 as text) as ms`.execute(queries);
+  return Number(rows[0]?.ms);
+}
+
+function openDialect(
+  location: ControlLocation,
+  onIdleError: (error: Error) => void,
+): { dialect: Dialect; connections: ControlDatabase["connections"] } {
+  if (location.kind === "postgres") return openPostgres(location.url, onIdleError);
+  return { dialect: openSqlite(location.path), connections: () => ({ used: 0, idle: 1, waiting: 0 }) };
 }
 
 /** The one connection is held meanwhile, so that nobody else's transaction is among them. */
@@ -79,21 +99,59 @@ function unflushedPostgres(queries: ControlQueries): ControlDatabase["unflushed"
 
 /**
  * The migrator holds an advisory lock on Postgres and the file's write lock on SQLite while it looks and writes, and all
- * pending migrations commit together.
+ * pending migrations commit together. Tables of a newer version are left as they are, if they say that this one can use them.
  */
 async function migrate(queries: ControlQueries, dialect: ControlLocation["kind"]): Promise<void> {
-  const migrator = new Migrator({
-    db: queries,
-    provider: { getMigrations: () => Promise.resolve(controlMigrations(dialect)) },
-  });
-  const { error } = await migrator.migrateToLatest();
-  const reason = unreachable(error);
-  if (reason !== undefined) {
+  const migrations = controlMigrations(dialect);
+  try {
+    if (await isNewer(queries, Object.keys(migrations))) return;
+    const migrator = new Migrator({ db: queries, provider: { getMigrations: () => Promise.resolve(migrations) } });
+    const { error } = await migrator.migrateToLatest();
+    // Another node may have done it since.
+    if (error !== undefined && (await isNewer(queries, Object.keys(migrations)))) return;
+    if (error !== undefined) throw asError(error);
+    await raiseRunsFrom(queries);
+  } catch (error) {
+    if (error instanceof NewerTables) throw error;
+    const reason = unreachable(error);
+    if (isStartupRefused(error)) throw new ControlUnreachable(startupRemedy, { cause: error });
+    if (reason === undefined) throw new Error("The control database could not be migrated", { cause: error });
     const message = `The control database does not answer: ${reason}. Is SPANWAY_CONTROL_URL right, and the server running?`;
     throw new ControlUnreachable(message, { cause: error });
   }
-  if (error !== undefined) throw new Error("The control database could not be migrated", { cause: error });
 }
+
+/** Whether a newer version has migrated the tables, and this one can use them. @throws NewerTables when it cannot */
+async function isNewer(queries: ControlQueries, known: readonly string[]): Promise<boolean> {
+  const tables = await queries.introspection.getTables({ withInternalKyselyTables: true });
+  if (!tables.some(({ name }) => name === DEFAULT_MIGRATION_TABLE)) return false;
+  const { rows } = await sql<{ name: string }>`select name from ${sql.table(DEFAULT_MIGRATION_TABLE)}`.execute(queries);
+  const applied = rows.map(({ name }) => name).sort();
+  const newest = applied.findLast((name) => !known.includes(name));
+  if (newest === undefined) return false;
+  const runsFrom = tables.some(({ name }) => name === "schema_support")
+    ? (await queries.selectFrom("schema_support").select("runs_from").executeTakeFirst())?.runs_from
+    : undefined;
+  const isUsable =
+    runsFrom !== undefined && runsFrom <= (known.at(-1) ?? "") && known.every((name) => applied.includes(name));
+  if (isUsable) return true;
+  throw new NewerTables("The control database", newest);
+}
+
+async function raiseRunsFrom(queries: ControlQueries): Promise<void> {
+  await queries
+    .insertInto("schema_support")
+    .values({ id: 1, runs_from: controlRunsFrom })
+    .onConflict((conflict) =>
+      conflict
+        .column("id")
+        .doUpdateSet({ runs_from: controlRunsFrom })
+        .where("schema_support.runs_from", "<", controlRunsFrom),
+    )
+    .execute();
+}
+
+const asError = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)));
 
 /** Codes of sockets and names, and Postgres' own for who may not come in (28…) and databases that are not there (3D000). */
 function unreachable(error: unknown): string | undefined {
@@ -102,3 +160,11 @@ function unreachable(error: unknown): string | undefined {
     return undefined;
   return typeof message === "string" && message !== "" ? `${code}, ${message}` : code;
 }
+
+/** PgBouncer refuses settings of a connection that it was not told to ignore. */
+function isStartupRefused(error: unknown): boolean {
+  return error instanceof Error && error.message.includes("unsupported startup parameter");
+}
+const startupRemedy =
+  "SPANWAY_CONTROL_URL leads to a PgBouncer that refuses the timeouts of a connection: set " +
+  "ignore_startup_parameters = statement_timeout,idle_in_transaction_session_timeout in its configuration.";

@@ -1,5 +1,6 @@
 import type { ColumnType, Generated, Selectable } from "kysely";
 import type { AlertSchema } from "./alert-tables.ts";
+import type { SavedView } from "../../domain/saved-view.ts";
 import type { CustomerKeyColumns } from "./customer-key.ts";
 import type { PriceSchema } from "./price-tables.ts";
 
@@ -9,7 +10,9 @@ import type { PriceSchema } from "./price-tables.ts";
  */
 export type ControlSchema = AlertSchema &
   PriceSchema & {
+    leases: { name: string; owner: string; expires_at: string };
     instance: InstanceTable;
+    schema_support: { id: number; runs_from: string };
     organizations: OrganizationTable;
     users: UserTable;
     sessions: SessionTable;
@@ -37,10 +40,11 @@ export type ControlSchema = AlertSchema &
     customer_spend: CustomerSpendTable;
     customer_reservations: CustomerReservationTable;
     customer_erasures: CustomerErasureTable;
+    saved_views: SavedView;
   };
 
 /** One row, written by whoever sets up the instance first. */
-type InstanceTable = { id: number; initialized_at: string };
+type InstanceTable = { id: number; initialized_at: string; secret_check: string | null };
 
 type OrganizationTable = {
   id: number;
@@ -333,6 +337,7 @@ type WebhookDeliveryTable = {
   response_status: number | null;
   response_body: string | null;
   error: string | null;
+  trace_unique_id: string | null;
 };
 
 type WebhookPayloadTable = { delivery_id: number; payload: string };

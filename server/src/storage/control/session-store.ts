@@ -33,6 +33,10 @@ export type SessionStore = {
    */
   advance: (id: string, sequence: number, times: { now: string; expires_at: string }) => Promise<number | undefined>;
   end: (id: string) => Promise<void>;
+  /** Those of a person that have not ended, newest first. */
+  list: (userId: string, now: string) => Promise<Session[]>;
+  /** False: the person has no such session. */
+  endOf: (userId: string, id: string, now: string) => Promise<boolean>;
 };
 
 export function createSessionStore(queries: ControlQueries): SessionStore {
@@ -55,6 +59,8 @@ export function createSessionStore(queries: ControlQueries): SessionStore {
         .execute();
       for (const { id } of surplus) await end(id);
     },
+
+    ...ownSessions(queries),
 
     findUser: async (id, now) => {
       const row = await queries
@@ -100,6 +106,30 @@ export function createSessionStore(queries: ControlQueries): SessionStore {
         .executeTakeFirst();
       if (row === undefined) await end(id);
       return row?.sequence;
+    },
+  };
+}
+
+function ownSessions(queries: ControlQueries): Pick<SessionStore, "list" | "endOf"> {
+  return {
+    list: (userId, now) =>
+      queries
+        .selectFrom("sessions")
+        .selectAll()
+        .where("user_id", "=", userId)
+        .where("expires_at", ">", now)
+        .orderBy("created_at", "desc")
+        .orderBy("id")
+        .execute(),
+
+    endOf: async (userId, id, now) => {
+      const { numDeletedRows } = await queries
+        .deleteFrom("sessions")
+        .where("user_id", "=", userId)
+        .where("id", "=", id)
+        .where("expires_at", ">", now)
+        .executeTakeFirst();
+      return numDeletedRows > 0n;
     },
   };
 }

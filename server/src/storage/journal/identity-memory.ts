@@ -126,6 +126,12 @@ function hasEarlier(generation: Database<Buffer, Buffer>, prefix: Buffer, before
   return false;
 }
 
+/** For a memory that belongs to another moment than the span store: it is taken for complete from then on. */
+export async function identitiesMissingUntil(database: JournalDatabase, ms: number): Promise<void> {
+  const floor = openFloor(database, ms);
+  await database.add(0, floor.raise(ms));
+}
+
 /** Since when the memory is complete, on disk beside it. */
 function openFloor(database: JournalDatabase, initialMs: number) {
   const stored = database.root.openDB<number, string>({ name: "identities-complete", encoding: "json" });

@@ -33,6 +33,8 @@ export type JournalDatabase = {
   clear(bytes: number, removals: Iterable<number>): Promise<void>;
   /** The same in one transaction that needs pages in a row. @throws Error where the file cannot grow */
   change(bytes: number, write: () => void): Promise<void>;
+  /** Whether the disk lets the file grow. */
+  canGrow(): boolean;
   close(): Promise<void>;
 };
 
@@ -66,8 +68,12 @@ export function openDatabase(path: string, encoding: "msgpack" | "json" = "msgpa
     if (turns.isOpen() && room.take(bytes)) return turns.beside(() => atTheEnd(bytes, onGrowing));
     return turns.alone(() => (room.take(bytes) ? atTheEnd(bytes, onGrowing) : onFull()));
   };
-  if (room.take(0)) room.done(0);
-  else if (room.endPages() + room.freePages().now < pagesToOpen) {
+  const canGrow = (): boolean => {
+    const isTaken = room.take(0);
+    if (isTaken) room.done(0);
+    return isTaken;
+  };
+  if (!canGrow() && room.endPages() + room.freePages().now < pagesToOpen) {
     room.close();
     void root.close();
     throw new Error(`The disk has no room for the journal ${path}.`);
@@ -93,6 +99,7 @@ export function openDatabase(path: string, encoding: "msgpack" | "json" = "msgpa
       );
     },
     change: (bytes, change) => write(bytes, change, () => Promise.reject(noRoom(bytes))),
+    canGrow,
     async close() {
       room.close();
       await root.flushed;

@@ -47,6 +47,28 @@ test("entries come back in order after a reopen, until they are removed", async 
   await reopened.close();
 });
 
+test("it says how long its oldest entry has waited, after a reopen since then", async () => {
+  const path = folder();
+  let nowMs = 10_000;
+  const now = () => nowMs;
+  const append = (to: Journal) => to.append({ payload: Buffer.from("a\n"), rows: 1, identities: [] });
+  const journal = journalAt(path, { now });
+  expect(journal.stats().oldestMs).toBe(0);
+  const first = await append(journal);
+  nowMs += 3_000;
+  await append(journal);
+  nowMs += 4_000;
+  expect(journal.stats().oldestMs).toBe(7_000);
+  await journal.remove([first.seq]);
+  expect(journal.stats().oldestMs).toBe(4_000);
+  await journal.close();
+
+  const reopened = journalAt(path, { now });
+  nowMs += 500;
+  expect(reopened.stats().oldestMs).toBe(500);
+  await reopened.close();
+});
+
 test("over its byte bound it refuses, and takes again once entries are removed", async () => {
   const journal = journalAt(folder(), { maxBytes: 1000 });
   const payload = Buffer.alloc(600, "x");

@@ -50,7 +50,10 @@ export type Journal = {
    * the byte bound of the journal, which they had room in before.
    */
   quarantine(payload: Buffer, reason: string): Promise<void>;
-  stats(): { entries: number; bytes: number; quarantined: number; quarantinedBytes: number };
+  /** Whether an organization that has nothing waiting could append now: by the bounds, and by what the disk took last. */
+  hasRoom(): boolean;
+  /** `oldestMs`: how long the oldest entry has waited for the span store, of what a restart found since then. */
+  stats(): { entries: number; bytes: number; oldestMs: number; quarantined: number; quarantinedBytes: number };
   close(): Promise<void>;
 };
 
@@ -125,11 +128,13 @@ export function openJournal(options: JournalOptions): Journal {
       const bytes = bytesToRemove(removed.map((seq) => room.bytesOf(seq))) + kept.bytesOf(keep);
       await database.clear(bytes, removals());
       kept.committed(keep);
+      if (removed.length > 0) commits.roomMade();
       for (const seq of removed) entries.forget(seq);
       for (const seq of seqs) room.release(seq);
     },
     kept,
     quarantine: (payload, reason) => quarantine.add(payload, reason),
+    hasRoom: () => room.isOpen(quarantine.stats().bytes) && !commits.areRefused(),
     stats() {
       const aside = quarantine.stats();
       return { ...room.stats(), quarantined: aside.entries, quarantinedBytes: aside.bytes };
@@ -138,9 +143,18 @@ export function openJournal(options: JournalOptions): Journal {
   };
 }
 
+/** Holds nothing: organizations have names. */
+const newcomer = "";
+
 /** What entries hold of the bounds of the journal, whose bytes and number are divided between parties. */
-function createRoom({ maxBytes, maxEntries, partyOf }: Pick<JournalOptions, "maxBytes" | "maxEntries" | "partyOf">) {
-  const held = new Map<number, { party: string; bytes: number }>();
+function createRoom({
+  maxBytes,
+  maxEntries,
+  partyOf,
+  now,
+}: Pick<JournalOptions, "maxBytes" | "maxEntries" | "partyOf" | "now">) {
+  /** In the order of acceptance. */
+  const held = new Map<number, { party: string; bytes: number; sinceMs: number }>();
   const bytes = new FairShare(maxBytes);
   const places = new FairShare(maxEntries);
   const ownerOf = (payload: Buffer): string => partyOf?.(payload) ?? "";
@@ -154,7 +168,7 @@ function createRoom({ maxBytes, maxEntries, partyOf }: Pick<JournalOptions, "max
       if (isOwed ? places.held >= maxEntries : places.room(party) === 0) return false;
       if (!(isOwed ? bytes.takeWhole(party, size, most) : bytes.take(party, size, most))) return false;
       places.add(party, 1);
-      held.set(seq, { party, bytes: payload.byteLength });
+      held.set(seq, { party, bytes: payload.byteLength, sinceMs: now() });
       return true;
     },
     /** What an earlier process took. */
@@ -162,7 +176,7 @@ function createRoom({ maxBytes, maxEntries, partyOf }: Pick<JournalOptions, "max
       const party = ownerOf(payload);
       bytes.add(party, payload.byteLength);
       places.add(party, 1);
-      held.set(seq, { party, bytes: payload.byteLength });
+      held.set(seq, { party, bytes: payload.byteLength, sinceMs: now() });
     },
     release(seq: number): void {
       const entry = held.get(seq);
@@ -172,7 +186,13 @@ function createRoom({ maxBytes, maxEntries, partyOf }: Pick<JournalOptions, "max
       places.giveBack(entry.party, 1);
     },
     bytesOf: (seq: number) => held.get(seq)?.bytes ?? 0,
-    stats: () => ({ entries: held.size, bytes: bytes.held }),
+    /** Whether a party that holds nothing could take a hundredth of the whole. */
+    isOpen: (asideBytes: number) => places.room(newcomer) > 0 && bytes.room(newcomer) - asideBytes >= maxBytes / 100,
+    stats() {
+      const [oldest] = held.values();
+      const oldestMs = oldest === undefined ? 0 : Math.max(0, now() - oldest.sinceMs);
+      return { entries: held.size, bytes: bytes.held, oldestMs };
+    },
   };
 }
 
@@ -184,6 +204,7 @@ const nothing: Keep = { entries: [], missed: [] };
 /** Entries on their way to the disk, each with what is to be remembered of its identities. */
 function createCommits(database: JournalDatabase, entries: LongValues, memory: IdentityMemory) {
   const underWay = new Set<Promise<void>>();
+  let isRefused = false;
 
   const write = async (seq: number, payload: Buffer, identities: readonly IdentityWrite[]): Promise<void> => {
     let remembered: ReturnType<IdentityMemory["remember"]> | undefined;
@@ -194,7 +215,9 @@ function createCommits(database: JournalDatabase, entries: LongValues, memory: I
         entries.put(seq, payload, pieceBytes);
       });
       known.succeeded();
+      isRefused = false;
     } catch (error) {
+      isRefused = true;
       remembered?.failed();
       entries.forget(seq);
       throw unavailable(`The ingest journal cannot be written: ${whyUnwritten(error)}. Try again later.`, error);
@@ -215,6 +238,9 @@ function createCommits(database: JournalDatabase, entries: LongValues, memory: I
       await Promise.all(underWay);
     },
     lookup: (identity: Buffer) => memory.lookup(identity),
+    roomMade: () => void (isRefused = false),
+    /** Whether the last entry was, and still would be. */
+    areRefused: () => isRefused && !(isRefused = !database.canGrow()),
   };
 }
 

@@ -1,18 +1,23 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { openSync, closeSync, fstatSync, fsyncSync, ftruncateSync, readFileSync, writeSync, constants } from "node:fs";
 import { randomToken } from "../../lib/random-token.ts";
 
 /**
- * Names the node that owns a data folder, the same after every restart: what it left half done is its own. Call it with the
- * folder locked.
+ * Names the node that owns a data folder, the same after every restart: what it left half done is its own. A copy of the folder, such
+ * as a restored backup, is another node: the first may still run. Call it with the folder locked.
  */
 export function readNodeId(path: string): string {
+  const file = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
   try {
-    const id = readFileSync(path, "utf8").trim();
-    if (/^\w{12,64}$/.test(id)) return id;
-  } catch {
-    // The first start.
+    const { dev, ino } = fstatSync(file, { bigint: true });
+    const place = `${dev}:${ino}`;
+    // Versions before wrote no place.
+    const [, known, knownPlace = place] = /^(\w{12,64})(?: (\d+:\d+))?\n$/.exec(readFileSync(path, "utf8")) ?? [];
+    const id = known !== undefined && knownPlace === place ? known : randomToken(16);
+    ftruncateSync(file);
+    writeSync(file, `${id} ${place}\n`, 0);
+    fsyncSync(file);
+    return id;
+  } finally {
+    closeSync(file);
   }
-  const id = randomToken(16);
-  writeFileSync(path, `${id}\n`, { mode: 0o600, flush: true });
-  return id;
 }

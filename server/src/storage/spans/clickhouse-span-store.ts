@@ -1,6 +1,7 @@
 import { editFields } from "../../domain/span-edit.ts";
 import type { SpanDatabase } from "./drivers/span-database.ts";
 import { migrateSpans } from "./migrations/migrate.ts";
+import { buildSums, listDueSums } from "./queries/build-sums.ts";
 import { deleteOlderThan } from "./queries/delete-spans.ts";
 import { deleteTraces, purgeDeleted } from "./queries/delete-traces.ts";
 import { editSpans } from "./queries/edit-spans.ts";
@@ -13,6 +14,7 @@ import { groupSpans } from "./queries/group-spans.ts";
 import { hydrateSpans } from "./queries/hydrate-spans.ts";
 import { countTraceNames, listCountedOf, listTraceNames } from "./queries/list-counted.ts";
 import { describeCustomers, listCustomers } from "./queries/list-customers.ts";
+import { listDivided } from "./queries/list-divided.ts";
 import { listSpans } from "./queries/list-spans.ts";
 import { listThreads } from "./queries/list-threads.ts";
 import { listTraces, matchTraces } from "./queries/list-traces.ts";
@@ -27,6 +29,8 @@ import {
   retrieveTraces,
   weighTrace,
 } from "./queries/retrieve-trace.ts";
+import { finishSums, planSums, readSumsState, resetSums, takeSumsTurn } from "./queries/plan-sums.ts";
+import { readVersions } from "./queries/read-versions.ts";
 import { readUsageFacts } from "./queries/read-usage-facts.ts";
 import { groupScores, summarizeScores } from "./queries/score-figures.ts";
 import { repriceSpans } from "./queries/reprice-spans.ts";
@@ -34,11 +38,14 @@ import { countReceived, listReceived } from "./queries/list-received.ts";
 import { listUnpriced } from "./queries/list-unpriced.ts";
 import { facetSpans } from "./queries/span-facets.ts";
 import { spanSeries } from "./queries/span-series.ts";
+import { anyOf, splitSeries } from "./queries/split-series.ts";
 import { byIds, readEdits } from "./queries/span-edits.ts";
 import { traceSeries } from "./queries/trace-series.ts";
 import { summarizeSpans } from "./queries/summarize-spans.ts";
 import { unnameCustomer } from "./queries/unname-customer.ts";
 import type { SpanStore } from "./span-store.ts";
+import type { SpanSums } from "./span-sums.ts";
+import type { UsageReads } from "./usage-facts.ts";
 
 /** The span store over an engine that speaks ClickHouse's SQL. */
 export function createSpanStore(database: SpanDatabase): SpanStore {
@@ -63,10 +70,6 @@ export function createSpanStore(database: SpanDatabase): SpanStore {
     exportSpans: async (query, take, signal) =>
       exportSpans(database, await seeEdits(database, query, query.fields, signal), take, signal),
     retrieveSpan: (scope, uniqueId, signal) => retrieveSpan(database, scope, uniqueId, signal),
-    listCountedOf: (key, limit, signal) => listCountedOf(database, key, limit, signal),
-    listTraceNames: (query, signal) => listTraceNames(database, query, signal),
-    countTraceNames: (organizationId) => countTraceNames(database, organizationId),
-    readUsageFacts: (query, signal) => readUsageFacts(database, query, signal),
     repriceSpans: (scope, spans, signal) => repriceSpans(database, scope, spans, signal),
     listUnpriced: (query, signal) => listUnpriced(database, query, signal),
     listReceived: async (query, signal) => listReceived(database, await seeEdits(database, query, [], signal), signal),
@@ -76,6 +79,12 @@ export function createSpanStore(database: SpanDatabase): SpanStore {
       summarizeSpans(database, await seeEdits(database, query, [], signal), signal),
     spanSeries: async (query, signal) =>
       spanSeries(database, await seeEdits(database, query, query.groupBy, signal), signal),
+    splitSeries: async (query, signal) =>
+      splitSeries(
+        database,
+        await seeEdits(database, { ...query, filter: anyOf(query.filters) }, query.groupBy, signal),
+        signal,
+      ),
     traceSeries: async (query, signal) => traceSeries(database, await seeEdits(database, query, [], signal), signal),
     facetSpans: async (query, signal) =>
       facetSpans(database, await seeEdits(database, query, ["metadata", ...query.fields], signal), signal),
@@ -110,7 +119,32 @@ export function createSpanStore(database: SpanDatabase): SpanStore {
     deleteOlderThan: (organizationId, cutoffNs, signal) => deleteOlderThan(database, organizationId, cutoffNs, signal),
     readMedia: (of, ids, options) => readMedia(database, of, ids, options),
     sweepMedia: (cutoffMs, signal) => sweepMedia(database, cutoffMs, signal),
+    ...createUsageReads(database),
+    ...createSums(database),
     ping: (signal) => database.ping(signal),
     close: () => database.close(),
+  };
+}
+
+function createUsageReads(database: SpanDatabase): UsageReads {
+  return {
+    listCountedOf: (key, limit, signal) => listCountedOf(database, key, limit, signal),
+    listTraceNames: (query, signal) => listTraceNames(database, query, signal),
+    countTraceNames: (organizationId) => countTraceNames(database, organizationId),
+    readVersions: (query, signal) => readVersions(database, query, signal),
+    listDivided: (query, signal) => listDivided(database, query, signal),
+    readUsageFacts: (query, signal) => readUsageFacts(database, query, signal),
+  };
+}
+
+function createSums(database: SpanDatabase): SpanSums {
+  return {
+    planSums: (timing, signal) => planSums(database, timing, signal),
+    takeSumsTurn: (node, forMs) => takeSumsTurn(database, node, forMs),
+    listDueSums: (pass, day, portion, signal) => listDueSums(database, pass, day, portion, signal),
+    buildSums: (pass, organizationId, slots, signal) => buildSums(database, pass, organizationId, slots, signal),
+    finishSums: (pass) => finishSums(database, pass),
+    resetSums: () => resetSums(database),
+    readSumsState: (signal) => readSumsState(database, signal),
   };
 }

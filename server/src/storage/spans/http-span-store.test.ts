@@ -16,7 +16,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-const open = (bounds: Partial<QueryBounds> = {}): SpanStore =>
+const open = (bounds: Partial<QueryBounds> = {}, inserts: Record<string, string> = {}): SpanStore =>
   openSpanStore(
     {
       kind: "clickhouse",
@@ -25,6 +25,7 @@ const open = (bounds: Partial<QueryBounds> = {}): SpanStore =>
       password: new Secret(""),
       database: "default",
       cluster: null,
+      inserts,
     },
     { bounds },
   );
@@ -75,6 +76,14 @@ describe("a ClickHouse server that fails", () => {
     await store.insert(batch);
     const summary = await store.summarizeSpans({ scope: { organization_id: "org_ambiguous" }, window });
     expect(summary).toMatchObject({ number_of_requests: 1, total_cost: 1 });
+  });
+
+  it("has a row once an insert that the server collects is answered", async () => {
+    const collecting = open({}, { async_insert: "1", insert_quorum: "0" });
+    await collecting.insert({ ndjson: ndjson("org_collected"), rows: 1, token: "collected-1" });
+    const summary = await store.summarizeSpans({ scope: { organization_id: "org_collected" }, window });
+    expect(summary).toMatchObject({ number_of_requests: 1 });
+    await collecting.close();
   });
 
   it("is unavailable where nothing listens", async () => {

@@ -39,6 +39,6 @@ export type SpanExports = {
   /** The same of the traces that `listTraces` lists. */
   exportTraces(query: ExportTracesQuery, take: TakeBytes, signal: AbortSignal): Promise<void>;
 
-  /** What customers used, in each period, of each model. Spans that count for no customer are left out. */
+  /** What customers used, in each period, of each model, the highest cost first. Spans that count for no customer are left out. */
   exportUsage(query: ExportUsageQuery, take: TakeBytes, signal: AbortSignal): Promise<void>;
 };

@@ -1,4 +1,4 @@
-import type { SpanSelection } from "./span-store.ts";
+import type { SpanCondition, SpanSelection } from "./span-store.ts";
 
 /** What a point of a time series, or a group of spans, is measured by. */
 export const spanMetrics = [
@@ -66,10 +66,20 @@ export type SeriesQuery<Metric extends string> = {
   /** How many series there are at most, beside the one of all others; the largest by `rankBy`. */
   top: number;
   rankBy: Metric;
+  /** For a reader who does not wait and hardly ever has more groups than `top`: one statement then reads them, on one core. */
+  isInBackground?: boolean;
 };
 
 /** `scores`: evaluators, by id or slug, whose scores are averaged. */
 export type SpanSeriesQuery = SpanSelection & SeriesQuery<SpanMetric> & { scores: readonly string[] };
+
+/**
+ * The same for several filters at a time, whose parameters have names of their own; undefined has none. `top` is how many groups there are
+ * at most, of all filters together.
+ */
+export type SplitSeriesQuery = Omit<SpanSeriesQuery, "filter" | "scores" | "rankBy" | "isInBackground"> & {
+  filters: ReadonlyArray<SpanCondition | undefined>;
+};
 
 /** By metric, and `scores__<evaluator>`. Null is unknown. */
 export type SeriesPoint = Record<string, number | null>;
@@ -85,3 +95,12 @@ export type SpanSeries = {
 
 /** `other` is undefined where every group has a series of its own. */
 export type SpanSeriesResult = { series: SpanSeries[]; other: Omit<SpanSeries, "group"> | undefined };
+
+/** The part of `SpanStore` about series of spans. */
+export type SpanSeriesReads = {
+  /** Spans by bucket of time, and by group. */
+  spanSeries(query: SpanSeriesQuery, signal?: AbortSignal): Promise<SpanSeriesResult>;
+
+  /** All groups of the spans of each filter; undefined where there are too many. */
+  splitSeries(query: SplitSeriesQuery, signal?: AbortSignal): Promise<SpanSeries[][] | undefined>;
+};

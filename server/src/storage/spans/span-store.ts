@@ -30,10 +30,11 @@ import type {
 } from "./trace-queries.ts";
 import type { ReceivedReads } from "./received-spans.ts";
 import type { ListSpansQuery, SpanPage } from "./span-list.ts";
+import type { SpanSums } from "./span-sums.ts";
 import type { SpanFacets, SpanFacetsQuery } from "./span-facets.ts";
 import type { TraceSeriesQuery } from "./trace-series.ts";
-import type { Percentiles, SeriesKey, SpanSeriesQuery, SpanSeriesResult } from "./span-series.ts";
-import type { CountedName, StoredUsage, TracesQuery, UsageFactsQuery } from "./usage-facts.ts";
+import type { Percentiles, SeriesKey, SpanSeriesReads, SpanSeriesResult } from "./span-series.ts";
+import type { UsageReads } from "./usage-facts.ts";
 
 /**
  * Where spans live: ClickHouse, in the process or behind a URL. One contract, proven on both by `contract/`.
@@ -46,7 +47,10 @@ import type { CountedName, StoredUsage, TracesQuery, UsageFactsQuery } from "./u
  */
 export type SpanStore = SpanExports &
   SpanEditing &
-  ReceivedReads & {
+  ReceivedReads &
+  SpanSeriesReads &
+  UsageReads &
+  SpanSums & {
     /** Brings the tables up to date. Any number of nodes may do so at once. */
     migrate(): Promise<void>;
 
@@ -75,9 +79,6 @@ export type SpanStore = SpanExports &
 
     /** Which values fields have, and how often. */
     facetSpans(query: SpanFacetsQuery, signal?: AbortSignal): Promise<SpanFacets>;
-
-    /** Spans by bucket of time, and by group. */
-    spanSeries(query: SpanSeriesQuery, signal?: AbortSignal): Promise<SpanSeriesResult>;
 
     /** The traces that `listTraces` would list, by bucket of time, and by group. */
     traceSeries(query: TraceSeriesQuery, signal?: AbortSignal): Promise<SpanSeriesResult>;
@@ -186,16 +187,6 @@ export type SpanStore = SpanExports &
     /** Deletes, in the background, media that no stored span refers to and that was last inserted before `cutoffMs`. */
     sweepMedia(cutoffMs: number, signal?: AbortSignal): Promise<void>;
 
-    /** What decides what spans count for, and what is stored of it: all versions apart from the newest left out. */
-    readUsageFacts(query: UsageFactsQuery, signal?: AbortSignal): Promise<StoredUsage>;
-
-    /** What counts for a customer, as far as that is stored apart from the spans: at most `limit` traces. */
-    listCountedOf(key: CustomerKey, limit: number, signal?: AbortSignal): Promise<CountedName[]>;
-
-    /** A part of the traces of an organization, and how many there are of them, about. */
-    listTraceNames(query: TracesQuery, signal?: AbortSignal): Promise<CountedName[]>;
-    countTraceNames(organizationId: string): Promise<number>;
-
     /** @throws ServiceError `unavailable` */
     ping(signal?: AbortSignal): Promise<void>;
 
@@ -213,7 +204,7 @@ export type SpanBatch = {
   rows: number;
   token: string;
   hasResends?: boolean;
-  table?: "scores" | "customers" | "media" | "span_counts" | "trace_extents" | "span_edits";
+  table?: "scores" | "customers" | "media" | "span_counts" | "trace_extents" | "span_edits" | "span_sum_marks";
 };
 
 /** Spans that ended within [fromNs, toNs], both inclusive, in nanoseconds since 1970. */
@@ -226,8 +217,8 @@ export type SpanCondition = {
   /** The columns that it reads, where that is known, and the keys of metadata, where it reads no others. */
   columns?: ReadonlySet<string>;
   metadataKeys?: ReadonlySet<string> | undefined;
-  /** What it demands of a row beside other things: conditions that it joins by AND, with the columns that they read. */
-  demands?: ReadonlyArray<{ sql: string; columns: ReadonlySet<string> }>;
+  /** The conditions that it joins by AND, where they are known. See `SqlOperand`. */
+  operands?: ReadonlyArray<{ sql: string; columns: ReadonlySet<string>; isDemand: boolean }>;
 };
 
 /** Lists go to `Array(…)` placeholders; everything else is bound as its text. */

@@ -3,17 +3,27 @@ import { Pool } from "pg";
 import type { Secret } from "../../../lib/secret.ts";
 import { limits } from "../../../limits.ts";
 
+/** Of a pool; `waiting` is what has to wait for one. */
+export type ConnectionCounts = { used: number; idle: number; waiting: number };
+
 /**
  * A bounded pool of connections, made as they are needed.
  * @param onConnectionError called when the server drops a connection; the pool replaces it.
  */
-export function openPostgres(url: Secret, onConnectionError: (error: Error) => void): PostgresDialect {
+export function openPostgres(
+  url: Secret,
+  onConnectionError: (error: Error) => void,
+): {
+  dialect: PostgresDialect;
+  connections: () => ConnectionCounts;
+} {
   const pool = new Pool({
     connectionString: url.reveal(),
     application_name: "spanway",
     max: limits.controlConnections,
     connectionTimeoutMillis: limits.controlConnectMs,
     statement_timeout: limits.controlQueryMs,
+    query_timeout: limits.controlSilenceMs,
     idle_in_transaction_session_timeout: limits.controlQueryMs,
     keepAlive: true,
   });
@@ -21,5 +31,12 @@ export function openPostgres(url: Secret, onConnectionError: (error: Error) => v
   // has only this listener. Its statement fails as well.
   pool.on("error", onConnectionError);
   pool.on("connect", (client) => client.on("error", onConnectionError));
-  return new PostgresDialect({ pool });
+  return {
+    dialect: new PostgresDialect({ pool }),
+    connections: () => ({
+      used: pool.totalCount - pool.idleCount,
+      idle: pool.idleCount,
+      waiting: pool.waitingCount,
+    }),
+  };
 }

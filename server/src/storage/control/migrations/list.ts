@@ -17,6 +17,14 @@ import { countCrashes } from "./0018-count-crashes.ts";
 import { rememberErasedCustomers } from "./0019-remember-erased-customers.ts";
 import { createBrowserSessions } from "./0020-create-browser-sessions.ts";
 import { createAlerts } from "./0021-create-alerts.ts";
+import { createSavedViews } from "./0022-create-saved-views.ts";
+import { measureAlertsTogether } from "./0023-measure-alerts-together.ts";
+import { findScoresOfAutomations } from "./0024-find-scores-of-automations.ts";
+import { nameTracesOfDeliveries } from "./0026-name-traces-of-deliveries.ts";
+import { findCustomersWithBounds } from "./0027-find-customers-with-bounds.ts";
+import { createLeases } from "./0028-create-leases.ts";
+import { checkSecretKey } from "./0030-check-secret-key.ts";
+import { sayWhoRuns } from "./0031-say-who-runs.ts";
 import type { ControlDialect } from "./columns.ts";
 
 /** Every migration in order. An entry that was released is never edited: what changes is a new entry at the end. */
@@ -40,5 +48,13 @@ export function controlMigrations(dialect: ControlDialect): Record<string, Migra
     "0019-remember-erased-customers": rememberErasedCustomers(),
     "0020-create-browser-sessions": createBrowserSessions(),
     "0021-create-alerts": createAlerts(dialect),
+    "0022-create-saved-views": createSavedViews(),
+    "0023-measure-alerts-together": measureAlertsTogether(),
+    "0024-find-scores-of-automations": findScoresOfAutomations(),
+    "0026-name-traces-of-deliveries": nameTracesOfDeliveries(),
+    "0027-find-customers-with-bounds": findCustomersWithBounds(),
+    "0028-create-leases": createLeases(),
+    "0030-check-secret-key": checkSecretKey(),
+    "0031-say-who-runs": sayWhoRuns(),
   };
 }

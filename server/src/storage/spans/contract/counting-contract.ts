@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
+import type { DividedSpan } from "../usage-facts.ts";
 import type { ContractDriver } from "./span-fixtures.ts";
-import { everythingOf, keyOf, newOrganization, spanRow, timeAt } from "./span-fixtures.ts";
+import { conditionOf, everythingOf, keyOf, listOf, newOrganization, nsAt, spanRow, timeAt } from "./span-fixtures.ts";
 
 /** What the counter, the recount and averages of scores read. */
 export function describeCounting({ store, insert }: ContractDriver): void {
@@ -53,6 +54,147 @@ export function describeCounting({ store, insert }: ContractDriver): void {
       expect(new Set(names)).toEqual(new Set(["a", "b", "c", alone.unique_id]));
       expect(names).toHaveLength(4);
     });
+  });
+
+  it("finds spans of which nodes stored several versions, by id or by when they were stored, until one of them is left", async () => {
+    const org = newOrganization();
+    const version = (unique_id: string, second: number, members: object = {}) =>
+      spanRow(org, { unique_id, timestamp: timeAt(second), version: String(second), ...members });
+    const [alone, ofTrace, moved, once] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
+    const ids = [alone, ofTrace, moved, once];
+    // Without the counter, which would settle them.
+    const storeRows = (rows: readonly object[]) => {
+      const ndjson = Buffer.from(rows.map((row) => `${JSON.stringify({ is_resend: 1, ...row })}\n`).join(""));
+      return store().insert({ ndjson, rows: rows.length, token: randomUUID(), hasResends: true });
+    };
+    await storeRows([
+      ...[1, 2].map((second) => version(alone, second)),
+      ...[1, 2].map((second) => version(ofTrace, second, { trace_unique_id: "a" })),
+      version(moved, 1),
+      version(moved, 2),
+      version(moved, 1, { version: "3", is_deleted: 1 }),
+      version(once, 1),
+      version(once, 1, { version: "2" }),
+    ]);
+    // The same ids of another organization are other spans.
+    const other = newOrganization();
+    await storeRows([spanRow(other, { unique_id: once, timestamp: timeAt(2) })]);
+    const expected = [
+      { organizationId: org, environment: "prod", trace_unique_id: "", unique_id: alone },
+      { organizationId: org, environment: "prod", trace_unique_id: "a", unique_id: "" },
+    ];
+    const byTrace = (found: readonly DividedSpan[]) =>
+      found.toSorted((a, b) => a.trace_unique_id.localeCompare(b.trace_unique_id));
+    expect(byTrace(await store().listDivided({ organizationId: org, ids }))).toEqual(expected);
+    expect(await store().listDivided({ organizationId: other, ids })).toEqual([]);
+    const recent = async () => {
+      const found = await store().listDivided({ withinMs: 60_000, limit: 1_000_000 });
+      return byTrace(found.filter(({ organizationId }) => organizationId === org || organizationId === other));
+    };
+    expect(await recent()).toEqual(expected);
+    await storeRows([version(alone, 1, { version: "2", is_deleted: 1 })]);
+    expect(await recent()).toEqual(expected.slice(1));
+  });
+
+  it("tells every end time of a span that is stored, and which of its spans were deleted", async () => {
+    const org = newOrganization();
+    const unique_id = randomUUID();
+    const row = (second: number, members: object = {}) =>
+      spanRow(org, {
+        unique_id,
+        timestamp: timeAt(second),
+        received_at: timeAt(second),
+        trace_unique_id: "a",
+        ...members,
+      });
+    await insert([row(1, { version: "3" }), row(1, { version: "5", received_at: timeAt(9) })]);
+    await insert([row(2, { version: "6" }), row(1, { version: "6", received_at: timeAt(2), is_deleted: 1 })]);
+    await insert([spanRow(newOrganization(), { unique_id })]);
+    const versions = async () => {
+      const found = await store().readVersions({ organizationId: org, ids: [unique_id, randomUUID()] });
+      return found.toSorted((a, b) => a.timestamp.localeCompare(b.timestamp));
+    };
+    const moved = { unique_id, timestamp: timeAt(1), version: 6n, isGone: true };
+    expect(await versions()).toMatchObject([
+      moved,
+      { unique_id, timestamp: timeAt(2), version: 6n, isGone: false, received_at: timeAt(2) },
+    ]);
+    const facts = () => store().readUsageFacts({ organizationId: org, by: "trace_unique_id", ids: ["a"] });
+    expect((await facts()).deleted).toEqual([]);
+    const deletion = { organization_id: org, environment: "prod", trace_unique_id: "a", deletedAtMs: 0 } as const;
+    await store().deleteTraces([{ ...deletion, fromNs: nsAt(2), toNs: nsAt(2) }]);
+    expect(await versions()).toMatchObject([moved, { timestamp: timeAt(2), version: 2n ** 64n - 1n, isGone: true }]);
+    const after = await facts();
+    expect(after.facts).toEqual([]);
+    // As long as rows are not merged, a tombstone may be there twice.
+    expect(new Set(after.deleted.map((span) => span.unique_id))).toEqual(new Set([unique_id]));
+  });
+
+  it("filters by customer and thread go by whom spans count for now", async () => {
+    const org = newOrganization();
+    const root = (customer: string, members: object) =>
+      spanRow(org, {
+        trace_unique_id: "a",
+        span_unique_id: "root",
+        customer_identifier: customer,
+        timestamp: timeAt(1),
+        ...members,
+      });
+    const below = { trace_unique_id: "a", span_parent_id: "root" };
+    const ids = { unique_id: randomUUID() };
+    await insert([
+      root("ann", { ...ids, thread_identifier: "t1" }),
+      spanRow(org, { ...call, ...below, span_unique_id: "1", model: "m" }),
+      spanRow(org, { ...below, span_unique_id: "2", thread_identifier: "t2" }),
+      spanRow(org, { ...below, span_unique_id: "3", customer_identifier: "eve" }),
+      spanRow(org, { customer_identifier: "ann", model: "m" }),
+      spanRow(org, { thread_identifier: "t1" }),
+      spanRow(org),
+    ]);
+    const fields = ["unique_id", "model", "counted_customer_identifier", "counted_thread_identifier"] as const;
+    type Shown = { model?: string; customer: string; thread: string };
+    const filters: Array<[object, (row: Shown) => boolean]> = [
+      [{ customer_identifier: "ann" }, ({ customer }) => customer === "ann"],
+      [{ customer_identifier: "bob" }, ({ customer }) => customer === "bob"],
+      [
+        { customer_identifier: { operator: "in", value: ["bob", "eve"] } },
+        ({ customer }) => customer !== "" && customer !== "ann",
+      ],
+      [{ customer_identifier: { operator: "not", value: "ann" } }, ({ customer }) => customer !== "ann"],
+      [{ customer_identifier: { operator: "lt", value: "b" } }, ({ customer }) => customer === "ann"],
+      [{ thread_identifier: "t1" }, ({ thread }) => thread === "t1"],
+      [{ customer_identifier: "ann", model: "m" }, ({ customer, model }) => customer === "ann" && model === "m"],
+      [
+        { customer_identifier: "bob", thread_identifier: "t1" },
+        ({ customer, thread }) => customer === "bob" && thread === "t1",
+      ],
+      [
+        { customer_identifier: "bob", thread_identifier: { operator: "not", value: "t2" } },
+        ({ customer, thread }) => customer === "bob" && thread !== "t2",
+      ],
+    ];
+    const agree = async () => {
+      const { rows } = await store().listSpans(listOf(org, { fields }));
+      for (const [sent, holds] of filters) {
+        const filter = conditionOf(sent);
+        const expected = rows.filter(
+          ({ model, counted_customer_identifier: customer = "", counted_thread_identifier: thread = "" }) =>
+            holds({ ...(model !== undefined && { model }), customer, thread }),
+        );
+        const found = await store().listSpans(listOf(org, { filter, fields }));
+        expect([sent, found.rows]).toEqual([sent, expected]);
+        expect(found.count).toBe(expected.length);
+        const summary = await store().summarizeSpans({ ...everythingOf(org), filter });
+        expect([sent, summary.number_of_requests]).toEqual([sent, expected.length]);
+      }
+      return rows.map(({ counted_customer_identifier: customer }) => String(customer)).toSorted();
+    };
+    expect(await agree()).toEqual(["", "", "ann", "ann", "ann", "ann", "eve"]);
+    // The root says somebody else now: what was stored of the others is of the past.
+    await insert([root("bob", { ...ids, thread_identifier: "t1", version: "2" })]);
+    expect(await agree()).toEqual(["", "", "ann", "bob", "bob", "bob", "eve"]);
+    await insert([root("", { ...ids, version: "3" })]);
+    expect(await agree()).toEqual(["", "", "ann", "eve", "eve", "eve", "eve"]);
   });
 
   it("scores are averaged over spans, and by group", async () => {

@@ -97,6 +97,33 @@ export function describeCustomers({ store, insert }: ContractDriver): void {
       expect(named.toSorted()).toEqual(fresh.map((row) => row.unique_id).toSorted());
     });
 
+    it("are taken off their spans with what was noted on these; ratings, pins and removed metadata stay", async () => {
+      const org = newOrganization();
+      const spans = ["ann", "bob"].map((customer_identifier) =>
+        spanRow(org, { customer_identifier, note: "sent", metadata: { kept: 1, secret: "x" } }),
+      );
+      await insert(spans);
+      const change = { note: "Ann called.", is_pinned: true, positive_feedback: false, metadata: { secret: null } };
+      await store().editSpans(
+        org,
+        spans.map(({ unique_id }) => ({ unique_id, change })),
+        Date.now(),
+      );
+      const key = { organization_id: org, environment: "prod", customer_identifier: "ann" } as const;
+      for (const _time of ["first", "again"]) await store().unnameCustomer(key);
+      const fields = ["note", "is_pinned", "positive_feedback", "metadata", "customer_identifier"] as const;
+      const { rows } = await store().listSpans(listOf(org, { fields }));
+      const stays = { is_pinned: true, positive_feedback: false, metadata: '{"kept":1}' };
+      expect(new Map(rows.map(({ customer_identifier: customer, ...row }) => [customer, row]))).toMatchObject(
+        new Map([
+          ["", { ...stays, note: "sent" }],
+          ["bob", { ...stays, note: "Ann called." }],
+        ]),
+      );
+      const found = { sql: "note = {note:String}", params: { note: "Ann called." }, columns: new Set(["note"]) };
+      expect((await store().listSpans(listOf(org, { fields, filter: found }))).count).toBe(1);
+    });
+
     it("are taken off their spans, which stay as they are", async () => {
       const org = newOrganization();
       const params = { customer_identifier: "ann", email: "a@b.c" };

@@ -3,12 +3,10 @@ import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import type { SpanChange } from "../../../domain/span-edit.ts";
 import { indexMetadata, pathSeparator } from "../../../filter/metadata-index.ts";
-import { parseFilters } from "../../../filter/parse.ts";
-import { createSpanCatalogue } from "../../../filter/span-fields.ts";
-import { toClickHouse } from "../../../filter/to-clickhouse.ts";
 import { limits } from "../../../limits.ts";
 import { rawReader, type RawSpan } from "../raw-span.ts";
 import {
+  conditionOf,
   descending,
   everythingOf,
   firstPage,
@@ -22,14 +20,8 @@ import {
   type ContractDriver,
 } from "./span-fixtures.ts";
 
-const catalogue = createSpanCatalogue();
 const fields = ["note", "is_pinned", "positive_feedback", "metadata"] as const;
 const said = { note: "sent", positive_feedback: true, metadata: '{"plan":"pro"}', metadata_index: { plan: "pro" } };
-
-function where(filters: Record<string, unknown>) {
-  const parsed = parseFilters(filters, catalogue);
-  return toClickHouse(parsed.filter, catalogue);
-}
 
 export function describeEdits({ store, insert }: ContractDriver): void {
   const edit = (org: string, unique_id: string, change: SpanChange, nowMs = Date.now()) =>
@@ -44,7 +36,7 @@ export function describeEdits({ store, insert }: ContractDriver): void {
     }));
   };
   const countOf = async (org: string, filters: Record<string, unknown>) =>
-    (await store().listSpans(listOf(org, { filter: where(filters) }))).count;
+    (await store().listSpans(listOf(org, { filter: conditionOf(filters) }))).count;
 
   describe("changes of spans", () => {
     it("stand in rows, filters, orders and groups, of their organization alone", async () => {
@@ -70,7 +62,7 @@ export function describeEdits({ store, insert }: ContractDriver): void {
       const query = { ...everythingOf(org), ...firstPage, groupBy: ["metadata__plan"] as const, sort: mostFirst };
       const { rows: groups } = await store().groupSpans(query);
       expect(groups.map(({ text }) => text).sort()).toEqual(["free", "pro"]);
-      const filter = where({ metadata__plan: "free" });
+      const filter = conditionOf({ metadata__plan: "free" });
       expect((await store().summarizeSpans({ ...everythingOf(org), filter })).number_of_requests).toBe(1);
     });
 

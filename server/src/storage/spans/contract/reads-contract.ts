@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import type { SpanColumn } from "../../../domain/span.ts";
 import type { SpanSort } from "../span-list.ts";
 import { spanSortFields } from "../span-list.ts";
-import { spanMetrics } from "../span-series.ts";
 import { spanGroupings, spanGroupSortFields, type SpanCondition } from "../span-store.ts";
 import type { ContractDriver } from "./span-fixtures.ts";
 import {
@@ -350,43 +349,6 @@ export function describeReads({ store, insert }: ContractDriver): void {
         [second + 2, 2],
         [second + 3, 1],
       ]);
-    });
-
-    it("makes series over time of every grouping and metric, and one of all other groups", async () => {
-      const org = newOrganization();
-      await insert([
-        spanRow(org, { ...groupedValues("x"), cost: 1, latency: 1, timestamp: timeAt(0) }),
-        spanRow(org, { ...groupedValues("x"), cost: 2, latency: 3, timestamp: timeAt(30) }),
-        spanRow(org, { ...groupedValues("y"), cost: 5, latency: 9, timestamp: timeAt(59), metadata_index: { a: "b" } }),
-      ]);
-      await insert([spanRow(newOrganization(), { cost: 9 })]);
-      const first = Date.parse("2026-05-05T05:05:00Z") / 1000;
-      const query = { ...everythingOf(org), starts: [first, first + 30], groupBy: [], top: 1, scores: [] } as const;
-      const all = await store().spanSeries({ ...query, metrics: spanMetrics, rankBy: "number_of_requests" });
-      expect(all.series).toHaveLength(1);
-      expect(all.series[0]?.points.get(0)).toMatchObject({ number_of_requests: 1, total_cost: 1, p99_latency: 1 });
-      expect(all.series[0]?.points.get(1)).toMatchObject({ number_of_requests: 2, total_cost: 7, p50_latency: 6 });
-      expect(Object.keys(all.series[0]?.totals ?? {})).toEqual([...spanMetrics]);
-      for (const groupBy of [...spanGroupings, "metadata__a"]) {
-        const grouped = {
-          ...query,
-          groupBy: [groupBy, "model"],
-          metrics: ["total_cost"],
-          rankBy: "total_cost",
-        } as const;
-        const { series, other } = await store().spanSeries(grouped);
-        expect([series[0]?.group["model"], series[0]?.totals, other?.totals], groupBy).toEqual([
-          "y",
-          { total_cost: 5 },
-          { total_cost: 3 },
-        ]);
-        expect(other?.points, groupBy).toEqual(
-          new Map([
-            [0, { total_cost: 1 }],
-            [1, { total_cost: 2 }],
-          ]),
-        );
-      }
     });
   });
 }

@@ -1,6 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { SpanColumn } from "../../../domain/span.ts";
 import { spanColumns } from "../../../domain/span.ts";
+import { parseFilters } from "../../../filter/parse.ts";
+import { createSpanCatalogue } from "../../../filter/span-fields.ts";
+import { toClickHouse, type SqlFilter } from "../../../filter/to-clickhouse.ts";
 import { parseTimeNs } from "../../../lib/time.ts";
 import type { QueryBounds } from "../drivers/span-database.ts";
 import type { ListSpansQuery, SpanSort, SpanSortField } from "../span-list.ts";
@@ -26,9 +29,13 @@ export type TestRow = {
 
 export const newOrganization = () => `org_${randomUUID()}`;
 export const always = { fromNs: -(2n ** 63n), toNs: 2n ** 63n - 1n };
-export const slowly = { timeout: 20_000, interval: 200 };
+export const slowly = { timeout: 90_000, interval: 200 };
 export const firstPage = { page: 1, pageSize: 50 };
 export const mostFirst = { field: "number_of_requests", descending: true } as const;
+const catalogue = createSpanCatalogue();
+/** Of filters as callers send them. */
+export const conditionOf = (filters: object): SqlFilter =>
+  toClickHouse(parseFilters({ ...filters }, catalogue).filter, catalogue);
 export const ascending = (field: SpanSortField): SpanSort => ({ field, descending: false });
 export const descending = (field: SpanSortField): SpanSort => ({ field, descending: true });
 export const timeAt = (second: number) => `2026-05-05 05:05:${String(second).padStart(2, "0")}.000000000`;

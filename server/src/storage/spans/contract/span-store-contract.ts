@@ -11,8 +11,10 @@ import { describeMedia } from "./media-contract.ts";
 import { describeNewMessages } from "./new-messages-contract.ts";
 import { describeOperations } from "./operations-contract.ts";
 import { describeReads } from "./reads-contract.ts";
+import { describeSeries } from "./series-contract.ts";
 import { describeRepricing } from "./repricing-contract.ts";
 import { describeRows } from "./rows-contract.ts";
+import { describeSums } from "./sums-contract.ts";
 import { describeTraces } from "./traces-contract.ts";
 import type { ContractDriver } from "./span-fixtures.ts";
 
@@ -39,12 +41,15 @@ export function describeSpanStore(driver: string, open: ContractDriver["open"]):
     };
 
     const contract: ContractDriver = { open, store: () => store, insert };
+    // First: a pass builds the sums of all that is stored, also of the tests before.
+    describeSums(contract);
     describeRows(contract);
     describeReads(contract);
     describeConversations(contract);
     describeNewMessages(contract);
     describeMedia(contract);
     describeEdits(contract);
+    describeSeries(contract);
     describeExports(contract);
     describeTraces(contract);
     describeCustomers(contract);

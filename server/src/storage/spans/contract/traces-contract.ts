@@ -1,7 +1,9 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../limits.ts";
 import { rawReader } from "../raw-span.ts";
 import type { StoredSpan } from "../span-store.ts";
+import type { StoredTrace } from "../trace-queries.ts";
 import type { ContractDriver } from "./span-fixtures.ts";
 import { everythingOf, firstPage, listOf, mostFirst, newOrganization, nsAt, spanRow, timeAt } from "./span-fixtures.ts";
 
@@ -76,6 +78,43 @@ export function describeTraces({ store, insert }: ContractDriver): void {
         },
       ]);
     });
+
+    it("say the same in a list, where few spans are added up here, and alone, where the engine adds", async () => {
+      const found = fc.record({
+        trace: fc.constantFrom("t1", "t2", "t3"),
+        id: fc.constantFrom("a", "b", "c", "d"),
+        parent: fc.constantFrom("", "a", "b", "gone"),
+        second: fc.nat(3),
+        members: fc.record({
+          environment: fc.constantFrom("prod", "test"),
+          log_type: fc.constantFrom("chat", "tool", "agent"),
+          status: fc.constantFrom("success", "failed"),
+          model: fc.constantFrom("", "m", 'ü"'),
+          customer_identifier: fc.constantFrom("", "it's"),
+          thread_identifier: fc.constantFrom("", "th"),
+          total_tokens: fc.constantFrom(null, 0, 7),
+          cost: fc.constantFrom(null, 0, 0.1, 0.7),
+        }),
+      });
+      const property = fc.asyncProperty(fc.array(found, { minLength: 1, maxLength: 20 }), async (spans) => {
+        const org = newOrganization();
+        const rows = spans.map(({ trace, id, parent, second, members }) =>
+          span(org, trace, id, parent, second, { ...members, prompt_tokens: members.total_tokens }),
+        );
+        await insert(rows);
+        const again = rows
+          .slice(0, 2)
+          .map((row, index) => ({ ...row, version: "99", is_resend: 1, is_deleted: index, model: "n" }));
+        await insert(again);
+        const listed = await store().listTraces({ ...everythingOf(org), ...firstPage, sort: newest });
+        const ids = new Set(listed.rows.map((row) => row.trace_unique_id));
+        const alone = await Promise.all([...ids].map((id) => store().retrieveTraces({ organization_id: org }, id)));
+        const byKey = (traces: readonly StoredTrace[]) =>
+          new Map(traces.map((trace) => [`${trace.environment} ${trace.trace_unique_id}`, trace]));
+        expect(byKey(listed.rows)).toEqual(byKey(alone.flat()));
+      });
+      await fc.assert(property, { numRuns: 8 });
+    }, 120_000);
 
     it("M10: are listed, and matched, as a whole, however little of them lies in the window", async () => {
       const org = newOrganization();

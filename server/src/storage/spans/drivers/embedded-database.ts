@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { mkdirSync } from "node:fs";
-import { Session, drainPending } from "chdb";
+import { createRequire } from "node:module";
+import type * as Chdb from "chdb";
+import type { Session } from "chdb";
 import { freeBytes } from "../../../lib/free-bytes.ts";
 import { limits } from "../../../limits.ts";
 import { bindLiterals } from "./bind-literals.ts";
@@ -9,14 +11,16 @@ import { releaseMemory } from "./memory-release.ts";
 import { createEmbeddedStream } from "./embedded-stream.ts";
 import { killOnAbort } from "./kill-on-abort.ts";
 import { createInsertFile } from "./insert-file.ts";
+import { createLookMemory } from "./look-memory.ts";
 import { createMergePause } from "./merge-pause.ts";
+import { createPassMemory } from "./pass-memory.ts";
 import { createQueryGate } from "./query-gate.ts";
 import { rawFormat, rawSettings, readRawRows, readRows } from "./read-rows.ts";
 import type { SpanBatch } from "../span-store.ts";
 import { createResendWatch } from "./resend-watch.ts";
 import { watchSideTables } from "./side-table-watch.ts";
 import type { QueryBounds, QueryResult, SpanDatabase, SpanDatabaseOptions, Statement } from "./span-database.ts";
-import { insertSettings, readSettings, withSettings } from "./span-database.ts";
+import { buildSettings, insertSettings, readSettings, withSettings } from "./span-database.ts";
 
 // The defaults are sized for a server of its own: mark and index caches of gigabytes, and nine tenths of the memory.
 const startArguments = [
@@ -33,9 +37,9 @@ const startArguments = [
  * A statement occupies a thread of libuv's pool while it runs: UV_THREADPOOL_SIZE must leave room for file access.
  */
 export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions = {}): SpanDatabase {
-  mkdirSync(path, { recursive: true });
+  const { Session, drainPending } = loadEngine();
   // Start arguments can only be given to a session; it stays open so that the engine does as long as the store.
-  const engine = new Session(path, { connectionArgs: startArguments });
+  const engine = openEngine(Session, path);
   const connect = () => new Session(path);
   const bounds: QueryBounds = { ...defaultBounds, ...options.bounds };
   const readers = createReaders(bounds.inFlight, connect);
@@ -43,12 +47,12 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
   const control = connect();
   const memory = releaseMemory(connect());
   const merges = createMergePause(connect());
-  const inserts = connect();
+  const [inserts, builds] = [connect(), connect()];
   const insertFile = createInsertFile(path);
   const withinBounds = createQueryGate(bounds, options.onQuery);
   const { track, settled } = createTracker();
-  const resends = createResendWatch();
-  const { counts, edits, during } = watchSideTables();
+  const [resends, looks] = [createResendWatch(), createLookMemory()];
+  const { during, ...sideTables } = watchSideTables();
 
   const prepared = new WeakSet<Session>();
   const run = async (session: Session, statement: Statement, format: Format, tag: string): Promise<Buffer> => {
@@ -83,20 +87,24 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
   return {
     cluster: null,
     database: "default",
+    passes: createPassMemory(),
     resends,
-    counts,
-    edits,
+    looks,
+    ...sideTables,
     query,
     queryRaw: async ({ settings, ...statement }, signal) =>
       readRawRows(await reply({ ...statement, settings: { ...settings, ...rawSettings } }, rawFormat, signal)),
     stream,
     execute: async (statement) => {
       const sql = withSettings(bindLiterals(statement.sql, statement.params ?? {}), statement.settings ?? {});
-      await track(merges.without(() => resends.during(() => maintenance.queryAsync(sql))));
+      await track(merges.without(() => looks.during(() => resends.during(() => maintenance.queryAsync(sql)))));
+    },
+    build: async ({ sql, params = {} }) => {
+      await track(builds.queryAsync(withSettings(bindLiterals(sql, params), buildSettings)));
     },
     insert: async (batch) => {
       const insert = () => insertFile.lend(batch.ndjson, (file) => insertRows(inserts, batch, file));
-      const write = () => during(batch.table, insert);
+      const write = () => looks.during(() => during(batch.table, insert));
       await track(batch.hasResends === true ? resends.during(write) : write()).catch((error: unknown) => {
         throw asInsertError(error);
       });
@@ -109,10 +117,33 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
       await settled();
       await merges.stop();
       await insertFile.close();
-      for (const session of [...readers.all(), maintenance, control, inserts, engine]) session.close();
+      for (const session of [...readers.all(), maintenance, control, inserts, builds, engine]) session.close();
       await drainPending();
     },
   };
+}
+
+/** Its message says what an operator can do. */
+export class SpanStoreUnopened extends Error {}
+
+/** Only here: an installation for nodes that use a server goes without the package, which is most of its size. */
+function loadEngine(): typeof Chdb {
+  try {
+    return createRequire(import.meta.url)("chdb") as typeof Chdb;
+  } catch (cause) {
+    const remedy = "set SPANWAY_SPANS_URL to a ClickHouse server, or install the package chdb.";
+    throw new SpanStoreUnopened(`This installation has no embedded span store: ${remedy}`, { cause });
+  }
+}
+
+function openEngine(Session: typeof Chdb.Session, path: string): Session {
+  mkdirSync(path, { recursive: true });
+  try {
+    return new Session(path, { connectionArgs: startArguments });
+  } catch (cause) {
+    const message = `The span store ${path} cannot be opened: another process uses it, or its files are damaged.`;
+    throw new SpanStoreUnopened(message, { cause });
+  }
 }
 
 const defaultBounds: QueryBounds = {

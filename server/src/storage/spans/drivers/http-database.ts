@@ -1,7 +1,8 @@
 import { Readable } from "node:stream";
-import { ClickHouseLogLevel, createClient } from "@clickhouse/client";
+import { ClickHouseLogLevel, createClient, type ClickHouseClient } from "@clickhouse/client";
 import { limits } from "../../../limits.ts";
 import { UnreachableError, asInsertError, engineCode } from "./engine-errors.ts";
+import { createPassMemory } from "./pass-memory.ts";
 import { createQueryGate } from "./query-gate.ts";
 import { rawFormat, rawSettings, readRawRows, readRows } from "./read-rows.ts";
 import type {
@@ -13,7 +14,7 @@ import type {
   Statement,
 } from "./span-database.ts";
 import { createHttpStream } from "./http-stream.ts";
-import { insertSettings, readSettings, withSettings } from "./span-database.ts";
+import { buildSettings, insertSettings, readSettings, withSettings } from "./span-database.ts";
 
 export type HttpLocation = {
   /** The origin alone, such as `https://clickhouse:8443`. */
@@ -22,6 +23,8 @@ export type HttpLocation = {
   password: string;
   database: string;
   cluster: string | null;
+  /** Settings of inserts, by the engine's names. */
+  inserts?: Record<string, string>;
 };
 
 // Without it the server streams, and an error in the middle of a reply comes as a part of it.
@@ -29,7 +32,7 @@ const wholeReply = { wait_end_of_query: 1 } as const;
 
 /** A ClickHouse server or cluster over HTTP. */
 export function openHttpDatabase(location: HttpLocation, options: SpanDatabaseOptions = {}): SpanDatabase {
-  const { url, username, password, database, cluster } = location;
+  const { url, username, password, database, cluster, inserts } = location;
   const bounds: QueryBounds = {
     timeMs: limits.queryTimeMs,
     memoryBytes: limits.queryMemoryBytes,
@@ -51,6 +54,8 @@ export function openHttpDatabase(location: HttpLocation, options: SpanDatabaseOp
   const exports = createHttpStream({ url, username, password, log, database }, options.onQuery);
   const withinBounds = createQueryGate(bounds, options.onQuery);
   // A distributed table would answer before its shards have the rows, or the deletion.
+  // A row leaves the journal only when it is stored, whatever collects it on the server.
+  const inserting: EngineSettings = { wait_for_async_insert: 1, ...inserts };
   const clustered: EngineSettings = cluster === null ? {} : { distributed_foreground_insert: 1, insert_quorum: 0 };
 
   type Format = "JSON" | typeof rawFormat;
@@ -72,9 +77,12 @@ export function openHttpDatabase(location: HttpLocation, options: SpanDatabaseOp
   const run = async (statement: Statement, signal?: AbortSignal): Promise<QueryResult> =>
     readRows(await reply(statement, "JSON", signal));
 
+  const execute = (statement: Statement): Promise<void> => executeOn(writes, statement);
+
   return {
     cluster,
     database,
+    passes: createPassMemory(),
     query: (statement, signal) => withinBounds(statement, signal, () => run(statement, signal)),
     queryRaw: ({ settings, ...statement }, signal) =>
       withinBounds(statement, signal, async () =>
@@ -84,17 +92,12 @@ export function openHttpDatabase(location: HttpLocation, options: SpanDatabaseOp
         ),
       ),
     stream: exports.stream,
-    execute: async (statement) => {
-      await writes.command({
-        query: withSettings(statement.sql, statement.settings ?? {}),
-        query_params: { ...statement.params },
-        clickhouse_settings: wholeReply,
-      });
-    },
+    execute,
+    build: (statement) => execute({ ...statement, settings: { ...buildSettings, ...clustered } }),
     insert: async (batch, signal) => {
       try {
         const result = await writes.exec({
-          query: `${withSettings(`INSERT INTO ${batch.table ?? "spans"}`, { ...insertSettings(batch.token), ...clustered })} FORMAT JSONEachRow`,
+          query: `${withSettings(`INSERT INTO ${batch.table ?? "spans"}`, { ...insertSettings(batch.token), ...clustered, ...inserting })} FORMAT JSONEachRow`,
           values: Readable.from([batch.ndjson], { objectMode: false }),
           clickhouse_settings: wholeReply,
           ...(signal ? { abort_signal: signal } : {}),
@@ -113,4 +116,12 @@ export function openHttpDatabase(location: HttpLocation, options: SpanDatabaseOp
       await Promise.all([queries.close(), exports.close(), writes.close()]);
     },
   };
+}
+
+async function executeOn(client: ClickHouseClient, { sql, params, settings = {} }: Statement): Promise<void> {
+  await client.command({
+    query: withSettings(sql, settings),
+    query_params: { ...params },
+    clickhouse_settings: wholeReply,
+  });
 }

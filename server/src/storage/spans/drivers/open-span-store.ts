@@ -3,7 +3,7 @@ import { createSpanStore } from "../clickhouse-span-store.ts";
 import type { SpanStore } from "../span-store.ts";
 import { openEmbeddedDatabase } from "./embedded-database.ts";
 import { openHttpDatabase } from "./http-database.ts";
-import type { SpanDatabaseOptions } from "./span-database.ts";
+import type { SpanDatabase, SpanDatabaseOptions } from "./span-database.ts";
 
 /** Where spans are kept, read from SPANWAY_SPANS_URL by config.ts. `url` is the origin alone. */
 export type SpansLocation =
@@ -16,10 +16,17 @@ export type SpansLocation =
       database: string;
       /** Spreads the tables over the cluster of this name. */
       cluster: string | null;
+      /** Settings of inserts, by the engine's names. */
+      inserts?: Record<string, string>;
     };
 
 /** Opens the store without touching its tables: call `migrate` next. */
 export function openSpanStore(location: SpansLocation, options: SpanDatabaseOptions = {}): SpanStore {
-  if (location.kind === "chdb") return createSpanStore(openEmbeddedDatabase(location.path, options));
-  return createSpanStore(openHttpDatabase({ ...location, password: location.password.reveal() }, options));
+  return createSpanStore(openSpanDatabase(location, options));
+}
+
+/** What the store runs on. */
+export function openSpanDatabase(location: SpansLocation, options: SpanDatabaseOptions = {}): SpanDatabase {
+  if (location.kind === "chdb") return openEmbeddedDatabase(location.path, options);
+  return openHttpDatabase({ ...location, password: location.password.reveal() }, options);
 }

@@ -4,17 +4,20 @@ import { limits } from "../../../limits.ts";
 import { asReadError } from "./engine-errors.ts";
 import type { QueryOutcome, SpanDatabaseOptions, Statement } from "./span-database.ts";
 
-/** Bounds how many queries run and wait, in turns by organisation, and tells how each ended. `keepsPlaces`: see `FairGate`. */
+/**
+ * Bounds how many queries run and wait, in turns by organization, and tells how each ended. A query may take all of its time, so
+ * that one organization leaves places for others'.
+ */
 export function createQueryGate(
-  bounds: { inFlight: number; queued: number; waitMs?: number; keepsPlaces?: boolean },
+  bounds: { inFlight: number; queued: number; waitMs?: number },
   onQuery: SpanDatabaseOptions["onQuery"],
 ): <T>(statement: Statement, signal: AbortSignal | undefined, work: () => Promise<T>) => Promise<T> {
-  const { inFlight, queued, waitMs, keepsPlaces } = bounds;
+  const { inFlight, queued, waitMs } = bounds;
   const gate = new FairGate({
     maxInFlight: inFlight,
     maxWaiting: queued,
     ...(waitMs !== undefined && { maxWaitMs: waitMs }),
-    ...(keepsPlaces !== undefined && { keepsPlaces }),
+    keepsPlaces: true,
   });
 
   return async ({ name, params }, signal, work) => {
@@ -45,12 +48,11 @@ export function createQueryGate(
   };
 }
 
-/** Exports run for as long as their clients take, so that each organization has its part of the places. */
+/** Exports run for as long as their clients take. */
 export const exportGate = {
   inFlight: limits.exportsInFlight,
   queued: limits.exportsQueued,
   waitMs: limits.exportWaitMs,
-  keepsPlaces: true,
 } as const;
 
 function outcomeOf(error: ServiceError): QueryOutcome {

@@ -1,6 +1,8 @@
 import type { ExportFormat, TakeBytes } from "../span-export.ts";
 import type { SpanBatch, StatementParams } from "../span-store.ts";
 import { limits } from "../../../limits.ts";
+import type { LookMemory } from "./look-memory.ts";
+import type { PassMemory } from "./pass-memory.ts";
 import type { ResendWatch } from "./resend-watch.ts";
 import type { SideTableWatch } from "./side-table-watch.ts";
 
@@ -26,16 +28,26 @@ export type SpanDatabase = {
   stream(statement: Statement, format: ExportFormat, take: TakeBytes, signal: AbortSignal): Promise<void>;
   /** DDL and deletes, one statement, without a bound on its time. @throws the engine's own error */
   execute(statement: Statement): Promise<void>;
+  /**
+   * An INSERT … SELECT into a table that no row of spans is read from, beside all else and with little of the machine.
+   * @throws the engine's own error
+   */
+  build(statement: Statement): Promise<void>;
   /** @throws SpanInsertError */
   insert(batch: SpanBatch, signal?: AbortSignal): Promise<void>;
+  passes: PassMemory;
   ping(signal?: AbortSignal): Promise<void>;
   close(): Promise<void>;
   /** Present where every row comes from this node, so that `is_resend` tells all that may share a key. */
   resends?: Omit<ResendWatch, "during">;
+  /** Present there too: every insert and deletion passes it. */
+  looks?: Omit<LookMemory, "during">;
   /** The same for rows of `span_counts`. */
   counts?: Omit<SideTableWatch, "during">;
-  /** And of `span_edits`. */
+  /** And of `span_edits`, `scores` and `trace_extents`. */
   edits?: Omit<SideTableWatch, "during">;
+  scores?: Omit<SideTableWatch, "during">;
+  extents?: Omit<SideTableWatch, "during">;
 };
 
 export type Statement = {
@@ -106,6 +118,8 @@ export const streamFormats: Record<ExportFormat, { name: string; settings: Engin
       output_format_parquet_row_group_size_bytes: limits.exportRowGroupBytes,
       // A tenth of the work and of the file, for readers that look for single values.
       output_format_parquet_write_bloom_filter: 0,
+      // Threads of its own for encoding would come on top of those of the statement, and take a tenth more of the processor.
+      output_format_parquet_parallel_encoding: 0,
     },
   },
 };
@@ -122,7 +136,16 @@ export function streamSettings(format: ExportFormat): EngineSettings {
   };
 }
 
-/** `async_insert` would answer before the rows are on disk. One batch may hold any month. */
+export const buildSettings: EngineSettings = {
+  max_threads: 1,
+  max_insert_threads: 1,
+  max_memory_usage: limits.queryMemoryBytes,
+  do_not_merge_across_partitions_select_final: 1,
+  max_partitions_per_insert_block: 0,
+  insert_deduplicate: 0,
+};
+
+/** Whatever the server's defaults are. One batch may hold any month. */
 export function insertSettings(token: string): EngineSettings {
   return {
     async_insert: 0,

@@ -37,6 +37,10 @@ export function createSpans(placement: Placement): string[] {
   return statements;
 }
 
+/** When a row came in, by the clock of its server: see 0022-span-sums.ts. */
+export const storedAt = "stored_at DateTime64(3, 'UTC') MATERIALIZED now64(3)";
+export const storedAtIndex = "stored_at_minmax stored_at TYPE minmax GRANULARITY 64";
+
 const time = "DateTime64(9, 'UTC')";
 const name = "LowCardinality(String)";
 const text = "String CODEC(ZSTD(1))";
@@ -66,6 +70,7 @@ const columns = [
 
   `start_time ${time} DEFAULT timestamp CODEC(Delta, ZSTD(1))`,
   `received_at ${time} DEFAULT timestamp CODEC(Delta, ZSTD(1))`,
+  `${storedAt} CODEC(Delta, LZ4)`,
   `organization_key_id ${name}`,
   `organization_key_name ${name}`,
 
@@ -159,5 +164,5 @@ const indexes = [
   `INDEX custom_bloom custom_identifier ${bloom}`,
   `INDEX metadata_keys_bloom mapKeys(metadata_index) ${bloom}`,
   `INDEX metadata_values_bloom mapValues(metadata_index) ${bloom}`,
-  ...markIndexes.map((index) => `INDEX ${index}`),
+  ...[...markIndexes, storedAtIndex].map((index) => `INDEX ${index}`),
 ];

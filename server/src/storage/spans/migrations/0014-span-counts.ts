@@ -1,3 +1,4 @@
+import { storedAt, storedAtIndex } from "./0001-spans.ts";
 import { deduplicationWindow, localTable, mergeTree, onCluster, spreadTable } from "./dialect.ts";
 import type { Placement } from "./dialect.ts";
 
@@ -18,6 +19,7 @@ export function createSpanCounts(placement: Placement): string[] {
       is_deleted UInt8,
       trace_unique_id String CODEC(LZ4),
       received_at DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+      ${storedAt} CODEC(Delta, LZ4),
       changes_usage UInt8,
       counts_tokens UInt8,
       cost Nullable(Float64),
@@ -26,7 +28,8 @@ export function createSpanCounts(placement: Placement): string[] {
       thread_identifier String CODEC(LZ4),
       INDEX trace_bloom trace_unique_id TYPE bloom_filter(0.01) GRANULARITY 16,
       INDEX customer_bloom customer_identifier TYPE bloom_filter(0.01) GRANULARITY 16,
-      INDEX changes_usage_minmax changes_usage TYPE minmax GRANULARITY 64
+      INDEX changes_usage_minmax changes_usage TYPE minmax GRANULARITY 64,
+      INDEX ${storedAtIndex}
     ) ENGINE = ${mergeTree(placement, local, { name: "ReplacingMergeTree", args: ["version", "is_deleted"] })}
     PARTITION BY toYYYYMM(least(greatest(timestamp, toDateTime64('2020-01-01 00:00:00', 9, 'UTC')), toDateTime64('2040-01-01 00:00:00', 9, 'UTC')))
     ORDER BY (toDate32(timestamp), organization_id, timestamp, unique_id, environment)

@@ -7,7 +7,15 @@ import type { SpanDatabase } from "../drivers/span-database.ts";
 export type Placement = Pick<SpanDatabase, "cluster" | "database">;
 
 /** Tables that a cluster spreads over its shards. */
-export type SpreadTable = "spans" | "scores" | "media" | "span_counts" | "trace_extents" | "span_edits";
+export type SpreadTable =
+  | "spans"
+  | "scores"
+  | "media"
+  | "span_counts"
+  | "trace_extents"
+  | "span_edits"
+  | "span_sums"
+  | "span_sum_marks";
 
 /** A table of the plain name over `<table>_local`, spread by `key`; nothing on one server. */
 export function spreadTable(placement: Placement, table: SpreadTable, key: string): string[] {

@@ -1,3 +1,4 @@
+import { NewerTables } from "../../newer-tables.ts";
 import type { SpanDatabase } from "../drivers/span-database.ts";
 import { createSpans } from "./0001-spans.ts";
 import { markSpans } from "./0002-span-marks.ts";
@@ -10,6 +11,9 @@ import { createTraceExtents } from "./0015-trace-extents.ts";
 import { addReceipts } from "./0016-receipts.ts";
 import { createMedia } from "./0019-media.ts";
 import { createSpanEdits } from "./0020-span-edits.ts";
+import { createSpanSums } from "./0022-span-sums.ts";
+import { compactInserts } from "./0024-compact-inserts.ts";
+import { sayWhoRuns } from "./0027-runs-from.ts";
 import { localTable, mergeTree, onCluster } from "./dialect.ts";
 import type { Placement } from "./dialect.ts";
 
@@ -29,7 +33,14 @@ const migrations: readonly Migration[] = [
   { version: 16, name: "receipts", statements: addReceipts },
   { version: 19, name: "media", statements: createMedia },
   { version: 20, name: "span edits", statements: createSpanEdits },
+  { version: 22, name: "span sums", statements: createSpanSums },
+  { version: 24, name: "compact inserts", statements: compactInserts },
+  { version: 27, name: "runs from", statements: sayWhoRuns },
 ];
+
+/** The same as for the control database: ../../control/migrations/runs-from.ts. */
+const runsFrom = 27;
+const firstThatSays = 27;
 
 type Migration = {
   version: number;
@@ -41,20 +52,34 @@ type Migration = {
 
 export async function migrateSpans(database: SpanDatabase): Promise<void> {
   for (const sql of versionTable(database)) await database.execute({ name: "migrate", sql });
-  const { rows } = await database.query({ name: "migrate", sql: "SELECT version FROM span_migrations FINAL" });
+  const { rows } = await database.query({ name: "migrate", sql: "SELECT version, name FROM span_migrations FINAL" });
   const applied = new Set(rows.map((row) => Number(row["version"])));
+  const newest = rows.findLast((row) => !migrations.some(({ version }) => version === Number(row["version"])));
+  if (newest !== undefined)
+    return await refuseUnusable(database, applied, `${String(newest["version"])}, ${String(newest["name"])}`);
   const known = await tableSettings(database);
   for (const { version, name, statements, unless } of migrations) {
     if (applied.has(version)) continue;
     const isDone = unless !== undefined && (await hasColumn(database, unless));
     for (const sql of isDone ? [] : statements(database, (setting) => known.has(setting)))
       await database.execute({ name: "migrate", sql });
+    const [columns, values] = version < firstThatSays ? ["", ""] : [", runs_from", `, ${runsFrom}`];
     await database.execute({
       name: "migrate",
-      sql: "INSERT INTO span_migrations (version, name) SELECT {version:UInt32}, {name:String}",
+      sql: `INSERT INTO span_migrations (version, name${columns}) SELECT {version:UInt32}, {name:String}${values}`,
       params: { version: String(version), name },
     });
   }
+}
+
+/** Tables of a newer version are left as they are, if they say that this one can use them. */
+async function refuseUnusable(database: SpanDatabase, applied: ReadonlySet<number>, change: string): Promise<void> {
+  const sql = "SELECT max(runs_from) AS runs_from FROM span_migrations";
+  const isSaid = applied.has(firstThatSays);
+  const { rows } = isSaid ? await database.query({ name: "migrate", sql }) : { rows: [] };
+  const isKnown = Number(rows[0]?.["runs_from"] ?? Infinity) <= Math.max(...migrations.map(({ version }) => version));
+  if (isKnown && migrations.every(({ version }) => applied.has(version))) return;
+  throw new NewerTables("The span store", change);
 }
 
 async function tableSettings(database: SpanDatabase): Promise<Set<unknown>> {

@@ -68,6 +68,12 @@ describe("migrations", () => {
       ["span_edits", "Distributed"],
       ["span_edits_local", "ReplicatedReplacingMergeTree"],
       ["span_migrations", "ReplicatedReplacingMergeTree"],
+      ["span_sum_marks", "Distributed"],
+      ["span_sum_marks_local", "ReplicatedReplacingMergeTree"],
+      ["span_sum_passes", "ReplicatedReplacingMergeTree"],
+      ["span_sum_turns", "ReplicatedReplacingMergeTree"],
+      ["span_sums", "Distributed"],
+      ["span_sums_local", "ReplicatedReplacingMergeTree"],
       ["spans", "Distributed"],
       ["spans_local", "ReplicatedReplacingMergeTree"],
       ["trace_extents", "Distributed"],
@@ -87,7 +93,9 @@ describe("migrations", () => {
   });
 
   it("make a table of exactly the columns of a span", () => {
-    const columns = rowsOf<{ name: string; type: string }>(1).filter(({ name }) => name !== "has_parent");
+    const columns = rowsOf<{ name: string; type: string }>(1).filter(
+      ({ name }) => !["has_parent", "stored_at"].includes(name),
+    );
     expect(columns.map(({ name }) => name)).toEqual(Object.keys(spanColumns));
     for (const { name, type } of columns) {
       expect(type, name).toMatch(engineTypes[(spanColumns as Record<string, ColumnKind>)[name]!]);
@@ -106,6 +114,36 @@ describe("migrations", () => {
       expect(await query("SELECT count() AS rows FROM spans")).toEqual({ rows: "1" });
       const table = await query("SELECT engine_full FROM system.tables WHERE name = 'spans'");
       for (const [name, value] of smallPartSettings) expect(table?.["engine_full"]).toContain(`${name} = ${value}`);
+    } finally {
+      await database.close();
+    }
+  });
+
+  it("store an insert in few files, however large, and what is merged in a file for each column", async () => {
+    const database = openEmbeddedDatabase(join(folder, "parts"));
+    try {
+      await migrateSpans(database);
+      const output = randomBytes(45_000).toString("base64");
+      const insert = async (token: string) => {
+        const rows = Array.from({ length: 250 }, () => ({ organization_id: "org_a", unique_id: randomUUID(), output }));
+        const timed = rows.map((row) => ({
+          environment: "prod",
+          timestamp: "2026-01-01 00:00:00",
+          version: "1",
+          ...row,
+        }));
+        const ndjson = Buffer.from(timed.map((row) => `${JSON.stringify(row)}\n`).join(""));
+        await database.insert({ ndjson, rows: rows.length, token });
+      };
+      const kinds = async () => {
+        const sql = "SELECT DISTINCT part_type FROM system.parts WHERE active AND table = 'spans'";
+        return (await database.query({ name: "test", sql })).rows.map((row) => row["part_type"]);
+      };
+      await insert("one");
+      await insert("two");
+      expect(await kinds()).toEqual(["Compact"]);
+      await database.execute({ name: "test", sql: "OPTIMIZE TABLE spans FINAL" });
+      expect(await kinds()).toEqual(["Wide"]);
     } finally {
       await database.close();
     }

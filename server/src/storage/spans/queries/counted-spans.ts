@@ -5,9 +5,9 @@ import type { Where } from "./selection.ts";
 
 /**
  * What spans count for, where a statement reads it: `none` of them counts for anything but what it says itself, of some
- * the `usage` differs, or `all` there is to know is wanted, customers and threads too.
+ * the `usage` differs, or `all` there is to know is wanted, customers and threads too; by the filter alone where they `match`.
  */
-export type Counts = "none" | "usage" | "all";
+export type Counts = "none" | "usage" | "match" | "all";
 
 /** Spans of one stretch; `where` holds of a span and of its count alike, so it reads what both tables have. */
 export type CountedPart = {
@@ -33,7 +33,12 @@ export function readsIdentity(condition: SpanCondition | undefined): boolean {
  * and `sent_thread_identifier` are what was sent.
  */
 export function countedSpans(parts: readonly CountedPart[], once: Once, counts: Counts): string {
-  return `(${parts.map((part) => (counts === "none" ? ownSpans(part, once) : joinedSpans(part, once, counts))).join(" UNION ALL ")})`;
+  const spansOf = (part: CountedPart): string => {
+    if (counts === "none") return ownSpans(part, once);
+    const matched = counts === "match" ? matchedSpans(part, once) : undefined;
+    return matched ?? joinedSpans(part, once, counts === "usage" ? "usage" : "all");
+  };
+  return `(${parts.map(spansOf).join(" UNION ALL ")})`;
 }
 
 /**
@@ -69,8 +74,8 @@ const andFilter = (filter: SpanCondition | undefined) => (filter === undefined ?
 /** Where a filter is the same for what a span says and for what it counts for, fewer rows are joined. */
 function joinedSpans({ where, filter, edits }: CountedPart, once: Once, counts: "usage" | "all"): string {
   const isLate = readsIdentity(filter);
-  const demand = isLate ? demandOfIdentity(filter) : undefined;
-  if (demand !== undefined) return spansOfIdentity({ where, filter, edits }, once, demand);
+  const demanded = isLate ? demandOfIdentity(filter) : undefined;
+  if (demanded !== undefined) return spansOfIdentity({ where, filter, edits }, once, demanded.demand);
   const spans = saidSpans({ where, edits, filter: isLate ? undefined : filter }, once);
   const identity = counts === "usage" ? "" : identityColumns.map((column) => `, ${column} AS count_${column}`).join("");
   const found = `SELECT timestamp, unique_id, toUInt8(1) AS is_counted, counts_tokens AS count_tokens, cost AS count_cost${identity}
@@ -86,22 +91,29 @@ function join(spans: string, found: string, counts: "usage" | "all"): string {
     FROM (${spans}) AS said GLOBAL ANY LEFT JOIN (${found}) AS found USING (timestamp, unique_id)`;
 }
 
-/** What a filter demands of the columns alone that spans and counts both have. */
-function demandOfIdentity(filter: SpanCondition | undefined): string | undefined {
+/** What a filter demands of the columns alone that spans and counts both have, and what else it says. */
+function demandOfIdentity(
+  filter: SpanCondition | undefined,
+): { demand: string; others: NonNullable<SpanCondition["operands"]> } | undefined {
   const names: readonly string[] = identityColumns;
-  const demands = (filter?.demands ?? []).filter(({ columns }) =>
-    [...columns].every((column) => names.includes(column)),
+  const operands = filter?.operands ?? [];
+  const demands = operands.filter(
+    ({ isDemand, columns }) => isDemand && [...columns].every((column) => names.includes(column)),
   );
-  return demands.length === 0 ? undefined : demands.map(({ sql }) => sql).join(" AND ");
+  if (demands.length === 0) return undefined;
+  const demand = `(${demands.map(({ sql }) => sql).join(" AND ")})`;
+  return { demand, others: operands.filter((operand) => !demands.includes(operand)) };
 }
+
+const keysWhere = (table: string, where: string): string =>
+  `(timestamp, unique_id) GLOBAL IN (SELECT timestamp, unique_id FROM ${table} WHERE ${where})`;
 
 /**
  * The same where the filter demands a customer or thread: only spans are joined that say it or, in any version of their count, count
  * for it. Of few counts the newest is found without FINAL, which would read those of all spans.
  */
 function spansOfIdentity({ where, filter, edits }: CountedPart, once: Once, demand: string): string {
-  const keysIn = (table: string) =>
-    `(timestamp, unique_id) GLOBAL IN (SELECT timestamp, unique_id FROM ${table} WHERE ${where.sql} AND ${demand})`;
+  const keysIn = (table: string) => keysWhere(table, `${where.sql} AND ${demand}`);
   const demanded = { ...where, sql: `${where.sql} AND (${demand} OR ${keysIn("span_counts")})` };
   const spans = saidSpans({ where: demanded, edits }, once);
   const newest = `SELECT timestamp, unique_id, argMax((is_deleted, counts_tokens, cost, customer_identifier, thread_identifier), version) AS newest
@@ -110,3 +122,22 @@ function spansOfIdentity({ where, filter, edits }: CountedPart, once: Once, dema
     newest.4 AS count_customer_identifier, newest.5 AS count_thread_identifier FROM (${newest}) WHERE newest.1 = 0`;
   return `SELECT * FROM (${join(spans, found, "all")}) WHERE ${filter?.sql ?? "1"}`;
 }
+
+/**
+ * Selects the spans that match a filter by customer or thread, without a join. A span matches if it names the customer itself, or if
+ * its newest count names the customer. Undefined if the filter needs the counts for more than that.
+ */
+function matchedSpans({ where, filter, edits }: CountedPart, once: Once): string | undefined {
+  const demanded = demandOfIdentity(filter);
+  if (filter === undefined || demanded === undefined) return undefined;
+  const { demand, others } = demanded;
+  const rest = { ...filter, sql: ["1", ...others.map(({ sql }) => sql)].join(" AND "), columns: columnsOf(others) };
+  if (readsIdentity(rest)) return undefined;
+  const newest = `${where.sql} AND ${keysWhere("span_counts", `${where.sql} AND ${demand}`)}
+    GROUP BY timestamp, unique_id HAVING argMax(is_deleted = 0 AND ${demand}, version)`;
+  const matched = { ...where, sql: `${where.sql} AND (${demand} OR ${keysWhere("span_counts", newest)})` };
+  return ownSpans({ where: matched, filter: rest, edits }, once);
+}
+
+const columnsOf = (operands: NonNullable<SpanCondition["operands"]>): Set<string> =>
+  new Set(operands.flatMap(({ columns }) => [...columns]));

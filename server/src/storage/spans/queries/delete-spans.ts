@@ -1,5 +1,7 @@
 import type { SpanDatabase } from "../drivers/span-database.ts";
 import { deleteEdits, editsOfOlder } from "./delete-edits.ts";
+import { whileMarked } from "./mark-slots.ts";
+import { partitionId } from "./partition-id.ts";
 import { allOf, scopeWhere, type Where } from "./selection.ts";
 import { localTable, onCluster } from "../migrations/dialect.ts";
 
@@ -35,15 +37,30 @@ async function deleteByMonth(
 ): Promise<void> {
   const sql = `SELECT DISTINCT _partition_id AS partition_id FROM ${table} WHERE ${old.sql}`;
   const found = await database.query({ name: "delete_old", sql, params: old.params }, signal);
-  for (const row of found.rows) {
-    signal?.throwIfAborted();
-    await database.execute({
-      name: "delete_old",
-      sql: `ALTER TABLE ${localTable(database, table)}${onCluster(database)} DELETE IN PARTITION ID '${partitionId(row["partition_id"])}' WHERE ${old.sql}`,
-      params: old.params,
-      settings: { mutations_sync: 0 },
-    });
-  }
+  if (found.rows.length === 0) return;
+  await whileMarked(
+    database,
+    { table, where: old },
+    async () => {
+      for (const row of found.rows)
+        await deletePart(database, { table, old, partition: partitionId(row["partition_id"]) }, signal);
+    },
+    signal,
+  );
+}
+
+async function deletePart(
+  database: SpanDatabase,
+  { table, old, partition }: { table: "spans" | "span_counts"; old: Where; partition: string },
+  signal?: AbortSignal,
+): Promise<void> {
+  signal?.throwIfAborted();
+  await database.execute({
+    name: "delete_old",
+    sql: `ALTER TABLE ${localTable(database, table)}${onCluster(database)} DELETE IN PARTITION ID '${partition}' WHERE ${old.sql}`,
+    params: old.params,
+    settings: { mutations_sync: 0 },
+  });
 }
 
 /** Of a table that is small and in one partition: a mutation of all of it, where there is any to go. */
@@ -62,10 +79,4 @@ async function deleteRows(
     params: old.params,
     settings: { mutations_sync: 0 },
   });
-}
-
-/** Months, as the table is partitioned; a statement is built with it. */
-function partitionId(value: unknown): string {
-  if (typeof value === "string" && /^\d{6}$/.test(value)) return value;
-  throw new Error("a partition of the span table has another id than a month");
 }

@@ -1,11 +1,13 @@
 import type { TraceDeletion } from "../../../domain/trace.ts";
+import { deletionVersion } from "../usage-facts.ts";
 import type { SpanDatabase } from "../drivers/span-database.ts";
 import { localTable, onCluster } from "../migrations/dialect.ts";
 import { deleteEdits, editsOfDeleted } from "./delete-edits.ts";
-import { allOf, scopeWhere, windowWhere } from "./selection.ts";
+import { whileMarked } from "./mark-slots.ts";
+import { partitionId } from "./partition-id.ts";
+import { allOf, scopeWhere, windowWhere, type Where } from "./selection.ts";
 
-/** No version is above that of a deletion, so a repeated row of the same key changes nothing. */
-const lastVersion = "18446744073709551615";
+const lastVersion = deletionVersion.toString();
 
 // Text is hexadecimal in a statement, which may have 256 KiB.
 const tracesPerStatement = 200;
@@ -59,38 +61,51 @@ function groupDeletions(deletions: readonly TraceDeletion[]): TraceDeletion[][] 
 }
 
 /**
- * Rewrites, in the background, the parts that hold rows hidden by a deletion. The tombstones stay until nothing is left
- * that they hide, and go once they are older than `cutoffNs`: parts are rewritten one after the other, and without its
- * tombstone a row would be back meanwhile.
+ * Rewrites, in the background, the parts that hold rows hidden by a deletion, in the months of which something was deleted. The
+ * tombstones stay until nothing is left that they hide, and go once they are older than `cutoffNs`: parts are rewritten one after
+ * the other, and without its tombstone a row would be back meanwhile.
  */
 export async function purgeDeleted(database: SpanDatabase, cutoffNs: bigint, signal?: AbortSignal): Promise<void> {
-  const local = localTable(database);
-  const tombstone = `is_deleted = 1 AND version = toUInt64('${lastVersion}')`;
-  const key = "(organization_id, environment, timestamp, unique_id)";
-  const hidden = `is_deleted = 0 AND ${key} IN (SELECT organization_id, environment, timestamp, unique_id FROM ${local} WHERE ${tombstone})`;
   const old = `${tombstone} AND received_at < fromUnixTimestamp64Nano({cutoff_ns:Int64}, 'UTC')`;
   const params = { cutoff_ns: cutoffNs.toString() };
-  const { rows } = await database.query(
-    {
-      name: "purge_deleted",
-      sql: `SELECT countIf(${tombstone}) AS tombstones, countIf(${old}) AS old FROM spans WHERE is_deleted = 1`,
-      params,
-    },
-    signal,
-  );
-  const [counts] = rows;
-  if (Number(counts?.["tombstones"] ?? 0) === 0) return;
+  const sql = `SELECT _partition_id AS partition_id, countIf(${tombstone}) AS tombstones, countIf(${old}) AS old
+    FROM spans WHERE is_deleted = 1 GROUP BY partition_id HAVING tombstones > 0 ORDER BY partition_id`;
+  const { rows } = await database.query({ name: "purge_deleted", sql, params }, signal);
+  for (const row of rows) {
+    signal?.throwIfAborted();
+    const oldHere = Number(row["old"]) > 0 ? { sql: old, params } : undefined;
+    await purgeMonth(database, partitionId(row["partition_id"]), oldHere, signal);
+  }
+}
+
+const tombstone = `is_deleted = 1 AND version = toUInt64('${lastVersion}')`;
+const key = "(toDate32(timestamp), organization_id, timestamp, unique_id, environment)";
+
+/** A row and its tombstone are in the same month. */
+async function purgeMonth(
+  database: SpanDatabase,
+  partition: string,
+  old: Where | undefined,
+  signal?: AbortSignal,
+): Promise<void> {
+  const local = localTable(database);
+  // Of the table's own key, so that only what lies beside deleted spans is read.
+  const hidden = `is_deleted = 0 AND ${key} IN (SELECT ${key} FROM ${local} WHERE _partition_id = '${partition}' AND ${tombstone})`;
   const left = await database.query(
-    { name: "purge_deleted", sql: `SELECT 1 FROM spans WHERE ${hidden} LIMIT 1`, params },
+    { name: "purge_deleted", sql: `SELECT 1 FROM spans WHERE _partition_id = '${partition}' AND ${hidden} LIMIT 1` },
     signal,
   );
-  const condition = left.rows.length > 0 ? hidden : Number(counts?.["old"] ?? 0) > 0 ? old : undefined;
+  const condition = left.rows.length > 0 ? { sql: hidden, params: {} } : old;
   if (condition === undefined) return;
-  await database.execute({
-    name: "purge_deleted",
-    sql: `ALTER TABLE ${local}${onCluster(database)} DELETE WHERE ${condition}`,
-    params: condition === old ? params : {},
-    // Replicas may see different tombstones for a moment: one that sees fewer leaves rows to the next time.
-    settings: { mutations_sync: 0, allow_nondeterministic_mutations: 1 },
-  });
+  const purge = () =>
+    database.execute({
+      name: "purge_deleted",
+      sql: `ALTER TABLE ${local}${onCluster(database)} DELETE IN PARTITION ID '${partition}' WHERE ${condition.sql}`,
+      params: condition.params,
+      // Replicas may see different tombstones for a moment: one that sees fewer leaves rows to the next time.
+      settings: { mutations_sync: 0, allow_nondeterministic_mutations: 1 },
+    });
+  // A pass may not have seen this tombstone yet. Without a mark, the change would be lost when the tombstone is removed.
+  if (condition === old) await whileMarked(database, { table: "spans", where: old }, purge, signal);
+  else await purge();
 }

@@ -1,10 +1,16 @@
-import type { SpanColumn } from "../../../domain/span.ts";
+import type { ReadColumn, SpanColumn } from "../../../domain/span.ts";
+import type { TreeSpan } from "../../../domain/span-tree.ts";
+import { createTraceFigures, type TraceFigures } from "../../../domain/trace-figures.ts";
 import { traceNumbers, traceTexts } from "../../../domain/trace.ts";
 import type { ResultRow, SpanDatabase } from "../drivers/span-database.ts";
+import type { StoredSpan } from "../span-store.ts";
+import { figureFields, summedTrace, treeSpan } from "../summed-trace.ts";
 import type { StoredTrace } from "../trace-queries.ts";
 import { figureAlias, figuresOf, selectFigures } from "./figures.ts";
 import { countedSpans, paramsOfParts, type CountedPart, type Counts } from "./counted-spans.ts";
+import { newestSpans } from "./hydrate-spans.ts";
 import { readOnce, type Once } from "./once.ts";
+import type { Where } from "./selection.ts";
 import { hasParentHere, rootOf, traceFigures } from "./trace-figures.ts";
 
 export type TraceKey = { trace_unique_id: string; environment: string };
@@ -33,21 +39,61 @@ export async function describeTraces(
   parts: readonly CountedPart[],
   signal?: AbortSignal,
 ): Promise<Map<string, StoredTrace>> {
-  const read = async (once: Once, counts: Counts) =>
-    await database.query(
+  const describe = async (spans: string, knowsParents: boolean) => {
+    const { rows } = await database.query(
       {
         name: "describe_traces",
-        sql: `SELECT trace_unique_id, environment, ${[...select, rootOf(rootColumns)].join(", ")}
-        FROM ${hasParentHere(countedSpans(parts, once, counts), countedSpans(parts, once, "none"))}
-        GROUP BY trace_unique_id, environment`,
+        sql: `SELECT trace_unique_id, environment, ${[...select, rootOf(rootColumns, knowsParents)].join(", ")},
+          countIf(span_parent_id = '') > 0 AS has_top FROM ${spans} GROUP BY trace_unique_id, environment`,
         params: paramsOfParts(parts),
-        settings: { output_format_json_named_tuples_as_objects: 0 },
+        // The engine's default starts threads for joins of many rows.
+        settings: { output_format_json_named_tuples_as_objects: 0, join_algorithm: "hash" },
       },
       signal,
     );
-  const { rows } = await readOnce(database, { parts, counts: "usage" }, read, signal);
+    return rows;
+  };
+  const read = async (once: Once, counts: Counts) => {
+    const spans = countedSpans(parts, once, counts);
+    const rows = await describe(spans, false);
+    // Only where no span is without a parent does the root depend on which parents are there, and that takes long to plan.
+    if (rows.every((row) => Number(row["has_top"]) === 1)) return rows;
+    return await describe(hasParentHere(spans, countedSpans(parts, once, "none")), true);
+  };
+  const rows = await readOnce(database, { parts, counts: "usage" }, read, signal);
   return new Map(rows.map(storedTrace).map((trace) => [traceKeyText(trace), trace]));
 }
+
+/** The same of few spans: to read and add them up here takes less than the engine needs to plan sums. */
+export async function sumTraces(
+  database: SpanDatabase,
+  where: Where,
+  signal?: AbortSignal,
+): Promise<Map<string, StoredTrace>> {
+  const spans = await newestSpans(database, { name: "describe_traces", where, fields: summedFields }, signal);
+  const traces = new Map<string, { key: TraceKey; figures: TraceFigures; spans: Map<TreeSpan, StoredSpan> }>();
+  for (const span of spans.values()) {
+    const key = { trace_unique_id: span.trace_unique_id ?? "", environment: span.environment };
+    const trace = traces.get(traceKeyText(key)) ?? { key, figures: createTraceFigures(), spans: new Map() };
+    traces.set(traceKeyText(key), trace);
+    const place = treeSpan(span);
+    trace.figures.add(place, span);
+    trace.spans.set(place, span);
+  }
+  const found = new Map<string, StoredTrace>();
+  for (const [text, { key, figures, spans: own }] of traces) {
+    const sums = figures.finish();
+    if (sums !== undefined) found.set(text, summedTrace(key, sums, own.get(sums.root)));
+  }
+  return found;
+}
+
+const summedFields = [
+  ...figureFields,
+  "trace_unique_id",
+  "span_name",
+  "organization_key_id",
+] as const satisfies readonly ReadColumn[];
 
 export function traceKeyText({ trace_unique_id: id, environment }: TraceKey): string {
   return `${environment} ${id}`;

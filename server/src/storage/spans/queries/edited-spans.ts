@@ -8,7 +8,13 @@ import { areKeysEdited, editFieldsIn, fieldsEdited } from "./span-edits.ts";
 /** The edited fields that a statement reads and of which anything was changed: most often none. */
 export type SeenEdits = ReadonlySet<EditField>;
 
-type EditedQuery = { scope: SpanScope; filter?: SpanCondition | undefined; condition?: GroupCondition | undefined };
+type EditedQuery = {
+  scope: SpanScope;
+  filter?: SpanCondition | undefined;
+  /** Of which each reads spans for itself. */
+  filters?: ReadonlyArray<SpanCondition | undefined>;
+  condition?: GroupCondition | undefined;
+};
 
 /** The query, and what of its spans was changed. `names` are columns, fields or members that it reads beside what filters read. */
 export async function seeEdits<Q extends EditedQuery>(
@@ -17,7 +23,12 @@ export async function seeEdits<Q extends EditedQuery>(
   names: readonly string[],
   signal?: AbortSignal,
 ): Promise<Q & { edits: SeenEdits }> {
-  const conditions = [query.filter, query.condition?.where, ...(query.condition?.matches ?? [])];
+  const conditions = [
+    query.filter,
+    ...(query.filters ?? []),
+    query.condition?.where,
+    ...(query.condition?.matches ?? []),
+  ];
   const columns = conditions.flatMap((condition) => [...(condition?.columns ?? (condition === undefined ? [] : all))]);
   const read = editFieldsIn([...names, ...columns]);
   if (read.size === 0) return { ...query, edits: read };

@@ -5,10 +5,11 @@ import type { ExportFormat, TakeBytes } from "../span-export.ts";
  * A column of an export, over the columns of a statement. The engine writes all formats, so this is the one place that says
  * how a value looks in each.
  *
- * Kinds: `text` ('' = absent), `json` (JSON text, '' = absent), `time` (DateTime64(9)), `integer`, `number`, `boolean` (null = absent).
+ * Kinds: `text` ('' = absent), `json` (JSON text, '' = absent), `time` (DateTime64(9)), `integer`, `number`, `money` (USD), `boolean`
+ * (null = absent).
  */
 export type ExportColumn = {
-  kind: "text" | "json" | "time" | "integer" | "number" | "boolean";
+  kind: "text" | "json" | "time" | "integer" | "number" | "money" | "boolean";
   sql: string;
   /** What JSON has where the value is absent. Default `null`. */
   absent?: string;
@@ -89,11 +90,15 @@ function jsonValue({ kind, sql, absent = "null" }: ExportColumn): string {
 const isFormula = (text: string): string =>
   `(substring(${text}, 1, 1) IN ('=', '+', '-', '@', '\\t', '\\r', '\\n') OR substring(${text}, 1, 3) IN ('＝', '＋', '－', '＠'))`;
 
+/** Spreadsheets show `3.6e-7` as text or as 0. Read from text, a decimal has the digits of the number and no others. */
+const plainDecimal = (sql: string): string => `toDecimal256OrNull(toString(${sql}), 30)`;
+
 const cell: Record<"csv" | "parquet", (column: ExportColumn) => string> = {
   csv({ kind, sql }) {
     if (kind === "text") return `nullIf(if(${isFormula(sql)}, concat('\\'', ${sql}), ${sql}), '')`;
     // JSON begins with none of these, but for the minus of a number.
     if (kind === "json") return `nullIf(${sql}, '')`;
+    if (kind === "money") return plainDecimal(sql);
     return kind === "time" ? isoTime(sql) : sql;
   },
   parquet: ({ kind, sql }) => (kind === "text" || kind === "json" ? `nullIf(toString(${sql}), '')` : sql),

@@ -1,13 +1,14 @@
 import type { SpanDatabase } from "../drivers/span-database.ts";
 import type { ExportTracesQuery, TakeBytes } from "../span-export.ts";
-import { countedSpans, paramsOfParts, type CountedPart } from "./counted-spans.ts";
+import { countedSpans, paramsOfParts, type CountedPart, type Counts } from "./counted-spans.ts";
 import { exportRows } from "./export-columns.ts";
 import { exportedSpan } from "./exported-span.ts";
 import { exportedTrace, root, rootColumns, tracePayload } from "./exported-trace.ts";
 import { conditionParams, groupMatches } from "./group-condition.ts";
 import { selectFigures } from "./figures.ts";
 import { traceSpans } from "./list-traces.ts";
-import { windowWhere } from "./selection.ts";
+import { streamOnce, type Once } from "./once.ts";
+import { inWindow } from "./selection.ts";
 import { hasParentHere, rootOf, traceFigures } from "./trace-figures.ts";
 
 /**
@@ -21,40 +22,40 @@ export async function exportTraces(
   signal: AbortSignal,
 ): Promise<void> {
   const parts = await traceSpans(database, query, signal);
-  const within = windowWhere(query.window);
-  const figures = figuresOf(query, parts);
+  const within = inWindow(query.window);
   const hasPayload = tracePayload.some((name) => query.fields.includes(name));
-  await exportRows(
-    database,
-    {
-      name: "export_traces",
-      from: hasPayload ? withPayload(figures, parts) : figures,
-      params: {
-        ...paramsOfParts(parts),
-        ...conditionParams(query.condition),
-        ...within.params,
-        organization_id: query.scope.organization_id,
-        organization_name: query.organizationName,
-      },
-    },
-    { format: query.format, columns: exportedTrace, names: query.fields },
-    take,
-    signal,
-  );
+  const params = {
+    ...paramsOfParts(parts),
+    ...conditionParams(query.condition),
+    ...within.params,
+    organization_id: query.scope.organization_id,
+    organization_name: query.organizationName,
+  };
+  const shape = { format: query.format, columns: exportedTrace, names: query.fields };
+  const stream = (once: Once, counts: Counts, takeOn: TakeBytes): Promise<void> => {
+    const figures = figuresOf(query, parts, { once, counts });
+    const from = hasPayload ? withPayload(figures, parts, once) : figures;
+    return exportRows(database, { name: "export_traces", from, params }, shape, takeOn, signal);
+  };
+  await streamOnce(database, { parts, counts: "usage" }, stream, take, signal);
 }
 
-function figuresOf({ window, condition }: ExportTracesQuery, parts: readonly CountedPart[]): string {
-  const select = [...selectFigures(traceFigures), rootOf(rootColumns), ...groupMatches(condition)];
+function figuresOf(
+  { window, condition }: ExportTracesQuery,
+  parts: readonly CountedPart[],
+  { once, counts }: { once: Once; counts: Counts },
+): string {
+  const select = [...selectFigures(traceFigures), rootOf(rootColumns, true), ...groupMatches(condition)];
   // What goes on beyond the window may have no span within it.
   const traces = `SELECT trace_unique_id, environment, ${select.join(", ")}
-    FROM ${hasParentHere(countedSpans(parts, "FINAL", "usage"), countedSpans(parts, "FINAL", "none"))}
-    GROUP BY trace_unique_id, environment HAVING countIf(${windowWhere(window).sql}) > 0 AND (${condition?.having.sql ?? "1"})`;
+    FROM ${hasParentHere(countedSpans(parts, once, counts), countedSpans(parts, once, "none"))}
+    GROUP BY trace_unique_id, environment HAVING countIf(${inWindow(window).sql}) > 0 AND (${condition?.having.sql ?? "1"})`;
   return `(SELECT *, ${root("unique_id")} AS root_id, ${root("timestamp")} AS root_time FROM (${traces})) AS traces`;
 }
 
-function withPayload(figures: string, parts: readonly CountedPart[]): string {
+function withPayload(figures: string, parts: readonly CountedPart[], once: Once): string {
   const columns = tracePayload.map((name) => `${exportedSpan[name]?.sql ?? "''"} AS payload_${name}`);
-  const spans = countedSpans(parts, "FINAL", "none");
+  const spans = countedSpans(parts, once, "none");
   return `(SELECT unique_id AS payload_id, timestamp AS payload_time, environment AS payload_environment, ${columns.join(", ")} FROM ${spans}) AS payload
     GLOBAL ANY INNER JOIN ${figures} ON payload_id = root_id AND payload_time = root_time AND payload_environment = environment`;
 }

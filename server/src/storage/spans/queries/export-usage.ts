@@ -1,7 +1,8 @@
 import type { SpanDatabase } from "../drivers/span-database.ts";
 import type { ExportUsageQuery, TakeBytes, UsagePeriod } from "../span-export.ts";
-import { countedSpans, paramsOfParts } from "./counted-spans.ts";
+import { countedSpans, paramsOfParts, type Counts } from "./counted-spans.ts";
 import { exportRows, type ExportColumn, type ExportColumns } from "./export-columns.ts";
+import { streamOnce, type Once } from "./once.ts";
 import { partOf } from "./selection.ts";
 import { isError, isUnpriced, rowUsage, sumOf, sumOfCost } from "./usage.ts";
 
@@ -14,7 +15,7 @@ const periodStarts: Record<UsagePeriod, string> = {
 
 const text = (sql: string): ExportColumn => ({ kind: "text", sql });
 const integer = (sql: string): ExportColumn => ({ kind: "integer", sql });
-const number = (sql: string): ExportColumn => ({ kind: "number", sql });
+const money = (sql: string): ExportColumn => ({ kind: "money", sql });
 
 /** What a row of usage has, in order. Money in USD; unknown costs are skipped and counted in `unpriced_count`. */
 export const exportedUsage: ExportColumns = {
@@ -28,9 +29,9 @@ export const exportedUsage: ExportColumns = {
   total_completion_tokens: integer("completion_tokens"),
   total_tokens: integer("tokens"),
   unpriced_count: integer("unpriced"),
-  total_cost: number("cost"),
-  markup_percentage: number("markup"),
-  total_cost_with_markup: number("round(cost * (1 + markup / 100), 12)"),
+  total_cost: money("cost"),
+  markup_percentage: { kind: "number", sql: "markup" },
+  total_cost_with_markup: money("round(cost * (1 + markup / 100), 12)"),
 };
 
 /** One statement: the rows add up to what the summary says of the customers' spans at that moment. */
@@ -48,21 +49,27 @@ export async function exportUsage(
     markups.length === 0
       ? "toFloat64(0)"
       : "toFloat64(transform(concat(environment, ' ', customer), {customers:Array(String)}, {markups:Array(String)}, '0'))";
-  const sums = `SELECT customer_identifier AS customer, toString(environment) AS environment, toString(model) AS model, ${periodStarts[query.period]} AS period,
+  const sums = (
+    once: Once,
+    counts: Counts,
+  ) => `SELECT customer_identifier AS customer, toString(environment) AS environment, toString(model) AS model, ${periodStarts[query.period]} AS period,
     count() AS requests, countIf(${isError}) AS errors, ${sumOf(rowUsage.promptTokens)} AS prompt_tokens_sum,
     ${sumOf(rowUsage.completionTokens)} AS completion_tokens_sum, ${sumOf(rowUsage.totalTokens)} AS tokens_sum,
     countIf(${isUnpriced}) AS unpriced_sum, ${sumOfCost} AS cost_sum
-    FROM ${countedSpans([part], "FINAL", "all")} WHERE customer_identifier != '' GROUP BY customer, environment, model, period`;
-  await exportRows(
-    database,
-    {
-      name: "export_usage",
-      from: `(SELECT customer, environment, model, period, requests, errors, prompt_tokens_sum AS prompt_tokens, completion_tokens_sum AS completion_tokens,
-        tokens_sum AS tokens, unpriced_sum AS unpriced, cost_sum AS cost, ${markup} AS markup FROM (${sums})) AS usage`,
-      params: { ...paramsOfParts([part]), ...(markups.length > 0 && { ...names, ...percentages }) },
-    },
-    { format: query.format, columns: exportedUsage, names: query.fields },
-    take,
-    signal,
-  );
+    FROM ${countedSpans([part], once, counts)} WHERE customer_identifier != '' GROUP BY customer, environment, model, period`;
+  const stream = (once: Once, counts: Counts, takeOn: TakeBytes): Promise<void> =>
+    exportRows(
+      database,
+      {
+        name: "export_usage",
+        from: `(SELECT customer, environment, model, period, requests, errors, prompt_tokens_sum AS prompt_tokens, completion_tokens_sum AS completion_tokens,
+          tokens_sum AS tokens, unpriced_sum AS unpriced, cost_sum AS cost, ${markup} AS markup FROM (${sums(once, counts)})) AS usage
+          ORDER BY cost DESC, customer, environment, period, model`,
+        params: { ...paramsOfParts([part]), ...(markups.length > 0 && { ...names, ...percentages }) },
+      },
+      { format: query.format, columns: exportedUsage, names: query.fields },
+      takeOn,
+      signal,
+    );
+  await streamOnce(database, { parts: [part], counts: "all" }, stream, take, signal);
 }

@@ -8,6 +8,7 @@ import { isError } from "./usage.ts";
 function stored(name: SpanColumn, options: { absent?: string } = {}): ExportColumn {
   const kind = spanColumns[name];
   if (kind === "map") throw new Error(`${name} is not exported`);
+  if (name === "cost") return { kind: "money", sql: name };
   return kind === "uuid" ? { kind: "text", sql: `toString(${name})` } : { kind, sql: name, ...options };
 }
 
@@ -64,7 +65,7 @@ export const exportedSpan: ExportColumns = {
   total_request_tokens: stored("total_tokens"),
   ...same("prompt_cache_hit_tokens", "prompt_cache_creation_tokens", "reasoning_tokens", "cost", "cost_source"),
   cost_details: json(exportedReceipt),
-  counted_cost: { kind: "number", sql: "counted_cost" },
+  counted_cost: { kind: "money", sql: "counted_cost" },
   counted_tokens: { kind: "integer", sql: "if(counts_tokens = 1, total_tokens, 0)" },
   counted_customer_identifier: text("customer_identifier"),
   counted_thread_identifier: text("thread_identifier"),

@@ -40,8 +40,8 @@ const { model, ...saidFirst } = Object.fromEntries(traceTexts.map((name) => [nam
 
 const numbers = Object.fromEntries(
   traceNumbers.map((name) => {
-    const kind = name === "duration" || name === "total_cost" ? ("number" as const) : ("integer" as const);
-    return [name, { kind, sql: figureAlias(name) }];
+    const kind = name === "total_cost" ? "money" : name === "duration" ? "number" : "integer";
+    return [name, { kind, sql: figureAlias(name) } satisfies ExportColumn];
   }),
 );
 

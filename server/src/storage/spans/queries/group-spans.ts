@@ -1,14 +1,16 @@
 import { limits } from "../../../limits.ts";
 import type { ResultRow, SpanDatabase } from "../drivers/span-database.ts";
 import { percentileMetrics } from "../span-series.ts";
-import type { GroupSpansQuery, SpanGroup, SpanGroupSortField } from "../span-store.ts";
+import type { GroupSpansQuery, SpanGroup, SpanGroupSortField, StatementParams } from "../span-store.ts";
 import { spanGroupSortFields } from "../span-store.ts";
 import { figureAlias, figuresOf, selectFigures } from "./figures.ts";
 import { groupKeys, type GroupKeys } from "./group-keys.ts";
-import { countedSpans, paramsOfParts, readsIdentity, type CountedPart, type Counts } from "./counted-spans.ts";
+import { countedSpans, paramsOfParts, readsIdentity, type Counts } from "./counted-spans.ts";
 import { readOnce, type Once } from "./once.ts";
 import { partOf } from "./selection.ts";
 import { metricsOf, selectMetrics } from "./span-metrics.ts";
+import { findSums } from "./stored-sums.ts";
+import { figuresOfSums, metricsOfSums, timesOfSums } from "./sum-columns.ts";
 import { averageCost, averageOf, isError, isUnpriced, rowUsage, sumOf, sumOfCost } from "./usage.ts";
 
 const percentage = (condition: string) => `round(100 * countIf(${condition}) / count(), 6)`;
@@ -40,27 +42,57 @@ export async function groupSpans(
   signal?: AbortSignal,
 ): Promise<{ count: number; rows: SpanGroup[] }> {
   const keys = groupKeys(query.groupBy, query.search);
+  const stored = await findSums(database, query, signal);
+  if (stored !== undefined) {
+    const page = [...figuresOfSums(countedFields), ...timesOfSums];
+    const figures = { page, percentiles: metricsOfSums(percentileMetrics) };
+    return await stored.read(async (rows, params) => {
+      const from = { page: rows, percentiles: rows, params: { ...params, ...keys.params } };
+      return await readPage(database, { query, keys, from, figures }, signal);
+    }, signal);
+  }
   const parts = [partOf(query)];
+  const counts = keys.isByIdentity || readsIdentity(query.filter) ? "all" : "usage";
+  const figures = { page: select, percentiles: selectMetrics(percentileMetrics) };
+  const read = async (once: Once, known: Counts) => {
+    const from = {
+      page: countedSpans(parts, once, known),
+      percentiles: countedSpans(parts, once, known === "all" ? "all" : "none"),
+      params: { ...paramsOfParts(parts), ...keys.params },
+    };
+    return await readPage(database, { query, keys, from, figures }, signal);
+  };
+  return await readOnce(database, { parts, counts }, read, signal);
+}
+
+/** What a page of groups is read from: what stands behind FROM, and figures of these rows. */
+type PageSource = {
+  query: GroupSpansQuery;
+  keys: GroupKeys;
+  from: { page: string; percentiles: string; params: StatementParams };
+  figures: { page: string[]; percentiles: string[] };
+};
+
+async function readPage(
+  database: SpanDatabase,
+  source: PageSource,
+  signal?: AbortSignal,
+): Promise<{ count: number; rows: SpanGroup[] }> {
+  const { query, keys, from, figures } = source;
   const direction = query.sort.descending ? "DESC" : "ASC";
   const offset = (query.page - 1) * query.pageSize;
-  const read = async (once: Once, counts: Counts) => {
-    const page = await database.query(
-      {
-        name: "group",
-        sql: `SELECT ${[...keys.select, `${keys.textOfNames} AS group_text`, ...select].join(", ")} FROM ${countedSpans(parts, once, counts)} WHERE ${keys.where}
+  const page = await database.query(
+    {
+      name: "group",
+      sql: `SELECT ${[...keys.select, `${keys.textOfNames} AS group_text`, ...figures.page].join(", ")} FROM ${from.page} WHERE ${keys.where}
         GROUP BY ${keys.names.join(", ")} ORDER BY ${[`${figureAlias(query.sort.field)} ${direction}`, ...keys.names].join(", ")}
         LIMIT ${Math.min(query.pageSize, limits.groupRowsMax)} OFFSET ${offset}`,
-        params: { ...paramsOfParts(parts), ...keys.params },
-        settings: { exact_rows_before_limit: 1 },
-      },
-      signal,
-    );
-    const texts = page.rows.map(textOf);
-    const spans = countedSpans(parts, once, counts === "all" ? "all" : "none");
-    return { page, percentiles: await readPercentiles(database, { spans, texts, keys, parts }, signal) };
-  };
-  const counts = keys.isByIdentity || readsIdentity(query.filter) ? "all" : "usage";
-  const { page, percentiles } = await readOnce(database, { parts, counts }, read, signal);
+      params: from.params,
+      settings: { exact_rows_before_limit: 1 },
+    },
+    signal,
+  );
+  const percentiles = await readPercentiles(database, source, page.rows.map(textOf), signal);
   return {
     count: page.rowsBeforeLimit ?? page.rows.length,
     rows: page.rows.map((row) => ({
@@ -79,17 +111,17 @@ const textOf = (row: ResultRow) => String(row["group_text"]);
 /** Of the groups of one page: of all they would hold every value of every group in memory. */
 async function readPercentiles(
   database: SpanDatabase,
-  from: { spans: string; texts: readonly string[]; keys: GroupKeys; parts: readonly CountedPart[] },
+  { keys, from, figures }: PageSource,
+  texts: readonly string[],
   signal?: AbortSignal,
 ): Promise<Map<string, ResultRow>> {
-  const { spans, texts, keys, parts } = from;
   if (texts.length === 0) return new Map();
   const { rows } = await database.query(
     {
       name: "group_percentiles",
-      sql: `SELECT ${keys.text} AS group_text, ${selectMetrics(percentileMetrics).join(", ")} FROM ${spans}
+      sql: `SELECT ${keys.text} AS group_text, ${figures.percentiles.join(", ")} FROM ${from.percentiles}
         WHERE ${keys.where} AND group_text IN {group_texts:Array(String)} GROUP BY group_text`,
-      params: { ...paramsOfParts(parts), ...keys.params, group_texts: texts },
+      params: { ...from.params, group_texts: texts },
     },
     signal,
   );

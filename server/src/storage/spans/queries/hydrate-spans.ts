@@ -3,7 +3,7 @@ import { isCountedColumn, type ReadColumn, type SpanColumn, type SpanScope } fro
 import type { ResultRow, SpanDatabase } from "../drivers/span-database.ts";
 import type { SpanKey, StoredSpan } from "../span-store.ts";
 import { storedSpan } from "./result-values.ts";
-import { allOf, scopeWhere } from "./selection.ts";
+import { allOf, scopeWhere, type Where } from "./selection.ts";
 import { readCounts, storedColumns, withCount } from "./span-counts.ts";
 import { byIds, readEdits, withEdits } from "./span-edits.ts";
 
@@ -22,7 +22,6 @@ export async function hydrateSpans(
   signal?: AbortSignal,
 ): Promise<StoredSpan[]> {
   if (keys.length === 0) return [];
-  const columns = storedColumns([...new Set<ReadColumn>([...keyColumns, "is_deleted", ...fields])]);
   const where = allOf(scopeWhere(scope), {
     sql: "toDate32(timestamp) IN {days:Array(Date32)} AND timestamp IN {times:Array(DateTime64(9, 'UTC'))} AND unique_id IN {ids:Array(UUID)}",
     params: {
@@ -31,10 +30,29 @@ export async function hydrateSpans(
       ids: keys.map((key) => key.unique_id),
     },
   });
+  const finding = newestSpans(database, { name: "hydrate", where, fields }, signal);
+  const editing = readEdits(database, scope, { ids: byIds(keys.map((key) => key.unique_id)), columns: fields }, signal);
+  const [newest, edits] = await Promise.all([finding, editing]);
+  return keys.flatMap((key) => {
+    const row = newest.get(keyText(key));
+    return row === undefined ? [] : [withEdits(row, edits)];
+  });
+}
+
+/**
+ * The spans of `where`, which reads what the tables of spans and counts both have, by their keys: without FINAL, of rows of one key the
+ * newest.
+ */
+export async function newestSpans(
+  database: SpanDatabase,
+  { name, where, fields }: { name: string; where: Where; fields: readonly ReadColumn[] },
+  signal?: AbortSignal,
+): Promise<Map<string, StoredSpan>> {
+  const columns = storedColumns([...new Set<ReadColumn>([...keyColumns, "is_deleted", ...fields])]);
   const counting = readCounts(database, where, fields, signal);
   const finding = database.query(
     {
-      name: "hydrate",
+      name,
       sql: `SELECT ${columns.join(", ")} FROM spans PREWHERE ${where.sql}`,
       params: where.params,
       // A thousand spans of megabytes each are an answer that nobody can take: fewer rows or fields, please.
@@ -42,17 +60,15 @@ export async function hydrateSpans(
     },
     signal,
   );
-  const editing = readEdits(database, scope, { ids: byIds(keys.map((key) => key.unique_id)), columns: fields }, signal);
-  const [counts, edits, { rows }] = await Promise.all([counting, editing, finding]);
+  const [counts, { rows }] = await Promise.all([counting, finding]);
   const isCounted = fields.some(isCountedColumn);
   const newest = newestBy(rows.map(storedSpan), keyText, ({ version }) => version);
-  return keys.flatMap((key) => {
-    const row = newest.get(keyText(key));
-    if (row === undefined || row.is_deleted === 1) return [];
+  for (const [key, row] of newest) {
+    if (row.is_deleted === 1) newest.delete(key);
+    else if (isCounted) withCount(row, counts);
     if (!fields.includes("is_deleted")) delete (row as ResultRow)["is_deleted"];
-    const edited = withEdits(row, edits);
-    return [isCounted ? withCount(edited, counts) : edited];
-  });
+  }
+  return newest;
 }
 
 /** Of rows of one key the one of the highest version, which is a whole number as text. */

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { ResultRow, SpanDatabase } from "../drivers/span-database.ts";
+import { createPassMemory } from "../drivers/pass-memory.ts";
 import type { SpanPlace } from "../span-list.ts";
 import { listSpans } from "./list-spans.ts";
 
@@ -23,6 +24,8 @@ function changing(counted: number, found: number): SpanDatabase {
     stream: unused,
     queryRaw: unused,
     execute: unused,
+    build: unused,
+    passes: createPassMemory(),
     insert: unused,
     ping: unused,
     close: unused,

@@ -32,7 +32,8 @@ async function readPage(
     isSliceable(query)
       ? await sliceIds(database, query, once, signal)
       : await scanIds(database, query, { once, counts }, signal);
-  const counts = readsIdentity(query.filter) || query.sort.field === "customer_identifier" ? "all" : "none";
+  const isFiltered = readsIdentity(query.filter);
+  const counts = query.sort.field === "customer_identifier" ? "all" : isFiltered ? "match" : "none";
   const { count, found } = await readOnce(database, { parts: [partOf(query)], counts }, find, signal);
   const keys = found.slice(0, query.pageSize) as SpanKey[];
   const rows = await hydrateSpans(database, query.scope, keys, query.fields, signal);

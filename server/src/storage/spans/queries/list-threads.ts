@@ -6,7 +6,7 @@ import { figureAlias, figuresOf, selectFigures } from "./figures.ts";
 import { conditionParams, groupMatches } from "./group-condition.ts";
 import { readOnce, type Once } from "./once.ts";
 import { partOf } from "./selection.ts";
-import { rowUsage, sumOf, sumOfCost } from "./usage.ts";
+import { isUnpriced, rowUsage, sumOf, sumOfCost } from "./usage.ts";
 
 const figures: Record<ThreadSortField, string> = {
   first_timestamp: "min(timestamp)",
@@ -15,6 +15,7 @@ const figures: Record<ThreadSortField, string> = {
   trace_count: "uniqExactIf(trace_unique_id, trace_unique_id != '')",
   total_cost: sumOfCost,
   total_tokens: sumOf(rowUsage.totalTokens),
+  unpriced_count: `countIf(${isUnpriced})`,
 };
 const customer = "argMinIf(customer_identifier, (timestamp, toString(unique_id)), customer_identifier != '')";
 

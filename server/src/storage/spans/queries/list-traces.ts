@@ -3,12 +3,13 @@ import { limits } from "../../../limits.ts";
 import type { SpanDatabase } from "../drivers/span-database.ts";
 import type { ListTracesQuery, StoredTrace } from "../trace-queries.ts";
 import type { TimeWindow } from "../span-store.ts";
-import { describeTraces, traceKeyText, type TraceKey } from "./describe-traces.ts";
+import { describeTraces, sumTraces, traceKeyText, type TraceKey } from "./describe-traces.ts";
 import { figureAlias } from "./figures.ts";
 import { countedSpans, paramsOfParts, type CountedPart, type Counts } from "./counted-spans.ts";
 import { conditionParams, groupMatches } from "./group-condition.ts";
+import { mayHaveRows } from "./has-rows.ts";
 import { readOnce, type Once } from "./once.ts";
-import { allOf, scopeWhere, storedWindow, stretchWhere, windowWhere, type Where } from "./selection.ts";
+import { allOf, inWindow, scopeWhere, storedWindow, stretchWhere, windowWhere, type Where } from "./selection.ts";
 import { traceFigures } from "./trace-figures.ts";
 
 /**
@@ -25,7 +26,10 @@ export async function listTraces(
   const page = await tracePage(database, query, parts, signal);
   if (page.keys.length === 0) return { count: page.count, rows: [] };
   const inScope = allOf(scopeWhere(query.scope), ofTraces(page.keys));
-  let found = await describeTraces(database, [{ where: allOf(inScope, stretchOf(page.keys)) }], signal);
+  const where = allOf(inScope, stretchOf(page.keys));
+  const spans = page.keys.reduce((sum, key) => sum + Number(key.spans), 0);
+  const isFew = spans <= limits.summedListSpans;
+  let found = isFew ? await sumTraces(database, where, signal) : await describeTraces(database, [{ where }], signal);
   const isWhole = page.keys.every((key) => (found.get(traceKeyText(key))?.span_count ?? 0) >= Number(key.spans));
   // Spans that were sent again in between, with other times, left the stretch: then all that was looked at is.
   if (!isWhole) {
@@ -47,9 +51,9 @@ export async function matchTraces(
 }
 
 /**
- * All spans of the traces of the window, as selections that have none in common. Beyond the window lie other spans of traces
- * that cross an edge of it: those of narrow traces near the edge, and those of others, whose extents are on record, where they
- * go on.
+ * All spans of the traces of the window, as selections that have none in common, among those of traces that have none within it. Beyond
+ * the window lie other spans of traces that cross an edge of it: those of narrow traces near the edge, and those of others, whose
+ * extents are on record, where they go on.
  */
 export async function traceSpans(
   database: SpanDatabase,
@@ -58,22 +62,11 @@ export async function traceSpans(
 ): Promise<CountedPart[]> {
   const inScope = allOf(scopeWhere(scope), { sql: "trace_unique_id != ''", params: {} }, condition?.where);
   const wide = await wideTraces(database, { scope, window }, signal);
-  const part = (stretch: TimeWindow, name: string, traces: Where): CountedPart[] =>
+  const part = (stretch: TimeWindow, name: string, traces?: Where): CountedPart[] =>
     stretch.fromNs > stretch.toNs ? [] : [{ where: allOf(inScope, windowWhere(stretch, name), traces), edits }];
-  const near = (edge: TimeWindow, name: string): Where => {
-    const within = windowWhere(edge, name);
-    const sql = `cityHash64(trace_unique_id) GLOBAL IN (SELECT cityHash64(trace_unique_id) FROM spans WHERE ${inScope.sql} AND ${within.sql})`;
-    return { sql: `${sql}${wide === undefined ? "" : ` AND NOT ${wide.isWide.sql}`}`, params: within.params };
-  };
-  const { fromNs, toNs } = storedWindow(window);
-  const before = { ...storedWindow({ fromNs: fromNs - narrowNs, toNs }), toNs: fromNs - 1n };
-  const after = { ...storedWindow({ fromNs, toNs: toNs + narrowNs }), fromNs: toNs + 1n };
-  const first = { fromNs, toNs: min(toNs, fromNs + narrowNs) };
-  const last = { fromNs: max(fromNs, toNs - narrowNs), toNs };
+  const { fromNs, toNs } = storedWindow({ fromNs: window.fromNs - narrowNs, toNs: window.toNs + narrowNs });
   return [
-    { where: allOf(inScope, windowWhere(window)), edits },
-    ...part(before, "before", near(first, "first")),
-    ...part(after, "after", near(last, "last")),
+    ...part({ fromNs, toNs }, "near"),
     ...(wide === undefined
       ? []
       : [
@@ -84,8 +77,6 @@ export async function traceSpans(
 }
 
 const narrowNs = BigInt(limits.narrowTraceS) * 1_000_000_000n;
-const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);
-const max = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 
 /** The traces on record that cross an edge of the window, and the stretch that they lie in; undefined where there are none. */
 async function wideTraces(
@@ -93,6 +84,7 @@ async function wideTraces(
   { scope, window }: Pick<ListTracesQuery, "scope" | "window">,
   signal?: AbortSignal,
 ): Promise<{ isWide: Where; fromNs: bigint; toNs: bigint } | undefined> {
+  if (!(await mayHaveRows(database, "extents", scope.organization_id, signal))) return undefined;
   const within = windowWhere(window);
   const where = allOf(scopeWhere(scope), { sql: crossing, params: within.params });
   const found = `SELECT environment, trace_unique_id, min(first) AS begun, max(last) AS ended FROM trace_extents
@@ -138,7 +130,7 @@ async function tracePage(
   ];
   const direction = sort.descending ? "DESC" : "ASC";
   // What goes on beyond the window may have no span within it.
-  const within = windowWhere(query.window);
+  const within = inWindow(query.window);
   const read = async (once: Once, known: Counts) =>
     await database.query(
       {

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { createResendWatch } from "../drivers/resend-watch.ts";
+import { watchSideTables } from "../drivers/side-table-watch.ts";
 import type { SpanDatabase } from "../drivers/span-database.ts";
 import type { TakeBytes } from "../span-export.ts";
 import type { Counts } from "./counted-spans.ts";
-import { streamOnce, type Once } from "./once.ts";
+import { readOnce, streamOnce, type Once } from "./once.ts";
 
 /** How a stream is read, as rows that share a key come in at any moment of it. */
 
@@ -79,5 +80,62 @@ describe("a stream", () => {
       streamOnce(database, { parts: [part], counts: "all" }, stream, take, new AbortController().signal),
     ).rejects.toBe(gone);
     expect(reads).toBe(1);
+  });
+});
+
+/** A store that has rows of `has` in the window that is read, and of `elsewhere` in others. */
+function readsOf(has: { window: Set<string>; elsewhere: Set<string> }) {
+  const resends = createResendWatch();
+  const { counts, during } = watchSideTables();
+  const looks: string[] = [];
+  const database = {
+    resends,
+    counts,
+    async query({ sql }: { sql: string }) {
+      looks.push(sql);
+      const all = has.window.union(has.elsewhere);
+      const found = [...has.window, ...[...all].map((name) => `${name} everywhere`)];
+      return { rows: found.filter((name) => sql.includes(`'${name}' AS look`)).map((look) => ({ look })) };
+    },
+  } as unknown as SpanDatabase;
+  const read = async (): Promise<[Once, Counts]> => {
+    const part = { where: { sql: "1", params: { organization_id: "org" } } };
+    return await readOnce(database, { parts: [part], counts: "all" }, async (...known) => known);
+  };
+  return { read, looks, resends, writeCounts: () => during("span_counts", async () => undefined) };
+}
+
+describe("reads one after the other", () => {
+  test("stop to look where the organization has neither, until some come in", async () => {
+    const has = { window: new Set<string>(), elsewhere: new Set<string>() };
+    const { read, looks, resends, writeCounts } = readsOf(has);
+    for (let i = 0; i < 5; i += 1) expect(await read()).toEqual(["", "none"]);
+    expect(looks).toHaveLength(2);
+    has.window.add("counts");
+    await writeCounts();
+    expect(await read()).toEqual(["", "all"]);
+    has.window.add("resend");
+    await resends.during(async () => undefined);
+    expect(await read()).toEqual(["FINAL", "all"]);
+  });
+
+  test("go on to look where it has some in other windows", async () => {
+    const has = { window: new Set<string>(), elsewhere: new Set(["resend", "counts"]) };
+    const { read, looks } = readsOf(has);
+    for (let i = 0; i < 5; i += 1) expect(await read()).toEqual(["", "none"]);
+    expect(looks).toHaveLength(5);
+    has.window.add("resend").add("counts");
+    expect(await read()).toEqual(["FINAL", "all"]);
+  });
+
+  test("take it for a while that windows have counts where one had", async () => {
+    const has = { window: new Set(["counts"]), elsewhere: new Set<string>() };
+    const { read, looks } = readsOf(has);
+    for (let i = 0; i < 3; i += 1) expect(await read()).toEqual(["", "all"]);
+    has.window.clear();
+    const known: Counts[] = [];
+    for (let i = 0; i < 30; i += 1) known.push((await read())[1]);
+    expect(known).toContain("none");
+    expect(looks.length).toBeLessThan(10);
   });
 });

@@ -1,7 +1,14 @@
 import { contentColumns, gatewayLogMethod, type SpanColumn } from "../../../domain/span.ts";
 import { limits } from "../../../limits.ts";
 import type { ResultRow, SpanDatabase } from "../drivers/span-database.ts";
-import type { StoredFact, StoredUsage, StoredUsageCount, UsageFactsQuery } from "../usage-facts.ts";
+import {
+  deletionVersion,
+  type DeletedSpan,
+  type StoredFact,
+  type StoredUsage,
+  type StoredUsageCount,
+  type UsageFactsQuery,
+} from "../usage-facts.ts";
 import { newestBy } from "./hydrate-spans.ts";
 import { allOf, scopeWhere } from "./selection.ts";
 
@@ -68,6 +75,7 @@ export async function readUsageFacts(
     facts: newest(facts.rows)
       .map(factOf)
       .filter((fact) => by !== "gateway_log_id" || ids.includes(fact.gateway_log_id)),
+    deleted: facts.rows.filter((row) => text(row, "version") === lastVersion).map(deletedOf),
     counts: newest(counts?.rows ?? []).map(countOf),
     readAtNs: BigInt(String(clock.rows[0]?.["ns"])),
   };
@@ -77,6 +85,16 @@ function newest(rows: readonly ResultRow[]): ResultRow[] {
   const keyOf = (row: ResultRow) => `${text(row, "timestamp")} ${text(row, "unique_id")} ${text(row, "environment")}`;
   const found = newestBy(rows, keyOf, (row) => text(row, "version"));
   return [...found.values()].filter((row) => Number(row["is_deleted"]) !== 1);
+}
+
+const lastVersion = deletionVersion.toString();
+
+function deletedOf(row: ResultRow): DeletedSpan {
+  return {
+    environment: text(row, "environment"),
+    unique_id: text(row, "unique_id"),
+    deleted_at: text(row, "received_at"),
+  };
 }
 
 function factOf(row: ResultRow): StoredFact {

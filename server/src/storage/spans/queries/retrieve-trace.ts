@@ -16,7 +16,7 @@ import { describeTraces } from "./describe-traces.ts";
 import { keyColumns, newestBy } from "./hydrate-spans.ts";
 import { rawCounter, readCounts, storedColumns } from "./span-counts.ts";
 import { rawEditor, readEdits, type EditsById } from "./span-edits.ts";
-import { allOf, scopeWhere, spansOf, stretchWhere, windowWhere, type Where } from "./selection.ts";
+import { allOf, inWindow, scopeWhere, spansOf, stretchWhere, type Where } from "./selection.ts";
 
 /** A trace of each environment that has one: an id alone tells neither day nor time, so an index finds these first. */
 export async function retrieveTraces(
@@ -112,7 +112,7 @@ export async function readSmallTrace(
   if (traceId === "") return [];
   const where = ofTrace(scope, traceId);
   const query = {
-    from: `spans WHERE ${where.sql} LIMIT ${limits.smallTraceRows + 1}`,
+    from: `spans PREWHERE ${where.sql} LIMIT ${limits.smallTraceRows + 1}`,
     params: where.params,
     columns: withColumns(columns, [...keyColumns, "is_deleted"]),
     settings: { max_result_bytes: limits.smallTraceBytes, result_overflow_mode: "throw" },
@@ -174,7 +174,7 @@ export async function countTraceSpans(
 ): Promise<Array<{ environment: string; inWindow: number; total: number }>> {
   const place = await placeOf(database, scope, traceId, signal);
   if (place === undefined) return [];
-  const within = windowWhere(window);
+  const within = inWindow(window);
   const { rows } = await database.query(
     {
       name: "count_trace_spans",

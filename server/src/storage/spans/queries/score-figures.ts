@@ -2,6 +2,7 @@ import type { SpanDatabase, ResultRow } from "../drivers/span-database.ts";
 import type { GroupScoresQuery, ScoreFigures, SpanSelection } from "../span-store.ts";
 import { countedSpans, paramsOfParts, readsIdentity } from "./counted-spans.ts";
 import { groupKeys } from "./group-keys.ts";
+import { hasRows } from "./has-rows.ts";
 import { partOf } from "./selection.ts";
 
 const columns = [
@@ -25,8 +26,9 @@ export async function summarizeScores(
 ): Promise<ScoreFigures[]> {
   const parts = [partOf(selection)];
   const params = paramsOfParts(parts);
-  if (!(await hasScores(database, params, signal))) return [];
-  const counts = readsIdentity(selection.filter) ? "all" : "none";
+  const { organization_id: organizationId } = selection.scope;
+  if (!(await hasRows(database, "scores", organizationId, signal))) return [];
+  const counts = readsIdentity(selection.filter) ? "match" : "none";
   const { rows } = await database.query(
     {
       name: "summarize_scores",
@@ -49,8 +51,9 @@ export async function groupScores(
   const parts = [partOf(selection)];
   const group = groupKeys(groupBy);
   const params = { ...paramsOfParts(parts), ...group.params };
-  if (keys.length === 0 || !(await hasScores(database, params, signal))) return [];
-  const counts = group.isByIdentity || readsIdentity(selection.filter) ? "all" : "none";
+  const { organization_id: organizationId } = selection.scope;
+  if (keys.length === 0 || !(await hasRows(database, "scores", organizationId, signal))) return [];
+  const counts = group.isByIdentity ? "all" : readsIdentity(selection.filter) ? "match" : "none";
   const { rows } = await database.query(
     {
       name: "group_scores",
@@ -68,24 +71,6 @@ export async function groupScores(
     text: String(row["group_text"]),
     figures: figuresOfRow(row),
   }));
-}
-
-/** Most organizations have none: a look at the primary key spares the rest. */
-async function hasScores(
-  database: SpanDatabase,
-  params: Record<string, string | readonly string[]>,
-  signal?: AbortSignal,
-): Promise<boolean> {
-  const { organization_id = "" } = params;
-  const { rows } = await database.query(
-    {
-      name: "has_scores",
-      sql: "SELECT 1 FROM scores WHERE organization_id = {organization_id:String} LIMIT 1",
-      params: { organization_id },
-    },
-    signal,
-  );
-  return rows.length > 0;
 }
 
 function figuresOfRow(row: ResultRow): ScoreFigures {

@@ -23,18 +23,27 @@ export function scopeWhere(scope: SpanScope): Where {
  */
 export function endedWithin(from: string, to: string): string {
   const days = `toDate32(timestamp) >= toDate32(${from}) AND toDate32(timestamp) <= toDate32(${to})`;
-  return `indexHint(${days}) AND timestamp >= ${from} AND timestamp <= ${to}`;
+  return `indexHint(${days}) AND ${isBetween(from, to)}`;
 }
+
+const isBetween = (from: string, to: string): string => `timestamp >= ${from} AND timestamp <= ${to}`;
 
 /** `name` tells two windows of a statement apart. */
 export function windowWhere(window: TimeWindow, name = ""): Where {
+  const { from, to, params } = boundsOf(window, name);
+  return { sql: endedWithin(from, to), params };
+}
+
+/** The same of rows that are read in any case: it means nothing to the index. */
+export function inWindow(window: TimeWindow): Where {
+  const { from, to, params } = boundsOf(window, "");
+  return { sql: isBetween(from, to), params };
+}
+
+function boundsOf({ fromNs, toNs }: TimeWindow, name: string) {
   const [fromName, toName] = [`${name}from_ns`, `${name}to_ns`];
-  const from = `fromUnixTimestamp64Nano({${fromName}:Int64}, 'UTC')`;
-  const to = `fromUnixTimestamp64Nano({${toName}:Int64}, 'UTC')`;
-  return {
-    sql: endedWithin(from, to),
-    params: { [fromName]: int64(window.fromNs), [toName]: int64(window.toNs) },
-  };
+  const time = (bound: string) => `fromUnixTimestamp64Nano({${bound}:Int64}, 'UTC')`;
+  return { from: time(fromName), to: time(toName), params: { [fromName]: int64(fromNs), [toName]: int64(toNs) } };
 }
 
 /** A stretch between two stored times, both inclusive. */

@@ -3,10 +3,11 @@ import { toByteString } from "../../../lib/byte-string.ts";
 import type { SpanDatabase } from "../drivers/span-database.ts";
 import { rawPlace, type RawSpan } from "../raw-span.ts";
 import type { StoredSpan } from "../span-store.ts";
+import { mayHaveRows } from "./has-rows.ts";
 import type { Where } from "./selection.ts";
 
-/** What a span counts for, where it is not what it says itself. */
-type StoredCount = { countsTokens: boolean; cost: number | null; customer: string; thread: string };
+/** What a span counts for, where it is not what it says itself; customer and thread only where these are asked for. */
+type StoredCount = { countsTokens: boolean; cost: number | null; customer?: string; thread?: string };
 
 /** By the time and id of their spans. */
 type StoredCounts = ReadonlyMap<string, StoredCount>;
@@ -41,18 +42,18 @@ export async function readCounts(
   signal?: AbortSignal,
 ): Promise<StoredCounts> {
   const organization = String(where.params["organization_id"]);
-  if (!columns.some(isCountedColumn) || database.counts?.hasNone(organization) === true) return noCounts;
-  const since = database.counts?.state();
+  if (!columns.some(isCountedColumn) || !(await mayHaveRows(database, "counts", organization, signal))) return noCounts;
+  const identity = columns.some((column) => identityColumns.has(column))
+    ? ", customer_identifier, thread_identifier"
+    : "";
   const { rows } = await database.query(
     {
       name: "span_counts",
-      sql: `SELECT timestamp, unique_id, version, is_deleted, counts_tokens, cost, customer_identifier, thread_identifier
-        FROM span_counts WHERE ${where.sql}`,
+      sql: `SELECT timestamp, unique_id, version, is_deleted, counts_tokens, cost${identity} FROM span_counts PREWHERE ${where.sql}`,
       params: where.params,
     },
     signal,
   );
-  if (rows.length === 0) await learnWhetherAny(database, { organization, since }, signal);
   const newest = new Map<string, { version: bigint; count: StoredCount | undefined }>();
   for (const row of rows) {
     const key = keyOf(String(row["timestamp"]), String(row["unique_id"]));
@@ -62,29 +63,17 @@ export async function readCounts(
     const count = {
       countsTokens: Number(row["counts_tokens"]) === 1,
       cost: typeof cost === "number" ? cost : null,
-      customer: String(row["customer_identifier"]),
-      thread: String(row["thread_identifier"]),
+      ...(identity !== "" && {
+        customer: String(row["customer_identifier"]),
+        thread: String(row["thread_identifier"]),
+      }),
     };
     newest.set(key, { version, count: Number(row["is_deleted"]) === 1 ? undefined : count });
   }
   return new Map([...newest].flatMap(([key, { count }]) => (count === undefined ? [] : [[key, count]])));
 }
 
-/** Most organizations have none: then they are not asked again before some come in. */
-async function learnWhetherAny(
-  database: SpanDatabase,
-  { organization, since }: { organization: string; since: number | undefined },
-  signal?: AbortSignal,
-): Promise<void> {
-  const { counts } = database;
-  if (counts === undefined || since === undefined) return;
-  const sql = "SELECT 1 AS one FROM span_counts WHERE organization_id = {organization_id:String} LIMIT 1";
-  const { rows } = await database.query(
-    { name: "span_counts", sql, params: { organization_id: organization } },
-    signal,
-  );
-  if (rows.length === 0 && counts.state() === since) counts.foundNone(organization);
-}
+const identityColumns: ReadonlySet<ReadColumn> = new Set(["counted_customer_identifier", "counted_thread_identifier"]);
 
 const keyOf = (timestamp: string, uniqueId: string): string => `${timestamp} ${uniqueId}`;
 
@@ -94,8 +83,9 @@ export function withCount(span: StoredSpan, counts: StoredCounts): StoredSpan {
   const { cost = null, total_tokens = null, customer_identifier = "", thread_identifier = "" } = span;
   span.counted_cost = count === undefined ? cost : count.cost;
   span.counted_tokens = count?.countsTokens === false ? 0 : total_tokens;
-  span.counted_customer_identifier = count === undefined ? customer_identifier : count.customer;
-  span.counted_thread_identifier = count === undefined ? thread_identifier : count.thread;
+  const { customer, thread } = count ?? { customer: customer_identifier, thread: thread_identifier };
+  if (customer !== undefined) span.counted_customer_identifier = customer;
+  if (thread !== undefined) span.counted_thread_identifier = thread;
   return span;
 }
 
@@ -114,8 +104,8 @@ export function rawCounter(columns: readonly ReadColumn[], counts: StoredCounts)
   const counted: Record<CountedColumn, (count: StoredCount) => string | undefined> = {
     counted_cost: ({ cost }) => JSON.stringify(cost),
     counted_tokens: ({ countsTokens }) => (countsTokens ? undefined : "0"),
-    counted_customer_identifier: ({ customer }) => toByteString(JSON.stringify(customer)),
-    counted_thread_identifier: ({ thread }) => toByteString(JSON.stringify(thread)),
+    counted_customer_identifier: ({ customer = "" }) => toByteString(JSON.stringify(customer)),
+    counted_thread_identifier: ({ thread = "" }) => toByteString(JSON.stringify(thread)),
   };
   const places = columns.map((column) => (isCountedColumn(column) ? own[column] : at(column)));
   return (span) => {

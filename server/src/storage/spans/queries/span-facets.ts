@@ -45,7 +45,7 @@ export async function facetSpans(
     ]);
     return { values: values.rows, metadata: metadata.rows };
   };
-  const counts = keys.isByIdentity || readsIdentity(query.filter) ? "all" : "none";
+  const counts = keys.isByIdentity ? "all" : readsIdentity(query.filter) ? "match" : "none";
   const found = await readOnce(database, { parts: [part], counts }, read, signal);
   const fieldOf = (row: ResultRow) => keys.names.findIndex((name) => Number(row[`${name}_is_rest`]) === 0);
   return {

@@ -30,31 +30,50 @@ const metricSql: Record<Exclude<SpanMetric, PercentileMetric>, string> = {
 };
 
 /** What a statement selects to read metrics. */
-export function selectMetrics(metrics: readonly SpanMetric[]): string[] {
-  const percentiles = percentileSql(metrics.filter(isPercentile), (column) => column);
-  return metrics.map((name) => `${isPercentile(name) ? percentiles(name) : metricSql[name]} AS ${figureAlias(name)}`);
-}
+export const selectMetrics = (metrics: readonly SpanMetric[]): string[] => [
+  ...metrics.filter((name) => !isPercentile(name)).map((name) => `${metricSql[name]} AS ${figureAlias(name)}`),
+  ...selectPercentiles(metrics, (column) => column),
+];
 
 /**
- * Percentiles `p<level>_<name>` as aggregates, interpolated as spreadsheets and numpy do it. Those of one column are read
- * from one aggregate, which holds its values once.
+ * The percentiles `p<level>_<name>` among metrics as aggregates, interpolated as spreadsheets and numpy do it: a list for each column,
+ * which the engine plans faster than one expression for each level. `of`: what the columns hold.
  */
-export function percentileSql<Name extends `p${number}_${string}`>(
-  all: readonly Name[],
+export function selectPercentiles(
+  metrics: readonly string[],
   columnOf: (name: string) => string,
-): (name: Name) => string {
-  const read = (name: Name) => ({ level: Number(name.slice(1, 3)) / 100, column: columnOf(name.slice(4)) });
-  return (name) => {
-    const { level, column } = read(name);
-    const levels = all.map(read).flatMap((other) => (other.column === column ? [other.level] : []));
-    return `round(quantilesExactInclusive(${levels.join(", ")})(${column})[${levels.indexOf(level) + 1}], 9)`;
-  };
+  of: "" | "Array" = "",
+): string[] {
+  return [...levelsOf(metrics)].map(
+    ([name, levels]) =>
+      `arrayMap(value -> round(value, 9), quantilesExactInclusive${of}(${levels.map((level) => level / 100).join(", ")})(${columnOf(name)})) AS ${levelsAlias(name)}`,
+  );
 }
 
-/** The named metrics of a row. */
+const percentilePattern = /^p(\d\d)_(.+)$/;
+const levelsAlias = (name: string) => figureAlias(`levels_${name}`);
+
+/** The levels that metrics ask of each name, in their order. */
+function levelsOf(metrics: readonly string[]): Map<string, number[]> {
+  const levels = new Map<string, number[]>();
+  for (const metric of metrics) {
+    const [, level, name] = percentilePattern.exec(metric) ?? [];
+    if (name !== undefined) levels.set(name, [...(levels.get(name) ?? []), Number(level)]);
+  }
+  return levels;
+}
+
+/** The metrics of a row whose statement selected these. */
 export function metricsOf<Name extends string>(row: ResultRow, names: readonly Name[]): Record<Name, number | null> {
-  const values = names.map((name) => [name, metricValue(row[figureAlias(name)])]);
-  return Object.fromEntries(values) as Record<Name, number | null>;
+  const values = Object.fromEntries(names.map((name) => [name, metricValue(row[figureAlias(name)])]));
+  for (const [name, levels] of levelsOf(names)) {
+    const found = row[levelsAlias(name)];
+    if (!Array.isArray(found)) continue;
+    for (const [index, level] of levels.entries()) {
+      values[`p${String(level).padStart(2, "0")}_${name}`] = metricValue(found[index]);
+    }
+  }
+  return values as Record<Name, number | null>;
 }
 
 /** Metrics for which it matters whom a span counts for. */

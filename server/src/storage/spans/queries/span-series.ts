@@ -6,6 +6,8 @@ import { readOnce } from "./once.ts";
 import { readSeries } from "./read-series.ts";
 import { partOf } from "./selection.ts";
 import { identityMetrics, selectMetrics } from "./span-metrics.ts";
+import { findSums } from "./stored-sums.ts";
+import { metricsOfSums } from "./sum-columns.ts";
 
 export async function spanSeries(
   database: SpanDatabase,
@@ -13,6 +15,19 @@ export async function spanSeries(
   signal?: AbortSignal,
 ): Promise<SpanSeriesResult> {
   const keys = groupKeys(query.groupBy);
+  // Scores are of spans.
+  const stored = query.scores.length > 0 ? undefined : await findSums(database, query, signal);
+  if (stored !== undefined) {
+    return await stored.read(
+      (rows, params) =>
+        readSeries(
+          database,
+          { query, rows, keys, params: { ...params, ...keys.params }, select: metricsOfSums, hasFewGroups: true },
+          signal,
+        ),
+      signal,
+    );
+  }
   const parts = [partOf(query)];
   const params = { ...paramsOfParts(parts), ...keys.params };
   const isByIdentity = keys.isByIdentity || [query.rankBy, ...query.metrics].some((name) => identityMetrics.has(name));

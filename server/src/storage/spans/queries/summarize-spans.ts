@@ -1,11 +1,13 @@
-import type { SpanDatabase } from "../drivers/span-database.ts";
+import type { ResultRow, SpanDatabase } from "../drivers/span-database.ts";
 import { percentileMetrics } from "../span-series.ts";
 import type { SpanSelection, SpanSummary } from "../span-store.ts";
 import { figuresOf, selectFigures } from "./figures.ts";
-import { countedCustomers, countedSpans, paramsOfParts, readsIdentity, type Counts } from "./counted-spans.ts";
+import { countedCustomers, countedSpans, paramsOfParts, type Counts } from "./counted-spans.ts";
 import { readOnce, type Once } from "./once.ts";
 import { partOf } from "./selection.ts";
 import { metricsOf, selectMetrics } from "./span-metrics.ts";
+import { findSums } from "./stored-sums.ts";
+import { figuresOfSums, metricsOfSums } from "./sum-columns.ts";
 import { averageOf, isError, isUnpriced, rowUsage, sumOf, sumOfCost } from "./usage.ts";
 
 const figures = {
@@ -24,12 +26,22 @@ const figures = {
 const sums = Object.keys(figures) as (keyof typeof figures)[];
 const select = [...selectFigures(figures), ...selectMetrics(percentileMetrics)];
 const customers = ["number_of_customers"] as const;
+const selectCustomers = selectMetrics(customers);
+const selectFromSums = [...figuresOfSums([...sums, ...customers]), ...metricsOfSums(percentileMetrics)];
 
 export async function summarizeSpans(
   database: SpanDatabase,
   selection: SpanSelection,
   signal?: AbortSignal,
 ): Promise<SpanSummary> {
+  const stored = await findSums(database, selection, signal);
+  if (stored !== undefined) {
+    const row = await stored.read(async (rows, params) => {
+      const sql = `SELECT ${selectFromSums.join(", ")} FROM ${rows}`;
+      return (await database.query({ name: "summarize", sql, params }, signal)).rows[0] ?? {};
+    }, signal);
+    return { ...figuresOf(row, [...sums, ...customers]), ...metricsOf(row, percentileMetrics) };
+  }
   const part = partOf(selection);
   const parts = [part];
   const read = async (counts: Counts, selected: readonly string[], from: (once: Once, known: Counts) => string) => {
@@ -45,10 +57,21 @@ export async function summarizeSpans(
     const { rows } = await readOnce(database, { parts, counts }, statement, signal);
     return rows[0] ?? {};
   };
+  const spans = (once: Once, known: Counts) => countedSpans(parts, once, known);
+  if (selection.filter !== undefined) {
+    const row = await read("all", [...select, ...selectCustomers], spans);
+    return summaryOf(row, row);
+  }
   // Whom spans count for differs for more of them than what they count for: sums need not wait for it.
   const [row, identities] = await Promise.all([
-    read(readsIdentity(selection.filter) ? "all" : "usage", select, (once, known) => countedSpans(parts, once, known)),
-    read("all", selectMetrics(customers), (once, known) => countedCustomers(part, once, known)),
+    read("usage", select, spans),
+    read("all", selectCustomers, (once, known) => countedCustomers(part, once, known)),
   ]);
-  return { ...figuresOf(row, sums), ...metricsOf(row, percentileMetrics), ...figuresOf(identities, customers) };
+  return summaryOf(row, identities);
 }
+
+const summaryOf = (row: ResultRow, identities: ResultRow): SpanSummary => ({
+  ...figuresOf(row, sums),
+  ...metricsOf(row, percentileMetrics),
+  ...figuresOf(identities, customers),
+});

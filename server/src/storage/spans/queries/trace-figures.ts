@@ -61,8 +61,8 @@ export function hasParentHere(spans: string, named: string): string {
 }
 
 /**
- * The root among spans that know whether their parent is in the trace (`has_parent_here`): the earliest that names none, else
- * the earliest whose parent is not there; a trace that is all cycle has its earliest span.
+ * The root: the earliest span that names no parent, else the earliest whose parent is not in the trace, which spans know as
+ * `has_parent_here`; a trace that is all cycle has its earliest span.
  */
-export const rootOf = (columns: readonly SpanColumn[]) =>
-  `argMin(tuple(${columns.join(", ")}), (span_parent_id != '', has_parent_here, ${spanOrder})) AS root`;
+export const rootOf = (columns: readonly SpanColumn[], knowsParents: boolean) =>
+  `argMin(tuple(${columns.join(", ")}), (span_parent_id != '', ${knowsParents ? "has_parent_here, " : ""}${spanOrder})) AS root`;

@@ -9,8 +9,8 @@ import { keysFrom } from "./group-keys.ts";
 import { traceSpans } from "./list-traces.ts";
 import { readOnce, type Once } from "./once.ts";
 import { readSeries } from "./read-series.ts";
-import { windowWhere } from "./selection.ts";
-import { percentileSql } from "./span-metrics.ts";
+import { inWindow } from "./selection.ts";
+import { selectPercentiles } from "./span-metrics.ts";
 import { traceFigures } from "./trace-figures.ts";
 import { rowUsage } from "./usage.ts";
 
@@ -44,10 +44,10 @@ const metricSql: Record<Exclude<TraceMetric, Percentile>, string> = {
   average_duration: `round(avg(${traceColumn("duration")}), 9)`,
 };
 
-function selectMetrics(metrics: readonly TraceMetric[]): string[] {
-  const percentiles = percentileSql(metrics.filter(isPercentile), traceColumn);
-  return metrics.map((name) => `${isPercentile(name) ? percentiles(name) : metricSql[name]} AS ${figureAlias(name)}`);
-}
+const selectMetrics = (metrics: readonly TraceMetric[]): string[] => [
+  ...metrics.filter((name) => !isPercentile(name)).map((name) => `${metricSql[name]} AS ${figureAlias(name)}`),
+  ...selectPercentiles(metrics, traceColumn),
+];
 
 /** The traces that the list has for the same window and filters. */
 export async function traceSeries(
@@ -62,7 +62,7 @@ export async function traceSeries(
   const params = {
     ...conditionParams(query.condition),
     ...paramsOfParts(parts),
-    ...windowWhere(query.window).params,
+    ...inWindow(query.window).params,
     ...keys.params,
   };
   const read = async (once: Once, counts: Counts) => {
@@ -88,5 +88,5 @@ function tracesOf(
   return `(SELECT environment, ${traceColumn("timestamp")} AS timestamp, ${columns.join(", ")} FROM (
     SELECT trace_unique_id, environment, ${select.join(", ")} FROM ${countedSpans(parts, once, counts)}
     GROUP BY trace_unique_id, environment
-    HAVING countIf(${windowWhere(window).sql}) > 0 AND (${condition?.having.sql ?? "1"})))`;
+    HAVING countIf(${inWindow(window).sql}) > 0 AND (${condition?.having.sql ?? "1"})))`;
 }

@@ -3,13 +3,14 @@ import { gatewayLogMethod } from "../../../domain/span.ts";
 import { limits } from "../../../limits.ts";
 import type { SpanDatabase } from "../drivers/span-database.ts";
 import { allOf, scopeWhere, type Where } from "./selection.ts";
+import { fieldsEdited } from "./span-edits.ts";
 
 // What calls said of their customer is kept as one member of a JSON object.
 const extra = `if(position(extra, 'customer_params') = 0, extra, concat('{', arrayStringConcat(arrayMap(
   member -> concat(toJSONString(member.1), ':', member.2),
   arrayFilter(member -> member.1 != 'customer_params', JSONExtractKeysAndValuesRaw(extra))), ','), '}'))`;
 
-/** Newer versions of the customer's spans that do not name it, in the table when it resolves. The rows replaced go when their parts are merged. */
+/** Newer versions of the customer's spans that do not name it, without what was noted on them, in the table when it resolves. The rows replaced go when their parts are merged. */
 export async function unnameCustomer(
   database: SpanDatabase,
   { organization_id, environment, customer_identifier }: CustomerKey,
@@ -22,15 +23,40 @@ export async function unnameCustomer(
     params: { customer: customer_identifier },
   });
   const where = erasedNs === undefined ? named : allOf(named, before(erasedNs));
+  // First of all, as it is the name by which these are found.
+  await removeNotes(database, organization_id, where);
   await database.execute({
     name: "unname_customer",
     sql: `INSERT INTO spans SELECT * REPLACE ('' AS customer_identifier, '' AS customer_email, '' AS customer_name,
         ${extra} AS extra, version + 1 AS version, toUInt8(1) AS is_resend)
       FROM (SELECT * FROM spans FINAL WHERE ${where.sql})`,
     params: where.params,
-    settings: { insert_deduplicate: 0, max_partitions_per_insert_block: 0, distributed_foreground_insert: 1 },
+    settings: insertSettings,
   });
 }
+
+/**
+ * People note what they please of a customer. What else they changed stays: ratings and pins name nobody, and keys of metadata that they
+ * removed would be there again.
+ */
+async function removeNotes(database: SpanDatabase, organization_id: string, named: Where): Promise<void> {
+  if (!(await fieldsEdited(database, { organization_id })).has("note")) return;
+  await database.execute({
+    name: "unname_notes",
+    sql: `INSERT INTO span_edits (organization_id, unique_id, field, key, version, is_deleted, value)
+      SELECT organization_id, unique_id, field, key, version + 1, toUInt8(1), '' FROM span_edits FINAL
+      WHERE organization_id = {organization_id:String} AND field = 'note'
+        AND unique_id GLOBAL IN (SELECT unique_id FROM spans FINAL WHERE ${named.sql})`,
+    params: named.params,
+    settings: insertSettings,
+  });
+}
+
+const insertSettings = {
+  insert_deduplicate: 0,
+  max_partitions_per_insert_block: 0,
+  distributed_foreground_insert: 1,
+};
 
 /** Received before a time, or by a node that had not heard of the deletion yet; see ingest/erased-customers.ts. */
 function before(ns: bigint): Where {

@@ -1,0 +1,14 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { BenchServer } from "./bench-server.ts";
+
+/** Waits until everything that was stored before this moment is in the sums, as it is minutes after spans came in. In seconds. */
+export async function sumsReady(server: BenchServer): Promise<number> {
+  const started = performance.now();
+  for (;;) {
+    const text = await (await fetch(`${server.url}/metrics`)).text();
+    const behind = Number(/^spanway_sums_behind_seconds (\S+)$/m.exec(text)?.[1] ?? 0);
+    const waited = (performance.now() - started) / 1_000;
+    if (behind > 0 && behind < waited) return waited;
+    await sleep(500);
+  }
+}

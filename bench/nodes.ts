@@ -1,0 +1,150 @@
+import { Agent } from "node:http";
+import { cpus } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
+import { startTestClickHouse } from "../server/test/support/clickhouse-http-server.ts";
+import { createPostgresDatabase } from "../server/test/support/postgres.ts";
+import { benchFolder, startBenchServer, type BenchServer } from "./lib/bench-server.ts";
+import { inParallel, machine, percentile, round } from "./lib/figures.ts";
+import { post } from "./lib/post.ts";
+import { realTexts } from "./lib/real-texts.ts";
+import { bulkBodies } from "./lib/span-bodies.ts";
+
+/**
+ * Bulk ingest by one node and by two, over one ClickHouse and one Postgres, in turns; a run ends when every row is stored and
+ * counted. Each node runs for `--share` of the time alone, so that the nodes are the limit and not the machine that all share.
+ *
+ * `--spans-url` names a ClickHouse of yours, which keeps the rows; else it is chDB behind HTTP, in a process of its own. The Postgres
+ * is that of `scripts/test-services.sh`.
+ */
+export async function run(options: Map<string, string>): Promise<object> {
+  const rows = Number(options.get("rows") ?? 20_000);
+  const rounds = Number(options.get("rounds") ?? 3);
+  const share = Number(options.get("share") ?? 0.25);
+  const bodies = bulkBodies({
+    texts: realTexts(),
+    bodies: Math.ceil(rows / rowsPerBody),
+    rowsPerBody,
+    payloadChars: 1750,
+    seed: 1,
+  });
+  const results = new Map<number, Result[]>([
+    [1, []],
+    [2, []],
+  ]);
+  for (let turn = 0; turn < rounds; turn += 1) {
+    for (const [nodes, list] of results) {
+      const result = await ingest({ nodes, bodies, share, spansUrl: options.get("spans-url") });
+      list.push(result);
+      console.log(`${nodes} nodes: ${JSON.stringify(result)}`);
+    }
+  }
+  const median = (nodes: number, figure: keyof Result) =>
+    percentile(
+      (results.get(nodes) ?? []).map((result) => result[figure]),
+      0.5,
+    );
+  return {
+    machine: machine(),
+    rows: bodies.length * rowsPerBody,
+    share,
+    one_node_spans_per_s: median(1, "spansPerS"),
+    two_nodes_spans_per_s: median(2, "spansPerS"),
+    ratio: round(median(2, "spansPerS") / median(1, "spansPerS")),
+    one_node_us_per_span: median(1, "nodeUsPerSpan"),
+    two_nodes_us_per_span: median(2, "nodeUsPerSpan"),
+    machine_busy_with_one: median(1, "machineBusy"),
+    machine_busy_with_two: median(2, "machineBusy"),
+  };
+}
+
+const rowsPerBody = 500;
+const concurrencyPerNode = 3;
+
+/** `nodeUsPerSpan`: processor time of all nodes; `machineBusy`: of all cores, by whatever process. */
+type Result = { spansPerS: number; nodeUsPerSpan: number; machineBusy: number };
+
+async function ingest(setup: {
+  nodes: number;
+  bodies: readonly Buffer[];
+  share: number;
+  spansUrl: string | undefined;
+}): Promise<Result> {
+  const clickhouse = setup.spansUrl === undefined ? await startTestClickHouse() : undefined;
+  const database = await createPostgresDatabase();
+  const folders = Array.from({ length: setup.nodes }, benchFolder);
+  const environment = {
+    SPANWAY_SPANS_URL: setup.spansUrl ?? clickhouse?.url ?? "",
+    SPANWAY_CONTROL_URL: database.url.reveal(),
+    SPANWAY_SECRET_KEY: "a secret that both nodes know",
+  };
+  const servers: BenchServer[] = [];
+  for (const { path } of folders) servers.push(await startBenchServer(path, environment));
+  const limited = servers.map((server) => limit(server, setup.share));
+  const agent = new Agent({ keepAlive: true });
+  const send = async (body: Buffer, index: number): Promise<void> => {
+    const { status } = await post(agent, `${servers[index % servers.length]?.url}/api/request-logs/bulk/`, body);
+    if (status !== 201) throw new Error(`bulk answered ${status}`);
+  };
+  const width = concurrencyPerNode * servers.length;
+  // The steady rate is wanted: the first requests find code that is not compiled yet.
+  await inParallel(setup.bodies.slice(0, 10 * servers.length).map(withoutTraces), width, send);
+  await untilStored(servers);
+
+  const [nodeMs, busy, startedMs] = [await nodeTime(servers), machineTime(), performance.now()];
+  await inParallel(setup.bodies, width, send);
+  await untilStored(servers);
+  const seconds = (performance.now() - startedMs) / 1000;
+  const rows = setup.bodies.length * rowsPerBody;
+  const result = {
+    spansPerS: Math.round(rows / seconds),
+    nodeUsPerSpan: round((((await nodeTime(servers)) - nodeMs) * 1000) / rows, 1),
+    machineBusy: round((machineTime() - busy) / (seconds * 1000 * cpus().length)),
+  };
+  for (const stopLimiting of limited) stopLimiting();
+  agent.destroy();
+  await Promise.all(servers.map((server) => server.stop()));
+  await clickhouse?.stop();
+  await database.drop();
+  for (const folder of folders) folder.remove();
+  return result;
+}
+
+const periodMs = 20;
+
+/** Lets a process run for a part of each period. */
+function limit({ child }: BenchServer, share: number): () => void {
+  if (share >= 1) return () => undefined;
+  const timer = setInterval(() => {
+    child.kill("SIGCONT");
+    setTimeout(() => child.kill("SIGSTOP"), periodMs * share);
+  }, periodMs);
+  return () => {
+    clearInterval(timer);
+    setTimeout(() => child.kill("SIGCONT"), periodMs);
+  };
+}
+
+function withoutTraces(body: Buffer): Buffer {
+  return Buffer.from(body.toString().replaceAll("trace_unique_id", "custom_identifier"));
+}
+
+/** Stored, and handed on to what counts them. */
+async function untilStored(servers: readonly BenchServer[]): Promise<void> {
+  for (const { url } of servers) {
+    for (;;) {
+      const text = await (await fetch(`${url}/metrics`)).text();
+      const waiting = [...text.matchAll(/^spanway_(?:journal_entries|fan_out_waiting_entries).* (\d+)$/gm)];
+      if (waiting.every(([, count]) => count === "0")) break;
+      await sleep(20);
+    }
+  }
+}
+
+async function nodeTime(servers: readonly BenchServer[]): Promise<number> {
+  const replies = await Promise.all(servers.map((server) => server.ask({ ask: "cpu" })));
+  return replies.reduce((sum, { processMs = 0 }) => sum + processMs, 0);
+}
+
+function machineTime(): number {
+  return cpus().reduce((sum, { times }) => sum + times.user + times.nice + times.sys + times.irq, 0);
+}

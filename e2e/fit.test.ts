@@ -1,0 +1,78 @@
+import type { Locator, Page } from "playwright-core";
+import { expect, inject } from "vitest";
+import { createSpan, settle } from "../server/test/support/spans.ts";
+import { createClient } from "../server/test/support/test-client.ts";
+import { testKeys } from "../server/test/support/test-app.ts";
+import { browserTest, open } from "./support/browse.ts";
+import { unique } from "./support/unique.ts";
+import { whole } from "./support/whole.ts";
+
+/** What people came for fits in the window, without scrolling sideways and without an ellipsis. */
+
+const phone = { width: 380, height: 800 };
+const laptop = { width: 1280, height: 800 };
+
+async function expectToFit(page: Page, table: Locator): Promise<void> {
+  await table.getByRole("cell").first().waitFor();
+  await whole(page);
+  await expect
+    .poll(() => table.evaluate(({ scrollWidth, parentElement }) => scrollWidth - (parentElement?.clientWidth ?? 0)))
+    .toBeLessThanOrEqual(0);
+}
+
+browserTest("costs of traces on a phone", async () => {
+  const client = createClient(inject("site")?.url ?? "", testKeys.prod);
+  // Both long before the point and after it.
+  for (const cost of [1234.5, 12.5, 0.00000036]) await createSpan(client, { cost, trace_unique_id: unique("cost") });
+  await settle(client);
+  const page = await open("/traces?range=30d", phone);
+  await page.getByText("$0.00000036").first().waitFor();
+  const costs = page.locator("[role=gridcell]", { hasText: "$" });
+  await costs.first().waitFor();
+  await whole(page);
+  await expect
+    .poll(() => costs.evaluateAll((cells) => cells.filter((cell) => cell.scrollWidth > cell.clientWidth).length))
+    .toBe(0);
+});
+
+browserTest("cost and latency of spans at 1280 pixels", async () => {
+  const page = await open("/logs?range=30d", laptop);
+  const head = page.getByRole("columnheader", { name: "Latency" });
+  await head.waitFor();
+  await whole(page);
+  await expect
+    .poll(() => head.evaluate((element) => element.getBoundingClientRect().right))
+    .toBeLessThanOrEqual(laptop.width);
+});
+
+browserTest("the example of a query on a phone", async () => {
+  const page = await open("/logs", phone);
+  const room = () =>
+    page.getByRole("combobox", { name: "Query" }).evaluate((input) => {
+      const context = document.createElement("canvas").getContext("2d");
+      if (!(input instanceof HTMLInputElement) || context === null) return -1;
+      context.font = getComputedStyle(input).font;
+      return input.clientWidth - context.measureText(input.placeholder).width;
+    });
+  await expect.poll(room).toBeGreaterThanOrEqual(0);
+});
+
+browserTest("members with their roles, and one's sessions, on a phone", async () => {
+  for (const tab of ["members", "account"]) {
+    const page = await open(`/settings?tab=${tab}`, phone);
+    await expectToFit(page, page.getByRole("table"));
+  }
+});
+
+browserTest("the buttons of the playground on a phone, in one row", async () => {
+  const page = await open("/playground", phone);
+  const top = (name: string) =>
+    page.getByRole("button", { name }).evaluate((element) => element.getBoundingClientRect().top);
+  const tops = () => Promise.all(["Clear", "Add model", "Send"].map(top));
+  await expect.poll(async () => new Set(await tops()).size).toBe(1);
+});
+
+browserTest("who did what and from where, at 1280 pixels", async () => {
+  const page = await open("/settings?tab=audit", laptop);
+  await expectToFit(page, page.getByRole("table", { name: "Audit log" }));
+});

@@ -1,0 +1,218 @@
+import { readFile } from "node:fs/promises";
+import type { Page } from "playwright-core";
+import { expect } from "vitest";
+import { newDataDir, startServerProcess } from "../server/test/support/server-process.ts";
+import { testKeys } from "../server/test/support/test-app.ts";
+import { seriousFindings } from "./support/axe.ts";
+import { browserTest, open } from "./support/browse.ts";
+import { pageHeaders } from "./support/people.ts";
+import { unique } from "./support/unique.ts";
+import { pause, whole } from "./support/whole.ts";
+
+const panel = (page: Page, title: string) => page.getByRole("region", { name: title, exact: true });
+const chart = (page: Page, title: string) => panel(page, title).getByRole("group", { name: new RegExp(`^${title}`) });
+
+/** A window that ends before other tests send anything. */
+function past(): { start: string; end: string } {
+  const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
+  return { start: daysAgo(30), end: daysAgo(1) };
+}
+
+/** What the API says of a window. */
+async function summary(page: Page, { start, end }: ReturnType<typeof past>, filters: object = {}) {
+  const answer = await page.request.post(
+    `/api/request-logs/summary/?start_time=${start}&end_time=${end}&environment=prod`,
+    { data: { filters }, headers: pageHeaders(page) },
+  );
+  return (await answer.json()) as Record<string, number>;
+}
+
+browserTest("who pays gets from the overview to a chart by model and its CSV in two clicks", async () => {
+  const window = past();
+  const page = await open(`/?from=${window.start}&to=${window.end}`);
+  await panel(page, "Cost").getByRole("link", { name: "Explore" }).click();
+  const large = panel(page, "Cost, large");
+  const [file] = await Promise.all([page.waitForEvent("download"), large.getByRole("button", { name: "CSV" }).click()]);
+  const [header = "", ...rows] = (await readFile(await file.path(), "utf8")).trimEnd().split("\r\n");
+  expect(header.split(",")).toContain("gpt-4o");
+  const total = rows.flatMap((row) => row.split(",").slice(1)).reduce((sum, cell) => sum + Number(cell), 0);
+  expect(total).toBeCloseTo((await summary(page, window))["total_cost"] ?? 0, 6);
+});
+
+browserTest("a figure opens the rows behind it", async () => {
+  const window = past();
+  const page = await open(`/?from=${window.start}&to=${window.end}`);
+  const failed = (await summary(page, window))["error_count"];
+  const figure = panel(page, "Errors")
+    .first()
+    .getByRole("link")
+    .filter({ hasText: String(failed) });
+  await figure.first().click();
+  await page.waitForURL(/\/logs/);
+  expect(new URL(page.url()).searchParams.get("q")).toBe("failed:true");
+  expect((await summary(page, window, { failed: true }))["number_of_requests"]).toBe(failed);
+});
+
+browserTest("what fails is in view at once, and why it fails in the list behind", async () => {
+  const page = await open("/?range=30d", { width: 1280, height: 800 });
+  const errors = page.getByRole("region", { name: "Errors", exact: true }).last();
+  const row = errors.getByText("find policy").first();
+  await row.waitFor();
+  await expect.poll(() => row.evaluate((element) => element.getBoundingClientRect().bottom)).toBeLessThan(800);
+  await errors.getByRole("link", { name: "All failed" }).click();
+  await page.waitForURL(/\/logs/);
+  await page.getByRole("columnheader", { name: "Error", exact: true }).waitFor();
+  await page.getByText("The policy index did not answer within 5 s.").first().waitFor();
+});
+
+browserTest("a drag on a chart zooms in, and Back zooms out", async () => {
+  const page = await open("/?range=7d");
+  await chart(page, "Spans").locator(".u-over").waitFor();
+  await whole(page);
+  const box = await chart(page, "Spans").boundingBox();
+  if (box === null) throw new Error("the chart is not shown");
+  await page.mouse.move(box.x + box.width * 0.5, box.y + 60);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.7, box.y + 60, { steps: 5 });
+  await page.mouse.up();
+  await page.waitForURL(/from=.*to=/);
+  const { searchParams } = new URL(page.url());
+  expect(searchParams.has("range")).toBe(false);
+  const hours = (Date.parse(searchParams.get("to") ?? "") - Date.parse(searchParams.get("from") ?? "")) / 3_600_000;
+  expect(hours).toBeGreaterThan(12);
+  expect(hours).toBeLessThan(72);
+  await page.goBack();
+  await page.waitForURL(/range=7d/);
+});
+
+browserTest("the keyboard reads a chart and opens the rows of a bucket", async () => {
+  const page = await open("/?range=7d");
+  await chart(page, "Errors").locator(".u-over").waitFor();
+  await chart(page, "Errors").focus();
+  await page.keyboard.press("End");
+  await chart(page, "Errors")
+    .getByText(/errors \d+$/)
+    .first()
+    .waitFor();
+  await page.keyboard.press("ArrowLeft");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/\/logs\?.*from=/);
+});
+
+browserTest("a series that is hidden is in neither the chart's table nor its total", async () => {
+  const page = await open("/?range=30d&chart=requests&by=model&view=table");
+  const large = panel(page, "Spans, large");
+  await large.getByRole("columnheader", { name: "gpt-4o", exact: true }).waitFor();
+  await large.getByRole("button", { name: /^gpt-4o \d/ }).click();
+  await large.getByRole("columnheader", { name: "gpt-4o", exact: true }).waitFor({ state: "detached" });
+});
+
+const asKey = { authorization: `Bearer ${testKeys.prod}` };
+
+async function sendSpan(page: Page, fields: object): Promise<void> {
+  const answer = await page.request.post("/api/request-logs/", { headers: asKey, data: fields });
+  expect(answer.status(), await answer.text()).toBe(201);
+}
+
+/** Requests for figures from now on: each with what it asks for. */
+function figuresAsked(page: Page): string[] {
+  const asked: string[] = [];
+  page.on("request", (request) => {
+    if (/\/(?:timeseries|groups|list|summary)\//.test(request.url()))
+      asked.push(request.url() + (request.postData() ?? ""));
+  });
+  return asked;
+}
+
+const isPulse = (asked: string): boolean => asked.includes("include_fields=unique_id&");
+
+browserTest("a new span is counted within seconds; where none comes or nobody looks, figures rest", async () => {
+  const page = await open("/");
+  const customer = unique("fresh");
+  await sendSpan(page, { customer_identifier: customer, input: "one" });
+  const asked = figuresAsked(page);
+  await page.goto(`/?range=1h&q=customer:${customer}`);
+  const count = panel(page, "Customers").getByRole("row").filter({ hasText: customer }).getByRole("cell").nth(1);
+  await count.filter({ hasText: /^1$/ }).waitFor();
+  await whole(page);
+  await expect.poll(() => asked.filter(isPulse).length).toBeGreaterThan(2);
+  const figures = asked.filter((each) => !isPulse(each));
+  // A window that moved on asks for other figures than before.
+  expect(new Set(figures).size).toBe(figures.length);
+  await sendSpan(page, { customer_identifier: customer, input: "two" });
+  await count.filter({ hasText: /^2$/ }).waitFor({ timeout: 15_000 });
+  await page.evaluate(() => {
+    Object.defineProperty(document, "visibilityState", { value: "hidden", configurable: true });
+    document.dispatchEvent(new Event("visibilitychange"));
+  });
+  await pause(page, 1000);
+  asked.length = 0;
+  await pause(page, 7000);
+  expect(asked).toEqual([]);
+});
+
+browserTest("an error says since when it is met and by how many customers, who are a click away", async () => {
+  const page = await open("/");
+  const [name, ...customers] = [unique("charge card"), unique("first"), unique("second")];
+  const now = Date.now();
+  for (const [at, customer_identifier] of [...customers, customers[1]].entries()) {
+    const timestamp = new Date(now - (50 - at) * 60_000).toISOString();
+    await sendSpan(page, { span_name: name, status_code: 502, error_message: "Busy.", customer_identifier, timestamp });
+  }
+  await page.goto(`/?range=1h&tz=utc&q=name:"${name}"`);
+  const cells = panel(page, "Errors")
+    .last()
+    .getByRole("row")
+    .filter({ hasText: name ?? "" })
+    .getByRole("cell");
+  const shown = () => cells.allInnerTexts();
+  const since = new Date(now - 50 * 60_000).toISOString().slice(11, 15);
+  await expect
+    .poll(shown)
+    .toEqual([
+      expect.stringContaining("Busy."),
+      "502",
+      "3",
+      "2",
+      expect.stringContaining(since),
+      expect.stringMatching(/^4\d min ago$/),
+    ]);
+  await cells.nth(3).getByRole("link").click();
+  const large = panel(page, "Errors, large");
+  for (const customer of customers) await large.getByText(customer).first().waitFor();
+});
+
+async function sendsTheFirstSpan(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "Create a key" }).click();
+  const code = page.getByLabel("Code for curl");
+  await code.filter({ hasText: /spw_prod_\w{20}/ }).waitFor();
+  await page.reload();
+  await page.getByText(/“First key” .* a key is shown once/).waitFor();
+  await page.getByRole("button", { name: "Create another key" }).click();
+  await code.filter({ hasText: /spw_prod_\w{20}/ }).waitFor();
+  expect(await seriousFindings(page)).toEqual([]);
+  const [key] = /spw_prod_\w+/.exec(await code.innerText()) ?? [];
+  for (const way of ["Python", "Node", "OpenTelemetry"]) {
+    await page.getByRole("tab", { name: way }).click();
+    await expect.poll(() => page.getByLabel(`Code for ${way}`).innerText()).toContain(key);
+  }
+  await page.request.post("/v1/chat/completions", {
+    headers: { authorization: `Bearer ${key}` },
+    data: { model: "spanway/echo", user: "acme", messages: [{ role: "user", content: "Hello" }] },
+  });
+  await panel(page, "Models").getByRole("link", { name: "echo", exact: true }).waitFor();
+}
+
+browserTest("an empty instance shows how to send some, and turns into the overview when it arrives", async () => {
+  const folder = newDataDir();
+  const server = await startServerProcess(folder.path);
+  try {
+    const page = await open("/", { url: server.url, theme: "dark" });
+    await sendsTheFirstSpan(page);
+    // A page that asks a server that is gone complains.
+    await page.context().close();
+  } finally {
+    await server.kill("SIGTERM");
+    await folder.remove();
+  }
+});

@@ -1,0 +1,96 @@
+import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
+import { afterAll, afterEach, expect, inject, test } from "vitest";
+import { testAdmin } from "../../server/test/support/test-app.ts";
+
+/** Where no browser was found, tests that need one are skipped. */
+const site = inject("site");
+const siteUrl = site?.url ?? "http://unused.invalid";
+
+export type Theme = "light" | "dark";
+
+export type OpenOptions = {
+  theme?: Theme;
+  width?: number;
+  height?: number;
+  /** Whose session the browser has; null for nobody's. Default: the administrator's. */
+  as?: { email: string; password: string } | null;
+  /** Another server than the one with the demo's data. */
+  url?: string;
+  /** Console errors that the test brings about, such as that of a refused request. All others fail it. */
+  expected?: RegExp;
+};
+
+let browser: Browser | undefined;
+const contexts: BrowserContext[] = [];
+let faults: string[] = [];
+
+afterEach(async () => {
+  await Promise.all(contexts.splice(0).map((context) => context.close()));
+  const found = faults;
+  faults = [];
+  expect(found, "console errors, refused content and requests to other hosts").toEqual([]);
+});
+
+afterAll(async () => {
+  await browser?.close();
+  browser = undefined;
+});
+
+/** A test in a real browser. Any error on the console, any content that the policy refuses and any request to another host fails it. */
+export function browserTest(name: string, run: () => Promise<void>, timeoutMs = 120_000): void {
+  test.skipIf(site === null)(
+    `${name}${site === null ? " (skipped: there is no Chromium)" : ""}`,
+    async ({ onTestFailed }) => {
+      onTestFailed(({ task }) => printFailure(task.result?.retryCount ?? 0, task.fullTestName, task.result?.errors));
+      await run();
+    },
+    timeoutMs,
+  );
+}
+
+/** Reporters print what fails in the end: a test that passes at its second try looks like all others there. */
+function printFailure(triesBefore: number, name: string, errors: readonly { stack?: string }[] = []): void {
+  console.error(`Try ${triesBefore + 1} of “${name}” failed:\n${errors.map(({ stack }) => stack).join("\n")}`);
+}
+
+/** A new window in a context of its own, at `path`. */
+export async function open(path: string, options: OpenOptions = {}): Promise<Page> {
+  const { theme = "light", width = 1400, height = 900, as = testAdmin, url = siteUrl, expected } = options;
+  browser ??= await chromium.launch({ executablePath: site?.browser ?? "", args: ["--no-sandbox"] });
+  const context = await browser.newContext({ baseURL: url, colorScheme: theme, viewport: { width, height } });
+  contexts.push(context);
+  // Of a machine that has much else to do.
+  context.setDefaultTimeout(45_000);
+  if (as !== null) await signIn(context, url, as);
+  const page = await context.newPage();
+  watch(page, url, expected);
+  await page.goto(path);
+  return page;
+}
+
+/** Gives the context the session of a person, as the form does. */
+async function signIn(
+  context: BrowserContext,
+  url: string,
+  { email, password }: { email: string; password: string },
+): Promise<void> {
+  const answer = await context.request.post(`${url}/api/auth/login/`, {
+    data: { email, password, session: true },
+    headers: { origin: url },
+  });
+  if (!answer.ok()) throw new Error(`signing in as ${email} answered ${answer.status()}: ${await answer.text()}`);
+}
+
+function watch(page: Page, url: string, expected: RegExp | undefined): void {
+  const note = (text: string): void => {
+    if (expected?.test(text) !== true) faults.push(text);
+  };
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") note(`${message.type()}: ${message.text()}`);
+  });
+  page.on("pageerror", (error) => note(`uncaught: ${String(error)}`));
+  page.on("request", (request) => {
+    const address = request.url();
+    if (!address.startsWith(url) && !/^(?:data|blob):/.test(address)) faults.push(`asked another host: ${address}`);
+  });
+}

@@ -1,0 +1,54 @@
+import { expect, test } from "vitest";
+import { travelDeskSpans } from "./travel-desk.ts";
+import type { SpanBody } from "./to-spans.ts";
+
+const dayMs = 86_400_000;
+const hourMs = 3_600_000;
+const mondayMs = Date.parse("2026-01-05T00:10:00Z");
+/** Every five hours of a week: whenever the demo is run. */
+const nows = Array.from({ length: 34 }, (_, index) => mondayMs + index * 5 * hourMs);
+const endOf = (span: SpanBody): number => Date.parse(span.timestamp);
+
+test("whenever it is run, the same spans lie in the 14 days before, some of them in the last hour", () => {
+  const timeless = ({ start_time: _start, timestamp: _end, ...rest }: SpanBody) => rest;
+  const first = travelDeskSpans(mondayMs).map(timeless);
+  for (const nowMs of nows) {
+    const spans = travelDeskSpans(nowMs);
+    expect(spans.map(timeless)).toEqual(first);
+    expect(Math.max(...spans.map(endOf))).toBe(nowMs);
+    expect(Math.min(...spans.map((span) => Date.parse(span.start_time)))).toBeGreaterThan(nowMs - 14 * dayMs);
+    expect(spans.filter((span) => endOf(span) > nowMs - hourMs).length).toBeGreaterThan(20);
+  }
+});
+
+test("whenever it is run, one customer has more than doubled within a week, and no other", () => {
+  for (const nowMs of nows) {
+    const spans = travelDeskSpans(nowMs);
+    const tokens = (customer: unknown, fromMs: number, untilMs: number): number =>
+      spans
+        .filter((span) => span["customer_identifier"] === customer && endOf(span) >= fromMs && endOf(span) < untilMs)
+        .reduce((sum, span) => sum + Number(span["completion_tokens"] ?? 0), 0);
+    const grown = [...new Set(spans.map((span) => span["customer_identifier"]))].filter(
+      (customer) =>
+        tokens(customer, nowMs - 7 * dayMs, nowMs) > 2 * tokens(customer, nowMs - 14 * dayMs, nowMs - 7 * dayMs),
+    );
+    expect(grown).toEqual(["bluebird-travel"]);
+  }
+});
+
+test("an evening within the last days has most of the errors, and nights are quiet", () => {
+  for (const nowMs of nows) {
+    const spans = travelDeskSpans(nowMs);
+    const failed = spans.filter((span) => span["status_code"] === 529).map(endOf);
+    expect(failed).toHaveLength(42);
+    for (const failedMs of failed) {
+      const time = new Date(failedMs).toISOString().slice(11);
+      expect(time >= "18" && time <= "21:00:00.000Z").toBe(true);
+    }
+    expect(Math.max(...failed) - Math.min(...failed)).toBeLessThan(3 * hourMs);
+    expect(nowMs - Math.max(...failed)).toBeLessThan(2 * dayMs + hourMs);
+    // Of the nights before the last hour, which is never empty.
+    const atNight = spans.filter((span) => endOf(span) < nowMs - hourMs && new Date(endOf(span)).getUTCHours() < 5);
+    expect(atNight.length).toBeLessThan(spans.length / 20);
+  }
+});

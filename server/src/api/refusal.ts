@@ -1,0 +1,13 @@
+import { z } from "zod";
+import type { RefusalOf } from "../outgoing/refused-address.ts";
+
+/** Of what has an address that the server calls. */
+export const refusalField = z.string().optional().meta({
+  description:
+    "Why calls to this address are refused as the server is configured. Absent where nothing is known against it: names are resolved when they are called.",
+});
+
+export function shownRefusal(refusalOf: RefusalOf, address: string | null): { refused_reason?: string } {
+  const reason = address === null ? undefined : refusalOf(address);
+  return reason === undefined ? {} : { refused_reason: reason };
+}

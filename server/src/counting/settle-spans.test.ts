@@ -1,0 +1,54 @@
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createErasedCustomers } from "../ingest/erased-customers.ts";
+import { openSpanStore } from "../storage/spans/drivers/open-span-store.ts";
+import type { SpanStore } from "../storage/spans/span-store.ts";
+import { createSpanSettler } from "./settle-spans.ts";
+import { createSpanCounter } from "./span-counter.ts";
+
+const path = mkdtempSync(join(tmpdir(), "spanway-settling-"));
+const signal = new AbortController().signal;
+const window = { fromNs: 0n, toNs: 2n ** 62n };
+let store: SpanStore;
+beforeAll(async () => {
+  store = openSpanStore({ kind: "chdb", path });
+  await store.migrate();
+});
+afterAll(async () => {
+  await store.close();
+  rmSync(path, { recursive: true, force: true });
+});
+
+test("two versions that no node saw together, as where a replica is late, are one span a while later", async () => {
+  const memory = { isComplete: false, hasHistory: true, mayHaveEarlier: () => true };
+  const counter = createSpanCounter({ store, memory, erasedCustomers: createErasedCustomers(), now: Date.now });
+  const settler = createSpanSettler({ spans: store, counter });
+  const organization_id = `org_${randomUUID()}`;
+  const versions = (members: object) => {
+    const span = { is_resend: 1, organization_id, environment: "prod", unique_id: randomUUID(), ...members };
+    return [1, 2].map((second) => ({
+      ...span,
+      timestamp: `2026-01-01 00:00:0${second}.000000000`,
+      version: String(second),
+      cost: second,
+      total_tokens: 5,
+    }));
+  };
+  const rows = [
+    ...versions({}),
+    ...versions({ trace_unique_id: "a", span_unique_id: "root", log_type: "agent", cost_source: "stated" }),
+    ...versions({ trace_unique_id: "a", span_unique_id: "1", span_parent_id: "root", log_type: "chat" }),
+  ];
+  const ndjson = Buffer.from(rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+  await store.insert({ ndjson, rows: rows.length, token: randomUUID(), hasResends: true });
+  const summary = () => store.summarizeSpans({ scope: { organization_id }, window });
+  expect(await summary()).toMatchObject({ number_of_requests: 6, total_cost: 9 });
+  for (let time = 0; time < 2; time += 1) {
+    await settler.settleRecent(signal);
+    // The call in the trace counts, and its wrapper does not once more.
+    expect(await summary()).toMatchObject({ number_of_requests: 3, total_cost: 4, total_tokens: 10 });
+  }
+});

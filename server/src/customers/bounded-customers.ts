@@ -1,0 +1,21 @@
+import { limits } from "../limits.ts";
+import type { CustomerStore } from "../storage/control/customer-store.ts";
+import type { CustomerProfiles } from "./profiles.ts";
+import type { StaleBudgets } from "./stale-budgets.ts";
+
+/**
+ * Reads who has a budget or a rate limit, and what of it is spent, so that a node knows it while the control store does not answer,
+ * also of customers that it had no call of. Where there are more than it keeps, it knows only some.
+ */
+export async function learnBoundedCustomers(deps: {
+  customers: Pick<CustomerStore, "listBounded">;
+  profiles: Pick<CustomerProfiles, "learnBounded">;
+  spending: Pick<StaleBudgets, "learn">;
+}): Promise<void> {
+  const listed = await deps.customers.listBounded(limits.boundedCustomers + 1);
+  const customers = listed.map(({ customer }) => customer);
+  deps.profiles.learnBounded(customers, listed.length <= limits.boundedCustomers);
+  for (const { customer, spend = nothingSpent } of listed) deps.spending.learn(customer, spend);
+}
+
+const nothingSpent = { periodStart: "", period: 0n, total: 0n, reserved: 0n };

@@ -1,0 +1,52 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Logger } from "pino";
+import type { TakeOver } from "../ingest/take-over.ts";
+import type { Journal } from "../storage/journal/journal.ts";
+import type { LogEvents } from "../storage/journal/log-events.ts";
+import { openHandedOver } from "../storage/journal/handed-over.ts";
+import { scheduleJob, type Schedule } from "./schedule.ts";
+
+/** How often a node looks for journals that `admin -- journal adopt` has handed to it. */
+const everyMs = 1_000;
+
+/** Takes over what nodes that never come back had accepted. What a crash leaves is taken over by the next start. */
+export function startAdoption(deps: {
+  /** Where the command puts a folder for each such node. */
+  path: string;
+  takeOver: TakeOver;
+  journal: Pick<Journal, "quarantine">;
+  events: Pick<LogEvents, "add">;
+  logger: Logger;
+}): Schedule {
+  const { path, takeOver, journal, events, logger } = deps;
+  return scheduleJob({ name: "adopt journals", everyMs, logger }, async (signal) => {
+    const names = existsSync(path) ? readdirSync(path).filter((name) => !name.endsWith(".part")) : [];
+    for (const name of names) {
+      const left = openHandedOver(join(path, name));
+      try {
+        for (const record of left.calls()) {
+          signal.throwIfAborted();
+          await takeOver(record);
+        }
+        for (const { payload, forget } of left.entries()) {
+          signal.throwIfAborted();
+          await takeOver(payload);
+          await forget();
+        }
+        for (const { payload, reason, forget } of left.quarantined()) {
+          await journal.quarantine(payload, reason);
+          await forget();
+        }
+        for (const { key, text, forget } of left.logRecords()) {
+          await events.add([{ key, text }]);
+          await forget();
+        }
+      } finally {
+        await left.close();
+      }
+      left.remove();
+      logger.info({ node: name }, "took over the journal of another node");
+    }
+  });
+}

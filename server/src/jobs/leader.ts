@@ -1,0 +1,72 @@
+import type { Logger } from "pino";
+import { randomToken } from "../lib/random-token.ts";
+import { limits } from "../limits.ts";
+import type { LeaseStore } from "../storage/control/lease-store.ts";
+import { scheduleJob } from "./schedule.ts";
+
+/** Upkeep of what all nodes share, which one of them does: who holds the lease in the control store. */
+export type Leader = {
+  isLeader(): boolean;
+  /** Does the work if this node leads. Its signal is aborted when the lease is lost, too. */
+  lead(signal: AbortSignal, work: (signal: AbortSignal) => Promise<void>): Promise<void>;
+  /** Gives the lease back, so that another node leads at once. */
+  stop(): Promise<void>;
+};
+
+export function startLeader(deps: {
+  leases: LeaseStore;
+  /** Whether the clock of this node is close enough to that of the others. */
+  mayLead: () => boolean;
+  logger: Logger;
+  now: () => number;
+  renewEveryMs?: number;
+}): Leader {
+  const { leases, mayLead, logger, now, renewEveryMs = limits.leaseRenewEveryMs } = deps;
+  const lease = { name: "upkeep", owner: randomToken(12) };
+  let untilMs = 0;
+  let lost = new AbortController();
+  const isLeader = (): boolean => now() < untilMs;
+
+  const lose = (): void => {
+    untilMs = 0;
+    lost.abort(new Error("another node does this now"));
+    lost = new AbortController();
+  };
+  const renew = async (): Promise<void> => {
+    const nowMs = now();
+    const until = nowMs + limits.leaseMs;
+    const times = { now: new Date(nowMs).toISOString(), until: new Date(until).toISOString() };
+    const wasLeader = untilMs > 0;
+    if (!mayLead()) {
+      if (wasLeader) await leases.release(lease);
+    } else if (await leases.take({ ...lease, ...times })) {
+      untilMs = until;
+      if (!wasLeader) logger.info("this node does the upkeep of all nodes from here on");
+      return;
+    }
+    if (wasLeader) lose();
+  };
+  let first: Promise<void> | undefined;
+  const renewing = scheduleJob({ name: "lease of upkeep", everyMs: renewEveryMs, logger }, async () => {
+    const renewed = renew().finally(() => {
+      if (untilMs > 0 && !isLeader()) lose();
+    });
+    first ??= renewed.catch(() => undefined);
+    await renewed;
+  });
+  return {
+    isLeader,
+    async lead(signal, work) {
+      await first;
+      if (isLeader()) await work(AbortSignal.any([signal, lost.signal]));
+    },
+    async stop() {
+      await renewing.stop();
+      if (!isLeader()) return;
+      lose();
+      await leases
+        .release(lease)
+        .catch((error: unknown) => logger.warn({ err: error }, "a lease could not be given back"));
+    },
+  };
+}

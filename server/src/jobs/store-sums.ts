@@ -1,0 +1,71 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "pino";
+import { limits } from "../limits.ts";
+import type { SpanStore } from "../storage/spans/span-store.ts";
+import type { SumsDay, SumsPass, SumsTiming } from "../storage/spans/span-sums.ts";
+import { scheduleJob, type Schedule } from "./schedule.ts";
+
+export type SumsDeps = {
+  spans: Pick<SpanStore, "planSums" | "takeSumsTurn" | "listDueSums" | "buildSums" | "finishSums" | "readSumsState">;
+  /** Whether there are tables. */
+  isReady: () => boolean;
+  /** Whether other nodes may build too, and replicas follow. */
+  isShared: boolean;
+  /** Told after each look: how far sums are behind what is stored, and whether a pass was finished. */
+  onRound: (round: { behindMs: number; slots: number; isFinished: boolean }) => void;
+  logger: Logger;
+  timing?: SumsTiming;
+};
+
+/**
+ * Keeps the sums of spans up (docs/adr/0033-sums-are-stored-up-to-a-watermark.md), one portion after the other and with pauses between them, so that
+ * what comes in and is asked meanwhile has most of the machine. A pass that ends early is simply begun again.
+ */
+export function startStoredSums(deps: SumsDeps): Schedule {
+  const node = randomUUID();
+  return scheduleJob({ name: "stored sums", everyMs: limits.sumsEveryMs, logger: deps.logger }, (signal) =>
+    storeSums(deps, node, signal),
+  );
+}
+
+const inLimits: SumsTiming = { marginMs: limits.sumsMarginMs, openMs: limits.sumsOpenMs };
+
+export async function storeSums(deps: SumsDeps, node: string, signal: AbortSignal): Promise<void> {
+  const { spans, isShared, timing = inLimits } = deps;
+  const isOurs = async () => !isShared || (await spans.takeSumsTurn(node, limits.sumsTurnMs));
+  if (!deps.isReady() || !(await isOurs())) return;
+  const plan = await spans.planSums(timing, signal);
+  let slots = 0;
+  if (plan.kind === "pass") {
+    for (const day of plan.days) {
+      const built = await buildDay(deps, plan.pass, day, { isOurs, signal });
+      if (built === undefined) return;
+      slots += built;
+    }
+    // Replicas have by then what the pass built.
+    if (isShared) await sleep(timing.marginMs, undefined, { signal, ref: false });
+    await spans.finishSums(plan.pass);
+  }
+  const { watermarkMs, nowMs } = await spans.readSumsState(signal);
+  deps.onRound({ behindMs: nowMs - watermarkMs, slots, isFinished: plan.kind === "pass" });
+}
+
+/** @returns the number of slots; undefined when another node has taken over */
+async function buildDay(
+  { spans }: SumsDeps,
+  pass: SumsPass,
+  day: SumsDay,
+  { isOurs, signal }: { isOurs: () => Promise<boolean>; signal: AbortSignal },
+): Promise<number | undefined> {
+  const portion = { rows: limits.sumsPortionRows, slotRows: limits.sumsSlotRows };
+  const portions = await spans.listDueSums(pass, day, portion, signal);
+  for (const slots of portions) {
+    if (!(await isOurs())) return undefined;
+    const beganMs = performance.now();
+    await spans.buildSums(pass, day.organization_id, slots, signal);
+    const tookMs = performance.now() - beganMs;
+    await sleep(tookMs * (1 / limits.sumsBusyShare - 1), undefined, { signal, ref: false });
+  }
+  return portions.flat().length;
+}

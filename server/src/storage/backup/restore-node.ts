@@ -1,0 +1,62 @@
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { ServiceError } from "../../domain/errors.ts";
+import { openDataFolder } from "../data-folder.ts";
+import { backupNote, type BackupNote, type NodeFolder } from "./back-up-node.ts";
+import { copyFile, copyFolder } from "./copy-folder.ts";
+
+/**
+ * Copies a backup to where this node keeps its stores. @throws ServiceError where the backup is not whole, there is something already, or
+ * the node would not use what is in the backup
+ */
+export function restoreNode(from: string, node: NodeFolder): BackupNote {
+  const note = readNote(from);
+  for (const [store, isHere] of [
+    ["spans", node.spans.kind === "chdb"],
+    ["control", node.control.kind === "sqlite"],
+  ] as const) {
+    if (note.stores.includes(store) === isHere) continue;
+    const setting = store === "spans" ? "SPANWAY_SPANS_URL" : "SPANWAY_CONTROL_URL";
+    const what = isHere ? "does not hold the store that it names" : "holds a store that it does not name";
+    throw new ServiceError("conflict", `${setting} is not that of the backup, which ${what}.`);
+  }
+  const targets = [
+    { name: "journal", path: node.journalPath },
+    { name: "otlp-logs", path: join(node.dataDir, "otlp-logs") },
+    { name: "calls", path: join(node.dataDir, "calls") },
+    { name: "secret.key", path: node.secretKeyPath },
+    ...(node.control.kind === "sqlite" ? [{ name: "control.db", path: node.control.path }] : []),
+    ...(node.spans.kind === "chdb" ? [{ name: "spans", path: node.spans.path }] : []),
+  ].filter(({ name }) => existsSync(join(from, name)));
+  const taken = targets.find(({ path }) => existsSync(path));
+  if (taken !== undefined)
+    throw new ServiceError("conflict", `There is a ${taken.path} already: restore into a new folder.`);
+  openDataFolder(node.dataDir);
+  try {
+    for (const { name, path } of targets) {
+      openDataFolder(dirname(path));
+      if (/\./.test(name)) copyFile(join(from, name), path);
+      else copyFolder(join(from, name), path);
+    }
+  } catch (error) {
+    // A part of a backup must not be taken for the whole by the next start.
+    for (const { path } of targets) rmSync(path, { recursive: true, force: true });
+    throw error;
+  }
+  return note;
+}
+
+function readNote(from: string): BackupNote {
+  const path = join(from, backupNote);
+  if (!existsSync(from) || readdirSync(from).length === 0)
+    throw new ServiceError("not_found", `There is no backup at ${from}.`);
+  if (!existsSync(path)) {
+    throw new ServiceError("conflict", `${from} is no whole backup: it has no ${backupNote}, which is written last.`);
+  }
+  return asNote(JSON.parse(readFileSync(path, "utf8")));
+}
+
+/** Safe because nothing but a backup that ended writes the file. */
+function asNote(value: unknown): BackupNote {
+  return value as BackupNote;
+}

@@ -1,0 +1,16 @@
+const codes = /^(ECONN|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE|EHOST|ENETUNREACH|08|53300|57P0)/;
+/** Of the client, which gives these no code. */
+const messages = /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout)/;
+
+/**
+ * Why a statement failed, where that was because the control store was away: it was not reached, dropped the connection or has no room
+ * for one. Undefined where trying again would not help, as with a wrong password.
+ */
+export function controlOutage(error: unknown): string | undefined {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    const code = "code" in cause ? String(cause.code) : "";
+    if (codes.test(code)) return cause.message === "" ? code : `${code}, ${cause.message}`;
+    if (messages.test(cause.message)) return cause.message;
+  }
+  return undefined;
+}

@@ -1,0 +1,141 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "pino";
+import { limits } from "../../limits.ts";
+import type { ControlMetrics } from "../../telemetry/control-metrics.ts";
+
+/** What may be served from memory while the control store does not answer. */
+export type StaleKind = "key" | "provider_settings" | "customer" | "budget";
+
+/**
+ * Whether the control store answers, and what to do while it does not: what was read before is served for `staleMs` of an
+ * outage. Only a ping that fails is an outage; a statement that fails is not.
+ */
+export type ControlWatch = {
+  isDown(): boolean;
+  /** 0 while it answers. */
+  downMs(): number;
+  /** Whether memory may stand in for it now. */
+  mayServeStale(): boolean;
+  /** Pings now. Resolves with `isDown`. */
+  check(): Promise<boolean>;
+  /** Waits for work of the store. Undefined once the store is down; the work may still come to its end. */
+  whileUp<T>(work: Promise<T>): Promise<{ value: T } | undefined>;
+  /** What `read` gives; what `stale` gives where that fails or is late, at once during an outage. */
+  orStale<T>(kind: StaleKind, read: () => Promise<T>, stale: (() => T) | undefined): Promise<T>;
+  /** Notes that memory stood in. */
+  served(kind: StaleKind): void;
+  stop(): void;
+};
+
+export type ControlWatchDeps = {
+  ping: () => Promise<void>;
+  staleMs: number;
+  metrics: ControlMetrics;
+  logger: Logger;
+  pingEveryMs?: number;
+  patienceMs?: number;
+};
+
+export function watchControl(deps: ControlWatchDeps): ControlWatch {
+  const { ping, staleMs, metrics, logger, pingEveryMs = limits.controlPingEveryMs } = deps;
+  const patienceMs = deps.patienceMs ?? limits.controlPatienceMs;
+  let downSinceMs: number | undefined;
+  let isOver = false;
+  let checking: Promise<boolean> | undefined;
+
+  const downMs = (): number => (downSinceMs === undefined ? 0 : performance.now() - downSinceMs);
+  const isDown = (): boolean => downSinceMs !== undefined;
+  const mayServeStale = (): boolean => staleMs > 0 && downMs() < staleMs;
+  const answered = (): void => {
+    if (downSinceMs === undefined) return;
+    logger.info({ seconds: Math.round(downMs() / 1000) }, "the control store answers again");
+    [downSinceMs, isOver] = [undefined, false];
+  };
+  const unanswered = (error: unknown): void => {
+    const fields = { err: error, stale_seconds: staleMs / 1000 };
+    if (downSinceMs === undefined) {
+      downSinceMs = performance.now();
+      logger.warn(fields, `the control store does not answer; ${whatIsStale} are used as last known`);
+    } else if (!isOver && !mayServeStale()) {
+      isOver = true;
+      logger.error(
+        fields,
+        `the control store has not answered for too long; ${whatIsStale} are no longer used as last known`,
+      );
+    }
+  };
+  const within = <T>(work: Promise<T>) => inTime(work, patienceMs);
+  const checkNow = async (): Promise<boolean> => {
+    try {
+      if ((await within(pingAgain(ping))) === undefined) throw new Error(`no answer within ${patienceMs} ms`);
+      answered();
+    } catch (error) {
+      unanswered(error);
+    }
+    return isDown();
+  };
+  const check = (): Promise<boolean> => (checking ??= checkNow().finally(() => (checking = undefined)));
+  const whileUp: ControlWatch["whileUp"] = async (work) => {
+    for (;;) {
+      const done = await within(work);
+      if (done !== undefined) return done;
+      if (await check()) return undefined;
+    }
+  };
+  const timer = setInterval(() => void check(), pingEveryMs).unref();
+  metrics.watchDown(() => downMs() / 1000);
+  const served = (kind: StaleKind): void => metrics.stale.inc({ kind });
+
+  return {
+    isDown,
+    downMs,
+    mayServeStale,
+    check,
+    served,
+    whileUp,
+    async orStale(kind, read, stale) {
+      const standIn = () => {
+        if (stale === undefined || !mayServeStale()) return undefined;
+        served(kind);
+        return { value: stale() };
+      };
+      const atOnce = isDown() ? standIn() : undefined;
+      if (atOnce !== undefined) return atOnce.value;
+      const reading = read();
+      let failure: unknown = new Error("the control store does not answer");
+      try {
+        const done = (await within(reading)) ?? standIn() ?? (await whileUp(reading));
+        if (done !== undefined) return done.value;
+      } catch (error) {
+        failure = error;
+        void check();
+      }
+      const late = standIn();
+      if (late === undefined) throw failure;
+      return late.value;
+    },
+    stop: () => clearInterval(timer),
+  };
+}
+
+const whatIsStale = "keys, provider settings and budgets";
+
+/** A dropped connection is no outage: a ping that fails is tried on others. */
+async function pingAgain(ping: () => Promise<void>): Promise<void> {
+  for (let left = pingTries; ; left -= 1) {
+    try {
+      return await ping();
+    } catch (error) {
+      if (left === 1) throw error;
+      await sleep(pingPauseMs, undefined, { ref: false });
+    }
+  }
+}
+
+const pingTries = 3;
+const pingPauseMs = 100;
+
+/** Undefined where it takes longer. */
+async function inTime<T>(work: Promise<T>, patienceMs: number): Promise<{ value: T } | undefined> {
+  return Promise.race([work.then((value) => ({ value })), sleep(patienceMs, undefined, { ref: false })]);
+}

@@ -1,0 +1,87 @@
+import type { Logger } from "pino";
+import { limits } from "../../limits.ts";
+
+/** Its message says what an operator can do. */
+export class ClockError extends Error {}
+
+/**
+ * The control store's clock, which all nodes share: what one of them says of a time holds for all. It is this machine's, less by
+ * how much that is ahead, which is measured at the start and once a minute.
+ */
+export type StoreClock = {
+  /** Milliseconds since the epoch. */
+  now: () => number;
+  /** By how much this machine's clock is ahead; negative: behind. 0 where the control store is on this machine. */
+  skewMs(): number;
+  /** Whether the skew is so small that this node may do what only one does. */
+  mayLead(): boolean;
+  /** Whether the skew is too large to be measured away. */
+  isRefused(): boolean;
+  /** Measures, and goes on measuring. @throws ClockError when the skew is refused from the start */
+  start(): Promise<void>;
+  stop(): void;
+};
+
+export type StoreClockDeps = {
+  /** Milliseconds since the epoch by the control store; undefined where it has no clock of its own. */
+  askStore: (() => Promise<number>) | undefined;
+  /** By this machine. */
+  ownNow: () => number;
+  logger: Logger;
+};
+
+export function createStoreClock({ askStore, ownNow, logger }: StoreClockDeps): StoreClock {
+  let skewMs = 0;
+  let appliedMs = 0;
+  let timer: NodeJS.Timeout | undefined;
+
+  const isRefused = (): boolean => Math.abs(skewMs) > limits.clockSkewMaxMs;
+  const measure = async (ask: () => Promise<number>): Promise<void> => {
+    skewMs = await leastUncertain(ask, ownNow);
+    // Small differences are the network's: following them would only make times jitter.
+    if (Math.abs(skewMs - appliedMs) >= limits.clockSlackMs) appliedMs = skewMs;
+    const fields = { skew_seconds: skewMs / 1000 };
+    if (isRefused()) logger.error(fields, describeSkew(skewMs));
+    else if (Math.abs(skewMs) >= limits.clockSkewWarnMs) logger.warn(fields, describeSkew(skewMs));
+  };
+  return {
+    now: () => ownNow() - appliedMs,
+    skewMs: () => skewMs,
+    mayLead: () => Math.abs(skewMs) < limits.clockSkewLeadMs,
+    isRefused,
+    async start() {
+      if (askStore === undefined) return;
+      await measure(askStore);
+      if (isRefused()) throw new ClockError(describeSkew(skewMs));
+      timer = setInterval(() => {
+        measure(askStore).catch((error: unknown) =>
+          logger.warn({ err: error }, "the clock of the control store could not be read; the last measurement holds"),
+        );
+      }, limits.clockMeasureEveryMs).unref();
+    },
+    stop: () => clearInterval(timer),
+  };
+}
+
+function describeSkew(skewMs: number): string {
+  const seconds = Math.round(Math.abs(skewMs) / 1000);
+  const most = limits.clockSkewMaxMs / 60_000;
+  return (
+    `The clock of this machine is ${seconds} s ${skewMs > 0 ? "ahead of" : "behind"} the control store's. Set both by NTP. ` +
+    `A node works with up to ${most} minutes.`
+  );
+}
+
+/** Of a few questions, the one that was answered soonest says it best. */
+async function leastUncertain(ask: () => Promise<number>, ownNow: () => number): Promise<number> {
+  let [least, skewMs] = [Number.POSITIVE_INFINITY, 0];
+  for (let n = 0; n < questions; n += 1) {
+    const before = ownNow();
+    const storeMs = await ask();
+    const after = ownNow();
+    if (after - before < least) [least, skewMs] = [after - before, (before + after) / 2 - storeMs];
+  }
+  return Math.round(skewMs);
+}
+
+const questions = 3;

@@ -1,0 +1,45 @@
+import { randomUUID } from "node:crypto";
+import type { SpanDatabase } from "../drivers/span-database.ts";
+import { slotOf } from "./sum-columns.ts";
+import type { Where } from "./selection.ts";
+
+/**
+ * Tells that slots change though no row comes in, see `span_sum_marks`.
+ * @param until `always`: reads are to take the spans of these slots whatever is built
+ */
+export async function markSlots(
+  database: SpanDatabase,
+  organization_id: string,
+  slots: readonly number[],
+  until: "built" | "always",
+): Promise<void> {
+  if (slots.length === 0) return;
+  const always = until === "always" ? { stored_at: "2200-01-01 00:00:00.000" } : {};
+  const ndjson = Buffer.from(slots.map((slot) => `${JSON.stringify({ organization_id, slot, ...always })}\n`).join(""));
+  await database.insert({ ndjson, rows: slots.length, token: randomUUID(), table: "span_sum_marks" });
+}
+
+/**
+ * Starts a background deletion of rows of `spans` or `span_counts`. Marks the slots before and after the start, because a pass may begin
+ * between the two. A pass that begins later waits until the deletion ends.
+ */
+export async function whileMarked(
+  database: SpanDatabase,
+  deletion: { table: "spans" | "span_counts"; where: Where },
+  begin: () => Promise<void>,
+  signal?: AbortSignal,
+): Promise<void> {
+  const { table, where } = deletion;
+  const sql = `SELECT organization_id, groupUniqArray(${slotOf}) AS slots FROM ${table}
+    WHERE ${where.sql} AND timestamp >= toDateTime64('1970-01-01 00:00:00', 9, 'UTC') GROUP BY organization_id`;
+  const { rows } = await database.query({ name: "mark_slots", sql, params: where.params }, signal);
+  const mark = async () => {
+    for (const row of rows) {
+      const slots = (row["slots"] as unknown[]).map(Number);
+      await markSlots(database, String(row["organization_id"]), slots, "built");
+    }
+  };
+  await mark();
+  await begin();
+  await mark();
+}

@@ -1,0 +1,148 @@
+import type { LastPass } from "../drivers/pass-memory.ts";
+import type { ResultRow, SpanDatabase } from "../drivers/span-database.ts";
+import { localTable, onCluster } from "../migrations/dialect.ts";
+import type { SumsDay, SumsPass, SumsPlan, SumsTiming } from "../span-sums.ts";
+import { slotOf, slotSeconds } from "./sum-columns.ts";
+
+/** Where rows come in, or say that some are gone: tables with `stored_at`, and the time of a row. */
+export const changedIn = [
+  { table: "spans", time: "timestamp", slot: slotOf },
+  { table: "span_counts", time: "timestamp", slot: slotOf },
+  { table: "span_sum_marks", time: "slot", slot: "toUInt32(slot)" },
+] as const;
+
+/** Epoch, watermark and end of the slots. */
+const lastPass = "(SELECT max((epoch, watermark, closed)) FROM span_sum_passes)";
+
+const ms = (time: string): string => `toUnixTimestamp64Milli(${time})`;
+export const timeOf = (atMs: number): string => `fromUnixTimestamp64Milli(${atMs}, 'UTC')`;
+
+const firstPass = { epoch: 1, afterMs: 0, closedAfterMs: 0 };
+
+/**
+ * Everything that was stored until a moment is visible by now: the margin sees to clocks and replicas, and no insert runs that began before. What
+ * is deleted in the background is not gone yet, and would be in the sums for good.
+ */
+export async function planSums(
+  database: SpanDatabase,
+  { marginMs, openMs }: SumsTiming,
+  signal?: AbortSignal,
+): Promise<SumsPlan> {
+  const { rows } = await database.query({ name: "plan_sums", sql: stateSql(database) }, signal);
+  const state = numbersOf(rows[0] ?? {});
+  if (state.mutations > 0) return { kind: "wait" };
+  if (state.watermark > state.now) {
+    await resetSums(database);
+    return { kind: "wait" };
+  }
+  const untilMs = Math.min(state.now, state.insert_began || state.now) - marginMs;
+  if (untilMs <= state.watermark) return { kind: "wait" };
+  const last =
+    state.epoch === 0
+      ? firstPass
+      : { epoch: state.epoch, afterMs: state.watermark, closedAfterMs: state.closed * 1_000 };
+  const slotMs = slotSeconds * 1_000;
+  const closedUntilMs = Math.max(last.closedAfterMs, Math.floor((untilMs - openMs) / slotMs) * slotMs);
+  const pass = { ...last, untilMs, closedUntilMs };
+  return { kind: "pass", pass, days: await daysOf(database, pass, signal) };
+}
+
+const stateColumns = `${ms("now64(3)")} AS now, ${lastPass}.1 AS epoch, ${ms(`${lastPass}.2`)} AS watermark,
+  toUnixTimestamp(${lastPass}.3) AS closed`;
+
+function stateSql({ cluster }: SpanDatabase): string {
+  const everywhere = (table: string) => (cluster === null ? table : `clusterAllReplicas('${cluster}', ${table})`);
+  return `SELECT ${stateColumns},
+    (SELECT count() FROM ${everywhere("system.mutations")} WHERE database = currentDatabase() AND NOT is_done
+      AND match(table, '^span(s|_counts)(_local)?$')) AS mutations,
+    (SELECT min(${ms("now64(3)")} - toInt64(elapsed * 1000)) FROM ${everywhere("system.processes")}
+      WHERE query_kind = 'Insert' AND current_database = currentDatabase()) AS insert_began`;
+}
+
+function numbersOf(row: ResultRow) {
+  const read = (name: string): number => Number(row[name] ?? 0);
+  return {
+    now: read("now"),
+    epoch: read("epoch"),
+    watermark: read("watermark"),
+    closed: read("closed"),
+    mutations: read("mutations"),
+    insert_began: read("insert_began"),
+  };
+}
+
+/** Days with slots to build: of rows that came in since the last pass, and slots that were open then. */
+async function daysOf(database: SpanDatabase, pass: SumsPass, signal?: AbortSignal): Promise<SumsDay[]> {
+  const closing = `timestamp >= ${timeOf(pass.closedAfterMs)}`;
+  const of = ({ table, time }: (typeof changedIn)[number], condition: string) =>
+    `SELECT organization_id, toDate32(${time}) AS day FROM ${table}
+      WHERE ${condition} AND ${time} >= ${timeOf(0)} AND ${time} < ${timeOf(pass.closedUntilMs)}`;
+  const parts = [
+    ...changedIn.map((each) => of(each, `stored_at > ${timeOf(pass.afterMs)}`)),
+    of(changedIn[0], closing),
+  ];
+  const { rows } = await database.query(
+    { name: "plan_sums", sql: `SELECT DISTINCT * FROM (${parts.join(" UNION ALL ")}) ORDER BY day` },
+    signal,
+  );
+  return rows.map((row) => ({ organization_id: String(row["organization_id"]), day: String(row["day"]) }));
+}
+
+export async function finishSums(database: SpanDatabase, pass: SumsPass): Promise<void> {
+  await database.build({
+    name: "finish_sums",
+    sql: `INSERT INTO span_sum_passes (epoch, watermark, closed)
+      SELECT ${pass.epoch}, ${timeOf(pass.untilMs)}, toDateTime(${pass.closedUntilMs / 1_000}, 'UTC')`,
+  });
+  database.passes.forget();
+}
+
+/** Starts a new epoch and deletes the sums of old epochs. Keeps the newest ones: running reads, also on other nodes, may use them. */
+export async function resetSums(database: SpanDatabase): Promise<void> {
+  const { rows } = await database.query({ name: "reset_sums", sql: `SELECT ${lastPass}.1 AS epoch` });
+  const epoch = Number(rows[0]?.["epoch"] ?? 0);
+  await database.build({
+    name: "reset_sums",
+    sql: `INSERT INTO span_sum_passes (epoch, watermark, closed) SELECT ${epoch + 1}, ${timeOf(0)}, toDateTime(0, 'UTC')`,
+  });
+  database.passes.forget();
+  await database.execute({
+    name: "reset_sums",
+    sql: `ALTER TABLE ${localTable(database, "span_sums")}${onCluster(database)} DELETE WHERE epoch < ${epoch - 2}`,
+    settings: { mutations_sync: 0 },
+  });
+}
+
+/** The newest pass that was finished, as a node remembers it. */
+export async function readLastPass(database: SpanDatabase, signal?: AbortSignal): Promise<LastPass> {
+  return await database.passes.read(async () => {
+    const { now, epoch, watermark, closed } = await readState(database, signal);
+    return { epoch, watermarkMs: watermark, closedMs: closed * 1_000, isAhead: watermark > now };
+  });
+}
+
+export async function readSumsState(
+  database: SpanDatabase,
+  signal?: AbortSignal,
+): Promise<{ watermarkMs: number; nowMs: number }> {
+  const { now, watermark } = await readState(database, signal);
+  return { watermarkMs: watermark, nowMs: now };
+}
+
+async function readState(database: SpanDatabase, signal?: AbortSignal) {
+  const { rows } = await database.query({ name: "sums_state", sql: `SELECT ${stateColumns}` }, signal);
+  return numbersOf(rows[0] ?? {});
+}
+
+/** For `forMs` from now; another node that builds has had it until then. */
+export async function takeSumsTurn(database: SpanDatabase, node: string, forMs: number): Promise<boolean> {
+  const sql = "SELECT max((until, node)).2 AS node, max(until) > now64(3) AS is_taken FROM span_sum_turns";
+  const { rows } = await database.query({ name: "sums_turn", sql });
+  if (Number(rows[0]?.["is_taken"]) === 1 && rows[0]?.["node"] !== node) return false;
+  await database.build({
+    name: "sums_turn",
+    sql: `INSERT INTO span_sum_turns SELECT 'build', {node:String}, now64(3) + toIntervalMillisecond(${forMs})`,
+    params: { node },
+  });
+  return true;
+}

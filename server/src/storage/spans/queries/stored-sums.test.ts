@@ -1,0 +1,131 @@
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createSpanStore } from "../clickhouse-span-store.ts";
+import { spanRow } from "../contract/span-fixtures.ts";
+import { openEmbeddedDatabase } from "../drivers/embedded-database.ts";
+import type { SpanDatabase } from "../drivers/span-database.ts";
+import type { SpanStore } from "../span-store.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "spanway-sums-"));
+let database: SpanDatabase;
+let store: SpanStore;
+const minute = (n: number) => `2026-04-01 10:${String(n).padStart(2, "0")}:30.000000000`;
+const ns = (time: string) => BigInt(Date.parse(time)) * 1_000_000n;
+const hour = { fromNs: ns("2026-04-01T10:00:00Z"), toNs: ns("2026-04-01T11:00:00Z") - 1n };
+
+const insert = async (rows: object[]) => {
+  const ndjson = Buffer.from(rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+  await store.insert({ ndjson, rows: rows.length, token: randomUUID() });
+};
+const runPass = async () => {
+  await sleep(30);
+  const plan = await store.planSums({ marginMs: 20, openMs: 0 });
+  if (plan.kind !== "pass") throw new Error("nothing can be planned");
+  for (const day of plan.days) {
+    const portions = await store.listDueSums(plan.pass, day, { rows: 1_000, slotRows: 1_000 });
+    for (const slots of portions) await store.buildSums(plan.pass, day.organization_id, slots);
+  }
+  await store.finishSums(plan.pass);
+  return plan.days.length;
+};
+/** Nobody is told that the spans are gone: what is still counted is so from sums. */
+const loseSpans = async (org: string) =>
+  await database.execute({
+    name: "test",
+    sql: `ALTER TABLE spans DELETE WHERE organization_id = '${org}' SETTINGS mutations_sync = 2`,
+  });
+
+beforeAll(async () => {
+  database = openEmbeddedDatabase(folder);
+  store = createSpanStore(database);
+  await store.migrate();
+});
+afterAll(async () => {
+  await store.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe("reads without filters", () => {
+  it("take sums, and the spans of slots that changed, at the edges and of windows without whole slots", async () => {
+    const org = "org_taken";
+    const scope = { organization_id: org };
+    const count = async (window = hour) => (await store.summarizeSpans({ scope, window })).number_of_requests;
+    await insert(Array.from({ length: 60 }, (_, n) => spanRow(org, { timestamp: minute(n), model: `m${n % 2}` })));
+    expect(await count()).toBe(60);
+    await runPass();
+    await loseSpans(org);
+    expect(await count()).toBe(60);
+    const withInstant = { ...hour, toNs: hour.toNs + 1n };
+    expect(await count(withInstant)).toBe(60);
+    await insert([spanRow(org, { timestamp: "2026-04-01 11:00:00.000000000" })]);
+    expect([await count(withInstant), await count()]).toEqual([61, 60]);
+    // Windows that end just before a slot does take its sums too, unless spans lie in between.
+    const toLastMs = { ...hour, toNs: hour.toNs - 999_999n };
+    expect([await count(toLastMs), await count({ ...hour, toNs: hour.toNs - 999_999_999n })]).toEqual([60, 60]);
+    expect(await count({ ...hour, toNs: hour.toNs - 1_000_000_000n })).toBe(55);
+    await insert([spanRow(org, { timestamp: minute(31) })]);
+    // The five of its slot are lost.
+    expect(await count()).toBe(56);
+    const aside = { fromNs: ns("2026-04-01T10:02:00Z"), toNs: ns("2026-04-01T10:58:00Z") };
+    expect(await count(aside)).toBe(46);
+    expect(await count({ ...aside, toNs: ns("2026-04-01T10:18:00Z") })).toBe(0);
+    const query = {
+      scope,
+      window: hour,
+      page: 1,
+      pageSize: 9,
+      sort: { field: "number_of_requests", descending: true },
+    };
+    const { rows } = await store.groupSpans({ ...query, groupBy: ["model"] } as never);
+    expect(rows.map((row) => row.number_of_requests).toSorted((a, b) => a - b)).toEqual([1, 27, 28]);
+    const starts = [0, 1_800].map((second) => Date.parse("2026-04-01T10:00:00Z") / 1_000 + second);
+    const series = { scope, window: hour, groupBy: [], top: 9, rankBy: "number_of_requests", scores: [] } as const;
+    const found = await store.spanSeries({ ...series, starts, metrics: ["number_of_requests"] });
+    const points = found.series[0]?.points;
+    expect([points?.get(0), points?.get(1)]).toEqual([{ number_of_requests: 30 }, { number_of_requests: 26 }]);
+  });
+
+  it("leave out what lies between their end and that of its slot", async () => {
+    const org = "org_between";
+    const scope = { organization_id: org };
+    const count = async (window: typeof hour) => (await store.summarizeSpans({ scope, window })).number_of_requests;
+    const between = "2026-04-01 10:59:59.999500000";
+    await insert(
+      [...Array.from({ length: 60 }, (_, n) => minute(n)), between].map((at) => spanRow(org, { timestamp: at })),
+    );
+    const toLastMs = { ...hour, toNs: hour.toNs - 999_999n };
+    for (const _ of ["before", "after"]) {
+      expect([await count(toLastMs), await count(hour)]).toEqual([60, 61]);
+      await runPass();
+    }
+  });
+
+  it("take the spans where a question goes beyond sums", async () => {
+    const org = "org_beyond";
+    const scope = { organization_id: org };
+    await insert(Array.from({ length: 60 }, (_, n) => spanRow(org, { timestamp: minute(n), span_name: "a" })));
+    await runPass();
+    await loseSpans(org);
+    const query = {
+      scope,
+      window: hour,
+      page: 1,
+      pageSize: 9,
+      sort: { field: "number_of_requests", descending: true },
+    };
+    expect((await store.groupSpans({ ...query, groupBy: ["span_name"] } as never)).rows).toEqual([]);
+    const starts = [0, 60].map((second) => Date.parse("2026-04-01T10:00:00Z") / 1_000 + second);
+    const series = { scope, window: hour, starts, groupBy: [], top: 9, rankBy: "number_of_requests" } as const;
+    const found = await store.spanSeries({ ...series, metrics: ["number_of_requests"], scores: [] });
+    expect(found.series[0]?.totals).toBeUndefined();
+  });
+
+  it("take sums that a pass without changes leaves as they are", async () => {
+    await runPass();
+    expect(await runPass()).toBe(0);
+  });
+});

@@ -1,0 +1,170 @@
+import type { SpanScope } from "../../../domain/span.ts";
+import { limits } from "../../../limits.ts";
+import type { LastPass } from "../drivers/pass-memory.ts";
+import type { SpanDatabase } from "../drivers/span-database.ts";
+import type { SpanSelection, StatementParams, TimeWindow } from "../span-store.ts";
+import { countedSpans, paramsOfParts, type CountedPart } from "./counted-spans.ts";
+import { readOnce } from "./once.ts";
+import { readLastPass, timeOf } from "./plan-sums.ts";
+import { allOf, scopeWhere, windowWhere, type Where } from "./selection.ts";
+import { slotIn, slotOf, slotSeconds, sumColumnNames, sumRows } from "./sum-columns.ts";
+
+/** Rows of sums for a window: stored ones, and those of the spans of all slots whose sums are not known to be right. */
+export type SumsOfWindow = {
+  /**
+   * Reads what stands behind FROM: `timestamp` (the start of the slot), `environment`, `model` and the columns of sums. It is
+   * called again where rows came in that it has to see.
+   */
+  read<T>(statement: (rows: string, params: StatementParams) => Promise<T>, signal?: AbortSignal): Promise<T>;
+};
+
+type SumsQuery = SpanSelection & { groupBy?: readonly string[]; starts?: readonly number[] };
+
+/** What sums are told apart by. */
+const sumKeys: ReadonlySet<string> = new Set(["model", "environment"]);
+
+/** Undefined where the spans have to be read: what the query asks is not in sums, or most of the window is not summed. */
+export async function findSums(
+  database: SpanDatabase,
+  query: SumsQuery,
+  signal?: AbortSignal,
+): Promise<SumsOfWindow | undefined> {
+  const { scope, window, filter, groupBy = [], starts = [] } = query;
+  if (filter !== undefined || groupBy.some((key) => !sumKeys.has(key))) return undefined;
+  // A slot has no time beyond these.
+  if (window.fromNs < 0n || window.toNs > latestNs) return undefined;
+  // The first bucket may begin anywhere before the window.
+  if (starts.some((start, index) => index > 0 && start % slotSeconds !== 0)) return undefined;
+  const pass = await readLastPass(database, signal);
+  const whole = wholeSlots(window, pass);
+  if (pass.isAhead || whole.until - whole.from < minSlots * slotSeconds) return undefined;
+  const changed = await changedSince(database, pass, { scope, slots: whole, window }, signal);
+  const plan = changed && planSlots(whole, changed.slots);
+  if (changed === undefined || plan === undefined) return undefined;
+  const scoped = scopeWhere(scope);
+  const stored: Where = allOf(scoped, {
+    sql: `epoch = ${pass.epoch} AND slot >= toDateTime(${plan.from}, 'UTC') AND slot < toDateTime(${plan.until}, 'UTC')
+      ${plan.changed.length === 0 ? "" : `AND NOT ${slotIn(plan.changed, "toUInt32(slot)")}`}`,
+    params: {},
+  });
+  const isEmptyBehind = plan.until === whole.until && changed.isEmptyBehind;
+  const beside = spansBeside(plan, isEmptyBehind ? { ...window, toNs: ns(plan.until) - 1n } : window);
+  const parts = beside.map((each): CountedPart => ({ where: allOf(scoped, each) }));
+  const columns = ["environment", "model", ...sumColumnNames].join(", ");
+  const time = "toDateTime64(slot, 9, 'UTC') AS timestamp";
+  const sums = `SELECT ${time}, ${columns} FROM span_sums FINAL WHERE ${stored.sql}`;
+  return {
+    async read(statement, readSignal) {
+      if (parts.length === 0) return await statement(`(${sums})`, stored.params);
+      const params = { ...paramsOfParts(parts), ...stored.params };
+      return await readOnce(
+        database,
+        { parts, counts: "all" },
+        (once, counts) => {
+          const spans = `SELECT ${time}, ${columns} FROM (${sumRows(countedSpans(parts, once, counts))})`;
+          return statement(`(${sums} UNION ALL ${spans})`, params);
+        },
+        readSignal,
+      );
+    },
+  };
+}
+
+const latestNs = (2n ** 32n - 1n) * 1_000_000_000n;
+
+/** For fewer, the question alone takes as long as reading the spans. */
+const minSlots = 3;
+
+/** In seconds; `until` is not among them. */
+type Slots = { from: number; until: number };
+
+/** Windows often end with the last millisecond or second of an hour or day: what is left of its last slot is mostly without spans. */
+const edgeNs = 1_000_000_000n;
+
+/** The slots that a window covers, and that were closed when the last pass ran. The window may end up to `edgeNs` before its last slot ends. */
+function wholeSlots({ fromNs, toNs }: TimeWindow, { closedMs }: LastPass): Slots {
+  const slotNs = ns(slotSeconds);
+  return {
+    from: Number((fromNs + slotNs - 1n) / slotNs) * slotSeconds,
+    until: Math.min(Number((toNs + edgeNs) / slotNs) * slotSeconds, closedMs / 1_000),
+  };
+}
+
+const ns = (seconds: number): bigint => BigInt(seconds) * 1_000_000_000n;
+
+/**
+ * What lies between the end of a window and that of its slots, where this is short: the rest of the last slot, or the first instant after it, which
+ * a window like that of an hour has too.
+ */
+function edgeOf({ toNs }: TimeWindow, { until }: Slots): TimeWindow | undefined {
+  if (toNs === ns(until)) return { fromNs: toNs, toNs };
+  return toNs + 1n < ns(until) ? { fromNs: toNs + 1n, toNs: ns(until) - 1n } : undefined;
+}
+
+/** `slots`: slots that must be read from spans. `isEmptyBehind`: no span lies between the end of the window and the end of its last slot. */
+type Changed = { slots: number[]; isEmptyBehind: boolean };
+
+/** Slots with rows that came in after what the last pass saw, and the last one if it has spans behind the window; undefined where they are very many. */
+async function changedSince(
+  database: SpanDatabase,
+  { watermarkMs }: LastPass,
+  { scope, slots, window }: { scope: SpanScope; slots: Slots; window: TimeWindow },
+  signal?: AbortSignal,
+): Promise<Changed | undefined> {
+  const scoped = scopeWhere(scope);
+  const edge = edgeOf(window, slots);
+  const behind = edge && allOf(scoped, windowWhere(edge, "edge_"));
+  const since = `stored_at > ${timeOf(watermarkMs)}`;
+  const whole = windowWhere({ fromNs: ns(slots.from), toNs: ns(slots.until) - 1n });
+  const where = allOf(scoped, whole, { sql: since, params: {} });
+  const selects = [
+    ...["spans", "span_counts"].map((table) => `SELECT DISTINCT ${slotOf} AS changed FROM ${table} WHERE ${where.sql}`),
+    `SELECT toUInt32(slot) AS changed FROM span_sum_marks WHERE organization_id = {organization_id:String} AND ${since}
+      AND slot >= toDateTime(${slots.from}, 'UTC') AND slot < toDateTime(${slots.until}, 'UTC')`,
+    ...(behind === undefined ? [] : [`SELECT ${slotOf} AS changed FROM spans WHERE ${behind.sql} LIMIT 1`]),
+  ];
+  const statement = {
+    name: "changed_slots",
+    sql: `SELECT DISTINCT changed FROM (${selects.map((select) => `(${select})`).join(" UNION ALL ")}) LIMIT ${limits.changedSlots + 2}`,
+    params: { ...behind?.params, ...where.params },
+  };
+  const look = async (): Promise<number[]> => {
+    const { rows } = await database.query(statement, signal);
+    return rows.map((row) => Number(row["changed"])).toSorted((a, b) => a - b);
+  };
+  const key = JSON.stringify([statement.sql, statement.params]);
+  const found = (await database.looks?.read(key, look)) ?? (await look());
+  const isBehind = found.at(-1) === slots.until;
+  const changed = isBehind ? found.slice(0, -1) : found;
+  if (changed.length > limits.changedSlots) return undefined;
+  return { slots: changed, isEmptyBehind: window.toNs === ns(slots.until) && !isBehind };
+}
+
+/** Which slots are taken from sums: all but those that changed. Undefined where these are most. */
+function planSlots(slots: Slots, all: readonly number[]): (Slots & { changed: number[] }) | undefined {
+  const [within, changed] = [{ ...slots }, [...all]];
+  // At the ends they are read with what lies beyond.
+  while (changed.at(-1) === within.until - slotSeconds) {
+    changed.pop();
+    within.until -= slotSeconds;
+  }
+  while (changed[0] === within.from) {
+    changed.shift();
+    within.from += slotSeconds;
+  }
+  const count = (within.until - within.from) / slotSeconds;
+  return count - changed.length * 2 >= minSlots ? { ...within, changed } : undefined;
+}
+
+/** The spans that are read themselves: before and behind the slots, and those of slots that changed. */
+function spansBeside({ from, until, changed }: Slots & { changed: number[] }, { fromNs, toNs }: TimeWindow): Where[] {
+  const between: Where[] = [];
+  if (fromNs < ns(from)) between.push(windowWhere({ fromNs, toNs: ns(from) - 1n }, "before_"));
+  const [first, last] = [changed[0], changed.at(-1)];
+  if (first !== undefined && last !== undefined) {
+    const window = windowWhere({ fromNs: ns(first), toNs: ns(last + slotSeconds) - 1n }, "changed_");
+    between.push(allOf(window, { sql: slotIn(changed), params: {} }));
+  }
+  if (toNs >= ns(until)) between.push(windowWhere({ fromNs: ns(until), toNs }, "behind_"));
+  return between;
+}

@@ -1,0 +1,54 @@
+import { statfs } from "node:fs/promises";
+import { Gauge, type Registry } from "prom-client";
+
+type NodeParts = {
+  version: string;
+  /** Its disk is the one that journal, spool and embedded stores fill. */
+  dataDir: string;
+  readiness: Record<"traffic" | "reads", () => Promise<Record<string, string>>>;
+  connections: () => { used: number; idle: number; waiting: number };
+};
+
+/** What an operator watches of a node as a whole. Each is looked up when it is asked for. */
+export function watchNode(registry: Registry, { version, dataDir, readiness, connections }: NodeParts): void {
+  watchConnections(registry, connections);
+  const registers = [registry];
+  new Gauge({
+    name: "spanway_build_info",
+    help: "The version that runs; the value is always 1",
+    labelNames: ["version"] as const,
+    registers,
+  }).set({ version }, 1);
+  const ready = new Gauge({
+    name: "spanway_ready",
+    help: "1 for each check of /readyz?reads=true that is ok, else 0",
+    labelNames: ["check"] as const,
+    registers,
+    async collect() {
+      const checks = await Promise.all([readiness.traffic(), readiness.reads()]);
+      for (const [check, state] of checks.flatMap(Object.entries<string>)) ready.set({ check }, state === "ok" ? 1 : 0);
+    },
+  });
+  const free: Gauge = new Gauge({
+    name: "spanway_data_disk_free_bytes",
+    help: "Bytes that the server's user can still write to the disk of the data folder",
+    registers,
+    async collect() {
+      // One metric that cannot be read must not cost the others.
+      const disk = await statfs(dataDir).catch(() => undefined);
+      free.set(disk === undefined ? Number.NaN : disk.bavail * disk.bsize);
+    },
+  });
+}
+
+function watchConnections(registry: Registry, counts: () => { used: number; idle: number; waiting: number }): void {
+  const gauge = new Gauge({
+    name: "spanway_control_connections",
+    help: "Connections to Postgres that are used or idle, and statements that wait for one",
+    labelNames: ["state"] as const,
+    registers: [registry],
+    collect() {
+      for (const [state, count] of Object.entries(counts())) gauge.set({ state }, count);
+    },
+  });
+}

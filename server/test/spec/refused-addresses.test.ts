@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { bodyOf } from "../support/spans.ts";
+import { startTestApp, type TestApp } from "../support/test-app.ts";
+
+/** An address that calls will be refused to is kept, as the configuration may come to allow it, and answers say why. */
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp({ SPANWAY_ALLOW_PRIVATE_UPSTREAMS: "allowed.internal" });
+});
+afterAll(() => app.stop());
+
+const alert = { name: "Errors", metric: "error_count", window: "5m", operator: "gt", threshold: 1 };
+
+/** How each kind is made with an address, and where its answer has what is said of it. */
+const kinds = [
+  {
+    path: "/api/providers/",
+    bodyWith: (url: string) => ({ provider: "my-lab", name: url, base_url: url, api_key: "sk-0123456789" }),
+    saidIn: (row: Row) => row,
+  },
+  {
+    path: "/api/webhooks/",
+    bodyWith: (url: string) => ({ name: "Hook", url, event_type: "request_log" }),
+    saidIn: (row: Row) => row,
+  },
+  {
+    path: "/api/alerts/",
+    bodyWith: (url: string) => ({ ...alert, channels: [{ type: "webhook", url }] }),
+    saidIn: (row: Row) => (row["channels"] as Row[])[0] ?? {},
+  },
+];
+type Row = Record<string, unknown>;
+
+test.each(kinds)("$path says so when one is made and whenever it is read", async ({ path, bodyWith, saidIn }) => {
+  const { prod } = await app.newOrganization();
+  const refused = await prod.post(path, bodyWith("http://192.168.0.7:8080"));
+  expect(refused.status).toBe(201);
+  const reason = "192.168.0.7 is not a public address; SPANWAY_ALLOW_PRIVATE_UPSTREAMS can allow a private one";
+  expect(saidIn(bodyOf(refused))).toMatchObject({ refused_reason: reason });
+  const read = await prod.get(`${path}${String(bodyOf(refused)["id"])}/`);
+  expect(saidIn(bodyOf(read))).toMatchObject({ refused_reason: reason });
+  const list = (await prod.get(path)).json as Row[] | { results: Row[] };
+  expect((Array.isArray(list) ? list : list.results).map(saidIn)).toMatchObject([{ refused_reason: reason }]);
+  for (const url of ["https://llm.example.com/v1", "http://allowed.internal/"]) {
+    const made = await prod.post(path, bodyWith(url));
+    expect(made.status).toBe(201);
+    expect(saidIn(bodyOf(made))).not.toHaveProperty("refused_reason");
+  }
+});

@@ -1,0 +1,12 @@
+import { pino } from "pino";
+import { Registry } from "prom-client";
+import { watchControl, type ControlWatch } from "../../src/storage/control/control-watch.ts";
+import { createControlMetrics } from "../../src/telemetry/control-metrics.ts";
+
+export const staleMs = 600_000;
+
+/** Of a control store whose pings are answered, unless `ping` says otherwise. */
+export function controlUp(ping: () => Promise<void> = async () => undefined): ControlWatch {
+  const metrics = createControlMetrics(new Registry());
+  return watchControl({ ping, staleMs, metrics, logger: pino({ level: "silent" }), pingEveryMs: 50, patienceMs: 200 });
+}

@@ -1,0 +1,28 @@
+import { ApiError } from "./api-error.ts";
+
+/** Routes about the process itself: they need no session and belong to no environment. */
+
+export type Readiness = { ready: boolean; checks: Record<string, string> };
+
+/** Also of a server that is not ready: it says so with 503 and the same body. */
+export async function askReadiness(signal: AbortSignal): Promise<Readiness> {
+  const response = await fetch("/readyz?reads=true", { signal });
+  if (response.status !== 200 && response.status !== 503) throw await ApiError.of(response);
+  return (await response.json()) as Readiness;
+}
+
+/** Prometheus' text format. Proxies often keep it from others. */
+export async function askMetrics(signal: AbortSignal): Promise<string> {
+  return (await ask("/metrics", signal)).text();
+}
+
+export async function askVersion(signal: AbortSignal): Promise<string> {
+  const document = (await (await ask("/openapi.json", signal)).json()) as { info: { version: string } };
+  return document.info.version;
+}
+
+async function ask(path: string, signal: AbortSignal): Promise<Response> {
+  const response = await fetch(path, { signal });
+  if (!response.ok) throw await ApiError.of(response);
+  return response;
+}

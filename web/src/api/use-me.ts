@@ -1,0 +1,68 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { bodyOf, createApi } from "./client.ts";
+import type { operations } from "./schema.gen.ts";
+import { useSessionWatch } from "./session-watch.ts";
+import { useApi, useApiQuery } from "./use-api.ts";
+
+export type Me = operations["get_me"]["responses"][200]["content"]["application/json"];
+
+export type Permission = Me["permissions"][number];
+
+const askMe = (api: ReturnType<typeof createApi>, signal?: AbortSignal): Promise<Me> =>
+  bodyOf(api.GET("/api/auth/me/", signal === undefined ? {} : { signal }));
+
+/** The signed-in person: role, permissions and organization. Asked again when the tab comes back: another tab may have signed in. */
+export function useMe() {
+  return useApiQuery(["me"], askMe, { staleTime: 30_000, refetchOnWindowFocus: true });
+}
+
+/** Of the signed-in person; null until it is known. */
+export function useEmail(): string | null {
+  return useMe().data?.email ?? null;
+}
+
+/** Whether this browser had a session when the page came. */
+export function useIsSignedIn(): boolean {
+  return useApiQuery(["me"], askMe, { staleTime: 30_000 }).data !== undefined;
+}
+
+/** Names person and organization: what was shown to one is not for another. */
+export function identityOf({ id, organization }: Me): string {
+  return `${id} ${organization.unique_organization_id}`;
+}
+
+/**
+ * Whether the role of the signed-in person permits it. False until that is known.
+ * @public
+ */
+export function useCan(permission: Permission): boolean {
+  return useMe().data?.permissions.includes(permission) ?? false;
+}
+
+export function useSignIn() {
+  return useMutation({
+    async mutationFn({ email, password }: { email: string; password: string }) {
+      const api = createApi("prod");
+      await api.POST("/api/auth/login/", { body: { email, password, session: true } });
+      return askMe(api);
+    },
+    // What is wrong with a password is said in the form, and ends no session.
+    meta: { isSignIn: true },
+  });
+}
+
+/** Ends the session of this browser, and forgets what was shown. */
+export function useSignOut() {
+  const api = useApi();
+  const queries = useQueryClient();
+  const watch = useSessionWatch();
+  return useMutation({
+    mutationFn: () => api.POST("/api/auth/logout/"),
+    onSuccess() {
+      queries.clear();
+      watch.tellOtherTabs({ kind: "signed-out" });
+      // A new page: nothing of the person stays in memory.
+      location.assign("/login");
+    },
+  });
+}

@@ -1,0 +1,144 @@
+import { colorsOf, neutralColor } from "./series-colors.ts";
+
+export type Values = readonly (number | null)[];
+
+/** What tells a series: the value of each field that it is grouped by. Null and "" are the absent value. */
+export type Group = Readonly<Record<string, unknown>>;
+
+type ApiPoints = {
+  values: Readonly<Record<string, Values>>;
+  totals: Readonly<Record<string, number | null>>;
+};
+
+/** An answer of a time series route. */
+export type Timeseries = {
+  interval: string;
+  buckets: readonly string[];
+  series: readonly (ApiPoints & { group: Group })[];
+  other: ApiPoints | null;
+  window: { start_time: string; end_time: string };
+};
+
+export type ChartSeries = {
+  /** Unique in its chart. */
+  key: string;
+  label: string;
+  /** A CSS variable. */
+  color: string;
+  values: Values;
+  /** Over the whole window. */
+  total: number | null;
+  /** Undefined for the series of everything and of all other groups. */
+  group: Group | undefined;
+};
+
+/** `starts` and `ends` are those of the buckets, in milliseconds, cut to the window at both ends. */
+export type ChartData = {
+  interval: string;
+  starts: readonly number[];
+  ends: readonly number[];
+  series: readonly ChartSeries[];
+};
+
+/** The series of one metric, one for each group. */
+export function seriesOfGroups(timeseries: Timeseries, metric: string): ChartData {
+  const labels = timeseries.series.map(({ group }) => groupLabel(group));
+  const colors = colorsOf(labels.map((label) => label ?? ""));
+  const series = timeseries.series.map(({ group, ...points }, at): ChartSeries => {
+    const label = labels[at] ?? "none";
+    const color = labels[at] === undefined ? neutralColor : (colors[at] ?? neutralColor);
+    return { key: JSON.stringify(group), label, color, ...pointsOf(points, metric), group };
+  });
+  const { other } = timeseries;
+  if (other !== null) {
+    series.push({
+      key: "other",
+      label: "all others",
+      color: neutralColor,
+      ...pointsOf(other, metric),
+      group: undefined,
+    });
+  }
+  // That nothing is known of those without a value says nothing.
+  const said = series.filter(
+    ({ color, group, total }) => color !== neutralColor || group === undefined || total !== null,
+  );
+  return { ...bucketsOf(timeseries), series: said };
+}
+
+/** Several metrics of the series without groups. */
+export function seriesOfMetrics(
+  timeseries: Timeseries,
+  metrics: readonly { metric: string; label: string; color: string }[],
+): ChartData {
+  const [all] = timeseries.series;
+  const empty = { values: {}, totals: {} };
+  const series = metrics.map(({ metric, label, color }) => ({
+    key: metric,
+    label,
+    color,
+    ...pointsOf(all ?? empty, metric, timeseries.buckets.length),
+    group: undefined,
+  }));
+  return { ...bucketsOf(timeseries), series };
+}
+
+function pointsOf(
+  { values, totals }: ApiPoints,
+  metric: string,
+  buckets = 0,
+): { values: Values; total: number | null } {
+  return { values: values[metric] ?? Array.from({ length: buckets }, () => null), total: totals[metric] ?? null };
+}
+
+function bucketsOf({ interval, buckets, window }: Timeseries): Omit<ChartData, "series"> {
+  const from = Date.parse(window.start_time);
+  const to = Date.parse(window.end_time);
+  const starts = buckets.map((bucket) => Date.parse(bucket));
+  return {
+    interval,
+    starts: starts.map((start) => Math.max(start, from)),
+    ends: starts.map((_, at) => Math.min(starts[at + 1] ?? to, to)),
+  };
+}
+
+/** Undefined where every field of the group is absent. */
+function groupLabel(group: Group): string | undefined {
+  const texts = Object.values(group).map((value) => (isAbsent(value) ? "none" : String(value)));
+  return Object.values(group).every(isAbsent) ? undefined : texts.join(" · ");
+}
+
+export const isAbsent = (value: unknown): boolean => value === null || value === undefined || value === "";
+
+/**
+ * The upper edge of every visible series where each stands on those before it; hidden ones are null. A bucket of which nothing
+ * is known has no edge.
+ */
+export function stack(series: readonly Pick<ChartSeries, "key" | "values">[], hidden: ReadonlySet<string>): Values[] {
+  const heights: number[] = [];
+  return series.map(({ key, values }) =>
+    values.map((value, at) => {
+      if (hidden.has(key) || value === null) return null;
+      const height = (heights[at] ?? 0) + value;
+      heights[at] = height;
+      return height;
+    }),
+  );
+}
+
+/** Null where no value is known. */
+export function sumOf(values: Values): number | null {
+  return values.reduce((sum, value) => (value === null ? sum : (sum ?? 0) + value), null);
+}
+
+/** The buckets from one to another, in whatever order, as a window with both ends. */
+export function bucketRange({ starts, ends }: Pick<ChartData, "starts" | "ends">, one: number, other: number) {
+  const last = starts.length - 1;
+  const clamp = (at: number) => Math.min(last, Math.max(0, Math.round(at)));
+  const [from, to] = one <= other ? [clamp(one), clamp(other)] : [clamp(other), clamp(one)];
+  const start = starts[from];
+  const end = ends[to];
+  if (start === undefined || end === undefined) return undefined;
+  // A window has both of its ends, and the next bucket begins where this one ends.
+  return { from: new Date(start).toISOString(), to: new Date(to === last ? end : end - 1).toISOString() };
+}

@@ -1,0 +1,113 @@
+import uPlot from "uplot";
+import type { ChartData, ChartSeries } from "./chart-data.ts";
+import { drawnSeries, pointsToShow, type Shape } from "./plot-data.ts";
+import { timeTicks } from "./time-ticks.ts";
+
+export type PlotLook = {
+  width: number;
+  height: number;
+  shape: Shape;
+  /** An IANA name. */
+  timeZone: string;
+  format: (value: number) => string;
+  /** Whether there is nothing between two whole numbers. */
+  isWhole: boolean;
+  /** The value of a CSS variable. */
+  color: (name: string) => string;
+  /** Charts with the same key have their crosshair at the same bucket. */
+  syncKey: string | undefined;
+  isTouch: boolean;
+};
+
+export type PlotEvents = {
+  onCursor: (bucket: number | undefined) => void;
+  /** From and to a bucket, both in it. */
+  onSelect: ((from: number, to: number) => void) | undefined;
+};
+
+const font = (color: PlotLook["color"]) => `10.5px ${color("--font-sans") || "system-ui, sans-serif"}`;
+
+const pixelsOfLabel = 64;
+
+/** How uPlot draws a chart. Its x is the place of a bucket. */
+export function plotOptions(data: ChartData, look: PlotLook, events: PlotEvents): uPlot.Options {
+  const buckets = data.starts.length;
+  const { color, syncKey } = look;
+  return {
+    width: look.width,
+    height: look.height,
+    // Half a label of the last tick goes beyond it.
+    padding: [8, 20, 0, 0],
+    legend: { show: false },
+    scales: {
+      x: { time: false, range: () => [-0.5, Math.max(buckets, 1) - 0.5] },
+      y: { range: (_, _min, max) => [0, ceiling(max)] },
+    },
+    axes: [xAxis(data, look), yAxis(look)],
+    series: [{}, ...drawnSeries(data.series, look.shape).map((series) => seriesOptions(series, look))],
+    cursor: {
+      y: false,
+      points: { show: look.shape === "lines", size: 6, width: 1.5, fill: () => color("--panel") },
+      // On a touch screen a drag scrolls the page.
+      drag: { x: events.onSelect !== undefined && !look.isTouch, y: false, setScale: false, dist: 4 },
+      ...(syncKey !== undefined && { sync: { key: syncKey, setSeries: false } }),
+    },
+    hooks: {
+      setCursor: [(plot) => events.onCursor(plot.cursor.idx ?? undefined)],
+      setSelect: [(plot) => takeSelection(plot, events)],
+    },
+  };
+}
+
+/** Room above the highest value, and an axis where there is none. */
+function ceiling(max: number | null): number {
+  return max === null || !Number.isFinite(max) || max <= 0 ? 1 : max * 1.06;
+}
+
+function takeSelection(plot: uPlot, { onSelect }: PlotEvents): void {
+  const { left, width } = plot.select;
+  if (width <= 0) return;
+  plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+  onSelect?.(Math.round(plot.posToVal(left, "x")), Math.round(plot.posToVal(left + width, "x")));
+}
+
+function xAxis({ starts }: ChartData, { color, timeZone }: PlotLook): uPlot.Axis {
+  const ticksOf = (plot: uPlot) =>
+    timeTicks(starts, timeZone, Math.max(2, Math.floor(plot.bbox.width / devicePixelRatio / pixelsOfLabel)));
+  return {
+    stroke: color("--faint"),
+    font: font(color),
+    size: 22,
+    gap: 4,
+    grid: { show: false },
+    ticks: { stroke: color("--line"), width: 1, size: 3 },
+    splits: (plot) => ticksOf(plot).map(({ at }) => at),
+    values: (plot) => ticksOf(plot).map(({ label }) => label),
+  };
+}
+
+const wholeSteps = Array.from({ length: 48 }, (_, at) => ([1, 2, 5][at % 3] ?? 1) * 10 ** Math.floor(at / 3));
+
+function yAxis({ color, format, isWhole }: PlotLook): uPlot.Axis {
+  return {
+    stroke: color("--faint"),
+    font: font(color),
+    size: 48,
+    gap: 6,
+    space: 26,
+    ...(isWhole && { incrs: wholeSteps }),
+    grid: { stroke: color("--line"), width: 1 },
+    ticks: { show: false },
+    values: (_, splits) => splits.map((value) => format(value)),
+  };
+}
+
+function seriesOptions(series: ChartSeries, { shape, color }: PlotLook): uPlot.Series {
+  const paint = color(series.color);
+  if (shape === "bars") {
+    const bars = uPlot.paths.bars?.({ size: [0.78, 36], align: 0 });
+    return { fill: paint, width: 0, points: { show: false }, ...(bars !== undefined && { paths: bars }) };
+  }
+  const shown = (plot: uPlot, at: number) => pointsToShow([...(plot.data[at] ?? [])].map((value) => value ?? null));
+  return { stroke: paint, width: 1.5, points: { show: true, size: 5, fill: paint, filter: shown } };
+}

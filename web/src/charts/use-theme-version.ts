@@ -1,0 +1,21 @@
+import { useSyncExternalStore } from "react";
+
+/** Changes with the theme: what a canvas has drawn in colours of CSS must be drawn again. */
+export function useThemeVersion(): string {
+  return useSyncExternalStore(subscribe, readTheme);
+}
+
+const systemIsDark = (): MediaQueryList => matchMedia("(prefers-color-scheme: dark)");
+
+const readTheme = (): string => `${document.documentElement.dataset["theme"] ?? ""} ${systemIsDark().matches}`;
+
+function subscribe(tell: () => void): () => void {
+  const system = systemIsDark();
+  const observer = new MutationObserver(tell);
+  system.addEventListener("change", tell);
+  observer.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
+  return () => {
+    system.removeEventListener("change", tell);
+    observer.disconnect();
+  };
+}

@@ -1,0 +1,111 @@
+import { changeOf } from "../../charts/change.ts";
+import { formatCost, formatCount, formatDuration, formatExactCost, formatPercent } from "../../lib/format.ts";
+import type { Tone } from "../../ui/badge.tsx";
+import type { Alert } from "./queries.ts";
+
+type MetricKind = "count" | "cost" | "duration" | "percent" | "number";
+
+const named: readonly (readonly [name: string, label: string, kind: MetricKind])[] = [
+  ["number_of_requests", "Requests", "count"],
+  ["error_count", "Errors", "count"],
+  ["error_percentage", "Error rate", "percent"],
+  ["total_cost", "Cost", "cost"],
+  ["average_cost", "Average cost", "cost"],
+  ["unpriced_count", "Calls without a price", "count"],
+  ["total_tokens", "Tokens", "count"],
+  ["total_prompt_tokens", "Prompt tokens", "count"],
+  ["total_completion_tokens", "Completion tokens", "count"],
+  ["average_tokens", "Average tokens", "number"],
+  ["prompt_cache_hit_tokens", "Cached prompt tokens", "count"],
+  ["cache_hit_percentage", "Cache hit rate", "percent"],
+  ["number_of_customers", "Customers", "count"],
+  ["number_of_traces", "Traces", "count"],
+];
+
+const spread: readonly (readonly [name: string, label: string, kind: MetricKind])[] = [
+  ["latency", "Latency", "duration"],
+  ["time_to_first_token", "Time to first token", "duration"],
+  ["tokens_per_second", "Tokens per second", "number"],
+];
+
+const parts = ["average", "p50", "p90", "p95", "p99"];
+
+const metrics = [
+  ...named,
+  ...spread.flatMap(([name, label, kind]) =>
+    parts.map((part) => [`${part}_${name}`, `${label}, ${part}`, kind] as const),
+  ),
+];
+
+export const metricOptions = metrics.map(([value, label]) => ({ value, label }));
+
+/** Before the evaluator whose scores are averaged. */
+export const scorePrefix = "scores__";
+
+function metricLabel(metric: string): string {
+  if (metric.startsWith(scorePrefix)) return `Score of ${metric.slice(scorePrefix.length)}`;
+  return metrics.find(([name]) => name === metric)?.[1] ?? metric;
+}
+
+const kindOf = (metric: string): MetricKind => metrics.find(([name]) => name === metric)?.[2] ?? "number";
+
+export function metricUnit(metric: string): string | undefined {
+  return { count: undefined, number: undefined, cost: "USD", duration: "seconds", percent: "%" }[kindOf(metric)];
+}
+
+const formats = {
+  count: formatCount,
+  number: formatCount,
+  cost: formatCost,
+  duration: formatDuration,
+  percent: formatPercent,
+};
+
+export function formatMetric(metric: string, value: number | null): string {
+  return formats[kindOf(metric)](value);
+}
+
+/** By how much a value differs from the one of the window before: `+120%`, `-12.5%`, `0%`; undefined where nothing can be said. */
+export function formatChange(value: number | null, before: number | null): string | undefined {
+  const change = changeOf(value, before);
+  if (change === undefined || change.kind === "new") return undefined;
+  return signedPercent(change.kind === "same" ? 0 : change.ratio * 100);
+}
+
+function signedPercent(percent: number): string {
+  return `${percent > 0 ? "+" : percent < 0 ? "-" : ""}${formatPercent(Math.abs(percent))}`;
+}
+
+/** With every digit; for titles. */
+export function exactMetric(metric: string, value: number): string {
+  if (kindOf(metric) === "cost") return formatExactCost(value);
+  const unit = metricUnit(metric);
+  return unit === undefined ? String(value) : `${value} ${unit}`;
+}
+
+export const operatorSigns: Record<Alert["operator"], string> = { gt: ">", gte: "≥", lt: "<", lte: "≤" };
+
+/** When it triggers, in one line: `Cost > $10.00 in 1h`. */
+export function conditionOf(
+  alert: Pick<Alert, "metric" | "operator" | "threshold" | "change_percentage" | "window">,
+): string {
+  const { metric, operator, threshold, change_percentage: change, window } = alert;
+  const sign = operatorSigns[operator];
+  const label = metricLabel(metric);
+  if (change !== null) return `Change of ${label} ${sign} ${signedPercent(change)} in ${window}`;
+  return `${label} ${sign} ${formatMetric(metric, threshold)} in ${window}`;
+}
+
+export const stateLooks: Record<Alert["state"], { label: string; tone: Tone }> = {
+  triggered: { label: "triggered", tone: "error" },
+  ok: { label: "ok", tone: "ok" },
+  no_data: { label: "no data", tone: "neutral" },
+};
+
+/** The values of a group; undefined where the alert has no groups. */
+export function groupName(group: Readonly<Record<string, unknown>> | null): string | undefined {
+  const values = Object.values(group ?? {}).map((value) =>
+    value === "" || value === null ? "(none)" : typeof value === "string" ? value : JSON.stringify(value),
+  );
+  return values.length === 0 ? undefined : values.join(" · ");
+}

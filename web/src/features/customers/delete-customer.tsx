@@ -1,0 +1,54 @@
+import { useState, type ReactNode } from "react";
+import { Button } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { ErrorPanel } from "../../ui/error-panel.tsx";
+import { Field, Input } from "../../ui/input.tsx";
+import { useDeleteCustomer } from "./queries.ts";
+
+type DeleteProps = { customerId: string; onClose: () => void; onDeleted: () => void };
+
+/** Deleting is for good: the id has to be typed. */
+export function DeleteCustomer({ customerId, onClose, onDeleted }: DeleteProps): ReactNode {
+  const [typed, setTyped] = useState("");
+  const remove = useDeleteCustomer(customerId, onDeleted);
+  const isTyped = typed === customerId;
+  const confirm = () => {
+    if (isTyped && !remove.isPending) remove.mutate();
+  };
+  return (
+    <Dialog
+      open
+      size="sm"
+      onOpenChange={(open) => !open && onClose()}
+      title="Delete this customer?"
+      description="This is for good."
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button variant="danger" disabled={!isTyped} isBusy={remove.isPending} onClick={confirm}>
+            Delete customer
+          </Button>
+        </>
+      }
+    >
+      <form
+        className="flex flex-col gap-3"
+        onSubmit={(event) => {
+          event.preventDefault();
+          confirm();
+        }}
+      >
+        <p>
+          Profile and budgets are removed. Spans stay, with what was said in them, and name nobody. A new call that
+          names <strong className="break-all">{customerId}</strong> makes a new customer, without a budget.
+        </p>
+        <Field label={<>Type the id to confirm</>}>
+          {(control) => (
+            <Input {...control} autoFocus value={typed} onChange={({ target }) => setTyped(target.value)} />
+          )}
+        </Field>
+        {remove.error !== null && <ErrorPanel error={remove.error} />}
+      </form>
+    </Dialog>
+  );
+}

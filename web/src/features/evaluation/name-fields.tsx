@@ -1,0 +1,44 @@
+import type { ReactNode } from "react";
+import { slugOf } from "../../lib/slug.ts";
+import { Field, Input } from "../../ui/input.tsx";
+import type { Problems } from "./draft.ts";
+
+type Props = {
+  draft: { name: string; slug: string };
+  isNew: boolean;
+  problems: Problems;
+  /** The member of the API that has the slug. */
+  slugMember: "condition_slug" | "evaluator_slug" | "automation_slug";
+  /** What it is for, where that does not go without saying. */
+  slugHint?: string;
+  onChange: (change: { name?: string; slug?: string }) => void;
+};
+
+/** The slug of an existing record is read-only. An empty slug is made from the name. */
+export function NameAndSlug({ draft, isNew, problems, slugMember, slugHint, onChange }: Props): ReactNode {
+  return (
+    <div className="grid grid-cols-1 gap-3 sm:grid-cols-2">
+      <Field label="Name" error={problems["name"]}>
+        {(control) => (
+          <Input {...control} required value={draft.name} onChange={({ target }) => onChange({ name: target.value })} />
+        )}
+      </Field>
+      <Field
+        label="Slug"
+        hint={[slugHint, isNew ? "Empty: made from the name." : "It stays as it is."].filter(Boolean).join(" ")}
+        error={problems[slugMember]}
+      >
+        {(control) => (
+          <Input
+            {...control}
+            className="figures"
+            readOnly={!isNew}
+            placeholder={slugOf(draft.name, slugMember.replace("_slug", ""))}
+            value={draft.slug}
+            onChange={({ target }) => onChange({ slug: target.value })}
+          />
+        )}
+      </Field>
+    </div>
+  );
+}

@@ -1,0 +1,66 @@
+import type { ReactNode } from "react";
+import { visibleLine } from "../../lib/visible-text.ts";
+import { Button, IconButton } from "../../ui/button.tsx";
+import { ErrorPanel } from "../../ui/error-panel.tsx";
+import { Panel } from "../../ui/panel.tsx";
+import { useToast } from "../../ui/toast.tsx";
+
+type FormProps = {
+  /** What it is, such as `condition`. */
+  noun: string;
+  saved: { name: string } | undefined;
+  canWrite: boolean;
+  isChanged: boolean;
+  save: { isPending: boolean; error: Error | null };
+  /** Answers the record as it is stored then. */
+  store: () => Promise<{ name: string } | undefined>;
+  onDelete: () => void;
+  children: ReactNode;
+};
+
+/** The form of a record: its fields, what is wrong, and the buttons of those who may write. */
+export function RecordForm({
+  noun,
+  saved,
+  canWrite,
+  isChanged,
+  save,
+  store,
+  onDelete,
+  children,
+}: FormProps): ReactNode {
+  const toast = useToast();
+  const submit = async () => {
+    const stored = await store();
+    if (stored !== undefined) {
+      toast.done(`${noun.charAt(0).toUpperCase()}${noun.slice(1)} saved`, visibleLine(stored.name));
+    }
+  };
+  return (
+    <Panel
+      title={saved === undefined ? `New ${noun}` : visibleLine(saved.name)}
+      actions={
+        canWrite &&
+        saved !== undefined && <IconButton size="sm" icon="trash" label={`Delete the ${noun}`} onClick={onDelete} />
+      }
+    >
+      <form
+        className="flex flex-col gap-3 p-3"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void submit();
+        }}
+      >
+        <fieldset disabled={!canWrite} className="flex min-w-0 flex-col gap-3">
+          {children}
+        </fieldset>
+        {save.error !== null && <ErrorPanel error={save.error} />}
+        {canWrite && (
+          <Button type="submit" variant="primary" className="self-start" disabled={!isChanged} isBusy={save.isPending}>
+            {saved === undefined ? `Create ${noun}` : "Save"}
+          </Button>
+        )}
+      </form>
+    </Panel>
+  );
+}

@@ -1,0 +1,37 @@
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { ErrorPanel } from "../../ui/error-panel.tsx";
+import { SkeletonRows } from "../../ui/skeleton.tsx";
+import type { EvaluationTab } from "./search.ts";
+
+type PageProps = {
+  tab: EvaluationTab;
+  /** The way to the list. */
+  back: string;
+  /** The role does not permit to make one. */
+  isForbidden: boolean;
+  asked: { error: Error | null; refetch: () => Promise<unknown> };
+  /** Nothing while it is not there. */
+  children: ReactNode;
+};
+
+/** The page of a record of a tab, with the way back to the list. */
+export function RecordPage({ tab, back, isForbidden, asked, children }: PageProps): ReactNode {
+  return (
+    <div className="flex flex-col gap-3">
+      <Link to="/evaluation" search={{ tab }} className="self-start text-sm text-muted hover:text-accent">
+        ← {back}
+      </Link>
+      {isForbidden ? (
+        <p className="text-muted">Your role does not permit this.</p>
+      ) : (
+        (children ??
+        (asked.error === null ? (
+          <SkeletonRows rows={8} />
+        ) : (
+          <ErrorPanel error={asked.error} onRetry={() => void asked.refetch()} />
+        )))
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,56 @@
+import { useState } from "react";
+import { ApiError } from "../../api/api-error.ts";
+import type { Problems } from "./draft.ts";
+
+type Read = { ok: true; body: Record<string, unknown> } | { ok: false; problems: Problems };
+
+type Options<Draft, Stored> = {
+  first: Stored | undefined;
+  draftOf: (stored: Stored | undefined) => Draft;
+  read: (draft: Draft & { base: Stored | undefined }) => Read;
+  save: {
+    mutateAsync: (change: { id: string | undefined; body: Record<string, unknown> }) => Promise<Stored>;
+    error: Error | null;
+  };
+  /** A new one was stored. */
+  onMade: (id: string) => void;
+};
+
+/** What is typed of a record, what is stored of it, and the way from one to the other. */
+export function useRecordForm<Draft extends object, Stored extends { id: string }>({
+  first,
+  draftOf,
+  read,
+  save,
+  onMade,
+}: Options<Draft, Stored>) {
+  const [saved, setSaved] = useState(first);
+  const [draft, setDraft] = useState(() => draftOf(first));
+  const [wrong, setWrong] = useState<Problems>({});
+  const refused = save.error instanceof ApiError ? save.error.errors : {};
+
+  /** The record as it is stored then; undefined where the draft cannot be. */
+  const store = async (): Promise<Stored | undefined> => {
+    const result = read({ ...draft, base: saved });
+    setWrong(result.ok ? {} : result.problems);
+    if (!result.ok) return undefined;
+    try {
+      const stored = await save.mutateAsync({ id: saved?.id, body: result.body });
+      setSaved(stored);
+      setDraft(draftOf(stored));
+      if (saved === undefined) onMade(stored.id);
+      return stored;
+    } catch {
+      // The form shows it.
+      return undefined;
+    }
+  };
+  return {
+    saved,
+    draft,
+    change: (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part })),
+    problems: { ...refused, ...wrong } as Problems,
+    store,
+    isChanged: JSON.stringify(draft) !== JSON.stringify(draftOf(saved)),
+  };
+}

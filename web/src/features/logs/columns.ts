@@ -1,0 +1,171 @@
+import { familyOf } from "../../query-bar/fields.ts";
+
+/** How the value of a column is written. */
+export type CellKind =
+  | "time"
+  | "status"
+  | "name"
+  | "text"
+  | "id"
+  | "cost"
+  | "tokens"
+  | "duration"
+  | "number"
+  | "flag"
+  | "feedback"
+  | "payload"
+  | "metadata"
+  | "score";
+
+export type Column = {
+  id: string;
+  title: string;
+  kind: CellKind;
+  /** Members of a row that it shows. */
+  members: readonly string[];
+  width: number;
+  /** The field that the list is sorted by. */
+  sort?: string;
+  /** Key of metadata, or slug of an evaluator. */
+  key?: string;
+};
+
+type Extras = Partial<Pick<Column, "members" | "sort">>;
+
+function column(id: string, title: string, kind: CellKind, width: number, extras: Extras = {}): Column {
+  return { id, title, kind, width, members: [id], ...extras };
+}
+
+export const knownColumns: readonly Column[] = [
+  column("timestamp", "Time", "time", 128, { sort: "timestamp" }),
+  column("status", "Status", "status", 68, {
+    members: ["status", "status_code", "failed", "error_message"],
+    sort: "status_code",
+  }),
+  column("span_name", "Name", "name", 144, { members: ["span_name", "log_type", "is_pinned", "note"] }),
+  column("model", "Model", "text", 120, { sort: "model" }),
+  column("customer_identifier", "Customer", "text", 112, { sort: "customer_identifier" }),
+  column("total_tokens", "Tokens", "tokens", 64, {
+    members: ["total_tokens", "prompt_tokens", "completion_tokens"],
+    sort: "total_tokens",
+  }),
+  column("cost", "Cost", "cost", 100, { members: ["cost", "unpriced"], sort: "cost" }),
+  column("latency", "Latency", "duration", 76, { sort: "latency" }),
+  column("time_to_first_token", "First token", "duration", 88, { sort: "time_to_first_token" }),
+  column("input", "Input", "payload", 280),
+  column("output", "Output", "payload", 280),
+  column("error_message", "Error", "text", 240),
+  column("log_type", "Type", "text", 88),
+  column("provider_id", "Provider", "text", 104),
+  column("prompt_tokens", "Input tokens", "tokens", 96, { sort: "prompt_tokens" }),
+  column("completion_tokens", "Output tokens", "tokens", 104, { sort: "completion_tokens" }),
+  column("prompt_cache_hit_tokens", "Cached tokens", "tokens", 104),
+  column("reasoning_tokens", "Reasoning tokens", "tokens", 116),
+  column("tokens_per_second", "Tokens/s", "number", 80, { sort: "tokens_per_second" }),
+  column("positive_feedback", "Feedback", "feedback", 80, { sort: "positive_feedback" }),
+  column("note", "Note", "text", 200, { sort: "note" }),
+  column("stream", "Streamed", "flag", 76),
+  column("cache_hit", "From cache", "flag", 84),
+  column("start_time", "Started", "time", 132, { sort: "start_time" }),
+  column("customer_name", "Customer name", "text", 136),
+  column("customer_email", "Customer e-mail", "text", 160),
+  column("thread_identifier", "Thread", "id", 152),
+  column("session_identifier", "Session", "id", 152),
+  column("trace_unique_id", "Trace", "id", 152),
+  column("unique_id", "Id", "id", 152),
+  column("span_workflow_name", "Workflow", "text", 136),
+  column("custom_identifier", "Custom id", "text", 136),
+  column("prompt_name", "Prompt", "text", 136),
+  column("deployment_name", "Deployment", "text", 120),
+  column("organization_key_name", "API key", "text", 120),
+  column("log_method", "Came by", "text", 100),
+  column("temperature", "Temperature", "number", 92),
+  column("environment", "Environment", "text", 96),
+];
+
+const byId = new Map(knownColumns.map((each) => [each.id, each]));
+
+const usualIds = "timestamp,status,span_name,model,customer_identifier,total_tokens,cost,latency";
+
+/** The column behind an id: a known one, `metadata.<key>` or `score.<slug>`. */
+export function findColumn(id: string): Column | undefined {
+  const known = byId.get(id);
+  if (known !== undefined) return known;
+  const { family, key = "" } = familyOf(id) ?? {};
+  if (family === undefined || key === "") return undefined;
+  const name = `${family}__${key}`;
+  const kind = family === "metadata" ? "metadata" : "score";
+  return { id, title: key, kind, members: [family], width: kind === "score" ? 96 : 128, sort: name, key };
+}
+
+const columnsMax = 200;
+
+/** Columns as the URL names them, separated by commas; a comma in a key is written `%2C`. */
+export function readColumns(text: string | undefined): Column[] {
+  const ids = [...new Set((text ?? usualIds).split(",").map(decoded))];
+  const columns = ids.flatMap((id) => findColumn(id) ?? []).slice(0, columnsMax);
+  return columns.length === 0 && text !== undefined ? readColumns(undefined) : columns;
+}
+
+/** The text of columns for the URL; undefined for the usual ones. */
+export function writeColumns(columns: readonly Column[]): string | undefined {
+  const text = columns.map(({ id }) => id.replaceAll("%", "%25").replaceAll(",", "%2C")).join(",");
+  return text === usualIds || text === "" ? undefined : text;
+}
+
+function decoded(id: string): string {
+  return id.trim().replaceAll("%2C", ",").replaceAll("%25", "%");
+}
+
+/** The order that the URL names, if a column has it. */
+export function readSort(text: string | undefined): string | undefined {
+  const field = text?.replace(/^-/, "");
+  const isKnown = knownColumns.some(({ sort }) => sort === field) || findColumn(field ?? "")?.sort === field;
+  return isKnown ? text : undefined;
+}
+
+/** Moves a column to the place of another. */
+export function moveColumn(columns: readonly Column[], id: string, toId: string): Column[] {
+  const from = columns.findIndex((each) => each.id === id);
+  const to = columns.findIndex((each) => each.id === toId);
+  const moved = columns[from];
+  if (moved === undefined || to === -1) return [...columns];
+  const rest = columns.filter((each) => each !== moved);
+  return [...rest.slice(0, to), moved, ...rest.slice(to)];
+}
+
+/** Members to ask the list for: those of the columns, and those that every row is told by. */
+export function membersOf(columns: readonly Column[]): string {
+  const always = ["status", "failed", "is_pinned", "note", "positive_feedback", "trace_unique_id"];
+  return [...new Set([...always, ...columns.flatMap(({ members }) => members)])].sort().join(",");
+}
+
+/** Where each column begins, and the width of all together. */
+export function placeColumns(
+  columns: readonly Column[],
+  widths: Readonly<Record<string, number>>,
+): { lefts: number[]; widths: number[]; total: number } {
+  const each = columns.map(({ id, width }) => clampWidth(widths[id] ?? width));
+  let total = 0;
+  const lefts = each.map((width) => {
+    const left = total;
+    total += width;
+    return left;
+  });
+  return { lefts, widths: each, total };
+}
+
+export function clampWidth(width: number): number {
+  return Math.round(Math.min(800, Math.max(48, width)));
+}
+
+/** The columns that a stretch of the table shows: the first, and the one behind the last. */
+export function columnsWithin(
+  { lefts, widths }: { lefts: readonly number[]; widths: readonly number[] },
+  left: number,
+  width: number,
+): { first: number; end: number } {
+  const first = lefts.findIndex((each, at) => each + (widths[at] ?? 0) > left);
+  const behind = lefts.findIndex((each) => each >= left + width);
+  return { first: Math.max(0, first), end: behind === -1 ? lefts.length : behind };
+}

@@ -1,0 +1,54 @@
+import type { ReactNode } from "react";
+import { formatBytes, formatInteger } from "../../lib/format.ts";
+import { Button } from "../../ui/button.tsx";
+import { ErrorPanel } from "../../ui/error-panel.tsx";
+import { Menu } from "../../ui/menu.tsx";
+import { Spinner } from "../../ui/spinner.tsx";
+import { exportFormats, type Exporter, type ExportFormat } from "./use-export.ts";
+
+const titles: Record<ExportFormat, string> = {
+  jsonl: "JSON Lines, one object a line",
+  csv: "CSV, for spreadsheets",
+  parquet: "Parquet, for data tools",
+};
+
+type MenuProps = {
+  /** How many spans it is of; undefined where that is not known. */
+  count: number | undefined;
+  side?: "top" | "bottom";
+  onExport: (format: ExportFormat) => void;
+  isDisabled?: boolean;
+};
+
+export function ExportMenu({ count, side = "bottom", onExport, isDisabled = false }: MenuProps): ReactNode {
+  return (
+    <Menu
+      align="end"
+      side={side}
+      trigger={
+        <Button icon="download" disabled={isDisabled} aria-label="Export" title="Export">
+          <span className="max-lg:hidden">Export</span>
+        </Button>
+      }
+      items={[
+        { heading: count === undefined ? "All spans of this query" : `${formatInteger(count)} spans, all fields` },
+        ...exportFormats.map((format) => ({ label: titles[format], onSelect: () => onExport(format) })),
+      ]}
+    />
+  );
+}
+
+/** How far an export is, until it is saved. */
+export function ExportProgress({ exporter: { state, cancel } }: { exporter: Exporter }): ReactNode {
+  if (state.error !== undefined) return <ErrorPanel error={state.error} />;
+  if (!state.isRunning) return null;
+  return (
+    <p role="status" className="flex items-center gap-2 border-b border-line bg-info-soft px-3 py-1 text-sm">
+      <Spinner />
+      Exporting: <span className="figures">{formatBytes(state.bytes)}</span>
+      <Button size="sm" className="ml-auto" onClick={cancel}>
+        Cancel
+      </Button>
+    </p>
+  );
+}

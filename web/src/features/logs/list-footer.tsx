@@ -1,0 +1,73 @@
+import type { ReactNode } from "react";
+import { formatInteger } from "../../lib/format.ts";
+import { visibleLine } from "../../lib/visible-text.ts";
+import { ErrorPanel } from "../../ui/error-panel.tsx";
+import type { LogRows } from "./use-logs-screen.ts";
+
+/** What stands below the last row: that more comes, that nothing is there, or what went wrong. */
+export function ListFooter({
+  list,
+  problem,
+  onClearQuery,
+}: {
+  list: LogRows;
+  /** Why the query is not asked. */
+  problem: string | undefined;
+  onClearQuery: () => void;
+}): ReactNode {
+  const { pages, rows, isLive } = list;
+  const wide = "sticky left-0 w-fit max-w-full";
+  if (problem !== undefined) {
+    return (
+      <div role="alert" className={`${wide} px-4 py-10`}>
+        <p className="font-medium text-error">The query cannot be read.</p>
+        <p className="mt-1 text-sm text-muted">{visibleLine(problem)}</p>
+      </div>
+    );
+  }
+  if (pages.error !== null) {
+    return (
+      <div className={wide}>
+        <ErrorPanel
+          error={pages.error}
+          onRetry={() => void (rows.length > 0 ? pages.fetchNextPage() : pages.refetch())}
+        />
+      </div>
+    );
+  }
+  if (pages.isPending && pages.fetchStatus !== "idle") return <Skeleton />;
+  if (rows.length === 0 && !pages.isFetching) {
+    return (
+      <div className={`${wide} px-4 py-10 text-muted`}>
+        <p className="font-medium text-text">{isLive ? "Waiting for spans…" : "No span of this range matches."}</p>
+        {!isLive && (
+          <p className="mt-1 text-sm">
+            Try a longer range, or{" "}
+            <button type="button" className="text-accent hover:underline" onClick={onClearQuery}>
+              clear the query
+            </button>
+            .
+          </p>
+        )}
+      </div>
+    );
+  }
+  if (pages.isFetchingNextPage) return <p className={`${wide} px-4 py-2 text-sm text-faint`}>Loading more…</p>;
+  if (pages.hasNextPage) return null;
+  return <p className={`${wide} px-4 py-2 text-sm text-faint`}>{formatInteger(rows.length)} spans, all of them.</p>;
+}
+
+function Skeleton(): ReactNode {
+  return (
+    <div aria-label="Loading" role="status">
+      {Array.from({ length: 24 }, (_, at) => (
+        <div key={at} className="flex h-row items-center gap-6 border-b border-line px-10">
+          <span className="h-2.5 w-20 animate-pulse rounded-sm bg-raised" />
+          <span className="h-2.5 w-12 animate-pulse rounded-sm bg-raised" />
+          <span className="h-2.5 animate-pulse rounded-sm bg-raised" style={{ width: 90 + ((at * 37) % 90) }} />
+          <span className="h-2.5 w-24 animate-pulse rounded-sm bg-raised" />
+        </div>
+      ))}
+    </div>
+  );
+}

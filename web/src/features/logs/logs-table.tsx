@@ -1,0 +1,135 @@
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { useEffect, useLayoutEffect, useMemo, useState, type ReactNode, type RefObject } from "react";
+import type { TimeZone } from "../../lib/time.ts";
+import { MoneyColumn } from "../../ui/money.tsx";
+import { columnsWithin, placeColumns, type Column } from "./columns.ts";
+import { numberIn, type LogRow } from "./row.ts";
+import type { Selection } from "./selection.ts";
+import { gutterWidth, rowHeight } from "./table-size.ts";
+import { TableHead, type HeadProps } from "./table-head.tsx";
+import { TableRow } from "./table-row.tsx";
+
+export type TableProps = {
+  rows: readonly LogRow[];
+  columns: readonly Column[];
+  widths: Readonly<Record<string, number>>;
+  zone: TimeZone;
+  sort: string;
+  selection: Selection;
+  /** The row that the keyboard is at. */
+  current: string | undefined;
+  openId: string | undefined;
+  /** The rows are those of before: others are on their way. */
+  isStale: boolean;
+  scroller: RefObject<HTMLDivElement | null>;
+  /** The end of the loaded rows is near. */
+  onEnd: () => void;
+  onOpen: (id: string) => void;
+  onSelect: (id: string, isRange: boolean) => void;
+  onSelectAll: () => void;
+  footer: ReactNode;
+} & Pick<HeadProps, "onSort" | "onResize" | "onMove">;
+
+/** More than are drawn at a time. */
+const rowPlaces = 256;
+
+/** A table of any size: only the rows and columns within the window are there. */
+export function LogsTable(props: TableProps): ReactNode {
+  const { rows, columns, widths, scroller, selection, current, onEnd } = props;
+  const places = useMemo(() => placeColumns(columns, widths), [columns, widths]);
+  const { first, end } = useVisibleColumns(scroller, places);
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowHeight,
+    overscan: 8,
+    getItemKey: (index) => rows[index]?.unique_id ?? index,
+  });
+  const costs = useMemo(() => rows.map((row) => numberIn(row, "cost")), [rows]);
+  const items = virtual.getVirtualItems();
+  const last = items.at(-1)?.index ?? 0;
+  useEffect(() => {
+    if (last >= rows.length - 40) onEnd();
+  }, [last, rows.length, onEnd]);
+  useEffect(() => {
+    const at = rows.findIndex(({ unique_id }) => unique_id === current);
+    if (at !== -1) virtual.scrollToIndex(at, { align: "auto" });
+    // Only a move of the keyboard scrolls, not rows that come in.
+    // oxlint-disable-next-line react/exhaustive-deps
+  }, [current]);
+
+  const shown = useMemo(() => columns.slice(first, end), [columns, first, end]);
+  const lefts = useMemo(() => places.lefts.slice(first, end), [places, first, end]);
+  const shownWidths = useMemo(() => places.widths.slice(first, end), [places, first, end]);
+  const isAll = rows.length > 0 && selection.ids.size >= rows.length;
+  return (
+    <div ref={scroller} className="relative min-h-0 flex-1 overflow-auto bg-panel" tabIndex={-1}>
+      <div
+        role="grid"
+        aria-label="Spans"
+        aria-rowcount={rows.length + 1}
+        aria-colcount={columns.length + 1}
+        aria-multiselectable
+        aria-busy={props.isStale}
+        className="min-w-full"
+        style={{ width: places.total + gutterWidth }}
+      >
+        <TableHead {...props} columns={shown} lefts={lefts} widths={shownWidths} firstColumn={first} isAll={isAll} />
+        <div className="relative" style={{ height: virtual.getTotalSize() }}>
+          <MoneyColumn amounts={costs}>
+            {items.map(({ index, start }) => {
+              const row = rows[index];
+              return (
+                row !== undefined && (
+                  <TableRow
+                    // A row that leaves gives its place to one that comes: nothing is built anew.
+                    key={index % rowPlaces}
+                    row={row}
+                    index={index}
+                    top={start}
+                    columns={shown}
+                    lefts={lefts}
+                    widths={shownWidths}
+                    firstColumn={first}
+                    zone={props.zone}
+                    isSelected={selection.ids.has(row.unique_id)}
+                    isCurrent={current === row.unique_id}
+                    isOpen={props.openId === row.unique_id}
+                    onOpen={props.onOpen}
+                    onSelect={props.onSelect}
+                  />
+                )
+              );
+            })}
+          </MoneyColumn>
+        </div>
+      </div>
+      {/* No row: within the grid it would be announced as one. */}
+      {props.footer}
+    </div>
+  );
+}
+
+/** The columns within the scroller, with a few beside them so that a scroll shows no gap. */
+function useVisibleColumns(
+  scroller: RefObject<HTMLDivElement | null>,
+  places: { lefts: readonly number[]; widths: readonly number[] },
+): { first: number; end: number } {
+  const [left, setLeft] = useState(0);
+  const [width, setWidth] = useState(2000);
+  // Hears of a scroll before the rows do: once they have changed, to ask where it is would cost a layout of its own.
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    if (element === null) return undefined;
+    const onScroll = (): void => setLeft(Math.floor(element.scrollLeft / 100) * 100);
+    const resized = new ResizeObserver(([entry]) => setWidth(entry?.contentRect.width ?? 2000));
+    resized.observe(element);
+    element.addEventListener("scroll", onScroll, { passive: true });
+    return () => {
+      resized.disconnect();
+      element.removeEventListener("scroll", onScroll);
+    };
+  }, [scroller]);
+  const { first, end } = columnsWithin(places, left - 200, width + 500);
+  return { first, end };
+}

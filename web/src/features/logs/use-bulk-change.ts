@@ -1,0 +1,55 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { bodyOf } from "../../api/client.ts";
+import { useApi, useEnvironment } from "../../api/use-api.ts";
+import { useEmail } from "../../api/use-me.ts";
+
+export type SpanChange = { note?: string | null; is_pinned?: boolean; positive_feedback?: boolean | null };
+export type ScoreValue = {
+  numerical_value?: number;
+  boolean_value?: boolean;
+  string_value?: string;
+  categorical_value?: string[];
+};
+
+const rowsPerRequest = 500;
+
+/** Notes, pins and feedback on many spans. Answers what was wrong with those that were not changed. */
+export function useBulkChange() {
+  const api = useApi();
+  const reload = useReloadLists();
+  return useMutation({
+    mutationFn: async ({ ids, change }: { ids: readonly string[]; change: SpanChange }) => {
+      const problems: string[] = [];
+      for (let at = 0; at < ids.length; at += rowsPerRequest) {
+        const logs = ids.slice(at, at + rowsPerRequest).map((unique_id) => ({ unique_id, ...change }));
+        const { errors } = await bodyOf(api.PATCH("/api/request-logs/batch-update/", { body: { logs } }));
+        problems.push(...errors.map(({ error }) => error));
+      }
+      return { changed: ids.length - problems.length, problems };
+    },
+    onSuccess: reload,
+  });
+}
+
+/** One score on each of many spans. Stops at the first that is refused. */
+export function useBulkScore() {
+  const api = useApi();
+  const scorer = useEmail();
+  const reload = useReloadLists();
+  return useMutation({
+    mutationFn: async (ask: { ids: readonly string[]; evaluatorId: string; value: ScoreValue }) => {
+      for (const id of ask.ids) {
+        const body = { log_id: id, evaluator_id: ask.evaluatorId, scorer, ...ask.value };
+        await api.POST("/api/scores/", { body });
+      }
+      return { changed: ask.ids.length, problems: [] as string[] };
+    },
+    onSettled: reload,
+  });
+}
+
+function useReloadLists(): () => Promise<void> {
+  const queries = useQueryClient();
+  const environment = useEnvironment();
+  return () => queries.invalidateQueries({ queryKey: [environment, "logs"] });
+}

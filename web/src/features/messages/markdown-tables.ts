@@ -1,0 +1,18 @@
+import { gfmTableFromMarkdown } from "mdast-util-gfm-table";
+import { gfmTable } from "micromark-extension-gfm-table";
+import type { Options } from "react-markdown";
+
+type Plugin = NonNullable<Options["remarkPlugins"]>[number];
+type Extended = { data(): Record<string, unknown> };
+
+/** Tables, and nothing else of GitHub's Markdown: models write them often. */
+export const markdownTables: Plugin = function markdownTables(this: unknown) {
+  const data = (this as Extended).data();
+  extend(data, "micromarkExtensions", gfmTable());
+  extend(data, "fromMarkdownExtensions", gfmTableFromMarkdown());
+};
+
+function extend(data: Record<string, unknown>, name: string, extension: unknown): void {
+  const known = data[name];
+  data[name] = [...(Array.isArray(known) ? (known as unknown[]) : []), extension];
+}

@@ -1,0 +1,35 @@
+import { isRecord, parseExactly } from "../../lib/exact-json.ts";
+
+/** Longer texts stay texts: parsing them would hold up the page. */
+const jsonChars = 2_000_000;
+
+/** Reads members of values that somebody sent: of any other type than expected they are absent. */
+export function textIn(value: Record<string, unknown>, member: string): string | undefined {
+  const found = value[member];
+  return typeof found === "string" ? found : undefined;
+}
+
+/** The first member that is a text with something in it. */
+export function firstText(value: Record<string, unknown>, ...members: string[]): string | undefined {
+  return members.map((member) => textIn(value, member)).find((text) => text !== undefined && text !== "");
+}
+
+export function recordIn(value: Record<string, unknown>, member: string): Record<string, unknown> | undefined {
+  const found = value[member];
+  return isRecord(found) ? found : undefined;
+}
+
+export function arrayIn(value: Record<string, unknown>, member: string): unknown[] {
+  const found = value[member];
+  return Array.isArray(found) ? (found as unknown[]) : [];
+}
+
+/** The value in a text that is a JSON object or list; undefined in any other. */
+export function jsonIn(text: string): unknown {
+  if (text.length > jsonChars || !/^\s*[[{]/.test(text) || !/[\]}]\s*$/.test(text.slice(-64))) return undefined;
+  try {
+    return parseExactly(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import { formOf, readForm } from "./price-form.ts";
+
+const price = {
+  model: "lab-1",
+  provider: "my-lab",
+  rates: { input: 0.5, input_audio: 3 },
+  valid_from: "2026-01-31T12:30:45.678Z",
+  valid_to: null,
+};
+
+test("a price that nobody edits stays as it is, to the millisecond", () => {
+  expect(readForm(formOf(price, "utc"), price, "utc")).toEqual({ fields: price, problems: {} });
+});
+
+test("an emptied rate is none, 0 is free, and a cleared time is for ever", () => {
+  const form = { ...formOf(price, "utc"), rates: { input: " ", output: "0" }, valid_from: "" };
+  expect(readForm(form, price, "utc").fields).toMatchObject({ rates: { output: 0 }, valid_from: null });
+});
+
+test("what cannot be read is said at its field", () => {
+  const form = { ...formOf({}, "utc"), rates: { input: "free", output: "-1" } };
+  expect(Object.keys(readForm(form, {}, "utc").problems)).toEqual(["model", "rates.input", "rates.output"]);
+  expect(readForm(formOf({ model: "m" }, "utc"), {}, "utc").problems).toHaveProperty("rates");
+});

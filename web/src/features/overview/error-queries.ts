@@ -1,0 +1,55 @@
+import { bodyOf } from "../../api/client.ts";
+import { useApiQuery, useEnvironment } from "../../api/use-api.ts";
+import { figureOptions, filtersOf, useTimeseries, type Scope } from "../series/queries.ts";
+import { failedTerm } from "../series/terms.ts";
+import { rowsMax } from "./table-frame.tsx";
+
+/** What tells a kind of error. */
+export const keyOf = (name: unknown, code: unknown): string => JSON.stringify([name ?? "", code ?? null]);
+
+/** Of each kind of error, how many customers met it. */
+export function useCustomersOfErrors(scope: Scope): ReadonlyMap<string, number> {
+  const { data } = useTimeseries(scope, {
+    metrics: ["error_count", "number_of_customers"],
+    groupBy: "span_name,status_code",
+    // More than are shown: where counts are equal, it may have others than the table.
+    top: 2 * rowsMax,
+    more: [failedTerm],
+    interval: "1d",
+  });
+  const series = data?.series ?? [];
+  return new Map(
+    series.map(({ group, totals }) => [
+      keyOf(group["span_name"], group["status_code"]),
+      totals["number_of_customers"] ?? 0,
+    ]),
+  );
+}
+
+/** The message of the newest failure of each kind, among the last hundred. */
+export function useNewestErrors(scope: Scope): ReadonlyMap<string, string> {
+  const { window, query: typed } = scope;
+  const environment = useEnvironment();
+  const filters = filtersOf(typed, [failedTerm, { type: "has", field: "error_message", negated: false }]);
+  const query = {
+    start_time: window.start,
+    end_time: window.end,
+    environment,
+    page_size: 100,
+    include_fields: "span_name,status_code,error_message",
+    sort_by: "-timestamp",
+  };
+  const key = ["newest errors", query, filters];
+  const list = useApiQuery(
+    key,
+    (api, signal) => bodyOf(api.POST("/api/request-logs/list/", { params: { query }, body: { filters }, signal })),
+    figureOptions(environment, key, scope),
+  );
+  const newestLast = (list.data?.results ?? []).toReversed();
+  return new Map(
+    newestLast.map((span) => [
+      keyOf(span.span_name, span.status_code),
+      (typeof span.error_message === "string" ? span.error_message : "").slice(0, 300),
+    ]),
+  );
+}

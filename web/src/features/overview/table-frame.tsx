@@ -1,0 +1,87 @@
+import type { ReactNode } from "react";
+import { formatInteger } from "../../lib/format.ts";
+import { cx } from "../../ui/cx.ts";
+
+export const rowsMax = 8;
+
+type FrameProps = {
+  title: string;
+  /** How many there are, beyond those shown. */
+  count: number | undefined;
+  columns: readonly string[];
+  /** Columns are as narrow as what they hold, for the sake of the names. */
+  areNarrow?: boolean;
+  isLoading: boolean;
+  emptyText: string;
+  more?: ReactNode;
+  /** Instead of the rows. */
+  error: ReactNode;
+  children: readonly ReactNode[];
+};
+
+/** A dense table of the overview: as high while it loads as when it is full. */
+export function TableFrame({
+  title,
+  count,
+  columns,
+  areNarrow = false,
+  isLoading,
+  emptyText,
+  more,
+  error,
+  children,
+}: FrameProps): ReactNode {
+  const isEmpty = !isLoading && children.length === 0;
+  return (
+    <section aria-label={title} className="min-w-0 rounded-md border border-line bg-panel pb-1">
+      <header className="flex h-9 items-center gap-2 px-3">
+        <h2 className="font-medium">{title}</h2>
+        {count !== undefined && <span className="figures text-faint">{formatInteger(count)}</span>}
+        <span className="ml-auto text-xs text-muted [&>a:hover]:text-accent">{more}</span>
+      </header>
+      <div className="relative overflow-x-auto">
+        {error || (
+          <table className="w-full min-w-[420px] border-separate border-spacing-0 text-sm" aria-busy={isLoading}>
+            <thead>
+              <tr className="text-xs text-faint">
+                <th className="border-b border-line pb-1 pl-3 text-left font-normal">Name</th>
+                {columns.map((column) => (
+                  <th
+                    key={column}
+                    className={cx(
+                      "border-b border-line px-2 pb-1 text-right font-normal last:pr-3",
+                      areNarrow ? "w-px whitespace-nowrap" : "w-[72px]",
+                    )}
+                  >
+                    {column}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {isLoading && <SkeletonRows columns={columns.length + 1} />}
+              {isEmpty && (
+                <tr className="h-row">
+                  <td colSpan={columns.length + 1} className="px-3 text-muted">
+                    {emptyText}
+                  </td>
+                </tr>
+              )}
+              {children}
+            </tbody>
+          </table>
+        )}
+      </div>
+    </section>
+  );
+}
+
+function SkeletonRows({ columns }: { columns: number }): ReactNode {
+  return Array.from({ length: rowsMax }, (_, at) => (
+    <tr key={at} className="h-row">
+      <td colSpan={columns} className="px-3">
+        <div className="h-3 animate-pulse rounded-sm bg-raised" style={{ width: `${92 - at * 9}%` }} />
+      </td>
+    </tr>
+  ));
+}

@@ -1,0 +1,91 @@
+import type { Environment } from "../../api/client.ts";
+import type { Member, MemberField } from "./members.ts";
+import type { NewSetting, Setting, SettingChange } from "./queries.ts";
+
+/** A setting as it is typed. */
+export type SettingForm = {
+  provider: string;
+  name: string;
+  /** Empty: none, and of what is secret and stored: as it is. */
+  members: Readonly<Partial<Record<Member, string>>>;
+  environment: Environment | "both";
+  /** Names of models, one in each line; empty for all. */
+  available: string;
+  excluded: string;
+  weight: string;
+};
+
+export function formOf(setting: Setting | undefined, start: { provider: string; environment: Environment }) {
+  const form: SettingForm = {
+    provider: setting?.provider ?? start.provider,
+    name: setting?.name ?? "",
+    members: Object.fromEntries(publicMembers.map((name) => [name, setting?.[name] ?? ""])),
+    environment: setting === undefined ? start.environment : (setting.environment ?? "both"),
+    available: (setting?.available_models ?? []).join("\n"),
+    excluded: (setting?.exclude_models ?? []).join("\n"),
+    weight: String(setting?.weight ?? 1),
+  };
+  return form;
+}
+
+/** The credential members that the server returns. */
+const publicMembers = ["access_key_id", "region", "account_id", "api_version", "base_url"] as const satisfies Member[];
+
+type Problems = Readonly<Partial<Record<string, string>>>;
+
+/** What cannot be sent as it is typed, by field. */
+export function problemsOf({ provider, weight }: SettingForm): Problems {
+  const isWeight = Number(weight) > 0 && Number.isFinite(Number(weight));
+  return {
+    ...(provider.trim() === "" && { provider: "The name of your server, such as my-lab." }),
+    ...(!isWeight && { weight: "A number above 0." }),
+  };
+}
+
+/** A new setting, as the server takes it. */
+export function newSettingOf(form: SettingForm, fields: readonly MemberField[]): NewSetting {
+  const { name, available_models, exclude_models, ...rest } = traitsOf(form);
+  return {
+    provider: form.provider.trim(),
+    ...(name !== "" && { name }),
+    ...rest,
+    ...(available_models !== null && { available_models }),
+    ...(exclude_models.length > 0 && { exclude_models }),
+    ...Object.fromEntries(fields.map((field) => [field.name, typed(form, field.name)]).filter(([, value]) => value)),
+  };
+}
+
+/** What differs from the stored setting: nothing else is sent, so that nobody undoes what somebody else changed meanwhile. */
+export function changeOf(form: SettingForm, fields: readonly MemberField[], before: Setting): SettingChange {
+  const stored = formOf(before, { provider: before.provider, environment: "prod" });
+  const [now, then] = [traitsOf(form), traitsOf(stored)];
+  const traits = Object.entries(now).filter(
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(then[name as keyof typeof then]),
+  );
+  const members = fields
+    .filter(({ name }) => typed(form, name) !== (stored.members[name] ?? ""))
+    .map(({ name }) => [name, typed(form, name) || null]);
+  return Object.fromEntries([...traits.filter(([name, value]) => name !== "name" || value !== ""), ...members]);
+}
+
+function typed(form: SettingForm, member: Member): string {
+  return form.members[member]?.trim() ?? "";
+}
+
+function traitsOf({ name, environment, available, excluded, weight }: SettingForm) {
+  const models = linesOf(available);
+  return {
+    name: name.trim(),
+    environment: environment === "both" ? null : environment,
+    available_models: models.length === 0 ? null : models,
+    exclude_models: linesOf(excluded),
+    weight: Number(weight),
+  };
+}
+
+function linesOf(text: string): string[] {
+  return text
+    .split(/[\n,]/)
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+}

@@ -1,0 +1,62 @@
+import { useRef, useState, type ReactNode } from "react";
+import type { Window } from "../../charts/use-window.ts";
+import type { Place } from "../../query-bar/complete.ts";
+import { QueryBar } from "../../query-bar/query-bar.tsx";
+import { Button } from "../../ui/button.tsx";
+import { useKnownValues } from "./known-values.ts";
+
+type QueryFieldProps = {
+  label: string;
+  hint: string;
+  /** Undefined where there are filters that no typed query says. */
+  value: string | undefined;
+  /** Those filters in words. */
+  kept?: string;
+  onChange: (query: string) => void;
+  /** Values of its spans are offered. */
+  window: Pick<Window, "start" | "end">;
+  error: string | undefined;
+};
+
+/** A typed query as a field of a form: what stands in it counts, without Enter. */
+export function QueryField({ label, hint, value, kept, onChange, window, error }: QueryFieldProps): ReactNode {
+  const [place, setPlace] = useState<Place>();
+  const input = useRef<HTMLInputElement>(null);
+  const known = useKnownValues(window, place);
+  return (
+    <div className="flex flex-col gap-1">
+      <span className="text-sm font-medium text-muted">{label}</span>
+      {value === undefined ? (
+        <div className="flex flex-col items-start gap-1 text-sm text-muted">
+          {kept !== undefined && <code className="text-text [overflow-wrap:anywhere]">{kept}</code>}
+          <p>Its filters were written for the API, and say what no query here does. They stay as they are.</p>
+          <Button size="sm" onClick={() => onChange("")}>
+            Replace them
+          </Button>
+        </div>
+      ) : (
+        // Escape closes what is offered, not the dialog around the form.
+        <div
+          role="presentation"
+          className="flex"
+          onKeyDown={(event) => event.key === "Escape" && event.stopPropagation()}
+        >
+          <QueryBar
+            value={value}
+            input={input}
+            known={known}
+            onPlace={setPlace}
+            onCommit={onChange}
+            onDraft={onChange}
+          />
+        </div>
+      )}
+      {value !== undefined && <p className="text-xs text-faint">{hint}</p>}
+      {error !== undefined && (
+        <p role="alert" className="text-xs text-error">
+          {error}
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,60 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useEffect, useRef } from "react";
+import { bodyOf } from "../../api/client.ts";
+import { useApiQuery, useEnvironment } from "../../api/use-api.ts";
+import { filtersOf, type Scope } from "./queries.ts";
+
+/** How often it is asked whether there is anything new. */
+const pulseMs = 3000;
+const pulseWindowMs = 15 * 60_000;
+/** What the figures took to be counted is, at most, this share of the time: a large instance is asked more rarely. */
+const busyShare = 0.1;
+
+/**
+ * Asks for the figures of a moving window anew once a span came that they count, and not while nothing comes or nobody looks. What
+ * ended long before it was sent is seen when the window moves on, which is every minute.
+ */
+export function useFresh({ window, query: typed }: Scope): void {
+  const environment = useEnvironment();
+  const queries = useQueryClient();
+  const newest = useNewestId(typed, window.isMoving);
+  const seen = useRef<string | null>(undefined);
+  const notBefore = useRef(0);
+  useEffect(() => {
+    if (newest === undefined) return undefined;
+    const isNew = seen.current !== undefined && newest !== null && newest !== seen.current;
+    if (!isNew) {
+      seen.current = newest;
+      return undefined;
+    }
+    const refresh = async (): Promise<void> => {
+      seen.current = newest;
+      const began = performance.now();
+      await queries.refetchQueries({
+        type: "active",
+        predicate: ({ queryKey, meta }) => queryKey[0] === environment && meta?.["isFigure"] === true,
+      });
+      const ended = performance.now();
+      notBefore.current = ended + (ended - began) * (1 / busyShare - 1);
+    };
+    const timer = setTimeout(() => void refresh(), Math.max(0, notBefore.current - performance.now()));
+    return () => clearTimeout(timer);
+  }, [newest, queries, environment]);
+}
+
+/** Of the span that ended last, in the last minutes; null where there is none. */
+function useNewestId(typed: string, isAsked: boolean): string | null | undefined {
+  const environment = useEnvironment();
+  const filters = filtersOf(typed);
+  const { data } = useApiQuery(
+    ["newest id", filters],
+    async (api, signal) => {
+      const start_time = new Date(Date.now() - pulseWindowMs).toISOString();
+      const query = { start_time, environment, page_size: 1, include_fields: "unique_id", sort_by: "-timestamp" };
+      const page = await bodyOf(api.POST("/api/request-logs/list/", { params: { query }, body: { filters }, signal }));
+      return page.results[0]?.unique_id ?? null;
+    },
+    { enabled: isAsked, refetchInterval: pulseMs, staleTime: 0, gcTime: 0, refetchOnWindowFocus: "always" },
+  );
+  return data;
+}

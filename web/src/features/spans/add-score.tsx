@@ -1,0 +1,43 @@
+import { useState, type ReactNode } from "react";
+import { visibleLine } from "../../lib/visible-text.ts";
+import { Select } from "../../ui/select.tsx";
+import { ScoreForm } from "./score-form.tsx";
+import { useAddScore, useEvaluators } from "./score-queries.ts";
+
+type AddProps = { id: string; scored: readonly string[]; onDone: () => void };
+
+/** A score of one of the evaluators that have not scored the span. */
+export function AddScore({ id, scored, onDone }: AddProps): ReactNode {
+  const evaluators = useEvaluators(true);
+  const add = useAddScore(id);
+  const open = (evaluators.data ?? []).filter((evaluator) => !scored.includes(evaluator.id));
+  const [chosen, setChosen] = useState("");
+  const evaluator = open.find((each) => each.id === chosen) ?? open[0];
+  if (evaluators.isPending) return <p className="text-muted">Loading evaluators …</p>;
+  if (evaluator === undefined) {
+    return (
+      <p className="text-muted">
+        {evaluators.error === null
+          ? "Every evaluator has scored the span, or there is none. The screen Evaluation makes one."
+          : evaluators.error.message}
+      </p>
+    );
+  }
+  return (
+    <ScoreForm
+      key={evaluator.id}
+      evaluator={evaluator}
+      saving={add}
+      onSave={(score) => add.mutate({ evaluator_id: evaluator.id, ...score }, { onSuccess: onDone })}
+      onCancel={onDone}
+    >
+      <Select
+        aria-label="Evaluator"
+        value={evaluator.id}
+        options={open.map((each) => ({ value: each.id, label: visibleLine(each.name) }))}
+        onValueChange={setChosen}
+        className="max-w-56"
+      />
+    </ScoreForm>
+  );
+}

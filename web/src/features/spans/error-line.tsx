@@ -1,0 +1,14 @@
+import type { ReactNode } from "react";
+import { ApiError } from "../../api/api-error.ts";
+
+/** What the server said to an edit, beside what was typed. */
+export function ErrorLine({ error }: { error: Error | null }): ReactNode {
+  if (error === null) return null;
+  const requestId = error instanceof ApiError ? error.requestId : undefined;
+  return (
+    <p role="alert" className="text-xs text-error">
+      {error.message}
+      {requestId !== undefined && <span className="text-faint"> (request {requestId})</span>}
+    </p>
+  );
+}

@@ -1,0 +1,34 @@
+import type { IconName } from "../../ui/icon.tsx";
+
+type KindLook = { icon: IconName; color: string };
+
+const looks: Readonly<Record<string, KindLook>> = {
+  chat: { icon: "message", color: "--kind-chat" },
+  completion: { icon: "message", color: "--kind-chat" },
+  text: { icon: "message", color: "--kind-chat" },
+  generation: { icon: "message", color: "--kind-chat" },
+  response: { icon: "message", color: "--kind-response" },
+  embedding: { icon: "hash", color: "--kind-embedding" },
+  reranker: { icon: "sort", color: "--kind-embedding" },
+  speech: { icon: "play", color: "--kind-speech" },
+  transcription: { icon: "note", color: "--kind-transcription" },
+  workflow: { icon: "branch", color: "--kind-workflow" },
+  agent: { icon: "spark", color: "--kind-agent" },
+  task: { icon: "layers", color: "--kind-task" },
+  tool: { icon: "tool", color: "--kind-tool" },
+  function: { icon: "code", color: "--kind-tool" },
+  handoff: { icon: "arrowRight", color: "--kind-handoff" },
+  guardrail: { icon: "lock", color: "--kind-guardrail" },
+  score: { icon: "score", color: "--kind-score" },
+};
+
+const otherLook: KindLook = { icon: "circle", color: "--kind-custom" };
+
+/** How spans of a kind are drawn: an icon, and the name of a colour among the tokens. */
+export function kindLook(kind: string): KindLook {
+  return Object.hasOwn(looks, kind) ? (looks[kind] ?? otherLook) : otherLook;
+}
+
+export function kindColor(kind: string): string {
+  return `var(${kindLook(kind).color})`;
+}

@@ -1,0 +1,58 @@
+import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
+import { bodyOf } from "../../../api/client.ts";
+import type { components } from "../../../api/schema.gen.ts";
+import { useApi, useEnvironment } from "../../../api/use-api.ts";
+import { windowOf, type RangeSearch } from "../../../lib/range.ts";
+import { parseQuery } from "../../../query-bar/parse-query.ts";
+import { toFilters, type Filters } from "../../../query-bar/to-filters.ts";
+import type { TraceOrder } from "./search.ts";
+
+export type TraceRow = components["schemas"]["Trace"];
+
+export type TracesScope = {
+  query: string;
+  filters: Filters;
+  window: { start: string; end: string };
+  /** Why the query is not asked. */
+  problem: string | undefined;
+};
+
+/** What the list is about: a typed query and a window. `reload` moves a window that ends now. */
+export function useTracesScope({ q = "", range, from, to }: RangeSearch & { q?: string | undefined }, reload: number) {
+  // `reload` is no part of the window, but asks for a new one.
+  // oxlint-disable-next-line react/exhaustive-deps
+  const window = useMemo(() => windowOf({ range, from, to }), [range, from, to, reload]);
+  return useMemo((): TracesScope => {
+    const { query, problems } = parseQuery(q);
+    return { query: q, filters: toFilters(query), window, problem: problems[0]?.message };
+  }, [q, window]);
+}
+
+const pageSize = 100;
+
+/** Traces with a span in the window that the query lets through, page by page. */
+export function useTraces({ filters, window, problem }: TracesScope, sort: TraceOrder) {
+  const api = useApi();
+  const environment = useEnvironment();
+  const pages = useInfiniteQuery({
+    queryKey: [environment, "traces", "list", filters, window, sort],
+    enabled: problem === undefined,
+    initialPageParam: 1,
+    queryFn: ({ pageParam: page, signal }) => {
+      const times = { start_time: window.start, end_time: window.end };
+      const params = { query: { page, page_size: pageSize, sort_by: sort, environment, ...times } };
+      return bodyOf(api.POST("/api/traces/list/", { params, body: { filters }, signal }));
+    },
+    getNextPageParam: ({ next }, all) => (next === null ? undefined : all.length + 1),
+    placeholderData: keepPreviousData,
+  });
+  // A trace that moved to the next page meanwhile is there twice.
+  const rows = useMemo(() => {
+    const all = pages.data?.pages.flatMap(({ results }) => results) ?? [];
+    return [...new Map(all.map((row) => [`${row.environment} ${row.trace_unique_id}`, row])).values()];
+  }, [pages.data]);
+  return { ...pages, rows, count: pages.data?.pages[0]?.count };
+}
+
+export type TracePages = ReturnType<typeof useTraces>;

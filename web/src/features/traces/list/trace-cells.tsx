@@ -1,0 +1,96 @@
+import type { ReactNode } from "react";
+import { formatCount, formatDuration, formatExactCost, formatInteger } from "../../../lib/format.ts";
+import { formatExactTime, formatTime, type TimeZone } from "../../../lib/time.ts";
+import { Money } from "../../../ui/money.tsx";
+import { Unknown } from "../../../ui/value.tsx";
+import { cutLine, Untrusted } from "../parts/untrusted.tsx";
+import type { TraceRow } from "./queries.ts";
+import type { TraceSort } from "./search.ts";
+
+export type TraceColumn = {
+  title: string;
+  sort?: TraceSort;
+  isNumber?: boolean;
+  /** Classes of its cells: which ones give way where there is little room. */
+  className?: string;
+  show: (row: TraceRow, zone: TimeZone) => ReactNode;
+};
+
+const text = (value: unknown): string => (typeof value === "string" ? value : "");
+
+/** The columns of the list, in the order of `listGrid`. */
+export const traceColumns: readonly TraceColumn[] = [
+  {
+    title: "Ended",
+    sort: "timestamp",
+    show: ({ timestamp }, zone) => (
+      <span className="figures text-muted" title={formatExactTime(timestamp, zone)}>
+        {formatTime(timestamp, zone)}
+      </span>
+    ),
+  },
+  { title: "Trace", show: (row) => <Name row={row} /> },
+  {
+    title: "Customer",
+    className: "@max-5xl:hidden",
+    show: ({ customer_identifier: customer }) => customer && <Untrusted text={customer} className="text-muted" />,
+  },
+  {
+    title: "Model",
+    className: "@max-6xl:hidden",
+    show: ({ model }) => <Untrusted text={text(model)} className="text-muted" />,
+  },
+  {
+    title: "Spans",
+    sort: "span_count",
+    isNumber: true,
+    className: "@max-3xl:hidden",
+    show: ({ span_count: spans, llm_call_count: calls }) => (
+      <span title={`${formatInteger(calls)} of them are model calls`}>{formatInteger(spans)}</span>
+    ),
+  },
+  {
+    title: "Errors",
+    sort: "error_count",
+    isNumber: true,
+    show: ({ error_count: errors }) =>
+      errors > 0 ? <span className="text-error">{formatInteger(errors)}</span> : <span className="text-faint">0</span>,
+  },
+  {
+    title: "Tokens",
+    sort: "total_tokens",
+    isNumber: true,
+    className: "@max-3xl:hidden",
+    show: ({ total_tokens: tokens }) => <span title={formatInteger(tokens)}>{formatCount(tokens)}</span>,
+  },
+  { title: "Cost", sort: "total_cost", isNumber: true, show: (row) => <RowCost row={row} /> },
+  {
+    title: "Duration",
+    sort: "duration",
+    isNumber: true,
+    className: "@max-lg:hidden",
+    show: ({ duration }) => <span title={`${duration} s`}>{formatDuration(duration)}</span>,
+  },
+];
+
+function Name({ row }: { row: TraceRow }): ReactNode {
+  const name = row.name || row.trace_unique_id;
+  const input = text(row.input);
+  return (
+    <span className="flex min-w-0 gap-2" title={cutLine(`${name}\n${input}`, 400)}>
+      <Untrusted text={name} className="shrink-0 truncate font-medium @max-xl:max-w-full @xl:max-w-1/2" />
+      <Untrusted text={input} className="min-w-0 truncate text-faint @max-xl:hidden" />
+    </span>
+  );
+}
+
+function RowCost({ row: { total_cost: cost, unpriced_count: unpriced } }: { row: TraceRow }): ReactNode {
+  const why = `${formatInteger(unpriced)} model ${unpriced === 1 ? "call has" : "calls have"} no price.`;
+  if (unpriced > 0 && cost === 0) return <Unknown why={why} />;
+  return (
+    <span title={unpriced > 0 ? `At least ${formatExactCost(cost)}: ${why}` : formatExactCost(cost)}>
+      <Money usd={cost} />
+      {unpriced > 0 && <span className="text-warn">+</span>}
+    </span>
+  );
+}

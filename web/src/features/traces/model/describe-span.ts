@@ -1,0 +1,62 @@
+import { formatCost, formatDuration, formatInteger } from "../../../lib/format.ts";
+import { at } from "./at.ts";
+import type { TraceModel } from "./trace-model.ts";
+import { hasFlag, kindOf, labelOf, textOf } from "./trace-spans.ts";
+
+/** What is known of the times of a span beside how long it took, in words. */
+function timeNotes({ spans }: TraceModel, index: number): string[] {
+  const after = at(spans.finishes, index) - at(spans.finishes, at(spans.parents, index));
+  const isUnknown = Number.isNaN(at(spans.durations, index)) && !hasFlag(spans, index, "reversed");
+  return [
+    ...(isUnknown ? ["No duration is known."] : []),
+    ...(after > 0 ? [`Ends ${formatDuration(after / 1000)} after its parent.`] : []),
+  ];
+}
+
+/** What cannot be right about the place and the times of a span, in words. */
+export function oddities(model: TraceModel, index: number): string[] {
+  const { spans } = model;
+  const before = at(spans.starts, at(spans.parents, index)) - at(spans.starts, index);
+  const place = placeNote(model, index);
+  return [
+    ...(place === undefined ? [] : [place]),
+    ...(hasFlag(spans, index, "reversed") ? ["Its end was sent as before its start: no duration is known."] : []),
+    ...(before > 0 ? [`Starts ${formatDuration(before / 1000)} before its parent: clocks may differ.`] : []),
+  ];
+}
+
+/** Why a span stands at the top though it names a parent. */
+function placeNote({ spans }: TraceModel, index: number): string | undefined {
+  const parent = spans.namedParents.get(index);
+  if (parent === undefined) return undefined;
+  return hasFlag(spans, index, "orphan")
+    ? `Its parent ${parent} is not in this trace.`
+    : `Its parents lead back to itself: the circle was cut above it.`;
+}
+
+/** A span in a few lines of plain text. */
+export function describeSpan(model: TraceModel, index: number): string {
+  const { spans, totals } = model;
+  const model_ = textOf(spans, spans.models, index);
+  const error = textOf(spans, spans.errors, index);
+  const below = at(spans.ends, index) - index - 1;
+  const lines = [
+    `${labelOf(spans, index)} (${kindOf(spans, index)}${model_ === "" ? "" : `, ${model_}`})`,
+    `Duration ${formatDuration(at(spans.durations, index) / 1000)}, itself ${formatDuration(at(totals.selfTimes, index) / 1000)}`,
+    ...timeNotes(model, index),
+    ...oddities(model, index),
+    `Cost ${costOf(model, index)}${below === 0 ? "" : " with all below"}`,
+    ...(below === 0 ? [] : [`${formatInteger(below)} ${below === 1 ? "span" : "spans"} below`]),
+    error,
+  ];
+  return lines.filter((line) => line !== "").join("\n");
+}
+
+/** What a span and all below it cost, as far as it is known. */
+export function costOf({ totals }: TraceModel, index: number): string {
+  const unpriced = at(totals.unpriced, index);
+  const cost = at(totals.costs, index);
+  if (unpriced === 0) return formatCost(cost);
+  const calls = `no price for ${formatInteger(unpriced)} ${unpriced === 1 ? "call" : "calls"}`;
+  return cost === 0 ? `unknown: ${calls}` : `at least ${formatCost(cost)}: ${calls}`;
+}

@@ -1,0 +1,66 @@
+import { at } from "./at.ts";
+import { spanFlags, type TraceSpans } from "./trace-spans.ts";
+
+/** What follows from the tree for each span. */
+export type TreeTotals = {
+  /** Milliseconds of a span during which none of its children ran. */
+  selfTimes: Float64Array<ArrayBuffer>;
+  /** Of a span with all that is below it: what they count for in the trace. */
+  costs: Float64Array<ArrayBuffer>;
+  tokens: Float64Array<ArrayBuffer>;
+  /** Spans of the subtree that failed, and model calls without a price; the span itself included. */
+  failed: Int32Array<ArrayBuffer>;
+  unpriced: Int32Array<ArrayBuffer>;
+};
+
+export function treeTotals(spans: TraceSpans): TreeTotals {
+  const costs = spans.countedCosts.map(orZero);
+  const tokens = spans.countedTokens.map(orZero);
+  const failed = Int32Array.from(spans.flags, (flags) => ((flags & spanFlags.failed) === 0 ? 0 : 1));
+  const unpriced = Int32Array.from(spans.flags, (flags) => ((flags & spanFlags.unpriced) === 0 ? 0 : 1));
+  for (let index = spans.count - 1; index >= 0; index -= 1) {
+    const parent = at(spans.parents, index);
+    if (parent === -1) continue;
+    for (const column of [costs, tokens, failed, unpriced]) {
+      column[parent] = at(column, parent) + at(column, index);
+    }
+  }
+  return { selfTimes: selfTimes(spans), costs, tokens, failed, unpriced };
+}
+
+const orZero = (value: number): number => (Number.isNaN(value) ? 0 : value);
+
+/** Beyond so many ancestors a span that runs on after them all is not looked at: a chain of such spans must not take forever. */
+const ancestorsLookedAt = 64;
+
+/**
+ * The length of a span less the time that anything below it ran, parallel spans once. What is below often runs on after its own
+ * parent, as the tools that a model asked for do: that time is not its grandparent's own either.
+ */
+function selfTimes(spans: TraceSpans): Float64Array<ArrayBuffer> {
+  const { starts, finishes, parents } = spans;
+  const pieces: { span: number; from: number; to: number }[] = [];
+  for (let index = 0; index < spans.count; index += 1) {
+    let span = at(parents, index);
+    const [from, to] = [at(starts, index), at(finishes, index)];
+    for (let step = 0; span !== -1 && step < ancestorsLookedAt; step += 1) {
+      const [low, high] = [Math.max(from, at(starts, span)), Math.min(to, at(finishes, span))];
+      if (high > low) pieces.push({ span, from: low, to: high });
+      // An ancestor that covers all of it stands for it above.
+      if (from >= at(starts, span) && to <= at(finishes, span)) break;
+      span = at(parents, span);
+    }
+  }
+  pieces.sort((a, b) => a.span - b.span || a.from - b.from);
+  const own = finishes.map((finish, index) => finish - at(starts, index));
+  let coveredTo = Number.NEGATIVE_INFINITY;
+  let last = -1;
+  for (const { span, from, to } of pieces) {
+    if (span !== last) coveredTo = Number.NEGATIVE_INFINITY;
+    last = span;
+    own[span] = at(own, span) - Math.max(0, to - Math.max(from, coveredTo));
+    coveredTo = Math.max(coveredTo, to);
+  }
+  // Adding fractions of milliseconds leaves crumbs.
+  return own.map((ms) => Math.max(0, Math.round(ms * 1e6) / 1e6));
+}

@@ -1,0 +1,89 @@
+import { boundsOf, type TraceBounds } from "./axis.ts";
+import { criticalPath, type CriticalPath } from "./critical-path.ts";
+import { readSpans, type TreeNode } from "./read-spans.ts";
+import { failedSpans, slowestSpans } from "./search.ts";
+import { treeTotals, type TreeTotals } from "./totals.ts";
+import { buffersOf, type TraceSpans } from "./trace-spans.ts";
+
+/** A trace as its routes answer it, less the tree. A public one has no customer. */
+export type TraceHeader = {
+  trace_unique_id: string;
+  unique_organization_id: string;
+  organization_name: string | null;
+  environment: string;
+  name: string | null;
+  customer_identifier?: string | null;
+  thread_identifier: string | null;
+  timestamp: string;
+  start_time: string;
+  duration: number;
+  span_count: number;
+  llm_call_count: number;
+  error_count: number;
+  total_cost: number;
+  total_tokens: number;
+  total_prompt_tokens: number;
+  total_completion_tokens: number;
+  unpriced_count: number;
+  is_slim: boolean;
+  is_truncated: boolean;
+};
+
+type TraceAnswer = TraceHeader & { span_tree: TreeNode[] };
+
+/** What models and tools were given and answered, of each span; null where nothing is said. */
+export type SpanTexts = { inputs: (string | null)[]; outputs: (string | null)[] };
+
+/** A trace with everything that follows from it alone. */
+export type TraceModel = {
+  header: TraceHeader;
+  spans: TraceSpans;
+  bounds: TraceBounds;
+  totals: TreeTotals;
+  path: CriticalPath;
+  /** In the order of the tree. */
+  failed: Int32Array<ArrayBuffer>;
+  /** The slowest first, wrappers last. */
+  slowest: Int32Array<ArrayBuffer>;
+  /** Undefined where the answer is slim. */
+  texts?: SpanTexts;
+};
+
+const slowSpans = 50;
+
+export function readTrace(bytes: ArrayBuffer): TraceModel {
+  const { span_tree, ...rest } = JSON.parse(new TextDecoder().decode(bytes)) as TraceAnswer;
+  const texts: SpanTexts = { inputs: [], outputs: [] };
+  const spans = readSpans(span_tree, ({ input, output }) => {
+    texts.inputs.push(textOf(input));
+    texts.outputs.push(textOf(output));
+  });
+  const totals = treeTotals(spans);
+  return {
+    header: headerOf(rest),
+    spans,
+    bounds: boundsOf(spans),
+    totals,
+    path: criticalPath(spans),
+    failed: failedSpans(spans),
+    slowest: slowestSpans(spans, totals.selfTimes, slowSpans),
+    ...(!rest.is_slim && { texts }),
+  };
+}
+
+/** Without what no header shows, which may be large. */
+function headerOf(answer: TraceHeader & { input?: unknown; output?: unknown; metadata?: unknown }): TraceHeader {
+  const { input: _input, output: _output, metadata: _metadata, ...header } = answer;
+  return header;
+}
+
+function textOf(value: unknown): string | null {
+  if (value === null || value === undefined || value === "") return null;
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** What a transfer between threads hands over instead of copying. */
+export function transferOf({ spans, totals, path, failed, slowest }: TraceModel): ArrayBuffer[] {
+  const own = Object.values(totals).map((column) => column.buffer);
+  return [...buffersOf(spans), ...own, path.isOn.buffer, failed.buffer, slowest.buffer];
+}

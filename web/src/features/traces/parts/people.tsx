@@ -1,0 +1,30 @@
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import type { TraceHeader } from "../model/trace-model.ts";
+import { Figure } from "./figures.tsx";
+import { cutLine, Untrusted } from "./untrusted.tsx";
+
+const look = "text-accent hover:underline";
+
+/** For whom a trace ran, and in which conversation. */
+export function People({ header }: { header: TraceHeader }): ReactNode {
+  const { customer_identifier: customer, thread_identifier: thread } = header;
+  return (
+    <>
+      {customer && (
+        <Figure label="Customer" title={cutLine(customer)}>
+          <Link to="/customers/$customerId" params={{ customerId: customer }} className={look}>
+            <Untrusted text={customer} />
+          </Link>
+        </Figure>
+      )}
+      {thread && (
+        <Figure label="Thread" title={cutLine(thread)}>
+          <Link to="/threads" search={{ thread }} className={look}>
+            <Untrusted text={thread} />
+          </Link>
+        </Figure>
+      )}
+    </>
+  );
+}

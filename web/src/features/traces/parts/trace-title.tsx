@@ -1,0 +1,18 @@
+import type { ReactNode } from "react";
+import { Icon } from "../../../ui/icon.tsx";
+import type { TraceHeader } from "../model/trace-model.ts";
+import { cutLine, Untrusted } from "./untrusted.tsx";
+
+/** The name of a trace, and what can be done with it. */
+export function TraceTitle({ header, children }: { header: TraceHeader; children?: ReactNode }): ReactNode {
+  const name = header.name || header.trace_unique_id;
+  return (
+    <header className="flex items-center gap-2 px-4 pt-2.5 pb-1">
+      <Icon name="trace" className="text-faint" />
+      <h1 className="min-w-0 truncate text-lg font-semibold" title={cutLine(`${name}\n${header.trace_unique_id}`)}>
+        <Untrusted text={name} />
+      </h1>
+      {children}
+    </header>
+  );
+}

@@ -1,0 +1,57 @@
+import { useQueryClient, type UseQueryResult } from "@tanstack/react-query";
+import { useEffect } from "react";
+import { bodyOf, type Api } from "../../api/client.ts";
+import { useApiQuery, useEnvironment } from "../../api/use-api.ts";
+import { nextLookMs } from "./model/polling.ts";
+import type { TraceHeader, TraceModel } from "./model/trace-model.ts";
+import { parseTrace } from "./parse-trace.ts";
+
+const treeKey = (id: string) => ["traces", id, "tree"] as const;
+const figuresKey = (id: string) => ["traces", id, "figures"] as const;
+
+/** A trace with its tree, without what its spans were given and answered. */
+export function useTrace(id: string): UseQueryResult<TraceModel> {
+  const ask = async (api: Api, signal: AbortSignal) => {
+    const params = { path: { trace_unique_id: id }, query: { tree: "slim" as const } };
+    const answer = api.GET("/api/traces/{trace_unique_id}/", { params, signal, parseAs: "arrayBuffer" });
+    return await parseTrace(await bodyOf<ArrayBuffer>(answer), signal);
+  };
+  // Columns are compared in no time only when they are the same.
+  return useApiQuery(treeKey(id), ask, { structuralSharing: false, gcTime: 60_000 });
+}
+
+type Look = { says: string; unchanged: number; tookMs: number };
+
+/** While spans may still come, asks for the figures alone, and reads the tree anew when they have changed. */
+export function useLiveTrace(id: string, header: TraceHeader | undefined): void {
+  const queries = useQueryClient();
+  const environment = useEnvironment();
+  const newestMs = Date.parse(header?.timestamp ?? "");
+  const ask = async (api: Api, signal: AbortSignal): Promise<Look> => {
+    const params = { path: { trace_unique_id: id }, query: { tree: "flat" as const, page_size: 1 } };
+    const started = performance.now();
+    const figures = await bodyOf(api.GET("/api/traces/{trace_unique_id}/", { params, signal }));
+    const says = fingerprint(figures as unknown as TraceHeader);
+    const before = queries.getQueryData<Look>([environment, ...figuresKey(id)]);
+    const unchanged = before?.says === says ? before.unchanged + 1 : 0;
+    return { says, unchanged, tookMs: performance.now() - started };
+  };
+  const look = useApiQuery(figuresKey(id), ask, {
+    enabled: header !== undefined && nextLookMs({ nowMs: Date.now(), newestMs, unchanged: 0, tookMs: 0 }) !== false,
+    staleTime: 0,
+    retry: false,
+    refetchInterval: ({ state: { data } }) => {
+      const { unchanged, tookMs } = data ?? { unchanged: 0, tookMs: 0 };
+      return nextLookMs({ nowMs: Date.now(), newestMs, unchanged, tookMs });
+    },
+  });
+  const hasChanged = header !== undefined && look.data !== undefined && look.data.says !== fingerprint(header);
+  useEffect(() => {
+    if (hasChanged) void queries.invalidateQueries({ queryKey: [environment, ...treeKey(id)] });
+  }, [hasChanged, look.dataUpdatedAt, queries, environment, id]);
+}
+
+/** Of figures that are sums of whole numbers: those of dollars may differ by how they were added. */
+function fingerprint({ span_count, error_count, total_tokens, unpriced_count, timestamp }: TraceHeader): string {
+  return [span_count, error_count, total_tokens, unpriced_count, timestamp].join(" ");
+}

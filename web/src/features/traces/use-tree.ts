@@ -1,0 +1,44 @@
+import { useCallback, useMemo, useState } from "react";
+import { at } from "./model/at.ts";
+import { foldedSpans, kindsToFlags, placesOf } from "./model/fold.ts";
+import { foldedAbove, treeRows, type TreeRows } from "./model/rows.ts";
+import type { TraceSpans } from "./model/trace-spans.ts";
+
+export type Tree = {
+  rows: TreeRows;
+  folded: Uint8Array;
+  hiddenKinds: Uint8Array;
+  placeOf: ReadonlyMap<string, number>;
+  setFolded: (index: number, isFolded: boolean) => void;
+  /** Unfolds what is above a span. */
+  reveal: (index: number) => void;
+};
+
+const none: readonly string[] = [];
+
+/** The rows of a tree, by what the URL folds and hides and by what was opened and closed by hand since. */
+export function useTree(spans: TraceSpans, search: { fold?: string[] | undefined; hide?: string[] | undefined }): Tree {
+  const kinds = search.fold ?? none;
+  const [hand, setHand] = useState<{ kinds: readonly string[]; spans: ReadonlyMap<string, boolean> }>();
+  // Folding by kind begins anew.
+  const byHand = useMemo(
+    () => (hand !== undefined && hand.kinds.join("\n") === kinds.join("\n") ? hand.spans : new Map<string, boolean>()),
+    [hand, kinds],
+  );
+  const placeOf = useMemo(() => placesOf(spans), [spans]);
+  const folded = useMemo(() => foldedSpans(spans, { kinds, byHand }, placeOf), [spans, kinds, byHand, placeOf]);
+  const hiddenKinds = useMemo(() => kindsToFlags(spans, search.hide ?? none), [spans, search.hide]);
+  const rows = useMemo(() => treeRows(spans, { folded, hiddenKinds }), [spans, folded, hiddenKinds]);
+  const fold = useCallback(
+    (indexes: readonly number[], isFolded: boolean) => {
+      if (indexes.length === 0) return;
+      const next = new Map(byHand);
+      for (const index of indexes) next.set(at(spans.ids, index), isFolded);
+      setHand({ kinds, spans: next });
+    },
+    [byHand, kinds, spans],
+  );
+  const setFolded = useCallback((index: number, isFolded: boolean) => fold([index], isFolded), [fold]);
+  const reveal = useCallback((index: number) => fold(foldedAbove(spans, folded, index), false), [fold, spans, folded]);
+  return { rows, folded, hiddenKinds, placeOf, setFolded, reveal };
+}

@@ -1,0 +1,36 @@
+import { isRecord } from "./exact-json.ts";
+
+const metricNames =
+  "model log_type status status_code error_message latency time_to_first_token tokens_per_second prompt_tokens completion_tokens total_tokens cost".split(
+    " ",
+  );
+
+/** What has to be read of a log. */
+export const logInputFields = [
+  "input,output,prompt_messages,completion_message,completion_messages,ideal_output,metadata",
+  ...metricNames,
+].join(",");
+
+/** A log as an evaluator is given it: texts where there are, else its messages. */
+export function inputsOf(log: Readonly<Record<string, unknown>>) {
+  return {
+    input: firstSaid(log["input"], log["prompt_messages"]),
+    output: firstSaid(log["output"], spokenText(log["completion_message"]), log["completion_messages"]),
+    expected_output: firstSaid(log["ideal_output"]),
+    metadata: isRecord(log["metadata"]) ? log["metadata"] : {},
+    metrics: Object.fromEntries(metricNames.map((name) => [name, log[name] ?? null])),
+  };
+}
+
+function firstSaid(...values: readonly unknown[]): string {
+  const said = values.find((value) => value !== undefined && value !== null && value !== "");
+  return typeof said === "string" ? said : said === undefined ? "" : JSON.stringify(said);
+}
+
+/** The words of a message; the whole of one that is more than words. */
+function spokenText(message: unknown): unknown {
+  if (!isRecord(message)) return message;
+  const { content, tool_calls: calls } = message;
+  const isOnlyWords = typeof content === "string" && content !== "" && (calls === undefined || calls === null);
+  return isOnlyWords ? content : message;
+}

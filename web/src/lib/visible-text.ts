@@ -1,0 +1,31 @@
+/**
+ * Text from data, in a form that shows what is there. Controls that would change how the text around them looks (overrides of
+ * direction, escape sequences, tags that nobody sees) become symbols, and half surrogates become U+FFFD.
+ */
+export function visibleText(text: string): string {
+  const whole = text.isWellFormed() ? text : text.toWellFormed();
+  if (!hidden.test(whole)) return whole;
+  return whole.replace(ansiColour, "").replace(hiddenAll, symbolOf);
+}
+
+/** The same on one line, for names, ids and titles. */
+export function visibleLine(text: string): string {
+  return visibleText(text).replace(/\s*[\r\n\u2028\u2029]+\s*/g, " ↵ ");
+}
+
+// Colours of terminals say nothing that a reader misses; other sequences stay, with a symbol for ESC.
+// oxlint-disable-next-line no-control-regex
+const ansiColour = /\u001B\[[\d;:]*m/g;
+
+// C0 and C1 but tab and line breaks, embeddings and overrides and isolates, tags, invisible operators, interlinear marks.
+const hiddenClass =
+  "[\\0-\\u0008\\u000B\\u000C\\u000E-\\u001F\\u007F-\\u009F\\u202A-\\u202E\\u2061-\\u2064\\u2066-\\u2069\\uFFF9-\\uFFFB\\u{E0000}-\\u{E007F}]";
+const hidden = new RegExp(hiddenClass, "u");
+const hiddenAll = new RegExp(hiddenClass, "gu");
+
+function symbolOf(char: string): string {
+  const code = char.codePointAt(0) ?? 0;
+  if (code < 0x20) return String.fromCharCode(0x2400 + code);
+  if (code === 0x7f) return "␡";
+  return `⟨U+${code.toString(16).toUpperCase().padStart(4, "0")}⟩`;
+}

@@ -1,0 +1,34 @@
+import { useEffect, useRef, useState, type ReactNode } from "react";
+import { Input } from "./input.tsx";
+
+type FindProps = { label: string; placeholder: string; value: string; onChange: (text: string) => void };
+
+/** Tells what was typed when the reader pauses. */
+export function FindInput({ label, placeholder, value, onChange }: FindProps): ReactNode {
+  const [typed, setTyped] = useState(value);
+  const sent = useRef(value);
+  useEffect(() => {
+    // Only what came from elsewhere, such as the Back button, takes the place of what is typed.
+    if (value === sent.current) return;
+    sent.current = value;
+    setTyped(value);
+  }, [value]);
+  useEffect(() => {
+    if (typed === sent.current) return undefined;
+    const timer = setTimeout(() => {
+      sent.current = typed;
+      onChange(typed);
+    }, 250);
+    return () => clearTimeout(timer);
+  });
+  return (
+    <Input
+      type="search"
+      aria-label={label}
+      placeholder={placeholder}
+      className="w-48"
+      value={typed}
+      onChange={({ target }) => setTyped(target.value)}
+    />
+  );
+}

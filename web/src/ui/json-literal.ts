@@ -1,0 +1,19 @@
+/**
+ * The beginning of a text as JSON writes it, on one line: whatever would change how it looks is an escape. With quotes, or as a
+ * name without.
+ */
+export function literalText(text: string, chars: number, isQuoted: boolean): string {
+  const isCut = text.length > chars;
+  const quoted = JSON.stringify(isCut ? text.slice(0, chars) : text).replace(invisible, escaped);
+  const shown = isQuoted || !/^[\w$.-]+$/.test(text) ? quoted : quoted.slice(1, -1);
+  return isCut ? `${shown.slice(0, -1)}…` : shown;
+}
+
+// JSON escapes C0 controls and half surrogates itself.
+const invisible =
+  /[\u007F-\u009F\u00AD\u200B-\u200F\u2028-\u202E\u2060-\u2069\uFEFF\uFFF9-\uFFFB]|[\u{E0000}-\u{E007F}]/gu;
+
+const escaped = (char: string): string =>
+  Array.from({ length: char.length }, (_value, at) => `\\u${char.charCodeAt(at).toString(16).padStart(4, "0")}`).join(
+    "",
+  );

@@ -1,0 +1,11 @@
+import { useEffect, useState } from "react";
+
+/** A value once nobody has changed it for a moment. */
+export function useSettled<T>(value: T, ms = 120): T {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), ms);
+    return () => clearTimeout(timer);
+  }, [value, ms]);
+  return settled;
+}
