@@ -109,7 +109,10 @@ const allRows = "SELECT * FROM spans WHERE organization_id = 'org_bench'";
 
 async function fill(path: string, rows: number): Promise<void> {
   mkdirSync(path, { recursive: true });
-  const child = fork(join(import.meta.dirname, "lib", "fill-table-process.ts"), [join(path, "spans"), String(rows)]);
+  const child = fork(join(import.meta.dirname, "lib", "fill-table-process.ts"), [
+    `chdb:${join(path, "spans")}`,
+    String(rows),
+  ]);
   const [code] = (await once(child, "exit")) as [number];
   if (code !== 0) throw new Error("the table could not be filled");
 }

@@ -1,6 +1,5 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Agent } from "node:http";
@@ -9,6 +8,7 @@ import { inParallel, machine, percentile, round } from "./lib/figures.ts";
 import { post } from "./lib/post.ts";
 import { realTexts } from "./lib/real-texts.ts";
 import { bulkBodies } from "./lib/span-bodies.ts";
+import { openSpansServer } from "./lib/spans-server.ts";
 
 /**
  * Bulk ingest against inserting the very same rows, ready-made, straight into the very same table.
@@ -19,6 +19,7 @@ import { bulkBodies } from "./lib/span-bodies.ts";
 export async function run(options: Map<string, string>): Promise<object> {
   const rows = Number(options.get("rows") ?? 80_000);
   const concurrency = Number(options.get("concurrency") ?? 4);
+  const spansUrl = options.get("spans-url");
   const rowsPerBody = 500;
   const texts = realTexts();
   const bodies = bulkBodies({ texts, bodies: Math.ceil(rows / rowsPerBody), rowsPerBody, payloadChars: 1750, seed: 1 });
@@ -29,19 +30,21 @@ export async function run(options: Map<string, string>): Promise<object> {
   const direct: number[] = [];
   const bulk: number[] = [];
   for (let round = 0; round < 2; round += 1) {
-    direct.push(total / (await directSeconds(bodies)));
-    bulk.push(total / (await bulkSeconds(bodies, total, concurrency)));
+    direct.push(total / (await directSeconds(bodies, spansUrl)));
+    bulk.push(total / (await bulkSeconds({ bodies, total, concurrency, spansUrl })));
     console.log(`direct ${Math.round(direct.at(-1) ?? 0)} rows/s, bulk ${Math.round(bulk.at(-1) ?? 0)} rows/s`);
   }
   const directRate = Math.max(...direct);
   const bulkRate = Math.max(...bulk);
 
   const folder = benchFolder();
-  const server = await startBenchServer(folder.path);
+  const spans = await openSpansServer(spansUrl);
+  const server = await startBenchServer(folder.path, spans.environment);
   const alone = await singleLatency(server, 500);
   const half = bulkBodies({ texts, bodies: 60, rowsPerBody, payloadChars: 1750, seed: 2 });
   const visible = await visibility(server, half, bulkRate / 2);
   await server.stop();
+  await spans.stop();
   folder.remove();
 
   return {
@@ -62,22 +65,31 @@ export async function run(options: Map<string, string>): Promise<object> {
 const warmupBodies = 20;
 
 /** The rows go to a child as bodies; only inserting what it makes of them is timed. */
-async function directSeconds(bodies: readonly Buffer[]): Promise<number> {
+async function directSeconds(bodies: readonly Buffer[], spansUrl: string | undefined): Promise<number> {
   const folder = benchFolder();
-  mkdirSync(join(folder.path, "spans"));
-  const child = fork(join(import.meta.dirname, "lib", "direct-insert-process.ts"), [join(folder.path, "spans")], {
+  const spans = await openSpansServer(spansUrl);
+  const url = spans.url ?? `chdb:${join(folder.path, "spans")}`;
+  const child = fork(join(import.meta.dirname, "lib", "direct-insert-process.ts"), [url], {
     serialization: "advanced",
   });
   child.send(bodies);
   const [{ seconds }] = (await once(child, "message")) as [{ seconds: number }];
   await once(child, "exit");
+  await spans.stop();
   folder.remove();
   return seconds;
 }
 
-async function bulkSeconds(bodies: readonly Buffer[], total: number, concurrency: number): Promise<number> {
+async function bulkSeconds(setup: {
+  bodies: readonly Buffer[];
+  total: number;
+  concurrency: number;
+  spansUrl: string | undefined;
+}): Promise<number> {
+  const { bodies, total, concurrency } = setup;
   const folder = benchFolder();
-  const server = await startBenchServer(folder.path);
+  const spans = await openSpansServer(setup.spansUrl);
+  const server = await startBenchServer(folder.path, spans.environment);
   const agent = new Agent({ keepAlive: true });
   const send = async (body: Buffer): Promise<void> => {
     const { status } = await post(agent, `${server.url}/api/request-logs/bulk/`, body);
@@ -99,6 +111,7 @@ async function bulkSeconds(bodies: readonly Buffer[], total: number, concurrency
   console.log(`  accepted after ${round((accepted - started) / 1000)} s, queryable after ${round(seconds)} s`);
   agent.destroy();
   await server.stop();
+  await spans.stop();
   folder.remove();
   return seconds;
 }

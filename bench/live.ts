@@ -8,6 +8,7 @@ import { cpuSeconds, pinToOtherCores, residentMib } from "./lib/cores.ts";
 import { machine, percentile, round } from "./lib/figures.ts";
 import type { LiveLoad, LiveResult } from "./lib/live-listeners-process.ts";
 import { post } from "./lib/post.ts";
+import { openSpansServer } from "./lib/spans-server.ts";
 
 /**
  * Streams of the live tail while spans come at a steady rate: how long after its sending a span's event is there, of all streams,
@@ -18,7 +19,8 @@ export async function run(options: Map<string, string>): Promise<object> {
   const perS = Number(options.get("rate") ?? 1_000);
   const seconds = Number(options.get("seconds") ?? 60);
   const folder = benchFolder();
-  const server = await startBenchServer(folder.path);
+  const spans = await openSpansServer(options.get("spans-url"));
+  const server = await startBenchServer(folder.path, spans.environment);
   const pid = server.child.pid ?? 0;
   const streams = fork(join(import.meta.dirname, "lib", "live-listeners-process.ts"), { serialization: "advanced" });
   pinToOtherCores(streams.pid ?? 0);
@@ -36,6 +38,7 @@ export async function run(options: Map<string, string>): Promise<object> {
   const [{ delaysMs, events, skipped }] = (await answered) as [LiveResult];
   streams.disconnect();
   await server.stop();
+  await spans.stop();
   folder.remove();
   const third = Math.floor(memory.length / 3);
   const thirds = [0, 1, 2].map((i) => Math.round(percentile(memory.slice(i * third, (i + 1) * third), 0.5)));

@@ -1,20 +1,20 @@
 import { Agent } from "node:http";
 import { cpus } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
-import { startTestClickHouse } from "../server/test/support/clickhouse-http-server.ts";
 import { createPostgresDatabase } from "../server/test/support/postgres.ts";
 import { benchFolder, startBenchServer, type BenchServer } from "./lib/bench-server.ts";
 import { inParallel, machine, percentile, round } from "./lib/figures.ts";
 import { post } from "./lib/post.ts";
 import { realTexts } from "./lib/real-texts.ts";
 import { bulkBodies } from "./lib/span-bodies.ts";
+import { openSpansServer } from "./lib/spans-server.ts";
 
 /**
  * Bulk ingest by one node and by two, over one ClickHouse and one Postgres, in turns; a run ends when every row is stored and
  * counted. Each node runs for `--share` of the time alone, so that the nodes are the limit and not the machine that all share.
  *
- * `--spans-url` names a ClickHouse of yours, which keeps the rows; else it is chDB behind HTTP, in a process of its own. The Postgres
- * is that of `scripts/test-services.sh`.
+ * `--spans-url` names a ClickHouse of yours; else it is chDB behind HTTP, in a process of its own. The Postgres is that of
+ * `scripts/test-services.sh`.
  */
 export async function run(options: Map<string, string>): Promise<object> {
   const rows = Number(options.get("rows") ?? 20_000);
@@ -33,7 +33,7 @@ export async function run(options: Map<string, string>): Promise<object> {
   ]);
   for (let turn = 0; turn < rounds; turn += 1) {
     for (const [nodes, list] of results) {
-      const result = await ingest({ nodes, bodies, share, spansUrl: options.get("spans-url") });
+      const result = await ingest({ nodes, bodies, share, spansUrl: options.get("spans-url") ?? "stand-in" });
       list.push(result);
       console.log(`${nodes} nodes: ${JSON.stringify(result)}`);
     }
@@ -67,13 +67,13 @@ async function ingest(setup: {
   nodes: number;
   bodies: readonly Buffer[];
   share: number;
-  spansUrl: string | undefined;
+  spansUrl: string;
 }): Promise<Result> {
-  const clickhouse = setup.spansUrl === undefined ? await startTestClickHouse() : undefined;
+  const spans = await openSpansServer(setup.spansUrl);
   const database = await createPostgresDatabase();
   const folders = Array.from({ length: setup.nodes }, benchFolder);
   const environment = {
-    SPANWAY_SPANS_URL: setup.spansUrl ?? clickhouse?.url ?? "",
+    ...spans.environment,
     SPANWAY_CONTROL_URL: database.url.reveal(),
     SPANWAY_SECRET_KEY: "a secret that both nodes know",
   };
@@ -103,7 +103,7 @@ async function ingest(setup: {
   for (const stopLimiting of limited) stopLimiting();
   agent.destroy();
   await Promise.all(servers.map((server) => server.stop()));
-  await clickhouse?.stop();
+  await spans.stop();
   await database.drop();
   for (const folder of folders) folder.remove();
   return result;

@@ -6,6 +6,7 @@ import { inParallel, machine, round } from "./lib/figures.ts";
 import { post } from "./lib/post.ts";
 import { realTexts } from "./lib/real-texts.ts";
 import { bulkBodies } from "./lib/span-bodies.ts";
+import { openSpansServer } from "./lib/spans-server.ts";
 
 const spansPerBatch = 500;
 const warmupBatches = 10;
@@ -26,7 +27,8 @@ export async function run(options: Map<string, string>): Promise<object> {
   const batches = Number(options.get("batches") ?? 60);
   const concurrency = Number(options.get("concurrency") ?? 4);
   const folder = benchFolder();
-  const server = await startBenchServer(folder.path);
+  const spans = await openSpansServer(options.get("spans-url"));
+  const server = await startBenchServer(folder.path, spans.environment);
   const agent = new Agent({ keepAlive: true });
   const best: Record<Form, number> = { bulk: 0, protobuf: 0, json: 0 };
   const bytesPerSpan: Partial<Record<Form, number>> = {};
@@ -44,6 +46,7 @@ export async function run(options: Map<string, string>): Promise<object> {
   }
   agent.destroy();
   await server.stop();
+  await spans.stop();
   folder.remove();
   return {
     machine: machine(),

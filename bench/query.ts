@@ -1,24 +1,27 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { benchFolder, benchKey, startBenchServer, type BenchServer } from "./lib/bench-server.ts";
 import { machine, percentile, round } from "./lib/figures.ts";
+import { openSpansServer } from "./lib/spans-server.ts";
 
 /**
  * Reads through the API against the same reads in hand-written SQL, on one table in one process, alternating.
  *
  * The hand-written SQL is what one would type for the same answer without knowing of resends: no FINAL; a list is its page
- * and its count. `--data FOLDER` keeps the filled table for the next run.
+ * and its count. `--data FOLDER` keeps the filled table for the next run. With `--spans-url` both go to that server, over HTTP.
  */
 export async function run(options: Map<string, string>): Promise<object> {
   const rows = Number(options.get("rows") ?? 2_000_000);
   const times = Number(options.get("times") ?? 30);
   const kept = options.get("data");
   const folder = kept === undefined ? benchFolder() : { path: kept, remove: () => undefined };
-  if (!existsSync(join(folder.path, "spans"))) await fill(folder.path, rows);
+  const spans = await openSpansServer(options.get("spans-url"));
+  const table = join(folder.path, "spans");
+  if (spans.url !== undefined || !existsSync(table)) await fill(spans.url ?? `chdb:${table}`, rows);
 
-  const server = await startBenchServer(folder.path);
+  const server = await startBenchServer(folder.path, spans.environment);
   const probe = await probeRow(server);
   const figures: Record<string, object> = {};
   for (const question of questions(probe)) {
@@ -26,13 +29,13 @@ export async function run(options: Map<string, string>): Promise<object> {
     console.log(question.name, JSON.stringify(figures[question.name]));
   }
   await server.stop();
+  await spans.stop();
   folder.remove();
   return { machine: machine(), rows, ...figures };
 }
 
-async function fill(path: string, rows: number): Promise<void> {
-  mkdirSync(path, { recursive: true });
-  const child = fork(join(import.meta.dirname, "lib", "fill-table-process.ts"), [join(path, "spans"), String(rows)]);
+async function fill(url: string, rows: number): Promise<void> {
+  const child = fork(join(import.meta.dirname, "lib", "fill-table-process.ts"), [url, String(rows)]);
   const [code] = (await once(child, "exit")) as [number];
   if (code !== 0) throw new Error("the table could not be filled");
 }

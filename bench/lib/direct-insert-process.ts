@@ -1,4 +1,6 @@
 import { Session } from "chdb";
+import { spansLocation } from "../../server/src/config/locations.ts";
+import type { SpanBatch } from "../../server/src/storage/spans/span-store.ts";
 import { createPriceBook } from "../../server/src/pricing/price-book.ts";
 import { createNestedJson } from "../../server/src/ingest/nested-json.ts";
 import { normalizeSpan } from "../../server/src/ingest/normalize.ts";
@@ -20,24 +22,25 @@ process.on("message", (bodies: Buffer[]) => void insertAll(bodies.map((body) => 
 
 async function insertAll(bodies: readonly Buffer[]): Promise<void> {
   const batches = readyMade(bodies);
-  const path = process.argv[2] ?? "";
-  const store = openSpanStore({ kind: "chdb", path });
+  const location = spansLocation(process.argv[2] ?? "");
+  const store = openSpanStore(location);
   await store.migrate();
-  // As whoever has such rows would insert them, by the package alone.
-  const session = new Session(path);
+  const insert = location.kind === "chdb" ? insertByPackage(location.path) : (batch: SpanBatch) => store.insert(batch);
   const started = performance.now();
-  for (const [index, values] of batches.entries())
-    await session.insert({
-      table: "spans",
-      values,
-      format: "JSONEachRow",
-      settings: insertSettings(`direct-${index}`),
-    });
+  for (const [index, ndjson] of batches.entries())
+    await insert({ ndjson, rows: rowsPerInsert, token: `direct-${index}` });
   const seconds = (performance.now() - started) / 1000;
-  session.close();
   await store.close();
   process.send?.({ seconds });
   process.disconnect();
+}
+
+/** As whoever has such rows would insert them, by the package alone. */
+function insertByPackage(path: string): (batch: SpanBatch) => Promise<void> {
+  const session = new Session(path);
+  return async ({ ndjson, token }) => {
+    await session.insert({ table: "spans", values: ndjson, format: "JSONEachRow", settings: insertSettings(token) });
+  };
 }
 
 function readyMade(bodies: readonly Buffer[]): Buffer[] {

@@ -1,10 +1,11 @@
+import { spansLocation } from "../../server/src/config/locations.ts";
 import { openSpanStore } from "../../server/src/storage/spans/drivers/open-span-store.ts";
 import { realTexts } from "./real-texts.ts";
 import { generateSpans } from "./span-generator.ts";
 
-/** Fills the table at argv[2] with argv[3] spans of the last 30 days, of two organisations. */
-const [path = "", rows = "0"] = process.argv.slice(2);
-const store = openSpanStore({ kind: "chdb", path });
+/** Fills the table at the URL argv[2] with argv[3] spans of the last 30 days, of two organisations. */
+const [url = "", rows = "0"] = process.argv.slice(2);
+const store = openSpanStore(spansLocation(url));
 await store.migrate();
 const toMs = Date.now();
 const chunks = generateSpans({
