@@ -2,16 +2,17 @@
 # the package chdb (540 MB). docs/deployment.md says how to pin the base image by its digest.
 ARG NODE_IMAGE=node:24-slim
 
-FROM ${NODE_IMAGE} AS page
+FROM ${NODE_IMAGE} AS built
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY server/package.json server/
 COPY web/package.json web/
-# Nothing of what builds the page needs a script of its own.
+# No package that takes part in the build needs a script of its own.
 RUN npm ci --ignore-scripts
 COPY tsconfig.json ./
+COPY server server
 COPY web web
-RUN /usr/local/bin/node web/scripts/build.mjs
+RUN /usr/local/bin/node server/scripts/build.mjs && /usr/local/bin/node web/scripts/build.mjs
 
 
 FROM ${NODE_IMAGE} AS packages
@@ -20,6 +21,7 @@ ENV NODE_ENV=production
 COPY package.json package-lock.json .npmrc ./
 COPY server/package.json server/
 COPY web/package.json web/
+COPY server/scripts/build.mjs server/scripts/
 COPY web/scripts/build.mjs web/scripts/
 RUN npm ci --omit=dev && npm cache clean --force
 
@@ -33,9 +35,10 @@ WORKDIR /app
 ENV NODE_ENV=production
 
 COPY LICENSE package.json ./
-COPY server/package.json server/
+COPY server/package.json server/run.mjs server/
 COPY server/src server/src
-COPY --from=page /app/web/dist web/dist
+COPY --from=built /app/server/dist server/dist
+COPY --from=built /app/web/dist web/dist
 
 # The journal lives here, and the embedded stores where no others are configured.
 RUN mkdir /data && chown node:node /data
@@ -48,7 +51,7 @@ EXPOSE 8787
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.SPANWAY_PORT || 8787}/livez`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 
-CMD ["node", "--max-semi-space-size=32", "server/src/main.ts"]
+CMD ["node", "--max-semi-space-size=32", "server/run.mjs", "main"]
 
 
 FROM program AS server

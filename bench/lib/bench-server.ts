@@ -82,7 +82,7 @@ export async function startBenchServer(
   };
 }
 
-async function untilReady(url: string): Promise<void> {
+export async function untilReady(url: string): Promise<void> {
   for (;;) {
     const response = await fetch(`${url}/readyz?reads=true`).catch(() => undefined);
     await response?.arrayBuffer();

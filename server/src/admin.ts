@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { resolve } from "node:path";
+import { extname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { drainNode } from "./admin/drain-node.ts";
 import { ServiceError } from "./domain/errors.ts";
@@ -54,7 +54,7 @@ function startServer(folder: string): ChildProcess {
   });
   return spawn(process.execPath, [main], { env, stdio: ["ignore", "pipe", "pipe"] });
 }
-const main = fileURLToPath(new URL("main.ts", import.meta.url));
+const main = fileURLToPath(new URL(`main${extname(import.meta.url)}`, import.meta.url));
 
 function openFolder(): FolderContext {
   const config = readConfig();

@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest";
 const root = new URL("../..", import.meta.url).pathname;
 
 /** What is made by running things, as in .gitignore. */
-const made = new Set([".git", "node_modules", "data", "coverage", ".vitest", ".ci/results", "web/dist"]);
+const made = new Set([".git", "node_modules", "data", "coverage", ".vitest", ".ci/results", "server/dist", "web/dist"]);
 
 function filesBelow(folder: string): string[] {
   return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {

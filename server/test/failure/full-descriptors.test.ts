@@ -7,21 +7,20 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, expect, test } from "vitest";
 import { operationsOf } from "../support/api-operations.ts";
 import { eventually, newEvaluator } from "../support/evaluation.ts";
-import { newDataDir, programEnvironment } from "../support/server-process.ts";
+import { newDataDir, programEnvironment, programs } from "../support/server-process.ts";
 import { bodyOf } from "../support/spans.ts";
 import { testAdmin, testEnvironment, testKeys } from "../support/test-app.ts";
 import { createClient } from "../support/test-client.ts";
 
 const dataDir = newDataDir();
 afterAll(() => dataDir.remove());
-const main = new URL("../../src/main.ts", import.meta.url).pathname;
 const descriptors = 400;
 
 type Answer = { status: number; retryAfter: string | undefined };
 
 async function start() {
   const env = testEnvironment(dataDir.path, { SPANWAY_LOG_LEVEL: "info" });
-  const child = spawn("bash", ["-c", `ulimit -n ${descriptors}; exec "$0" "$@"`, process.execPath, main], {
+  const child = spawn("bash", ["-c", `ulimit -n ${descriptors}; exec "$0" "$@"`, process.execPath, ...programs.main], {
     env: { ...programEnvironment(), ...env },
     stdio: ["ignore", "pipe", "ignore"],
   });

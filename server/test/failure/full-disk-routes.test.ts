@@ -11,7 +11,7 @@ import { protobufType, traceOf } from "../support/otlp.ts";
 import { encodeTraces } from "../support/otlp-encoder.ts";
 import { eventRecord, logsOf, newIds, spanWithoutContent, whenSpan, type Ids } from "../support/otlp-logs.ts";
 import { answers, startScriptedUpstream, type ScriptedUpstream } from "../support/scripted-upstream.ts";
-import { newDataDir, programEnvironment } from "../support/server-process.ts";
+import { newDataDir, programEnvironment, programs } from "../support/server-process.ts";
 import { bodyOf, listSpans, settleCalls } from "../support/spans.ts";
 import { testAdmin, testEnvironment, testKeys } from "../support/test-app.ts";
 import { createClient, type Answer, type Row, type TestClient } from "../support/test-client.ts";
@@ -23,7 +23,6 @@ afterAll(async () => {
   await dataDir.remove();
 });
 
-const main = new URL("../../src/main.ts", import.meta.url).pathname;
 /** In a mount namespace of its own: it needs no root, and ends with the process. */
 const isolated = ["-Urm", "bash", "-c", 'mount -t tmpfs -o size=96m none "$SPANWAY_DATA_DIR" && exec "$0" "$@"'];
 const canMount = spawnSync("unshare", [...isolated, "true"], {
@@ -36,7 +35,10 @@ async function startOnSmallDisk(overrides: Record<string, string>) {
     ...programEnvironment(),
     ...testEnvironment(dataDir.path, { SPANWAY_LOG_LEVEL: "info", ...overrides }),
   };
-  const child = spawn("unshare", [...isolated, process.execPath, main], { env, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn("unshare", [...isolated, process.execPath, ...programs.main], {
+    env,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   let stderr = "";
   child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
   const ballast = `/proc/${child.pid}/root${join(dataDir.path, "ballast")}`;

@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { afterAll, expect, test } from "vitest";
 import { startTestClickHouse, type TestClickHouse } from "../support/clickhouse-http-server.ts";
-import { newDataDir, programEnvironment } from "../support/server-process.ts";
+import { newDataDir, programEnvironment, programs } from "../support/server-process.ts";
 import { listSpans, settle } from "../support/spans.ts";
 import { testEnvironment, testKeys } from "../support/test-app.ts";
 import { createClient, type Row } from "../support/test-client.ts";
@@ -16,14 +16,13 @@ afterAll(async () => {
   await dataDir.remove();
 });
 
-const main = new URL("../../src/main.ts", import.meta.url).pathname;
 const journalAlone = new URL("../support/journal-on-full-disk.ts", import.meta.url).pathname;
 const fileKiB = 8192;
 const largeChars = 1_500_000;
 
 /** No file of the process may grow beyond the bound: what writes meet on a disk that is full. */
-function spawnBounded(script: string, env: Record<string, string | undefined>, ...args: string[]) {
-  const child = spawn("bash", ["-c", `ulimit -f ${fileKiB}; exec "$0" "$@"`, process.execPath, script, ...args], {
+function spawnBounded(env: Record<string, string | undefined>, ...args: string[]) {
+  const child = spawn("bash", ["-c", `ulimit -f ${fileKiB}; exec "$0" "$@"`, process.execPath, ...args], {
     env: { ...programEnvironment(), ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -34,7 +33,7 @@ function spawnBounded(script: string, env: Record<string, string | undefined>, .
 
 async function startBounded(spansUrl: string) {
   const env = testEnvironment(dataDir.path, { SPANWAY_LOG_LEVEL: "info", SPANWAY_SPANS_URL: spansUrl });
-  const { child, stderr } = spawnBounded(main, env);
+  const { child, stderr } = spawnBounded(env, ...programs.main);
   for await (const line of createInterface({ input: child.stdout })) {
     const url = /"url":"([^"]+)","msg":"Spanway is listening"/.exec(line)?.[1];
     if (url === undefined) continue;
@@ -99,7 +98,7 @@ test.for(["1", "2", "4"])(
   async (seed) => {
     const folder = newDataDir();
     try {
-      const { child, stderr } = spawnBounded(journalAlone, {}, folder.path, seed);
+      const { child, stderr } = spawnBounded({}, journalAlone, folder.path, seed);
       const [output] = await Promise.all([text(child.stdout), once(child, "close")]);
       expect(stderr()).toBe("");
       const { taken, refused, wrong, isBack } = JSON.parse(output) as Row;

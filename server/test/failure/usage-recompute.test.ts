@@ -6,7 +6,7 @@ import { afterAll, expect, test } from "vitest";
 import { openSpanStore } from "../../src/storage/spans/drivers/open-span-store.ts";
 import { pathOf } from "../support/customers.ts";
 import { always, bodyOf, settle } from "../support/spans.ts";
-import { newDataDir, programEnvironment, startServerProcess } from "../support/server-process.ts";
+import { newDataDir, programEnvironment, programs, startServerProcess } from "../support/server-process.ts";
 
 /** `npm run admin -- usage recompute`, or `recompute` for short, as operators run it on the folder of a server that is stopped. */
 
@@ -15,9 +15,8 @@ afterAll(() => folder.remove());
 
 type Failure = { code: number; stderr: string };
 const admin = async (...args: string[]): Promise<unknown> => {
-  const script = new URL("../../src/admin.ts", import.meta.url).pathname;
   const env = { ...programEnvironment(), SPANWAY_DATA_DIR: folder.path };
-  const { stdout } = await promisify(execFile)(process.execPath, [script, ...args, "--json"], { env });
+  const { stdout } = await promisify(execFile)(process.execPath, [...programs.admin, ...args, "--json"], { env });
   return JSON.parse(stdout);
 };
 

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { newDataDir, programEnvironment } from "../support/server-process.ts";
+import { newDataDir, programEnvironment, programs } from "../support/server-process.ts";
 import { startTestApp, testKeys, type TestApp } from "../support/test-app.ts";
 import { createClient, type Answer, type Row, type TestClient } from "../support/test-client.ts";
 import {
@@ -238,9 +238,8 @@ describe("temporary keys", () => {
 
 /** The administration tool, as operators run it beside a server. */
 function runAdmin(...args: string[]): Promise<unknown> {
-  const script = new URL("../../src/admin.ts", import.meta.url).pathname;
   const env = { ...programEnvironment(), SPANWAY_DATA_DIR: dataDir.path };
-  return promisify(execFile)(process.execPath, [script, ...args], { env });
+  return promisify(execFile)(process.execPath, [...programs.admin, ...args], { env });
 }
 
 describe("two organisations with the same ids", () => {

@@ -3,14 +3,13 @@ import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { programs } from "../support/server-process.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import type { Answer, TestClient } from "../support/test-client.ts";
 
 const control = join(tmpdir(), `spanway-blocked-${process.pid}.db`);
-const adminScript = fileURLToPath(new URL("../../src/admin.ts", import.meta.url));
 let app: TestApp;
 beforeAll(async () => {
   app = await startTestApp({ SPANWAY_CONTROL_URL: `sqlite:${control}` });
@@ -24,7 +23,7 @@ const bulk = (client: TestClient) => client.post("/api/request-logs/bulk/", { lo
 
 /** As an operator does it, in a process of its own. */
 const admin = (...words: string[]) =>
-  promisify(execFile)(process.execPath, [adminScript, ...words], {
+  promisify(execFile)(process.execPath, [...programs.admin, ...words], {
     env: { SPANWAY_CONTROL_URL: `sqlite:${control}` },
   });
 

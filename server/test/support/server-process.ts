@@ -32,7 +32,9 @@ export function programEnvironment(): EnvironmentVariables {
   return { PATH, NODE_COMPILE_CACHE };
 }
 
-const main = new URL("../../src/main.ts", import.meta.url).pathname;
+const launcher = new URL("../../run.mjs", import.meta.url).pathname;
+/** The arguments of Node that run a program as `npm start` and `npm run admin` do. */
+export const programs = { main: [launcher, "main"], admin: [launcher, "admin"] } as const;
 
 /** Resolves once it listens; `SPANWAY_LOG_LEVEL` is `info` there, because its log says where. */
 export async function startServerProcess(
@@ -40,7 +42,7 @@ export async function startServerProcess(
   overrides: EnvironmentVariables = {},
 ): Promise<ServerProcess> {
   const env = { ...programEnvironment(), ...testEnvironment(dataDir, { SPANWAY_LOG_LEVEL: "info", ...overrides }) };
-  const child = spawn(process.execPath, [main], { env, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [...programs.main], { env, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   child.stderr.on("data", (chunk: Buffer) => (output += chunk.toString()));
   const exited = once(child, "exit");
@@ -66,8 +68,6 @@ export async function startServerProcess(
   };
 }
 
-const admin = new URL("../../src/admin.ts", import.meta.url).pathname;
-
 /** One admin command, as typed. @throws Error with what it printed when it is refused */
 export async function runAdminProcess(
   dataDir: string,
@@ -75,5 +75,5 @@ export async function runAdminProcess(
   overrides: EnvironmentVariables = {},
 ): Promise<string> {
   const env = { ...programEnvironment(), ...testEnvironment(dataDir, overrides) };
-  return (await promisify(execFile)(process.execPath, [admin, ...command], { env })).stdout;
+  return (await promisify(execFile)(process.execPath, [...programs.admin, ...command], { env })).stdout;
 }

@@ -1,3 +1,4 @@
+import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import { FairGate, GateRefusal } from "../../lib/fair-gate.ts";
 import {
@@ -98,7 +99,7 @@ class ThreadPool implements Sandbox {
   }
 
   #start(): Thread {
-    const worker = new Worker(new URL("sandbox-worker.ts", import.meta.url), {
+    const worker = new Worker(new URL(`sandbox-worker${extname(import.meta.url)}`, import.meta.url), {
       // What an engine that aborts says to the console is nobody's business, nor are our variables the evaluator's.
       env: {},
       workerData: this.#bounds,
