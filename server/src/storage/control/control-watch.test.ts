@@ -1,12 +1,15 @@
+import { once } from "node:events";
+import { Worker } from "node:worker_threads";
 import { pino } from "pino";
 import { Registry } from "prom-client";
 import { expect, test } from "vitest";
 import { createControlMetrics } from "../../telemetry/control-metrics.ts";
 import { watchControl } from "./control-watch.ts";
 
-function watchOf(ping: () => Promise<void>) {
+function watchOf(ping: () => Promise<void>, patienceMs?: number) {
   const metrics = createControlMetrics(new Registry());
-  return watchControl({ ping, staleMs: 60_000, metrics, logger: pino({ level: "silent" }), pingEveryMs: 1e9 });
+  const logger = pino({ level: "silent" });
+  return watchControl({ ping, staleMs: 60_000, metrics, logger, pingEveryMs: 1e9, patienceMs });
 }
 
 test.each([
@@ -24,3 +27,25 @@ test.each([
     control.stop();
   },
 );
+
+test("a node that stood still reads the answers that came meanwhile, and sees no outage", async () => {
+  const store = new Worker(
+    'const { parentPort } = require("node:worker_threads"); parentPort.on("message", () => parentPort.postMessage(1));',
+    {
+      eval: true,
+    },
+  );
+  await once(store, "online");
+  const patienceMs = 500;
+  const control = watchOf(async () => {
+    const answered = once(store, "message");
+    store.postMessage("ping");
+    await answered;
+  }, patienceMs);
+  const checking = control.check();
+  // As after SIGSTOP: the timers are over, and the answer is there.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3 * patienceMs);
+  expect(await checking).toBe(false);
+  control.stop();
+  await store.terminate();
+});

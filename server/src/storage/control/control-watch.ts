@@ -135,7 +135,17 @@ async function pingAgain(ping: () => Promise<void>): Promise<void> {
 const pingTries = 3;
 const pingPauseMs = 100;
 
-/** Undefined where it takes longer. */
+/**
+ * Undefined where it takes longer. While the process stood still, or had no turn, answers came that nobody has read yet: such a
+ * time counts as one slice at most.
+ */
 async function inTime<T>(work: Promise<T>, patienceMs: number): Promise<{ value: T } | undefined> {
-  return Promise.race([work.then((value) => ({ value })), sleep(patienceMs, undefined, { ref: false })]);
+  const done = work.then((value) => ({ value }));
+  for (let slice = 0; slice < patienceSlices; slice += 1) {
+    const first = await Promise.race([done, sleep(patienceMs / patienceSlices, undefined, { ref: false })]);
+    if (first !== undefined) return first;
+  }
+  return undefined;
 }
+
+const patienceSlices = 10;
