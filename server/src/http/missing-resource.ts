@@ -13,7 +13,7 @@ const resources: ReadonlyArray<readonly [codes: RegExp, resource: string]> = [
 /** Errors of `pg` that have no code. */
 const messages: ReadonlyArray<readonly [message: RegExp, resource: string]> = [
   [
-    /^(?:Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/,
+    /^(?:Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client (?:has encountered a connection error|was closed))/,
     "its database does not answer",
   ],
   [/database or disk is full|No space left on device|MDB_MAP_FULL/, "its disk is full"],

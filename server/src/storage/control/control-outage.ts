@@ -1,6 +1,7 @@
 const codes = /^(ECONN|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE|EHOST|ENETUNREACH|08|53300|57P0)/;
 /** Of the client, which gives these no code. */
-const messages = /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout)/;
+const messages =
+  /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client (has encountered a connection error|was closed) and is not queryable)/;
 
 /**
  * Why a statement failed, where that was because the control store was away: it was not reached, dropped the connection or has no room

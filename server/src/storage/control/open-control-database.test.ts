@@ -1,9 +1,13 @@
 import { once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
 import { Migrator } from "kysely/migration";
 import { expect, test } from "vitest";
+import { createPostgresDatabase, postgresSkipReason, postgresUrl } from "../../../test/support/postgres.ts";
+import { missingResource } from "../../http/missing-resource.ts";
 import { Secret } from "../../lib/secret.ts";
+import { controlOutage } from "./control-outage.ts";
 import { createControlStores } from "./control-stores.ts";
 import { controlMigrations } from "./migrations/list.ts";
 import { openControlDatabase } from "./open-control-database.ts";
@@ -95,3 +99,28 @@ test("a PgBouncer that refuses the timeouts of a connection is told apart, with 
   await database.close();
   bouncer.close();
 });
+
+test.skipIf(postgresUrl === undefined)(
+  `a connection that Postgres drops is an outage, whatever the client says of it${postgresSkipReason}`,
+  async () => {
+    const { url, drop } = await createPostgresDatabase();
+    const database = openControlDatabase({ kind: "postgres", url });
+    const failures: unknown[] = [];
+    await database.queries.connection().execute(async (connection) => {
+      const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(connection);
+      const running = sql`select pg_sleep(60)`.execute(connection).catch((error: unknown) => failures.push(error));
+      await sql`select pg_terminate_backend(${rows[0]?.pid})`.execute(database.queries);
+      await running;
+      // The client hears of the end of its socket, and says something else from then on.
+      await sleep(100);
+      await sql`select 1`.execute(connection).catch((error: unknown) => failures.push(error));
+    });
+    await database.close();
+    await drop();
+    expect(failures.map(controlOutage)).toEqual([
+      expect.stringContaining("57P01"),
+      expect.stringContaining("not queryable"),
+    ]);
+    expect(failures.map(missingResource)).toEqual(Array(2).fill("its database does not answer"));
+  },
+);
