@@ -49,13 +49,17 @@ describe("a ClickHouse server that fails", () => {
     );
 
   it.each(["503", "reset"] as const)(
-    "is unavailable to reads and retryable to inserts while it answers %s",
+    "is unavailable to reads and deletions and retryable to inserts while it answers %s",
     async (refuse) => {
       const org = `org_refused_${refuse}`;
       const batch = { ndjson: ndjson(org), rows: 1, token: `refused-${refuse}` };
       await server.setFaults({ refuse });
       await expect(store.ping()).rejects.toMatchObject({ code: "unavailable" });
       await expect(store.summarizeSpans({ scope: { organization_id: org }, window })).rejects.toMatchObject({
+        code: "unavailable",
+      });
+      const deletion = { organization_id: org, environment: "prod", trace_unique_id: "t", ...window } as const;
+      await expect(store.deleteTraces([{ ...deletion, deletedAtMs: 0 }])).rejects.toMatchObject({
         code: "unavailable",
       });
       const failure = await store.insert(batch).catch((error: unknown) => error);

@@ -6,7 +6,7 @@ import type { Session } from "chdb";
 import { freeBytes } from "../../../lib/free-bytes.ts";
 import { limits } from "../../../limits.ts";
 import { bindLiterals } from "./bind-literals.ts";
-import { asInsertError } from "./engine-errors.ts";
+import { asInsertError, asReadError } from "./engine-errors.ts";
 import { releaseMemory } from "./memory-release.ts";
 import { createEmbeddedStream } from "./embedded-stream.ts";
 import { killOnAbort } from "./kill-on-abort.ts";
@@ -97,7 +97,10 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
     stream,
     execute: async (statement) => {
       const sql = withSettings(bindLiterals(statement.sql, statement.params ?? {}), statement.settings ?? {});
-      await track(merges.without(() => looks.during(() => resends.during(() => maintenance.queryAsync(sql)))));
+      const run = () => resends.during(() => maintenance.queryAsync(sql));
+      await track(merges.without(() => looks.during(run))).catch((error: unknown) => {
+        throw asReadError(error);
+      });
     },
     build: async ({ sql, params = {} }) => {
       await track(builds.queryAsync(withSettings(bindLiterals(sql, params), buildSettings)));

@@ -39,7 +39,12 @@ export function engineCode(error: unknown): number | undefined {
   return written ? Number(written[1]) : engineCode(cause);
 }
 
-/** What a failed read is to the caller; faults of ours stay as they are. */
+/** What the client threw, as `UnreachableError` where ClickHouse did not say it. */
+export function orUnreachable(error: unknown): unknown {
+  return engineCode(error) === undefined ? new UnreachableError(error) : error;
+}
+
+/** What a failed statement is to the caller; faults of ours stay as they are. */
 export function asReadError(error: unknown): unknown {
   const code = engineCode(error) ?? 0;
   if (error instanceof UnreachableError || unavailableCodes.has(code) || isServerOutOfMemory(error)) {

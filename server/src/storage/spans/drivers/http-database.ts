@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { ClickHouseLogLevel, createClient, type ClickHouseClient } from "@clickhouse/client";
 import { limits } from "../../../limits.ts";
-import { UnreachableError, asInsertError, engineCode } from "./engine-errors.ts";
+import { asInsertError, asReadError, orUnreachable } from "./engine-errors.ts";
 import { createPassMemory } from "./pass-memory.ts";
 import { createQueryGate } from "./query-gate.ts";
 import { rawFormat, rawSettings, readRawRows, readRows } from "./read-rows.ts";
@@ -70,14 +70,17 @@ export function openHttpDatabase(location: HttpLocation, options: SpanDatabaseOp
       });
       return await result.text();
     } catch (error) {
-      throw engineCode(error) === undefined ? new UnreachableError(error) : error;
+      throw orUnreachable(error);
     }
   };
 
   const run = async (statement: Statement, signal?: AbortSignal): Promise<QueryResult> =>
     readRows(await reply(statement, "JSON", signal));
 
-  const execute = (statement: Statement): Promise<void> => executeOn(writes, statement);
+  const execute = (statement: Statement): Promise<void> =>
+    executeOn(writes, statement).catch((error: unknown) => {
+      throw asReadError(orUnreachable(error));
+    });
 
   return {
     cluster,

@@ -2,7 +2,7 @@ import type { Readable } from "node:stream";
 import { createClient, type ClickHouseClientConfigOptions } from "@clickhouse/client";
 import { limits } from "../../../limits.ts";
 import type { ExportFormat, TakeBytes } from "../span-export.ts";
-import { UnreachableError, engineCode } from "./engine-errors.ts";
+import { orUnreachable } from "./engine-errors.ts";
 import { createQueryGate, exportGate } from "./query-gate.ts";
 import type { SpanDatabase, SpanDatabaseOptions } from "./span-database.ts";
 import { streamFormats, streamSettings, withSettings } from "./span-database.ts";
@@ -31,7 +31,7 @@ export function createHttpStream(
             abort_signal: signal,
           })
           .catch((error: unknown) => {
-            throw engineCode(error) === undefined ? new UnreachableError(error) : error;
+            throw orUnreachable(error);
           });
         await takeWhole(stream, format, take, signal);
       }),

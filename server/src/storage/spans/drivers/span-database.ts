@@ -26,7 +26,7 @@ export type SpanDatabase = {
    * @throws as `query` does, or what `take` throws; what was handed on by then is no whole file
    */
   stream(statement: Statement, format: ExportFormat, take: TakeBytes, signal: AbortSignal): Promise<void>;
-  /** DDL and deletes, one statement, without a bound on its time. @throws the engine's own error */
+  /** DDL and deletes, one statement, without a bound on its time. @throws as `query` does */
   execute(statement: Statement): Promise<void>;
   /**
    * An INSERT … SELECT into a table that no row of spans is read from, beside all else and with little of the machine.
