@@ -100,9 +100,9 @@ export type StartOptions = {
   now?: () => number;
 };
 
-/** Starts the server. While Postgres is away, or drops a connection, it begins again, for a minute at most. */
+/** Starts the server. While Postgres is away, or drops a connection, it begins again, for as long as the configuration says. */
 export async function startApp(start: StartOptions): Promise<App> {
-  const untilMs = performance.now() + limits.controlStartMs;
+  const untilMs = performance.now() + start.config.controlWaitS * 1000;
   for (;;) {
     try {
       return await startOnce(start);

@@ -4,8 +4,6 @@ export const controlLimits = {
   controlBusyRetryMs: 20,
   controlConnections: 10,
   controlConnectMs: 5_000,
-  /** How long a start waits for the control store. */
-  controlStartMs: 60_000,
   controlQueryMs: 30_000,
   /** A connection whose server has not answered by then is given up. */
   controlSilenceMs: 35_000,

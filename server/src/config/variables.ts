@@ -64,6 +64,12 @@ export const variables = {
     `sqlite:${dataDirToken}/control.db`,
     "Store of organizations, users and keys.",
   ),
+  controlWaitS: variable(
+    "SPANWAY_CONTROL_WAIT_SECONDS",
+    integer(0, 3_600),
+    "60",
+    "Seconds for which a start waits for a Postgres that does not answer.",
+  ),
   drainS: variable(
     "SPANWAY_DRAIN_SECONDS",
     integer(0, 600),
