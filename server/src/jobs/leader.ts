@@ -41,7 +41,7 @@ export function startLeader(deps: {
       if (wasLeader) await leases.release(lease);
     } else if (await leases.take({ ...lease, ...times })) {
       untilMs = until;
-      if (!wasLeader) logger.info("this node does the upkeep of all nodes from here on");
+      if (!wasLeader) logger.info("this node deletes what is too old and frees disk space from here on");
       return;
     }
     if (wasLeader) lose();

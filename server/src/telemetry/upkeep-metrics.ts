@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 
-/** Who does the upkeep of all nodes, and how it goes. */
+/** Who does the upkeep of what is stored, and how it goes. */
 export function createUpkeepMetrics(registry: Registry) {
   const registers = [registry];
   return {
