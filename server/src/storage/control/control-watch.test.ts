@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { createControlMetrics } from "../../telemetry/control-metrics.ts";
 import { watchControl } from "./control-watch.ts";
 
-function watchOf(ping: () => Promise<void>, patienceMs?: number) {
+function watchOf(ping: () => Promise<void>, patienceMs = 2_000) {
   const metrics = createControlMetrics(new Registry());
   const logger = pino({ level: "silent" });
   return watchControl({ ping, staleMs: 60_000, metrics, logger, pingEveryMs: 1e9, patienceMs });
