@@ -97,10 +97,8 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
     stream,
     execute: async (statement) => {
       const sql = withSettings(bindLiterals(statement.sql, statement.params ?? {}), statement.settings ?? {});
-      const run = () => resends.during(() => maintenance.queryAsync(sql));
-      await track(merges.without(() => looks.during(run))).catch((error: unknown) => {
-        throw asReadError(error);
-      });
+      const run = () => looks.during(() => resends.during(() => maintenance.queryAsync(sql)));
+      await track(merges.without(run)).catch(throwReadError);
     },
     build: async ({ sql, params = {} }) => {
       await track(builds.queryAsync(withSettings(bindLiterals(sql, params), buildSettings)));
@@ -108,9 +106,7 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
     insert: async (batch) => {
       const insert = () => insertFile.lend(batch.ndjson, (file) => insertRows(inserts, batch, file));
       const write = () => looks.during(() => during(batch.table, insert));
-      await track(batch.hasResends === true ? resends.during(write) : write()).catch((error: unknown) => {
-        throw asInsertError(error);
-      });
+      await track(batch.hasResends === true ? resends.during(write) : write()).catch(throwInsertError);
     },
     ping: async (signal) => {
       await query(ping, signal);
@@ -225,4 +221,12 @@ function createReaders(count: number, connect: () => Session): Readers {
     },
     all: () => open,
   };
+}
+
+function throwReadError(error: unknown): never {
+  throw asReadError(error);
+}
+
+function throwInsertError(error: unknown): never {
+  throw asInsertError(error);
 }

@@ -30,7 +30,7 @@ export class UnreachableError extends Error {
 }
 
 /** The code of a ClickHouse exception, wherever the client put it; undefined when it is none. */
-export function engineCode(error: unknown): number | undefined {
+function engineCode(error: unknown): number | undefined {
   if (typeof error !== "object" || error === null) return undefined;
   const { code, clickhouseCode, cause } = error as { code?: unknown; clickhouseCode?: unknown; cause?: unknown };
   if (typeof clickhouseCode === "number") return clickhouseCode;
