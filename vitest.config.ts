@@ -10,6 +10,8 @@ process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "node_modules/.c
  * look at the memory of the process.
  */
 const sharing = ["server/test/spec/*.test.ts", "server/test/cases/!(bombs|gateway-disconnects).test.ts"];
+/** Takes ten minutes: `npm run test:nodes` says how long. */
+const chaos = process.env["SPANWAY_CHAOS_SECONDS"] === undefined ? ["server/test/nodes/**"] : [];
 const everywhere = ["{server,scripts,bench,integrations}/**/*.test.ts", "web/src/**/*.test.{ts,tsx}"];
 
 export default defineConfig({
@@ -27,7 +29,7 @@ export default defineConfig({
       { extends: true, test: { name: "sharing a process", include: sharing, isolate: false } },
       {
         extends: true,
-        test: { name: "alone", include: everywhere, exclude: [...configDefaults.exclude, ...sharing] },
+        test: { name: "alone", include: everywhere, exclude: [...configDefaults.exclude, ...sharing, ...chaos] },
       },
       {
         extends: true,
