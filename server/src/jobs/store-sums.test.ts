@@ -12,8 +12,11 @@ async function round({ plan, turns }: { plan: SumsPlan; turns?: boolean[] }) {
     spans: {
       planSums: async () => plan,
       takeSumsTurn: async () => turns?.shift() ?? true,
-      listDueSums: async (_pass, { day }) => [[Number(day.slice(-2))], [9]],
-      buildSums: async (_pass, _organization, slots) => void done.push(`built ${slots.join()}`),
+      listDueSums: async (_pass, { day }) => [
+        { seconds: 300, slots: [Number(day.slice(-2))] },
+        { seconds: 3_600, slots: [9] },
+      ],
+      buildSums: async (_pass, _organization, due) => void done.push(`built ${due.slots.join()} of ${due.seconds} s`),
       finishSums: async () => void done.push("finished"),
       readSumsState: async () => ({ watermarkMs: 400, nowMs: 1_000 }),
     },
@@ -29,7 +32,7 @@ async function round({ plan, turns }: { plan: SumsPlan; turns?: boolean[] }) {
 
 describe("a round of sums", () => {
   it("builds every portion of every day before it finishes the pass", async () => {
-    const built = ["built 1", "built 9", "built 2", "built 9"];
+    const built = ["built 1 of 300 s", "built 9 of 3600 s", "built 2 of 300 s", "built 9 of 3600 s"];
     expect(await round({ plan: { kind: "pass", pass, days } })).toEqual([
       ...built,
       "finished",
@@ -44,6 +47,6 @@ describe("a round of sums", () => {
   it("leaves the pass to another node whose turn it is", async () => {
     const plan = { kind: "pass", pass, days } as const;
     expect(await round({ plan, turns: [false] })).toEqual([]);
-    expect(await round({ plan, turns: [true, true, false] })).toEqual(["built 1"]);
+    expect(await round({ plan, turns: [true, true, false] })).toEqual(["built 1 of 300 s"]);
   });
 });

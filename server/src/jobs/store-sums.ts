@@ -60,12 +60,12 @@ async function buildDay(
 ): Promise<number | undefined> {
   const portion = { rows: limits.sumsPortionRows, slotRows: limits.sumsSlotRows };
   const portions = await spans.listDueSums(pass, day, portion, signal);
-  for (const slots of portions) {
+  for (const due of portions) {
     if (!(await isOurs())) return undefined;
     const beganMs = performance.now();
-    await spans.buildSums(pass, day.organization_id, slots, signal);
+    await spans.buildSums(pass, day.organization_id, due, signal);
     const tookMs = performance.now() - beganMs;
     await sleep(tookMs * (1 / limits.sumsBusyShare - 1), undefined, { signal, ref: false });
   }
-  return portions.flat().length;
+  return portions.flatMap(({ slots }) => slots).length;
 }

@@ -23,7 +23,7 @@ export type EngineNames = {
 };
 
 /** Their rows are computed from other tables, and would be wrong beside rows of another moment. An empty table is filled again. */
-const computedTables = new Set(["span_sums", "span_sum_marks", "span_sum_passes", "span_sum_turns"]);
+const computedTables = new Set(["span_sums", "span_hour_sums", "span_sum_marks", "span_sum_passes", "span_sum_turns"]);
 /** Partition, numbers of the first and the last block, level, and mutation: what is being written or deleted has other names. */
 const partName = /^[\dA-Za-z-]+_\d+_\d+_\d+(_\d+)?$/;
 const triesMax = 50;

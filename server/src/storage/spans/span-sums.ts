@@ -1,5 +1,5 @@
 /**
- * Sums of spans by slots of five minutes, environment and model, which reads without filters take in place of the spans
+ * Sums of spans by slots of five minutes and by hours, environment and model, which reads without filters take in place of the spans
  * (docs/adr/0033-sums-are-stored-up-to-a-watermark.md). They are made in passes: each plans, builds all that is due, and is finished. Passes of
  * several nodes at a time do no harm.
  */
@@ -10,11 +10,11 @@ export type SpanSums = {
   /** Whether it is this node's turn to build, for a while from now: mostly once, as two may ask at one moment. */
   takeSumsTurn(node: string, forMs: number): Promise<boolean>;
 
-  /** The slots of a day that a pass has to build, in portions of about `rows` spans. */
-  listDueSums(pass: SumsPass, day: SumsDay, rows: SumsPortion, signal?: AbortSignal): Promise<number[][]>;
+  /** What a pass has to build of a day, in portions of about `rows` spans. */
+  listDueSums(pass: SumsPass, day: SumsDay, rows: SumsPortion, signal?: AbortSignal): Promise<DueSums[]>;
 
-  /** Sums the slots anew from what is stored, in place of what there was of them. */
-  buildSums(pass: SumsPass, organizationId: string, slots: readonly number[], signal?: AbortSignal): Promise<void>;
+  /** Sums the slots or hours anew from what is stored, in place of what there was of them. */
+  buildSums(pass: SumsPass, organizationId: string, due: DueSums, signal?: AbortSignal): Promise<void>;
 
   /** All that was due is built: from here on reads rely on it. */
   finishSums(pass: SumsPass): Promise<void>;
@@ -36,9 +36,12 @@ export type SumsTiming = {
 export type SumsPortion = {
   /** Of one statement. */
   rows: number;
-  /** Of one slot: a larger one is always read from the spans. */
+  /** Of one slot: a larger one is always read from the spans, and a larger hour from its slots. */
   slotRows: number;
 };
+
+/** Slots of `seconds` by their start: those of five minutes, or hours. */
+export type DueSums = { seconds: number; slots: number[] };
 
 export type SumsPlan =
   | { kind: "pass"; pass: SumsPass; days: SumsDay[] }

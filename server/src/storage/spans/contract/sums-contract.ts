@@ -22,6 +22,7 @@ const portion = { rows: 40, slotRows: 1_000 };
 const startMs = Date.UTC(2026, 2, 10, 23, 30);
 const slotMs = 300_000;
 const slots = 14;
+const hourMs = 12 * slotMs;
 const at = (ms: number) => `${new Date(ms).toISOString().slice(0, 23).replace("T", " ")}000000`;
 const ns = (ms: number) => BigInt(ms) * 1_000_000n;
 
@@ -54,6 +55,7 @@ async function build(store: SpanStore, { pass, days }: Awaited<ReturnType<typeof
 /** The same question to sums and to spans: a filter that all spans pass makes it one to spans. */
 async function ask(store: SpanStore, selection: SpanSelection) {
   const query = { ...selection, page: 1, pageSize: 50, sort: mostFirst };
+  const hours = [startMs, startMs + hourMs / 2, startMs + hourMs * 1.5].map((ms) => ms / 1_000);
   const starts = Array.from({ length: slots / 2 + 1 }, (_, index) => (startMs + 2 * index * slotMs) / 1_000);
   const series = { ...selection, starts, metrics: spanMetrics, top: 2, rankBy: "total_cost" as const, scores: [] };
   const group = (groupBy: string[], search = "") => store.groupSpans({ ...query, groupBy, search });
@@ -63,6 +65,7 @@ async function ask(store: SpanStore, selection: SpanSelection) {
       group(["model"]),
       group(["environment", "model"], "M"),
       store.spanSeries({ ...series, groupBy: [] }),
+      store.spanSeries({ ...series, starts: hours, groupBy: ["model"] }),
       store.spanSeries({ ...series, groupBy: ["model"] }),
     ]),
   );
@@ -83,6 +86,9 @@ const selections = [
   { from: 0, to: slots * slotMs },
   { from: slotMs * 1.5, to: slotMs * 10.25, environment: "test" },
   { from: -400 * 86_400_000, to: 4_000 * 86_400_000 },
+  // Hours, and slots beside them.
+  { from: -9 * hourMs, to: slotMs * 11.3 },
+  { from: slotMs * 3, to: 9 * hourMs },
 ] as const;
 
 async function expectSame(store: SpanStore, org: string, among: readonly (typeof selections)[number][] = selections) {
@@ -297,7 +303,7 @@ export function describeSums(driver: ContractDriver): void {
             await history.begin();
             for (const [index, each] of steps.entries()) {
               await history.do(each);
-              await expectSame(history.store, history.org, [selections[index % 3] ?? selections[0]]);
+              await expectSame(history.store, history.org, [selections[index % selections.length] ?? selections[0]]);
             }
             await runPass(history.store);
             await expectSame(history.store, history.org);
@@ -351,18 +357,22 @@ export function describeSums(driver: ContractDriver): void {
       }
     });
 
-    it("leave slots with very many spans to the spans", async () => {
+    it("leave slots with very many spans to the spans, and hours with as many to their slots", async () => {
       const org = newOrganization();
-      const rows = Array.from({ length: 9 }, () => spanRow(org, { timestamp: at(startMs), cost: 1 }));
-      await driver.insert([...rows, spanRow(org, { timestamp: at(startMs + 8 * slotMs), cost: 1 })]);
+      const rows = (count: number, ms: number) =>
+        Array.from({ length: count }, () => spanRow(org, { timestamp: at(ms), cost: 1 }));
+      const early = startMs - 12 * hourMs;
+      const late = startMs + 8 * slotMs;
+      await driver.insert([...rows(9, startMs), ...rows(5, early), ...rows(5, early + slotMs), ...rows(1, late)]);
       const store = driver.store();
       await sleep(timing.marginMs + 5);
       const { pass, days } = await planned(store);
-      const due = await Promise.all(days.map((day) => store.listDueSums(pass, day, { rows: 4, slotRows: 8 })));
-      const own = days.flatMap((day, index) => (day.organization_id === org ? (due[index] ?? []) : []));
-      expect(own).toEqual([[(startMs + 8 * slotMs) / 1_000]]);
+      const found = await Promise.all(days.map((day) => store.listDueSums(pass, day, { rows: 4, slotRows: 8 })));
+      const own = days.flatMap((day, index) => (day.organization_id === org ? (found[index] ?? []) : []));
+      const due = [early, early + slotMs, late].map((ms) => ({ seconds: 300, slots: [ms / 1_000] }));
+      expect(own).toEqual([...due, { seconds: 3_600, slots: [(startMs + hourMs / 2) / 1_000] }]);
       for (const [index, day] of days.entries())
-        for (const part of due[index] ?? []) await store.buildSums(pass, day.organization_id, part);
+        for (const part of found[index] ?? []) await store.buildSums(pass, day.organization_id, part);
       await store.finishSums(pass);
       await expectSame(store, org);
     });

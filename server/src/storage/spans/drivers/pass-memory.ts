@@ -1,7 +1,10 @@
 import { limits } from "../../../limits.ts";
 
-/** The last finished pass of sums, times in ms; `isAhead`: its watermark lies in the future, so that the clock must have gone back. */
-export type LastPass = { epoch: number; watermarkMs: number; closedMs: number; isAhead: boolean };
+/**
+ * The last finished pass of sums, times in ms. `hasHours`: it summed hours too, which earlier versions do not. `isAhead`: its watermark lies
+ * in the future, so that the clock must have gone back.
+ */
+export type LastPass = { epoch: number; watermarkMs: number; closedMs: number; hasHours: boolean; isAhead: boolean };
 
 /** Remembers it for a moment: an earlier pass only knows less. */
 export type PassMemory = {

@@ -16,17 +16,11 @@ import type { Placement } from "./dialect.ts";
  * - `span_sum_marks`: slots that changed without a row that came in.
  */
 export function createSpanSums(placement: Placement): string[] {
-  const [sums, marks] = [localTable(placement, "span_sums"), localTable(placement, "span_sum_marks")];
-  const durable = `fsync_after_insert = 1, fsync_part_directory = 1, ${deduplicationWindow(placement)} = 1000`;
+  const marks = localTable(placement, "span_sum_marks");
+  const durable = durably(placement);
   return [
     ...(["spans", "span_counts"] as const).flatMap((table) => stamp(placement, table)),
-    `CREATE TABLE IF NOT EXISTS ${sums}${onCluster(placement)} (
-      ${columns.join(",\n      ")}
-    ) ENGINE = ${mergeTree(placement, sums, { name: "ReplacingMergeTree", args: ["version", "is_deleted"] })}
-    PARTITION BY toYYYYMM(slot)
-    ORDER BY (epoch, organization_id, slot, environment, model)
-    SETTINGS index_granularity = 1024, ${durable}`,
-    ...spreadTable(placement, "span_sums", "cityHash64(organization_id, slot)"),
+    ...sumsTable(placement, "span_sums"),
     `CREATE TABLE IF NOT EXISTS ${marks}${onCluster(placement)} (
       organization_id LowCardinality(String),
       slot DateTime('UTC'),
@@ -45,6 +39,23 @@ export function createSpanSums(placement: Placement): string[] {
     `CREATE TABLE IF NOT EXISTS span_sum_turns${onCluster(placement)} (name String, node String, until DateTime64(3, 'UTC'))
     ENGINE = ${mergeTree(placement, "span_sum_turns", { name: "ReplacingMergeTree", args: ["until"], isOnEveryShard: true })}
     ORDER BY name`,
+  ];
+}
+
+const durably = (placement: Placement) =>
+  `fsync_after_insert = 1, fsync_part_directory = 1, ${deduplicationWindow(placement)} = 1000`;
+
+/** A table with a row for each slot, environment and model. */
+export function sumsTable(placement: Placement, table: "span_sums" | "span_hour_sums"): string[] {
+  const local = localTable(placement, table);
+  return [
+    `CREATE TABLE IF NOT EXISTS ${local}${onCluster(placement)} (
+      ${columns.join(",\n      ")}
+    ) ENGINE = ${mergeTree(placement, local, { name: "ReplacingMergeTree", args: ["version", "is_deleted"] })}
+    PARTITION BY toYYYYMM(slot)
+    ORDER BY (epoch, organization_id, slot, environment, model)
+    SETTINGS index_granularity = 1024, ${durably(placement)}`,
+    ...spreadTable(placement, table, "cityHash64(organization_id, slot)"),
   ];
 }
 

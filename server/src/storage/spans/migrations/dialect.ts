@@ -15,6 +15,7 @@ export type SpreadTable =
   | "trace_extents"
   | "span_edits"
   | "span_sums"
+  | "span_hour_sums"
   | "span_sum_marks";
 
 /** A table of the plain name over `<table>_local`, spread by `key`; nothing on one server. */

@@ -14,6 +14,7 @@ import { createSpanEdits } from "./0020-span-edits.ts";
 import { createSpanSums } from "./0022-span-sums.ts";
 import { compactInserts } from "./0024-compact-inserts.ts";
 import { sayWhoRuns } from "./0027-runs-from.ts";
+import { createHourSums } from "./0028-hour-sums.ts";
 import { localTable, mergeTree, onCluster } from "./dialect.ts";
 import type { Placement } from "./dialect.ts";
 
@@ -36,6 +37,7 @@ const migrations: readonly Migration[] = [
   { version: 22, name: "span sums", statements: createSpanSums },
   { version: 24, name: "compact inserts", statements: compactInserts },
   { version: 27, name: "runs from", statements: sayWhoRuns },
+  { version: 28, name: "hour sums", statements: createHourSums },
 ];
 
 /** The same as for the control database: ../../control/migrations/runs-from.ts. */

@@ -67,6 +67,8 @@ describe("migrations", () => {
       ["span_counts_local", "ReplicatedReplacingMergeTree"],
       ["span_edits", "Distributed"],
       ["span_edits_local", "ReplicatedReplacingMergeTree"],
+      ["span_hour_sums", "Distributed"],
+      ["span_hour_sums_local", "ReplicatedReplacingMergeTree"],
       ["span_migrations", "ReplicatedReplacingMergeTree"],
       ["span_sum_marks", "Distributed"],
       ["span_sum_marks_local", "ReplicatedReplacingMergeTree"],

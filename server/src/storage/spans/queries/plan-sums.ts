@@ -2,22 +2,23 @@ import type { LastPass } from "../drivers/pass-memory.ts";
 import type { ResultRow, SpanDatabase } from "../drivers/span-database.ts";
 import { localTable, onCluster } from "../migrations/dialect.ts";
 import type { SumsDay, SumsPass, SumsPlan, SumsTiming } from "../span-sums.ts";
-import { slotOf, slotSeconds } from "./sum-columns.ts";
+import { hourSeconds, slotOf, slotSeconds } from "./sum-columns.ts";
 
 /** Where rows come in, or say that some are gone: tables with `stored_at`, and the time of a row. */
 export const changedIn = [
   { table: "spans", time: "timestamp", slot: slotOf },
   { table: "span_counts", time: "timestamp", slot: slotOf },
-  { table: "span_sum_marks", time: "slot", slot: "toUInt32(slot)" },
+  { table: "span_sum_marks", time: "slot", slot: `toInt64(intDiv(toUInt32(slot), ${slotSeconds})) * ${slotSeconds}` },
 ] as const;
 
-/** Epoch, watermark and end of the slots. */
-const lastPass = "(SELECT max((epoch, watermark, closed)) FROM span_sum_passes)";
+/** Epoch, watermark and end of the slots, and whether hours are summed. */
+const lastPass = "(SELECT max((epoch, watermark, closed, has_hours)) FROM span_sum_passes)";
 
 const ms = (time: string): string => `toUnixTimestamp64Milli(${time})`;
 export const timeOf = (atMs: number): string => `fromUnixTimestamp64Milli(${atMs}, 'UTC')`;
 
-const firstPass = { epoch: 1, afterMs: 0, closedAfterMs: 0 };
+/** The start of the hour that a time lies in. */
+const hourOf = (atMs: number): number => Math.floor(atMs / (hourSeconds * 1_000)) * hourSeconds * 1_000;
 
 /**
  * Everything that was stored until a moment is visible by now: the margin sees to clocks and replicas, and no insert runs that began before. What
@@ -37,10 +38,11 @@ export async function planSums(
   }
   const untilMs = Math.min(state.now, state.insert_began || state.now) - marginMs;
   if (untilMs <= state.watermark) return { kind: "wait" };
-  const last =
-    state.epoch === 0
-      ? firstPass
-      : { epoch: state.epoch, afterMs: state.watermark, closedAfterMs: state.closed * 1_000 };
+  // A node of an earlier version left the hours out.
+  const isNew = state.epoch === 0 || state.has_hours === 0;
+  const last = isNew
+    ? { epoch: state.epoch + 1, afterMs: 0, closedAfterMs: 0 }
+    : { epoch: state.epoch, afterMs: state.watermark, closedAfterMs: state.closed * 1_000 };
   const slotMs = slotSeconds * 1_000;
   const closedUntilMs = Math.max(last.closedAfterMs, Math.floor((untilMs - openMs) / slotMs) * slotMs);
   const pass = { ...last, untilMs, closedUntilMs };
@@ -48,7 +50,7 @@ export async function planSums(
 }
 
 const stateColumns = `${ms("now64(3)")} AS now, ${lastPass}.1 AS epoch, ${ms(`${lastPass}.2`)} AS watermark,
-  toUnixTimestamp(${lastPass}.3) AS closed`;
+  toUnixTimestamp(${lastPass}.3) AS closed, ${lastPass}.4 AS has_hours`;
 
 function stateSql({ cluster }: SpanDatabase): string {
   const everywhere = (table: string) => (cluster === null ? table : `clusterAllReplicas('${cluster}', ${table})`);
@@ -66,14 +68,19 @@ function numbersOf(row: ResultRow) {
     epoch: read("epoch"),
     watermark: read("watermark"),
     closed: read("closed"),
+    has_hours: read("has_hours"),
     mutations: read("mutations"),
     insert_began: read("insert_began"),
   };
 }
 
-/** Days with slots to build: of rows that came in since the last pass, and slots that were open then. */
+/** Days with slots or hours to build: of rows that came in since the last pass, and those that were open then. */
 async function daysOf(database: SpanDatabase, pass: SumsPass, signal?: AbortSignal): Promise<SumsDay[]> {
-  const closing = `timestamp >= ${timeOf(pass.closedAfterMs)}`;
+  const [hours, slots] = [
+    `timestamp >= ${timeOf(hourOf(pass.closedAfterMs))}`,
+    `timestamp >= ${timeOf(pass.closedAfterMs)}`,
+  ];
+  const closing = `(${slots} OR (${hours} AND timestamp < ${timeOf(hourOf(pass.closedUntilMs))}))`;
   const of = ({ table, time }: (typeof changedIn)[number], condition: string) =>
     `SELECT organization_id, toDate32(${time}) AS day FROM ${table}
       WHERE ${condition} AND ${time} >= ${timeOf(0)} AND ${time} < ${timeOf(pass.closedUntilMs)}`;
@@ -91,8 +98,8 @@ async function daysOf(database: SpanDatabase, pass: SumsPass, signal?: AbortSign
 export async function finishSums(database: SpanDatabase, pass: SumsPass): Promise<void> {
   await database.build({
     name: "finish_sums",
-    sql: `INSERT INTO span_sum_passes (epoch, watermark, closed)
-      SELECT ${pass.epoch}, ${timeOf(pass.untilMs)}, toDateTime(${pass.closedUntilMs / 1_000}, 'UTC')`,
+    sql: `INSERT INTO span_sum_passes (epoch, watermark, closed, has_hours)
+      SELECT ${pass.epoch}, ${timeOf(pass.untilMs)}, toDateTime(${pass.closedUntilMs / 1_000}, 'UTC'), 1`,
   });
   database.passes.forget();
 }
@@ -103,21 +110,29 @@ export async function resetSums(database: SpanDatabase): Promise<void> {
   const epoch = Number(rows[0]?.["epoch"] ?? 0);
   await database.build({
     name: "reset_sums",
-    sql: `INSERT INTO span_sum_passes (epoch, watermark, closed) SELECT ${epoch + 1}, ${timeOf(0)}, toDateTime(0, 'UTC')`,
+    sql: `INSERT INTO span_sum_passes (epoch, watermark, closed, has_hours) SELECT ${epoch + 1}, ${timeOf(0)}, toDateTime(0, 'UTC'), 1`,
   });
   database.passes.forget();
-  await database.execute({
-    name: "reset_sums",
-    sql: `ALTER TABLE ${localTable(database, "span_sums")}${onCluster(database)} DELETE WHERE epoch < ${epoch - 2}`,
-    settings: { mutations_sync: 0 },
-  });
+  for (const table of ["span_sums", "span_hour_sums"] as const) {
+    await database.execute({
+      name: "reset_sums",
+      sql: `ALTER TABLE ${localTable(database, table)}${onCluster(database)} DELETE WHERE epoch < ${epoch - 2}`,
+      settings: { mutations_sync: 0 },
+    });
+  }
 }
 
 /** The newest pass that was finished, as a node remembers it. */
 export async function readLastPass(database: SpanDatabase, signal?: AbortSignal): Promise<LastPass> {
   return await database.passes.read(async () => {
-    const { now, epoch, watermark, closed } = await readState(database, signal);
-    return { epoch, watermarkMs: watermark, closedMs: closed * 1_000, isAhead: watermark > now };
+    const { now, epoch, watermark, closed, has_hours } = await readState(database, signal);
+    return {
+      epoch,
+      watermarkMs: watermark,
+      closedMs: closed * 1_000,
+      hasHours: has_hours > 0,
+      isAhead: watermark > now,
+    };
   });
 }
 

@@ -27,7 +27,7 @@ const runPass = async () => {
   if (plan.kind !== "pass") throw new Error("nothing can be planned");
   for (const day of plan.days) {
     const portions = await store.listDueSums(plan.pass, day, { rows: 1_000, slotRows: 1_000 });
-    for (const slots of portions) await store.buildSums(plan.pass, day.organization_id, slots);
+    for (const due of portions) await store.buildSums(plan.pass, day.organization_id, due);
   }
   await store.finishSums(plan.pass);
   return plan.days.length;
@@ -87,6 +87,30 @@ describe("reads without filters", () => {
     const found = await store.spanSeries({ ...series, starts, metrics: ["number_of_requests"] });
     const points = found.series[0]?.points;
     expect([points?.get(0), points?.get(1)]).toEqual([{ number_of_requests: 30 }, { number_of_requests: 26 }]);
+  });
+
+  it("take whole hours, and slots only of those that changed and at the edges", async () => {
+    const org = "org_hours";
+    const at = (ms: number) => new Date(ms).toISOString().slice(0, 19).replace("T", " ");
+    const startMs = Date.parse("2026-04-01T10:00:00Z");
+    await insert(Array.from({ length: 72 }, (_, n) => spanRow(org, { timestamp: at(startMs + n * 600_000) })));
+    await runPass();
+    for (const table of ["spans", "span_sums"])
+      await database.execute({
+        name: "test",
+        sql: `ALTER TABLE ${table} DELETE WHERE organization_id = '${org}' SETTINGS mutations_sync = 2`,
+      });
+    const count = async (fromMs: number, toMs: number) => {
+      const window = { fromNs: BigInt(fromMs) * 1_000_000n, toNs: BigInt(toMs) * 1_000_000n - 1n };
+      return (await store.summarizeSpans({ scope: { organization_id: org }, window })).number_of_requests;
+    };
+    const endMs = startMs + 12 * 3_600_000;
+    expect([await count(startMs, endMs), await count(startMs - 1, endMs + 1)]).toEqual([72, 72]);
+    // The slots of two hours are lost, and of all where there are few hours.
+    expect(await count(startMs + 600_000, endMs - 600_000)).toBe(60);
+    expect(await count(startMs, startMs + 5 * 3_600_000)).toBe(0);
+    await insert([spanRow(org, { timestamp: at(startMs + 3 * 3_600_000) })]);
+    expect(await count(startMs, endMs)).toBe(67);
   });
 
   it("leave out what lies between their end and that of its slot", async () => {

@@ -7,7 +7,7 @@ import { countedSpans, paramsOfParts, type CountedPart } from "./counted-spans.t
 import { readOnce } from "./once.ts";
 import { readLastPass, timeOf } from "./plan-sums.ts";
 import { allOf, scopeWhere, windowWhere, type Where } from "./selection.ts";
-import { slotIn, slotOf, slotSeconds, sumColumnNames, sumRows } from "./sum-columns.ts";
+import { hourSeconds, slotIn, slotOf, slotSeconds, sumColumnNames, sumRows } from "./sum-columns.ts";
 
 /** Rows of sums for a window: stored ones, and those of the spans of all slots whose sums are not known to be right. */
 export type SumsOfWindow = {
@@ -42,21 +42,24 @@ export async function findSums(
   const plan = changed && planSlots(whole, changed.slots);
   if (changed === undefined || plan === undefined) return undefined;
   const scoped = scopeWhere(scope);
-  const stored: Where = allOf(scoped, {
-    sql: `epoch = ${pass.epoch} AND slot >= toDateTime(${plan.from}, 'UTC') AND slot < toDateTime(${plan.until}, 'UTC')
-      ${plan.changed.length === 0 ? "" : `AND NOT ${slotIn(plan.changed, "toUInt32(slot)")}`}`,
-    params: {},
-  });
+  // Offsets of some time zones are no whole hours.
+  const isByHours = pass.hasHours && starts.every((start, index) => index === 0 || start % hourSeconds === 0);
+  const hours = isByHours ? planHours(plan, changed.hours) : undefined;
   const isEmptyBehind = plan.until === whole.until && changed.isEmptyBehind;
   const beside = spansBeside(plan, isEmptyBehind ? { ...window, toNs: ns(plan.until) - 1n } : window);
   const parts = beside.map((each): CountedPart => ({ where: allOf(scoped, each) }));
   const columns = ["environment", "model", ...sumColumnNames].join(", ");
   const time = "toDateTime64(slot, 9, 'UTC') AS timestamp";
-  const sums = `SELECT ${time}, ${columns} FROM span_sums FINAL WHERE ${stored.sql}`;
+  const sums = storedSums(plan, hours)
+    .map(
+      ({ table, slots }) =>
+        `SELECT ${time}, ${columns} FROM ${table} FINAL WHERE epoch = ${pass.epoch} AND ${scoped.sql} AND ${slots}`,
+    )
+    .join(" UNION ALL ");
   return {
     async read(statement, readSignal) {
-      if (parts.length === 0) return await statement(`(${sums})`, stored.params);
-      const params = { ...paramsOfParts(parts), ...stored.params };
+      if (parts.length === 0) return await statement(`(${sums})`, scoped.params);
+      const params = { ...paramsOfParts(parts), ...scoped.params };
       return await readOnce(
         database,
         { parts, counts: "all" },
@@ -101,8 +104,8 @@ function edgeOf({ toNs }: TimeWindow, { until }: Slots): TimeWindow | undefined 
   return toNs + 1n < ns(until) ? { fromNs: toNs + 1n, toNs: ns(until) - 1n } : undefined;
 }
 
-/** `slots`: slots that must be read from spans. `isEmptyBehind`: no span lies between the end of the window and the end of its last slot. */
-type Changed = { slots: number[]; isEmptyBehind: boolean };
+/** `slots`: slots that must be read from spans; `hours`: those that must be read from slots. `isEmptyBehind`: no span lies between the end of the window and the end of its last slot. */
+type Changed = { slots: number[]; hours: number[]; isEmptyBehind: boolean };
 
 /** Slots with rows that came in after what the last pass saw, and the last one if it has spans behind the window; undefined where they are very many. */
 async function changedSince(
@@ -137,7 +140,12 @@ async function changedSince(
   const isBehind = found.at(-1) === slots.until;
   const changed = isBehind ? found.slice(0, -1) : found;
   if (changed.length > limits.changedSlots) return undefined;
-  return { slots: changed, isEmptyBehind: window.toNs === ns(slots.until) && !isBehind };
+  const hours = [...new Set(changed.map(hourOf))];
+  return {
+    slots: changed.filter((at) => at % slotSeconds === 0),
+    hours,
+    isEmptyBehind: window.toNs === ns(slots.until) && !isBehind,
+  };
 }
 
 /** Which slots are taken from sums: all but those that changed. Undefined where these are most. */
@@ -154,6 +162,46 @@ function planSlots(slots: Slots, all: readonly number[]): (Slots & { changed: nu
   }
   const count = (within.until - within.from) / slotSeconds;
   return count - changed.length * 2 >= minSlots ? { ...within, changed } : undefined;
+}
+
+/** Of fewer, the slots are read as fast. */
+const minHours = 6;
+/** With more, a statement is planned for longer than hours save. */
+const maxChangedHours = 48;
+
+type Hours = Slots & { changed: number[] };
+
+/** Which hours are taken whole, within slots that are taken: all but those with a slot that changed. */
+function planHours({ from, until }: Slots, all: readonly number[]): Hours | undefined {
+  const within = { from: hourOf(from + hourSeconds - 1), until: hourOf(until) };
+  const changed = all.filter((hour) => hour >= within.from && hour < within.until);
+  const count = (within.until - within.from) / hourSeconds - changed.length;
+  return count >= minHours && changed.length <= maxChangedHours ? { ...within, changed } : undefined;
+}
+
+const hourOf = (seconds: number) => Math.floor(seconds / hourSeconds) * hourSeconds;
+
+/** Where the sums are stored: the hours, and the slots beside them. */
+function storedSums(
+  slots: Slots & { changed: number[] },
+  hours: Hours | undefined,
+): Array<{ table: string; slots: string }> {
+  const but = (starts: readonly number[]) =>
+    starts.length === 0 ? "" : ` AND NOT ${slotIn(starts, "toUInt32(slot)")}`;
+  const within = ({ from, until }: Slots) =>
+    `slot >= toDateTime(${from}, 'UTC') AND slot < toDateTime(${until}, 'UTC')`;
+  if (hours === undefined) return [{ table: "span_sums", slots: within(slots) + but(slots.changed) }];
+  const beside = [
+    { from: slots.from, until: hours.from },
+    ...hours.changed.map((from) => ({ from, until: from + hourSeconds })),
+    { from: hours.until, until: slots.until },
+  ].filter(({ from, until }) => from < until);
+  const byHours = { table: "span_hour_sums", slots: within(hours) + but(hours.changed) };
+  if (beside.length === 0) return [byHours];
+  return [
+    byHours,
+    { table: "span_sums", slots: `(${beside.map((each) => `(${within(each)})`).join(" OR ")})${but(slots.changed)}` },
+  ];
 }
 
 /** The spans that are read themselves: before and behind the slots, and those of slots that changed. */

@@ -3,14 +3,18 @@ import { figureAlias } from "./figures.ts";
 import { selectPercentiles } from "./span-metrics.ts";
 import { isError, isUnpriced, rowUsage, sumOf } from "./usage.ts";
 
-/** Of a slot of sums. */
+/** Of a slot of sums, and of an hour of them. */
 export const slotSeconds = 300;
+export const hourSeconds = 3_600;
+
+export const startOf = (seconds: number) =>
+  `intDiv(toUnixTimestamp64Nano(timestamp), ${seconds}000000000) * ${seconds}`;
 
 /**
  * The slot of a row of spans or of counts, in seconds; of times since 1970. It must grow with all times that a table can hold, those before
  * 1970 and after 2106 too: the engine looks up the slot in the key, which has rows of all organizations in one part.
  */
-export const slotOf = `intDiv(toUnixTimestamp64Nano(timestamp), ${slotSeconds}000000000) * ${slotSeconds}`;
+export const slotOf = startOf(slotSeconds);
 
 /** Numbers of ours, which need no binding. */
 export const slotIn = (slots: readonly number[], slot = slotOf): string => `(${slot}) IN (${slots.join(", ")})`;
@@ -44,10 +48,10 @@ const sumColumns = {
 
 export const sumColumnNames: readonly string[] = Object.keys(sumColumns);
 
-/** Rows of sums, made of rows of `countedSpans`. */
-export function sumRows(spans: string): string {
+/** Rows of sums of so many seconds each, made of rows of `countedSpans`. */
+export function sumRows(spans: string, seconds = slotSeconds): string {
   const columns = Object.entries(sumColumns).map(([name, sql]) => `${sql} AS ${name}`);
-  return `SELECT toDateTime(${slotOf}, 'UTC') AS slot, environment, model, ${columns.join(", ")}
+  return `SELECT toDateTime(${startOf(seconds)}, 'UTC') AS slot, environment, model, ${columns.join(", ")}
     FROM ${spans} GROUP BY slot, environment, model`;
 }
 

@@ -1,0 +1,14 @@
+import { sumsTable } from "./0022-span-sums.ts";
+import { onCluster } from "./dialect.ts";
+import type { Placement } from "./dialect.ts";
+
+/**
+ * The same sums by hours (docs/adr/0033-sums-are-stored-up-to-a-watermark.md). `has_hours` tells of a pass that it made them too: a node of an
+ * earlier version does not.
+ */
+export function createHourSums(placement: Placement): string[] {
+  return [
+    ...sumsTable(placement, "span_hour_sums"),
+    `ALTER TABLE span_sum_passes${onCluster(placement)} ADD COLUMN IF NOT EXISTS has_hours UInt8 DEFAULT 0`,
+  ];
+}
