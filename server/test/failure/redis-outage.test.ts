@@ -3,21 +3,19 @@ import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { completion, question } from "../support/chat.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { hasRedis, redisSkipReason, startOwnRedis, type OwnRedis } from "../support/redis.ts";
 import { answers } from "../support/scripted-upstream.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
 import type { TestClient } from "../support/test-client.ts";
 
-const redisUrl = process.env["SPANWAY_TEST_REDIS_URL"];
-/** A database of its own on the test server. */
-const ownUrl = `${redisUrl ?? ""}/7`;
-const skipReason = redisUrl === undefined ? " (skipped: SPANWAY_TEST_REDIS_URL is not set)" : "";
-
-describe.skipIf(redisUrl === undefined)(`Redis that does not answer, or has forgotten all${skipReason}`, () => {
+describe.skipIf(!hasRedis)(`Redis that does not answer, or has forgotten all${redisSkipReason}`, () => {
+  let redis: OwnRedis;
   let proxy: TcpProxy;
   let gateway: TestGateway;
   let prod: TestClient;
   beforeAll(async () => {
-    proxy = await startTcpProxy(ownUrl);
+    redis = await startOwnRedis();
+    proxy = await startTcpProxy(redis.url);
     gateway = await startTestGateway({ SPANWAY_CACHE_URL: proxy.url, SPANWAY_API_PER_MINUTE: "1000" });
     gateway.upstream.script(answers(200, completion()));
   });
@@ -27,6 +25,7 @@ describe.skipIf(redisUrl === undefined)(`Redis that does not answer, or has forg
   afterAll(async () => {
     await gateway.stop();
     await proxy.stop();
+    await redis.stop();
   });
 
   const customer = randomUUID();
@@ -40,11 +39,19 @@ describe.skipIf(redisUrl === undefined)(`Redis that does not answer, or has forg
       customer_params: params,
     });
 
-  test.each(["cut", "hang"] as const)(
+  const faults = {
+    "cut off": { begin: () => proxy.cut(), end: () => proxy.resume() },
+    "behind a network that hangs": { begin: () => proxy.hang(), end: () => proxy.resume() },
+    stopped: { begin: () => redis.signal("SIGSTOP"), end: () => redis.signal("SIGCONT") },
+    // Started again it is empty, and knows no script.
+    killed: { begin: () => redis.kill(), end: () => redis.start() },
+  };
+
+  test.each(Object.entries(faults))(
     "%s: calls, spans and limited routes go on, and none waits for long",
-    async (fault) => {
+    async (_name, { begin, end }) => {
       expect((await call()).status).toBe(200);
-      proxy[fault]();
+      await begin();
       const began = performance.now();
       for (let n = 0; n < 3; n += 1) {
         expect((await call()).status).toBe(200);
@@ -53,7 +60,7 @@ describe.skipIf(redisUrl === undefined)(`Redis that does not answer, or has forg
       }
       expect((await prod.get("/readyz")).status).toBe(200);
       expect(performance.now() - began).toBeLessThan(10_000);
-      proxy.resume();
+      await end();
       await expect
         .poll(async () => (await call()).headers.get("x-spanway-cache"), { timeout: 20_000, interval: 500 })
         .toBe("hit");
@@ -64,10 +71,10 @@ describe.skipIf(redisUrl === undefined)(`Redis that does not answer, or has forg
   test("one that has forgotten all asks the provider again, and counts from nothing", async () => {
     expect((await call()).headers.get("x-spanway-cache")).toBe("miss");
     expect((await call()).headers.get("x-spanway-cache")).toBe("hit");
-    const redis = new Redis(ownUrl);
-    expect(await redis.dbsize()).toBeGreaterThan(0);
-    await redis.flushdb();
-    await redis.quit();
+    const client = new Redis(redis.url);
+    expect(await client.dbsize()).toBeGreaterThan(0);
+    await client.flushall();
+    await client.quit();
     expect((await call()).headers.get("x-spanway-cache")).toBe("miss");
     expect((await call()).headers.get("x-spanway-cache")).toBe("hit");
   });
