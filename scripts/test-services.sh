@@ -5,7 +5,7 @@
 #   npm test
 #   scripts/test-services.sh stop                # stops them and removes the folder
 #
-# It also installs nginx and Chromium, which tests start themselves. Missing programs are installed from Debian's packages, which takes root. As root, the servers run as `nobody`.
+# It also installs nginx, PgBouncer and Chromium, which tests start themselves. Missing programs are installed from Debian's packages, which takes root. As root, the servers run as `nobody`.
 set -Eeuo pipefail
 
 usage() {
@@ -20,6 +20,7 @@ install_missing() {
   compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null || missing+=(postgresql)
   command -v redis-server >/dev/null || command -v valkey-server >/dev/null || missing+=(redis-server)
   command -v nginx >/dev/null || missing+=(nginx)
+  command -v pgbouncer >/dev/null || missing+=(pgbouncer)
   command -v chromium >/dev/null || missing+=(chromium)
   [ ${#missing[@]} -eq 0 ] && return
   log "installing ${missing[*]}"

@@ -9,9 +9,15 @@ const messages =
  */
 export function controlOutage(error: unknown): string | undefined {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (isStartupRefused(cause)) return undefined;
     const code = "code" in cause ? String(cause.code) : "";
     if (codes.test(code)) return cause.message === "" ? code : `${code}, ${cause.message}`;
     if (messages.test(cause.message)) return cause.message;
   }
   return undefined;
+}
+
+/** Whether a PgBouncer refused a setting of the connection that it was not told to ignore: it will refuse the next one too. */
+export function isStartupRefused(error: unknown): boolean {
+  return error instanceof Error && error.message.includes("unsupported startup parameter");
 }

@@ -6,9 +6,11 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { sql } from "kysely";
-import { describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { describeControlStores } from "../../../test/support/control-store-contract.ts";
 import { createPostgresDatabase, postgresSkipReason, postgresUrl } from "../../../test/support/postgres.ts";
+import { hasPgBouncer, pgBouncerSkipReason, startPgBouncer, type PgBouncer } from "../../../test/support/pgbouncer.ts";
+import { Secret } from "../../lib/secret.ts";
 import { createControlStores } from "./control-stores.ts";
 import { openControlDatabase, type ControlLocation } from "./open-control-database.ts";
 
@@ -34,6 +36,18 @@ describe("control stores on SQLite", () => {
 });
 describe.skipIf(postgresUrl === undefined)(`control stores on Postgres${postgresSkipReason}`, () => {
   describeDriver(postgresPlace);
+});
+describe.skipIf(!hasPgBouncer)(`control stores on Postgres behind PgBouncer${pgBouncerSkipReason}`, () => {
+  let bouncer: PgBouncer;
+  beforeAll(async () => {
+    bouncer = await startPgBouncer();
+  });
+  afterAll(() => bouncer.stop());
+  describeDriver(async () => {
+    const { url, remove } = await postgresPlace();
+    const through = bouncer.through(url);
+    return { location: { kind: "postgres", url: new Secret(through) }, url: through, remove };
+  });
 });
 
 function describeDriver(newPlace: () => Promise<Place>) {

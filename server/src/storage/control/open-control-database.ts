@@ -1,6 +1,7 @@
 import { Kysely, sql, type Dialect } from "kysely";
 import { DEFAULT_MIGRATION_TABLE, Migrator } from "kysely/migration";
 import type { Secret } from "../../lib/secret.ts";
+import { isStartupRefused } from "./control-outage.ts";
 import { openPostgres, type ConnectionCounts } from "./drivers/open-postgres.ts";
 import { openSqlite } from "./drivers/open-sqlite.ts";
 import { NewerTables } from "../newer-tables.ts";
@@ -161,10 +162,6 @@ function unreachable(error: unknown): string | undefined {
   return typeof message === "string" && message !== "" ? `${code}, ${message}` : code;
 }
 
-/** PgBouncer refuses settings of a connection that it was not told to ignore. */
-function isStartupRefused(error: unknown): boolean {
-  return error instanceof Error && error.message.includes("unsupported startup parameter");
-}
 const startupRemedy =
   "SPANWAY_CONTROL_URL leads to a PgBouncer that refuses the timeouts of a connection: set " +
   "ignore_startup_parameters = statement_timeout,idle_in_transaction_session_timeout in its configuration.";
