@@ -170,7 +170,7 @@ async function compose(
   const ingest = { ...engine, journal, deletions, prices, subscribers, reads };
   const { writer, intake, takeOver, deletedTraces } = await composeIngest(engine, ingest);
   const gateway = await composeGateway(engine, { ...engine, secretKey, intake, budgets, prices, redis });
-  judge.connect(gateway.chat);
+  judge.connect((call) => gateway.calls.run(gateway.chat, call));
   const joining = { spans, catalogue, intake, journal, now };
   const logs = startLogJoining({ config, logger, registry, cleanup }, joining, takeOver);
   const onRound = createSumsMetrics(registry);

@@ -4,12 +4,13 @@ import type { Registry } from "prom-client";
 import { createByteBox } from "./auth/sealed-box.ts";
 import { composeRouting, type Routing } from "./compose-routing.ts";
 import type { Config } from "./config.ts";
-import { createChat, type Chat } from "./gateway/chat.ts";
+import { createChat } from "./gateway/chat.ts";
 import type { Budgets } from "./gateway/budgets.ts";
 import { createAnswerCache, type AnswerCache } from "./gateway/cache/answer-cache.ts";
 import { createMemoryStore } from "./gateway/cache/memory-store.ts";
 import { createRedisStore, type RedisCommands } from "./gateway/cache/redis-store.ts";
-import { createRelay, type Relay, type RelayOperation } from "./gateway/relay/relay.ts";
+import type { CallOperation } from "./gateway/operation.ts";
+import { createCallRunner, type CallRunner } from "./gateway/run-call.ts";
 import { createEmbeddings } from "./gateway/embeddings/embeddings.ts";
 import { createResponseOwners } from "./gateway/responses/response-owners.ts";
 import { createMessages, createTokenCounts } from "./gateway/messages/messages.ts";
@@ -31,14 +32,14 @@ import { createCacheMetrics } from "./telemetry/cache-metrics.ts";
 import { createGatewayMetrics, type GatewayMetrics } from "./telemetry/gateway-metrics.ts";
 
 export type Gateway = Pick<Routing, "models" | "providerSettings" | "knownProviders"> & {
-  chat: Chat;
-  relay: Relay;
+  calls: CallRunner;
+  chat: CallOperation;
   transcription: Transcription;
-  embeddings: RelayOperation;
-  responses: RelayOperation;
+  embeddings: CallOperation;
+  responses: CallOperation;
   storedResponses: StoredResponses;
-  messages: RelayOperation;
-  tokenCounts: RelayOperation;
+  messages: CallOperation;
+  tokenCounts: CallOperation;
   /** Connections to other servers, for whoever else makes some. */
   pools: Pools;
   recorder: Pick<Recorder, "caughtUp" | "hasRoom">;
@@ -79,19 +80,16 @@ export async function composeGateway(
       totalMs: config.upstreamTotalMs,
     },
     commentMs: config.streamCommentMs,
-    now,
     router,
     budgets,
-    cache: composeCache(registry, { secretKey, redis, now }),
     recorder,
     prices,
     metrics,
   };
-  const relay = createRelay(deps);
   const owners = createResponseOwners(now);
   return {
-    chat: createChat(deps),
-    relay,
+    calls: createCallRunner(deps),
+    chat: createChat({ cache: composeCache(registry, { secretKey, redis, now }), now }),
     transcription: createTranscription(deps),
     embeddings: createEmbeddings(),
     responses: createResponses(owners),

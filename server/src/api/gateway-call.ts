@@ -1,5 +1,5 @@
 import { gatewayLogMethod } from "../domain/span.ts";
-import type { RelayCall } from "../gateway/relay/relay.ts";
+import type { GatewayCall } from "../gateway/operation.ts";
 import type { UnreadCall } from "../gateway/record-refusal.ts";
 import type { Context, RawBodyValue } from "../http/endpoint.ts";
 import { originOf } from "./request-logs/read-span-bodies.ts";
@@ -7,7 +7,7 @@ import { originOf } from "./request-logs/read-span-bodies.ts";
 type Caller = Parameters<typeof originOf>[0];
 
 /** A request as the gateway takes it. From here on the gateway writes the response and ends it. */
-export function gatewayCall(context: Context<Caller, unknown, unknown, RawBodyValue>): RelayCall {
+export function gatewayCall(context: Context<Caller, unknown, unknown, RawBodyValue>): GatewayCall {
   return {
     ...unreadCall(context),
     bytes: context.body.bytes,

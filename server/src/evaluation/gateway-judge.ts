@@ -4,7 +4,7 @@ import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import { ServiceError } from "../domain/errors.ts";
 import type { Permission } from "../domain/permissions.ts";
-import type { Chat } from "../gateway/chat.ts";
+import type { GatewayCall } from "../gateway/operation.ts";
 import { isObject } from "../lib/json.ts";
 import { JudgeError, type JudgeAnswer, type JudgeContext, type JudgeModel } from "./judge.ts";
 
@@ -12,10 +12,13 @@ import { JudgeError, type JudgeAnswer, type JudgeContext, type JudgeModel } from
  * Judges called through this gateway, as any caller's chat is: routed, priced and recorded. The gateway records into the
  * intake, which hands on to evaluations, so it is connected after both.
  */
-export type GatewayJudge = { ask: JudgeModel; connect(chat: Pick<Chat, "complete">): void };
+export type GatewayJudge = { ask: JudgeModel; connect(chat: CallChat): void };
+
+/** Answers a chat, as the gateway does. */
+type CallChat = (call: GatewayCall) => Promise<void>;
 
 export function createGatewayJudge(now: () => number): GatewayJudge {
-  let gateway: Pick<Chat, "complete"> | undefined;
+  let gateway: CallChat | undefined;
   return {
     connect(chat) {
       gateway = chat;
@@ -33,7 +36,7 @@ export function createGatewayJudge(now: () => number): GatewayJudge {
 }
 
 async function complete(
-  chat: Pick<Chat, "complete">,
+  chat: CallChat,
   request: Record<string, unknown>,
   { organizationId, environment, signal }: JudgeContext,
   startedAtMs: number,
@@ -41,7 +44,7 @@ async function complete(
   const response = new CollectedResponse();
   const startedMs = performance.now();
   try {
-    await chat.complete({
+    await chat({
       origin: {
         organization_id: organizationId,
         environment,
@@ -53,6 +56,8 @@ async function complete(
       // Its price comes with the breakdown.
       bytes: Buffer.from(JSON.stringify({ ...request, request_breakdown: true })),
       headers: {},
+      search: "",
+      requestId: "",
       signal,
       startedAtMs,
       elapsedMs: () => performance.now() - startedMs,

@@ -6,6 +6,7 @@ import { isObject } from "../lib/json.ts";
 import type { AttemptNote } from "./attempt-notes.ts";
 import type { ChatDigest } from "./chat-digest.ts";
 import { usageOf, usageWithTier } from "./providers/openai/usage.ts";
+import type { Target, UpstreamProblem } from "./providers/provider.ts";
 import type { Recorder } from "./recorder.ts";
 import { answerChars, promptChars } from "./prompt-size.ts";
 import type { Plan } from "./routing/plan.ts";
@@ -45,8 +46,10 @@ export type CallLedger = {
   firstTokenMs: number | undefined;
   endedMs: number;
   statusCode: number;
-  /** It ended before its answer was whole: what had been begun by then may have cost something. */
+  /** It ended before its answer was whole. */
   isCut: boolean;
+  /** An upstream gave an answer, or a part of one: it is paid for, by tokens or by time. */
+  isAnswered: boolean;
   /** What the caller was told. */
   errorMessage: string | undefined;
   /** The answer's messages, one for each choice. */
@@ -95,6 +98,7 @@ export function newLedger(
     endedMs: 0,
     statusCode: 200,
     isCut: false,
+    isAnswered: false,
     errorMessage: undefined,
     messages: [],
     content: {},
@@ -129,16 +133,47 @@ export function takePlan(ledger: CallLedger, { first }: Pick<Plan, "first">): vo
   ledger.model = first[0]?.target.model ?? ledger.model;
 }
 
+/**
+ * Another attempt begins. What is charged of a failed one is a sum of money alone, as another model may have made it; the usage of the
+ * call is that of its last attempt.
+ */
+export function beginAttempt(ledger: CallLedger, { provider, model }: Target, prices: PriceBook): void {
+  if (ledger.usage !== undefined) {
+    ledger.failedUsd += costOfAnswer(ledger, prices) ?? 0;
+    ledger.usage = undefined;
+  }
+  // What an earlier attempt said is not the answer.
+  ledger.messages = [];
+  ledger.responseId = undefined;
+  ledger.attempts += 1;
+  ledger.provider = provider;
+  ledger.model = model;
+}
+
+/** Takes over what an attempt is paid for of which the caller saw nothing: providers charge for an answer that failed where they counted it. */
+export function takeFailed(ledger: CallLedger, problem: UpstreamProblem, digest?: ChatDigest): void {
+  // Whoever says that it failed has not charged for what it counted on the way; where it broke off, nobody took that back.
+  const isCut = problem.isCut === true || problem.status === 0;
+  ledger.usage = readable(problem.usage ?? digest?.usage() ?? (isCut ? digest?.usageSoFar() : undefined));
+}
+
+/** Takes over an answer that was given before. It costs nothing, and so takes nothing of a budget. */
+export function takeRecalled(
+  ledger: CallLedger,
+  { key, provider, model }: { key: string; provider: string; model: string },
+  routedMs: number,
+): void {
+  const limitInfo = { is_allowed: true, limits: [] };
+  Object.assign(ledger, { isCached: true, cacheKey: key, provider, model, limitInfo, routedMs });
+}
+
 /** Takes over what a stream said, so far. */
 export function takeDigest(ledger: CallLedger, digest: ChatDigest | undefined): void {
   if (digest === undefined) return;
   ledger.messages = digest.messages();
   ledger.responseId = digest.id();
-  ledger.usage = readable(digest.usage());
+  ledger.usage = digest.usage();
   if (digest.isCut()) ledger.warnings.push("the completion was too long to be kept whole");
-  if (ledger.usage === undefined && ledger.messages.length > 0) {
-    estimateMissing(ledger, digest.isCut() ? digest.chars() : answerChars(ledger.messages), digest.usageSoFar());
-  }
 }
 
 /** Takes over a whole reply. */
@@ -146,35 +181,28 @@ export function takeReply(ledger: CallLedger, completion: Record<string, unknown
   ledger.messages = messagesOf(completion);
   if (typeof completion["id"] === "string") ledger.responseId = completion["id"];
   const usage = usageOf(completion);
-  ledger.usage = readable(usage && usageWithTier(usage, completion));
-  if (ledger.usage === undefined) estimateMissing(ledger, answerChars(ledger.messages));
+  ledger.usage = usage && usageWithTier(usage, completion);
 }
 
-/** Undefined for a usage that cannot be billed: no counts, negative counts, or a side that is no count. Record and budget then use the same estimate. */
-export function readable(usage: Record<string, unknown> | undefined): Record<string, unknown> | undefined {
-  const read = usage && readUsageObject(usage);
-  return read === undefined || read.isUnread === true ? undefined : usage;
-}
-
-/**
- * What was read of a relayed answer, in the same way.
- * @param known what it said of the usage before it broke
- */
-export function estimateUnread(ledger: CallLedger, known?: Record<string, unknown>): void {
-  if (untokened.has(ledger.logType) || readable(ledger.usage) !== undefined) return;
-  estimateMissing(ledger, ledger.logType === "embedding" ? 0 : answerChars(ledger.messages), known);
+/** What an answer is paid by: the usage that was stated, or else an estimate by what was said, together with what was counted. */
+export function settleUsage(ledger: CallLedger, digest?: ChatDigest): void {
+  ledger.isAnswered = true;
+  if (untokened.has(ledger.logType)) return;
+  ledger.usage = readable(ledger.usage);
+  ledger.isUsageEstimated = ledger.usage === undefined;
+  if (ledger.usage !== undefined) return;
+  const said = digest?.isCut() === true ? digest.chars() : answerChars(ledger.messages);
+  const estimate = estimateUsage(promptChars(ledger.asked), ledger.logType === "embedding" ? 0 : said);
+  ledger.usage = completedUsage(readable(digest?.usageSoFar()), estimate);
 }
 
 /** What is paid by time, or not at all. */
 const untokened: ReadonlySet<CallLedger["logType"]> = new Set(["transcription", "custom"]);
 
-/**
- * The upstream stated no usage, but some there was.
- * @param known what it said of the usage before the answer broke
- */
-export function estimateMissing(ledger: CallLedger, completionChars: number, known?: Record<string, unknown>): void {
-  ledger.usage = completedUsage(readable(known), estimateUsage(promptChars(ledger.asked), completionChars));
-  ledger.isUsageEstimated = true;
+/** Undefined for a usage that cannot be billed: no counts, negative counts, or a side that is no count. Record and budget then use the same estimate. */
+function readable(usage: Record<string, unknown> | undefined): Record<string, unknown> | undefined {
+  const read = usage && readUsageObject(usage);
+  return read === undefined || read.isUnread === true ? undefined : usage;
 }
 
 /** Whether the call leaves a span: all do, but for answers from the cache that the caller wants to have left out. */
@@ -188,16 +216,22 @@ export function costOfCall(ledger: CallLedger, prices: PriceBook): number | null
   return ledger.failedUsd === 0 ? costUsd : (costUsd ?? 0) + ledger.failedUsd;
 }
 
-/** By tokens or by the time of a recording. */
-function costOfAnswer(ledger: CallLedger, prices: PriceBook): number | null {
+/** Of the last attempt alone, by tokens or by the time of a recording. */
+export function costOfAnswer(ledger: CallLedger, prices: PriceBook): number | null {
   const { origin, model, provider, startedAtMs: atMs } = ledger;
   if (ledger.logType === "custom") return 0;
   return costOf(prices, { organizationId: origin.organization_id, model, provider, usage: billedUsage(ledger), atMs });
 }
 
-/** What the call is paid by: tokens, or the time of a recording where none were counted. */
-export function billedUsage({ usage, audioSeconds }: CallLedger): Record<string, unknown> | undefined {
-  return usage ?? (audioSeconds === undefined ? undefined : { type: "duration", seconds: audioSeconds });
+/** Whether its last attempt is paid for: it answered, or it failed and stated a usage all the same. */
+export function isPaid({ isAnswered, usage }: CallLedger): boolean {
+  return isAnswered || usage !== undefined;
+}
+
+/** What the last attempt is paid by: tokens, or the time of a recording where none were counted. */
+export function billedUsage({ isAnswered, usage, audioSeconds }: CallLedger): Record<string, unknown> | undefined {
+  if (usage !== undefined || !isAnswered || audioSeconds === undefined) return usage;
+  return { type: "duration", seconds: audioSeconds };
 }
 
 function messagesOf(completion: Record<string, unknown>): Array<Record<string, unknown>> {

@@ -8,10 +8,14 @@ import { createCacheMetrics } from "../telemetry/cache-metrics.ts";
 import { createGatewayMetrics } from "../telemetry/gateway-metrics.ts";
 import { createAnswerCache } from "./cache/answer-cache.ts";
 import { createMemoryStore } from "./cache/memory-store.ts";
-import { createChat, type Chat } from "./chat.ts";
+import { createChat } from "./chat.ts";
+import type { GatewayCall } from "./operation.ts";
 import { openaiShaped } from "./providers/quirks.ts";
 import type { Attempt, Plan } from "./routing/plan.ts";
 import { builtInProvider } from "./routing/provider-table.ts";
+import { createCallRunner } from "./run-call.ts";
+
+type Chat = (call: GatewayCall) => Promise<void>;
 
 const attempt: Attempt = {
   model: "spanway/echo",
@@ -39,11 +43,10 @@ function openChat(): { chat: Chat; told: string[]; spans: Array<Record<string, u
     problem: () => ({ kind: "fault", status: 0, message: "none" }),
     report: (_attempt, outcome) => void told.push(`reported ${JSON.stringify(outcome)}`),
   };
-  const chat = createChat({
+  const calls = createCallRunner({
     pools: { dispatch: () => expect.unreachable(), locate: () => undefined, close: () => undefined },
     timeouts: { firstByteMs: 1_000, idleMs: 1_000, totalMs: 1_000 },
     commentMs: 1_000,
-    now,
     router: {
       plan: () => Promise.resolve(plan),
       keys: async () => [],
@@ -61,12 +64,6 @@ function openChat(): { chat: Chat; told: string[]; spans: Array<Record<string, u
         });
       },
     },
-    cache: createAnswerCache({
-      store: createMemoryStore({ now, onEviction: () => undefined }),
-      secretKey: new Secret("a secret of the test"),
-      metrics: createCacheMetrics(registry),
-      now,
-    }),
     recorder: {
       add({ body }, onSafe) {
         spans.push(body());
@@ -78,7 +75,16 @@ function openChat(): { chat: Chat; told: string[]; spans: Array<Record<string, u
     prices: createPriceBook({ maxModels: 10 }),
     metrics: createGatewayMetrics(registry),
   });
-  return { chat, told, spans, clock };
+  const chat = createChat({
+    now,
+    cache: createAnswerCache({
+      store: createMemoryStore({ now, onEviction: () => undefined }),
+      secretKey: new Secret("a secret of the test"),
+      metrics: createCacheMetrics(registry),
+      now,
+    }),
+  });
+  return { chat: (call) => calls.run(chat, call), told, spans, clock };
 }
 
 async function ask(chat: Chat, members: Record<string, unknown>): Promise<unknown> {
@@ -90,7 +96,7 @@ async function ask(chat: Chat, members: Record<string, unknown>): Promise<unknow
     cache_enabled: true,
     ...members,
   };
-  await chat.complete({
+  await chat({
     origin: {
       organization_id: "org",
       environment: "prod",
@@ -100,6 +106,8 @@ async function ask(chat: Chat, members: Record<string, unknown>): Promise<unknow
     },
     bytes: Buffer.from(JSON.stringify(body)),
     headers: {},
+    search: "",
+    requestId: "",
     signal: new AbortController().signal,
     permissions: new Set(),
     startedAtMs: 0,

@@ -1,68 +1,116 @@
-import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
-import type { ServiceError } from "../domain/errors.ts";
-import type { Permission } from "../domain/permissions.ts";
-import type { PriceBook } from "../pricing/price-book.ts";
-import type { SpanOrigin } from "../ingest/normalize.ts";
-import type { ResponseWriter } from "../http/response-writer.ts";
+import { formatUuid } from "../ingest/identity.ts";
 import { ExpiringLru } from "../lib/expiring-lru.ts";
-import { TurnQueue } from "../lib/turn-queue.ts";
 import { limits } from "../limits.ts";
-import type { GatewayMetrics } from "../telemetry/gateway-metrics.ts";
-import type { AttemptDeps } from "./attempt.ts";
-import type { Budgets } from "./budgets.ts";
-import type { AnswerCache } from "./cache/answer-cache.ts";
-import { ChatRun } from "./chat-run.ts";
-import { recordRefusal, type UnreadCall } from "./record-refusal.ts";
-import type { Recorder } from "./recorder.ts";
-import type { Router } from "./routing/router.ts";
+import type { AnswerCache, CallCache } from "./cache/answer-cache.ts";
+import { takeParams, type CallLedger } from "./call-ledger.ts";
+import { createChatReader } from "./chat-reader.ts";
+import type { CallOperation, CallRequest, GatewayCall, WholeReply } from "./operation.ts";
+import { echo } from "./providers/echo/echo.ts";
+import { openaiCall } from "./providers/openai/request.ts";
+import type { CallFacts, ChatRequest, Target, UpstreamProblem } from "./providers/provider.ts";
+import { readChatAsk, readMembers, withoutServiceParams, type ChatAsk } from "./read-chat-request.ts";
+import type { Attempt } from "./routing/plan.ts";
+import { readServiceParams } from "./service-params.ts";
 
-/** One request for a chat completion, as it came over HTTP. The gateway writes the response and ends it. */
-export type ChatCall = {
-  origin: SpanOrigin;
-  /** What its key may do beside calling. */
-  permissions: ReadonlySet<Permission>;
-  bytes: Buffer;
-  headers: IncomingHttpHeaders;
-  /** Aborted when the caller leaves. */
-  signal: AbortSignal;
-  /** Milliseconds since the epoch at which the call arrived. */
-  startedAtMs: number;
-  elapsedMs(): number;
-  response: ResponseWriter;
-};
+export type ChatDeps = { cache: AnswerCache; now: () => number };
 
-export type ChatDeps = AttemptDeps & {
-  router: Router;
-  budgets: Budgets;
-  cache: AnswerCache;
-  recorder: Pick<Recorder, "add" | "claim" | "during">;
-  prices: PriceBook;
-  metrics: GatewayMetrics;
-  /** Calls that have just asked their upstream. */
-  drafting: Pick<TurnQueue<ChatRun>, "add">;
-  /** Upstreams, by base URL, that refuse to be asked for the usage of a stream. */
-  usageRefusals: Pick<ExpiringLru<string, true>, "get" | "set">;
-};
+/** Upstreams, by base URL, that refuse to be asked for the usage of a stream. */
+type UsageRefusals = Pick<ExpiringLru<string, true>, "get" | "set">;
 
-export type Chat = {
-  /** Answers a call, and records it as one span however it ends. @throws ServiceError `unavailable` when it cannot. */
-  complete(call: ChatCall): Promise<void>;
-  /** Records a call whose body was refused. @throws ServiceError `unavailable` when it cannot. */
-  refuse(call: UnreadCall, error: ServiceError): Promise<OutgoingHttpHeaders>;
-};
-
-export function createChat(deps: Omit<ChatDeps, "usageRefusals" | "drafting">): Chat {
-  const usageRefusals = new ExpiringLru<string, true>({
+/** Chat completions, in OpenAI's form whatever the provider. */
+export function createChat({ cache, now }: ChatDeps): CallOperation {
+  const usageRefusals: UsageRefusals = new ExpiringLru<string, true>({
     maxEntries: limits.upstreamOrigins,
     ttlMs: limits.usageRefusalMs,
-    nowMs: deps.now,
+    nowMs: now,
   });
-  const drafting = new TurnQueue<ChatRun>((runs) => {
-    for (const run of runs) run.draftRecord();
-  });
-  const runDeps: ChatDeps = { ...deps, usageRefusals, drafting };
   return {
-    complete: (call) => deps.recorder.during(call.origin.organization_id, () => new ChatRun(runDeps, call).run()),
-    refuse: (call, error) => recordRefusal(deps.recorder, "chat", call, error),
+    operation: "chat",
+    logType: "chat",
+    read(call, ledger) {
+      const ask = readAsk(call, ledger);
+      const factsOf = (model: string): CallFacts => ({
+        model,
+        id: `chatcmpl-${formatUuid(ledger.identity)}`,
+        created: Math.floor(call.startedAtMs / 1000),
+      });
+      let kept: CallCache | undefined;
+      return {
+        ...ask,
+        asked: ask.body.forProvider,
+        recall(plan) {
+          kept = cache.begin({ origin: call.origin, ask, operation: "chat" }, plan.first);
+          return kept?.find();
+        },
+        ...callOf(ask, usageRefusals, now),
+        builtIn: (attempt) => echoReply(ask, attempt, factsOf(attempt.model)),
+        reader: (how) => createChatReader({ ask, ledger, cache: kept, factsOf }, how),
+      };
+    },
   };
+}
+
+function readAsk(call: GatewayCall, ledger: CallLedger): ChatAsk {
+  const { bytes, headers } = call;
+  const members = readMembers(bytes);
+  const forProvider = withoutServiceParams(members);
+  ledger.asked = forProvider;
+  ledger.stream = members["stream"] === true;
+  if (typeof members["model"] === "string") ledger.model = members["model"];
+  const params = readServiceParams(members, call);
+  takeParams(ledger, params);
+  // Where the answer may be kept, what is asked is what its key was made of, not bytes that others might read otherwise.
+  const asked = params.cache_enabled === true ? { ...forProvider } : forProvider;
+  return readChatAsk({ bytes, members, forProvider: asked }, params, headers);
+}
+
+function callOf(
+  ask: ChatAsk,
+  usageRefusals: UsageRefusals,
+  now: () => number,
+): Required<Pick<CallRequest, "call" | "isCallChanged">> {
+  const asksUsage = ({ target, quirks, translator }: Attempt): boolean =>
+    ask.isStream &&
+    translator === undefined &&
+    quirks.streamUsage === "asked" &&
+    usageRefusals.get(target.baseUrl) === undefined;
+  return {
+    call(attempt) {
+      const { target, translator, quirks } = attempt;
+      if (translator !== undefined) return translator.request(translatedRequest(ask, target), target, now());
+      return openaiCall(ask.body, target, { quirks, operation: "chat", asksUsage: asksUsage(attempt) });
+    },
+    isCallChanged(attempt, problem) {
+      if (!isAboutStreamOptions(problem) || !asksUsage(attempt)) return false;
+      usageRefusals.set(attempt.target.baseUrl, true);
+      return true;
+    },
+  };
+}
+
+function isAboutStreamOptions({ kind, message, param }: UpstreamProblem): boolean {
+  return kind === "request" && /stream_options|include_usage/.test(`${param ?? ""} ${message}`);
+}
+
+function translatedRequest({ messages, body, anthropicBetas }: ChatAsk, target: Target): ChatRequest {
+  const { anthropic_beta: given } = body.forProvider;
+  const betas = [
+    ...new Set([...(Array.isArray(given) ? (given as unknown[]) : given ? [given] : []), ...anthropicBetas]),
+  ];
+  const beta = isClaude(target) && betas.length > 0 ? { anthropic_beta: betas } : {};
+  return { ...body.forProvider, ...beta, model: target.model, messages };
+}
+
+function isClaude({ provider, model }: Target): boolean {
+  return provider === "anthropic" || /claude/.test(model);
+}
+
+/** The model that is built in. */
+function echoReply({ body, messages }: ChatAsk, { target }: Attempt, facts: CallFacts): WholeReply | UpstreamProblem {
+  if (target.model !== "echo") {
+    const message = `There is no model spanway/${target.model}; the built-in one is spanway/echo.`;
+    return { kind: "request", status: 404, message, param: "model" };
+  }
+  const value = { ...echo({ ...body.forProvider, model: facts.model, messages }, facts) };
+  return { headers: {}, bytes: Buffer.alloc(0), value };
 }

@@ -150,7 +150,8 @@ export function answerError(
   answerWhole(response, error.status, form.body(error), { ...headers, ...error.headers }, beforeEnd);
 }
 
-const doneEvent = "data: [DONE]\n\n";
+/** Ends a stream of OpenAI's chat. */
+export const doneEvent = "data: [DONE]\n\n";
 
 /**
  * The stream to a caller. No event of it is sent before its first content, so that until then another upstream may be
@@ -231,19 +232,10 @@ export class ClientStream {
     });
   }
 
-  writeJson(value: unknown): void {
-    this.write(`data: ${JSON.stringify(value)}\n\n`);
-  }
-
-  end(): void {
+  /** @param lastEvents what is still to be said; "" where the last event went out */
+  end(lastEvents: string): void {
     if (!this.isCommitted) this.#commit();
-    this.#end(doneEvent);
-  }
-
-  /** Ends a stream that has no last event of its own. */
-  close(): void {
-    if (!this.isCommitted) this.#commit();
-    this.#end("");
+    this.#end(lastEvents);
   }
 
   /** Tells of a failure, and ends. What waits is of no more use. */

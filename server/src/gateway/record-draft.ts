@@ -15,9 +15,12 @@ export type RecordDraft = {
   written: readonly WrittenColumn[];
 };
 
-/** Undefined for a large request, and where the intake refuses something: it says so of the whole body then. */
+/**
+ * Undefined for a large request, for one with content beside its messages, and where the intake refuses something: it says so of the
+ * whole body then.
+ */
 export function draftRecord(ledger: CallLedger, bodyBytes: number): RecordDraft | undefined {
-  if (bodyBytes > limits.draftedBodyBytes) return undefined;
+  if (bodyBytes > limits.draftedBodyBytes || hasContent(ledger)) return undefined;
   // The request keeps to the bounds of a span: who read it has seen to that.
   const read = readBounded(requestOfCall(ledger), createNestedJson(limits.bodyNodes));
   if (!read.ok) return undefined;
@@ -45,12 +48,17 @@ export function completeDraft({ values, written }: RecordDraft, ledger: CallLedg
   // In a list they are as deep as in a body.
   const ofUpstream = [completion_message, completion_messages, usage];
   const isFit =
+    !hasContent(ledger) &&
     isName(ledger.model) &&
     isName(ledger.provider) &&
     ledger.errorMessage !== "" &&
     exceedsShape(ofUpstream, limits.spanDepth, limits.spanNodes - requestNodes) === undefined;
   // What the request says and how it ended are told under different names.
   return isFit ? { values: Object.assign(outcome, values), written } : undefined;
+}
+
+function hasContent({ content }: CallLedger): boolean {
+  return Object.keys(content).length > 0;
 }
 
 function isName(text: string): boolean {

@@ -2,14 +2,14 @@ import type { OutgoingHttpHeaders } from "node:http";
 import type { ServiceError } from "../domain/errors.ts";
 import { answerHeaders } from "./answer-headers.ts";
 import { newLedger, takeParams, type CallLedger } from "./call-ledger.ts";
-import type { ChatCall } from "./chat.ts";
 import { errorOfService } from "./client-answer.ts";
+import type { GatewayCall } from "./operation.ts";
 import type { Recorder } from "./recorder.ts";
 import { readServiceParams } from "./service-params.ts";
 import { spanOfCall } from "./span-of-call.ts";
 
 /** A call of which nothing but the head was read. */
-export type UnreadCall = Pick<ChatCall, "origin" | "permissions" | "headers" | "startedAtMs" | "elapsedMs">;
+export type UnreadCall = Pick<GatewayCall, "origin" | "permissions" | "headers" | "startedAtMs" | "elapsedMs">;
 
 /**
  * Records a call whose body was refused before it was read: all that is known of it stands in its head. What was refused for want of

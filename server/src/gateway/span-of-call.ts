@@ -1,7 +1,7 @@
 import { limits } from "../limits.ts";
 import type { BodyValues } from "../ingest/read-body.ts";
 import { withoutWords } from "./attempt-notes.ts";
-import type { CallLedger } from "./call-ledger.ts";
+import { billedUsage, isPaid, type CallLedger } from "./call-ledger.ts";
 import { secondsOf } from "../lib/time.ts";
 import { builtInProvider } from "./routing/provider-table.ts";
 import type { ServiceParams } from "./service-params.ts";
@@ -87,7 +87,7 @@ export function outcomeOfCall(ledger: CallLedger): BodyValues {
     time_to_first_token: secondsIfKnown(ledger.firstTokenMs),
     // The answer of a cached call has the id of the call that made it.
     response_id: ledger.isCached ? undefined : ledger.responseId?.slice(0, limits.identifierChars) || undefined,
-    usage: ledger.usage,
+    usage: billedUsage(ledger),
     usage_is_estimated: ledger.isUsageEstimated ? true : undefined,
     cache_key: ledger.cacheKey,
     cache_hit: ledger.isCached ? true : undefined,
@@ -114,21 +114,9 @@ function secondsIfKnown(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : secondsOf(ms);
 }
 
-/** Nobody was asked, or whoever was refused, or the answer was made here: known to have cost nothing. */
-function isFree({
-  logType,
-  isCached,
-  attempts,
-  provider,
-  statusCode,
-  isCut,
-  usage,
-  messages,
-  audioSeconds,
-  failedUsd,
-}: CallLedger): boolean {
+/** Nobody was asked, or whoever was asked did not answer, or the answer was made here: known to have cost nothing. */
+function isFree(ledger: CallLedger): boolean {
+  const { logType, isCached, attempts, provider, failedUsd } = ledger;
   if (isCached || failedUsd > 0) return false;
-  if (attempts === 0 || provider === builtInProvider || logType === "custom") return true;
-  const isRefused = statusCode >= 400 && !isCut;
-  return isRefused && usage === undefined && messages.length === 0 && audioSeconds === undefined;
+  return attempts === 0 || provider === builtInProvider || logType === "custom" || !isPaid(ledger);
 }

@@ -25,7 +25,7 @@ export type StreamSource = {
   end(): void;
 };
 
-type SourceOptions = {
+export type SourceOptions = {
   digest: ChatDigest;
   sink: StreamSink;
   wantsUsage: boolean;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { retrieveCustomer } from "../support/customers.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { ask, gatewayOperations, type GatewayOperation } from "../support/gateway-operations.ts";
+import { ask, gatewayWays, type GatewayWay } from "../support/gateway-operations.ts";
 import { answers, head, streamHead, streams, type Script } from "../support/scripted-upstream.ts";
 import { retrieveSpan, settleCalls } from "../support/spans.ts";
 import { testKeys } from "../support/test-app.ts";
@@ -21,29 +21,21 @@ beforeEach(async () => {
   client = (await gateway.app.newOrganization()).prod;
 });
 
-type Way = { operation: GatewayOperation; isStream: boolean };
+const streamed = gatewayWays.filter(([, { isStream }]) => isStream);
+const counted = gatewayWays.filter(([, { operation }]) => operation.wholeUncounted !== undefined);
 
-const ways: Array<[name: string, way: Way]> = gatewayOperations.flatMap((operation) =>
-  (operation.canStream ? [true, false] : [false]).map((isStream): [string, Way] => [
-    `${operation.name}, ${isStream ? "streamed" : "whole"}`,
-    { operation, isStream },
-  ]),
-);
-const streamed = ways.filter(([, { isStream }]) => isStream);
-const counted = ways.filter(([, { operation }]) => operation.wholeUncounted !== undefined);
-
-const call = ({ operation, isStream }: Way, members: Row = {}): Promise<Answer> =>
+const call = ({ operation, isStream }: GatewayWay, members: Row = {}): Promise<Answer> =>
   ask(client, operation, { ...(isStream && { stream: true }), ...members });
 
 const spanOf = (answer: Answer): Promise<Row> => retrieveSpan(client, answer.headers.get("x-spanway-log-id"));
 
 /** Answers as it should. */
-const good = ({ operation, isStream }: Way): Script =>
+const good = ({ operation, isStream }: GatewayWay): Script =>
   isStream ? streams(operation.begin, operation.end) : answers(200, operation.whole);
 
 /** Breaks off in the middle of an answer, by a reset. */
 const broken =
-  ({ operation, isStream }: Way): Script =>
+  ({ operation, isStream }: GatewayWay): Script =>
   async (connection) => {
     const text = JSON.stringify(operation.whole);
     await connection.write(
@@ -64,10 +56,10 @@ async function money(answer: Answer, customer: string): Promise<{ span: Row; cos
 }
 
 const budgeted = { customer_identifier: "acme", customer_params: { customer_identifier: "acme", total_budget: 5 } };
-const membersOf = ({ operation }: Way): Row =>
+const membersOf = ({ operation }: GatewayWay): Row =>
   operation.name === "transcription" ? { customer_identifier: "acme" } : budgeted;
 
-describe.each(ways)("P19: %s", (name, way) => {
+describe.each(gatewayWays)("P19: %s", (name, way) => {
   const completionTokens = way.operation.name === "embeddings" ? 0 : 100;
 
   test("a success", async () => {
@@ -121,7 +113,7 @@ describe.each(ways)("P19: %s", (name, way) => {
     expect(charged).toBe(0);
   });
 
-  test.each<[what: string, script: (way: Way) => Script]>([
+  test.each<[what: string, script: (way: GatewayWay) => Script]>([
     ["errors of the upstream", () => answers(500, { error: { message: "broken" } })],
     ["answers that break off", broken],
   ])("three %s in a row: the next call goes to another model first", async (_what, script) => {

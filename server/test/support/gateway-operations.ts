@@ -17,13 +17,19 @@ export type GatewayOperation = {
   broken: { status: number; type: string };
   /** What keeps a stream alive without saying anything. */
   keepAlives: readonly string[];
-  /** Content of a stream, its end with usage, and its end without. */
+  /** What a stream states before its first content; then content, its end with usage, and its end without. */
+  opening: string;
   begin: string;
   end: string;
   endUncounted: string;
   /** A whole answer, with and without usage. */
   whole: unknown;
   wholeUncounted: unknown;
+  /** Tokens of the prompt that a stream has counted before its first content; undefined where it has not. */
+  counted: number | undefined;
+  /** A member that the gateway refuses, and the field of the span that holds what was asked all the same. */
+  refused: Row;
+  recordedAs: string;
 };
 
 /** Counted alike by all of them. */
@@ -49,11 +55,15 @@ const chat: GatewayOperation = {
   path: "/v1/chat/completions",
   body: (members) => json({ messages: [question], ...members }),
   keepAlives: [": OPENROUTER PROCESSING\n\n", "data:\n\n", "\n", chunk({ role: "assistant", content: "" })],
+  opening: chunk({ role: "assistant", content: "" }),
   begin: chunk({ role: "assistant", content: "Hello." }),
   end: chunk({}, "stop") + usageChunk({ prompt_tokens: input, completion_tokens: output }) + done,
   endUncounted: chunk({}, "stop") + done,
   whole: completion({ usage: { prompt_tokens: input, completion_tokens: output } }),
   wholeUncounted: completion({ usage: undefined }),
+  counted: undefined,
+  refused: { max_tokens: 0 },
+  recordedAs: "prompt_messages",
 };
 
 const messageStart = (counts: Row): string =>
@@ -67,6 +77,7 @@ const translated: GatewayOperation = {
   model: "anthropic/claude-sonnet-4-5",
   otherModel: "anthropic/claude-haiku-4-5",
   keepAlives: [": ping\n\n", anthropicEvent("ping", {})],
+  opening: messageStart({ input_tokens: input, output_tokens: 1 }),
   begin:
     messageStart({ input_tokens: input, output_tokens: 1 }) +
     anthropicEvent("content_block_start", { index: 0, content_block: { type: "text", text: "" } }) +
@@ -86,6 +97,7 @@ const translated: GatewayOperation = {
     usage: { input_tokens: input, output_tokens: output },
   },
   wholeUncounted: undefined,
+  counted: input,
 };
 
 const message = { type: "message", id: "msg_1", role: "assistant", content: [{ type: "output_text", text: "Hello." }] };
@@ -125,11 +137,15 @@ const responses: GatewayOperation = {
   path: "/v1/responses",
   body: (members) => json({ input: "Say hello.", ...members }),
   keepAlives: [": ping\n\n", event({ type: "keepalive" }), event({ type: "response.in_progress", response: {} })],
+  opening: event({ type: "response.created", response: { id: "resp_1" } }),
   begin: event({ type: "response.output_text.delta", item_id: "msg_1", delta: "Hello." }),
   end: event({ type: "response.completed", response: response(tokens) }),
   endUncounted: event({ type: "response.completed", response: response() }),
   whole: response(tokens),
   wholeUncounted: response(),
+  counted: undefined,
+  refused: { max_output_tokens: 0 },
+  recordedAs: "input",
 };
 
 const transcription: GatewayOperation = {
@@ -149,11 +165,15 @@ const transcription: GatewayOperation = {
       ]),
     ),
   keepAlives: [": ping\n\n", event({ type: "keepalive" })],
+  opening: event({ type: "keepalive" }),
   begin: event({ type: "transcript.text.delta", delta: "Hello." }),
   end: event({ type: "transcript.text.done", text: "Hello.", usage: { type: "tokens", ...tokens } }),
   endUncounted: event({ type: "transcript.text.done", text: "Hello." }),
   whole: { text: "Hello.", usage: { type: "tokens", ...tokens } },
   wholeUncounted: { text: "Hello." },
+  counted: undefined,
+  refused: { temperature: "hot" },
+  recordedAs: "audio_input_file",
 };
 
 const embeddings: GatewayOperation = {
@@ -166,6 +186,7 @@ const embeddings: GatewayOperation = {
   path: "/v1/embeddings",
   body: (members) => json({ input: "Hello.", ...members }),
   keepAlives: [],
+  opening: "",
   begin: "",
   end: "",
   endUncounted: "",
@@ -175,6 +196,9 @@ const embeddings: GatewayOperation = {
     usage: { prompt_tokens: input, total_tokens: input },
   },
   wholeUncounted: { object: "list", data: [{ object: "embedding", index: 0, embedding: [0.5] }] },
+  counted: undefined,
+  refused: { max_tokens: 0 },
+  recordedAs: "input",
 };
 
 export const gatewayOperations: readonly GatewayOperation[] = [
@@ -185,6 +209,16 @@ export const gatewayOperations: readonly GatewayOperation[] = [
   transcription,
   embeddings,
 ];
+
+/** An operation, streamed or not. */
+export type GatewayWay = { operation: GatewayOperation; isStream: boolean };
+
+export const gatewayWays: Array<[name: string, way: GatewayWay]> = gatewayOperations.flatMap((operation) =>
+  (operation.canStream ? [true, false] : [false]).map((isStream): [string, GatewayWay] => [
+    `${operation.name}, ${isStream ? "streamed" : "whole"}`,
+    { operation, isStream },
+  ]),
+);
 
 export function ask(client: TestClient, operation: GatewayOperation, members: Row): Promise<Answer> {
   const { bytes, type, headers } = operation.body({ model: operation.model, retries: 0, ...members });

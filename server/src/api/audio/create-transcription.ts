@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Principal } from "../../domain/principal.ts";
-import type { Relay } from "../../gateway/relay/relay.ts";
+import type { CallRunner } from "../../gateway/run-call.ts";
 import type { Transcription } from "../../gateway/transcription/transcription.ts";
 import { fileTooLarge } from "../../gateway/transcription/read-form.ts";
 import { endpoint, type Context } from "../../http/endpoint.ts";
@@ -49,7 +49,7 @@ const watchWith =
     };
   };
 
-export const createTranscription = (deps: { relay: Relay; transcription: Transcription }) =>
+export const createTranscription = (deps: { calls: CallRunner; transcription: Transcription }) =>
   endpoint({
     id: "create_transcription",
     method: "POST",
@@ -87,9 +87,9 @@ export const createTranscription = (deps: { relay: Relay; transcription: Transcr
     },
     docs: { headers: gatewayHeaders, errorNotes: gatewayErrorNotes },
     errors: gatewayErrors,
-    onBodyRefused: (context, error) => deps.relay.refuse(deps.transcription, unreadCall(context), error),
+    onBodyRefused: (context, error) => deps.calls.refuse(deps.transcription, unreadCall(context), error),
     async handler(context) {
-      await deps.relay.answer(deps.transcription, gatewayCall(context));
+      await deps.calls.run(deps.transcription, gatewayCall(context));
       return {} as never;
     },
   });

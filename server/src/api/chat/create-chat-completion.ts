@@ -1,11 +1,12 @@
-import type { Chat } from "../../gateway/chat.ts";
+import type { CallOperation } from "../../gateway/operation.ts";
+import type { CallRunner } from "../../gateway/run-call.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { limits } from "../../limits.ts";
 import { eventStream, gatewayErrorNotes, gatewayErrors, gatewayHeaders, gatewayParameters } from "../gateway-docs.ts";
 import { gatewayCall, unreadCall } from "../gateway-call.ts";
 import { chatBody, chatCompletion } from "./schemas.ts";
 
-export const createChatCompletion = (deps: { chat: Chat }) =>
+export const createChatCompletion = (deps: { calls: CallRunner; chat: CallOperation }) =>
   endpoint({
     id: "create_chat_completion",
     method: "POST",
@@ -36,9 +37,9 @@ export const createChatCompletion = (deps: { chat: Chat }) =>
     },
     docs: { headers: gatewayHeaders, errorNotes: gatewayErrorNotes },
     errors: gatewayErrors,
-    onBodyRefused: (context, error) => deps.chat.refuse(unreadCall(context), error),
+    onBodyRefused: (context, error) => deps.calls.refuse(deps.chat, unreadCall(context), error),
     async handler(context) {
-      await deps.chat.complete(gatewayCall(context));
+      await deps.calls.run(deps.chat, gatewayCall(context));
       return {} as never;
     },
   });

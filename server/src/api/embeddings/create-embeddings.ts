@@ -1,5 +1,6 @@
 import { z } from "zod";
-import type { Relay, RelayOperation } from "../../gateway/relay/relay.ts";
+import type { CallOperation } from "../../gateway/operation.ts";
+import type { CallRunner } from "../../gateway/run-call.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { limits } from "../../limits.ts";
 import {
@@ -18,7 +19,7 @@ const answer = z
   .looseObject({ data: z.array(z.looseObject({})), model: z.string().optional() })
   .meta({ id: "Embeddings" });
 
-export const createEmbeddings = (deps: { relay: Relay; embeddings: RelayOperation }) =>
+export const createEmbeddings = (deps: { calls: CallRunner; embeddings: CallOperation }) =>
   endpoint({
     id: "create_embeddings",
     method: "POST",
@@ -41,9 +42,9 @@ export const createEmbeddings = (deps: { relay: Relay; embeddings: RelayOperatio
     success: { status: 200, schema: answer, description: "The provider's answer." },
     docs: { headers: gatewayHeaders, errorNotes: gatewayErrorNotes },
     errors: gatewayErrors,
-    onBodyRefused: (context, error) => deps.relay.refuse(deps.embeddings, unreadCall(context), error),
+    onBodyRefused: (context, error) => deps.calls.refuse(deps.embeddings, unreadCall(context), error),
     async handler(context) {
-      await deps.relay.answer(deps.embeddings, gatewayCall(context));
+      await deps.calls.run(deps.embeddings, gatewayCall(context));
       return {} as never;
     },
   });

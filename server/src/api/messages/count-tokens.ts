@@ -1,5 +1,6 @@
 import { z } from "zod";
-import type { Relay, RelayOperation } from "../../gateway/relay/relay.ts";
+import type { CallOperation } from "../../gateway/operation.ts";
+import type { CallRunner } from "../../gateway/run-call.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { limits } from "../../limits.ts";
 import { gatewayHeaderParameters, messagesDocs, messagesErrors } from "../gateway-docs.ts";
@@ -10,7 +11,7 @@ const requestBody = z
   .meta({ id: "TokenCountRequest" });
 const answer = z.looseObject({ input_tokens: z.int() }).meta({ id: "TokenCount" });
 
-export const countTokens = (deps: { relay: Relay; tokenCounts: RelayOperation }) =>
+export const countTokens = (deps: { calls: CallRunner; tokenCounts: CallOperation }) =>
   endpoint({
     id: "count_tokens",
     method: "POST",
@@ -40,9 +41,9 @@ export const countTokens = (deps: { relay: Relay; tokenCounts: RelayOperation })
     success: { status: 200, schema: answer, description: "Anthropic's answer." },
     docs: messagesDocs,
     errors: messagesErrors,
-    onBodyRefused: (context, error) => deps.relay.refuse(deps.tokenCounts, unreadCall(context), error),
+    onBodyRefused: (context, error) => deps.calls.refuse(deps.tokenCounts, unreadCall(context), error),
     async handler(context) {
-      await deps.relay.answer(deps.tokenCounts, gatewayCall(context));
+      await deps.calls.run(deps.tokenCounts, gatewayCall(context));
       return {} as never;
     },
   });

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import type { Relay, RelayOperation } from "../../gateway/relay/relay.ts";
+import type { CallOperation } from "../../gateway/operation.ts";
+import type { CallRunner } from "../../gateway/run-call.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { limits } from "../../limits.ts";
 import { eventStream, gatewayHeaderParameters, messagesDocs, messagesErrors } from "../gateway-docs.ts";
@@ -17,7 +18,7 @@ const answer = z
   .looseObject({ id: z.string(), type: z.literal("message"), content: z.array(z.looseObject({})) })
   .meta({ id: "Message" });
 
-export const createMessage = (deps: { relay: Relay; messages: RelayOperation }) =>
+export const createMessage = (deps: { calls: CallRunner; messages: CallOperation }) =>
   endpoint({
     id: "create_message",
     method: "POST",
@@ -48,9 +49,9 @@ export const createMessage = (deps: { relay: Relay; messages: RelayOperation }) 
     },
     docs: messagesDocs,
     errors: messagesErrors,
-    onBodyRefused: (context, error) => deps.relay.refuse(deps.messages, unreadCall(context), error),
+    onBodyRefused: (context, error) => deps.calls.refuse(deps.messages, unreadCall(context), error),
     async handler(context) {
-      await deps.relay.answer(deps.messages, gatewayCall(context));
+      await deps.calls.run(deps.messages, gatewayCall(context));
       return {} as never;
     },
   });

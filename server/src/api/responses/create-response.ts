@@ -1,5 +1,6 @@
 import { z } from "zod";
-import type { Relay, RelayOperation } from "../../gateway/relay/relay.ts";
+import type { CallOperation } from "../../gateway/operation.ts";
+import type { CallRunner } from "../../gateway/run-call.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { limits } from "../../limits.ts";
 import {
@@ -22,7 +23,7 @@ const requestBody = z
   .meta({ id: "ResponseRequest" });
 const answer = z.looseObject({ id: z.string(), output: z.array(z.looseObject({})) }).meta({ id: "Response" });
 
-export const createResponse = (deps: { relay: Relay; responses: RelayOperation }) =>
+export const createResponse = (deps: { calls: CallRunner; responses: CallOperation }) =>
   endpoint({
     id: "create_response",
     method: "POST",
@@ -50,9 +51,9 @@ export const createResponse = (deps: { relay: Relay; responses: RelayOperation }
     },
     docs: { headers: gatewayHeaders, errorNotes: gatewayErrorNotes },
     errors: gatewayErrors,
-    onBodyRefused: (context, error) => deps.relay.refuse(deps.responses, unreadCall(context), error),
+    onBodyRefused: (context, error) => deps.calls.refuse(deps.responses, unreadCall(context), error),
     async handler(context) {
-      await deps.relay.answer(deps.responses, gatewayCall(context));
+      await deps.calls.run(deps.responses, gatewayCall(context));
       return {} as never;
     },
   });

@@ -4,9 +4,10 @@ import type { Secret } from "../../lib/secret.ts";
 import { limits } from "../../limits.ts";
 import type { CacheMetrics } from "../../telemetry/cache-metrics.ts";
 import type { ChatDigest } from "../chat-digest.ts";
+import type { RecalledAnswer } from "../operation.ts";
 import type { Attempt } from "../routing/plan.ts";
 import { answerKeys, type CacheableCall } from "./answer-key.ts";
-import type { AnswerStore, KeptAnswer } from "./answer-store.ts";
+import type { AnswerStore } from "./answer-store.ts";
 import { CompletionBuilder } from "./completion-builder.ts";
 
 /** Answers that are given again to the same question, exactly, within one organisation. */
@@ -42,8 +43,6 @@ export function createAnswerCache(deps: AnswerCacheDeps): AnswerCache {
 /** Finishes of an answer that is the whole one; every provider has words of its own for others. */
 const whole: ReadonlySet<unknown> = new Set(["stop", "tool_calls", "function_call", "eos"]);
 
-export type RecalledAnswer = KeptAnswer & { key: string; completion: Record<string, unknown> };
-
 type CallParts = {
   call: CacheableCall;
   attempts: readonly Attempt[];
@@ -70,9 +69,11 @@ export class CallCache {
     const keys = [...new Set(attempts.slice(0, limits.cacheKeysPerCall).map(keyOf))];
     const found = await store.find(keys, now() - ttlMs);
     const parsed = found && parseJson(found.answer.body);
-    const completion = parsed?.ok === true && isObject(parsed.value) ? parsed.value : undefined;
-    metrics.lookups.inc({ outcome: completion === undefined ? "miss" : "hit" });
-    return found && completion && { ...found.answer, key: found.key, completion };
+    const value = parsed?.ok === true && isObject(parsed.value) ? parsed.value : undefined;
+    metrics.lookups.inc({ outcome: value === undefined ? "miss" : "hit" });
+    if (found === undefined || value === undefined) return undefined;
+    const { body: bytes, provider, model, adjusted } = found.answer;
+    return { reply: { headers: {}, bytes, value }, key: found.key, provider, model, adjusted };
   }
 
   keyOf(attempt: Attempt): string {

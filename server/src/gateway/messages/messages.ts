@@ -3,17 +3,18 @@ import { isObject, parseJson } from "../../lib/json.ts";
 import { limits } from "../../limits.ts";
 import { blockOf, blockOfStream } from "../blocked-answer.ts";
 import { takeParams, takeReply, type CallLedger } from "../call-ledger.ts";
-import { createChatDigest } from "../chat-digest.ts";
+import { createChatDigest, type ChatDigest } from "../chat-digest.ts";
 import { checkTokenBounds } from "../estimate/read-token-bounds.ts";
+import { createEventSource, giveEvents, type EventReader } from "../event-source.ts";
 import type { OutgoingCall } from "../exchange.ts";
+import type { AnswerReader, CallOperation, CallRequest, GatewayCall } from "../operation.ts";
 import { readProblem } from "../providers/anthropic/problem.ts";
 import { fromAnthropic } from "../providers/anthropic/reply.ts";
 import { anthropicVersion, keyHeader, messagesUrl } from "../providers/anthropic/request.ts";
 import { createAnthropicReader } from "../providers/anthropic/stream.ts";
 import { BadReply, type RelayedOperation, type Target, type UpstreamProblem } from "../providers/provider.ts";
 import { readMembers, readRouteHeaders } from "../read-chat-request.ts";
-import { badMember, readJsonReply } from "../relay/read-json-ask.ts";
-import type { RelayAsk, RelayCall, RelayOperation, RelayStream } from "../relay/relay.ts";
+import { checkModelName, checkStreamFlag, readJsonReply } from "../read-json-request.ts";
 import { readServiceParams, type ServiceParams } from "../service-params.ts";
 import { anthropicErrors } from "./errors.ts";
 import { readNamedUser } from "./named-user.ts";
@@ -21,89 +22,102 @@ import { recordedRequest } from "./recorded-request.ts";
 import { wholeAsEvents } from "./whole-as-events.ts";
 
 /** Anthropic's Messages: bytes go on as they came, in both directions. */
-export function createMessages(): RelayOperation {
+export function createMessages(): CallOperation {
   return {
     operation: "messages",
     logType: "chat",
     errors: anthropicErrors,
     read(call, ledger) {
-      const ask = readAsk(call, ledger, "messages");
-      const { stream } = ask.asked;
-      ledger.stream = stream === true;
-      const facts = { model: ask.model, id: "", created: Math.floor(call.startedAtMs / 1000) };
+      const request = readRequest(call, ledger, "messages");
+      const facts = { model: request.model, id: "", created: Math.floor(call.startedAtMs / 1000) };
       return {
-        ...ask,
-        recorded: () => recordedRequest(ask.asked),
-        read: ({ bytes }, toLedger, mayAskOther) => {
-          const completion = { ...fromAnthropic(bytes, facts) };
-          const block = mayAskOther() ? blockOf(completion) : undefined;
-          if (block === undefined) takeReply(toLedger, completion);
-          return block;
+        ...request,
+        recorded: () => recordedRequest(request.asked),
+        reader: ({ mayAskOther }) => {
+          const reader: AnswerReader = {
+            ...passed,
+            stream(sink) {
+              const { digest, events } = readMessageStream(facts, mayAskOther);
+              reader.digest = digest;
+              return createEventSource(events, sink);
+            },
+            whole({ bytes }) {
+              const completion = { ...fromAnthropic(bytes, facts) };
+              const block = mayAskOther() ? blockOf(completion) : undefined;
+              if (block === undefined) takeReply(ledger, completion);
+              return block;
+            },
+            asStream: (reply, sink) => giveEvents(wholeAsEvents(readJsonReply(reply).reply), sink),
+          };
+          return reader;
         },
-        ...(stream === true && {
-          stream: (_ledger, mayAskOther) => createMessageStream(facts, mayAskOther),
-          events: (whole) => wholeAsEvents(readJsonReply(whole).reply),
-        }),
       };
     },
   };
 }
 
 /** Counts of tokens, which cost nothing. The prompt is not recorded: the message that follows holds it. */
-export function createTokenCounts(): RelayOperation {
+export function createTokenCounts(): CallOperation {
   return {
     operation: "count_tokens",
     logType: "custom",
     errors: anthropicErrors,
     read(call, ledger) {
+      const request = readRequest(call, ledger, "count_tokens");
       return {
-        ...readAsk(call, ledger, "count_tokens"),
+        ...request,
+        isStream: false,
         recorded: () => ({}),
-        read: ({ bytes }, toLedger) => {
-          const parsed = parseJson(bytes);
-          const counted = parsed.ok && isObject(parsed.value) ? parsed.value["input_tokens"] : undefined;
-          if (typeof counted !== "number") throw new BadReply("Anthropic's reply holds no token count");
-          toLedger.content = { output: { input_tokens: counted } };
-          return undefined;
-        },
+        reader: () => ({
+          ...passed,
+          whole({ bytes }) {
+            const parsed = parseJson(bytes);
+            const counted = parsed.ok && isObject(parsed.value) ? parsed.value["input_tokens"] : undefined;
+            if (typeof counted !== "number") throw new BadReply("Anthropic's reply holds no token count");
+            ledger.content = { output: { input_tokens: counted } };
+            return undefined;
+          },
+        }),
       };
     },
   };
 }
 
+/** Answers go on as they came. */
+const passed: Pick<AnswerReader, "answer" | "problem"> = {
+  answer: ({ bytes: body }) => ({ body }),
+  problem: readPassedProblem,
+};
+
 /** Parameters of ours stand in headers alone: in the body they would change what was sent. */
-function readAsk(call: RelayCall, ledger: CallLedger, operation: RelayedOperation): Omit<RelayAsk, "read"> {
+function readRequest(call: GatewayCall, ledger: CallLedger, operation: RelayedOperation): Omit<CallRequest, "reader"> {
   const { bytes, headers, search, requestId } = call;
   const members = readMembers(bytes);
-  const { model, stream } = members;
-  if (typeof model === "string") ledger.model = model;
+  const isStream = members["stream"] === true;
+  if (operation === "messages") Object.assign(ledger, { asked: members, stream: isStream });
+  if (typeof members["model"] === "string") ledger.model = members["model"];
   const params = readParams(members, call);
   takeParams(ledger, params);
-  if (typeof model !== "string" || model === "" || model.length > limits.identifierChars) {
-    throw badMember("model", "must name a model");
-  }
-  if (stream !== undefined && stream !== null && typeof stream !== "boolean") {
-    throw badMember("stream", "must be true or false");
-  }
+  const model = checkModelName(members);
+  checkStreamFlag(members);
   checkTokenBounds(members);
   return {
     params,
     model,
     ...readRouteHeaders(headers),
     asked: members,
-    readProblem: readPassedProblem,
+    isStream,
     passes: (answered) => ({ "request-id": requestId, ...passedHeaders(answered) }),
     call: ({ target }) => ({
       method: "POST",
       url: `${messagesUrl(target)}${operation === "count_tokens" ? "/count_tokens" : ""}${search}`,
-      headers: { ...headersFrom(headers, stream === true), ...keyHeader(target) },
+      headers: { ...headersFrom(headers, isStream), ...keyHeader(target) },
       body: bodyFor(target, bytes, members),
     }),
-    answer: ({ bytes: body }) => ({ body, headers: {} }),
   };
 }
 
-function readParams(members: Record<string, unknown>, call: RelayCall): ServiceParams {
+function readParams(members: Record<string, unknown>, call: GatewayCall): ServiceParams {
   const { customer, session } = readNamedUser(members["metadata"]);
   const params = readServiceParams(customer === undefined ? {} : { user: customer }, call);
   // There is no place for a breakdown in what goes on as it came.
@@ -157,18 +171,17 @@ const middles: ReadonlySet<string> = new Set([
 ]);
 
 /** Read as a chat's is, beside its way to the caller. */
-function createMessageStream(
+function readMessageStream(
   facts: Parameters<typeof createAnthropicReader>[0],
   mayAskOther: () => boolean,
-): RelayStream {
+): { digest: ChatDigest; events: EventReader } {
   const reader = createAnthropicReader(facts);
   const digest = createChatDigest();
   let isBegun = false;
   /** Of a stream that a filter held back, of which the caller has seen nothing yet. */
   const blockSoFar = (): UpstreamProblem | undefined => (!isBegun && mayAskOther() ? blockOfStream(digest) : undefined);
   digest.askForUsage(() => reader.usage());
-  return {
-    digest,
+  const events: EventReader = {
     keepsAll: true,
     isMiddle: ({ name }) => middles.has(name),
     take(event) {
@@ -184,4 +197,5 @@ function createMessageStream(
       return { hasContent, problem: isTold ? { ...problem, answer: { text: data, headers: {} } } : problem };
     },
   };
+  return { digest, events };
 }

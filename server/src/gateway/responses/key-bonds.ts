@@ -1,6 +1,7 @@
 import { isObject, parseObjectText } from "../../lib/json.ts";
-import { readJsonReply } from "../relay/read-json-ask.ts";
-import type { KeyBinding } from "../relay/relay.ts";
+import type { SseEvent } from "../../lib/sse.ts";
+import type { WholeReply } from "../operation.ts";
+import { readJsonReply } from "../read-json-request.ts";
 
 type Members = Record<string, unknown>;
 
@@ -64,11 +65,13 @@ export function bindEvent(event: Members, bond: string): Members {
   };
 }
 
+type KeyBinding = { reply: (reply: WholeReply) => WholeReply; event: (event: SseEvent) => Buffer };
+
 /** A whole response, or the events of its stream, with their marks. */
 export function createBinding(bond: string): KeyBinding {
   return {
     reply: (whole) => ({
-      ...whole,
+      headers: whole.headers,
       bytes: Buffer.from(JSON.stringify(bindResponse(readJsonReply(whole).reply, bond))),
     }),
     event: ({ name, data, raw }) => {

@@ -1,7 +1,7 @@
 import { lookUp } from "../../lib/look-up.ts";
 import { isObject } from "../../lib/json.ts";
-import { readJsonReply } from "../relay/read-json-ask.ts";
-import type { WholeReply } from "../relay/whole-exchange.ts";
+import type { WholeReply } from "../operation.ts";
+import { readJsonReply } from "../read-json-request.ts";
 
 type Members = Record<string, unknown>;
 

@@ -1,59 +1,72 @@
 import { isObject, parseObjectText } from "../../lib/json.ts";
 import { blockProblem } from "../blocked-answer.ts";
 import type { CallLedger } from "../call-ledger.ts";
+import { problemOfEvent } from "../providers/openai/problem.ts";
+import { createEventSource, giveEvents, type EventReader } from "../event-source.ts";
+import type { AnswerReader, CallOperation, ReaderOptions } from "../operation.ts";
 import { usageWithTier } from "../providers/openai/usage.ts";
 import { BadReply, type UpstreamProblem } from "../providers/provider.ts";
-import { problemOfEvent } from "../relay/event-problem.ts";
-import { badMember, readJsonAsk, readJsonReply } from "../relay/read-json-ask.ts";
-import type { RelayOperation, RelayStream } from "../relay/relay.ts";
+import { badMember, checkStreamFlag, passJson, readJsonReply, readJsonRequest } from "../read-json-request.ts";
 import { createBinding, takeBonds, type KeyBond } from "./key-bonds.ts";
 import { responseAsEvents } from "./response-as-events.ts";
 import type { ResponseOwners } from "./response-owners.ts";
 import { createSaidSoFar, messageOfOutput } from "./said.ts";
 
 /** OpenAI's Responses, where the provider has them. */
-export function createResponses(owners: Pick<ResponseOwners, "note">): RelayOperation {
+export function createResponses(owners: Pick<ResponseOwners, "note">): CallOperation {
   return {
     operation: "responses",
     logType: "response",
     read(call, ledger) {
       let bond: KeyBond | undefined;
-      const ask = readJsonAsk(call, ledger, "responses", (asked) => {
-        const taken = takeBonds(asked);
+      const request = readJsonRequest(call, ledger, "responses", (members) => {
+        const taken = takeBonds(members);
+        const { input, instructions, stream } = taken.asked;
         bond = taken.bond;
+        ledger.stream = stream === true;
+        ledger.content = { input: instructions === undefined ? input : { instructions, input } };
         return taken.asked;
       });
-      const { input, instructions, stream, background } = ask.asked;
-      if (stream !== undefined && stream !== null && typeof stream !== "boolean") {
-        throw badMember("stream", "must be true or false");
-      }
+      checkStreamFlag(request.asked);
+      const { stream, background } = request.asked;
       // Nobody would know what it cost.
       if (background === true && stream !== true)
         throw badMember("background", "must be streamed: send stream as well");
-      ledger.stream = stream === true;
-      ledger.content = { input: instructions === undefined ? input : { instructions, input } };
       return {
-        ...ask,
+        ...request,
         bond,
-        bind: createBinding,
-        read: (whole, toLedger, mayAskOther) => {
-          const { reply, problem } = readJsonReply(whole);
-          if (problem !== undefined) return problem;
-          if (!Array.isArray(reply["output"])) throw new BadReply("The provider's answer is not a response.");
-          const block = mayAskOther() ? blockOfResponse(reply) : undefined;
-          if (block !== undefined) return block;
-          takeResponse(reply, toLedger);
-          if (toLedger.responseId !== undefined) owners.note(toLedger.responseId, toLedger.origin);
-          return undefined;
-        },
-        ...(stream === true && {
-          // The id of one that runs in the background is wanted at once.
-          stream: (toLedger, mayAskOther) =>
-            createResponseStream(toLedger, owners, background === true ? () => false : mayAskOther),
-          events: responseAsEvents,
-        }),
+        isStream: stream === true,
+        reader: (how) => createResponseReader(ledger, owners, { ...how, isBackground: background === true }),
       };
     },
+  };
+}
+
+function createResponseReader(
+  ledger: CallLedger,
+  owners: Pick<ResponseOwners, "note">,
+  { attempt, hasManyKeys, mayAskOther, isBackground }: ReaderOptions & { isBackground: boolean },
+): AnswerReader {
+  /** Marks what the provider keeps for the key that answers. */
+  const binding = hasManyKeys && attempt !== undefined ? createBinding(attempt.bond) : undefined;
+  return {
+    stream(sink) {
+      // The id of one that runs in the background is wanted at once.
+      const events = readResponseStream(ledger, owners, isBackground ? () => false : mayAskOther);
+      return createEventSource({ ...events, rewrite: binding?.event }, sink);
+    },
+    whole(whole) {
+      const { reply, problem } = readJsonReply(whole);
+      if (problem !== undefined) return problem;
+      if (!Array.isArray(reply["output"])) throw new BadReply("The provider's answer is not a response.");
+      const block = mayAskOther() ? blockOfResponse(reply) : undefined;
+      if (block !== undefined) return block;
+      takeResponse(reply, ledger);
+      if (ledger.responseId !== undefined) owners.note(ledger.responseId, ledger.origin);
+      return undefined;
+    },
+    asStream: (reply, sink) => giveEvents(responseAsEvents(binding?.reply(reply) ?? reply), sink),
+    answer: (reply, breakdown) => passJson(binding?.reply(reply) ?? reply, breakdown),
   };
 }
 
@@ -70,11 +83,11 @@ function isTextItem(item: unknown): boolean {
   return isObject(item) && (item["type"] === "message" || item["type"] === "reasoning");
 }
 
-function createResponseStream(
+function readResponseStream(
   ledger: CallLedger,
   owners: Pick<ResponseOwners, "note">,
   mayAskOther: () => boolean,
-): RelayStream {
+): EventReader {
   const said = createSaidSoFar();
   let isBegun = false;
   return {

@@ -4,18 +4,19 @@ import type { Permission } from "../../domain/permissions.ts";
 import type { ResponseWriter } from "../../http/response-writer.ts";
 import { parseObjectText } from "../../lib/json.ts";
 import { limits } from "../../limits.ts";
+import { askUpstream, type AttemptEnd, type AttemptRun } from "../attempt.ts";
 import { timesOf } from "../attempt-times.ts";
 import { ClientStream, errorOfProblem, openaiErrors, type CallError } from "../client-answer.ts";
+import { createEventSource, giveEvents, type EventReader } from "../event-source.ts";
 import type { Exchange } from "../exchange.ts";
+import type { AnswerReader, WholeReply } from "../operation.ts";
 import type { UpstreamCall, UpstreamProblem } from "../providers/provider.ts";
 import { understandProblem } from "../providers/shared/understand-problem.ts";
 import { readRouteHeaders } from "../read-chat-request.ts";
-import { readJsonReply } from "../relay/read-json-ask.ts";
-import type { RelayDeps, RelayStream } from "../relay/relay.ts";
-import { StreamSink } from "../relay/stream-sink.ts";
-import { exchangeWhole, type WholeEnd, type WholeReply } from "../relay/whole-exchange.ts";
+import { readJsonReply } from "../read-json-request.ts";
 import type { Attempt } from "../routing/plan.ts";
 import type { ProviderKey } from "../routing/router.ts";
+import type { CallDeps } from "../run-call.ts";
 import { readServiceParams } from "../service-params.ts";
 import { bindItems, bindResponse, createBinding, takeBond } from "./key-bonds.ts";
 import { responseAsEvents } from "./response-as-events.ts";
@@ -51,7 +52,7 @@ export type StoredResponses = {
 /** Providers that keep responses. Others are asked where the id has the mark of their key. */
 const keepers: ReadonlySet<string> = new Set(["openai", "azure", "xai", "fireworks"]);
 
-type Deps = Pick<RelayDeps, "pools" | "timeouts" | "router" | "metrics" | "commentMs"> & { owners: ResponseOwners };
+type Deps = Pick<CallDeps, "pools" | "timeouts" | "router" | "metrics" | "commentMs"> & { owners: ResponseOwners };
 
 export function createStoredResponses(deps: Deps): StoredResponses {
   return {
@@ -125,18 +126,26 @@ function bound({ below }: StoredAction, reply: WholeReply, bond: string | undefi
 
 type Asked = { attempt: Attempt; upstream: UpstreamCall; call: StoredCall };
 
+type AskedStream = Pick<AttemptRun, "onEvents" | "attach">;
+
+const noStream: AskedStream = { onEvents: () => undefined, attach: () => undefined };
+
 function ask(
-  deps: Deps,
+  { pools, timeouts }: Deps,
   { attempt: { isOperatorHost }, upstream, call: { signal } }: Asked,
-  createSink?: Parameters<typeof exchangeWhole>[3],
-): Promise<WholeEnd> {
-  const { pools, timeouts } = deps;
-  const times = timesOf(timeouts, timeouts.totalMs, { furtherModels: 0, roomMs: Infinity }, createSink !== undefined);
-  return exchangeWhole({ pools, timeouts: times }, upstream, { isOperatorHost, signal }, createSink);
+  reader: AnswerReader = wholeReader,
+  stream: AskedStream = noStream,
+): Promise<AttemptEnd> {
+  const isStream = reader.stream !== undefined;
+  const times = timesOf(timeouts, timeouts.totalMs, { furtherModels: 0, roomMs: Infinity }, isStream);
+  const run = { reader, isStream, signal, mustStream: () => true, onAnswer: () => undefined, ...stream };
+  return askUpstream(upstream, run, { pools, times, isOperatorHost });
 }
 
+const wholeReader: AnswerReader = { whole: () => undefined, answer: ({ bytes: body }) => ({ body }) };
+
 /** The events of a response in the background, from its first or from `starting_after` on, go on to the caller as they come. */
-async function askForStream(deps: Deps, asked: Asked & { bond: string | undefined }): Promise<WholeEnd> {
+async function askForStream(deps: Deps, asked: Asked & { bond: string | undefined }): Promise<AttemptEnd> {
   const { attempt, call, bond } = asked;
   let exchange: Exchange | undefined;
   const sent: { stream?: ClientStream } = {};
@@ -148,17 +157,16 @@ async function askForStream(deps: Deps, asked: Asked & { bond: string | undefine
     return stream;
   };
   const binding = bond === undefined ? undefined : createBinding(bond);
-  const end = await ask(
-    deps,
-    asked,
-    (done) =>
-      new StreamSink(done, storedStream, {
-        onStream: () => undefined,
-        attach: (attached) => void (exchange = attached),
-        rewrite: binding?.event,
-        onEvents: (events) => (sent.stream ??= open()).write(events),
-      }),
-  );
+  const reader: AnswerReader = {
+    ...wholeReader,
+    stream: (sink) => createEventSource({ ...storedStream, rewrite: binding?.event }, sink),
+    // A provider that does not know how to stream.
+    asStream: (reply, sink) => giveEvents(responseAsEvents(binding?.reply(reply) ?? reply), sink),
+  };
+  const end = await ask(deps, asked, reader, {
+    attach: (attached) => void (exchange = attached),
+    onEvents: (events) => (sent.stream ??= open()).write(events),
+  });
   const { stream } = sent;
   if (end.kind === "problem" && stream === undefined) return end;
   deps.metrics.attempts.add({
@@ -169,17 +177,12 @@ async function askForStream(deps: Deps, asked: Asked & { bond: string | undefine
     if (stream === undefined) throw call.signal.reason;
   } else if (end.kind === "problem") {
     stream?.fail(openaiErrors.ofBreak(understandProblem(end.problem, attempt.target.credential)));
-  } else {
-    const whole = stream ?? open();
-    // It did not know how to stream.
-    if (end.kind === "reply") whole.write(responseAsEvents(binding?.reply(end.reply) ?? end.reply));
-    whole.close();
-  }
+  } else (stream ?? open()).end("");
   return { kind: "streamed" };
 }
 
 /** Every event goes on at once; the last one may lie before `starting_after`. */
-const storedStream: RelayStream = {
+const storedStream: EventReader = {
   take: ({ data = "" }) => ({ hasContent: true, isDone: lastEvents.has(parseObjectText(data)?.["type"]) }),
   mayJustEnd: true,
 };

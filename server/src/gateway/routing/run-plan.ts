@@ -1,7 +1,7 @@
 import { limits } from "../../limits.ts";
 import type { UpstreamProblem } from "../providers/provider.ts";
 import type { CoolDown } from "./cool-down.ts";
-import type { Attempt, Plan, PlanStep } from "./plan.ts";
+import type { Attempt, Outcome, Plan, PlanStep } from "./plan.ts";
 import { judge, retryDelayMs, type RetryPolicy } from "./retry.ts";
 
 /** One model of a call, with every credential that may be used for it, best first; never empty. */
@@ -30,8 +30,13 @@ export function runPlan(legs: readonly Leg[], policy: RetryPolicy, deps: PlanDep
     first: order[0]?.attempts ?? [],
     next: (problem) => walk.next(problem),
     problem: (last) => walk.problem(last),
-    report: (attempt, outcome) => deps.coolDown.report(attempt.credentialId, outcome),
+    report: (attempt, outcome) => deps.coolDown.report(attempt.credentialId, outcomeOf(outcome)),
   };
+}
+
+/** What was never sent says nothing of the credential. */
+function outcomeOf(outcome: Outcome): Outcome {
+  return typeof outcome === "object" && outcome.isUnsent === true ? "aborted" : outcome;
 }
 
 const unanswered: UpstreamProblem = { kind: "busy", status: 408, message: "The provider did not answer in time." };
@@ -85,7 +90,7 @@ class PlanWalk {
   async #goOn(problem: UpstreamProblem | undefined): Promise<PlanStep | undefined> {
     const startedMs = this.#deps.now();
     if (problem !== undefined && this.#current !== undefined) {
-      this.#deps.coolDown.report(this.#current.credentialId, problem.isUnsent === true ? "aborted" : problem);
+      this.#deps.coolDown.report(this.#current.credentialId, outcomeOf(problem));
       this.#moveOn(problem);
     }
     while (!this.#isOver) {

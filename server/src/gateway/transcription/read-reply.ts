@@ -3,7 +3,7 @@ import { limits } from "../../limits.ts";
 import type { CallLedger } from "../call-ledger.ts";
 import { readErrorWithin } from "../providers/openai/problem.ts";
 import { BadReply, type UpstreamProblem } from "../providers/provider.ts";
-import type { WholeReply } from "../relay/whole-exchange.ts";
+import type { WholeReply } from "../operation.ts";
 
 /**
  * Takes the text of a transcription into the ledger, and what it is paid by: tokens, or the time that the upstream states. Where it

@@ -1,8 +1,8 @@
 import { parseObjectText } from "../../lib/json.ts";
 import { limits } from "../../limits.ts";
 import type { CallLedger } from "../call-ledger.ts";
-import { problemOfEvent } from "../relay/event-problem.ts";
-import type { RelayStream } from "../relay/relay.ts";
+import { problemOfEvent } from "../providers/openai/problem.ts";
+import type { EventReader } from "../event-source.ts";
 import { takeText, takeUsage } from "./read-reply.ts";
 
 /**
@@ -10,7 +10,7 @@ import { takeText, takeUsage } from "./read-reply.ts";
  * `transcript.text.done` with all of the `text` and the `usage`. What was said so far is in the ledger at any time, as the stream may
  * break.
  */
-export function createTranscriptStream(ledger: CallLedger): RelayStream {
+export function readTranscriptStream(ledger: CallLedger): EventReader {
   let text = "";
   return {
     take: ({ data }) => {

@@ -3,22 +3,22 @@ import { ServiceError } from "../../domain/errors.ts";
 import { audioSeconds } from "../../lib/audio-duration.ts";
 import { isObject, parseJson } from "../../lib/json.ts";
 import { takeParams, type CallLedger } from "../call-ledger.ts";
+import { createEventSource, giveEvents } from "../event-source.ts";
 import type { OutgoingCall } from "../exchange.ts";
 import { readRouteHeaders } from "../read-chat-request.ts";
-import type { RelayAnswer, RelayOperation } from "../relay/relay.ts";
-import type { WholeReply } from "../relay/whole-exchange.ts";
+import type { CallOperation, WholeAnswer, WholeReply } from "../operation.ts";
 import type { Attempt } from "../routing/plan.ts";
 import type { Router } from "../routing/router.ts";
 import { readServiceParams } from "../service-params.ts";
 import { membersOf } from "./form-members.ts";
-import { createTranscriptStream } from "./read-stream.ts";
-import { readForm } from "./read-form.ts";
+import { readTranscriptStream } from "./read-stream.ts";
+import { readForm, type FormFile } from "./read-form.ts";
 import { checkLanguage, checkModel, readTranscriptionAsk, type TranscriptionAsk } from "./read-ask.ts";
 import { readTranscription } from "./read-reply.ts";
 import { watchForm } from "./watch-form.ts";
 import { writeForm } from "./write-form.ts";
 
-export type Transcription = RelayOperation & {
+export type Transcription = CallOperation & {
   /**
    * Sees the chunks of a form as it arrives.
    * @param refuse called when a field is wrong already
@@ -47,43 +47,46 @@ export function createTranscription({ router }: { router: Pick<Router, "lists"> 
       const form = readForm(bytes, headers["content-type"] ?? "");
       const members = membersOf(form.fields);
       if (typeof members["model"] === "string") ledger.model = members["model"];
+      if (form.file !== undefined) describeRecording(form.file, members["prompt"], ledger);
+      ledger.stream = members["stream"] === true || members["stream"] === "true";
       const params = readServiceParams(members, caller);
       takeParams(ledger, params);
       const ask = readTranscriptionAsk(form, members);
       await checkModelOf(origin.organization_id, ask.model);
-      describeRecording(ask, audioSeconds(ask.file.bytes), ledger);
-      ledger.stream = ask.isStream;
       return {
         params,
         model: ask.model,
         ...readRouteHeaders(headers),
         asked: ask.asked,
+        isStream: ask.isStream,
         recording: ask.file.bytes,
         call: (attempt) => callOf(ask, attempt),
-        read: (reply, toLedger) => readTranscription(reply, ask.isJson, toLedger),
-        // Models that know no streams answer as ever: their answer goes on as it is, too.
-        ...(ask.isStream && {
-          stream: createTranscriptStream,
-          events: (reply) => eventsOf(reply, ask),
+        reader: () => ({
+          isStream: (answered) => /^text\/event-stream\b/i.test(answered["content-type"] ?? ""),
+          stream: (sink) => createEventSource(readTranscriptStream(ledger), sink),
+          whole: (reply) => readTranscription(reply, ask.isJson, ledger),
+          // Models that do not stream answer as ever: their answer goes on as it is, too.
           mayAnswerWhole: true,
+          asStream: (reply, sink) => giveEvents(eventsOf(reply, ask), sink),
+          answer: (reply, breakdown) => answerOf(reply, ask, breakdown),
         }),
-        answer: (reply, breakdown) => answerOf(reply, ask, breakdown),
       };
     },
   };
 }
 
 /** What is recorded of the file: anything but its bytes. */
-function describeRecording({ file, asked }: TranscriptionAsk, seconds: number | undefined, ledger: CallLedger): void {
+function describeRecording({ name, mediaType, bytes }: FormFile, prompt: unknown, ledger: CallLedger): void {
+  const seconds = audioSeconds(bytes);
   ledger.audioSeconds = seconds;
   ledger.content = {
     audio_input_file: {
-      filename: file.name,
-      content_type: file.mediaType,
-      bytes: file.bytes.length,
-      ...(seconds === undefined ? {} : { duration: seconds }),
+      filename: name,
+      content_type: mediaType,
+      bytes: bytes.length,
+      ...(seconds !== undefined && { duration: seconds }),
     },
-    ...(typeof asked["prompt"] === "string" ? { input: asked["prompt"] } : {}),
+    ...(typeof prompt === "string" && { input: prompt }),
   };
 }
 
@@ -127,7 +130,7 @@ function answerOf(
   { headers, bytes }: WholeReply,
   { isJson }: TranscriptionAsk,
   breakdown: Record<string, unknown> | undefined,
-): RelayAnswer {
+): WholeAnswer {
   const type = contentTypeOf(headers, isJson);
   if (breakdown === undefined) return { body: bytes, headers: type };
   if (!isJson) {

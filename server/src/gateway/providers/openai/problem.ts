@@ -59,6 +59,13 @@ function errorBeside(value: Record<string, unknown>): unknown {
   return isObject(groq) ? groq["error"] : undefined;
 }
 
+/** What an event of OpenAI's tells that failed: `{error: …}`, or `{type: "error", message, code}`. */
+export function problemOfEvent(event: Record<string, unknown>): UpstreamProblem {
+  const error = event["error"] ?? { message: event["message"], code: event["code"] };
+  const problem = readErrorWithin({ error, usage: event["usage"] });
+  return problem ?? { kind: "fault", status: 200, message: "The provider reported an error." };
+}
+
 type Said = { message?: string; type?: string; param?: string; code?: string };
 
 /**
