@@ -35,6 +35,21 @@ browserTest("costs of traces on a phone", async () => {
     .toBe(0);
 });
 
+browserTest("when traces of earlier days ended, on a phone and at 1280 pixels", async () => {
+  for (const size of [phone, laptop]) {
+    const page = await open("/traces?range=30d", size);
+    const times = page.locator("[role=gridcell]:has(time)");
+    await times
+      .filter({ hasText: /^[A-Z][a-z]{2} \d/, visible: true })
+      .first()
+      .waitFor();
+    await whole(page);
+    await expect
+      .poll(() => times.evaluateAll((cells) => cells.filter((cell) => cell.scrollWidth > cell.clientWidth).length))
+      .toBe(0);
+  }
+});
+
 browserTest("cost and latency of spans at 1280 pixels", async () => {
   const page = await open("/logs?range=30d", laptop);
   const head = page.getByRole("columnheader", { name: "Latency" });

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { formatCount, formatDuration, formatExactCost, formatInteger } from "../../../lib/format.ts";
-import { formatExactTime, formatTime, type TimeZone } from "../../../lib/time.ts";
+import { formatExactTime, formatMinute, formatTime, type TimeZone } from "../../../lib/time.ts";
 import { Money } from "../../../ui/money.tsx";
 import { Unknown } from "../../../ui/value.tsx";
 import { cutLine, Untrusted } from "../parts/untrusted.tsx";
@@ -24,9 +24,10 @@ export const traceColumns: readonly TraceColumn[] = [
     title: "Ended",
     sort: "timestamp",
     show: ({ timestamp }, zone) => (
-      <span className="figures text-muted" title={formatExactTime(timestamp, zone)}>
-        {formatTime(timestamp, zone)}
-      </span>
+      <time className="figures text-muted" title={formatExactTime(timestamp, zone)}>
+        <span className="@max-lg:hidden">{formatTime(timestamp, zone)}</span>
+        <span className="@lg:hidden">{formatMinute(timestamp, zone, Date.now())}</span>
+      </time>
     ),
   },
   { title: "Trace", show: (row) => <Name row={row} /> },

@@ -74,10 +74,10 @@ export function TracesTable(props: TracesTableProps): ReactNode {
 /** The widths of the columns that are shown, by the room that there is. */
 const rowLook =
   "grid h-row items-center border-b border-line px-3 gap-x-3 " +
-  "grid-cols-[108px_minmax(0,1fr)_40px_84px] @lg:grid-cols-[128px_minmax(0,1fr)_44px_84px_84px] " +
-  "@3xl:grid-cols-[136px_minmax(0,1fr)_56px_48px_60px_84px_88px] " +
-  "@5xl:grid-cols-[136px_minmax(0,1fr)_170px_60px_56px_64px_84px_92px] " +
-  "@6xl:grid-cols-[136px_minmax(0,1fr)_170px_120px_60px_56px_64px_84px_92px]";
+  "grid-cols-[108px_minmax(0,1fr)_40px_84px] @lg:grid-cols-[152px_minmax(0,1fr)_44px_84px_84px] " +
+  "@3xl:grid-cols-[152px_minmax(0,1fr)_56px_48px_60px_84px_88px] " +
+  "@5xl:grid-cols-[152px_minmax(0,1fr)_170px_60px_56px_64px_84px_92px] " +
+  "@6xl:grid-cols-[152px_minmax(0,1fr)_170px_120px_60px_56px_64px_84px_92px]";
 
 type RowProps = {
   row: TraceRow;
