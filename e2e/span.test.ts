@@ -1,10 +1,13 @@
-import { expect, inject } from "vitest";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, inject, onTestFinished } from "vitest";
 import { createClient } from "../server/test/support/test-client.ts";
 import { testKeys } from "../server/test/support/test-app.ts";
 import { seriousFindings } from "./support/axe.ts";
 import { browserTest, open } from "./support/browse.ts";
 import { unique } from "./support/unique.ts";
-import { expectNone, whole } from "./support/whole.ts";
+import { expectNone, pause, whole } from "./support/whole.ts";
 
 const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
@@ -76,6 +79,40 @@ browserTest("hostile content is shown and does nothing", async () => {
     await expect.poll(() => panel.locator("img").count()).toBe(tab === "conversation" ? 1 : 0);
     expect(await panel.evaluate(({ textContent }) => textContent)).not.toContain("\u202E");
   }
+});
+
+browserTest("an image of another host is fetched when it is clicked on, and not before", async () => {
+  const asked: { path: string | undefined; referer: string | undefined }[] = [];
+  const elsewhere = createServer(({ url, headers }, answer) => {
+    asked.push({ path: url, referer: headers.referer });
+    answer.writeHead(200, { "content-type": "image/png" }).end(Buffer.from(png, "base64"));
+  });
+  await once(elsewhere.listen(0, "127.0.0.1"), "listening");
+  onTestFinished(() => void elsewhere.close());
+  const { port } = elsewhere.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}/pixel.png`;
+  const id = await send({
+    model: "gpt-4o",
+    prompt_messages: [
+      user([
+        { type: "image_url", image_url: { url } },
+        { type: "text", text: `Look: ![it](${url})` },
+      ]),
+    ],
+    completion_message: assistant("I see."),
+  });
+  const page = await open(`/spans/${id}`);
+  await page.getByText("I see.").waitFor();
+  await whole(page);
+  await pause(page, 500);
+  expect(asked).toEqual([]);
+  const [opened] = await Promise.all([
+    page.waitForEvent("popup"),
+    page.getByRole("link", { name: `Open image of 127.0.0.1:${port}` }).click(),
+  ]);
+  await opened.locator("img").waitFor();
+  await expect.poll(() => asked.find(({ path }) => path === "/pixel.png")).toEqual({ path: "/pixel.png" });
+  expect(opened.url()).toBe(url);
 });
 
 browserTest("earlier turns are folded, what is new is open", async () => {
