@@ -10,6 +10,7 @@ import { screens } from "./screens.ts";
 import { SessionGate } from "./session-gate.tsx";
 import { Sidebar } from "./sidebar.tsx";
 import { TopBar } from "./top-bar.tsx";
+import { useScreensAhead } from "./use-screens-ahead.ts";
 
 const Drawer = lazyPart(async () => (await import("./drawer.tsx")).Drawer);
 
@@ -29,6 +30,7 @@ function Frame(): ReactNode {
   const path = useRouterState({ select: ({ location }) => location.pathname });
   const [isNarrow, setNarrow] = useState(() => readStored(narrowStoredAs) === "narrow");
   const [isDrawerOpen, setDrawerOpen] = useState(false);
+  useScreensAhead();
   useKeys(
     screens.map(({ key, label, to }) => ({ keys: `g ${key}`, label, run: () => void navigate({ to } as { to: "/" }) })),
   );

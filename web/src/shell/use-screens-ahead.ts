@@ -1,0 +1,44 @@
+import { useRouter } from "@tanstack/react-router";
+import { useEffect } from "react";
+
+/** By then the first screen has its data. */
+const restMs = 1_500;
+
+/**
+ * Loads the code of the other screens while the page rests, one after another: a click then waits for its query alone. Not where
+ * the browser was told to save data.
+ */
+export function useScreensAhead(): void {
+  const router = useRouter();
+  useEffect(() => {
+    if (savesData()) return undefined;
+    let isLeft = false;
+    const load = async (): Promise<void> => {
+      for (const route of Object.values(router.routesById)) {
+        // Only screens have one: to sign in and what is shared are for others.
+        if (route.options.staticData?.title === undefined) continue;
+        await idle();
+        if (isLeft) return;
+        await router.loadRouteChunk(route);
+      }
+    };
+    const timer = setTimeout(() => void load(), restMs);
+    return () => {
+      isLeft = true;
+      clearTimeout(timer);
+    };
+  }, [router]);
+}
+
+/** Not every browser says when it is idle. */
+function idle(): Promise<void> {
+  return new Promise((resolve) => {
+    if ("requestIdleCallback" in globalThis) requestIdleCallback(() => resolve());
+    else setTimeout(resolve, 50);
+  });
+}
+
+function savesData(): boolean {
+  const { connection } = navigator as Navigator & { connection?: { saveData?: boolean } };
+  return connection?.saveData === true;
+}
