@@ -83,16 +83,25 @@ export function nodeFields(form: NodeForm) {
   return columnsOf([...membersOf(form), "timestamp"]);
 }
 
+/** What a table shows of spans: what a slim tree does, or those members of it that are asked for. */
+export function tableMembers(form: NodeForm, asked: readonly string[] | undefined): readonly string[] {
+  const members = membersOf(form.startsWith("public") ? "public slim" : "slim");
+  return asked === undefined ? members : asked.filter((name) => members.includes(name));
+}
+
+/** Writes a member of a span that was read with `columns`. */
+export function memberWriter(name: string, columns: readonly ReadColumn[]): RawWriter {
+  const member = (nodeMembers as Record<string, SpanMember | undefined>)[name];
+  return member === undefined ? () => "null" : rawWriter(member, columns);
+}
+
 /**
  * Writes a span of a trace, read with `columns`, as a JSON object up to its closing brace, so that children may follow: as
  * a byte string. What does not depend on the span is made once. A slim one has no members that are null, and
  * none of what is not pinned.
  */
 export function nodeWriter(form: NodeForm, columns: readonly ReadColumn[]): RawWriter {
-  const writerOf = (name: string): RawWriter => {
-    const member = (nodeMembers as Record<string, SpanMember | undefined>)[name];
-    return member === undefined ? () => "null" : rawWriter(member, columns);
-  };
+  const writerOf = (name: string) => memberWriter(name, columns);
   const members = membersOf(form).map((name) => ({ start: `,${JSON.stringify(name)}:`, write: writerOf(name) }));
   const isSlim = form.endsWith("slim");
   const end = writerOf("timestamp");

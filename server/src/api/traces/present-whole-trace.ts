@@ -10,13 +10,19 @@ import type { SpanStore, StoredSpan } from "../../storage/spans/span-store.ts";
 import { figureFields, rootKey, summedTrace, treeSpan } from "../../storage/spans/summed-trace.ts";
 import type { StoredTrace, TracePlace, TraceWeight } from "../../storage/spans/trace-queries.ts";
 import { traceNotFound, traceScope } from "./trace-scope.ts";
+import { columnsOf } from "../request-logs/present-span.ts";
 import { rootFields, writeTrace } from "./present-trace.ts";
-import { createTreeWriter, nodeFields, privateMembers, type NodeForm } from "./present-tree.ts";
+import { createTableWriter } from "./present-table.ts";
+import { createTreeWriter, nodeFields, privateMembers, tableMembers, type NodeForm } from "./present-tree.ts";
 import { readPlaced, type TraceRequest } from "./read-placed.ts";
 import type { TraceOwner } from "./trace-owner.ts";
 
+/** Spans as a table instead of a tree, with the members that were asked for, or all that a slim tree has. */
+type Table = { members: readonly string[] | undefined };
+
 type WholeTraceRequest = TraceRequest & {
   isSlim: boolean;
+  table?: Table;
   isPublic: boolean;
   /** Where its media is read; absent: where references say. */
   mediaPath?: (id: string) => string;
@@ -55,7 +61,7 @@ async function presentSmall(
   const environment = environments.find((wanted) => found.some((span) => span[place] === JSON.stringify(wanted)));
   if (environment === undefined) throw traceNotFound();
   const here = JSON.stringify(environment);
-  const trace = createTraceWriter(formOf(request, request.isSlim), columns, request.mediaPath);
+  const trace = createTraceWriter(formOf(request, request.isSlim), columns, request);
   const spanAt = new Map<TreeSpan, RawSpan>();
   for (const span of found) if (span[place] === here) spanAt.set(trace.add(span), span);
   const sums = trace.sums();
@@ -81,8 +87,8 @@ async function presentPlaced(
   const isSlim =
     request.isSlim || (isLarge(place) && isLarge(await spans.weighTrace({ scope, traceId, stretch }, signal)));
   const form = formOf(request, isSlim);
-  const columns = columnsFor(form);
-  const trace = createTraceWriter(form, columns, request.mediaPath);
+  const columns = columnsFor(form, request.table);
+  const trace = createTraceWriter(form, columns, request);
   const query = { scope, traceId, stretch, columns, limit: limits.treeSpans };
   await spans.readTraceSpans(query, (span) => trace.add(span), signal);
   const sums = trace.sums();
@@ -104,16 +110,24 @@ function formOf({ isPublic }: WholeTraceRequest, isSlim: boolean): NodeForm {
   return isSlim ? "slim" : "full";
 }
 
-const columnsFor = (form: NodeForm) => [...new Set([...nodeFields(form), ...figureFields])];
+function columnsFor(form: NodeForm, table?: Table): ReadColumn[] {
+  const shown = table === undefined ? nodeFields(form) : columnsOf(tableMembers(form, table.members));
+  return [...new Set([...shown, ...figureFields])];
+}
 
 const rootColumns = [
   ...new Set([...rootFields, "span_name", "organization_key_id", ...traceTexts.map(columnOf)] as const),
 ];
 
-function createTraceWriter(form: NodeForm, columns: readonly ReadColumn[], mediaPath?: (id: string) => string) {
+function createTraceWriter(
+  form: NodeForm,
+  columns: readonly ReadColumn[],
+  { mediaPath, table }: Pick<WholeTraceRequest, "mediaPath" | "table">,
+) {
   const adapt = (json: string) =>
     mediaPath === undefined ? json : json.replaceAll(mediaReferences(), (_reference, id: string) => mediaPath(id));
-  const tree = createTreeWriter(form, columns, adapt);
+  const tree =
+    table === undefined ? createTreeWriter(form, columns, adapt) : createTableWriter(form, table.members, columns);
   const figures = createTraceFigures();
   const read = rawReader(columns, figureFields);
   return {
@@ -137,7 +151,7 @@ function createTraceWriter(form: NodeForm, columns: readonly ReadColumn[], media
       const start = writeTrace(trace, root, how.organization, isHidden)
         .value("is_slim", how.isSlim)
         .value("is_truncated", how.isTruncated)
-        .raw("span_tree", "")
+        .raw(table === undefined ? "span_tree" : "span_table", "")
         .toString()
         .slice(0, -1);
       return content("application/json; charset=utf-8", tree.finish(adapt(start), "}"));

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { endpoint } from "../../http/endpoint.ts";
 import { pageOf, paginate } from "../../http/pagination.ts";
-import { wholeNumber } from "../../http/query.ts";
+import { includeFieldsQuery, wholeNumber } from "../../http/query.ts";
 import { rawJson } from "../../http/reply.ts";
 import { fromByteString } from "../../lib/byte-string.ts";
 import { JsonObjectWriter } from "../../lib/json-writer.ts";
@@ -20,15 +20,18 @@ import { readPlaced, type TraceRequest } from "./read-placed.ts";
 
 const treeQuery = z.object({
   tree: z
-    .enum(["full", "slim", "flat"], { error: "tree must be one of full, slim, flat" })
+    .enum(["full", "slim", "table", "flat"], { error: "tree must be one of full, slim, table, flat" })
     .default("full")
     .meta({
       description:
         "full: the tree with the input, output and metadata of every span. slim: without those, and without members that are null. " +
-        "flat: no tree, but one page of the spans with all members, in order of their start, under `spans`.",
+        "table: what slim has, as rows under `span_table`. flat: no tree, but one page of the spans with all members, in order of their start, under `spans`.",
     }),
   page: wholeNumber("page", { min: 1, max: limits.pageMax, default: 1 }),
   page_size: wholeNumber("page_size", { min: 1, max: limits.pageSizeMax, default: limits.pageSizeDefault }),
+  include_fields: includeFieldsQuery().include_fields.meta({
+    description: "With `tree=table`: the members that it shows, comma-separated, of those that a slim tree has.",
+  }),
 });
 
 export const retrievedTrace = traceSchema
@@ -42,6 +45,26 @@ export const retrievedTrace = traceSchema
     is_truncated: z.boolean().meta({ description: `Whether spans beyond the first ${limits.treeSpans} are left out.` }),
   })
   .meta({ id: "RetrievedTrace" });
+
+const tableTrace = traceSchema
+  .extend({
+    span_table: z
+      .object({
+        members: z
+          .array(z.string())
+          .meta({ description: "The members of spans, in the order of the values of a row." }),
+        parents: z.array(z.int().nullable()).meta({
+          description: "Of each row the index of the row of its parent; null at the top.",
+        }),
+        rows: z.array(z.array(z.unknown())).meta({
+          description: "A row of values for each span, in the order of the tree: each directly before its descendants.",
+        }),
+      })
+      .meta({ description: "The spans of the tree without nesting, and names of members once." }),
+    is_slim: retrievedTrace.shape.is_slim,
+    is_truncated: retrievedTrace.shape.is_truncated,
+  })
+  .meta({ id: "TableTrace", description: "With `tree=table`." });
 
 const flatTrace = traceSchema
   .extend({
@@ -66,14 +89,20 @@ export const retrieveTrace = (deps: RetrieveTraceDeps) =>
     takesTurns: true,
     limit: "api",
     query: treeQuery,
-    success: { status: 200, schema: z.union([retrievedTrace, flatTrace]) },
+    success: { status: 200, schema: z.union([retrievedTrace, tableTrace, flatTrace]) },
     errors: ["invalid_request", "not_found", "query_too_large", "unavailable"],
     async handler({ principal, params, query, url, signal }) {
       const organization = await findTraceOwner(deps.organizations, principal.organization_id);
       const traceId = readTraceId(params.trace_unique_id);
       const wanted = { organization, traceId, environments: environmentsFrom(principal.environment), signal };
       if (query.tree !== "flat") {
-        return await presentWholeTrace(deps.spans, { ...wanted, isSlim: query.tree === "slim", isPublic: false });
+        const isTable = query.tree === "table";
+        return await presentWholeTrace(deps.spans, {
+          ...wanted,
+          isSlim: isTable || query.tree === "slim",
+          ...(isTable && { table: { members: query.include_fields } }),
+          isPublic: false,
+        });
       }
       const page = await readPlaced(deps.spans, wanted, {
         read: (place) => presentPage(deps.spans, place, { ...wanted, query, url }),

@@ -2,6 +2,7 @@ import { useQueryClient, type UseQueryResult } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { bodyOf, type Api } from "../../api/client.ts";
 import { useApiQuery, useEnvironment } from "../../api/use-api.ts";
+import { tableFields } from "./model/read-spans.ts";
 import { nextLookMs } from "./model/polling.ts";
 import type { TraceHeader, TraceModel } from "./model/trace-model.ts";
 import { parseTrace } from "./parse-trace.ts";
@@ -9,10 +10,12 @@ import { parseTrace } from "./parse-trace.ts";
 const treeKey = (id: string) => ["traces", id, "tree"] as const;
 const figuresKey = (id: string) => ["traces", id, "figures"] as const;
 
+const fields = tableFields.join(",");
+
 /** A trace with its tree, without what its spans were given and answered. */
 export function useTrace(id: string): UseQueryResult<TraceModel> {
   const ask = async (api: Api, signal: AbortSignal) => {
-    const params = { path: { trace_unique_id: id }, query: { tree: "slim" as const } };
+    const params = { path: { trace_unique_id: id }, query: { tree: "table" as const, include_fields: fields } };
     const answer = api.GET("/api/traces/{trace_unique_id}/", { params, signal, parseAs: "arrayBuffer" });
     return await parseTrace(await bodyOf<ArrayBuffer>(answer), signal);
   };

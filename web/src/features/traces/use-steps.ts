@@ -35,7 +35,7 @@ export function useSteps(
   const history = usePanelHistory();
   const { spans } = model;
   const { rows, folded, hiddenKinds } = tree;
-  const placeOf = (id: string | undefined) => (id === undefined ? -1 : (tree.placeOf.get(id) ?? -1));
+  const placeOf = (id: string | undefined) => (id === undefined ? -1 : (tree.placeOf(id) ?? -1));
   const open = placeOf(search.span);
   const cursor = placeOf(cursorId ?? search.span);
   const goTo = (index: number | undefined) => {

@@ -1,6 +1,6 @@
 import { useCallback, useMemo, useState } from "react";
 import { at } from "./model/at.ts";
-import { foldedSpans, kindsToFlags, placesOf } from "./model/fold.ts";
+import { foldedSpans, kindsToFlags, placesOf, type PlaceOf } from "./model/fold.ts";
 import { foldedAbove, treeRows, type TreeRows } from "./model/rows.ts";
 import type { TraceSpans } from "./model/trace-spans.ts";
 
@@ -8,7 +8,7 @@ export type Tree = {
   rows: TreeRows;
   folded: Uint8Array;
   hiddenKinds: Uint8Array;
-  placeOf: ReadonlyMap<string, number>;
+  placeOf: PlaceOf;
   setFolded: (index: number, isFolded: boolean) => void;
   /** Unfolds what is above a span. */
   reveal: (index: number) => void;

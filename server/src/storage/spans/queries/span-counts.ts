@@ -1,5 +1,5 @@
 import { isCountedColumn, type CountedColumn, type ReadColumn, type SpanColumn } from "../../../domain/span.ts";
-import { toByteString } from "../../../lib/byte-string.ts";
+import { fromByteString, toByteString } from "../../../lib/byte-string.ts";
 import type { SpanDatabase } from "../drivers/span-database.ts";
 import { rawPlace, type RawSpan } from "../raw-span.ts";
 import type { StoredSpan } from "../span-store.ts";
@@ -46,7 +46,7 @@ export async function readCounts(
   const identity = columns.some((column) => identityColumns.has(column))
     ? ", customer_identifier, thread_identifier"
     : "";
-  const { rows } = await database.query(
+  const rows = await database.queryRaw(
     {
       name: "span_counts",
       sql: `SELECT timestamp, unique_id, version, is_deleted, counts_tokens, cost${identity} FROM span_counts PREWHERE ${where.sql}`,
@@ -54,24 +54,33 @@ export async function readCounts(
     },
     signal,
   );
-  const newest = new Map<string, { version: bigint; count: StoredCount | undefined }>();
-  for (const row of rows) {
-    const key = keyOf(String(row["timestamp"]), String(row["unique_id"]));
-    const version = BigInt(String(row["version"]));
-    if ((newest.get(key)?.version ?? -1n) > version) continue;
-    const cost = row["cost"];
-    const count = {
-      countsTokens: Number(row["counts_tokens"]) === 1,
-      cost: typeof cost === "number" ? cost : null,
-      ...(identity !== "" && {
-        customer: String(row["customer_identifier"]),
-        thread: String(row["thread_identifier"]),
-      }),
-    };
-    newest.set(key, { version, count: Number(row["is_deleted"]) === 1 ? undefined : count });
-  }
-  return new Map([...newest].flatMap(([key, { count }]) => (count === undefined ? [] : [[key, count]])));
+  return newestCounts(rows);
 }
+
+/** Very many spans of a trace may count for others than they say: nothing is parsed that need not be. */
+function newestCounts(rows: Iterable<RawSpan>): StoredCounts {
+  const newest = new Map<string, StoredCount & { version: string; isDeleted: boolean }>();
+  let hasDeleted = false;
+  for (const [time, id, version = "", deleted, countsTokens, cost, customer, thread] of rows) {
+    const key = keyOf(unquoted(time), unquoted(id));
+    const before = newest.get(key);
+    if (before !== undefined && BigInt(unquoted(before.version)) > BigInt(unquoted(version))) continue;
+    const isDeleted = deleted === "1";
+    hasDeleted ||= isDeleted;
+    newest.set(key, {
+      version,
+      isDeleted,
+      countsTokens: countsTokens === "1",
+      cost: cost === undefined || cost === "null" ? null : Number(cost),
+      ...(customer !== undefined && { customer: parsedText(customer) }),
+      ...(thread !== undefined && { thread: parsedText(thread) }),
+    });
+  }
+  if (hasDeleted) for (const [key, { isDeleted }] of newest) if (isDeleted) newest.delete(key);
+  return newest;
+}
+
+const parsedText = (json: string): string => (json === '""' ? "" : (JSON.parse(fromByteString(json)) as string));
 
 const identityColumns: ReadonlySet<ReadColumn> = new Set(["counted_customer_identifier", "counted_thread_identifier"]);
 
@@ -108,12 +117,13 @@ export function rawCounter(columns: readonly ReadColumn[], counts: StoredCounts)
     counted_thread_identifier: ({ thread = "" }) => toByteString(JSON.stringify(thread)),
   };
   const places = columns.map((column) => (isCountedColumn(column) ? own[column] : at(column)));
+  const changes = columns.flatMap((column, index) => (isCountedColumn(column) ? [{ index, of: counted[column] }] : []));
   return (span) => {
     const row = places.map((place) => span[place] ?? "null");
     const count = counts.size === 0 ? undefined : counts.get(keyOf(unquoted(span[time]), unquoted(span[id])));
     if (count === undefined) return row;
-    for (const [index, column] of columns.entries()) {
-      const value = isCountedColumn(column) ? counted[column](count) : undefined;
+    for (const { index, of } of changes) {
+      const value = of(count);
       if (value !== undefined) row[index] = value;
     }
     return row;

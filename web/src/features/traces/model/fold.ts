@@ -7,16 +7,12 @@ export type FoldChoice = { kinds: readonly string[]; byHand: ReadonlyMap<string,
 export const everyKind = "*";
 
 /** 1 for each span whose descendants are not shown. By hand a span is named by its `unique_id`, which stays when more spans come. */
-export function foldedSpans(
-  spans: TraceSpans,
-  { kinds, byHand }: FoldChoice,
-  placeOf: ReadonlyMap<string, number>,
-): Uint8Array {
+export function foldedSpans(spans: TraceSpans, { kinds, byHand }: FoldChoice, placeOf: PlaceOf): Uint8Array {
   const isEvery = kinds.includes(everyKind);
   const isFoldedKind = spans.kindNames.map((kind) => isEvery || kinds.includes(kind));
   const folded = Uint8Array.from(spans.kinds, (kind) => (isFoldedKind[kind] === true ? 1 : 0));
   for (const [id, isFolded] of byHand) {
-    const index = placeOf.get(id);
+    const index = placeOf(id);
     if (index !== undefined) folded[index] = isFolded ? 1 : 0;
   }
   return folded;
@@ -36,7 +32,13 @@ export function countKinds(spans: TraceSpans, failed: Int32Array): KindCount[] {
   return counts.toSorted((a, b) => b.count - a.count || (a.kind < b.kind ? -1 : 1));
 }
 
-/** The span of each `unique_id`. */
-export function placesOf({ ids }: TraceSpans): Map<string, number> {
-  return new Map(ids.map((id, index) => [id, index]));
+export type PlaceOf = (id: string) => number | undefined;
+
+/** The span of each `unique_id`. They are put in order when one is first asked for: a trace that nobody clicks in needs none. */
+export function placesOf({ ids }: TraceSpans): PlaceOf {
+  let places: Map<string, number> | undefined;
+  return (id) => {
+    places ??= new Map(ids.map((each, index) => [each, index]));
+    return places.get(id);
+  };
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { parseMs, readSpans, type TreeNode } from "./read-spans.ts";
+import { parseMs, readSpans, readTable, tableFields, type TreeNode } from "./read-spans.ts";
 import { buffersOf, hasFlag, kindOf, labelOf, textOf } from "./trace-spans.ts";
 import { anyTree, chain, ms, node } from "./trees.fixture.ts";
 
@@ -29,6 +29,24 @@ test("keeps every span of any tree once, below the parent that it has there", ()
       };
       list(tree, undefined);
       expect(spans.ids.map((id, index) => [id, spans.ids[spans.parents[index]!]])).toEqual(byHand);
+    }),
+  );
+});
+
+test("reads the same from the table of any tree as from the tree", () => {
+  fc.assert(
+    fc.property(anyTree, (tree) => {
+      const rows: unknown[][] = [];
+      const parents: (number | null)[] = [];
+      const list = (nodes: readonly TreeNode[], parent: number | null): void => {
+        for (const each of nodes) {
+          const row = rows.push(tableFields.map((field) => each[field] ?? null)) - 1;
+          parents.push(parent);
+          list(each.children ?? [], row);
+        }
+      };
+      list(tree, null);
+      expect(readTable({ members: tableFields, parents, rows })).toEqual(readSpans(tree));
     }),
   );
 });

@@ -34,37 +34,92 @@ const modelCalls = new Set(
   "chat completion text response generation embedding speech transcription reranker".split(" "),
 );
 
+/** What the page asks of the spans of a table. */
+export const tableFields = [
+  "unique_id",
+  "span_unique_id",
+  "span_parent_id",
+  "span_name",
+  "log_type",
+  "model",
+  "provider_id",
+  "customer_identifier",
+  "counted_customer_identifier",
+  "status",
+  "status_code",
+  "error_message",
+  "start_time",
+  "timestamp",
+  "latency",
+  "time_to_first_token",
+  "cost",
+  "counted_cost",
+  "total_tokens",
+  "counted_tokens",
+  "prompt_tokens",
+  "completion_tokens",
+] as const satisfies readonly (keyof TreeNode)[];
+
+/** Spans as rows, each directly before its descendants. */
+export type SpanTable = {
+  members: readonly string[];
+  /** Of each row the one of its parent. */
+  parents: readonly (number | null)[];
+  rows: readonly (readonly unknown[])[];
+};
+
+type Visit = (node: TreeNode, index: number, parent: number) => void;
+
 /** Puts a tree into columns. Nothing recurses: a tree may be as deep as it has spans. */
 export function readSpans(roots: readonly TreeNode[], onNode?: (node: TreeNode, index: number) => void): TraceSpans {
-  const spans = emptyColumns(countNodes(roots));
+  return readAll(countNodes(roots), (visit) =>
+    walk(roots, (node, index, parent) => {
+      visit(node, index, parent);
+      onNode?.(node, index);
+    }),
+  );
+}
+
+export function readTable({ members, parents, rows }: SpanTable): TraceSpans {
+  return readAll(rows.length, (visit) => {
+    // One object for all rows, which nobody keeps.
+    const node: Record<string, unknown> = {};
+    for (const [index, row] of rows.entries()) {
+      for (let member = 0; member < members.length; member += 1) node[members[member] as string] = row[member];
+      visit(node, index, parents[index] ?? -1);
+    }
+  });
+}
+
+function readAll(count: number, visitAll: (visit: Visit) => void): TraceSpans {
+  const spans = emptyColumns(count);
   const texts = createDictionary();
   const kinds = createDictionary();
   const named: number[] = [];
-  walk(
-    roots,
-    (node, index, parent) => {
-      spans.parents[index] = parent;
-      spans.depths[index] = parent === -1 ? 0 : (spans.depths[parent] ?? 0) + 1;
-      spans.ids.push(node.unique_id ?? "");
-      readTimes(spans, node, index);
-      readFigures(spans, node, index);
-      spans.kinds[index] = kinds.add(node.log_type || "unknown");
-      spans.names[index] = texts.add(node.span_name ?? "");
-      spans.models[index] = texts.add(node.model ?? "");
-      spans.providers[index] = texts.add(node.provider_id ?? "");
-      spans.customers[index] = texts.add(node.counted_customer_identifier ?? node.customer_identifier ?? "");
-      spans.errors[index] = texts.add(node.error_message ?? "");
-      spans.spanIds[index] = texts.add(node.span_unique_id ?? "");
-      if (parent === -1 && node.span_parent_id) {
-        spans.namedParents.set(index, node.span_parent_id);
-        named.push(index);
-      }
-      onNode?.(node, index);
-    },
-    (index, end) => {
-      spans.ends[index] = end;
-    },
-  );
+  visitAll((node, index, parent) => {
+    spans.parents[index] = parent;
+    spans.depths[index] = parent === -1 ? 0 : (spans.depths[parent] ?? 0) + 1;
+    spans.ids.push(node.unique_id ?? "");
+    readTimes(spans, node, index);
+    readFigures(spans, node, index);
+    spans.kinds[index] = kinds.add(node.log_type || "unknown");
+    spans.names[index] = texts.add(node.span_name ?? "");
+    spans.models[index] = texts.add(node.model ?? "");
+    spans.providers[index] = texts.add(node.provider_id ?? "");
+    spans.customers[index] = texts.add(node.counted_customer_identifier ?? node.customer_identifier ?? "");
+    spans.errors[index] = texts.add(node.error_message ?? "");
+    spans.spanIds[index] = texts.add(node.span_unique_id ?? "");
+    if (parent === -1 && node.span_parent_id) {
+      spans.namedParents.set(index, node.span_parent_id);
+      named.push(index);
+    }
+  });
+  for (let index = count - 1; index >= 0; index -= 1) {
+    const end = Math.max(spans.ends[index] ?? 0, index + 1);
+    const parent = spans.parents[index] ?? -1;
+    spans.ends[index] = end;
+    if (parent !== -1) spans.ends[parent] = Math.max(spans.ends[parent] ?? 0, end);
+  }
   for (const index of named) {
     const isHere = hasSpanId(spans, texts.find(spans.namedParents.get(index) ?? ""));
     spans.flags[index] = (spans.flags[index] ?? 0) | (isHere ? spanFlags.cycleCut : spanFlags.orphan);
@@ -117,29 +172,20 @@ export function parseMs(text: string | null | undefined): number {
 
 function countNodes(roots: readonly TreeNode[]): number {
   let count = 0;
-  walk(
-    roots,
-    () => {
-      count += 1;
-    },
-    () => undefined,
-  );
+  walk(roots, () => {
+    count += 1;
+  });
   return count;
 }
 
-/** Visits each node before its children, and tells after them where they ended. */
-function walk(
-  roots: readonly TreeNode[],
-  enter: (node: TreeNode, index: number, parent: number) => void,
-  leave: (index: number, end: number) => void,
-): void {
+/** Visits each node before its children. */
+function walk(roots: readonly TreeNode[], enter: Visit): void {
   let count = 0;
   const levels = [{ nodes: roots, next: 0, parent: -1 }];
   for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
     const node = level.nodes[level.next];
     if (node === undefined) {
       levels.pop();
-      if (level.parent !== -1) leave(level.parent, count);
       continue;
     }
     level.next += 1;

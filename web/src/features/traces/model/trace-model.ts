@@ -1,6 +1,6 @@
 import { boundsOf, type TraceBounds } from "./axis.ts";
 import { criticalPath, type CriticalPath } from "./critical-path.ts";
-import { readSpans, type TreeNode } from "./read-spans.ts";
+import { readSpans, readTable, type SpanTable, type TreeNode } from "./read-spans.ts";
 import { failedSpans, slowestSpans } from "./search.ts";
 import { treeTotals, type TreeTotals } from "./totals.ts";
 import { buffersOf, type TraceSpans } from "./trace-spans.ts";
@@ -29,7 +29,7 @@ export type TraceHeader = {
   is_truncated: boolean;
 };
 
-type TraceAnswer = TraceHeader & { span_tree: TreeNode[] };
+type TraceAnswer = TraceHeader & ({ span_tree: TreeNode[] } | { span_table: SpanTable });
 
 /** What models and tools were given and answered, of each span; null where nothing is said. */
 export type SpanTexts = { inputs: (string | null)[]; outputs: (string | null)[] };
@@ -52,29 +52,32 @@ export type TraceModel = {
 const slowSpans = 50;
 
 export function readTrace(bytes: ArrayBuffer): TraceModel {
-  const { span_tree, ...rest } = JSON.parse(new TextDecoder().decode(bytes)) as TraceAnswer;
+  const answer = JSON.parse(new TextDecoder().decode(bytes)) as TraceAnswer;
   const texts: SpanTexts = { inputs: [], outputs: [] };
-  const spans = readSpans(span_tree, ({ input, output }) => {
-    texts.inputs.push(textOf(input));
-    texts.outputs.push(textOf(output));
-  });
+  const spans =
+    "span_table" in answer
+      ? readTable(answer.span_table)
+      : readSpans(answer.span_tree, ({ input, output }) => {
+          texts.inputs.push(textOf(input));
+          texts.outputs.push(textOf(output));
+        });
   const totals = treeTotals(spans);
   return {
-    header: headerOf(rest),
+    header: headerOf(answer),
     spans,
     bounds: boundsOf(spans),
     totals,
     path: criticalPath(spans),
     failed: failedSpans(spans),
     slowest: slowestSpans(spans, totals.selfTimes, slowSpans),
-    ...(!rest.is_slim && { texts }),
+    ...(!answer.is_slim && { texts }),
   };
 }
 
 /** Without what no header shows, which may be large. */
-function headerOf(answer: TraceHeader & { input?: unknown; output?: unknown; metadata?: unknown }): TraceHeader {
-  const { input: _input, output: _output, metadata: _metadata, ...header } = answer;
-  return header;
+function headerOf(answer: TraceHeader): TraceHeader {
+  const left = new Set(["input", "output", "metadata", "span_tree", "span_table"]);
+  return Object.fromEntries(Object.entries(answer).filter(([name]) => !left.has(name))) as TraceHeader;
 }
 
 function textOf(value: unknown): string | null {

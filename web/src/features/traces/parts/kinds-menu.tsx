@@ -1,4 +1,4 @@
-import type { ReactNode } from "react";
+import { useMemo, type ReactNode } from "react";
 import { formatInteger } from "../../../lib/format.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Checkbox } from "../../../ui/checkbox.tsx";
@@ -15,6 +15,7 @@ type KindsMenuProps = { model: TraceModel; search: TraceSearch; change: ChangeSe
 /** Which kinds of spans are shown, and which are folded. */
 export function KindsMenu({ model, search, change }: KindsMenuProps): ReactNode {
   const { fold = [], hide = [] } = search;
+  const kinds = useMemo(() => countKinds(model.spans, model.failed), [model]);
   const set = (name: "fold" | "hide", kinds: string[]) => change({ [name]: kinds.length === 0 ? undefined : kinds });
   const flip = (name: "fold" | "hide", list: string[], kind: string) =>
     set(name, list.includes(kind) ? list.filter((each) => each !== kind) : [...list, kind]);
@@ -31,7 +32,7 @@ export function KindsMenu({ model, search, change }: KindsMenuProps): ReactNode 
       }
     >
       <ul className="max-h-80 overflow-y-auto">
-        {countKinds(model.spans, model.failed).map(({ kind, count, failed }) => (
+        {kinds.map(({ kind, count, failed }) => (
           <li key={kind} className="flex h-row items-center gap-2 rounded-sm px-2 hover:bg-raised">
             <label className="flex min-w-0 flex-1 items-center gap-2">
               <Checkbox checked={!hide.includes(kind)} onCheckedChange={() => flip("hide", hide, kind)} />

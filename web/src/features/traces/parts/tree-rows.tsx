@@ -7,6 +7,8 @@ import type { Tree } from "../use-tree.ts";
 import { TreeRow } from "./tree-row.tsx";
 
 const rowPx = 28;
+/** More than are drawn at a time. */
+const rowPlaces = 256;
 /** Levels beyond that are drawn as this one. */
 const shownLevels = 14;
 
@@ -47,7 +49,8 @@ export function TreeRows({ scene, tree, scroller, open, cursor, matches, onPick,
         const index = at(rows.spans, row);
         return (
           <TreeRow
-            key={at(spans.ids, index)}
+            // A row that leaves gives its place to one that comes: nothing is built anew.
+            key={row % rowPlaces}
             scene={scene}
             index={index}
             row={row}
