@@ -329,6 +329,7 @@ export const limits = {
   /** A client that takes nothing for so long has lost interest. */
   exportStallMs: 60_000,
   exportBlockRows: 1_024,
+  exportBlockRowsMin: 16,
   /** Smaller ones, which the engine makes by itself, cost as much again to hand on. */
   exportBlockBytes: 4 * MiB,
   exportThreads: 2,

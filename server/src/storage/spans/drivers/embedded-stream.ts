@@ -47,7 +47,8 @@ export function createEmbeddedStream({
         await session.queryAsync(`SET max_query_size = ${limits.queryTextBytes}`);
         const tag = randomUUID();
         const sql = bindLiterals(statement.sql, statement.params ?? {});
-        const settings = { ...streamSettings(format), ...statement.settings, log_comment: tag };
+        const rows = { max_block_size: await blockRows(session) };
+        const settings = { ...streamSettings(format), ...rows, ...statement.settings, log_comment: tag };
         const write = format === "parquet" ? writeThroughFile(path) : writeChunks(format);
         await untilRefused(take, signal, async (takeOn, ended) => {
           await track(killOnAbort(write({ session, sql, settings, take: takeOn }, ended), tag, control, ended));
@@ -56,6 +57,20 @@ export function createEmbeddedStream({
         session.close();
       }
     });
+}
+
+/**
+ * How many rows a block may have. Of parts fresh from an insert the engine does not know how large rows are, and reads as many at once as
+ * it may: where they are large, a block of them would take, several times over, what all exports together may.
+ */
+async function blockRows(session: Session): Promise<number> {
+  const parts =
+    "system.parts WHERE active AND database = currentDatabase() AND table = 'spans' AND part_type = 'Compact'";
+  const { exportBlockRowsMin: fewest, exportBlockRows: most, exportBlockBytes: bytes } = limits;
+  const sql = `SELECT least(${most}, greatest(${fewest}, toUInt32(min(rows * ${bytes} / data_uncompressed_bytes)))) FROM ${parts}
+    AND rows > ${fewest} AND data_uncompressed_bytes > ${2 * bytes} HAVING count() > 0`;
+  const found = (await session.queryAsync(sql, { format: "TabSeparated" })).text();
+  return found === "" ? most : Number(found);
 }
 
 /** Runs `work`, whose signal is aborted when `take` fails too: then the engine has nobody to write for. */
@@ -109,7 +124,7 @@ function writeThroughFile(folder: string): Write {
     const insert = `INSERT INTO FUNCTION file('/dev/fd/${file.fd}', 'Parquet') ${sql}`;
     let isWritten = false;
     const writing = session
-      .queryAsync(withSettings(insert, { ...settings, engine_file_truncate_on_insert: 1 }))
+      .queryAsync(withSettings(insert, { ...settings, ...fileSettings }))
       .finally(() => (isWritten = true));
     const settled = Promise.allSettled([writing]);
     try {
@@ -133,6 +148,9 @@ function writeThroughFile(folder: string): Write {
 }
 
 const pieceBytes = 256 * 1024;
+
+/** By default the engine collects 256 MiB before it writes anything. */
+const fileSettings = { engine_file_truncate_on_insert: 1, min_insert_block_size_bytes: limits.exportBlockBytes };
 
 async function refuseFullDisk(folder: string): Promise<void> {
   const { bavail, bsize } = await statfs(folder);

@@ -1,0 +1,95 @@
+import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { limits } from "../../src/limits.ts";
+import { ndjsonLine, spanRow } from "../../src/storage/spans/contract/span-fixtures.ts";
+import { openSpanStore } from "../../src/storage/spans/drivers/open-span-store.ts";
+import { newDataDir, startServerProcess, type ServerProcess } from "../support/server-process.ts";
+import { always } from "../support/spans.ts";
+
+/** Section C of the additions: the memory of the server does not depend on how much is exported. */
+
+const MB = 1e6;
+const mayRiseBytes = 150 * MB;
+const textBytes = 100_000;
+const inserts = 8;
+const spansPerInsert = Math.floor(limits.writerGroupBytes / textBytes);
+const spans = inserts * spansPerInsert;
+const organization = "org_export_memory";
+
+const dataDir = newDataDir();
+let server: ServerProcess;
+beforeAll(async () => {
+  // Sent over HTTP, so many bytes would take longer than all that is measured. Inserts are as large as the server's, and each has a month
+  // of its own: so none are merged, which takes memory too and makes parts of another kind.
+  const store = openSpanStore({ kind: "chdb", path: join(dataDir.path, "spans") });
+  await store.migrate();
+  for (let insert = 1; insert <= inserts; insert += 1) {
+    const rows = Array.from({ length: spansPerInsert }, (_, n) => {
+      const id = `${insert}-${n}`;
+      return spanRow(organization, {
+        timestamp: `2025-0${insert}-05 05:05:05.000000000`,
+        trace_unique_id: id,
+        span_unique_id: id,
+        input: `${id} "said" `.repeat(textBytes / 8).slice(0, textBytes),
+        // Parquet is compressed, and this cannot be.
+        output: randomBytes(10_000).toString("base64"),
+      });
+    });
+    await store.insert({ ndjson: Buffer.from(rows.map(ndjsonLine).join("")), rows: rows.length, token: `${insert}` });
+  }
+  await store.close();
+  server = await startServerProcess(dataDir.path, { SPANWAY_ORGANIZATION_ID: organization });
+}, 60_000);
+afterAll(async () => {
+  await server.kill("SIGTERM");
+  await dataDir.remove();
+});
+
+/** Without pages of files, which the kernel drops and reads again as it likes. */
+function memoryBytes(): number {
+  const status = readFileSync(`/proc/${server.child.pid}/status`, "utf8");
+  return Number(/RssAnon:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
+}
+
+/** How large an export is, and by how much memory rises until it is read, by a client that takes nothing for a while. */
+async function exported(path: string): Promise<{ bytes: number; riseBytes: number }> {
+  const before = memoryBytes();
+  let most = before;
+  const watch = setInterval(() => (most = Math.max(most, memoryBytes())), 10);
+  const response = await fetch(`${server.url}${path}&${always}`, {
+    method: "POST",
+    headers: { authorization: server.prod.authorization, "accept-encoding": "identity" },
+    body: "{}",
+  });
+  expect(response.status).toBe(200);
+  let bytes = 0;
+  for await (const piece of response.body ?? []) {
+    if (bytes === 0) await sleep(500);
+    bytes += (piece as Uint8Array).length;
+  }
+  clearInterval(watch);
+  return { bytes, riseBytes: most - before };
+}
+
+test.each([
+  ["/api/request-logs/export/?format=jsonl", spans * textBytes],
+  ["/api/request-logs/export/?format=csv", spans * textBytes],
+  ["/api/request-logs/export/?format=parquet", spans * 10_000],
+  ["/api/traces/export/?format=jsonl", spans * textBytes],
+])(
+  "%s takes no more memory however much it has",
+  async (path, leastBytes) => {
+    // Other work of the server may add to one of them. An export that keeps what it hands on does so each time.
+    let least = Number.POSITIVE_INFINITY;
+    for (let attempt = 0; attempt < 3 && least > mayRiseBytes; attempt += 1) {
+      const { bytes, riseBytes } = await exported(path);
+      expect(bytes).toBeGreaterThan(leastBytes);
+      least = Math.min(least, riseBytes);
+    }
+    expect(least / MB).toBeLessThan(mayRiseBytes / MB);
+  },
+  60_000,
+);
