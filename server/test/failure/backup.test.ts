@@ -1,9 +1,18 @@
-import { existsSync, readdirSync, rmSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, constants, cpSync, existsSync, openSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { newDataDir, runAdminProcess, startServerProcess, type ServerProcess } from "../support/server-process.ts";
+import {
+  newDataDir,
+  programEnvironment,
+  programs,
+  runAdminProcess,
+  startServerProcess,
+  type ServerProcess,
+} from "../support/server-process.ts";
 import { always, bodyOf, createSpan, retrieveSpan, settle, summarize } from "../support/spans.ts";
-import { testKeys } from "../support/test-app.ts";
+import { testEnvironment, testKeys } from "../support/test-app.ts";
 import type { ListAnswer, Row, TestClient } from "../support/test-client.ts";
 
 const folders = [newDataDir(), newDataDir(), newDataDir()] as const;
@@ -115,6 +124,35 @@ describe("a backup of a server that takes spans", () => {
     expect(found).toMatchObject({ number_of_requests: 1, total_cost: 0.5 });
     await again.kill("SIGTERM");
   }, 120_000);
+
+  test("leaves nothing to start on where the restore is killed, and can be restored again", async () => {
+    const [target, blocked] = [newDataDir(), newDataDir()];
+    cpSync(backup, blocked.path, { recursive: true });
+    // A file that takes for ever to read.
+    const endless = join(blocked.path, "spans", "endless");
+    execFileSync("mkfifo", [endless]);
+    const env = { ...programEnvironment(), ...testEnvironment(target.path) };
+    const child = spawn(process.execPath, [...programs.admin, "restore", blocked.path], { env, stdio: "ignore" });
+    let writer: number | undefined;
+    const isRead = (): boolean => {
+      try {
+        writer = openSync(endless, constants.O_WRONLY | constants.O_NONBLOCK);
+        return true;
+      } catch {
+        return false;
+      }
+    };
+    await expect.poll(isRead, { timeout: 20_000, interval: 10 }).toBe(true);
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    closeSync(writer!);
+    for (const name of ["journal", "control.db", "spans", "secret.key"]) {
+      expect(existsSync(join(target.path, name))).toBe(false);
+    }
+    await runAdminProcess(target.path, ["restore", backup]);
+    expect(readdirSync(target.path).filter((name) => name.endsWith(".restoring"))).toEqual([]);
+    await Promise.all([target.remove(), blocked.remove()]);
+  });
 
   test("is refused where there is something already, and one that is not whole is not restored", async () => {
     const empty = newDataDir();

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { ServiceError } from "../../domain/errors.ts";
 import { openDataFolder } from "../data-folder.ts";
@@ -32,15 +32,21 @@ export function restoreNode(from: string, node: NodeFolder): BackupNote {
   if (taken !== undefined)
     throw new ServiceError("conflict", `There is a ${taken.path} already: restore into a new folder.`);
   openDataFolder(node.dataDir);
+  const partOf = (path: string): string => `${path}.restoring`;
   try {
     for (const { name, path } of targets) {
       openDataFolder(dirname(path));
-      if (/\./.test(name)) copyFile(join(from, name), path);
-      else copyFolder(join(from, name), path);
+      rmSync(partOf(path), { recursive: true, force: true });
+      if (/\./.test(name)) copyFile(join(from, name), partOf(path));
+      else copyFolder(join(from, name), partOf(path));
     }
+    // No start takes a part of a backup for the whole, also where this process is killed.
+    for (const { path } of targets) renameSync(partOf(path), path);
   } catch (error) {
-    // A part of a backup must not be taken for the whole by the next start.
-    for (const { path } of targets) rmSync(path, { recursive: true, force: true });
+    for (const { path } of targets) {
+      rmSync(partOf(path), { recursive: true, force: true });
+      rmSync(path, { recursive: true, force: true });
+    }
     throw error;
   }
   return note;
