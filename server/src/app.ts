@@ -57,6 +57,7 @@ import { startTraceDeletions, type TraceDeletionDeps, type TraceDeletions } from
 import { scheduleJob } from "./jobs/schedule.ts";
 import { startStoredSums } from "./jobs/store-sums.ts";
 import { createSpanEditor } from "./ingest/span-editor.ts";
+import { undoAll } from "./lib/undo-all.ts";
 import { limits } from "./limits.ts";
 import { createControlStores } from "./storage/control/control-stores.ts";
 import { version } from "./version.ts";
@@ -118,13 +119,13 @@ export async function startApp(start: StartOptions): Promise<App> {
 /** The composition root: stores, then engines, then HTTP. Undoes what it began when a step fails. */
 async function startOnce(start: StartOptions): Promise<App> {
   const cleanup: Array<() => Promise<void> | void> = [];
-  const stop = async (): Promise<void> => {
-    for (const undo of cleanup.splice(0).reverse()) await undo();
-  };
+  const stop = () => undoAll(cleanup);
   try {
     return { ...(await compose(start, cleanup)), stop };
   } catch (error) {
-    await stop();
+    await stop().catch((failure: unknown) =>
+      start.logger.warn({ err: failure }, "a start could not be undone cleanly"),
+    );
     throw error;
   }
 }

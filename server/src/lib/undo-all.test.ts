@@ -1,0 +1,13 @@
+import { expect, test } from "vitest";
+import { undoAll } from "./undo-all.ts";
+
+test("a step that cannot be undone keeps no other from it, and is told at the end", async () => {
+  const undone: number[] = [];
+  const steps = [1, 2, 3, 4].map((step) => async () => {
+    if (step === 3) throw new Error("no connection");
+    undone.push(step);
+  });
+  await expect(undoAll(steps)).rejects.toThrow("no connection");
+  expect([undone, steps]).toEqual([[4, 2, 1], []]);
+  await expect(undoAll(steps)).resolves.toBeUndefined();
+});
