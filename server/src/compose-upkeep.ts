@@ -7,6 +7,7 @@ import { enforceRetention, type RetentionDeps } from "./jobs/retention.ts";
 import { scheduleJob } from "./jobs/schedule.ts";
 import { limits } from "./limits.ts";
 import type { ControlStores } from "./storage/control/control-stores.ts";
+import type { SpanStore } from "./storage/spans/span-store.ts";
 import type { StoreClock } from "./storage/control/store-clock.ts";
 import { createUpkeepMetrics } from "./telemetry/upkeep-metrics.ts";
 
@@ -17,12 +18,14 @@ type UpkeepParts = {
   cleanup: Array<() => Promise<void> | void>;
 };
 
-/** What one node does for all: what is too old goes, organization by organization, and media that nothing uses. */
+/** What one node does for all: what is too old goes, and media that nothing uses. */
 export function startUpkeep(
   { config, logger, registry, cleanup }: UpkeepParts,
-  deps: Omit<RetentionDeps, "instanceDays" | "onFailure" | "onEnd"> &
-    Parameters<typeof sweepUnusedMedia>[0] &
-    Pick<ControlStores, "leases"> & { clock: StoreClock },
+  deps: Omit<RetentionDeps, "instanceDays" | "onFailure" | "onDeleted" | "onEnd"> &
+    Parameters<typeof sweepUnusedMedia>[0] & { spans: Pick<SpanStore, "deletionProgress"> } & Pick<
+      ControlStores,
+      "leases"
+    > & { clock: StoreClock },
 ): Leader {
   const metrics = createUpkeepMetrics(registry);
   const leader = startLeader({ ...deps, mayLead: () => deps.clock.mayLead(), logger });
@@ -33,11 +36,9 @@ export function startUpkeep(
     instanceDays: config.retentionDays,
     onFailure(error, organizationId) {
       metrics.retentionFailures.inc();
-      logger.error(
-        { err: error, organizationId },
-        "old spans of an organization could not be deleted; tried again later",
-      );
+      logger.error({ err: error, organizationId }, "what is too old could not be deleted; tried again later");
     },
+    onDeleted: (expired) => metrics.deleted(expired),
     onEnd: (nowMs) => metrics.retentionEnded.set(nowMs / 1000),
   };
   const every = (name: string, everyMs: number, work: (signal: AbortSignal) => Promise<void>): void => {
@@ -45,6 +46,9 @@ export function startUpkeep(
     cleanup.push(() => job.stop());
   };
   every("retention", limits.retentionEveryMs, (signal) => enforceRetention(retain, signal));
+  every("progress of deletions", limits.deletionProgressEveryMs, async (signal) =>
+    metrics.toDo(await deps.spans.deletionProgress(signal)),
+  );
   every("media sweep", limits.mediaSweepEveryMs, (signal) => sweepUnusedMedia(deps, signal));
   return leader;
 }

@@ -48,8 +48,11 @@ export const limits = {
   plainSweepMs: 1_000,
   readinessMs: 2_000,
   retentionEveryMs: 60 * 60 * 1_000,
-  /** Each turn of an organization rewrites parts of the tables. */
+  /** Each round rewrites parts of the tables. */
   retentionAgainMs: 24 * 60 * 60 * 1_000,
+  /** Whose old rows one statement deletes. */
+  retentionOrganizations: 2_000,
+  deletionProgressEveryMs: 60_000,
   shutdownSweepMs: 20,
   /** What a stream has to say that the service stops, before it is cut. */
   shutdownCutMs: 1_000,
@@ -287,6 +290,11 @@ export const limits = {
   queryTimeMs: 20_000,
   queryMemoryBytes: 2 * GiB,
   queriesInFlight: 32,
+  /** Reads of retention, the purge and the sweep of media: a pass over a column of a large table. */
+  upkeepTimeMs: 60 * 60 * 1_000,
+  upkeepInFlight: 1,
+  upkeepQueued: 16,
+  upkeepThreads: 2,
   queriesQueued: 512,
   embeddedQueriesInFlight: 6,
   embeddedMarkCacheBytes: 128 * MiB,

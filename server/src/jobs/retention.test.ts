@@ -14,39 +14,62 @@ afterAll(() => close());
 const startMs = Date.parse("2026-03-01T10:00:00.000Z");
 const organization = { id: 1, name: "", created_at: "", blocked_at: null, test_uses_prod_providers: false };
 
-/** A round at that time, in which the turn of some fails. */
+/** A round at that time, in which something fails. */
 async function roundAt(ms: number, failing: readonly string[] = []) {
-  const [done, failed]: [string[], string[]] = [[], []];
+  const failed: Array<string | undefined> = [];
+  const forgotten: string[] = [];
+  let cutoffs: Record<string, number> | undefined;
   let ended = 0;
+  const days: Record<string, number | null> = { a: 1, b: null, c: 0, d: 30 };
   await enforceRetention(
     {
       organizations: {
         list: async () =>
-          ["a", "b", "c"].map((name) => ({ ...organization, retention_days: 1, unique_organization_id: name })),
+          Object.entries(days).map(([name, retention_days]) => ({
+            ...organization,
+            retention_days,
+            unique_organization_id: name,
+          })),
       },
-      scores: { forgetOlder: async () => undefined },
+      scores: {
+        forgetOlder: async (id) => {
+          if (failing.includes(id)) throw new Error("no connection");
+          forgotten.push(id);
+        },
+      },
       auditLog: { forget: async () => undefined },
       leases: stores.leases,
       spans: {
-        deleteOlderThan: async (id) => {
-          if (failing.includes(id)) throw new Error("too many mutations");
-          done.push(id);
+        deleteExpired: async (given) => {
+          if (failing.includes("spans")) throw new Error("too many mutations");
+          cutoffs = Object.fromEntries([...given].map(([id, ns]) => [id, (ms - Number(ns / 1_000_000n)) / dayMs]));
+          return { rows: 0, months: 0, overdueMs: 0 };
         },
       },
-      instanceDays: 0,
+      instanceDays: 7,
       onFailure: (_error, id) => failed.push(id),
+      onDeleted: () => undefined,
       onEnd: (nowMs) => (ended = nowMs),
       now: () => ms,
     },
     new AbortController().signal,
   );
-  return { done, failed, ended };
+  return { cutoffs, forgotten, failed, ended };
 }
 
-test("an organization whose turn fails keeps no other from it, and has its turn in the next round; none has two a day", async () => {
-  expect(await roundAt(startMs, ["a"])).toEqual({ done: ["b", "c"], failed: ["a"], ended: startMs });
+const dayMs = 86_400_000;
+/** Days that each keeps; `c` keeps all. */
+const all = { a: 1, b: 7, d: 30 };
+
+test("spans of all organizations have one round a day, which is tried again an hour after it failed", async () => {
+  expect(await roundAt(startMs, ["spans"])).toMatchObject({ cutoffs: undefined, failed: [undefined], ended: startMs });
   const next = startMs + limits.retentionEveryMs;
-  expect(await roundAt(next)).toEqual({ done: ["a"], failed: [], ended: next });
-  expect(await roundAt(startMs + limits.retentionAgainMs - 1)).toMatchObject({ done: [], failed: [] });
-  expect(await roundAt(startMs + limits.retentionAgainMs)).toMatchObject({ done: ["b", "c"] });
+  expect(await roundAt(next)).toMatchObject({ cutoffs: all, failed: [], ended: next });
+  expect(await roundAt(next + limits.retentionAgainMs - 1)).toMatchObject({ cutoffs: undefined, failed: [] });
+  expect(await roundAt(next + limits.retentionAgainMs)).toMatchObject({ cutoffs: all });
+});
+
+test("an organization that fails keeps no other from its turn, and no spans from their round", async () => {
+  const later = startMs + 10 * limits.retentionAgainMs;
+  expect(await roundAt(later, ["a"])).toEqual({ cutoffs: all, forgotten: ["b", "d"], failed: ["a"], ended: later });
 });

@@ -1,25 +1,26 @@
-import { effectiveRetentionDays, type Organization } from "../domain/organization.ts";
+import { effectiveRetentionDays } from "../domain/organization.ts";
 import { randomToken } from "../lib/random-token.ts";
 import { limits } from "../limits.ts";
 import type { AuditStore } from "../storage/control/audit-store.ts";
 import type { LeaseStore } from "../storage/control/lease-store.ts";
 import type { OrganizationStore } from "../storage/control/organization-store.ts";
 import type { ScoreStore } from "../storage/control/score-store.ts";
-import type { SpanStore } from "../storage/spans/span-store.ts";
+import type { Expired, SpanStore } from "../storage/spans/span-store.ts";
 
 const dayMs = 86_400_000;
 
 export type RetentionDeps = {
   organizations: Pick<OrganizationStore, "list">;
   scores: Pick<ScoreStore, "forgetOlder">;
-  spans: Pick<SpanStore, "deleteOlderThan">;
+  spans: Pick<SpanStore, "deleteExpired">;
   auditLog: Pick<AuditStore, "forget">;
-  /** Who had a turn, so that none has two in `limits.retentionAgainMs`, whichever node leads: each rewrites parts. */
+  /** Whose round it was: spans have one in `limits.retentionAgainMs`, whichever node leads, because each rewrites parts. */
   leases: LeaseStore;
   instanceDays: number;
-  /** Called for an organization whose deletion failed. The job goes on with the others. */
-  onFailure: (error: unknown, organizationId: string) => void;
-  /** Told when all have had their turn. */
+  /** Told of what could not be deleted: of an organization, or spans of all. The job goes on, and tries again the next time. */
+  onFailure: (error: unknown, organizationId?: string) => void;
+  onDeleted: (expired: Expired) => void;
+  /** Told when all is gone through. */
   onEnd: (nowMs: number) => void;
   now: () => number;
 };
@@ -29,37 +30,41 @@ export type RetentionDeps = {
  * was imported, stays its full time. Of scores it counts from when they were made.
  */
 export async function enforceRetention(deps: RetentionDeps, signal: AbortSignal): Promise<void> {
+  const nowMs = deps.now();
+  const cutoffs = new Map<string, bigint>();
   for (const organization of await deps.organizations.list()) {
     signal.throwIfAborted();
+    const { unique_organization_id: id } = organization;
+    const days = effectiveRetentionDays(organization, deps.instanceDays);
+    const cutoffMs = days === null ? undefined : nowMs - days * dayMs;
+    if (cutoffMs !== undefined) cutoffs.set(id, BigInt(cutoffMs) * 1_000_000n);
     try {
-      await enforceOn(organization, deps, signal);
+      await deps.auditLog.forget(id, isoOf(nowMs - limits.auditDays * dayMs));
+      if (cutoffMs !== undefined) await deps.scores.forgetOlder(id, isoOf(cutoffMs));
     } catch (error) {
       signal.throwIfAborted();
-      deps.onFailure(error, organization.unique_organization_id);
+      deps.onFailure(error, id);
     }
   }
+  await deleteSpans(deps, cutoffs, signal);
   deps.onEnd(deps.now());
 }
 
-async function enforceOn(
-  organization: Organization,
-  deps: Omit<RetentionDeps, "organizations">,
+async function deleteSpans(
+  { leases, spans, now, onDeleted, onFailure }: RetentionDeps,
+  cutoffs: ReadonlyMap<string, bigint>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { unique_organization_id: id } = organization;
-  await deps.auditLog.forget(id, new Date(deps.now() - limits.auditDays * dayMs).toISOString());
-  const days = effectiveRetentionDays(organization, deps.instanceDays);
-  if (days === null) return;
-  const nowMs = deps.now();
-  const turn = { name: `retention of ${id}`, owner: randomToken(12) };
-  const until = new Date(nowMs + limits.retentionAgainMs).toISOString();
-  if (!(await deps.leases.take({ ...turn, now: new Date(nowMs).toISOString(), until }))) return;
-  const cutoffMs = nowMs - days * dayMs;
+  const round = { name: "retention of spans", owner: randomToken(12) };
+  const nowMs = now();
+  if (!(await leases.take({ ...round, now: isoOf(nowMs), until: isoOf(nowMs + limits.retentionAgainMs) }))) return;
   try {
-    await deps.scores.forgetOlder(id, new Date(cutoffMs).toISOString());
-    await deps.spans.deleteOlderThan(id, BigInt(cutoffMs) * 1_000_000n, signal);
+    onDeleted(await spans.deleteExpired(cutoffs, signal));
   } catch (error) {
-    await deps.leases.release(turn);
-    throw error;
+    await leases.release(round);
+    signal.throwIfAborted();
+    onFailure(error);
   }
 }
+
+const isoOf = (ms: number): string => new Date(ms).toISOString();

@@ -2,8 +2,9 @@ import { editFields } from "../../domain/span-edit.ts";
 import type { SpanDatabase } from "./drivers/span-database.ts";
 import { migrateSpans } from "./migrations/migrate.ts";
 import { buildSums, listDueSums } from "./queries/build-sums.ts";
-import { deleteOlderThan } from "./queries/delete-spans.ts";
+import { deleteExpired } from "./queries/delete-expired.ts";
 import { deleteTraces, purgeDeleted } from "./queries/delete-traces.ts";
+import { deletionProgress } from "./queries/deletion-progress.ts";
 import { editSpans } from "./queries/edit-spans.ts";
 import { seeEdits } from "./queries/edited-spans.ts";
 import { exportSpans } from "./queries/export-spans.ts";
@@ -113,16 +114,26 @@ export function createSpanStore(database: SpanDatabase): SpanStore {
     matchTraces: async (query, signal) => matchTraces(database, await seeEdits(database, query, [], signal), signal),
     countTraceSpans: (query, signal) => countTraceSpans(database, query, signal),
     deleteTraces: (deletions, signal) => deleteTraces(database, deletions, signal),
-    purgeDeleted: (cutoffNs, signal) => purgeDeleted(database, cutoffNs, signal),
     hydrateSpans: (scope, keys, fields, signal) => hydrateSpans(database, scope, keys, fields, signal),
     findNewMessages: (scope, spans, signal) => findNewMessages(database, scope, spans, signal),
-    deleteOlderThan: (organizationId, cutoffNs, signal) => deleteOlderThan(database, organizationId, cutoffNs, signal),
     readMedia: (of, ids, options) => readMedia(database, of, ids, options),
-    sweepMedia: (cutoffMs, signal) => sweepMedia(database, cutoffMs, signal),
+    ...createUpkeep({ ...database, query: (statement, signal) => database.upkeep(statement, signal) }),
     ...createUsageReads(database),
     ...createSums(database),
     ping: (signal) => database.ping(signal),
     close: () => database.close(),
+  };
+}
+
+/** @param database whose reads are those of upkeep */
+function createUpkeep(
+  database: SpanDatabase,
+): Pick<SpanStore, "purgeDeleted" | "deleteExpired" | "deletionProgress" | "sweepMedia"> {
+  return {
+    purgeDeleted: (cutoffNs, signal) => purgeDeleted(database, cutoffNs, signal),
+    deleteExpired: (cutoffs, signal) => deleteExpired(database, cutoffs, signal),
+    deletionProgress: (signal) => deletionProgress(database, signal),
+    sweepMedia: (cutoffMs, signal) => sweepMedia(database, cutoffMs, signal),
   };
 }
 

@@ -36,6 +36,15 @@ import type { TraceSeriesQuery } from "./trace-series.ts";
 import type { Percentiles, SeriesKey, SpanSeriesReads, SpanSeriesResult } from "./span-series.ts";
 import type { UsageReads } from "./usage-facts.ts";
 
+/** By organization: what was received before, in nanoseconds since the epoch, is to go. Of others everything stays. */
+export type Cutoffs = ReadonlyMap<string, bigint>;
+
+/** `rows` of spans and their `months` that are deleted from here on; `overdueMs`: by how much the oldest of it is older than it should be. */
+export type Expired = { rows: number; months: number; overdueMs: number };
+
+/** Parts of tables that are still to be gone through, and their size. */
+export type DeletionProgress = { parts: number; bytes: number };
+
 /**
  * Where spans live: ClickHouse, in the process or behind a URL. One contract, proven on both by `contract/`.
  *
@@ -169,10 +178,13 @@ export type SpanStore = SpanExports &
     ): Promise<Map<string, NewMessages>>;
 
     /**
-     * Takes what was received before `cutoffNs` out of every read, and frees its disk space in the background. By receipt,
+     * Takes what organizations keep no longer out of every read, and frees its disk space, both in the background. By receipt,
      * because the times of a span are its sender's: a clock that is years off must not delete it, nor keep it for ever. Copies of scores go by when they were made.
      */
-    deleteOlderThan(organizationId: string, cutoffNs: bigint, signal?: AbortSignal): Promise<void>;
+    deleteExpired(cutoffs: Cutoffs, signal?: AbortSignal): Promise<Expired>;
+
+    /** What deletions in the background have still to do. */
+    deletionProgress(signal?: AbortSignal): Promise<DeletionProgress>;
 
     /**
      * Media of an organization by id, in no order; what no span of it, or of the trace, refers to (any more) is left out. Texts

@@ -192,7 +192,7 @@ export function describeEdits({ store, insert }: ContractDriver): void {
       await store().deleteTraces([{ ...place, fromNs: nsAt(0), toNs: nsAt(0), deletedAtMs: 0 }]);
       await vi.waitFor(async () => expect(await edited()).toEqual([aged, renewed]), slowly);
       await insert([{ ...renewed, version: "2", received_at: timeAt(9) }]);
-      await store().deleteOlderThan(org, nsAt(5));
+      await store().deleteExpired(new Map([[org, nsAt(5)]]));
       await vi.waitFor(async () => expect(await edited()).toEqual([renewed]), slowly);
       await vi.waitFor(async () => expect(await shown(org)).toMatchObject([{ note: "edited" }]), slowly);
     });

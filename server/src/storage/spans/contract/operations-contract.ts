@@ -130,7 +130,7 @@ export function describeOperations({ store, insert, open }: ContractDriver): voi
       const rows = [0, 1, 2].map((i) => ({ timestamp: timeAt(i), received_at: timeAt(i) }));
       const wrongClock = { timestamp: "1970-01-01 00:00:00.000000000", received_at: timeAt(2) };
       await insert([org, other].flatMap((o) => [...rows, wrongClock].map((row) => spanRow(o, row))));
-      await store().deleteOlderThan(org, nsAt(1));
+      expect(await store().deleteExpired(new Map([[org, nsAt(1)]]))).toMatchObject({ rows: 1, months: 1 });
       const timesOf = async (o: string) =>
         (await store().listSpans(listOf(o, { window: always }))).rows.map((row) => row.timestamp);
       await vi.waitFor(
@@ -138,7 +138,35 @@ export function describeOperations({ store, insert, open }: ContractDriver): voi
         slowly,
       );
       expect(await timesOf(other)).toEqual([timeAt(2), timeAt(1), timeAt(0), wrongClock.timestamp]);
-      await expect(store().deleteOlderThan(newOrganization(), nsAt(1))).resolves.toBeUndefined();
+      const nothing = { rows: 0, months: 0, overdueMs: 0 };
+      expect(await store().deleteExpired(new Map([[newOrganization(), nsAt(1)]]))).toEqual(nothing);
+      expect(await store().deleteExpired(new Map())).toEqual(nothing);
+    });
+
+    it("deletes what each organization keeps no longer, of whole months and of parts of them", async () => {
+      const [org, other, third] = [newOrganization(), newOrganization(), newOrganization()];
+      const inMonth = (month: string, second: number) => ({
+        timestamp: `${month}-05 00:00:00.000000000`,
+        received_at: timeAt(second),
+      });
+      const months = ["2023-02", "2023-03"].map((month) => (second: number) => inMonth(month, second));
+      const rowsOf = (o: string, seconds: readonly number[]) =>
+        months.flatMap((at, month) => seconds.map((second) => spanRow(o, at(second + month))));
+      await insert([...rowsOf(org, [0, 1]), ...rowsOf(other, [5]), ...rowsOf(third, [0])]);
+      const cutoffs = new Map([
+        [org, nsAt(2)],
+        [other, nsAt(6)],
+        [newOrganization(), nsAt(9)],
+      ]);
+      // Of March a span of `org` and that of `other` stay.
+      expect(await store().deleteExpired(cutoffs)).toEqual({ rows: 4, months: 2, overdueMs: 2_000 });
+      const countOf = async (o: string) => (await store().listSpans(listOf(o, { window: always }))).count;
+      await vi.waitFor(
+        async () => expect(await Promise.all([org, other, third].map(countOf))).toEqual([1, 1, 2]),
+        slowly,
+      );
+      await vi.waitFor(async () => expect(await store().deletionProgress()).toEqual({ parts: 0, bytes: 0 }), slowly);
+      expect(await store().deleteExpired(cutoffs)).toEqual({ rows: 0, months: 0, overdueMs: 0 });
     });
 
     it("frees what a deletion hides, then what hid it, so that the same can be stored anew", async () => {
@@ -193,7 +221,7 @@ export function describeOperations({ store, insert, open }: ContractDriver): voi
       const filter = toClickHouse(tree, catalogue);
       const scored = async (o: string) => (await store().listSpans(listOf(o, { window: always, filter }))).rows.length;
       expect([await scored(org), await scored(other)]).toEqual([3, 3]);
-      await store().deleteOlderThan(org, nsAt(1));
+      await store().deleteExpired(new Map([[org, nsAt(1)]]));
       await vi.waitFor(async () => expect(await scored(org)).toBe(2), slowly);
       expect(await scored(other)).toBe(3);
     });

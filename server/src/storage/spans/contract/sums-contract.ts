@@ -236,7 +236,7 @@ class History {
         environment: "prod",
         customer_identifier: `user ${step.value % 3}`,
       });
-    if (step.kind === "retire") await store.deleteOlderThan(org, ns(startMs + (step.offset >> 3)));
+    if (step.kind === "retire") await store.deleteExpired(new Map([[org, ns(startMs + (step.offset >> 3))]]));
     if (step.kind === "reprice") await this.#reprice(step, row);
   }
 

@@ -20,7 +20,14 @@ import type { SpanBatch } from "../span-store.ts";
 import { createResendWatch } from "./resend-watch.ts";
 import { watchSideTables } from "./side-table-watch.ts";
 import type { QueryBounds, QueryResult, SpanDatabase, SpanDatabaseOptions, Statement } from "./span-database.ts";
-import { buildSettings, insertSettings, readSettings, withSettings } from "./span-database.ts";
+import {
+  buildSettings,
+  insertSettings,
+  readSettings,
+  upkeepBounds,
+  upkeepStatement,
+  withSettings,
+} from "./span-database.ts";
 
 // The defaults are sized for a server of its own: mark and index caches of gigabytes, and nine tenths of the memory.
 const startArguments = [
@@ -42,42 +49,21 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
   const engine = openEngine(Session, path);
   const connect = () => new Session(path);
   const bounds: QueryBounds = { ...defaultBounds, ...options.bounds };
-  const readers = createReaders(bounds.inFlight, connect);
   const maintenance = connect();
   const control = connect();
   const memory = releaseMemory(connect());
   const merges = createMergePause(connect());
   const [inserts, builds] = [connect(), connect()];
   const insertFile = createInsertFile(path);
-  const withinBounds = createQueryGate(bounds, options.onQuery);
   const { track, settled } = createTracker();
   const [resends, looks] = [createResendWatch(), createLookMemory()];
   const { during, ...sideTables } = watchSideTables();
 
-  const prepared = new WeakSet<Session>();
-  const run = async (session: Session, statement: Statement, format: Format, tag: string): Promise<Buffer> => {
-    // Values are part of the text here, so it may be long. This one setting cannot stand in the statement it is for.
-    if (!prepared.has(session)) await session.queryAsync(`SET max_query_size = ${limits.queryTextBytes}`);
-    prepared.add(session);
-    const bound = bindLiterals(statement.sql, statement.params ?? {});
-    const settings = { ...readSettings(bounds), ...statement.settings, log_comment: tag };
-    const result = (await session.queryAsync(withSettings(bound, settings), { format })).bytes();
-    return Buffer.from(result.buffer, result.byteOffset, result.byteLength);
-  };
-
+  const read = { connect, control, track, onQuery: options.onQuery };
+  const [reads, upkeep] = [createReads(bounds, read), createReads(upkeepBounds, read)];
   const reply = (statement: Statement, format: Format, signal?: AbortSignal): Promise<Buffer> =>
-    withinBounds(statement, signal, async () => {
+    reads.reply(statement, format, signal, () => {
       if (statement !== ping) merges.sawRead();
-      const session = readers.take();
-      const tag = randomUUID();
-      try {
-        const result = await track(killOnAbort(run(session, statement, format, tag), tag, control, signal));
-        readers.giveBack(session);
-        return result;
-      } catch (error) {
-        readers.replace(session);
-        throw error;
-      }
     });
 
   const stream = createEmbeddedStream({ path, connect, control, track, merges, onQuery: options.onQuery });
@@ -94,6 +80,8 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
     query,
     queryRaw: async ({ settings, ...statement }, signal) =>
       readRawRows(await reply({ ...statement, settings: { ...settings, ...rawSettings } }, rawFormat, signal)),
+    upkeep: async (statement, signal) =>
+      readRows(textOf(await upkeep.reply(upkeepStatement(statement), "JSON", signal))),
     stream,
     execute: async (statement) => {
       const sql = withSettings(bindLiterals(statement.sql, statement.params ?? {}), statement.settings ?? {});
@@ -116,7 +104,8 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
       await settled();
       await merges.stop();
       await insertFile.close();
-      for (const session of [...readers.all(), maintenance, control, inserts, builds, engine]) session.close();
+      const own = [maintenance, control, inserts, builds, engine];
+      for (const session of [...reads.all(), ...upkeep.all(), ...own]) session.close();
       await drainPending();
     },
   };
@@ -188,6 +177,49 @@ async function insertRows(session: Session, batch: SpanBatch, file: string | und
 }
 
 type Format = "JSON" | typeof rawFormat;
+
+type ReadParts = {
+  connect: () => Session;
+  control: Session;
+  track: <T>(work: Promise<T>) => Promise<T>;
+  onQuery: SpanDatabaseOptions["onQuery"];
+};
+
+/** Reads that share connections and bounds. */
+function createReads(bounds: QueryBounds, { connect, control, track, onQuery }: ReadParts) {
+  const readers = createReaders(bounds.inFlight, connect);
+  const withinBounds = createQueryGate(bounds, onQuery);
+  const prepared = new WeakSet<Session>();
+  const run = async (session: Session, statement: Statement, format: Format, tag: string): Promise<Buffer> => {
+    // Values are part of the text here, so it may be long. This one setting cannot stand in the statement it is for.
+    if (!prepared.has(session)) await session.queryAsync(`SET max_query_size = ${limits.queryTextBytes}`);
+    prepared.add(session);
+    const bound = bindLiterals(statement.sql, statement.params ?? {});
+    const settings = { ...readSettings(bounds), ...statement.settings, log_comment: tag };
+    const result = (await session.queryAsync(withSettings(bound, settings), { format })).bytes();
+    return Buffer.from(result.buffer, result.byteOffset, result.byteLength);
+  };
+  const reply = (
+    statement: Statement,
+    format: Format,
+    signal?: AbortSignal,
+    onTurn: () => void = () => undefined,
+  ): Promise<Buffer> =>
+    withinBounds(statement, signal, async () => {
+      onTurn();
+      const session = readers.take();
+      const tag = randomUUID();
+      try {
+        const result = await track(killOnAbort(run(session, statement, format, tag), tag, control, signal));
+        readers.giveBack(session);
+        return result;
+      } catch (error) {
+        readers.replace(session);
+        throw error;
+      }
+    });
+  return { reply, all: () => readers.all() };
+}
 
 type Readers = {
   take(): Session;

@@ -1,20 +1,25 @@
 import { Readable } from "node:stream";
-import { ClickHouseLogLevel, createClient, type ClickHouseClient } from "@clickhouse/client";
+import {
+  ClickHouseLogLevel,
+  createClient,
+  type ClickHouseClient,
+  type ClickHouseClientConfigOptions,
+} from "@clickhouse/client";
 import { limits } from "../../../limits.ts";
 import { asInsertError, asReadError, orUnreachable } from "./engine-errors.ts";
 import { createPassMemory } from "./pass-memory.ts";
 import { createQueryGate } from "./query-gate.ts";
 import { rawFormat, rawSettings, readRawRows, readRows } from "./read-rows.ts";
-import type {
-  EngineSettings,
-  QueryBounds,
-  QueryResult,
-  SpanDatabase,
-  SpanDatabaseOptions,
-  Statement,
-} from "./span-database.ts";
+import type { EngineSettings, QueryBounds, SpanDatabase, SpanDatabaseOptions, Statement } from "./span-database.ts";
 import { createHttpStream } from "./http-stream.ts";
-import { buildSettings, insertSettings, readSettings, withSettings } from "./span-database.ts";
+import {
+  buildSettings,
+  insertSettings,
+  readSettings,
+  upkeepBounds,
+  upkeepStatement,
+  withSettings,
+} from "./span-database.ts";
 
 export type HttpLocation = {
   /** The origin alone, such as `https://clickhouse:8443`. */
@@ -42,40 +47,15 @@ export function openHttpDatabase(location: HttpLocation, options: SpanDatabaseOp
   };
   // What goes wrong is thrown, and told by those who asked; the client would write it to the console, statement and all.
   const log = { level: ClickHouseLogLevel.OFF };
-  const shared = { url, username, password, log, compression: { request: false, response: true } };
-  const queries = createClient({
-    ...shared,
-    database,
-    max_open_connections: limits.spanHttpConnections,
-    request_timeout: bounds.timeMs + limits.queryReplyGraceMs,
-    use_multipart_params_auto: true,
-  });
-  const writes = createClient({ ...shared, database, request_timeout: limits.spanInsertTimeMs });
+  const server = { url, username, password, log, database, compression: { request: false, response: true } };
+  const reads = openReads(server, { bounds, connections: limits.spanHttpConnections }, options.onQuery);
+  const upkeep = openReads(server, { bounds: upkeepBounds, connections: upkeepBounds.inFlight }, options.onQuery);
+  const writes = createClient({ ...server, request_timeout: limits.spanInsertTimeMs, use_multipart_params_auto: true });
   const exports = createHttpStream({ url, username, password, log, database }, options.onQuery);
-  const withinBounds = createQueryGate(bounds, options.onQuery);
   // A distributed table would answer before its shards have the rows, or the deletion.
   // A row leaves the journal only when it is stored, whatever collects it on the server.
   const inserting: EngineSettings = { wait_for_async_insert: 1, ...inserts };
   const clustered: EngineSettings = cluster === null ? {} : { distributed_foreground_insert: 1, insert_quorum: 0 };
-
-  type Format = "JSON" | typeof rawFormat;
-  const reply = async (statement: Statement, format: Format, signal?: AbortSignal): Promise<string> => {
-    try {
-      const result = await queries.query({
-        query: withSettings(statement.sql, { ...readSettings(bounds), ...statement.settings }),
-        query_params: { ...statement.params },
-        format,
-        clickhouse_settings: wholeReply,
-        ...(signal ? { abort_signal: signal } : {}),
-      });
-      return await result.text();
-    } catch (error) {
-      throw orUnreachable(error);
-    }
-  };
-
-  const run = async (statement: Statement, signal?: AbortSignal): Promise<QueryResult> =>
-    readRows(await reply(statement, "JSON", signal));
 
   const execute = (statement: Statement): Promise<void> =>
     executeOn(writes, statement).catch((error: unknown) => {
@@ -86,14 +66,10 @@ export function openHttpDatabase(location: HttpLocation, options: SpanDatabaseOp
     cluster,
     database,
     passes: createPassMemory(),
-    query: (statement, signal) => withinBounds(statement, signal, () => run(statement, signal)),
+    query: (statement, signal) => reads.read(statement, "JSON", readRows, signal),
     queryRaw: ({ settings, ...statement }, signal) =>
-      withinBounds(statement, signal, async () =>
-        // The client gives no bytes.
-        readRawRows(
-          Buffer.from(await reply({ ...statement, settings: { ...settings, ...rawSettings } }, rawFormat, signal)),
-        ),
-      ),
+      reads.read({ ...statement, settings: { ...settings, ...rawSettings } }, rawFormat, rawRowsOf, signal),
+    upkeep: (statement, signal) => upkeep.read(upkeepStatement(statement), "JSON", readRows, signal),
     stream: exports.stream,
     execute,
     build: (statement) => execute({ ...statement, settings: { ...buildSettings, ...clustered } }),
@@ -112,13 +88,53 @@ export function openHttpDatabase(location: HttpLocation, options: SpanDatabaseOp
       }
     },
     ping: async (signal) => {
-      const statement = { name: "ping", sql: "SELECT 1" };
-      await withinBounds(statement, signal, () => run(statement, signal));
+      await reads.read({ name: "ping", sql: "SELECT 1" }, "JSON", readRows, signal);
     },
     close: async () => {
-      await Promise.all([queries.close(), exports.close(), writes.close()]);
+      await Promise.all([reads.close(), upkeep.close(), exports.close(), writes.close()]);
     },
   };
+}
+
+type Format = "JSON" | typeof rawFormat;
+
+/** Reads that share connections and bounds. */
+function openReads(
+  server: ClickHouseClientConfigOptions,
+  { bounds, connections }: { bounds: QueryBounds; connections: number },
+  onQuery: SpanDatabaseOptions["onQuery"],
+) {
+  const client = createClient({
+    ...server,
+    max_open_connections: connections,
+    request_timeout: bounds.timeMs + limits.queryReplyGraceMs,
+    use_multipart_params_auto: true,
+  });
+  const withinBounds = createQueryGate(bounds, onQuery);
+  const reply = async (statement: Statement, format: Format, signal?: AbortSignal): Promise<string> => {
+    try {
+      const result = await client.query({
+        query: withSettings(statement.sql, { ...readSettings(bounds), ...statement.settings }),
+        query_params: { ...statement.params },
+        format,
+        clickhouse_settings: wholeReply,
+        ...(signal ? { abort_signal: signal } : {}),
+      });
+      return await result.text();
+    } catch (error) {
+      throw orUnreachable(error);
+    }
+  };
+  return {
+    read: <T>(statement: Statement, format: Format, parse: (text: string) => T, signal?: AbortSignal): Promise<T> =>
+      withinBounds(statement, signal, async () => parse(await reply(statement, format, signal))),
+    close: () => client.close(),
+  };
+}
+
+/** The client gives no bytes. */
+function rawRowsOf(text: string): Iterable<string[]> {
+  return readRawRows(Buffer.from(text));
 }
 
 async function executeOn(client: ClickHouseClient, { sql, params, settings = {} }: Statement): Promise<void> {

@@ -20,6 +20,12 @@ export type SpanDatabase = {
    */
   queryRaw(statement: Statement, signal?: AbortSignal): Promise<Iterable<string[]>>;
   /**
+   * A read of upkeep: with places, threads and time of its own, so that it takes none of those of people, and no limit of theirs ends it.
+   *
+   * @throws as `query` does
+   */
+  upkeep(statement: Statement, signal?: AbortSignal): Promise<QueryResult>;
+  /**
    * Hands on what the engine writes of a statement as a file of the format, in constant memory: one column of lines for `jsonl`, no
    * header for `csv`. Few run at a time (`limits.exportsInFlight`), each with bounds of its own. Resolves when `take` has had the whole.
    *
@@ -134,6 +140,18 @@ export function streamSettings(format: ExportFormat): EngineSettings {
     max_threads: limits.exportThreads,
     output_format_json_escape_forward_slashes: 0,
   };
+}
+
+export const upkeepBounds: QueryBounds = {
+  timeMs: limits.upkeepTimeMs,
+  memoryBytes: limits.queryMemoryBytes,
+  inFlight: limits.upkeepInFlight,
+  queued: limits.upkeepQueued,
+};
+
+/** As the bounds say, with few threads. */
+export function upkeepStatement(statement: Statement): Statement {
+  return { ...statement, settings: { max_threads: limits.upkeepThreads, ...statement.settings } };
 }
 
 export const buildSettings: EngineSettings = {

@@ -1,82 +1,121 @@
+import { limits } from "../../../limits.ts";
+import type { Cutoffs, Expired } from "../span-store.ts";
 import type { SpanDatabase } from "../drivers/span-database.ts";
+import { localTable, onCluster } from "../migrations/dialect.ts";
 import { deleteEdits, editsOfOlder } from "./delete-edits.ts";
 import { whileMarked } from "./mark-slots.ts";
 import { partitionId } from "./partition-id.ts";
-import { allOf, scopeWhere, type Where } from "./selection.ts";
-import { localTable, onCluster } from "../migrations/dialect.ts";
+import type { Where } from "./selection.ts";
+
+/** `time` is what age counts from. Copies of scores go by when they were made. */
+const tables = [
+  { table: "spans", time: "received_at", isMonthly: true },
+  { table: "span_counts", time: "received_at", isMonthly: true },
+  { table: "trace_extents", time: "received_at", isMonthly: false },
+  { table: "scores", time: "created_at", isMonthly: false },
+] as const;
+
+type Table = (typeof tables)[number];
+
+/** An organization that has something to delete, in a month of a table that has months. */
+type Old = { organization_id: string; cutoffNs: bigint; oldestNs: bigint; month: string };
 
 /**
- * Rewrites the parts that hold such rows, in the background: minutes on a large table, but then the space is free.
- * Deletes of several organisations that wait together are done in one pass.
+ * One mutation for each month of a table, of all organizations together: the engine replaces a part of which every row goes by an empty one,
+ * unread, and rewrites only those that are old in part. Safe beside inserts, which dropping a partition would not be: what is received
+ * meanwhile for a month long past stays.
  */
-export async function deleteOlderThan(
-  database: SpanDatabase,
-  organizationId: string,
-  cutoffNs: bigint,
-  signal?: AbortSignal,
-): Promise<void> {
-  const old = allOf(scopeWhere({ organization_id: organizationId }), {
-    sql: "received_at < fromUnixTimestamp64Nano({cutoff_ns:Int64}, 'UTC')",
-    params: { cutoff_ns: cutoffNs.toString() },
-  });
-  for (const table of ["spans", "span_counts"] as const) await deleteByMonth(database, table, old, signal);
-  await deleteEdits(database, organizationId, editsOfOlder(database, cutoffNs), signal);
-  await deleteRows(database, "trace_extents", old, signal);
-  const cutoff = { organization_id: organizationId, cutoff_ms: (cutoffNs / 1_000_000n).toString() };
-  // Copies of scores go by when they were made.
-  const made =
-    "organization_id = {organization_id:String} AND created_at < fromUnixTimestamp64Milli({cutoff_ms:Int64}, 'UTC')";
-  await deleteRows(database, "scores", { sql: made, params: cutoff }, signal);
+export async function deleteExpired(database: SpanDatabase, cutoffs: Cutoffs, signal?: AbortSignal): Promise<Expired> {
+  const done = { rows: 0, months: 0, overdueMs: 0 };
+  const failures: unknown[] = [];
+  if (cutoffs.size === 0) return done;
+  for (const table of tables) {
+    const old = await findOld(database, table, cutoffs, signal);
+    // First, as nobody would look for them once their spans are gone.
+    if (table.table === "spans") await deleteOldEdits(database, old, signal);
+    for (const { cutoffNs, oldestNs } of old)
+      done.overdueMs = Math.max(done.overdueMs, Number((cutoffNs - oldestNs) / 1_000_000n));
+    for (const group of groupsOf(old)) {
+      signal?.throwIfAborted();
+      try {
+        const rows = await deleteGroup(database, table, group, signal);
+        if (table.table !== "spans") continue;
+        done.rows += rows;
+        done.months += 1;
+      } catch (error) {
+        signal?.throwIfAborted();
+        failures.push(error);
+      }
+    }
+  }
+  if (failures.length > 0) throw new AggregateError(failures, "some of what is too old could not be deleted");
+  return done;
 }
 
-async function deleteByMonth(
+async function findOld(
   database: SpanDatabase,
-  table: "spans" | "span_counts",
-  old: Where,
+  { table, time, isMonthly }: Table,
+  cutoffs: Cutoffs,
   signal?: AbortSignal,
-): Promise<void> {
-  const sql = `SELECT DISTINCT _partition_id AS partition_id FROM ${table} WHERE ${old.sql}`;
-  const found = await database.query({ name: "delete_old", sql, params: old.params }, signal);
-  if (found.rows.length === 0) return;
-  await whileMarked(
-    database,
-    { table, where: old },
-    async () => {
-      for (const row of found.rows)
-        await deletePart(database, { table, old, partition: partitionId(row["partition_id"]) }, signal);
-    },
-    signal,
-  );
-}
-
-async function deletePart(
-  database: SpanDatabase,
-  { table, old, partition }: { table: "spans" | "span_counts"; old: Where; partition: string },
-  signal?: AbortSignal,
-): Promise<void> {
-  signal?.throwIfAborted();
-  await database.execute({
-    name: "delete_old",
-    sql: `ALTER TABLE ${localTable(database, table)}${onCluster(database)} DELETE IN PARTITION ID '${partition}' WHERE ${old.sql}`,
-    params: old.params,
-    settings: { mutations_sync: 0 },
+): Promise<Old[]> {
+  const sql = `SELECT organization_id, ${isMonthly ? "_partition_id" : "''"} AS month,
+    toString(toUnixTimestamp64Nano(toDateTime64(min(${time}), 9, 'UTC'))) AS oldest
+    FROM ${table} GROUP BY organization_id, month ORDER BY month`;
+  const { rows } = await database.query({ name: "delete_expired", sql }, signal);
+  return rows.flatMap((row) => {
+    const [organization_id, oldestNs] = [String(row["organization_id"]), BigInt(String(row["oldest"]))];
+    const cutoffNs = cutoffs.get(organization_id);
+    if (cutoffNs === undefined || oldestNs >= cutoffNs) return [];
+    return [{ organization_id, cutoffNs, oldestNs, month: isMonthly ? partitionId(row["month"]) : "" }];
   });
 }
 
-/** Of a table that is small and in one partition: a mutation of all of it, where there is any to go. */
-async function deleteRows(
+async function deleteOldEdits(database: SpanDatabase, old: readonly Old[], signal?: AbortSignal): Promise<void> {
+  const cutoffs = new Map(old.map(({ organization_id, cutoffNs }) => [organization_id, cutoffNs]));
+  for (const [organization_id, cutoffNs] of cutoffs)
+    await deleteEdits(database, organization_id, editsOfOlder(database, cutoffNs), signal);
+}
+
+/** Those of a month together, as many as a statement may name. */
+function* groupsOf(old: readonly Old[]): Generator<readonly Old[]> {
+  for (const [, ofMonth] of Map.groupBy(old, ({ month }) => month)) {
+    for (let from = 0; from < ofMonth.length; from += limits.retentionOrganizations)
+      yield ofMonth.slice(from, from + limits.retentionOrganizations);
+  }
+}
+
+/** Resolves to the number of rows, of a table that has months. */
+async function deleteGroup(
   database: SpanDatabase,
-  table: "scores" | "trace_extents",
-  old: Where,
+  { table, time, isMonthly }: Table,
+  group: readonly Old[],
   signal?: AbortSignal,
-): Promise<void> {
-  const sql = `SELECT 1 AS one FROM ${table} WHERE ${old.sql} LIMIT 1`;
-  const found = await database.query({ name: "delete_old", sql, params: old.params }, signal);
-  if (found.rows.length === 0) return;
-  await database.execute({
-    name: "delete_old",
-    sql: `ALTER TABLE ${localTable(database, table)}${onCluster(database)} DELETE WHERE ${old.sql}`,
-    params: old.params,
-    settings: { mutations_sync: 0 },
+): Promise<number> {
+  const where = whereOf(time, group);
+  const month = group[0]?.month ?? "";
+  const begin = () =>
+    database.execute({
+      name: "delete_expired",
+      sql: `ALTER TABLE ${localTable(database, table)}${onCluster(database)} DELETE
+        ${isMonthly ? `IN PARTITION ID '${month}'` : ""} WHERE ${where.sql}`,
+      params: where.params,
+      settings: { mutations_sync: 0 },
+    });
+  if (isMonthly) {
+    const here = { sql: `_partition_id = '${month}' AND ${where.sql}`, params: where.params };
+    return await whileMarked(database, { table, where: here }, begin, signal);
+  }
+  await begin();
+  return 0;
+}
+
+function whereOf(time: string, group: readonly Old[]): Where {
+  const params: Where["params"] = {};
+  const terms = [...Map.groupBy(group, ({ cutoffNs }) => cutoffNs)].map(([cutoffNs, old], index) => {
+    params[`organizations_${index}`] = old.map(({ organization_id }) => organization_id);
+    params[`cutoff_${index}`] = cutoffNs.toString();
+    return `(organization_id IN {organizations_${index}:Array(String)}
+      AND ${time} < fromUnixTimestamp64Nano({cutoff_${index}:Int64}, 'UTC'))`;
   });
+  return { sql: `(${terms.join(" OR ")})`, params };
 }

@@ -23,6 +23,7 @@ function changing(counted: number, found: number): SpanDatabase {
     },
     stream: unused,
     queryRaw: unused,
+    upkeep: unused,
     execute: unused,
     build: unused,
     passes: createPassMemory(),

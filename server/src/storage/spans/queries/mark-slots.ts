@@ -23,7 +23,7 @@ export async function markSlots(
 }
 
 /**
- * Starts a background deletion of rows of `spans` or `span_counts`. Marks the slots before and after the start, because a pass may begin
+ * Starts a background deletion of rows of `spans` or `span_counts`, and resolves to their number. Marks the slots before and after the start, because a pass may begin
  * between the two. A pass that begins later waits until the deletion ends.
  */
 export async function whileMarked(
@@ -31,10 +31,11 @@ export async function whileMarked(
   deletion: { table: "spans" | "span_counts"; where: Where },
   begin: () => Promise<void>,
   signal?: AbortSignal,
-): Promise<void> {
+): Promise<number> {
   const { table, where } = deletion;
-  const sql = `SELECT organization_id, groupUniqArray(${slotOf}) AS slots FROM ${table}
-    WHERE ${where.sql} AND timestamp >= toDateTime64('1970-01-01 00:00:00', 9, 'UTC') GROUP BY organization_id`;
+  const sql = `SELECT organization_id, count() AS rows,
+    groupUniqArrayIf(${slotOf}, timestamp >= toDateTime64('1970-01-01 00:00:00', 9, 'UTC')) AS slots
+    FROM ${table} WHERE ${where.sql} GROUP BY organization_id`;
   const { rows } = await database.query({ name: "mark_slots", sql, params: where.params }, signal);
   const mark = async () => {
     for (const row of rows) {
@@ -45,4 +46,5 @@ export async function whileMarked(
   await mark();
   await begin();
   await mark();
+  return rows.reduce((sum, row) => sum + Number(row["rows"]), 0);
 }

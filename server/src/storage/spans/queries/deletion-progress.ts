@@ -1,0 +1,14 @@
+import type { DeletionProgress } from "../span-store.ts";
+import type { SpanDatabase } from "../drivers/span-database.ts";
+
+/** Parts that deletions and changes in the background have still to go through, of all servers. */
+export async function deletionProgress(database: SpanDatabase, signal?: AbortSignal): Promise<DeletionProgress> {
+  const { cluster } = database;
+  const everywhere = (table: string) => (cluster === null ? table : `clusterAllReplicas('${cluster}', ${table})`);
+  const sql = `SELECT count() AS parts, sum(bytes_on_disk) AS bytes FROM ${everywhere("system.parts")}
+    WHERE active AND database = currentDatabase() AND (table, name) ${cluster === null ? "" : "GLOBAL "}IN
+      (SELECT table, arrayJoin(parts_to_do_names) FROM ${everywhere("system.mutations")}
+        WHERE database = currentDatabase() AND NOT is_done)`;
+  const { rows } = await database.query({ name: "deletion_progress", sql }, signal);
+  return { parts: Number(rows[0]?.["parts"] ?? 0), bytes: Number(rows[0]?.["bytes"] ?? 0) };
+}
