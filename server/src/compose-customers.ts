@@ -117,6 +117,7 @@ export function composeCustomers(parts: CustomerParts): CustomerEngines {
     profiles,
     control,
     ledger: spending,
+    recall: (key, call) => ledger.recall(key, call),
     sync,
     rates: createCallRates({ redis, onStoreFailure: () => metrics.rateStoreFailures.inc() }),
     onRefused: (reason) => metrics.refusedCalls.inc({ reason }),

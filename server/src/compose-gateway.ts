@@ -18,6 +18,7 @@ import { createResponses } from "./gateway/responses/responses.ts";
 import { createStoredResponses, type StoredResponses } from "./gateway/responses/stored-responses.ts";
 import { createTranscription, type Transcription } from "./gateway/transcription/transcription.ts";
 import { createRecorder, type Recorder } from "./gateway/recorder.ts";
+import type { SpanRow } from "./domain/span.ts";
 import type { SpanIntake } from "./ingest/accept.ts";
 import type { PriceBook } from "./pricing/price-book.ts";
 import type { Secret } from "./lib/secret.ts";
@@ -70,7 +71,7 @@ export async function composeGateway(
   metrics.watchRounds(() => rounds.roundMs);
   const pools = createPools({ guard, rounds, onEviction: () => metrics.poolEvictions.inc() });
   cleanup.push(() => pools.close());
-  const recorder = await startRecorder({ metrics, cleanup }, { config, intake, logger });
+  const recorder = await startRecorder({ metrics, cleanup }, { config, intake, budgets, logger });
   const { router, ...routing } = await composeRouting({ config, stores, control, secretKey, metrics, logger, now });
   const deps = {
     pools,
@@ -105,7 +106,7 @@ export async function composeGateway(
 /** Finished calls on their way to the intake, those first that an earlier process left. */
 async function startRecorder(
   { metrics, cleanup }: { metrics: GatewayMetrics; cleanup: Array<() => Promise<void> | void> },
-  { config, intake, logger }: Pick<GatewayParts, "config" | "intake" | "logger">,
+  { config, intake, budgets, logger }: Pick<GatewayParts, "config" | "intake" | "budgets" | "logger">,
 ): Promise<Recorder> {
   const spool = openCallSpool({
     path: join(config.dataDir, "calls"),
@@ -114,10 +115,21 @@ async function startRecorder(
   });
   cleanup.push(() => spool.close());
   metrics.watchSpool(() => spool.bytes());
-  const recorder = createRecorder({ intake, spool, metrics, logger });
+  const recorder = createRecorder({ intake, spool, metrics, logger, onRecalled: settleRecalled(budgets, logger) });
   cleanup.push(() => recorder.stop(limits.shutdownGraceMs));
   await recorder.start();
   return recorder;
+}
+
+/** What an earlier process left the record of, it may not have settled. */
+function settleRecalled(budgets: Budgets, logger: Logger): (row: SpanRow) => void {
+  return ({ organization_id, environment, customer_identifier = "", unique_id: callId, cost = null }) => {
+    if (customer_identifier === "") return;
+    const key = { organization_id, environment, customer_identifier };
+    budgets
+      .recall({ ...key, callId, costUsd: cost })
+      .catch((error: unknown) => logger.warn({ err: error }, "a call of an earlier process could not be settled"));
+  };
 }
 
 function composeCache(

@@ -15,6 +15,8 @@ export const customerLimits = {
   /** A node that died gives back what it had reserved after this time; one that lives renews it. */
   customerReservationMs: 30_000,
   customerReservationRenewEveryMs: 10_000,
+  /** How long a call whose reservation was given back can still be settled. */
+  customerReservationKeptMs: 24 * 60 * 60 * 1_000,
   /** How long a first call waits to learn what its customer has spent so far. */
   customerSpendMs: 2_000,
   /** How often what budgeted customers spent is compared with their spans. */

@@ -98,6 +98,7 @@ function describeBudgets(newPlace: () => Promise<Place>) {
       profiles,
       control,
       ledger,
+      recall: (key, call) => ledger.recall(key, call),
       sync,
       rates: createCallRates({ onStoreFailure: () => undefined }),
       onRefused: () => undefined,

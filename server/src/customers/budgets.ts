@@ -27,6 +27,8 @@ export type Budgets = {
   admit(call: BudgetedCall): Admission | Promise<Admission>;
   /** Takes over what a call says of its customer, for one that needs no admission. @throws ServiceError `invalid_request` */
   hear(call: Omit<BudgetedCall, "estimateUsd">): Promise<void>;
+  /** Settles a call whose process died before it did, if it has not been settled. @throws ServiceError `unavailable` */
+  recall(call: CustomerKey & { callId: string; costUsd: number | null }): Promise<void>;
 };
 
 export type BudgetedCall = {
@@ -40,6 +42,8 @@ export type BudgetedCall = {
    * than is left takes all of it, and passes while no other is under way.
    */
   estimateUsd: number | null;
+  /** By which `recall` finds it. */
+  callId?: string | undefined;
 };
 
 export type Admission =
@@ -66,6 +70,7 @@ export type BudgetReached = { customer: Customer; budget: ReachedBudget; limitIn
 export type BudgetDeps = {
   profiles: Pick<CustomerProfiles, "recall" | "hear">;
   ledger: Pick<SpendLedger, "reserve" | "settle">;
+  recall: SpendLedger["recall"];
   control: Pick<ControlWatch, "isDown" | "mayServeStale">;
   sync: Pick<SpendSync, "open" | "note">;
   rates: CallRates;
@@ -88,6 +93,9 @@ export function createBudgets(deps: BudgetDeps): Budgets {
       const key = keyOf(call);
       if (key !== undefined) await customerOf(deps, key, call.customerParams);
     },
+    async recall({ callId, costUsd, ...key }) {
+      await deps.recall(key, { callId, spent: costUsd === null ? null : amountOf(costUsd) });
+    },
   };
 }
 
@@ -99,7 +107,7 @@ async function admitCustomer(deps: BudgetDeps, call: BudgetedCall, key: Customer
 }
 
 async function decide(deps: BudgetDeps, call: BudgetedCall, key: CustomerKey): Promise<Admission> {
-  const { estimateUsd } = call;
+  const { estimateUsd, callId } = call;
   const customer = await customerOf(deps, key, call.customerParams);
   if (customer === undefined) return unlimited(limitInfo({ estimateUsd }));
   if (customer.rate_limit !== null) {
@@ -108,10 +116,10 @@ async function decide(deps: BudgetDeps, call: BudgetedCall, key: CustomerKey): P
   }
   const period = budgetPeriod(customer, deps.now());
   if (period === undefined && customer.total_budget === null) return unlimited(limitInfo({ customer, estimateUsd }));
-  if (estimateUsd !== null) return await admitWithin(deps, { key, customer, period, estimateUsd });
+  if (estimateUsd !== null) return await admitWithin(deps, { key, customer, period, estimateUsd, callId });
   const { unpriced_calls } = customer;
   if (unpriced_calls === "refuse") return unpriced(customer, period);
-  const admission = await admitWithin(deps, { key, customer, period, estimateUsd: unpriced_calls });
+  const admission = await admitWithin(deps, { key, customer, period, estimateUsd: unpriced_calls, callId });
   if (unpriced_calls === null) admission.limitInfo.warnings = [countsAsNothing];
   return admission;
 }
@@ -166,14 +174,14 @@ function budgetPeriod(customer: Customer, nowMs: number): Period | undefined {
   return periodAt(customer, nowMs);
 }
 
-type BoundedCall = Pick<BudgetedCall, "estimateUsd"> & {
+type BoundedCall = Pick<BudgetedCall, "estimateUsd" | "callId"> & {
   key: CustomerKey;
   customer: Customer;
   period: Period | undefined;
 };
 
 async function admitWithin(deps: BudgetDeps, call: BoundedCall): Promise<Admission> {
-  const { key, customer, period, estimateUsd } = call;
+  const { key, customer, period, estimateUsd, callId } = call;
   const amount = amountOf(estimateUsd ?? 0);
   const bounds: Bounds = {
     periodStart: period === undefined ? "" : isoOf(period.startMs),
@@ -187,7 +195,7 @@ async function admitWithin(deps: BudgetDeps, call: BoundedCall): Promise<Admissi
       reached.map((budget) => ({ customer, budget, limitInfo: info })),
     );
   };
-  const outcome = await reserve(deps, { key, amount, ...bounds, tellReached }, usdOfUnpriced(customer));
+  const outcome = await reserve(deps, { key, callId, amount, ...bounds, tellReached }, usdOfUnpriced(customer));
   deps.sync.note(key, bounds.periodStart, usdOfUnpriced(customer));
   if (outcome.kind === "over") return overBudget(call, outcome, bounds, amount);
   const info = limitInfo({ customer, period, state: outcome.state, estimateUsd });

@@ -11,11 +11,16 @@ import { createLedgerBatches } from "./ledger-batches.ts";
 /** What customers spend, as the nodes that share a control store see it together. */
 export type SpendLedger = {
   /** @throws ServiceError `unavailable` when the control store does not take it */
-  reserve(request: Omit<ReservationRequest, "id" | "nodeId" | "expiresAt"> & Telling): Promise<ReserveOutcome>;
+  reserve(request: Omit<ReservationRequest, "id" | "nodeId" | "expiresAt"> & Telling & OfCall): Promise<ReserveOutcome>;
   open: CustomerLedger["open"];
   find: CustomerLedger["find"];
   /** Tried again until the store takes it. Never rejects. */
   settle(settlement: Settlement): void;
+  /**
+   * Settles a call of an earlier process, if that has not: `spent` null is what was reserved. What is reached by it is told with the next call.
+   * @throws ServiceError `unavailable`
+   */
+  recall(key: CustomerKey, call: { callId: string; spent: bigint | null }): Promise<void>;
   renew(): Promise<void>;
   /** Resolves once all that was settled is stored, or `graceMs` is over. */
   stop(graceMs: number): Promise<void>;
@@ -23,6 +28,9 @@ export type SpendLedger = {
 
 /** `whole`: the customer's budgets, where the bounds of the request are less. */
 type Telling = { tellReached: TellReached; whole?: Budgets };
+
+/** `callId` finds the reservation again when the process is gone. */
+type OfCall = { callId?: string | undefined };
 
 export type Budgets = Pick<ReservationRequest, "periodStart" | "periodBudget" | "totalBudget">;
 export type ReachedBudget = "period" | "total";
@@ -109,8 +117,9 @@ export function createSpendLedger(deps: {
   const retries = createRetries(settle, logger);
 
   return {
-    reserve: (request) => {
-      const reservation = { ...request, id: randomToken(16), nodeId, expiresAt: isoIn(limits.customerReservationMs) };
+    reserve: ({ callId = "", ...request }) => {
+      const id = `${callId}.${randomToken(16)}`;
+      const reservation = { ...request, id, nodeId, expiresAt: isoIn(limits.customerReservationMs) };
       return enqueue(request.key, (set) => reserveIn(set, reservation, isoIn(0)));
     },
     open: (key, spend) => enqueue(key, async ({ customerLedger }) => plain(await customerLedger.open(key, spend))),
@@ -118,6 +127,9 @@ export function createSpendLedger(deps: {
     settle(settlement) {
       unsettled += 1;
       settle(settlement);
+    },
+    async recall(key, call) {
+      await enqueue(key, async ({ customerLedger }) => plain(await recallIn(customerLedger, key, call)));
     },
     async renew() {
       // In the row of transactions, as they change the same reservations.
@@ -210,6 +222,15 @@ async function settleIn(
   const reached = state === undefined ? [] : await reachedOf(ledger, { key, ...budgets }, state);
   if (state === undefined || reached.length === 0) return plain(state);
   return { result: state, committed: await tellReached(set, reached, state) };
+}
+
+async function recallIn(
+  ledger: CustomerLedger,
+  key: CustomerKey,
+  { callId, spent }: { callId: string; spent: bigint | null },
+): Promise<void> {
+  const reservation = await ledger.findReservation(key, callId);
+  if (reservation !== undefined) await ledger.settle(key, { id: reservation.id, spent: spent ?? reservation.amount });
 }
 
 /** The budgets that what was spent has used up, each once a period: what is set aside may yet come back. */

@@ -1,20 +1,28 @@
+import { formatUuid } from "../ingest/identity.ts";
 import type { SpanOrigin } from "../ingest/normalize.ts";
 import type { Admission, Budgets, CustomerOfCall } from "./budgets.ts";
+import type { CallLedger } from "./call-ledger.ts";
 import type { CallError } from "./client-answer.ts";
 import type { ServiceParams } from "./service-params.ts";
 
 /**
  * Asks the budget of the call's customer.
+ * @param identity of its span: the record of the call tells of it too
  * @param estimate asked for where there is a customer; null where the price is unknown
  */
 export function admitCall(
   budgets: Budgets,
-  origin: SpanOrigin,
+  { origin, identity }: Pick<CallLedger, "origin" | "identity">,
   params: ServiceParams,
   estimate: () => number | null,
 ): Admission | Promise<Admission> {
   const said = customerSaid(origin, params);
-  return budgets.admit({ ...said, estimateUsd: said.customerIdentifier === undefined ? null : estimate() });
+  const isNobodys = said.customerIdentifier === undefined;
+  return budgets.admit({
+    ...said,
+    estimateUsd: isNobodys ? null : estimate(),
+    callId: isNobodys ? "" : formatUuid(identity),
+  });
 }
 
 /** Takes over what a call says of its customer though it needs no budget. @throws ServiceError `invalid_request` */

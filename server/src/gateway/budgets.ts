@@ -8,10 +8,20 @@ export type CustomerOfCall = {
   customerParams?: unknown;
 };
 
+export type RecalledCall = {
+  organization_id: string;
+  environment: Environment;
+  customer_identifier: string;
+  callId: string;
+  costUsd: number | null;
+};
+
 /** What the gateway asks of whoever keeps the budgets of customers. */
 export type Budgets = {
   /** Reserves before the call what it may cost at most. @param call.estimateUsd null where the price is unknown */
-  admit(call: CustomerOfCall & { estimateUsd: number | null }): Admission | Promise<Admission>;
+  admit(call: CustomerOfCall & { estimateUsd: number | null; callId: string }): Admission | Promise<Admission>;
+  /** Settles what an earlier process reserved for a call and left a record of, if it did not settle it itself. `callId` is that of `admit`. */
+  recall(call: RecalledCall): Promise<void>;
   /** Takes over what is said of the customer of a call that costs nothing. @throws ServiceError `invalid_request` */
   hear(call: CustomerOfCall): Promise<void>;
 };

@@ -55,6 +55,7 @@ function openChat(): { chat: Chat; told: string[]; spans: Array<Record<string, u
     },
     budgets: {
       hear: () => Promise.resolve(),
+      recall: () => Promise.resolve(),
       admit: () => {
         told.push("admitted");
         return Promise.resolve({

@@ -30,7 +30,7 @@ function newFolder(): string {
 
 /** A recorder of three records at most, before a journal that is full until told; on the data folder of an earlier one, where given. */
 function start(path = newFolder(), { maxSpoolBytes = 1e6 } = {}) {
-  const rows: SpanRow[] = [];
+  const [rows, recalled]: [SpanRow[], string[]] = [[], []];
   const state = { isFull: true, refusals: 0 };
   const registry = new Registry();
   const options = { maxBytes: 1e9, maxEntries: 1e6, identityMemoryMs: 1e9, isFirst: true, now: Date.now };
@@ -60,7 +60,14 @@ function start(path = newFolder(), { maxSpoolBytes = 1e6 } = {}) {
   });
   const metrics = createGatewayMetrics(registry);
   const logger = pino({ level: "silent" });
-  const recorder = createRecorder({ intake, spool, metrics, logger, maxRecords: 4 });
+  const recorder = createRecorder({
+    intake,
+    spool,
+    metrics,
+    logger,
+    onRecalled: (row) => recalled.push(row.unique_id),
+    maxRecords: 4,
+  });
   /** What its files keep when the process dies. */
   let death: Promise<void> | undefined;
   const die = (): Promise<void> =>
@@ -78,7 +85,7 @@ function start(path = newFolder(), { maxSpoolBytes = 1e6 } = {}) {
     return Object.fromEntries(names.map((name) => [name, statSync(join(path, "calls", name)).size]));
   };
   const models = (): string[] => rows.map(({ model }) => model ?? "");
-  return { path, rows, models, state, recorder, metric, problems, files, die };
+  return { path, rows, recalled, models, state, recorder, metric, problems, files, die };
 }
 
 const sizeOf = (files: Record<string, number>): number => files["0"] ?? 0;
@@ -189,6 +196,7 @@ test("what a process did not bring to the journal the next one does, with the sa
     log_method: "gateway",
   });
   expect(await second.metric("records_recalled_total")).toBe(3);
+  expect([first.recalled, second.recalled]).toEqual([[], second.rows.map(({ unique_id }) => unique_id)]);
   expect(second.files()).toEqual({});
 });
 

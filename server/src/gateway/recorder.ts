@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { SpanRow } from "../domain/span.ts";
 import { ServiceError } from "../domain/errors.ts";
 import type { SpanIntake } from "../ingest/accept.ts";
 import { recallSpan, type HeldSpan, type PreparedSpan } from "../ingest/prepared-span.ts";
@@ -45,6 +46,8 @@ export type RecorderDeps = {
   spool: Pick<CallSpool, "append" | "turn" | "left">;
   metrics: GatewayMetrics;
   logger: Logger;
+  /** Told of each record that an earlier process left, before it is handed on. */
+  onRecalled: (row: SpanRow) => void;
   maxRecords?: number;
 };
 
@@ -237,12 +240,13 @@ class SpooledRecorder implements Recorder {
   }
 
   *#recalled(file: LeftRecords): Generator<Waiting> {
-    const { metrics, logger } = this.#deps;
+    const { metrics, logger, onRecalled } = this.#deps;
     for (const text of file.texts()) {
       const span = recallSpan(text);
       if (span === undefined) logger.error("what an earlier process left as the record of a call is none");
       else {
         metrics.recordsRecalled.inc();
+        if (span.row !== undefined) onRecalled(span.row);
         yield { span, bytes: memoryOf(span), isSpooled: true };
       }
     }

@@ -73,7 +73,7 @@ async function runCall(deps: CallDeps & RecordDeps, operation: CallOperation, ca
       return answer.end(await giveRecalled(asked, recalled));
     }
 
-    const admission = await admitCall(deps.budgets, origin, request.params, () =>
+    const admission = await admitCall(deps.budgets, ledger, request.params, () =>
       estimateCost(deps.prices, {
         organizationId: origin.organization_id,
         operation: operation.operation,

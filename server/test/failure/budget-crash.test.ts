@@ -8,6 +8,7 @@ import { createPostgresDatabase, postgresSkipReason, postgresUrl } from "../supp
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { answers, startScriptedUpstream, type ScriptedUpstream } from "../support/scripted-upstream.ts";
 import { newDataDir, startServerProcess, type ServerProcess } from "../support/server-process.ts";
+import { settle, summarize } from "../support/spans.ts";
 import type { Answer, Row } from "../support/test-client.ts";
 
 /** Budgets while processes are killed, and while several share them. */
@@ -154,6 +155,31 @@ test("what a process that dies had reserved comes back, and what was spent stays
   await expect
     .poll(async () => (await retrieveCustomer(second.prod, "dies"))["total_usage"], { timeout: 5_000 })
     .toBeCloseTo((3 + passed) * callCost, 9);
+}, 60_000);
+
+test("what was answered just before a process died counts, once", async () => {
+  const path = newFolder();
+  const first = await start(path);
+  upstream.script(costly());
+  const params = { total_budget: 1_000 * callCost };
+  expect((await call(first, "answered", params)).status).toBe(200);
+  let answered = 1;
+  const calls = Array.from({ length: 24 }, async () => {
+    const answer = await call(first, "answered").catch(() => undefined);
+    if (answer?.status !== 200) return;
+    answered += 1;
+    first.child.kill("SIGKILL");
+  });
+  await Promise.all(calls);
+  await first.kill("SIGKILL");
+  const second = await start(path);
+  await settle(second.prod);
+  // What was recorded is what was charged, whether or not its answer arrived.
+  const recorded = Number((await summarize(second.prod, { customer_identifier: "answered" }))["number_of_requests"]);
+  expect(recorded).toBeGreaterThanOrEqual(answered);
+  await expect
+    .poll(async () => (await retrieveCustomer(second.prod, "answered"))["total_usage"], { timeout: 5_000 })
+    .toBeCloseTo(recorded * callCost, 9);
 }, 60_000);
 
 describe.skipIf(postgresUrl === undefined)(`two nodes over one Postgres${postgresSkipReason}`, () => {

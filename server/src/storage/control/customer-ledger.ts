@@ -1,4 +1,5 @@
 import { sql, type ExpressionBuilder } from "kysely";
+import { limits } from "../../limits.ts";
 import { customerKeyText, type CustomerKey } from "../../domain/customer.ts";
 import { chunksOf, evenly } from "./customer-changes.ts";
 import { byTenant, columnsOf, keyOf, type CustomerKeyColumns } from "./customer-key.ts";
@@ -13,7 +14,7 @@ import type { ControlSchema } from "./schema.ts";
 export type CustomerLedger = {
   /**
    * Sets an amount aside, unless that would go over a budget, or one is used up, or the row is of another period.
-   * Undefined then.
+   * Undefined then. A reservation that is there already holds what it did.
    */
   reserve: (request: ReservationRequest) => Promise<SpendState | undefined>;
   find: (key: CustomerKey) => Promise<SpendState | undefined>;
@@ -21,9 +22,17 @@ export type CustomerLedger = {
   open: (key: CustomerKey, spend: { periodStart: string; period: bigint; total: bigint }) => Promise<void>;
   /** Takes back what spans turned out not to cost: at most what is spent, and of the period only while the row is of it. */
   lower: (key: CustomerKey, less: { periodStart: string; period: bigint; total: bigint }) => Promise<void>;
-  /** Ends a reservation, if it is still there, and adds what was spent. Undefined where the customer has no row. */
+  /**
+   * Ends a reservation and adds what was spent, once: a reservation that has ended adds nothing more. Undefined where the customer has
+   * no row.
+   */
   settle: (key: CustomerKey, reservation: { id: string; spent: bigint }) => Promise<SpendState | undefined>;
-  /** Gives back what nobody renewed; of one customer, or of some. How many reservations that were. */
+  /** The reservation of a call that has not been settled; what nobody holds any more first. */
+  findReservation: (key: CustomerKey, callId: string) => Promise<{ id: string; amount: bigint } | undefined>;
+  /**
+   * Gives back what nobody renewed; of one customer, or of some. How many reservations that were. They stay on record without an amount for a day, as
+   * their calls may yet be settled: by a node that was only slow, or by the next process of one that died.
+   */
   releaseExpired: (nowIso: string, of?: CustomerKey) => Promise<number>;
   /** Keeps the reservations of a node that lives. */
   renew: (nodeId: string, expiresAt: string) => Promise<void>;
@@ -49,6 +58,9 @@ export type ReachedMark = { kind: "period"; periodStart: string; budget: bigint 
 
 export type SpendState = { periodStart: string; period: bigint; total: bigint; reserved: bigint };
 
+/** Holds what was given back. */
+const nobody = "";
+
 // Of thousands of reservations that expired together, the rest go at the next look.
 const releasesAtOnce = 500;
 
@@ -70,6 +82,7 @@ export function createCustomerLedger(queries: ControlQueries): CustomerLedger {
     open: (key, spend) => open(queries, key, spend),
     lower: (key, less) => lower(queries, key, less),
     settle: (key, reservation) => settle(queries, key, reservation),
+    findReservation: (key, callId) => findReservation(queries, key, callId),
     releaseExpired: (nowIso, of) => releaseExpired(queries, nowIso, of),
     renew: (nodeId, expiresAt) => renew(queries, nodeId, expiresAt),
     markReached: (key, mark) => markReached(queries, key, mark),
@@ -107,6 +120,12 @@ async function reserve(
   queries: ControlQueries,
   { key, id, nodeId, expiresAt, amount, periodStart, periodBudget, totalBudget }: ReservationRequest,
 ): Promise<SpendState | undefined> {
+  const { numInsertedOrUpdatedRows = 0n } = await queries
+    .insertInto("customer_reservations")
+    .values({ id, ...columnsOf(key), node_id: nodeId, amount, expires_at: expiresAt })
+    .onConflict((conflict) => conflict.column("id").doNothing())
+    .executeTakeFirst();
+  if (numInsertedOrUpdatedRows === 0n) return await find(queries, key);
   let update = queries
     .updateTable("customer_spend")
     .set((row) => ({ reserved: sql<bigint>`${row.ref("reserved")} + ${amount}` }))
@@ -115,12 +134,9 @@ async function reserve(
   if (periodBudget !== undefined) update = update.where(fits("period_spent", amount, periodBudget));
   if (totalBudget !== undefined) update = update.where(fits("total_spent", amount, totalBudget));
   const row = await update.returning(state).executeTakeFirst();
-  if (row === undefined) return undefined;
-  await queries
-    .insertInto("customer_reservations")
-    .values({ id, ...columnsOf(key), node_id: nodeId, amount, expires_at: expiresAt })
-    .execute();
-  return toState(row);
+  if (row !== undefined) return toState(row);
+  await queries.deleteFrom("customer_reservations").where("id", "=", id).execute();
+  return undefined;
 }
 
 async function open(
@@ -179,7 +195,8 @@ async function settle(
     .where("id", "=", id)
     .returning(amountText)
     .executeTakeFirst();
-  const released = BigInt(gone?.amount ?? 0);
+  if (gone === undefined) return await find(queries, key);
+  const released = BigInt(gone.amount);
   const row = await queries
     .updateTable("customer_spend")
     .set((column) => ({
@@ -193,22 +210,41 @@ async function settle(
   return row && toState(row);
 }
 
+async function findReservation(
+  queries: ControlQueries,
+  key: CustomerKey,
+  callId: string,
+): Promise<{ id: string; amount: bigint } | undefined> {
+  const row = await queries
+    .selectFrom("customer_reservations")
+    .select(["id", amountText])
+    .where(is(key))
+    .where("id", "like", `${callId}.%`)
+    .orderBy((order) => order.case().when("node_id", "=", nobody).then(0).else(1).end())
+    .orderBy("expires_at")
+    .executeTakeFirst();
+  return row && { id: row.id, amount: BigInt(row.amount) };
+}
+
 async function releaseExpired(queries: ControlQueries, nowIso: string, of?: CustomerKey): Promise<number> {
   let expired = queries.selectFrom("customer_reservations").select("id").where("expires_at", "<=", nowIso);
-  if (of !== undefined) expired = expired.where(is(of));
-  const ids = await expired.orderBy("id").limit(releasesAtOnce).execute();
+  expired = of === undefined ? expired : expired.where(is(of)).where("node_id", "!=", nobody);
+  const ids = (await expired.orderBy("id").limit(releasesAtOnce).execute()).map(({ id }) => id);
   if (ids.length === 0) return 0;
-  const gone = await queries
-    .deleteFrom("customer_reservations")
-    .where("expires_at", "<=", nowIso)
-    .where(
-      "id",
-      "in",
-      ids.map(({ id }) => id),
-    )
-    .returning([...customerColumns, amountText])
+  const ended = queries.deleteFrom("customer_reservations").where("expires_at", "<=", nowIso).where("id", "in", ids);
+  await ended.where("node_id", "=", nobody).execute();
+  const gone = await ended
+    .where("node_id", "!=", nobody)
+    .returning(["id", ...customerColumns, amountText])
     .execute();
-  for (const row of gone.sort(byCustomer)) await giveBack(queries, keyOf(row), BigInt(row.amount));
+  const kept = new Date(Date.parse(nowIso) + limits.customerReservationKeptMs).toISOString();
+  for (const { id, amount, ...row } of gone.sort(byCustomer)) {
+    await giveBack(queries, keyOf(row), BigInt(amount));
+    await queries
+      .insertInto("customer_reservations")
+      .values({ id, ...row, node_id: nobody, amount: 0n, expires_at: kept })
+      .execute();
+  }
   return gone.length;
 }
 
