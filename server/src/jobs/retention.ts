@@ -5,7 +5,8 @@ import type { AuditStore } from "../storage/control/audit-store.ts";
 import type { LeaseStore } from "../storage/control/lease-store.ts";
 import type { OrganizationStore } from "../storage/control/organization-store.ts";
 import type { ScoreStore } from "../storage/control/score-store.ts";
-import type { Expired, SpanStore } from "../storage/spans/span-store.ts";
+import type { Expired } from "../storage/spans/expired-spans.ts";
+import type { SpanStore } from "../storage/spans/span-store.ts";
 
 const dayMs = 86_400_000;
 

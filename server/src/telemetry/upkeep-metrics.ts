@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from "prom-client";
-import type { DeletionProgress, Expired } from "../storage/spans/span-store.ts";
+import type { DeletionProgress, Expired } from "../storage/spans/expired-spans.ts";
 
 /** Who does the upkeep of what is stored, and how it goes. */
 export function createUpkeepMetrics(registry: Registry) {

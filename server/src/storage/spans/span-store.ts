@@ -1,3 +1,4 @@
+import type { Cutoffs, DeletionProgress, Expired } from "./expired-spans.ts";
 import type { Media, MediaOwner } from "../../domain/media.ts";
 import type {
   ColumnKind,
@@ -35,15 +36,6 @@ import type { SpanFacets, SpanFacetsQuery } from "./span-facets.ts";
 import type { TraceSeriesQuery } from "./trace-series.ts";
 import type { Percentiles, SeriesKey, SpanSeriesReads, SpanSeriesResult } from "./span-series.ts";
 import type { UsageReads } from "./usage-facts.ts";
-
-/** By organization: what was received before, in nanoseconds since the epoch, is to go. Of others everything stays. */
-export type Cutoffs = ReadonlyMap<string, bigint>;
-
-/** `rows` of spans and their `months` that are deleted from here on; `overdueMs`: by how much the oldest of it is older than it should be. */
-export type Expired = { rows: number; months: number; overdueMs: number };
-
-/** Parts of tables that are still to be gone through, and their size. */
-export type DeletionProgress = { parts: number; bytes: number };
 
 /**
  * Where spans live: ClickHouse, in the process or behind a URL. One contract, proven on both by `contract/`.

@@ -1,5 +1,5 @@
 import { limits } from "../../../limits.ts";
-import type { Cutoffs, Expired } from "../span-store.ts";
+import type { Cutoffs, Expired } from "../expired-spans.ts";
 import type { SpanDatabase } from "../drivers/span-database.ts";
 import { localTable, onCluster } from "../migrations/dialect.ts";
 import { deleteEdits, editsOfOlder } from "./delete-edits.ts";

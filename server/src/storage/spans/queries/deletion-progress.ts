@@ -1,4 +1,4 @@
-import type { DeletionProgress } from "../span-store.ts";
+import type { DeletionProgress } from "../expired-spans.ts";
 import type { SpanDatabase } from "../drivers/span-database.ts";
 
 /** Parts that deletions and changes in the background have still to go through, of all servers. */
