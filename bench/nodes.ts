@@ -129,7 +129,7 @@ function withoutTraces(body: Buffer): Buffer {
 }
 
 /** Stored, and handed on to what counts them. */
-async function untilStored(servers: readonly BenchServer[]): Promise<void> {
+export async function untilStored(servers: readonly BenchServer[]): Promise<void> {
   for (const { url } of servers) {
     for (;;) {
       const text = await (await fetch(`${url}/metrics`)).text();
@@ -140,7 +140,7 @@ async function untilStored(servers: readonly BenchServer[]): Promise<void> {
   }
 }
 
-async function nodeTime(servers: readonly BenchServer[]): Promise<number> {
+export async function nodeTime(servers: readonly BenchServer[]): Promise<number> {
   const replies = await Promise.all(servers.map((server) => server.ask({ ask: "cpu" })));
   return replies.reduce((sum, { processMs = 0 }) => sum + processMs, 0);
 }

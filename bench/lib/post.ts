@@ -7,12 +7,14 @@ export function post(
   url: string,
   body: Buffer,
   contentType = "application/json",
+  more: Record<string, string> = {},
 ): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
     const headers = {
       authorization: `Bearer ${benchKey}`,
       "content-type": contentType,
       "content-length": body.byteLength,
+      ...more,
     };
     const sent = request(url, { method: "POST", agent, headers }, (response) => {
       const chunks: Buffer[] = [];

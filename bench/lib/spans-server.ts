@@ -4,7 +4,13 @@ import { openSpanDatabase } from "../../server/src/storage/spans/drivers/open-sp
 import { startTestClickHouse } from "../../server/test/support/clickhouse-http-server.ts";
 
 /** The store of spans of a bench; without a URL it is chDB inside each server, as by default. */
-export type SpansServer = { url: string | undefined; environment: Record<string, string>; stop(): Promise<void> };
+export type SpansServer = {
+  url: string | undefined;
+  environment: Record<string, string>;
+  /** Of a stand-in. */
+  pid?: number | undefined;
+  stop(): Promise<void>;
+};
 
 /**
  * @param spansUrl what `--spans-url` says: the URL of a ClickHouse, in which the bench has a database of its own until it stops, or
@@ -14,7 +20,8 @@ export async function openSpansServer(spansUrl: string | undefined): Promise<Spa
   if (spansUrl === undefined) return { url: undefined, environment: {}, stop: () => Promise.resolve() };
   if (spansUrl === "stand-in") {
     const standIn = await startTestClickHouse();
-    return { url: standIn.url, environment: { SPANWAY_SPANS_URL: standIn.url }, stop: () => standIn.stop() };
+    const { url, pid } = standIn;
+    return { url, pid, environment: { SPANWAY_SPANS_URL: url }, stop: () => standIn.stop() };
   }
   const location = spansLocation(spansUrl);
   if (location.kind !== "clickhouse") throw new Error("--spans-url takes the URL of a ClickHouse server, or stand-in");

@@ -11,6 +11,7 @@ import { join } from "node:path";
  */
 export type TestClickHouse = {
   url: string;
+  pid: number | undefined;
   /** Takes effect for the requests that come after. Absent members switch the fault off. */
   setFaults(faults: ServerFaults): Promise<void>;
   stop(): Promise<void>;
@@ -50,6 +51,7 @@ export async function startTestClickHouse(kind: "server" | "cluster" = "server")
   if (started.type !== "listening") throw new Error("the test server said something else than where it listens");
   return {
     url: `http://127.0.0.1:${started.port}`,
+    pid: child.pid,
     setFaults: async (faults) => {
       child.send(faults);
       await nextMessage();

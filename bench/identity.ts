@@ -1,0 +1,88 @@
+import { randomUUID } from "node:crypto";
+import { Agent } from "node:http";
+import { createPostgresDatabase } from "../server/test/support/postgres.ts";
+import { benchFolder, startBenchServer, type BenchServer } from "./lib/bench-server.ts";
+import { cpuSeconds } from "./lib/cores.ts";
+import { inParallel, machine, percentile, round } from "./lib/figures.ts";
+import { post } from "./lib/post.ts";
+import { realTexts } from "./lib/real-texts.ts";
+import { bulkBodies } from "./lib/span-bodies.ts";
+import { openSpansServer } from "./lib/spans-server.ts";
+import { nodeTime, untilStored } from "./nodes.ts";
+
+/**
+ * What an identity costs that nodes share: bulk ingest by two nodes of spans without trace and time, with an `Idempotency-Key` for each
+ * request and without, in turns. `--nodes 1` takes one node, and `--spans-url embedded` its own store.
+ */
+export async function run(options: Map<string, string>): Promise<object> {
+  const rows = Number(options.get("rows") ?? 40_000);
+  const rounds = Number(options.get("rounds") ?? 3);
+  const nodes = Number(options.get("nodes") ?? 2);
+  const spansUrl = options.get("spans-url") ?? "stand-in";
+  const texts = realTexts();
+  const made = bulkBodies({ texts, bodies: Math.ceil(rows / rowsPerBody), rowsPerBody, payloadChars: 1750, seed: 1 });
+  const bodies = made.map(withoutIdentity);
+  const ratios: number[] = [];
+  for (let turn = 0; turn < rounds; turn += 1) {
+    const plain = await ingest({ nodes, bodies, spansUrl, isKeyed: false });
+    const keyed = await ingest({ nodes, bodies, spansUrl, isKeyed: true });
+    ratios.push(keyed.usPerSpan / plain.usPerSpan);
+    console.log(JSON.stringify({ plain, keyed, ratio: round(ratios.at(-1) ?? 0) }));
+  }
+  return { machine: machine(), rows: bodies.length * rowsPerBody, nodes, ratio: round(percentile(ratios, 0.5)) };
+}
+
+const rowsPerBody = 500;
+
+/** Processor time for each span: of nodes and store together, and of the nodes alone. */
+type Result = { usPerSpan: number; nodeUsPerSpan: number; seconds: number };
+
+async function ingest(setup: {
+  nodes: number;
+  bodies: readonly Buffer[];
+  spansUrl: string;
+  isKeyed: boolean;
+}): Promise<Result> {
+  const { bodies, isKeyed } = setup;
+  const isEmbedded = setup.spansUrl === "embedded";
+  const spans = await openSpansServer(isEmbedded ? undefined : setup.spansUrl);
+  const database = isEmbedded ? undefined : await createPostgresDatabase();
+  const folders = Array.from({ length: setup.nodes }, benchFolder);
+  const servers: BenchServer[] = [];
+  for (const { path } of folders) {
+    const shared = { SPANWAY_CONTROL_URL: database?.url.reveal() ?? "", SPANWAY_SECRET_KEY: "a secret of both nodes" };
+    servers.push(await startBenchServer(path, database && { ...spans.environment, ...shared }));
+  }
+  const agent = new Agent({ keepAlive: true });
+  const send = async (body: Buffer, index: number): Promise<void> => {
+    const url = `${servers[index % servers.length]?.url}/api/request-logs/bulk/`;
+    const key = isKeyed ? { "idempotency-key": randomUUID() } : undefined;
+    const { status } = await post(agent, url, body, "application/json", key);
+    if (status !== 201) throw new Error(`bulk answered ${status}`);
+  };
+  const used = async () => (await nodeTime(servers)) / 1000;
+  const stored = () => (spans.pid === undefined ? 0 : cpuSeconds(spans.pid));
+  await inParallel(bodies.slice(0, 20), 4, send);
+  await untilStored(servers);
+
+  const [nodeS, storeS, startedMs] = [await used(), stored(), performance.now()];
+  await inParallel(bodies, 4, send);
+  await untilStored(servers);
+  const seconds = (performance.now() - startedMs) / 1000;
+  const [nodeUsed, storeUsed] = [(await used()) - nodeS, stored() - storeS];
+  const perSpan = (value: number) => round((value * 1e6) / (bodies.length * rowsPerBody), 1);
+  agent.destroy();
+  await Promise.all(servers.map((server) => server.stop()));
+  await spans.stop();
+  await database?.drop();
+  for (const folder of folders) folder.remove();
+  return { usPerSpan: perSpan(nodeUsed + storeUsed), nodeUsPerSpan: perSpan(nodeUsed), seconds: round(seconds) };
+}
+
+/** Without trace and time, nothing but the key of its request tells which span it is. */
+function withoutIdentity(body: Buffer): Buffer {
+  const { logs } = JSON.parse(body.toString()) as { logs: Record<string, unknown>[] };
+  const named = new Set(["trace_unique_id", "span_unique_id", "timestamp", "start_time"]);
+  const bare = logs.map((log) => Object.fromEntries(Object.entries(log).filter(([name]) => !named.has(name))));
+  return Buffer.from(JSON.stringify({ logs: bare }));
+}
