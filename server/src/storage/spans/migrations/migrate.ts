@@ -53,7 +53,9 @@ type Migration = {
 };
 
 export async function migrateSpans(database: SpanDatabase): Promise<void> {
-  for (const sql of versionTable(database)) await database.execute({ name: "migrate", sql });
+  // A statement ON CLUSTER waits for every replica, and fails when one is away: none is run where there is nothing to change.
+  if (!(await hasTable(database, versions)))
+    for (const sql of versionTable(database)) await database.execute({ name: "migrate", sql });
   const { rows } = await database.query({ name: "migrate", sql: "SELECT version, name FROM span_migrations FINAL" });
   const applied = new Set(rows.map((row) => Number(row["version"])));
   const newest = rows.findLast((row) => !migrations.some(({ version }) => version === Number(row["version"])));
@@ -95,8 +97,15 @@ async function hasColumn(database: SpanDatabase, column: string): Promise<boolea
   return (await database.query({ name: "migrate", sql, params })).rows.length > 0;
 }
 
+async function hasTable(database: SpanDatabase, table: string): Promise<boolean> {
+  const sql = "SELECT 1 FROM system.tables WHERE database = currentDatabase() AND name = {table:String}";
+  return (await database.query({ name: "migrate", sql, params: { table } })).rows.length > 0;
+}
+
+const versions = "span_migrations";
+
 function versionTable(placement: Placement): string[] {
-  const engine = mergeTree(placement, "span_migrations", {
+  const engine = mergeTree(placement, versions, {
     name: "ReplacingMergeTree",
     args: [],
     isOnEveryShard: true,
