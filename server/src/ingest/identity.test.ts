@@ -17,3 +17,11 @@ test("random identities are random UUIDs, those that follow from a span are told
   expect(isDerived(spanIdentity(parts))).toBe(true);
   expect(formatUuid(spanIdentity(parts))).toMatch(/^[\da-f]{8}-[\da-f]{4}-8[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
 });
+
+test("spans of one trace share the first half of their ids, which a cluster spreads them by", () => {
+  const idOf = (trace: string, span: string, environment = "prod") =>
+    formatUuid(spanIdentity({ organization_id: "a", environment, trace, span }));
+  const halves = ["one", "other", ""].map((span) => idOf("t", span).slice(0, 18));
+  expect(new Set(halves).size).toBe(1);
+  for (const other of [idOf("u", "one"), idOf("t", "one", "test")]) expect(other.slice(0, 18)).not.toBe(halves[0]);
+});

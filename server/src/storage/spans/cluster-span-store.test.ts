@@ -1,7 +1,10 @@
-import { afterAll, beforeAll } from "vitest";
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { startTestClickHouse, type TestClickHouse } from "../../../test/support/clickhouse-http-server.ts";
 import { Secret } from "../../lib/secret.ts";
-import { openSpanStore } from "./drivers/open-span-store.ts";
+import { describeSeveralWriters } from "./contract/several-writers-contract.ts";
+import { openSpanDatabase, openSpanStore, type SpansLocation } from "./drivers/open-span-store.ts";
+import { ndjsonLine, newOrganization, spanRow, timeAt } from "./contract/span-fixtures.ts";
 import { describeSpanStore } from "./contract/span-store-contract.ts";
 
 let server: TestClickHouse;
@@ -10,16 +13,47 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-describeSpanStore("a cluster of two shards", (bounds = {}) =>
-  openSpanStore(
-    {
-      kind: "clickhouse",
-      url: server.url,
-      username: "default",
-      password: new Secret(""),
-      database: "default",
-      cluster: "main",
-    },
-    { bounds },
-  ),
-);
+const location = (): SpansLocation => ({
+  kind: "clickhouse",
+  url: server.url,
+  username: "default",
+  password: new Secret(""),
+  database: "default",
+  cluster: "main",
+});
+
+describeSpanStore("a cluster of two shards", (bounds = {}) => openSpanStore(location(), { bounds }));
+describeSeveralWriters("a cluster of two shards", () => ({
+  store: openSpanStore(location()),
+  database: openSpanDatabase(location()),
+}));
+
+test("a trace, every version of its spans and what they count for lie on one shard, and traces on all", async () => {
+  const [store, database] = [openSpanStore(location()), openSpanDatabase(location())];
+  await store.migrate();
+  const organization_id = newOrganization();
+  // The first half of an id is that of its trace: ingest/identity.ts.
+  const traces = Array.from({ length: 25 }, randomUUID);
+  const rows = Array.from({ length: 200 }, (_, index) => {
+    const trace = traces[Math.floor(index / 8)] ?? "";
+    const unique_id = `${trace.slice(0, 18)}-8000-00000000000${index % 4}`;
+    const times = { timestamp: timeAt(index % 8), version: String(index + 1) };
+    return spanRow(organization_id, { trace_unique_id: trace, unique_id, ...times });
+  });
+  const batch = (lines: readonly object[]) => {
+    return { ndjson: Buffer.from(lines.map(ndjsonLine).join("")), rows: lines.length, token: randomUUID() };
+  };
+  const counts = rows.map((row) => ({ ...row, cost: 1, changes_usage: 1 }));
+  try {
+    await store.insert(batch(rows));
+    await store.insert({ ...batch(counts), table: "span_counts" });
+    const lie = `SELECT trace_unique_id AS trace, _shard_num AS shard FROM spans WHERE organization_id = {org:String}
+      UNION ALL SELECT trace_unique_id, _shard_num FROM span_counts WHERE organization_id = {org:String}`;
+    const sql = `SELECT count() AS traces, max(shards) AS most, uniqExact(first) AS used FROM
+      (SELECT trace, uniqExact(shard) AS shards, any(shard) AS first FROM (${lie}) GROUP BY trace)`;
+    const found = await database.query({ name: "test", sql, params: { org: organization_id } });
+    expect(found.rows).toEqual([{ traces: "25", most: "1", used: "2" }]);
+  } finally {
+    await Promise.all([store.close(), database.close()]);
+  }
+});

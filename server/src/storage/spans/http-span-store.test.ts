@@ -1,11 +1,15 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestClickHouse } from "../../../test/support/clickhouse-http-server.ts";
 import type { TestClickHouse } from "../../../test/support/clickhouse-http-server.ts";
 import { Secret } from "../../lib/secret.ts";
 import type { QueryBounds } from "./drivers/span-database.ts";
-import { openSpanStore } from "./drivers/open-span-store.ts";
+import { openSpanDatabase, openSpanStore, type SpansLocation } from "./drivers/open-span-store.ts";
 import { SpanInsertError } from "./span-store.ts";
 import type { SpanStore } from "./span-store.ts";
+import { describeSeveralWriters } from "./contract/several-writers-contract.ts";
 import { describeSpanStore } from "./contract/span-store-contract.ts";
 
 let server: TestClickHouse;
@@ -16,21 +20,20 @@ afterAll(async () => {
   await server.stop();
 });
 
+const location = (inserts: Record<string, string> = {}): SpansLocation => ({
+  kind: "clickhouse",
+  url: server.url,
+  username: "default",
+  password: new Secret(""),
+  database: "default",
+  cluster: null,
+  inserts,
+});
 const open = (bounds: Partial<QueryBounds> = {}, inserts: Record<string, string> = {}): SpanStore =>
-  openSpanStore(
-    {
-      kind: "clickhouse",
-      url: server.url,
-      username: "default",
-      password: new Secret(""),
-      database: "default",
-      cluster: null,
-      inserts,
-    },
-    { bounds },
-  );
+  openSpanStore(location(inserts), { bounds });
 
 describeSpanStore("ClickHouse over HTTP", open);
+describeSeveralWriters("ClickHouse over HTTP", () => ({ store: open(), database: openSpanDatabase(location()) }));
 
 describe("a ClickHouse server that fails", () => {
   let store: SpanStore;
@@ -88,6 +91,30 @@ describe("a ClickHouse server that fails", () => {
     const summary = await store.summarizeSpans({ scope: { organization_id: "org_collected" }, window });
     expect(summary).toMatchObject({ number_of_requests: 1 });
     await collecting.close();
+  });
+
+  it.each([
+    { cluster: null, inserts: { insert_quorum: "2" }, said: "insert_quorum = '2'" },
+    { cluster: "main", inserts: { insert_quorum: "auto" }, said: "insert_quorum = 'auto'" },
+    { cluster: "main", inserts: {}, said: "insert_quorum = 0" },
+  ])("asks for $said, and keeps rows that too few replicas took", async ({ cluster, inserts, said }) => {
+    const asked: string[] = [];
+    const tooFew = createServer((request, response) => {
+      asked.push(new URL(request.url ?? "", "http://localhost").searchParams.get("query") ?? "");
+      response.writeHead(500, { "X-ClickHouse-Exception-Code": "285" });
+      response.end("Code: 285. DB::Exception: Number of alive replicas (1) is less than requested quorum (2/2).");
+    });
+    await once(tooFew.listen(0, "127.0.0.1"), "listening");
+    const url = `http://127.0.0.1:${(tooFew.address() as AddressInfo).port}`;
+    const location = { kind: "clickhouse", url, username: "default", password: new Secret(""), database: "d" } as const;
+    const few = openSpanStore({ ...location, cluster, inserts });
+    await expect(few.insert({ ndjson: ndjson("org_quorum"), rows: 1, token: "quorum-1" })).rejects.toMatchObject({
+      kind: "retryable",
+    });
+    expect(asked).toEqual([expect.stringContaining(said)]);
+    expect(asked[0]?.match(/insert_quorum/g)).toHaveLength(1);
+    await few.close();
+    tooFew.close();
   });
 
   it("is unavailable where nothing listens", async () => {
