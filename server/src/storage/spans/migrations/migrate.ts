@@ -15,6 +15,7 @@ import { createSpanSums } from "./0022-span-sums.ts";
 import { compactInserts } from "./0024-compact-inserts.ts";
 import { sayWhoRuns } from "./0027-runs-from.ts";
 import { createHourSums } from "./0028-hour-sums.ts";
+import { findDeleted } from "./0029-find-deleted.ts";
 import { localTable, mergeTree, onCluster } from "./dialect.ts";
 import type { Placement } from "./dialect.ts";
 
@@ -38,6 +39,7 @@ const migrations: readonly Migration[] = [
   { version: 24, name: "compact inserts", statements: compactInserts },
   { version: 27, name: "runs from", statements: sayWhoRuns },
   { version: 28, name: "hour sums", statements: createHourSums },
+  { version: 29, name: "find deleted", statements: findDeleted },
 ];
 
 /** The same as for the control database: ../../control/migrations/runs-from.ts. */

@@ -69,7 +69,7 @@ export async function purgeDeleted(database: SpanDatabase, cutoffNs: bigint, sig
   const old = `${tombstone} AND received_at < fromUnixTimestamp64Nano({cutoff_ns:Int64}, 'UTC')`;
   const params = { cutoff_ns: cutoffNs.toString() };
   const sql = `SELECT _partition_id AS partition_id, countIf(${tombstone}) AS tombstones, countIf(${old}) AS old
-    FROM spans WHERE is_deleted = 1 GROUP BY partition_id HAVING tombstones > 0 ORDER BY partition_id`;
+    FROM spans ${deletedOnly} GROUP BY partition_id HAVING tombstones > 0 ORDER BY partition_id`;
   const { rows } = await database.query({ name: "purge_deleted", sql, params }, signal);
   for (const row of rows) {
     signal?.throwIfAborted();
@@ -78,6 +78,8 @@ export async function purgeDeleted(database: SpanDatabase, cutoffNs: bigint, sig
   }
 }
 
+/** Rows that an index finds: 0029-find-deleted.ts. */
+export const deletedOnly = "WHERE is_deleted = 1";
 const tombstone = `is_deleted = 1 AND version = toUInt64('${lastVersion}')`;
 const key = "(toDate32(timestamp), organization_id, timestamp, unique_id, environment)";
 

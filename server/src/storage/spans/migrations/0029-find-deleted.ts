@@ -1,0 +1,14 @@
+import { localTable, onCluster } from "./dialect.ts";
+import type { Placement } from "./dialect.ts";
+
+/**
+ * Nearly every row is not deleted: what tells whole stretches without any lets the purge read what was deleted alone. Of parts that there
+ * are it is made in the background; until then they are read in full.
+ */
+export function findDeleted(placement: Placement): string[] {
+  const alter = `ALTER TABLE ${localTable(placement)}${onCluster(placement)}`;
+  return [
+    `${alter} ADD INDEX IF NOT EXISTS is_deleted_minmax is_deleted TYPE minmax GRANULARITY 64`,
+    `${alter} MATERIALIZE INDEX is_deleted_minmax SETTINGS mutations_sync = 0`,
+  ];
+}
