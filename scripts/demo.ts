@@ -5,9 +5,10 @@ import { review } from "./demo/reviews.ts";
 import { spreadHours } from "./demo/spread.ts";
 import { toSpans } from "./demo/to-spans.ts";
 import { travelDeskSpans } from "./demo/travel-desk.ts";
+import { watch } from "./demo/watches.ts";
 
 const usage = `Loads two weeks of spans into a running server: recorded conversations of an airline's agent
-(examples/airline-agent), and made-up ones of a travel desk with several models and customers, feedback and scores.
+(examples/airline-agent), and made-up ones of a travel desk with several models and customers, feedback, scores and alerts.
 
   npm run demo -- [--url URL] [--key KEY]
 
@@ -35,6 +36,7 @@ async function run(target: Target): Promise<void> {
   await untilVisible(target, spans);
   const { reviewed } = await review(target, spans);
   console.log(`Scored ${reviewed} answers.`);
+  await watch(target);
   console.log(nextSteps(target.url, new Date(nowMs - spreadHours * 3_600_000).toISOString().slice(0, 10)));
 }
 

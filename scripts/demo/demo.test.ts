@@ -39,6 +39,8 @@ test("the demo loads the data set, once however often it runs", async () => {
     );
   }
   expect(await app.prod.list({}, { start_time: since })).toMatchObject({ count: 3603 });
+  expect((await app.prod.get("/api/alerts/")).json).toMatchObject({ count: 2 });
+  expect((await app.prod.get("/automation/conditions/")).json).toMatchObject({ count: 1 });
 
   const summary = await app.prod.post(`/api/request-logs/summary/?start_time=${since}`);
   expect(summary.json).toMatchObject({ number_of_requests: 3603, error_count: 95, unpriced_count: 0 });

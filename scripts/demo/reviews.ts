@@ -1,9 +1,8 @@
 import { companies } from "./companies.ts";
 import { seededRandom } from "./seeded-random.ts";
-import { DemoError, send, type Target } from "./send-spans.ts";
+import { call, type Row } from "./call.ts";
+import type { Target } from "./send-spans.ts";
 import type { SpanBody } from "./to-spans.ts";
-
-type Row = Record<string, unknown>;
 
 /** Of so many answers one is reviewed. */
 const reviewedEvery = 6;
@@ -80,20 +79,4 @@ async function makeEvaluators(target: Target): Promise<void> {
       : {};
     await call(target, "POST", path, { ...evaluator, type: "human", score_value_type, ...config });
   }
-}
-
-/** @param allowed statuses that are as good as success */
-async function call(
-  target: Target,
-  method: string,
-  path: string,
-  body?: Row,
-  allowed: readonly number[] = [],
-): Promise<unknown> {
-  const response = await send(target, { method, path, ...(body && { body: JSON.stringify(body) }) });
-  const text = await response.text();
-  if (!response.ok && !allowed.includes(response.status)) {
-    throw new DemoError(`${method} ${path} answered ${response.status}: ${text.slice(0, 500)}`);
-  }
-  return JSON.parse(text);
 }

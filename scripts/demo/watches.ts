@@ -1,0 +1,50 @@
+import { call, type Row } from "./call.ts";
+import type { Target } from "./send-spans.ts";
+
+/** Without channels: nobody is told. */
+const alerts = [
+  {
+    name: "Calls of a model fail",
+    filters: { log_type: "chat" },
+    metric: "error_percentage",
+    window: "1d",
+    operator: "gte",
+    threshold: 10,
+    group_by: "model",
+    min_requests: 10,
+  },
+  {
+    name: "A customer spends too much",
+    metric: "total_cost",
+    window: "7d",
+    operator: "gt",
+    threshold: 0.5,
+    group_by: "customer_identifier",
+  },
+] as const;
+
+const condition = {
+  name: "Answers of the travel desk",
+  condition_slug: "demo-answers",
+  condition_type: "single_log",
+  condition_policy: {
+    rules: [
+      { field: "span_name", operator: "equals", value: "answer" },
+      { field: "status_code", operator: "less_than", value: 400 },
+    ],
+    connector: "AND",
+  },
+} as const;
+
+/** Makes alerts and a condition over the demo's spans. Those that are there stay. */
+export async function watch(target: Target): Promise<void> {
+  const known = await namesIn(target, "/api/alerts/");
+  for (const alert of alerts) if (!known.has(alert.name)) await call(target, "POST", "/api/alerts/", alert);
+  const conditions = await namesIn(target, "/automation/conditions/");
+  if (!conditions.has(condition.name)) await call(target, "POST", "/automation/conditions/", condition);
+}
+
+async function namesIn(target: Target, path: string): Promise<Set<unknown>> {
+  const { results } = (await call(target, "GET", `${path}?page_size=1000`)) as { results: Row[] };
+  return new Set(results.map(({ name }) => name));
+}
