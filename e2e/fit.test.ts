@@ -79,6 +79,16 @@ browserTest("members with their roles, and one's sessions, on a phone", async ()
   }
 });
 
+browserTest("the buttons of a customer's chart, and its budget, on a phone", async () => {
+  const page = await open("/customers/harbor-hotels?range=30d", phone);
+  const right = (locator: Locator) =>
+    locator.evaluate((element) => Math.ceil(element.getBoundingClientRect().right + 12));
+  const chart = page.getByRole("region", { name: "Cost by model" });
+  await expect.poll(() => right(chart.getByRole("button", { name: "CSV" }))).toBeLessThanOrEqual(phone.width);
+  const bar = page.getByRole("meter", { name: "Period budget" });
+  await expect.poll(() => bar.evaluate((element) => element.getBoundingClientRect().width)).toBeGreaterThan(90);
+});
+
 browserTest("the buttons of the playground on a phone, in one row", async () => {
   const page = await open("/playground", phone);
   const top = (name: string) =>

@@ -13,7 +13,7 @@ type LegendProps = {
 /** Names, colours and totals. A click shows or hides a series. */
 export function ChartLegend({ series, hidden, onToggle, format, formatExact }: LegendProps): ReactNode {
   return (
-    <ul className="flex flex-wrap gap-x-1 gap-y-0.5">
+    <ul className="flex min-w-0 flex-wrap gap-x-1 gap-y-0.5">
       {series.map(({ key, label, color, total }) => (
         <li key={key} className="max-w-full">
           <button

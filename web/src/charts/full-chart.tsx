@@ -29,7 +29,7 @@ export function FullChart({ fileName, isTable, onView, ...chart }: FullChartProp
   };
   return (
     <div>
-      <div className="mb-1 flex items-start justify-between gap-2">
+      <div className="mb-1 flex items-start justify-between gap-2 max-sm:flex-col-reverse max-sm:items-stretch">
         <ChartLegend
           series={data.series}
           hidden={hidden}
@@ -37,7 +37,7 @@ export function FullChart({ fileName, isTable, onView, ...chart }: FullChartProp
           format={format.short}
           formatExact={format.exact}
         />
-        <div className="flex shrink-0 gap-1">
+        <div className="flex shrink-0 justify-end gap-1">
           <button type="button" className={button} aria-pressed={isTable} onClick={() => onView(!isTable)}>
             <Icon name={isTable ? "chart" : "columns"} size={14} />
             {isTable ? "Chart" : "Table"}

@@ -17,7 +17,7 @@ export function BudgetBar({
   const tone = share >= 1 ? "bg-error" : share >= 0.8 ? "bg-warn" : "bg-accent";
   const title = `${label}: ${formatExactCost(used)} of ${formatExactCost(limit)} used, ${formatPercent(share * 100)}`;
   return (
-    <span className={cx("flex items-center gap-2", isWide && "w-full")} title={title}>
+    <span className={cx("flex items-center gap-2", isWide && "w-full flex-wrap gap-y-0")} title={title}>
       <span
         role="meter"
         aria-label={label}
@@ -25,7 +25,7 @@ export function BudgetBar({
         aria-valuemax={100}
         aria-valuenow={Math.min(100, Math.round(share * 100))}
         aria-valuetext={title}
-        className={cx("h-1.5 overflow-hidden rounded-full bg-raised", isWide ? "flex-1" : "w-16 shrink-0")}
+        className={cx("h-1.5 overflow-hidden rounded-full bg-raised", isWide ? "min-w-24 flex-1" : "w-16 shrink-0")}
       >
         <span className={cx("block h-full rounded-full", tone)} style={{ width: `${Math.min(100, share * 100)}%` }} />
       </span>

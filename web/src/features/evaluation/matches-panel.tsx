@@ -70,7 +70,7 @@ function MatchRow({ log }: { log: Readonly<Record<string, unknown>> }): ReactNod
           {visibleLine(typeof name === "string" ? name : "span")}
         </Link>
       </Cell>
-      <Cell className="text-muted">{typeof model === "string" && visibleLine(model)}</Cell>
+      <Cell className="text-muted max-sm:hidden">{typeof model === "string" && visibleLine(model)}</Cell>
       <Cell>{status === "failed" && <Badge tone="error">error</Badge>}</Cell>
     </tr>
   );

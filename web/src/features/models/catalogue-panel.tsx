@@ -37,7 +37,7 @@ export function CataloguePanel({ search, onSearch, ...rest }: PanelProps): React
         <span className="text-muted tabular-nums">
           {catalogue.isSuccess && `${formatInteger(found.length)} ${found.length === 1 ? "model" : "models"}`}
         </span>
-        <div className="ml-auto flex items-center gap-2">
+        <div className="flex items-center gap-2 sm:ml-auto">
           <Select
             aria-label="Provider"
             className="w-36 shrink-0"
