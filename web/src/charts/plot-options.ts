@@ -88,12 +88,23 @@ function xAxis({ starts }: ChartData, { color, timeZone }: PlotLook): uPlot.Axis
 
 const wholeSteps = Array.from({ length: 48 }, (_, at) => ([1, 2, 5][at % 3] ?? 1) * 10 ** Math.floor(at / 3));
 
+const yGap = 6;
+const leastAxisWidth = 48;
+/** Of the widest of the fonts that `system-ui` stands for, at the size of labels. */
+const pixelsOfCharacter = 6.7;
+
+/** As wide as its longest label: of thousands of dollars as of fractions of a cent. */
+function axisWidth(labels: readonly string[]): number {
+  const longest = Math.max(0, ...labels.map((label) => label.length));
+  return Math.max(leastAxisWidth, Math.ceil(longest * pixelsOfCharacter) + yGap);
+}
+
 function yAxis({ color, format, isWhole }: PlotLook): uPlot.Axis {
   return {
     stroke: color("--faint"),
     font: font(color),
-    size: 48,
-    gap: 6,
+    size: (_, values) => axisWidth(values ?? []),
+    gap: yGap,
     space: 26,
     ...(isWhole && { incrs: wholeSteps }),
     grid: { stroke: color("--line"), width: 1 },

@@ -99,8 +99,8 @@ function LatestCells({ alert }: { alert: Alert }): ReactNode {
           <span className="text-faint" title={`${triggered} triggered, ${ok} ok, ${no_data} without data`}>
             {" "}
             {triggered > 0
-              ? `(${formatInteger(triggered)} of ${formatInteger(groups)} groups triggered)`
-              : `(none of ${formatInteger(groups)} groups triggered)`}
+              ? `(${formatInteger(triggered)} of ${formatInteger(groups)} triggered)`
+              : `(none of ${formatInteger(groups)} triggered)`}
           </span>
         )}
       </Cell>
