@@ -6,7 +6,7 @@ import { testAdmin, testKeys } from "../server/test/support/test-app.ts";
 import { browserTest, open } from "./support/browse.ts";
 import { newViewer } from "./support/people.ts";
 import { unique } from "./support/unique.ts";
-import { expectNone } from "./support/whole.ts";
+import { expectNone, whole } from "./support/whole.ts";
 
 const asKey = { authorization: `Bearer ${testKeys.prod}` };
 
@@ -224,6 +224,9 @@ browserTest("what is typed into a condition survives the end of the session", as
   const page = await open("/evaluation?tab=conditions&condition=new", { expected: /401/ });
   await page.getByRole("textbox", { name: "Name" }).fill(unique("Typed before the end"));
   await page.getByRole("combobox", { name: "Query" }).fill("model:gpt-4o");
+  // The preview has what it asks for: its next request would be refused before the button is clicked.
+  await page.locator("a[href*='gpt-4o']", { hasText: "Open in Logs" }).waitFor();
+  await whole(page);
   await page.context().clearCookies();
   await page.getByRole("button", { name: "Create condition" }).click();
   const dialog = page.getByRole("dialog");
