@@ -6,6 +6,7 @@ import {
   formatDuration,
   formatExactCost,
   formatInteger,
+  formatNumberOf,
   formatPercent,
   formatShare,
   paddingTo,
@@ -82,4 +83,13 @@ test("amounts of a column are as long behind the point", () => {
   const texts = ["$1.11", "$0.6863", "$3", "$0"];
   expect(texts.map((text) => `${text}${paddingTo(4, text)}`)).toEqual(["$1.1100", "$0.6863", "$3.0000", "$0.0000"]);
   expect(texts.map((text) => paddingTo(0, text))).toEqual(["", "", "", ""]);
+});
+
+test("a noun follows its number", () => {
+  expect([0, 1, 2, 1200].map((count) => formatNumberOf(count, "span"))).toEqual([
+    "0 spans",
+    "1 span",
+    "2 spans",
+    "1,200 spans",
+  ]);
 });

@@ -14,6 +14,11 @@ export function formatInteger(value: Known<number>): string {
   return isUnknown(value) ? unknown : integers.format(value);
 }
 
+/** `1 span`, `2 spans`. */
+export function formatNumberOf(count: number, noun: string): string {
+  return `${formatInteger(count)} ${noun}${count === 1 ? "" : "s"}`;
+}
+
 /** With up to six decimals: `0.833333`, `1,234.5`. */
 export function formatNumber(value: Known<number>): string {
   return isUnknown(value) ? unknown : value.toLocaleString("en-US", { maximumFractionDigits: 6 });

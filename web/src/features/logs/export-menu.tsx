@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { formatBytes, formatInteger } from "../../lib/format.ts";
+import { formatBytes, formatNumberOf } from "../../lib/format.ts";
 import { Button } from "../../ui/button.tsx";
 import { ErrorPanel } from "../../ui/error-panel.tsx";
 import { Menu } from "../../ui/menu.tsx";
@@ -31,7 +31,7 @@ export function ExportMenu({ count, side = "bottom", onExport, isDisabled = fals
         </Button>
       }
       items={[
-        { heading: count === undefined ? "All spans of this query" : `${formatInteger(count)} spans, all fields` },
+        { heading: count === undefined ? "All spans of this query" : `${formatNumberOf(count, "span")}, all fields` },
         ...exportFormats.map((format) => ({ label: titles[format], onSelect: () => onExport(format) })),
       ]}
     />

@@ -1,5 +1,5 @@
 import { useMemo, useState, type ReactNode } from "react";
-import { formatCount, formatInteger } from "../../lib/format.ts";
+import { formatCount, formatNumberOf } from "../../lib/format.ts";
 import { visibleLine } from "../../lib/visible-text.ts";
 import { valueState } from "../../query-bar/edit-query.ts";
 import { Icon } from "../../ui/icon.tsx";
@@ -98,7 +98,7 @@ function Value({ each: { value, count }, most, state, onToggle }: ValueProps): R
       <button
         type="button"
         aria-pressed={state === "included"}
-        title={`${shown} — ${formatInteger(count)} spans`}
+        title={`${shown} — ${formatNumberOf(count, "span")}`}
         className={`relative flex min-w-0 flex-1 items-center gap-1.5 text-left text-sm ${state === "excluded" ? "text-faint line-through" : ""} ${state === "included" ? "font-medium text-accent" : ""}`}
         onClick={(event) => onToggle(event.altKey || state === "excluded")}
       >

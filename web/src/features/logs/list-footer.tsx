@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { formatInteger } from "../../lib/format.ts";
+import { formatNumberOf } from "../../lib/format.ts";
 import { visibleLine } from "../../lib/visible-text.ts";
 import { ErrorPanel } from "../../ui/error-panel.tsx";
 import type { LogRows } from "./use-logs-screen.ts";
@@ -54,7 +54,7 @@ export function ListFooter({
   }
   if (pages.isFetchingNextPage) return <p className={`${wide} px-4 py-2 text-sm text-faint`}>Loading more…</p>;
   if (pages.hasNextPage) return null;
-  return <p className={`${wide} px-4 py-2 text-sm text-faint`}>{formatInteger(rows.length)} spans, all of them.</p>;
+  return <p className={`${wide} px-4 py-2 text-sm text-faint`}>{formatNumberOf(rows.length, "span")} in all.</p>;
 }
 
 function Skeleton(): ReactNode {

@@ -1,5 +1,5 @@
 import { useCallback, useRef, useState, type ReactNode } from "react";
-import { formatInteger } from "../../lib/format.ts";
+import { formatInteger, formatNumberOf } from "../../lib/format.ts";
 import type { TimeZone } from "../../lib/time.ts";
 import { toFilters } from "../../query-bar/to-filters.ts";
 import { Kbd } from "../../ui/kbd.tsx";
@@ -107,7 +107,7 @@ function StatusBar({ count, loaded }: { count: number | undefined; loaded: numbe
       role="status"
       className="flex h-6 shrink-0 items-center gap-4 border-t border-line bg-bg px-3 text-xs text-faint"
     >
-      <span>{count === undefined ? "Counting…" : `${formatInteger(count)} spans`}</span>
+      <span>{count === undefined ? "Counting…" : formatNumberOf(count, "span")}</span>
       <span>{formatInteger(loaded)} loaded</span>
       <span className="ml-auto max-md:hidden">
         <Kbd keys="j" /> <Kbd keys="k" /> move · <Kbd keys="Enter" /> open · <Kbd keys="x" /> select · <Kbd keys="/" />{" "}

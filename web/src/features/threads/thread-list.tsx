@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { formatNumberOf } from "../../lib/format.ts";
 import { visibleLine } from "../../lib/visible-text.ts";
 import { MoneyColumn } from "../../ui/money.tsx";
 import { cx } from "../../ui/cx.ts";
@@ -45,7 +46,10 @@ function ThreadItem({ thread, isOpen, onOpen }: { thread: Thread; isOpen: boolea
         <bdi className="truncate">
           {customer_identifier === null ? "no customer" : visibleLine(customer_identifier)}
         </bdi>
-        <span className="ml-auto shrink-0" title={`${log_count} spans in ${trace_count} traces`}>
+        <span
+          className="ml-auto shrink-0"
+          title={`${formatNumberOf(log_count, "span")} in ${formatNumberOf(trace_count, "trace")}`}
+        >
           {countOf(trace_count, log_count)}
         </span>
         <span className="w-20 shrink-0 text-right">
@@ -58,6 +62,5 @@ function ThreadItem({ thread, isOpen, onOpen }: { thread: Thread; isOpen: boolea
 
 /** Spans without a trace are turns too. */
 function countOf(traces: number, spans: number): string {
-  const count = traces === 0 ? spans : traces;
-  return `${count} ${count === 1 ? "turn" : "turns"}`;
+  return formatNumberOf(traces === 0 ? spans : traces, "turn");
 }
