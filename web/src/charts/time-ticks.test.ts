@@ -45,6 +45,14 @@ describe("labels of a time axis", () => {
     expect(labels(year, "UTC", 4)).toEqual(["Apr 2026", "Jul", "Oct", "Jan 2027"]);
   });
 
+  test("name the first day of a window that begins within it", () => {
+    const [, ...later] = buckets("2026-11-23T08:31:00Z", "2026-11-30T08:31:00Z", "1d", "UTC");
+    const starts = [Date.parse("2026-11-23T08:31:00Z"), ...later];
+    expect(labels(starts, "UTC", 10).slice(0, 2)).toEqual(["Nov 23", "Nov 24"]);
+    const hours = buckets("2026-11-23T18:00:00Z", "2026-11-25T17:00:00Z", "6h", "UTC");
+    expect(labels(hours, "UTC", 3)).toEqual(["Nov 24", "Nov 25"]);
+  });
+
   test("follow clocks that are put forward: the hour that is missing has none, and later ones stay round", () => {
     const starts = buckets("2026-03-28T23:00:00Z", "2026-03-29T09:59:00Z", "1h", "Europe/Berlin");
     const all = labels(starts, "Europe/Berlin", 24);

@@ -34,10 +34,13 @@ function isFineEnough(unit: Step["unit"], times: readonly LocalTime[]): boolean 
 }
 
 function placesOf(times: readonly LocalTime[], step: Step): number[] {
+  const areDays = !isFineEnough("minute", times);
   return times.flatMap((time, at) => {
     const before = times[at - 1];
     if (before !== undefined && sameTick(before, time, step)) return [];
-    return isRound(time, before, step) ? [at] : [];
+    // A window cuts its first day, which is a day all the same.
+    const start = before === undefined && areDays ? { ...time, minutes: 0 } : time;
+    return isRound(start, before, step) ? [at] : [];
   });
 }
 
