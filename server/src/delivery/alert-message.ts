@@ -1,7 +1,10 @@
 import type { AlertEvent } from "../domain/alert-event.ts";
 import type { AlertOperator } from "../domain/alert.ts";
 
-/** An alert in words, for people. What comes from spans stands in one line, without control characters. */
+/**
+ * An alert in words, for people. What comes from spans stands in one line, without control characters. Nobody can follow a
+ * link without a host: there is none where SPANWAY_PUBLIC_URL is not set.
+ */
 type AlertMessage = { title: string; lines: string[]; link: string | null };
 
 const titleChars = 200;
@@ -15,14 +18,14 @@ function alertMessage(event: AlertEvent): AlertMessage {
     `${event.metric} over ${event.window}: ${numberText(event.value)}${before}. Triggers if it ${condition(event)}.`,
     `Spans in the window: ${event.number_of_requests}, ${event.window_start} to ${event.window_end}, ${event.environment}.`,
   ];
-  return { title: oneLine(title).slice(0, titleChars), lines: lines.map(oneLine), link: event.spans_url };
+  const link = event.spans_url !== null && URL.canParse(event.spans_url) ? event.spans_url : null;
+  return { title: oneLine(title).slice(0, titleChars), lines: lines.map(oneLine), link };
 }
 
 /** The body that Slack's incoming webhooks take, and those of others that are made after them. */
 export function slackBody(event: AlertEvent): string {
   const { title, lines, link } = alertMessage(event);
-  const isLinked = link !== null && URL.canParse(link);
-  const text = [`*${escaped(title)}*`, ...lines.map(escaped), ...(isLinked ? [`<${escaped(link)}|Spans>`] : [])];
+  const text = [`*${escaped(title)}*`, ...lines.map(escaped), ...(link === null ? [] : [`<${escaped(link)}|Spans>`])];
   return JSON.stringify({ text: text.join("\n") });
 }
 
