@@ -78,6 +78,20 @@ browserTest("the keyboard walks the list, opens a span beside it and closes it",
   await panel.waitFor({ state: "detached" });
 });
 
+browserTest("the keyboard opens a row also after a click on the link that leads to the list", async () => {
+  const page = await open("/traces?range=30d");
+  await page.getByRole("link", { name: "Logs" }).click();
+  await page.getByRole("grid", { name: "Spans" }).getByRole("gridcell").first().waitFor();
+  await page.keyboard.press("j");
+  await page.keyboard.press("Enter");
+  await page.getByRole("region", { name: "Span", exact: true }).waitFor();
+  await page.getByRole("link", { name: "Traces" }).click();
+  await page.getByRole("grid", { name: "Traces" }).getByRole("gridcell").first().waitFor();
+  await page.keyboard.press("j");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/\/traces\/./);
+});
+
 browserTest("Back after a span was closed leads out of the list, and never opens it again", async () => {
   const page = await open("/traces?range=30d");
   await page.getByRole("link", { name: "Logs" }).click();

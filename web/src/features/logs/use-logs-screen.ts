@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useKeys } from "../../ui/keys.ts";
+import { leaveControl } from "../../ui/leave-control.ts";
 import { useSettled } from "../../ui/use-settled.ts";
 import { useMe } from "../../api/use-me.ts";
 import type { Place } from "../../query-bar/complete.ts";
@@ -88,7 +89,8 @@ export function useLogNavigation(rows: readonly LogRow[], focusQuery: () => void
     if (next === undefined) return;
     setCurrent(next);
     // A span that is open follows, and Back leads out of the list, not through every row.
-    if (openId !== undefined) update({ span: next }, history.follow);
+    if (openId === undefined) leaveControl();
+    else update({ span: next }, history.follow);
   };
   const escape = (): void => {
     if (openId !== undefined) open(undefined);

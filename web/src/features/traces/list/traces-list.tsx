@@ -1,10 +1,11 @@
 import { useCallback, useRef, useState, type ReactNode } from "react";
-import { formatInteger } from "../../../lib/format.ts";
+import { formatInteger, formatNumberOf } from "../../../lib/format.ts";
 import { QueryBar } from "../../../query-bar/query-bar.tsx";
 import { Button, IconButton } from "../../../ui/button.tsx";
 import { EmptyState } from "../../../ui/empty-state.tsx";
 import { ErrorPanel } from "../../../ui/error-panel.tsx";
 import { useKeys } from "../../../ui/keys.ts";
+import { leaveControl } from "../../../ui/leave-control.ts";
 import { SkeletonRows } from "../../../ui/skeleton.tsx";
 import { useTimeZone } from "../../../ui/value.tsx";
 import { useKnownValues } from "../../logs/use-logs-screen.ts";
@@ -42,7 +43,10 @@ export function TracesList({ search, change, onOpen }: TracesListProps): ReactNo
     },
     [onOpen],
   );
-  const step = (by: number) => setCurrent((at) => Math.min(Math.max(at + by, 0), rows.length - 1));
+  const step = (by: number): void => {
+    leaveControl();
+    setCurrent((at) => Math.min(Math.max(at + by, 0), rows.length - 1));
+  };
   useKeys([
     { keys: "j", label: "Next trace", run: () => step(1) },
     { keys: "k", label: "Previous trace", run: () => step(-1) },
@@ -78,7 +82,7 @@ export function TracesList({ search, change, onOpen }: TracesListProps): ReactNo
         role="status"
         className="flex h-6 shrink-0 items-center gap-4 border-t border-line bg-bg px-3 text-xs text-faint"
       >
-        <span>{pages.count === undefined ? "Counting…" : `${formatInteger(pages.count)} traces`}</span>
+        <span>{pages.count === undefined ? "Counting…" : formatNumberOf(pages.count, "trace")}</span>
         <span>{formatInteger(rows.length)} loaded</span>
       </p>
     </div>
