@@ -22,6 +22,7 @@ type SumsQuery = SpanSelection & { groupBy?: readonly string[]; starts?: readonl
 
 /** What sums are told apart by. */
 const sumKeys: ReadonlySet<string> = new Set(["model", "environment"]);
+export const isBySumKeys = (groupBy: readonly string[]): boolean => groupBy.every((key) => sumKeys.has(key));
 
 /** Undefined where the spans have to be read: what the query asks is not in sums, or most of the window is not summed. */
 export async function findSums(
@@ -30,7 +31,7 @@ export async function findSums(
   signal?: AbortSignal,
 ): Promise<SumsOfWindow | undefined> {
   const { scope, window, filter, groupBy = [], starts = [] } = query;
-  if (filter !== undefined || groupBy.some((key) => !sumKeys.has(key))) return undefined;
+  if (filter !== undefined || !isBySumKeys(groupBy)) return undefined;
   // A slot has no time beyond these.
   if (window.fromNs < 0n || window.toNs > latestNs) return undefined;
   // The first bucket may begin anywhere before the window.
