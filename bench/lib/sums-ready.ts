@@ -4,11 +4,14 @@ import type { BenchServer } from "./bench-server.ts";
 /** Waits until everything that was stored before this moment is in the sums, as it is minutes after spans came in. In seconds. */
 export async function sumsReady(server: BenchServer): Promise<number> {
   const started = performance.now();
+  let last: number | undefined;
   for (;;) {
     const text = await (await fetch(`${server.url}/metrics`)).text();
     const behind = Number(/^spanway_sums_behind_seconds (\S+)$/m.exec(text)?.[1] ?? 0);
     const waited = (performance.now() - started) / 1_000;
-    if (behind > 0 && behind < waited) return waited;
+    // The figure is of the end of a round: it tells how things are when it has changed.
+    if (last !== undefined && behind !== last && behind < waited) return waited;
+    last = behind;
     await sleep(500);
   }
 }

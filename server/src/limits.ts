@@ -314,6 +314,11 @@ export const limits = {
   changedSlots: 1_000,
   sumsEveryMs: 20_000,
   sumsPassKnownMs: 2_000,
+  /** Of fewer spans, reading them takes less than planning how sums and spans are put together. */
+  sumsFromSpans: 50_000,
+  /** How busy organizations are. */
+  sumsBusiestKnownMs: 60_000,
+  sumsBusiestOrganizations: 10_000,
   sumsMarginMs: 60_000,
   sumsOpenMs: 120_000,
   /** Longer than a portion and its pause take. */

@@ -22,7 +22,7 @@ const location = (): SpansLocation => ({
   cluster: "main",
 });
 
-describeSpanStore("a cluster of two shards", (bounds = {}) => openSpanStore(location(), { bounds }));
+describeSpanStore("a cluster of two shards", (bounds = {}) => openSpanStore(location(), { bounds, sumsFromSpans: 0 }));
 describeSeveralWriters("a cluster of two shards", () => ({
   store: openSpanStore(location()),
   database: openSpanDatabase(location()),

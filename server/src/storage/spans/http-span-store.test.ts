@@ -30,7 +30,7 @@ const location = (inserts: Record<string, string> = {}): SpansLocation => ({
   inserts,
 });
 const open = (bounds: Partial<QueryBounds> = {}, inserts: Record<string, string> = {}): SpanStore =>
-  openSpanStore(location(inserts), { bounds });
+  openSpanStore(location(inserts), { bounds, sumsFromSpans: 0 });
 
 describeSpanStore("ClickHouse over HTTP", open);
 describeSeveralWriters("ClickHouse over HTTP", () => ({ store: open(), database: openSpanDatabase(location()) }));

@@ -73,7 +73,7 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
   return {
     cluster: null,
     database: "default",
-    passes: createPassMemory(),
+    passes: createPassMemory(options.sumsFromSpans),
     resends,
     looks,
     ...sideTables,

@@ -65,7 +65,7 @@ export function openHttpDatabase(location: HttpLocation, options: SpanDatabaseOp
   return {
     cluster,
     database,
-    passes: createPassMemory(),
+    passes: createPassMemory(options.sumsFromSpans),
     query: (statement, signal) => reads.read(statement, "JSON", readRows, signal),
     queryRaw: ({ settings, ...statement }, signal) =>
       reads.read({ ...statement, settings: { ...settings, ...rawSettings } }, rawFormat, rawRowsOf, signal),

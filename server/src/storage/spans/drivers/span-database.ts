@@ -79,6 +79,8 @@ export type QueryOutcome = "ok" | "query_too_large" | "unavailable" | "refused" 
 export type SpanDatabaseOptions = {
   /** What one query may take; `limits.ts` has the defaults. */
   bounds?: Partial<QueryBounds>;
+  /** Sums are read where a window may have so many spans; `limits.ts` has the default. */
+  sumsFromSpans?: number;
   /** Called after each query: for metrics. `refused` means that too many were waiting. */
   onQuery?: (event: { name: string; seconds: number; outcome: QueryOutcome }) => void;
 };

@@ -40,7 +40,7 @@ const loseSpans = async (org: string) =>
   });
 
 beforeAll(async () => {
-  database = openEmbeddedDatabase(folder);
+  database = openEmbeddedDatabase(folder, { sumsFromSpans: 0 });
   store = createSpanStore(database);
   await store.migrate();
 });
@@ -146,6 +146,23 @@ describe("reads without filters", () => {
     const series = { scope, window: hour, starts, groupBy: [], top: 9, rankBy: "number_of_requests" } as const;
     const found = await store.spanSeries({ ...series, metrics: ["number_of_requests"], scores: [] });
     expect(found.series[0]?.totals).toBeUndefined();
+  });
+
+  it("take the spans where an organization never has so many in the time of the window that sums are read sooner", async () => {
+    const org = "org_few";
+    const scope = { organization_id: org };
+    await insert(Array.from({ length: 60 }, (_, n) => spanRow(org, { timestamp: minute(n) })));
+    await runPass();
+    await loseSpans(org);
+    const other = openEmbeddedDatabase(folder, { sumsFromSpans: 61 });
+    try {
+      const spans = createSpanStore(other);
+      expect((await spans.summarizeSpans({ scope, window: hour })).number_of_requests).toBe(0);
+      const twoHours = { ...hour, toNs: hour.toNs + 3_600_000_000_000n };
+      expect((await spans.summarizeSpans({ scope, window: twoHours })).number_of_requests).toBe(60);
+    } finally {
+      await other.close();
+    }
   });
 
   it("take sums that a pass without changes leaves as they are", async () => {

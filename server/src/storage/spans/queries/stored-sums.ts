@@ -39,6 +39,7 @@ export async function findSums(
   const pass = await readLastPass(database, signal);
   const whole = wholeSlots(window, pass);
   if (pass.isAhead || whole.until - whole.from < minSlots * slotSeconds) return undefined;
+  if (!(await hasManySpans(database, pass, { scope, window }, signal))) return undefined;
   const changed = await changedSince(database, pass, { scope, slots: whole, window }, signal);
   const plan = changed && planSlots(whole, changed.slots);
   if (changed === undefined || plan === undefined) return undefined;
@@ -72,6 +73,25 @@ export async function findSums(
       );
     },
   };
+}
+
+/** Whether the window may have so many spans that sums are read sooner, as far as the busiest slot of the organization tells. */
+async function hasManySpans(
+  database: SpanDatabase,
+  { epoch }: LastPass,
+  { scope: { organization_id }, window: { fromNs, toNs } }: Pick<SpanSelection, "scope" | "window">,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  const { sumsFromSpans } = database.passes;
+  if (sumsFromSpans === 0) return true;
+  const busiest = await database.passes.busiestSlot(organization_id, async () => {
+    const slots = `SELECT sum(sum_requests) AS spans FROM span_sums FINAL
+      WHERE epoch = ${epoch} AND organization_id = {organization_id:String} GROUP BY slot`;
+    const sql = `SELECT max(spans) AS spans FROM (${slots})`;
+    const { rows } = await database.query({ name: "busiest_slot", sql, params: { organization_id } }, signal);
+    return Number(rows[0]?.["spans"] ?? 0);
+  });
+  return (Number(toNs - fromNs) / (slotSeconds * 1e9)) * busiest >= sumsFromSpans;
 }
 
 const latestNs = (2n ** 32n - 1n) * 1_000_000_000n;
