@@ -24,7 +24,7 @@ export class CallAnswer {
   /** Reads what the upstream answers that is asked now. */
   reader: AnswerReader | undefined;
   /** Headers of that upstream's answer that go on. */
-  passed: OutgoingHttpHeaders = {};
+  passed: OutgoingHttpHeaders | undefined;
   /** Parameters that it was not asked for as the caller put them. */
   adjusted: readonly string[] = [];
   /** An upstream is asked that has not failed yet. */
@@ -66,8 +66,9 @@ export class CallAnswer {
     const breakdown = this.#ledger.params.request_breakdown === true ? this.#breakdown() : undefined;
     if (reply === undefined || reader === undefined) return this.stream.end(this.#lastEvents(breakdown));
     const { body, headers } = reader.answer(reply, breakdown);
-    const all = { ...this.#headers(), ...headers };
-    return answerWhole(this.#call.response, 200, body, all, (sendEnd) => this.#record.write(sendEnd));
+    const head = this.#headers();
+    if (headers !== undefined) Object.assign(head, headers);
+    return answerWhole(this.#call.response, 200, body, head, (sendEnd) => this.#record.write(sendEnd));
   }
 
   #lastEvents(breakdown: Record<string, unknown> | undefined): string {
@@ -126,6 +127,7 @@ export class CallAnswer {
   #headers(): OutgoingHttpHeaders {
     const { adjusted, passed } = this;
     const overheadMs = this.#call.elapsedMs() - this.upstreamMs;
-    return { ...passed, ...answerHeaders(this.#ledger, { overheadMs, adjusted }) };
+    const ours = answerHeaders(this.#ledger, { overheadMs, adjusted });
+    return passed === undefined ? ours : { ...passed, ...ours };
   }
 }

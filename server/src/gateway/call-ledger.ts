@@ -76,13 +76,14 @@ export type CallLedger = {
 export function newLedger(
   { origin, startedAtMs }: Pick<CallLedger, "origin" | "startedAtMs">,
   recorder: Pick<Recorder, "claim">,
+  logType: CallLedger["logType"],
 ): CallLedger {
   return {
     origin,
     claim: (identity) => recorder.claim(identity),
     isRepeated: false,
     identity: newIdentity(),
-    logType: "chat",
+    logType,
     startedAtMs,
     asked: {},
     params: {},

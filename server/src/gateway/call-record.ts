@@ -30,7 +30,7 @@ export class CallRecord {
   constructor(deps: RecordDeps, operation: CallOperation, call: GatewayCall) {
     this.#deps = deps;
     this.#call = call;
-    this.ledger = { ...newLedger(call, deps.recorder), logType: operation.logType };
+    this.ledger = newLedger(call, deps.recorder, operation.logType);
   }
 
   /** What the caller asks for is recorded. */

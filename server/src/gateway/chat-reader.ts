@@ -61,15 +61,13 @@ export function createChatReader(parts: ChatParts, how: ReaderOptions): AnswerRe
       if (attempt?.target.provider === builtInProvider) streamEcho(ask, facts(), open(sink));
       else streamCompletion(completion, open(sink));
     },
-    ...(translator && { problem: (status, headers, bytes) => translator.problem(status, headers, bytes) }),
     answer: (reply, breakdown) => answerOf(parts, completion, bytesOf(reply, attempt), breakdown),
     lastEvents: (breakdown) => lastEventsOf(parts, reader.digest, breakdown),
-    ...(attempt &&
-      cache && {
-        keep: (reply, adjusted) =>
-          cache.keep(attempt, reply && { bytes: bytesOf(reply, attempt), completion }, adjusted),
-      }),
   };
+  if (translator !== undefined) reader.problem = (status, headers, bytes) => translator.problem(status, headers, bytes);
+  if (attempt !== undefined && cache !== undefined)
+    reader.keep = (reply, adjusted) =>
+      cache.keep(attempt, reply && { bytes: bytesOf(reply, attempt), completion }, adjusted);
   return reader;
 }
 

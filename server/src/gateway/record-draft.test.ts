@@ -37,6 +37,7 @@ function ledgerOf(request: Record<string, unknown>): { ledger: CallLedger; bytes
   const ledger = newLedger(
     { origin, startedAtMs: 1.8e12 - 1_000 },
     { claim: () => request["trace_unique_id"] !== repeated },
+    "chat",
   );
   const body = Buffer.from(JSON.stringify(request));
   const members = readMembers(body);
@@ -84,7 +85,7 @@ function answered(ledger: CallLedger): void {
 }
 
 test("a reply's choices are kept in the order of their index", () => {
-  const ledger = newLedger({ origin, startedAtMs: 0 }, { claim: () => true });
+  const ledger = newLedger({ origin, startedAtMs: 0 }, { claim: () => true }, "chat");
   const choices = [2, 0, 1].map((index) => ({ index, message: { role: "assistant", content: String(index) } }));
   takeReply(ledger, { choices });
   expect(ledger.messages.map(({ content }) => content)).toEqual(["0", "1", "2"]);

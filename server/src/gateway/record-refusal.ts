@@ -25,7 +25,7 @@ export async function recordRefusal(
   error: ServiceError,
 ): Promise<OutgoingHttpHeaders> {
   if (error.code === "unavailable") return {};
-  const ledger = { ...newLedger(call, recorder), logType };
+  const ledger = newLedger(call, recorder, logType);
   takeHeaderParams(ledger, call);
   const { status, message } = errorOfService(error);
   Object.assign(ledger, { statusCode: status, errorMessage: message, endedMs: call.elapsedMs() });

@@ -155,7 +155,7 @@ function readingOf({ call, request, record, answer }: AskedCall, how: ReaderOpti
   const { stream } = answer;
   const { ledger } = record;
   stream.reset();
-  answer.passed = {};
+  answer.passed = undefined;
   answer.adjusted = [];
   const reader = (answer.reader = request.reader(how));
   let isBegun = false;
@@ -164,7 +164,7 @@ function readingOf({ call, request, record, answer }: AskedCall, how: ReaderOpti
     isStream: request.isStream,
     mustStream: () => stream.isOpen,
     signal: call.signal,
-    onAnswer: (headers) => void (answer.passed = request.passes?.(headers) ?? {}),
+    onAnswer: (headers) => void (answer.passed = request.passes?.(headers)),
     attach: (exchange) => void (stream.source = exchange),
     onEvents(events, hasContent) {
       if (!hasContent) return stream.hold(events);
