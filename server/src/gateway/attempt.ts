@@ -162,6 +162,7 @@ class AnswerSink implements ExchangeSink, StreamSink {
   /** What a reader throws of a reply is a fault of the upstream, all else one of ours. */
   #onThrown(error: unknown): void {
     this.exchange?.abort();
+    if (isStackOverflow(error)) error = new BadReply("The provider's reply nests too deep.");
     if (error instanceof BadReply) {
       const { message, usage } = error;
       const status = this.#status || 200;
@@ -182,6 +183,11 @@ class AnswerSink implements ExchangeSink, StreamSink {
     this.#isOver = true;
     this.#run.signal.removeEventListener("abort", this.onGone);
   }
+}
+
+/** Texts of any depth can be parsed, but not all of them written again. */
+function isStackOverflow(error: unknown): boolean {
+  return error instanceof RangeError && error.message === "Maximum call stack size exceeded";
 }
 
 function isSuccess(status: number): boolean {

@@ -3,6 +3,7 @@ import type { SpanIntake } from "../ingest/accept.ts";
 import type { SpanOrigin } from "../ingest/normalize.ts";
 import type { PreparedSpan } from "../ingest/prepared-span.ts";
 import type { ReadSpan } from "../ingest/read-span.ts";
+import { boundedCounts } from "./bounded-counts.ts";
 
 /** One finished call's span, as the intake reads it. */
 export type SpanRecord = {
@@ -32,7 +33,7 @@ export function prepareRecord(
     if (whole.ok) return whole.span;
     const fitting = intake.prepare(withoutFields(body, Object.keys(whole.errors), whole.code), origin, identity);
     if (fitting.ok) return fitting.span;
-    const least = intake.prepare(bare(body), origin, identity);
+    const least = intake.prepare(bare(body, Object.keys(fitting.errors)), origin, identity);
     if (least.ok) return least.span;
     logger.error("the span of a gateway call was refused");
   } catch (error) {
@@ -51,10 +52,16 @@ function withoutFields(
   const left = code === "payload_too_large" || fields.includes("body") ? [...fields, ...content] : fields;
   const kept = Object.fromEntries(Object.entries(body).filter(([name]) => !left.includes(name)));
   const warnings = Array.isArray(kept["warnings"]) ? (kept["warnings"] as unknown[]) : [];
+  if ("usage" in kept) kept["usage"] = boundedCounts(kept["usage"]);
   return { ...kept, warnings: [...warnings, `left out, as the store cannot hold it: ${left.join(", ")}`] };
 }
 
+/** What says whose call it was, and what it cost. */
 const bareFields = new Set([
+  "customer_identifier",
+  "cost",
+  "cache_hit",
+  "usage_is_estimated",
   "log_type",
   "model",
   "provider_id",
@@ -65,6 +72,7 @@ const bareFields = new Set([
   "usage",
 ]);
 
-function bare(body: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(body).filter(([name]) => bareFields.has(name)));
+function bare(body: Record<string, unknown>, refused: readonly string[]): Record<string, unknown> {
+  const kept = Object.entries(body).filter(([name]) => bareFields.has(name) && !refused.includes(name));
+  return Object.fromEntries(kept.map(([name, value]) => [name, name === "usage" ? boundedCounts(value) : value]));
 }
