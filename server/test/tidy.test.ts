@@ -175,5 +175,5 @@ function looksLikePath(name: string): boolean {
 function isSomewhere(name: string, document: string): boolean {
   const bases = ["", dirname(document), "server/src", "server/src/api/request-logs"];
   const isTestName = name === "x.test.ts" || name === "verb-noun.ts";
-  return isTestName || bases.some((base) => existsSync(join(root, base, name)));
+  return isTestName || made.has(name) || bases.some((base) => existsSync(join(root, base, name)));
 }
