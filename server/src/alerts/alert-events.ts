@@ -51,7 +51,7 @@ export function alertEvent(
   const customer = status.group["customer_identifier"];
   return {
     type: event,
-    alert: { id: alert.id, name: alert.name },
+    alert: { id: alert.id, name: alert.name, url: pageOf(alert, publicUrl) },
     ...pick(alert, "unique_organization_id", "environment", "metric", "window", "operator", "threshold"),
     change_percentage: alert.change_percentage,
     state: status.state,
@@ -63,6 +63,10 @@ export function alertEvent(
     spans_url: (publicUrl ?? "") + spansPath(alert, status.group, window),
     is_test: isTest,
   };
+}
+
+function pageOf({ id, environment }: Alert, publicUrl: string | undefined): string | null {
+  return publicUrl === undefined ? null : `${publicUrl}/alerts/${id}${environment === "test" ? "?env=test" : ""}`;
 }
 
 /** What the history says of a change. */

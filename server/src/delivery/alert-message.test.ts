@@ -2,12 +2,10 @@ import { expect, test } from "vitest";
 import type { AlertEvent } from "../domain/alert-event.ts";
 import { mailText, slackBody } from "./alert-message.ts";
 
-const path = "/api/request-logs/list/?environment=prod";
-
-function eventOf(spans_url: string | null): AlertEvent {
+function eventOf(url: string | null): AlertEvent {
   return {
     type: "alert_triggered",
-    alert: { id: "a", name: "Cost" },
+    alert: { id: "a", name: "Cost", url },
     unique_organization_id: "org_a",
     environment: "prod",
     metric: "total_cost",
@@ -24,18 +22,14 @@ function eventOf(spans_url: string | null): AlertEvent {
     number_of_requests: 3,
     window_start: "2026-11-29T09:00:00.000Z",
     window_end: "2026-11-29T10:00:00.000Z",
-    spans_url,
+    spans_url: "/api/request-logs/list/?environment=prod",
     is_test: false,
   };
 }
 
-test("a text has a link where people can follow it, and none without a host", () => {
-  const linked = eventOf(`https://spanway.example.com${path}`);
-  expect(mailText(linked).text).toContain(`Spans: https://spanway.example.com${path}`);
-  expect(slackBody(linked)).toContain(`<https://spanway.example.com${path}|Spans>`);
-  for (const event of [eventOf(path), eventOf(null)]) {
-    expect(mailText(event).text).not.toContain("Spans: /");
-    expect(mailText(event).text).not.toContain("null");
-    expect(slackBody(event)).not.toContain(path);
-  }
+test("a text has a link to the page of its alert, and none without a host", () => {
+  const url = "https://spanway.example.com/alerts/a";
+  expect(mailText(eventOf(url)).text).toContain(`Alert: ${url}`);
+  expect(slackBody(eventOf(url))).toContain(`<${url}|Open the alert>`);
+  for (const text of [mailText(eventOf(null)).text, slackBody(eventOf(null))]) expect(text).not.toMatch(/\/|null/);
 });

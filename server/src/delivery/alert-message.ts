@@ -2,8 +2,8 @@ import type { AlertEvent } from "../domain/alert-event.ts";
 import type { AlertOperator } from "../domain/alert.ts";
 
 /**
- * An alert in words, for people. What comes from spans stands in one line, without control characters. Nobody can follow a
- * link without a host: there is none where SPANWAY_PUBLIC_URL is not set.
+ * An alert in words, for people. What comes from spans stands in one line, without control characters. The link leads to the alert's page, which
+ * lists its groups with their spans; there is none where SPANWAY_PUBLIC_URL is not set.
  */
 type AlertMessage = { title: string; lines: string[]; link: string | null };
 
@@ -18,20 +18,23 @@ function alertMessage(event: AlertEvent): AlertMessage {
     `${event.metric} over ${event.window}: ${numberText(event.value)}${before}. Triggers if it ${condition(event)}.`,
     `Spans in the window: ${event.number_of_requests}, ${event.window_start} to ${event.window_end}, ${event.environment}.`,
   ];
-  const link = event.spans_url !== null && URL.canParse(event.spans_url) ? event.spans_url : null;
-  return { title: oneLine(title).slice(0, titleChars), lines: lines.map(oneLine), link };
+  return { title: oneLine(title).slice(0, titleChars), lines: lines.map(oneLine), link: event.alert.url };
 }
 
 /** The body that Slack's incoming webhooks take, and those of others that are made after them. */
 export function slackBody(event: AlertEvent): string {
   const { title, lines, link } = alertMessage(event);
-  const text = [`*${escaped(title)}*`, ...lines.map(escaped), ...(link === null ? [] : [`<${escaped(link)}|Spans>`])];
+  const text = [
+    `*${escaped(title)}*`,
+    ...lines.map(escaped),
+    ...(link === null ? [] : [`<${escaped(link)}|Open the alert>`]),
+  ];
   return JSON.stringify({ text: text.join("\n") });
 }
 
 export function mailText(event: AlertEvent): { subject: string; text: string } {
   const { title, lines, link } = alertMessage(event);
-  return { subject: title, text: [...lines, ...(link === null ? [] : [`Spans: ${link}`])].join("\n\n") };
+  return { subject: title, text: [...lines, ...(link === null ? [] : [`Alert: ${link}`])].join("\n\n") };
 }
 
 const headline = { alert_triggered: "Triggered", alert_resolved: "Resolved" } as const;

@@ -5,7 +5,8 @@ import type { Environment } from "./principal.ts";
 export type AlertEvent = Pick<AlertDefinition, "metric" | "window" | "operator" | "threshold" | "change_percentage"> &
   Pick<AlertGroupStatus, "value" | "previous_value" | "number_of_requests" | "since"> & {
     type: AlertEventType;
-    alert: { id: string; name: string };
+    /** `url`: its page; null where the public address of the server is not known. */
+    alert: { id: string; name: string; url: string | null };
     unique_organization_id: string;
     environment: Environment;
     state: AlertState;

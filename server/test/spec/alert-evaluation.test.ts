@@ -56,7 +56,7 @@ describe("an evaluation", () => {
     const [event] = await received(receiver, path, 1);
     expect(verify(made.channels[0]!.secrets!, event!)).toMatchObject({
       type: "alert_triggered",
-      alert: { id: made.id, name: made["name"] },
+      alert: { id: made.id, name: made["name"], url: null },
       state: "triggered",
       previous_state: "ok",
       value: 1,

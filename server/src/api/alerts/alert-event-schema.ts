@@ -10,7 +10,11 @@ const number = z.number().nullable();
 export const alertEventSchema = z
   .object({
     type: z.enum(alertEventTypes),
-    alert: z.object({ id: z.string(), name: z.string() }),
+    alert: z.object({
+      id: z.string(),
+      name: z.string(),
+      url: z.string().nullable().meta({ description: "Its page; null where SPANWAY_PUBLIC_URL is not set." }),
+    }),
     unique_organization_id: z.string(),
     environment: z.enum(environments),
     metric: z.string(),
