@@ -9,6 +9,10 @@ let stores: ControlStores;
 let close: () => Promise<void>;
 beforeEach(async () => {
   ({ stores, close } = await openMemoryControl());
+  for (const unique_organization_id of ["hog", "guest"]) {
+    const created_at = "2026-03-01T00:00:00.000Z";
+    await stores.organizations.create({ unique_organization_id, created_at, name: "", retention_days: null });
+  }
 });
 afterEach(() => close());
 

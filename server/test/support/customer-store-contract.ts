@@ -208,7 +208,10 @@ export function describeCustomerStores({
       const key = await newKey();
       const large = 9_007_199_254_740_993n;
       await stores().customerLedger.open(key, { periodStart: "", period: large, total: large });
-      await stores().customerLedger.settle(key, { id: "nothing", spent: 2n });
+      const unbounded = { periodStart: "", periodBudget: undefined, totalBudget: undefined };
+      const call = { ...reservation(key, "a", 1n), ...unbounded };
+      await stores().customerLedger.reserve(call);
+      await stores().customerLedger.settle(key, { id: call.id, spent: 2n });
       expect(await stores().customerLedger.find(key)).toMatchObject({ period: large + 2n, total: large + 2n });
       await stores().customerLedger.lower(key, { periodStart: "", period: 2n, total: 3n });
       expect(await stores().customerLedger.find(key)).toMatchObject({ period: large, total: large - 1n });

@@ -1,5 +1,5 @@
 import { Kysely, sql, type Dialect } from "kysely";
-import { DEFAULT_MIGRATION_TABLE, Migrator } from "kysely/migration";
+import { DEFAULT_MIGRATION_TABLE, Migrator, type Migration } from "kysely/migration";
 import type { Secret } from "../../lib/secret.ts";
 import { isStartupRefused } from "./control-outage.ts";
 import { openPostgres, type ConnectionCounts } from "./drivers/open-postgres.ts";
@@ -99,15 +99,14 @@ function unflushedPostgres(queries: ControlQueries): ControlDatabase["unflushed"
 }
 
 /**
- * The migrator holds an advisory lock on Postgres and the file's write lock on SQLite while it looks and writes, and all
+ * The migrator holds an advisory lock on Postgres, and the file's write lock on SQLite, while it looks and writes, and all
  * pending migrations commit together. Tables of a newer version are left as they are, if they say that this one can use them.
  */
 async function migrate(queries: ControlQueries, dialect: ControlLocation["kind"]): Promise<void> {
   const migrations = controlMigrations(dialect);
   try {
     if (await isNewer(queries, Object.keys(migrations))) return;
-    const migrator = new Migrator({ db: queries, provider: { getMigrations: () => Promise.resolve(migrations) } });
-    const { error } = await migrator.migrateToLatest();
+    const error = await (dialect === "postgres" ? runLocked(queries, migrations) : run(queries, migrations));
     // Another node may have done it since.
     if (error !== undefined && (await isNewer(queries, Object.keys(migrations)))) return;
     if (error !== undefined) throw asError(error);
@@ -120,6 +119,31 @@ async function migrate(queries: ControlQueries, dialect: ControlLocation["kind"]
     const message = `The control database does not answer: ${reason}. Is SPANWAY_CONTROL_URL right, and the server running?`;
     throw new ControlUnreachable(message, { cause: error });
   }
+}
+
+async function run(db: ControlQueries, migrations: Record<string, Migration>): Promise<unknown> {
+  const migrator = new Migrator({ db, provider: { getMigrations: () => Promise.resolve(migrations) } });
+  return (await migrator.migrateToLatest()).error;
+}
+
+/** On a server: in one transaction, under a lock that ends with it. @returns what made it fail, if anything did */
+async function runLocked(queries: ControlQueries, migrations: Record<string, Migration>): Promise<unknown> {
+  let failure: unknown;
+  const work = queries.transaction().execute(async (transaction) => {
+    await lockMigrations(transaction);
+    failure = await run(transaction, migrations);
+    if (failure !== undefined) throw failure;
+  });
+  await work.catch((error: unknown) => (failure ??= error));
+  return failure;
+}
+
+/**
+ * Waits until no other node migrates, and keeps others from it until the transaction ends. PgBouncer gives each transaction another connection of the
+ * server, so a lock of a session would be held by whoever gets that connection next. The number is Kysely's, which nodes of earlier versions lock.
+ */
+async function lockMigrations(transaction: ControlQueries): Promise<void> {
+  await sql`select pg_advisory_xact_lock(3853314791062309107)`.execute(transaction);
 }
 
 /** Whether a newer version has migrated the tables, and this one can use them. @throws NewerTables when it cannot */

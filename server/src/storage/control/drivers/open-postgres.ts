@@ -1,4 +1,4 @@
-import { PostgresDialect } from "kysely";
+import { PostgresAdapter, PostgresDialect } from "kysely";
 import { Pool } from "pg";
 import type { Secret } from "../../../lib/secret.ts";
 import { limits } from "../../../limits.ts";
@@ -32,11 +32,23 @@ export function openPostgres(
   pool.on("error", onConnectionError);
   pool.on("connect", (client) => client.on("error", onConnectionError));
   return {
-    dialect: new PostgresDialect({ pool }),
+    dialect: new LockedDialect({ pool }),
     connections: () => ({
       used: pool.totalCount - pool.idleCount,
       idle: pool.idleCount,
       waiting: pool.waitingCount,
     }),
   };
+}
+
+class LockedDialect extends PostgresDialect {
+  override createAdapter(): PostgresAdapter {
+    return new UnlockedMigrations();
+  }
+}
+
+/** Kysely locks by session; `open-control-database.ts` locks by transaction. */
+class UnlockedMigrations extends PostgresAdapter {
+  override async acquireMigrationLock(): Promise<void> {}
+  override async releaseMigrationLock(): Promise<void> {}
 }
