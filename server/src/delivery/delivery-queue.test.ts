@@ -47,7 +47,7 @@ describe("webhooks do not wait for each other", () => {
     await events.publishAll(Array.from({ length: 100 }, (_, i) => event(`${i}`, { organizationId: "org_b" })));
     await expect.poll(() => receiver.on(lively.path).length, { timeout: 10_000, interval: 10 }).toBe(100);
     expect(deliverer.inFlight()).toBeLessThan(limits.webhookInFlight);
-  }, 30_000);
+  });
 
   test("one that keeps failing gets few at a time, and as many as others once it recovers", async () => {
     const { events, deliverer, receiver, hook, pass } = await bench();

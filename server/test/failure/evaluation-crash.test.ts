@@ -43,7 +43,7 @@ test(`after ${rounds} kills during evaluation every log accepted before has its 
   await eventually(async () => {
     const { count } = (await server.prod.get("/api/scores/")).json as ListAnswer;
     return count >= total ? count : undefined;
-  }, 30_000);
+  });
   const logs = await scoredLogs(server.prod);
   expect(logs).toHaveLength(total);
   expect(new Set(logs).size).toBe(total);
@@ -80,7 +80,7 @@ test("K4: an evaluation that ends its node every time fails, with a reason, and 
   const scores = await eventually(async () => {
     const { results, count } = (await server.prod.get("/api/scores/?page_size=100")).json as ListAnswer;
     return count === logs.length ? results : undefined;
-  }, 30_000);
+  });
   expect(scores.filter(({ status }) => status === "failed")).toMatchObject([
     { error_message: "the server ended 4 times while it made this evaluation" },
   ]);

@@ -30,7 +30,7 @@ const mailsTo = (address: string, count: number) =>
   eventually(async () => {
     const found = mail.mails.filter(({ to }) => to.includes(address));
     return found.length >= count ? found : undefined;
-  }, 15_000);
+  });
 
 const headersOf = (raw: string): string => (raw.split("\r\n\r\n")[0] ?? "").replaceAll(/\r\n[ \t]+/g, " ");
 
@@ -114,7 +114,7 @@ test("while the mail server is down, mail waits, and the password is in no answe
   const waiting = await eventually(async () => {
     const delivery = await deliveryOf();
     return delivery?.["attempts"] === 1 ? delivery : undefined;
-  }, 15_000);
+  });
   expect(waiting).toMatchObject({
     status: "pending",
     response_status: null,

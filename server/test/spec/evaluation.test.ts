@@ -19,7 +19,7 @@ const scored = (client: TestClient, count: number, query = "") =>
   eventually(async () => {
     const answer = await scoresOf(client, query);
     return answer.count >= count ? answer : undefined;
-  }, 20_000);
+  });
 const logs = (count: number, fields: (index: number) => Row): Row[] =>
   Array.from({ length: count }, (_, index) => ({ log_type: "chat", output: `answer ${index}`, ...fields(index) }));
 const patch = (client: TestClient, { id }: Row, change: Row) =>

@@ -142,5 +142,5 @@ test("scores are those that the span store has of a span", async () => {
       },
     });
     expect(rows.map((row) => row["scores"])).toContainEqual({});
-  }, 10_000);
+  });
 });

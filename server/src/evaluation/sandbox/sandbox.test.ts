@@ -150,7 +150,7 @@ describe("K10: the queue", () => {
     leaving.abort();
     expect((await hog).filter((result) => "isRefused" in result).length).toBeGreaterThan(1_000);
     await shared.stop();
-  }, 20_000);
+  });
 
   test("forgets what waits for a caller that left", async () => {
     const shared = createSandbox({ ...one, queued: 10 });
