@@ -36,7 +36,7 @@ const condition = {
   },
 } as const;
 
-/** Makes alerts and a condition over the demo's spans. Those that are there stay. */
+/** Creates alerts and a condition over the demo's spans. Skips those that exist already. */
 export async function watch(target: Target): Promise<void> {
   const known = await namesIn(target, "/api/alerts/");
   for (const alert of alerts) if (!known.has(alert.name)) await call(target, "POST", "/api/alerts/", alert);

@@ -2,8 +2,8 @@ import type { AlertEvent } from "../domain/alert-event.ts";
 import type { AlertOperator } from "../domain/alert.ts";
 
 /**
- * An alert in words, for people. What comes from spans stands in one line, without control characters. The link leads to the alert's page, which
- * lists its groups with their spans; there is none where SPANWAY_PUBLIC_URL is not set.
+ * An alert as text for people. Values from spans are written on one line, without control characters. The link opens the alert's page, which
+ * lists the alert's groups and their spans. `link` is null if SPANWAY_PUBLIC_URL is not set.
  */
 type AlertMessage = { title: string; lines: string[]; link: string | null };
 

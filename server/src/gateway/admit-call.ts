@@ -7,7 +7,7 @@ import type { ServiceParams } from "./service-params.ts";
 
 /**
  * Asks the budget of the call's customer.
- * @param identity of its span: the record of the call tells of it too
+ * @param identity of the call's span; the call's record has the same one
  * @param estimate asked for where there is a customer; null where the price is unknown
  */
 export function admitCall(

@@ -224,7 +224,7 @@ export function costOfAnswer(ledger: CallLedger, prices: PriceBook): number | nu
   return costOf(prices, { organizationId: origin.organization_id, model, provider, usage: billedUsage(ledger), atMs });
 }
 
-/** Whether its last attempt is paid for: it answered, or it failed and stated a usage all the same. */
+/** Whether the last attempt costs money: it answered, or it failed and the provider stated its usage. */
 export function isPaid({ isAnswered, usage }: CallLedger): boolean {
   return isAnswered || usage !== undefined;
 }

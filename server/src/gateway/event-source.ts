@@ -83,7 +83,7 @@ class EventSource implements StreamSource {
   #take(event: SseEvent, isSent = false): void {
     const { keepsAll = false, rewrite } = this.#reader;
     if (this.#isOver) return;
-    // Keep-alives of the provider's are none of the caller's business, which gets its own, where not every byte is.
+    // The gateway sends its own keep-alives, so it drops the provider's, unless the reader passes every byte on.
     if (event.data === undefined) {
       if (keepsAll && !isSent) this.#sink.onEvents(event.raw, this.#hasContent);
       return;

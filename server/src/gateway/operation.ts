@@ -20,7 +20,7 @@ export type GatewayCall = {
   permissions: ReadonlySet<Permission>;
   bytes: Buffer;
   headers: IncomingHttpHeaders;
-  /** The query of the URL as it was sent, with its `?`; "" where there is none. */
+  /** The query string of the URL, unchanged, with its `?`. "" if the URL has no query. */
   search: string;
   /** As the caller is told it. */
   requestId: string;

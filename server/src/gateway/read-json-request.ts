@@ -49,7 +49,7 @@ export function checkStreamFlag({ stream }: Record<string, unknown>): void {
     throw badMember("stream", "must be true or false");
 }
 
-/** The object that a reply is; the problem that it tells of instead. @throws BadReply */
+/** Parses a reply as a JSON object. `problem` is set if the object reports an error. @throws BadReply if it is no object */
 export function readJsonReply(whole: WholeReply): { reply: Record<string, unknown>; problem?: UpstreamProblem } {
   const reply = whole.value ?? parsedReply(whole.bytes);
   const problem = readErrorWithin(reply);

@@ -118,7 +118,7 @@ async function askOnce(deps: AttemptDeps, asked: AskedCall, step: PlanStep, plan
   return { kind: "problem", problem, hasContent };
 }
 
-/** Never rejects but for faults of ours. */
+/** Sends one attempt. Rejects only for bugs of the gateway: upstream errors become a result. */
 function ask(
   { pools, timeouts }: AttemptDeps,
   { call, request, answer }: AskedCall,

@@ -111,7 +111,7 @@ test.skipIf(postgresUrl === undefined)(
       const running = sql`select pg_sleep(60)`.execute(connection).catch((error: unknown) => failures.push(error));
       await sql`select pg_terminate_backend(${rows[0]?.pid})`.execute(database.queries);
       await running;
-      // The client hears of the end of its socket, and says something else from then on.
+      // Once the client has seen its socket close, it reports another error.
       await sleep(100);
       await sql`select 1`.execute(connection).catch((error: unknown) => failures.push(error));
     });

@@ -3,8 +3,8 @@ import { onCluster } from "./dialect.ts";
 import type { Placement } from "./dialect.ts";
 
 /**
- * The same sums by hours (docs/adr/0033-sums-are-stored-up-to-a-watermark.md). `has_hours` tells of a pass that it made them too: a node of an
- * earlier version does not.
+ * The same sums by hour (docs/adr/0033-sums-are-stored-up-to-a-watermark.md). `has_hours` is 1 for a pass that also built the hours. Nodes of
+ * earlier versions build none.
  */
 export function createHourSums(placement: Placement): string[] {
   return [

@@ -21,9 +21,9 @@ type Table = (typeof tables)[number];
 type Old = { organization_id: string; cutoffNs: bigint; oldestNs: bigint; month: string };
 
 /**
- * One mutation for each month of a table, of all organizations together: the engine replaces a part of which every row goes by an empty one,
- * unread, and rewrites only those that are old in part. Safe beside inserts, which dropping a partition would not be: what is received
- * meanwhile for a month long past stays.
+ * Runs one mutation for each month of a table, for all organizations together. The engine replaces a part whose rows have all expired by an empty
+ * part without reading it, and rewrites only parts with some expired rows. A mutation is safe beside inserts: it keeps spans of an old month that
+ * arrive meanwhile. Dropping the partition would delete them.
  */
 export async function deleteExpired(database: SpanDatabase, cutoffs: Cutoffs, signal?: AbortSignal): Promise<Expired> {
   const done = { rows: 0, months: 0, overdueMs: 0 };

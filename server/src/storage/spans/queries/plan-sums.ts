@@ -74,7 +74,7 @@ function numbersOf(row: ResultRow) {
   };
 }
 
-/** Days with slots or hours to build: of rows that came in since the last pass, and those that were open then. */
+/** Finds the days with slots or hours to build: those with rows that arrived since the last pass, and those that were still open in it. */
 async function daysOf(database: SpanDatabase, pass: SumsPass, signal?: AbortSignal): Promise<SumsDay[]> {
   const [hours, slots] = [
     `timestamp >= ${timeOf(hourOf(pass.closedAfterMs))}`,
