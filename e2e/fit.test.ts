@@ -36,8 +36,18 @@ browserTest("costs of traces on a phone", async () => {
 });
 
 browserTest("when traces of earlier days ended, on a phone and at 1280 pixels", async () => {
+  const client = createClient(inject("site")?.url ?? "", testKeys.prod);
+  const customer = unique("earlier");
+  const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
+  for (const days of [2, 11])
+    await createSpan(client, {
+      customer_identifier: customer,
+      timestamp: daysAgo(days),
+      trace_unique_id: unique("old"),
+    });
+  await settle(client);
   for (const size of [phone, laptop]) {
-    const page = await open("/traces?range=30d", size);
+    const page = await open(`/traces?range=30d&q=customer:${customer}`, size);
     const times = page.locator("[role=gridcell]:has(time)");
     await times
       .filter({ hasText: /^[A-Z][a-z]{2} \d/, visible: true })
