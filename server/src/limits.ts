@@ -165,6 +165,8 @@ export const limits = {
   smallTraceRows: 2_000,
   smallTraceBytes: 16 * MiB,
   traceSpansChunk: 5_000,
+  /** Without input, output and metadata. */
+  slimTraceSpansChunk: 20_000,
   /** Spans of the traces of a page that are added up here rather than in the engine, which plans that for longer than it reads. */
   summedListSpans: 1_000,
   bulkDeleteTraces: 1_000,

@@ -49,6 +49,9 @@ export function growForest(spans: readonly TreeSpan[]): TraceForest {
  * that is all circle the earliest. Undefined where there is no span.
  */
 export function rootOfTrace<Span extends TreeSpan>(spans: readonly Span[]): Span | undefined {
+  // Most traces have one, and need not be sorted.
+  const top = spans.filter(({ span_parent_id: parent }) => parent === "");
+  if (top.length > 0) return top.reduce((first, span) => (compareSpans(span, first) < 0 ? span : first));
   const byTime = spans.map((_, index) => index).sort((a, b) => compareSpans(at(spans, a), at(spans, b)));
   const root = rootIn(spans, byTime, parentsOf(spans, byTime));
   return root === undefined ? undefined : spans[root];

@@ -181,6 +181,24 @@ export function describeTraces({ store, insert }: ContractDriver): void {
       expect(page.map((span) => parse(span).span_unique_id)).toEqual(["task"]);
     });
 
+    it("are retrieved with all their spans where these are more than a chunk, each once", async () => {
+      const org = newOrganization();
+      const scope = { organization_id: org };
+      const ids = Array.from({ length: limits.traceSpansChunk + 2 }, (_, n) => `s${n}`);
+      await insert(ids.map((id, n) => span(org, "chunks", id, "", n % 50)));
+      const [{ stretch } = { stretch: { first: "", last: "" } }] = await store().placeTraces(scope, "chunks");
+      const query = { scope, traceId: "chunks", stretch, columns: ["metadata", "span_unique_id"] as const };
+      const parse = rawReader(query.columns);
+      const read = async (limit: number) => {
+        const found: string[] = [];
+        await store().readTraceSpans({ ...query, limit }, (row) => found.push(String(parse(row).span_unique_id)));
+        return found;
+      };
+      expect((await read(limits.treeSpans)).sort()).toEqual([...ids].sort());
+      expect(await read(limits.traceSpansChunk + 1)).toHaveLength(limits.traceSpansChunk + 1);
+      expect(await read(limits.traceSpansChunk)).toHaveLength(limits.traceSpansChunk);
+    });
+
     it("are read at once where they are small, each span in its newest version", async () => {
       const org = await insertTraces();
       const query = {

@@ -10,7 +10,14 @@ import { asInsertError, asReadError, orUnreachable } from "./engine-errors.ts";
 import { createPassMemory } from "./pass-memory.ts";
 import { createQueryGate } from "./query-gate.ts";
 import { rawFormat, rawSettings, readRawRows, readRows } from "./read-rows.ts";
-import type { EngineSettings, QueryBounds, SpanDatabase, SpanDatabaseOptions, Statement } from "./span-database.ts";
+import type {
+  EngineSettings,
+  QueryBounds,
+  RawRows,
+  SpanDatabase,
+  SpanDatabaseOptions,
+  Statement,
+} from "./span-database.ts";
 import { createHttpStream } from "./http-stream.ts";
 import {
   buildSettings,
@@ -133,7 +140,7 @@ function openReads(
 }
 
 /** The client gives no bytes. */
-function rawRowsOf(text: string): Iterable<string[]> {
+function rawRowsOf(text: string): RawRows {
   return readRawRows(Buffer.from(text));
 }
 

@@ -1,5 +1,5 @@
 import { freeBytes } from "../../../lib/free-bytes.ts";
-import type { EngineSettings, QueryResult, ResultRow } from "./span-database.ts";
+import type { EngineSettings, QueryResult, RawRows, ResultRow } from "./span-database.ts";
 
 /** Reads a reply in ClickHouse's format `JSON`. */
 export function readRows(text: string): QueryResult {
@@ -23,18 +23,37 @@ export const rawSettings = {
  * Reads a reply in that format as byte strings, a row when it is asked for: most rows are done with at once. The reply is given
  * back when they are.
  */
-export function* readRawRows(reply: Buffer): Generator<string[], void> {
+export function readRawRows(reply: Buffer): RawRows {
+  const end = reply.at(-1) === newline ? reply.length - 1 : reply.length;
+  const last = end > 0 ? valuesOf(reply, reply.lastIndexOf(newline, end - 1) + 1, end) : undefined;
+  return { size: countRows(reply), last, [Symbol.iterator]: () => rowsOf(reply) };
+}
+
+function* rowsOf(reply: Buffer): Generator<string[], void> {
   try {
     for (let start = 0; start < reply.length;) {
-      const found = reply.indexOf(newline, start);
-      const end = found === -1 ? reply.length : found;
-      yield reply.toString("latin1", start, end).split("\t");
+      const end = endOfRow(reply, start);
+      yield valuesOf(reply, start, end);
       start = end + 1;
     }
   } finally {
     freeBytes(reply);
   }
 }
+
+function countRows(reply: Buffer): number {
+  let count = 0;
+  for (let start = 0; start < reply.length; start = endOfRow(reply, start) + 1) count += 1;
+  return count;
+}
+
+function endOfRow(reply: Buffer, start: number): number {
+  const found = reply.indexOf(newline, start);
+  return found === -1 ? reply.length : found;
+}
+
+const valuesOf = (reply: Buffer, start: number, end: number): string[] =>
+  reply.toString("latin1", start, end).split("\t");
 
 const newline = 0x0a;
 

@@ -18,7 +18,7 @@ export type SpanDatabase = {
    * for many rows. Of a row of names and values the names would be most, and rows that live together cost the collector
    * dearly.
    */
-  queryRaw(statement: Statement, signal?: AbortSignal): Promise<Iterable<string[]>>;
+  queryRaw(statement: Statement, signal?: AbortSignal): Promise<RawRows>;
   /**
    * A read of upkeep: with places, threads and time of its own, so that it takes none of those of people, and no limit of theirs ends it.
    *
@@ -67,6 +67,13 @@ export type Statement = {
 export type EngineSettings = Record<string, string | number>;
 
 export type ResultRow = Record<string, unknown>;
+
+/** Rows of a reply, which are read once. */
+export type RawRows = Iterable<string[]> & {
+  readonly size: number;
+  /** Before the others are read; undefined where there is none. */
+  readonly last: readonly string[] | undefined;
+};
 
 export type QueryResult = {
   rows: ResultRow[];

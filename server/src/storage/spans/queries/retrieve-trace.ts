@@ -1,7 +1,7 @@
 import type { ReadColumn, SpanScope } from "../../../domain/span.ts";
 import { ServiceError } from "../../../domain/errors.ts";
 import { limits } from "../../../limits.ts";
-import type { EngineSettings, SpanDatabase } from "../drivers/span-database.ts";
+import type { EngineSettings, RawRows, SpanDatabase } from "../drivers/span-database.ts";
 import { rawPlace, rawReader, type RawSpan } from "../raw-span.ts";
 import type { StatementParams, TimeWindow } from "../span-store.ts";
 import type {
@@ -14,7 +14,7 @@ import type {
 } from "../trace-queries.ts";
 import { describeTraces } from "./describe-traces.ts";
 import { keyColumns, newestBy } from "./hydrate-spans.ts";
-import { rawCounter, readCounts, storedColumns } from "./span-counts.ts";
+import { rawCounter, readCounts, readFewCounts, storedColumns } from "./span-counts.ts";
 import { rawEditor, readEdits, type EditsById } from "./span-edits.ts";
 import { allOf, inWindow, scopeWhere, spansOf, stretchWhere, type Where } from "./selection.ts";
 
@@ -77,9 +77,8 @@ export async function readTraceSpans(
     editsOf(database, { scope: query.scope, where: whole, columns }, signal),
   ]);
   const [counted, edited] = [rawCounter(columns, counts), rawEditor(columns, edits)];
-  const keyOf = rawReader(columns, ["timestamp", "unique_id"]);
-  let last: RawSpan | undefined;
-  for (let left = query.limit; left > 0; left -= limits.traceSpansChunk) {
+  const keyOf = rawReader(storedColumns(columns), ["timestamp", "unique_id"]);
+  const readChunk = (size: number, last?: RawSpan) => {
     const after = last && keyOf(last);
     const rest = after && {
       sql: "(timestamp, unique_id) > ({last_time:DateTime64(9, 'UTC')}, {last_id:UUID})",
@@ -87,16 +86,22 @@ export async function readTraceSpans(
     };
     const stretch = stretchWhere(after?.timestamp ?? query.stretch.first, query.stretch.last);
     const where = allOf(ofTrace(query.scope, query.traceId), stretch, rest);
-    const size = Math.min(left, limits.traceSpansChunk);
     const from = `${spansOf([where])} ORDER BY timestamp, unique_id LIMIT ${size}`;
-    let count = 0;
-    for (const stored of await readSpans(database, { columns, from, params: where.params }, signal)) {
-      const span = edited(counted(stored));
-      take(span);
-      last = span;
-      count += 1;
-    }
-    if (count < size) return;
+    return readSpans(database, { columns, from, params: where.params }, signal);
+  };
+  const chunk = columns.some((column) => payload.has(column)) ? limits.traceSpansChunk : limits.slimTraceSpansChunk;
+  let left = query.limit;
+  let size = Math.min(left, chunk);
+  let reading: Promise<RawRows> | undefined = readChunk(size);
+  while (reading !== undefined) {
+    const rows: RawRows = await reading;
+    left -= size;
+    // The engine reads the next chunk while this one is taken.
+    const isMore = rows.size === size && left > 0;
+    size = Math.min(left, chunk);
+    reading = isMore ? readChunk(size, rows.last) : undefined;
+    reading?.catch(() => undefined);
+    for (const stored of rows) take(edited(counted(stored)));
   }
 }
 
@@ -118,11 +123,12 @@ export async function readSmallTrace(
     settings: { max_result_bytes: limits.smallTraceBytes, result_overflow_mode: "throw" },
   };
   try {
-    const counting = readCounts(database, where, columns, signal);
+    // Several rows may tell of one span; more than that many are of a larger trace.
+    const counting = readFewCounts(database, where, { columns, most: 2 * limits.smallTraceRows }, signal);
     const editing = editsOf(database, { scope, where, columns }, signal);
     const [counts, edits, spans] = await Promise.all([counting, editing, readSpans(database, query, signal)]);
     const rows = [...spans];
-    if (rows.length > limits.smallTraceRows) return undefined;
+    if (counts === undefined || rows.length > limits.smallTraceRows) return undefined;
     return newestSpans(rows.map(rawCounter(query.columns, counts)), query.columns).map(rawEditor(query.columns, edits));
   } catch (error) {
     if (error instanceof ServiceError && error.code === "query_too_large") return undefined;
@@ -160,7 +166,7 @@ async function readSpans(
   database: SpanDatabase,
   query: { from: string; params: StatementParams; columns: readonly ReadColumn[]; settings?: EngineSettings },
   signal?: AbortSignal,
-): Promise<Iterable<RawSpan>> {
+): Promise<RawRows> {
   const { from, params, columns, settings } = query;
   const sql = `SELECT ${storedColumns(columns).join(", ")} FROM ${from}`;
   return await database.queryRaw({ name: "trace_spans", sql, params, ...(settings && { settings }) }, signal);
@@ -210,6 +216,7 @@ const payloadColumns = [
   "completion_messages",
   "metadata",
 ] as const satisfies readonly ReadColumn[];
+const payload: ReadonlySet<ReadColumn> = new Set(payloadColumns);
 const payloadBytes = `sum(${payloadColumns.map((column) => `${column}.size`).join(" + ")})`;
 
 /** Stretches of the primary key that hold a trace. Without FINAL: they only have to be large enough. */

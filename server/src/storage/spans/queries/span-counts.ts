@@ -1,13 +1,16 @@
 import { isCountedColumn, type CountedColumn, type ReadColumn, type SpanColumn } from "../../../domain/span.ts";
-import { fromByteString, toByteString } from "../../../lib/byte-string.ts";
-import type { SpanDatabase } from "../drivers/span-database.ts";
+import { fromByteString } from "../../../lib/byte-string.ts";
+import type { RawRows, SpanDatabase } from "../drivers/span-database.ts";
 import { rawPlace, type RawSpan } from "../raw-span.ts";
 import type { StoredSpan } from "../span-store.ts";
 import { mayHaveRows } from "./has-rows.ts";
 import type { Where } from "./selection.ts";
 
-/** What a span counts for, where it is not what it says itself; customer and thread only where these are asked for. */
-type StoredCount = { countsTokens: boolean; cost: number | null; customer?: string; thread?: string };
+/**
+ * What a span counts for, where it is not what it says itself; customer and thread only where these are asked for. Values are JSON
+ * texts as the engine wrote them: of very many spans they are passed on as they are.
+ */
+type StoredCount = { countsTokens: boolean; cost: string; customer: string | undefined; thread: string | undefined };
 
 /** By the time and id of their spans. */
 type StoredCounts = ReadonlyMap<string, StoredCount>;
@@ -41,46 +44,62 @@ export async function readCounts(
   columns: readonly ReadColumn[],
   signal?: AbortSignal,
 ): Promise<StoredCounts> {
+  const rows = await askCounts(database, where, columns, signal);
+  return rows === undefined ? noCounts : newestCounts(rows);
+}
+
+/** The same, but undefined where there are more rows than `most`. */
+export async function readFewCounts(
+  database: SpanDatabase,
+  where: Where,
+  { columns, most }: { columns: readonly ReadColumn[]; most: number },
+  signal?: AbortSignal,
+): Promise<StoredCounts | undefined> {
+  const rows = await askCounts(database, where, columns, signal, `LIMIT ${most + 1}`);
+  if (rows === undefined) return noCounts;
+  return rows.size > most ? undefined : newestCounts(rows);
+}
+
+async function askCounts(
+  database: SpanDatabase,
+  where: Where,
+  columns: readonly ReadColumn[],
+  signal?: AbortSignal,
+  limit = "",
+): Promise<RawRows | undefined> {
   const organization = String(where.params["organization_id"]);
-  if (!columns.some(isCountedColumn) || !(await mayHaveRows(database, "counts", organization, signal))) return noCounts;
+  if (!columns.some(isCountedColumn) || !(await mayHaveRows(database, "counts", organization, signal)))
+    return undefined;
   const identity = columns.some((column) => identityColumns.has(column))
     ? ", customer_identifier, thread_identifier"
     : "";
-  const rows = await database.queryRaw(
+  return await database.queryRaw(
     {
       name: "span_counts",
-      sql: `SELECT timestamp, unique_id, version, is_deleted, counts_tokens, cost${identity} FROM span_counts PREWHERE ${where.sql}`,
+      sql: `SELECT timestamp, unique_id, version, is_deleted, counts_tokens, cost${identity} FROM span_counts PREWHERE ${where.sql} ${limit}`,
       params: where.params,
     },
     signal,
   );
-  return newestCounts(rows);
 }
 
 /** Very many spans of a trace may count for others than they say: nothing is parsed that need not be. */
 function newestCounts(rows: Iterable<RawSpan>): StoredCounts {
   const newest = new Map<string, StoredCount & { version: string; isDeleted: boolean }>();
   let hasDeleted = false;
-  for (const [time, id, version = "", deleted, countsTokens, cost, customer, thread] of rows) {
+  for (const [time, id, version = "", deleted, countsTokens, cost = "null", customer, thread] of rows) {
     const key = keyOf(unquoted(time), unquoted(id));
     const before = newest.get(key);
     if (before !== undefined && BigInt(unquoted(before.version)) > BigInt(unquoted(version))) continue;
     const isDeleted = deleted === "1";
     hasDeleted ||= isDeleted;
-    newest.set(key, {
-      version,
-      isDeleted,
-      countsTokens: countsTokens === "1",
-      cost: cost === undefined || cost === "null" ? null : Number(cost),
-      ...(customer !== undefined && { customer: parsedText(customer) }),
-      ...(thread !== undefined && { thread: parsedText(thread) }),
-    });
+    newest.set(key, { version, isDeleted, countsTokens: countsTokens === "1", cost, customer, thread });
   }
   if (hasDeleted) for (const [key, { isDeleted }] of newest) if (isDeleted) newest.delete(key);
   return newest;
 }
 
-const parsedText = (json: string): string => (json === '""' ? "" : (JSON.parse(fromByteString(json)) as string));
+const parsedText = (json: string): string => JSON.parse(fromByteString(json)) as string;
 
 const identityColumns: ReadonlySet<ReadColumn> = new Set(["counted_customer_identifier", "counted_thread_identifier"]);
 
@@ -90,11 +109,15 @@ const keyOf = (timestamp: string, uniqueId: string): string => `${timestamp} ${u
 export function withCount(span: StoredSpan, counts: StoredCounts): StoredSpan {
   const count = counts.get(keyOf(span.timestamp, span.unique_id));
   const { cost = null, total_tokens = null, customer_identifier = "", thread_identifier = "" } = span;
-  span.counted_cost = count === undefined ? cost : count.cost;
+  span.counted_cost = count === undefined ? cost : (JSON.parse(count.cost) as number | null);
   span.counted_tokens = count?.countsTokens === false ? 0 : total_tokens;
-  const { customer, thread } = count ?? { customer: customer_identifier, thread: thread_identifier };
-  if (customer !== undefined) span.counted_customer_identifier = customer;
-  if (thread !== undefined) span.counted_thread_identifier = thread;
+  if (count === undefined) {
+    span.counted_customer_identifier = customer_identifier;
+    span.counted_thread_identifier = thread_identifier;
+    return span;
+  }
+  if (count.customer !== undefined) span.counted_customer_identifier = parsedText(count.customer);
+  if (count.thread !== undefined) span.counted_thread_identifier = parsedText(count.thread);
   return span;
 }
 
@@ -111,10 +134,10 @@ export function rawCounter(columns: readonly ReadColumn[], counts: StoredCounts)
     counted_thread_identifier: at("thread_identifier"),
   };
   const counted: Record<CountedColumn, (count: StoredCount) => string | undefined> = {
-    counted_cost: ({ cost }) => JSON.stringify(cost),
+    counted_cost: ({ cost }) => cost,
     counted_tokens: ({ countsTokens }) => (countsTokens ? undefined : "0"),
-    counted_customer_identifier: ({ customer = "" }) => toByteString(JSON.stringify(customer)),
-    counted_thread_identifier: ({ thread = "" }) => toByteString(JSON.stringify(thread)),
+    counted_customer_identifier: ({ customer }) => customer ?? '""',
+    counted_thread_identifier: ({ thread }) => thread ?? '""',
   };
   const places = columns.map((column) => (isCountedColumn(column) ? own[column] : at(column)));
   const changes = columns.flatMap((column, index) => (isCountedColumn(column) ? [{ index, of: counted[column] }] : []));
