@@ -5,7 +5,7 @@ import { useApiQuery, useEnvironment } from "../../api/use-api.ts";
 import { tableFields } from "./model/read-spans.ts";
 import { nextLookMs } from "./model/polling.ts";
 import type { TraceHeader, TraceModel } from "./model/trace-model.ts";
-import { parseTrace } from "./parse-trace.ts";
+import { parseTrace, type TraceBody } from "./parse-trace.ts";
 
 const treeKey = (id: string) => ["traces", id, "tree"] as const;
 const figuresKey = (id: string) => ["traces", id, "figures"] as const;
@@ -16,8 +16,8 @@ const fields = tableFields.join(",");
 export function useTrace(id: string): UseQueryResult<TraceModel> {
   const ask = async (api: Api, signal: AbortSignal) => {
     const params = { path: { trace_unique_id: id }, query: { tree: "table" as const, include_fields: fields } };
-    const answer = api.GET("/api/traces/{trace_unique_id}/", { params, signal, parseAs: "arrayBuffer" });
-    return await parseTrace(await bodyOf<ArrayBuffer>(answer), signal);
+    const answer = api.GET("/api/traces/{trace_unique_id}/", { params, signal, parseAs: "stream" });
+    return await parseTrace(await bodyOf<TraceBody>(answer), signal);
   };
   // Columns are compared in no time only when they are the same.
   return useApiQuery(treeKey(id), ask, { structuralSharing: false, gcTime: 60_000 });

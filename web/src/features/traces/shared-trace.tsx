@@ -5,7 +5,7 @@ import { bodyOf, createApi } from "../../api/client.ts";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorPanel } from "../../ui/error-panel.tsx";
 import { useTimeZone } from "../../ui/value.tsx";
-import { parseTrace } from "./parse-trace.ts";
+import { parseTrace, type TraceBody } from "./parse-trace.ts";
 import { SharedSpan } from "./parts/shared-span.tsx";
 import { SidePanel } from "./parts/side-panel.tsx";
 import { TraceFigures } from "./parts/trace-figures.tsx";
@@ -61,8 +61,8 @@ function useSharedTrace(organization: string, id: string) {
     queryFn: async ({ signal }) => {
       const params = { path: { unique_organization_id: organization, trace_unique_id: id } };
       const route = "/api/{unique_organization_id}/traces/{trace_unique_id}/";
-      const answer = createApi("prod").GET(route, { params, signal, parseAs: "arrayBuffer" });
-      return await parseTrace(await bodyOf<ArrayBuffer>(answer), signal);
+      const answer = createApi("prod").GET(route, { params, signal, parseAs: "stream" });
+      return await parseTrace(await bodyOf<TraceBody>(answer), signal);
     },
   });
 }

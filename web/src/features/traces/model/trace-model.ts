@@ -51,8 +51,8 @@ export type TraceModel = {
 
 const slowSpans = 50;
 
-export function readTrace(bytes: ArrayBuffer): TraceModel {
-  const answer = JSON.parse(new TextDecoder().decode(bytes)) as TraceAnswer;
+export function readTrace(text: string): TraceModel {
+  const answer = JSON.parse(text) as TraceAnswer;
   const texts: SpanTexts = { inputs: [], outputs: [] };
   const spans =
     "span_table" in answer
