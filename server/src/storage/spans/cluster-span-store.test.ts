@@ -22,7 +22,11 @@ const location = (): SpansLocation => ({
   cluster: "main",
 });
 
-describeSpanStore("a cluster of two shards", (bounds = {}) => openSpanStore(location(), { bounds, sumsFromSpans: 0 }));
+describeSpanStore(
+  "a cluster of two shards",
+  (bounds = {}) => openSpanStore(location(), { bounds, sumsFromSpans: 0 }),
+  "shards",
+);
 describeSeveralWriters("a cluster of two shards", () => ({
   store: openSpanStore(location()),
   database: openSpanDatabase(location()),

@@ -8,6 +8,8 @@ import { describeSpanStore } from "./contract/span-store-contract.ts";
 const path = mkdtempSync(join(tmpdir(), "spanway-spans-"));
 afterAll(() => rmSync(path, { recursive: true, force: true }));
 
-describeSpanStore("chDB in the process", (bounds = {}) =>
-  openSpanStore({ kind: "chdb", path }, { bounds, sumsFromSpans: 0 }),
+describeSpanStore(
+  "chDB in the process",
+  (bounds = {}) => openSpanStore({ kind: "chdb", path }, { bounds, sumsFromSpans: 0 }),
+  "everything",
 );

@@ -32,7 +32,7 @@ const location = (inserts: Record<string, string> = {}): SpansLocation => ({
 const open = (bounds: Partial<QueryBounds> = {}, inserts: Record<string, string> = {}): SpanStore =>
   openSpanStore(location(inserts), { bounds, sumsFromSpans: 0 });
 
-describeSpanStore("ClickHouse over HTTP", open);
+describeSpanStore("ClickHouse over HTTP", open, "transport");
 describeSeveralWriters("ClickHouse over HTTP", () => ({ store: open(), database: openSpanDatabase(location()) }));
 
 describe("a ClickHouse server that fails", () => {

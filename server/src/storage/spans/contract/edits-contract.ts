@@ -23,7 +23,7 @@ import {
 const fields = ["note", "is_pinned", "positive_feedback", "metadata"] as const;
 const said = { note: "sent", positive_feedback: true, metadata: '{"plan":"pro"}', metadata_index: { plan: "pro" } };
 
-export function describeEdits({ store, insert }: ContractDriver): void {
+export function describeEdits({ store, insert, once }: ContractDriver): void {
   const edit = (org: string, unique_id: string, change: SpanChange, nowMs = Date.now()) =>
     store().editSpans(org, [{ unique_id, change }], nowMs);
   const shown = async (org: string) => {
@@ -66,7 +66,7 @@ export function describeEdits({ store, insert }: ContractDriver): void {
       expect((await store().summarizeSpans({ ...everythingOf(org), filter })).number_of_requests).toBe(1);
     });
 
-    it("of one key of metadata leave filters, orders and groups by others as they are", async () => {
+    once("of one key of metadata leave filters, orders and groups by others as they are", async () => {
       const org = newOrganization();
       const metadata = { plan: "pro", a__b: 1, a: { b: 2, c: 3 } };
       const row = spanRow(org, { metadata: JSON.stringify(metadata), metadata_index: indexMetadata(metadata) });
@@ -92,7 +92,7 @@ export function describeEdits({ store, insert }: ContractDriver): void {
       }
     });
 
-    it("of which the last wins, whatever the clock says; others of the span stay", async () => {
+    once("of which the last wins, whatever the clock says; others of the span stay", async () => {
       const org = newOrganization();
       const row = spanRow(org, said);
       await insert([row]);
@@ -197,7 +197,7 @@ export function describeEdits({ store, insert }: ContractDriver): void {
       await vi.waitFor(async () => expect(await shown(org)).toMatchObject([{ note: "edited" }]), slowly);
     });
 
-    it("make of any metadata in statements what they make of it in rows", async () => {
+    once("make of any metadata in statements what they make of it in rows", async () => {
       const org = newOrganization();
       const key = fc.constantFrom(
         "a",

@@ -4,7 +4,7 @@ import { spanGroupings, type SpanCondition } from "../span-store.ts";
 import { everythingOf, groupedValues, newOrganization, spanRow, timeAt, type ContractDriver } from "./span-fixtures.ts";
 
 /** Spans by bucket of time, and by group. */
-export function describeSeries({ store, insert }: ContractDriver): void {
+export function describeSeries({ store, insert, variations }: ContractDriver): void {
   it("makes series over time of every grouping and metric, and one of all other groups", async () => {
     const org = newOrganization();
     await insert([
@@ -20,7 +20,7 @@ export function describeSeries({ store, insert }: ContractDriver): void {
     expect(all.series[0]?.points.get(0)).toMatchObject({ number_of_requests: 1, total_cost: 1, p99_latency: 1 });
     expect(all.series[0]?.points.get(1)).toMatchObject({ number_of_requests: 2, total_cost: 7, p50_latency: 6 });
     expect(Object.keys(all.series[0]?.totals ?? {})).toEqual([...spanMetrics]);
-    for (const groupBy of [...spanGroupings, "metadata__a"]) {
+    for (const groupBy of variations([...spanGroupings, "metadata__a"])) {
       const grouped = {
         ...query,
         groupBy: [groupBy, "model"],
@@ -59,8 +59,8 @@ export function describeSeries({ store, insert }: ContractDriver): void {
       columns: new Set(["cost"]),
     });
     const filters = [condition("a", "1"), undefined, condition("b", "5"), { ...condition("c", "5"), sql: "0" }];
-    for (const groupBy of [[], ["model"], ["customer_identifier", "metadata__a"], ["trace"]]) {
-      for (const starts of [[first], [first, first + 30]]) {
+    for (const groupBy of variations([["model"], [], ["customer_identifier", "metadata__a"], ["trace"]])) {
+      for (const starts of variations([[first, first + 30], [first]])) {
         const one = { ...query, groupBy, starts, top: 1 };
         expect(await store().spanSeries({ ...one, isInBackground: true })).toEqual(await store().spanSeries(one));
         const all = { ...one, top: 9 };

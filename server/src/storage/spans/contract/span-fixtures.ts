@@ -17,6 +17,10 @@ export type ContractDriver = {
   open: (bounds?: Partial<QueryBounds>) => SpanStore;
   store: () => SpanStore;
   insert: (rows: readonly object[], token?: string) => Promise<void>;
+  /** Declares a test of what depends on no driver: one of them runs it. */
+  once: (name: string, test: () => Promise<void>) => void;
+  /** All of these on that driver, the first on others. */
+  variations: <T>(all: readonly T[]) => readonly T[];
 };
 
 export type TestRow = {
