@@ -5,13 +5,18 @@ import { SkipReporter } from "./server/test/support/skip-reporter.ts";
 // Servers that tests start load what others have compiled.
 process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "node_modules/.cache/compiled");
 
-/**
- * Files whose servers run in one process, one after another: to load it again would take as long as many a file. Not those that
- * look at the memory of the process.
- */
-const sharing = ["server/test/spec/*.test.ts", "server/test/cases/!(bombs|gateway-disconnects).test.ts"];
+/** Files whose servers run in one process, one after another: to load it again would take as long as many a file. */
+const sharing = ["server/test/spec/*.test.ts", "server/test/cases/*.test.ts"];
+/** Processes that are killed and started again, bounds of time and memory, very large input: `npm run test:slow`. */
+const slow = [
+  "server/test/failure/*.test.ts",
+  "server/test/cases/{bombs,export-memory,gateway-disconnects,giant-traces,moving-spans}.test.ts",
+  "server/test/spec/{patches,sign-in-link,spans-export-streams,spans-live-load}.test.ts",
+  "server/test/spec/{spans,traces}-timeseries-sums.test.ts",
+];
 /** Takes ten minutes: `npm run test:nodes` says how long. */
-const chaos = process.env["SPANWAY_CHAOS_SECONDS"] === undefined ? ["server/test/nodes/**"] : [];
+const nodes = "server/test/nodes/*.test.ts";
+const chaos = process.env["SPANWAY_CHAOS_SECONDS"] === undefined ? [nodes] : [];
 const everywhere = ["{server,scripts,bench,integrations}/**/*.test.ts", "web/src/**/*.test.{ts,tsx}"];
 
 export default defineConfig({
@@ -24,13 +29,18 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 120_000,
     teardownTimeout: 20_000,
-    reporters: ["default", new SkipReporter()],
+    reporters: ["default", new SkipReporter({ "test:slow": slow, "test:nodes": [nodes] })],
     projects: [
-      { extends: true, test: { name: "sharing a process", include: sharing, isolate: false } },
+      { extends: true, test: { name: "sharing a process", include: sharing, exclude: slow, isolate: false } },
       {
         extends: true,
-        test: { name: "alone", include: everywhere, exclude: [...configDefaults.exclude, ...sharing, ...chaos] },
+        test: {
+          name: "alone",
+          include: everywhere,
+          exclude: [...configDefaults.exclude, ...sharing, ...slow, ...chaos],
+        },
       },
+      { extends: true, test: { name: "slow", include: slow } },
       {
         extends: true,
         test: {

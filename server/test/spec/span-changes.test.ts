@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { limits } from "../../src/limits.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
-import { newDataDir, startServerProcess } from "../support/server-process.ts";
 import { always, bodyOf, createSpan, listSpans, retrieveSpan, settle, summarize } from "../support/spans.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import { createClient, type ListAnswer, type Row, type TestClient } from "../support/test-client.ts";
@@ -206,22 +205,6 @@ describe("a change outlives", () => {
       }, slowly)
       .toMatchObject({ cost: 1, note: "kept", metadata: { plan: "free" } });
     expect((await listSpans(prod, { note: ["kept"], metadata__plan: ["free"] })).count).toBe(1);
-  });
-
-  test("a server that is killed", async () => {
-    const folder = newDataDir();
-    try {
-      const first = await startServerProcess(folder.path);
-      const id = (await createSpan(first.prod, { input: "hi" }))["unique_id"];
-      expect((await patch(id, { note: "kept", is_pinned: true }, first.prod)).status).toBe(200);
-      await first.kill("SIGKILL");
-      const second = await startServerProcess(folder.path);
-      expect(await retrieveSpan(second.prod, id)).toMatchObject({ note: "kept", is_pinned: true });
-      expect((await listSpans(second.prod, { is_pinned: true })).count).toBe(1);
-      await second.kill("SIGTERM");
-    } finally {
-      await folder.remove();
-    }
   });
 
   test("the way to a webhook, when the span is sent again", async () => {

@@ -1,10 +1,7 @@
-import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { bucketIntervals } from "../../src/domain/time-buckets.ts";
 import { fieldsOf, storeSpans } from "../support/spans.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import type { Row, TestClient } from "../support/test-client.ts";
-import { listTraces } from "../support/traces.ts";
 
 let app: TestApp;
 let prod: TestClient;
@@ -143,81 +140,4 @@ describe("POST /api/traces/timeseries/", () => {
     const answer = await prod.post(`${path}?${query}`, {});
     expect([answer.status, fieldsOf(answer)]).toEqual([400, [name]]);
   });
-});
-
-test("sums over the buckets are those of the list, for any traces, filter, interval and time zone", async () => {
-  ({ prod } = await app.newOrganization());
-  // A leap day, the days on which clocks change, of Lord Howe by half an hour, and ends of months.
-  const moments = ["2028-02-29", "2026-03-29", "2026-04-04", "2026-10-03", "2026-11-01", "2026-12-31"].map(Date.parse);
-  const anySpan = fc.record({
-    moment: fc.constantFrom(...moments),
-    second: fc.integer({ min: 0, max: 2 * 86_400 }),
-    trace: fc.integer({ min: 0, max: 80 }),
-    log_type: fc.constantFrom("chat", "agent", "tool"),
-    model: fc.constantFrom("m1", "gpt-4o", ""),
-    micros: fc.option(fc.integer({ min: 0, max: 5_000_000 }), { nil: null }),
-    tokens: fc.integer({ min: 0, max: 9_000 }),
-    customer_identifier: fc.constantFrom("", "ann", "bob", 'a "b", \n', "\u202eאב"),
-    status_code: fc.constantFrom(200, 200, 500),
-  });
-  await storeSpans(
-    prod,
-    fc.sample(anySpan, 400).map(({ moment, second, trace, micros, tokens, ...span }, index) => ({
-      ...span,
-      ...(micros !== null && { cost: micros / 1e6 }),
-      timestamp: new Date(moment + second * 1000).toISOString(),
-      start_time: new Date(moment + second * 1000 - 500).toISOString(),
-      trace_unique_id: `${moment}-${trace}`,
-      span_unique_id: `s${index}`,
-      span_parent_id: index % 3 === 0 ? `s${index - 1}` : "",
-      prompt_tokens: tokens,
-      completion_tokens: 1,
-    })),
-  );
-  const sums = ["span_count", "llm_call_count", "error_count", "total_cost", "total_tokens", "unpriced_count"] as const;
-  const sum = (values: readonly unknown[]) =>
-    Number(values.reduce<number>((all, value) => all + Number(value ?? 0), 0).toFixed(9));
-  const read = fc.record({
-    interval: fc.constantFrom(...bucketIntervals),
-    timezone: fc.constantFrom(
-      "UTC",
-      "Europe/Berlin",
-      "America/New_York",
-      "Asia/Kolkata",
-      "Asia/Kathmandu",
-      "Australia/Lord_Howe",
-    ),
-    group: fc.constantFrom("model", "customer_identifier", "environment", "name"),
-    top: fc.constantFrom(1, 2, 5),
-    moment: fc.constantFrom(...moments),
-    hours: fc.integer({ min: 0, max: 24 }),
-    filters: fc.constantFrom(
-      {},
-      { customer_identifier: { operator: "", value: ["ann"] } },
-      { total_cost: { operator: "gt", value: [1] } },
-      { status_code: { operator: "not", value: [500] } },
-    ),
-  });
-  await fc.assert(
-    fc.asyncProperty(read, async ({ interval, timezone, group, top, moment, hours, filters }) => {
-      // More minutes of six series are more points than one answer may have.
-      const length = interval === "1m" ? Math.min(hours, 18) : hours;
-      const end = new Date(moment + length * 3_600_000).toISOString();
-      const window = `start_time=${new Date(moment).toISOString()}&end_time=${end}`;
-      const query = `${window}&interval=${interval}&timezone=${timezone}&metrics=number_of_traces,${sums.join(",")}`;
-      const [{ count, results }, plain, grouped] = await Promise.all([
-        listTraces(prod, filters, `${window}&page_size=1000`),
-        timeseries(query, { filters }),
-        timeseries(`${query}&group_by=${group}&top=${top}`, { filters }),
-      ]);
-      const expected = [count, ...sums.map((name) => sum(results.map((row) => row[name])))];
-      const all = [...grouped.series, ...(grouped.other === null ? [] : [grouped.other])];
-      const names = ["number_of_traces", ...sums];
-      expect(names.map((name) => sum(plain.series[0]?.values[name] ?? []))).toEqual(expected);
-      expect(names.map((name) => sum([plain.series[0]?.totals[name]]))).toEqual(expected);
-      expect(names.map((name) => sum(all.flatMap(({ values }) => values[name] ?? [])))).toEqual(expected);
-      expect(names.map((name) => sum(all.map(({ totals }) => totals[name])))).toEqual(expected);
-    }),
-    { numRuns: 30 },
-  );
 });

@@ -1,11 +1,29 @@
-import type { Reporter, TestCase, TestModule } from "vitest/node";
+import { globSync } from "node:fs";
+import type { Reporter, TestCase, TestModule, Vitest } from "vitest/node";
 
 /** Where a test's or suite's name gives the reason, as in `… (skipped: there is no curl)`. */
 const reasonInName = /\(skipped: (.+?)\)/;
 
-/** Ends a run by saying how many tests did not run, and why. Says nothing when all did. */
+/** Ends a run by saying how many tests did not run, and why; `npm test` also which files it leaves to other commands. */
 export class SkipReporter implements Reporter {
+  readonly #commands: Record<string, string[]>;
+  #isPlain = false;
+
+  /** @param commands patterns of the files that `npm test` leaves out, by the command that runs them */
+  constructor(commands: Record<string, string[]>) {
+    this.#commands = commands;
+  }
+
+  onInit(vitest: Vitest): void {
+    this.#isPlain = vitest.config.project.includes("!slow");
+  }
+
   onTestRunEnd(modules: readonly TestModule[]): void {
+    const leftOut = this.#isPlain ? Object.entries(this.#commands) : [];
+    for (const [command, patterns] of leftOut) {
+      const { length } = globSync(patterns);
+      console.log(`Not run: ${length} ${length === 1 ? "file" : "files"} (npm run ${command}).`);
+    }
     const counts = new Map<string, number>();
     for (const module of modules) {
       for (const test of module.children.allTests("skipped")) {
