@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { describe, expect } from "vitest";
 import { seriousFindings } from "./support/axe.ts";
-import { browserTest, open, type OpenOptions } from "./support/browse.ts";
+import { browserTest, open } from "./support/browse.ts";
 import { screens, type Screen } from "./support/screens.ts";
 import { whole } from "./support/whole.ts";
 
@@ -10,27 +10,30 @@ import { whole } from "./support/whole.ts";
 const pictures = process.env["SCREENSHOTS"];
 
 describe.each(screens)("$name", (screen) => {
-  for (const theme of ["light", "dark"] as const) {
-    browserTest(`is readable and reachable, ${theme}`, async () => {
-      const page = await show(screen, { theme, width: 1280, height: 800 });
-      if (pictures !== undefined) {
-        await page.waitForLoadState("networkidle");
-        await page.screenshot({ path: join(pictures, `${screen.name}-${theme}.png`) });
-      }
-      expect(await seriousFindings(page)).toEqual([]);
-    });
-  }
-
-  browserTest("is no wider than a phone", async () => {
-    const page = await show(screen, { width: 380, height: 800 });
+  browserTest("is readable and reachable in both themes, and no wider than a phone", async () => {
+    const page = await open(screen.path, { width: 1280, height: 800 });
+    await untilShown(page, screen);
+    await picture(page, screen, "light");
+    expect.soft(await seriousFindings(page), "in the light theme").toEqual([]);
+    await page.emulateMedia({ colorScheme: "dark" });
+    await picture(page, screen, "dark");
+    // The page is the same one, but for its colors.
+    expect.soft(await seriousFindings(page, "colors"), "in the dark theme").toEqual([]);
+    await page.setViewportSize({ width: 380, height: 800 });
+    await page.locator(screen.shows).first().waitFor();
     await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(380);
   });
 });
 
-async function show({ path, click, shows }: Screen, options: OpenOptions): Promise<Page> {
-  const page = await open(path, options);
+async function untilShown(page: Page, { click, shows }: Screen): Promise<void> {
   if (click !== undefined) await page.locator(click).click();
   await page.locator(shows).first().waitFor();
   await whole(page);
-  return page;
+}
+
+async function picture(page: Page, { name }: Screen, theme: string): Promise<void> {
+  if (pictures === undefined) return;
+  await page.waitForLoadState("networkidle");
+  await whole(page);
+  await page.screenshot({ path: join(pictures, `${name}-${theme}.png`) });
 }

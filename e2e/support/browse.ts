@@ -22,6 +22,8 @@ export type OpenOptions = {
 
 let browser: Browser | undefined;
 const contexts: BrowserContext[] = [];
+/** The administrator's session at each server: to sign in takes a password's hash. */
+const sessions = new Map<string, Awaited<ReturnType<BrowserContext["storageState"]>>>();
 let faults: string[] = [];
 
 afterEach(async () => {
@@ -69,16 +71,20 @@ export async function open(path: string, options: OpenOptions = {}): Promise<Pag
 }
 
 /** Gives the context the session of a person, as the form does. */
-async function signIn(
-  context: BrowserContext,
-  url: string,
-  { email, password }: { email: string; password: string },
-): Promise<void> {
+async function signIn(context: BrowserContext, url: string, as: NonNullable<OpenOptions["as"]>): Promise<void> {
+  const known = as === testAdmin ? sessions.get(url) : undefined;
+  if (known !== undefined) {
+    await context.addCookies(known.cookies);
+    // A test may have ended the session.
+    if ((await context.request.get(`${url}/api/auth/me/`)).ok()) return;
+  }
+  const { email, password } = as;
   const answer = await context.request.post(`${url}/api/auth/login/`, {
     data: { email, password, session: true },
     headers: { origin: url },
   });
   if (!answer.ok()) throw new Error(`signing in as ${email} answered ${answer.status()}: ${await answer.text()}`);
+  if (as === testAdmin) sessions.set(url, await context.storageState());
 }
 
 function watch(page: Page, url: string, expected: RegExp | undefined): void {
