@@ -86,6 +86,8 @@ export type App = {
   signInLink: string | undefined;
   /** Says that it is not ready, and closes connections after their answers; it goes on serving. */
   drain(): void;
+  /** Resolves once what was accepted so far is stored and counted. For tests. */
+  settled(): Promise<void>;
   /** Finishes requests, stores what was accepted, closes everything. The journal keeps what the store does not take. */
   stop(): Promise<void>;
 };
@@ -169,9 +171,10 @@ async function compose(
   const subscribers = [...delivery.subscribers, ...evaluation.subscribers, subscriber, ...counting];
   const { traceDeletions: deletions } = stores;
   const ingest = { ...engine, journal, deletions, prices, subscribers, reads };
-  const { writer, intake, takeOver, deletedTraces } = await composeIngest(engine, ingest);
+  const { writer, settle, intake, takeOver, deletedTraces } = await composeIngest(engine, ingest);
   const gateway = await composeGateway(engine, { ...engine, secretKey, intake, budgets, prices, redis });
   judge.connect((call) => gateway.calls.run(gateway.chat, call));
+  const caughtUp = catchesUp(gateway.recorder, writer);
   const joining = { spans, catalogue, intake, journal, now };
   const logs = startLogJoining({ config, logger, registry, cleanup }, joining, takeOver);
   const onRound = createSumsMetrics(registry);
@@ -180,9 +183,8 @@ async function compose(
   const leader = startUpkeep({ config, logger, registry, cleanup }, { ...stores, spans, now, clock: opened.clock });
   const isBehind = () => !writer.state().isReplayed || writer.state().failing !== undefined;
   composeAlerts({ ...engine, catalogue, evaluators: stores.evaluators, events, isBehind, publicUrl: config.publicUrl });
-  const flush = () => writer.flush();
   const forgetCopies = (deleted: readonly TraceDeletion[]) => forgetTracesInPayloads(stores.deliveries, deleted);
-  const deleting = { deletions, deletedTraces, spans, counter, forgetCopies, flush, now };
+  const deleting = { deletions, deletedTraces, spans, counter, forgetCopies, flush: () => writer.flush(), now };
   const traceDeletions = startDeletions(engine, deleting, { erasures, isOnlyNode, leader });
 
   const readiness = composeReadiness({ ...opened, ...gateway, writer });
@@ -202,7 +204,7 @@ async function compose(
     stores,
     ...people,
     passwords,
-    caughtUp: catchesUp(gateway.recorder, writer),
+    caughtUp,
     ...pricing,
     repricing: composeRepricing({ ...engine, prices, counter }),
     ...delivery,
@@ -213,7 +215,8 @@ async function compose(
   const { url, drain } = await serveHttp(parts);
   // First of all: streams would hold up the end of the server.
   cleanup.push(() => live.stop());
-  return { url, signInLink: firstStart && signInLink(url, firstStart.sign_in_code), drain };
+  const settled = () => caughtUp().then(() => settle([counter.name, subscriber.name]));
+  return { url, signInLink: firstStart && signInLink(url, firstStart.sign_in_code), drain, settled };
 }
 
 /** Resolves once what was accepted so far is stored: false where that takes too long. */

@@ -59,7 +59,14 @@ export async function composeIngest(
     logger,
     now,
   }: IngestParts,
-): Promise<{ writer: SpanWriter; intake: SpanIntake; takeOver: TakeOver; deletedTraces: DeletedTraces }> {
+): Promise<{
+  writer: SpanWriter;
+  /** Resolves once all that was accepted is stored, and these subscribers have taken it. */
+  settle: (subscribers: readonly string[]) => Promise<void>;
+  intake: SpanIntake;
+  takeOver: TakeOver;
+  deletedTraces: DeletedTraces;
+}> {
   const metrics = createIngestMetrics(registry, journal);
   const deletedTraces = createDeletedTraces(now);
   watchDeletedTraces(registry, deletedTraces);
@@ -113,5 +120,6 @@ export async function composeIngest(
     now,
   });
   const takeOver = createTakeOver({ intake, journal, committed: (entry, payload) => writer.add(entry, payload) });
-  return { writer, intake, takeOver, deletedTraces };
+  const settle = (names: readonly string[]) => writer.flush().then(() => fanOut.drained(names));
+  return { writer, settle, intake, takeOver, deletedTraces };
 }

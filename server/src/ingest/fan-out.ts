@@ -67,8 +67,8 @@ export type FanOut = {
   waiting(): Array<{ subscriber: string; entries: number; sinceMs: number | undefined }>;
   /** Begins with what an earlier process left. */
   start(): void;
-  /** Resolves once everything kept so far has been taken; for tests and orderly ends. */
-  drained(): Promise<void>;
+  /** Resolves once everything kept so far has been taken, by these subscribers or by all. For tests. */
+  drained(subscribers?: readonly string[]): Promise<void>;
   stop(): Promise<void>;
 };
 
@@ -193,8 +193,9 @@ class JournalFanOut implements FanOut {
     return [...this.#lanes].map(([subscriber, lane]) => ({ subscriber, ...lane.waiting() }));
   }
 
-  async drained(): Promise<void> {
-    await Promise.all([...this.#lanes.values()].map((lane) => lane.drained()));
+  async drained(subscribers?: readonly string[]): Promise<void> {
+    const lanes = [...this.#lanes].filter(([name]) => subscribers?.includes(name) ?? true);
+    await Promise.all(lanes.map(([, lane]) => lane.drained()));
     await this.#finishing;
   }
 

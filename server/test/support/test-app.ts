@@ -58,19 +58,21 @@ export async function startTestApp(
   now?: () => number,
 ): Promise<TestApp> {
   const dataDir = mkdtempSync(join(tmpdir(), "spanway-app-"));
-  const config = readConfig(testEnvironment(dataDir, overrides));
+  // Tests wait for what they store: most of that would be the time in which spans are gathered.
+  const config = readConfig(testEnvironment(dataDir, { SPANWAY_INSERT_MS: "10", ...overrides }));
   const passwords = createPasswords(cost);
   const app = await startApp({ config, logger: createLogger(config.logLevel), passwords, ...(now && { now }) });
+  const clientOf = (token: string) => createClient(app.url, token, () => app.settled());
   const login = async (): Promise<TestClient> => {
     const answer = await createClient(app.url).post("/api/auth/login/", testAdmin);
-    return createClient(app.url, String((answer.json as { access: unknown }).access));
+    return clientOf(String((answer.json as { access: unknown }).access));
   };
   return {
     app,
     url: app.url,
     dataDir,
-    prod: createClient(app.url, testKeys.prod),
-    test: createClient(app.url, testKeys.test),
+    prod: clientOf(testKeys.prod),
+    test: clientOf(testKeys.test),
     admin: testAdmin,
     login,
     async newOrganization() {
@@ -82,8 +84,8 @@ export async function startTestApp(
       return {
         unique_organization_id,
         keys,
-        prod: createClient(app.url, keys.prod),
-        test: createClient(app.url, keys.test),
+        prod: clientOf(keys.prod),
+        test: clientOf(keys.test),
       };
     },
     async stop() {

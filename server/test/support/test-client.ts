@@ -11,6 +11,8 @@ export type TestClient = {
   request(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   get(path: string): Promise<Answer>;
   post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+  /** Of a server in this process: resolves once what it accepted so far is stored and counted. */
+  settled: (() => Promise<void>) | undefined;
   /** Lists spans of all time. */
   list(filters?: unknown, query?: Record<string, string>): Promise<ListAnswer>;
   /** Polls until `path` lists `count` spans; the last answer otherwise. Accepted spans are visible within a second. */
@@ -20,9 +22,10 @@ export type TestClient = {
 const allTime = { start_time: "1900-01-01", end_time: "2262-01-01" };
 const waitMs = 10_000;
 
-export function createClient(url: string, token?: string): TestClient {
+export function createClient(url: string, token?: string, settled?: () => Promise<void>): TestClient {
   const client: TestClient = {
     authorization: token === undefined ? "" : `Bearer ${token}`,
+    settled,
     async request(method, path, body, headers = {}) {
       const isRaw = body === undefined || typeof body === "string" || body instanceof Uint8Array;
       const response = await fetch(new URL(path, url), {
@@ -50,7 +53,7 @@ export function createClient(url: string, token?: string): TestClient {
       for (;;) {
         const answer = await client.list(filters, query);
         if (answer.count >= count || Date.now() > deadline) return answer;
-        await sleep(30);
+        await sleep(10);
       }
     },
   };
