@@ -1,3 +1,4 @@
+import { packedColumn } from "./0030-packed-columns.ts";
 import { deduplicationWindow, localTable, mergeTree, onCluster } from "./dialect.ts";
 import type { Placement } from "./dialect.ts";
 
@@ -146,6 +147,7 @@ const columns = [
   `tool_calls ${text}`,
   `full_request ${history}`,
   `full_response ${text}`,
+  `${packedColumn} CODEC(ZSTD(1))`,
 ];
 
 // Nearly every row has 0 in these: what tells whole stretches of time without any saves reading them.

@@ -16,6 +16,7 @@ import { compactInserts } from "./0024-compact-inserts.ts";
 import { sayWhoRuns } from "./0027-runs-from.ts";
 import { createHourSums } from "./0028-hour-sums.ts";
 import { findDeleted } from "./0029-find-deleted.ts";
+import { packColumns } from "./0030-packed-columns.ts";
 import { localTable, mergeTree, onCluster } from "./dialect.ts";
 import type { Placement } from "./dialect.ts";
 
@@ -40,6 +41,7 @@ const migrations: readonly Migration[] = [
   { version: 27, name: "runs from", statements: sayWhoRuns },
   { version: 28, name: "hour sums", statements: createHourSums },
   { version: 29, name: "find deleted", statements: findDeleted },
+  { version: 30, name: "packed columns", statements: packColumns },
 ];
 
 /** The same as for the control database: ../../control/migrations/runs-from.ts. */

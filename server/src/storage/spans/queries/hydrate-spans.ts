@@ -2,6 +2,7 @@ import { limits } from "../../../limits.ts";
 import { isCountedColumn, type ReadColumn, type SpanColumn, type SpanScope } from "../../../domain/span.ts";
 import type { ResultRow, SpanDatabase } from "../drivers/span-database.ts";
 import type { SpanKey, StoredSpan } from "../span-store.ts";
+import { packingOf } from "./packed-columns.ts";
 import { storedSpan } from "./result-values.ts";
 import { allOf, scopeWhere, type Where } from "./selection.ts";
 import { readCounts, storedColumns, withCount } from "./span-counts.ts";
@@ -48,12 +49,12 @@ export async function newestSpans(
   { name, where, fields }: { name: string; where: Where; fields: readonly ReadColumn[] },
   signal?: AbortSignal,
 ): Promise<Map<string, StoredSpan>> {
-  const columns = storedColumns([...new Set<ReadColumn>([...keyColumns, "is_deleted", ...fields])]);
+  const packing = packingOf(storedColumns([...new Set<ReadColumn>([...keyColumns, "is_deleted", ...fields])]));
   const counting = readCounts(database, where, fields, signal);
   const finding = database.query(
     {
       name,
-      sql: `SELECT ${columns.join(", ")} FROM spans PREWHERE ${where.sql}`,
+      sql: `SELECT ${packing.select.join(", ")} FROM spans PREWHERE ${where.sql}`,
       params: where.params,
       // A thousand spans of megabytes each are an answer that nobody can take: fewer rows or fields, please.
       settings: { max_result_bytes: limits.pagePayloadBytes, result_overflow_mode: "throw" },
@@ -62,7 +63,11 @@ export async function newestSpans(
   );
   const [counts, { rows }] = await Promise.all([counting, finding]);
   const isCounted = fields.some(isCountedColumn);
-  const newest = newestBy(rows.map(storedSpan), keyText, ({ version }) => version);
+  const newest = newestBy(
+    rows.map((row) => storedSpan(packing.unpack(row))),
+    keyText,
+    ({ version }) => version,
+  );
   for (const [key, row] of newest) {
     if (row.is_deleted === 1) newest.delete(key);
     else if (isCounted) withCount(row, counts);

@@ -56,7 +56,7 @@ function stateSql({ cluster }: SpanDatabase): string {
   const everywhere = (table: string) => (cluster === null ? table : `clusterAllReplicas('${cluster}', ${table})`);
   return `SELECT ${stateColumns},
     (SELECT count() FROM ${everywhere("system.mutations")} WHERE database = currentDatabase() AND NOT is_done
-      AND match(table, '^span(s|_counts)(_local)?$')) AS mutations,
+      AND match(table, '^span(s|_counts)(_local)?$') AND NOT match(command, '^\\(?MATERIALIZE ')) AS mutations,
     (SELECT min(${ms("now64(3)")} - toInt64(elapsed * 1000)) FROM ${everywhere("system.processes")}
       WHERE query_kind = 'Insert' AND current_database = currentDatabase()) AS insert_began`;
 }

@@ -1,7 +1,7 @@
 import type { ReadColumn, SpanScope } from "../../../domain/span.ts";
 import { ServiceError } from "../../../domain/errors.ts";
 import { limits } from "../../../limits.ts";
-import type { EngineSettings, RawRows, SpanDatabase } from "../drivers/span-database.ts";
+import type { RawRows, SpanDatabase } from "../drivers/span-database.ts";
 import { rawPlace, rawReader, type RawSpan } from "../raw-span.ts";
 import type { StatementParams, TimeWindow } from "../span-store.ts";
 import type {
@@ -14,6 +14,7 @@ import type {
 } from "../trace-queries.ts";
 import { describeTraces } from "./describe-traces.ts";
 import { keyColumns, newestBy } from "./hydrate-spans.ts";
+import { packingOf } from "./packed-columns.ts";
 import { rawCounter, readCounts, readFewCounts, storedColumns } from "./span-counts.ts";
 import { rawEditor, readEdits, type EditsById } from "./span-edits.ts";
 import { allOf, inWindow, scopeWhere, spansOf, stretchWhere, type Where } from "./selection.ts";
@@ -116,20 +117,23 @@ export async function readSmallTrace(
 ): Promise<RawSpan[] | undefined> {
   if (traceId === "") return [];
   const where = ofTrace(scope, traceId);
-  const query = {
-    from: `spans PREWHERE ${where.sql} LIMIT ${limits.smallTraceRows + 1}`,
+  const read = withColumns(columns, [...keyColumns, "is_deleted"]);
+  const packing = packingOf(storedColumns(read));
+  const statement = {
+    name: "trace_spans",
+    sql: `SELECT ${packing.select.join(", ")} FROM spans PREWHERE ${where.sql} LIMIT ${limits.smallTraceRows + 1}`,
     params: where.params,
-    columns: withColumns(columns, [...keyColumns, "is_deleted"]),
     settings: { max_result_bytes: limits.smallTraceBytes, result_overflow_mode: "throw" },
   };
   try {
     // Several rows may tell of one span; more than that many are of a larger trace.
     const counting = readFewCounts(database, where, { columns, most: 2 * limits.smallTraceRows }, signal);
     const editing = editsOf(database, { scope, where, columns }, signal);
-    const [counts, edits, spans] = await Promise.all([counting, editing, readSpans(database, query, signal)]);
+    const [counts, edits, spans] = await Promise.all([counting, editing, database.queryRaw(statement, signal)]);
     const rows = [...spans];
     if (counts === undefined || rows.length > limits.smallTraceRows) return undefined;
-    return newestSpans(rows.map(rawCounter(query.columns, counts)), query.columns).map(rawEditor(query.columns, edits));
+    const counted = rows.map(packing.unpackRaw).map(rawCounter(read, counts));
+    return newestSpans(counted, read).map(rawEditor(read, edits));
   } catch (error) {
     if (error instanceof ServiceError && error.code === "query_too_large") return undefined;
     throw error;
@@ -164,12 +168,11 @@ function withColumns(asked: readonly ReadColumn[], needed: readonly ReadColumn[]
 /** Without counted columns. */
 async function readSpans(
   database: SpanDatabase,
-  query: { from: string; params: StatementParams; columns: readonly ReadColumn[]; settings?: EngineSettings },
+  { from, params, columns }: { from: string; params: StatementParams; columns: readonly ReadColumn[] },
   signal?: AbortSignal,
 ): Promise<RawRows> {
-  const { from, params, columns, settings } = query;
   const sql = `SELECT ${storedColumns(columns).join(", ")} FROM ${from}`;
-  return await database.queryRaw({ name: "trace_spans", sql, params, ...(settings && { settings }) }, signal);
+  return await database.queryRaw({ name: "trace_spans", sql, params }, signal);
 }
 
 /** How many spans a trace has in each environment, and how many of them ended in the window. */
