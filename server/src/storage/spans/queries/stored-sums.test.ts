@@ -21,9 +21,9 @@ const insert = async (rows: object[]) => {
   const ndjson = Buffer.from(rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
   await store.insert({ ndjson, rows: rows.length, token: randomUUID() });
 };
-const runPass = async () => {
+const runPass = async (openMs = 0) => {
   await sleep(30);
-  const plan = await store.planSums({ marginMs: 20, openMs: 0 });
+  const plan = await store.planSums({ marginMs: 20, openMs });
   if (plan.kind !== "pass") throw new Error("nothing can be planned");
   for (const day of plan.days) {
     const portions = await store.listDueSums(plan.pass, day, { rows: 1_000, slotRows: 1_000 });
@@ -163,6 +163,21 @@ describe("reads without filters", () => {
     } finally {
       await other.close();
     }
+  });
+
+  it("take the spans after the last slot that is closed, wherever in the window these are", async () => {
+    const org = "org_open";
+    const scope = { organization_id: org };
+    const count = async () => (await store.summarizeSpans({ scope, window: hour })).number_of_requests;
+    await insert(Array.from({ length: 30 }, (_, n) => spanRow(org, { timestamp: minute(n) })));
+    await store.resetSums();
+    await runPass(Date.now() - Date.parse("2026-04-01T10:30:00Z"));
+    await loseSpans(org);
+    expect(await count()).toBe(30);
+    await insert([spanRow(org, { timestamp: minute(52) })]);
+    expect(await count()).toBe(31);
+    await insert([spanRow(org, { timestamp: "2026-04-01 10:30:00.000000000" })]);
+    expect(await count()).toBe(32);
   });
 
   it("take sums that a pass without changes leaves as they are", async () => {

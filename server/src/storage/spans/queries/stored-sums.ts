@@ -117,15 +117,15 @@ function wholeSlots({ fromNs, toNs }: TimeWindow, { closedMs }: LastPass): Slots
 const ns = (seconds: number): bigint => BigInt(seconds) * 1_000_000_000n;
 
 /**
- * What lies between the end of a window and that of its slots, where this is short: the rest of the last slot, or the first instant after it, which
- * a window like that of an hour has too.
+ * What lies between the end of a window and that of its slots, which often has no spans: the rest of the last slot, or what the window has after it,
+ * such as the minutes since the last pass.
  */
 function edgeOf({ toNs }: TimeWindow, { until }: Slots): TimeWindow | undefined {
-  if (toNs === ns(until)) return { fromNs: toNs, toNs };
+  if (toNs >= ns(until)) return { fromNs: ns(until), toNs };
   return toNs + 1n < ns(until) ? { fromNs: toNs + 1n, toNs: ns(until) - 1n } : undefined;
 }
 
-/** `slots`: slots that must be read from spans; `hours`: those that must be read from slots. `isEmptyBehind`: no span lies between the end of the window and the end of its last slot. */
+/** `slots`: slots that must be read from spans; `hours`: those that must be read from slots. `isEmptyBehind`: the window has no span after its last slot. */
 type Changed = { slots: number[]; hours: number[]; isEmptyBehind: boolean };
 
 /** Slots with rows that came in after what the last pass saw, and the last one if it has spans behind the window; undefined where they are very many. */
@@ -158,14 +158,14 @@ async function changedSince(
   };
   const key = JSON.stringify([statement.sql, statement.params]);
   const found = (await database.looks?.read(key, look)) ?? (await look());
-  const isBehind = found.at(-1) === slots.until;
+  const isBehind = (found.at(-1) ?? 0) >= slots.until;
   const changed = isBehind ? found.slice(0, -1) : found;
   if (changed.length > limits.changedSlots) return undefined;
   const hours = [...new Set(changed.map(hourOf))];
   return {
     slots: changed.filter((at) => at % slotSeconds === 0),
     hours,
-    isEmptyBehind: window.toNs === ns(slots.until) && !isBehind,
+    isEmptyBehind: window.toNs >= ns(slots.until) && !isBehind,
   };
 }
 
