@@ -1,6 +1,5 @@
 import { pino, type DestinationStream, type Logger } from "pino";
 import { limits } from "../limits.ts";
-import { createIsoClock } from "./iso-clock.ts";
 import { createLineBuffer, type LineBuffer } from "./line-buffer.ts";
 
 /** Standard output, lines together; whoever ends the process flushes it. */
@@ -13,11 +12,10 @@ export function openLogOutput(): LineBuffer {
  * the logger, and these paths are a second door should one try.
  */
 export function createLogger(level: string, destination?: DestinationStream): Logger {
-  const isoNow = createIsoClock();
   const options = {
     level,
     base: null,
-    timestamp: () => `,"time":"${isoNow()}"`,
+    timestamp: pino.stdTimeFunctions.isoTime,
     redact: {
       paths: ["authorization", "*.authorization", "password", "*.password", "api_key", "*.api_key"],
       remove: true,

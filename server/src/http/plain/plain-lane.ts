@@ -6,7 +6,6 @@ import type { ClientAddresses } from "../client-address.ts";
 import type { Incoming } from "../incoming.ts";
 import type { ResponseWriter } from "../response-writer.ts";
 import type { Route } from "../serve.ts";
-import { createHttpClock } from "./http-clock.ts";
 import { PlainConnection } from "./plain-connection.ts";
 
 /** Serves plain requests of known paths by itself; see `createPlainLane`. */
@@ -46,7 +45,7 @@ export function createPlainLane(
   });
   const options = {
     addresses,
-    answers: { keepsAlive: () => !isClosing(), date: createHttpClock() },
+    answers: { keepsAlive: () => !isClosing(), date: () => new Date().toUTCString() },
     serve(incoming: Incoming, response: ResponseWriter): boolean {
       const route = routes.get(incoming.url);
       if (route === undefined) return false;
