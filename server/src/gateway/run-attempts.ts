@@ -37,7 +37,7 @@ export async function runAttempts(deps: AttemptDeps, asked: AskedCall, plan: Pla
     if (step === undefined) return { kind: "problem", problem: plan.problem(), hasContent: false };
     answer.upstreamMs += step.waitedMs;
     const end = await runAttempt(deps, asked, step, plan);
-    deps.metrics.attempts.add({ outcome: end.kind === "problem" ? end.problem.kind : outcomes[end.kind] });
+    deps.metrics.attempts.inc({ outcome: end.kind === "problem" ? end.problem.kind : outcomes[end.kind] });
     if (end.kind !== "problem") {
       plan.report(step.attempt, end.kind === "gone" ? "aborted" : "success");
       return end;

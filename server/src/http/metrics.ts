@@ -1,5 +1,4 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
-import { createTally } from "../telemetry/tally.ts";
 
 export type HttpMetrics = ReturnType<typeof createHttpMetrics>;
 
@@ -7,10 +6,11 @@ export type HttpMetrics = ReturnType<typeof createHttpMetrics>;
 export function createHttpMetrics(registry: Registry) {
   const registers = [registry];
   return {
-    requests: createTally(registry, {
+    requests: new Counter({
       name: "http_requests_total",
       help: "Requests answered. Status 499: the client left first.",
-      labelNames: ["route", "method", "status"],
+      labelNames: ["route", "method", "status"] as const,
+      registers,
     }),
     durationS: new Histogram({
       name: "http_request_duration_seconds",
@@ -40,10 +40,11 @@ export function createHttpMetrics(registry: Registry) {
       help: "Uploads ended because they arrived too slowly while memory for bodies was short.",
       registers,
     }),
-    bodyBytes: createTally(registry, {
+    bodyBytes: new Counter({
       name: "http_request_body_bytes_total",
       help: "Bytes of request bodies, as sent.",
-      labelNames: ["route"],
+      labelNames: ["route"] as const,
+      registers,
     }),
     bodyRefusals: new Counter({
       name: "http_request_body_refusals_total",

@@ -85,7 +85,7 @@ export async function perform(kernel: Kernel, endpoint: AnyEndpoint, caller: Cal
     }
     return errorReply(error, { dialect: "default", requestId, requestContentType: "" });
   });
-  kernel.metrics.requests.add({ route, method: innerMethod, status: String(answered.status) });
+  kernel.metrics.requests.inc({ route, method: innerMethod, status: String(answered.status) });
   kernel.metrics.durationS.observe({ route }, (performance.now() - started) / 1000);
   return answered;
 }

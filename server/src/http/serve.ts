@@ -139,7 +139,7 @@ function takeWhole(kernel: Kernel, pattern: string, context: RequestContext, max
   const { wholeBody } = context.incoming;
   if (wholeBody === undefined || context.headers["content-encoding"] !== undefined) return undefined;
   if (wholeBody.length > maxBytes || !holdOf(kernel, context).take(wholeBody.length)) return undefined;
-  kernel.metrics.bodyBytes.add({ route: pattern }, wholeBody.length);
+  kernel.metrics.bodyBytes.inc({ route: pattern }, wholeBody.length);
   return wholeBody;
 }
 
@@ -160,7 +160,7 @@ async function readBounded(
   try {
     const isPlain = context.headers["content-encoding"] === undefined;
     const sent = await context.incoming.readBody(maxBytes, hold, isPlain ? raw?.watch?.(context) : undefined);
-    kernel.metrics.bodyBytes.add({ route: pattern }, sent.length);
+    kernel.metrics.bodyBytes.inc({ route: pattern }, sent.length);
     const encoding = context.headers["content-encoding"];
     if (encoding === undefined) return sent;
     // How much a body unpacks into is known afterwards: few at a time, so that many bombs hold no more than a few.
@@ -244,7 +244,7 @@ function finish(kernel: Kernel, route: Route, context: RequestContext): void {
   const { method } = incoming;
   kernel.inFlight -= 1;
   kernel.hijacked.leave(context);
-  kernel.metrics.requests.add({ route: route.pattern, method, status: String(status) });
+  kernel.metrics.requests.inc({ route: route.pattern, method, status: String(status) });
   kernel.metrics.durationS.observe({ route: route.pattern }, ms / 1000);
   const level = probes.has(route.pattern) && status < 400 ? "debug" : "info";
   kernel.requestLog[level](

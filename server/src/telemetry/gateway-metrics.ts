@@ -1,9 +1,8 @@
 import { Counter, Gauge, type Registry } from "prom-client";
-import { createTally, type Tally } from "./tally.ts";
 
 /** What an operator watches of the gateway. Nothing that a caller chose is a label. */
 export type GatewayMetrics = {
-  attempts: Tally<"outcome">;
+  attempts: Counter<"outcome">;
   retries: Counter<"kind">;
   recordRetries: Counter;
   recordsLost: Counter;
@@ -30,10 +29,11 @@ export function createGatewayMetrics(registry: Registry): GatewayMetrics {
   };
   const counter = (name: string, help: string): Counter => new Counter({ name, help, registers });
   return {
-    attempts: createTally(registry, {
+    attempts: new Counter({
       name: "spanway_gateway_attempts_total",
       help: "Calls made of upstreams, by how they ended",
       labelNames: ["outcome"],
+      registers,
     }),
     retries: new Counter({
       name: "spanway_gateway_retries_total",

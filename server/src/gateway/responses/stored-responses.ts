@@ -70,11 +70,11 @@ export function createStoredResponses(deps: Deps): StoredResponses {
           : await ask(deps, { attempt, upstream, call });
         if (end.kind === "streamed") return undefined;
         if (end.kind === "reply") {
-          deps.metrics.attempts.add({ outcome: "success" });
+          deps.metrics.attempts.inc({ outcome: "success" });
           return { bytes: bound(action, end.reply, bond), provider: attempt.target.provider };
         }
         if (end.kind !== "problem") throw call.signal.reason;
-        deps.metrics.attempts.add({ outcome: end.problem.kind });
+        deps.metrics.attempts.inc({ outcome: end.problem.kind });
         problems.push(understandProblem(end.problem, attempt.target.credential));
       }
       // What one key says of a response that it has counts for more than that another could not be asked.
@@ -169,7 +169,7 @@ async function askForStream(deps: Deps, asked: Asked & { bond: string | undefine
   });
   const { stream } = sent;
   if (end.kind === "problem" && stream === undefined) return end;
-  deps.metrics.attempts.add({
+  deps.metrics.attempts.inc({
     outcome: end.kind === "problem" ? end.problem.kind : end.kind === "gone" ? "gone" : "success",
   });
   if (end.kind === "gone") {
