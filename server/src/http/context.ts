@@ -27,8 +27,6 @@ export class RequestContext implements Context {
   hijacked = false;
   /** The whole answer went out, although its connection still waits for the rest of the request. */
   isAnswered = false;
-  /** Among those that were hijacked. */
-  place: number | undefined;
   /** The memory of its body, once that is read. */
   bodyHold: BodyHold | undefined;
   /** What an answer says besides, where the body was refused. */
@@ -114,7 +112,7 @@ export class RequestContext implements Context {
 
   hijack(): ResponseWriter {
     this.hijacked = true;
-    this.#kernel.hijacked.enter(this);
+    this.#kernel.hijacked.add(this);
     this.response.setHeader("x-request-id", this.requestId);
     for (const [name, value] of Object.entries(this.corsHeaders ?? {})) this.response.setHeader(name, String(value));
     return this.response;

@@ -1,5 +1,4 @@
 import type { Logger } from "pino";
-import type { Roster } from "../lib/roster.ts";
 import type { FairGate } from "../lib/fair-gate.ts";
 import type { RequestLog } from "../telemetry/request-log.ts";
 import type { Audit } from "./audit.ts";
@@ -38,5 +37,5 @@ export type Kernel = {
   /** Requests not yet answered. */
   inFlight: number;
   /** Those whose answers their handlers write themselves: a stop tells them before it cuts them. */
-  readonly hijacked: Roster<RequestContext>;
+  readonly hijacked: Set<RequestContext>;
 };

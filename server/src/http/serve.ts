@@ -243,7 +243,7 @@ function finish(kernel: Kernel, route: Route, context: RequestContext): void {
   const ms = context.elapsedMs();
   const { method } = incoming;
   kernel.inFlight -= 1;
-  kernel.hijacked.leave(context);
+  kernel.hijacked.delete(context);
   kernel.metrics.requests.inc({ route: route.pattern, method, status: String(status) });
   kernel.metrics.durationS.observe({ route: route.pattern }, ms / 1000);
   const level = probes.has(route.pattern) && status < 400 ? "debug" : "info";

@@ -3,7 +3,6 @@ import type { Logger } from "pino";
 import { Registry } from "prom-client";
 import { ServiceError } from "../domain/errors.ts";
 import { FairGate, type FairGateBounds } from "../lib/fair-gate.ts";
-import { Roster } from "../lib/roster.ts";
 import { limits } from "../limits.ts";
 import type { Audit } from "./audit.ts";
 import type { Authenticator } from "./authenticate.ts";
@@ -92,7 +91,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     closing: false,
     now: options.now ?? Date.now,
     inFlight: 0,
-    hijacked: new Roster(),
+    hijacked: new Set(),
   };
   kernel.metrics.watchInFlight(() => kernel.inFlight);
   kernel.metrics.watchBodyMemory(() => kernel.bodyMemory.heldBytes);
@@ -130,7 +129,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       // Node waits for connections that never sent a request, so what has nothing in flight is closed here.
       const sweep = setInterval(() => {
         const lateMs = performance.now() - deadlineMs;
-        if (lateMs > 0) for (const context of kernel.hijacked.all()) context.stop();
+        if (lateMs > 0) for (const context of [...kernel.hijacked]) context.stop();
         const isOver = kernel.inFlight === 0 || lateMs > limits.shutdownCutMs;
         lane.close(isOver);
         if (isOver) app.server.closeAllConnections();
