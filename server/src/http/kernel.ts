@@ -1,6 +1,5 @@
 import type { Logger } from "pino";
 import type { FairGate } from "../lib/fair-gate.ts";
-import type { RequestLog } from "../telemetry/request-log.ts";
 import type { Audit } from "./audit.ts";
 import type { Authenticator } from "./authenticate.ts";
 import type { BodyMemory } from "./body-memory.ts";
@@ -19,8 +18,6 @@ export type Kernel = {
   readonly rateLimiter: RateLimiter;
   readonly metrics: HttpMetrics;
   readonly logger: Logger;
-  /** One line for each request. */
-  readonly requestLog: RequestLog;
   readonly bodyMemory: BodyMemory;
   /** Bodies with a `Content-Encoding` take their turn here. */
   readonly unpacking: FairGate;

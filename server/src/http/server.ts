@@ -20,7 +20,6 @@ import { pageRoutes } from "./page/page-route.ts";
 import { createPlainLane } from "./plain/plain-lane.ts";
 import type { RateLimiter } from "./rate-limit.ts";
 import { serve, type Route } from "./serve.ts";
-import { createRequestLog } from "../telemetry/request-log.ts";
 import { answerUnreadable, problemOfHead } from "./unreadable.ts";
 
 export type HttpServerOptions = {
@@ -80,7 +79,6 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     rateLimiter: options.rateLimiter,
     metrics: options.metrics ?? createHttpMetrics(new Registry()),
     logger: options.logger,
-    requestLog: createRequestLog(options.logger),
     unpacking: new FairGate({ maxInFlight: limits.bodiesUnpackedAtOnce, maxWaiting: limits.bodiesUnpackedQueue }),
     reading: new FairGate(bounds.reads ?? readBounds),
     bodyMemory: new BodyMemory(bounds.bodyBytesInFlight ?? limits.bodyBytesInFlight),
