@@ -192,9 +192,10 @@ export const limits = {
   dataFolderEntries: 10_000,
 
   // Logs
-  /** How long a line may wait to be written with others; errors do not. */
+  /** How long a line may wait to be written with others. */
   logLineWaitMs: 100,
-  logLineChars: 64 * KiB,
+  /** Lines are written once they have this many characters together; the library wants less than 16,384. */
+  logLineChars: 8 * KiB,
 
   // Journal and writer
   journalBytes: 2 * GiB,

@@ -1,10 +1,9 @@
 import { pino, type DestinationStream, type Logger } from "pino";
 import { limits } from "../limits.ts";
-import { createLineBuffer, type LineBuffer } from "./line-buffer.ts";
 
-/** Standard output, lines together; whoever ends the process flushes it. */
-export function openLogOutput(): LineBuffer {
-  return createLineBuffer(pino.destination(1), { waitMs: limits.logLineWaitMs, maxChars: limits.logLineChars });
+/** Standard output. Lines are written together; whoever ends the process calls `flushSync`. */
+export function openLogOutput() {
+  return pino.destination({ dest: 1, sync: true, minLength: limits.logLineChars, periodicFlush: limits.logLineWaitMs });
 }
 
 /**
