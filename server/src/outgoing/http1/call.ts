@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { AnswerSink } from "./answer-parser.ts";
-import type { CallQueue } from "./call-queue.ts";
 import type { Connection } from "./connection.ts";
 import type { ExchangeController, ExchangeHandler } from "./exchange-handler.ts";
 
@@ -13,8 +12,6 @@ export class Call implements ExchangeController, AnswerSink {
   readonly #onAbandoned: (call: Call) => void;
   /** The request as it goes on the wire; nothing once it cannot be sent again. */
   pieces: readonly Buffer[] = [];
-  /** Where it waits for a connection. */
-  queue: CallQueue | undefined;
   /** What carries it now. */
   connection: Connection | undefined;
   isPaused = false;

@@ -2,7 +2,6 @@ import type { Socket } from "node:net";
 import { limits } from "../../limits.ts";
 import type { Connector } from "../address-guard.ts";
 import { Call } from "./call.ts";
-import { CallQueue } from "./call-queue.ts";
 import { Connection, type ConnectionOwner } from "./connection.ts";
 import { encodeRequest, type OutgoingRequest } from "./encode-request.ts";
 import { ExchangeError } from "./errors.ts";
@@ -16,12 +15,12 @@ export class OriginPool implements ConnectionOwner {
   readonly #rounds: Rounds;
   readonly #maxConnections: number;
   readonly #place: { protocol: string; host: string; hostname: string; port: string };
-  readonly #waiting = new CallQueue();
+  readonly #waiting: Call[] = [];
   /**
    * Met the end of a connection that had rested, and go before the others. They get new ones only: another that rests may
    * be ending just so. The one that ended left room for that.
    */
-  readonly #unheard = new CallQueue();
+  readonly #unheard: Call[] = [];
   readonly #connections = new Set<Connection>();
   readonly #resting = new RestingConnections();
   #connecting = 0;
@@ -48,7 +47,7 @@ export class OriginPool implements ConnectionOwner {
     }
     if (this.#isClosed) call.fail(poolClosed());
     if (call.isOver) return;
-    this.#waiting.add(call);
+    this.#waiting.push(call);
     this.#schedule();
   }
 
@@ -68,9 +67,9 @@ export class OriginPool implements ConnectionOwner {
   }
 
   onRest(connection: Connection, restMs: number): void {
-    if (this.#onDrained !== undefined && this.#waiting.size === 0) return connection.cut();
+    if (this.#onDrained !== undefined && this.#waiting.length === 0) return connection.cut();
     this.#resting.add(connection, restMs);
-    if (this.#waiting.size > 0) this.#schedule();
+    if (this.#waiting.length > 0) this.#schedule();
     return undefined;
   }
 
@@ -84,16 +83,19 @@ export class OriginPool implements ConnectionOwner {
   onUnheard(call: Call): void {
     // What rests still has rested longer than the connection that was taken and turned out closed.
     this.#resting.cutAll();
-    this.#unheard.add(call);
+    this.#unheard.push(call);
     this.#schedule();
   }
 
   get #wanted(): number {
-    return this.#unheard.size + this.#waiting.size;
+    return this.#unheard.length + this.#waiting.length;
   }
 
   #forget(call: Call): void {
-    call.queue?.remove(call);
+    for (const queue of [this.#unheard, this.#waiting]) {
+      const index = queue.indexOf(call);
+      if (index !== -1) queue.splice(index, 1);
+    }
     this.#noteDrained();
   }
 
@@ -111,10 +113,10 @@ export class OriginPool implements ConnectionOwner {
   }
 
   #assign(): void {
-    while (this.#waiting.size > 0) {
+    while (this.#waiting.length > 0) {
       const connection = this.#resting.take();
       if (connection === undefined) break;
-      const call = this.#waiting.take();
+      const call = this.#waiting.shift();
       if (call !== undefined) connection.send(call);
     }
     while (this.#connecting < this.#wanted && this.#connecting + this.#connections.size < this.#maxConnections) {
@@ -154,7 +156,7 @@ export class OriginPool implements ConnectionOwner {
   }
 
   #takeNext(): Call | undefined {
-    return this.#unheard.take() ?? this.#waiting.take();
+    return this.#unheard.shift() ?? this.#waiting.shift();
   }
 
   #noteDrained(): void {
