@@ -3,7 +3,6 @@ import { ServiceError } from "../domain/errors.ts";
 import { acceptsGzip, gzipFastStream } from "../http/content-coding.ts";
 import type { Context } from "../http/endpoint.ts";
 import type { ResponseWriter } from "../http/response-writer.ts";
-import { freeBytes } from "../lib/free-bytes.ts";
 import { formatTimeNs } from "../lib/time.ts";
 import { limits } from "../limits.ts";
 import type { ExportFormat, TakeBytes } from "../storage/spans/span-export.ts";
@@ -77,7 +76,6 @@ function plainSink(response: ResponseWriter, signal: AbortSignal): Sink {
       signal.throwIfAborted();
       if (response.write(bytes)) return;
       await drained(response, signal);
-      freeBytes(bytes);
     },
     async end() {
       response.end();
@@ -98,7 +96,6 @@ function gzipSink(response: ResponseWriter, signal: AbortSignal): Sink {
       signal.throwIfAborted();
       if (gzip.write(bytes)) return;
       await drained(gzip, signal);
-      freeBytes(bytes);
     },
     async end() {
       // What is closed already does not close again.

@@ -5,7 +5,6 @@ import { ServiceError } from "../domain/errors.ts";
 import type { SpanIntake } from "../ingest/accept.ts";
 import { recallSpan, type HeldSpan, type PreparedSpan } from "../ingest/prepared-span.ts";
 import { ExpiringLru } from "../lib/expiring-lru.ts";
-import { freeBytes } from "../lib/free-bytes.ts";
 import { TurnQueue } from "../lib/turn-queue.ts";
 import { FairShare } from "../lib/fair-share.ts";
 import { limits } from "../limits.ts";
@@ -69,8 +68,6 @@ class SpooledRecorder implements Recorder {
   #unspooled = 0;
   /** What of it no flush has begun with. */
   #waiting: Waiting[] = [];
-  /** In which the lines of those lie. */
-  #waitingBytes: Buffer[] = [];
   readonly #left: LeftRecords[];
   #flushing: Promise<void> | undefined;
   #isScheduled = false;
@@ -116,8 +113,7 @@ class SpooledRecorder implements Recorder {
       if (span === undefined) metrics.recordsLost.inc();
       else spans.push(span);
     }
-    const { spans: held, bytes } = intake.hold(spans);
-    this.#waitingBytes.push(bytes);
+    const held = intake.hold(spans);
     const areSpooled = spool.append(held.map(({ line }) => line));
     for (const [index, span] of held.entries()) {
       const isSpooled = areSpooled[index] === true;
@@ -227,13 +223,10 @@ class SpooledRecorder implements Recorder {
       if (await this.#handOnAll(this.#recalled(file))) file.forget();
     }
     if (this.#waiting.length > 0 && !this.#stopping.signal.aborted) {
-      const [records, buffers] = [this.#waiting, this.#waitingBytes];
-      [this.#waiting, this.#waitingBytes] = [[], []];
+      const records = this.#waiting;
+      this.#waiting = [];
       const forget = spool.turn();
-      if (await this.#handOnAll(records)) {
-        forget();
-        for (const bytes of buffers) freeBytes(bytes);
-      }
+      if (await this.#handOnAll(records)) forget();
     }
     this.#flushing = undefined;
     if (this.#waiting.length > 0) this.#schedule();

@@ -3,7 +3,6 @@ import { mkdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import type * as Chdb from "chdb";
 import type { Session } from "chdb";
-import { freeBytes } from "../../../lib/free-bytes.ts";
 import { limits } from "../../../limits.ts";
 import { bindLiterals } from "./bind-literals.ts";
 import { asInsertError, asReadError } from "./engine-errors.ts";
@@ -68,7 +67,7 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
 
   const stream = createEmbeddedStream({ path, connect, control, track, merges, onQuery: options.onQuery });
   const query = async (statement: Statement, signal?: AbortSignal): Promise<QueryResult> =>
-    readRows(textOf(await reply(statement, "JSON", signal)));
+    readRows((await reply(statement, "JSON", signal)).toString("utf8"));
 
   return {
     cluster: null,
@@ -81,7 +80,7 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
     queryRaw: async ({ settings, ...statement }, signal) =>
       readRawRows(await reply({ ...statement, settings: { ...settings, ...rawSettings } }, rawFormat, signal)),
     upkeep: async (statement, signal) =>
-      readRows(textOf(await upkeep.reply(upkeepStatement(statement), "JSON", signal))),
+      readRows((await upkeep.reply(upkeepStatement(statement), "JSON", signal)).toString("utf8")),
     stream,
     execute: async (statement) => {
       const sql = withSettings(bindLiterals(statement.sql, statement.params ?? {}), statement.settings ?? {});
@@ -156,13 +155,6 @@ function createTracker(): { track: <T>(work: Promise<T>) => Promise<T>; settled:
     },
     settled: () => Promise.all(underWay),
   };
-}
-
-/** Of a reply, which is given back. */
-function textOf(bytes: Buffer): string {
-  const text = bytes.toString("utf8");
-  freeBytes(bytes);
-  return text;
 }
 
 /** @param file holds the rows; without it they go in the text of the statement */

@@ -1,4 +1,3 @@
-import { freeBytes } from "../../../lib/free-bytes.ts";
 import type { EngineSettings, QueryResult, RawRows, ResultRow } from "./span-database.ts";
 
 /** Reads a reply in ClickHouse's format `JSON`. */
@@ -19,10 +18,7 @@ export const rawSettings = {
   output_format_json_escape_forward_slashes: 0,
 } as const satisfies EngineSettings;
 
-/**
- * Reads a reply in that format as byte strings, a row when it is asked for: most rows are done with at once. The reply is given
- * back when they are.
- */
+/** Reads a reply in that format as byte strings, a row when it is asked for: most rows are done with at once. */
 export function readRawRows(reply: Buffer): RawRows {
   const end = reply.at(-1) === newline ? reply.length - 1 : reply.length;
   const last = end > 0 ? valuesOf(reply, reply.lastIndexOf(newline, end - 1) + 1, end) : undefined;
@@ -30,14 +26,10 @@ export function readRawRows(reply: Buffer): RawRows {
 }
 
 function* rowsOf(reply: Buffer): Generator<string[], void> {
-  try {
-    for (let start = 0; start < reply.length;) {
-      const end = endOfRow(reply, start);
-      yield valuesOf(reply, start, end);
-      start = end + 1;
-    }
-  } finally {
-    freeBytes(reply);
+  for (let start = 0; start < reply.length;) {
+    const end = endOfRow(reply, start);
+    yield valuesOf(reply, start, end);
+    start = end + 1;
   }
 }
 
