@@ -24,7 +24,6 @@ import type { PriceBook } from "./pricing/price-book.ts";
 import type { Secret } from "./lib/secret.ts";
 import { limits } from "./limits.ts";
 import { createAddressGuard } from "./outgoing/address-guard.ts";
-import { ReadRounds } from "./outgoing/http1/read-rounds.ts";
 import { createPools, type Pools } from "./outgoing/pools.ts";
 import { openCallSpool } from "./storage/journal/call-spool.ts";
 import type { ControlWatch } from "./storage/control/control-watch.ts";
@@ -67,9 +66,7 @@ export async function composeGateway(
 ): Promise<Gateway> {
   const metrics = createGatewayMetrics(registry);
   const guard = createAddressGuard({ allowed: config.allowPrivateUpstreams, connectMs: limits.upstreamConnectMs });
-  const rounds = new ReadRounds();
-  metrics.watchRounds(() => rounds.roundMs);
-  const pools = createPools({ guard, rounds, onEviction: () => metrics.poolEvictions.inc() });
+  const pools = createPools({ guard, onEviction: () => metrics.poolEvictions.inc() });
   cleanup.push(() => pools.close());
   const recorder = await startRecorder({ metrics, cleanup }, { config, intake, budgets, logger });
   const { router, ...routing } = await composeRouting({ config, stores, control, secretKey, metrics, logger, now });

@@ -64,23 +64,6 @@ export const gatewayLimits = {
   /** A read of an answer that is as large is its last in a turn of the event loop: a record of TLS is no larger. */
   upstreamTurnBytes: 16 * KiB,
 
-  // Rounds in which streams are read while the loop is busy
-  /** The longest round: what a word of a stream may come later for it. */
-  readRoundMs: 100,
-  readRoundStepMs: 10,
-  readRoundJudgeMs: 100,
-  readRoundStaleMs: 1_000,
-  /** The part of the time that the event loop works, above which the rounds get longer, and below which shorter. */
-  readRoundBusyShare: 0.6,
-  readRoundCalmShare: 0.4,
-  /** Reads of streams that are worth it: some 3 % of a core. */
-  readRoundReadsPerS: 1_000,
-  /** A stream that comes faster, or in larger pieces, is read at once: it gathers by itself. */
-  readRoundTrickleMs: 5,
-  readRoundTrickleBytes: 8 * KiB,
-  readRoundTickMs: 2,
-  readRoundReaders: 64,
-
   // Gateway
   /** Models of organizations of which it is known where calls go that say nothing else. */
   plainRoutes: 10_000,

@@ -115,7 +115,7 @@ class AnswerSink implements ExchangeSink, StreamSink {
   onEvents(events: Buffer | string, hasContent: boolean): void {
     if (hasContent && !this.#hasContent) {
       this.#hasContent = true;
-      this.exchange?.flows();
+      this.exchange?.begun();
     }
     return this.#run.onEvents(events, hasContent);
   }

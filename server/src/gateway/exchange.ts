@@ -83,13 +83,6 @@ export class Exchange implements ExchangeHandler {
     this.#heard();
   }
 
-  /** The same of a stream: from here on it may be read in rounds. */
-  flows(): void {
-    if (this.#isBegun) return;
-    this.begun();
-    this.#controller?.readInRounds(true);
-  }
-
   pause(): void {
     if (this.#isPaused || this.#isOver) return;
     this.#isPaused = true;
@@ -109,7 +102,6 @@ export class Exchange implements ExchangeHandler {
   finish(waitMs: number): void {
     if (this.#isOver) return;
     this.#end();
-    this.#controller?.readInRounds(false);
     this.resume();
     this.#timer = setTimeout(() => this.#cut(), waitMs).unref();
   }

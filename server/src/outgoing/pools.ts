@@ -3,7 +3,6 @@ import type { AddressGuard } from "./address-guard.ts";
 import type { ExchangeHandler } from "./http1/exchange-handler.ts";
 import type { OutgoingRequest } from "./http1/encode-request.ts";
 import { OriginPool } from "./http1/origin-pool.ts";
-import { ReadRounds, type Rounds } from "./http1/read-rounds.ts";
 
 /**
  * Who chose a host. What the operator configured may be private; everything else connects to public addresses only,
@@ -26,8 +25,6 @@ export type Pools = {
 
 export type PoolsOptions = {
   guard: AddressGuard;
-  /** In which streams are read while the event loop is busy. */
-  rounds?: Rounds;
   maxOrigins?: number;
   /** Told of each pool that was closed to make room for another. */
   onEviction?: () => void;
@@ -35,7 +32,6 @@ export type PoolsOptions = {
 
 export function createPools({
   guard,
-  rounds = new ReadRounds(),
   maxOrigins = limits.upstreamOrigins,
   onEviction,
 }: PoolsOptions): Pools {
@@ -55,7 +51,7 @@ export function createPools({
       }
       return known;
     }
-    const pool = new OriginPool(origin, trust === "operator" ? guard.open : guard.guarded, rounds);
+    const pool = new OriginPool(origin, trust === "operator" ? guard.open : guard.guarded);
     pools.set(key, pool);
     if (pools.size > maxOrigins) retireOldest();
     return pool;

@@ -16,8 +16,6 @@ export type GatewayMetrics = {
   watchRecords(read: () => number): void;
   /** Shows how much of them lies in files. */
   watchSpool(readBytes: () => number): void;
-  /** Shows how long streams rest between two reads. */
-  watchRounds(readMs: () => number): void;
   /** Shows how many credentials failed lately. */
   watchCredentials(read: () => number): void;
 };
@@ -62,12 +60,6 @@ export function createGatewayMetrics(registry: Registry): GatewayMetrics {
       gauge("spanway_gateway_records_waiting", "Spans of finished calls that are not in the journal yet", read),
     watchSpool: (readBytes) =>
       gauge("spanway_gateway_spool_bytes", "Bytes of spans of finished calls that lie in the spool", readBytes),
-    watchRounds: (readMs) =>
-      gauge(
-        "spanway_upstream_read_round_seconds",
-        "How long providers' streams rest between two reads, as the event loop is busy",
-        () => readMs() / 1_000,
-      ),
     watchCredentials: (read) =>
       gauge(
         "spanway_gateway_failing_credentials",

@@ -15,8 +15,6 @@ export class Call implements ExchangeController, AnswerSink {
   /** What carries it now. */
   connection: Connection | undefined;
   isPaused = false;
-  /** Whether its reads may wait for each other. */
-  isInRounds = false;
   /** Whether any byte of an answer has come. */
   isHeard = false;
   isOver = false;
@@ -61,11 +59,6 @@ export class Call implements ExchangeController, AnswerSink {
     this.isHeard = true;
     // Small ones are parts of larger buffers, which a long answer would keep.
     this.pieces = none;
-  }
-
-  readInRounds(isInRounds: boolean): void {
-    this.isInRounds = isInRounds;
-    if (!isInRounds) this.connection?.hurry();
   }
 
   onHead(status: number, headers: IncomingHttpHeaders): void {

@@ -2,7 +2,6 @@ import type { Socket } from "node:net";
 import { limits } from "../../limits.ts";
 import { AnswerParser, closedEarly } from "./answer-parser.ts";
 import type { Call } from "./call.ts";
-import type { RoundReader, Rounds } from "./read-rounds.ts";
 
 /** Told by a connection what became of it. */
 export type ConnectionOwner = {
@@ -15,10 +14,9 @@ export type ConnectionOwner = {
 };
 
 /** A socket that carries one exchange after another. */
-export class Connection implements RoundReader {
+export class Connection {
   readonly #socket: Socket;
   readonly #owner: ConnectionOwner;
-  readonly #rounds: Rounds;
   #call: Call | undefined;
   #parser: AnswerParser | undefined;
   #hasAnswered = false;
@@ -26,22 +24,15 @@ export class Connection implements RoundReader {
   /** Until an end of the connection is too late to be that of an idle one. */
   #soon: NodeJS.Timeout | undefined;
   #isLate = false;
-  /** Of an answer that is read in rounds: when it was read last. */
-  #readAtMs = Infinity;
-  /** Whether it is not read for the rest of a round, or of a turn. */
-  #isHeld = false;
-  /** What ends that of a turn. */
+  /** Set while it is not read for the rest of a turn of the event loop. */
   #nextTurn: NodeJS.Immediate | undefined;
-  /** What was read since the round was over, where TLS gives it record by record: it is gone through at the end of the turn. */
-  #records: Buffer[] | undefined;
   #isGone = false;
 
-  constructor(socket: Socket, owner: ConnectionOwner, rounds: Rounds) {
+  constructor(socket: Socket, owner: ConnectionOwner) {
     this.#socket = socket;
     this.#owner = owner;
-    this.#rounds = rounds;
     socket
-      .on("data", (bytes: Buffer) => this.#onData(bytes))
+      .on("data", (bytes: Buffer) => this.#read(bytes))
       .on("end", () => this.#finish())
       .on("error", (error) => this.#lose(error))
       .on("close", () => this.#lose(closedEarly()));
@@ -53,7 +44,6 @@ export class Connection implements RoundReader {
     this.#parser = new AnswerParser(call.method, call);
     this.#sentAtMs = performance.now();
     if (this.#hasAnswered) this.#watchForEnd(call);
-    this.#readAtMs = Infinity;
     call.connection = this;
     if (call.isPaused) this.#socket.pause();
     this.#write(call.pieces);
@@ -64,21 +54,7 @@ export class Connection implements RoundReader {
   }
 
   resume(): void {
-    if (!this.#isHeld) this.#socket.resume();
-  }
-
-  /** The round is over. */
-  goOn(): void {
-    this.#isHeld = false;
-    if (this.#call?.isInRounds === true && "encrypted" in this.#socket) this.#records = [];
-    if (this.#call?.isPaused !== true) this.#socket.resume();
-  }
-
-  /** Whatever the round is, it is read from now on. */
-  hurry(): void {
-    if (!this.#isHeld) return;
-    this.#endHold();
-    this.goOn();
+    if (this.#nextTurn === undefined) this.#socket.resume();
   }
 
   /** Cuts it, and with it what it carries. */
@@ -93,8 +69,7 @@ export class Connection implements RoundReader {
     if (this.#isGone) return;
     this.#isGone = true;
     this.#letGo();
-    this.#records = undefined;
-    if (this.#isHeld) this.#endHold();
+    clearImmediate(this.#nextTurn);
     this.#socket.destroy();
     this.#owner.onGone(this);
   }
@@ -107,18 +82,6 @@ export class Connection implements RoundReader {
     if (pieces.length > 1) socket.uncork();
   }
 
-  #onData(bytes: Buffer): void {
-    if (this.#records === undefined) return this.#read(bytes);
-    if (this.#records.push(bytes) === 1) setImmediate(() => this.#readRecords());
-    return undefined;
-  }
-
-  #readRecords(): void {
-    const records = this.#records;
-    this.#records = undefined;
-    if (records !== undefined && records.length > 0) this.#read(Buffer.concat(records));
-  }
-
   #read(bytes: Buffer): void {
     const [call, parser] = [this.#call, this.#parser];
     // Nobody asked: an answer to the next request it must not become.
@@ -128,24 +91,11 @@ export class Connection implements RoundReader {
       const taken = parser.push(bytes);
       if (call !== this.#call) return;
       if (parser.isComplete) this.#complete(call, taken === bytes.length ? parser.restMs : 0);
-      else {
-        if (call.isInRounds) this.#rest(bytes.length);
-        if (bytes.length >= limits.upstreamTurnBytes) this.#restOfTurn();
-      }
+      else if (bytes.length >= limits.upstreamTurnBytes) this.#restOfTurn();
     } catch (error) {
       this.fail(error);
     }
     return undefined;
-  }
-
-  /** More may come of a socket that rests, where TLS had it already. */
-  #rest(bytes: number): void {
-    const nowMs = performance.now();
-    const quietMs = nowMs - this.#readAtMs;
-    this.#readAtMs = nowMs;
-    if (this.#isHeld || !this.#rounds.rests(this, { bytes, quietMs, nowMs })) return;
-    this.#isHeld = true;
-    this.#socket.pause();
   }
 
   /** All of the exchange: a connection that rests would keep alive whatever the call holds on to, the parser's sink. */
@@ -157,23 +107,19 @@ export class Connection implements RoundReader {
 
   /** More may have come already, which would be read before all else: how long that takes is up to who sends it. */
   #restOfTurn(): void {
-    if (this.#isHeld) return;
-    this.#isHeld = true;
+    if (this.#nextTurn !== undefined) return;
     this.#socket.pause();
-    this.#nextTurn = setImmediate(() => {
-      this.#isHeld = false;
-      if (this.#call?.isPaused !== true) this.#socket.resume();
-    });
+    this.#nextTurn = setImmediate(() => this.#readOn());
   }
 
-  #endHold(): void {
-    this.#rounds.leave(this);
+  #readOn(): void {
     clearImmediate(this.#nextTurn);
+    this.#nextTurn = undefined;
+    if (this.#call?.isPaused !== true) this.#socket.resume();
   }
 
   /** The peer sends no more, which ends an answer or leaves it incomplete. */
   #finish(): void {
-    this.#readRecords();
     const [call, parser] = [this.#call, this.#parser];
     if (call === undefined || parser === undefined) return this.cut();
     try {
@@ -194,7 +140,7 @@ export class Connection implements RoundReader {
   #complete(call: Call, restMs: number): void {
     this.#letGo();
     this.#hasAnswered = true;
-    this.hurry();
+    if (this.#nextTurn !== undefined) this.#readOn();
     // A peer that answered before it had all of the request may be through with the connection.
     if (restMs <= 0 || this.#socket.writableLength > 0) this.cut();
     else {

@@ -7,8 +7,6 @@ export type ExchangeController = {
   /** Reads no more from the connection. What was read already, 64 KiB at most, may still come. */
   pause(): void;
   resume(): void;
-  /** Whether the answer may be read in rounds while the loop is busy (`read-rounds.ts`); it is not until somebody says so. */
-  readInRounds(isInRounds: boolean): void;
 };
 
 /**

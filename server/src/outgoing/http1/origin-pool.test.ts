@@ -5,7 +5,6 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import type { Connector } from "../address-guard.ts";
 import type { OutgoingRequest } from "./encode-request.ts";
 import { OriginPool } from "./origin-pool.ts";
-import { ReadRounds } from "./read-rounds.ts";
 import { answer, ask, connector, peer, poolTo, post, selfSigned, settle } from "./test-support.ts";
 
 test("a request is written as it is, and its answer told in order", async () => {
@@ -147,7 +146,7 @@ describe("a connection", () => {
       socket.write(answer(path));
       socket.destroy();
     }, server);
-    const pool = new OriginPool(`http://127.0.0.1:${port}`, connector(), new ReadRounds(), maxConnections);
+    const pool = new OriginPool(`http://127.0.0.1:${port}`, connector(), maxConnections);
     onTestFinished(() => pool.close());
     const caller = async (name: number): Promise<void> => {
       for (let call = 0; call < 50; call += 1) {
@@ -208,7 +207,7 @@ describe("failures", () => {
   test("to connect are told, once to each call", async () => {
     const { port, sockets } = await peer(() => undefined);
     const connect: Connector = (_target, done) => void setImmediate(() => done(new Error("no way"), null));
-    const pool = new OriginPool(`http://127.0.0.1:${port}`, connect, new ReadRounds());
+    const pool = new OriginPool(`http://127.0.0.1:${port}`, connect);
     const calls = [ask(pool), ask(pool), ask(pool)];
     expect(await Promise.all(calls.map(({ over }) => over))).toEqual(["no way", "no way", "no way"]);
     expect(calls.map(({ told }) => told)).toEqual([["error"], ["error"], ["error"]]);
@@ -352,13 +351,13 @@ test("over TLS, to the name in the address, on one connection", async () => {
   const { port, sockets } = await peer(({ text, socket }) => {
     if (text.includes("HTTP/1.1")) socket.write(answer(body));
   }, server);
-  const pool = new OriginPool(`https://localhost:${port}`, connector({ ca }), new ReadRounds());
+  const pool = new OriginPool(`https://localhost:${port}`, connector({ ca }));
   onTestFinished(() => pool.close());
   expect(await ask(pool).over).toBe(body);
   expect(await ask(pool).over).toBe(body);
   expect(sockets).toHaveLength(1);
   expect(names).toEqual(["localhost"]);
 
-  const wary = new OriginPool(`https://localhost:${port}`, connector(), new ReadRounds());
+  const wary = new OriginPool(`https://localhost:${port}`, connector());
   expect(await ask(wary).over).toBe("DEPTH_ZERO_SELF_SIGNED_CERT");
 });

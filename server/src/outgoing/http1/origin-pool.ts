@@ -6,13 +6,11 @@ import { Connection, type ConnectionOwner } from "./connection.ts";
 import { encodeRequest, type OutgoingRequest } from "./encode-request.ts";
 import { ExchangeError } from "./errors.ts";
 import type { ExchangeHandler } from "./exchange-handler.ts";
-import type { Rounds } from "./read-rounds.ts";
 import { RestingConnections } from "./resting-connections.ts";
 
 /** The connections to one origin, and the calls that wait for one. */
 export class OriginPool implements ConnectionOwner {
   readonly #connect: Connector;
-  readonly #rounds: Rounds;
   readonly #maxConnections: number;
   readonly #place: { protocol: string; host: string; hostname: string; port: string };
   readonly #waiting: Call[] = [];
@@ -29,9 +27,8 @@ export class OriginPool implements ConnectionOwner {
   #onDrained: (() => void) | undefined;
 
   /** @param origin `https://host:port` */
-  constructor(origin: string, connect: Connector, rounds: Rounds, maxConnections: number = limits.upstreamConnections) {
+  constructor(origin: string, connect: Connector, maxConnections: number = limits.upstreamConnections) {
     this.#connect = connect;
-    this.#rounds = rounds;
     this.#maxConnections = maxConnections;
     const { protocol, host, hostname, port } = new URL(origin);
     this.#place = { protocol, host, hostname: hostname.replace(/^\[|\]$/g, ""), port };
@@ -141,7 +138,7 @@ export class OriginPool implements ConnectionOwner {
 
   /** Whichever call is the next gets it: the one that it was opened for may have found another. */
   #connected(socket: Socket): void {
-    const connection = new Connection(socket, this, this.#rounds);
+    const connection = new Connection(socket, this);
     this.#connections.add(connection);
     if (this.#isClosed) return connection.cut();
     const call = this.#takeNext();

@@ -11,7 +11,6 @@ import type { Connector } from "../address-guard.ts";
 import type { OutgoingRequest } from "./encode-request.ts";
 import type { ExchangeController } from "./exchange-handler.ts";
 import { OriginPool } from "./origin-pool.ts";
-import { ReadRounds, type Rounds } from "./read-rounds.ts";
 import { sharedReads } from "./shared-reads.ts";
 
 /** Told of each request as soon as bytes of one come: which connection, what came, and a socket to answer on. */
@@ -37,7 +36,7 @@ export async function peer(script: Script, server: Server = createServer()) {
   return { port: (server.address() as AddressInfo).port, sockets };
 }
 
-type PoolOptions = { rounds?: Rounds; maxConnections?: number; tls?: ReturnType<typeof selfSigned> | undefined };
+type PoolOptions = { maxConnections?: number; tls?: ReturnType<typeof selfSigned> | undefined };
 
 /** As the address guard makes it. */
 export const connector = (options: { ca?: Buffer } = {}): Connector =>
@@ -57,10 +56,10 @@ export function selfSigned(): { key: Buffer; cert: Buffer } {
   }
 }
 
-export async function poolTo(script: Script, { rounds = new ReadRounds(), maxConnections, tls }: PoolOptions = {}) {
+export async function poolTo(script: Script, { maxConnections, tls }: PoolOptions = {}) {
   const { port, sockets } = await peer(script, tls && createTlsServer(tls));
   const origin = tls === undefined ? `http://127.0.0.1:${port}` : `https://localhost:${port}`;
-  const pool = new OriginPool(origin, connector(tls && { ca: tls.cert }), rounds, maxConnections);
+  const pool = new OriginPool(origin, connector(tls && { ca: tls.cert }), maxConnections);
   onTestFinished(() => pool.close());
   return { pool, sockets, port };
 }
