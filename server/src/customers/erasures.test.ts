@@ -9,10 +9,10 @@ import { openMemoryControl } from "../../test/support/memory-control.ts";
 import type { CustomerKey } from "../domain/customer.ts";
 import { createSpanCounter } from "../counting/span-counter.ts";
 import { createErasedCustomers } from "../ingest/erased-customers.ts";
-import { storedTime } from "../ingest/read-times.ts";
 import { limits } from "../limits.ts";
 import { openSpanStore } from "../storage/spans/drivers/open-span-store.ts";
 import type { SpanStore } from "../storage/spans/span-store.ts";
+import { storedTime } from "../lib/time.ts";
 import { createCustomerErasures, loadErasedCustomers } from "./erasures.ts";
 import { createCustomerProfiles } from "./profiles.ts";
 

@@ -1,5 +1,5 @@
 import { cleanText, isRawNumber } from "../lib/json.ts";
-import { formatTimeNs, parseTimeNs } from "../lib/time.ts";
+import { parseTimeNs, storedTime } from "../lib/time.ts";
 import type { FilterValue } from "./ast.ts";
 import type { FieldKind } from "./catalogue.ts";
 
@@ -61,11 +61,4 @@ function readTime(raw: unknown): string | undefined {
   const text = scalarText(raw);
   const ns = text === undefined ? undefined : parseTimeNs(text);
   return ns === undefined ? undefined : storedTime(ns);
-}
-
-/** An instant as rows hold it. */
-function storedTime(ns: bigint): string {
-  const [date, time = ""] = formatTimeNs(ns).slice(0, -1).split("T");
-  const [whole, fraction = ""] = time.split(".");
-  return `${date} ${whole}.${fraction.padEnd(9, "0")}`;
 }

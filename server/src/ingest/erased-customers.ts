@@ -2,9 +2,8 @@ import { hash } from "node:crypto";
 import type { CustomerErasure, CustomerKey } from "../domain/customer.ts";
 import type { SpanRow } from "../domain/span.ts";
 import { isObject, parseKeepingDigits } from "../lib/json.ts";
-import { parseTimeNs } from "../lib/time.ts";
+import { parseTimeNs, storedTime } from "../lib/time.ts";
 import { limits } from "../limits.ts";
-import { storedTime } from "./read-times.ts";
 
 /**
  * Customers that were deleted, and when last: what was received before that names nobody, however often it comes again. Known by

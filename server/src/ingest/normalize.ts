@@ -16,8 +16,9 @@ import { readBody, type BodyValues } from "./read-body.ts";
 import { readUsage } from "./read-usage.ts";
 import { placeChoices } from "./place-choices.ts";
 import { placeResponseItems } from "./response-items.ts";
-import { createTimeWriter, readTimes } from "./read-times.ts";
+import { readTimes } from "./read-times.ts";
 import { usageDetailsOf } from "../pricing/usage-details.ts";
+import { storedTime } from "../lib/time.ts";
 import { rowOfValues, type OpenRow } from "./row-of-values.ts";
 import { gatewayFields, serviceLogMethods } from "./wire-fields.ts";
 
@@ -99,7 +100,6 @@ export function normalizeValues(
   const version = spanVersion(rank, receivedNs);
   const { identity, isIdentified } = identify(values, origin, { idempotencyKey, given });
 
-  const storedTime = createTimeWriter();
   const row = rowOfValues(values.disable_log === true ? withoutContent(values, { isOurs }) : values, origin, {
     timestamp: storedTime(times.timestampNs),
     unique_id: formatUuid(identity),

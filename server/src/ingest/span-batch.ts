@@ -2,13 +2,13 @@ import type { SpanRow } from "../domain/span.ts";
 import { limits } from "../limits.ts";
 import type { IdentityRecord, IdentityWrite } from "../storage/journal/identity-memory.ts";
 import type { Journal } from "../storage/journal/journal.ts";
+import { storedTime } from "../lib/time.ts";
 import type { RefusedRow, RowOutcome } from "./accept.ts";
 import { withoutCustomer } from "./erased-customers.ts";
 import { traceMark } from "./identity.ts";
 import type { NormalizedSpan } from "./normalize.ts";
 import { createPlaceSpan, type Place, type PlaceDeps, type SpanFacts } from "./place-span.ts";
 import { rowOf, type HeldSpan, type SpanSubject } from "./prepared-span.ts";
-import { storedTime } from "./read-times.ts";
 import { markResend, markResends } from "./row-lines.ts";
 
 export type SpanBatch = {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { formatTimeNs, maxTimeNs, minTimeNs, parseTimeNs } from "./time.ts";
+import { formatTimeNs, isoTime, maxTimeNs, minTimeNs, parseTimeNs, storedTime } from "./time.ts";
 
 const instants = fc.bigInt({ min: minTimeNs, max: maxTimeNs });
 const at = (iso: string) => BigInt(Date.parse(iso)) * 1_000_000n;
@@ -100,5 +100,27 @@ describe("formatTimeNs", () => {
     [-1n, "1969-12-31T23:59:59.999999999Z"],
   ])("writes %s as %s", (ns, iso) => {
     expect(formatTimeNs(ns)).toBe(iso);
+  });
+});
+
+describe("storedTime", () => {
+  test.each([
+    [0n, "1970-01-01 00:00:00.000000000"],
+    [-1n, "1969-12-31 23:59:59.999999999"],
+    [1n, "1970-01-01 00:00:00.000000001"],
+    [999_999_999n, "1970-01-01 00:00:00.999999999"],
+    [maxTimeNs, "2262-04-11 23:47:16.854775807"],
+    [minTimeNs, "1900-01-01 00:00:00.000000000"],
+  ])("writes %s", (ns, expected) => {
+    expect(storedTime(ns)).toBe(expected);
+  });
+
+  test("holds the instant, and is shown as other times are", () => {
+    fc.assert(
+      fc.property(instants, (ns) => {
+        expect(parseTimeNs(storedTime(ns))).toBe(ns);
+        expect(isoTime(storedTime(ns))).toBe(formatTimeNs(ns));
+      }),
+    );
   });
 });

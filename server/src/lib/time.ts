@@ -33,9 +33,21 @@ export function formatTimeNs(ns: bigint): string {
   return `${iso.slice(0, -1)}${msRemainder.toString().padStart(6, "0").replace(/0+$/, "")}Z`;
 }
 
+/** As rows hold it: `2026-05-05 05:00:00.000000000`, UTC, what a DateTime64(9) column reads. */
+export function storedTime(ns: bigint): string {
+  let ms = Number(ns / nsPerMs);
+  let nsOfMs = Number(ns % nsPerMs);
+  if (nsOfMs < 0) {
+    ms -= 1;
+    nsOfMs += 1_000_000;
+  }
+  const iso = new Date(ms).toISOString();
+  return `${iso.slice(0, 10)} ${iso.slice(11, 23)}${String(nsOfMs).padStart(6, "0")}`;
+}
+
 const zero = 0x30;
 
-/** The same from a column's text, `2026-05-05 05:00:00.000000000`. */
+/** ISO 8601 from a column's text, as `storedTime` writes it. */
 export function isoTime(stored: string): string {
   const point = stored.indexOf(".");
   let end = stored.length;
