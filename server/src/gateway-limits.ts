@@ -65,9 +65,6 @@ export const gatewayLimits = {
   upstreamTurnBytes: 16 * KiB,
 
   // Gateway
-  /** Models of organizations of which it is known where calls go that say nothing else. */
-  plainRoutes: 10_000,
-  plainRouteMs: 60_000,
   /** One event of an upstream's stream. */
   upstreamEventBytes: 16 * MiB,
   /** Attempts of one call that its span tells of, where any failed, and what of each error. */

@@ -148,8 +148,7 @@ async function customerOf(
   key: CustomerKey,
   params: unknown,
 ): Promise<Customer | undefined> {
-  const known = profiles.recall(key);
-  const customer = known instanceof Promise ? await known : known;
+  const customer = await profiles.recall(key);
   const said = readParams(params);
   if (said === undefined) return customer;
   const news = newsFor(customer ?? { sent: {} }, said);

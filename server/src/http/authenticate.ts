@@ -49,19 +49,16 @@ function passwordIn(base64: string): string | undefined {
  * The principal behind a request to an endpoint of this kind. Throws `unauthorized` with one and the same
  * message whatever is wrong with the credential, another where it is valid and of the other kind, and `forbidden` naming the permission that is missing.
  */
-export function authenticate(
+export async function authenticate(
   authenticator: Authenticator,
   auth: Auth,
   permission: Permission | undefined,
   authorization: string | undefined,
-): Principal | undefined | Promise<Principal> {
+): Promise<Principal | undefined> {
   if (auth === "none") return undefined;
   const credential = parseCredential(authorization);
   if (credential === undefined) throw unauthorized();
-  const found = authenticator.authenticate(credential);
-  return found instanceof Promise
-    ? found.then((principal) => permitted(principal, auth, permission))
-    : permitted(found, auth, permission);
+  return permitted(await authenticator.authenticate(credential), auth, permission);
 }
 
 function permitted(

@@ -75,9 +75,7 @@ async function answer(
   const { auth, success } = endpoint;
   if (endpoint.refusesForeignOrigins) refuseForeignOrigin(kernel, context.headers.origin);
   if (auth !== "none") {
-    const found = principalOf(kernel, endpoint, auth, context);
-    // Waiting costs a turn of the queue, and keys are mostly known.
-    context.principal = found instanceof Promise ? await found : found;
+    context.principal = await principalOf(kernel, endpoint, auth, context);
   }
   const admitted = admit(kernel, endpoint, path, context);
   if (admitted !== undefined) await admitted;

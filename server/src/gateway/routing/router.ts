@@ -5,8 +5,6 @@ import { findCredentials, type EnvironmentCredential } from "../credentials/cred
 import type { OpenSetting, StoredSettings, UnreadableSetting } from "../credentials/stored-settings.ts";
 import type { UsableCredential } from "../credentials/usable-credential.ts";
 import type { Catalogue } from "../models/catalogue.ts";
-import { ExpiringLru } from "../../lib/expiring-lru.ts";
-import { limits } from "../../limits.ts";
 import type { RelayedOperation } from "../providers/provider.ts";
 import type { Operation } from "../providers/quirks.ts";
 import { badParam, excludedProviders, listCandidates, type Candidate } from "./list-candidates.ts";
@@ -21,12 +19,12 @@ import { runPlan, type Leg, type PlanDeps } from "./run-plan.ts";
 
 export type Router = {
   /**
-   * Where a call may go; at once where the settings are known.
+   * Where a call may go.
    * @param signal aborted when the client leaves
    * @throws ServiceError `invalid_request` for a parameter that makes no sense, an unknown model or provider among them;
    * `upstream_failed` when nothing that could answer has a credential.
    */
-  plan(call: RoutedCall, signal: AbortSignal): Plan | Promise<Plan>;
+  plan(call: RoutedCall, signal: AbortSignal): Promise<Plan>;
   /** Every key of OpenAI-shaped providers that calls like this one may have gone by, each provider's in the order of a call. */
   keys(call: Omit<RoutedCall, "model" | "operation">): Promise<ProviderKey[]>;
   /** Whether a provider setting of the organization lists the model as one that it has. */
@@ -52,20 +50,15 @@ export type RouterDeps = PlanDeps & {
 
 export function createRouter(deps: RouterDeps): Router {
   const idKey = randomBytes(32).toString("base64url");
-  const plain = createPlainLegs(deps.now);
   return {
-    plan(call, signal) {
-      const planWith = (settings: readonly OpenSetting[]): Plan => {
-        const find = (): readonly Leg[] => new LegFinder(deps, call, settings, idKey).findAll();
-        const legs = isPlain(call) ? plain.of(call, settings, find) : find();
-        const policy = readRetryPolicy(call.params);
-        if (call.operation !== "responses") return runPlan(legs, policy, deps, signal);
-        const keys = new Set(legs.flatMap(({ attempts }) => attempts.map(({ bond }) => bond)));
-        const hasManyKeys = keys.size > 1 || call.bond !== undefined;
-        return { ...runPlan(boundLegs(legs, call), policy, deps, signal), hasManyKeys };
-      };
-      const known = deps.settings.of(call.organizationId);
-      return known instanceof Promise ? known.then(planWith) : planWith(known);
+    async plan(call, signal) {
+      const settings = await deps.settings.of(call.organizationId);
+      const legs = new LegFinder(deps, call, settings, idKey).findAll();
+      const policy = readRetryPolicy(call.params);
+      if (call.operation !== "responses") return runPlan(legs, policy, deps, signal);
+      const keys = new Set(legs.flatMap(({ attempts }) => attempts.map(({ bond }) => bond)));
+      const hasManyKeys = keys.size > 1 || call.bond !== undefined;
+      return { ...runPlan(boundLegs(legs, call), policy, deps, signal), hasManyKeys };
     },
     async keys(call) {
       const settings = await deps.settings.of(call.organizationId);
@@ -90,44 +83,6 @@ function boundLegs(legs: readonly Leg[], { bond }: RoutedCall): readonly Leg[] {
     bond.param,
     `${bond.param} names what was made with a provider key that is no longer stored, or does not serve this model: only that key can go on with it. Send the whole conversation as input instead, without it.`,
   );
-}
-
-/** Parameters that say something of where a call goes. */
-const routingParams = [
-  "models",
-  "fallback_models",
-  "disable_fallback",
-  "load_balance_group",
-  "load_balance_models",
-  "exclude_providers",
-  "exclude_models",
-  "model_name_map",
-  "customer_credentials",
-  "credential_override",
-] as const satisfies ReadonlyArray<keyof RoutedCall["params"]>;
-
-/** Whether a call names a model and nothing else of its way, as most do. */
-function isPlain({ params, betas, routeProvider }: RoutedCall): boolean {
-  return routeProvider === undefined && betas.size === 0 && routingParams.every((name) => params[name] === undefined);
-}
-
-/** Keeps where plain calls go, as long as the settings are the same ones and there is no choice to draw lots for. */
-function createPlainLegs(nowMs: () => number) {
-  const known = new ExpiringLru<string, { settings: readonly OpenSetting[]; legs: readonly Leg[] }>({
-    maxEntries: limits.plainRoutes,
-    ttlMs: limits.plainRouteMs,
-    nowMs,
-  });
-  return {
-    of(call: RoutedCall, settings: readonly OpenSetting[], find: () => readonly Leg[]): readonly Leg[] {
-      const key = `${call.operation}\n${call.environment}\n${call.organizationId}\n${call.model}`;
-      const entry = known.get(key);
-      if (entry !== undefined && entry.settings === settings) return entry.legs;
-      const legs = find();
-      if (legs.every(({ attempts }) => attempts.length === 1)) known.set(key, { settings, legs });
-      return legs;
-    },
-  };
 }
 
 /** Finds who answers to the models of one call, and with which credentials. */
