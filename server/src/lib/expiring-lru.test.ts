@@ -28,6 +28,23 @@ test("what is used between others stays, however many others there are, and one 
   expect([map.size, map.get("last")]).toEqual([100, 1_000]);
 });
 
+test("an entry costs no more in a full map of very many", () => {
+  const maxEntries = 100_000;
+  const { map } = newMap(maxEntries, 100);
+  const msOf = (from: number, count: number): number => {
+    const startedMs = performance.now();
+    for (let i = from; i < from + count; i += 1) map.set(`entry ${i}`, i);
+    return performance.now() - startedMs;
+  };
+  const fillMs = msOf(0, maxEntries);
+  expect(msOf(maxEntries, maxEntries)).toBeLessThan(20 * fillMs);
+  expect([map.size, map.get(`entry ${maxEntries - 1}`), map.get(`entry ${maxEntries}`)]).toEqual([
+    maxEntries,
+    undefined,
+    maxEntries,
+  ]);
+});
+
 test("an entry's age counts from when it was set, not from its last use", () => {
   const { clock, map } = newMap(2, 100);
   map.set("a", 1);

@@ -1,10 +1,20 @@
+type Entry<K, V> = {
+  key: K;
+  value: V;
+  expiresAtMs: number;
+  older: Entry<K, V> | undefined;
+  newer: Entry<K, V> | undefined;
+};
+
 /**
- * A map that forgets: entries older than `ttlMs`, and, where there are more than `maxEntries`, one that was not used of late: the
- * oldest, but that those used since they were last looked at have a second chance. To note a use costs next to nothing, where keeping
- * all of them in the order of their use would cost more than finding them.
+ * A map that forgets: entries older than `ttlMs`, and, where there are more than `maxEntries`, the one that was not used for longest.
+ * Entries are linked in the order of their use. The order of a `Map` would not do: to find its first entry, the engine steps over all
+ * those deleted since it last rebuilt the map, which are as many as there are entries.
  */
 export class ExpiringLru<K, V> {
-  readonly #entries = new Map<K, { value: V; expiresAtMs: number; isUsed: boolean }>();
+  readonly #entries = new Map<K, Entry<K, V>>();
+  #oldest: Entry<K, V> | undefined;
+  #newest: Entry<K, V> | undefined;
   readonly #maxEntries: number;
   readonly #ttlMs: number;
   readonly #nowMs: () => number;
@@ -23,36 +33,47 @@ export class ExpiringLru<K, V> {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
     if (entry.expiresAtMs <= this.#nowMs()) {
-      this.#entries.delete(key);
+      this.delete(key);
       return undefined;
     }
-    entry.isUsed = true;
+    if (entry !== this.#newest) {
+      this.#unlink(entry);
+      this.#append(entry);
+    }
     return entry.value;
   }
 
   /** The entry's age counts from here, not from its last use. @param ttlMs shortens, never lengthens. */
   set(key: K, value: V, ttlMs = this.#ttlMs): void {
-    this.#entries.delete(key);
-    if (this.#entries.size >= this.#maxEntries) this.#makeRoom();
+    this.delete(key);
+    if (this.#oldest !== undefined && this.#entries.size >= this.#maxEntries) this.delete(this.#oldest.key);
     const expiresAtMs = this.#nowMs() + Math.min(ttlMs, this.#ttlMs);
-    this.#entries.set(key, { value, expiresAtMs, isUsed: false });
+    const entry = { key, value, expiresAtMs, older: undefined, newer: undefined };
+    this.#entries.set(key, entry);
+    this.#append(entry);
   }
 
   delete(key: K): void {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return;
     this.#entries.delete(key);
+    this.#unlink(entry);
   }
 
-  #makeRoom(): void {
-    let chances = maxChances;
-    for (const [key, entry] of this.#entries) {
-      this.#entries.delete(key);
-      if (!entry.isUsed || chances === 0) return;
-      chances -= 1;
-      entry.isUsed = false;
-      this.#entries.set(key, entry);
-    }
+  #append(entry: Entry<K, V>): void {
+    entry.older = this.#newest;
+    if (this.#newest === undefined) this.#oldest = entry;
+    else this.#newest.newer = entry;
+    this.#newest = entry;
+  }
+
+  #unlink(entry: Entry<K, V>): void {
+    const { older, newer } = entry;
+    if (older === undefined) this.#oldest = newer;
+    else older.newer = newer;
+    if (newer === undefined) this.#newest = older;
+    else newer.older = older;
+    entry.older = undefined;
+    entry.newer = undefined;
   }
 }
-
-/** So that no call pays for all entries where all were used. */
-const maxChances = 32;
