@@ -192,9 +192,8 @@ export const limits = {
   dataFolderEntries: 10_000,
 
   // Logs
-  /** How long a line may wait to be written with others. */
+  /** How long lines may wait to be written together, and how many characters: less than 16,384, as the library wants. */
   logLineWaitMs: 100,
-  /** Lines are written once they have this many characters together; the library wants less than 16,384. */
   logLineChars: 8 * KiB,
 
   // Journal and writer
@@ -302,12 +301,12 @@ export const limits = {
   embeddedQueriesInFlight: 6,
   embeddedMarkCacheBytes: 128 * MiB,
   /** That often, memory that the engine has freed goes back to the system. */
+  embeddedMemoryReleaseEveryMs: 20_000,
   /** Merges are put off in a busy loop: looked at so often, from few small parts on, and until many wait. */
   mergePauseEveryMs: 1_000,
   mergePauseBusyShare: 0.5,
   mergePauseFromParts: 16,
   mergePauseMaxParts: 64,
-  embeddedMemoryReleaseEveryMs: 20_000,
   /** Of fewer bytes the engine makes little; with less room left on the disk none of it is taken for what is stored already. */
   insertFileBytes: 128 * KiB,
   insertFileRoomBytes: GiB,

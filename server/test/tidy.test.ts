@@ -138,7 +138,12 @@ describe("documents", () => {
     expect(read("AGENTS.md").split("\n").length).toBeLessThanOrEqual(100);
   });
 
-  test("the list of decisions has every one, with its title", () => {
+  test("the list of decisions has every one in force, with its title; others are in the archive", () => {
+    const isSuperseded = (path: string): boolean => /^Status: superseded by \[/m.test(read(path));
+    const isArchived = (path: string): boolean => path.startsWith("docs/adr/archive/");
+    const all = files.filter((path) => /^docs\/adr\/(?:archive\/)?\d{4}-.*\.md$/.test(path));
+    expect(all.filter(isArchived)).not.toEqual([]);
+    expect(offenders(all, (path) => isSuperseded(path) !== isArchived(path))).toEqual([]);
     const decisions = files.filter((path) => /^docs\/adr\/\d{4}-.*\.md$/.test(path)).sort();
     const titles = decisions.map((path) => {
       const [, number = "", title = ""] = /^# (\d{4}): (.+)$/m.exec(read(path)) ?? [];

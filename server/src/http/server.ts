@@ -127,7 +127,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       // Node waits for connections that never sent a request, so what has nothing in flight is closed here.
       const sweep = setInterval(() => {
         const lateMs = performance.now() - deadlineMs;
-        if (lateMs > 0) for (const context of [...kernel.hijacked]) context.stop();
+        if (lateMs > 0) for (const context of kernel.hijacked) context.stop();
         const isOver = kernel.inFlight === 0 || lateMs > limits.shutdownCutMs;
         lane.close(isOver);
         if (isOver) app.server.closeAllConnections();
