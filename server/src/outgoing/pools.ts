@@ -30,11 +30,7 @@ export type PoolsOptions = {
   onEviction?: () => void;
 };
 
-export function createPools({
-  guard,
-  maxOrigins = limits.upstreamOrigins,
-  onEviction,
-}: PoolsOptions): Pools {
+export function createPools({ guard, maxOrigins = limits.upstreamOrigins, onEviction }: PoolsOptions): Pools {
   const pools = new Map<string, OriginPool>();
   /** Those that had to make room, until what they carry is through. */
   const retired = new Set<OriginPool>();
