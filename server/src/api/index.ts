@@ -8,7 +8,7 @@ import type { Sessions } from "../auth/sessions.ts";
 import type { Audit } from "../http/audit.ts";
 import { createCustomerCatalogue } from "../filter/customer-fields.ts";
 import { createThreadCatalogue } from "../filter/thread-fields.ts";
-import { withNewMessages } from "../filter/new-messages.ts";
+import { withNewMessages } from "../storage/spans/queries/new-messages.ts";
 import { createTraceCatalogue } from "../filter/trace-fields.ts";
 import type { Deliverer } from "../delivery/deliverer.ts";
 import type { WebhookDirectory } from "../delivery/webhook-directory.ts";

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { Customer, CustomerKey } from "../domain/customer.ts";
-import { startMirror, type Mirror } from "../jobs/mirror.ts";
+import { startMirror, type Mirror } from "../storage/mirror.ts";
 import { randomToken } from "../lib/random-token.ts";
 import { limits } from "../limits.ts";
 import type { CustomerStore } from "../storage/control/customer-store.ts";

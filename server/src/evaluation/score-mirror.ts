@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { Logger } from "pino";
 import { scoreNumber, scoreText, type Score } from "../domain/score.ts";
-import { startMirror, type Mirror } from "../jobs/mirror.ts";
+import { startMirror, type Mirror } from "../storage/mirror.ts";
 import { limits } from "../limits.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";
 import type { ScoreStore, UnmirroredScore } from "../storage/control/score-store.ts";

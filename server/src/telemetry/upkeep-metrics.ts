@@ -1,5 +1,4 @@
 import { Counter, Gauge, type Registry } from "prom-client";
-import type { DeletionProgress, Expired } from "../storage/spans/expired-spans.ts";
 
 /** Who does the upkeep of what is stored, and how it goes. */
 export function createUpkeepMetrics(registry: Registry) {
@@ -26,12 +25,12 @@ export function createUpkeepMetrics(registry: Registry) {
       "spanway_retention_end_timestamp_seconds",
       "When retention last went through all organizations on this node; 0 if it has not yet",
     ),
-    deleted(expired: Expired): void {
+    deleted(expired: { rows: number; months: number; overdueMs: number }): void {
       rows.inc(expired.rows);
       months.inc(expired.months);
       overdue.set(expired.overdueMs / 1000);
     },
-    toDo(progress: DeletionProgress): void {
+    toDo(progress: { parts: number; bytes: number }): void {
       parts.set(progress.parts);
       bytes.set(progress.bytes);
     },

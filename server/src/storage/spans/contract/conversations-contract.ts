@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { withNewMessages } from "../../../filter/new-messages.ts";
+import { withNewMessages } from "../queries/new-messages.ts";
 import { parseFilters } from "../../../filter/parse.ts";
 import { createSpanCatalogue } from "../../../filter/span-fields.ts";
 import { toClickHouse } from "../../../filter/to-clickhouse.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { withNewMessages } from "../../../filter/new-messages.ts";
+import { withNewMessages } from "../queries/new-messages.ts";
 import { parseFilters } from "../../../filter/parse.ts";
 import { createSpanCatalogue } from "../../../filter/span-fields.ts";
 import { toClickHouse } from "../../../filter/to-clickhouse.ts";

@@ -1,5 +1,5 @@
-import type { SpanRow } from "../domain/span.ts";
-import { limits } from "../limits.ts";
+import type { SpanRow } from "../../../domain/span.ts";
+import { limits } from "../../../limits.ts";
 import {
   conversation,
   conversationColumns,
@@ -10,9 +10,9 @@ import {
   messages,
   place,
   placeColumns,
-} from "../storage/spans/queries/conversation.ts";
-import { endedWithin } from "../storage/spans/queries/selection.ts";
-import { createCatalogue, type Catalogue, type Field, type Source } from "./catalogue.ts";
+} from "./conversation.ts";
+import { endedWithin } from "./selection.ts";
+import { createCatalogue, type Catalogue, type Field, type Source } from "../../../filter/catalogue.ts";
 
 /**
  * The fields of spans with `new_messages`: the messages that a span adds to its conversation. A condition holds when it does for any
