@@ -167,6 +167,8 @@ describe("errors in Anthropic's form", () => {
     ["closes the connection", () => "close", 502],
     ["answers with a page", answers(502, "<html>Bad gateway</html>", { "content-type": "text/html" }), 502],
     ["answers with something else", answers(200, { hello: 1 }), 502],
+    ["answers with a status that HTTP does not have", answers(600, overloaded), 502],
+    ["answers with another of these", answers(999, overloaded), 502],
     ["redirects", answers(302, "", { location: "http://10.0.0.1/" }), 502],
   ])("for an upstream that %s", async (_what, script, status) => {
     gateway.upstream.script(script);

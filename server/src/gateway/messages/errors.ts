@@ -16,7 +16,8 @@ export function anthropicErrors(requestId: string): ErrorForm {
     const error = errorOfProblem(problem);
     if (problem.kind === "credential") return told(ofCredential(error));
     const status = problem.status === 200 ? anthropicErrorStatus(problem.type) : problem.status;
-    if (status === undefined || status < 400) return told(error);
+    // A status that HTTP does not have tells clients nothing.
+    if (status === undefined || status < 400 || status > 599) return told(error);
     const { answer } = problem;
     if (answer === undefined) return told({ ...error, status });
     return told({ ...error, status, body: answer.text, headers: { ...error.headers, ...answer.headers } });
