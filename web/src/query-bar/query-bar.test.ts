@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createSpanCatalogue } from "../../../server/src/filter/span-fields.ts";
-import { withNewMessages } from "../../../server/src/filter/new-messages.ts";
+import { withNewMessages } from "../../../server/src/storage/spans/queries/new-messages.ts";
 import { parseFilters } from "../../../server/src/filter/parse.ts";
 import { findField, queryFields } from "./fields.ts";
 import { fromFilters } from "./from-filters.ts";
