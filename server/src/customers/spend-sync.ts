@@ -26,47 +26,20 @@ type Noted = { key: CustomerKey; periodStart: string; unpricedUsd: number };
 /** Customers of one scope, period and price of what has none. */
 type Group = { keys: CustomerKey[]; periodStart: string; unpricedUsd: number };
 
-export function createSpendSync(deps: {
-  ledger: Pick<SpendLedger, "open">;
-  spans: Pick<SpanStore, "describeCustomers">;
-  /** Told of each customer that the ledger is true to the spans until then. */
-  compared: (key: CustomerKey, untilMs: number) => void;
-  logger: Logger;
-  now: () => number;
-}): SpendSync {
-  const { ledger, spans, compared, logger, now } = deps;
+type Stores = { ledger: Pick<SpendLedger, "open">; spans: Pick<SpanStore, "describeCustomers"> };
+
+export function createSpendSync(
+  deps: Stores & {
+    /** Told of each customer that the ledger is true to the spans until then. */
+    compared: (key: CustomerKey, untilMs: number) => void;
+    logger: Logger;
+    now: () => number;
+  },
+): SpendSync {
+  const { ledger, compared, logger, now } = deps;
   const noted = new Map<string, Noted>();
   const opening = new Map<string, Promise<void>>();
 
-  const look = async (
-    { keys, periodStart, unpricedUsd }: Group,
-    window?: TimeWindow,
-    signal?: AbortSignal,
-  ): Promise<void> => {
-    const [first] = keys;
-    if (first === undefined) return;
-    const { organization_id, environment } = first;
-    const said = await spans.describeCustomers(
-      {
-        scope: { organization_id, environment },
-        identifiers: keys.map((key) => key.customer_identifier),
-        window,
-        periodFromNs: periodStart === "" ? undefined : BigInt(Date.parse(periodStart)) * 1_000_000n,
-      },
-      signal,
-    );
-    const opened = said.map(({ customer_identifier, period_cost, total_cost, period_unpriced, total_unpriced }) =>
-      ledger.open(
-        { organization_id, environment, customer_identifier },
-        {
-          periodStart,
-          period: budgetOf(period_cost + unpricedUsd * period_unpriced),
-          total: budgetOf(total_cost + unpricedUsd * total_unpriced),
-        },
-      ),
-    );
-    await Promise.all(opened);
-  };
   const failed = (error: unknown): void =>
     logger.warn({ err: error }, "what customers' spans cost could not be read; it is tried again");
 
@@ -77,7 +50,7 @@ export function createSpendSync(deps: {
       if (already !== undefined) return already;
       const patience = AbortSignal.timeout(limits.customerSpendMs);
       const opened = Promise.race([
-        look({ keys: [key], periodStart, unpricedUsd }, undefined, patience).catch(failed),
+        openLedger(deps, { keys: [key], periodStart, unpricedUsd }, undefined, patience).catch(failed),
         sleep(limits.customerSpendMs, undefined, { ref: false }),
       ]).then(() => ledger.open(key, { periodStart, period: 0n, total: 0n }));
       opening.set(text, opened);
@@ -99,7 +72,7 @@ export function createSpendSync(deps: {
       for (const group of groups) {
         signal.throwIfAborted();
         try {
-          await look(group, window, signal);
+          await openLedger(deps, group, window, signal);
           for (const key of group.keys) compared(key, untilMs);
         } catch (error) {
           signal.throwIfAborted();
@@ -109,6 +82,38 @@ export function createSpendSync(deps: {
       }
     },
   };
+}
+
+/** Sets the ledger of these customers to what their spans cost. */
+async function openLedger(
+  { ledger, spans }: Stores,
+  { keys, periodStart, unpricedUsd }: Group,
+  window?: TimeWindow,
+  signal?: AbortSignal,
+): Promise<void> {
+  const [first] = keys;
+  if (first === undefined) return;
+  const { organization_id, environment } = first;
+  const read = await spans.describeCustomers(
+    {
+      scope: { organization_id, environment },
+      identifiers: keys.map((key) => key.customer_identifier),
+      window,
+      periodFromNs: periodStart === "" ? undefined : BigInt(Date.parse(periodStart)) * 1_000_000n,
+    },
+    signal,
+  );
+  const opened = read.map(({ customer_identifier, period_cost, total_cost, period_unpriced, total_unpriced }) =>
+    ledger.open(
+      { organization_id, environment, customer_identifier },
+      {
+        periodStart,
+        period: budgetOf(period_cost + unpricedUsd * period_unpriced),
+        total: budgetOf(total_cost + unpricedUsd * total_unpriced),
+      },
+    ),
+  );
+  await Promise.all(opened);
 }
 
 function groupsOf(noted: readonly Noted[]): Group[] {
