@@ -1,6 +1,6 @@
 import { Session } from "chdb";
 import { startApp } from "../../server/src/app.ts";
-import { readConfig } from "../../server/src/config.ts";
+import { readConfig } from "../../server/src/config/config.ts";
 import { openSpanDatabase, type SpansLocation } from "../../server/src/storage/spans/drivers/open-span-store.ts";
 import { createLogger, openLogOutput } from "../../server/src/telemetry/logger.ts";
 import type { ServerReply, ServerRequest } from "./bench-server.ts";

@@ -2,8 +2,8 @@ import { Session } from "chdb";
 import { spansLocation } from "../../server/src/config/locations.ts";
 import type { SpanBatch } from "../../server/src/storage/spans/span-store.ts";
 import { createPriceBook } from "../../server/src/pricing/price-book.ts";
-import { createNestedJson } from "../../server/src/ingest/nested-json.ts";
-import { normalizeSpan } from "../../server/src/ingest/normalize.ts";
+import { createNestedJson } from "../../server/src/validation/nested-json.ts";
+import { normalizeSpan } from "../../server/src/ingest/normalize/normalize.ts";
 import { openSpanStore } from "../../server/src/storage/spans/drivers/open-span-store.ts";
 import { insertSettings } from "../../server/src/storage/spans/drivers/span-database.ts";
 

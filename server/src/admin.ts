@@ -9,7 +9,7 @@ import { runAdmin } from "./admin/run-admin.ts";
 import { acceptSecretKey } from "./auth/secret-check.ts";
 import { loadSecretKey } from "./auth/secret-key.ts";
 import { createPasswords } from "./auth/passwords.ts";
-import { ConfigError, environmentWith, readConfig } from "./config.ts";
+import { ConfigError, environmentWith, readConfig } from "./config/config.ts";
 import { createRecompute } from "./counting/recompute.ts";
 import { loadErasedCustomers } from "./customers/erasures.ts";
 import { createControlStores } from "./storage/control/control-stores.ts";
@@ -20,7 +20,7 @@ import { createWithSpans } from "./storage/spans/with-spans.ts";
 import { backUpNode } from "./storage/backup/back-up-node.ts";
 import { copyToServers } from "./storage/transfer/copy-to-servers.ts";
 import { restoreNode } from "./storage/backup/restore-node.ts";
-import { version } from "./version.ts";
+import { version } from "./domain/version.ts";
 import { createWithQuarantine } from "./storage/journal/with-quarantine.ts";
 
 // As in `main.ts`, as it may be the first to open the data folder.

@@ -16,23 +16,24 @@ import { signInLink } from "./auth/describe-first-start.ts";
 import { ensureFirstStart, type FirstStart } from "./auth/first-start.ts";
 import { createPasswords, type Passwords } from "./auth/passwords.ts";
 import { loadCheckedSecretKey } from "./auth/secret-check.ts";
-import { composeAlerts } from "./compose-alerts.ts";
-import { composeCounting } from "./compose-counting.ts";
-import { composeCustomers } from "./compose-customers.ts";
-import { composeDelivery } from "./compose-delivery.ts";
-import { composeEvaluation } from "./compose-evaluation.ts";
-import { composeGateway } from "./compose-gateway.ts";
-import { composePrices, composeRepricing } from "./compose-prices.ts";
-import { composePeople, type People } from "./compose-people.ts";
-import { composeReadiness, type NodeReadiness } from "./compose-readiness.ts";
-import { composeIngest } from "./compose-ingest.ts";
-import { startUpkeep } from "./compose-upkeep.ts";
-import type { Config } from "./config.ts";
+import { composeAlerts } from "./compose/alerts.ts";
+import { composeCounting } from "./compose/counting.ts";
+import { composeCustomers } from "./compose/customers.ts";
+import { composeDelivery } from "./compose/delivery.ts";
+import { composeEvaluation } from "./compose/evaluation.ts";
+import { composeGateway } from "./compose/gateway.ts";
+import { composePrices, composeRepricing } from "./compose/prices.ts";
+import { composePeople, type People } from "./compose/people.ts";
+import { composeReadiness, type NodeReadiness } from "./compose/readiness.ts";
+import { composeIngest } from "./compose/ingest.ts";
+import { startLogJoining } from "./compose/log-joining.ts";
+import { startUpkeep } from "./compose/upkeep.ts";
+import type { Config } from "./config/config.ts";
 import { loadErasedCustomers, type CustomerErasures } from "./customers/erasures.ts";
 import { startCustomerErasures } from "./jobs/customer-erasures.ts";
 import { forgetTracesInPayloads } from "./delivery/forget-traces.ts";
 import type { TraceDeletion } from "./domain/trace.ts";
-import type { Recorder } from "./gateway/recorder.ts";
+import type { Recorder } from "./gateway/record/recorder.ts";
 import { createGatewayJudge } from "./evaluation/gateway-judge.ts";
 import { createScoreSources } from "./filter/score-sources.ts";
 import { createSpanCatalogue } from "./filter/span-fields.ts";
@@ -43,37 +44,31 @@ import { openapiDocument } from "./http/openapi.ts";
 import { loadBuiltPage } from "./http/page/built-page.ts";
 import { createRateLimiter } from "./http/rate-limit.ts";
 import { createHttpServer } from "./http/server.ts";
-import { organizationOf } from "./ingest/row-lines.ts";
-import type { TakeOver } from "./ingest/take-over.ts";
-import { handedOverFolder } from "./storage/backup/hand-over.ts";
+import { organizationOf } from "./ingest/writer/row-lines.ts";
 import { LiveTail } from "./ingest/live/live-tail.ts";
-import { createReadWatch, type ReadWatch } from "./ingest/read-watch.ts";
-import { createLogJoiner, partyOfKey, type LogJoiner, type LogJoinerDeps } from "./ingest/otlp/join-logs.ts";
-import type { SpanWriter } from "./ingest/writer.ts";
+import { createReadWatch, type ReadWatch } from "./ingest/writer/read-watch.ts";
+import type { SpanWriter } from "./ingest/writer/writer.ts";
 import { migrateSpans, type SpanMigration } from "./jobs/migrate-spans.ts";
-import { startAdoption } from "./jobs/adopt-journals.ts";
 import type { Leader } from "./jobs/leader.ts";
 import { startTraceDeletions, type TraceDeletionDeps, type TraceDeletions } from "./jobs/trace-deletions.ts";
-import { scheduleJob } from "./jobs/schedule.ts";
 import { startStoredSums } from "./jobs/store-sums.ts";
 import { createSpanEditor } from "./ingest/span-editor.ts";
 import { undoAll } from "./lib/undo-all.ts";
-import { limits } from "./limits.ts";
+import { ingestLimits } from "./ingest/limits.ts";
+import { storageLimits } from "./storage/limits.ts";
 import { createControlStores } from "./storage/control/control-stores.ts";
-import { version } from "./version.ts";
+import { version } from "./domain/version.ts";
 import { controlOutage } from "./storage/control/control-outage.ts";
 import { watchControl, type ControlWatch } from "./storage/control/control-watch.ts";
 import { createStoreClock, type StoreClock } from "./storage/control/store-clock.ts";
 import { openControlDatabase, type ControlDatabase } from "./storage/control/open-control-database.ts";
 import { closeToOthers, openDataFolder } from "./storage/data-folder.ts";
 import { openJournal, type Journal } from "./storage/journal/journal.ts";
-import { openLogEvents } from "./storage/journal/log-events.ts";
 import { lockNode } from "./storage/journal/node-lock.ts";
 import { openSpanStore } from "./storage/spans/drivers/open-span-store.ts";
 import type { SpanStore } from "./storage/spans/span-store.ts";
 import { createControlMetrics, watchClock } from "./telemetry/control-metrics.ts";
 import { createLiveMetrics } from "./telemetry/live-metrics.ts";
-import { watchLogEvents } from "./telemetry/log-event-metrics.ts";
 import { watchNode } from "./telemetry/node-metrics.ts";
 import { createQueryMetrics } from "./telemetry/query-metrics.ts";
 import { createSumsMetrics } from "./telemetry/sums-metrics.ts";
@@ -222,8 +217,8 @@ async function compose(
 /** Resolves once what was accepted so far is stored: false where that takes too long. */
 function catchesUp(recorder: Pick<Recorder, "caughtUp">, writer: Pick<SpanWriter, "caughtUp">): () => Promise<boolean> {
   return async () => {
-    const untilMs = performance.now() + limits.readYourWriteMs;
-    const isRecorded = await recorder.caughtUp(limits.readYourWriteMs);
+    const untilMs = performance.now() + storageLimits.readYourWriteMs;
+    const isRecorded = await recorder.caughtUp(storageLimits.readYourWriteMs);
     return (await writer.caughtUp(Math.max(0, untilMs - performance.now()))) && isRecorded;
   };
 }
@@ -264,9 +259,9 @@ async function openStores(
   const journal = openJournal({
     path: config.journalPath,
     maxBytes: config.journalBytes,
-    maxEntries: limits.journalEntries,
+    maxEntries: storageLimits.journalEntries,
     partyOf: organizationOf,
-    identityMemoryMs: limits.identityMemoryMs,
+    identityMemoryMs: ingestLimits.identityMemoryMs,
     isFirst: !hasSpans,
     now: clock.now,
   });
@@ -293,26 +288,6 @@ function startDeletions(
   cleanup.push(stop);
   cleanup.push(startCustomerErasures(erasures, { settle: () => traceDeletions.settle(), isOnlyNode, logger }));
   return traceDeletions;
-}
-
-/** Log records wait on disk for the spans that they complete. With what other nodes left, theirs come too. */
-function startLogJoining(
-  { config, logger, registry, cleanup }: Pick<HttpParts, "config" | "logger" | "registry" | "cleanup">,
-  deps: Omit<LogJoinerDeps, "events"> & { journal: Pick<Journal, "quarantine"> },
-  takeOver: TakeOver,
-): LogJoiner {
-  const path = join(config.dataDir, "otlp-logs");
-  const events = openLogEvents({ path, maxBytes: limits.otlpWaitingBytes, partyOf: partyOfKey, now: deps.now });
-  cleanup.push(() => events.close());
-  watchLogEvents(registry, events);
-  const logs = createLogJoiner({ ...deps, events });
-  const joining = scheduleJob({ name: "log join", everyMs: limits.otlpJoinEveryMs, logger }, (signal) =>
-    logs.joinWaiting(signal),
-  );
-  cleanup.push(() => joining.stop());
-  const adoption = startAdoption({ ...deps, path: handedOverFolder(config.dataDir), takeOver, events, logger });
-  cleanup.push(() => adoption.stop());
-  return logs;
 }
 
 type HttpParts = Pick<People, "authenticator" | "audit" | "isBlocked"> & {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { ConfigError, readConfig } from "./config.ts";
+import { ConfigError, readConfig } from "./config/config.ts";
 
 // Each query of the embedded store holds a thread of libuv's pool, which is made at its first use: four are too few.
 process.env["UV_THREADPOOL_SIZE"] ??= "16";

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { readConfig } from "../src/config.ts";
+import { readConfig } from "../src/config/config.ts";
 import { hasNginx, startNginx } from "./support/nginx.ts";
 
 /** What the compose files say. Docker is not run; the load balancer is, in front of small servers. */

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
-import { readConfig } from "../src/config.ts";
-import { version } from "../src/version.ts";
+import { readConfig } from "../src/config/config.ts";
+import { version } from "../src/domain/version.ts";
 import { renderTemplate, type Values } from "./support/render-helm.ts";
 
 /** The templates rendered as Helm does it, for the few constructs that they use. Neither Helm nor Kubernetes is run. */

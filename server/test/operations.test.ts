@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { limits } from "../src/limits.ts";
+import { allLimits, pageOfLimits } from "./support/all-limits.ts";
 import { createClient } from "./support/test-client.ts";
 import { startTestApp, type TestApp } from "./support/test-app.ts";
 
-/** docs/metrics.md has all metrics, and docs/limits.md says what limits are. */
+/** docs/metrics.md has all metrics, docs/limits.md says what limits are, and docs/all-limits.md lists them. */
 
 /** The cells of a page's table, without its head. */
 function tableOf(page: string): string[][] {
@@ -57,7 +57,15 @@ const units: Record<string, number> = {
   days: 86_400_000,
 };
 
+const limits = await allLimits();
+
 test.each(tableOf("limits.md"))("the limit %s is %s", (name, shown) => {
   const [, digits = "", unit = ""] = /^(\d+)(?: (\w+))?$/.exec(shown ?? "") ?? [];
-  expect(limits).toHaveProperty(unquoted(name)[0] ?? "", Number(digits) * (units[unit] ?? Number.NaN));
+  const limit = limits.find((each) => each.name === unquoted(name)[0]);
+  expect(limit?.value).toBe(Number(digits) * (units[unit] ?? Number.NaN));
+});
+
+test("docs/all-limits.md is up to date: `node scripts/write-limits.ts` writes it", () => {
+  expect(new Set(limits.map(({ name }) => name)).size).toBe(limits.length);
+  expect(readFileSync(new URL("../../docs/all-limits.md", import.meta.url), "utf8")).toBe(pageOfLimits(limits));
 });

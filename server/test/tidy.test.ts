@@ -91,14 +91,14 @@ describe("layers", () => {
     expect(users.filter((path) => !home.test(path))).toEqual([]);
   });
 
-  test("the environment is read in config.ts only", () => {
+  test("the environment is read in config/config.ts only", () => {
     // main.ts gives the engine's thread pool its size, which only the environment can, and reads nothing else.
     const withoutPoolSize = (path: string) =>
       read(path).replaceAll(/process\.env(?:\["UV_THREADPOOL_SIZE"\]|\.UV_THREADPOOL_SIZE)/g, "");
     const readers = serverSources.filter((path) =>
       /\bprocess\s*\.\s*env\b|import [^;]*\b(?:env|process)\b[^;]* from "node:process"/.test(withoutPoolSize(path)),
     );
-    expect(readers).toEqual(["server/src/config.ts"]);
+    expect(readers).toEqual(["server/src/config/config.ts"]);
   });
 
   test("no file of the server depends on tests, scripts or benchmarks", () => {

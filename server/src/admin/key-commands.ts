@@ -3,7 +3,7 @@ import type { ApiKey } from "../domain/api-key.ts";
 import { defaultKeyPermissions, keyPermissions, type Permission } from "../domain/permissions.ts";
 import { ServiceError } from "../domain/errors.ts";
 import { environments } from "../domain/principal.ts";
-import { limits } from "../limits.ts";
+import { authLimits } from "../auth/limits.ts";
 import { UsageError, type Command } from "./command.ts";
 import { noteOperator } from "./note-operator.ts";
 import { findOnlyOrganization, findOrganization, organizationOption } from "./organization-commands.ts";
@@ -56,7 +56,7 @@ export const keyCommands: Command[] = [
   },
   {
     name: "keys revoke",
-    summary: `end an API key; running servers apply it within ${limits.cachedKeyMs / 1000} seconds`,
+    summary: `end an API key; running servers apply it within ${authLimits.cachedKeyMs / 1000} seconds`,
     options: {
       organization: organizationOption,
       id: { value: "KEY_ID", description: "as `keys list` shows it", required: true },

@@ -4,7 +4,7 @@ import { ServiceError } from "../domain/errors.ts";
 import { roles } from "../domain/permissions.ts";
 import type { AuditEntry } from "../domain/audit.ts";
 import { canonicalEmail } from "../domain/user.ts";
-import { limits } from "../limits.ts";
+import { domainLimits } from "../domain/limits.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";
 import type { Command, Option } from "./command.ts";
 import { noteOperator } from "./note-operator.ts";
@@ -81,7 +81,7 @@ export const memberCommands: Command[] = [
       actor: { value: "NAME", description: "an e-mail address, the name or id of a key" },
       action: { value: "NAME", description: "an operation of the API, or a command" },
       target: { value: "ID", description: "what was acted on" },
-      page: { value: "NUMBER", description: `of ${limits.pageSizeDefault} entries each; 1 by default` },
+      page: { value: "NUMBER", description: `of ${domainLimits.pageSizeDefault} entries each; 1 by default` },
     },
     run: async ({ stores }, options) => {
       const { unique_organization_id } = await findOrganization(stores.organizations, options.text("organization"));
@@ -91,7 +91,7 @@ export const memberCommands: Command[] = [
         target: options.optional("target"),
       };
       const page = Math.max(1, Number.parseInt(options.optional("page") ?? "1", 10) || 1);
-      const paging = { page, pageSize: limits.pageSizeDefault };
+      const paging = { page, pageSize: domainLimits.pageSizeDefault };
       const { entries } = await stores.auditLog.list(unique_organization_id, filter, paging);
       return entries.map(shown);
     },

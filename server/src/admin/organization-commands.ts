@@ -2,7 +2,8 @@ import { makeOrganization } from "../auth/make-organization.ts";
 import { organizationId } from "../config/parse.ts";
 import { ServiceError } from "../domain/errors.ts";
 import type { Organization } from "../domain/organization.ts";
-import { limits } from "../limits.ts";
+import { adminLimits } from "./limits.ts";
+import { domainLimits } from "../domain/limits.ts";
 import type { OrganizationStore } from "../storage/control/organization-store.ts";
 import { UsageError, type AdminContext, type Command, type Option } from "./command.ts";
 import { noteOperator } from "./note-operator.ts";
@@ -68,7 +69,7 @@ export const organizationCommands: Command[] = [
   },
   {
     name: "organizations block",
-    summary: `keep an organization from writing; running servers apply it within ${limits.blockedOrganizationsEveryMs / 1000} seconds`,
+    summary: `keep an organization from writing; running servers apply it within ${adminLimits.blockedOrganizationsEveryMs / 1000} seconds`,
     options: { organization: organizationOption },
     run: (context, options) =>
       change(context, {
@@ -107,6 +108,6 @@ export const organizationCommands: Command[] = [
 function days(text: string): number | null {
   if (text === "default") return null;
   const value = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
-  if (value <= limits.retentionDaysMax) return value;
-  throw new UsageError(`--days must be default or a whole number from 0 to ${limits.retentionDaysMax}`);
+  if (value <= domainLimits.retentionDaysMax) return value;
+  throw new UsageError(`--days must be default or a whole number from 0 to ${domainLimits.retentionDaysMax}`);
 }

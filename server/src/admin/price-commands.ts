@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { ServiceError } from "../domain/errors.ts";
 import type { ModelPrice, PriceOwner } from "../domain/model-price.ts";
-import { limits } from "../limits.ts";
+import { pricingLimits } from "../pricing/limits.ts";
 import { createPriceChanges } from "../pricing/own/change-prices.ts";
 import { newModelPriceSchema } from "../pricing/own/price-fields.ts";
 import { UsageError, type AdminContext, type AdminResult, type Command, type Option, type Options } from "./command.ts";
@@ -9,7 +9,7 @@ import { noteOperator } from "./note-operator.ts";
 import { findOrganization } from "./organization-commands.ts";
 
 const ownerOption: Option = { value: "ID", description: "of this organization alone; without it of all" };
-const seen = `running servers apply it within ${limits.modelPriceRefreshMs / 1000 + 1} seconds`;
+const seen = `running servers apply it within ${pricingLimits.modelPriceRefreshMs / 1000 + 1} seconds`;
 
 /** Null for the prices of all organizations. @throws ServiceError `not_found` */
 async function ownerOf({ stores }: AdminContext, options: Options): Promise<PriceOwner> {
@@ -56,7 +56,7 @@ export const priceCommands: Command[] = [
     summary: "list the prices that hold for all organizations, or those of one",
     options: { organization: ownerOption },
     run: async (context, options) => {
-      const all = { offset: 0, limit: limits.modelPrices };
+      const all = { offset: 0, limit: pricingLimits.modelPrices };
       const { prices } = await context.stores.modelPrices.list(await ownerOf(context, options), all);
       return prices.map(shown);
     },

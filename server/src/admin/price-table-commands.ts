@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { ServiceError } from "../domain/errors.ts";
-import { limits } from "../limits.ts";
+import { domainLimits } from "../domain/limits.ts";
+import { pricingLimits } from "../pricing/limits.ts";
 import { createOwnPrices } from "../pricing/own/own-prices.ts";
 import { readPriceFile } from "../pricing/own/price-file.ts";
 import { createPriceBook, type PriceBook } from "../pricing/price-book.ts";
@@ -8,7 +9,7 @@ import { readUsageObject } from "../pricing/usage-object.ts";
 import { UsageError, type AdminContext, type Command, type Options } from "./command.ts";
 import { notePriceChange } from "./price-commands.ts";
 
-const seen = `servers that run use it within ${limits.modelPriceRefreshMs / 1000 + 1} seconds`;
+const seen = `servers that run use it within ${pricingLimits.modelPriceRefreshMs / 1000 + 1} seconds`;
 const dayMs = 24 * 60 * 60 * 1000;
 
 export const priceTableCommands: Command[] = [
@@ -68,7 +69,7 @@ export const priceTableCommands: Command[] = [
 
 async function findUnpriced({ stores, nowMs, listUnpriced }: AdminContext, options: Options) {
   const days = Number(options.optional("days") ?? "30");
-  if (!(days > 0 && days <= limits.retentionDaysMax)) throw new UsageError("--days must be a number of days");
+  if (!(days > 0 && days <= domainLimits.retentionDaysMax)) throw new UsageError("--days must be a number of days");
   const wanted = options.optional("organization");
   const all = (await stores.organizations.list()).map(({ unique_organization_id: id }) => id);
   const ids = wanted === undefined ? all : all.filter((id) => id === wanted);
@@ -76,7 +77,7 @@ async function findUnpriced({ stores, nowMs, listUnpriced }: AdminContext, optio
     throw new ServiceError("not_found", `There is no organization ${wanted}.`);
   const own = createOwnPrices({ ...stores, onUnreadable: () => undefined });
   await own.refresh();
-  const prices = createPriceBook({ maxModels: limits.pricedModels, own });
+  const prices = createPriceBook({ maxModels: pricingLimits.pricedModels, own });
   const found = await listUnpriced(ids, nowMs() - days * dayMs);
   return found.map(({ organizationId, model, provider_id, spans, last_timestamp }) => ({
     organization: organizationId,

@@ -4,7 +4,7 @@ import { ServiceError } from "../domain/errors.ts";
 import { roles } from "../domain/permissions.ts";
 import { canonicalEmail, type User } from "../domain/user.ts";
 import { randomToken } from "../lib/random-token.ts";
-import { limits } from "../limits.ts";
+import { domainLimits } from "../domain/limits.ts";
 import { UsageError, type Command, type Option, type Options } from "./command.ts";
 import { noteOperator } from "./note-operator.ts";
 import { findOrganization, organizationOption } from "./organization-commands.ts";
@@ -75,8 +75,8 @@ function choosePassword(options: Options): { value: string; shown: { password?: 
     const value = randomToken(24);
     return { value, shown: { password: value } };
   }
-  if (given.length < limits.passwordCharsMin) {
-    throw new UsageError(`--password must have at least ${limits.passwordCharsMin} characters`);
+  if (given.length < domainLimits.passwordCharsMin) {
+    throw new UsageError(`--password must have at least ${domainLimits.passwordCharsMin} characters`);
   }
   if (given.trim() === "") throw new UsageError("--password must not be blank");
   return { value: given, shown: {} };

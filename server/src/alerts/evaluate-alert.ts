@@ -11,7 +11,7 @@ import {
 } from "../domain/alert.ts";
 import { ServiceError } from "../domain/errors.ts";
 import type { Events } from "../delivery/events.ts";
-import { limits } from "../limits.ts";
+import { alertsLimits } from "./limits.ts";
 import type { ControlStores, ControlStoreSet } from "../storage/control/control-stores.ts";
 import type { SpanStore } from "../storage/spans/span-store.ts";
 import type { AlertMetrics } from "../telemetry/alert-metrics.ts";
@@ -50,9 +50,9 @@ export async function evaluateAlerts(
     else await deps.stores.alerts.release(alert, iso(nextEvaluationMs(evaluatedUntilMs ?? 0, clock)));
   }
   for (const [endMs, alerts] of byEnd) {
-    for (let start = 0; start < alerts.length; start += limits.alertsTogether) {
+    for (let start = 0; start < alerts.length; start += alertsLimits.alertsTogether) {
       const stop = deps.metrics.evaluationSeconds.startTimer();
-      const some = alerts.slice(start, start + limits.alertsTogether);
+      const some = alerts.slice(start, start + alertsLimits.alertsTogether);
       await evaluateWindow(deps, some, { endMs, nextAt: iso(nextEvaluationMs(endMs, clock)), signal });
       stop();
     }
@@ -112,7 +112,7 @@ async function orPutOff(
 }
 
 export function clockAt(nowMs: number): AlertClock {
-  return { nowMs, settleMs: limits.alertSettleMs, catchUpMs: limits.alertCatchUpMs };
+  return { nowMs, settleMs: alertsLimits.alertSettleMs, catchUpMs: alertsLimits.alertCatchUpMs };
 }
 
 /** States, history and events are stored together, and once for each window. */
@@ -159,9 +159,9 @@ async function judge(
   const isSame = stored !== undefined && JSON.stringify(stored.definition) === JSON.stringify(definition);
   const retired = isSame ? { changes: [] } : retireStatuses(before, measured.windowEnd);
   const bounds = {
-    groups: limits.alertGroups,
-    events: limits.alertEvents - retired.changes.length,
-    memoryMs: limits.alertGroupMemoryMs,
+    groups: alertsLimits.alertGroups,
+    events: alertsLimits.alertEvents - retired.changes.length,
+    memoryMs: alertsLimits.alertGroupMemoryMs,
   };
   const { statuses, changes } = nextStatuses(definition, isSame ? before : [], measured, bounds);
   return { statuses, changes: [...retired.changes, ...changes] };
@@ -191,12 +191,13 @@ async function putOff(
 
 /** A store that is down says nothing of the spans: the same window is evaluated later. */
 function failureOf(cause: unknown): { error: string; retryMs: number; outcome: "put_off" | "failed" } {
-  const error = cause instanceof ServiceError ? cause.message.slice(0, limits.alertErrorChars) : "An internal error.";
-  if (!(cause instanceof ServiceError)) return { error, retryMs: limits.alertErrorRetryMs, outcome: "failed" };
+  const error =
+    cause instanceof ServiceError ? cause.message.slice(0, alertsLimits.alertErrorChars) : "An internal error.";
+  if (!(cause instanceof ServiceError)) return { error, retryMs: alertsLimits.alertErrorRetryMs, outcome: "failed" };
   if (cause.code === "unavailable") {
-    return { error: `Put off: ${error}`, retryMs: limits.alertRetryMs, outcome: "put_off" };
+    return { error: `Put off: ${error}`, retryMs: alertsLimits.alertRetryMs, outcome: "put_off" };
   }
-  const retryMs = cause.code === "query_too_large" ? limits.alertHeavyRetryMs : limits.alertErrorRetryMs;
+  const retryMs = cause.code === "query_too_large" ? alertsLimits.alertHeavyRetryMs : alertsLimits.alertErrorRetryMs;
   return { error, retryMs, outcome: "failed" };
 }
 

@@ -1,7 +1,7 @@
 import { durationMs, type Alert, type AlertMeasurement } from "../domain/alert.ts";
 import type { Measured } from "../domain/alert-state.ts";
 import { ServiceError } from "../domain/errors.ts";
-import { limits } from "../limits.ts";
+import { alertsLimits } from "./limits.ts";
 import {
   countMetrics,
   type SeriesPoint,
@@ -60,11 +60,11 @@ async function measureSplit(
   if (alert === undefined) return false;
   const query = { ...windowsOf(alert, endMs), metrics: metricsOf(byFilter.flat()), groupBy: alert.group_by };
   const filters = byFilter.map(([rule]) => rule?.definition.filter);
-  const found = await spans.splitSeries({ ...query, filters, top: limits.alertGroupsTogether }, signal);
+  const found = await spans.splitSeries({ ...query, filters, top: alertsLimits.alertGroupsTogether }, signal);
   if (found === undefined) return false;
   for (const [index, same] of byFilter.entries()) {
     const series = found[index] ?? [];
-    if (series.length > limits.alertGroups) continue;
+    if (series.length > alertsLimits.alertGroups) continue;
     for (const rule of same) measured.set(rule, readMeasured(rule, { series, other: undefined }, endMs));
   }
   return true;
@@ -91,7 +91,7 @@ export async function measure(
       groupBy: alert.group_by,
       metrics: metricsOf(rules),
       scores: [...new Set(evaluators)],
-      top: limits.alertGroups,
+      top: alertsLimits.alertGroups,
       rankBy: definition.metric !== undefined && isUpward ? definition.metric : "number_of_requests",
       isInBackground: true,
     },

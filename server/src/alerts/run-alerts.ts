@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { limits } from "../limits.ts";
+import { alertsLimits } from "./limits.ts";
 import type { Alert } from "../domain/alert.ts";
 import type { AlertStore } from "../storage/control/alert-store.ts";
 
@@ -21,7 +21,7 @@ export function createAlertTurns({
   const served = new Set<string>();
   const claim = (except: Iterable<string>) => {
     const nowMs = now();
-    const until = new Date(nowMs + limits.alertClaimMs).toISOString();
+    const until = new Date(nowMs + alertsLimits.alertClaimMs).toISOString();
     return alerts.claim({ now: new Date(nowMs).toISOString(), until, except: [...except] });
   };
   const claimNext = async (): Promise<Alert[]> => {
@@ -54,7 +54,7 @@ export function createAlertTurns({
         for (const alert of together) underWay.delete(alert.unique_organization_id);
       }
       // Reads that somebody waits for come in between.
-      if (!isLate(together, startedMs)) await rest(Math.min(now() - startedMs, limits.alertRestMs), signal);
+      if (!isLate(together, startedMs)) await rest(Math.min(now() - startedMs, alertsLimits.alertRestMs), signal);
     }
   };
 }
@@ -62,7 +62,7 @@ export function createAlertTurns({
 /** Whether there is no time to rest: rounds follow each other by the minute. */
 function isLate(together: readonly Alert[], nowMs: number): boolean {
   return together.some(
-    ({ evaluated_until: until }) => until === null || nowMs - Date.parse(until) > limits.alertLateMs,
+    ({ evaluated_until: until }) => until === null || nowMs - Date.parse(until) > alertsLimits.alertLateMs,
   );
 }
 

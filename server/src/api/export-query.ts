@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ServiceError } from "../domain/errors.ts";
 import { requiredStartQuery } from "../http/query.ts";
-import { limits } from "../limits.ts";
+import { apiLimits } from "./limits.ts";
 import type { ExportFormat } from "../storage/spans/span-export.ts";
 import { selectionQuery } from "./read-filters.ts";
 
@@ -23,7 +23,7 @@ export function exportQuery<Format extends ExportFormat>(formats: readonly [Form
       .meta({ enum: formats, default: formats[0] }),
     fields: z
       .string({ error: "fields must be given once" })
-      .max(limits.exportFieldsChars)
+      .max(apiLimits.exportFieldsChars)
       .optional()
       .meta({ description: "Comma-separated names, in the order of the columns. Absent: those of lists." }),
   };

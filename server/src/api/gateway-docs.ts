@@ -2,8 +2,8 @@ import { maxHeaderSize } from "node:http";
 import { z } from "zod";
 import { betaHeaders, paramsHeaders, routeProviderHeaders } from "../domain/product-families.ts";
 import { customerLimits } from "../domain/customer.ts";
-import { limits } from "../limits.ts";
-import { serviceParamSchemas } from "../gateway/service-params.ts";
+import { httpLimits } from "../http/limits.ts";
+import { serviceParamSchemas } from "../gateway/request/service-params.ts";
 
 /** What the API reference says of all operations of the gateway alike. */
 
@@ -25,8 +25,8 @@ export const gatewayHeaders = {
   request: {
     [paramsHeader]:
       "Service parameters as a JSON object in base64; members of the body and of `svc_params` win. All headers together have at most " +
-      `${maxHeaderSize} bytes (431 beyond), and the object nests at most ${limits.controlBodyDepth} levels deep and holds at most ` +
-      `${limits.controlBodyNodes} values (400 beyond).`,
+      `${maxHeaderSize} bytes (431 beyond), and the object nests at most ${httpLimits.controlBodyDepth} levels deep and holds at most ` +
+      `${httpLimits.controlBodyNodes} values (400 beyond).`,
     [providerHeader]: "The provider that is to answer, whatever the model's name says.",
     [betaHeader]: "Flags, separated by commas: token-breakdown-2026-03-26, env-scoped-integrations-2026-03-28.",
   },

@@ -2,7 +2,7 @@ import { EventEmitter } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Context } from "../http/endpoint.ts";
-import { limits } from "../limits.ts";
+import { apiLimits } from "./limits.ts";
 import { sendExport } from "./send-export.ts";
 
 /** A client that takes nothing, by a clock that can be turned: the wait is a minute. */
@@ -41,10 +41,10 @@ test.each(["identity", "gzip"])(
     const file = endless();
     const sent = sendExport(context, { name: "spans.csv", format: "csv" }, file.write);
     const ended = sent.catch((error: unknown) => error);
-    await vi.advanceTimersByTimeAsync(limits.exportStallMs - 1_000);
+    await vi.advanceTimersByTimeAsync(apiLimits.exportStallMs - 1_000);
     expect(file.handedOn()).toBeLessThan(10);
     const before = file.handedOn();
-    await vi.advanceTimersByTimeAsync(limits.exportStallMs + 1_000);
+    await vi.advanceTimersByTimeAsync(apiLimits.exportStallMs + 1_000);
     expect(await ended).toMatchObject({ code: "unavailable", message: expect.stringContaining("took nothing") });
     expect(file.handedOn()).toBe(before);
     expect(response.end).not.toHaveBeenCalled();

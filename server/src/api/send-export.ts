@@ -4,7 +4,7 @@ import { acceptsGzip, gzipFastStream } from "../http/content-coding.ts";
 import type { Context } from "../http/endpoint.ts";
 import type { ResponseWriter } from "../http/response-writer.ts";
 import { formatTimeNs } from "../lib/time.ts";
-import { limits } from "../limits.ts";
+import { apiLimits } from "./limits.ts";
 import type { ExportFormat, TakeBytes } from "../storage/spans/span-export.ts";
 import type { TimeWindow } from "../storage/spans/span-store.ts";
 
@@ -111,7 +111,7 @@ function gzipSink(response: ResponseWriter, signal: AbortSignal): Sink {
   };
 }
 
-/** @throws the signal's reason, or ServiceError where nothing is taken for `limits.exportStallMs` */
+/** @throws the signal's reason, or ServiceError where nothing is taken for `apiLimits.exportStallMs` */
 async function drained(
   stream: { once(event: "drain", listener: () => void): unknown },
   signal: AbortSignal,
@@ -126,7 +126,7 @@ async function drained(
     const stalled = new ServiceError("unavailable", "the client took nothing for too long");
     const timer = setTimeout(
       settle(() => reject(stalled)),
-      limits.exportStallMs,
+      apiLimits.exportStallMs,
     );
     signal.addEventListener("abort", onAbort, { once: true });
     stream.once("drain", settle(resolve));

@@ -8,7 +8,7 @@ import {
   type BucketInterval,
 } from "../domain/time-buckets.ts";
 import { wholeNumber } from "../http/query.ts";
-import { limits } from "../limits.ts";
+import { apiLimits } from "./limits.ts";
 import type { SeriesPoint, SpanSeries, SpanSeriesResult } from "../storage/spans/span-series.ts";
 import type { TimeWindow } from "../storage/spans/span-store.ts";
 import { coverageSchema } from "./coverage.ts";
@@ -86,7 +86,7 @@ export function seriesQuery({
         return z.NEVER;
       })
       .meta({ default: metrics.byDefault.join(","), description: `Separated by commas: ${metrics.known}.` }),
-    top: wholeNumber("top", { min: 1, max: limits.seriesMax, default: 10 }),
+    top: wholeNumber("top", { min: 1, max: apiLimits.seriesMax, default: 10 }),
   };
 }
 
@@ -112,7 +112,7 @@ export function planSeries(query: AskedSeries, { fromNs, toNs }: TimeWindow) {
 }
 
 function readBuckets(window: { startNs: bigint; endNs: bigint }, interval: BucketInterval, timeZone: string): number[] {
-  const max = limits.seriesBuckets;
+  const max = apiLimits.seriesBuckets;
   const starts = bucketStarts(window, { interval, timeZone, max });
   if (starts !== undefined) return starts;
   const message = `interval=${interval} makes more than ${max} buckets`;
@@ -124,8 +124,8 @@ function readBuckets(window: { startNs: bigint; endNs: bigint }, interval: Bucke
 
 function refusePoints({ series, buckets, metrics }: { series: number; buckets: number; metrics: number }): void {
   const points = series * buckets * metrics;
-  if (points <= limits.seriesPoints) return;
-  const message = `${series} series of ${buckets} buckets with ${metrics} metrics are ${points} points, at most ${limits.seriesPoints}`;
+  if (points <= apiLimits.seriesPoints) return;
+  const message = `${series} series of ${buckets} buckets with ${metrics} metrics are ${points} points, at most ${apiLimits.seriesPoints}`;
   throw refusal(series > 2 ? "top" : "metrics", `${message}: choose fewer series or metrics, or a longer interval`);
 }
 

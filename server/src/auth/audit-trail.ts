@@ -4,7 +4,7 @@ import type { AuditEntry } from "../domain/audit.ts";
 import type { Principal } from "../domain/principal.ts";
 import type { Audit } from "../http/audit.ts";
 import { isObject } from "../lib/json.ts";
-import { limits } from "../limits.ts";
+import { domainLimits } from "../domain/limits.ts";
 import type { AuditStore } from "../storage/control/audit-store.ts";
 import type { UserStore } from "../storage/control/user-store.ts";
 
@@ -22,7 +22,7 @@ export function createAudit(deps: {
         created_at: new Date(deps.nowMs()).toISOString(),
         ...(await actorOf(deps, principal)),
         action,
-        target: target === null ? null : target.slice(0, limits.identifierChars),
+        target: target === null ? null : target.slice(0, domainLimits.identifierChars),
         environment: principal.kind === "key" ? principal.environment : null,
         changes: changesOf(sent),
         ip,

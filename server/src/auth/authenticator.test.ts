@@ -10,7 +10,8 @@ import { makeOrganization, makeUser } from "./make-organization.ts";
 import { hashApiKey, makeApiKey } from "./make-api-key.ts";
 import { createSessions } from "./sessions.ts";
 import { createTokens } from "./tokens.ts";
-import { limits } from "../limits.ts";
+import { authLimits } from "./limits.ts";
+import { storageLimits } from "../storage/limits.ts";
 
 const startMs = Date.parse("2026-03-01T10:00:00.000Z");
 let stores: ControlStores;
@@ -260,7 +261,7 @@ describe("API keys", () => {
     expect(await node.key(keys.prod)).toBeDefined();
     await expect(node.key(keys.test)).rejects.toMatchObject({ code: "unavailable", retryAfterS: 1 });
     // A key that was seen within the time is one still, and no longer.
-    node.nowMs += limits.cachedKeyMs + staleMs - 1;
+    node.nowMs += authLimits.cachedKeyMs + staleMs - 1;
     expect(await node.key(keys.prod)).toBeDefined();
     node.nowMs += 1;
     await expect(node.key(keys.prod)).rejects.toMatchObject({ code: "unavailable" });
@@ -272,14 +273,14 @@ describe("API keys", () => {
     const { organization } = await newOrganization();
     const { unique_organization_id } = organization;
     const node = newNode();
-    const expires_at = new Date(startMs + limits.cachedKeyMs * 2).toISOString();
+    const expires_at = new Date(startMs + authLimits.cachedKeyMs * 2).toISOString();
     const [ends, stays] = [await newKey(unique_organization_id, { expires_at }), await newKey(unique_organization_id)];
     for (const { secret } of [ends, stays]) expect(await node.key(secret)).toBeDefined();
     await stores.apiKeys.revoke(unique_organization_id, stays.record.id, stays.record.created_at);
     node.failing = true;
-    node.nowMs += limits.cachedKeyMs + 1;
+    node.nowMs += authLimits.cachedKeyMs + 1;
     for (const { secret } of [ends, stays]) expect(await node.key(secret)).toBeDefined();
-    node.nowMs += limits.cachedKeyMs;
+    node.nowMs += authLimits.cachedKeyMs;
     await expect(node.key(ends.secret)).rejects.toMatchObject({ code: "unavailable" });
     node.failing = false;
     expect(await node.key(stays.secret)).toBeUndefined();
@@ -380,7 +381,7 @@ describe("access tokens", () => {
     const node = newNode();
     const user = await newUser();
     const first = await node.signedIn.begin(user);
-    for (let n = 0; n < limits.sessionsPerUser; n += 1) {
+    for (let n = 0; n < storageLimits.sessionsPerUser; n += 1) {
       node.nowMs += 1;
       await node.signedIn.begin(user);
     }

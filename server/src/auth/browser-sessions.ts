@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { ServiceError } from "../domain/errors.ts";
 import type { User } from "../domain/user.ts";
 import { randomToken } from "../lib/random-token.ts";
-import { limits } from "../limits.ts";
+import { authLimits } from "./limits.ts";
 import type { ControlStores, ControlStoreSet } from "../storage/control/control-stores.ts";
 import { holdAccount } from "./sessions.ts";
 
@@ -64,7 +64,7 @@ export function createBrowserSessions(deps: BrowserSessionDeps): BrowserSessions
         const found = await sessions.findOfBrowser(idHash, nowText());
         if (found === undefined || !isUse) return found?.user;
         const expiresMs = Math.min(nowMs() + deps.lifetimes.idleMs, Date.parse(found.ends_at));
-        if (expiresMs >= Date.parse(found.expires_at) + limits.browserSessionUseMs) {
+        if (expiresMs >= Date.parse(found.expires_at) + authLimits.browserSessionUseMs) {
           await sessions.extend(idHash, new Date(expiresMs).toISOString());
         }
         return found.user;
@@ -108,7 +108,7 @@ export async function makeSignInCode(
   nowMs: number,
 ): Promise<string> {
   const code = randomToken(idChars);
-  const expires_at = new Date(nowMs + limits.signInCodeMs).toISOString();
+  const expires_at = new Date(nowMs + authLimits.signInCodeMs).toISOString();
   await signInCodes.create({ code_hash: hashOf(code), user_id, expires_at });
   return code;
 }

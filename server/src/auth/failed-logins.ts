@@ -1,7 +1,7 @@
 import type { User } from "../domain/user.ts";
 import type { Audit } from "../http/audit.ts";
 import { ExpiringLru } from "../lib/expiring-lru.ts";
-import { limits } from "../limits.ts";
+import { authLimits } from "./limits.ts";
 import { userPrincipal } from "./authenticator.ts";
 
 /**
@@ -11,14 +11,14 @@ import { userPrincipal } from "./authenticator.ts";
 export type NoteFailedLogin = (user: User, from: { ip: string; requestId: string }) => void;
 
 export function createFailedLogins({ audit, nowMs }: { audit: Audit; nowMs: () => number }): NoteFailedLogin {
-  const options = { maxEntries: limits.loginAddressesTracked, nowMs };
-  const accounts = new ExpiringLru<string, true>({ ...options, ttlMs: limits.failedLoginAuditMs });
+  const options = { maxEntries: authLimits.loginAddressesTracked, nowMs };
+  const accounts = new ExpiringLru<string, true>({ ...options, ttlMs: authLimits.failedLoginAuditMs });
   const organizations = new ExpiringLru<string, { entries: number }>({ ...options, ttlMs: dayMs });
   return (user, { ip, requestId }) => {
     const organizationId = user.unique_organization_id;
     const known = organizations.get(organizationId);
     const day = known ?? { entries: 0 };
-    if (accounts.get(user.id) !== undefined || day.entries >= limits.failedLoginAuditsPerDay) return;
+    if (accounts.get(user.id) !== undefined || day.entries >= authLimits.failedLoginAuditsPerDay) return;
     accounts.set(user.id, true);
     day.entries += 1;
     if (known === undefined) organizations.set(organizationId, day);

@@ -3,7 +3,7 @@ import type { ApiKey } from "../domain/api-key.ts";
 import { expandPermissions } from "../domain/permissions.ts";
 import type { KeyPrincipal } from "../domain/principal.ts";
 import { ExpiringLru } from "../lib/expiring-lru.ts";
-import { limits } from "../limits.ts";
+import { authLimits } from "./limits.ts";
 import type { ControlWatch } from "../storage/control/control-watch.ts";
 import type { ApiKeyStore } from "../storage/control/api-key-store.ts";
 
@@ -12,7 +12,7 @@ export type KeyCache = {
   find: (hash: string) => KeyPrincipal | undefined | Promise<KeyPrincipal | undefined>;
   /** Removes the cached entry of a key that was created or revoked. */
   forget: (hash: string) => void;
-  /** Ids of lasting keys that were found since they were last taken, each once in `limits.keyUseMs`, with the time of the first use. */
+  /** Ids of lasting keys that were found since they were last taken, each once in `authLimits.keyUseMs`, with the time of the first use. */
   takeUsed: () => ReadonlyMap<string, number>;
 };
 
@@ -27,15 +27,15 @@ type KeyLookups = Pick<ApiKeyStore, "findByHash" | "countUse">;
 type Known = { principal: KeyPrincipal; isUseNoted: boolean; freshUntilMs: number };
 
 /**
- * Keeps keys, and hashes that are no key, for `limits.cachedKeyMs`: the longest for which a node honours a key that another
+ * Keeps keys, and hashes that are no key, for `authLimits.cachedKeyMs`: the longest for which a node honours a key that another
  * node revoked. For `staleMs` more a key is honoured while the control store does not answer. Temporary keys, which end with their
  * user, are looked up each time.
  */
 export function createKeyCache({ apiKeys, control, staleMs, nowMs }: KeyCacheDeps): KeyCache {
-  const ttlMs = limits.cachedKeyMs;
-  const known = new ExpiringLru<string, Known>({ maxEntries: limits.cachedKeys, ttlMs: ttlMs + staleMs, nowMs });
+  const ttlMs = authLimits.cachedKeyMs;
+  const known = new ExpiringLru<string, Known>({ maxEntries: authLimits.cachedKeys, ttlMs: ttlMs + staleMs, nowMs });
   // Apart from the known ones, so that a flood of made-up keys pushes out none of them.
-  const unknown = new ExpiringLru<string, true>({ maxEntries: limits.cachedUnknownKeys, ttlMs, nowMs });
+  const unknown = new ExpiringLru<string, true>({ maxEntries: authLimits.cachedUnknownKeys, ttlMs, nowMs });
   const lookups = new Map<string, Promise<ApiKey | undefined>>();
   const uses = createUses(nowMs);
 
@@ -113,7 +113,7 @@ function createUses(nowMs: () => number): { note: (entry: Known) => void; take: 
     take: () => {
       const taken = news;
       news = new Map();
-      if (nowMs() - notedSinceMs >= limits.keyUseMs) {
+      if (nowMs() - notedSinceMs >= authLimits.keyUseMs) {
         for (const entry of noted) entry.isUseNoted = false;
         noted = [];
         notedSinceMs = nowMs();

@@ -1,7 +1,7 @@
 import { ServiceError } from "../domain/errors.ts";
 import { addressKey } from "../http/rate-limit.ts";
 import { ExpiringLru } from "../lib/expiring-lru.ts";
-import { limits } from "../limits.ts";
+import { authLimits } from "./limits.ts";
 
 /**
  * Bounds how often passwords may be guessed, in this process: for one account from one address, from one address for all
@@ -19,15 +19,15 @@ type Window = { attempts: number; endsAtMs: number };
 type Slowdown = { attempts: number; nextAtMs: number };
 
 export function createLoginThrottle(nowMs: () => number): LoginThrottle {
-  const options = { maxEntries: limits.loginAddressesTracked, ttlMs: limits.loginWindowMs, nowMs };
+  const options = { maxEntries: authLimits.loginAddressesTracked, ttlMs: authLimits.loginWindowMs, nowMs };
   const ofAccounts = new ExpiringLru<string, Window>(options);
   const ofAddresses = new ExpiringLru<string, Window>(options);
   const slowdowns = new ExpiringLru<string, Slowdown>(options);
   // Where an account signs in from is not slowed by what others try elsewhere.
-  const familiar = new ExpiringLru<string, true>({ ...options, ttlMs: limits.loginFamiliarMs });
+  const familiar = new ExpiringLru<string, true>({ ...options, ttlMs: authLimits.loginFamiliarMs });
 
   const windowOf = (windows: ExpiringLru<string, Window>, key: string, most: number): Window => {
-    const window = windows.get(key) ?? { attempts: 0, endsAtMs: nowMs() + limits.loginWindowMs };
+    const window = windows.get(key) ?? { attempts: 0, endsAtMs: nowMs() + authLimits.loginWindowMs };
     if (window.attempts < most) return window;
     throw tooMany(window.endsAtMs - nowMs());
   };
@@ -39,16 +39,16 @@ export function createLoginThrottle(nowMs: () => number): LoginThrottle {
     const slowdown = slowdowns.get(email) ?? { attempts: 0, nextAtMs: 0 };
     if (slowdown.nextAtMs > nowMs()) throw tooMany(slowdown.nextAtMs - nowMs());
     slowdown.attempts += 1;
-    const surplus = slowdown.attempts - limits.loginFailuresUnslowed;
-    if (surplus >= 0) slowdown.nextAtMs = nowMs() + Math.min(1_000 * 2 ** surplus, limits.loginSlowdownMaxMs);
+    const surplus = slowdown.attempts - authLimits.loginFailuresUnslowed;
+    if (surplus >= 0) slowdown.nextAtMs = nowMs() + Math.min(1_000 * 2 ** surplus, authLimits.loginSlowdownMaxMs);
     slowdowns.set(email, slowdown);
   };
 
   return {
     attempt: (email, ip) => {
       const place = addressKey(ip);
-      const address = windowOf(ofAddresses, place, limits.loginFailuresPerAddress);
-      const account = windowOf(ofAccounts, `${place} ${email}`, limits.loginFailures);
+      const address = windowOf(ofAddresses, place, authLimits.loginFailuresPerAddress);
+      const account = windowOf(ofAccounts, `${place} ${email}`, authLimits.loginFailures);
       if (familiar.get(`${place} ${email}`) === undefined) slow(email);
       count(ofAddresses, place, address);
       count(ofAccounts, `${place} ${email}`, account);

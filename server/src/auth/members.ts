@@ -4,7 +4,7 @@ import type { Invitation } from "../domain/invitation.ts";
 import type { Role } from "../domain/permissions.ts";
 import { canonicalEmail, type User } from "../domain/user.ts";
 import { randomToken } from "../lib/random-token.ts";
-import { limits } from "../limits.ts";
+import { authLimits } from "./limits.ts";
 import type { ControlStores, ControlStoreSet } from "../storage/control/control-stores.ts";
 import { makeUser } from "./make-organization.ts";
 
@@ -40,7 +40,7 @@ export async function inviteMember(
       role,
       token_hash: hashToken(token),
       created_at: new Date(nowMs).toISOString(),
-      expires_at: new Date(nowMs + limits.invitationMs).toISOString(),
+      expires_at: new Date(nowMs + authLimits.invitationMs).toISOString(),
     });
   });
   return { invitation, token };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { limits } from "../limits.ts";
+import { authLimits } from "./limits.ts";
 import { createPasswords } from "./passwords.ts";
 
 const quick = { n: 2 ** 10, r: 8, p: 1 };
@@ -60,7 +60,7 @@ test("a crowd is turned away instead of being queued without end", async () => {
   const results = await Promise.allSettled(Array.from({ length: 400 }, () => passwords.hash("x")));
   const refused = results.filter(({ status }) => status === "rejected");
   // Four fifths of the queue are one party's.
-  const taken = limits.passwordHashesInFlight + Math.ceil((limits.passwordHashesQueued * 4) / 5);
+  const taken = authLimits.passwordHashesInFlight + Math.ceil((authLimits.passwordHashesQueued * 4) / 5);
   expect(refused).toHaveLength(400 - taken);
   expect(passwords.stats()).toEqual({ waiting: 0, refused: refused.length });
   expect(refused[0]).toMatchObject({ reason: { code: "unavailable" } });
@@ -82,7 +82,7 @@ test("one party's crowd delays another's login by its turn, and leaves the queue
   const before = done;
   await passwords.hash("x", { party: "guest", signal: undefined });
   // The hashes that ran when it arrived, and one turn of others.
-  expect(done - before).toBeLessThanOrEqual(2 * limits.passwordHashesInFlight);
+  expect(done - before).toBeLessThanOrEqual(2 * authLimits.passwordHashesInFlight);
   leaving.abort();
   await crowd;
   expect(passwords.stats().waiting).toBe(0);

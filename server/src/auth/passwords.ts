@@ -2,7 +2,7 @@ import { randomBytes, scrypt, timingSafeEqual, type ScryptOptions } from "node:c
 import { promisify } from "node:util";
 import { ServiceError } from "../domain/errors.ts";
 import { FairGate, GateRefusal } from "../lib/fair-gate.ts";
-import { limits } from "../limits.ts";
+import { authLimits } from "./limits.ts";
 
 const hashBytes = 32;
 const saltBytes = 16;
@@ -34,9 +34,9 @@ export type Passwords = {
  */
 export function createPasswords(cost: ScryptCost = defaultCost): Passwords {
   const gate = new FairGate({
-    maxInFlight: limits.passwordHashesInFlight,
-    maxWaiting: limits.passwordHashesQueued,
-    maxWaitMs: limits.passwordHashWaitMs,
+    maxInFlight: authLimits.passwordHashesInFlight,
+    maxWaiting: authLimits.passwordHashesQueued,
+    maxWaitMs: authLimits.passwordHashWaitMs,
   });
   let refused = 0;
   type Salted = { salt: Buffer; cost: ScryptCost };

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { ServiceError } from "../domain/errors.ts";
 import type { User } from "../domain/user.ts";
-import { limits } from "../limits.ts";
+import { authLimits } from "./limits.ts";
 import type { ControlStores, ControlStoreSet } from "../storage/control/control-stores.ts";
 import type { SessionStore } from "../storage/control/session-store.ts";
 import type { TokenPair, Tokens } from "./tokens.ts";
@@ -26,7 +26,7 @@ export type SessionDeps = Pick<ControlStores, "sessions" | "transaction"> & { to
 export function createSessions({ sessions, transaction, tokens, nowMs }: SessionDeps): Sessions {
   const times = () => {
     const ms = nowMs();
-    return { now: new Date(ms).toISOString(), expires_at: new Date(ms + limits.refreshTokenMs).toISOString() };
+    return { now: new Date(ms).toISOString(), expires_at: new Date(ms + authLimits.refreshTokenMs).toISOString() };
   };
   return {
     begin: async ({ id: user_id, password_hash }) => {

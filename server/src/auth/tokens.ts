@@ -1,6 +1,6 @@
 import { jwtVerify, SignJWT } from "jose";
 import type { Secret } from "../lib/secret.ts";
-import { limits } from "../limits.ts";
+import { authLimits } from "./limits.ts";
 import { deriveKey } from "./secret-key.ts";
 
 const issuer = "spanway";
@@ -36,13 +36,13 @@ export function createTokens(secret: Secret, nowMs: () => number): Tokens {
     key: deriveKey(secret, "access tokens, version 2"),
     typ: "at+jwt",
     audience: "spanway:api",
-    lifeMs: limits.accessTokenMs,
+    lifeMs: authLimits.accessTokenMs,
   };
   const refresh: TokenKind = {
     key: deriveKey(secret, "refresh tokens, version 2"),
     typ: "rt+jwt",
     audience: "spanway:refresh",
-    lifeMs: limits.refreshTokenMs,
+    lifeMs: authLimits.refreshTokenMs,
   };
 
   return {

@@ -1,5 +1,11 @@
 import type { Secret } from "../lib/secret.ts";
-import { limits } from "../limits.ts";
+import { authLimits } from "../auth/limits.ts";
+import { deliveryLimits } from "../delivery/limits.ts";
+import { domainLimits } from "../domain/limits.ts";
+import { evaluationLimits } from "../evaluation/limits.ts";
+import { ingestLimits } from "../ingest/limits.ts";
+import { outgoingLimits } from "../outgoing/limits.ts";
+import { storageLimits } from "../storage/limits.ts";
 import { cacheLocation, controlLocation, spansLocation } from "./locations.ts";
 import {
   allowedUpstreams,
@@ -55,7 +61,7 @@ export const variables = {
   insertRows: variable(
     "SPANWAY_INSERT_ROWS",
     integer(1, 1_000_000),
-    String(limits.writerGroupRows),
+    String(ingestLimits.writerGroupRows),
     "Most spans that are stored in one insert.",
   ),
   control: variable(
@@ -90,20 +96,20 @@ export const variables = {
   adminEmail: variable("SPANWAY_ADMIN_EMAIL", email, null, "E-mail address of the first user."),
   adminPassword: variable(
     "SPANWAY_ADMIN_PASSWORD",
-    secret(limits.passwordCharsMin),
+    secret(domainLimits.passwordCharsMin),
     null,
     "Password of the first user.",
   ),
   sessionIdleHours: variable(
     "SPANWAY_SESSION_IDLE_HOURS",
     integer(1, 24 * 90),
-    String(limits.browserSessionIdleMs / 3_600_000),
+    String(authLimits.browserSessionIdleMs / 3_600_000),
     "Hours without a request after which a browser has to sign in again.",
   ),
   sessionMaxDays: variable(
     "SPANWAY_SESSION_MAX_DAYS",
     integer(1, 365),
-    String(limits.browserSessionMs / 86_400_000),
+    String(authLimits.browserSessionMs / 86_400_000),
     "Days after which a browser has to sign in again in any case.",
   ),
   bulkCreatePerMinute: perMinute("SPANWAY_BULK_CREATE_PER_MINUTE", "30", "Bulk span requests per organization."),
@@ -112,13 +118,13 @@ export const variables = {
   automationDailyBudget: variable(
     "SPANWAY_AUTOMATION_DAILY_BUDGET",
     integer(0, 1_000_000),
-    String(limits.automationDailyBudgetUsd),
+    String(evaluationLimits.automationDailyBudgetUsd),
     "USD that model judges of one automation may cost a UTC day, where the automation does not say.",
   ),
   evaluatorCpuMs: variable(
     "SPANWAY_EVALUATOR_CPU_MS",
     integer(10, 60_000),
-    String(limits.sandboxMs),
+    String(evaluationLimits.sandboxMs),
     "Milliseconds of the processor that code or a rule may take to evaluate one log.",
   ),
   apiPerMinute: perMinute(
@@ -129,18 +135,18 @@ export const variables = {
   journalBytes: variable(
     "SPANWAY_JOURNAL_MAX_BYTES",
     bytes(2 ** 20),
-    String(limits.journalBytes),
+    String(storageLimits.journalBytes),
     "Bytes the journal may hold.",
   ),
   retentionDays: variable(
     "SPANWAY_RETENTION_DAYS",
-    integer(0, limits.retentionDaysMax),
+    integer(0, domainLimits.retentionDaysMax),
     "0",
     "Days spans are kept; 0 keeps them.",
   ),
   traceQuietS: variable(
     "SPANWAY_TRACE_QUIET_SECONDS",
-    integer(1, limits.traceQuietSMax),
+    integer(1, deliveryLimits.traceQuietSMax),
     "30",
     "Seconds without a new span after which a trace counts as complete.",
   ),
@@ -171,7 +177,7 @@ export const variables = {
   upstreamTotalMs: upstreamMs("TOTAL", "1800000", "Time of a call altogether, over all its attempts."),
   streamCommentMs: variable(
     "SPANWAY_STREAM_COMMENT_MS",
-    integer(10, limits.upstreamMsMax),
+    integer(10, outgoingLimits.upstreamMsMax),
     "15000",
     "Milliseconds of silence after which a stream to a caller gets a comment.",
   ),
@@ -260,7 +266,12 @@ function variable<T, const F extends string | null>(name: string, parse: Parse<T
 }
 
 function upstreamMs<const F extends string>(name: string, fallback: F, what: string) {
-  return variable(`SPANWAY_UPSTREAM_${name}_MS`, integer(1, limits.upstreamMsMax), fallback, `${what} Milliseconds.`);
+  return variable(
+    `SPANWAY_UPSTREAM_${name}_MS`,
+    integer(1, outgoingLimits.upstreamMsMax),
+    fallback,
+    `${what} Milliseconds.`,
+  );
 }
 
 function perMinute<const F extends string>(name: string, fallback: F, what: string) {

@@ -2,7 +2,7 @@ import { countUsage } from "../domain/count-usage.ts";
 import { isPlain } from "../domain/is-plain.ts";
 import { isSameCount, ownCount, type UsageCount } from "../domain/usage-fact.ts";
 import { parseTimeNs } from "../lib/time.ts";
-import { limits } from "../limits.ts";
+import { storageLimits } from "../storage/limits.ts";
 import type { StoredFact, StoredUsageCount } from "../storage/spans/usage-facts.ts";
 import type { CountedTrace } from "./trace-memory.ts";
 
@@ -146,7 +146,7 @@ export type ExtentRow = {
   received_at: string;
 };
 
-/** Of a trace that is not narrow, see `limits.narrowTraceS`. */
+/** Of a trace that is not narrow, see `storageLimits.narrowTraceS`. */
 export function extentOf({ name, facts }: CountedTrace): ExtentRow | undefined {
   if (name.trace_unique_id === "") return undefined;
   let [first, last, received] = ["", "", ""];
@@ -156,7 +156,7 @@ export function extentOf({ name, facts }: CountedTrace): ExtentRow | undefined {
     if (received_at > received) received = received_at;
   }
   const lengthNs = (parseTimeNs(last) ?? 0n) - (parseTimeNs(first) ?? 0n);
-  if (lengthNs <= BigInt(limits.narrowTraceS) * 1_000_000_000n) return undefined;
+  if (lengthNs <= BigInt(storageLimits.narrowTraceS) * 1_000_000_000n) return undefined;
   const { organizationId: organization_id, environment, trace_unique_id } = name;
   return { organization_id, environment, trace_unique_id, first, last, received_at: received };
 }

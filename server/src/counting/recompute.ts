@@ -1,4 +1,4 @@
-import type { ErasedCustomers } from "../ingest/erased-customers.ts";
+import type { ErasedCustomers } from "../ingest/accept/erased-customers.ts";
 import type { SpanStore } from "../storage/spans/span-store.ts";
 import { createSpanCounter } from "./span-counter.ts";
 

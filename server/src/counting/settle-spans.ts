@@ -1,7 +1,8 @@
 import type { SpanRow } from "../domain/span.ts";
-import { isDerivedId } from "../ingest/identity.ts";
-import type { SpanSubscriber } from "../ingest/fan-out.ts";
-import { limits } from "../limits.ts";
+import { isDerivedId } from "../domain/identity.ts";
+import type { SpanSubscriber } from "../ingest/fan-out/fan-out.ts";
+import { countingLimits } from "./limits.ts";
+import { domainLimits } from "../domain/limits.ts";
 import type { SpanStore } from "../storage/spans/span-store.ts";
 import type { SpanCounter } from "./span-counter.ts";
 
@@ -30,7 +31,7 @@ export function createSpanSettler({
   };
   const subscriber: SpanSubscriber = {
     name: "span identities",
-    batchRows: limits.countedBatchRows,
+    batchRows: countingLimits.countedBatchRows,
     readsContent: false,
     wants: () => true,
     concerns: isAlone,
@@ -38,14 +39,15 @@ export function createSpanSettler({
       const byOrganization = Map.groupBy(batch, ({ organizationId }) => organizationId);
       for (const [organizationId, stored] of byOrganization) {
         const ids = stored.flatMap(({ rows }) => rows.filter(isAlone).map((row) => row.unique_id));
-        for (let from = 0; from < ids.length; from += limits.dividedIdsRead)
-          await settle({ organizationId, ids: ids.slice(from, from + limits.dividedIdsRead) }, signal);
+        for (let from = 0; from < ids.length; from += domainLimits.dividedIdsRead)
+          await settle({ organizationId, ids: ids.slice(from, from + domainLimits.dividedIdsRead) }, signal);
       }
     },
   };
   return {
     subscriber,
-    settleRecent: (signal) => settle({ withinMs: limits.dividedWithinMs, limit: limits.dividedFound }, signal),
+    settleRecent: (signal) =>
+      settle({ withinMs: countingLimits.dividedWithinMs, limit: countingLimits.dividedFound }, signal),
   };
 }
 

@@ -1,12 +1,13 @@
 import type { CustomerKey } from "../domain/customer.ts";
 import type { UsageCount } from "../domain/usage-fact.ts";
 import { gatewayLogMethod, type SpanRow } from "../domain/span.ts";
-import { isReceivedBefore, type ErasedCustomers } from "../ingest/erased-customers.ts";
-import type { SpanSubscriber, StoredSpans } from "../ingest/fan-out.ts";
+import { isReceivedBefore, type ErasedCustomers } from "../ingest/accept/erased-customers.ts";
+import type { SpanSubscriber, StoredSpans } from "../ingest/fan-out/fan-out.ts";
 import { randomToken } from "../lib/random-token.ts";
 import { parseTimeNs } from "../lib/time.ts";
 import { ExpiringLru } from "../lib/expiring-lru.ts";
-import { limits } from "../limits.ts";
+import { countingLimits } from "./limits.ts";
+import { domainLimits } from "../domain/limits.ts";
 import type { SpanStore } from "../storage/spans/span-store.ts";
 import type { CountedName, StoredFact } from "../storage/spans/usage-facts.ts";
 import {
@@ -60,10 +61,10 @@ type Round = Map<string, CountedTrace>;
 
 class Counter implements SpanCounter {
   readonly name = "span counts";
-  readonly batchRows = limits.countedBatchRows;
+  readonly batchRows = countingLimits.countedBatchRows;
   readonly readsContent = false;
   readonly #deps: SpanCounterDeps;
-  readonly #memory = new TraceMemory(limits.countedSpansKept);
+  readonly #memory = new TraceMemory(countingLimits.countedSpansKept);
   /** Spans of the gateway that were named before they were there: by organization and id, who names them. */
   readonly #wanted: ExpiringLru<string, TraceName>;
   #lastVersion = 0n;
@@ -72,7 +73,7 @@ class Counter implements SpanCounter {
 
   constructor(deps: SpanCounterDeps) {
     this.#deps = deps;
-    const { wantedGatewayCalls: maxEntries, wantedGatewayCallMs: ttlMs } = limits;
+    const { wantedGatewayCalls: maxEntries, wantedGatewayCallMs: ttlMs } = countingLimits;
     this.#wanted = new ExpiringLru({ maxEntries, ttlMs, nowMs: deps.now });
   }
 
@@ -120,7 +121,7 @@ class Counter implements SpanCounter {
     await this.#inTurn(async () => this.#memory.clear());
     let before = "";
     for (;;) {
-      const names = await this.#deps.store.listCountedOf(key, limits.countedTracesRead);
+      const names = await this.#deps.store.listCountedOf(key, countingLimits.countedTracesRead);
       const found = JSON.stringify(names);
       if (names.length === 0 || found === before) return;
       before = found;
@@ -175,8 +176,8 @@ class Counter implements SpanCounter {
   async #load(organizationId: string, names: readonly TraceName[], signal?: AbortSignal): Promise<Round> {
     const round: Round = new Map(names.map((name) => [traceKey(name), new CountedTrace(name)]));
     const read = async (by: "trace_unique_id" | "unique_id", ids: readonly string[]) => {
-      for (let from = 0; from < ids.length; from += limits.countedTracesRead) {
-        const part = ids.slice(from, from + limits.countedTracesRead);
+      for (let from = 0; from < ids.length; from += countingLimits.countedTracesRead) {
+        const part = ids.slice(from, from + countingLimits.countedTracesRead);
         const { facts, deleted, counts, readAtNs } = await this.#deps.store.readUsageFacts(
           { organizationId, by, ids: part },
           signal,
@@ -232,7 +233,7 @@ class Counter implements SpanCounter {
       return isReceivedBefore(span, this.#deps.erasedCustomers.erasedAtNs(of));
     };
     let open = [...round.values()];
-    for (let pass = 0; open.length > 0 && pass < limits.countedPasses; pass += 1) {
+    for (let pass = 0; open.length > 0 && pass < countingLimits.countedPasses; pass += 1) {
       const told = new Set<CountedTrace>();
       for (const trace of open) {
         const { changes, counts } = countTrace(trace, isErased);
@@ -359,7 +360,7 @@ class Counter implements SpanCounter {
 
 /** As long as what was deleted stays so: see ingest/deleted-traces.ts. */
 function isWithinDay(deletedAt: string, nowNs: bigint): boolean {
-  return (parseTimeNs(deletedAt) ?? 0n) > nowNs - BigInt(limits.deletedTraceMs) * 1_000_000n;
+  return (parseTimeNs(deletedAt) ?? 0n) > nowNs - BigInt(domainLimits.deletedTraceMs) * 1_000_000n;
 }
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

@@ -1,4 +1,4 @@
-import { receivedNsOf, tracePrefix } from "../ingest/identity.ts";
+import { receivedNsOf, tracePrefix } from "../domain/identity.ts";
 import type { Journal } from "../storage/journal/journal.ts";
 import type { StoredFact } from "../storage/spans/usage-facts.ts";
 import type { TraceName } from "./trace-memory.ts";

@@ -1,4 +1,4 @@
-import { limits } from "../limits.ts";
+import { customersLimits } from "./limits.ts";
 import type { CustomerStore } from "../storage/control/customer-store.ts";
 import type { CustomerProfiles } from "./profiles.ts";
 import type { StaleBudgets } from "./stale-budgets.ts";
@@ -12,9 +12,9 @@ export async function learnBoundedCustomers(deps: {
   profiles: Pick<CustomerProfiles, "learnBounded">;
   spending: Pick<StaleBudgets, "learn">;
 }): Promise<void> {
-  const listed = await deps.customers.listBounded(limits.boundedCustomers + 1);
+  const listed = await deps.customers.listBounded(customersLimits.boundedCustomers + 1);
   const customers = listed.map(({ customer }) => customer);
-  deps.profiles.learnBounded(customers, listed.length <= limits.boundedCustomers);
+  deps.profiles.learnBounded(customers, listed.length <= customersLimits.boundedCustomers);
   for (const { customer, spend = nothingSpent } of listed) deps.spending.learn(customer, spend);
 }
 

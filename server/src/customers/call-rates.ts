@@ -1,6 +1,6 @@
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes, type RateLimiterAbstract } from "rate-limiter-flexible";
 import { customerKeyText, type CustomerKey } from "../domain/customer.ts";
-import { limits } from "../limits.ts";
+import { httpLimits } from "../http/limits.ts";
 
 /** Calls of a customer in windows of one minute, in memory or in Redis. */
 export type CallRates = {
@@ -19,7 +19,7 @@ export function createCallRates(options: { redis?: object | undefined; onStoreFa
   const consume = async (key: string): Promise<RateLimiterRes> => {
     if (shared === undefined) return consumed(memory, key);
     try {
-      const timeout = AbortSignal.timeout(limits.rateLimitStoreMs);
+      const timeout = AbortSignal.timeout(httpLimits.rateLimitStoreMs);
       const late = new Promise<never>((_resolve, reject) =>
         timeout.addEventListener("abort", () => reject(new Error("no answer in time"))),
       );

@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { Customer, CustomerKey } from "../domain/customer.ts";
 import { startMirror, type Mirror } from "../storage/mirror.ts";
 import { randomToken } from "../lib/random-token.ts";
-import { limits } from "../limits.ts";
+import { customersLimits } from "./limits.ts";
 import type { CustomerStore } from "../storage/control/customer-store.ts";
 import type { SpanStore } from "../storage/spans/span-store.ts";
 
@@ -25,19 +25,19 @@ export function startCustomerMirror(deps: {
   };
   const mirror = startMirror({
     async copyBatch(signal) {
-      const batch = await customers.listToIndex(limits.customerMirrorRows);
+      const batch = await customers.listToIndex(customersLimits.customerMirrorRows);
       if (batch.length === 0) return false;
       await insert(batch.map(copyOf), signal);
       await customers.markIndexed(batch);
-      return batch.length === limits.customerMirrorRows;
+      return batch.length === customersLimits.customerMirrorRows;
     },
     onFailure(error) {
       onFailure();
       logger.warn({ err: error }, "customers could not be copied to the span store; they are tried again");
     },
-    retryMs: limits.customerMirrorRetryMs,
-    everyMs: limits.customerMirrorEveryMs,
-    groupMs: limits.customerMirrorGroupMs,
+    retryMs: customersLimits.customerMirrorRetryMs,
+    everyMs: customersLimits.customerMirrorEveryMs,
+    groupMs: customersLimits.customerMirrorGroupMs,
   });
   return {
     ...mirror,

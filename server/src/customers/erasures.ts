@@ -5,8 +5,9 @@ import {
   customerFingerprint,
   endOfMs,
   type ErasedCustomers,
-} from "../ingest/erased-customers.ts";
-import { limits } from "../limits.ts";
+} from "../ingest/accept/erased-customers.ts";
+import { customersLimits } from "./limits.ts";
+import { domainLimits } from "../domain/limits.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";
 import type { CustomerErasureStore } from "../storage/control/customer-erasure-store.ts";
 import type { SpanStore } from "../storage/spans/span-store.ts";
@@ -104,7 +105,7 @@ export function createCustomerErasures(deps: CustomerErasureDeps): CustomerErasu
     },
     async sweep(settle, signal) {
       const startedAtMs = now();
-      const oldestMs = sweptAtMs - Math.max(...sweepAgesMs) - limits.traceDeletionOverlapMs;
+      const oldestMs = sweptAtMs - Math.max(...sweepAgesMs) - domainLimits.traceDeletionOverlapMs;
       for await (const { erasures } of pagesOf(stores.customerErasures, new Date(oldestMs).toISOString())) {
         const news = erasures.filter((erasure) => erasedCustomers.add(erasure));
         if (news.length > 0) await settle();
@@ -116,7 +117,8 @@ export function createCustomerErasures(deps: CustomerErasureDeps): CustomerErasu
       }
       sweptAtMs = startedAtMs;
     },
-    forgetNames: () => stores.customerErasures.forgetNames(new Date(now() - limits.erasedNameMs).toISOString()),
+    forgetNames: () =>
+      stores.customerErasures.forgetNames(new Date(now() - customersLimits.erasedNameMs).toISOString()),
   };
 }
 

@@ -2,7 +2,10 @@ import { z } from "zod";
 import { budgetDurations, type Customer, type CustomerFields } from "../domain/customer.ts";
 import type { FieldErrors } from "../domain/errors.ts";
 import { parseTimeNs } from "../lib/time.ts";
-import { limits } from "../limits.ts";
+import { customersLimits } from "./limits.ts";
+import { domainLimits } from "../domain/limits.ts";
+import { httpLimits } from "../http/limits.ts";
+import { pricingLimits } from "../pricing/limits.ts";
 
 /** The fields of a customer as callers send them: what is absent stays as it is, null clears. */
 
@@ -20,7 +23,7 @@ const usd = (description: string) => {
   return z
     .number({ error })
     .min(0, { error })
-    .max(limits.costUsdMax, { error: `must be at most ${limits.costUsdMax}` })
+    .max(pricingLimits.costUsdMax, { error: `must be at most ${pricingLimits.costUsdMax}` })
     .nullable()
     .optional()
     .meta({ description });
@@ -42,21 +45,21 @@ const time = (description: string) =>
 const metadataError = "must be an object or null";
 
 export const customerChangeFields = {
-  email: text(limits.identifierChars, "E-mail address.").refine(
+  email: text(domainLimits.identifierChars, "E-mail address.").refine(
     (value) => typeof value !== "string" || /^[^\s@]+@[^\s@]+$/.test(value),
     { error: "must be an e-mail address or null" },
   ),
-  name: text(limits.nameChars, "Display name."),
+  name: text(httpLimits.nameChars, "Display name."),
   metadata: z
     .record(z.string(), z.unknown(), { error: metadataError })
     .nullable()
     .transform((value) => value ?? {})
-    .refine((value) => JSON.stringify(value).length <= limits.customerMetadataChars, {
-      error: `must be at most ${limits.customerMetadataChars} characters of JSON`,
+    .refine((value) => JSON.stringify(value).length <= customersLimits.customerMetadataChars, {
+      error: `must be at most ${customersLimits.customerMetadataChars} characters of JSON`,
     })
     .optional()
     .meta({ description: "Replaced as a whole." }),
-  group_identifier: text(limits.identifierChars, "Group that the customer belongs to."),
+  group_identifier: text(domainLimits.identifierChars, "Group that the customer belongs to."),
   period_budget: usd("USD that may be spent in a period; null: no bound."),
   budget_duration: z
     .enum(budgetDurations, { error: `must be one of ${budgetDurations.join(", ")}, or null` })
@@ -82,12 +85,12 @@ export const customerChangeFields = {
   rate_limit: z
     .int({ error: "must be a whole number of requests a minute, or null" })
     .min(0, { error: "must be a whole number of requests a minute, or null" })
-    .max(limits.customerRateLimitMax, { error: `must be at most ${limits.customerRateLimitMax}` })
+    .max(customersLimits.customerRateLimitMax, { error: `must be at most ${customersLimits.customerRateLimitMax}` })
     .nullable()
     .optional()
     .meta({ description: "Gateway requests a minute; null: no bound." }),
   unpriced_calls: z
-    .union([z.literal("refuse"), z.number().min(0).max(limits.costUsdMax), z.null()], {
+    .union([z.literal("refuse"), z.number().min(0).max(pricingLimits.costUsdMax), z.null()], {
       error: 'must be a number of US dollars, 0 or more, "refuse", or null',
     })
     .optional()

@@ -1,6 +1,6 @@
 import { customerKeyText, type CustomerKey } from "../domain/customer.ts";
 import { FairShare } from "../lib/fair-share.ts";
-import { limits } from "../limits.ts";
+import { customersLimits } from "./limits.ts";
 import type { ControlStores, ControlStoreSet } from "../storage/control/control-stores.ts";
 
 /** One change of a customer's row. `failed` is told when its transaction did not commit: then nothing of it holds. */
@@ -24,7 +24,7 @@ export type LedgerBatches = {
  */
 export function createLedgerBatches(
   stores: Pick<ControlStores, "transaction">,
-  maxQueued: number = limits.customerLedgerQueued,
+  maxQueued: number = customersLimits.customerLedgerQueued,
 ): LedgerBatches {
   const queue: Operation[] = [];
   const places = new FairShare(maxQueued);
@@ -50,7 +50,7 @@ export function createLedgerBatches(
     // What comes in the same turn of the event loop goes together.
     await new Promise(setImmediate);
     while (queue.length > 0) {
-      const batch = queue.splice(0, limits.customerLedgerBatch);
+      const batch = queue.splice(0, customersLimits.customerLedgerBatch);
       for (const { key } of batch) places.giveBack(key.organization_id, 1);
       await runBatch(batch);
     }

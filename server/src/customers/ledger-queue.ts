@@ -3,7 +3,8 @@ import type { Logger } from "pino";
 import type { CustomerKey } from "../domain/customer.ts";
 import { ServiceError } from "../domain/errors.ts";
 import { randomToken } from "../lib/random-token.ts";
-import { limits } from "../limits.ts";
+import { customersLimits } from "./limits.ts";
+import { httpLimits } from "../http/limits.ts";
 import type { ControlStores, ControlStoreSet } from "../storage/control/control-stores.ts";
 import type { CustomerLedger, ReservationRequest, SpendState } from "../storage/control/customer-ledger.ts";
 import { createLedgerBatches } from "./ledger-batches.ts";
@@ -119,7 +120,7 @@ export function createSpendLedger(deps: {
   return {
     reserve: ({ callId = "", ...request }) => {
       const id = `${callId}.${randomToken(16)}`;
-      const reservation = { ...request, id, nodeId, expiresAt: isoIn(limits.customerReservationMs) };
+      const reservation = { ...request, id, nodeId, expiresAt: isoIn(customersLimits.customerReservationMs) };
       return enqueue(request.key, (set) => reserveIn(set, reservation, isoIn(0)));
     },
     open: (key, spend) => enqueue(key, async ({ customerLedger }) => plain(await customerLedger.open(key, spend))),
@@ -134,13 +135,13 @@ export function createSpendLedger(deps: {
     async renew() {
       // In the row of transactions, as they change the same reservations.
       await enqueue(noCustomer, async ({ customerLedger }) =>
-        plain(await customerLedger.renew(nodeId, isoIn(limits.customerReservationMs))),
+        plain(await customerLedger.renew(nodeId, isoIn(customersLimits.customerReservationMs))),
       );
       await stores.transaction(({ customerLedger }) => customerLedger.releaseExpired(isoIn(0)));
     },
     async stop(graceMs) {
       const deadlineMs = performance.now() + graceMs;
-      while (unsettled > 0 && performance.now() < deadlineMs) await sleep(limits.shutdownSweepMs);
+      while (unsettled > 0 && performance.now() < deadlineMs) await sleep(httpLimits.shutdownSweepMs);
       retries.stop();
       await batches.idle();
     },
@@ -160,7 +161,7 @@ function createRetries(settle: (settlement: Settlement) => void, logger: Logger)
   return {
     add(settlement: Settlement, error: unknown): void {
       failed.push(settlement);
-      timer ??= setTimeout(() => again(error), limits.customerLedgerRetryMs).unref();
+      timer ??= setTimeout(() => again(error), customersLimits.customerLedgerRetryMs).unref();
     },
     stop: () => clearTimeout(timer),
   };

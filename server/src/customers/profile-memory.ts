@@ -1,6 +1,6 @@
 import { customerKeyText, type Customer, type CustomerKey } from "../domain/customer.ts";
 import { ExpiringLru } from "../lib/expiring-lru.ts";
-import { limits } from "../limits.ts";
+import { customersLimits } from "./limits.ts";
 import type { ControlWatch } from "../storage/control/control-watch.ts";
 
 /** Customers as they were read last, those that there are none of too. */
@@ -10,7 +10,7 @@ export type ProfileMemory = {
   /** Whether every customer with a budget or a rate limit was remembered of late. */
   setComplete(hasAllBounded: boolean): void;
   /**
-   * What is younger than `limits.cachedCustomerMs`, else what `read` gives. What is older while the control store does not answer;
+   * What is younger than `customersLimits.cachedCustomerMs`, else what `read` gives. What is older while the control store does not answer;
    * nobody where all customers that have a bound are in memory.
    */
   recall(
@@ -28,7 +28,7 @@ export function createProfileMemory({
 }): ProfileMemory {
   let hasAllBounded = false;
   const memory = new ExpiringLru<string, { customer: Customer | undefined; readAtMs: number }>({
-    maxEntries: limits.cachedCustomers,
+    maxEntries: customersLimits.cachedCustomers,
     ttlMs: Number.MAX_SAFE_INTEGER,
     nowMs: now,
   });
@@ -38,7 +38,7 @@ export function createProfileMemory({
     forget: (key) => memory.delete(customerKeyText(key)),
     recall(key, read) {
       const known = memory.get(customerKeyText(key));
-      if (known !== undefined && now() - known.readAtMs < limits.cachedCustomerMs) return known.customer;
+      if (known !== undefined && now() - known.readAtMs < customersLimits.cachedCustomerMs) return known.customer;
       const stale = known !== undefined || hasAllBounded ? () => known?.customer : undefined;
       return control.orStale("customer", read, stale);
     },

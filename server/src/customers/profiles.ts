@@ -1,6 +1,6 @@
 import { customerKeyText, type Customer, type CustomerFields, type CustomerKey } from "../domain/customer.ts";
 import { ServiceError } from "../domain/errors.ts";
-import { limits } from "../limits.ts";
+import { customersLimits } from "./limits.ts";
 import type { ControlWatch } from "../storage/control/control-watch.ts";
 import type { CustomerStore } from "../storage/control/customer-store.ts";
 import { createProfileMemory } from "./profile-memory.ts";
@@ -10,7 +10,7 @@ import { applyChange, type CustomerChange } from "./fields.ts";
 export type CustomerProfiles = {
   find(key: CustomerKey): Promise<Customer | undefined>;
   /**
-   * The same from memory, at most `limits.cachedCustomerMs` old; older where the store does not answer.
+   * The same from memory, at most `customersLimits.cachedCustomerMs` old; older where the store does not answer.
    * Most calls name customers that are in it: that costs a look into a map.
    */
   recall(key: CustomerKey): Customer | undefined | Promise<Customer | undefined>;
@@ -53,7 +53,7 @@ export function createCustomerProfiles(deps: ProfileDeps): CustomerProfiles {
     key: CustomerKey,
     edit: (current: Customer) => Partial<Customer>,
   ): Promise<Customer | undefined> => {
-    for (let attempt = 0; attempt < limits.customerChangeAttempts; attempt += 1) {
+    for (let attempt = 0; attempt < customersLimits.customerChangeAttempts; attempt += 1) {
       const current = await find(key);
       if (current === undefined) return undefined;
       const fields = edit(current);

@@ -1,9 +1,9 @@
 import { customerKeyText, type CustomerKey } from "../domain/customer.ts";
 import { ExpiringLru } from "../lib/expiring-lru.ts";
-import { limits } from "../limits.ts";
+import { customersLimits } from "./limits.ts";
 import type { SpanRow } from "../domain/span.ts";
-import { isReceivedBefore, type ErasedCustomers } from "../ingest/erased-customers.ts";
-import type { SpanSubscriber, StoredSpans } from "../ingest/fan-out.ts";
+import { isReceivedBefore, type ErasedCustomers } from "../ingest/accept/erased-customers.ts";
+import type { SpanSubscriber, StoredSpans } from "../ingest/fan-out/fan-out.ts";
 import type { CustomerProfiles, Heard } from "./profiles.ts";
 
 /**
@@ -25,8 +25,8 @@ export function createSpanSightings(deps: {
   now: () => number;
 }): SpanSightings {
   const seen = new ExpiringLru<string, Seen>({
-    maxEntries: limits.cachedCustomers,
-    ttlMs: limits.cachedCustomerMs,
+    maxEntries: customersLimits.cachedCustomers,
+    ttlMs: customersLimits.cachedCustomerMs,
     nowMs: deps.now,
   });
   return {

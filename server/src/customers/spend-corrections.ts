@@ -1,5 +1,5 @@
 import type { CustomerKey } from "../domain/customer.ts";
-import { limits } from "../limits.ts";
+import { customersLimits } from "./limits.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";
 import type { SpanStore } from "../storage/spans/span-store.ts";
 import { budgetOf } from "./money.ts";
@@ -53,8 +53,8 @@ export function createSpendCorrections(deps: {
   const lookAll = async (rows: ReadonlyArray<{ key: CustomerKey; periodStart: string }>): Promise<SpendNoted> => {
     const noted: Array<SpendNoted[number]> = [];
     for (const [periodStart, group] of Map.groupBy(rows, (row) => row.periodStart)) {
-      for (let from = 0; from < group.length; from += limits.customersCompared) {
-        const keys = group.slice(from, from + limits.customersCompared).map(({ key }) => key);
+      for (let from = 0; from < group.length; from += customersLimits.customersCompared) {
+        const keys = group.slice(from, from + customersLimits.customersCompared).map(({ key }) => key);
         noted.push(...(await look(keys, periodStart)));
       }
     }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { customerKeyText, type CustomerKey } from "../domain/customer.ts";
 import { minTimeNs } from "../lib/time.ts";
-import { limits } from "../limits.ts";
+import { customersLimits } from "./limits.ts";
 import type { SpanStore, TimeWindow } from "../storage/spans/span-store.ts";
 import type { SpendLedger } from "./ledger-queue.ts";
 import { budgetOf } from "./money.ts";
@@ -48,10 +48,10 @@ export function createSpendSync(
       const text = `${customerKeyText(key)}\n${periodStart}`;
       const already = opening.get(text);
       if (already !== undefined) return already;
-      const patience = AbortSignal.timeout(limits.customerSpendMs);
+      const patience = AbortSignal.timeout(customersLimits.customerSpendMs);
       const opened = Promise.race([
         openLedger(deps, { keys: [key], periodStart, unpricedUsd }, undefined, patience).catch(failed),
-        sleep(limits.customerSpendMs, undefined, { ref: false }),
+        sleep(customersLimits.customerSpendMs, undefined, { ref: false }),
       ]).then(() => ledger.open(key, { periodStart, period: 0n, total: 0n }));
       opening.set(text, opened);
       try {
@@ -61,13 +61,14 @@ export function createSpendSync(
       }
     },
     note(key, periodStart, unpricedUsd) {
-      if (noted.size < limits.cachedCustomers) noted.set(customerKeyText(key), { key, periodStart, unpricedUsd });
+      if (noted.size < customersLimits.cachedCustomers)
+        noted.set(customerKeyText(key), { key, periodStart, unpricedUsd });
     },
     async compare(signal) {
       const groups = groupsOf([...noted.values()]);
       noted.clear();
       // The span of a call may be stored before its settlement is, which would then count twice.
-      const untilMs = now() - limits.customerSettledMs;
+      const untilMs = now() - customersLimits.customerSettledMs;
       const window = { fromNs: minTimeNs, toNs: BigInt(untilMs) * 1_000_000n };
       for (const group of groups) {
         signal.throwIfAborted();
@@ -122,7 +123,7 @@ function groupsOf(noted: readonly Noted[]): Group[] {
   for (const { key, periodStart, unpricedUsd } of noted) {
     const text = `${key.organization_id}\n${key.environment}\n${periodStart}\n${unpricedUsd}`;
     const group = open.get(text);
-    if (group !== undefined && group.keys.length < limits.customersCompared) group.keys.push(key);
+    if (group !== undefined && group.keys.length < customersLimits.customersCompared) group.keys.push(key);
     else {
       const next = { keys: [key], periodStart, unpricedUsd };
       open.set(text, next);

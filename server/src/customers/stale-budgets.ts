@@ -1,7 +1,7 @@
 import { customerKeyText, type CustomerKey } from "../domain/customer.ts";
 import { ExpiringLru } from "../lib/expiring-lru.ts";
 import { randomToken } from "../lib/random-token.ts";
-import { limits } from "../limits.ts";
+import { customersLimits } from "./limits.ts";
 import type { ControlWatch } from "../storage/control/control-watch.ts";
 import type { SpendState } from "../storage/control/customer-ledger.ts";
 import { budgetUnavailable, type ReserveOutcome, type Settlement, type SpendLedger } from "./ledger-queue.ts";
@@ -94,7 +94,7 @@ export function createStaleBudgets(deps: {
 /** What the ledger said of customers last, and what this node let through since without it. */
 function createSpendMemory(now: () => number) {
   const known = new ExpiringLru<string, Known>({
-    maxEntries: limits.cachedCustomers,
+    maxEntries: customersLimits.cachedCustomers,
     ttlMs: Number.MAX_SAFE_INTEGER,
     nowMs: now,
   });

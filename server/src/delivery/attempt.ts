@@ -1,7 +1,7 @@
 import type { AlertEvent } from "../domain/alert-event.ts";
 import type { Delivery, Webhook } from "../domain/webhook.ts";
 import { cleanText } from "../lib/json.ts";
-import { limits } from "../limits.ts";
+import { deliveryLimits } from "./limits.ts";
 import type { SendMail } from "../outgoing/mailer.ts";
 import type { DeliveryMetrics } from "../telemetry/delivery-metrics.ts";
 import { mailText, slackBody } from "./alert-message.ts";
@@ -73,7 +73,7 @@ const sendAsMail: Way = async ({ sendMail }, { url: to }, { event_id: id, payloa
     return { isDelivered: true, status: null, body: null, error: null, retryAfterMs: undefined };
   } catch (error) {
     const reason = error instanceof Error ? error.message : "the mail server refused it";
-    return failed(cleanText(reason).slice(0, limits.webhookResponseBytes));
+    return failed(cleanText(reason).slice(0, deliveryLimits.webhookResponseBytes));
   }
 };
 

@@ -1,4 +1,4 @@
-import { limits } from "../limits.ts";
+import { deliveryLimits } from "./limits.ts";
 import type { DeliveryStore } from "../storage/control/delivery-store.ts";
 
 /**
@@ -28,7 +28,7 @@ export function createBacklog(deliveries: Pick<DeliveryStore, "backlog">): Backl
     hasRoom(webhookId, bytes) {
       const known = waiting.get(webhookId);
       if (known === undefined) return true;
-      return known.rows < limits.webhookQueueRows && known.bytes + bytes <= limits.webhookQueueBytes;
+      return known.rows < deliveryLimits.webhookQueueRows && known.bytes + bytes <= deliveryLimits.webhookQueueBytes;
     },
     added: (webhookId, bytes) => change(webhookId, 1, bytes),
     finished: (webhookId, bytes) => change(webhookId, -1, -bytes),

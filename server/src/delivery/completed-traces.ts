@@ -1,4 +1,4 @@
-import { limits } from "../limits.ts";
+import { deliveryLimits } from "./limits.ts";
 import type { TraceWatch, TraceWatchStore } from "../storage/control/trace-watch-store.ts";
 import type { SpanStore, StoredSpan } from "../storage/spans/span-store.ts";
 import type { StoredTrace } from "../storage/spans/trace-queries.ts";
@@ -25,15 +25,15 @@ export async function publishCompletedTraces(deps: CompletedTracesDeps, signal: 
     const nowMs = now();
     const watches = await traceWatches.claim({
       now: new Date(nowMs).toISOString(),
-      until: new Date(nowMs + limits.traceWatchClaimMs).toISOString(),
-      limit: limits.traceWatchBatch,
+      until: new Date(nowMs + deliveryLimits.traceWatchClaimMs).toISOString(),
+      limit: deliveryLimits.traceWatchBatch,
     });
     for (const watch of watches) {
       signal.throwIfAborted();
       await publishTrace(deps, watch, signal);
       await traceWatches.end(watch);
     }
-    if (watches.length < limits.traceWatchBatch) return;
+    if (watches.length < deliveryLimits.traceWatchBatch) return;
   }
 }
 

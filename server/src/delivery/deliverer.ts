@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Delivery, Webhook } from "../domain/webhook.ts";
 import { FairShare } from "../lib/fair-share.ts";
-import { limits } from "../limits.ts";
+import { deliveryLimits } from "./limits.ts";
 import type { DeliveryOutcome } from "../storage/control/delivery-store.ts";
 import type { WebhookStore } from "../storage/control/webhook-store.ts";
 import type { DeliveryMetrics } from "../telemetry/delivery-metrics.ts";
@@ -53,7 +53,7 @@ class QueueDeliverer implements Deliverer {
   /** Those whose turn was last are at the end. */
   readonly #endpoints = new Map<number, Endpoint>();
   readonly #due = new Set<number>();
-  readonly #inFlight = new FairShare(limits.webhookInFlight);
+  readonly #inFlight = new FairShare(deliveryLimits.webhookInFlight);
   /** As much is under way as may be: what comes next is for the turn to say, so that each webhook has its own. */
   #isCrowded = false;
   #finished: DeliveryOutcome[] = [];
@@ -127,7 +127,7 @@ class QueueDeliverer implements Deliverer {
   async #poll(): Promise<void> {
     const { queue, directory, now } = this.#deps;
     const nowMs = now();
-    if (nowMs - this.#polledAtMs < limits.webhookPollEveryMs) return;
+    if (nowMs - this.#polledAtMs < deliveryLimits.webhookPollEveryMs) return;
     const at = new Date(nowMs).toISOString();
     for (const { webhook_id: id, next_attempt_at } of await queue.queues()) {
       if (directory.get(id) === undefined) await this.#abandon(id);
@@ -139,7 +139,7 @@ class QueueDeliverer implements Deliverer {
   /** In portions, as the control store may run on this thread. What another node just switched on stays as it is. */
   async #abandon(webhookId: number): Promise<void> {
     const { queue, backlog } = this.#deps;
-    const portion: number = limits.webhookPurgeRows;
+    const portion: number = deliveryLimits.webhookPurgeRows;
     for (let ended = portion; ended === portion && !this.#stopping.signal.aborted;) {
       const sizes = await queue.abandon(webhookId, portion);
       for (const bytes of sizes) backlog.finished(webhookId, bytes);
@@ -183,9 +183,12 @@ class QueueDeliverer implements Deliverer {
   #claims(): QueueClaim[] {
     const { directory, now } = this.#deps;
     const nowMs = now();
-    const times = { now: new Date(nowMs).toISOString(), until: new Date(nowMs + limits.webhookClaimMs).toISOString() };
+    const times = {
+      now: new Date(nowMs).toISOString(),
+      until: new Date(nowMs + deliveryLimits.webhookClaimMs).toISOString(),
+    };
     const claims: QueueClaim[] = [];
-    const claimed = new FairShare(limits.webhookInFlight - this.#inFlight.held);
+    const claimed = new FairShare(deliveryLimits.webhookInFlight - this.#inFlight.held);
     const ahead = this.#ahead();
     for (const webhookId of this.#due) {
       if (this.#stopping.signal.aborted) break;
@@ -210,7 +213,7 @@ class QueueDeliverer implements Deliverer {
 
   /** The bytes that wait here, by organization. */
   #ahead(): FairShare {
-    const ahead = new FairShare(limits.webhookAheadBytes);
+    const ahead = new FairShare(deliveryLimits.webhookAheadBytes);
     for (const { webhookId, waitingBytes } of this.#endpoints.values()) {
       if (waitingBytes > 0) ahead.add(this.#deps.directory.get(webhookId)?.unique_organization_id ?? "", waitingBytes);
     }
@@ -275,7 +278,7 @@ class QueueDeliverer implements Deliverer {
     const since = webhook.failing_since ?? (await webhooks.noteFailure(webhook.id, at));
     const failingMs = since === undefined ? 0 : nowMs - Date.parse(since);
     const isGone = status === 410;
-    if (!isGone && failingMs < limits.webhookDisableAfterMs) return;
+    if (!isGone && failingMs < deliveryLimits.webhookDisableAfterMs) return;
     const reason = isGone
       ? "The receiver answered 410 Gone."
       : `No delivery has succeeded since ${since}. The last error: ${error ?? "unknown"}.`;
@@ -288,7 +291,7 @@ class QueueDeliverer implements Deliverer {
   #endpoint(id: number): Endpoint {
     const known = this.#endpoints.get(id);
     if (known !== undefined) return known;
-    if (this.#endpoints.size >= limits.webhookInFlight * 4) {
+    if (this.#endpoints.size >= deliveryLimits.webhookInFlight * 4) {
       for (const [key, { inFlight, waiting }] of this.#endpoints) {
         if (inFlight + waiting === 0) this.#endpoints.delete(key);
       }
@@ -319,10 +322,12 @@ class QueueDeliverer implements Deliverer {
           resolve();
         };
       });
-    if (!this.#isWoken && !isFailing) await pause(limits.webhookPollEveryMs);
+    if (!this.#isWoken && !isFailing) await pause(deliveryLimits.webhookPollEveryMs);
     this.#wake = () => undefined;
     if (this.#stopping.signal.aborted) return;
-    const paceMs = this.#inFlight.held === 0 ? 0 : this.#turnedAtMs + limits.webhookPaceMs - performance.now();
-    await new Promise((resolve) => setTimeout(resolve, isFailing ? limits.webhookPollEveryMs : Math.max(0, paceMs)));
+    const paceMs = this.#inFlight.held === 0 ? 0 : this.#turnedAtMs + deliveryLimits.webhookPaceMs - performance.now();
+    await new Promise((resolve) =>
+      setTimeout(resolve, isFailing ? deliveryLimits.webhookPollEveryMs : Math.max(0, paceMs)),
+    );
   }
 }

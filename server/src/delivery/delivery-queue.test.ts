@@ -12,7 +12,7 @@ import {
   verifyAt,
   type NodeOptions,
 } from "../../test/support/delivery-bench.ts";
-import { limits } from "../limits.ts";
+import { deliveryLimits } from "./limits.ts";
 import { purgeDeliveries } from "./housekeeping.ts";
 
 const cleanup: Array<() => Promise<unknown>> = [];
@@ -30,8 +30,8 @@ describe("webhooks do not wait for each other", () => {
     const lively = await hook();
     await events.publishAll(Array.from({ length: 100 }, (_, i) => event(`${i}`)));
     await expect.poll(() => receiver.on(lively.path).length, { timeout: 10_000, interval: 10 }).toBe(100);
-    await expect.poll(() => deliverer.inFlight()).toBe(hanging.length * limits.webhookInFlightFirst);
-    for (const { path } of hanging) expect(receiver.on(path)).toHaveLength(limits.webhookInFlightFirst);
+    await expect.poll(() => deliverer.inFlight()).toBe(hanging.length * deliveryLimits.webhookInFlightFirst);
+    for (const { path } of hanging) expect(receiver.on(path)).toHaveLength(deliveryLimits.webhookInFlightFirst);
     // None of those that hang has given up its place for it.
     expect((await logOf(hanging[0]!)).every(({ attempts }) => attempts === 0)).toBe(true);
   });
@@ -42,11 +42,13 @@ describe("webhooks do not wait for each other", () => {
     const hanging = await Promise.all(Array.from({ length: 90 }, () => hook()));
     for (const { path } of hanging) receiver.answer(path, () => undefined);
     await events.publishAll(Array.from({ length: 10 }, (_, i) => event(`before ${i}`)));
-    await expect.poll(() => deliverer.inFlight(), { timeout: 10_000 }).toBeGreaterThan(limits.webhookInFlight * 0.75);
+    await expect
+      .poll(() => deliverer.inFlight(), { timeout: 10_000 })
+      .toBeGreaterThan(deliveryLimits.webhookInFlight * 0.75);
     const lively = await hook({ unique_organization_id: "org_b" });
     await events.publishAll(Array.from({ length: 100 }, (_, i) => event(`${i}`, { organizationId: "org_b" })));
     await expect.poll(() => receiver.on(lively.path).length, { timeout: 10_000, interval: 10 }).toBe(100);
-    expect(deliverer.inFlight()).toBeLessThan(limits.webhookInFlight);
+    expect(deliverer.inFlight()).toBeLessThan(deliveryLimits.webhookInFlight);
   });
 
   test("one that keeps failing gets few at a time, and as many as others once it recovers", async () => {
@@ -68,19 +70,19 @@ describe("webhooks do not wait for each other", () => {
     most = 0;
     await events.publishAll(Array.from({ length: 20 }, (_, i) => event(`${i}`)));
     await deliverer.idle();
-    expect(most).toBeLessThanOrEqual(limits.webhookInFlightFailing);
+    expect(most).toBeLessThanOrEqual(deliveryLimits.webhookInFlightFailing);
     code = 200;
     await pass(hourMs, hourMs);
     most = 0;
     await events.publishAll(Array.from({ length: 40 }, (_, i) => event(`after ${i}`)));
     await deliverer.idle();
-    expect(most).toBeGreaterThan(limits.webhookInFlightFailing);
+    expect(most).toBeGreaterThan(deliveryLimits.webhookInFlightFailing);
   });
 
   test("a queue that is full takes no more, and the webhook says how many were skipped", async () => {
     const { events, stores, receiver, hook, backlog } = await bench();
     const [full, other] = [await hook(), await hook()];
-    for (let i = 0; i < limits.webhookQueueRows; i += 1) backlog.added(full.id, 0);
+    for (let i = 0; i < deliveryLimits.webhookQueueRows; i += 1) backlog.added(full.id, 0);
     await events.publishAll([event("a"), event("b")]);
     expect(await stores.webhooks.find("org_a", full.id)).toMatchObject({ skipped_events: 2 });
     await expect.poll(() => receiver.on(other.path).length).toBe(2);
@@ -112,12 +114,12 @@ describe("several nodes", () => {
     const at = (ms: number) => new Date(clock.ms + ms).toISOString();
     const claimed = await stores.deliveries.claim(webhook.id, {
       now: at(0),
-      until: at(limits.webhookClaimMs),
+      until: at(deliveryLimits.webhookClaimMs),
       limit: 9,
     });
     expect(claimed).toHaveLength(1);
     receiver.answer(webhook.path, status(200));
-    await pass(limits.webhookClaimMs - secondMs, secondMs * 10);
+    await pass(deliveryLimits.webhookClaimMs - secondMs, secondMs * 10);
     expect(receiver.on(webhook.path)).toHaveLength(1);
     await pass(2 * secondMs, secondMs);
     expect(receiver.on(webhook.path)).toHaveLength(2);
@@ -145,7 +147,7 @@ describe("changes while deliveries are under way", () => {
     await events.publish(event("a"));
     await deliverer.idle();
     const next = secrets.make("org_a");
-    const previous_secret_until = new Date(clock.ms + limits.webhookSecretOverlapMs).toISOString();
+    const previous_secret_until = new Date(clock.ms + deliveryLimits.webhookSecretOverlapMs).toISOString();
     const changes = { secret: next.sealed, previous_secret: webhook.secret, previous_secret_until };
     await stores.webhooks.update("org_a", webhook.id, changes, new Date(clock.ms).toISOString());
     await directory.refresh();
@@ -255,14 +257,14 @@ test("one that takes all it is given has so many under way, and what was claimed
   const { events, deliverer, receiver, hook, logOf, node, stores, clock } = await bench({ timeoutMs: 60_000 });
   const webhook = await hook();
   const many = (name: string, count: number) => Array.from({ length: count }, (_, i) => event(`${name} ${i}`));
-  await events.publishAll(many("before", limits.webhookInFlightEach));
+  await events.publishAll(many("before", deliveryLimits.webhookInFlightEach));
   await deliverer.idle();
   receiver.answer(webhook.path, () => undefined);
-  await events.publishAll(many("then", limits.webhookInFlightEach + 40));
-  await expect.poll(() => deliverer.inFlight()).toBe(limits.webhookInFlightEach);
-  await expect.poll(() => receiver.on(webhook.path).length).toBe(2 * limits.webhookInFlightEach);
+  await events.publishAll(many("then", deliveryLimits.webhookInFlightEach + 40));
+  await expect.poll(() => deliverer.inFlight()).toBe(deliveryLimits.webhookInFlightEach);
+  await expect.poll(() => receiver.on(webhook.path).length).toBe(2 * deliveryLimits.webhookInFlightEach);
   await node.stop();
-  const waiting = (await logOf(webhook)).slice(0, limits.webhookInFlightEach + 40);
+  const waiting = (await logOf(webhook)).slice(0, deliveryLimits.webhookInFlightEach + 40);
   const now = new Date(clock.ms).toISOString();
   for (const each of waiting) expect(each).toMatchObject({ status: "pending", attempts: 0, next_attempt_at: now });
   receiver.answer(webhook.path, status(200));
@@ -275,7 +277,7 @@ test("one that takes all it is given has so many under way, and what was claimed
 test("a payload that is too large is sent without its large members", async () => {
   const { events, deliverer, receiver, hook } = await bench();
   const webhook = await hook();
-  const payload = { small: 1, long: "é".repeat(limits.webhookPayloadBytes), digits: "x" };
+  const payload = { small: 1, long: "é".repeat(deliveryLimits.webhookPayloadBytes), digits: "x" };
   await events.publish(event("a", { payload: () => JSON.stringify(payload) }));
   await deliverer.idle();
   expect(receiver.on(webhook.path)[0]?.json).toEqual({ small: 1, long: null, digits: "x", is_truncated: true });
@@ -298,11 +300,11 @@ test("the log forgets what is old, or too much, and never what waits", async () 
     const again = rows.map(({ event_id }) => stores.deliveries.redeliver(organization, id, event_id, times));
     return (await Promise.all(again)).map((row) => row !== undefined);
   };
-  clock.ms += limits.webhookPayloadMs + 1;
+  clock.ms += deliveryLimits.webhookPayloadMs + 1;
   await purge();
   expect(await areKept(done)).toEqual([false, false]);
   expect(await areKept(waiting)).toEqual([true, true, true]);
-  clock.ms += limits.webhookLogMs;
+  clock.ms += deliveryLimits.webhookLogMs;
   await purge();
   expect(await logOf(done)).toEqual([]);
   expect((await logOf(waiting)).length).toBe(3);

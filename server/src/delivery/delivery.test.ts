@@ -11,7 +11,7 @@ import {
   type NodeOptions,
 } from "../../test/support/delivery-bench.ts";
 import type { Receiver } from "../../test/support/receiver.ts";
-import { limits } from "../limits.ts";
+import { deliveryLimits } from "./limits.ts";
 import type { Resolve } from "../outgoing/address-guard.ts";
 
 const cleanup: Array<() => Promise<unknown>> = [];
@@ -68,7 +68,7 @@ describe("a receiver that fails", () => {
     expect(receiver.on(webhook.path)).toHaveLength(failed + 1);
     const [delivery] = await logOf(webhook);
     expect(delivery).toMatchObject({ status: "delivered", next_attempt_at: null, error: null, response_status: 204 });
-    expect(clock.ms - begun).toBeLessThan(limits.webhookRetryMs);
+    expect(clock.ms - begun).toBeLessThan(deliveryLimits.webhookRetryMs);
   });
 
   test("is given up after a day, and not before", async () => {
@@ -87,7 +87,7 @@ describe("a receiver that fails", () => {
     const [dead, flaky] = [await hook(), await hook()];
     receiver.answer(dead.path, status(500));
     const dayMs = 24 * hourMs;
-    const days = limits.webhookDisableAfterMs / dayMs + 1;
+    const days = deliveryLimits.webhookDisableAfterMs / dayMs + 1;
     for (let day = 0; day < days; day += 1) {
       receiver.answer(flaky.path, status(day === 2 ? 200 : 500));
       await directory.refresh();
@@ -259,19 +259,22 @@ test("what is taken ahead for one organization leaves room for another's", async
     const ids = Array.from({ length: count }, (_, index) => `${name} ${index}`);
     await events.publishAll(ids.map((id) => event(id, { organizationId, payload })));
   };
-  const [large, small] = [limits.webhookAheadBytes / limits.webhookAhead, limits.webhookAheadBytes / 1_000];
+  const [large, small] = [
+    deliveryLimits.webhookAheadBytes / deliveryLimits.webhookAhead,
+    deliveryLimits.webhookAheadBytes / 1_000,
+  ];
   // Both take all that they are given, until they take nothing more.
-  await publish("org_a", "first", limits.webhookInFlightEach, large);
-  await publish("org_b", "first", limits.webhookInFlightEach, small);
+  await publish("org_a", "first", deliveryLimits.webhookInFlightEach, large);
+  await publish("org_b", "first", deliveryLimits.webhookInFlightEach, small);
   await deliverer.idle();
   for (const { path } of [hog, guest]) receiver.answer(path, () => undefined);
 
-  await publish("org_a", "more", 2 * limits.webhookAhead, large);
-  await vi.waitFor(() => expect(deliverer.inFlight()).toBe(limits.webhookInFlightEach), 20_000);
-  await vi.waitFor(() => expect(deliverer.aheadBytes()).toBeGreaterThan(limits.webhookAheadBytes / 2), 20_000);
+  await publish("org_a", "more", 2 * deliveryLimits.webhookAhead, large);
+  await vi.waitFor(() => expect(deliverer.inFlight()).toBe(deliveryLimits.webhookInFlightEach), 20_000);
+  await vi.waitFor(() => expect(deliverer.aheadBytes()).toBeGreaterThan(deliveryLimits.webhookAheadBytes / 2), 20_000);
   const ofHog = deliverer.aheadBytes();
-  expect(ofHog).toBeLessThan(limits.webhookAheadBytes * 0.85);
+  expect(ofHog).toBeLessThan(deliveryLimits.webhookAheadBytes * 0.85);
 
-  await publish("org_b", "more", 2 * limits.webhookAhead, small);
+  await publish("org_b", "more", 2 * deliveryLimits.webhookAhead, small);
   await vi.waitFor(() => expect(deliverer.aheadBytes()).toBeGreaterThan(ofHog + 64 * small), 20_000);
 }, 60_000);

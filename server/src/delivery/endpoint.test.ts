@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Delivery } from "../domain/webhook.ts";
-import { limits } from "../limits.ts";
+import { deliveryLimits } from "./limits.ts";
 import { Endpoint } from "./endpoint.ts";
 
 const deliveries = (count: number): Delivery[] =>
@@ -25,36 +25,36 @@ const deliveries = (count: number): Delivery[] =>
 
 function fastEndpoint(): Endpoint {
   const endpoint = new Endpoint(1);
-  for (let i = 0; i < limits.webhookInFlightEach; i += 1) endpoint.succeeded();
+  for (let i = 0; i < deliveryLimits.webhookInFlightEach; i += 1) endpoint.succeeded();
   return endpoint;
 }
 
-const { webhookAhead: ahead, webhookInFlightEach: each, webhookInFlightFirst: first } = limits;
-const farMs = limits.webhookClaimMs;
+const { webhookAhead: ahead, webhookInFlightEach: each, webhookInFlightFirst: first } = deliveryLimits;
+const farMs = deliveryLimits.webhookClaimMs;
 
 describe("what is claimed for a webhook", () => {
   test("is few while it is new, and what comes next once it takes all that it is given", () => {
     const fresh = new Endpoint(1);
-    expect(fresh.wanted(fresh.free, limits.webhookAheadBytes)).toBe(first);
+    expect(fresh.wanted(fresh.free, deliveryLimits.webhookAheadBytes)).toBe(first);
     fresh.inFlight = first - 1;
-    expect(fresh.wanted(fresh.free, limits.webhookAheadBytes)).toBe(0);
+    expect(fresh.wanted(fresh.free, deliveryLimits.webhookAheadBytes)).toBe(0);
     const fast = fastEndpoint();
-    expect(fast.wanted(fast.free, limits.webhookAheadBytes)).toBe(each + ahead);
+    expect(fast.wanted(fast.free, deliveryLimits.webhookAheadBytes)).toBe(each + ahead);
     expect(fast.wanted(fast.free, 0)).toBe(each);
     fast.failed();
-    expect(fast.wanted(fast.free, limits.webhookAheadBytes)).toBe(each / 2);
+    expect(fast.wanted(fast.free, deliveryLimits.webhookAheadBytes)).toBe(each / 2);
   });
 
   test("gathers until it is worth a statement", () => {
     const fast = fastEndpoint();
     fast.claimed(deliveries(ahead), farMs);
-    expect([fast.waiting, fast.waitingBytes, fast.wanted(fast.free, limits.webhookAheadBytes)]).toEqual([
+    expect([fast.waiting, fast.waitingBytes, fast.wanted(fast.free, deliveryLimits.webhookAheadBytes)]).toEqual([
       ahead,
       ahead * 5,
       0,
     ]);
     for (let i = 0; i <= ahead / 2; i += 1) expect(fast.next(0)).toBeDefined();
-    expect(fast.wanted(0, limits.webhookAheadBytes)).toBe(ahead - fast.waiting);
+    expect(fast.wanted(0, deliveryLimits.webhookAheadBytes)).toBe(ahead - fast.waiting);
   });
 
   test("takes no more room ahead than there is, by the largest that came last, and is never nothing for long", () => {
@@ -82,7 +82,7 @@ describe("what is claimed for a webhook", () => {
     const endpoint = new Endpoint(1);
     endpoint.claimed(deliveries(2), farMs);
     endpoint.claimed(deliveries(1), farMs + 1);
-    const lastMs = farMs - limits.webhookTimeoutMs;
+    const lastMs = farMs - deliveryLimits.webhookTimeoutMs;
     expect(endpoint.next(lastMs)?.id).toBe(0);
     expect(endpoint.next(lastMs + 1)?.id).toBe(0);
     expect(endpoint.waiting).toBe(0);

@@ -1,5 +1,5 @@
 import type { Delivery } from "../domain/webhook.ts";
-import { limits } from "../limits.ts";
+import { deliveryLimits } from "./limits.ts";
 
 type Waiting = { delivery: Delivery; untilMs: number };
 
@@ -13,7 +13,7 @@ export class Endpoint {
   waitingBytes = 0;
   /** Of what was claimed last: the next ones will hardly be larger. */
   largestBytes = 1;
-  #slots: number = limits.webhookInFlightFirst;
+  #slots: number = deliveryLimits.webhookInFlightFirst;
   #waiting: Waiting[] = [];
 
   constructor(webhookId: number) {
@@ -35,8 +35,11 @@ export class Endpoint {
    */
   wanted(free: number, roomBytes: number): number {
     const room = Math.floor(roomBytes / this.largestBytes);
-    const ahead = this.#slots === limits.webhookInFlightEach ? Math.min(limits.webhookAhead - this.waiting, room) : 0;
-    if (ahead * 2 >= limits.webhookAhead) return free + ahead;
+    const ahead =
+      this.#slots === deliveryLimits.webhookInFlightEach
+        ? Math.min(deliveryLimits.webhookAhead - this.waiting, room)
+        : 0;
+    if (ahead * 2 >= deliveryLimits.webhookAhead) return free + ahead;
     return free * 2 >= this.#slots || this.inFlight === 0 ? free : 0;
   }
 
@@ -54,7 +57,7 @@ export class Endpoint {
       const first = this.#waiting.shift();
       if (first === undefined) return undefined;
       this.waitingBytes -= first.delivery.payload.length;
-      if (nowMs + limits.webhookTimeoutMs <= first.untilMs) return first.delivery;
+      if (nowMs + deliveryLimits.webhookTimeoutMs <= first.untilMs) return first.delivery;
     }
     return undefined;
   }
@@ -68,10 +71,10 @@ export class Endpoint {
   }
 
   succeeded(): void {
-    this.#slots = Math.min(limits.webhookInFlightEach, this.#slots + 1);
+    this.#slots = Math.min(deliveryLimits.webhookInFlightEach, this.#slots + 1);
   }
 
   failed(): void {
-    this.#slots = Math.max(limits.webhookInFlightFailing, this.#slots >> 1);
+    this.#slots = Math.max(deliveryLimits.webhookInFlightFailing, this.#slots >> 1);
   }
 }

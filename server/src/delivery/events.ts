@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { limits } from "../limits.ts";
+import { deliveryLimits } from "./limits.ts";
 import type { ControlStores, ControlStoreSet } from "../storage/control/control-stores.ts";
 import type { NewDelivery } from "../storage/control/delivery-store.ts";
 import type { DeliveryMetrics } from "../telemetry/delivery-metrics.ts";
@@ -64,7 +64,11 @@ export function createEvents(deps: EventsDeps): Events {
       addTo(batch, event, listeners, deps);
       made += 1;
       if (made % portion === 0) await new Promise((resolve) => setImmediate(resolve));
-      if (batch.rows.length < limits.webhookQueueBatchRows && batch.bytes < limits.webhookQueueBatchBytes) continue;
+      if (
+        batch.rows.length < deliveryLimits.webhookQueueBatchRows &&
+        batch.bytes < deliveryLimits.webhookQueueBatchBytes
+      )
+        continue;
       await queue(batch, deps);
       batch = newBatch();
     }
@@ -118,7 +122,7 @@ function addTo(
       payload,
       trace_unique_id: event.traceId ?? null,
       created_at: new Date(nowMs).toISOString(),
-      expires_at: new Date(nowMs + limits.webhookRetryMs).toISOString(),
+      expires_at: new Date(nowMs + deliveryLimits.webhookRetryMs).toISOString(),
     });
   }
 }

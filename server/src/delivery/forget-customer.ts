@@ -2,7 +2,7 @@ import { customerInLink } from "../domain/alert.ts";
 import type { CustomerKey } from "../domain/customer.ts";
 import { isObject, parseKeepingDigits } from "../lib/json.ts";
 import { pythonJson } from "../lib/python-json.ts";
-import { limits } from "../limits.ts";
+import { deliveryLimits } from "./limits.ts";
 import type { DeliveryStore } from "../storage/control/delivery-store.ts";
 
 /** Takes a deleted customer out of the payloads that were sent, and out of those that wait: the events stay. */
@@ -14,7 +14,7 @@ export async function forgetCustomerInPayloads(
   const containing = [pythonJson(JSON.stringify(customer_identifier)), inLink];
   let after: number | undefined = 0;
   while (after !== undefined) {
-    const page = { organizationId, environment, containing, after, limit: limits.erasedPayloadsPage };
+    const page = { organizationId, environment, containing, after, limit: deliveryLimits.erasedPayloadsPage };
     const { payloads, next } = await deliveries.listPayloads(page);
     for (const { delivery_id, payload } of payloads) {
       const without = withoutCustomer(parseKeepingDigits(payload), { identifier: customer_identifier, inLink });

@@ -1,7 +1,7 @@
 import type { TraceDeletion } from "../domain/trace.ts";
 import { isObject, parseKeepingDigits } from "../lib/json.ts";
 import { parseTimeNs } from "../lib/time.ts";
-import { limits } from "../limits.ts";
+import { deliveryLimits } from "./limits.ts";
 import type { DeliveryPayloads, TracePayload } from "../storage/control/delivery-payloads.ts";
 
 /** Deletes what was sent to webhooks of deleted spans, and what waits to be sent: the log of deliveries stays. */
@@ -11,8 +11,8 @@ export async function forgetTracesInPayloads(
 ): Promise<void> {
   const scopes = Map.groupBy(deletions, ({ organization_id, environment }) => `${organization_id} ${environment}`);
   for (const ofScope of scopes.values()) {
-    for (let from = 0; from < ofScope.length; from += limits.erasedPayloadsPage)
-      await forgetSome(deliveries, ofScope.slice(from, from + limits.erasedPayloadsPage));
+    for (let from = 0; from < ofScope.length; from += deliveryLimits.erasedPayloadsPage)
+      await forgetSome(deliveries, ofScope.slice(from, from + deliveryLimits.erasedPayloadsPage));
   }
 }
 
@@ -24,7 +24,7 @@ async function forgetSome(
   if (first === undefined) return;
   const { organization_id: organizationId, environment } = first;
   const byTrace = Map.groupBy(deletions, ({ trace_unique_id }) => trace_unique_id);
-  const limit = limits.erasedPayloadsPage;
+  const limit = deliveryLimits.erasedPayloadsPage;
   for (let after = 0; ;) {
     const query = { organizationId, environment, traceIds: [...byTrace.keys()], after, limit };
     const found = await deliveries.listOfTraces(query);

@@ -1,4 +1,4 @@
-import { limits } from "../limits.ts";
+import { deliveryLimits } from "./limits.ts";
 import type { DeliveryStore } from "../storage/control/delivery-store.ts";
 import type { WebhookDirectory } from "./webhook-directory.ts";
 
@@ -15,16 +15,16 @@ export async function purgeDeliveries(
   },
   signal: AbortSignal,
 ): Promise<void> {
-  const { webhookPurgeRows: portion, webhookLogRows: keep } = limits;
+  const { webhookPurgeRows: portion, webhookLogRows: keep } = deliveryLimits;
   const inPortions = async (remove: () => Promise<number>): Promise<void> => {
     while (!signal.aborted && (await remove()) === portion) await new Promise((resolve) => setImmediate(resolve));
   };
-  const before = new Date(now() - limits.webhookLogMs).toISOString();
+  const before = new Date(now() - deliveryLimits.webhookLogMs).toISOString();
   await inPortions(() => deliveries.purge(before, portion));
-  const sentBefore = new Date(now() - limits.webhookPayloadMs).toISOString();
+  const sentBefore = new Date(now() - deliveryLimits.webhookPayloadMs).toISOString();
   await inPortions(() => deliveries.dropDelivered(sentBefore, portion));
   for (const id of directory.ids()) {
     await inPortions(() => deliveries.trim(id, keep, portion));
-    await inPortions(() => deliveries.trimPayloads(id, limits.webhookKeptBytes, portion));
+    await inPortions(() => deliveries.trimPayloads(id, deliveryLimits.webhookKeptBytes, portion));
   }
 }

@@ -1,6 +1,6 @@
 import { isObject, parseKeepingDigits } from "../lib/json.ts";
 import { pythonJson } from "../lib/python-json.ts";
-import { limits } from "../limits.ts";
+import { deliveryLimits } from "./limits.ts";
 
 /**
  * The text that is sent for an event, ASCII alone: one byte a character. Of a payload that is too large, large members are
@@ -9,20 +9,20 @@ import { limits } from "../limits.ts";
 export function payloadText(payload: object | string): string {
   const json = typeof payload === "string" ? payload : JSON.stringify(payload);
   // Nothing that is this short can be too long once escaped.
-  const text = json.length * 6 <= limits.webhookPayloadBytes ? pythonJson(json) : pythonJsonIfSmall(json);
+  const text = json.length * 6 <= deliveryLimits.webhookPayloadBytes ? pythonJson(json) : pythonJsonIfSmall(json);
   return text ?? pythonJson(JSON.stringify(withoutLargeMembers(parseKeepingDigits(json))));
 }
 
 function pythonJsonIfSmall(json: string): string | undefined {
-  if (json.length > limits.webhookPayloadBytes) return undefined;
+  if (json.length > deliveryLimits.webhookPayloadBytes) return undefined;
   const text = pythonJson(json);
-  return text.length <= limits.webhookPayloadBytes ? text : undefined;
+  return text.length <= deliveryLimits.webhookPayloadBytes ? text : undefined;
 }
 
 function withoutLargeMembers(value: unknown): Record<string, unknown> {
   const members = Object.entries(isObject(value) ? value : {});
   const small = members.map(([name, member]) => {
-    const isSmall = pythonJson(JSON.stringify(member) ?? "null").length <= limits.webhookMemberBytes;
+    const isSmall = pythonJson(JSON.stringify(member) ?? "null").length <= deliveryLimits.webhookMemberBytes;
     return [name, isSmall ? member : null];
   });
   return { ...Object.fromEntries(small), is_truncated: true };

@@ -1,4 +1,4 @@
-import { limits } from "../limits.ts";
+import { deliveryLimits } from "./limits.ts";
 
 /**
  * When to try again after `attempts` have failed, in ms since the epoch; undefined when that would be after the end. Thrice
@@ -14,8 +14,11 @@ export function nextAttemptMs(options: {
   random: number;
 }): number | undefined {
   const { attempts, nowMs, endMs, retryAfterMs = 0, random } = options;
-  const backoffMs = Math.min(limits.webhookRetryMaxMs, limits.webhookRetryMinMs * 3 ** Math.min(attempts - 1, 32));
-  const askedMs = Math.min(limits.webhookRetryMaxMs, retryAfterMs);
+  const backoffMs = Math.min(
+    deliveryLimits.webhookRetryMaxMs,
+    deliveryLimits.webhookRetryMinMs * 3 ** Math.min(attempts - 1, 32),
+  );
+  const askedMs = Math.min(deliveryLimits.webhookRetryMaxMs, retryAfterMs);
   const next = nowMs + Math.max(backoffMs * (0.8 + 0.4 * random), askedMs);
   return next <= endMs ? next : undefined;
 }

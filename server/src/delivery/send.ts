@@ -1,5 +1,5 @@
 import { cleanText } from "../lib/json.ts";
-import { limits } from "../limits.ts";
+import { deliveryLimits } from "./limits.ts";
 import type { ExchangeController, ExchangeHandler } from "../outgoing/http1/exchange-handler.ts";
 import type { Pools } from "../outgoing/pools.ts";
 
@@ -25,7 +25,7 @@ export type Send = (
  */
 export function createSend(
   pools: Pick<Pools, "dispatch" | "locate">,
-  timeoutMs: number = limits.webhookTimeoutMs,
+  timeoutMs: number = deliveryLimits.webhookTimeoutMs,
 ): Send {
   return (request, signal) => new Promise((resolve) => new Exchange(pools, timeoutMs, resolve).begin(request, signal));
 }
@@ -74,7 +74,7 @@ class Exchange {
         this.#retryAfterMs = retryAfterMs(textOf(headers["retry-after"]));
       },
       onResponseData: (_controller, chunk) => {
-        const room = limits.webhookResponseBytes - this.#bytes;
+        const room = deliveryLimits.webhookResponseBytes - this.#bytes;
         // A copy: a piece of a chunk would keep all of it.
         this.#chunks.push(Buffer.from(chunk.subarray(0, room)));
         this.#bytes += Math.min(room, chunk.byteLength);
@@ -111,7 +111,7 @@ class Exchange {
     const status = this.#status;
     if (status === null) return undefined;
     if (status >= 400) return `the receiver answered ${status}`;
-    const to = this.#location === "" ? "" : ` to ${cleanText(this.#location).slice(0, limits.webhookUrlChars)}`;
+    const to = this.#location === "" ? "" : ` to ${cleanText(this.#location).slice(0, deliveryLimits.webhookUrlChars)}`;
     return `the receiver answered ${status}, a redirect${to}; redirects are not followed`;
   }
 }
@@ -128,5 +128,5 @@ function retryAfterMs(header: string): number | undefined {
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return "the connection failed";
   const code = "code" in error && typeof error.code === "string" ? `${error.code}: ` : "";
-  return cleanText(`${code}${error.message}`).slice(0, limits.webhookResponseBytes);
+  return cleanText(`${code}${error.message}`).slice(0, deliveryLimits.webhookResponseBytes);
 }

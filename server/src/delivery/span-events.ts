@@ -1,5 +1,5 @@
 import type { SpanRow } from "../domain/span.ts";
-import type { SpanSubscriber } from "../ingest/fan-out.ts";
+import type { SpanSubscriber } from "../ingest/fan-out/fan-out.ts";
 import type { Events, WebhookEvent } from "./events.ts";
 import type { WebhookDirectory } from "./webhook-directory.ts";
 

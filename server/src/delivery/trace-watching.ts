@@ -1,5 +1,5 @@
-import type { SpanSubscriber } from "../ingest/fan-out.ts";
-import type { QueueRoom } from "../ingest/queue-room.ts";
+import type { SpanSubscriber } from "../ingest/fan-out/fan-out.ts";
+import type { QueueRoom } from "../ingest/fan-out/queue-room.ts";
 import type { SpanRow } from "../domain/span.ts";
 import type { TraceWatch, TraceWatchStore } from "../storage/control/trace-watch-store.ts";
 import type { WebhookDirectory } from "./webhook-directory.ts";

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { createSealedBox } from "../auth/sealed-box.ts";
 import type { Webhook } from "../domain/webhook.ts";
 import type { Secret } from "../lib/secret.ts";
-import { limits } from "../limits.ts";
+import { deliveryLimits } from "./limits.ts";
 import { secretPrefix, signingKey, type SigningKey } from "./sign.ts";
 
 /** Makes and keeps signing secrets: sealed at rest, and bound to their organisation. */
@@ -34,7 +34,7 @@ export function createWebhookSecrets(secret: Secret): WebhookSecrets {
     if (known !== undefined) return known;
     const secret = box.open(sealed, place(uniqueOrganizationId));
     if (secret === undefined) return undefined;
-    if (opened.size >= limits.webhookSecretsOpened) opened.clear();
+    if (opened.size >= deliveryLimits.webhookSecretsOpened) opened.clear();
     const ready = { secret, key: signingKey(secret) };
     opened.set(name, ready);
     return ready;

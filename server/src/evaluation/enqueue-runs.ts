@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { judgeLogMethod, type SpanRow } from "../domain/span.ts";
-import type { SpanSubscriber } from "../ingest/fan-out.ts";
-import type { QueueRoom } from "../ingest/queue-room.ts";
+import type { SpanSubscriber } from "../ingest/fan-out/fan-out.ts";
+import type { QueueRoom } from "../ingest/fan-out/queue-room.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";
 import type { NewRun } from "../storage/control/evaluation-run-store.ts";
 import type { ActiveAutomations } from "./active-automations.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import { limits } from "../limits.ts";
+import { evaluationLimits } from "./limits.ts";
 import { createEvaluate, createJudgeGate } from "./evaluate.ts";
 import { inputsOf } from "./evaluation-inputs.ts";
 import { testEvaluator, testLog } from "./evaluation.fixture.ts";
@@ -93,7 +93,7 @@ describe("a judge", () => {
         );
       };
       const outcome = evaluateWith(silent)(testEvaluator(), inputs, context);
-      await vi.advanceTimersByTimeAsync(limits.judgeMs - 1);
+      await vi.advanceTimersByTimeAsync(evaluationLimits.judgeMs - 1);
       expect(given?.aborted).toBe(false);
       await vi.advanceTimersByTimeAsync(1);
       expect(given?.aborted).toBe(true);
@@ -170,7 +170,7 @@ test("a judge's media is in memory for a few judgements at once, and an organiza
   await new Promise((resolve) => setTimeout(resolve, 20));
   expect(running).toEqual([...Array.from({ length: 6 }, () => "busy"), "calm"]);
   // A judge's calls are few for each organization anyway.
-  expect(media.waiting()).toBe(limits.judgesPerOrganization - 6);
+  expect(media.waiting()).toBe(evaluationLimits.judgesPerOrganization - 6);
   release.resolve();
   expect((await Promise.all(outcomes)).every(({ ok }) => ok)).toBe(true);
   expect(running).toHaveLength(21);

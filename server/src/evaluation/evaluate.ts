@@ -2,7 +2,8 @@ import type { Evaluator } from "../domain/evaluator.ts";
 import type { ScoreValue } from "../domain/score.ts";
 import { pick } from "../lib/pick.ts";
 import { FairGate, GateRefusal } from "../lib/fair-gate.ts";
-import { limits } from "../limits.ts";
+import { evaluationLimits } from "./limits.ts";
+import { storageLimits } from "../storage/limits.ts";
 import type { EvaluationInputs } from "./evaluation-inputs.ts";
 import {
   JudgeError,
@@ -42,9 +43,9 @@ type JudgeDeps = { judge: JudgeModel; withMedia: WithJudgeMedia; judgeGate: Fair
 /** A few calls at a time for each organization, and some more for all. */
 export function createJudgeGate(): FairGate {
   return new FairGate({
-    maxInFlight: limits.judgesInFlight,
-    maxEach: limits.judgesPerOrganization,
-    maxWaiting: limits.judgesWaiting,
+    maxInFlight: evaluationLimits.judgesInFlight,
+    maxEach: evaluationLimits.judgesPerOrganization,
+    maxWaiting: evaluationLimits.judgesWaiting,
     keepsPlaces: true,
   });
 }
@@ -73,18 +74,18 @@ function runInSandbox(
   const { code_config: code, rule_config: rule, unique_organization_id: organizationId } = evaluator;
   if (evaluator.type === "rule" && rule !== null) {
     const text = inputs[rule.target ?? "output"];
-    if (text.length > limits.evaluationInputChars) return Promise.resolve(tooLarge);
+    if (text.length > evaluationLimits.evaluationInputChars) return Promise.resolve(tooLarge);
     return sandbox.run({ kind: "rule", rule, text, expected: inputs.expected_output }, organizationId, signal);
   }
   if (code === null) return Promise.resolve({ ok: false, error: "the evaluator has no code" });
   const text = JSON.stringify(inputs);
-  if (text.length > limits.evaluationInputChars) return Promise.resolve(tooLarge);
+  if (text.length > evaluationLimits.evaluationInputChars) return Promise.resolve(tooLarge);
   return sandbox.run({ kind: "code", code: code.eval_code_snippet, inputs: text }, organizationId, signal);
 }
 
 const tooLarge: SandboxResult = {
   ok: false,
-  error: `the log has more than ${limits.evaluationInputChars} characters`,
+  error: `the log has more than ${evaluationLimits.evaluationInputChars} characters`,
 };
 
 /** Rules say how alike texts are from 0 to 1. */
@@ -106,7 +107,7 @@ async function askJudge(
     const inTurn = (ask: (media: JudgeMedia) => Promise<EvaluationOutcome>) =>
       judgeGate.run(context.organizationId, context.signal, () => withMedia(prompt, context, ask));
     return await inTurn(async (media) => {
-      const deadline = AbortSignal.timeout(limits.judgeMs);
+      const deadline = AbortSignal.timeout(evaluationLimits.judgeMs);
       const signal = AbortSignal.any([context.signal, deadline]);
       const ask: AskJudge = (shown) => judge(judgeRequest(evaluator, config, prompt, shown), { ...context, signal });
       try {
@@ -116,7 +117,8 @@ async function askJudge(
         if (!outcome.ok) return { ...outcome, error: `the judge's answer: ${outcome.error}`, isTransient: true };
         return left.length === 0 ? outcome : { ...outcome, explanation: withLeft(outcome.explanation, left) };
       } catch (error) {
-        if (deadline.aborted) return failure(`the judge took longer than ${limits.judgeMs} ms`, { isTransient: true });
+        if (deadline.aborted)
+          return failure(`the judge took longer than ${evaluationLimits.judgeMs} ms`, { isTransient: true });
         throw error;
       }
     });
@@ -138,7 +140,7 @@ async function askWithMedia(
     return { answer: await ask(media), left: media.left };
   } catch (error) {
     if (!(error instanceof JudgeError) || error.isTransient || media.shown.length === 0) throw error;
-    const text = withoutMedia(media, `refused: ${error.message.slice(0, limits.judgeRefusalChars)}`);
+    const text = withoutMedia(media, `refused: ${error.message.slice(0, evaluationLimits.judgeRefusalChars)}`);
     return { answer: await ask(text), left: text.left };
   }
 }
@@ -177,7 +179,7 @@ function busy(): EvaluationFailure {
 function failure(error: string, options: Partial<Omit<EvaluationFailure, "ok" | "error">>): EvaluationFailure {
   return {
     ok: false,
-    error: error.slice(0, limits.evaluationErrorChars),
+    error: error.slice(0, storageLimits.evaluationErrorChars),
     isTransient: false,
     costUsd: null,
     ...options,

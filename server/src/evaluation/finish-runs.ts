@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
-import { limits } from "../limits.ts";
+import { evaluationLimits } from "./limits.ts";
 import type { ControlStores, ControlStoreSet } from "../storage/control/control-stores.ts";
 import { micro, type RunResult } from "./run-evaluation.ts";
 
@@ -29,16 +29,16 @@ export function createFinisher(deps: FinisherDeps): { add(result: RunResult): vo
   /** Each transaction is flushed to disk, so results gather: until there are many, or no more to come, or time is up. */
   const gather = async (): Promise<void> => {
     if (isEnough()) return;
-    const timer = setTimeout(() => wake(), limits.evaluationFlushMs);
+    const timer = setTimeout(() => wake(), evaluationLimits.evaluationFlushMs);
     await new Promise<void>((resolve) => (wake = resolve));
     clearTimeout(timer);
   };
-  const isEnough = () => waiting.length >= Math.min(limits.evaluationFlushRows, deps.inFlight());
+  const isEnough = () => waiting.length >= Math.min(evaluationLimits.evaluationFlushRows, deps.inFlight());
 
   const flush = async (): Promise<void> => {
     while (waiting.length > 0) {
       await gather();
-      const results = waiting.splice(0, limits.evaluationFlushRows);
+      const results = waiting.splice(0, evaluationLimits.evaluationFlushRows);
       try {
         await deps.stores.transaction((set) => record(deps, set, results));
         deps.finished(results);
@@ -47,7 +47,7 @@ export function createFinisher(deps: FinisherDeps): { add(result: RunResult): vo
         if (deps.signal.aborted) return;
         deps.logger.warn({ err: error }, "evaluations could not be put on record; trying again");
         waiting.unshift(...results);
-        await sleep(limits.evaluationPollMs);
+        await sleep(evaluationLimits.evaluationPollMs);
       }
     }
     flushing = undefined;

@@ -4,7 +4,7 @@ import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import { ServiceError } from "../domain/errors.ts";
 import type { Permission } from "../domain/permissions.ts";
-import type { GatewayCall } from "../gateway/operation.ts";
+import type { GatewayCall } from "../gateway/call/operation.ts";
 import { isObject } from "../lib/json.ts";
 import { JudgeError, type JudgeAnswer, type JudgeContext, type JudgeModel } from "./judge.ts";
 

@@ -1,4 +1,4 @@
-import { limits } from "../limits.ts";
+import { evaluationLimits } from "./limits.ts";
 import type { JudgementAdmission, JudgementRequest } from "../storage/control/judgement-ledger.ts";
 
 /** What a judgement may cost, of which automation's day, and how much that may spend. Micro-dollars. */
@@ -46,7 +46,7 @@ export function createJudgeBudget(
 
   /** Lets in, or turns away, as many of the first as it can now. False: they wait. */
   const admit = async (line: Line): Promise<boolean> => {
-    const first = line.waiting.slice(0, limits.judgesPerOrganization - line.underWay);
+    const first = line.waiting.slice(0, evaluationLimits.judgesPerOrganization - line.underWay);
     const [{ ask } = {}] = first;
     if (ask === undefined) return false;
     const leave = (waiting: readonly Waiting[]) => line.waiting.splice(0, waiting.length);
@@ -99,7 +99,7 @@ function newLine(): Line {
 /** Or a while, as what other nodes put on record is not told, nor that the server stops. */
 function nextChange(line: Line): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, limits.evaluationPollMs);
+    const timer = setTimeout(resolve, evaluationLimits.evaluationPollMs);
     line.wake = () => {
       clearTimeout(timer);
       resolve();

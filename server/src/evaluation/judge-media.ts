@@ -1,7 +1,7 @@
 import { mediaReference, mediaReferences } from "../domain/media.ts";
 import { mediaTypeOfBase64 } from "../ingest/media/find-media.ts";
 import { FairGate } from "../lib/fair-gate.ts";
-import { limits } from "../limits.ts";
+import { evaluationLimits } from "./limits.ts";
 import type { SpanStore } from "../storage/spans/span-store.ts";
 import type { JudgePrompt } from "./judge.ts";
 
@@ -29,22 +29,22 @@ export function createJudgeMedia(spans: Pick<SpanStore, "readMedia">): {
   waiting: () => number;
 } {
   const gate = new FairGate({
-    maxInFlight: limits.judgesWithMedia,
-    maxWaiting: 2 * limits.evaluationRunsInFlight,
+    maxInFlight: evaluationLimits.judgesWithMedia,
+    maxWaiting: 2 * evaluationLimits.evaluationRunsInFlight,
     keepsPlaces: true,
   });
   const withMedia: WithJudgeMedia = async (prompt, { organizationId, signal }, work) => {
     const ids = [...new Set(Array.from(prompt.text.matchAll(mediaReferences()), ([, id = ""]) => id))];
     if (ids.length === 0) return await work({ shown: [], left: [] });
     return await gate.run(organizationId, signal, async () => {
-      const first = ids.slice(0, limits.judgeMedia);
+      const first = ids.slice(0, evaluationLimits.judgeMedia);
       const stored = await spans.readMedia(
         { organization_id: organizationId },
         first.filter((id) => !prompt.media.has(id)),
-        { signal, maxChars: limits.judgeMediaChars },
+        { signal, maxChars: evaluationLimits.judgeMediaChars },
       );
       const texts = new Map([...prompt.media, ...stored.map(({ id, text }) => [id, text] as const)]);
-      return await work(judgeMedia(first, ids.slice(limits.judgeMedia), texts));
+      return await work(judgeMedia(first, ids.slice(evaluationLimits.judgeMedia), texts));
     });
   };
   return { withMedia, waiting: () => gate.waiting };
@@ -60,7 +60,7 @@ function judgeMedia(
   let chars = 0;
   for (const id of ids) {
     const [reference, text] = [mediaReference(id), texts.get(id)];
-    const isTooLarge = text === "" || chars + (text?.length ?? 0) > limits.judgeMediaChars;
+    const isTooLarge = text === "" || chars + (text?.length ?? 0) > evaluationLimits.judgeMediaChars;
     const part = text === undefined || isTooLarge ? undefined : partOf(id, text);
     if (part !== undefined) {
       shown.push({ reference, part });
@@ -71,8 +71,8 @@ function judgeMedia(
   return { shown, left };
 }
 
-const tooLarge = `more than ${limits.judgeMediaChars >> 20} MiB of base64`;
-const tooMany = `more than ${limits.judgeMedia} are not shown`;
+const tooLarge = `more than ${evaluationLimits.judgeMediaChars >> 20} MiB of base64`;
+const tooMany = `more than ${evaluationLimits.judgeMedia} are not shown`;
 const unknownFormat = "no PNG, JPEG, GIF, WebP, WAV, MP3 or PDF";
 
 /** The same without any media. */

@@ -2,7 +2,7 @@ import type { Evaluator, LlmConfig } from "../domain/evaluator.ts";
 import type { Environment } from "../domain/principal.ts";
 import { pick } from "../lib/pick.ts";
 import { takeMedia } from "../ingest/media/separate-media.ts";
-import { limits } from "../limits.ts";
+import { evaluationLimits } from "./limits.ts";
 import type { EvaluationInputs } from "./evaluation-inputs.ts";
 import { mentionLeft, type JudgeMedia } from "./judge-media.ts";
 import { renderTemplate } from "./template.ts";
@@ -43,13 +43,13 @@ export function judgePrompt(config: LlmConfig, inputs: EvaluationInputs): JudgeP
   const media = new Map<string, string>();
   const render = (template: string) =>
     renderTemplate(template, inputs, (value) => {
-      const taken = takeMedia(value, limits.judgeMediaCharsMin);
+      const taken = takeMedia(value, evaluationLimits.judgeMediaCharsMin);
       for (const [id, text] of taken.media) media.set(id, text);
       return taken.text;
     });
   const { evaluator_definition: definition, scoring_rubric: rubric } = config;
   const text = [definition, ...(rubric === undefined ? [] : [rubric])].map(render).join("\n\n");
-  return { text: text.slice(0, limits.judgePromptChars), media };
+  return { text: text.slice(0, evaluationLimits.judgePromptChars), media };
 }
 
 /** The chat request that asks a model for a score of the evaluator's value type. */

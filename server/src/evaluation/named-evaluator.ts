@@ -2,7 +2,8 @@ import { hash, randomUUID } from "node:crypto";
 import { defaultEvalClass, type Evaluator, type ScoreValueType } from "../domain/evaluator.ts";
 import { canBeSlug } from "../domain/naming.ts";
 import type { EvaluationResult } from "../ingest/otlp/evaluation-events.ts";
-import { limits } from "../limits.ts";
+import { domainLimits } from "../domain/limits.ts";
+import { evaluationLimits } from "./limits.ts";
 import type { ControlStoreSet } from "../storage/control/control-stores.ts";
 import { numberIn } from "./score-of-result.ts";
 
@@ -11,7 +12,7 @@ export function slugOfName(name: string): string {
   const slug = name
     .replace(/[^\w.-]+/g, "-")
     .replace(/^-+|-+$/g, "")
-    .slice(0, limits.identifierChars);
+    .slice(0, domainLimits.identifierChars);
   if (slug === "") return `evaluation-${hash("sha256", name, "hex").slice(0, 12)}`;
   return canBeSlug(slug) ? slug : `evaluation-${slug}`;
 }
@@ -33,7 +34,8 @@ export async function evaluatorsNamed(
     await organizations.lock(organizationId);
     evaluators = await find();
   }
-  let room = evaluators.size < slugs.length ? limits.evaluatorsMadeByName - (await store.count(organizationId)) : 0;
+  let room =
+    evaluators.size < slugs.length ? evaluationLimits.evaluatorsMadeByName - (await store.count(organizationId)) : 0;
   for (const { slug, result } of results) {
     const evaluator = evaluators.has(slug) || room <= 0 ? undefined : evaluatorNamed(organizationId, slug, result, at);
     if (evaluator === undefined) continue;

@@ -1,7 +1,8 @@
 import { Script } from "node:vm";
 import type { EvaluatorDefinition, LlmConfig, ScoreValueType } from "../domain/evaluator.ts";
 import type { FieldErrors } from "../domain/errors.ts";
-import { limits } from "../limits.ts";
+import { domainLimits } from "../domain/limits.ts";
+import { httpLimits } from "../http/limits.ts";
 import { compilePassing } from "./passing.ts";
 import { unknownPlaceholders } from "./template.ts";
 
@@ -41,9 +42,9 @@ export function definitionErrors(definition: EvaluatorDefinition): FieldErrors {
 function promptErrors(config: LlmConfig): FieldErrors {
   const errors: FieldErrors = {};
   for (const member of ["evaluator_definition", "scoring_rubric"] as const) {
-    const unknown = unknownPlaceholders(config[member] ?? "").slice(0, limits.unknownMembersNamed);
+    const unknown = unknownPlaceholders(config[member] ?? "").slice(0, httpLimits.unknownMembersNamed);
     if (unknown.length === 0) continue;
-    const names = unknown.map((name) => `{{${name.slice(0, limits.identifierChars)}}}`).join(", ");
+    const names = unknown.map((name) => `{{${name.slice(0, domainLimits.identifierChars)}}}`).join(", ");
     errors[`llm_config.${member}`] = [
       `${names} stands for nothing: there are {{input}}, {{output}}, {{expected_output}}, {{metadata.key}} and {{metrics.key}}`,
     ];

@@ -5,7 +5,7 @@ import type { Catalogue } from "../filter/catalogue.ts";
 import { compileMatcher } from "../filter/match.ts";
 import { parsePolicy } from "../filter/parse.ts";
 import { definedFields } from "../lib/defined-fields.ts";
-import { limits } from "../limits.ts";
+import { domainLimits } from "../domain/limits.ts";
 
 /** The policy as a test of logs, compiled once and used often. A policy without rules holds for every log. */
 export function compilePolicy(policy: ConditionPolicy, catalogue: Catalogue<SpanRow>): (row: SpanRow) => boolean {
@@ -27,7 +27,7 @@ export function checkPolicy(policy: unknown, catalogue: Catalogue<SpanRow>): Con
   const { rules, connector, ...others } = asReadPolicy(policy);
   const [stranger] = [...Object.keys(others), ...rules.flatMap(unknownMembers)];
   if (stranger !== undefined)
-    throw refused(`${JSON.stringify(stranger.slice(0, limits.identifierChars))} is not a member of conditions`);
+    throw refused(`${JSON.stringify(stranger.slice(0, domainLimits.identifierChars))} is not a member of conditions`);
   for (const { field } of rules) {
     const name = catalogue.find(field)?.name ?? field;
     if (name === "evaluator_id" || name.startsWith("scores__")) {

@@ -1,7 +1,7 @@
 import type { Evaluator } from "../domain/evaluator.ts";
 import { noValue, type ScoreValue } from "../domain/score.ts";
 import { isObject } from "../lib/json.ts";
-import { limits } from "../limits.ts";
+import { evaluationLimits } from "./limits.ts";
 
 export type ScoreReading = { ok: true; value: ScoreValue; explanation: string | null } | { ok: false; error: string };
 
@@ -37,19 +37,23 @@ export function readScoreValue(
   return {
     ok: true,
     value,
-    explanation: typeof explanation === "string" ? explanation.slice(0, limits.scoreTextChars) : null,
+    explanation: typeof explanation === "string" ? explanation.slice(0, evaluationLimits.scoreTextChars) : null,
   };
 }
 
-function number(raw: unknown, min: number = -limits.scoreMax, max: number = limits.scoreMax): ScoreValue | string {
+function number(
+  raw: unknown,
+  min: number = -evaluationLimits.scoreMax,
+  max: number = evaluationLimits.scoreMax,
+): ScoreValue | string {
   if (typeof raw !== "number" || !Number.isFinite(raw)) return "must be a number";
   return raw >= min && raw <= max ? { ...noValue, numerical_value: raw } : `must be from ${min} to ${max}`;
 }
 
 function text(raw: string): ScoreValue | string {
-  return raw.length <= limits.scoreTextChars
+  return raw.length <= evaluationLimits.scoreTextChars
     ? { ...noValue, string_value: raw }
-    : `may have ${limits.scoreTextChars} characters`;
+    : `may have ${evaluationLimits.scoreTextChars} characters`;
 }
 
 function choices(raw: readonly unknown[], { score_config }: Pick<Evaluator, "score_config">): ScoreValue | string {
@@ -65,7 +69,7 @@ function choices(raw: readonly unknown[], { score_config }: Pick<Evaluator, "sco
 function json(raw: unknown): ScoreValue | string {
   const written = JSON.stringify(raw);
   if (written === undefined) return "must be JSON";
-  return written.length <= limits.scoreTextChars
+  return written.length <= evaluationLimits.scoreTextChars
     ? { ...noValue, json_value: written }
-    : `may have ${limits.scoreTextChars} characters`;
+    : `may have ${evaluationLimits.scoreTextChars} characters`;
 }

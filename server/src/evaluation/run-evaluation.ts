@@ -2,7 +2,8 @@ import { judgeLogMethod } from "../domain/span.ts";
 import { randomUUID } from "node:crypto";
 import type { Evaluator, LlmConfig } from "../domain/evaluator.ts";
 import { noValue, type Score } from "../domain/score.ts";
-import { limits } from "../limits.ts";
+import { evaluationLimits } from "./limits.ts";
+import { storageLimits } from "../storage/limits.ts";
 import type { AutomationStore } from "../storage/control/automation-store.ts";
 import type { EvaluationRun } from "../storage/control/evaluation-run-store.ts";
 import type { StoredSpan } from "../storage/spans/span-store.ts";
@@ -88,7 +89,7 @@ export async function runEvaluation(
 
 /** What ended its node every time would end the next one too. */
 export function mayBeTried({ crashes }: EvaluationRun): boolean {
-  return crashes < limits.evaluationCrashes;
+  return crashes < evaluationLimits.evaluationCrashes;
 }
 
 function endedNodes({ crashes }: EvaluationRun): EvaluationFailure {
@@ -147,7 +148,7 @@ function scoreOf(run: EvaluationRun, evaluator: Evaluator, outcome: EvaluationOu
     scorer: null,
     automation_id: run.automation_id,
     status: outcome.ok ? "success" : "failed",
-    error_message: outcome.ok ? null : outcome.error.slice(0, limits.evaluationErrorChars),
+    error_message: outcome.ok ? null : outcome.error.slice(0, storageLimits.evaluationErrorChars),
     created_at: now,
     updated_at: now,
   };

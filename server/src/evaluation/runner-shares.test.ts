@@ -4,7 +4,7 @@ import { pino } from "pino";
 import { expect, test, vi } from "vitest";
 import { openMemoryControl } from "../../test/support/memory-control.ts";
 import { noValue } from "../domain/score.ts";
-import { limits } from "../limits.ts";
+import { evaluationLimits } from "./limits.ts";
 import type { EvaluationOutcome } from "./evaluate.ts";
 import { testEvaluator, testLog } from "./evaluation.fixture.ts";
 import { startRunner } from "./runner.ts";
@@ -88,10 +88,10 @@ test("two organizations whose evaluators hang leave room for a third's evaluatio
     runner.poke(count);
   };
   try {
-    for (const hog of ["hog 1", "hog 2"]) await enqueue(hog, limits.evaluationRunsInFlight);
+    for (const hog of ["hog 1", "hog 2"]) await enqueue(hog, evaluationLimits.evaluationRunsInFlight);
     await vi.waitFor(() => expect(new Set(running)).toEqual(new Set(["hog 1", "hog 2"])), 10_000);
     // Until they have all that they are given: a crowd takes it bit by bit.
-    await sleep(2.5 * limits.evaluationYieldMs);
+    await sleep(2.5 * evaluationLimits.evaluationYieldMs);
     await enqueue("guest", 20);
     await vi.waitFor(() => expect(running.filter((id) => id === "guest")).toHaveLength(20), 10_000);
   } finally {

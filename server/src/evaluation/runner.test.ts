@@ -5,13 +5,13 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openMemoryControl } from "../../test/support/memory-control.ts";
 import type { Evaluator } from "../domain/evaluator.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";
-import { createQueueRoom } from "../ingest/queue-room.ts";
+import { createQueueRoom } from "../ingest/fan-out/queue-room.ts";
 import { createSpanCatalogue } from "../filter/span-fields.ts";
 import { createActiveAutomations, type ActiveAutomations } from "./active-automations.ts";
 import { createRunQueue, isSampled } from "./enqueue-runs.ts";
 import type { Evaluate, EvaluationOutcome } from "./evaluate.ts";
 import { testEvaluator, testLog } from "./evaluation.fixture.ts";
-import { limits } from "../limits.ts";
+import { evaluationLimits } from "./limits.ts";
 import { noValue } from "../domain/score.ts";
 import { startRunner, type Runner } from "./runner.ts";
 
@@ -331,7 +331,7 @@ test("nodes that share a control store keep to a day's budget together", async (
   };
   await Promise.all(["node-a", "node-b", "node-c"].map((owner) => start(evaluate, owner, 0.001)));
   // More than one of them claims.
-  await take(2 * limits.evaluationRunsPerOrganization + 10);
+  await take(2 * evaluationLimits.evaluationRunsPerOrganization + 10);
   await settled();
   expect(calls).toBe(10);
 });

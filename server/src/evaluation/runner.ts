@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Evaluator } from "../domain/evaluator.ts";
 import { FairShare } from "../lib/fair-share.ts";
-import { limits } from "../limits.ts";
+import { evaluationLimits } from "./limits.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";
 import type { EvaluationRun } from "../storage/control/evaluation-run-store.ts";
 import type { SpanStore, StoredSpan } from "../storage/spans/span-store.ts";
@@ -42,7 +42,7 @@ export async function startRunner(deps: RunnerDeps): Promise<Runner> {
 class QueueRunner implements Runner {
   readonly #deps: RunnerDeps;
   readonly #stopping = new AbortController();
-  readonly #inFlight = new FairShare(limits.evaluationRunsInFlight);
+  readonly #inFlight = new FairShare(evaluationLimits.evaluationRunsInFlight);
   readonly #batches = new Set<Promise<void>>();
   readonly #judgeBudget: JudgeBudget;
   readonly #finisher: ReturnType<typeof createFinisher>;
@@ -74,7 +74,7 @@ class QueueRunner implements Runner {
       finished: (results) => this.#finished(results),
       inFlight: () => this.#inFlight.held,
     });
-    this.#heartbeat = setInterval(() => void this.#renew(), limits.evaluationLeaseMs / 3).unref();
+    this.#heartbeat = setInterval(() => void this.#renew(), evaluationLimits.evaluationLeaseMs / 3).unref();
     this.#running = this.#loop();
   }
 
@@ -82,7 +82,8 @@ class QueueRunner implements Runner {
     const nowMs = this.#deps.now();
     if (nowMs - this.#arrivals.sinceMs > 1_000) this.#arrivals = { sinceMs: nowMs, runs: 0 };
     this.#arrivals.runs += added;
-    if (this.#arrivals.runs > limits.evaluationCrowdRuns) this.#crowdedUntilMs = nowMs + limits.evaluationYieldMs;
+    if (this.#arrivals.runs > evaluationLimits.evaluationCrowdRuns)
+      this.#crowdedUntilMs = nowMs + evaluationLimits.evaluationYieldMs;
     this.#wakeUp();
   }
 
@@ -108,12 +109,12 @@ class QueueRunner implements Runner {
       this.#isPoked = false;
       try {
         const claimed = await this.#claimRound();
-        if (this.#isCrowded()) await sleep(limits.evaluationYieldMs, undefined, { signal });
+        if (this.#isCrowded()) await sleep(evaluationLimits.evaluationYieldMs, undefined, { signal });
         else if (claimed === 0 && !this.#isPoked) await this.#pause();
       } catch (error) {
         if (signal.aborted) return;
         this.#deps.logger.warn({ err: error }, "evaluations could not be claimed; trying again");
-        await sleep(limits.evaluationPollMs, undefined, { signal }).catch(() => undefined);
+        await sleep(evaluationLimits.evaluationPollMs, undefined, { signal }).catch(() => undefined);
       }
     }
   }
@@ -125,7 +126,7 @@ class QueueRunner implements Runner {
 
   /** Until something is enqueued or finished here; retries that come due and other nodes' runs are looked for now and then. */
   async #pause(): Promise<void> {
-    const timer = setTimeout(() => this.#wake(), limits.evaluationPollMs).unref();
+    const timer = setTimeout(() => this.#wake(), evaluationLimits.evaluationPollMs).unref();
     await new Promise<void>((resolve) => {
       this.#wake = resolve;
       if (this.#isPoked || this.#stopping.signal.aborted) resolve();
@@ -138,7 +139,7 @@ class QueueRunner implements Runner {
     const { stores, owner, now } = this.#deps;
     let claimed = await this.#claimSuspects();
     let isFromStart = this.#turn === "";
-    while (this.#inFlight.held < limits.evaluationRunsInFlight && !this.#stopping.signal.aborted) {
+    while (this.#inFlight.held < evaluationLimits.evaluationRunsInFlight && !this.#stopping.signal.aborted) {
       const organization = await stores.evaluationRuns.nextOrganization(this.#turn);
       this.#turn = organization ?? "";
       if (organization === undefined && isFromStart) break;
@@ -153,7 +154,7 @@ class QueueRunner implements Runner {
         uniqueOrganizationId: organization,
         owner,
         now: new Date(nowMs).toISOString(),
-        leaseUntil: new Date(nowMs + limits.evaluationLeaseMs).toISOString(),
+        leaseUntil: new Date(nowMs + evaluationLimits.evaluationLeaseMs).toISOString(),
         limit,
       });
       claimed += runs.length;
@@ -170,8 +171,8 @@ class QueueRunner implements Runner {
     const runs = await stores.evaluationRuns.claimSuspects({
       owner,
       now: new Date(nowMs).toISOString(),
-      leaseUntil: new Date(nowMs + limits.evaluationLeaseMs).toISOString(),
-      limit: (crashes) => (crashes === 1 ? limits.evaluationSuspects : 1),
+      leaseUntil: new Date(nowMs + evaluationLimits.evaluationLeaseMs).toISOString(),
+      limit: (crashes) => (crashes === 1 ? evaluationLimits.evaluationSuspects : 1),
     });
     for (const { id } of runs) this.#suspects.add(id);
     for (const [organization, group] of Map.groupBy(runs, (run) => run.unique_organization_id)) {
@@ -183,7 +184,9 @@ class QueueRunner implements Runner {
   /** Small claims cost as much as large ones, so room gathers before it is used. */
   #roomOf(organization: string): number {
     const busy = this.#inFlight.of(organization);
-    const most = this.#isCrowded() ? limits.evaluationReadRows : limits.evaluationRunsPerOrganization;
+    const most = this.#isCrowded()
+      ? evaluationLimits.evaluationReadRows
+      : evaluationLimits.evaluationRunsPerOrganization;
     const room = Math.min(most - busy, this.#inFlight.room(organization));
     return room > 0 && (busy === 0 || room * 2 >= most) ? room : 0;
   }
@@ -197,8 +200,8 @@ class QueueRunner implements Runner {
 
   /** In portions, of which only one has its logs in memory. */
   async #runBatch(organization: string, runs: readonly EvaluationRun[]): Promise<void> {
-    for (let start = 0; start < runs.length; start += limits.evaluationReadRows) {
-      await this.#runPortion(organization, runs.slice(start, start + limits.evaluationReadRows));
+    for (let start = 0; start < runs.length; start += evaluationLimits.evaluationReadRows) {
+      await this.#runPortion(organization, runs.slice(start, start + evaluationLimits.evaluationReadRows));
     }
   }
 
@@ -269,7 +272,7 @@ class QueueRunner implements Runner {
     const { stores, owner, now, logger } = this.#deps;
     try {
       if (this.#inFlight.held > 0)
-        await stores.evaluationRuns.renew(owner, new Date(now() + limits.evaluationLeaseMs).toISOString());
+        await stores.evaluationRuns.renew(owner, new Date(now() + evaluationLimits.evaluationLeaseMs).toISOString());
       await stores.evaluationRuns.recover(new Date(now()).toISOString());
       await chargeLapsed(this.#deps);
     } catch (error) {

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { Logger } from "pino";
 import { scoreNumber, scoreText, type Score } from "../domain/score.ts";
 import { startMirror, type Mirror } from "../storage/mirror.ts";
-import { limits } from "../limits.ts";
+import { evaluationLimits } from "./limits.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";
 import type { ScoreStore, UnmirroredScore } from "../storage/control/score-store.ts";
 import type { SpanStore } from "../storage/spans/span-store.ts";
@@ -32,9 +32,9 @@ export function startScoreMirror(deps: ScoreMirrorDeps): ScoreMirror {
       deps.onFailure();
       deps.logger.warn({ err: error }, "scores could not be copied to the span store; they are tried again");
     },
-    retryMs: limits.scoreMirrorRetryMs,
-    everyMs: limits.scoreMirrorEveryMs,
-    groupMs: limits.scoreMirrorGroupMs,
+    retryMs: evaluationLimits.scoreMirrorRetryMs,
+    everyMs: evaluationLimits.scoreMirrorEveryMs,
+    groupMs: evaluationLimits.scoreMirrorGroupMs,
   });
 }
 
@@ -43,7 +43,7 @@ async function copyBatch(
   { scores, stores, spans, publish, nodeId }: ScoreMirrorDeps,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const batch = await scores.unmirrored(limits.scoreMirrorRows);
+  const batch = await scores.unmirrored(evaluationLimits.scoreMirrorRows);
   if (batch.length === 0) return false;
   const ndjson = Buffer.from(batch.map((change) => `${JSON.stringify(copyOf(change))}\n`).join(""));
   // By content: after a crash the same first change may come with others than before, and those must not be taken for known.
@@ -51,7 +51,7 @@ async function copyBatch(
   await spans.insert({ ndjson, rows: batch.length, token, table: "scores" }, signal);
   await publish(batch.flatMap(({ score }) => (score?.created_at === score?.updated_at ? (score ?? []) : [])));
   await stores.transaction((set) => set.scores.markMirrored(batch));
-  return batch.length === limits.scoreMirrorRows;
+  return batch.length === evaluationLimits.scoreMirrorRows;
 }
 
 /** One row of the table `scores`. A score without a value takes the place of one that had it. */

@@ -3,7 +3,8 @@ import type { Evaluator, ScoreValueType } from "../domain/evaluator.ts";
 import { noValue, type Score } from "../domain/score.ts";
 import type { SpanRow } from "../domain/span.ts";
 import type { EvaluationResult } from "../ingest/otlp/evaluation-events.ts";
-import { limits } from "../limits.ts";
+import { evaluationLimits } from "./limits.ts";
+import { storageLimits } from "../storage/limits.ts";
 import { isPassed } from "./passing.ts";
 import { readScoreValue } from "./read-score-value.ts";
 
@@ -56,12 +57,12 @@ export function scoreOfResult(
     type: evaluator.type,
     score_value_type: evaluator.score_value_type,
     is_passed: value === undefined ? null : (isPassed(evaluator.passing_conditions, value) ?? verdictOf(result)),
-    explanation: result.explanation?.slice(0, limits.scoreTextChars).toWellFormed() ?? null,
+    explanation: result.explanation?.slice(0, evaluationLimits.scoreTextChars).toWellFormed() ?? null,
     cost: null,
     scorer: null,
     automation_id: null,
     status: value === undefined ? "failed" : "success",
-    error_message: value === undefined ? error.slice(0, limits.evaluationErrorChars).toWellFormed() : null,
+    error_message: value === undefined ? error.slice(0, storageLimits.evaluationErrorChars).toWellFormed() : null,
     created_at: at,
     updated_at: at,
   };

@@ -5,8 +5,8 @@ import { openMemoryControl } from "../../test/support/memory-control.ts";
 import type { ScoreValueType } from "../domain/evaluator.ts";
 import type { Score } from "../domain/score.ts";
 import type { SpanRow } from "../domain/span.ts";
-import type { SpanSubscriber } from "../ingest/fan-out.ts";
-import { limits } from "../limits.ts";
+import type { SpanSubscriber } from "../ingest/fan-out/fan-out.ts";
+import { evaluationLimits } from "./limits.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";
 import { testEvaluator } from "./evaluation.fixture.ts";
 import { createSentScores } from "./sent-scores.ts";
@@ -123,14 +123,14 @@ test("what is read back from the journal or the store counts, once", async () =>
 });
 
 test("neither evaluators nor scores are made without bound", async () => {
-  const count = limits.evaluatorsMadeByName - 1;
+  const count = evaluationLimits.evaluatorsMadeByName - 1;
   for (let made = 0; made < count; made += 1) await stores.evaluators.create(testEvaluator());
   const span = spanWith(["a", "b", "c"].map((name) => ({ name, "score.value": 1 })));
   await take(span);
   expect(await scoresOf(span)).toMatchObject([{ evaluator_slug: "a" }]);
   expect(outcomes.get("left_out")).toBe(2);
 
-  const many = Array.from({ length: limits.scoresSentPerSpan + 1 }, () => ({ name: "a", "score.value": 1 }));
+  const many = Array.from({ length: evaluationLimits.scoresSentPerSpan + 1 }, () => ({ name: "a", "score.value": 1 }));
   await take(spanWith(many));
   expect(outcomes.get("left_out")).toBe(3);
 });

@@ -1,8 +1,8 @@
 import type { SpanRow } from "../domain/span.ts";
 import type { Score } from "../domain/score.ts";
-import type { SpanSubscriber } from "../ingest/fan-out.ts";
+import type { SpanSubscriber } from "../ingest/fan-out/fan-out.ts";
 import { evaluationsIn, type EvaluationResult } from "../ingest/otlp/evaluation-events.ts";
-import { limits } from "../limits.ts";
+import { evaluationLimits } from "./limits.ts";
 import type { ControlStores, ControlStoreSet } from "../storage/control/control-stores.ts";
 import { evaluatorsNamed, slugOfName } from "./named-evaluator.ts";
 import { scoreOfResult } from "./score-of-result.ts";
@@ -33,7 +33,7 @@ export function createSentScores({ stores, count, poke, now }: SentScoresDeps): 
         const found = parts.flatMap(({ rows }) => rows.map((row) => ({ row, results: evaluationsIn(row.metadata) })));
         const sent = found.flatMap(({ row, results }) =>
           results
-            .slice(0, limits.scoresSentPerSpan)
+            .slice(0, evaluationLimits.scoresSentPerSpan)
             .map((result): Sent => ({ row, result, slug: slugOfName(result.name) })),
         );
         if (sent.length === 0) continue;

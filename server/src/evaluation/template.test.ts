@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { limits } from "../limits.ts";
+import { evaluationLimits } from "./limits.ts";
 import { renderTemplate, unknownPlaceholders } from "./template.ts";
 
 const values = {
@@ -39,7 +39,7 @@ test("whatever a value holds stands there as it is", () => {
 });
 
 test("a long value is cut", () => {
-  const text = renderTemplate("{{input}}", { input: "x".repeat(limits.judgeValueChars + 1) });
-  expect(text.length).toBeLessThan(limits.judgeValueChars + 10);
+  const text = renderTemplate("{{input}}", { input: "x".repeat(evaluationLimits.judgeValueChars + 1) });
+  expect(text.length).toBeLessThan(evaluationLimits.judgeValueChars + 10);
   expect(text.endsWith(" […]")).toBe(true);
 });

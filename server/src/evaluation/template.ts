@@ -1,5 +1,5 @@
 import { isObject } from "../lib/json.ts";
-import { limits } from "../limits.ts";
+import { evaluationLimits } from "./limits.ts";
 import { freeInputs, inputNames } from "./evaluation-inputs.ts";
 
 const placeholder = /\{\{\s*([\w.-]+)\s*\}\}/g;
@@ -16,7 +16,9 @@ export function renderTemplate(
 ): string {
   return template.replace(placeholder, (_placeholder, path: string) => {
     const text = prepare(textOf(valueAt(values, path)));
-    return text.length <= limits.judgeValueChars ? text : `${text.slice(0, limits.judgeValueChars)} […]`;
+    return text.length <= evaluationLimits.judgeValueChars
+      ? text
+      : `${text.slice(0, evaluationLimits.judgeValueChars)} […]`;
   });
 }
 

@@ -1,5 +1,5 @@
 import { ServiceError } from "../domain/errors.ts";
-import { limits } from "../limits.ts";
+import { filterLimits } from "./limits.ts";
 import { conditionsOf, type Condition, type Filter } from "./ast.ts";
 import type { Catalogue } from "./catalogue.ts";
 
@@ -17,8 +17,8 @@ export function boundWork<Row>(filter: Filter, catalogue: Catalogue<Row>): void 
     throw refused(name, `a request may have ${max} conditions on ${name}; one condition may have several values`);
   }
   const searches = conditions.filter(({ operator }) => operator === "contains" || operator === "icontains");
-  boundSum(searches, limits.filterSearchTexts, ({ values }) => values.length, "texts");
-  boundSum(searches, limits.filterSearchChars, charsOf, "characters");
+  boundSum(searches, filterLimits.filterSearchTexts, ({ values }) => values.length, "texts");
+  boundSum(searches, filterLimits.filterSearchChars, charsOf, "characters");
 }
 
 function boundSum(

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { SpanRow } from "../domain/span.ts";
-import { limits } from "../limits.ts";
+import { domainLimits } from "../domain/limits.ts";
+import { filterLimits } from "./limits.ts";
 import type { Filter } from "./ast.ts";
 import { compileMatcher } from "./match.ts";
 import { indexMetadata } from "./metadata-index.ts";
@@ -111,16 +112,16 @@ describe("what the page says", () => {
   });
 
   test("gives the bounds in force", () => {
-    const { filterConditions, filterValues, filterValueChars, filterChars, filterDepth } = limits;
+    const { filterConditions, filterValues, filterValueChars, filterChars, filterDepth } = filterLimits;
     expect(page).toContain(
       `Bounds: ${filterConditions} conditions, ${filterValues} values each, ${filterValueChars} characters a value, ${filterChars} characters together, groups ${filterDepth} deep.`,
     );
     expect(page.replaceAll("\n", " ")).toContain(
-      `look for ${limits.filterSearchTexts} texts in one request, its body and URL together, of ${limits.filterSearchChars} characters together`,
+      `look for ${filterLimits.filterSearchTexts} texts in one request, its body and URL together, of ${filterLimits.filterSearchChars} characters together`,
     );
-    expect(page).toContain(`A request may have ${limits.newMessagesConditions} conditions on it`);
-    expect(page).toContain(`${limits.metadataJsonChars / 1024} Ki characters`);
-    expect(page).toContain(`levels deeper than ${limits.metadataIndexDepth} `);
-    expect(page).toContain(`beyond ${limits.metadataKeys} entries`);
+    expect(page).toContain(`A request may have ${domainLimits.newMessagesConditions} conditions on it`);
+    expect(page).toContain(`${filterLimits.metadataJsonChars / 1024} Ki characters`);
+    expect(page).toContain(`levels deeper than ${filterLimits.metadataIndexDepth} `);
+    expect(page).toContain(`beyond ${filterLimits.metadataKeys} entries`);
   });
 });

@@ -1,4 +1,4 @@
-import { limits } from "../limits.ts";
+import { filterLimits } from "./limits.ts";
 import type { TextForm } from "./catalogue.ts";
 import { escapeRegExp } from "./text.ts";
 
@@ -68,7 +68,8 @@ export function needlesOf(
   isFolded: boolean,
 ): Array<[needle: string, forms: JsonNeedles]> {
   const isDeep =
-    needles.length <= limits.nestedSearchTexts && needles.every((needle) => needle.length <= limits.nestedSearchChars);
+    needles.length <= filterLimits.nestedSearchTexts &&
+    needles.every((needle) => needle.length <= filterLimits.nestedSearchChars);
   const shallow = (needle: string): JsonNeedles => ({ own: [{ text: jsonEscaped(needle), level: 1 }], nested: [] });
   return needles.map((needle) => [needle, isDeep ? jsonNeedles(needle, form, isFolded) : shallow(needle)]);
 }

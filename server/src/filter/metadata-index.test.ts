@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseJson } from "../lib/json.ts";
-import { limits } from "../limits.ts";
+import { filterLimits } from "./limits.ts";
 import { indexMetadata } from "./metadata-index.ts";
 
 function indexJson(json: string): Record<string, string> {
@@ -44,16 +44,16 @@ describe("indexMetadata", () => {
   test("is bounded, shallow entries first", () => {
     const wide = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`k${i}`, i]));
     const index = indexMetadata({ nested: wide, last: "kept" });
-    expect(Object.keys(index)).toHaveLength(limits.metadataKeys);
+    expect(Object.keys(index)).toHaveLength(filterLimits.metadataKeys);
     expect(index["last"]).toBe("kept");
 
-    const long = "x".repeat(limits.metadataJsonChars);
+    const long = "x".repeat(filterLimits.metadataJsonChars);
     expect(Object.keys(indexMetadata({ list: [long], text: long }))).toEqual(["text"]);
 
     let deep: Record<string, unknown> = {};
     for (let i = 0; i < 10_000; i += 1) deep = { a: deep };
-    expect(Object.keys(indexMetadata({ top: 1, ["k".repeat(limits.metadataKeyChars + 1)]: 1 }))).toEqual(["top"]);
-    expect(Object.keys(indexMetadata(deep)).length).toBeLessThanOrEqual(limits.metadataIndexDepth);
+    expect(Object.keys(indexMetadata({ top: 1, ["k".repeat(filterLimits.metadataKeyChars + 1)]: 1 }))).toEqual(["top"]);
+    expect(Object.keys(indexMetadata(deep)).length).toBeLessThanOrEqual(filterLimits.metadataIndexDepth);
   });
 
   test("writes containers as JSON.stringify does", () => {

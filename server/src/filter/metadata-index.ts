@@ -1,5 +1,5 @@
 import { isObject } from "../lib/json.ts";
-import { limits } from "../limits.ts";
+import { filterLimits } from "./limits.ts";
 import { scalarText } from "./values.ts";
 
 /** Joins the keys of a nested path, because `.` and `__` are ordinary characters of a key. */
@@ -22,7 +22,7 @@ export function indexMetadata(metadata: Record<string, unknown>): Record<string,
   const index = Object.create(null) as Record<string, string>;
   let entries = 0;
   let level: Array<readonly [prefix: string, object: Record<string, unknown>]> = [["", metadata]];
-  for (let depth = 0; depth < limits.metadataIndexDepth && level.length > 0; depth += 1) {
+  for (let depth = 0; depth < filterLimits.metadataIndexDepth && level.length > 0; depth += 1) {
     const next: typeof level = [];
     for (const [prefix, object] of level) {
       for (const [key, value] of Object.entries(object)) {
@@ -36,11 +36,11 @@ export function indexMetadata(metadata: Record<string, unknown>): Record<string,
         )
           continue;
         const path = prefix + key;
-        if (path.length > limits.metadataKeyChars) continue;
+        if (path.length > filterLimits.metadataKeyChars) continue;
         if (isObject(value)) next.push([path + pathSeparator, value]);
-        const text = scalarText(value) ?? shortJson(value, limits.metadataJsonChars);
+        const text = scalarText(value) ?? shortJson(value, filterLimits.metadataJsonChars);
         if (text === undefined) continue;
-        if (entries >= limits.metadataKeys) return index;
+        if (entries >= filterLimits.metadataKeys) return index;
         index[path] = text;
         entries += 1;
       }
@@ -54,7 +54,7 @@ export function indexMetadata(metadata: Record<string, unknown>): Record<string,
 function shortJson(root: unknown, maxChars: number): string | undefined {
   let text = "";
   const write = (value: unknown, depth: number): boolean => {
-    if (depth > limits.spanDepth || text.length > maxChars) return false;
+    if (depth > filterLimits.spanDepth || text.length > maxChars) return false;
     if (Array.isArray(value)) return writeMembers("[", value.entries(), "]", depth);
     if (isObject(value)) return writeMembers("{", Object.entries(value), "}", depth);
     if (typeof value === "string" && value.length > maxChars) return false;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ServiceError } from "../domain/errors.ts";
 import { rawJson } from "../lib/json.ts";
-import { limits } from "../limits.ts";
+import { filterLimits } from "./limits.ts";
 import type { Filter, FilterValue, Operator } from "./ast.ts";
 import { parseConditions, parseFilters, parsePolicy } from "./parse.ts";
 import { createSpanCatalogue } from "./span-fields.ts";
@@ -224,15 +224,17 @@ describe("what is refused", () => {
   test("more than the bounds", () => {
     const condition = { operator: "gt", value: [1] };
     const bundle = (depth: number): unknown => (depth === 0 ? { cost: 1 } : { filter_params: bundle(depth - 1) });
-    const many = { cost: Array.from({ length: limits.filterConditions }, () => condition) };
+    const many = { cost: Array.from({ length: filterLimits.filterConditions }, () => condition) };
     expect(() => read(many)).not.toThrow();
     expect(rejectionOf({ ...many, model: "a" }).message).toContain("conditions");
-    expect(rejectionOf({ cost: Array.from({ length: limits.filterValues + 1 }, () => 1) }).message).toContain("values");
-    expect(rejectionOf({ model: "x".repeat(limits.filterValueChars + 1) }).message).toContain("characters");
-    const long = Array.from({ length: limits.filterChars / 8_000 + 1 }, () => "x".repeat(8_000));
+    expect(rejectionOf({ cost: Array.from({ length: filterLimits.filterValues + 1 }, () => 1) }).message).toContain(
+      "values",
+    );
+    expect(rejectionOf({ model: "x".repeat(filterLimits.filterValueChars + 1) }).message).toContain("characters");
+    const long = Array.from({ length: filterLimits.filterChars / 8_000 + 1 }, () => "x".repeat(8_000));
     expect(rejectionOf({ model: long }).message).toContain("together");
-    expect(() => read(bundle(limits.filterDepth))).not.toThrow();
-    expect(rejectionOf(bundle(limits.filterDepth + 1)).message).toContain("deep");
+    expect(() => read(bundle(filterLimits.filterDepth))).not.toThrow();
+    expect(rejectionOf(bundle(filterLimits.filterDepth + 1)).message).toContain("deep");
     expect(rejectionOf({ ["f".repeat(10_000)]: 1 }).message.length).toBeLessThan(200);
   });
 });

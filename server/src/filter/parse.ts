@@ -1,6 +1,6 @@
 import { ServiceError } from "../domain/errors.ts";
 import { isObject } from "../lib/json.ts";
-import { limits } from "../limits.ts";
+import { filterLimits } from "./limits.ts";
 import type { Condition, Filter, FilterValue } from "./ast.ts";
 import { everything, joinFilters } from "./ast.ts";
 import type { Catalogue, Field } from "./catalogue.ts";
@@ -89,8 +89,8 @@ class FilterReader<Row> {
   /** An object of fields, or `{connector, filter_params}` around one or around a list of such. */
   bundle(input: Record<string, unknown>, connector: "all" | "any", depth: number): Filter | undefined {
     if (!Object.hasOwn(input, "filter_params")) return this.members(Object.entries(input), connector, depth);
-    if (depth >= limits.filterDepth) {
-      throw rejection("filter_params", `filter_params may be nested ${limits.filterDepth} deep`);
+    if (depth >= filterLimits.filterDepth) {
+      throw rejection("filter_params", `filter_params may be nested ${filterLimits.filterDepth} deep`);
     }
     const inner = readConnector("connector", input["connector"]) ?? "all";
     const params = input["filter_params"];
@@ -129,8 +129,8 @@ class FilterReader<Row> {
   /** One condition: `{operator, value, connector}`, or its value alone. */
   #condition(name: string, input: unknown, connector: "all" | "any"): Joined | undefined {
     this.#seen += 1;
-    if (this.#seen > limits.filterConditions) {
-      throw rejection("filters", `a filter may have ${limits.filterConditions} conditions`);
+    if (this.#seen > filterLimits.filterConditions) {
+      throw rejection("filters", `a filter may have ${filterLimits.filterConditions} conditions`);
     }
     const parts: Record<string, unknown> = isObject(input) ? input : { value: input };
     // One that is misspelt would make another condition of this one, also where what is not known may be left out.
@@ -165,8 +165,8 @@ class FilterReader<Row> {
 
   #values(name: string, field: Field<Row>, operator: Condition["operator"], given: readonly unknown[]): FilterValue[] {
     if (given.length === 0) throw rejection(name, `filter field ${quote(name)} needs a value`);
-    if (given.length > limits.filterValues) {
-      throw rejection(name, `filter field ${quote(name)} may have ${limits.filterValues} values`);
+    if (given.length > filterLimits.filterValues) {
+      throw rejection(name, `filter field ${quote(name)} may have ${filterLimits.filterValues} values`);
     }
     if (given.length > 1 && ["lt", "lte", "gt", "gte"].includes(operator)) {
       throw rejection(name, `operator ${quote(operator)} of filter field ${quote(name)} takes one value`);
@@ -182,11 +182,14 @@ class FilterReader<Row> {
     }
     const chars = typeof value === "string" ? value.length : 8;
     this.#chars += chars;
-    if (chars > limits.filterValueChars) {
-      throw rejection(name, `a value of filter field ${quote(name)} may have ${limits.filterValueChars} characters`);
+    if (chars > filterLimits.filterValueChars) {
+      throw rejection(
+        name,
+        `a value of filter field ${quote(name)} may have ${filterLimits.filterValueChars} characters`,
+      );
     }
-    if (this.#chars > limits.filterChars) {
-      throw rejection(name, `the values of a filter may have ${limits.filterChars} characters together`);
+    if (this.#chars > filterLimits.filterChars) {
+      throw rejection(name, `the values of a filter may have ${filterLimits.filterChars} characters together`);
     }
     return typeof value === "string" ? (field.valueAliases.get(value.toLowerCase()) ?? value) : value;
   }

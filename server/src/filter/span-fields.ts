@@ -3,7 +3,8 @@ import { spanColumns } from "../domain/span.ts";
 import { environments } from "../domain/principal.ts";
 import { spanStatusWords } from "../domain/span-status.ts";
 import { cleanText, isObject } from "../lib/json.ts";
-import { limits } from "../limits.ts";
+import { domainLimits } from "../domain/limits.ts";
+import { filterLimits } from "./limits.ts";
 import type { Catalogue, Field, FieldFamily, FieldKind, Source, SqlScope, TextForm } from "./catalogue.ts";
 import { createCatalogue } from "./catalogue.ts";
 import { indexMetadata, pathSeparator, topKeyOf } from "./metadata-index.ts";
@@ -217,7 +218,7 @@ const absent: Source<SpanRow> = { sql: () => "''", presentSql: () => "0", read: 
 const metadataField: FieldFamily<SpanRow> = (name) => {
   // Storage holds clean keys only.
   const key = /^metadata(?:__|\.)(.+)$/s.exec(cleanText(name))?.[1];
-  if (key === undefined || key.startsWith("_") || key.length > limits.metadataKeyChars) return undefined;
+  if (key === undefined || key.startsWith("_") || key.length > filterLimits.metadataKeyChars) return undefined;
   if (key.includes(pathSeparator)) return undefined;
   const source = key.includes("__") ? literalOrNested(key, key.split("__").join(pathSeparator)) : metadataKey(key);
   return field(`metadata__${key}`, "dynamic", [source]);
@@ -261,7 +262,7 @@ function ownValue(index: Record<string, string>, key: string): string | undefine
 function scoreFamily(scores: ScoreSources | undefined): FieldFamily<SpanRow> {
   return (name) => {
     const evaluator = /^scores(?:__|\.)(.+)$/s.exec(name)?.[1];
-    if (evaluator === undefined || evaluator.length > limits.identifierChars) return undefined;
+    if (evaluator === undefined || evaluator.length > domainLimits.identifierChars) return undefined;
     return field(`scores__${evaluator}`, "dynamic", [scores?.score(evaluator) ?? absent]);
   };
 }

@@ -1,6 +1,6 @@
 import type { Operator } from "./ast.ts";
 import type { SqlScope, TextForm } from "./catalogue.ts";
-import { limits } from "../limits.ts";
+import { filterLimits } from "./limits.ts";
 import {
   anchoredPattern,
   boundaryPattern,
@@ -25,7 +25,7 @@ export function textSearchSql(operator: Operator, value: string, search: Search)
     return matchSql(value, patterns, { flags: "(?is)", scope });
   }
   const isFolded = operator === "icontains" && !areCaseless(needles);
-  if (needles.length > limits.nestedSearchTexts) return patternSql(value, isFolded, search);
+  if (needles.length > filterLimits.nestedSearchTexts) return patternSql(value, isFolded, search);
   const within: Within = { value, scope, isFolded, ...(isFolded ? folded : exact) };
   if (form === "plain") return literalSql(within, needles);
   return both(
@@ -169,7 +169,7 @@ function alternations(patterns: readonly string[]): string[] {
   const joined: string[] = [];
   for (const pattern of patterns) {
     const last = joined.at(-1);
-    if (last === undefined || last.length + pattern.length > limits.searchPatternChars) joined.push(pattern);
+    if (last === undefined || last.length + pattern.length > filterLimits.searchPatternChars) joined.push(pattern);
     else joined[joined.length - 1] = `${last}|${pattern}`;
   }
   return joined;

@@ -2,7 +2,7 @@ import { connect, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { limits } from "../limits.ts";
+import { httpLimits } from "./limits.ts";
 import { BodyMemory } from "./body-memory.ts";
 import { endpoint } from "./endpoint.ts";
 import { startServer } from "./test-support.ts";
@@ -177,7 +177,7 @@ test("any order of taking and releasing keeps to the bounds, and gives all back"
       }
       for (const hold of [...holds, ...holds]) hold.release();
       expect(memory.heldBytes).toBe(0);
-      expect(memory.hold("another").take(limits.smallBodyBytes)).toBe(true);
+      expect(memory.hold("another").take(httpLimits.smallBodyBytes)).toBe(true);
     }),
   );
 });

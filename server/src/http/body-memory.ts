@@ -1,12 +1,12 @@
 import { FairShare } from "../lib/fair-share.ts";
-import { limits } from "../limits.ts";
+import { httpLimits } from "./limits.ts";
 
 /**
  * Bounds the bytes of all request bodies that are in memory at one time, and divides them fairly.
  *
  * - A party (an organization) gets at most its share (`FairShare`). So there is always room for one more.
  * - A part is reserved for small bodies, so that a few large uploads never cost gateway calls their place.
- * - While more than `limits.bodyBytesCalm` of the whole is in use, uploads that arrive too slowly are ended.
+ * - While more than `httpLimits.bodyBytesCalm` of the whole is in use, uploads that arrive too slowly are ended.
  */
 export class BodyMemory {
   readonly #maxBytes: number;
@@ -28,7 +28,7 @@ export class BodyMemory {
 
   /** For `BodyHold`. False, and nothing taken, when the bytes do not fit. */
   take(party: string, bytes: number, isSmall: boolean): boolean {
-    return this.#share.take(party, bytes, isSmall ? undefined : this.#maxBytes * (1 - limits.smallBodiesShare));
+    return this.#share.take(party, bytes, isSmall ? undefined : this.#maxBytes * (1 - httpLimits.smallBodiesShare));
   }
 
   /** For `BodyHold`. */
@@ -43,7 +43,7 @@ export class BodyMemory {
 
   /** Ends uploads that brought less than `minBytes` since the last sweep, while memory is short. Returns how many. */
   endSlowUploads(minBytes: number): number {
-    const isShort = this.heldBytes > this.#maxBytes * limits.bodyBytesCalm;
+    const isShort = this.heldBytes > this.#maxBytes * httpLimits.bodyBytesCalm;
     let ended = 0;
     for (const hold of this.#reading) if (hold.isSlow(minBytes) && isShort && hold.end()) ended += 1;
     return ended;
@@ -68,7 +68,7 @@ export class BodyHold {
   /** False, and nothing taken, when the bytes do not fit, or the request is over. */
   take(bytes: number): boolean {
     if (this.#isReleased) return false;
-    const isSmall = this.#bytes + bytes <= limits.smallBodyBytes;
+    const isSmall = this.#bytes + bytes <= httpLimits.smallBodyBytes;
     if (!this.#memory.take(this.#party, bytes, isSmall)) return false;
     this.#bytes += bytes;
     return true;

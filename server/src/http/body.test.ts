@@ -2,7 +2,7 @@ import { connect } from "node:net";
 import { brotliCompressSync, createGzip, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
-import { limits } from "../limits.ts";
+import { httpLimits } from "./limits.ts";
 import { endpoint } from "./endpoint.ts";
 import { bearer, rawExchange, startServer, until } from "./test-support.ts";
 
@@ -27,9 +27,9 @@ const raw = (id: string, maxBytes: number, auth: "none" | "key" = "none") =>
   });
 
 const endpoints = [
-  raw("large", limits.requestBytes),
+  raw("large", httpLimits.requestBytes),
   raw("small", 1000),
-  raw("locked", limits.requestBytes, "key"),
+  raw("locked", httpLimits.requestBytes, "key"),
   endpoint({
     ...shared,
     id: "json",
@@ -147,7 +147,7 @@ describe("bounds", () => {
     );
     expect(answer).toMatch(/^HTTP\/1\.1 413 /);
     expect(answer).toMatch(/connection: close/i);
-    expect(performance.now() - startedMs).toBeLessThan(limits.lingerMs + 1_000);
+    expect(performance.now() - startedMs).toBeLessThan(httpLimits.lingerMs + 1_000);
   });
 
   test("a refusal counts as what it was, also where the client goes as soon as it has read it", async () => {
@@ -329,7 +329,7 @@ describe("JSON bodies", () => {
   });
 
   test("a control body is bounded at its own, smaller size", async () => {
-    const response = await post("/json", JSON.stringify({ name: "x".repeat(limits.controlBodyBytes) }), json);
+    const response = await post("/json", JSON.stringify({ name: "x".repeat(httpLimits.controlBodyBytes) }), json);
     expect(response.status).toBe(413);
   });
 });

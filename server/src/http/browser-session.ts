@@ -3,7 +3,7 @@ import { ServiceError } from "../domain/errors.ts";
 import { environments, requirePermission, type Environment, type Principal } from "../domain/principal.ts";
 import type { KeyPrincipal, UserPrincipal } from "../domain/principal.ts";
 import type { Permission } from "../domain/permissions.ts";
-import { limits } from "../limits.ts";
+import { httpLimits } from "./limits.ts";
 import { unauthorized, type Auth, type Authenticator } from "./authenticate.ts";
 
 /**
@@ -34,7 +34,7 @@ export function sessionIdsIn(request: PageRequest): string[] {
 function valuesOf(cookies: string, name: string): string[] {
   const pairs = cookies.split(";").filter((part) => part.trimStart().startsWith(`${name}=`));
   const ids = pairs.flatMap((pair) => /=([0-9A-Za-z]+)\s*$/.exec(pair)?.[1] ?? []);
-  return [...new Set(ids)].slice(0, limits.sessionCookies);
+  return [...new Set(ids)].slice(0, httpLimits.sessionCookies);
 }
 
 /** Headers that give the browser its session, or take it where `id` is "" and `ends_in` 0. */

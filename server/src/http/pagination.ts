@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { limits } from "../limits.ts";
+import { httpLimits } from "./limits.ts";
 
 export type Page<Row> = { count: number; next: string | null; previous: string | null; results: Row[] };
 
@@ -36,7 +36,7 @@ export function paginate<Row>(options: {
   const hasNext = options.hasNext ?? page < lastPage;
   return {
     count,
-    next: hasNext && page < limits.pageMax ? linkTo(url, page + 1, nextToken) : null,
+    next: hasNext && page < httpLimits.pageMax ? linkTo(url, page + 1, nextToken) : null,
     previous: page > 1 ? linkTo(url, Math.min(page - 1, lastPage)) : null,
     results,
   };

@@ -2,7 +2,8 @@ import { z } from "zod";
 import { ServiceError } from "../domain/errors.ts";
 import { environments, type Environment } from "../domain/principal.ts";
 import { maxTimeNs, minTimeNs, parseTimeNs } from "../lib/time.ts";
-import { limits } from "../limits.ts";
+import { domainLimits } from "../domain/limits.ts";
+import { httpLimits } from "./limits.ts";
 
 /** Building blocks of query schemas. Each takes the text of one parameter; an empty one counts as absent. */
 
@@ -25,10 +26,10 @@ export function wholeNumber(name: string, range: { min: number; max: number; def
 }
 
 /** `page` and `page_size`, to be spread into a query schema. */
-export function pagingQuery(defaultPageSize: number = limits.pageSizeDefault) {
+export function pagingQuery(defaultPageSize: number = domainLimits.pageSizeDefault) {
   return {
-    page: wholeNumber("page", { min: 1, max: limits.pageMax, default: 1 }),
-    page_size: wholeNumber("page_size", { min: 1, max: limits.pageSizeMax, default: defaultPageSize }),
+    page: wholeNumber("page", { min: 1, max: httpLimits.pageMax, default: 1 }),
+    page_size: wholeNumber("page_size", { min: 1, max: httpLimits.pageSizeMax, default: defaultPageSize }),
   };
 }
 
@@ -37,7 +38,7 @@ export function sortQuery(defaultSort: string) {
   return {
     sort_by: z
       .string({ error: "sort_by must be given once" })
-      .max(limits.nameChars)
+      .max(httpLimits.nameChars)
       .optional()
       .transform((text) => (text === undefined || text === "" ? defaultSort : text))
       .meta({ default: defaultSort, description: "A leading `-` sorts in descending order, without it ascending." }),
@@ -174,8 +175,8 @@ export function includeFieldsQuery() {
       .transform((text, context) => {
         const names = (text ?? "").split(",").map((name) => name.trim());
         const given = [...new Set(names.filter((name) => name !== ""))];
-        if (given.length <= limits.includeFields) return given.length === 0 ? undefined : given;
-        const message = `include_fields must name at most ${limits.includeFields} fields`;
+        if (given.length <= httpLimits.includeFields) return given.length === 0 ? undefined : given;
+        const message = `include_fields must name at most ${httpLimits.includeFields} fields`;
         context.addIssue({ code: "custom", message });
         return z.NEVER;
       })

@@ -1,6 +1,6 @@
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes, type RateLimiterAbstract } from "rate-limiter-flexible";
 import type { Principal } from "../domain/principal.ts";
-import { limits } from "../limits.ts";
+import { httpLimits } from "./limits.ts";
 
 const rateLimitRules = ["bulk_create", "bulk_delete", "public_trace", "api"] as const;
 export type RateLimitRule = (typeof rateLimitRules)[number];
@@ -59,7 +59,7 @@ function createLimiter(rule: RateLimitRule, points: number, options: RateLimiter
   const shared = new RateLimiterRedis({ ...window, storeClient: options.redis, rejectIfRedisNotReady: true });
   return async (key) => {
     try {
-      return await withinMs(consume(shared, key), limits.rateLimitStoreMs);
+      return await withinMs(consume(shared, key), httpLimits.rateLimitStoreMs);
     } catch (error) {
       options.onStoreFailure?.(error);
       return consume(memory, key);

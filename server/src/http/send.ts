@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from "node:http";
 import { Readable } from "node:stream";
-import { limits } from "../limits.ts";
+import { httpLimits } from "./limits.ts";
 import { acceptsGzip, gzipFast, gzipFastStream } from "./content-coding.ts";
 import type { RequestContext } from "./context.ts";
 import type { Incoming } from "./incoming.ts";
@@ -32,7 +32,7 @@ export async function send(context: RequestContext, reply: Reply, closing: boole
   const vary = varyOf(headers, reply.headers);
   context.response.writeHead(reply.status, Object.assign(headers, reply.headers, vary));
   if (isPieces(data)) {
-    if (unread) void context.incoming.drain(limits.lingerMs);
+    if (unread) void context.incoming.drain(httpLimits.lingerMs);
     await sendPieces(context, data, headers["content-encoding"] === "gzip");
   } else if (unread) await finishAfterUpload(context, data);
   else context.response.end(data);
@@ -52,7 +52,7 @@ function canGzip(
     !/^(?:application\/json|text\/)/.test(payload.contentType)
   )
     return false;
-  if (byteLength(payload.data) < limits.compressFromBytes) return false;
+  if (byteLength(payload.data) < httpLimits.compressFromBytes) return false;
   const { vary } = headers;
   headers["vary"] = typeof vary === "string" ? `${vary}, accept-encoding` : "accept-encoding";
   return acceptsGzip(incoming.headers["accept-encoding"]);
@@ -95,7 +95,7 @@ async function sendPieces(context: RequestContext, data: Pieces, isGzip: boolean
 function isLongUpload(incoming: Incoming): boolean {
   if (incoming.isComplete()) return false;
   if (incoming.headers["transfer-encoding"] !== undefined) return true;
-  return Number(incoming.headers["content-length"] ?? 0) > limits.controlBodyBytes;
+  return Number(incoming.headers["content-length"] ?? 0) > httpLimits.controlBodyBytes;
 }
 
 /**
@@ -107,6 +107,6 @@ async function finishAfterUpload(context: RequestContext, data: string | Uint8Ar
   if (data === undefined) response.flushHeaders();
   else response.write(data);
   context.isAnswered = true;
-  await incoming.drain(limits.lingerMs);
+  await incoming.drain(httpLimits.lingerMs);
   response.end();
 }

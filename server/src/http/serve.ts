@@ -1,7 +1,7 @@
 import { cleanDeep, exceedsShape, parseKeepingDigits } from "../lib/json.ts";
 import { badBody, ServiceError } from "../domain/errors.ts";
 import { GateRefusal } from "../lib/fair-gate.ts";
-import { limits } from "../limits.ts";
+import { httpLimits } from "./limits.ts";
 import { authenticate, type Auth } from "./authenticate.ts";
 import { authenticateBrowser, sessionIdsIn } from "./browser-session.ts";
 import { decodeContent } from "./content-coding.ts";
@@ -117,7 +117,7 @@ async function bodyOf(
   spec: BodySpec,
   context: RequestContext,
 ): Promise<unknown> {
-  const maxBytes = spec.kind === "raw" ? spec.maxBytes : limits.controlBodyBytes;
+  const maxBytes = spec.kind === "raw" ? spec.maxBytes : httpLimits.controlBodyBytes;
   const bytes =
     takeWhole(kernel, endpoint.path, context, maxBytes) ??
     (await readBounded(kernel, endpoint.path, context, maxBytes, spec).catch(async (error: unknown) => {
@@ -197,8 +197,8 @@ function parseJson(bytes: Buffer, contentType: string): unknown {
   } catch (error) {
     throw badBody("is not valid JSON", error);
   }
-  if (exceedsShape(value, limits.controlBodyDepth, limits.controlBodyNodes) !== undefined) {
-    const bound = `nests deeper than ${limits.controlBodyDepth} levels or holds more than ${limits.controlBodyNodes} values`;
+  if (exceedsShape(value, httpLimits.controlBodyDepth, httpLimits.controlBodyNodes) !== undefined) {
+    const bound = `nests deeper than ${httpLimits.controlBodyDepth} levels or holds more than ${httpLimits.controlBodyNodes} values`;
     throw badBody(bound);
   }
   // No store keeps half a surrogate pair: what is compared and answered has to be what is stored.

@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import { Registry } from "prom-client";
 import { ServiceError } from "../domain/errors.ts";
 import { FairGate, type FairGateBounds } from "../lib/fair-gate.ts";
-import { limits } from "../limits.ts";
+import { httpLimits } from "./limits.ts";
 import type { Audit } from "./audit.ts";
 import type { Authenticator } from "./authenticate.ts";
 import { BodyMemory } from "./body-memory.ts";
@@ -62,9 +62,9 @@ export type HttpServer = {
 };
 
 const readBounds: FairGateBounds = {
-  maxInFlight: limits.readsInFlight,
-  maxWaiting: limits.readsWaiting,
-  maxWaitMs: limits.readWaitMs,
+  maxInFlight: httpLimits.readsInFlight,
+  maxWaiting: httpLimits.readsWaiting,
+  maxWaitMs: httpLimits.readWaitMs,
   keepsPlaces: true,
 };
 
@@ -79,9 +79,12 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     rateLimiter: options.rateLimiter,
     metrics: options.metrics ?? createHttpMetrics(new Registry()),
     logger: options.logger,
-    unpacking: new FairGate({ maxInFlight: limits.bodiesUnpackedAtOnce, maxWaiting: limits.bodiesUnpackedQueue }),
+    unpacking: new FairGate({
+      maxInFlight: httpLimits.bodiesUnpackedAtOnce,
+      maxWaiting: httpLimits.bodiesUnpackedQueue,
+    }),
     reading: new FairGate(bounds.reads ?? readBounds),
-    bodyMemory: new BodyMemory(bounds.bodyBytesInFlight ?? limits.bodyBytesInFlight),
+    bodyMemory: new BodyMemory(bounds.bodyBytesInFlight ?? httpLimits.bodyBytesInFlight),
     publicUrl: options.publicUrl,
     corsOrigins: options.corsOrigins,
     addresses: createClientAddresses(options.trustProxy),
@@ -93,9 +96,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   };
   kernel.metrics.watchInFlight(() => kernel.inFlight);
   kernel.metrics.watchBodyMemory(() => kernel.bodyMemory.heldBytes);
-  const sweepEveryMs = bounds.slowUploadEveryMs ?? limits.slowUploadEveryMs;
+  const sweepEveryMs = bounds.slowUploadEveryMs ?? httpLimits.slowUploadEveryMs;
   const slowUploads = setInterval(() => {
-    const ended = kernel.bodyMemory.endSlowUploads((limits.slowUploadBytesPerS * sweepEveryMs) / 1000);
+    const ended = kernel.bodyMemory.endSlowUploads((httpLimits.slowUploadBytesPerS * sweepEveryMs) / 1000);
     kernel.metrics.slowUploads.inc(ended);
   }, sweepEveryMs).unref();
   const app = createFastify(kernel, options);
@@ -123,15 +126,15 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     },
     async close() {
       kernel.closing = true;
-      const deadlineMs = performance.now() + (bounds.shutdownGraceMs ?? limits.shutdownGraceMs);
+      const deadlineMs = performance.now() + (bounds.shutdownGraceMs ?? httpLimits.shutdownGraceMs);
       // Node waits for connections that never sent a request, so what has nothing in flight is closed here.
       const sweep = setInterval(() => {
         const lateMs = performance.now() - deadlineMs;
         if (lateMs > 0) for (const context of kernel.hijacked) context.stop();
-        const isOver = kernel.inFlight === 0 || lateMs > limits.shutdownCutMs;
+        const isOver = kernel.inFlight === 0 || lateMs > httpLimits.shutdownCutMs;
         lane.close(isOver);
         if (isOver) app.server.closeAllConnections();
-      }, limits.shutdownSweepMs);
+      }, httpLimits.shutdownSweepMs);
       try {
         await app.close();
       } finally {
@@ -158,13 +161,13 @@ function createFastify(kernel: Kernel, { bounds, page, endpoints }: HttpServerOp
     return (request.headers["anthropic-version"] === undefined ? toOpenai : toAnthropic)(request, reply);
   };
   const badUrl = handlerOf(kernel, refusal(new ServiceError("invalid_request", "The URL is not valid.")));
-  const requestReadMs = bounds?.requestReadMs ?? limits.requestReadMs;
+  const requestReadMs = bounds?.requestReadMs ?? httpLimits.requestReadMs;
   const app = fastify({
     logger: false,
     exposeHeadRoutes: false,
     return503OnClosing: false,
     requestTimeout: requestReadMs,
-    keepAliveTimeout: limits.keepAliveMs,
+    keepAliveTimeout: httpLimits.keepAliveMs,
     // Node derives the time for the head from this one, and looks for late requests at the interval.
     http: {
       requestTimeout: requestReadMs,
@@ -172,7 +175,7 @@ function createFastify(kernel: Kernel, { bounds, page, endpoints }: HttpServerOp
       // Node's own answer has no body; see `problemOfHead`.
       requireHostHeader: false,
     },
-    routerOptions: { ignoreTrailingSlash: true, maxParamLength: limits.pathParamChars },
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: httpLimits.pathParamChars },
     frameworkErrors: (_error, request, reply) => badUrl(request, reply),
     clientErrorHandler: answerUnreadable,
   });

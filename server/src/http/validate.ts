@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { ServiceError, wholeBody, type FieldErrors } from "../domain/errors.ts";
 import { isObject } from "../lib/json.ts";
-import { limits } from "../limits.ts";
+import { domainLimits } from "../domain/limits.ts";
+import { httpLimits } from "./limits.ts";
 import { validationWords } from "./validation-words.ts";
 
 const unknownMember = "is not a field here";
@@ -30,7 +31,9 @@ export function refuseUnknown(
   const known = new Set(schemas.flatMap((schema) => (schema instanceof z.ZodObject ? Object.keys(schema.shape) : [])));
   const unknown = Object.keys(body).filter((name) => !known.has(name));
   if (unknown.length === 0) return;
-  const names = unknown.map((name) => name.slice(0, limits.identifierChars)).slice(0, limits.unknownMembersNamed);
+  const names = unknown
+    .map((name) => name.slice(0, domainLimits.identifierChars))
+    .slice(0, httpLimits.unknownMembersNamed);
   const errors = Object.fromEntries(names.map((name) => [name, [unknownMember]]));
   throw new ServiceError(code, `${names[0] ?? ""} ${unknownMember}.`, { errors });
 }
@@ -43,8 +46,8 @@ function fieldErrors(error: z.ZodError): FieldErrors {
       (errors[issue.path.map(String).join(".") || wholeBody] ??= []).push(issue.message);
       continue;
     }
-    for (const name of issue.keys.slice(0, limits.unknownMembersNamed)) {
-      errors[[...issue.path.map(String), name.slice(0, limits.identifierChars)].join(".")] = [unknownMember];
+    for (const name of issue.keys.slice(0, httpLimits.unknownMembersNamed)) {
+      errors[[...issue.path.map(String), name.slice(0, domainLimits.identifierChars)].join(".")] = [unknownMember];
     }
   }
   return errors;

@@ -1,4 +1,4 @@
-import { limits } from "../limits.ts";
+import { storageLimits } from "../storage/limits.ts";
 import type { SpanStore } from "../storage/spans/span-store.ts";
 import type { NewEdit } from "../storage/spans/span-editing.ts";
 
@@ -61,7 +61,7 @@ function takeGroup(waiting: Waiting[], organizationId: string): Waiting[] {
   for (let rows = 0; end < waiting.length; end += 1) {
     const next = waiting[end];
     rows += next?.edits.length ?? 0;
-    if (next?.organizationId !== organizationId || (end > 0 && rows > limits.bulkRows)) break;
+    if (next?.organizationId !== organizationId || (end > 0 && rows > storageLimits.bulkRows)) break;
   }
   return waiting.splice(0, end);
 }

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "pino";
-import type { TakeOver } from "../ingest/take-over.ts";
+import type { TakeOver } from "../ingest/writer/take-over.ts";
 import type { Journal } from "../storage/journal/journal.ts";
 import type { LogEvents } from "../storage/journal/log-events.ts";
 import { openHandedOver } from "../storage/journal/handed-over.ts";

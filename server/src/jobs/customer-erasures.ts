@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { CustomerErasures } from "../customers/erasures.ts";
-import { limits } from "../limits.ts";
+import { jobsLimits } from "./limits.ts";
 import { scheduleJob } from "./schedule.ts";
 
 /** Begins to learn what other nodes delete, where there may be others, and to forget names. Gives what stops it. */
@@ -8,10 +8,10 @@ export function startCustomerErasures(
   erasures: Pick<CustomerErasures, "sweep" | "forgetNames">,
   { settle, isOnlyNode, logger }: { settle: () => Promise<void>; isOnlyNode: boolean; logger: Logger },
 ): () => Promise<void> {
-  const every = { name: "customer erasures", everyMs: limits.customerErasureSweepEveryMs, logger };
+  const every = { name: "customer erasures", everyMs: jobsLimits.customerErasureSweepEveryMs, logger };
   const jobs = [
     ...(isOnlyNode ? [] : [scheduleJob(every, (signal) => erasures.sweep(settle, signal))]),
-    scheduleJob({ name: "erased names", everyMs: limits.erasedNamesEveryMs, logger }, () => erasures.forgetNames()),
+    scheduleJob({ name: "erased names", everyMs: jobsLimits.erasedNamesEveryMs, logger }, () => erasures.forgetNames()),
   ];
   return async () => {
     await Promise.all(jobs.map((job) => job.stop()));

@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openMemoryControl } from "../../test/support/memory-control.ts";
-import { limits } from "../limits.ts";
+import { jobsLimits } from "./limits.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";
 import { startLeader, type Leader } from "./leader.ts";
 
@@ -71,7 +71,7 @@ test("a node that is cut off works no longer when its lease ends, and what it do
   );
   await began.promise;
   one.node.isCut = true;
-  clock.ms += limits.leaseMs;
+  clock.ms += jobsLimits.leaseMs;
   expect(one.isLeader()).toBe(false);
   await ended;
   expect(String(reason)).toContain("another node does this now");

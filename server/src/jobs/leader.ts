@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import { randomToken } from "../lib/random-token.ts";
-import { limits } from "../limits.ts";
+import { jobsLimits } from "./limits.ts";
 import type { LeaseStore } from "../storage/control/lease-store.ts";
 import { scheduleJob } from "./schedule.ts";
 
@@ -21,7 +21,7 @@ export function startLeader(deps: {
   now: () => number;
   renewEveryMs?: number;
 }): Leader {
-  const { leases, mayLead, logger, now, renewEveryMs = limits.leaseRenewEveryMs } = deps;
+  const { leases, mayLead, logger, now, renewEveryMs = jobsLimits.leaseRenewEveryMs } = deps;
   const lease = { name: "upkeep", owner: randomToken(12) };
   let untilMs = 0;
   let lost = new AbortController();
@@ -34,7 +34,7 @@ export function startLeader(deps: {
   };
   const renew = async (): Promise<void> => {
     const nowMs = now();
-    const until = nowMs + limits.leaseMs;
+    const until = nowMs + jobsLimits.leaseMs;
     const times = { now: new Date(nowMs).toISOString(), until: new Date(until).toISOString() };
     const wasLeader = untilMs > 0;
     if (!mayLead()) {

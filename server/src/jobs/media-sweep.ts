@@ -1,4 +1,4 @@
-import { limits } from "../limits.ts";
+import { domainLimits } from "../domain/limits.ts";
 import type { SpanStore } from "../storage/spans/span-store.ts";
 
 /** Deletes media that no span refers to any more. What came lately may belong to spans that are still in a journal. */
@@ -6,5 +6,5 @@ export async function sweepUnusedMedia(
   { spans, now }: { spans: Pick<SpanStore, "sweepMedia">; now: () => number },
   signal: AbortSignal,
 ): Promise<void> {
-  await spans.sweepMedia(now() - limits.mediaUnusedMs, signal);
+  await spans.sweepMedia(now() - domainLimits.mediaUnusedMs, signal);
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
-import { limits } from "../limits.ts";
+import { domainLimits } from "../domain/limits.ts";
 import { NewerTables } from "../storage/newer-tables.ts";
 import type { SpanStore } from "../storage/spans/span-store.ts";
 
@@ -37,7 +37,7 @@ export async function migrateSpans({
   };
   const keepTrying = async (): Promise<void> => {
     while (!isDone && !signal.aborted) {
-      await sleep(limits.writerRetryMaxMs, undefined, { signal, ref: false }).catch(() => undefined);
+      await sleep(domainLimits.writerRetryMaxMs, undefined, { signal, ref: false }).catch(() => undefined);
       if (!signal.aborted) await attempt().catch(tellUnusable);
     }
     if (isDone) logger.info("the span store answers; its tables are up to date");

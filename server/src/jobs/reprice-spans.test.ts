@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createSpanCounter } from "../counting/span-counter.ts";
 import { createSpendCorrections } from "../customers/spend-corrections.ts";
-import { createErasedCustomers } from "../ingest/erased-customers.ts";
+import { createErasedCustomers } from "../ingest/accept/erased-customers.ts";
 import { openMemoryControl } from "../../test/support/memory-control.ts";
-import { limits } from "../limits.ts";
+import { jobsLimits } from "./limits.ts";
 import { createPriceBook } from "../pricing/price-book.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";
 import { openSpanStore } from "../storage/spans/drivers/open-span-store.ts";
@@ -72,7 +72,7 @@ const totalOf = async (organization_id: string) => {
 
 test("M15: a run that is broken off is run again, and does the rest", async () => {
   const org = `org_${randomUUID()}`;
-  const count = limits.repricedPage + 500;
+  const count = jobsLimits.repricedPage + 500;
   await insertCalls(org, count);
   let calls = 0;
   const failing: SpanStore = {
@@ -86,7 +86,7 @@ test("M15: a run that is broken off is run again, and does the rest", async () =
   const plan = await broken.plan(selectionOf(org), signal);
   expect([plan.changes.length, plan.stoppedAt]).toEqual([count, undefined]);
   await expect(broken.apply(selectionOf(org), plan, signal)).rejects.toThrow("the process died");
-  expect(await totalOf(org)).toEqual([count, limits.repricedPage * 2.5 + 500]);
+  expect(await totalOf(org)).toEqual([count, jobsLimits.repricedPage * 2.5 + 500]);
 
   const again = newRepricing(store);
   const rest = await again.plan(selectionOf(org), signal);

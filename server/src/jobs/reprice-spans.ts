@@ -1,7 +1,7 @@
 import type { Environment } from "../domain/principal.ts";
 import type { SpanCounter } from "../counting/span-counter.ts";
 import type { SpendCorrections } from "../customers/spend-corrections.ts";
-import { limits } from "../limits.ts";
+import { jobsLimits } from "./limits.ts";
 import type { PriceBook } from "../pricing/price-book.ts";
 import { pricedColumns, repriceSpan } from "../pricing/reprice.ts";
 import type { SpanPlace } from "../storage/spans/span-list.ts";
@@ -14,7 +14,7 @@ import type { CountedName } from "../storage/spans/usage-facts.ts";
  * simply run again: what it had done by then has today's price, and is left alone.
  */
 export type SpanRepricing = {
-  /** What would change, newest first; at most `limits.repricedSpans` spans. */
+  /** What would change, newest first; at most `jobsLimits.repricedSpans` spans. */
   plan(selection: OwnSelection, signal: AbortSignal): Promise<RepricingPlan>;
   /** Makes it so: in every read, sum and budget once it resolves. */
   apply(selection: OwnSelection, plan: RepricingPlan, signal: AbortSignal): Promise<void>;
@@ -53,7 +53,7 @@ export function createRepricing({ spans, prices, counter, corrections, now }: Re
       let after: SpanPlace | undefined;
       do {
         const { rows, next } = await spans.listSpans(
-          { ...selection, page: 1, pageSize: limits.repricedPage, sort: newestFirst, fields, after },
+          { ...selection, page: 1, pageSize: jobsLimits.repricedPage, sort: newestFirst, fields, after },
           signal,
         );
         for (const span of rows) {
@@ -73,9 +73,9 @@ export function createRepricing({ spans, prices, counter, corrections, now }: Re
       const identifiers = [...new Set(named)].filter((name) => name !== "");
       const before = await corrections.note(scope, identifiers);
       try {
-        for (let from = 0; from < changes.length; from += limits.repricedPage) {
+        for (let from = 0; from < changes.length; from += jobsLimits.repricedPage) {
           signal.throwIfAborted();
-          const part = changes.slice(from, from + limits.repricedPage);
+          const part = changes.slice(from, from + jobsLimits.repricedPage);
           await spans.repriceSpans(scope, part, signal);
           await counter.recount(scope.organization_id, namesOf(part));
         }
@@ -90,7 +90,7 @@ export function createRepricing({ spans, prices, counter, corrections, now }: Re
 const newestFirst = { field: "timestamp", descending: true } as const;
 
 function isFull({ changes, lookedAt }: RepricingPlan): boolean {
-  return changes.length + limits.repricedPage > limits.repricedSpans || lookedAt >= limits.repricedLookedAt;
+  return changes.length + jobsLimits.repricedPage > jobsLimits.repricedSpans || lookedAt >= jobsLimits.repricedLookedAt;
 }
 
 function keyOf({ timestamp, unique_id, environment, version }: StoredSpan) {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openMemoryControl } from "../../test/support/memory-control.ts";
-import { limits } from "../limits.ts";
+import { jobsLimits } from "./limits.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";
 import { enforceRetention } from "./retention.ts";
 
@@ -63,13 +63,13 @@ const all = { a: 1, b: 7, d: 30 };
 
 test("spans of all organizations have one round a day, which is tried again an hour after it failed", async () => {
   expect(await roundAt(startMs, ["spans"])).toMatchObject({ cutoffs: undefined, failed: [undefined], ended: startMs });
-  const next = startMs + limits.retentionEveryMs;
+  const next = startMs + jobsLimits.retentionEveryMs;
   expect(await roundAt(next)).toMatchObject({ cutoffs: all, failed: [], ended: next });
-  expect(await roundAt(next + limits.retentionAgainMs - 1)).toMatchObject({ cutoffs: undefined, failed: [] });
-  expect(await roundAt(next + limits.retentionAgainMs)).toMatchObject({ cutoffs: all });
+  expect(await roundAt(next + jobsLimits.retentionAgainMs - 1)).toMatchObject({ cutoffs: undefined, failed: [] });
+  expect(await roundAt(next + jobsLimits.retentionAgainMs)).toMatchObject({ cutoffs: all });
 });
 
 test("an organization that fails keeps no other from its turn, and no spans from their round", async () => {
-  const later = startMs + 10 * limits.retentionAgainMs;
+  const later = startMs + 10 * jobsLimits.retentionAgainMs;
   expect(await roundAt(later, ["a"])).toEqual({ cutoffs: all, forgotten: ["b", "d"], failed: ["a"], ended: later });
 });

@@ -1,6 +1,6 @@
 import { effectiveRetentionDays } from "../domain/organization.ts";
 import { randomToken } from "../lib/random-token.ts";
-import { limits } from "../limits.ts";
+import { jobsLimits } from "./limits.ts";
 import type { AuditStore } from "../storage/control/audit-store.ts";
 import type { LeaseStore } from "../storage/control/lease-store.ts";
 import type { OrganizationStore } from "../storage/control/organization-store.ts";
@@ -15,7 +15,7 @@ export type RetentionDeps = {
   scores: Pick<ScoreStore, "forgetOlder">;
   spans: Pick<SpanStore, "deleteExpired">;
   auditLog: Pick<AuditStore, "forget">;
-  /** Whose round it was: spans have one in `limits.retentionAgainMs`, whichever node leads, because each rewrites parts. */
+  /** Whose round it was: spans have one in `jobsLimits.retentionAgainMs`, whichever node leads, because each rewrites parts. */
   leases: LeaseStore;
   instanceDays: number;
   /** Told of what could not be deleted: of an organization, or spans of all. The job goes on, and tries again the next time. */
@@ -40,7 +40,7 @@ export async function enforceRetention(deps: RetentionDeps, signal: AbortSignal)
     const cutoffMs = days === null ? undefined : nowMs - days * dayMs;
     if (cutoffMs !== undefined) cutoffs.set(id, BigInt(cutoffMs) * 1_000_000n);
     try {
-      await deps.auditLog.forget(id, isoOf(nowMs - limits.auditDays * dayMs));
+      await deps.auditLog.forget(id, isoOf(nowMs - jobsLimits.auditDays * dayMs));
       if (cutoffMs !== undefined) await deps.scores.forgetOlder(id, isoOf(cutoffMs));
     } catch (error) {
       signal.throwIfAborted();
@@ -58,7 +58,7 @@ async function deleteSpans(
 ): Promise<void> {
   const round = { name: "retention of spans", owner: randomToken(12) };
   const nowMs = now();
-  if (!(await leases.take({ ...round, now: isoOf(nowMs), until: isoOf(nowMs + limits.retentionAgainMs) }))) return;
+  if (!(await leases.take({ ...round, now: isoOf(nowMs), until: isoOf(nowMs + jobsLimits.retentionAgainMs) }))) return;
   try {
     onDeleted(await spans.deleteExpired(cutoffs, signal));
   } catch (error) {

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
-import { limits } from "../limits.ts";
+import { jobsLimits } from "./limits.ts";
 import type { SpanStore } from "../storage/spans/span-store.ts";
 import type { SumsDay, SumsPass, SumsTiming } from "../storage/spans/span-sums.ts";
 import { scheduleJob, type Schedule } from "./schedule.ts";
@@ -24,16 +24,16 @@ export type SumsDeps = {
  */
 export function startStoredSums(deps: SumsDeps): Schedule {
   const node = randomUUID();
-  return scheduleJob({ name: "stored sums", everyMs: limits.sumsEveryMs, logger: deps.logger }, (signal) =>
+  return scheduleJob({ name: "stored sums", everyMs: jobsLimits.sumsEveryMs, logger: deps.logger }, (signal) =>
     storeSums(deps, node, signal),
   );
 }
 
-const inLimits: SumsTiming = { marginMs: limits.sumsMarginMs, openMs: limits.sumsOpenMs };
+const inLimits: SumsTiming = { marginMs: jobsLimits.sumsMarginMs, openMs: jobsLimits.sumsOpenMs };
 
 export async function storeSums(deps: SumsDeps, node: string, signal: AbortSignal): Promise<void> {
   const { spans, isShared, timing = inLimits } = deps;
-  const isOurs = async () => !isShared || (await spans.takeSumsTurn(node, limits.sumsTurnMs));
+  const isOurs = async () => !isShared || (await spans.takeSumsTurn(node, jobsLimits.sumsTurnMs));
   if (!deps.isReady() || !(await isOurs())) return;
   const plan = await spans.planSums(timing, signal);
   let slots = 0;
@@ -58,14 +58,14 @@ async function buildDay(
   day: SumsDay,
   { isOurs, signal }: { isOurs: () => Promise<boolean>; signal: AbortSignal },
 ): Promise<number | undefined> {
-  const portion = { rows: limits.sumsPortionRows, slotRows: limits.sumsSlotRows };
+  const portion = { rows: jobsLimits.sumsPortionRows, slotRows: jobsLimits.sumsSlotRows };
   const portions = await spans.listDueSums(pass, day, portion, signal);
   for (const due of portions) {
     if (!(await isOurs())) return undefined;
     const beganMs = performance.now();
     await spans.buildSums(pass, day.organization_id, due, signal);
     const tookMs = performance.now() - beganMs;
-    await sleep(tookMs * (1 / limits.sumsBusyShare - 1), undefined, { signal, ref: false });
+    await sleep(tookMs * (1 / jobsLimits.sumsBusyShare - 1), undefined, { signal, ref: false });
   }
   return portions.flatMap(({ slots }) => slots).length;
 }

@@ -8,9 +8,10 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { openMemoryControl } from "../../test/support/memory-control.ts";
 import type { TraceDeletion } from "../domain/trace.ts";
 import { createSpanCounter } from "../counting/span-counter.ts";
-import { createDeletedTraces, type DeletedTraces } from "../ingest/deleted-traces.ts";
-import { createErasedCustomers } from "../ingest/erased-customers.ts";
-import { limits } from "../limits.ts";
+import { createDeletedTraces, type DeletedTraces } from "../ingest/accept/deleted-traces.ts";
+import { createErasedCustomers } from "../ingest/accept/erased-customers.ts";
+import { domainLimits } from "../domain/limits.ts";
+import { jobsLimits } from "./limits.ts";
 import { openEmbeddedDatabase } from "../storage/spans/drivers/embedded-database.ts";
 import { openSpanStore } from "../storage/spans/drivers/open-span-store.ts";
 import type { SpanDatabase } from "../storage/spans/drivers/span-database.ts";
@@ -150,13 +151,13 @@ test("the payload leaves the disk first, what hides it a day later; then sending
   await purged({ payload: 0, tombstones: 1 });
   expect(own.deletedTraces.covers(deletionOf("t4"), atNs)).toBe(true);
 
-  clock.ms += limits.traceTombstoneMs + 60_000;
+  clock.ms += jobsLimits.traceTombstoneMs + 60_000;
   // What were accepted now, the tombstone would hide.
   expect(own.deletedTraces.covers(deletionOf("t4"), atNs)).toBe(true);
   await purged({ payload: 0, tombstones: 0 });
   expect(own.deletedTraces.covers(deletionOf("t4"), atNs)).toBe(true);
 
-  clock.ms += limits.deletedTraceMs - limits.traceTombstoneMs;
+  clock.ms += domainLimits.deletedTraceMs - jobsLimits.traceTombstoneMs;
   await purged({ payload: 0, tombstones: 0 });
   expect(own.deletedTraces.covers(deletionOf("t4"), atNs)).toBe(false);
   await store("t4");
@@ -167,8 +168,8 @@ test("the payload leaves the disk first, what hides it a day later; then sending
 
 test("of too many deletions the oldest are forgotten", () => {
   const deletedTraces = createDeletedTraces(now);
-  for (let n = 0; n <= limits.deletedTraces; n += 1) deletedTraces.add(deletionOf(`many ${n}`));
-  expect(deletedTraces.stats()).toEqual({ traces: limits.deletedTraces, forgotten: 1 });
+  for (let n = 0; n <= domainLimits.deletedTraces; n += 1) deletedTraces.add(deletionOf(`many ${n}`));
+  expect(deletedTraces.stats()).toEqual({ traces: domainLimits.deletedTraces, forgotten: 1 });
   expect(deletedTraces.covers(deletionOf("many 0"), atNs)).toBe(false);
   expect(deletedTraces.covers(deletionOf("many 1"), atNs)).toBe(true);
 });

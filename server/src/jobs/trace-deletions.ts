@@ -2,8 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { TraceDeletion } from "../domain/trace.ts";
 import type { SpanCounter } from "../counting/span-counter.ts";
-import type { DeletedTraces } from "../ingest/deleted-traces.ts";
-import { limits } from "../limits.ts";
+import type { DeletedTraces } from "../ingest/accept/deleted-traces.ts";
+import { domainLimits } from "../domain/limits.ts";
+import { jobsLimits } from "./limits.ts";
 import type { TraceDeletionStore } from "../storage/control/trace-deletion-store.ts";
 import type { CountedName } from "../storage/spans/usage-facts.ts";
 import type { SpanStore } from "../storage/spans/span-store.ts";
@@ -18,7 +19,7 @@ import { scheduleJob } from "./schedule.ts";
  * journal gets its tombstones from `sweep`.
  */
 export type TraceDeletions = {
-  /** Waits until what this node has accepted is visible, at most `limits.traceDeletionFlushMs`. */
+  /** Waits until what this node has accepted is visible, at most `jobsLimits.traceDeletionFlushMs`. */
   settle(): Promise<void>;
   /** @throws ServiceError `unavailable` when the stores do not take it; some of it may then be deleted already. */
   delete(deletions: readonly TraceDeletion[]): Promise<void>;
@@ -46,7 +47,7 @@ export async function loadTraceDeletions({
   deletedTraces,
   now,
 }: Pick<TraceDeletionDeps, "deletions" | "deletedTraces" | "now">): Promise<void> {
-  await learn(deletions, deletedTraces, now() - limits.deletedTraceMs);
+  await learn(deletions, deletedTraces, now() - domainLimits.deletedTraceMs);
 }
 
 /** Begins to sweep and to purge, until it is stopped. */
@@ -56,11 +57,12 @@ export function startTraceDeletions(
 ): { traceDeletions: TraceDeletions; stop: () => Promise<void> } {
   const traceDeletions = createTraceDeletions(deps);
   const sweeping = scheduleJob(
-    { name: "trace deletions", everyMs: limits.traceDeletionSweepEveryMs, logger },
+    { name: "trace deletions", everyMs: jobsLimits.traceDeletionSweepEveryMs, logger },
     (signal) => traceDeletions.sweep(signal),
   );
-  const purging = scheduleJob({ name: "trace purge", everyMs: limits.traceDeletionPurgeEveryMs, logger }, (signal) =>
-    leader.lead(signal, (leading) => traceDeletions.purge(leading)),
+  const purging = scheduleJob(
+    { name: "trace purge", everyMs: jobsLimits.traceDeletionPurgeEveryMs, logger },
+    (signal) => leader.lead(signal, (leading) => traceDeletions.purge(leading)),
   );
   const stop = async () => {
     await Promise.all([sweeping.stop(), purging.stop()]);
@@ -82,7 +84,7 @@ function createTraceDeletions(deps: TraceDeletionDeps): TraceDeletions {
     for (const [organizationId, traces] of changed) await counter.recount(organizationId, traces);
   };
   const settle = async () => {
-    await Promise.race([flush(), sleep(limits.traceDeletionFlushMs, undefined, { ref: false })]);
+    await Promise.race([flush(), sleep(jobsLimits.traceDeletionFlushMs, undefined, { ref: false })]);
   };
 
   return {
@@ -95,7 +97,7 @@ function createTraceDeletions(deps: TraceDeletionDeps): TraceDeletions {
     },
     async sweep(signal) {
       const startedAtMs = now();
-      await learn(store, deletedTraces, sweptAtMs - limits.traceDeletionOverlapMs);
+      await learn(store, deletedTraces, sweptAtMs - domainLimits.traceDeletionOverlapMs);
       const late = sweepAgesMs.flatMap((ageMs) =>
         deletedTraces
           .since(ageMs + startedAtMs - sweptAtMs)
@@ -105,11 +107,11 @@ function createTraceDeletions(deps: TraceDeletionDeps): TraceDeletions {
       sweptAtMs = startedAtMs;
     },
     async purge(signal) {
-      const recent = deletedTraces.since(limits.deletedTraceMs);
+      const recent = deletedTraces.since(domainLimits.deletedTraceMs);
       if (recent.length > 0) await spans.deleteTraces(recent, signal);
       // The tombstones go first: were what comes again accepted before, they would hide it.
-      await spans.purgeDeleted(BigInt(now() - limits.traceTombstoneMs) * 1_000_000n, signal);
-      await store.forget(new Date(now() - limits.deletedTraceMs).toISOString());
+      await spans.purgeDeleted(BigInt(now() - jobsLimits.traceTombstoneMs) * 1_000_000n, signal);
+      await store.forget(new Date(now() - domainLimits.deletedTraceMs).toISOString());
     },
   };
 }

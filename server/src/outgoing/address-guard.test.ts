@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isWithin, parseIp } from "../lib/ip-address.ts";
 import type { AllowedUpstream } from "../domain/allowed-upstream.ts";
-import { limits } from "../limits.ts";
+import { outgoingLimits } from "./limits.ts";
 import { AddressRefused, createAddressGuard, type Resolve } from "./address-guard.ts";
 import { createPools, type HostTrust } from "./pools.ts";
 import { isPublicAddress } from "./public-address.ts";
@@ -160,7 +160,7 @@ describe("connections", () => {
       const error: unknown = await get(`http://db.internal:${port}`, { resolve }).catch((caught: unknown) => caught);
       expect(error).toBeInstanceOf(AddressRefused);
       refusals.push(String(error));
-      expect(performance.now() - startedMs).toBeGreaterThan(limits.addressRefusedMs - 5);
+      expect(performance.now() - startedMs).toBeGreaterThan(outgoingLimits.addressRefusedMs - 5);
     }
     expect(new Set(refusals).size).toBe(1);
   });

@@ -2,7 +2,7 @@ import { lookup as resolve, type LookupAddress } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import { buildConnector } from "undici";
 import type { AllowedUpstream } from "../domain/allowed-upstream.ts";
-import { limits } from "../limits.ts";
+import { outgoingLimits } from "./limits.ts";
 import { isWithin, parseIp } from "../lib/ip-address.ts";
 import { sharedReads } from "./http1/shared-reads.ts";
 import { isPublicAddress, withoutMapping } from "./public-address.ts";
@@ -66,7 +66,7 @@ export function createAddressGuard({
       const startedMs = performance.now();
       const refuse = (): void => {
         // What is known nearby is resolved faster than what is not: both are told at the same time.
-        const waitMs = limits.addressRefusedMs - (performance.now() - startedMs);
+        const waitMs = outgoingLimits.addressRefusedMs - (performance.now() - startedMs);
         setTimeout(() => done(new AddressRefused(host), []), Math.max(0, waitMs));
       };
       resolve(host, (error, addresses) => {

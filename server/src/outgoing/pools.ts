@@ -1,4 +1,4 @@
-import { limits } from "../limits.ts";
+import { outgoingLimits } from "./limits.ts";
 import type { AddressGuard } from "./address-guard.ts";
 import type { ExchangeHandler } from "./http1/exchange-handler.ts";
 import type { OutgoingRequest } from "./http1/encode-request.ts";
@@ -30,7 +30,7 @@ export type PoolsOptions = {
   onEviction?: () => void;
 };
 
-export function createPools({ guard, maxOrigins = limits.upstreamOrigins, onEviction }: PoolsOptions): Pools {
+export function createPools({ guard, maxOrigins = outgoingLimits.upstreamOrigins, onEviction }: PoolsOptions): Pools {
   const pools = new Map<string, OriginPool>();
   /** Those that had to make room, until what they carry is through. */
   const retired = new Set<OriginPool>();
@@ -71,7 +71,7 @@ export function createPools({ guard, maxOrigins = limits.upstreamOrigins, onEvic
       const known = places.get(url);
       if (known !== undefined) return known;
       const place = parseUrl(url);
-      if (places.size >= limits.upstreamUrls) places.clear();
+      if (places.size >= outgoingLimits.upstreamUrls) places.clear();
       places.set(url, place);
       return place;
     },

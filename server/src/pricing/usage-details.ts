@@ -1,5 +1,5 @@
 import type { CountOfUsage, RawUsage, Usage } from "../domain/usage.ts";
-import { limits } from "../limits.ts";
+import { pricingLimits } from "./limits.ts";
 
 /** Buckets that only the price needs, as a span shows them in `usage_details` and takes them there. */
 const names = {
@@ -30,7 +30,7 @@ export function readUsageDetails(details: Record<string, unknown>): RawUsage {
   const raw: RawUsage = {};
   for (const [member, name] of entries) {
     const value = details[name];
-    if (typeof value === "number" && value >= 0 && value <= limits.countMax) raw[member] = value;
+    if (typeof value === "number" && value >= 0 && value <= pricingLimits.countMax) raw[member] = value;
   }
   const { service_tier, region } = details;
   if (typeof service_tier === "string") raw.serviceTier = service_tier;

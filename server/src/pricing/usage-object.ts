@@ -1,6 +1,6 @@
 import { normalizeUsage, type CountOfUsage, type RawUsage, type Usage } from "../domain/usage.ts";
 import { isObject, isRawNumber } from "../lib/json.ts";
-import { limits } from "../limits.ts";
+import { pricingLimits } from "./limits.ts";
 
 /**
  * Reads the usage object of a reply in the form of any provider or SDK: OpenAI (chat, Responses, Realtime, audio, images),
@@ -271,7 +271,7 @@ function billedUsd(usage: Record<string, unknown>): number | undefined {
 }
 
 function usd(value: unknown): number | undefined {
-  return typeof value === "number" && value >= 0 && value <= limits.costUsdMax ? value : undefined;
+  return typeof value === "number" && value >= 0 && value <= pricingLimits.costUsdMax ? value : undefined;
 }
 
 function positive(value: number | undefined): number | undefined {
@@ -327,14 +327,14 @@ function isStated(usage: Record<string, unknown>, names: readonly string[]): boo
 /** A whole number, also as digits in a text. */
 function toCount(value: unknown): number | undefined {
   const number = toNumber(value);
-  return number !== undefined && Number.isSafeInteger(number) && number >= 0 && number <= limits.countMax
+  return number !== undefined && Number.isSafeInteger(number) && number >= 0 && number <= pricingLimits.countMax
     ? number
     : undefined;
 }
 
 function toSeconds(value: unknown): number | undefined {
   const number = toNumber(value);
-  return number !== undefined && number > 0 && number <= limits.secondsMax ? number : undefined;
+  return number !== undefined && number > 0 && number <= pricingLimits.secondsMax ? number : undefined;
 }
 
 function toNumber(value: unknown): number | undefined {

@@ -10,7 +10,7 @@ import {
   statSync,
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { limits } from "../limits.ts";
+import { storageLimits } from "./limits.ts";
 
 export class DataFolderError extends Error {}
 
@@ -46,7 +46,10 @@ export function openDataFolder(path: string): void {
  * files to 0600. Those above go first, so that none below a certain number is within reach of others, though it keeps its mode.
  * What belongs to another user stays as it is, and is answered.
  */
-export function closeToOthers(path: string, maxEntries: number = limits.dataFolderEntries): { refused: string[] } {
+export function closeToOthers(
+  path: string,
+  maxEntries: number = storageLimits.dataFolderEntries,
+): { refused: string[] } {
   const refused: string[] = [];
   const restrict = (entry: string, mode: number): void => {
     try {

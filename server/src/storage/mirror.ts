@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { limits } from "../limits.ts";
+import { storageLimits } from "./limits.ts";
 
 /**
  * Copies what the control store has into the span store, soon after it changed, and again and again where that fails. What
@@ -72,7 +72,7 @@ export function startMirror({ copyBatch, onFailure, retryMs, everyMs, groupMs }:
       const copied = new Promise<void>((resolve) => (waiter.resolve = resolve));
       waiters.add(waiter);
       wake();
-      await Promise.race([copied, sleep(limits.readYourWriteMs, undefined, { ref: false })]);
+      await Promise.race([copied, sleep(storageLimits.readYourWriteMs, undefined, { ref: false })]);
       waiters.delete(waiter);
     },
     async stop() {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Counter, Gauge, type Registry } from "prom-client";
-import { limits } from "../limits.ts";
+import { telemetryLimits } from "./limits.ts";
 
 export function createEvaluationMetrics(
   registry: Registry,
@@ -29,7 +29,7 @@ export function createEvaluationMetrics(
       async collect() {
         const counted = read.backlog().catch(() => Number.NaN);
         // A store that hangs must not keep the other metrics back.
-        this.set(await Promise.race([counted, sleep(limits.readinessMs, Number.NaN, { ref: false })]));
+        this.set(await Promise.race([counted, sleep(telemetryLimits.readinessMs, Number.NaN, { ref: false })]));
       },
     }),
     evaluations: new Counter({

@@ -1,9 +1,14 @@
 import { pino, type DestinationStream, type Logger } from "pino";
-import { limits } from "../limits.ts";
+import { telemetryLimits } from "./limits.ts";
 
 /** Standard output. Lines are written together; whoever ends the process calls `flushSync`. */
 export function openLogOutput() {
-  return pino.destination({ dest: 1, sync: true, minLength: limits.logLineChars, periodicFlush: limits.logLineWaitMs });
+  return pino.destination({
+    dest: 1,
+    sync: true,
+    minLength: telemetryLimits.logLineChars,
+    periodicFlush: telemetryLimits.logLineWaitMs,
+  });
 }
 
 /**

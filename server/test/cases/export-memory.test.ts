@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { limits } from "../../src/limits.ts";
+import { ingestLimits } from "../../src/ingest/limits.ts";
 import { ndjsonLine, spanRow } from "../../src/storage/spans/contract/span-fixtures.ts";
 import { openSpanStore } from "../../src/storage/spans/drivers/open-span-store.ts";
 import { newDataDir, startServerProcess, type ServerProcess } from "../support/server-process.ts";
@@ -15,7 +15,7 @@ const MB = 1e6;
 const mayRiseBytes = 150 * MB;
 const textBytes = 100_000;
 const inserts = 8;
-const spansPerInsert = Math.floor(limits.writerGroupBytes / textBytes);
+const spansPerInsert = Math.floor(ingestLimits.writerGroupBytes / textBytes);
 const spans = inserts * spansPerInsert;
 const organization = "org_export_memory";
 

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { limits } from "../../src/limits.ts";
+import { apiLimits } from "../../src/api/limits.ts";
 import { completion, done, helloStream, question } from "../support/chat.ts";
 import { form, type Part } from "../support/form.ts";
 import { startTestGateway, upstreamKey, type TestGateway } from "../support/gateway.ts";
@@ -240,7 +240,7 @@ describe("large bodies", () => {
     await once(socket, "connect");
     socket.write(
       `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${testKeys.prod}\r\n` +
-        `content-type: application/json\r\ncontent-length: ${limits.gatewayBodyBytes + 1}\r\n\r\n{"model":`,
+        `content-type: application/json\r\ncontent-length: ${apiLimits.gatewayBodyBytes + 1}\r\n\r\n{"model":`,
     );
     const [bytes] = (await once(socket, "data")) as [Buffer];
     socket.destroy();

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { limits } from "../../src/limits.ts";
+import { evaluationLimits } from "../../src/evaluation/limits.ts";
 import { completion } from "../support/chat.ts";
 import { eventually, newAutomation, newEvaluator } from "../support/evaluation.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
@@ -199,8 +199,8 @@ describe("a picture that a judge cannot be shown is named to it and in the expla
           request,
         )
       : scores(connection, request);
-  const tooLarge = png(Math.ceil(limits.judgeMediaChars * 0.75));
-  const many = Array.from({ length: limits.judgeMedia + 3 }, () => imagePart(png(2_000)));
+  const tooLarge = png(Math.ceil(evaluationLimits.judgeMediaChars * 0.75));
+  const many = Array.from({ length: evaluationLimits.judgeMedia + 3 }, () => imagePart(png(2_000)));
   const notShown = /A cat\.\n\nNot shown to the judge: \/api\/media\/[0-9a-f]{64}\/ \((.*)\)/s;
 
   test.each<[name: string, parts: Row[], reason: string | RegExp, shown: number, script?: Script]>([

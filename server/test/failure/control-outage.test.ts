@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { limits } from "../../src/limits.ts";
+import { customersLimits } from "../../src/customers/limits.ts";
 import { completion, question } from "../support/chat.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { createPostgresDatabase, postgresSkipReason, postgresUrl } from "../support/postgres.ts";
@@ -63,7 +63,7 @@ describe.skipIf(postgresUrl === undefined)(`while Postgres does not answer${post
     await expect.poll(() => ready("?reads=true"), { timeout: 20_000 }).toBe(200);
   }
   /** Makes what a node has read too old to be used while the store answers. */
-  const outdate = () => sleep(limits.cachedCustomerMs + 500);
+  const outdate = () => sleep(customersLimits.cachedCustomerMs + 500);
 
   test.each(["cut", "hang"] as const)(
     "%s: spans and calls go on with what was known, budgets up to what was left of them",

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { limits } from "../../src/limits.ts";
+import { apiLimits } from "../../src/api/limits.ts";
 import {
   evaluated,
   historyOf,
@@ -134,7 +134,7 @@ describe("channels", () => {
     expect(tested.text).not.toContain("secret-");
     expect(receiver.on(good)[0]!.json).toMatchObject({ is_test: true, state: "triggered" });
     expect((await prod.post(`/api/alerts/${id}/test/`)).status).toBe(429);
-    app.pass(limits.alertTestEveryMs);
+    app.pass(apiLimits.alertTestEveryMs);
     expect((await prod.post(`/api/alerts/${id}/test/`)).status).toBe(200);
   });
 

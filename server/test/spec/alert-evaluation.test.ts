@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { limits } from "../../src/limits.ts";
+import { alertsLimits } from "../../src/alerts/limits.ts";
 import { spanGroupings } from "../../src/storage/spans/span-store.ts";
 import {
   evaluated,
@@ -114,7 +114,7 @@ describe("an evaluation", () => {
       "alert_resolved",
     ]);
     // After a day without spans it is gone.
-    app.pass(limits.alertGroupMemoryMs + 10 * minuteMs);
+    app.pass(alertsLimits.alertGroupMemoryMs + 10 * minuteMs);
     const later = await eventually(async () => {
       const found = await retrieveAlert(prod, made.id);
       return found.states.length === 0 ? found : undefined;
@@ -318,7 +318,7 @@ test("rules that ask the same of the same spans say what each would say alone, a
     customer_identifier,
     cost,
   });
-  const twice = Array.from({ length: limits.alertGroups }, (_, index) => `customer-${index}`);
+  const twice = Array.from({ length: alertsLimits.alertGroups }, (_, index) => `customer-${index}`);
   const logs = [...twice, ...twice].map((customer) => span(customer, 0.001)).concat(span("dear", 5));
   for (let start = 0; start < logs.length; start += 500) {
     const answer = await prod.post("/api/request-logs/bulk/", { logs: logs.slice(start, start + 500) });
@@ -337,9 +337,9 @@ test("rules that ask the same of the same spans say what each would say alone, a
   const seen = async ({ id }: AlertRow) => (await evaluated(prod, id))["group_counts"];
   const minute = () => Promise.all(Object.values(rules).map(seen));
   const expected = [
-    { ok: 0, triggered: limits.alertGroups, no_data: 0 },
-    { ok: limits.alertGroups - 1, triggered: 1, no_data: 0 },
-    { ok: limits.alertGroups, triggered: 0, no_data: 0 },
+    { ok: 0, triggered: alertsLimits.alertGroups, no_data: 0 },
+    { ok: alertsLimits.alertGroups - 1, triggered: 1, no_data: 0 },
+    { ok: alertsLimits.alertGroups, triggered: 0, no_data: 0 },
     { ok: 0, triggered: 1, no_data: 0 },
     { ok: 0, triggered: 0, no_data: 1 },
     { ok: 0, triggered: 1, no_data: 0 },

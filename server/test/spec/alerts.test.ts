@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { limits } from "../../src/limits.ts";
+import { apiLimits } from "../../src/api/limits.ts";
+import { storageLimits } from "../../src/storage/limits.ts";
 import {
   evaluated,
   minuteMs,
@@ -120,7 +121,7 @@ describe("rules", () => {
     [{ filters: { cost: { operator: "gt", value: "many" } } }, "cost"],
     [{ filters: { scores__nobody: { operator: "gt", value: 1 } } }, "filters"],
     [{ filters: { evaluator_id: "nobody" } }, "filters"],
-    [{ filters: { model: "m".repeat(limits.alertFiltersChars) } }, "filters"],
+    [{ filters: { model: "m".repeat(apiLimits.alertFiltersChars) } }, "filters"],
     [{ filters: [] }, "filters"],
     [{ treshold: 5 }, "treshold"],
     [{ channels: [{ type: "sms", url: "https://example.com" }] }, "channels.0.type"],
@@ -132,7 +133,12 @@ describe("rules", () => {
     [{ channels: [{ type: "email", to: "a@example.com" }] }, "channels.0.to"],
     [{ channels: [{ type: "webhook", url: "https://example.com", id: 5 }] }, "channels.0.id"],
     [
-      { channels: Array.from({ length: limits.alertChannels + 1 }, () => ({ type: "webhook", url: "https://e.com" })) },
+      {
+        channels: Array.from({ length: apiLimits.alertChannels + 1 }, () => ({
+          type: "webhook",
+          url: "https://e.com",
+        })),
+      },
       "channels",
     ],
   ])("with %j are 400 and the field is named", async (fields, field) => {
@@ -199,7 +205,7 @@ describe("rules", () => {
 
   test("are so many for one organization, and 409 then", async () => {
     const { prod } = await app.newOrganization();
-    for (let i = 0; i < limits.alertsPerOrganization; i += 1) await newAlert(prod, { is_enabled: false });
+    for (let i = 0; i < storageLimits.alertsPerOrganization; i += 1) await newAlert(prod, { is_enabled: false });
     const body = { name: "N", metric: "number_of_requests", window: "5m", operator: "gt", threshold: 1 };
     expect((await prod.post("/api/alerts/", body)).status).toBe(409);
   });

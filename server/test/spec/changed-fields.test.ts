@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { limits } from "../../src/limits.ts";
+import { apiLimits } from "../../src/api/limits.ts";
+import { storageLimits } from "../../src/storage/limits.ts";
 import { getTrace, ingest, listTraces, retrieveTrace, type Node } from "../support/traces.ts";
 import { always, bodyOf, createSpan, retrieveSpan, settle, sortedValues } from "../support/spans.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
@@ -167,7 +168,7 @@ describe("a changed field", () => {
 
 describe("a changed field is in the trace of its span", () => {
   const edits = { note: "seen", is_pinned: true, positive_feedback: false, metadata: { plan: "free", by: "kim" } };
-  const sizes = [3, limits.smallTraceRows + 1, limits.fullTreeSpans + 1];
+  const sizes = [3, storageLimits.smallTraceRows + 1, apiLimits.fullTreeSpans + 1];
 
   test.each(sizes)("of %d spans, whole, slim and flat, and in the row of the trace", async (count) => {
     await newOrganization();
@@ -193,7 +194,7 @@ describe("a changed field is in the trace of its span", () => {
     const leafOf = ([root]: Node[]) => root?.children.find(({ children }) => children.length > 0)?.children[0];
     const leaf = leafOf(whole.span_tree);
     const { metadata, ...plain } = edits;
-    expect([whole["metadata"], whole["is_slim"]]).toEqual([{ n: 0, ...metadata }, count > limits.fullTreeSpans]);
+    expect([whole["metadata"], whole["is_slim"]]).toEqual([{ n: 0, ...metadata }, count > apiLimits.fullTreeSpans]);
     for (const [n, node] of [whole.span_tree[0], leaf].entries()) {
       const own = { n: n === 0 ? 0 : count - 1, ...metadata };
       expect(node).toMatchObject({ ...plain, ...(whole["is_slim"] !== true && { metadata: own }) });

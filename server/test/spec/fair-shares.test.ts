@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { limits } from "../../src/limits.ts";
+import { authLimits } from "../../src/auth/limits.ts";
 import { eventually, newAutomation, newEvaluator } from "../support/evaluation.ts";
 import { createSpan } from "../support/spans.ts";
 import { startTestApp, testKeys, type TestApp } from "../support/test-app.ts";
@@ -67,7 +67,7 @@ test("one address that tries passwords delays a login from another by a turn", a
     });
   const statuses: number[] = [];
   // As many as the throttle lets one address try, which it counts before it knows of any outcome.
-  const hog = Array.from({ length: limits.loginFailuresPerAddress }, async (_, index) => {
+  const hog = Array.from({ length: authLimits.loginFailuresPerAddress }, async (_, index) => {
     const { status } = await login("198.51.100.7", { email: `${index}@example.com`, password: "guess" });
     statuses.push(status);
   });

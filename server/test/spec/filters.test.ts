@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { limits } from "../../src/limits.ts";
+import { domainLimits } from "../../src/domain/limits.ts";
+import { filterLimits } from "../../src/filter/limits.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import type { ListAnswer, Row, TestClient } from "../support/test-client.ts";
 import { always, bodyOf, fieldsOf, listSpans, settle, storeSpans } from "../support/spans.ts";
@@ -317,7 +318,9 @@ describe("filters at the edge of reason", () => {
   });
 
   test("of conditions on new messages a request has a few, in its body and its URL together", async () => {
-    const conditions = Array.from({ length: limits.newMessagesConditions }, (_, i) => ({ new_messages: `none ${i}` }));
+    const conditions = Array.from({ length: domainLimits.newMessagesConditions }, (_, i) => ({
+      new_messages: `none ${i}`,
+    }));
     const filters = { connector: "OR", filter_params: [{ filter_params: conditions }, { span_name: "bob" }] };
     expect(await found(filters)).toEqual(["bob"]);
     const refused = async (read: string, query: string, body: object) => {
@@ -330,7 +333,7 @@ describe("filters at the edge of reason", () => {
   });
 
   describe("texts that a request looks for", () => {
-    const { filterSearchTexts, filterSearchChars } = limits;
+    const { filterSearchTexts, filterSearchChars } = filterLimits;
     const texts = (count: number, chars = 10) =>
       Array.from({ length: count }, (_, i) => `${i} `.padEnd(chars, "nowhere "));
     const searches = (count: number, values: string[]) => ({
@@ -377,7 +380,7 @@ describe("filters at the edge of reason", () => {
   });
 
   test("a filter that is too much for one statement is never a fault of the server", async () => {
-    const texts = (letter: string) => Array.from({ length: limits.filterValues }, (_, i) => `${letter}${i}`);
+    const texts = (letter: string) => Array.from({ length: filterLimits.filterValues }, (_, i) => `${letter}${i}`);
     const filters = {
       metadata__a__b: { operator: "iexact", value: texts("a") },
       metadata__c__d: { operator: "iexact", value: texts("c") },

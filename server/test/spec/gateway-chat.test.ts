@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { chunk, completion, done, eventsOf, helloStream, question, textOf, usageChunk } from "../support/chat.ts";
-import { limits } from "../../src/limits.ts";
+import { apiLimits } from "../../src/api/limits.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { answers, streams } from "../support/scripted-upstream.ts";
 import { always, retrieveSpan } from "../support/spans.ts";
@@ -357,7 +357,7 @@ describe("calls stand in the group of one model, whatever becomes of them", () =
 });
 
 describe("calls that are refused before they are read", () => {
-  const tooLarge = Buffer.alloc(limits.gatewayBodyBytes + 1, " ");
+  const tooLarge = Buffer.alloc(apiLimits.gatewayBodyBytes + 1, " ");
 
   test.each([
     ["chat", path],

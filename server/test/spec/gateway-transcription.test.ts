@@ -2,7 +2,8 @@ import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { limits } from "../../src/limits.ts";
+import { apiLimits } from "../../src/api/limits.ts";
+import { gatewayLimits } from "../../src/gateway/limits.ts";
 import { form, type Part } from "../support/form.ts";
 import { startTestGateway, upstreamKey, type TestGateway } from "../support/gateway.ts";
 import { answers, type SeenRequest } from "../support/scripted-upstream.ts";
@@ -344,11 +345,13 @@ describe("what fails", () => {
   });
 
   test("too large a file is a 413 that names the bound, over a connection that lives", async () => {
-    for (const bytes of [limits.audioFileBytes + 1, limits.audioFormBytes + 1]) {
+    for (const bytes of [gatewayLimits.audioFileBytes + 1, apiLimits.audioFormBytes + 1]) {
       const answer = await send([["file", Buffer.alloc(bytes), { name: "a.wav" }], model]);
       expect([answer.status, errorOf(answer)["message"]]).toEqual([413, expect.stringContaining("25 MB")]);
     }
-    expect((await send([["file", Buffer.alloc(limits.audioFileBytes), { name: "a.wav" }], model])).status).toBe(200);
+    expect((await send([["file", Buffer.alloc(gatewayLimits.audioFileBytes), { name: "a.wav" }], model])).status).toBe(
+      200,
+    );
     expect(gateway.upstream.requests).toHaveLength(1);
   });
 

@@ -2,7 +2,7 @@ import type { Client } from "@modelcontextprotocol/client";
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bindTools } from "../../src/api/mcp/tools.ts";
-import { limits } from "../../src/limits.ts";
+import { apiLimits } from "../../src/api/limits.ts";
 import { everyEndpoint } from "../support/endpoints.ts";
 import { callTool, connectMcp, eras, rpc } from "../support/mcp.ts";
 import { bodyOf, createSpan, settle, storeSpans } from "../support/spans.ts";
@@ -393,7 +393,7 @@ describe("bounds", () => {
     const mcp = await connectMcp(app.url, own.test);
     const outlined = (await callTool(mcp, "get_trace", { trace_unique_id: "wide" })).data;
     const outline = rowsOf(outlined, "outline");
-    expect(outline).toHaveLength(limits.mcpOutlineSpans);
+    expect(outline).toHaveLength(apiLimits.mcpOutlineSpans);
     expect(outline.filter(({ depth }) => depth === 1)).toHaveLength(100);
     const hidden = outline.reduce((sum, { children_left_out: count }) => sum + Number(count ?? 0), 0);
     expect([outlined["spans_left_out"], hidden]).toEqual([250, 250]);

@@ -1,7 +1,7 @@
 import { statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { version } from "../../src/version.ts";
+import { version } from "../../src/domain/version.ts";
 import { startTestApp, testKeys, type TestApp } from "../support/test-app.ts";
 import { createClient, type TestClient } from "../support/test-client.ts";
 import { listSpans, storeSpans } from "../support/spans.ts";

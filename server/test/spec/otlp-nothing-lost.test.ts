@@ -1,7 +1,7 @@
 import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { limits } from "../../src/limits.ts";
-import { createNestedJson } from "../../src/ingest/nested-json.ts";
+import { domainLimits } from "../../src/domain/limits.ts";
+import { createNestedJson } from "../../src/validation/nested-json.ts";
 import { decodeJsonTraces } from "../../src/ingest/otlp/decode-json.ts";
 import { decodeProtobufTraces } from "../../src/ingest/otlp/decode-protobuf.ts";
 import type { ExportRequest, OtlpSpan } from "../../src/ingest/otlp/export-request.ts";
@@ -27,7 +27,7 @@ for (const { file, contentType, body } of [...pythonCaptures().values()].flat())
 type Mapped = { span: OtlpSpan; body: Record<string, unknown>; metadata: Record<string, unknown> };
 
 function mappedSpans(request: ExportRequest<OtlpSpan>): Mapped[] {
-  const nested = createNestedJson(limits.bodyNodes);
+  const nested = createNestedJson(domainLimits.bodyNodes);
   return request.groups.flatMap(({ resource, scope, items }) =>
     items.map((span) => {
       const body = mapSpan(span, { resource, scope }, { nested });

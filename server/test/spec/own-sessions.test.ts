@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { limits } from "../../src/limits.ts";
+import { authLimits } from "../../src/auth/limits.ts";
 import { startManagementServer, type ManagementServer } from "../support/management-server.ts";
 import { createClient, type Answer } from "../support/test-client.ts";
 
@@ -72,14 +72,14 @@ describe("a change of the password", () => {
 
   test("with a wrong current password names the field, goes on record, and counts as a failed sign-in", async () => {
     const { ask, user } = await newPerson();
-    for (let n = 0; n < limits.loginFailures; n += 1) {
+    for (let n = 0; n < authLimits.loginFailures; n += 1) {
       const answer = await ask("POST", "/api/auth/password/", change("wrong"));
       expect(answer).toMatchObject({ status: 400, json: { errors: { current_password: [expect.any(String)] } } });
     }
     expect((await ask("POST", "/api/auth/password/", change(oldPassword))).status).toBe(429);
     expect((await signIn(user.email, oldPassword)).status).toBe(429);
     expect((await ask("GET", "/api/audit-log/?action=failed_login")).json).toMatchObject({ count: 1 });
-    server.clock.ms += limits.loginWindowMs;
+    server.clock.ms += authLimits.loginWindowMs;
   });
 
   test("to a short password names the field in words", async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { limits } from "../../src/limits.ts";
+import { storageLimits } from "../../src/storage/limits.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import { createClient, type Answer, type TestClient } from "../support/test-client.ts";
 
@@ -250,7 +250,7 @@ test("deleting is final, and deleting again is 404", async () => {
 test("an organization has at most as many as the limit", async () => {
   const { prod } = await app.newOrganization();
   const body = { provider: "openai", api_key: key };
-  for (let made = 0; made < limits.providerSettings; made += 20) {
+  for (let made = 0; made < storageLimits.providerSettings; made += 20) {
     await Promise.all(Array.from({ length: 20 }, () => prod.post(path, body)));
   }
   expect(await prod.post(path, body)).toMatchObject({ status: 409, json: { code: "conflict" } });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { limits } from "../../src/limits.ts";
+import { apiLimits } from "../../src/api/limits.ts";
+import { storageLimits } from "../../src/storage/limits.ts";
 import { bodyOf } from "../support/spans.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import type { Answer, ListAnswer, TestClient } from "../support/test-client.ts";
@@ -74,7 +75,7 @@ test.each([
   ["screen", { screen: "../logs" }],
   ["name", { name: " " }],
   ["name", { name: "a\u0000b" }],
-  ["search", { search: "x".repeat(limits.savedViewSearchChars + 1) }],
+  ["search", { search: "x".repeat(apiLimits.savedViewSearchChars + 1) }],
   ["search", { search: null }],
 ])("a bad %s is refused by its name", async (field, fields) => {
   const { prod } = await app.newOrganization();
@@ -91,7 +92,7 @@ test("half a surrogate pair in a search is answered, stored and compared as the 
 
 test("an organization has a bounded number of views", async () => {
   const { prod } = await app.newOrganization();
-  for (let i = 0; i < limits.savedViewsPerOrganization; i += 1) await save(prod, { name: `view ${i}` });
+  for (let i = 0; i < storageLimits.savedViewsPerOrganization; i += 1) await save(prod, { name: `view ${i}` });
   const answer = await save(prod, { name: "one more" });
   expect([answer.status, answer.text]).toEqual([409, expect.stringContaining("saved views already")]);
 });

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makeUser } from "../../src/auth/make-organization.ts";
 import { removeMember } from "../../src/auth/members.ts";
 import type { Role } from "../../src/domain/permissions.ts";
-import { limits } from "../../src/limits.ts";
+import { authLimits } from "../../src/auth/limits.ts";
+import { storageLimits } from "../../src/storage/limits.ts";
 import { startManagementServer, type ManagementServer } from "../support/management-server.ts";
 import { bodyOf, createSpan, settle } from "../support/spans.ts";
 import { startTestApp, testAdmin, type TestApp } from "../support/test-app.ts";
@@ -136,9 +137,9 @@ describe("the cookie", () => {
   test("counts against the limits of logins", async () => {
     const { user, password } = await server.newTenant();
     const login = { email: user.email, password };
-    for (let n = 0; n < limits.loginFailures; n += 1) await signIn(server.url, { ...login, password: "wrong" });
+    for (let n = 0; n < authLimits.loginFailures; n += 1) await signIn(server.url, { ...login, password: "wrong" });
     expect((await signIn(server.url, login)).status).toBe(429);
-    server.clock.ms += limits.loginWindowMs;
+    server.clock.ms += authLimits.loginWindowMs;
     expect((await signIn(server.url, login)).status).toBe(200);
   });
 });
@@ -200,7 +201,7 @@ describe("a session ends", () => {
     expect((await browser.get("/api/auth/me/")).status).toBe(401);
     const login = { email: user.email, password };
     const first = page(server.url, cookieOf(await signIn(server.url, login)));
-    for (let n = 1; n < limits.sessionsPerUser; n += 1) {
+    for (let n = 1; n < storageLimits.sessionsPerUser; n += 1) {
       server.clock.ms += 1;
       await signIn(server.url, login);
     }

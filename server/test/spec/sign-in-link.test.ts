@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makeSignInCode } from "../../src/auth/browser-sessions.ts";
-import { limits } from "../../src/limits.ts";
+import { authLimits } from "../../src/auth/limits.ts";
 import { startManagementServer, type ManagementServer } from "../support/management-server.ts";
 import { newDataDir, startServerProcess } from "../support/server-process.ts";
 import { startTestApp, testAdmin, type TestApp } from "../support/test-app.ts";
@@ -61,7 +61,7 @@ describe("the link of the first start", () => {
 
   test("works for an hour, and not after a new password or for somebody who was removed", async () => {
     const { user, id } = await server.newTenant();
-    const [old, fresh] = [await newCode(user.id, server.clock.ms - limits.signInCodeMs), await newCode(user.id)];
+    const [old, fresh] = [await newCode(user.id, server.clock.ms - authLimits.signInCodeMs), await newCode(user.id)];
     expect((await open(server.url, old)).status).toBe(404);
     await server.stores.transaction(({ users }) => users.setPassword(user.id, "another hash"));
     expect((await open(server.url, fresh)).status).toBe(404);
@@ -86,8 +86,8 @@ describe("the link of the first start", () => {
 
   test("is not guessed: failures close it for a while", async () => {
     const statuses = [];
-    for (let n = 0; n <= limits.loginFailures; n += 1) statuses.push((await open(server.url, "guess")).status);
+    for (let n = 0; n <= authLimits.loginFailures; n += 1) statuses.push((await open(server.url, "guess")).status);
     expect(statuses.at(-1)).toBe(429);
-    server.clock.ms += limits.loginWindowMs;
+    server.clock.ms += authLimits.loginWindowMs;
   });
 });

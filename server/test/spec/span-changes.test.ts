@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { limits } from "../../src/limits.ts";
+import { apiLimits } from "../../src/api/limits.ts";
+import { filterLimits } from "../../src/filter/limits.ts";
+import { storageLimits } from "../../src/storage/limits.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { always, bodyOf, createSpan, listSpans, retrieveSpan, settle, summarize } from "../support/spans.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
@@ -100,7 +102,7 @@ describe("a change", () => {
       "a.b": [1, { x: null }],
       'quote"': "é😀\u2028\n",
     });
-    for (const note of ["=1+1", "it's \\ \u0000", " \n", "日本", "x".repeat(limits.noteChars)]) {
+    for (const note of ["=1+1", "it's \\ \u0000", " \n", "日本", "x".repeat(apiLimits.noteChars)]) {
       expect(await change(id, { note })).toMatchObject({ note: note.replace("\u0000", "�") });
     }
   });
@@ -129,13 +131,13 @@ describe("a change", () => {
 
   test.each([
     [{ note: 5 }, "note"],
-    [{ note: "x".repeat(limits.noteChars + 1) }, "note"],
+    [{ note: "x".repeat(apiLimits.noteChars + 1) }, "note"],
     [{ is_pinned: "yes" }, "is_pinned"],
     [{ positive_feedback: 1 }, "positive_feedback"],
     [{ metadata: null }, "metadata"],
     [{ metadata: ["a"] }, "metadata"],
-    [{ metadata: { a: "x".repeat(limits.changedMetadataChars) } }, "metadata"],
-    [{ metadata: { ["k".repeat(limits.metadataKeyChars + 1)]: 1 } }, "metadata"],
+    [{ metadata: { a: "x".repeat(apiLimits.changedMetadataChars) } }, "metadata"],
+    [{ metadata: { ["k".repeat(filterLimits.metadataKeyChars + 1)]: 1 } }, "metadata"],
     [{ note: "a", nota: "b" }, "nota"],
     [{ model: "gpt-4o" }, "model"],
   ])("%j is refused by name, and nothing of it holds", async (bad, name) => {
@@ -153,9 +155,9 @@ describe("a change", () => {
     }
     const keys = (from: number, count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${from + n}`, 1]));
-    await change(id, { metadata: keys(0, limits.metadataKeys) });
+    await change(id, { metadata: keys(0, filterLimits.metadataKeys) });
     expect((await patch(id, { metadata: { k0: 2 } })).status).toBe(200);
-    expect((await patch(id, { metadata: keys(limits.metadataKeys, 1) })).status).toBe(400);
+    expect((await patch(id, { metadata: keys(filterLimits.metadataKeys, 1) })).status).toBe(400);
   });
 
   test("of reserved keys is passed over", async () => {
@@ -324,18 +326,18 @@ describe("a batch", () => {
       json: { success_count: 0, error_count: 1 },
     });
     for (const logs of [[], "x", undefined]) expect((await batch(logs)).status).toBe(400);
-    const many = Array.from({ length: limits.bulkRows + 1 }, () => ({ unique_id: randomUUID(), note: "x" }));
+    const many = Array.from({ length: storageLimits.bulkRows + 1 }, () => ({ unique_id: randomUUID(), note: "x" }));
     expect((await batch(many)).status).toBe(422);
   });
 
   test("of five hundred spans is one", async () => {
-    const logs = Array.from({ length: limits.bulkRows }, () => ({ input: "x", log_type: "bulk" }));
+    const logs = Array.from({ length: storageLimits.bulkRows }, () => ({ input: "x", log_type: "bulk" }));
     await prod.post("/api/request-logs/bulk/", { logs });
     await settle(prod);
-    const { results } = await listSpans(prod, { log_type: ["bulk"] }, `page_size=${limits.bulkRows}`);
+    const { results } = await listSpans(prod, { log_type: ["bulk"] }, `page_size=${storageLimits.bulkRows}`);
     const answer = await batch(results.map(({ unique_id }, n) => ({ unique_id, note: `n${n}`, is_pinned: true })));
-    expect(answer.json).toMatchObject({ success_count: limits.bulkRows });
-    expect((await listSpans(prod, { is_pinned: [true], log_type: ["bulk"] })).count).toBe(limits.bulkRows);
+    expect(answer.json).toMatchObject({ success_count: storageLimits.bulkRows });
+    expect((await listSpans(prod, { is_pinned: [true], log_type: ["bulk"] })).count).toBe(storageLimits.bulkRows);
   });
 });
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { limits } from "../../src/limits.ts";
+import { ingestLimits } from "../../src/ingest/limits.ts";
 import { listenLive, namesOf, until, type LiveStream } from "../support/live.ts";
 import { createSpan } from "../support/spans.ts";
 import { startTestApp, testAdmin, type TestApp } from "../support/test-app.ts";
@@ -98,7 +98,7 @@ test("a browser's session follows spans until it ends", { timeout: 60_000 }, asy
   const cookie = login.headers.get("set-cookie")?.split(";")[0] ?? "";
   const stream = await listen(undefined, "", { cookie });
   // Longer than it takes to look whether it may go on.
-  await sleep(limits.liveCredentialCheckMs + 2_000);
+  await sleep(ingestLimits.liveCredentialCheckMs + 2_000);
   expect(stream.isEnded()).toBe(false);
   const span = await createSpan(app.prod, { input: "x" });
   await until(() => stream.events.some(({ data }) => data["unique_id"] === span["unique_id"]));

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { limits } from "../../src/limits.ts";
+import { storageLimits } from "../../src/storage/limits.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import type { Row, TestClient } from "../support/test-client.ts";
 import { getTrace, ingest, retrieveTrace, traceSpan, type Node } from "../support/traces.ts";
@@ -43,7 +43,7 @@ function asSpans({ members, rows }: Table): Row[] {
 describe("a trace with tree=table", () => {
   test.each([
     ["of few spans", 12],
-    ["of more than are read at once", limits.smallTraceRows + 10],
+    ["of more than are read at once", storageLimits.smallTraceRows + 10],
   ])("%s has the spans of its slim tree in the order of the tree", async (_name, count) => {
     const id = `table-${count}`;
     const spans = Array.from({ length: count }, (_, n) =>

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { definitionOf, type Alert, type AlertGroupStatus, type AlertHistoryEntry } from "../../src/domain/alert.ts";
 import type { Organization } from "../../src/domain/organization.ts";
-import { limits } from "../../src/limits.ts";
+import { storageLimits } from "../../src/storage/limits.ts";
 import type { AlertResult, NewAlert } from "../../src/storage/control/alert-store.ts";
 import type { ControlStores } from "../../src/storage/control/control-stores.ts";
 
@@ -242,12 +242,12 @@ export function describeAlertStores(driver: {
       expect(await alerts().purgeHistory(at(2), 1)).toBe(1);
       expect((await historyOf(made)).count).toBe(1);
       await alerts().addHistory(
-        Array.from({ length: limits.alertHistoryRows + 5 }, (_, minute) => entry(made, minute)),
+        Array.from({ length: storageLimits.alertHistoryRows + 5 }, (_, minute) => entry(made, minute)),
       );
       const kept = await historyOf(made);
       expect([kept.count, kept.rows[0]?.window_end]).toEqual([
-        limits.alertHistoryRows,
-        at(limits.alertHistoryRows + 4),
+        storageLimits.alertHistoryRows,
+        at(storageLimits.alertHistoryRows + 4),
       ]);
       await alerts().remove(organization, other.id);
       expect((await historyOf(other)).count).toBe(0);

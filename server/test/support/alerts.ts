@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { limits } from "../../src/limits.ts";
+import { alertsLimits } from "../../src/alerts/limits.ts";
 import { eventually } from "./evaluation.ts";
 import type { Received, Receiver } from "./receiver.ts";
 import { bodyOf } from "./spans.ts";
@@ -24,7 +24,7 @@ export const minuteMs = 60_000;
 
 /** The end of the newest window that may be evaluated. */
 export function newestEndMs(nowMs: number): number {
-  return Math.floor((nowMs - limits.alertSettleMs) / minuteMs) * minuteMs;
+  return Math.floor((nowMs - alertsLimits.alertSettleMs) / minuteMs) * minuteMs;
 }
 
 export type AlertState = Row & { group: Row; state: string; value: number | null; spans_url: string; since: string };

@@ -1,5 +1,5 @@
 import { createSpanCounter } from "../../src/counting/span-counter.ts";
-import { createErasedCustomers } from "../../src/ingest/erased-customers.ts";
+import { createErasedCustomers } from "../../src/ingest/accept/erased-customers.ts";
 import type { SpanStore } from "../../src/storage/spans/span-store.ts";
 
 /** Finds what the spans of these rows count for, as the service does once they are stored. */

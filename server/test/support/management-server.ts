@@ -35,7 +35,7 @@ import { endpoint } from "../../src/http/endpoint.ts";
 import { createRateLimiter } from "../../src/http/rate-limit.ts";
 import { createHttpServer } from "../../src/http/server.ts";
 import { Secret } from "../../src/lib/secret.ts";
-import { limits } from "../../src/limits.ts";
+import { authLimits } from "../../src/auth/limits.ts";
 import { controlUp, staleMs } from "./control-up.ts";
 import { openMemoryControl } from "./memory-control.ts";
 
@@ -61,7 +61,7 @@ export async function startManagementServer() {
   const nowMs = () => clock.ms;
   const passwords = createPasswords({ n: 2 ** 10, r: 8, p: 1 });
   const tokens = createTokens(new Secret("a secret of the instance"), nowMs);
-  const lifetimes = { idleMs: limits.browserSessionIdleMs, maxMs: limits.browserSessionMs };
+  const lifetimes = { idleMs: authLimits.browserSessionIdleMs, maxMs: authLimits.browserSessionMs };
   const browsers = createBrowserSessions({ ...stores, lifetimes, nowMs });
   const signedIn = createSessions({ ...stores, tokens, nowMs });
   const authenticator = createAuthenticator({ ...stores, control: controlUp(), staleMs, tokens, browsers, nowMs });

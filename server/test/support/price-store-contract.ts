@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import type { ModelPriceFields } from "../../src/domain/model-price.ts";
-import { limits } from "../../src/limits.ts";
+import { pricingLimits } from "../../src/pricing/limits.ts";
 import { createPriceChanges } from "../../src/pricing/own/change-prices.ts";
 import { createOwnPrices } from "../../src/pricing/own/own-prices.ts";
 import type { ControlStores } from "../../src/storage/control/control-stores.ts";
@@ -81,7 +81,7 @@ export function describePriceStores(open: () => ControlStores): void {
       const [{ stores, changes }, owner] = [newNode(), `org_${randomUUID()}`];
       await stores.transaction(async ({ modelPrices }) => {
         const revision = await modelPrices.announce(owner, { isRemoval: false });
-        for (let at = 0; at < limits.modelPricePatterns; at += 1) {
+        for (let at = 0; at < pricingLimits.modelPricePatterns; at += 1) {
           const times = { created_at: "2026-01-01T00:00:00.000Z", updated_at: "2026-01-01T00:00:00.000Z" };
           const row = { id: randomUUID(), unique_organization_id: owner, ...price(`m${at}-*`), ...times };
           await modelPrices.create(row, revision);

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
-import type { EnvironmentVariables } from "../../src/config.ts";
+import type { EnvironmentVariables } from "../../src/config/config.ts";
 import { createClient, type TestClient } from "./test-client.ts";
 import { testEnvironment, testKeys } from "./test-app.ts";
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startApp, type App } from "../../src/app.ts";
 import { createPasswords, type ScryptCost } from "../../src/auth/passwords.ts";
-import { readConfig, type EnvironmentVariables } from "../../src/config.ts";
+import { readConfig, type EnvironmentVariables } from "../../src/config/config.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
 import { createClient, type TestClient } from "./test-client.ts";
 

@@ -1,7 +1,7 @@
 import { startTestClickHouse, type TestClickHouse } from "./clickhouse-http-server.ts";
 import { createPostgresDatabase } from "./postgres.ts";
 import { newDataDir, startServerProcess, type ServerProcess } from "./server-process.ts";
-import type { EnvironmentVariables } from "../../src/config.ts";
+import type { EnvironmentVariables } from "../../src/config/config.ts";
 
 /** Two nodes over one ClickHouse, one Postgres and, where there is one, one Redis. */
 export type TwoNodes = { nodes: [ServerProcess, ServerProcess]; clickhouse: TestClickHouse; stop(): Promise<void> };

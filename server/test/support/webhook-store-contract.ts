@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Organization } from "../../src/domain/organization.ts";
-import { limits } from "../../src/limits.ts";
+import { storageLimits } from "../../src/storage/limits.ts";
 import type { ControlStores } from "../../src/storage/control/control-stores.ts";
 import type { DeliveryOutcome } from "../../src/storage/control/delivery-store.ts";
 import type { NewWebhook } from "../../src/storage/control/webhook-store.ts";
@@ -82,7 +82,8 @@ export function describeWebhookStores(driver: {
 
     test("are so many for one organization, and a conflict then", async () => {
       const organization = await newOrganization();
-      for (let i = 0; i < limits.webhooksPerOrganization; i += 1) await newWebhook(organization, { active: false });
+      for (let i = 0; i < storageLimits.webhooksPerOrganization; i += 1)
+        await newWebhook(organization, { active: false });
       await expect(newWebhook(organization)).rejects.toMatchObject({ code: "conflict" });
       await newWebhook(await newOrganization(), { active: false });
     });

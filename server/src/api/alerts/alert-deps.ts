@@ -10,7 +10,7 @@ import type { WebhookSecrets } from "../../delivery/webhook-secrets.ts";
 import { requireOwnEnvironment, type Principal } from "../../domain/principal.ts";
 import { omit } from "../../lib/omit.ts";
 import { pick } from "../../lib/pick.ts";
-import { limits } from "../../limits.ts";
+import { apiLimits } from "../limits.ts";
 import type { AlertStatuses } from "../../storage/control/alert-store.ts";
 import type { ControlStores } from "../../storage/control/control-stores.ts";
 import type { RefusalOf } from "../../outgoing/refused-address.ts";
@@ -73,7 +73,7 @@ export async function describeAlert(
 ): Promise<z.input<typeof alertWithStatesSchema>> {
   const channels = await stores.webhooks.listChannels(alert.unique_organization_id, [alert.id]);
   const stored = await stores.alerts.statuses(alert.id);
-  const shown = (stored?.statuses ?? []).toSorted(triggeredFirst).slice(0, limits.alertGroupsShown);
+  const shown = (stored?.statuses ?? []).toSorted(triggeredFirst).slice(0, apiLimits.alertGroupsShown);
   const states = stored === undefined ? [] : shown.map((status) => presentStatus(alert, stored, status, url));
   return { ...presentAlert(alert, channels, refusalOf, secrets), states };
 }

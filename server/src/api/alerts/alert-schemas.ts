@@ -11,7 +11,10 @@ import { ServiceError } from "../../domain/errors.ts";
 import { environments } from "../../domain/principal.ts";
 import { deliveryStatuses } from "../../domain/webhook.ts";
 import { isObject } from "../../lib/json.ts";
-import { limits } from "../../limits.ts";
+import { apiLimits } from "../limits.ts";
+import { domainLimits } from "../../domain/limits.ts";
+import { httpLimits } from "../../http/limits.ts";
+import { pricingLimits } from "../../pricing/limits.ts";
 import { spanMetrics } from "../../storage/spans/span-series.ts";
 import { nameSchema } from "../organizations/schemas.ts";
 import { groupByDescription, readGroupBy } from "../request-logs/group-by.ts";
@@ -19,13 +22,13 @@ import { channelSchema, newChannelsSchema } from "./channel-schemas.ts";
 
 const metricNames: ReadonlySet<string> = new Set(spanMetrics);
 const isMetric = (name: string): boolean =>
-  metricNames.has(name) || (/^scores__./s.test(name) && name.length <= limits.nameChars);
+  metricNames.has(name) || (/^scores__./s.test(name) && name.length <= httpLimits.nameChars);
 
 const filters = z
   .custom<Record<string, unknown>>(isObject, "filters must be an object of field names")
   .refine(
-    (value) => JSON.stringify(value).length <= limits.alertFiltersChars,
-    `filters may have ${limits.alertFiltersChars} characters as JSON`,
+    (value) => JSON.stringify(value).length <= apiLimits.alertFiltersChars,
+    `filters may have ${apiLimits.alertFiltersChars} characters as JSON`,
   )
   .meta({ type: "object", additionalProperties: true, description: "Which spans: see the filter language." });
 
@@ -46,12 +49,12 @@ function duration(name: string, range: { minMs: number; maxMs: number; shown: st
 }
 
 const window = duration("window", {
-  minMs: limits.alertWindowMinMs,
-  maxMs: limits.alertWindowMaxMs,
+  minMs: apiLimits.alertWindowMinMs,
+  maxMs: apiLimits.alertWindowMaxMs,
   shown: "5m to 30d",
 }).describe("The value is that of so much time, up to the last full minute.");
 
-const cooldown = duration("cooldown", { minMs: 0, maxMs: limits.alertCooldownMaxMs, shown: "0m to 1d" }).describe(
+const cooldown = duration("cooldown", { minMs: 0, maxMs: apiLimits.alertCooldownMaxMs, shown: "0m to 1d" }).describe(
   "For so long after a group was reported as triggered it is not reported again.",
 );
 
@@ -72,7 +75,11 @@ const groupBy = z
   })
   .meta({ type: ["string", "null"], description: `${groupByDescription} Each group has a state of its own.` });
 
-const minRequests = z.int().min(0).max(limits.countMax).meta({ description: "A window with fewer spans is no_data." });
+const minRequests = z
+  .int()
+  .min(0)
+  .max(pricingLimits.countMax)
+  .meta({ description: "A window with fewer spans is no_data." });
 
 const fields = { name: nameSchema, metric, window, operator: z.enum(alertOperators) };
 
@@ -161,7 +168,7 @@ export const alertSchema = z
 
 export const alertWithStatesSchema = alertSchema.extend({
   states: z.array(alertStateSchema).meta({
-    description: `The groups with their states, those that are triggered first; at most ${limits.alertGroupsShown}.`,
+    description: `The groups with their states, those that are triggered first; at most ${apiLimits.alertGroupsShown}.`,
   }),
 });
 
@@ -198,7 +205,7 @@ export const historySchema = z
   .meta({ id: "AlertHistoryEntry" });
 
 /** A mismatch is 404: there is no such thing. */
-export const alertParams = z.object({ id: z.string().max(limits.identifierChars) });
+export const alertParams = z.object({ id: z.string().max(domainLimits.identifierChars) });
 
 /** @throws ServiceError `invalid_request` where it does not say exactly one thing to compare with */
 export function checkComparison({

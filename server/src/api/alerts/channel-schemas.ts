@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { alertChannelTypes } from "../../domain/alert.ts";
 import type { Webhook } from "../../domain/webhook.ts";
-import { limits } from "../../limits.ts";
+import { apiLimits } from "../limits.ts";
 import type { RefusalOf } from "../../outgoing/refused-address.ts";
 import { refusalField, shownRefusal } from "../refusal.ts";
 import { callableUrl } from "../webhooks/webhook-schemas.ts";
@@ -23,7 +23,7 @@ const newChannelSchema = z
   .object({
     id: z.int().optional().meta({ description: "Of a channel that stays; without it a channel is new." }),
     type,
-    url: callableUrl(limits.alertChannelUrlChars).optional().meta({ description: "Of webhook and slack." }),
+    url: callableUrl(apiLimits.alertChannelUrlChars).optional().meta({ description: "Of webhook and slack." }),
     to: address.optional().meta({ description: "Of email: one address." }),
   })
   .superRefine((channel, context) => {
@@ -44,7 +44,7 @@ export type NewChannel = z.output<typeof newChannelSchema>;
 
 export const newChannelsSchema = z
   .array(newChannelSchema)
-  .max(limits.alertChannels)
+  .max(apiLimits.alertChannels)
   .meta({ description: "The whole list: what is not in it goes. Channels that stay are named by their id." });
 
 const time = z.string().meta({ format: "date-time" });

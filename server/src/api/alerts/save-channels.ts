@@ -1,7 +1,7 @@
 import { ServiceError } from "../../domain/errors.ts";
 import type { Alert } from "../../domain/alert.ts";
 import type { Webhook } from "../../domain/webhook.ts";
-import { limits } from "../../limits.ts";
+import { apiLimits } from "../limits.ts";
 import type { WebhookChanges, WebhookStore } from "../../storage/control/webhook-store.ts";
 import type { AlertDeps } from "./alert-deps.ts";
 import type { NewChannel } from "./channel-schemas.ts";
@@ -60,7 +60,7 @@ async function addChannel(
     event_type: "alert_triggered",
     active: true,
     created_at: now,
-    name: alert.name.slice(0, limits.webhookNameChars),
+    name: alert.name.slice(0, apiLimits.webhookNameChars),
     secret: made?.sealed ?? "",
     ...placeOf(channel, unique_organization_id, webhookSecrets),
   });

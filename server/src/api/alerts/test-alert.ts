@@ -5,7 +5,8 @@ import { payloadText } from "../../delivery/payload.ts";
 import { alertChannelTypes, type Alert, type AlertGroupStatus } from "../../domain/alert.ts";
 import { ServiceError } from "../../domain/errors.ts";
 import { endpoint } from "../../http/endpoint.ts";
-import { limits } from "../../limits.ts";
+import { apiLimits } from "../limits.ts";
+import { deliveryLimits } from "../../delivery/limits.ts";
 import { absolute, findOwnAlert, type AlertDeps } from "./alert-deps.ts";
 import { alertParams } from "./alert-schemas.ts";
 
@@ -45,7 +46,7 @@ export const testAlert = (deps: Pick<AlertDeps, "stores" | "attempt" | "nowMs">)
         event_id: `msg_test_${randomUUID()}`,
         event_type: "alert_triggered" as const,
         payload: payloadText({ ...event, spans_url }),
-        expires_at: new Date(nowMs + limits.webhookRetryMs).toISOString(),
+        expires_at: new Date(nowMs + deliveryLimits.webhookRetryMs).toISOString(),
       };
       const results = channels.map(async (channel) => {
         const { isDelivered, status, body, error } = await deps.attempt(channel, sent, signal);
@@ -58,9 +59,9 @@ export const testAlert = (deps: Pick<AlertDeps, "stores" | "attempt" | "nowMs">)
 
 /** So that nobody floods an address with tests. */
 async function takeTurn({ stores }: Pick<AlertDeps, "stores">, { id }: Alert, nowMs: number): Promise<void> {
-  const since = new Date(nowMs - limits.alertTestEveryMs).toISOString();
+  const since = new Date(nowMs - apiLimits.alertTestEveryMs).toISOString();
   if (await stores.alerts.noteTest(id, { now: new Date(nowMs).toISOString(), since })) return;
-  const retryAfterS = limits.alertTestEveryMs / 1_000;
+  const retryAfterS = apiLimits.alertTestEveryMs / 1_000;
   throw new ServiceError("rate_limited", "This alert was tested a moment ago.", { retryAfterS });
 }
 

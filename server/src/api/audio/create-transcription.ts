@@ -1,11 +1,11 @@
 import { z } from "zod";
 import type { Principal } from "../../domain/principal.ts";
-import type { CallRunner } from "../../gateway/run-call.ts";
+import type { CallRunner } from "../../gateway/call/run-call.ts";
 import type { Transcription } from "../../gateway/transcription/transcription.ts";
 import { fileTooLarge } from "../../gateway/transcription/read-form.ts";
 import { endpoint, type Context } from "../../http/endpoint.ts";
 import type { BodyWatch } from "../../http/read-body.ts";
-import { limits } from "../../limits.ts";
+import { apiLimits } from "../limits.ts";
 import {
   eventStream,
   gatewayErrorNotes,
@@ -73,7 +73,7 @@ export const createTranscription = (deps: { calls: CallRunner; transcription: Tr
     body: {
       kind: "raw",
       example: { file: "@recording.mp3", model: "whisper-1" },
-      maxBytes: limits.audioFormBytes,
+      maxBytes: apiLimits.audioFormBytes,
       tooLarge: fileTooLarge,
       watch: watchWith(deps.transcription),
       documents: transcriptionForm,

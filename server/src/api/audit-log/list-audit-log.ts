@@ -4,7 +4,10 @@ import { environments } from "../../domain/principal.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { pageOf, paginate } from "../../http/pagination.ts";
 import { pagingQuery, timeWindowQuery } from "../../http/query.ts";
-import { limits } from "../../limits.ts";
+import { authLimits } from "../../auth/limits.ts";
+import { domainLimits } from "../../domain/limits.ts";
+import { jobsLimits } from "../../jobs/limits.ts";
+import { storageLimits } from "../../storage/limits.ts";
 import type { AuditStore } from "../../storage/control/audit-store.ts";
 
 const time = z.string().meta({ format: "date-time" });
@@ -28,7 +31,7 @@ const entrySchema = z
   })
   .meta({ id: "AuditEntry" });
 
-const filter = z.string().max(limits.identifierChars).optional();
+const filter = z.string().max(domainLimits.identifierChars).optional();
 
 export const listAuditLog = (deps: { auditLog: Pick<AuditStore, "list"> }) =>
   endpoint({
@@ -37,8 +40,8 @@ export const listAuditLog = (deps: { auditLog: Pick<AuditStore, "list"> }) =>
     path: "/api/audit-log/",
     summary: "Who did what?",
     description:
-      `Actions of management that succeeded, newest first: what changed members, keys, settings, customers and traces. Wrong passwords of known accounts (\`failed_login\`) too, at most one an hour for each account and ${limits.failedLoginAuditsPerDay} a day. Kept for ${limits.auditDays} days, ` +
-      `at most ${limits.auditEntriesPerOrganization} of them. Without start_time and end_time: all.`,
+      `Actions of management that succeeded, newest first: what changed members, keys, settings, customers and traces. Wrong passwords of known accounts (\`failed_login\`) too, at most one an hour for each account and ${authLimits.failedLoginAuditsPerDay} a day. Kept for ${jobsLimits.auditDays} days, ` +
+      `at most ${storageLimits.auditEntriesPerOrganization} of them. Without start_time and end_time: all.`,
     tags: ["Members"],
     auth: "user",
     permission: "audit:read",

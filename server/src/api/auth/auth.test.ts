@@ -2,7 +2,7 @@ import { makeUser } from "../../auth/make-organization.ts";
 import { permissionsOfRole } from "../../domain/permissions.ts";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { startManagementServer, type ManagementServer } from "../../../test/support/management-server.ts";
-import { limits } from "../../limits.ts";
+import { authLimits } from "../../auth/limits.ts";
 
 let server: ManagementServer;
 beforeAll(async () => {
@@ -51,12 +51,15 @@ describe("login", () => {
 
     const password_hash = await server.passwords.hash(password);
     const made = { unique_organization_id: id, password_hash, role: "member", is_instance_admin: false } as const;
-    const emails = Array.from({ length: limits.failedLoginAuditsPerDay + 5 }, (_, index) => `${index}-${user.email}`);
+    const emails = Array.from(
+      { length: authLimits.failedLoginAuditsPerDay + 5 },
+      (_, index) => `${index}-${user.email}`,
+    );
     for (const email of emails) {
       await makeUser(server.stores, { ...made, email, nowMs: server.clock.ms });
       expect((await fail(email)).status).toBe(401);
     }
-    await vi.waitFor(async () => expect((await failures()).count).toBe(limits.failedLoginAuditsPerDay));
+    await vi.waitFor(async () => expect((await failures()).count).toBe(authLimits.failedLoginAuditsPerDay));
     // What others try keeps nobody else's failures out of the log of another organization.
     const other = await server.newTenant();
     await fail(other.user.email);

@@ -8,7 +8,7 @@ import { ServiceError } from "../../domain/errors.ts";
 import { sessionHeaders } from "../../http/browser-session.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { reply } from "../../http/reply.ts";
-import { limits } from "../../limits.ts";
+import { apiLimits } from "../limits.ts";
 import type { ControlStores } from "../../storage/control/control-stores.ts";
 import { browserSessionSchema, newPasswordSchema, tokenPairSchema } from "./schemas.ts";
 
@@ -35,7 +35,7 @@ export const changePassword = (deps: {
     body: {
       kind: "json",
       example: { current_password: "the password until now", new_password: "a long enough password" },
-      schema: z.object({ current_password: z.string().max(limits.passwordChars), new_password: newPasswordSchema }),
+      schema: z.object({ current_password: z.string().max(apiLimits.passwordChars), new_password: newPasswordSchema }),
     },
     success: { status: 200, schema: z.union([tokenPairSchema, browserSessionSchema]) },
     errors: ["invalid_request", "unauthorized", "rate_limited", "unavailable"],

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { ServiceError } from "../../domain/errors.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { reply } from "../../http/reply.ts";
-import { limits } from "../../limits.ts";
+import { domainLimits } from "../../domain/limits.ts";
 import type { SessionStore } from "../../storage/control/session-store.ts";
 
 export const endSession = (deps: { sessions: Pick<SessionStore, "endOf">; nowMs: () => number }) =>
@@ -16,7 +16,7 @@ export const endSession = (deps: { sessions: Pick<SessionStore, "endOf">; nowMs:
     auth: "user",
     isAudited: true,
     limit: "api",
-    params: z.object({ id: z.string().max(limits.identifierChars) }),
+    params: z.object({ id: z.string().max(domainLimits.identifierChars) }),
     success: { status: 204 },
     errors: ["not_found", "unavailable"],
     handler: async ({ principal, params }) => {

@@ -12,7 +12,8 @@ import { refuseForeignPage, sessionHeaders, sessionIdsIn } from "../../http/brow
 import { endpoint } from "../../http/endpoint.ts";
 import { addressKey } from "../../http/rate-limit.ts";
 import { reply } from "../../http/reply.ts";
-import { limits } from "../../limits.ts";
+import { apiLimits } from "../limits.ts";
+import { authLimits } from "../../auth/limits.ts";
 import type { UserStore } from "../../storage/control/user-store.ts";
 import { browserSessionSchema, emailSchema, tokenPairSchema } from "./schemas.ts";
 
@@ -31,7 +32,7 @@ export const login = (deps: {
     path: "/api/auth/login/",
     summary: "Sign in with an e-mail address and a password",
     description:
-      `After ${limits.loginFailures} failures the account is closed to the address for a while; one that many addresses ` +
+      `After ${authLimits.loginFailures} failures the account is closed to the address for a while; one that many addresses ` +
       "guess at answers more slowly to those that it never signed in from.\n\n" +
       "With `session: true` a browser gets a session cookie instead of tokens, which pages of this server call with: see " +
       "docs/people.md, Sign in from a browser.",
@@ -42,7 +43,7 @@ export const login = (deps: {
       example: { email: "admin@example.com", password: "a long enough password" },
       schema: z.object({
         email: emailSchema,
-        password: z.string().max(limits.passwordChars),
+        password: z.string().max(apiLimits.passwordChars),
         session: z.boolean().optional().meta({ description: "Set a session cookie, and answer no tokens." }),
       }),
     },

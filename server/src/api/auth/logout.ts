@@ -9,7 +9,7 @@ import { requireOwnPage, sessionHeaders, sessionIdsIn } from "../../http/browser
 import { endpoint } from "../../http/endpoint.ts";
 import { bearerIn } from "./current-session.ts";
 import { reply } from "../../http/reply.ts";
-import { limits } from "../../limits.ts";
+import { apiLimits } from "../limits.ts";
 
 export const logout = (deps: {
   signedIn: Pick<Sessions, "end">;
@@ -28,7 +28,7 @@ export const logout = (deps: {
     auth: "none",
     body: {
       kind: "json",
-      schema: z.object({ refresh: z.string().max(limits.tokenChars).optional() }),
+      schema: z.object({ refresh: z.string().max(apiLimits.tokenChars).optional() }),
       example: { refresh: "eyJ…" },
     },
     success: { status: 204 },

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Sessions } from "../../auth/sessions.ts";
 import { ServiceError } from "../../domain/errors.ts";
 import { endpoint } from "../../http/endpoint.ts";
-import { limits } from "../../limits.ts";
+import { apiLimits } from "../limits.ts";
 import { tokenPairSchema } from "./schemas.ts";
 
 export const refresh = (deps: { signedIn: Pick<Sessions, "refresh"> }) =>
@@ -17,7 +17,7 @@ export const refresh = (deps: { signedIn: Pick<Sessions, "refresh"> }) =>
     auth: "none",
     body: {
       kind: "json",
-      schema: z.object({ refresh: z.string().max(limits.tokenChars) }),
+      schema: z.object({ refresh: z.string().max(apiLimits.tokenChars) }),
       example: { refresh: "eyJ…" },
     },
     success: { status: 200, schema: tokenPairSchema },

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { limits } from "../../limits.ts";
+import { apiLimits } from "../limits.ts";
+import { domainLimits } from "../../domain/limits.ts";
 
 /** What both ways of signing in answer. */
 export const tokenPairSchema = z.object({
@@ -23,7 +24,7 @@ export const emailSchema = z
 /** Half a surrogate pair is read as U+FFFD, so passwords with one would be the same. */
 export const newPasswordSchema = z
   .string()
-  .min(limits.passwordCharsMin)
-  .max(limits.passwordChars)
+  .min(domainLimits.passwordCharsMin)
+  .max(apiLimits.passwordChars)
   .regex(/\S/, "must not be blank")
   .regex(/^[^\uFFFD]*$/, "must not hold half a character (a surrogate alone, or U+FFFD)");

@@ -7,7 +7,7 @@ import type { Audit } from "../../http/audit.ts";
 import { sessionHeaders } from "../../http/browser-session.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { reply } from "../../http/reply.ts";
-import { limits } from "../../limits.ts";
+import { apiLimits } from "../limits.ts";
 
 /** What failures are counted by, beside the address. No e-mail address looks like this. */
 const throttled = "sign-in code";
@@ -27,7 +27,7 @@ export const signInByCode = (deps: {
       "a browser that follows it again is led there without a new session.",
     tags: ["Authentication"],
     auth: "none",
-    query: z.object({ code: z.string().max(limits.tokenChars) }),
+    query: z.object({ code: z.string().max(apiLimits.tokenChars) }),
     success: { status: 303, description: "The session cookie is set." },
     errors: ["forbidden", "not_found", "rate_limited", "unavailable"],
     handler: async ({ query, ip, url, requestId, headers, origins }) => {

@@ -5,7 +5,9 @@ import { ServiceError } from "../../domain/errors.ts";
 import type { Evaluator } from "../../domain/evaluator.ts";
 import { environments } from "../../domain/principal.ts";
 import { omit } from "../../lib/omit.ts";
-import { limits } from "../../limits.ts";
+import { apiLimits } from "../limits.ts";
+import { domainLimits } from "../../domain/limits.ts";
+import { pricingLimits } from "../../pricing/limits.ts";
 import type { ControlStoreSet } from "../../storage/control/control-stores.ts";
 import { conditionSchema } from "../conditions/condition-schemas.ts";
 
@@ -18,7 +20,7 @@ const samplingRate = z
 const dailyBudget = z
   .number()
   .min(0)
-  .max(limits.costUsdMax)
+  .max(pricingLimits.costUsdMax)
   .meta({ description: "USD that model judges may cost a UTC day. Default: SPANWAY_AUTOMATION_DAILY_BUDGET." });
 
 /** Members beside these are kept as sent; `evaluator_ids` is that of the automation. */
@@ -34,15 +36,15 @@ export const evaluatorIdsSchema = z
   .custom<string[]>(texts, "evaluator_ids must be a list of evaluator ids")
   .refine((ids) => ids.length > 0, "At least one evaluator is required.")
   .refine(
-    (ids) => ids.length <= limits.evaluatorsPerAutomation,
-    `At most ${limits.evaluatorsPerAutomation} evaluators.`,
+    (ids) => ids.length <= apiLimits.evaluatorsPerAutomation,
+    `At most ${apiLimits.evaluatorsPerAutomation} evaluators.`,
   )
   .transform((ids) => [...new Set(ids)])
   .meta({
     type: "array",
     items: { type: "string" },
     minItems: 1,
-    maxItems: limits.evaluatorsPerAutomation,
+    maxItems: apiLimits.evaluatorsPerAutomation,
     description: "Ids or slugs; answers have ids.",
   });
 
@@ -124,7 +126,7 @@ export async function requireEvaluators(
   const unknown: string[] = [];
   for (const idOrSlug of idsOrSlugs) {
     const evaluator = await evaluators.find(uniqueOrganizationId, idOrSlug);
-    if (evaluator === undefined) unknown.push(idOrSlug.slice(0, limits.identifierChars));
+    if (evaluator === undefined) unknown.push(idOrSlug.slice(0, domainLimits.identifierChars));
     else known.add(evaluator.id);
   }
   if (unknown.length === 0) return [...known];

@@ -2,12 +2,12 @@ import { z } from "zod";
 import { endpoint } from "../../http/endpoint.ts";
 import { pageOf, paginate } from "../../http/pagination.ts";
 import { pagingQuery } from "../../http/query.ts";
-import { limits } from "../../limits.ts";
+import { apiLimits } from "../limits.ts";
 import type { ControlStores } from "../../storage/control/control-stores.ts";
 import { automationSchema, describeAutomations } from "./automation-schemas.ts";
 
 const listQuery = z.object({
-  ...pagingQuery(limits.conditionPageSizeDefault),
+  ...pagingQuery(apiLimits.conditionPageSizeDefault),
   search: z.string().optional().meta({ description: "Part of the name or the slug, in any case." }),
   is_enabled: z.stringbool().optional(),
 });

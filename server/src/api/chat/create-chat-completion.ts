@@ -1,7 +1,7 @@
-import type { CallOperation } from "../../gateway/operation.ts";
-import type { CallRunner } from "../../gateway/run-call.ts";
+import type { CallOperation } from "../../gateway/call/operation.ts";
+import type { CallRunner } from "../../gateway/call/run-call.ts";
 import { endpoint } from "../../http/endpoint.ts";
-import { limits } from "../../limits.ts";
+import { apiLimits } from "../limits.ts";
 import { eventStream, gatewayErrorNotes, gatewayErrors, gatewayHeaders, gatewayParameters } from "../gateway-docs.ts";
 import { gatewayCall, unreadCall } from "../gateway-call.ts";
 import { chatBody, chatCompletion } from "./schemas.ts";
@@ -25,7 +25,7 @@ export const createChatCompletion = (deps: { calls: CallRunner; chat: CallOperat
     dialect: "openai",
     body: {
       kind: "raw",
-      maxBytes: limits.gatewayBodyBytes,
+      maxBytes: apiLimits.gatewayBodyBytes,
       documents: chatBody,
       example: { model: "spanway/echo", messages: [{ role: "user", content: "Hello" }], customer_identifier: "acme" },
     },

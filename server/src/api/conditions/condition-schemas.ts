@@ -2,14 +2,15 @@ import { z } from "zod";
 import { conditionTypes, type Condition } from "../../domain/condition.ts";
 import { ServiceError } from "../../domain/errors.ts";
 import { canBeSlug } from "../../domain/naming.ts";
-import { limits } from "../../limits.ts";
+import { domainLimits } from "../../domain/limits.ts";
+import { httpLimits } from "../../http/limits.ts";
 import { nameSchema } from "../organizations/schemas.ts";
 
 /** Stands in paths and filters as it is. */
 export const slugSchema = z
   .string()
   .min(1)
-  .max(limits.identifierChars)
+  .max(domainLimits.identifierChars)
   .regex(/^[\w.-]+$/, "may have letters, digits, dots, hyphens and underscores")
   .refine(canBeSlug, "must not be ., .. or list, nor have the form of an id");
 
@@ -45,7 +46,7 @@ export const conditionSchema = z
   })
   .meta({ id: "Condition" });
 
-const description = z.string().max(limits.nameChars);
+const description = z.string().max(httpLimits.nameChars);
 // What is wrong with a policy is told by the reader of policies, under this one name.
 const policy = z.unknown().meta({
   description: "`{rules: [{field, operator, value}], connector}`, where connector is AND (default) or OR.",

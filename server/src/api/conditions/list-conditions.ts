@@ -3,12 +3,12 @@ import type { Condition } from "../../domain/condition.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { pageOf, paginate } from "../../http/pagination.ts";
 import { pagingQuery } from "../../http/query.ts";
-import { limits } from "../../limits.ts";
+import { apiLimits } from "../limits.ts";
 import type { ConditionStore } from "../../storage/control/condition-store.ts";
 import { conditionSchema, presentCondition } from "./condition-schemas.ts";
 
 const listQuery = z.object({
-  ...pagingQuery(limits.conditionPageSizeDefault),
+  ...pagingQuery(apiLimits.conditionPageSizeDefault),
   search: z.string().optional().meta({ description: "Part of the name or the slug, in any case." }),
   condition_type: z.string().optional(),
 });

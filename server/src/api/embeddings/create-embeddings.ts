@@ -1,8 +1,8 @@
 import { z } from "zod";
-import type { CallOperation } from "../../gateway/operation.ts";
-import type { CallRunner } from "../../gateway/run-call.ts";
+import type { CallOperation } from "../../gateway/call/operation.ts";
+import type { CallRunner } from "../../gateway/call/run-call.ts";
 import { endpoint } from "../../http/endpoint.ts";
-import { limits } from "../../limits.ts";
+import { apiLimits } from "../limits.ts";
 import {
   gatewayErrorNotes,
   gatewayErrors,
@@ -35,7 +35,7 @@ export const createEmbeddings = (deps: { calls: CallRunner; embeddings: CallOper
     dialect: "openai",
     body: {
       kind: "raw",
-      maxBytes: limits.gatewayBodyBytes,
+      maxBytes: apiLimits.gatewayBodyBytes,
       documents: requestBody,
       example: { model: "text-embedding-3-small", input: ["Canberra", "Sydney"] },
     },

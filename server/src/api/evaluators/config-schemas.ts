@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { ruleTargets } from "../../domain/evaluator.ts";
-import { limits } from "../../limits.ts";
+import { apiLimits } from "../limits.ts";
 
 /** What evaluators are configured by. Members that are not known here are refused by name: they would change nothing. */
 
-export const text = z.string().max(limits.evaluatorTextChars);
+export const text = z.string().max(apiLimits.evaluatorTextChars);
 const number = z.number();
 
 export const scoreConfig = z.strictObject({
@@ -12,7 +12,7 @@ export const scoreConfig = z.strictObject({
   max_score: number.optional(),
   choices: z
     .array(z.strictObject({ name: text.min(1), value: z.union([text, number]).optional() }))
-    .max(limits.scoreChoices)
+    .max(apiLimits.scoreChoices)
     .optional()
     .meta({ description: "Of single_select and multi_select; a score holds names." }),
 });

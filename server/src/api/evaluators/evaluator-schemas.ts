@@ -13,7 +13,8 @@ import {
 import { validate } from "../../http/validate.ts";
 import { definitionErrors } from "../../evaluation/read-definition.ts";
 import { omit } from "../../lib/omit.ts";
-import { limits } from "../../limits.ts";
+import { apiLimits } from "../limits.ts";
+import { httpLimits } from "../../http/limits.ts";
 import { slugSchema } from "../conditions/condition-schemas.ts";
 import { nameSchema } from "../organizations/schemas.ts";
 import { codeConfig, llmConfig, ruleConfig, scoreConfig } from "./config-schemas.ts";
@@ -29,7 +30,7 @@ const passing = z
 
 const changeable = {
   name: nameSchema,
-  description: z.string().max(limits.nameChars),
+  description: z.string().max(httpLimits.nameChars),
   score_config: scoreConfig,
   passing_conditions: passing,
   llm_config: llmConfig.nullable(),
@@ -37,7 +38,7 @@ const changeable = {
   rule_config: ruleConfig.nullable(),
   eval_class: z.enum(evalClasses),
   starred: z.boolean(),
-  tags: z.array(z.string().max(limits.nameChars)).max(limits.evaluatorTags),
+  tags: z.array(z.string().max(httpLimits.nameChars)).max(apiLimits.evaluatorTags),
 };
 
 const legacy = {

@@ -3,7 +3,8 @@ import { z } from "zod";
 import { endpoint } from "../../http/endpoint.ts";
 import { pageOf, paginate } from "../../http/pagination.ts";
 import { pagingQuery } from "../../http/query.ts";
-import { limits } from "../../limits.ts";
+import { apiLimits } from "../limits.ts";
+import { httpLimits } from "../../http/limits.ts";
 import type { ControlStores } from "../../storage/control/control-stores.ts";
 import { definitionOf, type EvaluatorStore } from "../../storage/control/evaluator-store.ts";
 import { evaluatorNotFound, evaluatorSchema, presentVersion } from "./evaluator-schemas.ts";
@@ -27,7 +28,7 @@ export const createEvaluatorVersion = (deps: { stores: Pick<ControlStores, "tran
     body: {
       kind: "json",
       example: { version_description: "the first" },
-      schema: z.strictObject({ version_description: z.string().max(limits.nameChars).default("") }),
+      schema: z.strictObject({ version_description: z.string().max(httpLimits.nameChars).default("") }),
     },
     success: { status: 201, schema: evaluatorSchema },
     errors: ["not_found", "conflict"],
@@ -59,7 +60,7 @@ export const listEvaluatorVersions = (deps: { evaluators: Pick<EvaluatorStore, "
     auth: "key",
     permission: "automations:read",
     limit: "api",
-    query: z.object(pagingQuery(limits.conditionPageSizeDefault)),
+    query: z.object(pagingQuery(apiLimits.conditionPageSizeDefault)),
     success: { status: 200, schema: pageOf(evaluatorSchema) },
     errors: ["not_found"],
     handler: async ({ principal, params, query, url }) => {

@@ -3,12 +3,12 @@ import { scoreValueTypes, evaluatorTypes, type Evaluator } from "../../domain/ev
 import { endpoint } from "../../http/endpoint.ts";
 import { noFilters, pageOf, paginate } from "../../http/pagination.ts";
 import { pagingQuery } from "../../http/query.ts";
-import { limits } from "../../limits.ts";
+import { apiLimits } from "../limits.ts";
 import type { EvaluatorStore } from "../../storage/control/evaluator-store.ts";
 import { evaluatorSchema, presentEvaluator } from "./evaluator-schemas.ts";
 
 const listQuery = z.object({
-  ...pagingQuery(limits.conditionPageSizeDefault),
+  ...pagingQuery(apiLimits.conditionPageSizeDefault),
   search: z.string().optional().meta({ description: "Part of the name or the slug, in any case." }),
   type: z.enum(evaluatorTypes).optional(),
   score_value_type: z.enum(scoreValueTypes).optional(),

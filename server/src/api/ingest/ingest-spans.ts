@@ -2,9 +2,10 @@ import { z } from "zod";
 import { ServiceError } from "../../domain/errors.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { reply } from "../../http/reply.ts";
-import type { SpanIntake } from "../../ingest/accept.ts";
+import type { SpanIntake } from "../../ingest/accept/accept.ts";
 import { isObject } from "../../lib/json.ts";
-import { limits } from "../../limits.ts";
+import { apiLimits } from "../limits.ts";
+import { httpLimits } from "../../http/limits.ts";
 import { presentOutcomes } from "../request-logs/bulk-create-spans.ts";
 import { originOf, readIdempotencyKey, readJsonBody } from "../request-logs/read-span-bodies.ts";
 import { unknownWarnings, warningsOf } from "../request-logs/unknown-warnings.ts";
@@ -42,7 +43,7 @@ export const ingestSpans = (deps: { intake: SpanIntake }) =>
     permission: "spans:ingest",
     body: {
       kind: "raw",
-      maxBytes: limits.requestBytes,
+      maxBytes: httpLimits.requestBytes,
       documents: ingestBody,
       example: [{ ...spanExample, trace_unique_id: "quiz-1", span_unique_id: "step-1", span_name: "answer" }],
     },
@@ -75,8 +76,8 @@ function readSpans(body: unknown): unknown[] {
     const message = "the body must be a list of spans, or an object whose data is one";
     throw new ServiceError("invalid_request", `${message}.`, { errors: { data: [message] } });
   }
-  if (spans.length > limits.ingestRows) {
-    const message = `A request must hold at most ${limits.ingestRows} spans, not ${spans.length}.`;
+  if (spans.length > apiLimits.ingestRows) {
+    const message = `A request must hold at most ${apiLimits.ingestRows} spans, not ${spans.length}.`;
     throw new ServiceError("payload_too_large", message);
   }
   return spans as unknown[];

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { endpoint } from "../../http/endpoint.ts";
 import { reply } from "../../http/reply.ts";
 import { validate } from "../../http/validate.ts";
-import { limits } from "../../limits.ts";
+import { storageLimits } from "../../storage/limits.ts";
 import {
   langfuseScoreSchema,
   recordLangfuseScore,
@@ -12,7 +12,7 @@ import {
 } from "./langfuse-score.ts";
 
 /** The handler looks closer, so that an error names the member of the score. */
-const oneOrMore = z.union([z.looseObject({}), z.array(z.unknown()).min(1).max(limits.bulkRows)]).meta({
+const oneOrMore = z.union([z.looseObject({}), z.array(z.unknown()).min(1).max(storageLimits.bulkRows)]).meta({
   description: "A score, or a list of them: `traceId`, `observationId`, `name`, `value`, `dataType`, `comment`.",
 });
 const results = z.object({

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { endpoint } from "../../http/endpoint.ts";
 import { isObject } from "../../lib/json.ts";
-import { limits } from "../../limits.ts";
+import { storageLimits } from "../../storage/limits.ts";
 import { recordOneOf, type LangfuseScoreDeps } from "./langfuse-score.ts";
 
 const eventSchema = z.looseObject({ id: z.string(), type: z.string(), body: z.unknown() });
@@ -28,7 +28,7 @@ export const ingestLangfuseEvents = (deps: LangfuseScoreDeps) =>
     dialect: "fields",
     body: {
       kind: "json",
-      schema: z.looseObject({ batch: z.array(anyEvent).max(limits.bulkRows) }),
+      schema: z.looseObject({ batch: z.array(anyEvent).max(storageLimits.bulkRows) }),
       example: {
         batch: [
           {

@@ -11,10 +11,13 @@ import type { Filter } from "../../filter/ast.ts";
 import type { Catalogue } from "../../filter/catalogue.ts";
 import { toClickHouse } from "../../filter/to-clickhouse.ts";
 import { validate } from "../../http/validate.ts";
-import { formatUuid, spanIdentity } from "../../ingest/identity.ts";
+import { formatUuid, spanIdentity } from "../../domain/identity.ts";
 import type { EvaluationResult } from "../../ingest/otlp/evaluation-events.ts";
 import { maxTimeNs, minTimeNs } from "../../lib/time.ts";
-import { limits } from "../../limits.ts";
+import { apiLimits } from "../limits.ts";
+import { domainLimits } from "../../domain/limits.ts";
+import { evaluationLimits } from "../../evaluation/limits.ts";
+import { httpLimits } from "../../http/limits.ts";
 import type { ControlStores } from "../../storage/control/control-stores.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
 
@@ -27,23 +30,27 @@ export type LangfuseScoreDeps = {
   nowMs: () => number;
 };
 
-const name = z.string().min(1).max(limits.nameChars);
+const name = z.string().min(1).max(httpLimits.nameChars);
 
 export const langfuseScoreSchema = z
   .looseObject({
     name: name.meta({ description: "The evaluator; one that is not yet is made." }),
-    value: z.union([z.number(), z.string().min(1).max(limits.scoreTextChars), z.boolean()]),
-    traceId: z.string().min(1).max(limits.identifierChars),
+    value: z.union([z.number(), z.string().min(1).max(evaluationLimits.scoreTextChars), z.boolean()]),
+    traceId: z.string().min(1).max(domainLimits.identifierChars),
     observationId: z
       .string()
-      .max(limits.identifierChars)
+      .max(domainLimits.identifierChars)
       .nullish()
       .meta({ description: "The span. Absent: the root of the trace." }),
     dataType: z
       .enum(["NUMERIC", "BOOLEAN", "CATEGORICAL", "TEXT", "CORRECTION"])
       .nullish()
       .meta({ description: "Default: by the type of the value." }),
-    comment: z.string().max(limits.scoreTextChars).nullish().meta({ description: "Becomes the explanation." }),
+    comment: z
+      .string()
+      .max(evaluationLimits.scoreTextChars)
+      .nullish()
+      .meta({ description: "Becomes the explanation." }),
   })
   .meta({ id: "LangfuseScore" });
 
@@ -131,7 +138,7 @@ async function rootOf(
     { type: "condition", field: "trace_unique_id", operator: "equal", values: [trace] },
     { type: "condition", field: "span_parent_id", operator: "isnull", values: [true] },
   ];
-  const endMs = nowMs() + limits.scoredTraceWaitMs;
+  const endMs = nowMs() + apiLimits.scoredTraceWaitMs;
   for (let tries = 0; ; tries += 1) {
     const { rows } = await spans.listSpans(
       {

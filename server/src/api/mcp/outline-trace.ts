@@ -1,6 +1,6 @@
 import { isObject } from "../../lib/json.ts";
 import { pick } from "../../lib/pick.ts";
-import { limits } from "../../limits.ts";
+import { apiLimits } from "../limits.ts";
 
 /** What an outline says of a span, where it is known. */
 const members = [
@@ -46,7 +46,7 @@ function nextToRoots(roots: readonly Node[]): { shown: ReadonlySet<Node>; leftOu
   for (let at = 0; at < queue.length; at += 1) {
     const node = queue[at];
     if (node === undefined) break;
-    if (shown.size < limits.mcpOutlineSpans) shown.add(node);
+    if (shown.size < apiLimits.mcpOutlineSpans) shown.add(node);
     for (const child of nodesOf(node["children"])) queue.push(child);
   }
   return { shown, leftOut: queue.length - shown.size };

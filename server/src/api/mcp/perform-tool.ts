@@ -4,7 +4,7 @@ import type { Payload } from "../../http/reply.ts";
 import { isObject, parseKeepingDigits } from "../../lib/json.ts";
 import { omit } from "../../lib/omit.ts";
 import { shrinkJson } from "../../lib/shrink-json.ts";
-import { limits } from "../../limits.ts";
+import { apiLimits } from "../limits.ts";
 import { askedBy } from "./tool-arguments.ts";
 import type { Tool } from "./tools.ts";
 
@@ -30,7 +30,7 @@ export async function performTool(
     if (status >= 400) return failure(answer);
     const shown = withNextPage(tool.present?.(answer) ?? answer);
     const { text, isCut } = fit(shown);
-    const hint = `This was cut to ${limits.mcpAnswerBytes >> 10} KiB. ${tool.narrow}`;
+    const hint = `This was cut to ${apiLimits.mcpAnswerBytes >> 10} KiB. ${tool.narrow}`;
     return { content: [note, text, ...(isCut ? [hint] : [])].map((each) => ({ type: "text", text: each })) };
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
@@ -46,14 +46,14 @@ function failure(problem: Record<string, unknown>): ToolResult {
 function fit(value: unknown): { text: string; isCut: boolean } {
   // The text stands in JSON once more.
   const size = (json: string) => Buffer.byteLength(JSON.stringify(json));
-  const { json, isCut } = shrinkJson(value, { max: limits.mcpAnswerBytes - envelopeBytes, size });
+  const { json, isCut } = shrinkJson(value, { max: apiLimits.mcpAnswerBytes - envelopeBytes, size });
   return { text: json, isCut };
 }
 
 function read(payload: Payload): Record<string, unknown> {
   const data = payload?.data ?? "{}";
   const bytes = typeof data === "string" || data instanceof Uint8Array ? data.length : data.bytes;
-  if (bytes > limits.mcpReadBytes) {
+  if (bytes > apiLimits.mcpReadBytes) {
     const message = `The answer would have ${Math.ceil(bytes / 1e6)} MB. Ask for less: fewer rows or fields, a shorter window, more filters.`;
     throw new ServiceError("query_too_large", message);
   }

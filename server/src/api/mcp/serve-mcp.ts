@@ -4,8 +4,9 @@ import { ServiceError } from "../../domain/errors.ts";
 import type { Principal } from "../../domain/principal.ts";
 import { endpoint, type AnyEndpoint, type Context } from "../../http/endpoint.ts";
 import { Reply } from "../../http/reply.ts";
-import { limits } from "../../limits.ts";
-import { version } from "../../version.ts";
+import { apiLimits } from "../limits.ts";
+import { domainLimits } from "../../domain/limits.ts";
+import { version } from "../../domain/version.ts";
 import { performTool } from "./perform-tool.ts";
 import { argumentsSchema } from "./tool-arguments.ts";
 import { bindTools, type Tool } from "./tools.ts";
@@ -101,7 +102,7 @@ function serverOf(sdk: Sdk, tools: readonly Tool[], context: McpContext) {
     const tool = tools.find(({ name }) => name === params.name);
     if (tool !== undefined) return performTool(tool, params.arguments ?? {}, context);
     const known = tools.map(({ name }) => name).join(", ");
-    const problem = `There is no tool ${params.name.slice(0, limits.identifierChars)}; there are ${known}`;
+    const problem = `There is no tool ${params.name.slice(0, domainLimits.identifierChars)}; there are ${known}`;
     throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, problem);
   });
   return server;
@@ -130,7 +131,7 @@ function asJson(schema: ReturnType<typeof argumentsSchema>): mcp.Tool["inputSche
 /** What the SDK answered, unless it repeats too much of what it was sent. */
 async function bounded(response: Response): Promise<Reply> {
   const text = await response.text();
-  if (Buffer.byteLength(text) > limits.mcpAnswerBytes) {
+  if (Buffer.byteLength(text) > apiLimits.mcpAnswerBytes) {
     throw new ServiceError(
       "invalid_request",
       "The answer would repeat too much of the request: its id, method or name is too long.",

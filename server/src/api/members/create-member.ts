@@ -2,12 +2,12 @@ import { z } from "zod";
 import { inviteMember } from "../../auth/members.ts";
 import { roles } from "../../domain/permissions.ts";
 import { endpoint } from "../../http/endpoint.ts";
-import { limits } from "../../limits.ts";
+import { authLimits } from "../../auth/limits.ts";
 import type { ControlStores } from "../../storage/control/control-stores.ts";
 import { emailSchema } from "../auth/schemas.ts";
 import { memberSchema, presentMember } from "./schemas.ts";
 
-const days = limits.invitationMs / 86_400_000;
+const days = authLimits.invitationMs / 86_400_000;
 
 export const createMember = (deps: { stores: ControlStores; nowMs: () => number }) =>
   endpoint({

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import type { CallOperation } from "../../gateway/operation.ts";
-import type { CallRunner } from "../../gateway/run-call.ts";
+import type { CallOperation } from "../../gateway/call/operation.ts";
+import type { CallRunner } from "../../gateway/call/run-call.ts";
 import { endpoint } from "../../http/endpoint.ts";
-import { limits } from "../../limits.ts";
+import { apiLimits } from "../limits.ts";
 import { gatewayHeaderParameters, messagesDocs, messagesErrors } from "../gateway-docs.ts";
 import { gatewayCall, unreadCall } from "../gateway-call.ts";
 
@@ -34,7 +34,7 @@ export const countTokens = (deps: { calls: CallRunner; tokenCounts: CallOperatio
     dialect: "anthropic",
     body: {
       kind: "raw",
-      maxBytes: limits.gatewayBodyBytes,
+      maxBytes: apiLimits.gatewayBodyBytes,
       documents: requestBody,
       example: { model: "claude-sonnet-4-5", messages: [{ role: "user", content: "Hello" }] },
     },

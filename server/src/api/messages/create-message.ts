@@ -1,8 +1,8 @@
 import { z } from "zod";
-import type { CallOperation } from "../../gateway/operation.ts";
-import type { CallRunner } from "../../gateway/run-call.ts";
+import type { CallOperation } from "../../gateway/call/operation.ts";
+import type { CallRunner } from "../../gateway/call/run-call.ts";
 import { endpoint } from "../../http/endpoint.ts";
-import { limits } from "../../limits.ts";
+import { apiLimits } from "../limits.ts";
 import { eventStream, gatewayHeaderParameters, messagesDocs, messagesErrors } from "../gateway-docs.ts";
 import { gatewayCall, unreadCall } from "../gateway-call.ts";
 
@@ -37,7 +37,7 @@ export const createMessage = (deps: { calls: CallRunner; messages: CallOperation
     dialect: "anthropic",
     body: {
       kind: "raw",
-      maxBytes: limits.gatewayBodyBytes,
+      maxBytes: apiLimits.gatewayBodyBytes,
       documents: requestBody,
       example: { model: "claude-sonnet-4-5", max_tokens: 256, messages: [{ role: "user", content: "Hello" }] },
     },

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { ModelLister } from "../../gateway/models/list-reachable.ts";
-import { betasOf } from "../../gateway/read-chat-request.ts";
+import { betasOf } from "../../gateway/chat/read-chat-request.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { modelSchema, presentModel } from "./schemas.ts";
 

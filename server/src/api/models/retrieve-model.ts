@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ServiceError } from "../../domain/errors.ts";
 import type { ModelLister } from "../../gateway/models/list-reachable.ts";
-import { betasOf } from "../../gateway/read-chat-request.ts";
+import { betasOf } from "../../gateway/chat/read-chat-request.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { modelSchema, presentModel } from "./schemas.ts";
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { limits } from "../../limits.ts";
+import { apiLimits } from "../limits.ts";
 
 /**
  * Names are shown to people and told apart by them: what looks the same is kept as the same text (NFC). Control characters would break what
@@ -18,7 +18,7 @@ export function displayName(maxChars: number) {
     .regex(/[^\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]|^$/u, "must have a character that can be seen");
 }
 
-export const nameSchema = displayName(limits.displayNameChars);
+export const nameSchema = displayName(apiLimits.displayNameChars);
 
 export const organizationSchema = z.object({
   id: z.int(),

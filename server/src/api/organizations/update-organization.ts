@@ -3,7 +3,7 @@ import { ServiceError } from "../../domain/errors.ts";
 import type { UserPrincipal } from "../../domain/principal.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { definedFields } from "../../lib/defined-fields.ts";
-import { limits } from "../../limits.ts";
+import { domainLimits } from "../../domain/limits.ts";
 import type { OrganizationStore } from "../../storage/control/organization-store.ts";
 import { nameSchema, organizationSchema } from "./schemas.ts";
 
@@ -31,7 +31,7 @@ export const updateOrganization = (deps: {
       schema: z.object({
         name: nameSchema.optional(),
         test_uses_prod_providers: z.boolean().optional(),
-        retention_days: z.int().min(0).max(limits.retentionDaysMax).nullable().optional(),
+        retention_days: z.int().min(0).max(domainLimits.retentionDaysMax).nullable().optional(),
       }),
       shown: organizationSchema,
     },

@@ -1,13 +1,13 @@
 import { z } from "zod";
 import { ServiceError } from "../../domain/errors.ts";
 import { endpoint } from "../../http/endpoint.ts";
-import type { SpanIntake } from "../../ingest/accept.ts";
+import type { SpanIntake } from "../../ingest/accept/accept.ts";
 import { acceptTraces } from "../../ingest/otlp/accept-traces.ts";
 import { spansOfAgentLogs } from "../../ingest/otlp/agent-logs/read-agent-logs.ts";
 import { decodeJsonLogs } from "../../ingest/otlp/decode-json.ts";
 import { decodeProtobufLogs } from "../../ingest/otlp/decode-protobuf.ts";
 import type { LogJoiner } from "../../ingest/otlp/join-logs.ts";
-import { limits } from "../../limits.ts";
+import { httpLimits } from "../../http/limits.ts";
 import { originOf } from "../request-logs/read-span-bodies.ts";
 import { otlpSuccess } from "./ingest-otlp-traces.ts";
 import { decodeExport, encodingOf, exportReply, otlpMediaTypes, protobufSuccess } from "./read-export.ts";
@@ -53,7 +53,7 @@ export const ingestOtlpLogs = (deps: { intake: SpanIntake; logs: Pick<LogJoiner,
     dialect: "otlp",
     body: {
       kind: "raw",
-      maxBytes: limits.requestBytes,
+      maxBytes: httpLimits.requestBytes,
       documents: body,
       mediaTypes: otlpMediaTypes,
       example: logsExample,

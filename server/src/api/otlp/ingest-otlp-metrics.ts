@@ -1,5 +1,5 @@
 import { endpoint } from "../../http/endpoint.ts";
-import { limits } from "../../limits.ts";
+import { httpLimits } from "../../http/limits.ts";
 import { otlpSuccess } from "./ingest-otlp-traces.ts";
 import { encodingOf, exportReply, otlpMediaTypes, protobufSuccess } from "./read-export.ts";
 
@@ -15,7 +15,12 @@ export const ingestOtlpMetrics = () =>
     auth: "key",
     permission: "spans:ingest",
     dialect: "otlp",
-    body: { kind: "raw", maxBytes: limits.requestBytes, mediaTypes: otlpMediaTypes, example: { resourceMetrics: [] } },
+    body: {
+      kind: "raw",
+      maxBytes: httpLimits.requestBytes,
+      mediaTypes: otlpMediaTypes,
+      example: { resourceMetrics: [] },
+    },
     success: { status: 200, schema: otlpSuccess, alternatives: protobufSuccess },
     errors: ["forbidden", "payload_too_large", "unsupported_media_type"],
     handler: ({ body }) => exportReply(encodingOf(body)),

@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { ServiceError } from "../../domain/errors.ts";
 import { endpoint } from "../../http/endpoint.ts";
-import type { SpanIntake } from "../../ingest/accept.ts";
+import type { SpanIntake } from "../../ingest/accept/accept.ts";
 import { acceptTraces, type AcceptedExport } from "../../ingest/otlp/accept-traces.ts";
 import { decodeJsonTraces } from "../../ingest/otlp/decode-json.ts";
 import { decodeProtobufTraces } from "../../ingest/otlp/decode-protobuf.ts";
 import type { LogJoiner } from "../../ingest/otlp/join-logs.ts";
-import { limits } from "../../limits.ts";
+import { httpLimits } from "../../http/limits.ts";
 import { originOf } from "../request-logs/read-span-bodies.ts";
 import { decodeExport, encodingOf, exportReply, otlpMediaTypes, protobufSuccess } from "./read-export.ts";
 
@@ -72,7 +72,7 @@ export const ingestOtlpTraces = (deps: { intake: SpanIntake; logs: Pick<LogJoine
     dialect: "otlp",
     body: {
       kind: "raw",
-      maxBytes: limits.requestBytes,
+      maxBytes: httpLimits.requestBytes,
       documents: body,
       mediaTypes: otlpMediaTypes,
       example: tracesExample,

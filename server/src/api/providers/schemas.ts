@@ -1,13 +1,15 @@
 import { z } from "zod";
 import { environments } from "../../domain/principal.ts";
 import type { CredentialInput, ShownSetting } from "../../gateway/credentials/provider-settings.ts";
-import { limits } from "../../limits.ts";
+import { apiLimits } from "../limits.ts";
+import { gatewayLimits } from "../../gateway/limits.ts";
+import { pricingLimits } from "../../pricing/limits.ts";
 import type { RefusalOf } from "../../outgoing/refused-address.ts";
 import { refusalField, shownRefusal } from "../refusal.ts";
 import { nameSchema } from "../organizations/schemas.ts";
 
-const text = z.string().min(1).max(limits.credentialChars).nullable().optional();
-const models = z.array(z.string().min(1).max(limits.modelNameChars)).max(limits.providerModels);
+const text = z.string().min(1).max(gatewayLimits.credentialChars).nullable().optional();
+const models = z.array(z.string().min(1).max(pricingLimits.modelNameChars)).max(apiLimits.providerModels);
 
 /** Members of the credential: what is secret among them is only ever written. */
 export const credentialSchema = {

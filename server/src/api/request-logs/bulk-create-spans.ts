@@ -2,8 +2,9 @@ import { z } from "zod";
 import { endpoint } from "../../http/endpoint.ts";
 import { ownEnvironmentQuery } from "../../http/query.ts";
 import { reply } from "../../http/reply.ts";
-import type { RowOutcome, SpanIntake } from "../../ingest/accept.ts";
-import { limits } from "../../limits.ts";
+import type { RowOutcome, SpanIntake } from "../../ingest/accept/accept.ts";
+import { httpLimits } from "../../http/limits.ts";
+import { storageLimits } from "../../storage/limits.ts";
 import { bulkResult, presentResult, readRows } from "./bulk-rows.ts";
 import { originOf, readIdempotencyKey, readJsonBody } from "./read-span-bodies.ts";
 import { spanBody, spanExample } from "./span-body.ts";
@@ -11,7 +12,9 @@ import { unknownWarnings, warningsOf } from "./unknown-warnings.ts";
 
 const createResult = bulkResult.extend({ warnings: unknownWarnings }).meta({ id: "BulkCreateResult" });
 
-const bulkBody = z.object({ logs: z.array(spanBody).min(1).max(limits.bulkRows) }).meta({ id: "BulkCreateBody" });
+const bulkBody = z
+  .object({ logs: z.array(spanBody).min(1).max(storageLimits.bulkRows) })
+  .meta({ id: "BulkCreateBody" });
 
 export const bulkCreateSpans = (deps: { intake: SpanIntake }) =>
   endpoint({
@@ -29,7 +32,7 @@ export const bulkCreateSpans = (deps: { intake: SpanIntake }) =>
     permission: "spans:ingest",
     limit: "bulk_create",
     query: z.object(ownEnvironmentQuery()),
-    body: { kind: "raw", maxBytes: limits.requestBytes, documents: bulkBody, example: { logs: [spanExample] } },
+    body: { kind: "raw", maxBytes: httpLimits.requestBytes, documents: bulkBody, example: { logs: [spanExample] } },
     success: { status: 201, schema: createResult },
     errors: ["invalid_request", "forbidden", "payload_too_large", "too_many_rows", "unavailable"],
     async handler({ principal, query, body, headers }) {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ServiceError, type ErrorCode, type FieldErrors } from "../../domain/errors.ts";
 import { isObject } from "../../lib/json.ts";
-import { limits } from "../../limits.ts";
+import { storageLimits } from "../../storage/limits.ts";
 import { sentenceOf } from "./read-span-bodies.ts";
 
 /** Requests of many rows in `logs`, each of which stands for itself. */
@@ -28,8 +28,8 @@ export function readRows(body: unknown): unknown[] {
   if (Array.isArray(body)) throw invalidLogs('logs must stand in an object: {"logs": [...]}');
   if (!Array.isArray(logs)) throw invalidLogs("logs must be a list of objects");
   if (logs.length === 0) throw invalidLogs("logs must not be empty");
-  if (logs.length > limits.bulkRows) {
-    const message = `logs must hold at most ${limits.bulkRows} rows, not ${logs.length}`;
+  if (logs.length > storageLimits.bulkRows) {
+    const message = `logs must hold at most ${storageLimits.bulkRows} rows, not ${logs.length}`;
     throw new ServiceError("too_many_rows", `${message}.`, { errors: { logs: [message] } });
   }
   return logs as unknown[];

@@ -3,7 +3,8 @@ import { errorCodes, ServiceError } from "../../domain/errors.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { reply } from "../../http/reply.ts";
 import { isObject } from "../../lib/json.ts";
-import { limits } from "../../limits.ts";
+import { httpLimits } from "../../http/limits.ts";
+import { storageLimits } from "../../storage/limits.ts";
 import { bulkResult, presentResult, readRows } from "./bulk-rows.ts";
 import { readJsonBody } from "./read-span-bodies.ts";
 import {
@@ -20,7 +21,7 @@ const body = z
     logs: z
       .array(spanChangeSchema.extend({ unique_id: z.string() }))
       .min(1)
-      .max(limits.bulkRows),
+      .max(storageLimits.bulkRows),
   })
   .meta({ id: "BulkUpdateBody" });
 
@@ -42,7 +43,7 @@ export const bulkUpdateSpans = (deps: SpanChangeDeps) =>
     environment: "own",
     limit: "api",
     takesTurns: true,
-    body: { kind: "raw", maxBytes: limits.requestBytes, documents: body, example },
+    body: { kind: "raw", maxBytes: httpLimits.requestBytes, documents: body, example },
     success: { status: 200, schema: bulkResult },
     errors: ["invalid_request", "forbidden", "payload_too_large", "too_many_rows", "query_too_large", "unavailable"],
     async handler({ principal, body: { bytes }, signal }) {

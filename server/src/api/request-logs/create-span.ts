@@ -2,9 +2,9 @@ import { z } from "zod";
 import { ServiceError } from "../../domain/errors.ts";
 import type { SpanRow } from "../../domain/span.ts";
 import { endpoint } from "../../http/endpoint.ts";
-import type { SpanIntake } from "../../ingest/accept.ts";
+import type { SpanIntake } from "../../ingest/accept/accept.ts";
 import { isoTime } from "../../lib/time.ts";
-import { limits } from "../../limits.ts";
+import { storageLimits } from "../../storage/limits.ts";
 import { originOf, readIdempotencyKey, readJsonBody, sentenceOf } from "./read-span-bodies.ts";
 import { spanBody, spanExample } from "./span-body.ts";
 import { unknownWarnings, warningsOf } from "./unknown-warnings.ts";
@@ -41,7 +41,7 @@ export const createSpan = (deps: { intake: SpanIntake }) =>
     tags: ["Spans"],
     auth: "key",
     permission: "spans:ingest",
-    body: { kind: "raw", maxBytes: limits.spanBytes, documents: spanBody, example: spanExample },
+    body: { kind: "raw", maxBytes: storageLimits.spanBytes, documents: spanBody, example: spanExample },
     success: { status: 201, schema: created },
     errors: ["invalid_request", "payload_too_large", "validation_failed", "unavailable"],
     async handler({ principal, body, headers }) {

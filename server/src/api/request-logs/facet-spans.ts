@@ -2,7 +2,8 @@ import { z } from "zod";
 import { ServiceError } from "../../domain/errors.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { wholeNumber } from "../../http/query.ts";
-import { limits } from "../../limits.ts";
+import { apiLimits } from "../limits.ts";
+import { httpLimits } from "../../http/limits.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
 import { coverageOf, coverageSchema } from "../coverage.ts";
 import { filtersBody, selectionQuery } from "../read-filters.ts";
@@ -35,10 +36,10 @@ const facetQuery = {
       return z.NEVER;
     })
     .meta({ default: defaultFields.join(","), description: `Separated by commas: ${facetNames}.` }),
-  limit: wholeNumber("limit", { min: 1, max: limits.facetValuesMax, default: 10 }),
+  limit: wholeNumber("limit", { min: 1, max: apiLimits.facetValuesMax, default: 10 }),
   search: z
     .string({ error: "search must be given once" })
-    .max(limits.nameChars)
+    .max(httpLimits.nameChars)
     .default("")
     .meta({ description: "Values with this text, in whatever case. Takes exactly one of `fields`." }),
 };

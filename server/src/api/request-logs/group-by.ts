@@ -1,4 +1,5 @@
-import { limits } from "../../limits.ts";
+import { apiLimits } from "../limits.ts";
+import { filterLimits } from "../../filter/limits.ts";
 import { spanGroupings } from "../../storage/spans/span-store.ts";
 
 /** How many values tell a group at most. */
@@ -30,7 +31,7 @@ export const facetNames = `${[...facetChoices].join(", ")} or metadata__<key>`;
 /** The names of a `fields` parameter of facets, or what is wrong with it. */
 export function readFacets(text: string): { names: string[] } | { message: string } {
   const names = [...new Set(text.split(",").map((name) => name.trim()))];
-  if (names.length > limits.facetFields) return { message: `fields takes at most ${limits.facetFields} names` };
+  if (names.length > apiLimits.facetFields) return { message: `fields takes at most ${apiLimits.facetFields} names` };
   const unknown = names.find((name) => !facetChoices.has(name) && !isMetadata(name));
   return unknown === undefined ? { names } : { message: `fields has no ${unknown}: it takes ${facetNames}` };
 }
@@ -38,5 +39,5 @@ export function readFacets(text: string): { names: string[] } | { message: strin
 /** Keys that begin with `_` are reserved and not shown. */
 function isMetadata(name: string): boolean {
   const key = /^metadata__(.+)$/s.exec(name)?.[1];
-  return key !== undefined && !key.startsWith("_") && key.length <= limits.metadataKeyChars;
+  return key !== undefined && !key.startsWith("_") && key.length <= filterLimits.metadataKeyChars;
 }

@@ -4,7 +4,7 @@ import { endpoint } from "../../http/endpoint.ts";
 import { pageOf, paginate } from "../../http/pagination.ts";
 import { pagingQuery, sortQuery } from "../../http/query.ts";
 import { isoTime } from "../../lib/time.ts";
-import { limits } from "../../limits.ts";
+import { httpLimits } from "../../http/limits.ts";
 import {
   spanGroupSortFields,
   type GroupSpansQuery,
@@ -77,7 +77,7 @@ export const groupSpans = (deps: SpanReadDeps & { spans: SpanStore }) =>
         .meta({ description: groupByDescription, examples: groupByExamples }),
       search: z
         .string()
-        .max(limits.nameChars)
+        .max(httpLimits.nameChars)
         .optional()
         .meta({ description: "Groups with this text in a value, in whatever case." }),
       ...pagingQuery(),

@@ -5,7 +5,7 @@ import { endpoint } from "../../http/endpoint.ts";
 import { pageOf, pageTokenParameter, paginate } from "../../http/pagination.ts";
 import { includeFieldsQuery, pagingQuery, sortQuery } from "../../http/query.ts";
 import { rawJson } from "../../http/reply.ts";
-import { limits } from "../../limits.ts";
+import { apiLimits } from "../limits.ts";
 import { JsonObjectWriter } from "../../lib/json-writer.ts";
 import type { ScoreStore } from "../../storage/control/score-store.ts";
 import { isPlaceIn } from "../../storage/spans/queries/span-order.ts";
@@ -24,7 +24,7 @@ const listQuery = z.object({
   ...pagingQuery(),
   [pageTokenParameter]: z
     .string()
-    .max(limits.pageTokenChars)
+    .max(apiLimits.pageTokenChars)
     .optional()
     .meta({
       description:

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { ServiceError } from "../../domain/errors.ts";
-import { limits } from "../../limits.ts";
+import { apiLimits } from "../limits.ts";
 import { parseTimeNs } from "../../lib/time.ts";
 import type { SpanPlace } from "../../storage/spans/span-list.ts";
 import type { TimeWindow } from "../../storage/spans/span-store.ts";
@@ -24,7 +24,7 @@ export function writePageToken({ sortBy, window, place }: PageStart): string | u
     environment,
   ];
   const text = Buffer.from(JSON.stringify(parts)).toString("base64url");
-  return text.length <= limits.pageTokenChars ? text : undefined;
+  return text.length <= apiLimits.pageTokenChars ? text : undefined;
 }
 
 const nanoseconds = z

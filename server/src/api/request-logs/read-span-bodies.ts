@@ -1,19 +1,19 @@
 import { hash } from "node:crypto";
 import { badBody, ServiceError, type FieldErrors } from "../../domain/errors.ts";
 import type { Environment, Principal } from "../../domain/principal.ts";
-import type { SpanOrigin } from "../../ingest/normalize.ts";
+import type { SpanOrigin } from "../../ingest/normalize/normalize.ts";
 import { countJsonNodes } from "../../lib/json-text.ts";
 import { parseJson } from "../../lib/json.ts";
-import { limits } from "../../limits.ts";
+import { domainLimits } from "../../domain/limits.ts";
 
 /** The JSON of a raw body. @throws ServiceError `invalid_request`, `payload_too_large` */
 export function readJsonBody(bytes: Buffer): unknown {
   if (bytes.length === 0) throw badBody("is empty; a JSON object is expected");
   // A body of fewer bytes cannot hold more.
-  if (bytes.length > limits.bodyNodes && countJsonNodes(bytes, limits.bodyNodes) > limits.bodyNodes) {
+  if (bytes.length > domainLimits.bodyNodes && countJsonNodes(bytes, domainLimits.bodyNodes) > domainLimits.bodyNodes) {
     throw new ServiceError(
       "payload_too_large",
-      `The body must not hold more than ${limits.bodyNodes} keys and values.`,
+      `The body must not hold more than ${domainLimits.bodyNodes} keys and values.`,
     );
   }
   const parsed = parseJson(bytes);
@@ -42,10 +42,10 @@ export function originOf(principal: Principal, logMethod: string, environment: E
  */
 export function readIdempotencyKey(header: string | string[] | undefined, body: Buffer): string | undefined {
   if (header === undefined || header === "") return undefined;
-  if (typeof header === "string" && header.length <= limits.identifierChars) {
+  if (typeof header === "string" && header.length <= domainLimits.identifierChars) {
     return `${header}\n${hash("sha256", body, "hex")}`;
   }
-  const message = `Idempotency-Key must be one value of at most ${limits.identifierChars} characters`;
+  const message = `Idempotency-Key must be one value of at most ${domainLimits.identifierChars} characters`;
   throw new ServiceError("invalid_request", message, { errors: { "Idempotency-Key": [message] } });
 }
 

@@ -4,7 +4,8 @@ import { endpoint } from "../../http/endpoint.ts";
 import { askedEnvironment } from "../../http/query.ts";
 import type { PlannedChange, SpanRepricing } from "../../jobs/reprice-spans.ts";
 import { isoTime } from "../../lib/time.ts";
-import { limits } from "../../limits.ts";
+import { apiLimits } from "../limits.ts";
+import { jobsLimits } from "../../jobs/limits.ts";
 import { withoutNoise } from "../../pricing/receipt.ts";
 import { filtersBody, selectionQuery } from "../read-filters.ts";
 import { readSelection, type SpanReadDeps } from "./read-selection.ts";
@@ -33,7 +34,7 @@ const result = z
           new_price_version: z.string(),
         }),
       )
-      .meta({ description: `The first ${limits.repricedSample} of them, newest first.` }),
+      .meta({ description: `The first ${apiLimits.repricedSample} of them, newest first.` }),
     continue_before: z.string().nullable().meta({
       format: "date-time",
       description: "Not null where more spans follow: send the request again with it as end_time.",
@@ -51,7 +52,7 @@ export const repriceSpans = (deps: SpanReadDeps & { repricing: SpanRepricing; ca
     description:
       "For computed costs of stored spans of the key's environment; stated costs stay. A dry run, which tells what would change, unless " +
       "`dry_run` is false. Sums, customers and the budgets of the current period follow; the previous cost stays in the " +
-      `receipt (\`cost_details.previous\`). At most ${limits.repricedSpans} spans change in one request. Filters and window are those of lists. ` +
+      `receipt (\`cost_details.previous\`). At most ${jobsLimits.repricedSpans} spans change in one request. Filters and window are those of lists. ` +
       "A request that was interrupted can be sent again.",
     tags: ["Model prices"],
     auth: "key",
@@ -86,7 +87,7 @@ export const repriceSpans = (deps: SpanReadDeps & { repricing: SpanRepricing; ca
         without_price: plan.unpriced,
         old_cost: sumOf(plan.changes, ({ before }) => before.cost ?? 0),
         new_cost: sumOf(plan.changes, ({ cost }) => cost),
-        sample: plan.changes.slice(0, limits.repricedSample).map(sampleOf),
+        sample: plan.changes.slice(0, apiLimits.repricedSample).map(sampleOf),
         continue_before: plan.stoppedAt === undefined ? null : isoTime(plan.stoppedAt),
         warnings,
       };

@@ -4,7 +4,7 @@ import { endpoint } from "../../http/endpoint.ts";
 import { includeFieldsQuery } from "../../http/query.ts";
 import { rawJson } from "../../http/reply.ts";
 import { inlineMedia } from "../../ingest/media/inline-media.ts";
-import { limits } from "../../limits.ts";
+import { storageLimits } from "../../storage/limits.ts";
 import type { ScoreStore } from "../../storage/control/score-store.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
 import { attachNewMessages, tellsNewMessages } from "./attach-new-messages.ts";
@@ -63,7 +63,7 @@ export const retrieveSpan = (deps: {
   });
 
 function tooLarge(): ServiceError {
-  const message = `With its media the span has more than ${limits.pagePayloadBytes >> 20} MiB. Leave media=inline out, and read the references.`;
+  const message = `With its media the span has more than ${storageLimits.pagePayloadBytes >> 20} MiB. Leave media=inline out, and read the references.`;
   return new ServiceError("query_too_large", message);
 }
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { endpoint } from "../../http/endpoint.ts";
-import { limits } from "../../limits.ts";
+import { httpLimits } from "../../http/limits.ts";
 import { countMetrics, spanMetrics, type SpanMetric } from "../../storage/spans/span-series.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
 import { coverageOf } from "../coverage.ts";
@@ -14,7 +14,7 @@ const scorePrefix = "scores__";
 const metricNames: ReadonlySet<string> = new Set(spanMetrics);
 const isMetric = (name: string): name is SpanMetric => metricNames.has(name);
 const isScore = (name: string): boolean =>
-  name.startsWith(scorePrefix) && name.length > scorePrefix.length && name.length <= limits.nameChars;
+  name.startsWith(scorePrefix) && name.length > scorePrefix.length && name.length <= httpLimits.nameChars;
 
 const query = z.object({
   ...seriesQuery({

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { paramsFields } from "../../domain/product-families.ts";
-import { fieldAliases, gatewayFields, wireFields } from "../../ingest/wire-fields.ts";
+import { fieldAliases, gatewayFields, wireFields } from "../../ingest/normalize/wire-fields.ts";
 import { spanBody } from "./span-body.ts";
 
 test("the API reference documents every field that a span body may hold, and no other", () => {

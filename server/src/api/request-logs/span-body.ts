@@ -1,12 +1,12 @@
 import { z } from "zod";
-import { limits } from "../../limits.ts";
+import { domainLimits } from "../../domain/limits.ts";
 
 /**
  * The span body as the API reference documents it. Bodies are read by ingest/wire-fields.ts, which has the same fields
  * and says for each what is accepted.
  */
 const text = (description: string) => z.string().meta({ description });
-const identifier = (description: string) => z.string().max(limits.identifierChars).meta({ description });
+const identifier = (description: string) => z.string().max(domainLimits.identifierChars).meta({ description });
 const tokens = (description: string) => z.int().min(0).meta({ description });
 const number = (description: string) => z.number().meta({ description });
 const integer = (description: string) => z.int().meta({ description });
@@ -117,7 +117,7 @@ export const spanBody = z
     span_unique_id: identifier("Id of the span in its trace. What is sent with the same two ids is the same span."),
     span_parent_id: z
       .string()
-      .max(limits.identifierChars)
+      .max(domainLimits.identifierChars)
       .nullable()
       .meta({ description: "span_unique_id of the parent. Absent or null: a root." }),
     span_name: text("Name of the step."),

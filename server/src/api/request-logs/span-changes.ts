@@ -5,7 +5,9 @@ import type { SpanChange } from "../../domain/span-edit.ts";
 import { refuseUnknown, validate } from "../../http/validate.ts";
 import type { SpanEditor } from "../../ingest/span-editor.ts";
 import { exceedsShape, isObject, isRawNumber } from "../../lib/json.ts";
-import { limits } from "../../limits.ts";
+import { apiLimits } from "../limits.ts";
+import { domainLimits } from "../../domain/limits.ts";
+import { filterLimits } from "../../filter/limits.ts";
 import type { SpanKey, SpanStore } from "../../storage/spans/span-store.ts";
 
 /** Changes of stored spans, one or many. */
@@ -17,16 +19,16 @@ export type SpanChangeDeps = {
 };
 
 const isSmall = (metadata: unknown): boolean =>
-  exceedsShape(metadata, limits.spanDepth, limits.spanNodes) === undefined &&
-  JSON.stringify(metadata).length <= limits.changedMetadataChars;
+  exceedsShape(metadata, filterLimits.spanDepth, domainLimits.spanNodes) === undefined &&
+  JSON.stringify(metadata).length <= apiLimits.changedMetadataChars;
 
 const metadataSchema = z
-  .record(z.string().max(limits.metadataKeyChars), z.unknown())
-  .refine(isSmall, { error: `must be at most ${limits.changedMetadataChars} characters of JSON` });
+  .record(z.string().max(filterLimits.metadataKeyChars), z.unknown())
+  .refine(isSmall, { error: `must be at most ${apiLimits.changedMetadataChars} characters of JSON` });
 
 export const spanChangeSchema = z
   .object({
-    note: z.string().max(limits.noteChars).nullish().meta({ description: "Remark of a person. null clears it." }),
+    note: z.string().max(apiLimits.noteChars).nullish().meta({ description: "Remark of a person. null clears it." }),
     is_pinned: z
       .boolean()
       .nullable()
@@ -127,7 +129,7 @@ function refusalOf(
     return new ServiceError("forbidden", `unique_id ${message}.`, { errors: { unique_id: [message] } });
   }
   const keys = new Set([...(metadata?.keys() ?? []), ...Object.keys(sent.metadata ?? {})]);
-  if (sent.metadata === undefined || keys.size <= limits.metadataKeys) return undefined;
-  const message = `must not change more than ${limits.metadataKeys} keys of a span in all`;
+  if (sent.metadata === undefined || keys.size <= filterLimits.metadataKeys) return undefined;
+  const message = `must not change more than ${filterLimits.metadataKeys} keys of a span in all`;
   return new ServiceError("invalid_request", `metadata ${message}.`, { errors: { metadata: [message] } });
 }

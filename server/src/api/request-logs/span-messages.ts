@@ -1,6 +1,7 @@
 import { messageLogTypes, type ReadColumn } from "../../domain/span.ts";
 import { exceedsShape, isObject, parseKeepingDigits } from "../../lib/json.ts";
-import { limits } from "../../limits.ts";
+import { domainLimits } from "../../domain/limits.ts";
+import { filterLimits } from "../../filter/limits.ts";
 import type { StoredSpan } from "../../storage/spans/span-store.ts";
 
 /** The messages of a span, from the columns or from the text that stands for them. storage/spans/queries/conversation.ts reads the same. */
@@ -24,7 +25,7 @@ function messagesOf(content: string, role: string): unknown[] | undefined {
       const parsed = JSON.parse(content) as unknown;
       const list = Array.isArray(parsed) ? (parsed as unknown[]) : [parsed];
       // The text never was looked into: what cannot be written back must not cost the list that it is a row of.
-      const isBounded = exceedsShape(list, limits.spanDepth, limits.spanNodes) === undefined;
+      const isBounded = exceedsShape(list, filterLimits.spanDepth, domainLimits.spanNodes) === undefined;
       if (isBounded && list.length > 0 && list.every((item) => isObject(item) && "role" in item)) return list;
     } catch {
       // Not JSON after all: it is what was said.

@@ -11,7 +11,7 @@ import { includeFieldsQuery, readEnvironmentQuery } from "../../http/query.ts";
 import type { ResponseWriter } from "../../http/response-writer.ts";
 import { readLiveCursor, type LiveCursor } from "../../ingest/live/live-cursor.ts";
 import type { LiveTail } from "../../ingest/live/live-tail.ts";
-import { limits } from "../../limits.ts";
+import { httpLimits } from "../../http/limits.ts";
 import type { ApiKeyStore } from "../../storage/control/api-key-store.ts";
 import type { ScoreStore } from "../../storage/control/score-store.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
@@ -27,7 +27,7 @@ const tailQuery = z.object({
   ...includeFieldsQuery(),
   last_event_id: z
     .string({ error: "last_event_id must be given once" })
-    .max(limits.nameChars)
+    .max(httpLimits.nameChars)
     .optional()
     .meta({ description: "The same as the header Last-Event-ID, for clients that cannot set it." }),
 });

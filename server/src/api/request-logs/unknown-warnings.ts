@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { RowOutcome } from "../../ingest/accept.ts";
-import { limits } from "../../limits.ts";
+import type { RowOutcome } from "../../ingest/accept/accept.ts";
+import { httpLimits } from "../../http/limits.ts";
 
 /** Of answers to spans that came in. */
 export const unknownWarnings = z.array(z.string()).optional().meta({
@@ -12,7 +12,7 @@ export function warningsOf(outcomes: readonly RowOutcome[]): { warnings?: string
   const names = new Set<string>();
   for (const outcome of outcomes) {
     if (!outcome.ok || outcome.unknown === undefined) continue;
-    for (const name of outcome.unknown) if (names.size < limits.unknownMembersNamed) names.add(name);
+    for (const name of outcome.unknown) if (names.size < httpLimits.unknownMembersNamed) names.add(name);
   }
   if (names.size === 0) return {};
   return { warnings: [...names].map((name) => `${name} is not a field of spans and was passed over`) };

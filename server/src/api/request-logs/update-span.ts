@@ -2,7 +2,7 @@ import { z } from "zod";
 import { ServiceError } from "../../domain/errors.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { rawJson } from "../../http/reply.ts";
-import { limits } from "../../limits.ts";
+import { httpLimits } from "../../http/limits.ts";
 import { columnsOf, presentSpan } from "./present-span.ts";
 import { readJsonBody } from "./read-span-bodies.ts";
 import {
@@ -41,7 +41,12 @@ export const updateSpan = (deps: SpanChangeDeps) =>
     environment: "own",
     limit: "api",
     takesTurns: true,
-    body: { kind: "raw", maxBytes: limits.controlBodyBytes, documents: spanChangeSchema, example: spanChangeExample },
+    body: {
+      kind: "raw",
+      maxBytes: httpLimits.controlBodyBytes,
+      documents: spanChangeSchema,
+      example: spanChangeExample,
+    },
     success: { status: 200, schema: changedSpan },
     errors: ["invalid_request", "forbidden", "not_found", "payload_too_large", "query_too_large", "unavailable"],
     async handler({ principal, params, body, signal }) {

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import type { CallOperation } from "../../gateway/operation.ts";
-import type { CallRunner } from "../../gateway/run-call.ts";
+import type { CallOperation } from "../../gateway/call/operation.ts";
+import type { CallRunner } from "../../gateway/call/run-call.ts";
 import { endpoint } from "../../http/endpoint.ts";
-import { limits } from "../../limits.ts";
+import { apiLimits } from "../limits.ts";
 import {
   eventStream,
   gatewayErrorNotes,
@@ -39,7 +39,7 @@ export const createResponse = (deps: { calls: CallRunner; responses: CallOperati
     dialect: "openai",
     body: {
       kind: "raw",
-      maxBytes: limits.gatewayBodyBytes,
+      maxBytes: apiLimits.gatewayBodyBytes,
       documents: requestBody,
       example: { model: "gpt-4o-mini", input: "Which city is the capital of Australia?" },
     },

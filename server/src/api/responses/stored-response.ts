@@ -3,12 +3,12 @@ import { gatewayLogMethod, type SpanRow } from "../../domain/span.ts";
 import type { Catalogue } from "../../filter/catalogue.ts";
 import { parseConditions } from "../../filter/parse.ts";
 import { toClickHouse } from "../../filter/to-clickhouse.ts";
-import { answerError, answerWhole } from "../../gateway/client-answer.ts";
+import { answerError, answerWhole } from "../../gateway/call/client-answer.ts";
 import type { ResponseOwner } from "../../gateway/responses/response-owners.ts";
 import type { StoredAction, StoredResponses } from "../../gateway/responses/stored-responses.ts";
 import type { Context } from "../../http/endpoint.ts";
 import type { Principal } from "../../domain/principal.ts";
-import { limits } from "../../limits.ts";
+import { apiLimits } from "../limits.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
 import { gatewayErrorNotes, gatewayHeaders } from "../gateway-docs.ts";
 
@@ -81,7 +81,7 @@ async function isRecorded(
   ] as const;
   const filter = toClickHouse(parseConditions(conditions, catalogue).filter, catalogue);
   const toNs = BigInt(now()) * 1_000_000n;
-  const window = { fromNs: toNs - BigInt(limits.responseSpanMs) * 1_000_000n, toNs };
+  const window = { fromNs: toNs - BigInt(apiLimits.responseSpanMs) * 1_000_000n, toNs };
   await caughtUp();
   return (await spans.summarizeSpans({ scope, window, filter }, signal)).number_of_requests > 0;
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ServiceError } from "../../domain/errors.ts";
 import type { SavedView } from "../../domain/saved-view.ts";
-import { limits } from "../../limits.ts";
+import { apiLimits } from "../limits.ts";
 import type { ControlStores } from "../../storage/control/control-stores.ts";
 import { nameSchema } from "../organizations/schemas.ts";
 
@@ -13,7 +13,7 @@ const screen = z
   .meta({ description: "The first part of the screen's path.", examples: ["logs"] });
 const search = z
   .string()
-  .max(limits.savedViewSearchChars)
+  .max(apiLimits.savedViewSearchChars)
   .regex(/^[^\p{Cc}]*$/u, "must not contain control characters")
   .meta({ description: "The query string of its URL, without `?`.", examples: ["q=status%3Aerror&range=7d"] });
 

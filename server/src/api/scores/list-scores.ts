@@ -3,16 +3,17 @@ import { environments } from "../../domain/principal.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { noFilters, pageOf, paginate } from "../../http/pagination.ts";
 import { wholeNumber } from "../../http/query.ts";
-import { limits } from "../../limits.ts";
+import { apiLimits } from "../limits.ts";
+import { httpLimits } from "../../http/limits.ts";
 import { requireLog, type ScoreDeps } from "./score-operations.ts";
 import { presentScore, scoreSchema } from "./score-schemas.ts";
 
 const paging = {
-  page: wholeNumber("page", { min: 1, max: limits.pageMax, default: 1 }),
+  page: wholeNumber("page", { min: 1, max: httpLimits.pageMax, default: 1 }),
   page_size: wholeNumber("page_size", {
     min: 1,
-    max: limits.scorePageSizeMax,
-    default: limits.conditionPageSizeDefault,
+    max: apiLimits.scorePageSizeMax,
+    default: apiLimits.conditionPageSizeDefault,
   }),
 };
 

@@ -5,10 +5,11 @@ import { environments } from "../../domain/principal.ts";
 import { noValue, type Score, type ScoreValue } from "../../domain/score.ts";
 import { isPassed } from "../../evaluation/passing.ts";
 import { readScoreValue } from "../../evaluation/read-score-value.ts";
-import { limits } from "../../limits.ts";
+import { evaluationLimits } from "../../evaluation/limits.ts";
+import { httpLimits } from "../../http/limits.ts";
 import { omit } from "../../lib/omit.ts";
 
-const text = z.string().max(limits.scoreTextChars);
+const text = z.string().max(evaluationLimits.scoreTextChars);
 
 /** A score holds the member of its evaluator's value type; the others are null or left out. */
 const valueMembers = {
@@ -23,7 +24,7 @@ export const scoreChangeSchema = z.object({
   ...valueMembers,
   explanation: text.nullish(),
   is_passed: z.boolean().nullish().meta({ description: "Default: what the evaluator's passing_conditions say." }),
-  scorer: z.string().max(limits.nameChars).nullish().meta({ description: "Who scored." }),
+  scorer: z.string().max(httpLimits.nameChars).nullish().meta({ description: "Who scored." }),
 });
 
 export const newScoreSchema = z.object({

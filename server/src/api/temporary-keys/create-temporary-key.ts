@@ -4,13 +4,13 @@ import { defaultKeyPermissions } from "../../domain/permissions.ts";
 import { ServiceError } from "../../domain/errors.ts";
 import { environments } from "../../domain/principal.ts";
 import { endpoint } from "../../http/endpoint.ts";
-import { limits } from "../../limits.ts";
+import { apiLimits } from "../limits.ts";
 import type { ControlStores } from "../../storage/control/control-stores.ts";
 import { expirySchema } from "../api-keys/schemas.ts";
 import { nameSchema } from "../organizations/schemas.ts";
 
 const unlimited = -1;
-const longestS = limits.temporaryKeyMaxMs / 1000;
+const longestS = apiLimits.temporaryKeyMaxMs / 1000;
 
 /** Other services have these members. They are refused: a key that ignored them would allow more than was asked for. */
 const notTaken = (instead: string) =>
@@ -32,8 +32,8 @@ const bodySchema = z.strictObject({
     .meta({ description: "Lifetime in seconds; 3600 by default." }),
   expiry_date: expirySchema.optional().meta({ description: "Instead of expires_in: when it ends." }),
   max_usage: z
-    .union([z.literal(unlimited), z.int().min(1).max(limits.temporaryKeyUsageMax)], {
-      error: `must be a whole number of requests from 1 to ${limits.temporaryKeyUsageMax}, or -1 for any number`,
+    .union([z.literal(unlimited), z.int().min(1).max(apiLimits.temporaryKeyUsageMax)], {
+      error: `must be a whole number of requests from 1 to ${apiLimits.temporaryKeyUsageMax}, or -1 for any number`,
     })
     .nullable()
     .optional()
@@ -102,13 +102,13 @@ function environmentOf({ environment, is_test }: Body): "prod" | "test" {
 function expiryOf({ expires_in, expiry_date }: Body, nowMs: number): string {
   const hasPeriod = expires_in !== undefined && expires_in !== null;
   if (expiry_date === undefined || expiry_date === null) {
-    return new Date(nowMs + (hasPeriod ? expires_in * 1000 : limits.temporaryKeyMs)).toISOString();
+    return new Date(nowMs + (hasPeriod ? expires_in * 1000 : apiLimits.temporaryKeyMs)).toISOString();
   }
   if (hasPeriod) throw refused("expiry_date", "and expires_in say the same: send one of them");
   const endsMs = Date.parse(expiry_date);
   if (endsMs <= nowMs) throw refused("expiry_date", "must lie in the future");
-  if (endsMs > nowMs + limits.temporaryKeyMaxMs) {
-    throw refused("expiry_date", `must lie within ${limits.temporaryKeyMaxMs / 86_400_000} days`);
+  if (endsMs > nowMs + apiLimits.temporaryKeyMaxMs) {
+    throw refused("expiry_date", `must lie within ${apiLimits.temporaryKeyMaxMs / 86_400_000} days`);
   }
   return expiry_date;
 }

@@ -7,7 +7,7 @@ import { endpoint } from "../../http/endpoint.ts";
 import { pageOf, paginate } from "../../http/pagination.ts";
 import { askedEnvironment, pagingQuery, sortQuery, timeWindow } from "../../http/query.ts";
 import { isoTime } from "../../lib/time.ts";
-import { limits } from "../../limits.ts";
+import { apiLimits } from "../limits.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
 import type { ListThreadsQuery, StoredThread } from "../../storage/spans/thread-queries.ts";
 import { coverageOf, coverageSchema } from "../coverage.ts";
@@ -51,7 +51,7 @@ export const listThreads = (deps: ThreadDeps) =>
     permission: "spans:read",
     takesTurns: true,
     query: z.object({
-      ...pagingQuery(limits.threadPageSizeDefault),
+      ...pagingQuery(apiLimits.threadPageSizeDefault),
       ...sortQuery("-timestamp"),
       ...selectionQuery(),
       fetch_filters: z.stringbool().optional().meta({ description: "Fills filters_data." }),

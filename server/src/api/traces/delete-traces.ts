@@ -8,7 +8,7 @@ import { endpoint } from "../../http/endpoint.ts";
 import { environmentQuery, timeWindowQuery } from "../../http/query.ts";
 import type { TraceDeletions } from "../../jobs/trace-deletions.ts";
 import { isObject } from "../../lib/json.ts";
-import { limits } from "../../limits.ts";
+import { apiLimits } from "../limits.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
 import { filtersBody } from "../read-filters.ts";
 import { selectTraces, type TraceReadDeps } from "./read-traces.ts";
@@ -37,7 +37,7 @@ export const deleteTraces = (deps: BulkDeleteDeps) =>
     aliases: ["/api/traces/bulk-delete/"],
     summary: "Delete the traces that a filter matches",
     description:
-      `At most ${limits.bulkDeleteTraces} traces; more are 422 and nothing is deleted. Deletes what of them ended within the ` +
+      `At most ${apiLimits.bulkDeleteTraces} traces; more are 422 and nothing is deleted. Deletes what of them ended within the ` +
       "window, the last hour unless the query says otherwise. A key deletes in its own environment, a person in both unless " +
       "the query names one. Unknown fields and operators are ignored and named in `ignored`, but one condition at least must be understood. " +
       "10 requests a minute for each organization and path; for each person with an access token.",
@@ -60,8 +60,8 @@ export const deleteTraces = (deps: BulkDeleteDeps) =>
       const { filter, ignored } = readDeleteFilter(body.filters, organizationId, deps.traceCatalogue);
       await deps.traceDeletions.settle();
       const selection = selectTraces(deps, { organizationId, query: { ...query, environment }, filter });
-      const { count, keys } = await deps.spans.matchTraces({ ...selection, limit: limits.bulkDeleteTraces }, signal);
-      if (count > limits.bulkDeleteTraces) throw tooMany(count);
+      const { count, keys } = await deps.spans.matchTraces({ ...selection, limit: apiLimits.bulkDeleteTraces }, signal);
+      if (count > apiLimits.bulkDeleteTraces) throw tooMany(count);
       const { fromNs, toNs } = selection.window;
       const deletedAtMs = deps.now();
       if (keys.length > 0) {
@@ -126,6 +126,6 @@ function refused(message: string): ServiceError {
 }
 
 function tooMany(count: number): ServiceError {
-  const message = `the filters match ${count} traces; at most ${limits.bulkDeleteTraces} can be deleted in one request`;
+  const message = `the filters match ${count} traces; at most ${apiLimits.bulkDeleteTraces} can be deleted in one request`;
   return new ServiceError("too_many_rows", `${message}. Nothing was deleted.`, { errors: { filters: [message] } });
 }

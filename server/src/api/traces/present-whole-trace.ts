@@ -4,7 +4,8 @@ import { columnOf, createTraceFigures } from "../../domain/trace-figures.ts";
 import type { TreeSpan } from "../../domain/span-tree.ts";
 import type { ReadColumn } from "../../domain/span.ts";
 import { content, type Reply } from "../../http/reply.ts";
-import { limits } from "../../limits.ts";
+import { apiLimits } from "../limits.ts";
+import { storageLimits } from "../../storage/limits.ts";
 import { rawPlace, rawReader, type RawSpan } from "../../storage/spans/raw-span.ts";
 import type { SpanStore, StoredSpan } from "../../storage/spans/span-store.ts";
 import { figureFields, rootKey, summedTrace, treeSpan } from "../../storage/spans/summed-trace.ts";
@@ -42,7 +43,7 @@ export async function presentWholeTrace(spans: TraceReads, request: WholeTraceRe
   if (small !== undefined) return small;
   return await readPlaced(spans, request, {
     read: (place) => presentPlaced(spans, place, request),
-    isOneStatement: (place) => place.span_count <= limits.traceSpansChunk,
+    isOneStatement: (place) => place.span_count <= storageLimits.traceSpansChunk,
   });
 }
 
@@ -89,11 +90,11 @@ async function presentPlaced(
   const form = formOf(request, isSlim);
   const columns = columnsFor(form, request.table);
   const trace = createTraceWriter(form, columns, request);
-  const query = { scope, traceId, stretch, columns, limit: limits.treeSpans };
+  const query = { scope, traceId, stretch, columns, limit: storageLimits.treeSpans };
   await spans.readTraceSpans(query, (span) => trace.add(span), signal);
   const sums = trace.sums();
   if (sums === undefined) return undefined;
-  const isTruncated = place.span_count > limits.treeSpans && trace.size() >= limits.treeSpans;
+  const isTruncated = place.span_count > storageLimits.treeSpans && trace.size() >= storageLimits.treeSpans;
   const [root] = await spans.hydrateSpans(scope, [rootKey(place.environment, sums)], rootColumns, signal);
   // What was read are not all of its spans: those where they are tell its figures.
   const [counted] = isTruncated ? await spans.retrieveTraces(scope, traceId, signal) : [];
@@ -102,7 +103,7 @@ async function presentPlaced(
 }
 
 function isLarge({ span_count: count, payload_bytes: bytes }: TraceWeight): boolean {
-  return count > limits.fullTreeSpans || bytes > limits.fullTreeBytes;
+  return count > apiLimits.fullTreeSpans || bytes > apiLimits.fullTreeBytes;
 }
 
 function formOf({ isPublic }: WholeTraceRequest, isSlim: boolean): NodeForm {

@@ -1,5 +1,5 @@
 import type { Environment } from "../../domain/principal.ts";
-import { limits } from "../../limits.ts";
+import { storageLimits } from "../../storage/limits.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
 import type { TracePlace } from "../../storage/spans/trace-queries.ts";
 import type { TraceOwner } from "./trace-owner.ts";
@@ -47,7 +47,7 @@ export async function readPlaced<T>(
   for (let attempt = 1; ; attempt += 1) {
     const places = await placesNow();
     const { result, looked } = await firstThere(places, how.read);
-    if (attempt < limits.movedReadAttempts && (await hasMoved(looked))) continue;
+    if (attempt < storageLimits.movedReadAttempts && (await hasMoved(looked))) continue;
     if (result === undefined) throw traceNotFound();
     return result;
   }

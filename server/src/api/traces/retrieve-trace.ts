@@ -5,7 +5,10 @@ import { includeFieldsQuery, wholeNumber } from "../../http/query.ts";
 import { rawJson } from "../../http/reply.ts";
 import { fromByteString } from "../../lib/byte-string.ts";
 import { JsonObjectWriter } from "../../lib/json-writer.ts";
-import { limits } from "../../limits.ts";
+import { apiLimits } from "../limits.ts";
+import { domainLimits } from "../../domain/limits.ts";
+import { httpLimits } from "../../http/limits.ts";
+import { storageLimits } from "../../storage/limits.ts";
 import type { OrganizationStore } from "../../storage/control/organization-store.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
 import type { TracePlace } from "../../storage/spans/trace-queries.ts";
@@ -27,8 +30,8 @@ const treeQuery = z.object({
         "full: the tree with the input, output and metadata of every span. slim: without those, and without members that are null. " +
         "table: what slim has, as rows under `span_table`. flat: no tree, but one page of the spans with all members, in order of their start, under `spans`.",
     }),
-  page: wholeNumber("page", { min: 1, max: limits.pageMax, default: 1 }),
-  page_size: wholeNumber("page_size", { min: 1, max: limits.pageSizeMax, default: limits.pageSizeDefault }),
+  page: wholeNumber("page", { min: 1, max: httpLimits.pageMax, default: 1 }),
+  page_size: wholeNumber("page_size", { min: 1, max: httpLimits.pageSizeMax, default: domainLimits.pageSizeDefault }),
   include_fields: includeFieldsQuery().include_fields.meta({
     description: "With `tree=table`: the members that it shows, comma-separated, of those that a slim tree has.",
   }),
@@ -40,9 +43,11 @@ export const retrievedTrace = traceSchema
       .array(z.looseObject({ unique_id: z.string(), children: z.array(z.unknown()) }))
       .meta({ description: "Roots, with their children inside, earliest first." }),
     is_slim: z.boolean().meta({
-      description: `Whether the tree has no input, output and metadata, as asked or because the trace is larger than ${limits.fullTreeSpans} spans or ${limits.fullTreeBytes} bytes.`,
+      description: `Whether the tree has no input, output and metadata, as asked or because the trace is larger than ${apiLimits.fullTreeSpans} spans or ${apiLimits.fullTreeBytes} bytes.`,
     }),
-    is_truncated: z.boolean().meta({ description: `Whether spans beyond the first ${limits.treeSpans} are left out.` }),
+    is_truncated: z
+      .boolean()
+      .meta({ description: `Whether spans beyond the first ${storageLimits.treeSpans} are left out.` }),
   })
   .meta({ id: "RetrievedTrace" });
 

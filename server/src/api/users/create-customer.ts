@@ -4,7 +4,7 @@ import { isNamable } from "../../domain/naming.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { environmentQuery } from "../../http/query.ts";
 import { cleanText } from "../../lib/json.ts";
-import { limits } from "../../limits.ts";
+import { domainLimits } from "../../domain/limits.ts";
 import { customerDetail } from "./customer-schema.ts";
 import { describeCustomer, type CustomerDeps } from "./describe-customer.ts";
 import { ownCustomerKey } from "./find-customer.ts";
@@ -35,7 +35,7 @@ export const createCustomer = (deps: CustomerDeps) =>
         customer_identifier: z
           .string({ error: "must be text" })
           .min(1, { error: "must not be empty" })
-          .max(limits.identifierChars, { error: `must be at most ${limits.identifierChars} characters` })
+          .max(domainLimits.identifierChars, { error: `must be at most ${domainLimits.identifierChars} characters` })
           .refine(isNamable, { error: "must not be ., .. or list" })
           .transform(cleanText),
         ...customerChangeFields,

@@ -9,7 +9,7 @@ import type { SpanRow } from "../../domain/span.ts";
 import type { Catalogue } from "../../filter/catalogue.ts";
 import { toClickHouse } from "../../filter/to-clickhouse.ts";
 import { maxTimeNs, minTimeNs } from "../../lib/time.ts";
-import { limits } from "../../limits.ts";
+import { apiLimits } from "../limits.ts";
 import type { OrganizationStore } from "../../storage/control/organization-store.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
 import type { customerDetail } from "./customer-schema.ts";
@@ -89,7 +89,7 @@ async function topModels(
       groupBy: ["model"],
       sort: { field: "number_of_requests", descending: true },
       page: 1,
-      pageSize: limits.customerTopModels,
+      pageSize: apiLimits.customerTopModels,
     },
     signal,
   );

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ServiceError } from "../../domain/errors.ts";
 import { endpoint } from "../../http/endpoint.ts";
-import { limits } from "../../limits.ts";
+import { apiLimits } from "../limits.ts";
 import type { CustomerStore } from "../../storage/control/customer-store.ts";
 import { exportedUsage } from "../../storage/spans/queries/export-usage.ts";
 import { usagePeriods } from "../../storage/spans/span-export.ts";
@@ -53,9 +53,9 @@ export const exportUsage = (deps: ExportUsageDeps) =>
       const fields = readExportFields(query.fields, { all, byDefault: all });
       const { warnings, ...selection } = readSelection(deps, { organizationId, query, body, rawQuery });
       refuseWarnings(warnings);
-      const markups = await deps.stores.customers.listMarkups(organizationId, limits.exportMarkups + 1);
-      if (markups.length > limits.exportMarkups) {
-        throw new ServiceError("query_too_large", `more than ${limits.exportMarkups} customers have a markup`);
+      const markups = await deps.stores.customers.listMarkups(organizationId, apiLimits.exportMarkups + 1);
+      if (markups.length > apiLimits.exportMarkups) {
+        throw new ServiceError("query_too_large", `more than ${apiLimits.exportMarkups} customers have a markup`);
       }
       const name = exportName("usage", selection.scope.environment, selection.window, format);
       await sendExport(context, { name, format }, (take) =>

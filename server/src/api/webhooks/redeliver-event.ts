@@ -1,7 +1,7 @@
 import { ServiceError } from "../../domain/errors.ts";
 import type { Deliverer } from "../../delivery/deliverer.ts";
 import { endpoint } from "../../http/endpoint.ts";
-import { limits } from "../../limits.ts";
+import { deliveryLimits } from "../../delivery/limits.ts";
 import type { DeliveryStore } from "../../storage/control/delivery-store.ts";
 import { findOwnWebhook, type WebhookDeps } from "./webhook-deps.ts";
 import { deliveryParams, deliverySchema, presentDelivery } from "./webhook-schemas.ts";
@@ -34,7 +34,7 @@ export const redeliverEvent = (
       const nowMs = deps.nowMs();
       const delivery = await deps.deliveries.redeliver(principal.organization_id, params.id, params.delivery_id, {
         now: new Date(nowMs).toISOString(),
-        expiresAt: new Date(nowMs + limits.webhookRetryMs).toISOString(),
+        expiresAt: new Date(nowMs + deliveryLimits.webhookRetryMs).toISOString(),
       });
       if (delivery === undefined) {
         const events = [params.delivery_id];

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { endpoint } from "../../http/endpoint.ts";
-import { limits } from "../../limits.ts";
+import { deliveryLimits } from "../../delivery/limits.ts";
 import { findOwnWebhook, type WebhookDeps } from "./webhook-deps.ts";
 import { webhookNotFound, webhookParams } from "./webhook-schemas.ts";
 
@@ -38,7 +38,7 @@ export const rotateWebhookSecret = (
         {
           secret: sealed,
           previous_secret: webhook.secret,
-          previous_secret_until: new Date(nowMs + limits.webhookSecretOverlapMs).toISOString(),
+          previous_secret_until: new Date(nowMs + deliveryLimits.webhookSecretOverlapMs).toISOString(),
         },
         new Date(nowMs).toISOString(),
       );

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { environments } from "../../domain/principal.ts";
 import type { WebhookEventType } from "../../domain/webhook.ts";
 import type { OutgoingRequest } from "../../http/openapi.ts";
-import { limits } from "../../limits.ts";
+import { deliveryLimits } from "../../delivery/limits.ts";
 import { spanSchema } from "../request-logs/span-schema.ts";
 import { alertEventSchema } from "../alerts/alert-event-schema.ts";
 import { scoreSchema } from "../scores/score-schemas.ts";
@@ -12,7 +12,7 @@ const usd = z.number().nullable().meta({ description: "USD; null where there is 
 
 const delivery =
   "Signed: see docs/webhooks.md. The webhook-id header is the same at every attempt and names the event; an event may come " +
-  `more than once. A body over ${limits.webhookPayloadBytes} bytes has null in place of large members, and is_truncated.`;
+  `more than once. A body over ${deliveryLimits.webhookPayloadBytes} bytes has null in place of large members, and is_truncated.`;
 
 const request = (summary: string, body: z.ZodType): OutgoingRequest => ({
   summary,

@@ -3,7 +3,9 @@ import { ServiceError } from "../../domain/errors.ts";
 import { environments } from "../../domain/principal.ts";
 import { legacyFamilies } from "../../domain/product-families.ts";
 import { deliveryStatuses, webhookEventTypes, type Webhook } from "../../domain/webhook.ts";
-import { limits } from "../../limits.ts";
+import { apiLimits } from "../limits.ts";
+import { deliveryLimits } from "../../delivery/limits.ts";
+import { domainLimits } from "../../domain/limits.ts";
 import type { LoggedDelivery } from "../../storage/control/delivery-store.ts";
 import type { RefusalOf } from "../../outgoing/refused-address.ts";
 import { displayName } from "../organizations/schemas.ts";
@@ -13,7 +15,7 @@ const time = z.string().meta({ format: "date-time" });
 
 /** A mismatch is 404: ids are integers, as far as the database counts. */
 export const webhookParams = z.object({ id: idParam() });
-export const deliveryParams = z.object({ id: idParam(), delivery_id: z.string().max(limits.identifierChars) });
+export const deliveryParams = z.object({ id: idParam(), delivery_id: z.string().max(domainLimits.identifierChars) });
 
 function idParam() {
   return z
@@ -35,19 +37,19 @@ export function callableUrl(maxChars: number) {
     .meta({ format: "uri", description: `${urlMessage}; private addresses are refused when they are called.` });
 }
 
-const url = callableUrl(limits.webhookUrlChars);
+const url = callableUrl(deliveryLimits.webhookUrlChars);
 
 function isCallable(text: string): boolean {
   const url = URL.parse(text);
   return url !== null && /^https?:$/.test(url.protocol) && url.username === "" && url.password === "";
 }
 
-const name = displayName(limits.webhookNameChars);
+const name = displayName(apiLimits.webhookNameChars);
 
 const eventType = z.enum(webhookEventTypes);
 const organizationKey = z
   .string()
-  .max(limits.identifierChars)
+  .max(domainLimits.identifierChars)
   .nullable()
   .meta({ description: "Id of an API key of the organization: only events that came about with it. null: all." });
 

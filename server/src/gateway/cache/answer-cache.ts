@@ -1,10 +1,10 @@
 import { deriveKey } from "../../auth/secret-key.ts";
 import { isObject, parseJson } from "../../lib/json.ts";
 import type { Secret } from "../../lib/secret.ts";
-import { limits } from "../../limits.ts";
+import { gatewayLimits } from "../limits.ts";
 import type { CacheMetrics } from "../../telemetry/cache-metrics.ts";
-import type { ChatDigest } from "../chat-digest.ts";
-import type { RecalledAnswer } from "../operation.ts";
+import type { ChatDigest } from "../chat/chat-digest.ts";
+import type { RecalledAnswer } from "../call/operation.ts";
 import type { Attempt } from "../routing/plan.ts";
 import { answerKeys, type CacheableCall } from "./answer-key.ts";
 import type { AnswerStore } from "./answer-store.ts";
@@ -34,7 +34,8 @@ export function createAnswerCache(deps: AnswerCacheDeps): AnswerCache {
     begin(call, attempts) {
       const { cache_enabled: isEnabled, cache_ttl: ttlS } = call.ask.params;
       if (isEnabled !== true || ttlS === 0) return undefined;
-      const ttlMs = ttlS === undefined ? limits.cacheTtlDefaultMs : Math.min(ttlS * 1e3, limits.cacheTtlMaxMs);
+      const ttlMs =
+        ttlS === undefined ? gatewayLimits.cacheTtlDefaultMs : Math.min(ttlS * 1e3, gatewayLimits.cacheTtlMaxMs);
       return new CallCache(deps, { call, attempts, ttlMs, keyOf: answerKeys(secret, call) });
     },
   };
@@ -66,7 +67,7 @@ export class CallCache {
     const { attempts, ttlMs, keyOf } = this.#parts;
     const { store, metrics, now } = this.#deps;
     // The call may use any of these credentials.
-    const keys = [...new Set(attempts.slice(0, limits.cacheKeysPerCall).map(keyOf))];
+    const keys = [...new Set(attempts.slice(0, gatewayLimits.cacheKeysPerCall).map(keyOf))];
     const found = await store.find(keys, now() - ttlMs);
     const parsed = found && parseJson(found.answer.body);
     const value = parsed?.ok === true && isObject(parsed.value) ? parsed.value : undefined;
@@ -82,7 +83,7 @@ export class CallCache {
 
   /** Gathers what the digest of a new stream is told. */
   watch(digest: ChatDigest): ChatDigest {
-    const builder = new CompletionBuilder(limits.cacheEntryBytes);
+    const builder = new CompletionBuilder(gatewayLimits.cacheEntryBytes);
     this.#builder = builder;
     const { addText: _notWhole, ...rest } = digest;
     return {
@@ -110,7 +111,7 @@ export class CallCache {
     if (this.#builder?.isTooLarge === true) metrics.skipped.inc({ reason: "too_large" });
     if (completion === undefined || !this.#isWhole(completion)) return;
     const body = reply?.bytes ?? Buffer.from(JSON.stringify(completion));
-    if (body.length > limits.cacheEntryBytes) {
+    if (body.length > gatewayLimits.cacheEntryBytes) {
       metrics.skipped.inc({ reason: "too_large" });
       return;
     }

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { canonicalJson } from "../../lib/canonical-json.ts";
 import { openaiShaped } from "../providers/quirks.ts";
 import type { Attempt } from "../routing/plan.ts";
-import type { ServiceParams } from "../service-params.ts";
+import type { ServiceParams } from "../request/service-params.ts";
 import { answerKeys, type CacheableCall } from "./answer-key.ts";
 
 const secret = new Uint8Array(32).fill(1);

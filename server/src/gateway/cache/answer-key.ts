@@ -1,10 +1,10 @@
 import { createHmac } from "node:crypto";
 import { canonicalJson } from "../../lib/canonical-json.ts";
-import type { SpanOrigin } from "../../ingest/normalize.ts";
+import type { SpanOrigin } from "../../ingest/normalize/normalize.ts";
 import type { Operation } from "../providers/quirks.ts";
-import type { ChatAsk } from "../read-chat-request.ts";
+import type { ChatAsk } from "../chat/read-chat-request.ts";
 import type { Attempt } from "../routing/plan.ts";
-import { customerOf } from "../admit-call.ts";
+import { customerOf } from "../call/admit-call.ts";
 
 /** A call whose answer may be kept. */
 export type CacheableCall = {

@@ -1,5 +1,5 @@
 import { isObject } from "../../lib/json.ts";
-import { withoutIndexes } from "../number-items.ts";
+import { withoutIndexes } from "../stream/number-items.ts";
 import { usageOf } from "../providers/openai/usage.ts";
 
 /** Members that come in pieces; of any other text the last one stands. */

@@ -1,4 +1,4 @@
-import { limits } from "../../limits.ts";
+import { gatewayLimits } from "../limits.ts";
 import type { AnswerStore, KeptAnswer } from "./answer-store.ts";
 
 export type MemoryStore = AnswerStore & { size(): { entries: number; bytes: number } };
@@ -45,7 +45,7 @@ export function createMemoryStore({ now, onEviction }: { now: () => number; onEv
       entries.set(key, { answer, expiresAtMs: now() + ttlMs });
       bytes += sizeOf(answer);
       for (const oldest of entries.keys()) {
-        if (entries.size <= limits.cacheMemoryEntries && bytes <= limits.cacheMemoryBytes) return;
+        if (entries.size <= gatewayLimits.cacheMemoryEntries && bytes <= gatewayLimits.cacheMemoryBytes) return;
         drop(oldest);
         onEviction();
       }

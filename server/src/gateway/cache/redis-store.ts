@@ -2,7 +2,7 @@ import { promisify } from "node:util";
 import { constants, gunzip, gzip, gzipSync } from "node:zlib";
 import type { ByteBox } from "../../auth/sealed-box.ts";
 import { isObject } from "../../lib/json.ts";
-import { limits } from "../../limits.ts";
+import { gatewayLimits } from "../limits.ts";
 import type { AnswerStore, FoundAnswer, KeptAnswer } from "./answer-store.ts";
 
 /** What is asked of a connected ioredis client. */
@@ -58,7 +58,7 @@ export function createRedisStore({ redis, box, onFailure, onSkip }: RedisStoreOp
 
   return {
     async find(keys, sinceMs) {
-      if (readsUnderWay >= limits.cacheReadsInFlight) {
+      if (readsUnderWay >= gatewayLimits.cacheReadsInFlight) {
         onFailure();
         return undefined;
       }
@@ -70,7 +70,7 @@ export function createRedisStore({ redis, box, onFailure, onSkip }: RedisStoreOp
       }
     },
     keep(key, answer, ttlMs) {
-      if (bytesUnderWay + answer.body.length > limits.cacheWriteBytesInFlight) return onSkip();
+      if (bytesUnderWay + answer.body.length > gatewayLimits.cacheWriteBytesInFlight) return onSkip();
       write(key, answer, ttlMs).catch(onFailure);
       return undefined;
     },
@@ -97,7 +97,7 @@ async function firstOf(
 async function inTime<T>(work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error("no answer in time")), limits.cacheReadMs);
+    timer = setTimeout(() => reject(new Error("no answer in time")), gatewayLimits.cacheReadMs);
   });
   try {
     return await Promise.race([work, late]);
@@ -117,7 +117,7 @@ function encode({ body, ...head }: KeptAnswer): Buffer {
 const headBytes = 64 * 1024;
 
 async function decode(value: Buffer): Promise<KeptAnswer> {
-  const bytes = await decompress(value, { maxOutputLength: limits.cacheEntryBytes + headBytes });
+  const bytes = await decompress(value, { maxOutputLength: gatewayLimits.cacheEntryBytes + headBytes });
   const end = bytes.indexOf(newline);
   const head: unknown = JSON.parse(bytes.toString("utf8", 0, end));
   if (!isObject(head)) throw new Error("not an answer that was kept");

@@ -1,7 +1,7 @@
 import { Redis } from "ioredis";
 import { randomUUID } from "node:crypto";
 import { afterAll, describe, expect, test } from "vitest";
-import { limits } from "../../limits.ts";
+import { gatewayLimits } from "../limits.ts";
 import { createByteBox } from "../../auth/sealed-box.ts";
 import { Secret } from "../../lib/secret.ts";
 import type { KeptAnswer } from "./answer-store.ts";
@@ -52,13 +52,13 @@ describe("Answers in memory", () => {
 
   test("stay within their bytes: those go that were not asked for the longest", async () => {
     const { store, evicted } = open();
-    const body = "x".repeat(limits.cacheEntryBytes);
-    const kept = Math.floor(limits.cacheMemoryBytes / limits.cacheEntryBytes) - 1;
+    const body = "x".repeat(gatewayLimits.cacheEntryBytes);
+    const kept = Math.floor(gatewayLimits.cacheMemoryBytes / gatewayLimits.cacheEntryBytes) - 1;
     for (let i = 0; i < kept; i += 1) store.keep(String(i), answer(body), 1_000);
     expect(evicted()).toBe(0);
     await store.find(["0"], 0);
     for (let i = kept; i < kept + 10; i += 1) store.keep(String(i), answer(body), 1_000);
-    expect(store.size().bytes).toBeLessThanOrEqual(limits.cacheMemoryBytes);
+    expect(store.size().bytes).toBeLessThanOrEqual(gatewayLimits.cacheMemoryBytes);
     expect(evicted()).toBe(kept + 10 - store.size().entries);
     expect(evicted()).toBeGreaterThan(0);
     expect(await store.find(["1"], 0)).toBeUndefined();
@@ -67,8 +67,8 @@ describe("Answers in memory", () => {
 
   test("stay within their number", () => {
     const { store, evicted } = open();
-    for (let i = 0; i < limits.cacheMemoryEntries + 5; i += 1) store.keep(String(i), answer(""), 1_000);
-    expect([store.size().entries, evicted()]).toEqual([limits.cacheMemoryEntries, 5]);
+    for (let i = 0; i < gatewayLimits.cacheMemoryEntries + 5; i += 1) store.keep(String(i), answer(""), 1_000);
+    expect([store.size().entries, evicted()]).toEqual([gatewayLimits.cacheMemoryEntries, 5]);
   });
 
   test("are copies: nobody's larger buffer is held, and nobody changes them", async () => {
@@ -183,12 +183,12 @@ describe("Answers in Redis", () => {
       onSkip: () => (skipped += 1),
     });
     const startedMs = performance.now();
-    const calls = limits.cacheReadsInFlight + 10;
+    const calls = gatewayLimits.cacheReadsInFlight + 10;
     const found = await Promise.all(Array.from({ length: calls }, () => store.find(["a"], 0)));
-    expect(performance.now() - startedMs).toBeLessThan(limits.cacheReadMs + 1_000);
+    expect(performance.now() - startedMs).toBeLessThan(gatewayLimits.cacheReadMs + 1_000);
     expect(found.every((answer) => answer === undefined)).toBe(true);
-    expect([asked, failures]).toEqual([limits.cacheReadsInFlight, calls]);
-    const body = "x".repeat(limits.cacheWriteBytesInFlight / 4);
+    expect([asked, failures]).toEqual([gatewayLimits.cacheReadsInFlight, calls]);
+    const body = "x".repeat(gatewayLimits.cacheWriteBytesInFlight / 4);
     for (let i = 0; i < 6; i += 1) store.keep("a", answer(body), 1_000);
     expect(skipped).toBe(2);
     await expect.poll(() => written, { timeout: 5_000, interval: 20 }).toBe(4);

@@ -1,5 +1,5 @@
 import { lookUp } from "../../lib/look-up.ts";
-import { limits } from "../../limits.ts";
+import { gatewayLimits } from "../limits.ts";
 import type { Credential } from "../providers/provider.ts";
 
 /** A credential as somebody gave it: with an address of its own or not. */
@@ -63,8 +63,8 @@ function addField(fields: Record<string, string>, member: string, text: string):
 
 function readHeaderText(member: string, text: string): string {
   const trimmed = text.trim();
-  if (trimmed.length > limits.credentialChars) {
-    throw new BadCredential(member, `must have at most ${limits.credentialChars} characters`);
+  if (trimmed.length > gatewayLimits.credentialChars) {
+    throw new BadCredential(member, `must have at most ${gatewayLimits.credentialChars} characters`);
   }
   if (!headerText.test(trimmed)) throw new BadCredential(member, "must be printable ASCII");
   return trimmed;

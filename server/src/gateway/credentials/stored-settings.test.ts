@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { controlUp, staleMs } from "../../../test/support/control-up.ts";
 import type { SealedProviderSetting } from "../../domain/provider-setting.ts";
 import { Secret } from "../../lib/secret.ts";
-import { limits } from "../../limits.ts";
+import { gatewayLimits } from "../limits.ts";
 import { createSecretBox } from "./secret-box.ts";
 import { createStoredSettings } from "./stored-settings.ts";
 
@@ -87,7 +87,7 @@ test("a change elsewhere is felt after seconds, one here at once", async () => {
   await names();
   store.rows = [];
   expect(await names()).toEqual(["openai"]);
-  clock.ms += limits.cachedProviderSettingMs;
+  clock.ms += gatewayLimits.cachedProviderSettingMs;
   expect(await names()).toEqual([]);
   store.rows = [row()];
   settings.forget("org_a");
@@ -98,7 +98,7 @@ test("who calls all the time never waits", async () => {
   const { settings, store, clock } = setUp();
   await settings.of("org_a");
   for (let n = 1; n <= 10; n += 1) {
-    clock.ms += limits.cachedProviderSettingMs * 0.6;
+    clock.ms += gatewayLimits.cachedProviderSettingMs * 0.6;
     expect(settings.of("org_a")).not.toBeInstanceOf(Promise);
     await new Promise(setImmediate);
     expect(store.reads).toBe(1 + n);
@@ -121,7 +121,7 @@ test("a store that does not answer is unavailable, but not for who was served la
   store.isDown = false;
   await settings.of("org_a");
   store.isDown = true;
-  clock.ms += limits.cachedProviderSettingMs * 2;
+  clock.ms += gatewayLimits.cachedProviderSettingMs * 2;
   expect(await names()).toEqual(["openai"]);
   clock.ms += staleMs;
   await expect(names()).rejects.toMatchObject({ code: "unavailable" });

@@ -2,7 +2,7 @@ import { ServiceError } from "../../domain/errors.ts";
 import type { SealedProviderSetting } from "../../domain/provider-setting.ts";
 import type { Environment } from "../../domain/principal.ts";
 import { ExpiringLru } from "../../lib/expiring-lru.ts";
-import { limits } from "../../limits.ts";
+import { gatewayLimits } from "../limits.ts";
 import type { ControlWatch } from "../../storage/control/control-watch.ts";
 import type { OrganizationStore } from "../../storage/control/organization-store.ts";
 import type { ProviderSettingStore } from "../../storage/control/provider-setting-store.ts";
@@ -22,7 +22,7 @@ export type UnreadableSetting = { id: string; provider: string; availableModels:
 
 /**
  * The enabled provider settings of organisations, opened and kept in memory for seconds: a change on another node is felt after
- * `limits.cachedProviderSettingMs`, one on this node at once. For `staleMs` they serve while the control store does not answer.
+ * `gatewayLimits.cachedProviderSettingMs`, one on this node at once. For `staleMs` they serve while the control store does not answer.
  */
 export type StoredSettings = {
   /** At once where they were asked for lately. @throws ServiceError `unavailable` when the store does not answer. */
@@ -56,10 +56,10 @@ export function createStoredSettings({
   now,
   onUnreadable,
 }: StoredSettingsDeps): StoredSettings {
-  const freshMs = limits.cachedProviderSettingMs;
+  const freshMs = gatewayLimits.cachedProviderSettingMs;
   // Kept longer than it is fresh, for when the store does not answer.
   const known = new ExpiringLru<string, Known>({
-    maxEntries: limits.cachedProviderSettings,
+    maxEntries: gatewayLimits.cachedProviderSettings,
     ttlMs: freshMs + staleMs,
     nowMs: now,
   });

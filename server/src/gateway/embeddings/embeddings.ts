@@ -1,7 +1,7 @@
 import { isObject } from "../../lib/json.ts";
-import type { CallOperation } from "../operation.ts";
+import type { CallOperation } from "../call/operation.ts";
 import { BadReply } from "../providers/provider.ts";
-import { badMember, passJson, readJsonReply, readJsonRequest } from "../read-json-request.ts";
+import { badMember, passJson, readJsonReply, readJsonRequest } from "../request/read-json-request.ts";
 import { convertVectors } from "./convert-vectors.ts";
 
 /** Embeddings of texts. What they are made of is recorded, the vectors are not. */

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createPriceBook } from "../../pricing/price-book.ts";
 import type { Attempt } from "../routing/plan.ts";
-import { costOf } from "../usage-report.ts";
+import { costOf } from "../record/usage-report.ts";
 import { estimateCost, usageCeiling } from "./estimators.ts";
 import { checkTokenBounds } from "./read-token-bounds.ts";
 

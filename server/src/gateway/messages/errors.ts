@@ -1,5 +1,5 @@
 import { anthropicErrorBody, anthropicErrorStatus } from "../../domain/anthropic-errors.ts";
-import { errorOfProblem, type CallError, type ErrorForm } from "../client-answer.ts";
+import { errorOfProblem, type CallError, type ErrorForm } from "../call/client-answer.ts";
 import type { UpstreamProblem } from "../providers/provider.ts";
 
 /**

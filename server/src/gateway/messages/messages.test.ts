@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createSseSplitter } from "../../lib/sse.ts";
-import { createChatDigest } from "../chat-digest.ts";
+import { createChatDigest } from "../chat/chat-digest.ts";
 import { fromAnthropic } from "../providers/anthropic/reply.ts";
 import { createAnthropicReader } from "../providers/anthropic/stream.ts";
 import { readNamedUser } from "./named-user.ts";

@@ -1,21 +1,22 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
 import { isObject, parseJson } from "../../lib/json.ts";
-import { limits } from "../../limits.ts";
-import { blockOf, blockOfStream } from "../blocked-answer.ts";
-import { takeParams, takeReply, type CallLedger } from "../call-ledger.ts";
-import { createChatDigest, type ChatDigest } from "../chat-digest.ts";
+import { domainLimits } from "../../domain/limits.ts";
+import { gatewayLimits } from "../limits.ts";
+import { blockOf, blockOfStream } from "../call/blocked-answer.ts";
+import { takeParams, takeReply, type CallLedger } from "../call/call-ledger.ts";
+import { createChatDigest, type ChatDigest } from "../chat/chat-digest.ts";
 import { checkTokenBounds } from "../estimate/read-token-bounds.ts";
-import { createEventSource, giveEvents, type EventReader } from "../event-source.ts";
-import type { OutgoingCall } from "../exchange.ts";
-import type { AnswerReader, CallOperation, CallRequest, GatewayCall } from "../operation.ts";
+import { createEventSource, giveEvents, type EventReader } from "../stream/event-source.ts";
+import type { OutgoingCall } from "../call/exchange.ts";
+import type { AnswerReader, CallOperation, CallRequest, GatewayCall } from "../call/operation.ts";
 import { readProblem } from "../providers/anthropic/problem.ts";
 import { fromAnthropic } from "../providers/anthropic/reply.ts";
 import { anthropicVersion, keyHeader, messagesUrl } from "../providers/anthropic/request.ts";
 import { createAnthropicReader } from "../providers/anthropic/stream.ts";
 import { BadReply, type RelayedOperation, type Target, type UpstreamProblem } from "../providers/provider.ts";
-import { readMembers, readRouteHeaders } from "../read-chat-request.ts";
-import { checkModelName, checkStreamFlag, readJsonReply } from "../read-json-request.ts";
-import { readServiceParams, type ServiceParams } from "../service-params.ts";
+import { readMembers, readRouteHeaders } from "../chat/read-chat-request.ts";
+import { checkModelName, checkStreamFlag, readJsonReply } from "../request/read-json-request.ts";
+import { readServiceParams, type ServiceParams } from "../request/service-params.ts";
 import { anthropicErrors } from "./errors.ts";
 import { readNamedUser } from "./named-user.ts";
 import { recordedRequest } from "./recorded-request.ts";
@@ -122,7 +123,7 @@ function readParams(members: Record<string, unknown>, call: GatewayCall): Servic
   const params = readServiceParams(customer === undefined ? {} : { user: customer }, call);
   // There is no place for a breakdown in what goes on as it came.
   delete params.request_breakdown;
-  if (session === undefined || session.length > limits.identifierChars) return params;
+  if (session === undefined || session.length > domainLimits.identifierChars) return params;
   return { session_identifier: session, thread_identifier: session, ...params };
 }
 
@@ -157,7 +158,7 @@ const passedNames: ReadonlySet<string> = new Set(["request-id", "retry-after", "
 /** An error goes on as it came where it is one of Anthropic's. */
 function readPassedProblem(status: number, headers: IncomingHttpHeaders, bytes: Buffer): UpstreamProblem {
   const problem = readProblem(status, headers, bytes);
-  if (problem.type === undefined || bytes.length > limits.upstreamMessageChars) return problem;
+  if (problem.type === undefined || bytes.length > gatewayLimits.upstreamMessageChars) return problem;
   return { ...problem, answer: { text: bytes.toString("utf8"), headers: passedHeaders(headers) } };
 }
 
@@ -193,7 +194,7 @@ function readMessageStream(
       isBegun ||= hasContent;
       if (problem === undefined) return { hasContent, isDone };
       const { data = "" } = event;
-      const isTold = event.name === "error" && data.length <= limits.upstreamMessageChars;
+      const isTold = event.name === "error" && data.length <= gatewayLimits.upstreamMessageChars;
       return { hasContent, problem: isTold ? { ...problem, answer: { text: data, headers: {} } } : problem };
     },
   };

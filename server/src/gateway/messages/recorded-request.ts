@@ -1,4 +1,4 @@
-import { readRequest } from "../../ingest/otlp/messages/request.ts";
+import { readRequest } from "../../messages/request.ts";
 import { isObject } from "../../lib/json.ts";
 
 /** A request of the Messages API as it is recorded: its members by the names of OpenAI's chat. */

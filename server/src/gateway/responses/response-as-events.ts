@@ -1,7 +1,7 @@
 import { lookUp } from "../../lib/look-up.ts";
 import { isObject } from "../../lib/json.ts";
-import type { WholeReply } from "../operation.ts";
-import { readJsonReply } from "../read-json-request.ts";
+import type { WholeReply } from "../call/operation.ts";
+import { readJsonReply } from "../request/read-json-request.ts";
 
 type Members = Record<string, unknown>;
 

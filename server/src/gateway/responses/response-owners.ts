@@ -1,6 +1,6 @@
-import type { SpanOrigin } from "../../ingest/normalize.ts";
+import type { SpanOrigin } from "../../ingest/normalize/normalize.ts";
 import { ExpiringLru } from "../../lib/expiring-lru.ts";
-import { limits } from "../../limits.ts";
+import { gatewayLimits } from "../limits.ts";
 
 export type ResponseOwner = Pick<SpanOrigin, "organization_id" | "environment">;
 
@@ -13,8 +13,8 @@ export type ResponseOwners = {
 
 export function createResponseOwners(nowMs: () => number): ResponseOwners {
   const owners = new ExpiringLru<string, string>({
-    maxEntries: limits.responseOwners,
-    ttlMs: limits.responseOwnerMs,
+    maxEntries: gatewayLimits.responseOwners,
+    ttlMs: gatewayLimits.responseOwnerMs,
     nowMs,
   });
   const nameOf = ({ organization_id, environment }: ResponseOwner): string => `${organization_id}\n${environment}`;

@@ -1,12 +1,12 @@
 import { isObject, parseObjectText } from "../../lib/json.ts";
-import { blockProblem } from "../blocked-answer.ts";
-import type { CallLedger } from "../call-ledger.ts";
+import { blockProblem } from "../call/blocked-answer.ts";
+import type { CallLedger } from "../call/call-ledger.ts";
 import { problemOfEvent } from "../providers/openai/problem.ts";
-import { createEventSource, giveEvents, type EventReader } from "../event-source.ts";
-import type { AnswerReader, CallOperation, ReaderOptions } from "../operation.ts";
+import { createEventSource, giveEvents, type EventReader } from "../stream/event-source.ts";
+import type { AnswerReader, CallOperation, ReaderOptions } from "../call/operation.ts";
 import { usageWithTier } from "../providers/openai/usage.ts";
 import { BadReply, type UpstreamProblem } from "../providers/provider.ts";
-import { badMember, checkStreamFlag, passJson, readJsonReply, readJsonRequest } from "../read-json-request.ts";
+import { badMember, checkStreamFlag, passJson, readJsonReply, readJsonRequest } from "../request/read-json-request.ts";
 import { createBinding, takeBonds, type KeyBond } from "./key-bonds.ts";
 import { responseAsEvents } from "./response-as-events.ts";
 import type { ResponseOwners } from "./response-owners.ts";

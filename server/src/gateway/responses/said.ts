@@ -1,5 +1,5 @@
 import { isObject } from "../../lib/json.ts";
-import { limits } from "../../limits.ts";
+import { gatewayLimits } from "../limits.ts";
 
 type Members = Record<string, unknown>;
 
@@ -56,7 +56,7 @@ export function createSaidSoFar(): SaidSoFar {
 
   const text = ({ delta }: Members): string => {
     if (typeof delta !== "string") return "";
-    const room = Math.max(0, limits.recordedChars - chars);
+    const room = Math.max(0, gatewayLimits.recordedChars - chars);
     chars += delta.length;
     return delta.slice(0, room);
   };
@@ -70,7 +70,7 @@ export function createSaidSoFar(): SaidSoFar {
   return {
     add(type, event) {
       const { item } = event;
-      if (type === "response.output_item.added" && isObject(item) && items.size < limits.recordedToolCalls) {
+      if (type === "response.output_item.added" && isObject(item) && items.size < gatewayLimits.recordedToolCalls) {
         if (item["type"] === "function_call" || item["type"] === "custom_tool_call") items.set(item["id"], { ...item });
       } else if (type === "response.output_text.delta") said.content += text(event);
       else if (type === "response.refusal.delta") said.refusal += text(event);

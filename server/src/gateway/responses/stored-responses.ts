@@ -3,21 +3,21 @@ import { ServiceError } from "../../domain/errors.ts";
 import type { Permission } from "../../domain/permissions.ts";
 import type { ResponseWriter } from "../../http/response-writer.ts";
 import { parseObjectText } from "../../lib/json.ts";
-import { limits } from "../../limits.ts";
-import { askUpstream, type AttemptEnd, type AttemptRun } from "../attempt.ts";
-import { timesOf } from "../attempt-times.ts";
-import { ClientStream, errorOfProblem, openaiErrors, type CallError } from "../client-answer.ts";
-import { createEventSource, giveEvents, type EventReader } from "../event-source.ts";
-import type { Exchange } from "../exchange.ts";
-import type { AnswerReader, WholeReply } from "../operation.ts";
+import { gatewayLimits } from "../limits.ts";
+import { askUpstream, type AttemptEnd, type AttemptRun } from "../call/attempt.ts";
+import { timesOf } from "../call/attempt-times.ts";
+import { ClientStream, errorOfProblem, openaiErrors, type CallError } from "../call/client-answer.ts";
+import { createEventSource, giveEvents, type EventReader } from "../stream/event-source.ts";
+import type { Exchange } from "../call/exchange.ts";
+import type { AnswerReader, WholeReply } from "../call/operation.ts";
 import type { UpstreamCall, UpstreamProblem } from "../providers/provider.ts";
 import { understandProblem } from "../providers/shared/understand-problem.ts";
-import { readRouteHeaders } from "../read-chat-request.ts";
-import { readJsonReply } from "../read-json-request.ts";
+import { readRouteHeaders } from "../chat/read-chat-request.ts";
+import { readJsonReply } from "../request/read-json-request.ts";
 import type { Attempt } from "../routing/plan.ts";
 import type { ProviderKey } from "../routing/router.ts";
-import type { CallDeps } from "../run-call.ts";
-import { readServiceParams } from "../service-params.ts";
+import type { CallDeps } from "../call/run-call.ts";
+import { readServiceParams } from "../request/service-params.ts";
 import { bindItems, bindResponse, createBinding, takeBond } from "./key-bonds.ts";
 import { responseAsEvents } from "./response-as-events.ts";
 import type { ResponseOwner, ResponseOwners } from "./response-owners.ts";
@@ -104,7 +104,7 @@ async function keysOf(deps: Deps, call: StoredCall, id: string, bond: string | u
   const own = able.filter(({ isShared }) => !isShared);
   const shared = able.filter(({ isShared }) => isShared);
   const isOurs = shared.length > 0 && (await isOwner(deps, call, id, owner));
-  return [...own, ...(isOurs ? shared : [])].slice(0, bond === undefined ? limits.responseKeysPerCall : 1);
+  return [...own, ...(isOurs ? shared : [])].slice(0, bond === undefined ? gatewayLimits.responseKeysPerCall : 1);
 }
 
 async function isOwner(deps: Deps, call: StoredCall, id: string, owner: ResponseOwner): Promise<boolean> {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { limits } from "../../limits.ts";
+import { gatewayLimits } from "../limits.ts";
 import type { UpstreamProblem } from "../providers/provider.ts";
 import { createCoolDown } from "./cool-down.ts";
 import { virtualTime } from "./run-plan.fixture.ts";
@@ -13,14 +13,14 @@ const problem = (kind: UpstreamProblem["kind"], retryAfterMs?: number): Upstream
 
 describe("how long a credential rests", () => {
   test.each<[string, UpstreamProblem[], number]>([
-    ["a dead key", [problem("credential")], limits.deadCredentialMs],
+    ["a dead key", [problem("credential")], gatewayLimits.deadCredentialMs],
     ["asked to wait", [problem("busy", 5_000)], 5_000],
-    ["asked to wait for hours", [problem("busy", 3_600_000)], limits.coolDownMaxMs],
+    ["asked to wait for hours", [problem("busy", 3_600_000)], gatewayLimits.coolDownMaxMs],
     ["a failure", [problem("fault")], 0],
     ["two in a row", [problem("fault"), problem("busy")], 0],
-    ["three in a row", [problem("fault"), problem("busy"), problem("fault")], limits.coolDownMs],
-    ["five in a row", Array.from({ length: 5 }, () => problem("fault")), limits.coolDownMs * 4],
-    ["a hundred in a row", Array.from({ length: 100 }, () => problem("fault")), limits.coolDownMaxMs],
+    ["three in a row", [problem("fault"), problem("busy"), problem("fault")], gatewayLimits.coolDownMs],
+    ["five in a row", Array.from({ length: 5 }, () => problem("fault")), gatewayLimits.coolDownMs * 4],
+    ["a hundred in a row", Array.from({ length: 100 }, () => problem("fault")), gatewayLimits.coolDownMaxMs],
     ["a request at fault", [problem("credential"), problem("request")], 0],
   ])("%s", (_what, problems, restMs) => {
     const { now } = virtualTime();
@@ -33,16 +33,16 @@ describe("how long a credential rests", () => {
   test("P19: an answer that begins ends it, and one that breaks off counts on", () => {
     const { now } = virtualTime();
     const coolDown = createCoolDown({ now });
-    for (let n = 0; n < limits.failuresBeforeCoolDown; n += 1) {
+    for (let n = 0; n < gatewayLimits.failuresBeforeCoolDown; n += 1) {
       expect(coolDown.isReady("id")).toBe(true);
       coolDown.report("id", "begun");
       coolDown.report("id", problem("fault"));
     }
-    expect(coolDown.remainingMs("id")).toBe(limits.coolDownMs);
+    expect(coolDown.remainingMs("id")).toBe(gatewayLimits.coolDownMs);
     coolDown.report("id", "begun");
     expect(coolDown.isReady("id")).toBe(true);
     coolDown.report("id", problem("fault"));
-    expect(coolDown.remainingMs("id")).toBe(2 * limits.coolDownMs);
+    expect(coolDown.remainingMs("id")).toBe(2 * gatewayLimits.coolDownMs);
   });
 
   test("success ends it", () => {
@@ -68,13 +68,13 @@ describe("the probe", () => {
     const { clock, now } = virtualTime();
     const coolDown = createCoolDown({ now });
     coolDown.report("id", problem("credential"));
-    clock.ms += limits.deadCredentialMs;
+    clock.ms += gatewayLimits.deadCredentialMs;
     expect(coolDown.isReady("id")).toBe(true);
     expect(coolDown.enter("id")).toBe("go");
     expect(coolDown.isReady("id")).toBe(false);
     const waiting = coolDown.enter("id");
     expect(waiting).toBeInstanceOf(Promise);
-    clock.ms += limits.probeMs;
+    clock.ms += gatewayLimits.probeMs;
     expect(coolDown.enter("id")).toBe("go");
     expect(await waiting).toBeUndefined();
   });
@@ -87,8 +87,8 @@ test("the number of credentials is bounded, and who waits for one that is droppe
   coolDown.report("first", problem("credential"));
   expect(coolDown.enter("first")).toBe("go");
   const waiting = coolDown.enter("first");
-  for (let n = 0; n < limits.coolingCredentials; n += 1) coolDown.report(`id ${n}`, problem("fault"));
-  expect(coolDown.size()).toBe(limits.coolingCredentials);
+  for (let n = 0; n < gatewayLimits.coolingCredentials; n += 1) coolDown.report(`id ${n}`, problem("fault"));
+  expect(coolDown.size()).toBe(gatewayLimits.coolingCredentials);
   expect(dropped).toBe(1);
   expect(await waiting).toBeUndefined();
   expect(coolDown.isReady("first")).toBe(true);

@@ -1,4 +1,4 @@
-import { limits } from "../../limits.ts";
+import { gatewayLimits } from "../limits.ts";
 import type { UpstreamProblem } from "../providers/provider.ts";
 import type { Outcome } from "./plan.ts";
 
@@ -47,7 +47,7 @@ export function createCoolDown({ now, onDropped }: CoolDownDeps): CoolDown {
   const put = (id: string, entry: Cooling): void => {
     entries.delete(id);
     entries.set(id, entry);
-    if (entries.size <= limits.coolingCredentials) return;
+    if (entries.size <= gatewayLimits.coolingCredentials) return;
     for (const [oldest, { probe }] of entries) {
       entries.delete(oldest);
       probe?.end();
@@ -115,7 +115,7 @@ export function createCoolDown({ now, onDropped }: CoolDownDeps): CoolDown {
 
 /** A probe whose call never says how it went is not waited for. */
 function isRunning(probe: Probe | undefined, nowMs: number): boolean {
-  return probe !== undefined && nowMs - probe.startedMs < limits.probeMs;
+  return probe !== undefined && nowMs - probe.startedMs < gatewayLimits.probeMs;
 }
 
 function startProbe(startedMs: number): Probe {
@@ -128,10 +128,10 @@ function startProbe(startedMs: number): Probe {
 
 /** A dead key rests at once, a busy one as long as it was asked to, anything else after some failures in a row. */
 function pauseAfter(problem: UpstreamProblem, failures: number): number {
-  if (problem.kind === "credential") return limits.deadCredentialMs;
+  if (problem.kind === "credential") return gatewayLimits.deadCredentialMs;
   if (problem.kind === "busy" && problem.retryAfterMs !== undefined && problem.retryAfterMs > 0) {
-    return Math.min(problem.retryAfterMs, limits.coolDownMaxMs);
+    return Math.min(problem.retryAfterMs, gatewayLimits.coolDownMaxMs);
   }
-  const beyond = failures - limits.failuresBeforeCoolDown;
-  return beyond < 0 ? 0 : Math.min(limits.coolDownMs * 2 ** Math.min(beyond, 20), limits.coolDownMaxMs);
+  const beyond = failures - gatewayLimits.failuresBeforeCoolDown;
+  return beyond < 0 ? 0 : Math.min(gatewayLimits.coolDownMs * 2 ** Math.min(beyond, 20), gatewayLimits.coolDownMaxMs);
 }

@@ -1,6 +1,6 @@
 import { ServiceError } from "../../domain/errors.ts";
 import { weightedOrder } from "../../lib/weighted-order.ts";
-import { limits } from "../../limits.ts";
+import { gatewayLimits } from "../limits.ts";
 import { providerName } from "./provider-names.ts";
 import type { RoutedCall, RoutingParams, WeightedModel } from "./plan.ts";
 
@@ -32,8 +32,11 @@ export function listCandidates(call: RoutedCall, random: () => number): Candidat
   const excluded = new Set(params.exclude_models);
   const candidates = all.filter(({ name }) => !excluded.has(name));
   if (candidates.length === 0) throw badParam("exclude_models", "exclude_models leaves no model to ask.");
-  if (candidates.length > limits.modelsPerCall) {
-    throw badParam(candidates.at(-1)?.param ?? "models", `A call may name ${limits.modelsPerCall} models at most.`);
+  if (candidates.length > gatewayLimits.modelsPerCall) {
+    throw badParam(
+      candidates.at(-1)?.param ?? "models",
+      `A call may name ${gatewayLimits.modelsPerCall} models at most.`,
+    );
   }
   return params.disable_fallback ? candidates.slice(0, 1) : candidates;
 }

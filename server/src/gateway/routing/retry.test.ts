@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { limits } from "../../limits.ts";
+import { gatewayLimits } from "../limits.ts";
 import type { UpstreamProblem } from "../providers/provider.ts";
 import { judge, readRetryPolicy, retryDelayMs } from "./retry.ts";
 
@@ -51,8 +51,8 @@ describe("the delay", () => {
     [0, 1_000, 0, 1_000],
     [0, 2_000, 0.5, 2_100],
     [0, 0, 0.9, 0],
-    [0, limits.retryWaitMs, 0.9, limits.retryWaitMs],
-    [0, limits.retryWaitMs + 1, 0, undefined],
+    [0, gatewayLimits.retryWaitMs, 0.9, gatewayLimits.retryWaitMs],
+    [0, gatewayLimits.retryWaitMs + 1, 0, undefined],
     [0, 3_600_000, 0, undefined],
     // Absurd or negative: as if nothing had been said.
     [0, 1e15, 0, 100],
@@ -62,7 +62,7 @@ describe("the delay", () => {
     [0, undefined, 0, 100],
     [0, undefined, 0.5, 150],
     [3, undefined, 0, 800],
-    [99, undefined, 0, limits.retryWaitMs / 2],
+    [99, undefined, 0, gatewayLimits.retryWaitMs / 2],
   ])("of retry %i, asked to wait %s ms and with a draw of %d, is %s", (n, askedMs, draw, delayMs) => {
     expect(retryDelayMs(policy, n, problem("busy", 429, askedMs), () => draw)).toBe(delayMs);
   });
@@ -73,8 +73,9 @@ describe("the delay", () => {
       fc.property(fc.nat(1_000), fc.option(fc.double(), { nil: undefined }), draws, (n, askedMs, draw) => {
         const delayMs = retryDelayMs(policy, n, problem("busy", 429, askedMs), () => draw) ?? 0;
         expect(delayMs).toBeGreaterThanOrEqual(0);
-        expect(delayMs).toBeLessThanOrEqual(limits.retryWaitMs);
-        const isFair = askedMs === undefined || !(askedMs >= 0 && askedMs <= limits.retryWaitMs) || delayMs >= askedMs;
+        expect(delayMs).toBeLessThanOrEqual(gatewayLimits.retryWaitMs);
+        const isFair =
+          askedMs === undefined || !(askedMs >= 0 && askedMs <= gatewayLimits.retryWaitMs) || delayMs >= askedMs;
         expect(isFair).toBe(true);
       }),
     );

@@ -1,4 +1,4 @@
-import { limits } from "../../limits.ts";
+import { gatewayLimits } from "../limits.ts";
 import type { UpstreamProblem } from "../providers/provider.ts";
 import type { RoutingParams } from "./plan.ts";
 
@@ -10,10 +10,10 @@ const retriesWhereEnabled = 3;
 /** No rate limit of a model resets after more than a day: whoever says so is mistaken. */
 const absurdWaitMs = 24 * 60 * 60 * 1_000;
 
-/** `retry_params` win over the shorthand `retries`; without either there are `limits.defaultRetries`. */
+/** `retry_params` win over the shorthand `retries`; without either there are `gatewayLimits.defaultRetries`. */
 export function readRetryPolicy(params: Pick<RoutingParams, "retry_params" | "retries">): RetryPolicy {
   const { retry_params, retries } = params;
-  if (retry_params === undefined) return { retries: retries ?? limits.defaultRetries, baseMs };
+  if (retry_params === undefined) return { retries: retries ?? gatewayLimits.defaultRetries, baseMs };
   if (!retry_params.retry_enabled) return { retries: 0, baseMs };
   return {
     retries: retry_params.num_retries ?? retriesWhereEnabled,
@@ -55,7 +55,7 @@ function isTransient(status: number): boolean {
 /**
  * Milliseconds before retry `n` (from 0) of a model: what the upstream asked for, up to a tenth more, so that those it refused
  * together do not come back together; else a back-off that doubles, between half and all of it. Never more than
- * `limits.retryWaitMs`; undefined where the upstream asks for more than that. What is absurd was not asked for.
+ * `gatewayLimits.retryWaitMs`; undefined where the upstream asks for more than that. What is absurd was not asked for.
  * @param random at least 0, below 1
  */
 export function retryDelayMs(
@@ -64,7 +64,7 @@ export function retryDelayMs(
   problem: UpstreamProblem,
   random: () => number,
 ): number | undefined {
-  const maxMs = limits.retryWaitMs;
+  const maxMs = gatewayLimits.retryWaitMs;
   const askedMs = problem.retryAfterMs;
   if (askedMs !== undefined && askedMs >= 0 && askedMs <= absurdWaitMs) {
     return askedMs > maxMs ? undefined : Math.min(maxMs, askedMs * (1 + random() / 10));

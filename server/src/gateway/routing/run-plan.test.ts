@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { limits } from "../../limits.ts";
+import { gatewayLimits } from "../limits.ts";
 import type { UpstreamProblem } from "../providers/provider.ts";
 import { createCoolDown } from "./cool-down.ts";
 import type { Plan } from "./plan.ts";
@@ -79,7 +79,7 @@ describe("what comes after a problem", () => {
       3,
       [fault, fault, fault, "success"],
       ["a1", "a1", "a1", "a1"],
-      [0, 100, 200, limits.coolDownMs],
+      [0, 100, 200, gatewayLimits.coolDownMs],
     ],
     [
       "P9: one that took all the time for it",
@@ -214,7 +214,7 @@ test("no more attempts than (retries + 1) × models, each model its share, and n
         for (let n = 0; ; n += 1) {
           const step = await plan.next(problem);
           if (step === undefined) break;
-          expect(now() - startMs).toBeLessThanOrEqual(limits.routeDeadlineMs);
+          expect(now() - startMs).toBeLessThanOrEqual(gatewayLimits.routeDeadlineMs);
           const { model } = step.attempt;
           perModel.set(model, (perModel.get(model) ?? 0) + 1);
           expect(perModel.get(model)).toBeLessThanOrEqual(retries + 1);

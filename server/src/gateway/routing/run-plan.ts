@@ -1,4 +1,4 @@
-import { limits } from "../../limits.ts";
+import { gatewayLimits } from "../limits.ts";
 import type { UpstreamProblem } from "../providers/provider.ts";
 import type { CoolDown } from "./cool-down.ts";
 import type { Attempt, Outcome, Plan, PlanStep } from "./plan.ts";
@@ -68,7 +68,7 @@ class PlanWalk {
     this.#policy = policy;
     this.#deps = deps;
     this.#signal = signal;
-    this.#deadlineMs = deps.now() + limits.routeDeadlineMs;
+    this.#deadlineMs = deps.now() + gatewayLimits.routeDeadlineMs;
   }
 
   next(problem: UpstreamProblem | undefined): PlanStep | undefined | Promise<PlanStep | undefined> {
@@ -192,7 +192,7 @@ class PlanWalk {
     const { coolDown } = this.#deps;
     const coolingMs = coolDown.remainingMs(attempt.credentialId);
     // A short rest is waited out. At the end of a long one nobody is left to wait: one call tries at once.
-    await this.#wait(Math.max(this.#delayMs, coolingMs <= limits.coolDownWaitMs ? coolingMs : 0));
+    await this.#wait(Math.max(this.#delayMs, coolingMs <= gatewayLimits.coolDownWaitMs ? coolingMs : 0));
     this.#delayMs = 0;
     if (this.#isLate()) return false;
     const entry = coolDown.enter(attempt.credentialId);
@@ -206,7 +206,7 @@ class PlanWalk {
     const timeout = new AbortController();
     try {
       const signal = AbortSignal.any([this.#signal, timeout.signal]);
-      const late = this.#deps.sleep(limits.probeMs, signal).then(() => undefined);
+      const late = this.#deps.sleep(gatewayLimits.probeMs, signal).then(() => undefined);
       const problem = await Promise.race([probe, late]);
       if (problem !== undefined) {
         this.#take(attempt);

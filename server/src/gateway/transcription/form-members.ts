@@ -1,5 +1,5 @@
 import { ServiceError } from "../../domain/errors.ts";
-import { isServiceParam, memberOfText } from "../service-params.ts";
+import { isServiceParam, memberOfText } from "../request/service-params.ts";
 
 /**
  * The members that the fields of a form stand for: `metadata[a][b]` is nested, `name[]` and a name that comes twice are lists, and

@@ -1,9 +1,9 @@
 import { extname } from "node:path";
 import { ServiceError } from "../../domain/errors.ts";
 import { isObject } from "../../lib/json.ts";
-import { limits } from "../../limits.ts";
+import { domainLimits } from "../../domain/limits.ts";
 import { isLanguage } from "./languages.ts";
-import { isServiceParam } from "../service-params.ts";
+import { isServiceParam } from "../request/service-params.ts";
 import type { Form, FormFile } from "./read-form.ts";
 
 /** A transcription as a caller asked for it. */
@@ -53,7 +53,7 @@ export function readTranscriptionAsk(form: Form, members: Record<string, unknown
   const file = readFile(form.file);
   const model = members["model"];
   if (typeof model !== "string" || model === "") throw bad("model", "must name a model, such as whisper-1");
-  if (model.length > limits.identifierChars) throw bad("model", "is too long");
+  if (model.length > domainLimits.identifierChars) throw bad("model", "is too long");
   const format = members["response_format"] ?? "json";
   if (typeof format !== "string" || !responseFormats.includes(format)) {
     throw bad("response_format", `must be one of ${responseFormats.join(", ")}`);

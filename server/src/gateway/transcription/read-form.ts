@@ -1,6 +1,6 @@
 import { ServiceError } from "../../domain/errors.ts";
 import { BadMultipart, boundaryOf, parseMultipart, type FormPart } from "../../lib/multipart.ts";
-import { limits } from "../../limits.ts";
+import { gatewayLimits } from "../limits.ts";
 
 /** A form as it was sent: its fields in order, names as they are, and the file that is named `file`. */
 export type Form = { fields: Array<[name: string, text: string]>; file: FormFile | undefined };
@@ -15,7 +15,7 @@ export type FormFile = {
 };
 
 /** What a caller is told of a file, or of a body, that is too large. */
-export const fileTooLarge = `The file must be at most ${limits.audioFileBytes / 2 ** 20} MB (${limits.audioFileBytes} bytes).`;
+export const fileTooLarge = `The file must be at most ${gatewayLimits.audioFileBytes / 2 ** 20} MB (${gatewayLimits.audioFileBytes} bytes).`;
 
 /**
  * Reads a `multipart/form-data` body, whatever the order of its parts.
@@ -37,7 +37,7 @@ export function readForm(bytes: Buffer, contentType: string): Form {
 
 function partsOf(bytes: Buffer, boundary: string): FormPart[] {
   try {
-    return parseMultipart(bytes, boundary, limits.formFields);
+    return parseMultipart(bytes, boundary, gatewayLimits.formFields);
   } catch (error) {
     if (!(error instanceof BadMultipart)) throw error;
     throw new ServiceError("invalid_request", `The body ${error.message}: it is not well-formed multipart/form-data.`);
@@ -46,12 +46,13 @@ function partsOf(bytes: Buffer, boundary: string): FormPart[] {
 
 function readFile({ fileName, mediaType, bytes }: FormPart, before: FormFile | undefined): FormFile {
   if (before !== undefined) throw bad("file", "must be one file");
-  if (bytes.length > limits.audioFileBytes) throw new ServiceError("payload_too_large", fileTooLarge);
+  if (bytes.length > gatewayLimits.audioFileBytes) throw new ServiceError("payload_too_large", fileTooLarge);
   return { name: fileName ?? "", mediaType, bytes };
 }
 
 function readField({ name, bytes }: FormPart): string {
-  if (bytes.length > limits.formFieldBytes) throw bad(name, `must be at most ${limits.formFieldBytes} bytes`);
+  if (bytes.length > gatewayLimits.formFieldBytes)
+    throw bad(name, `must be at most ${gatewayLimits.formFieldBytes} bytes`);
   return bytes.toString("utf8");
 }
 

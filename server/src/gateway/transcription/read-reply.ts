@@ -1,9 +1,9 @@
 import { isObject, parseJson } from "../../lib/json.ts";
-import { limits } from "../../limits.ts";
-import type { CallLedger } from "../call-ledger.ts";
+import { gatewayLimits } from "../limits.ts";
+import type { CallLedger } from "../call/call-ledger.ts";
 import { readErrorWithin } from "../providers/openai/problem.ts";
 import { BadReply, type UpstreamProblem } from "../providers/provider.ts";
-import type { WholeReply } from "../operation.ts";
+import type { WholeReply } from "../call/operation.ts";
 
 /**
  * Takes the text of a transcription into the ledger, and what it is paid by: tokens, or the time that the upstream states. Where it
@@ -33,7 +33,8 @@ export function readTranscription(
 
 /** What was said, as much of it as may be kept; again and again where it grows. */
 export function takeText(text: string, ledger: CallLedger): void {
-  const kept = text.length > limits.recordedChars ? text.slice(0, limits.recordedChars).toWellFormed() : text;
+  const kept =
+    text.length > gatewayLimits.recordedChars ? text.slice(0, gatewayLimits.recordedChars).toWellFormed() : text;
   if (kept !== text) ledger.warnings = ["the transcription was too long to be kept whole"];
   ledger.messages = [{ role: "assistant", content: kept }];
 }

@@ -1,8 +1,8 @@
 import { parseObjectText } from "../../lib/json.ts";
-import { limits } from "../../limits.ts";
-import type { CallLedger } from "../call-ledger.ts";
+import { gatewayLimits } from "../limits.ts";
+import type { CallLedger } from "../call/call-ledger.ts";
 import { problemOfEvent } from "../providers/openai/problem.ts";
-import type { EventReader } from "../event-source.ts";
+import type { EventReader } from "../stream/event-source.ts";
 import { takeText, takeUsage } from "./read-reply.ts";
 
 /**
@@ -24,7 +24,7 @@ export function readTranscriptStream(ledger: CallLedger): EventReader {
         return { isDone: true };
       }
       if (type === "transcript.text.delta" && typeof event["delta"] === "string") {
-        if (text.length <= limits.recordedChars) text += event["delta"];
+        if (text.length <= gatewayLimits.recordedChars) text += event["delta"];
         takeText(text, ledger);
       }
       return { hasContent: type === "transcript.text.delta" || type === "transcript.text.segment" };

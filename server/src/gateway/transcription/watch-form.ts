@@ -1,5 +1,5 @@
 import { boundaryOf, readPart } from "../../lib/multipart.ts";
-import { limits } from "../../limits.ts";
+import { gatewayLimits } from "../limits.ts";
 
 const headEnd = Buffer.from("\r\n\r\n");
 
@@ -28,11 +28,11 @@ export function watchForm(contentType: string, onField: (name: string, text: str
     }
     if (held.subarray(0, 2).toString("latin1") === "--") return stop();
     const bodyAt = held.indexOf(headEnd) + headEnd.length;
-    if (bodyAt < headEnd.length) return held.length > limits.formFieldBytes ? stop() : false;
+    if (bodyAt < headEnd.length) return held.length > gatewayLimits.formFieldBytes ? stop() : false;
     const part = partOf(held.subarray(0, end === -1 ? held.length : end));
     if (part === undefined) return stop();
     const isFile = part.fileName !== undefined;
-    if (end === -1 && !isFile) return held.length > limits.formFieldBytes ? stop() : false;
+    if (end === -1 && !isFile) return held.length > gatewayLimits.formFieldBytes ? stop() : false;
     if (!isFile) onField(part.name, part.bytes.toString("utf8"));
     // The delimiter, where it is there, ends this part and begins the next.
     isWithin = false;

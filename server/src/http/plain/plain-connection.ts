@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { limits } from "../../limits.ts";
+import { httpLimits } from "../limits.ts";
 import type { BodyHold } from "../body-memory.ts";
 import { tooLarge } from "../content-coding.ts";
 import type { ClientAddresses } from "../client-address.ts";
@@ -55,8 +55,8 @@ export class PlainConnection {
     const waitedMs = nowMs - this.#sinceMs;
     const isIdle = this.#bytes.length === 0 && this.#served > 0;
     if (isIdle) {
-      if (waitedMs > limits.keepAliveMs) this.#socket.destroy();
-    } else if (waitedMs > limits.plainWaitMs) this.#giveAway();
+      if (waitedMs > httpLimits.keepAliveMs) this.#socket.destroy();
+    } else if (waitedMs > httpLimits.plainWaitMs) this.#giveAway();
   }
 
   /** Closes it at once, unless an answer is under way and `isLate` is not said. */
@@ -73,12 +73,12 @@ export class PlainConnection {
     } else this.#bytes = Buffer.concat([this.#bytes, bytes]);
     if (this.#response !== undefined) {
       // Of requests sent ahead of their turn, a few may wait here; the rest waits in the network.
-      if (this.#bytes.length > limits.plainBodyBytes) this.#socket.pause();
+      if (this.#bytes.length > httpLimits.plainBodyBytes) this.#socket.pause();
       return;
     }
     this.#read();
     // Each piece costs a copy of those before it: one who sends very small ones is for Node.
-    if (this.#pieces > limits.plainPieces && this.#response === undefined) this.#giveAway();
+    if (this.#pieces > httpLimits.plainPieces && this.#response === undefined) this.#giveAway();
   };
 
   /** Serves what is there, in its order. */

@@ -2,7 +2,7 @@ import { connect, type Socket } from "node:net";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { limits } from "../../limits.ts";
+import { httpLimits } from "../limits.ts";
 import { endpoint } from "../endpoint.ts";
 import { rawExchange, startServer, until } from "../test-support.ts";
 
@@ -178,7 +178,7 @@ describe("requests on one connection are answered one after the other", () => {
   });
 
   test("a body beyond what the lane holds goes to Node and is whole", async () => {
-    const big = "x".repeat(limits.plainBodyBytes + 1);
+    const big = "x".repeat(httpLimits.plainBodyBytes + 1);
     const answers = answersIn(await rawExchange(server.url, requestOf("a"), requestOf(big), last("b")));
     expect(answers.map(({ text }) => text.length)).toEqual([1, big.length, 1]);
   });

@@ -1,7 +1,7 @@
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import { TurnQueue } from "../../lib/turn-queue.ts";
-import { limits } from "../../limits.ts";
+import { httpLimits } from "../limits.ts";
 import type { ClientAddresses } from "../client-address.ts";
 import type { Incoming } from "../incoming.ts";
 import type { ResponseWriter } from "../response-writer.ts";
@@ -63,7 +63,7 @@ export function createPlainLane(
   const sweep = setInterval(() => {
     const nowMs = performance.now();
     for (const connection of connections) connection.sweep(nowMs);
-  }, limits.plainSweepMs).unref();
+  }, httpLimits.plainSweepMs).unref();
   server.once("close", () => clearInterval(sweep));
 
   return {

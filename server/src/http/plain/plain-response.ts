@@ -1,7 +1,7 @@
 import { STATUS_CODES, type OutgoingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
 import { fieldNameOf, isFieldValue } from "../../lib/header-text.ts";
-import { limits } from "../../limits.ts";
+import { httpLimits } from "../limits.ts";
 import type { ResponseWriter } from "../response-writer.ts";
 
 /** Beyond it a body is written beside its head instead of being copied behind it. */
@@ -171,7 +171,7 @@ export class PlainResponse implements ResponseWriter {
   }
 }
 
-const keepAlive = `connection: keep-alive\r\nkeep-alive: timeout=${limits.keepAliveMs / 1_000}\r\n`;
+const keepAlive = `connection: keep-alive\r\nkeep-alive: timeout=${httpLimits.keepAliveMs / 1_000}\r\n`;
 
 function headerLine(name: string, value: string | number | readonly string[]): string {
   if (typeof value === "object") return value.map((each) => headerLine(name, each)).join("");

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { limits } from "../../limits.ts";
+import { httpLimits } from "../limits.ts";
 import { readPlainHead } from "./read-head.ts";
 
 const requestLine = /^POST (\/[\w\-./~]*) HTTP\/1\.1\r\n/;
@@ -25,7 +25,7 @@ function expected(text: string): unknown {
     headers[name] = value.trimEnd();
   }
   const { host, "content-length": length = "" } = headers;
-  if (host === undefined || !/^\d{1,7}$/.test(length) || Number(length) > limits.plainBodyBytes) return "other";
+  if (host === undefined || !/^\d{1,7}$/.test(length) || Number(length) > httpLimits.plainBodyBytes) return "other";
   return { path, headers, headBytes: end + 4, bodyBytes: Number(length) };
 }
 

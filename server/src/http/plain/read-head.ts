@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { findByte, findHeadEnd, isBlank, startsAlike } from "../../lib/header-bytes.ts";
 import { fieldNameOf } from "../../lib/header-text.ts";
-import { limits } from "../../limits.ts";
+import { httpLimits } from "../limits.ts";
 
 /** The head of a request that the plain lane takes. */
 export type PlainHead = {
@@ -44,8 +44,8 @@ const pathAt = "POST ".length;
 export function readPlainHead(bytes: Buffer): HeadRead {
   if (!startsAlike(bytes, postStart)) return "other";
   const end = findHeadEnd(bytes);
-  if (end === -1) return bytes.length > limits.plainHeadBytes ? "other" : "partial";
-  if (end > limits.plainHeadBytes) return "other";
+  if (end === -1) return bytes.length > httpLimits.plainHeadBytes ? "other" : "partial";
+  if (end > httpLimits.plainHeadBytes) return "other";
 
   const text = bytes.toString("latin1", 0, end + crlfBytes);
   const pathEnd = findByte(bytes, space, pathAt, text.length);
@@ -56,7 +56,7 @@ export function readPlainHead(bytes: Buffer): HeadRead {
   const length = headers["content-length"];
   if (length === undefined || !plainLength.test(length) || headers.host === undefined) return "other";
   const bodyBytes = Number(length);
-  if (bodyBytes > limits.plainBodyBytes) return "other";
+  if (bodyBytes > httpLimits.plainBodyBytes) return "other";
   return { path, headers, headBytes: end + 2 * crlfBytes, bodyBytes };
 }
 

@@ -1,4 +1,4 @@
-import { limits } from "../../limits.ts";
+import { ingestLimits } from "../limits.ts";
 import type { ReceivedCounts, ReceivedKey, ReceivedPlace } from "../../storage/spans/received-spans.ts";
 import { isBehind, secondOf } from "./live-cursor.ts";
 
@@ -33,7 +33,7 @@ export class GivenSpans {
       if (this.#lastPlace === undefined || isBehind(key, this.#lastPlace)) this.#lastPlace = key;
     }
     for (const [key, second] of this.#recent) {
-      if (this.#recent.size <= limits.liveKeys) break;
+      if (this.#recent.size <= ingestLimits.liveKeys) break;
       this.#recent.delete(key);
       this.forgetBefore(second + 1);
     }

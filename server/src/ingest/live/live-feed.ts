@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
-import { limits } from "../../limits.ts";
+import { ingestLimits } from "../limits.ts";
 import type { ReceivedKey, ReceivedPlace } from "../../storage/spans/received-spans.ts";
 import type { SpanSelection, SpanStore } from "../../storage/spans/span-store.ts";
 import { GivenSpans, versionKey } from "./given-spans.ts";
@@ -72,7 +72,7 @@ export class LiveFeed {
       }
       // At most half of the time is spent on it, however slow the store is.
       const tookMs = performance.now() - startedMs;
-      await sleep(Math.max(limits.livePollMs - tookMs, tookMs), undefined, { signal, ref: false }).catch(
+      await sleep(Math.max(ingestLimits.livePollMs - tookMs, tookMs), undefined, { signal, ref: false }).catch(
         () => undefined,
       );
     }
@@ -89,16 +89,16 @@ export class LiveFeed {
     // From here on it gives what is stored later.
     await this.#following.promise;
     const nowMs = this.#deps.now();
-    const oldest = livePlaceAt(nowMs - limits.liveResumeMs);
-    const latest = livePlaceAt(nowMs + limits.liveWindowMs);
+    const oldest = livePlaceAt(nowMs - ingestLimits.liveResumeMs);
+    const latest = livePlaceAt(nowMs + ingestLimits.liveWindowMs);
     const isTooOld = isBehind(oldest, cursor);
     const after = isTooOld ? oldest : isBehind(cursor, latest) ? latest : cursor;
     const [{ keys, count }, late] = await Promise.all([
-      this.#list(after, limits.liveResumeRows, signal),
+      this.#list(after, ingestLimits.liveResumeRows, signal),
       isTooOld ? null : this.#storedLate(cursor, signal),
     ]);
-    for (let start = 0; start < keys.length && !listener.isClosed; start += limits.liveChunkRows) {
-      const chunk = keys.slice(start, start + limits.liveChunkRows);
+    for (let start = 0; start < keys.length && !listener.isClosed; start += ingestLimits.liveChunkRows) {
+      const chunk = keys.slice(start, start + ingestLimits.liveChunkRows);
       const events = await this.#events(chunk, chunk.map(writeLiveCursor), signal);
       for (const event of events ?? []) await listener.readBack(event);
       if (events === undefined) listener.skip(chunk.length);
@@ -119,15 +119,17 @@ export class LiveFeed {
 
   async #poll(signal: AbortSignal): Promise<void> {
     const startedMs = this.#deps.now();
-    const windowFrom = secondAt(startedMs - limits.liveWindowMs);
+    const windowFrom = secondAt(startedMs - ingestLimits.liveWindowMs);
     const isFirst = this.#polledMs === undefined;
-    const overlapFrom = secondAt((this.#polledMs ?? 0) - limits.liveOverlapMs);
+    const overlapFrom = secondAt((this.#polledMs ?? 0) - ingestLimits.liveOverlapMs);
     const from = Math.max(isFirst ? windowFrom : overlapFrom, windowFrom, this.#given.knownFrom);
-    const { keys, count } = await this.#list(livePlaceAt(from * 1000), limits.liveKeys, signal);
+    const { keys, count } = await this.#list(livePlaceAt(from * 1000), ingestLimits.liveKeys, signal);
     const fresh = this.#given.take(keys);
     if (isFirst && count > keys.length) this.#given.forgetBefore(secondOf(keys[0]?.received_at ?? "") + 1);
     this.#polledMs = startedMs;
-    this.#polledFrom = isFirst ? Math.max(secondAt(startedMs - limits.liveOverlapMs), this.#given.knownFrom) : from;
+    this.#polledFrom = isFirst
+      ? Math.max(secondAt(startedMs - ingestLimits.liveOverlapMs), this.#given.knownFrom)
+      : from;
     const opened = livePlaceAt(this.#openedMs);
     await this.#give(isFirst ? fresh.filter((key) => isBehind(key, opened)) : fresh, signal);
   }
@@ -135,14 +137,14 @@ export class LiveFeed {
   /** Finds what was stored after polls had passed its time of receipt. */
   async #count(signal: AbortSignal): Promise<void> {
     const startedMs = performance.now();
-    const after = livePlaceAt(this.#deps.now() - limits.liveWindowMs);
+    const after = livePlaceAt(this.#deps.now() - ingestLimits.liveWindowMs);
     const until = this.#polledFrom;
     const query = { ...this.#selection(), after, until: livePlaceAt(until * 1000) };
     const counts = await this.#deps.spans.countReceived(query, signal);
     const lateFrom = this.#given.lateFrom(counts);
     let listedFrom = Infinity;
     if (lateFrom !== undefined) {
-      const { keys, count } = await this.#list(livePlaceAt(lateFrom * 1000), limits.liveKeys, signal);
+      const { keys, count } = await this.#list(livePlaceAt(lateFrom * 1000), ingestLimits.liveKeys, signal);
       await this.#give(this.#given.take(keys), signal);
       if (count === keys.length) listedFrom = lateFrom;
     }
@@ -151,17 +153,17 @@ export class LiveFeed {
     if (lost > 0 && this.#isCounted) this.#skip(lost);
     this.#isCounted = true;
     const tookMs = performance.now() - startedMs;
-    this.#nextCountMs = performance.now() + Math.max(limits.liveCountMs, limits.liveCountPause * tookMs);
+    this.#nextCountMs = performance.now() + Math.max(ingestLimits.liveCountMs, ingestLimits.liveCountPause * tookMs);
   }
 
   async #give(news: readonly ReceivedKey[], signal: AbortSignal): Promise<void> {
     if (news.length === 0) return;
     this.cursor = undefined;
     this.#totalled = { since: -1, total: 0 };
-    const sent = news.slice(-limits.liveEventsPerPoll);
+    const sent = news.slice(-ingestLimits.liveEventsPerPoll);
     if (sent.length < news.length) this.#skip(news.length - sent.length);
-    for (let start = 0; start < sent.length; start += limits.liveChunkRows) {
-      const chunk = sent.slice(start, start + limits.liveChunkRows);
+    for (let start = 0; start < sent.length; start += ingestLimits.liveChunkRows) {
+      const chunk = sent.slice(start, start + ingestLimits.liveChunkRows);
       const cursors = chunk.map((key, i) => this.#cursorOf(key, sent.length - start - i - 1));
       const events = await this.#events(chunk, cursors, signal);
       if (events === undefined) this.#skip(chunk.length);
@@ -228,7 +230,7 @@ export class LiveFeed {
 
   #selection(): SpanSelection {
     const now = BigInt(this.#deps.now());
-    const reach = BigInt(limits.liveWindowMs);
+    const reach = BigInt(ingestLimits.liveWindowMs);
     const window = { fromNs: (now - reach) * nsPerMs, toNs: (now + reach) * nsPerMs };
     return { ...this.#query.selection, window };
   }
@@ -240,5 +242,5 @@ const secondAt = (ms: number): number => Math.floor(ms / 1000);
 /** From which second on the total of a cursor at this place counts: the same for all of a minute. */
 function totalledSince({ received_at }: Pick<ReceivedPlace, "received_at">): number {
   const second = secondOf(received_at);
-  return second - (second % 60) - limits.liveResumeMs / 1000;
+  return second - (second % 60) - ingestLimits.liveResumeMs / 1000;
 }

@@ -1,4 +1,4 @@
-import { limits } from "../../limits.ts";
+import { ingestLimits } from "../limits.ts";
 import type { LiveMetrics } from "../../telemetry/live-metrics.ts";
 
 /** Where a stream is written; the response of HTTP is one. */
@@ -13,7 +13,7 @@ export type LiveSink = {
 export type LiveEvent = { key: string; frame: Buffer };
 
 /**
- * One open stream. What its reader has not taken waits here, up to `limits.liveQueuedBytes`; of more it is told how much it
+ * One open stream. What its reader has not taken waits here, up to `ingestLimits.liveQueuedBytes`; of more it is told how much it
  * missed.
  */
 export class LiveListener {
@@ -40,12 +40,12 @@ export class LiveListener {
   }
 
   get isStalled(): boolean {
-    return this.#behindSinceMs !== undefined && performance.now() - this.#behindSinceMs > limits.liveStalledMs;
+    return this.#behindSinceMs !== undefined && performance.now() - this.#behindSinceMs > ingestLimits.liveStalledMs;
   }
 
   /** @param together their frames, shared by all who can take them at once */
   push(events: readonly LiveEvent[], together: Buffer): void {
-    const isAtOnce = !this.#mustWait && together.byteLength <= limits.liveQueuedBytes;
+    const isAtOnce = !this.#mustWait && together.byteLength <= ingestLimits.liveQueuedBytes;
     if (isAtOnce && !this.isClosed && !events.some(({ key }) => this.#had.has(key))) this.#write(together);
     else for (const event of events) this.#push(event);
   }
@@ -53,7 +53,8 @@ export class LiveListener {
   #push(event: LiveEvent): void {
     if (this.isClosed || this.#had.has(event.key)) return;
     if (!this.#mustWait) this.#write(event.frame);
-    else if (this.#skipped !== 0 || this.#queuedBytes + event.frame.byteLength > limits.liveQueuedBytes) this.skip(1);
+    else if (this.#skipped !== 0 || this.#queuedBytes + event.frame.byteLength > ingestLimits.liveQueuedBytes)
+      this.skip(1);
     else {
       this.#queue.push(event);
       this.#queuedBytes += event.frame.byteLength;

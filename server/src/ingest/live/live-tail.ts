@@ -1,6 +1,6 @@
 import { ServiceError } from "../../domain/errors.ts";
 import { FairShare } from "../../lib/fair-share.ts";
-import { limits } from "../../limits.ts";
+import { ingestLimits } from "../limits.ts";
 import type { LiveMetrics } from "../../telemetry/live-metrics.ts";
 import { livePlaceAt, writeLiveCursor, type LiveCursor } from "./live-cursor.ts";
 import { LiveFeed, type LiveFeedDeps, type LiveQuery } from "./live-feed.ts";
@@ -19,7 +19,7 @@ export type LiveRequest = LiveQuery & {
 export class LiveTail {
   readonly #deps: LiveFeedDeps & { metrics: LiveMetrics };
   readonly #feeds = new Map<string, LiveFeed>();
-  readonly #places = new FairShare(limits.liveListeners);
+  readonly #places = new FairShare(ingestLimits.liveListeners);
   readonly #ends = new Set<() => void>();
   #isStopping = false;
 
@@ -61,8 +61,8 @@ export class LiveTail {
           end();
           sink.destroy();
         } else listener.beat(feed.cursor);
-      }, limits.liveHeartbeatMs),
-      setInterval(() => void this.#check(request, end), limits.liveCredentialCheckMs),
+      }, ingestLimits.liveHeartbeatMs),
+      setInterval(() => void this.#check(request, end), ingestLimits.liveCredentialCheckMs),
     ];
     this.#ends.add(end);
     sink.once("close", end);

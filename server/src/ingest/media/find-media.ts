@@ -1,4 +1,4 @@
-import { limits } from "../../limits.ts";
+import { ingestLimits } from "../limits.ts";
 
 /**
  * One image, recording or document within the JSON text of a span: a base64 data URI, or bare base64 that says what it is.
@@ -11,7 +11,7 @@ export type FoundMedia = { start: number; end: number; mediaType: string };
  * search finds it at any depth, also in JSON within a string of JSON. Ordinary text of that length contains spaces and quotes,
  * so a look at a few bytes in each stride is enough to pass over it.
  */
-export function findMedia(text: Buffer, minChars: number = limits.mediaChars): FoundMedia[] {
+export function findMedia(text: Buffer, minChars: number = ingestLimits.mediaChars): FoundMedia[] {
   const found: FoundMedia[] = [];
   const stride = minChars >> 1;
   for (let probe = stride; probe < text.length;) {

@@ -1,10 +1,10 @@
 import { mediaReferences, putMediaBack, type MediaOwner } from "../../domain/media.ts";
-import { limits } from "../../limits.ts";
+import { storageLimits } from "../../storage/limits.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
 
 /**
  * JSON text of a span with the content of its media in place of the references. Undefined where that would be more than
- * `limits.pagePayloadBytes`: any text may repeat a reference, as often as it has room for it.
+ * `storageLimits.pagePayloadBytes`: any text may repeat a reference, as often as it has room for it.
  */
 export async function inlineMedia(
   spans: Pick<SpanStore, "readMedia">,
@@ -17,6 +17,6 @@ export async function inlineMedia(
   const media = await spans.readMedia(of, ids, { signal });
   const texts = new Map(media.map(({ id, text }) => [id, text]));
   const chars = ids.reduce((sum, id) => sum + (texts.get(id)?.length ?? 0), json.length);
-  if (chars > limits.pagePayloadBytes || media.some(({ text }) => text === "")) return undefined;
+  if (chars > storageLimits.pagePayloadBytes || media.some(({ text }) => text === "")) return undefined;
   return putMediaBack(json, texts);
 }

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { mediaReference, putMediaBack } from "../../domain/media.ts";
-import { limits } from "../../limits.ts";
-import { organizationOf, splitLines } from "../row-lines.ts";
+import { ingestLimits } from "../limits.ts";
+import { organizationOf, splitLines } from "../writer/row-lines.ts";
 import { findMedia, type FoundMedia } from "./find-media.ts";
 
 /** A row of the table `media`. */
@@ -14,7 +14,7 @@ export type SeparatedRows = { ndjson: Buffer; media: MediaRow[] };
  * text: a row refers to what it came with (see `inlineMedia` for rows that are stored anew).
  */
 export function separateMedia(ndjson: Buffer): SeparatedRows {
-  if (ndjson.length < limits.mediaChars || findMedia(ndjson).length === 0) return { ndjson, media: [] };
+  if (ndjson.length < ingestLimits.mediaChars || findMedia(ndjson).length === 0) return { ndjson, media: [] };
   const media = new Map<string, MediaRow>();
   const lines = splitLines(ndjson).flatMap((line) => separateLine(line, media));
   return { ndjson: Buffer.concat(lines), media: [...media.values()] };

@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { limits } from "../../limits.ts";
+import { domainLimits } from "../../domain/limits.ts";
+import { ingestLimits } from "../limits.ts";
 import { openSpanStore } from "../../storage/spans/drivers/open-span-store.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
 import { withMediaApart } from "./store-media.ts";
@@ -30,7 +31,7 @@ test("media of rows that the store refused for hours is still there when it take
     },
   };
   const apart = withMediaApart(refusing, () => nowMs);
-  const image = Buffer.concat([Buffer.from("89504e470d0a1a0a", "hex"), randomBytes(limits.mediaChars)]);
+  const image = Buffer.concat([Buffer.from("89504e470d0a1a0a", "hex"), randomBytes(ingestLimits.mediaChars)]);
   const row = {
     organization_id: "org",
     environment: "prod",
@@ -44,7 +45,7 @@ test("media of rows that the store refused for hours is still there when it take
   await sleep(20);
   const cutoffMs = Date.now();
   await sleep(20);
-  nowMs += limits.mediaUnusedMs;
+  nowMs += domainLimits.mediaUnusedMs;
   await expect(apart.insert(batch)).rejects.toThrow("too many parts");
   await store.sweepMedia(cutoffMs);
   // Sweeping goes on in the background.

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { ExpiringLru } from "../../lib/expiring-lru.ts";
-import { limits } from "../../limits.ts";
+import { ingestLimits } from "../limits.ts";
 import { isPoisonBatch, type SpanBatch, type SpanStore } from "../../storage/spans/span-store.ts";
 import { separateMedia, type MediaRow } from "./separate-media.ts";
 
@@ -11,8 +11,8 @@ import { separateMedia, type MediaRow } from "./separate-media.ts";
  */
 export function withMediaApart(store: Pick<SpanStore, "insert">, nowMs: () => number): Pick<SpanStore, "insert"> {
   const stored = new ExpiringLru<string, true>({
-    maxEntries: limits.mediaKnown,
-    ttlMs: limits.mediaKnownMs,
+    maxEntries: ingestLimits.mediaKnown,
+    ttlMs: ingestLimits.mediaKnownMs,
     nowMs,
   });
   const keyOf = ({ organization_id, id }: MediaRow) => `${organization_id}/${id}`;
@@ -24,7 +24,7 @@ export function withMediaApart(store: Pick<SpanStore, "insert">, nowMs: () => nu
       if (fresh.length > 0) {
         const rows = Buffer.from(fresh.map((row) => `${JSON.stringify(row)}\n`).join(""));
         // Tried again after a long time, they are to be stored as new once more.
-        const token = `${batch.token}:media:${Math.floor(nowMs() / limits.mediaKnownMs)}:${hash("sha256", rows, "hex")}`;
+        const token = `${batch.token}:media:${Math.floor(nowMs() / ingestLimits.mediaKnownMs)}:${hash("sha256", rows, "hex")}`;
         try {
           await store.insert({ ndjson: rows, rows: fresh.length, token, table: "media" }, signal);
         } catch (error) {

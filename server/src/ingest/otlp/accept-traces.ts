@@ -1,8 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { limits } from "../../limits.ts";
-import type { RowOutcome, SpanIntake } from "../accept.ts";
-import { createNestedJson, type NestedJson } from "../nested-json.ts";
-import type { SpanOrigin } from "../normalize.ts";
+import { domainLimits } from "../../domain/limits.ts";
+import { ingestLimits } from "../limits.ts";
+import type { RowOutcome, SpanIntake } from "../accept/accept.ts";
+import { createNestedJson, type NestedJson } from "../../validation/nested-json.ts";
+import type { SpanOrigin } from "../normalize/normalize.ts";
 import { callEvents, isAroundCall } from "./details-events.ts";
 import type { ExportRequest, OtlpEvent, OtlpSpan, ScopeItems } from "./export-request.ts";
 import type { LogJoiner } from "./join-logs.ts";
@@ -38,10 +39,10 @@ export async function acceptTraces(
   };
   const spans = placedSpans(request, result);
   restoreParents(spans);
-  const nested = createNestedJson(limits.bodyNodes);
-  for (let from = 0; from < spans.length; from += limits.otlpSliceSpans) {
+  const nested = createNestedJson(domainLimits.bodyNodes);
+  for (let from = 0; from < spans.length; from += ingestLimits.otlpSliceSpans) {
     if (from > 0) await nextTurn();
-    const slice = spans.slice(from, from + limits.otlpSliceSpans);
+    const slice = spans.slice(from, from + ingestLimits.otlpSliceSpans);
     const bodies = slice.map(({ span, ...place }): SpanBody =>
       mapped({ span, ...place }, logs.eventsFor(origin, span), nested),
     );

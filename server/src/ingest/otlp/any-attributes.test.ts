@@ -1,10 +1,10 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { limits } from "../../limits.ts";
+import { domainLimits } from "../../domain/limits.ts";
 import { createPriceBook } from "../../pricing/price-book.ts";
-import { createNestedJson } from "../nested-json.ts";
-import { normalizeSpan } from "../normalize.ts";
-import { wireFields } from "../wire-fields.ts";
+import { createNestedJson } from "../../validation/nested-json.ts";
+import { normalizeSpan } from "../normalize/normalize.ts";
+import { wireFields } from "../normalize/wire-fields.ts";
 import { conventions } from "./conventions/list.ts";
 import type { AttributeValue, OtlpEvent, OtlpSpan } from "./export-request.ts";
 import { mapped } from "./map-span.fixture.ts";
@@ -248,7 +248,7 @@ test("whatever a span holds, it is stored: no attribute refuses a span, and none
   };
   fc.assert(
     fc.property(span, scopeNames, (given, name) => {
-      const nested = createNestedJson(limits.bodyNodes);
+      const nested = createNestedJson(domainLimits.bodyNodes);
       const scope = { name, version: "", attributes: new Map<string, AttributeValue>() };
       const body = mapSpan(given, { resource: new Map(), scope }, { nested });
       const result = normalizeSpan(body, origin, { receivedNs: 1n, prices, nested });
@@ -324,7 +324,7 @@ test("S1: whatever shape a known attribute has, all that it says is in a field o
           status: { code: 0, message: "" },
         },
         { resource: new Map(), scope: { name, version: "", attributes: new Map() } },
-        { nested: createNestedJson(limits.bodyNodes) },
+        { nested: createNestedJson(domainLimits.bodyNodes) },
       );
       const text = JSON.stringify(body, (_key, item: unknown) => (typeof item === "bigint" ? String(item) : item));
       expect(marks.filter((lost) => !text.includes(lost))).toEqual([]);

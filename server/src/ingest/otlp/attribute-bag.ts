@@ -1,6 +1,6 @@
 import { isRawNumber } from "../../lib/json.ts";
-import type { NestedJson } from "../nested-json.ts";
-import { Problem } from "../field-readers.ts";
+import type { NestedJson } from "../../validation/nested-json.ts";
+import { Problem } from "../../validation/field-readers.ts";
 import type { AttributeValue, Attributes } from "./export-request.ts";
 
 const keptTrees = 32;

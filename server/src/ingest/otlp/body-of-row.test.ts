@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import type { SpanRow } from "../../domain/span.ts";
-import { limits } from "../../limits.ts";
+import { domainLimits } from "../../domain/limits.ts";
 import { createPriceBook } from "../../pricing/price-book.ts";
 import type { StoredSpan } from "../../storage/spans/span-store.ts";
-import { createNestedJson } from "../nested-json.ts";
-import { normalizeSpan } from "../normalize.ts";
+import { createNestedJson } from "../../validation/nested-json.ts";
+import { normalizeSpan } from "../normalize/normalize.ts";
 import { bodyOfRow } from "./body-of-row.ts";
 
 const prices = createPriceBook({ maxModels: 100 });
@@ -17,7 +17,7 @@ const origin = {
 };
 
 function rowOf(body: Record<string, unknown>): SpanRow {
-  const nested = createNestedJson(limits.bodyNodes);
+  const nested = createNestedJson(domainLimits.bodyNodes);
   const result = normalizeSpan(body, origin, { receivedNs: 1_700_000_000_000_000_000n, prices, nested });
   if (!result.ok) throw new Error(JSON.stringify(result.errors));
   return result.span.row;

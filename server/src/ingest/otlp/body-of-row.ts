@@ -1,7 +1,7 @@
 import { spanColumns, type SpanColumn } from "../../domain/span.ts";
 import { isObject, parseJsonText } from "../../lib/json.ts";
 import type { StoredSpan } from "../../storage/spans/span-store.ts";
-import { placeOfField } from "../wire-fields.ts";
+import { placeOfField } from "../normalize/wire-fields.ts";
 import type { SpanBody } from "./map-span.ts";
 
 const counts = [

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { assistant, json, mapped, system, user, weatherCall } from "./map-span.fixture.ts";
 import type { OtlpEvent } from "./export-request.ts";
-import { answersOf } from "./messages/answers.ts";
+import { answersOf } from "../../messages/answers.ts";
 
 /** Of several choices the one with index 0 is the answer, and none is lost, in whatever order and form they come. */
 

@@ -1,7 +1,7 @@
 import type { CountOfUsage, RawUsage } from "../../domain/usage.ts";
 import type { AttributeBag } from "./attribute-bag.ts";
 import type { OtlpEvent, OtlpSpan } from "./export-request.ts";
-import type { Message } from "./messages/message.ts";
+import type { Message } from "../../messages/message.ts";
 
 /** One span while conventions take what they know from it. */
 export type SpanView = {

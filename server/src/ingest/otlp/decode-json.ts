@@ -1,6 +1,6 @@
 import { countJsonNodes } from "../../lib/json-text.ts";
 import { isObject, isRawNumber, parseJson, rawJson, type RawNumber } from "../../lib/json.ts";
-import { limits } from "../../limits.ts";
+import { ingestLimits } from "../limits.ts";
 import {
   createBudget,
   doubleValue,
@@ -54,8 +54,11 @@ const otherSignals: ReadonlyArray<{ names: Names; hint: string }> = [
 ];
 
 function readExport<T>(bytes: Buffer, shape: Shape<T>): ExportRequest<T> {
-  if (bytes.length > limits.otlpJsonNodes && countJsonNodes(bytes, limits.otlpJsonNodes) > limits.otlpJsonNodes) {
-    throw new OtlpDecodeError("too_large", `The export holds more than ${limits.otlpJsonNodes} keys and values.`);
+  if (
+    bytes.length > ingestLimits.otlpJsonNodes &&
+    countJsonNodes(bytes, ingestLimits.otlpJsonNodes) > ingestLimits.otlpJsonNodes
+  ) {
+    throw new OtlpDecodeError("too_large", `The export holds more than ${ingestLimits.otlpJsonNodes} keys and values.`);
   }
   const parsed = parseJson(bytes);
   if (!parsed.ok) throw new OtlpDecodeError("malformed", `The body is ${parsed.message}.`);
@@ -68,7 +71,7 @@ function readExport<T>(bytes: Buffer, shape: Shape<T>): ExportRequest<T> {
     throw new OtlpDecodeError("malformed", `The body must be an object whose ${shape.resources[0]} is a list.${hint}`);
   }
 
-  const budget = createBudget(limits.otlpValues);
+  const budget = createBudget(ingestLimits.otlpValues);
   const request: ExportRequest<T> = { groups: [], malformed: 0 };
   for (const resource of resources as unknown[]) {
     if (!isObject(resource)) continue;

@@ -1,4 +1,4 @@
-import { limits } from "../../limits.ts";
+import { ingestLimits } from "../limits.ts";
 import {
   createBudget,
   doubleValue,
@@ -37,7 +37,7 @@ type ReadItem<T> = (reader: ProtobufReader, budget: Budget) => T;
 
 /** Both exports have the same frame: resources (1) with scopes (2) with items (2). */
 function readExport<T>(bytes: Buffer, readItem: ReadItem<T>): ExportRequest<T> {
-  const budget = createBudget(limits.otlpValues);
+  const budget = createBudget(ingestLimits.otlpValues);
   const request: ExportRequest<T> = { groups: [], malformed: 0 };
   const reader = new ProtobufReader(bytes);
   while (reader.next()) {

@@ -1,5 +1,5 @@
 import { isObject, parseJsonText } from "../../lib/json.ts";
-import { limits } from "../../limits.ts";
+import { httpLimits } from "../../http/limits.ts";
 import { asText } from "./attribute-bag.ts";
 import { eventsKey } from "./gather-metadata.ts";
 
@@ -30,7 +30,7 @@ export function evaluationsIn(metadata: unknown): EvaluationResult[] {
 }
 
 function resultOf(attributes: Record<string, unknown>): EvaluationResult | undefined {
-  const name = textIn(attributes, "gen_ai.evaluation.name")?.slice(0, limits.nameChars).toWellFormed();
+  const name = textIn(attributes, "gen_ai.evaluation.name")?.slice(0, httpLimits.nameChars).toWellFormed();
   const given = attributes["gen_ai.evaluation.score.value"];
   const value = typeof given === "number" || typeof given === "boolean" ? given : asText(given);
   const label = textIn(attributes, "gen_ai.evaluation.score.label");

@@ -1,6 +1,6 @@
 import { isObject, parseObjectText } from "../../lib/json.ts";
 import type { SpanContent } from "./convention.ts";
-import type { Message } from "./messages/message.ts";
+import type { Message } from "../../messages/message.ts";
 
 /**
  * A failed call has no answer where what stands for it is empty, or tells of the failure: an object of the error, or its

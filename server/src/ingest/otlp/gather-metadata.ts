@@ -1,11 +1,11 @@
 import { isObject, isRawNumber, parseJsonText } from "../../lib/json.ts";
 import { formatTimeNs } from "../../lib/time.ts";
-import { limits } from "../../limits.ts";
+import { ingestLimits } from "../limits.ts";
 import { asText, type AttributeBag } from "./attribute-bag.ts";
 import type { Convention, SpanView } from "./convention.ts";
 import type { Attributes, OtlpEvent, OtlpScope } from "./export-request.ts";
 import { asksModel } from "./log-type.ts";
-import { wordIn } from "./json-word.ts";
+import { wordIn } from "../../messages/json-word.ts";
 import { statusKeys } from "./outcome.ts";
 import { createHeld, type Held } from "./remainder.ts";
 import { pieceEvent } from "./time-to-first-token.ts";
@@ -194,7 +194,7 @@ const kinds = ["unspecified", "internal", "server", "client", "producer", "consu
 
 /** Events as metadata holds them, no more than a span may have. */
 export function presentEvents(events: readonly OtlpEvent[]): Array<Record<string, unknown>> {
-  return events.slice(0, limits.otlpEventsPerSpan).map(presentEvent);
+  return events.slice(0, ingestLimits.otlpEventsPerSpan).map(presentEvent);
 }
 
 function presentEvent({ name, timeNs, attributes }: OtlpEvent): Record<string, unknown> {

@@ -1,4 +1,4 @@
-import { integer } from "../field-readers.ts";
+import { integer } from "../../validation/field-readers.ts";
 
 /** What is known of a failed call that may tell the status of its HTTP response. */
 export type Failure = {

@@ -1,4 +1,4 @@
-import { limits } from "../../limits.ts";
+import { ingestLimits } from "../limits.ts";
 import type { AttributeBag } from "./attribute-bag.ts";
 import type { AttributeValue } from "./export-request.ts";
 
@@ -50,6 +50,6 @@ export function indexedIn(item: IndexedItem, name: string): IndexedItem[] {
 function inOrder<T>(numbered: Map<number, T>): T[] {
   return [...numbered]
     .toSorted(([a], [b]) => a - b)
-    .slice(0, limits.otlpIndexedItems)
+    .slice(0, ingestLimits.otlpIndexedItems)
     .map(([, value]) => value);
 }

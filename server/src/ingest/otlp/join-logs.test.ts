@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createSpanCatalogue } from "../../filter/span-fields.ts";
-import { limits } from "../../limits.ts";
+import { ingestLimits } from "../limits.ts";
 import { openLogEvents, type LogEvents } from "../../storage/journal/log-events.ts";
-import type { IdentityRecord } from "../../storage/journal/identity-memory.ts";
+import type { IdentityRecord } from "../../domain/identity.ts";
 import type { SpanStore, StoredSpan } from "../../storage/spans/span-store.ts";
-import type { SpanIntake } from "../accept.ts";
+import type { SpanIntake } from "../accept/accept.ts";
 import type { ExportRequest, OtlpLogRecord } from "./export-request.ts";
 import { createLogJoiner, partyOfKey, type LogJoiner } from "./join-logs.ts";
 
@@ -136,7 +136,7 @@ test("a span that does not come is looked for ever less often", async () => {
 test("messages of a span that never came are stored as a span of their own", async () => {
   const logs = joiner();
   await logs.accept(exportOf(spanId), origin);
-  nowMs += limits.otlpJoinMs + 1;
+  nowMs += ingestLimits.otlpJoinMs + 1;
   await logs.joinWaiting(signal);
   expect(accepted).toEqual([ownSpan]);
   expect(events.isEmpty()).toBe(true);
@@ -156,7 +156,7 @@ test("of a span that never came, an exception or an evaluation alone leaves noth
   expect(await logs.accept(named("gen_ai.evaluation.result", "d".repeat(16)), origin)).toBe(1);
   await logs.accept(named(exception, spanId), origin);
   await logs.accept(exportOf(spanId), origin);
-  nowMs += limits.otlpJoinMs + 1;
+  nowMs += ingestLimits.otlpJoinMs + 1;
   await logs.joinWaiting(signal);
   expect(accepted).toEqual([
     {
@@ -188,7 +188,7 @@ describe("a span that is sent again while its stored version is read", () => {
     stored = [version(1)];
     meanwhile = sendAgain;
     await joiner().accept(exportOf(spanId), origin);
-    nowMs += limits.otlpJoinAfterMs;
+    nowMs += ingestLimits.otlpJoinAfterMs;
   });
 
   test("is not replaced by what was read: its messages wait for the version that was sent", async () => {
@@ -196,7 +196,7 @@ describe("a span that is sent again while its stored version is read", () => {
     await logs.joinWaiting(signal);
     expect(accepted).toEqual([]);
     stored = [version(2)];
-    nowMs += limits.otlpJoinAfterMs;
+    nowMs += ingestLimits.otlpJoinAfterMs;
     await logs.joinWaiting(signal);
     expect(accepted).toMatchObject([{ span_name: "version 2", prompt_messages: [{ content: "Weather?" }] }]);
     expect(events.isEmpty()).toBe(true);
@@ -212,7 +212,7 @@ describe("a span that is sent again while its stored version is read", () => {
   });
 
   test("is completed as it is stored where the store never takes what was sent", async () => {
-    nowMs += limits.otlpJoinMs;
+    nowMs += ingestLimits.otlpJoinMs;
     await joiner().joinWaiting(signal);
     expect(accepted).toMatchObject([{ span_name: "version 1", prompt_messages: [{ content: "Weather?" }] }]);
     expect(events.isEmpty()).toBe(true);
@@ -223,7 +223,7 @@ test("records that are sent again say nothing new", async () => {
   const logs = joiner();
   for (let time = 0; time < 3; time += 1) await logs.accept(exportOf(spanId), origin);
   expect(logs.eventsFor(origin, { traceId: "a".repeat(32), spanId })).toHaveLength(1);
-  nowMs += limits.otlpJoinMs + 1;
+  nowMs += ingestLimits.otlpJoinMs + 1;
   await logs.joinWaiting(signal);
   expect(accepted).toMatchObject([{ prompt_messages: [{ role: "user", content: "Weather?" }] }]);
   expect(events.isEmpty()).toBe(true);
@@ -262,7 +262,7 @@ test("one organization that fills the room keeps no other from it, before a rest
   expect(await fill()).toBe(0);
   await joiner().accept(exportOf("c".repeat(16)), origin);
   // What is joined or given up makes room again.
-  nowMs += limits.otlpJoinMs + 1;
+  nowMs += ingestLimits.otlpJoinMs + 1;
   await joiner().joinWaiting(signal);
   expect(events.stats()).toEqual({ spans: 0, bytes: 0, refused: 1 });
   expect(await fill()).toBeGreaterThan(20);

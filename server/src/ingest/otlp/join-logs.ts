@@ -2,22 +2,23 @@ import type { Condition } from "../../filter/ast.ts";
 import type { Catalogue } from "../../filter/catalogue.ts";
 import { toClickHouse } from "../../filter/to-clickhouse.ts";
 import { isObject, parseJsonText } from "../../lib/json.ts";
-import { limits } from "../../limits.ts";
+import { domainLimits } from "../../domain/limits.ts";
+import { ingestLimits } from "../limits.ts";
 import type { LogEventEntry, LogEvents } from "../../storage/journal/log-events.ts";
 import type { Journal } from "../../storage/journal/journal.ts";
 import type { SpanStore, StoredSpan } from "../../storage/spans/span-store.ts";
 import { llmLogTypes, spanColumns, type SpanColumn, type SpanRow } from "../../domain/span.ts";
-import type { SpanIntake } from "../accept.ts";
-import { spanIdentity } from "../identity.ts";
-import type { SpanOrigin } from "../normalize.ts";
+import type { SpanIntake } from "../accept/accept.ts";
+import { spanIdentity } from "../../domain/identity.ts";
+import type { SpanOrigin } from "../normalize/normalize.ts";
 import { inlineMedia } from "../media/inline-media.ts";
-import { serviceLogMethods } from "../wire-fields.ts";
+import { serviceLogMethods } from "../normalize/wire-fields.ts";
 import { asContentRecord } from "./agent-logs/read-agent-logs.ts";
 import { asText } from "./attribute-bag.ts";
 import type { AttributeValue, ExportRequest, OtlpEvent, OtlpLogRecord } from "./export-request.ts";
 import { maxTimeNs, minTimeNs, parseTimeNs } from "../../lib/time.ts";
-import { Problem } from "../field-readers.ts";
-import { createNestedJson, type NestedJson } from "../nested-json.ts";
+import { Problem } from "../../validation/field-readers.ts";
+import { createNestedJson, type NestedJson } from "../../validation/nested-json.ts";
 import { saysContent } from "./conventions/gen-ai-events.ts";
 import { callEvents, callOf, isAroundCall, type Call } from "./details-events.ts";
 import { completed, isJoined, spanOfEvents } from "./joined-span.ts";
@@ -68,12 +69,12 @@ export function createLogJoiner(deps: LogJoinerDeps): LogJoiner {
   /** Looked for again after half the time it has waited: what never comes costs less and less. */
   const isDue = ({ key, sinceMs }: { key: string; sinceMs: number }): boolean => {
     const waitedMs = now() - sinceMs;
-    const pauseMs = Math.min(waitedMs / 2, limits.otlpJoinPauseMs);
-    return waitedMs >= limits.otlpJoinAfterMs && now() - (triedMs.get(key) ?? 0) >= pauseMs;
+    const pauseMs = Math.min(waitedMs / 2, ingestLimits.otlpJoinPauseMs);
+    return waitedMs >= ingestLimits.otlpJoinAfterMs && now() - (triedMs.get(key) ?? 0) >= pauseMs;
   };
   return {
     async accept(request, origin) {
-      const nested = createNestedJson(limits.bodyNodes);
+      const nested = createNestedJson(domainLimits.bodyNodes);
       const entries = request.groups.flatMap(({ scope, items }) =>
         items.flatMap((record) => entryOf(asContentRecord(record, scope.name), origin, nested)),
       );
@@ -141,7 +142,7 @@ function nameOf({ eventName, attributes, body }: OtlpLogRecord): string {
 
 function keptOf(texts: readonly string[]): Kept[] {
   // An exporter that heard no answer sends its records again.
-  return [...new Set(texts)].slice(0, limits.otlpEventsPerSpan).flatMap((text) => {
+  return [...new Set(texts)].slice(0, ingestLimits.otlpEventsPerSpan).flatMap((text) => {
     const parsed = parseJsonText(text);
     return parsed.ok ? [asKept(parsed.value)] : [];
   });
@@ -161,8 +162,8 @@ function batchesOf<Span extends { key: string }>(waiting: readonly Span[]): Span
   const byScope = Map.groupBy(waiting, ({ key }) => key.split("\n", 2).join("\n"));
   return [...byScope.values()].flatMap((list) => {
     const batches: Span[][] = [];
-    for (let from = 0; from < list.length; from += limits.otlpJoinBatch) {
-      batches.push(list.slice(from, from + limits.otlpJoinBatch));
+    for (let from = 0; from < list.length; from += ingestLimits.otlpJoinBatch) {
+      batches.push(list.slice(from, from + ingestLimits.otlpJoinBatch));
     }
     return batches;
   });
@@ -183,12 +184,12 @@ async function joinBatch(batch: readonly Waiting[], deps: LogJoinerDeps, signal:
     const told = kept.map(eventOf);
     const calls = row && isAroundCall(row.log_type, told) ? await callsOf(first, deps, signal) : undefined;
     const waitedMs = deps.now() - sinceMs;
-    const isLate = waitedMs > limits.otlpJoinMs;
+    const isLate = waitedMs > ingestLimits.otlpJoinMs;
     if (!isLate && (!row || isOutdated(row, first, deps.journal))) continue;
     const homes = row ? homesOf(row, told, calls) : new Map<StoredSpan, OtlpEvent[]>();
     // The call that they tell of may not be exported yet.
     const stray = row && calls ? callEvents(homes.get(row) ?? []).ofCall : [];
-    if (stray.length > 0 && waitedMs < limits.otlpJoinPauseMs) continue;
+    if (stray.length > 0 && waitedMs < ingestLimits.otlpJoinPauseMs) continue;
     const isUpToDate = (home: StoredSpan): boolean =>
       isLate || !isOutdated(home, { ...first, spanId: home.span_unique_id ?? "" }, deps.journal);
     let isDone = true;
@@ -305,7 +306,7 @@ async function listSpans(
       filter: toClickHouse({ type: "all", filters: [...filters] }, catalogue),
       sort: { field: "timestamp", descending: true },
       page: 1,
-      pageSize: limits.otlpJoinBatch * 2,
+      pageSize: ingestLimits.otlpJoinBatch * 2,
       fields: allColumns,
     },
     signal,

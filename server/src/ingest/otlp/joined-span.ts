@@ -1,9 +1,10 @@
 import { isObject } from "../../lib/json.ts";
 import { formatTimeNs, maxTimeNs } from "../../lib/time.ts";
-import { limits } from "../../limits.ts";
+import { domainLimits } from "../../domain/limits.ts";
+import { ingestLimits } from "../limits.ts";
 import type { StoredSpan } from "../../storage/spans/span-store.ts";
-import { createNestedJson } from "../nested-json.ts";
-import { serviceLogMethods } from "../wire-fields.ts";
+import { createNestedJson } from "../../validation/nested-json.ts";
+import { serviceLogMethods } from "../normalize/wire-fields.ts";
 import { AttributeBag, asText } from "./attribute-bag.ts";
 import { bodyOfRow } from "./body-of-row.ts";
 import type { SpanContent } from "./convention.ts";
@@ -13,7 +14,7 @@ import type { AttributeValue, Attributes, OtlpEvent, OtlpLogRecord } from "./exp
 import { eventsKey, presentEvents, statusKey, statusOk } from "./gather-metadata.ts";
 import { withDetails } from "./details-events.ts";
 import { mapSpan, placeContent, type SpanBody } from "./map-span.ts";
-import { withSystem, type Message } from "./messages/message.ts";
+import { withSystem, type Message } from "../../messages/message.ts";
 import { isFailureRecord, withLoggedExceptions, type Outcome } from "./outcome.ts";
 
 /** Whether a log record of this name tells something of the span that it names. */
@@ -95,7 +96,7 @@ function detailsBody(events: readonly OtlpEvent[]): SpanBody {
   const span = { ...ids, ...course, name: "", attributes, droppedAttributes: 0, events: [], links: [] };
   const scope = { name: "", version: "", attributes: new Map<string, AttributeValue>() };
   const place = { resource: new Map<string, AttributeValue>(), scope };
-  const body = mapSpan(span, place, { nested: createNestedJson(limits.bodyNodes) });
+  const body = mapSpan(span, place, { nested: createNestedJson(domainLimits.bodyNodes) });
   return Object.fromEntries(Object.entries(body).filter(([field]) => !ofTheSpan.has(field)));
 }
 
@@ -105,7 +106,7 @@ const ofTheSpan: ReadonlySet<string> = new Set([
 ]);
 
 function contentOf(events: readonly OtlpEvent[]): SpanContent {
-  return contentOfEvents(new AttributeBag(new Map(), createNestedJson(limits.bodyNodes)), events);
+  return contentOfEvents(new AttributeBag(new Map(), createNestedJson(domainLimits.bodyNodes)), events);
 }
 
 function isNoContent([key]: [string, unknown]): boolean {
@@ -122,14 +123,14 @@ function toldOf(body: SpanBody, all: readonly OtlpEvent[]): SpanBody | undefined
   const events = presentEvents(all.filter((event) => !isContentEvent(event)));
   const news = events.filter((event) => !texts.has(JSON.stringify(event)));
   if (news.length === 0) return undefined;
-  const bag = new AttributeBag(asAttributes(metadata), createNestedJson(limits.bodyNodes));
+  const bag = new AttributeBag(asAttributes(metadata), createNestedJson(domainLimits.bodyNodes));
   const own = outcomeOf(body);
   const outcome = withLoggedExceptions(own, { bag, isOk: isSettled(body, bag) }, all);
   return {
     ...(outcome !== own && outcome),
     metadata: {
       ...Object.fromEntries(bag.rest()),
-      [eventsKey]: [...known, ...news].slice(0, limits.otlpEventsPerSpan),
+      [eventsKey]: [...known, ...news].slice(0, ingestLimits.otlpEventsPerSpan),
     },
   };
 }

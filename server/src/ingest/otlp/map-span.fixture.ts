@@ -1,5 +1,5 @@
-import { limits } from "../../limits.ts";
-import { createNestedJson } from "../nested-json.ts";
+import { domainLimits } from "../../domain/limits.ts";
+import { createNestedJson } from "../../validation/nested-json.ts";
 import type { AttributeValue, Attributes, OtlpEvent, OtlpSpan } from "./export-request.ts";
 import { mapSpan, type SpanBody } from "./map-span.ts";
 
@@ -29,7 +29,7 @@ export function mapped(attributes: Record<string, unknown>, given: Given = {}): 
     status: given.status ?? { code: 0, message: "" },
   };
   const scope = { name: given.scope ?? "", version: "", attributes: new Map<string, AttributeValue>() };
-  const body = mapSpan(span, { resource: new Map(), scope }, { nested: createNestedJson(limits.bodyNodes) });
+  const body = mapSpan(span, { resource: new Map(), scope }, { nested: createNestedJson(domainLimits.bodyNodes) });
   const { scope_name: _scopeName, metadata: all, ...rest } = body;
   const { "otel.scope.name": _scope, ...metadata } = all as Record<string, unknown>;
   return { ...rest, metadata };

@@ -1,11 +1,12 @@
 import { normalizeUsage, type CountOfUsage, type RawUsage } from "../../domain/usage.ts";
-import { limits } from "../../limits.ts";
+import { domainLimits } from "../../domain/limits.ts";
+import { ingestLimits } from "../limits.ts";
 import { maxTimeNs } from "../../lib/time.ts";
-import { Problem } from "../field-readers.ts";
-import { createNestedJson, type NestedJson } from "../nested-json.ts";
-import * as read from "../field-readers.ts";
+import { Problem } from "../../validation/field-readers.ts";
+import { createNestedJson, type NestedJson } from "../../validation/nested-json.ts";
+import * as read from "../../validation/field-readers.ts";
 import { usageDetailsOf } from "../../pricing/usage-details.ts";
-import { wireFields } from "../wire-fields.ts";
+import { wireFields } from "../normalize/wire-fields.ts";
 import { AttributeBag, asText } from "./attribute-bag.ts";
 import type { SpanContent, SpanView, UsageTable } from "./convention.ts";
 import { conventions } from "./conventions/list.ts";
@@ -15,9 +16,9 @@ import { withDetails } from "./details-events.ts";
 import type { OtlpEvent, OtlpSpan, ScopeItems } from "./export-request.ts";
 import { addMetadata, gatherMetadata, liftMetadata, type Metadata } from "./gather-metadata.ts";
 import { asksModel, decideLogType } from "./log-type.ts";
-import { answersOf } from "./messages/answers.ts";
-import { toMessages, withSystem, type Message } from "./messages/message.ts";
-import { readRequest } from "./messages/request.ts";
+import { answersOf } from "../../messages/answers.ts";
+import { toMessages, withSystem, type Message } from "../../messages/message.ts";
+import { readRequest } from "../../messages/request.ts";
 import { dropFailedAnswer } from "./failed-answer.ts";
 import { readOutcome, withLoggedExceptions } from "./outcome.ts";
 import { providerOf } from "./provider.ts";
@@ -271,7 +272,7 @@ function placeEmbedded(body: SpanBody, { prompt = [] }: SpanContent): void {
 
 /** What was said beside instructions, where another vocabulary than theirs tells of it: as text, or as a request. */
 function messagesOfInput(input: unknown): Message[] {
-  const given = typeof input === "string" ? createNestedJson(limits.bodyNodes).read(input) : input;
+  const given = typeof input === "string" ? createNestedJson(domainLimits.bodyNodes).read(input) : input;
   if (typeof given === "string") return toMessages(given, "user");
   return readRequest(given)?.prompt ?? [];
 }
@@ -322,7 +323,7 @@ function partsWithoutField({
 }
 
 function linksOf({ links }: OtlpSpan): unknown[] {
-  return links.slice(0, limits.otlpLinksPerSpan).map(({ traceId, spanId, attributes }) => ({
+  return links.slice(0, ingestLimits.otlpLinksPerSpan).map(({ traceId, spanId, attributes }) => ({
     trace_id: traceId,
     span_id: spanId,
     ...(attributes.size > 0 && { attributes: Object.fromEntries(attributes) }),

@@ -1,4 +1,4 @@
-import { limits } from "../../limits.ts";
+import { ingestLimits } from "../limits.ts";
 import { asText, type AttributeBag } from "./attribute-bag.ts";
 import type { SpanView } from "./convention.ts";
 import type { OtlpEvent, OtlpLogRecord } from "./export-request.ts";
@@ -83,7 +83,7 @@ function lastException(events: readonly OtlpEvent[]): OtlpEvent | undefined {
 function failure(bag: AttributeBag, said: string, exception: OtlpEvent | undefined): Outcome {
   const message = said === "" ? messageOf(bag, exception) : said;
   const outcome: Outcome = { status: "error", status_code: statusCodeOf(bag, message, exception) };
-  if (message !== undefined) outcome.error_message = message.slice(0, limits.otlpErrorChars).toWellFormed();
+  if (message !== undefined) outcome.error_message = message.slice(0, ingestLimits.otlpErrorChars).toWellFormed();
   for (const key of messageKeys) if (bag.peek(key) === message) bag.drop(key);
   return outcome;
 }
@@ -116,7 +116,7 @@ function statusCodeOf(bag: AttributeBag, message: string | undefined, exception:
 /** The lines of a stack trace that are exceptions, the outermost first: code and places are indented. */
 function raisedIn(exception: OtlpEvent | undefined): string {
   const trace = asText(exception?.attributes.get("exception.stacktrace")) ?? "";
-  const lines = trace.slice(-limits.otlpErrorChars).split("\n");
+  const lines = trace.slice(-ingestLimits.otlpErrorChars).split("\n");
   return lines
     .filter((line) => /^[A-Za-z_][\w.]*: /.test(line))
     .toReversed()

@@ -1,6 +1,6 @@
 import { isObject, isRawNumber, parseJsonText } from "../../lib/json.ts";
 import { asText } from "./attribute-bag.ts";
-import { wordIn } from "./json-word.ts";
+import { wordIn } from "../../messages/json-word.ts";
 
 /** Looks for attributes that a convention took in all that the span will hold. */
 export type Held = {

@@ -1,5 +1,5 @@
 import { productFamilies } from "../../domain/product-families.ts";
-import { limits } from "../../limits.ts";
+import { ingestLimits } from "../limits.ts";
 import { asText } from "./attribute-bag.ts";
 import type { OtlpScope, OtlpSpan } from "./export-request.ts";
 
@@ -27,7 +27,7 @@ export function restoreParents(spans: readonly Placed[]): void {
 function nest(decorated: OtlpSpan[]): void {
   let running: OtlpSpan[] = [];
   for (const span of decorated.toSorted(byStartThenLongest)) {
-    running = running.filter(({ endNs }) => endNs > span.startNs).slice(-limits.otlpRunningSpans);
+    running = running.filter(({ endNs }) => endNs > span.startNs).slice(-ingestLimits.otlpRunningSpans);
     if (span.parentSpanId === "") span.parentSpanId = enclosing(running, span)?.spanId ?? "";
     running.push(span);
   }

@@ -1,4 +1,4 @@
-import { finiteNumber, Problem, seconds } from "../field-readers.ts";
+import { finiteNumber, Problem, seconds } from "../../validation/field-readers.ts";
 import { parseTimeNs } from "../../lib/time.ts";
 import type { SpanView } from "./convention.ts";
 

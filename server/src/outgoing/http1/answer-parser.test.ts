@@ -3,7 +3,7 @@ import { request, type IncomingMessage } from "node:http";
 import { createServer, type AddressInfo } from "node:net";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { limits } from "../../limits.ts";
+import { outgoingLimits } from "../limits.ts";
 import { AnswerParser } from "./answer-parser.ts";
 
 type Reading = { status?: number; headers?: Record<string, unknown>; body: string; end: string; restMs: number };
@@ -72,7 +72,7 @@ describe("bodies end", () => {
 });
 
 describe("connections rest", () => {
-  const keepAliveMs = limits.upstreamKeepAliveMs;
+  const keepAliveMs = outgoingLimits.upstreamKeepAliveMs;
   test.each<[version: string, headers: string, restMs: number]>([
     ["1.1", "", keepAliveMs],
     ["1.1", "connection: Close\r\n", 0],
@@ -96,7 +96,7 @@ test("provisional answers are read past", () => {
 
 test("provisional answers are refused once they are longer than a head may be together", () => {
   const hint = "HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n";
-  const most = Math.floor(limits.upstreamHeadBytes / hint.length);
+  const most = Math.floor(outgoingLimits.upstreamHeadBytes / hint.length);
   const answer = `${ok}content-length: 1\r\n\r\nx`;
   expect(readText(hint.repeat(most) + answer)).toMatchObject({ status: 200, body: "x" });
   const flood = Buffer.from(hint.repeat(most + 1) + answer);
@@ -157,11 +157,11 @@ const refused: [what: string, answer: string][] = [
   ["a chunk's extension without name", `${chunked}5;\r\nhello\r\n0\r\n\r\n`],
   ["a chunk beyond all numbers", `${chunked}ffffffffffffffff\r\n`],
   ["a malformed trailer", `${chunked}0\r\nnonsense\r\n\r\n`],
-  ["a head that is too long", `${ok}a: ${"x".repeat(limits.upstreamHeadBytes)}\r\n\r\n`],
-  ["too many header lines", `${ok}${"a: b\r\n".repeat(limits.upstreamHeaderLines + 1)}\r\n`],
+  ["a head that is too long", `${ok}a: ${"x".repeat(outgoingLimits.upstreamHeadBytes)}\r\n\r\n`],
+  ["too many header lines", `${ok}${"a: b\r\n".repeat(outgoingLimits.upstreamHeaderLines + 1)}\r\n`],
   [
     "a chunk extension that is too long",
-    `${chunked}5;${"x".repeat(limits.upstreamChunkLineBytes)}\r\nhello\r\n0\r\n\r\n`,
+    `${chunked}5;${"x".repeat(outgoingLimits.upstreamChunkLineBytes)}\r\nhello\r\n0\r\n\r\n`,
   ],
   ["trailers that are too long", `${chunked}0\r\n${`a: ${"x".repeat(1_000)}\r\n`.repeat(70)}\r\n`],
 ];
@@ -261,7 +261,7 @@ describe("against Node's own client", () => {
           host: "127.0.0.1",
           method: "POST",
           agent: false,
-          maxHeaderSize: limits.upstreamHeadBytes,
+          maxHeaderSize: outgoingLimits.upstreamHeadBytes,
         });
         const onAnswer = (answer: IncomingMessage): void => {
           let body = "";

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { limits } from "../../limits.ts";
+import { outgoingLimits } from "../limits.ts";
 import { ChunkedBody } from "./chunked-body.ts";
 import { badAnswer, ExchangeError } from "./errors.ts";
 import { frameBody } from "./frame-body.ts";
@@ -69,7 +69,7 @@ export class AnswerParser {
     if (head.status === 101) throw badAnswer("an upgrade");
     if (head.status < 200) {
       this.#provisionalBytes += end + "\r\n".length;
-      if (this.#provisionalBytes > limits.upstreamHeadBytes) throw badAnswer("too many provisional answers");
+      if (this.#provisionalBytes > outgoingLimits.upstreamHeadBytes) throw badAnswer("too many provisional answers");
       this.#head = new Section(versionStart);
       return;
     }

@@ -1,4 +1,4 @@
-import { limits } from "../../limits.ts";
+import { outgoingLimits } from "../limits.ts";
 import { badAnswer } from "./errors.ts";
 import { parseFields } from "./parse-head.ts";
 import { Section } from "./section.ts";
@@ -106,7 +106,7 @@ export class ChunkedBody {
   }
 
   #countLine(): void {
-    if ((this.#lineBytes += 1) > limits.upstreamChunkLineBytes) throw badAnswer("a chunk's line too long");
+    if ((this.#lineBytes += 1) > outgoingLimits.upstreamChunkLineBytes) throw badAnswer("a chunk's line too long");
   }
 
   /** The lines after the last chunk are those of a head that the chunk's own line begins. */

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { limits } from "../../limits.ts";
+import { outgoingLimits } from "../limits.ts";
 import { AnswerParser, closedEarly } from "./answer-parser.ts";
 import type { Call } from "./call.ts";
 
@@ -91,7 +91,7 @@ export class Connection {
       const taken = parser.push(bytes);
       if (call !== this.#call) return;
       if (parser.isComplete) this.#complete(call, taken === bytes.length ? parser.restMs : 0);
-      else if (bytes.length >= limits.upstreamTurnBytes) this.#restOfTurn();
+      else if (bytes.length >= outgoingLimits.upstreamTurnBytes) this.#restOfTurn();
     } catch (error) {
       this.fail(error);
     }
@@ -156,7 +156,7 @@ export class Connection {
     const late = (): void => {
       if (this.#call === call) this.#isLate = true;
     };
-    this.#soon = setTimeout(() => setImmediate(late), limits.upstreamIdleEndMs);
+    this.#soon = setTimeout(() => setImmediate(late), outgoingLimits.upstreamIdleEndMs);
   }
 
   /**
@@ -166,7 +166,7 @@ export class Connection {
    * before.
    */
   #wasIdle({ isHeard }: Call): boolean {
-    const isSoon = performance.now() - this.#sentAtMs < limits.upstreamIdleResetMs;
+    const isSoon = performance.now() - this.#sentAtMs < outgoingLimits.upstreamIdleResetMs;
     return this.#hasAnswered && !isHeard && isSoon;
   }
 

@@ -1,4 +1,4 @@
-import { limits } from "../../limits.ts";
+import { outgoingLimits } from "../limits.ts";
 import { badAnswer } from "./errors.ts";
 import type { AnswerHead } from "./parse-head.ts";
 
@@ -41,7 +41,7 @@ function restOf({ minorVersion, headers }: AnswerHead): number {
   const keepAlive = headers["keep-alive"];
   const hint = keepAlive === undefined ? undefined : timeout.exec(String(keepAlive))?.[1];
   // A second less than the peer says: its clock began before ours.
-  return Math.min(limits.upstreamKeepAliveMs, hint === undefined ? Infinity : (Number(hint) - 1) * 1_000);
+  return Math.min(outgoingLimits.upstreamKeepAliveMs, hint === undefined ? Infinity : (Number(hint) - 1) * 1_000);
 }
 
 function hasToken(list: string, token: string): boolean {

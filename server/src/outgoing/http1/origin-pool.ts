@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { limits } from "../../limits.ts";
+import { outgoingLimits } from "../limits.ts";
 import type { Connector } from "../address-guard.ts";
 import { Call } from "./call.ts";
 import { Connection, type ConnectionOwner } from "./connection.ts";
@@ -27,7 +27,7 @@ export class OriginPool implements ConnectionOwner {
   #onDrained: (() => void) | undefined;
 
   /** @param origin `https://host:port` */
-  constructor(origin: string, connect: Connector, maxConnections: number = limits.upstreamConnections) {
+  constructor(origin: string, connect: Connector, maxConnections: number = outgoingLimits.upstreamConnections) {
     this.#connect = connect;
     this.#maxConnections = maxConnections;
     const { protocol, host, hostname, port } = new URL(origin);
@@ -142,7 +142,7 @@ export class OriginPool implements ConnectionOwner {
     this.#connections.add(connection);
     if (this.#isClosed) return connection.cut();
     const call = this.#takeNext();
-    return call === undefined ? this.onRest(connection, limits.upstreamKeepAliveMs) : connection.send(call);
+    return call === undefined ? this.onRest(connection, outgoingLimits.upstreamKeepAliveMs) : connection.send(call);
   }
 
   /** Fails one call at most, and none where those that wait have other connections coming. */

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { findByte, isBlank } from "../../lib/header-bytes.ts";
 import { fieldNameOf } from "../../lib/header-text.ts";
-import { limits } from "../../limits.ts";
+import { outgoingLimits } from "../limits.ts";
 import { badAnswer } from "./errors.ts";
 
 export type AnswerHead = {
@@ -50,7 +50,7 @@ export function parseFields(bytes: Buffer, from: number, end: number): IncomingH
     const lineEnd = findByte(bytes, cr, nameEnd, end);
     const name = nameEnd < end ? fieldNameOf(text.slice(at, nameEnd)) : undefined;
     if (name === undefined) throw badAnswer("a malformed header line");
-    if ((lines += 1) > limits.upstreamHeaderLines) throw badAnswer("too many header lines");
+    if ((lines += 1) > outgoingLimits.upstreamHeaderLines) throw badAnswer("too many header lines");
 
     let start = nameEnd + 1;
     let valueEnd = lineEnd;

@@ -1,4 +1,4 @@
-import { limits } from "../../limits.ts";
+import { outgoingLimits } from "../limits.ts";
 import type { Connection } from "./connection.ts";
 
 /**
@@ -11,7 +11,7 @@ export class RestingConnections {
 
   add(connection: Connection, restMs: number): void {
     this.#connections.push({ connection, untilMs: performance.now() + restMs });
-    this.#sweep ??= setTimeout(() => this.#cutExpired(), limits.upstreamRestSweepMs).unref();
+    this.#sweep ??= setTimeout(() => this.#cutExpired(), outgoingLimits.upstreamRestSweepMs).unref();
   }
 
   /** The time is looked at here too: a loop that was held up has not swept. */
@@ -40,6 +40,6 @@ export class RestingConnections {
     this.#sweep =
       this.#connections.length === 0
         ? undefined
-        : setTimeout(() => this.#cutExpired(), limits.upstreamRestSweepMs).unref();
+        : setTimeout(() => this.#cutExpired(), outgoingLimits.upstreamRestSweepMs).unref();
   }
 }

@@ -1,5 +1,5 @@
 import { startsAlike } from "../../lib/header-bytes.ts";
-import { limits } from "../../limits.ts";
+import { outgoingLimits } from "../limits.ts";
 import { badAnswer } from "./errors.ts";
 
 const none = Buffer.alloc(0);
@@ -31,7 +31,7 @@ export class Section {
     if (!startsAlike(all, this.#start)) throw badAnswer("a malformed head");
     const end = endOfLines(all);
     const length = end === -1 ? all.length : end + crlfBytes;
-    if (length > limits.upstreamHeadBytes) throw badAnswer("a head too long");
+    if (length > outgoingLimits.upstreamHeadBytes) throw badAnswer("a head too long");
     this.bytes = all;
     if (end === -1) return -1;
     this.end = end;

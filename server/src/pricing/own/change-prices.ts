@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { ServiceError } from "../../domain/errors.ts";
 import type { ModelPrice, ModelPriceFields, PriceOwner } from "../../domain/model-price.ts";
-import { limits } from "../../limits.ts";
+import { pricingLimits } from "../limits.ts";
 import type { ControlStores } from "../../storage/control/control-stores.ts";
 import type { ModelPriceStore } from "../../storage/control/model-price-store.ts";
 import { tableName } from "../providers.ts";
@@ -66,8 +66,8 @@ function asTablesCallIt(provider: string): string {
 
 /** A pattern that every model fits would price the models of all providers alike, which is never meant. */
 function checkFields({ model, provider, valid_from, valid_to }: ModelPriceFields): void {
-  if (wildcardsOf(model) > limits.modelPriceWildcards) {
-    throw invalid("model", `may have at most ${limits.modelPriceWildcards} *`);
+  if (wildcardsOf(model) > pricingLimits.modelPriceWildcards) {
+    throw invalid("model", `may have at most ${pricingLimits.modelPriceWildcards} *`);
   }
   if (/^[*\s/.:_-]*$/.test(model) && provider === "") {
     throw invalid("model", "fits every model of every provider: name a provider, or more of the model");
@@ -80,10 +80,10 @@ function checkFields({ model, provider, valid_from, valid_to }: ModelPriceFields
 async function checkRoom(modelPrices: ModelPriceStore, price: ModelPrice): Promise<void> {
   const { id, unique_organization_id: owner } = price;
   const { all, patterns } = await modelPrices.count(owner, id);
-  if (all >= limits.modelPrices)
-    throw new ServiceError("conflict", `There are ${limits.modelPrices} model prices already.`);
-  if (wildcardsOf(price.model) > 0 && patterns >= limits.modelPricePatterns) {
-    throw new ServiceError("conflict", `There are ${limits.modelPricePatterns} model prices with a * already.`);
+  if (all >= pricingLimits.modelPrices)
+    throw new ServiceError("conflict", `There are ${pricingLimits.modelPrices} model prices already.`);
+  if (wildcardsOf(price.model) > 0 && patterns >= pricingLimits.modelPricePatterns) {
+    throw new ServiceError("conflict", `There are ${pricingLimits.modelPricePatterns} model prices with a * already.`);
   }
   const other = await modelPrices.findOverlap(owner, price, id);
   if (other === undefined) return;

@@ -1,5 +1,5 @@
 import type { LoadedPriceTable, PriceOwner, PriceRevision } from "../../domain/model-price.ts";
-import { limits } from "../../limits.ts";
+import { pricingLimits } from "../limits.ts";
 import type { ModelPriceStore } from "../../storage/control/model-price-store.ts";
 import type { PriceTableStore } from "../../storage/control/price-table-store.ts";
 import type { OwnPrices } from "../price-book.ts";
@@ -9,7 +9,7 @@ import { readPriceFile } from "./price-file.ts";
 
 /** The prices of all owners and the loaded tables in memory: what is asked for every span must not ask a database. */
 export type OwnPriceMirror = OwnPrices & {
-  /** Takes over what changed since: after a change here, and every `limits.modelPriceRefreshMs` for those of other nodes. */
+  /** Takes over what changed since: after a change here, and every `pricingLimits.modelPriceRefreshMs` for those of other nodes. */
   refresh(): Promise<void>;
   /** How many prices there are, of all owners. */
   size(): number;
@@ -32,7 +32,7 @@ export function createOwnPrices(deps: OwnPriceDeps): OwnPriceMirror {
     if (before?.revision.revision === now.revision) return;
     // What was taken away is in no list: then all of them are read again.
     const isAddition = before !== undefined && before.revision.removals === now.removals;
-    const list = isAddition ? before.list : new PriceList({ maxFound: limits.pricedModels });
+    const list = isAddition ? before.list : new PriceList({ maxFound: pricingLimits.pricedModels });
     const changed = await deps.modelPrices.listSince(now.owner, isAddition ? before.revision.revision : 0);
     for (const price of changed) list.put(price);
     lists.set(now.owner, { list, revision: now });

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { parseTimeNs } from "../../lib/time.ts";
-import { limits } from "../../limits.ts";
+import { pricingLimits } from "../limits.ts";
 import { isUnit, tokenBuckets, unitBuckets, type Bucket } from "../buckets.ts";
 
 /** The fields of a price as callers send them. */
@@ -24,7 +24,7 @@ const rate = (bucket: Bucket) =>
   z
     .number()
     .min(0)
-    .max(limits.costUsdMax)
+    .max(pricingLimits.costUsdMax)
     .optional()
     .meta({ description: `${unitNames[bucket]}.` });
 
@@ -53,7 +53,7 @@ const time = (description: string) =>
     .meta({ type: ["string", "null"], format: "date-time", description });
 
 export const modelPriceFields = {
-  model: name(limits.modelNameChars).min(1).meta({
+  model: name(pricingLimits.modelNameChars).min(1).meta({
     description:
       "The model's name; `*` stands for any characters. Upper and lower case are the same. A name without `*` comes first, then the pattern with most other characters.",
   }),

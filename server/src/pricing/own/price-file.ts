@@ -1,7 +1,7 @@
 import { ServiceError } from "../../domain/errors.ts";
 import type { PriceFileFormat } from "../../domain/model-price.ts";
 import { isObject } from "../../lib/json.ts";
-import { limits } from "../../limits.ts";
+import { pricingLimits } from "../limits.ts";
 import { readGenAiFile } from "../genai-table.ts";
 import type { PriceTable } from "../price-entry.ts";
 import { readLiteLlmFile } from "./litellm-table.ts";
@@ -17,14 +17,14 @@ export function readPriceFile(text: string, name: string): PriceFile {
   const content = parse(text);
   const format = formatOf(content);
   const { table, models } = format === "litellm" ? readLiteLlmFile(name, content) : readGenAiFile(name, content);
-  if (models < limits.priceFileModels) {
-    throw bad(`has prices of ${models} models; fewer than ${limits.priceFileModels} are taken for another file`);
+  if (models < pricingLimits.priceFileModels) {
+    throw bad(`has prices of ${models} models; fewer than ${pricingLimits.priceFileModels} are taken for another file`);
   }
   return { format, models, table };
 }
 
 function parse(text: string): unknown {
-  if (text.length > limits.priceFileBytes) throw bad(`is larger than ${limits.priceFileBytes} bytes`);
+  if (text.length > pricingLimits.priceFileBytes) throw bad(`is larger than ${pricingLimits.priceFileBytes} bytes`);
   try {
     return JSON.parse(text);
   } catch {

@@ -12,7 +12,7 @@ import type { CustomerKey } from "../../domain/customer.ts";
 import { ServiceError } from "../../domain/errors.ts";
 import type { Environment } from "../../domain/principal.ts";
 import { pick } from "../../lib/pick.ts";
-import { limits } from "../../limits.ts";
+import { storageLimits } from "../limits.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 import type { AlertTable } from "./alert-tables.ts";
 import { forgetCustomerInAlerts } from "./forget-customer-in-alerts.ts";
@@ -38,7 +38,7 @@ export type StoredAlertEntry = AlertHistoryEntry & { id: number };
 export type AlertStore = {
   /** Due at once. Throws `conflict` when the organization has as many as `limits.ts` allows. */
   create: (alert: NewAlert) => Promise<Alert>;
-  /** Newest first; at most `limits.alertsPerOrganization`. */
+  /** Newest first; at most `storageLimits.alertsPerOrganization`. */
   list: (uniqueOrganizationId: string) => Promise<Alert[]>;
   find: (uniqueOrganizationId: string, id: string) => Promise<Alert | undefined>;
   /** Due at once. */
@@ -65,7 +65,7 @@ export type AlertStore = {
   /** Notes a test; false where the last one was after `since`. */
   noteTest: (id: string, times: { now: string; since: string }) => Promise<boolean>;
 
-  /** Entries of one rule, of which the newest `limits.alertHistoryRows` are kept. */
+  /** Entries of one rule, of which the newest `storageLimits.alertHistoryRows` are kept. */
   addHistory: (entries: readonly AlertHistoryEntry[]) => Promise<void>;
   /** Newest first. */
   history: (
@@ -298,7 +298,7 @@ function historyMethods(
 
 async function trimHistory(queries: ControlQueries, alertId: string): Promise<void> {
   const ofRule = queries.selectFrom("alert_history").select("id").where("alert_id", "=", alertId);
-  const surplus = await ofRule.orderBy("id", "desc").limit(1).offset(limits.alertHistoryRows).executeTakeFirst();
+  const surplus = await ofRule.orderBy("id", "desc").limit(1).offset(storageLimits.alertHistoryRows).executeTakeFirst();
   if (surplus === undefined) return;
   await queries.deleteFrom("alert_history").where("alert_id", "=", alertId).where("id", "<=", surplus.id).execute();
 }
@@ -314,7 +314,7 @@ async function makeRoom(queries: ControlQueries, uniqueOrganizationId: string): 
     .select((row) => row.fn.countAll().as("count"))
     .where("unique_organization_id", "=", uniqueOrganizationId)
     .executeTakeFirstOrThrow();
-  const max = limits.alertsPerOrganization;
+  const max = storageLimits.alertsPerOrganization;
   if (Number(count) >= max) throw new ServiceError("conflict", `There are ${max} alerts already; delete some first.`);
 }
 
@@ -324,7 +324,7 @@ function measuredWith(
   { filters, window, group_by, change_percentage }: AlertDefinition,
 ): string {
   const windowMs = durationMs(window) ?? 0;
-  const same = windowMs <= limits.alertTogetherWindowMs ? "any" : filters;
+  const same = windowMs <= storageLimits.alertTogetherWindowMs ? "any" : filters;
   const parts = [unique_organization_id, environment, same, windowMs, group_by, change_percentage === null];
   return hash("sha256", JSON.stringify(parts), "base64url");
 }

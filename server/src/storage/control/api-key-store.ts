@@ -2,7 +2,7 @@ import type { ApiKey } from "../../domain/api-key.ts";
 import { ServiceError } from "../../domain/errors.ts";
 import type { Environment } from "../../domain/principal.ts";
 import type { Permission } from "../../domain/permissions.ts";
-import { limits } from "../../limits.ts";
+import { storageLimits } from "../limits.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 import type { ApiKeyRow } from "./schema.ts";
 
@@ -157,7 +157,7 @@ async function makeRoom(queries: ControlQueries, key: NewApiKey): Promise<void> 
     .where("user_id", key.user_id === null ? "is" : "=", key.user_id)
     .where("revoked_at", "is", null)
     .executeTakeFirstOrThrow();
-  const max = key.user_id === null ? limits.apiKeysPerOrganization : limits.temporaryKeysPerUser;
+  const max = key.user_id === null ? storageLimits.apiKeysPerOrganization : storageLimits.temporaryKeysPerUser;
   if (Number(count) >= max) throw new ServiceError("conflict", `There are ${max} keys already; revoke some first.`);
 }
 

@@ -2,7 +2,7 @@ import type { Selectable } from "kysely";
 import type { ActorType, AuditEntry } from "../../domain/audit.ts";
 import type { CustomerKey } from "../../domain/customer.ts";
 import type { Environment } from "../../domain/principal.ts";
-import { limits } from "../../limits.ts";
+import { storageLimits } from "../limits.ts";
 import { likeText } from "./json-rows.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 import type { AuditTable } from "./schema.ts";
@@ -26,7 +26,7 @@ export type AuditStore = {
   ) => Promise<{ count: number; entries: AuditEntry[] }>;
   /** Says of a customer that was deleted no more than `target`, where it did something to it or with its name. */
   unname: (customer: CustomerKey, target: string) => Promise<void>;
-  /** Forgets what is older, and the oldest of what is more than `limits.auditEntriesPerOrganization`. */
+  /** Forgets what is older, and the oldest of what is more than `storageLimits.auditEntriesPerOrganization`. */
   forget: (uniqueOrganizationId: string, before: string) => Promise<void>;
 };
 
@@ -70,7 +70,7 @@ export function createAuditStore(queries: ControlQueries): AuditStore {
         .select("created_at")
         .where("unique_organization_id", "=", uniqueOrganizationId)
         .orderBy("created_at", "desc")
-        .offset(limits.auditEntriesPerOrganization)
+        .offset(storageLimits.auditEntriesPerOrganization)
         .limit(1)
         .executeTakeFirst();
       const oldest = surplus !== undefined && surplus.created_at >= before ? surplus.created_at : undefined;

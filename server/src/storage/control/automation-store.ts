@@ -1,7 +1,7 @@
 import type { ActiveAutomation, Automation, AutomationConfiguration, AutomationType } from "../../domain/automation.ts";
 import { ServiceError } from "../../domain/errors.ts";
 import type { Environment } from "../../domain/principal.ts";
-import { limits } from "../../limits.ts";
+import { storageLimits } from "../limits.ts";
 import { asPolicy } from "./condition-store.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 import type { AutomationRow } from "./schema.ts";
@@ -16,7 +16,7 @@ export type AutomationChange = Partial<
 export type AutomationStore = {
   /** @throws ServiceError `invalid_request` where the slug is taken; `conflict` at as many as `limits.ts` allows */
   create: (automation: NewAutomation) => Promise<Automation>;
-  /** Newest first; at most `limits.automationsPerOrganization`. */
+  /** Newest first; at most `storageLimits.automationsPerOrganization`. */
   list: (uniqueOrganizationId: string) => Promise<Automation[]>;
   /** By id, else by slug. */
   find: (uniqueOrganizationId: string, idOrSlug: string) => Promise<Automation | undefined>;
@@ -127,7 +127,7 @@ function runnerMethods(queries: ControlQueries): Pick<AutomationStore, "listActi
     },
 
     noteError: async (id, message, at) => {
-      const last_error = message.slice(0, limits.evaluationErrorChars);
+      const last_error = message.slice(0, storageLimits.evaluationErrorChars);
       await queries.updateTable("automations").set({ last_error, last_error_at: at }).where("id", "=", id).execute();
     },
   };
@@ -139,7 +139,7 @@ async function makeRoom(queries: ControlQueries, uniqueOrganizationId: string): 
     .select((column) => column.fn.countAll().as("count"))
     .where("unique_organization_id", "=", uniqueOrganizationId)
     .executeTakeFirstOrThrow();
-  const max = limits.automationsPerOrganization;
+  const max = storageLimits.automationsPerOrganization;
   if (Number(count) >= max) throw new ServiceError("conflict", `There are ${max} automations already.`);
 }
 

@@ -1,6 +1,6 @@
 import type { Condition, ConditionPolicy, ConditionType } from "../../domain/condition.ts";
 import { ServiceError } from "../../domain/errors.ts";
-import { limits } from "../../limits.ts";
+import { storageLimits } from "../limits.ts";
 import { toAutomationUse, type AutomationUse } from "./automation-use.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 import type { ConditionRow } from "./schema.ts";
@@ -12,7 +12,7 @@ export type ConditionChange = Partial<Pick<Condition, "name" | "description" | "
 export type ConditionStore = {
   /** @throws ServiceError `invalid_request` where the slug is taken; `conflict` at as many as `limits.ts` allows */
   create: (condition: Condition) => Promise<Condition>;
-  /** Newest first; at most `limits.conditionsPerOrganization`. */
+  /** Newest first; at most `storageLimits.conditionsPerOrganization`. */
   list: (uniqueOrganizationId: string) => Promise<Condition[]>;
   /** By id, else by slug. */
   find: (uniqueOrganizationId: string, idOrSlug: string) => Promise<Condition | undefined>;
@@ -34,7 +34,7 @@ export function createConditionStore(queries: ControlQueries): ConditionStore {
         .select((column) => column.fn.countAll().as("count"))
         .where("unique_organization_id", "=", condition.unique_organization_id)
         .executeTakeFirstOrThrow();
-      const max = limits.conditionsPerOrganization;
+      const max = storageLimits.conditionsPerOrganization;
       if (Number(count) >= max) throw new ServiceError("conflict", `There are ${max} conditions already.`);
       const created = await queries
         .insertInto("conditions")

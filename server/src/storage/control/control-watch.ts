@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
-import { limits } from "../../limits.ts";
+import { storageLimits } from "../limits.ts";
 import type { ControlMetrics } from "../../telemetry/control-metrics.ts";
 
 /** What may be served from memory while the control store does not answer. */
@@ -37,8 +37,8 @@ export type ControlWatchDeps = {
 };
 
 export function watchControl(deps: ControlWatchDeps): ControlWatch {
-  const { ping, staleMs, metrics, logger, pingEveryMs = limits.controlPingEveryMs } = deps;
-  const patienceMs = deps.patienceMs ?? limits.controlPatienceMs;
+  const { ping, staleMs, metrics, logger, pingEveryMs = storageLimits.controlPingEveryMs } = deps;
+  const patienceMs = deps.patienceMs ?? storageLimits.controlPatienceMs;
   let downSinceMs: number | undefined;
   let isOver = false;
   let checking: Promise<boolean> | undefined;

@@ -1,5 +1,5 @@
 import type { CustomerErasure, CustomerKey } from "../../domain/customer.ts";
-import { limits } from "../../limits.ts";
+import { storageLimits } from "../limits.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 import type { CustomerErasureRow } from "./schema.ts";
 
@@ -47,9 +47,9 @@ export function createCustomerErasureStore(queries: ControlQueries): CustomerEra
         )
         .orderBy("erased_at")
         .orderBy("fingerprint")
-        .limit(limits.customerErasuresPage)
+        .limit(storageLimits.customerErasuresPage)
         .execute();
-      const last = rows.length === limits.customerErasuresPage ? rows.at(-1) : undefined;
+      const last = rows.length === storageLimits.customerErasuresPage ? rows.at(-1) : undefined;
       const next = last && { erased_at: last.erased_at, fingerprint: last.fingerprint };
       return { erasures: rows.map(toErasure), next };
     },

@@ -1,5 +1,5 @@
 import { sql, type ExpressionBuilder } from "kysely";
-import { limits } from "../../limits.ts";
+import { storageLimits } from "../limits.ts";
 import { customerKeyText, type CustomerKey } from "../../domain/customer.ts";
 import { chunksOf, evenly } from "./customer-changes.ts";
 import { byTenant, columnsOf, keyOf, type CustomerKeyColumns } from "./customer-key.ts";
@@ -237,7 +237,7 @@ async function releaseExpired(queries: ControlQueries, nowIso: string, of?: Cust
     .where("node_id", "!=", nobody)
     .returning(["id", ...customerColumns, amountText])
     .execute();
-  const kept = new Date(Date.parse(nowIso) + limits.customerReservationKeptMs).toISOString();
+  const kept = new Date(Date.parse(nowIso) + storageLimits.customerReservationKeptMs).toISOString();
   for (const { id, amount, ...row } of gone.sort(byCustomer)) {
     await giveBack(queries, keyOf(row), BigInt(amount));
     await queries

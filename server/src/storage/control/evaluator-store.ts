@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Evaluator, EvaluatorDefinition, EvaluatorVersion } from "../../domain/evaluator.ts";
 import { ServiceError } from "../../domain/errors.ts";
 import { omit } from "../../lib/omit.ts";
-import { limits } from "../../limits.ts";
+import { storageLimits } from "../limits.ts";
 import { jsonRows } from "./json-rows.ts";
 import { toAutomationUse, type AutomationUse } from "./automation-use.ts";
 import type { ControlQueries } from "./open-control-database.ts";
@@ -13,7 +13,7 @@ export type EvaluatorChange = { definition: EvaluatorDefinition; starred: boolea
 export type EvaluatorStore = {
   /** @throws ServiceError `invalid_request` where the slug is taken; `conflict` at as many as `limits.ts` allows */
   create: (evaluator: Evaluator) => Promise<Evaluator>;
-  /** Newest first; at most `limits.evaluatorsPerOrganization`. */
+  /** Newest first; at most `storageLimits.evaluatorsPerOrganization`. */
   list: (uniqueOrganizationId: string) => Promise<Evaluator[]>;
   /** By id, else by slug. */
   find: (uniqueOrganizationId: string, idOrSlug: string) => Promise<Evaluator | undefined>;
@@ -43,7 +43,7 @@ export function createEvaluatorStore(queries: ControlQueries): EvaluatorStore {
     ...versionMethods(queries),
 
     create: async (evaluator) => {
-      const max = limits.evaluatorsPerOrganization;
+      const max = storageLimits.evaluatorsPerOrganization;
       if ((await readers.count(evaluator.unique_organization_id)) >= max)
         throw new ServiceError("conflict", `There are ${max} evaluators already.`);
       const created = await queries
@@ -151,7 +151,7 @@ function versionMethods(queries: ControlQueries): Pick<EvaluatorStore, "addVersi
     addVersion: async ({ definition, ...version }) => {
       const [newest] = await listVersions(version.evaluator_id);
       const number = (newest?.version ?? 0) + 1;
-      const max = limits.versionsPerEvaluator;
+      const max = storageLimits.versionsPerEvaluator;
       if (number > max) throw new ServiceError("conflict", `There are ${max} versions already.`);
       const row = { ...version, version: number, definition: JSON.stringify(definition) };
       return toVersion(

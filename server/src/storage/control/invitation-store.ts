@@ -2,7 +2,7 @@ import type { Selectable } from "kysely";
 import { ServiceError } from "../../domain/errors.ts";
 import type { Invitation } from "../../domain/invitation.ts";
 import type { Role } from "../../domain/permissions.ts";
-import { limits } from "../../limits.ts";
+import { storageLimits } from "../limits.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 import type { InvitationTable } from "./schema.ts";
 
@@ -10,7 +10,7 @@ import type { InvitationTable } from "./schema.ts";
 export type InvitationStore = {
   /**
    * Replaces an earlier one of the same address, whose token stops working.
-   * Throws `conflict` when the organisation has as many as `limits.invitationsPerOrganization`. Call it after `organizations.lock`.
+   * Throws `conflict` when the organisation has as many as `storageLimits.invitationsPerOrganization`. Call it after `organizations.lock`.
    */
   create: (invitation: Invitation & { token_hash: string }) => Promise<Invitation>;
   /** The organisation's, oldest first. */
@@ -38,7 +38,7 @@ export function createInvitationStore(queries: ControlQueries): InvitationStore 
         .select((column) => column.fn.countAll().as("count"))
         .where("unique_organization_id", "=", unique_organization_id)
         .executeTakeFirstOrThrow();
-      const most = limits.invitationsPerOrganization;
+      const most = storageLimits.invitationsPerOrganization;
       if (Number(count) >= most)
         throw new ServiceError("conflict", `There are ${most} open invitations; end some first.`);
       const row = await queries.insertInto("invitations").values(invitation).returningAll().executeTakeFirstOrThrow();

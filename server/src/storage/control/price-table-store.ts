@@ -1,10 +1,10 @@
 import type { LoadedPriceTable, PriceFileFormat } from "../../domain/model-price.ts";
-import { limits } from "../../limits.ts";
+import { storageLimits } from "../limits.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 
 /** Price tables that the operator loaded from files, for all nodes. `content` is the file's JSON. */
 export type PriceTableStore = {
-  /** Keeps the newest `limits.priceTables`. Call it inside a transaction. */
+  /** Keeps the newest `storageLimits.priceTables`. Call it inside a transaction. */
   add: (table: Omit<LoadedPriceTable, "id"> & { content: string }) => Promise<LoadedPriceTable>;
   /** Newest first. */
   list: () => Promise<LoadedPriceTable[]>;
@@ -23,7 +23,7 @@ export function createPriceTableStore(queries: ControlQueries): PriceTableStore 
     list,
     add: async (table) => {
       const row = await queries.insertInto("price_tables").values(table).returning(shown).executeTakeFirstOrThrow();
-      for (const { id } of (await list()).slice(limits.priceTables)) {
+      for (const { id } of (await list()).slice(storageLimits.priceTables)) {
         await queries.deleteFrom("price_tables").where("id", "=", id).execute();
       }
       return toTable(row);

@@ -1,7 +1,7 @@
 import { ServiceError } from "../../domain/errors.ts";
 import type { Environment } from "../../domain/principal.ts";
 import type { SealedProviderSetting } from "../../domain/provider-setting.ts";
-import { limits } from "../../limits.ts";
+import { storageLimits } from "../limits.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 import type { ProviderSettingRow } from "./schema.ts";
 
@@ -12,7 +12,7 @@ export type ProviderSettingChange = Omit<
 
 /** Secrets come in and go out sealed. Times are ISO 8601, UTC. */
 export type ProviderSettingStore = {
-  /** Throws `conflict` when the organisation has as many as `limits.providerSettings`. */
+  /** Throws `conflict` when the organisation has as many as `storageLimits.providerSettings`. */
   create: (setting: Omit<SealedProviderSetting, "has_secret">) => Promise<SealedProviderSetting>;
   /** The organisation's settings, oldest first. */
   list: (uniqueOrganizationId: string) => Promise<SealedProviderSetting[]>;
@@ -41,8 +41,8 @@ export function createProviderSettingStore(queries: ControlQueries): ProviderSet
         .select((column) => column.fn.countAll().as("count"))
         .where("unique_organization_id", "=", setting.unique_organization_id)
         .executeTakeFirstOrThrow();
-      if (Number(count) >= limits.providerSettings) {
-        throw new ServiceError("conflict", `There are ${limits.providerSettings} provider settings already.`);
+      if (Number(count) >= storageLimits.providerSettings) {
+        throw new ServiceError("conflict", `There are ${storageLimits.providerSettings} provider settings already.`);
       }
       const { id, unique_organization_id, provider, created_at } = setting;
       const row = await queries

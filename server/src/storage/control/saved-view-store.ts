@@ -1,6 +1,6 @@
 import { ServiceError } from "../../domain/errors.ts";
 import type { SavedView } from "../../domain/saved-view.ts";
-import { limits } from "../../limits.ts";
+import { storageLimits } from "../limits.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 
 export type SavedViewChange = Partial<Pick<SavedView, "name" | "search">> & Pick<SavedView, "updated_at">;
@@ -9,7 +9,7 @@ export type SavedViewChange = Partial<Pick<SavedView, "name" | "search">> & Pick
 export type SavedViewStore = {
   /** @throws ServiceError `conflict` where the name is taken, or at as many as `limits.ts` allows */
   create: (view: SavedView) => Promise<void>;
-  /** By name; at most `limits.savedViewsPerOrganization`. */
+  /** By name; at most `storageLimits.savedViewsPerOrganization`. */
   list: (uniqueOrganizationId: string) => Promise<SavedView[]>;
   /** Changes what is given and answers the result; undefined when there is no such view. @throws ServiceError as `create` */
   update: (uniqueOrganizationId: string, id: string, change: SavedViewChange) => Promise<SavedView | undefined>;
@@ -34,7 +34,7 @@ export function createSavedViewStore(queries: ControlQueries): SavedViewStore {
     create: async (view) => {
       const others = await list(view.unique_organization_id);
       refuseTaken(view, others);
-      const max = limits.savedViewsPerOrganization;
+      const max = storageLimits.savedViewsPerOrganization;
       if (others.length >= max) throw new ServiceError("conflict", `There are ${max} saved views already.`);
       await queries.insertInto("saved_views").values(view).execute();
     },

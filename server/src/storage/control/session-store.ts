@@ -1,5 +1,5 @@
 import type { User } from "../../domain/user.ts";
-import { limits } from "../../limits.ts";
+import { storageLimits } from "../limits.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 import { toUser } from "./user-store.ts";
 
@@ -19,7 +19,7 @@ export type Session = {
 export type BrowserSessionRow = { user: User; expires_at: string; ends_at: string };
 
 export type SessionStore = {
-  /** The person's oldest end where there are more than `limits.sessionsPerUser`. */
+  /** The person's oldest end where there are more than `storageLimits.sessionsPerUser`. */
   create: (session: Session) => Promise<void>;
   /** Whose it is, while it has not ended. */
   findUser: (id: string, now: string) => Promise<User | undefined>;
@@ -54,8 +54,8 @@ export function createSessionStore(queries: ControlQueries): SessionStore {
         .select("id")
         .where("user_id", "=", session.user_id)
         .orderBy("created_at", "desc")
-        .offset(limits.sessionsPerUser)
-        .limit(limits.sessionsPerUser)
+        .offset(storageLimits.sessionsPerUser)
+        .limit(storageLimits.sessionsPerUser)
         .execute();
       for (const { id } of surplus) await end(id);
     },

@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { limits } from "../../limits.ts";
+import { storageLimits } from "../limits.ts";
 
 /** Its message says what an operator can do. */
 export class ClockError extends Error {}
@@ -35,19 +35,19 @@ export function createStoreClock({ askStore, ownNow, logger }: StoreClockDeps): 
   let appliedMs = 0;
   let timer: NodeJS.Timeout | undefined;
 
-  const isRefused = (): boolean => Math.abs(skewMs) > limits.clockSkewMaxMs;
+  const isRefused = (): boolean => Math.abs(skewMs) > storageLimits.clockSkewMaxMs;
   const measure = async (ask: () => Promise<number>): Promise<void> => {
     skewMs = await leastUncertain(ask, ownNow);
     // Small differences are the network's: following them would only make times jitter.
-    if (Math.abs(skewMs - appliedMs) >= limits.clockSlackMs) appliedMs = skewMs;
+    if (Math.abs(skewMs - appliedMs) >= storageLimits.clockSlackMs) appliedMs = skewMs;
     const fields = { skew_seconds: skewMs / 1000 };
     if (isRefused()) logger.error(fields, describeSkew(skewMs));
-    else if (Math.abs(skewMs) >= limits.clockSkewWarnMs) logger.warn(fields, describeSkew(skewMs));
+    else if (Math.abs(skewMs) >= storageLimits.clockSkewWarnMs) logger.warn(fields, describeSkew(skewMs));
   };
   return {
     now: () => ownNow() - appliedMs,
     skewMs: () => skewMs,
-    mayLead: () => Math.abs(skewMs) < limits.clockSkewLeadMs,
+    mayLead: () => Math.abs(skewMs) < storageLimits.clockSkewLeadMs,
     isRefused,
     async start() {
       if (askStore === undefined) return;
@@ -57,7 +57,7 @@ export function createStoreClock({ askStore, ownNow, logger }: StoreClockDeps): 
         measure(askStore).catch((error: unknown) =>
           logger.warn({ err: error }, "the clock of the control store could not be read; the last measurement holds"),
         );
-      }, limits.clockMeasureEveryMs).unref();
+      }, storageLimits.clockMeasureEveryMs).unref();
     },
     stop: () => clearInterval(timer),
   };
@@ -65,7 +65,7 @@ export function createStoreClock({ askStore, ownNow, logger }: StoreClockDeps): 
 
 function describeSkew(skewMs: number): string {
   const seconds = Math.round(Math.abs(skewMs) / 1000);
-  const most = limits.clockSkewMaxMs / 60_000;
+  const most = storageLimits.clockSkewMaxMs / 60_000;
   return (
     `The clock of this machine is ${seconds} s ${skewMs > 0 ? "ahead of" : "behind"} the control store's. Set both by NTP. ` +
     `A node works with up to ${most} minutes.`

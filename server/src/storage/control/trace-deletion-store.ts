@@ -1,6 +1,6 @@
 import type { Environment } from "../../domain/principal.ts";
 import type { TraceDeletion } from "../../domain/trace.ts";
-import { limits } from "../../limits.ts";
+import { storageLimits } from "../limits.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 import type { TraceDeletionRow } from "./schema.ts";
 
@@ -49,9 +49,9 @@ export function createTraceDeletionStore(queries: ControlQueries): TraceDeletion
         )
         .orderBy("deleted_at")
         .orderBy("id")
-        .limit(limits.traceDeletionsPage)
+        .limit(storageLimits.traceDeletionsPage)
         .execute();
-      const last = rows.length === limits.traceDeletionsPage ? rows.at(-1) : undefined;
+      const last = rows.length === storageLimits.traceDeletionsPage ? rows.at(-1) : undefined;
       return { deletions: rows.map(toDeletion), next: last && { deleted_at: last.deleted_at, id: last.id } };
     },
 

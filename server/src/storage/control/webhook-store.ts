@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { ServiceError } from "../../domain/errors.ts";
 import type { Environment } from "../../domain/principal.ts";
 import type { Webhook, WebhookEventType } from "../../domain/webhook.ts";
-import { limits } from "../../limits.ts";
+import { storageLimits } from "../limits.ts";
 import { withDrawnId } from "./drawn-id.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 import type { WebhookRow } from "./schema.ts";
@@ -235,7 +235,7 @@ async function makeRoom(queries: ControlQueries, uniqueOrganizationId: string): 
     .where("unique_organization_id", "=", uniqueOrganizationId)
     .where("alert_id", "is", null)
     .executeTakeFirstOrThrow();
-  const max = limits.webhooksPerOrganization;
+  const max = storageLimits.webhooksPerOrganization;
   if (Number(count) >= max) throw new ServiceError("conflict", `There are ${max} webhooks already; delete some first.`);
 }
 

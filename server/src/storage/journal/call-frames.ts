@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { crc32 } from "node:zlib";
-import { limits } from "../../limits.ts";
+import { storageLimits } from "../limits.ts";
 
 /**
  * How a record lies in a file of the spool: length and CRC-32 of the text, 4 bytes each, little-endian, and the text, UTF-8.
@@ -37,7 +37,7 @@ export function* readFrames(path: string): Generator<Buffer, FramesEnd> {
       // The kernel may have grown the file and not have written all of it when the power went.
       if (readSync(file, head, 0, headBytes, at) < headBytes || head.every((byte) => byte === 0)) return "torn";
       const length = head.readUInt32LE(0);
-      if (length > limits.spanBytes) return "damaged";
+      if (length > storageLimits.spanBytes) return "damaged";
       if (at + headBytes + length > size) return "torn";
       const text = Buffer.allocUnsafe(length);
       readSync(file, text, 0, length, at + headBytes);

@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import type { RootDatabase } from "lmdb";
-import { limits } from "../../limits.ts";
+import { storageLimits } from "../limits.ts";
 import { statsOf } from "./database-pages.ts";
 import { readFreePages } from "./free-pages.ts";
 
@@ -52,7 +52,7 @@ export function openDiskRoom(root: RootDatabase, path: string): DiskRoom {
 
   return {
     take(bytes) {
-      const needed = roomFor(bytes) + limits.journalSpareBytes;
+      const needed = roomFor(bytes) + storageLimits.journalSpareBytes;
       if (leftBytes < needed) leftBytes = growTo(underWayBytes + needed) - underWayBytes;
       if (leftBytes < needed) return false;
       underWayBytes += roomFor(bytes);
@@ -81,7 +81,7 @@ function readersOf(root: RootDatabase): number[] {
   return Array.from(root.readerList().matchAll(/ (\d+)$/gm), ([, transaction]) => Number(transaction));
 }
 
-const zeros = Buffer.alloc(limits.journalGrowthBytes);
+const zeros = Buffer.alloc(storageLimits.journalGrowthBytes);
 
 /** Of numbers of 8 bytes, half a page: less is never on one for long. */
 const pagesPerListPage = 250;

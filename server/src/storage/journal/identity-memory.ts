@@ -1,9 +1,8 @@
 import type { Database, RootDatabase } from "lmdb";
+import type { IdentityRecord } from "../../domain/identity.ts";
 import { bytesOnDisk } from "./database-pages.ts";
 import type { JournalDatabase } from "./journal-database.ts";
 
-/** `timestampNs` and `version` are those of the row accepted last; `firstReceivedNs` is when the first was received. */
-export type IdentityRecord = { timestampNs: bigint; version: bigint; firstReceivedNs: bigint };
 export type IdentityWrite = { identity: Buffer } & IdentityRecord;
 
 const identityOverlapMs = 50;

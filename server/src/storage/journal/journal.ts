@@ -1,7 +1,8 @@
 import { ServiceError } from "../../domain/errors.ts";
 import { FairShare } from "../../lib/fair-share.ts";
 import { bytesToRemove } from "./database-pages.ts";
-import { openIdentityMemory, type IdentityMemory, type IdentityRecord, type IdentityWrite } from "./identity-memory.ts";
+import type { IdentityRecord } from "../../domain/identity.ts";
+import { openIdentityMemory, type IdentityMemory, type IdentityWrite } from "./identity-memory.ts";
 import { openDatabase, whyUnwritten, type JournalDatabase } from "./journal-database.ts";
 import { openKeptEntries, type Keep, type KeptEntries } from "./kept-entries.ts";
 import { openLongValues, type LongValues } from "./long-values.ts";

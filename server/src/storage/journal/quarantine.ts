@@ -1,4 +1,4 @@
-import { limits } from "../../limits.ts";
+import { storageLimits } from "../limits.ts";
 import { bytesToRemove } from "./database-pages.ts";
 import type { JournalDatabase } from "./journal-database.ts";
 import { openLongValues } from "./long-values.ts";
@@ -23,7 +23,7 @@ export function openQuarantine(database: JournalDatabase, now: () => number): Qu
   let lastId = stored.lastKey();
   return {
     async add(payload, reason) {
-      const note = { at: new Date(now()).toISOString(), reason: reason.slice(0, limits.quarantineReasonChars) };
+      const note = { at: new Date(now()).toISOString(), reason: reason.slice(0, storageLimits.quarantineReasonChars) };
       const id = (lastId = Math.max(now(), lastId + 1));
       const entry = Buffer.concat([Buffer.from(`${JSON.stringify(note)}\n`), payload]);
       await database.add(entry.byteLength, (pieceBytes) => stored.put(id, entry, pieceBytes));

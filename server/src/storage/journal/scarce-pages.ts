@@ -1,5 +1,5 @@
 import type { RootDatabase } from "lmdb";
-import { limits } from "../../limits.ts";
+import { storageLimits } from "../limits.ts";
 import { pageBytes } from "./database-pages.ts";
 import type { DiskRoom } from "./disk-room.ts";
 
@@ -23,7 +23,7 @@ export function createScarcePages(
 ): ScarcePages {
   /** Reading the list takes the longer the more it holds, so it is read only when this is used up. */
   let knownPages = 0;
-  const sparePages = Math.floor(limits.journalSpareBytes / pageBytes);
+  const sparePages = Math.floor(storageLimits.journalSpareBytes / pageBytes);
 
   const find = async (pages: number): Promise<boolean> => {
     for (let turn = 0; knownPages < pages; turn += 1) {

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { ServiceError } from "../../domain/errors.ts";
 import type { SpanDatabase } from "../spans/drivers/span-database.ts";
-import { transferLimits } from "../../transfer-limits.ts";
+import { storageLimits } from "../limits.ts";
 import type { SpanBatch } from "../spans/span-store.ts";
 
 /** Tables whose rows are copied, with the column that samples are chosen by. Stored sums are computed again. */
@@ -50,7 +50,7 @@ async function copyTable(from: SpanDatabase, to: SpanDatabase, table: (typeof co
   const take = async (bytes: Uint8Array): Promise<void> => {
     held.push(Buffer.from(bytes));
     heldBytes += bytes.length;
-    if (heldBytes < transferLimits.copyBatchBytes) return;
+    if (heldBytes < storageLimits.copyBatchBytes) return;
     const all = Buffer.concat(held);
     const end = all.lastIndexOf("\n") + 1;
     held = [all.subarray(end)];

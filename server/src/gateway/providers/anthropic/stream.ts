@@ -1,6 +1,6 @@
 import { isObject } from "../../../lib/json.ts";
 import { createSseSplitter, SseBlockTooLong, type SseEvent } from "../../../lib/sse.ts";
-import { limits } from "../../../limits.ts";
+import { gatewayLimits } from "../../limits.ts";
 import type {
   CallFacts,
   ChatChunk,
@@ -68,7 +68,7 @@ export function createAnthropicReader(call: CallFacts): AnthropicReader {
 
 /** The same of bytes that are cut anywhere. */
 export function createAnthropicStream(call: CallFacts): ChatStreamTranslator {
-  const splitter = createSseSplitter(limits.upstreamEventBytes);
+  const splitter = createSseSplitter(gatewayLimits.upstreamEventBytes);
   const reader = createAnthropicReader(call);
   let last: StreamStep | undefined;
 

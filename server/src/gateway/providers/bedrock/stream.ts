@@ -1,5 +1,5 @@
 import { isObject } from "../../../lib/json.ts";
-import { limits } from "../../../limits.ts";
+import { gatewayLimits } from "../../limits.ts";
 import type {
   CallFacts,
   ChatChunk,
@@ -29,7 +29,7 @@ type StreamState = {
 
 /** A stream of ConverseStream as chunks. Usage comes after the stop, in an event of its own that may be missing. */
 export function createBedrockStream(call: CallFacts): ChatStreamTranslator {
-  const decoder = createEventStreamDecoder(limits.upstreamEventBytes);
+  const decoder = createEventStreamDecoder(gatewayLimits.upstreamEventBytes);
   const maker = createChunkMaker(call.id, call);
   const output = { maker, blocks: createBlockWriter(maker), citations: createCitationGatherer() };
   const state: StreamState = { stopReason: undefined, usage: undefined, problem: undefined, isDone: false };

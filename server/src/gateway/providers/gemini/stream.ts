@@ -1,6 +1,6 @@
 import { isObject } from "../../../lib/json.ts";
 import { createSseSplitter, SseBlockTooLong, type SseEvent } from "../../../lib/sse.ts";
-import { limits } from "../../../limits.ts";
+import { gatewayLimits } from "../../limits.ts";
 import type {
   CallFacts,
   ChatChunk,
@@ -42,7 +42,7 @@ type StreamState = {
  * so an answer is complete when the stream has closed after one.
  */
 export function createGeminiStream(call: CallFacts): ChatStreamTranslator {
-  const splitter = createSseSplitter(limits.upstreamEventBytes);
+  const splitter = createSseSplitter(gatewayLimits.upstreamEventBytes);
   const state: StreamState = { maker: undefined, answers: new Map(), usage: {}, block: undefined };
   const idOf = createCallIds(call.id);
   let failed: UpstreamProblem | undefined;
@@ -174,7 +174,7 @@ function flush(index: number, answer: Answer, maker: ChunkMaker): ChatChunk[] {
 function write(text: string, index: number, answer: Answer, maker: ChunkMaker): ChatChunk[] {
   if (text === "") return [];
   if (answer.kind === "thought") return [maker.delta({ reasoning_content: text }, index)];
-  if (answer.text.length < limits.recordedChars) answer.text += text;
+  if (answer.text.length < gatewayLimits.recordedChars) answer.text += text;
   return [maker.delta({ content: text }, index)];
 }
 

@@ -1,5 +1,6 @@
 import { exceedsShape, isObject, parseJsonText } from "../../../lib/json.ts";
-import { limits } from "../../../limits.ts";
+import { domainLimits } from "../../../domain/limits.ts";
+import { filterLimits } from "../../../filter/limits.ts";
 import { type ImagePart, type Part, readParts, readTextParts, type TextPart } from "./parts.ts";
 import { completeJson } from "./complete-json.ts";
 import { refuse } from "./refuse.ts";
@@ -219,7 +220,7 @@ function readCall(call: unknown, path: string, onRepaired: () => void): Call {
 function readArguments(text: unknown, path: string, onRepaired: () => void): Record<string, unknown> {
   if (text === undefined || text === null || (typeof text === "string" && text.trim() === "")) return {};
   const parsed = typeof text === "string" ? parseJsonText(text) : { ok: true as const, value: text };
-  if (parsed.ok && exceedsShape(parsed.value, limits.spanDepth, limits.spanNodes))
+  if (parsed.ok && exceedsShape(parsed.value, filterLimits.spanDepth, domainLimits.spanNodes))
     return refuse(path, "nests too deep");
   if (parsed.ok && isObject(parsed.value)) return parsed.value;
   if (parsed.ok || typeof text !== "string") return refuse(path, "must be the text of a JSON object");

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { limits } from "../../../limits.ts";
+import { gatewayLimits } from "../../limits.ts";
 import type { UpstreamProblem } from "../provider.ts";
 import { redact } from "./redact.ts";
 
@@ -47,6 +47,6 @@ export function upstreamMessage(text: string, fallback: string): string {
   const trimmed = text.trim();
   if (trimmed === "") return fallback;
   // A key that the bound cuts in two would not be known as one.
-  const bounded = redact(trimmed.slice(0, 2 * limits.upstreamMessageChars));
-  return bounded.slice(0, limits.upstreamMessageChars).toWellFormed();
+  const bounded = redact(trimmed.slice(0, 2 * gatewayLimits.upstreamMessageChars));
+  return bounded.slice(0, gatewayLimits.upstreamMessageChars).toWellFormed();
 }

@@ -1,4 +1,4 @@
-import { limits } from "../../../limits.ts";
+import { gatewayLimits } from "../../limits.ts";
 import type { Credential, UpstreamProblem } from "../provider.ts";
 import { redact } from "./redact.ts";
 
@@ -64,7 +64,7 @@ const contextOverflowCode = "context_length_exceeded";
  */
 export function understandProblem(problem: UpstreamProblem, credential: Credential): UpstreamProblem {
   const { type, param, code, answer } = problem;
-  const clean = (text: string): string => redact(text.slice(0, limits.upstreamMessageChars), credential);
+  const clean = (text: string): string => redact(text.slice(0, gatewayLimits.upstreamMessageChars), credential);
   const told: UpstreamProblem = {
     ...problem,
     message: clean(problem.message),

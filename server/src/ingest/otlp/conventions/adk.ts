@@ -1,9 +1,9 @@
 import { isObject } from "../../../lib/json.ts";
 import type { AttributeBag } from "../attribute-bag.ts";
 import type { Convention, SpanContent } from "../convention.ts";
-import { toMessages, withSystem } from "../messages/message.ts";
-import { readRequest, systemText } from "../messages/request.ts";
-import { toolsOf } from "../messages/tool-calls.ts";
+import { toMessages, withSystem } from "../../../messages/message.ts";
+import { readRequest, systemText } from "../../../messages/request.ts";
+import { toolsOf } from "../../../messages/tool-calls.ts";
 import { readParameters } from "../take-parameters.ts";
 
 /** Google's Agent Development Kit: requests and answers of Gemini as JSON, with names as the language has them. */

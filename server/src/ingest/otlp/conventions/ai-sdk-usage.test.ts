@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { limits } from "../../../limits.ts";
+import { domainLimits } from "../../../domain/limits.ts";
 import { createPriceBook } from "../../../pricing/price-book.ts";
-import { createNestedJson } from "../../nested-json.ts";
-import { normalizeSpan } from "../../normalize.ts";
+import { createNestedJson } from "../../../validation/nested-json.ts";
+import { normalizeSpan } from "../../normalize/normalize.ts";
 import { json, mapped } from "../map-span.fixture.ts";
 
 const prices = createPriceBook({ maxModels: 100 });
@@ -16,7 +16,7 @@ const origin = {
 
 /** Tokens as `fresh read written output`, and what they cost in millionths of a US dollar. */
 function counted(attributes: Record<string, unknown>): { tokens: string; cost: number } {
-  const nested = createNestedJson(limits.bodyNodes);
+  const nested = createNestedJson(domainLimits.bodyNodes);
   const result = normalizeSpan(mapped(attributes), origin, { receivedNs: 1n, prices, nested });
   if (!result.ok) throw new Error(JSON.stringify(result.errors));
   const { prompt_tokens, prompt_cache_hit_tokens, prompt_cache_creation_tokens, completion_tokens, cost } =

@@ -1,7 +1,7 @@
 import { cacheWritesOf, type RawUsage } from "../../../domain/usage.ts";
 import { isObject } from "../../../lib/json.ts";
 import { readUsageMembers } from "../../../pricing/usage-object.ts";
-import * as read from "../../field-readers.ts";
+import * as read from "../../../validation/field-readers.ts";
 import { asText, type AttributeBag } from "../attribute-bag.ts";
 
 /**

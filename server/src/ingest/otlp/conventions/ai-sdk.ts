@@ -1,10 +1,10 @@
 import { isObject } from "../../../lib/json.ts";
 import type { AttributeBag } from "../attribute-bag.ts";
 import type { Convention, SpanContent } from "../convention.ts";
-import { wordIn } from "../json-word.ts";
-import { toMessages, withSystem, type Message } from "../messages/message.ts";
-import { systemText } from "../messages/request.ts";
-import { toolsOf } from "../messages/tool-calls.ts";
+import { wordIn } from "../../../messages/json-word.ts";
+import { toMessages, withSystem, type Message } from "../../../messages/message.ts";
+import { systemText } from "../../../messages/request.ts";
+import { toolsOf } from "../../../messages/tool-calls.ts";
 import { aiSdkUsage } from "./ai-sdk-usage.ts";
 
 /** What users say of a call: telemetry metadata up to version 6, runtime context from 7 on. */

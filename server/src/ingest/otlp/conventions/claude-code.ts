@@ -1,5 +1,5 @@
 import type { Convention } from "../convention.ts";
-import { toMessages } from "../messages/message.ts";
+import { toMessages } from "../../../messages/message.ts";
 
 /** Claude Code's traces: bare keys, under a scope of its own. Its input counts leave out what was cached. */
 export const claudeCode: Convention = {

@@ -1,6 +1,6 @@
 import type { Convention } from "../convention.ts";
-import { joinedChunks } from "../messages/answers.ts";
-import { toMessages } from "../messages/message.ts";
+import { joinedChunks } from "../../../messages/answers.ts";
+import { toMessages } from "../../../messages/message.ts";
 
 /** The Gemini command line: GenAI attributes, but what the model streams is a message for each chunk. */
 export const geminiCli: Convention = {

@@ -2,7 +2,7 @@ import { isObject } from "../../../lib/json.ts";
 import type { AttributeBag } from "../attribute-bag.ts";
 import type { Convention, SpanContent } from "../convention.ts";
 import type { OtlpEvent } from "../export-request.ts";
-import { ofChoice, toMessages, type Message } from "../messages/message.ts";
+import { ofChoice, toMessages, type Message } from "../../../messages/message.ts";
 import { structuredContent } from "./gen-ai.ts";
 
 /** Event name → the role of the message that it holds. */

@@ -2,13 +2,13 @@ import { isObject } from "../../../lib/json.ts";
 import type { AttributeBag } from "../attribute-bag.ts";
 import type { Convention } from "../convention.ts";
 import { indexedIn, takeIndexed, type IndexedItem } from "../indexed-keys.ts";
-import { wordIn } from "../json-word.ts";
-import { plainText } from "../messages/blocks.ts";
-import { holdsMessages, toMessages, type Message } from "../messages/message.ts";
-import { readRequest, type Request } from "../messages/request.ts";
-import { readResponse } from "../messages/response.ts";
-import { completedBy } from "../messages/richer.ts";
-import { toolOf, toolsOf } from "../messages/tool-calls.ts";
+import { wordIn } from "../../../messages/json-word.ts";
+import { plainText } from "../../../messages/blocks.ts";
+import { holdsMessages, toMessages, type Message } from "../../../messages/message.ts";
+import { readRequest, type Request } from "../../../messages/request.ts";
+import { readResponse } from "../../../messages/response.ts";
+import { completedBy } from "../../../messages/richer.ts";
+import { toolOf, toolsOf } from "../../../messages/tool-calls.ts";
 
 /** GenAI before 1.37 as OpenLLMetry writes it: `gen_ai.prompt.N.role`, `gen_ai.completion.N.content` … */
 export const genAiIndexed: Convention = {

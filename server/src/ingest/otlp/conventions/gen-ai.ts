@@ -3,9 +3,9 @@ import { readUsageObject } from "../../../pricing/usage-object.ts";
 import type { AttributeBag } from "../attribute-bag.ts";
 import type { Convention, SpanContent, SpanView } from "../convention.ts";
 import type { Attributes } from "../export-request.ts";
-import { holdsMessages, toMessages, type Message } from "../messages/message.ts";
-import { systemText } from "../messages/request.ts";
-import { toolsOf } from "../messages/tool-calls.ts";
+import { holdsMessages, toMessages, type Message } from "../../../messages/message.ts";
+import { systemText } from "../../../messages/request.ts";
+import { toolsOf } from "../../../messages/tool-calls.ts";
 import { jsonOfPython } from "../python-text.ts";
 
 /**

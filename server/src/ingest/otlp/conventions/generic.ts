@@ -1,7 +1,7 @@
 import { isObject } from "../../../lib/json.ts";
 import type { Convention, SpanView } from "../convention.ts";
-import { toolsOf } from "../messages/tool-calls.ts";
-import { holdsMessages, ofChoice, toMessages, type Message } from "../messages/message.ts";
+import { toolsOf } from "../../../messages/tool-calls.ts";
+import { holdsMessages, ofChoice, toMessages, type Message } from "../../../messages/message.ts";
 
 /** Bare names that people choose by hand, and what is left when nobody more specific knew. */
 export const generic: Convention = {

@@ -1,8 +1,8 @@
 import { isObject } from "../../../lib/json.ts";
 import type { AttributeBag } from "../attribute-bag.ts";
 import type { Convention, SpanContent } from "../convention.ts";
-import { toMessages } from "../messages/message.ts";
-import { toolsOf } from "../messages/tool-calls.ts";
+import { toMessages } from "../../../messages/message.ts";
+import { toolsOf } from "../../../messages/tool-calls.ts";
 import { readParameters } from "../take-parameters.ts";
 
 /** Genkit. */

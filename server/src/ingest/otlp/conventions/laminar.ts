@@ -1,6 +1,6 @@
 import { isObject } from "../../../lib/json.ts";
 import type { Convention } from "../convention.ts";
-import { holdsMessages, toMessages } from "../messages/message.ts";
+import { holdsMessages, toMessages } from "../../../messages/message.ts";
 
 const property = "lmnr.association.properties.";
 

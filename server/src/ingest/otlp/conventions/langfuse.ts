@@ -3,10 +3,10 @@ import { isObject } from "../../../lib/json.ts";
 import type { AttributeBag } from "../attribute-bag.ts";
 import type { Convention, SpanContent } from "../convention.ts";
 import { takeParameters } from "../take-parameters.ts";
-import { toMessages } from "../messages/message.ts";
-import { readRequest } from "../messages/request.ts";
-import { readResponse } from "../messages/response.ts";
-import { toolsOf } from "../messages/tool-calls.ts";
+import { toMessages } from "../../../messages/message.ts";
+import { readRequest } from "../../../messages/request.ts";
+import { readResponse } from "../../../messages/response.ts";
+import { toolsOf } from "../../../messages/tool-calls.ts";
 
 /** https://langfuse.com/integrations/native/opentelemetry */
 export const langfuse: Convention = {

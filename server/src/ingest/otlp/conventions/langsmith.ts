@@ -1,10 +1,10 @@
 import { isObject } from "../../../lib/json.ts";
 import type { AttributeBag } from "../attribute-bag.ts";
 import type { Convention, SpanContent } from "../convention.ts";
-import { holdsMessages, toMessages, type Message } from "../messages/message.ts";
-import { readRequest } from "../messages/request.ts";
-import { readResponse } from "../messages/response.ts";
-import { toolsOf } from "../messages/tool-calls.ts";
+import { holdsMessages, toMessages, type Message } from "../../../messages/message.ts";
+import { readRequest } from "../../../messages/request.ts";
+import { readResponse } from "../../../messages/response.ts";
+import { toolsOf } from "../../../messages/tool-calls.ts";
 import { jsonOfPython } from "../python-text.ts";
 import { leaveParameters, readCall, readParameters } from "../take-parameters.ts";
 

@@ -2,7 +2,7 @@ import { isObject } from "../../../lib/json.ts";
 import { readUsageMembers } from "../../../pricing/usage-object.ts";
 import type { Convention } from "../convention.ts";
 import { takeIndexed } from "../indexed-keys.ts";
-import { holdsMessages, toMessages } from "../messages/message.ts";
+import { holdsMessages, toMessages } from "../../../messages/message.ts";
 import { jsonOfPython } from "../python-text.ts";
 
 /** The usage of the answer, as Python prints it: it alone tells the parts of the counts. */

@@ -1,8 +1,8 @@
 import { isObject } from "../../../lib/json.ts";
 import type { AttributeBag } from "../attribute-bag.ts";
 import type { Convention } from "../convention.ts";
-import { toMessages, type Message } from "../messages/message.ts";
-import { toolsOf } from "../messages/tool-calls.ts";
+import { toMessages, type Message } from "../../../messages/message.ts";
+import { toolsOf } from "../../../messages/tool-calls.ts";
 
 /** What is personal moved from `lk.` to `lk.pii.` in 2026; both are in use. */
 const personal = (name: string): [string, string] => [`lk.pii.${name}`, `lk.${name}`];

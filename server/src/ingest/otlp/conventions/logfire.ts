@@ -1,10 +1,10 @@
 import { isObject } from "../../../lib/json.ts";
 import type { AttributeBag } from "../attribute-bag.ts";
 import type { Convention, SpanContent, SpanView } from "../convention.ts";
-import { ofChoice, toMessages, type Message } from "../messages/message.ts";
-import { readRequest } from "../messages/request.ts";
-import { readResponse } from "../messages/response.ts";
-import { toolsOf } from "../messages/tool-calls.ts";
+import { ofChoice, toMessages, type Message } from "../../../messages/message.ts";
+import { readRequest } from "../../../messages/request.ts";
+import { readResponse } from "../../../messages/response.ts";
+import { toolsOf } from "../../../messages/tool-calls.ts";
 import { leaveParameters, readParameters } from "../take-parameters.ts";
 
 /** pydantic-ai and Logfire, whose versions before 2 keep messages as lists of events. */

@@ -1,7 +1,7 @@
 import { isObject } from "../../../lib/json.ts";
 import type { AttributeBag } from "../attribute-bag.ts";
 import type { Convention, SpanContent } from "../convention.ts";
-import { holdsMessages, toMessages } from "../messages/message.ts";
+import { holdsMessages, toMessages } from "../../../messages/message.ts";
 
 /** Mastra: `mastra.<type of span>.input` and `.output` beside the GenAI conventions. */
 export const mastra: Convention = {

@@ -1,10 +1,10 @@
 import { isObject } from "../../../lib/json.ts";
 import type { Convention, SpanContent } from "../convention.ts";
 import type { Attributes } from "../export-request.ts";
-import { wordIn } from "../json-word.ts";
-import { readRequest } from "../messages/request.ts";
-import { readResponse } from "../messages/response.ts";
-import { toolsOf } from "../messages/tool-calls.ts";
+import { wordIn } from "../../../messages/json-word.ts";
+import { readRequest } from "../../../messages/request.ts";
+import { readResponse } from "../../../messages/response.ts";
+import { toolsOf } from "../../../messages/tool-calls.ts";
 import { readCall } from "../take-parameters.ts";
 
 /** MLflow. Its values are JSON text, objects and single words alike. */

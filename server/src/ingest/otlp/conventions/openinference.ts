@@ -2,11 +2,11 @@ import { isObject } from "../../../lib/json.ts";
 import type { AttributeBag } from "../attribute-bag.ts";
 import type { Convention, SpanContent, SpanView } from "../convention.ts";
 import { indexedIn, takeIndexed, type IndexedItem } from "../indexed-keys.ts";
-import { toMessages, type Message } from "../messages/message.ts";
-import { readRequest } from "../messages/request.ts";
-import { readResponse } from "../messages/response.ts";
+import { toMessages, type Message } from "../../../messages/message.ts";
+import { readRequest } from "../../../messages/request.ts";
+import { readResponse } from "../../../messages/response.ts";
 import { readCall, takeParameters } from "../take-parameters.ts";
-import { toolOf } from "../messages/tool-calls.ts";
+import { toolOf } from "../../../messages/tool-calls.ts";
 
 /** https://github.com/Arize-ai/openinference/blob/main/spec/semantic_conventions.md */
 export const openinference: Convention = {

@@ -1,7 +1,7 @@
 import type { AttributeBag } from "../attribute-bag.ts";
 import type { Convention, SpanContent } from "../convention.ts";
 import type { AttributeValue } from "../export-request.ts";
-import { wordIn } from "../json-word.ts";
+import { wordIn } from "../../../messages/json-word.ts";
 
 const property = (...names: string[]): string[] => names.map((name) => `traceloop.association.properties.${name}`);
 

@@ -1,6 +1,6 @@
 import { parseTimeNs } from "../../../lib/time.ts";
 import type { Convention } from "../convention.ts";
-import { systemText } from "../messages/request.ts";
+import { systemText } from "../../../messages/request.ts";
 
 /** Strands agents: GenAI events and attributes, but for the instructions and what only names the span again. */
 export const strands: Convention = {

@@ -8,7 +8,7 @@ import {
   type SqliteDatabase,
   type SqliteStatement,
 } from "kysely";
-import { limits } from "../../../limits.ts";
+import { storageLimits } from "../../limits.ts";
 
 /**
  * Kysely over the SQLite that is part of Node. Statements run on the calling thread, one at a time; a transaction takes the
@@ -65,8 +65,8 @@ function adaptDatabase(database: DatabaseSync): SqliteDatabase {
       if (known !== undefined) return known;
       const statement = prepareStatement(database, sql);
       // SQLite carries a pragma out when it is compiled.
-      if (sql.length > limits.controlStatementChars || sql.startsWith("pragma")) return statement;
-      if (prepared.size >= limits.controlStatements) prepared.delete(prepared.keys().next().value ?? "");
+      if (sql.length > storageLimits.controlStatementChars || sql.startsWith("pragma")) return statement;
+      if (prepared.size >= storageLimits.controlStatements) prepared.delete(prepared.keys().next().value ?? "");
       prepared.set(sql, statement);
       return statement;
     },

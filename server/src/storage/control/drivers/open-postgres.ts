@@ -1,7 +1,7 @@
 import { PostgresAdapter, PostgresDialect } from "kysely";
 import { Pool } from "pg";
 import type { Secret } from "../../../lib/secret.ts";
-import { limits } from "../../../limits.ts";
+import { storageLimits } from "../../limits.ts";
 
 /** Of a pool; `waiting` is what has to wait for one. */
 export type ConnectionCounts = { used: number; idle: number; waiting: number };
@@ -20,11 +20,11 @@ export function openPostgres(
   const pool = new Pool({
     connectionString: url.reveal(),
     application_name: "spanway",
-    max: limits.controlConnections,
-    connectionTimeoutMillis: limits.controlConnectMs,
-    statement_timeout: limits.controlQueryMs,
-    query_timeout: limits.controlSilenceMs,
-    idle_in_transaction_session_timeout: limits.controlQueryMs,
+    max: storageLimits.controlConnections,
+    connectionTimeoutMillis: storageLimits.controlConnectMs,
+    statement_timeout: storageLimits.controlQueryMs,
+    query_timeout: storageLimits.controlSilenceMs,
+    idle_in_transaction_session_timeout: storageLimits.controlQueryMs,
     keepAlive: true,
   });
   // An `error` event without a listener ends the process. The pool listens to idle connections alone; one that is in use

@@ -2,14 +2,17 @@ import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout } from "node:timers/promises";
-import { limits } from "../../../limits.ts";
+import { storageLimits } from "../../limits.ts";
 import { NodeSqliteDialect } from "./node-sqlite-dialect.ts";
 
 /** The file is opened, or created with its folder, before the first statement. Every commit is on disk when it returns. */
 export function openSqlite(path: string): NodeSqliteDialect {
   return new NodeSqliteDialect(async () => {
     mkdirSync(dirname(path), { recursive: true });
-    const database = new DatabaseSync(path, { timeout: limits.controlBusyMs, enableForeignKeyConstraints: true });
+    const database = new DatabaseSync(path, {
+      timeout: storageLimits.controlBusyMs,
+      enableForeignKeyConstraints: true,
+    });
     try {
       await useWriteAheadLog(database);
       database.exec("pragma synchronous = full");
@@ -23,14 +26,14 @@ export function openSqlite(path: string): NodeSqliteDialect {
 
 /** SQLite does not wait for others on this one statement, so processes that create the file together have to try again. */
 async function useWriteAheadLog(database: DatabaseSync): Promise<void> {
-  const deadlineMs = performance.now() + limits.controlBusyMs;
+  const deadlineMs = performance.now() + storageLimits.controlBusyMs;
   while (true) {
     try {
       database.exec("pragma journal_mode = wal");
       return;
     } catch (error) {
       if (!isBusy(error) || performance.now() > deadlineMs) throw error;
-      await setTimeout(limits.controlBusyRetryMs);
+      await setTimeout(storageLimits.controlBusyRetryMs);
     }
   }
 }

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import type { SpanChange } from "../../../domain/span-edit.ts";
 import { indexMetadata, pathSeparator } from "../../../filter/metadata-index.ts";
-import { limits } from "../../../limits.ts";
+import { storageLimits } from "../../limits.ts";
 import { rawReader, type RawSpan } from "../raw-span.ts";
 import {
   conditionOf,
@@ -230,8 +230,8 @@ export function describeEdits({ store, insert, once }: ContractDriver): void {
       const edits = cases.flatMap(([, changes], n) =>
         changes.map((changed) => ({ unique_id: rows[n]?.unique_id ?? "", change: { metadata: changed } })),
       );
-      for (let at = 0; at < edits.length; at += limits.bulkRows) {
-        await store().editSpans(org, edits.slice(at, at + limits.bulkRows), Date.now());
+      for (let at = 0; at < edits.length; at += storageLimits.bulkRows) {
+        await store().editSpans(org, edits.slice(at, at + storageLimits.bulkRows), Date.now());
       }
       const expected = new Map(
         cases.map(([sent, changes], n) => {

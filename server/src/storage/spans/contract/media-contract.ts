@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it, vi } from "vitest";
-import { limits } from "../../../limits.ts";
+import { storageLimits } from "../../limits.ts";
 import { newOrganization, slowly, spanRow, type ContractDriver } from "./span-fixtures.ts";
 
 export function describeMedia({ store, insert }: ContractDriver): void {
@@ -45,7 +45,7 @@ export function describeMedia({ store, insert }: ContractDriver): void {
 
     it("is swept in one go, however much of it there is", async () => {
       const org = newOrganization();
-      const ids = Array.from({ length: limits.mediaSweepRows + 1 }, (_, i) => i.toString(16).padStart(64, "0"));
+      const ids = Array.from({ length: storageLimits.mediaSweepRows + 1 }, (_, i) => i.toString(16).padStart(64, "0"));
       await insertMedia(org, ids);
       await store().sweepMedia(Date.now() + 60_000);
       await insert([spanRow(org, { media_ids: ids.slice(0, 1_000) }), spanRow(org, { media_ids: ids.slice(1_000) })]);

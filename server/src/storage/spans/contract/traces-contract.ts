@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { limits } from "../../../limits.ts";
+import { storageLimits } from "../../limits.ts";
 import { rawReader } from "../raw-span.ts";
 import type { StoredSpan } from "../span-store.ts";
 import type { StoredTrace } from "../trace-queries.ts";
@@ -184,7 +184,7 @@ export function describeTraces({ store, insert, once }: ContractDriver): void {
     it("are retrieved with all their spans where these are more than a chunk, each once", async () => {
       const org = newOrganization();
       const scope = { organization_id: org };
-      const ids = Array.from({ length: limits.traceSpansChunk + 2 }, (_, n) => `s${n}`);
+      const ids = Array.from({ length: storageLimits.traceSpansChunk + 2 }, (_, n) => `s${n}`);
       await insert(ids.map((id, n) => span(org, "chunks", id, "", n % 50)));
       const [{ stretch } = { stretch: { first: "", last: "" } }] = await store().placeTraces(scope, "chunks");
       const query = { scope, traceId: "chunks", stretch, columns: ["metadata", "span_unique_id"] as const };
@@ -194,9 +194,9 @@ export function describeTraces({ store, insert, once }: ContractDriver): void {
         await store().readTraceSpans({ ...query, limit }, (row) => found.push(String(parse(row).span_unique_id)));
         return found;
       };
-      expect((await read(limits.treeSpans)).sort()).toEqual([...ids].sort());
-      expect(await read(limits.traceSpansChunk + 1)).toHaveLength(limits.traceSpansChunk + 1);
-      expect(await read(limits.traceSpansChunk)).toHaveLength(limits.traceSpansChunk);
+      expect((await read(storageLimits.treeSpans)).sort()).toEqual([...ids].sort());
+      expect(await read(storageLimits.traceSpansChunk + 1)).toHaveLength(storageLimits.traceSpansChunk + 1);
+      expect(await read(storageLimits.traceSpansChunk)).toHaveLength(storageLimits.traceSpansChunk);
     });
 
     it("are read at once where they are small, each span in its newest version", async () => {
@@ -240,8 +240,10 @@ export function describeTraces({ store, insert, once }: ContractDriver): void {
     it("are not read at once where they have very many spans", async () => {
       const org = newOrganization();
       const query = { scope: { organization_id: org }, traceId: "large", columns: [] };
-      await insert(Array.from({ length: limits.smallTraceRows }, (_, n) => span(org, "large", `s${n}`, "", n % 50)));
-      expect(await store().readSmallTrace(query)).toHaveLength(limits.smallTraceRows);
+      await insert(
+        Array.from({ length: storageLimits.smallTraceRows }, (_, n) => span(org, "large", `s${n}`, "", n % 50)),
+      );
+      expect(await store().readSmallTrace(query)).toHaveLength(storageLimits.smallTraceRows);
       await insert([span(org, "large", "one more", "", 0)]);
       expect(await store().readSmallTrace(query)).toBeUndefined();
     });

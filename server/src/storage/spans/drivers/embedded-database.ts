@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import type * as Chdb from "chdb";
 import type { Session } from "chdb";
-import { limits } from "../../../limits.ts";
+import { storageLimits } from "../../limits.ts";
 import { bindLiterals } from "./bind-literals.ts";
 import { asInsertError, asReadError } from "./engine-errors.ts";
 import { releaseMemory } from "./memory-release.ts";
@@ -30,9 +30,9 @@ import {
 
 // The defaults are sized for a server of its own: mark and index caches of gigabytes, and nine tenths of the memory.
 const startArguments = [
-  `--mark_cache_size=${limits.embeddedMarkCacheBytes}`,
-  `--primary_index_cache_size=${limits.embeddedMarkCacheBytes}`,
-  `--index_mark_cache_size=${limits.embeddedMarkCacheBytes}`,
+  `--mark_cache_size=${storageLimits.embeddedMarkCacheBytes}`,
+  `--primary_index_cache_size=${storageLimits.embeddedMarkCacheBytes}`,
+  `--index_mark_cache_size=${storageLimits.embeddedMarkCacheBytes}`,
   "--max_server_memory_usage_to_ram_ratio=0.7",
 ];
 
@@ -134,10 +134,10 @@ function openEngine(Session: typeof Chdb.Session, path: string): Session {
 }
 
 const defaultBounds: QueryBounds = {
-  timeMs: limits.queryTimeMs,
-  memoryBytes: limits.queryMemoryBytes,
-  inFlight: limits.embeddedQueriesInFlight,
-  queued: limits.queriesQueued,
+  timeMs: storageLimits.queryTimeMs,
+  memoryBytes: storageLimits.queryMemoryBytes,
+  inFlight: storageLimits.embeddedQueriesInFlight,
+  queued: storageLimits.queriesQueued,
 };
 
 /** Comes whether anybody looks or not. */
@@ -184,7 +184,7 @@ function createReads(bounds: QueryBounds, { connect, control, track, onQuery }: 
   const prepared = new WeakSet<Session>();
   const run = async (session: Session, statement: Statement, format: Format, tag: string): Promise<Buffer> => {
     // Values are part of the text here, so it may be long. This one setting cannot stand in the statement it is for.
-    if (!prepared.has(session)) await session.queryAsync(`SET max_query_size = ${limits.queryTextBytes}`);
+    if (!prepared.has(session)) await session.queryAsync(`SET max_query_size = ${storageLimits.queryTextBytes}`);
     prepared.add(session);
     const bound = bindLiterals(statement.sql, statement.params ?? {});
     const settings = { ...readSettings(bounds), ...statement.settings, log_comment: tag };

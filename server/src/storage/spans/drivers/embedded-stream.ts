@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { statfs } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ServiceError } from "../../../domain/errors.ts";
-import { limits } from "../../../limits.ts";
+import { storageLimits } from "../../limits.ts";
 import type { ExportFormat, TakeBytes } from "../span-export.ts";
 import { openNameless } from "./insert-file.ts";
 import { bindLiterals } from "./bind-literals.ts";
@@ -44,7 +44,7 @@ export function createEmbeddedStream({
       merges.sawRead();
       const session = connect();
       try {
-        await session.queryAsync(`SET max_query_size = ${limits.queryTextBytes}`);
+        await session.queryAsync(`SET max_query_size = ${storageLimits.queryTextBytes}`);
         const tag = randomUUID();
         const sql = bindLiterals(statement.sql, statement.params ?? {});
         const rows = { max_block_size: await blockRows(session) };
@@ -66,7 +66,7 @@ export function createEmbeddedStream({
 async function blockRows(session: Session): Promise<number> {
   const parts =
     "system.parts WHERE active AND database = currentDatabase() AND table = 'spans' AND part_type = 'Compact'";
-  const { exportBlockRowsMin: fewest, exportBlockRows: most, exportBlockBytes: bytes } = limits;
+  const { exportBlockRowsMin: fewest, exportBlockRows: most, exportBlockBytes: bytes } = storageLimits;
   const sql = `SELECT least(${most}, greatest(${fewest}, toUInt32(min(rows * ${bytes} / data_uncompressed_bytes)))) FROM ${parts}
     AND rows > ${fewest} AND data_uncompressed_bytes > ${2 * bytes} HAVING count() > 0`;
   const found = (await session.queryAsync(sql, { format: "TabSeparated" })).text();
@@ -134,7 +134,7 @@ function writeThroughFile(folder: string): Write {
         at += bytesRead;
         if (bytesRead > 0) await take(buffer.subarray(0, bytesRead));
         else if (isLast) break;
-        else await sleep(limits.exportFilePollMs);
+        else await sleep(storageLimits.exportFilePollMs);
         signal.throwIfAborted();
         await refuseFullDisk(folder);
       }
@@ -150,10 +150,10 @@ function writeThroughFile(folder: string): Write {
 const pieceBytes = 256 * 1024;
 
 /** By default the engine collects 256 MiB before it writes anything. */
-const fileSettings = { engine_file_truncate_on_insert: 1, min_insert_block_size_bytes: limits.exportBlockBytes };
+const fileSettings = { engine_file_truncate_on_insert: 1, min_insert_block_size_bytes: storageLimits.exportBlockBytes };
 
 async function refuseFullDisk(folder: string): Promise<void> {
   const { bavail, bsize } = await statfs(folder);
-  if (bavail * bsize >= limits.insertFileRoomBytes) return;
+  if (bavail * bsize >= storageLimits.insertFileRoomBytes) return;
   throw new ServiceError("unavailable", "the disk has no room to write the export", { retryAfterS: 60 });
 }

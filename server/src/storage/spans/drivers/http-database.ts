@@ -5,7 +5,7 @@ import {
   type ClickHouseClient,
   type ClickHouseClientConfigOptions,
 } from "@clickhouse/client";
-import { limits } from "../../../limits.ts";
+import { storageLimits } from "../../limits.ts";
 import { asInsertError, asReadError, orUnreachable } from "./engine-errors.ts";
 import { createPassMemory } from "./pass-memory.ts";
 import { createQueryGate } from "./query-gate.ts";
@@ -46,18 +46,22 @@ const wholeReply = { wait_end_of_query: 1 } as const;
 export function openHttpDatabase(location: HttpLocation, options: SpanDatabaseOptions = {}): SpanDatabase {
   const { url, username, password, database, cluster, inserts } = location;
   const bounds: QueryBounds = {
-    timeMs: limits.queryTimeMs,
-    memoryBytes: limits.queryMemoryBytes,
-    inFlight: limits.queriesInFlight,
-    queued: limits.queriesQueued,
+    timeMs: storageLimits.queryTimeMs,
+    memoryBytes: storageLimits.queryMemoryBytes,
+    inFlight: storageLimits.queriesInFlight,
+    queued: storageLimits.queriesQueued,
     ...options.bounds,
   };
   // What goes wrong is thrown, and told by those who asked; the client would write it to the console, statement and all.
   const log = { level: ClickHouseLogLevel.OFF };
   const server = { url, username, password, log, database, compression: { request: false, response: true } };
-  const reads = openReads(server, { bounds, connections: limits.spanHttpConnections }, options.onQuery);
+  const reads = openReads(server, { bounds, connections: storageLimits.spanHttpConnections }, options.onQuery);
   const upkeep = openReads(server, { bounds: upkeepBounds, connections: upkeepBounds.inFlight }, options.onQuery);
-  const writes = createClient({ ...server, request_timeout: limits.spanInsertTimeMs, use_multipart_params_auto: true });
+  const writes = createClient({
+    ...server,
+    request_timeout: storageLimits.spanInsertTimeMs,
+    use_multipart_params_auto: true,
+  });
   const exports = createHttpStream({ url, username, password, log, database }, options.onQuery);
   // A distributed table would answer before its shards have the rows, or the deletion.
   // A row leaves the journal only when it is stored, whatever collects it on the server.
@@ -114,7 +118,7 @@ function openReads(
   const client = createClient({
     ...server,
     max_open_connections: connections,
-    request_timeout: bounds.timeMs + limits.queryReplyGraceMs,
+    request_timeout: bounds.timeMs + storageLimits.queryReplyGraceMs,
     use_multipart_params_auto: true,
   });
   const withinBounds = createQueryGate(bounds, onQuery);

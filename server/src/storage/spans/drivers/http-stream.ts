@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 import { createClient, type ClickHouseClientConfigOptions } from "@clickhouse/client";
-import { limits } from "../../../limits.ts";
+import { storageLimits } from "../../limits.ts";
 import type { ExportFormat, TakeBytes } from "../span-export.ts";
 import { orUnreachable } from "./engine-errors.ts";
 import { createQueryGate, exportGate } from "./query-gate.ts";
@@ -15,8 +15,8 @@ export function createHttpStream(
   const client = createClient({
     ...server,
     compression: { request: false, response: false },
-    max_open_connections: limits.exportsInFlight,
-    request_timeout: limits.exportTimeMs + limits.queryReplyGraceMs,
+    max_open_connections: storageLimits.exportsInFlight,
+    request_timeout: storageLimits.exportTimeMs + storageLimits.queryReplyGraceMs,
     use_multipart_params_auto: true,
   });
   const withinExports = createQueryGate(exportGate, onQuery);

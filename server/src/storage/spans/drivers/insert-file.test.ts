@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { limits } from "../../../limits.ts";
+import { storageLimits } from "../../limits.ts";
 import { createInsertFile, type InsertFile } from "./insert-file.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "spanway-insert-"));
@@ -15,7 +15,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const bytesOf = (letter: string, extra = 0): Buffer => Buffer.alloc(limits.insertFileBytes + extra, letter);
+const bytesOf = (letter: string, extra = 0): Buffer => Buffer.alloc(storageLimits.insertFileBytes + extra, letter);
 const textAt = (path: string | undefined): Promise<string | undefined> =>
   Promise.resolve(path && readFileSync(path, "utf8"));
 
@@ -40,7 +40,7 @@ test("few bytes, and what comes while it is lent, have no file", async () => {
 
 test("it is lent again after a failure, and nothing is without a folder to hold it", async () => {
   await expect(file.lend(bytesOf("f"), () => Promise.reject(new Error("refused")))).rejects.toThrow("refused");
-  expect(await file.lend(bytesOf("g"), textAt)).toHaveLength(limits.insertFileBytes);
+  expect(await file.lend(bytesOf("g"), textAt)).toHaveLength(storageLimits.insertFileBytes);
   const gone = createInsertFile(join(folder, "gone"));
   expect(await gone.lend(bytesOf("h"), textAt)).toBeUndefined();
   await gone.close();

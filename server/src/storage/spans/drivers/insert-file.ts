@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { open, statfs, unlink, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { randomToken } from "../../../lib/random-token.ts";
-import { limits } from "../../../limits.ts";
+import { storageLimits } from "../../limits.ts";
 
 /**
  * Rows on their way into the engine, in a file. It takes them in the text of the statement as well, but copies and searches that from
@@ -25,7 +25,7 @@ export function createInsertFile(folder: string): InsertFile {
   /** The path of the file with these bytes in it. */
   const fill = async (bytes: Buffer): Promise<string | undefined> => {
     const { bavail, bsize } = await statfs(folder);
-    if (bavail * bsize - bytes.length < limits.insertFileRoomBytes) return undefined;
+    if (bavail * bsize - bytes.length < storageLimits.insertFileRoomBytes) return undefined;
     const file = await (opened ??= openNameless(folder));
     for (let at = 0; at < bytes.length;) at += (await file.write(bytes, at, bytes.length - at, at)).bytesWritten;
     const path = `/dev/fd/${file.fd}`;
@@ -37,7 +37,7 @@ export function createInsertFile(folder: string): InsertFile {
 
   return {
     async lend(bytes, insert) {
-      if (isLent || bytes.length < limits.insertFileBytes) return insert(undefined);
+      if (isLent || bytes.length < storageLimits.insertFileBytes) return insert(undefined);
       isLent = true;
       try {
         return await insert(await fill(bytes).catch(() => undefined));

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Session } from "chdb";
-import { limits } from "../../../limits.ts";
+import { storageLimits } from "../../limits.ts";
 
 /**
  * Ends the statement on abort, and only then the wait for it: the connection is not free before.
@@ -17,7 +17,7 @@ export async function killOnAbort<T>(
   const kill = async () => {
     while (isRunning) {
       await control.queryAsync(`KILL QUERY WHERE Settings['log_comment'] = '${tag}' ASYNC`).catch(() => undefined);
-      await sleep(limits.queryKillEveryMs);
+      await sleep(storageLimits.queryKillEveryMs);
     }
   };
   const onAbort = () => void kill();

@@ -1,4 +1,4 @@
-import { limits } from "../../../limits.ts";
+import { storageLimits } from "../../limits.ts";
 
 /** Remembers what looks at rows found until any rows come in or go. */
 export type LookMemory = {
@@ -18,7 +18,7 @@ export function createLookMemory(): LookMemory {
       const isQuiet = underWay === 0;
       const result = await look();
       if (isQuiet && before === begun) {
-        if (found.size >= limits.rememberedLooks) found.clear();
+        if (found.size >= storageLimits.rememberedLooks) found.clear();
         found.set(key, result);
       }
       return result;

@@ -1,5 +1,5 @@
 import type { Session } from "chdb";
-import { limits } from "../../../limits.ts";
+import { storageLimits } from "../../limits.ts";
 
 /**
  * Gives what chDB has freed back to the system, again and again: without work its allocator keeps it (after a query that
@@ -16,7 +16,7 @@ export function releaseMemory(session: Session): { stop(): Promise<void> } {
   };
   const timer = setInterval(() => {
     if (!isRunning) running = release();
-  }, limits.embeddedMemoryReleaseEveryMs).unref();
+  }, storageLimits.embeddedMemoryReleaseEveryMs).unref();
   return {
     async stop() {
       clearInterval(timer);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Session, drainPending } from "chdb";
 import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
-import { limits } from "../../../limits.ts";
+import { storageLimits } from "../../limits.ts";
 import { createMergePause, type MergePause } from "./merge-pause.ts";
 
 const path = mkdtempSync(join(tmpdir(), "spanway-pause-"));
@@ -60,7 +60,7 @@ test("a read lets merges on, for as long as somebody counts as reading", async (
   await insert(12);
   pause.sawRead();
   await vi.waitFor(async () => expect(await smallParts()).toBe(0), merged);
-  nowMs += limits.writerReadMs;
+  nowMs += storageLimits.writerReadMs;
   await looks();
   await insert(5);
   await sleep(1_500);
@@ -69,8 +69,8 @@ test("a read lets merges on, for as long as somebody counts as reading", async (
 
 test("many parts are merged however busy the loop is", async () => {
   await looks();
-  await insert(limits.mergePauseMaxParts + 1);
-  await vi.waitFor(async () => expect(await smallParts()).toBeLessThan(limits.mergePauseFromParts), merged);
+  await insert(storageLimits.mergePauseMaxParts + 1);
+  await vi.waitFor(async () => expect(await smallParts()).toBeLessThan(storageLimits.mergePauseFromParts), merged);
 });
 
 test("a delete is done while the loop is busy", async () => {

@@ -1,6 +1,6 @@
 import type { Session } from "chdb";
 import { loopBusyShare } from "../../../lib/loop-busy-share.ts";
-import { limits } from "../../../limits.ts";
+import { storageLimits } from "../../limits.ts";
 
 /**
  * Puts merges of the span table off while the event loop is busy and nobody reads: they write rows again for the sake of reads,
@@ -24,14 +24,18 @@ export type MergePauseOptions = {
 
 /** @param session used by nobody else */
 export function createMergePause(session: Session, options: MergePauseOptions = {}): MergePause {
-  const { everyMs = limits.mergePauseEveryMs, busyShare = loopBusyShare(), nowMs = () => performance.now() } = options;
+  const {
+    everyMs = storageLimits.mergePauseEveryMs,
+    busyShare = loopBusyShare(),
+    nowMs = () => performance.now(),
+  } = options;
   let isPaused = false;
   let isStopping = false;
   let readMs = Number.NEGATIVE_INFINITY;
   let working = 0;
   let running: Promise<void> | undefined;
 
-  const mayPause = (): boolean => !isStopping && working === 0 && nowMs() - readMs >= limits.writerReadMs;
+  const mayPause = (): boolean => !isStopping && working === 0 && nowMs() - readMs >= storageLimits.writerReadMs;
 
   const set = async (pause: boolean): Promise<void> => {
     await session.queryAsync(`SYSTEM ${pause ? "STOP" : "START"} MERGES spans`);
@@ -42,9 +46,9 @@ export function createMergePause(session: Session, options: MergePauseOptions = 
     if (isPaused && (!isBusy || !mayPause())) return await set(false);
     if (!isBusy || !mayPause()) return;
     const { small, underWay } = await countParts(session);
-    if (isPaused && small > limits.mergePauseMaxParts) await set(false);
+    if (isPaused && small > storageLimits.mergePauseMaxParts) await set(false);
     // A merge that is stopped half way was in vain.
-    if (!isPaused && small <= limits.mergePauseFromParts && underWay === 0 && mayPause()) await set(true);
+    if (!isPaused && small <= storageLimits.mergePauseFromParts && underWay === 0 && mayPause()) await set(true);
     // Somebody may have come while the engine was told.
     if (isPaused && !mayPause()) await set(false);
   };
@@ -63,7 +67,7 @@ export function createMergePause(session: Session, options: MergePauseOptions = 
     if (isPaused) await look(false);
   };
 
-  const timer = setInterval(() => void look(busyShare() > limits.mergePauseBusyShare), everyMs).unref();
+  const timer = setInterval(() => void look(busyShare() > storageLimits.mergePauseBusyShare), everyMs).unref();
 
   return {
     sawRead() {

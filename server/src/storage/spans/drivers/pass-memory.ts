@@ -1,4 +1,4 @@
-import { limits } from "../../../limits.ts";
+import { storageLimits } from "../../limits.ts";
 
 /**
  * The last finished pass of sums, times in ms. `hasHours`: it summed hours too, which earlier versions do not. `isAhead`: its watermark lies
@@ -16,14 +16,14 @@ export type PassMemory = {
   sumsFromSpans: number;
 };
 
-export function createPassMemory(sumsFromSpans: number = limits.sumsFromSpans): PassMemory {
+export function createPassMemory(sumsFromSpans: number = storageLimits.sumsFromSpans): PassMemory {
   let known: { pass: LastPass; atMs: number } | undefined;
   const busiest = new Map<string, { spans: number; atMs: number }>();
   return {
     sumsFromSpans,
     async read(look) {
       const atMs = performance.now();
-      if (known !== undefined && atMs - known.atMs < limits.sumsPassKnownMs) return known.pass;
+      if (known !== undefined && atMs - known.atMs < storageLimits.sumsPassKnownMs) return known.pass;
       const pass = await look();
       known = { pass, atMs };
       return pass;
@@ -34,9 +34,9 @@ export function createPassMemory(sumsFromSpans: number = limits.sumsFromSpans): 
     async busiestSlot(organizationId, look) {
       const atMs = performance.now();
       const found = busiest.get(organizationId);
-      if (found !== undefined && atMs - found.atMs < limits.sumsBusiestKnownMs) return found.spans;
+      if (found !== undefined && atMs - found.atMs < storageLimits.sumsBusiestKnownMs) return found.spans;
       const spans = await look();
-      if (busiest.size >= limits.sumsBusiestOrganizations) busiest.clear();
+      if (busiest.size >= storageLimits.sumsBusiestOrganizations) busiest.clear();
       busiest.set(organizationId, { spans, atMs });
       return spans;
     },

@@ -1,6 +1,6 @@
 import { ServiceError } from "../../../domain/errors.ts";
 import { FairGate, GateRefusal } from "../../../lib/fair-gate.ts";
-import { limits } from "../../../limits.ts";
+import { storageLimits } from "../../limits.ts";
 import { asReadError } from "./engine-errors.ts";
 import type { QueryOutcome, SpanDatabaseOptions, Statement } from "./span-database.ts";
 
@@ -50,9 +50,9 @@ export function createQueryGate(
 
 /** Exports run for as long as their clients take. */
 export const exportGate = {
-  inFlight: limits.exportsInFlight,
-  queued: limits.exportsQueued,
-  waitMs: limits.exportWaitMs,
+  inFlight: storageLimits.exportsInFlight,
+  queued: storageLimits.exportsQueued,
+  waitMs: storageLimits.exportWaitMs,
 } as const;
 
 function outcomeOf(error: ServiceError): QueryOutcome {

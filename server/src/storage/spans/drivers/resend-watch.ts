@@ -1,4 +1,4 @@
-import { limits } from "../../../limits.ts";
+import { storageLimits } from "../../limits.ts";
 
 /** Tells a read whether rows that share a key with others may have come in while it ran. */
 export type ResendWatch = {
@@ -47,12 +47,12 @@ export function createResendWatch(): ResendWatch {
     },
     hasNone: (organizationId) => none.has(organizationId),
     foundNone(organizationId) {
-      if (none.size >= limits.plainOrganizations) none.clear();
+      if (none.size >= storageLimits.plainOrganizations) none.clear();
       none.add(organizationId);
     },
     lastLook: (kind) => looks.get(kind),
     looked(kind, look) {
-      if (looks.size >= limits.plainOrganizations && !looks.has(kind)) looks.clear();
+      if (looks.size >= storageLimits.plainOrganizations && !looks.has(kind)) looks.clear();
       looks.set(kind, look);
     },
   };

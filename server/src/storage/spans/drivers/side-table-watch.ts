@@ -1,4 +1,4 @@
-import { limits } from "../../../limits.ts";
+import { storageLimits } from "../../limits.ts";
 
 /** Remembers which organizations have a row in a table beside the spans, and which have none, so that reads of theirs need not ask. */
 export type SideTableWatch = {
@@ -16,7 +16,7 @@ function createSideTableWatch(): SideTableWatch {
   const none = new Set<string>();
   const some = new Set<string>();
   const add = (to: Set<string>, organizationId: string): void => {
-    if (to.size >= limits.plainOrganizations) to.clear();
+    if (to.size >= storageLimits.plainOrganizations) to.clear();
     to.add(organizationId);
   };
   let begun = 0;

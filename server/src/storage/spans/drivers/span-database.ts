@@ -1,6 +1,6 @@
 import type { ExportFormat, TakeBytes } from "../span-export.ts";
 import type { SpanBatch, StatementParams } from "../span-store.ts";
-import { limits } from "../../../limits.ts";
+import { storageLimits } from "../../limits.ts";
 import type { LookMemory } from "./look-memory.ts";
 import type { PassMemory } from "./pass-memory.ts";
 import type { ResendWatch } from "./resend-watch.ts";
@@ -27,7 +27,7 @@ export type SpanDatabase = {
   upkeep(statement: Statement, signal?: AbortSignal): Promise<QueryResult>;
   /**
    * Hands on what the engine writes of a statement as a file of the format, in constant memory: one column of lines for `jsonl`, no
-   * header for `csv`. Few run at a time (`limits.exportsInFlight`), each with bounds of its own. Resolves when `take` has had the whole.
+   * header for `csv`. Few run at a time (`storageLimits.exportsInFlight`), each with bounds of its own. Resolves when `take` has had the whole.
    *
    * @throws as `query` does, or what `take` throws; what was handed on by then is no whole file
    */
@@ -130,7 +130,7 @@ export const streamFormats: Record<ExportFormat, { name: string; settings: Engin
   parquet: {
     name: "Parquet",
     settings: {
-      output_format_parquet_row_group_size_bytes: limits.exportRowGroupBytes,
+      output_format_parquet_row_group_size_bytes: storageLimits.exportRowGroupBytes,
       // A tenth of the work and of the file, for readers that look for single values.
       output_format_parquet_write_bloom_filter: 0,
       // Threads of its own for encoding would come on top of those of the statement, and take a tenth more of the processor.
@@ -142,31 +142,31 @@ export const streamFormats: Record<ExportFormat, { name: string; settings: Engin
 /** Small blocks, few threads: rows may hold megabytes, and calls and inserts go on meanwhile. */
 export function streamSettings(format: ExportFormat): EngineSettings {
   return {
-    ...readSettings({ timeMs: limits.exportTimeMs, memoryBytes: limits.exportMemoryBytes }),
+    ...readSettings({ timeMs: storageLimits.exportTimeMs, memoryBytes: storageLimits.exportMemoryBytes }),
     ...streamFormats[format].settings,
-    max_block_size: limits.exportBlockRows,
-    preferred_block_size_bytes: limits.exportBlockBytes,
-    max_threads: limits.exportThreads,
+    max_block_size: storageLimits.exportBlockRows,
+    preferred_block_size_bytes: storageLimits.exportBlockBytes,
+    max_threads: storageLimits.exportThreads,
     output_format_json_escape_forward_slashes: 0,
   };
 }
 
 export const upkeepBounds: QueryBounds = {
-  timeMs: limits.upkeepTimeMs,
-  memoryBytes: limits.queryMemoryBytes,
-  inFlight: limits.upkeepInFlight,
-  queued: limits.upkeepQueued,
+  timeMs: storageLimits.upkeepTimeMs,
+  memoryBytes: storageLimits.queryMemoryBytes,
+  inFlight: storageLimits.upkeepInFlight,
+  queued: storageLimits.upkeepQueued,
 };
 
 /** As the bounds say, with few threads. */
 export function upkeepStatement(statement: Statement): Statement {
-  return { ...statement, settings: { max_threads: limits.upkeepThreads, ...statement.settings } };
+  return { ...statement, settings: { max_threads: storageLimits.upkeepThreads, ...statement.settings } };
 }
 
 export const buildSettings: EngineSettings = {
   max_threads: 1,
   max_insert_threads: 1,
-  max_memory_usage: limits.queryMemoryBytes,
+  max_memory_usage: storageLimits.queryMemoryBytes,
   do_not_merge_across_partitions_select_final: 1,
   max_partitions_per_insert_block: 0,
   insert_deduplicate: 0,

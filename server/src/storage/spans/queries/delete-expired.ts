@@ -1,4 +1,4 @@
-import { limits } from "../../../limits.ts";
+import { storageLimits } from "../../limits.ts";
 import type { Cutoffs, Expired } from "../expired-spans.ts";
 import type { SpanDatabase } from "../drivers/span-database.ts";
 import { localTable, onCluster } from "../migrations/dialect.ts";
@@ -79,8 +79,8 @@ async function deleteOldEdits(database: SpanDatabase, old: readonly Old[], signa
 /** Those of a month together, as many as a statement may name. */
 function* groupsOf(old: readonly Old[]): Generator<readonly Old[]> {
   for (const [, ofMonth] of Map.groupBy(old, ({ month }) => month)) {
-    for (let from = 0; from < ofMonth.length; from += limits.retentionOrganizations)
-      yield ofMonth.slice(from, from + limits.retentionOrganizations);
+    for (let from = 0; from < ofMonth.length; from += storageLimits.retentionOrganizations)
+      yield ofMonth.slice(from, from + storageLimits.retentionOrganizations);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { SpanScope } from "../../../domain/span.ts";
 import { parseTimeNs } from "../../../lib/time.ts";
-import { limits } from "../../../limits.ts";
+import { storageLimits } from "../../limits.ts";
 import type { ResultRow, SpanDatabase } from "../drivers/span-database.ts";
 import type { NewMessages, StoredSpan } from "../span-store.ts";
 import { conversation, conversationColumns, idOf, identities, messages, place, placeColumns } from "./conversation.ts";
@@ -38,7 +38,7 @@ export async function findNewMessages(
   return new Map(inConversation.map(({ unique_id: id }) => [id, found.get(id) ?? { places: [], count: 0 }]));
 }
 
-const lookBackNs = BigInt(limits.conversationLookBackDays) * 86_400_000_000_000n;
+const lookBackNs = BigInt(storageLimits.conversationLookBackDays) * 86_400_000_000_000n;
 
 const nsOf = (stored: string | undefined): bigint => parseTimeNs(stored ?? "") ?? 0n;
 

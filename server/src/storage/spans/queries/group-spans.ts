@@ -1,4 +1,4 @@
-import { limits } from "../../../limits.ts";
+import { storageLimits } from "../../limits.ts";
 import type { ResultRow, SpanDatabase } from "../drivers/span-database.ts";
 import { percentileMetrics } from "../span-series.ts";
 import type { GroupSpansQuery, SpanGroup, SpanGroupSortField, StatementParams } from "../span-store.ts";
@@ -89,7 +89,7 @@ async function readPage(
       name: "group",
       sql: `SELECT ${[...keys.select, `${keys.textOfNames} AS group_text`, ...told].join(", ")} FROM ${from.page} WHERE ${keys.where}
         GROUP BY ${keys.names.join(", ")} ORDER BY ${[`${figureAlias(query.sort.field)} ${direction}`, ...keys.names].join(", ")}
-        LIMIT ${Math.min(query.pageSize, limits.groupRowsMax)} OFFSET ${offset}`,
+        LIMIT ${Math.min(query.pageSize, storageLimits.groupRowsMax)} OFFSET ${offset}`,
       params: from.params,
       settings: { exact_rows_before_limit: 1 },
     },

@@ -1,4 +1,4 @@
-import { limits } from "../../../limits.ts";
+import { storageLimits } from "../../limits.ts";
 import { isCountedColumn, type ReadColumn, type SpanColumn, type SpanScope } from "../../../domain/span.ts";
 import type { ResultRow, SpanDatabase } from "../drivers/span-database.ts";
 import type { SpanKey, StoredSpan } from "../span-store.ts";
@@ -57,7 +57,7 @@ export async function newestSpans(
       sql: `SELECT ${packing.select.join(", ")} FROM spans PREWHERE ${where.sql}`,
       params: where.params,
       // A thousand spans of megabytes each are an answer that nobody can take: fewer rows or fields, please.
-      settings: { max_result_bytes: limits.pagePayloadBytes, result_overflow_mode: "throw" },
+      settings: { max_result_bytes: storageLimits.pagePayloadBytes, result_overflow_mode: "throw" },
     },
     signal,
   );

@@ -1,5 +1,5 @@
 import { parseTimeNs } from "../../../lib/time.ts";
-import { limits } from "../../../limits.ts";
+import { storageLimits } from "../../limits.ts";
 import type { ResultRow, SpanDatabase } from "../drivers/span-database.ts";
 import type { ListSpansQuery, SpanPage, SpanPlace, SpanSort } from "../span-list.ts";
 import type { SpanKey, TimeWindow } from "../span-store.ts";
@@ -19,7 +19,7 @@ export async function listSpans(
   for (let attempt = 1; ; attempt += 1) {
     const { isWhole, ...page } = await readPage(database, query, signal);
     // Of a span that was sent again between finding and reading it, the key may be gone: look once more.
-    if (isWhole || attempt >= limits.movedReadAttempts) return page;
+    if (isWhole || attempt >= storageLimits.movedReadAttempts) return page;
   }
 }
 
@@ -133,7 +133,9 @@ async function scanIds(
 
 function isSliceable(query: ListSpansQuery): boolean {
   return (
-    query.filter === undefined && isByTime(query.sort) && offsetOf(query) + query.pageSize <= limits.spanSlicedListRows
+    query.filter === undefined &&
+    isByTime(query.sort) &&
+    offsetOf(query) + query.pageSize <= storageLimits.spanSlicedListRows
   );
 }
 

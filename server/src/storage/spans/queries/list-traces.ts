@@ -1,5 +1,5 @@
 import { usageFigures } from "../../../domain/trace.ts";
-import { limits } from "../../../limits.ts";
+import { storageLimits } from "../../limits.ts";
 import type { SpanDatabase } from "../drivers/span-database.ts";
 import type { ListTracesQuery, StoredTrace } from "../trace-queries.ts";
 import type { TimeWindow } from "../span-store.ts";
@@ -28,7 +28,7 @@ export async function listTraces(
   const inScope = allOf(scopeWhere(query.scope), ofTraces(page.keys));
   const where = allOf(inScope, stretchOf(page.keys));
   const spans = page.keys.reduce((sum, key) => sum + Number(key.spans), 0);
-  const isFew = spans <= limits.summedListSpans;
+  const isFew = spans <= storageLimits.summedListSpans;
   let found = isFew ? await sumTraces(database, where, signal) : await describeTraces(database, [{ where }], signal);
   const isWhole = page.keys.every((key) => (found.get(traceKeyText(key))?.span_count ?? 0) >= Number(key.spans));
   // Spans that were sent again in between, with other times, left the stretch: then all that was looked at is.
@@ -76,7 +76,7 @@ export async function traceSpans(
   ];
 }
 
-const narrowNs = BigInt(limits.narrowTraceS) * 1_000_000_000n;
+const narrowNs = BigInt(storageLimits.narrowTraceS) * 1_000_000_000n;
 
 /** The traces on record that cross an edge of the window, and the stretch that they lie in; undefined where there are none. */
 async function wideTraces(

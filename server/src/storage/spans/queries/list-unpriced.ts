@@ -1,4 +1,4 @@
-import { limits } from "../../../limits.ts";
+import { storageLimits } from "../../limits.ts";
 import type { SpanDatabase } from "../drivers/span-database.ts";
 import type { SpanSelection, UnpricedModel } from "../span-store.ts";
 import { partOf } from "./selection.ts";
@@ -17,7 +17,7 @@ export async function listUnpriced(
       name: "list_unpriced",
       sql: `SELECT model, provider_id, count() AS spans, max(timestamp) AS last_timestamp FROM spans FINAL
         WHERE ${where.sql} AND ${isWithoutPrice}
-        GROUP BY model, provider_id ORDER BY spans DESC, model, provider_id LIMIT ${limits.unpricedModels}`,
+        GROUP BY model, provider_id ORDER BY spans DESC, model, provider_id LIMIT ${storageLimits.unpricedModels}`,
       params: where.params,
     },
     signal,

@@ -1,5 +1,5 @@
 import { mediaId, type Media, type MediaOwner } from "../../../domain/media.ts";
-import { limits } from "../../../limits.ts";
+import { storageLimits } from "../../limits.ts";
 import type { SpanDatabase } from "../drivers/span-database.ts";
 import { localTable, onCluster } from "../migrations/dialect.ts";
 import { scopeWhere } from "./selection.ts";
@@ -9,9 +9,9 @@ export async function readMedia(
   database: SpanDatabase,
   { organization_id, trace }: MediaOwner,
   ids: readonly string[],
-  { signal, maxChars = limits.pagePayloadBytes }: { signal?: AbortSignal; maxChars?: number } = {},
+  { signal, maxChars = storageLimits.pagePayloadBytes }: { signal?: AbortSignal; maxChars?: number } = {},
 ): Promise<Media[]> {
-  const known = [...new Set(ids)].filter((id) => mediaId.test(id)).slice(0, limits.mediaOfSpan);
+  const known = [...new Set(ids)].filter((id) => mediaId.test(id)).slice(0, storageLimits.mediaOfSpan);
   if (known.length === 0) return [];
   const where = scopeWhere({ organization_id });
   const params = { ...where.params, ids: known, ...trace };
@@ -67,13 +67,13 @@ export async function sweepMedia(database: SpanDatabase, cutoffMs: number, signa
           sql: `SELECT id FROM media WHERE ${ofOwner} AND id > {after:String}
             GROUP BY id HAVING max(received_at) < fromUnixTimestamp64Milli({cutoff_ms:Int64}, 'UTC')
             AND id GLOBAL NOT IN (SELECT arrayJoin(media_ids) FROM spans WHERE ${ofOwner} AND notEmpty(media_ids))
-            ORDER BY id LIMIT ${limits.mediaSweepRows}`,
+            ORDER BY id LIMIT ${storageLimits.mediaSweepRows}`,
           params: { ...params, organization_id, after },
         },
         signal,
       );
       const ids = rows.map((row) => String(row["id"]));
-      after = ids.length < limits.mediaSweepRows ? undefined : ids.at(-1);
+      after = ids.length < storageLimits.mediaSweepRows ? undefined : ids.at(-1);
       for (let start = 0; start < ids.length; start += idsInUrl) {
         await database.execute({
           name: "sweep_media",

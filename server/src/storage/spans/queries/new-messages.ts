@@ -1,5 +1,6 @@
 import type { SpanRow } from "../../../domain/span.ts";
-import { limits } from "../../../limits.ts";
+import { domainLimits } from "../../../domain/limits.ts";
+import { storageLimits } from "../../limits.ts";
 import {
   conversation,
   conversationColumns,
@@ -37,7 +38,7 @@ const newMessages: Field<SpanRow> = {
   kind: "dynamic",
   sources: [source],
   nullable: true,
-  conditionsMax: limits.newMessagesConditions,
+  conditionsMax: domainLimits.newMessagesConditions,
   choices: [],
   valueAliases: new Map(),
   hidden: true,
@@ -56,7 +57,7 @@ const columns = ["environment", ...conversationColumns, ...placeColumns, ...mess
 const mine = "organization_id = {organization_id:String}";
 const at = (ns: string) => `fromUnixTimestamp64Nano(${ns}, 'UTC')`;
 const [from, to] = [at("{from_ns:Int64}"), at("{to_ns:Int64}")];
-const earliest = at(`{from_ns:Int64} - ${limits.conversationLookBackDays * 86_400_000_000_000}`);
+const earliest = at(`{from_ns:Int64} - ${storageLimits.conversationLookBackDays * 86_400_000_000_000}`);
 const conversationsWith = (row: string) =>
   `${conversation} GLOBAL IN (SELECT ${conversation} FROM spans WHERE ${mine} AND ${endedWithin(from, to)} AND ${row})`;
 

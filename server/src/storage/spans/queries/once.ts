@@ -1,4 +1,4 @@
-import { limits } from "../../../limits.ts";
+import { storageLimits } from "../../limits.ts";
 import type { LookedFor } from "../drivers/resend-watch.ts";
 import { lookedFor } from "../drivers/resend-watch.ts";
 import type { SpanDatabase } from "../drivers/span-database.ts";
@@ -101,7 +101,8 @@ function planLook(
     const matters = name === "resend" ? states.resend !== undefined : counts !== "none";
     return matters && watches[name]?.hasNone(organization) !== true;
   });
-  const isAssumed = asked.includes("counts") && last?.found.has("counts") === true && last.reads < limits.assumedLooks;
+  const isAssumed =
+    asked.includes("counts") && last?.found.has("counts") === true && last.reads < storageLimits.assumedLooks;
   const sought = isAssumed ? asked.filter((name) => name !== "counts") : asked;
   // Worth it where nothing has come in since the last look.
   const soughtEverywhere = sought.filter(

@@ -1,5 +1,5 @@
 import { contentColumns, gatewayLogMethod, type SpanColumn } from "../../../domain/span.ts";
-import { limits } from "../../../limits.ts";
+import { storageLimits } from "../../limits.ts";
 import type { ResultRow, SpanDatabase } from "../drivers/span-database.ts";
 import {
   deletionVersion,
@@ -42,7 +42,7 @@ const columns = [
 
 /**
  * What decides what spans count for, and what they were found to count for. Without FINAL, which would have to know where they
- * lie: of rows of one key the newest counts. At most `limits.countedTraceSpans` rows of each.
+ * lie: of rows of one key the newest counts. At most `storageLimits.countedTraceSpans` rows of each.
  */
 export async function readUsageFacts(
   database: SpanDatabase,
@@ -60,7 +60,7 @@ export async function readUsageFacts(
           params: chosen.params,
         })
       : chosen;
-  const limit = `LIMIT ${limits.countedTraceSpans}`;
+  const limit = `LIMIT ${storageLimits.countedTraceSpans}`;
   const read = (sql: string) => database.query({ name: "usage_facts", sql, params: where.params }, signal);
   const clock = await read("SELECT toString(toUnixTimestamp64Nano(now64(9, 'UTC'))) AS ns");
   const hasContent = contentColumns.map((column) => `${column}.size > 0`).join(" OR ");

@@ -1,5 +1,5 @@
 import type { SpanScope } from "../../../domain/span.ts";
-import { limits } from "../../../limits.ts";
+import { storageLimits } from "../../limits.ts";
 import type { SpanDatabase } from "../drivers/span-database.ts";
 import type { RepricedSpan } from "../span-editing.ts";
 import { allOf, scopeWhere } from "./selection.ts";
@@ -53,7 +53,7 @@ function groupsOf(spans: readonly RepricedSpan[]): RepricedSpan[][] {
   let chars = Number.POSITIVE_INFINITY;
   for (const span of spans) {
     const own = 250 + span.price_version.length + span.cost_details.length + span.unpriced.length;
-    if (chars + own > limits.repricedStatementChars) {
+    if (chars + own > storageLimits.repricedStatementChars) {
       groups.push([]);
       chars = 0;
     }

@@ -1,4 +1,4 @@
-import { limits } from "../../../limits.ts";
+import { storageLimits } from "../../limits.ts";
 import { countedColumns, spanColumns } from "../../../domain/span.ts";
 import type { ReadColumn, SpanScope } from "../../../domain/span.ts";
 import type { SpanDatabase } from "../drivers/span-database.ts";
@@ -17,7 +17,7 @@ export async function retrieveSpan(
   signal?: AbortSignal,
 ): Promise<StoredSpan | undefined> {
   if (!uuidPattern.test(uniqueId)) return undefined;
-  for (let attempt = 0; attempt < limits.movedReadAttempts; attempt += 1) {
+  for (let attempt = 0; attempt < storageLimits.movedReadAttempts; attempt += 1) {
     const { isThere, span } = await readSpan(database, scope, uniqueId, signal);
     if (span !== undefined || !isThere) return span;
     // Sent again between finding and reading it: its key is another one now.

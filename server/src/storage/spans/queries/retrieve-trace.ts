@@ -1,6 +1,6 @@
 import type { ReadColumn, SpanScope } from "../../../domain/span.ts";
 import { ServiceError } from "../../../domain/errors.ts";
-import { limits } from "../../../limits.ts";
+import { storageLimits } from "../../limits.ts";
 import type { RawRows, SpanDatabase } from "../drivers/span-database.ts";
 import { rawPlace, rawReader, type RawSpan } from "../raw-span.ts";
 import type { StatementParams, TimeWindow } from "../span-store.ts";
@@ -30,7 +30,8 @@ export async function retrieveTraces(
     const place = await placeOf(database, scope, traceId, signal);
     if (place === undefined) return [];
     const traces = await describeTraces(database, [{ where: place.where }], signal);
-    if (attempt < limits.movedReadAttempts && (await hasMoved(database, { scope, traceId, place }, signal))) continue;
+    if (attempt < storageLimits.movedReadAttempts && (await hasMoved(database, { scope, traceId, place }, signal)))
+      continue;
     return [...traces.values()];
   }
 }
@@ -90,7 +91,9 @@ export async function readTraceSpans(
     const from = `${spansOf([where])} ORDER BY timestamp, unique_id LIMIT ${size}`;
     return readSpans(database, { columns, from, params: where.params }, signal);
   };
-  const chunk = columns.some((column) => payload.has(column)) ? limits.traceSpansChunk : limits.slimTraceSpansChunk;
+  const chunk = columns.some((column) => payload.has(column))
+    ? storageLimits.traceSpansChunk
+    : storageLimits.slimTraceSpansChunk;
   let left = query.limit;
   let size = Math.min(left, chunk);
   let reading: Promise<RawRows> | undefined = readChunk(size);
@@ -121,17 +124,17 @@ export async function readSmallTrace(
   const packing = packingOf(storedColumns(read));
   const statement = {
     name: "trace_spans",
-    sql: `SELECT ${packing.select.join(", ")} FROM spans PREWHERE ${where.sql} LIMIT ${limits.smallTraceRows + 1}`,
+    sql: `SELECT ${packing.select.join(", ")} FROM spans PREWHERE ${where.sql} LIMIT ${storageLimits.smallTraceRows + 1}`,
     params: where.params,
-    settings: { max_result_bytes: limits.smallTraceBytes, result_overflow_mode: "throw" },
+    settings: { max_result_bytes: storageLimits.smallTraceBytes, result_overflow_mode: "throw" },
   };
   try {
     // Several rows may tell of one span; more than that many are of a larger trace.
-    const counting = readFewCounts(database, where, { columns, most: 2 * limits.smallTraceRows }, signal);
+    const counting = readFewCounts(database, where, { columns, most: 2 * storageLimits.smallTraceRows }, signal);
     const editing = editsOf(database, { scope, where, columns }, signal);
     const [counts, edits, spans] = await Promise.all([counting, editing, database.queryRaw(statement, signal)]);
     const rows = [...spans];
-    if (counts === undefined || rows.length > limits.smallTraceRows) return undefined;
+    if (counts === undefined || rows.length > storageLimits.smallTraceRows) return undefined;
     const counted = rows.map(packing.unpackRaw).map(rawCounter(read, counts));
     return newestSpans(counted, read).map(rawEditor(read, edits));
   } catch (error) {
@@ -235,7 +238,7 @@ export async function placeTraces(
     {
       name: "place_trace",
       sql: `SELECT environment, min(timestamp) AS first, max(timestamp) AS last, count() AS spans,
-        max(received_at) > now64(9) - INTERVAL ${limits.movingTraceS} SECOND AS is_recent,
+        max(received_at) > now64(9) - INTERVAL ${storageLimits.movingTraceS} SECOND AS is_recent,
         ${payloadBytes} AS bytes
         FROM spans WHERE ${spans.sql} GROUP BY environment`,
       params: spans.params,

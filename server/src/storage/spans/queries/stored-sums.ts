@@ -1,5 +1,5 @@
 import type { SpanScope } from "../../../domain/span.ts";
-import { limits } from "../../../limits.ts";
+import { storageLimits } from "../../limits.ts";
 import type { LastPass } from "../drivers/pass-memory.ts";
 import type { SpanDatabase } from "../drivers/span-database.ts";
 import type { SpanSelection, StatementParams, TimeWindow } from "../span-store.ts";
@@ -149,7 +149,7 @@ async function changedSince(
   ];
   const statement = {
     name: "changed_slots",
-    sql: `SELECT DISTINCT changed FROM (${selects.map((select) => `(${select})`).join(" UNION ALL ")}) LIMIT ${limits.changedSlots + 2}`,
+    sql: `SELECT DISTINCT changed FROM (${selects.map((select) => `(${select})`).join(" UNION ALL ")}) LIMIT ${storageLimits.changedSlots + 2}`,
     params: { ...behind?.params, ...where.params },
   };
   const look = async (): Promise<number[]> => {
@@ -160,7 +160,7 @@ async function changedSince(
   const found = (await database.looks?.read(key, look)) ?? (await look());
   const isBehind = (found.at(-1) ?? 0) >= slots.until;
   const changed = isBehind ? found.slice(0, -1) : found;
-  if (changed.length > limits.changedSlots) return undefined;
+  if (changed.length > storageLimits.changedSlots) return undefined;
   const hours = [...new Set(changed.map(hourOf))];
   return {
     slots: changed.filter((at) => at % slotSeconds === 0),

@@ -1,6 +1,6 @@
 import type { CustomerKey } from "../../../domain/customer.ts";
 import { gatewayLogMethod } from "../../../domain/span.ts";
-import { limits } from "../../../limits.ts";
+import { storageLimits } from "../../limits.ts";
 import type { SpanDatabase } from "../drivers/span-database.ts";
 import { allOf, scopeWhere, type Where } from "./selection.ts";
 import { fieldsEdited } from "./span-edits.ts";
@@ -65,6 +65,6 @@ function before(ns: bigint): Where {
   const isOfBefore = `(timestamp <= ${erased} OR (log_method = '${gatewayLogMethod}' AND start_time <= ${erased}))`;
   return {
     sql: `(received_at <= ${erased} OR (received_at <= ${heard} AND ${isOfBefore}))`,
-    params: { erased_ns: ns.toString(), heard_ns: (ns + BigInt(limits.erasureHeardMs) * 1_000_000n).toString() },
+    params: { erased_ns: ns.toString(), heard_ns: (ns + BigInt(storageLimits.erasureHeardMs) * 1_000_000n).toString() },
   };
 }

@@ -1,0 +1,132 @@
+import type { Logger } from "pino";
+import type { Registry } from "prom-client";
+import type { CustomerKey } from "../domain/customer.ts";
+import type { SpanCounter } from "../counting/span-counter.ts";
+import { createBudgets, type Budgets } from "../customers/budgets.ts";
+import { createCallRates } from "../customers/call-rates.ts";
+import { startCustomerMirror } from "../customers/customer-mirror.ts";
+import { createCustomers, type Customers } from "../customers/customers.ts";
+import { createCustomerErasures, erasedTarget, type CustomerErasures } from "../customers/erasures.ts";
+import { createSpendLedger } from "../customers/ledger-queue.ts";
+import { createCustomerProfiles } from "../customers/profiles.ts";
+import { createSpanSightings } from "../customers/span-sightings.ts";
+import { createStaleBudgets } from "../customers/stale-budgets.ts";
+import { learnBoundedCustomers } from "../customers/bounded-customers.ts";
+import { createSpendSync } from "../customers/spend-sync.ts";
+import type { SpanSubscriber } from "../ingest/fan-out/fan-out.ts";
+import { budgetEvent } from "../customers/budget-event.ts";
+import type { Events } from "../delivery/events.ts";
+import { forgetCustomerInPayloads } from "../delivery/forget-customer.ts";
+import type { ErasedCustomers } from "../ingest/accept/erased-customers.ts";
+import { scheduleJob } from "../jobs/schedule.ts";
+import { customersLimits } from "../customers/limits.ts";
+import { httpLimits } from "../http/limits.ts";
+import type { ControlWatch } from "../storage/control/control-watch.ts";
+import type { ControlStores } from "../storage/control/control-stores.ts";
+import type { SpanStore } from "../storage/spans/span-store.ts";
+import { createCustomerMetrics, watchErasedCustomers } from "../telemetry/customer-metrics.ts";
+
+export type CustomerParts = {
+  stores: ControlStores;
+  control: ControlWatch;
+  erasedCustomers: ErasedCustomers;
+  spans: SpanStore;
+  counter: Pick<SpanCounter, "unname">;
+  /** Where rows go: waits for the tables of a remote store. */
+  store: Pick<SpanStore, "insert">;
+  /** A connected client, where nodes share their counts. */
+  redis: object | undefined;
+  events: Pick<Events, "publishWithin">;
+  registry: Registry;
+  logger: Logger;
+  cleanup: Array<() => Promise<void> | void>;
+  now: () => number;
+};
+
+export type CustomerEngines = {
+  customers: Customers;
+  budgets: Budgets;
+  erasures: CustomerErasures;
+  subscriber: SpanSubscriber;
+};
+
+/** Who the customers are, what they spend and what they may still spend. */
+export function composeCustomers(parts: CustomerParts): CustomerEngines {
+  const { stores, control, erasedCustomers, spans, store, redis, events, registry, logger, cleanup, now } = parts;
+  const metrics = createCustomerMetrics(registry);
+  const mirror = startCustomerMirror({
+    customers: stores.customers,
+    spans: store,
+    logger,
+    onFailure: () => metrics.mirrorFailures.inc(),
+  });
+  cleanup.push(() => mirror.stop());
+  const changed = () => mirror.poke();
+  const profiles = createCustomerProfiles({ customers: stores.customers, control, changed, now });
+  watchErasedCustomers(registry, erasedCustomers);
+  const erasures: CustomerErasures = createCustomerErasures({
+    erasedCustomers,
+    stores,
+    spans,
+    counter: parts.counter,
+    mirror,
+    profiles,
+    forget: (key) => {
+      profiles.forget(key);
+      spending.forget(key);
+      sightings.forget(key);
+    },
+    forgetCopies: async (key) => {
+      await forgetCustomerInPayloads(stores.deliveries, key);
+      await stores.alerts.forgetCustomer(key);
+      await stores.auditLog.unname(key, erasedTarget(key));
+    },
+    now,
+  });
+  const sightings = createSpanSightings({
+    profiles,
+    erasedCustomers,
+    eraseLate: (key) => erasures.eraseLate(key),
+    now,
+  });
+  const ledger = createSpendLedger({
+    stores,
+    logger,
+    onSettled: (key, state) => spending.learn(key, state),
+    onSettlementFailure: () => metrics.ledgerFailures.inc(),
+    onRefused: () => metrics.ledgerRefusals.inc(),
+    now,
+  });
+  cleanup.push(() => ledger.stop(httpLimits.shutdownGraceMs));
+  const renewal = scheduleJob(
+    { name: "customer reservations", everyMs: customersLimits.customerReservationRenewEveryMs, logger },
+    () => ledger.renew(),
+  );
+  cleanup.push(() => renewal.stop());
+  const spending = createStaleBudgets({ ledger, control, now });
+  const bounded = scheduleJob(
+    { name: "customers with budgets", everyMs: customersLimits.boundedCustomersEveryMs, logger },
+    () => learnBoundedCustomers({ customers: stores.customers, profiles, spending }),
+  );
+  cleanup.push(() => bounded.stop());
+  const compared = (key: CustomerKey, untilMs: number) => spending.compared(key, untilMs);
+  const sync = createSpendSync({ ledger, spans, compared, logger, now });
+  const comparison = scheduleJob(
+    { name: "customer spend", everyMs: customersLimits.customerSpendSyncMs, logger },
+    (signal) => sync.compare(signal),
+  );
+  cleanup.push(() => comparison.stop());
+  const budgets = createBudgets({
+    profiles,
+    control,
+    ledger: spending,
+    recall: (key, call) => ledger.recall(key, call),
+    sync,
+    rates: createCallRates({ redis, onStoreFailure: () => metrics.rateStoreFailures.inc() }),
+    onRefused: (reason) => metrics.refusedCalls.inc({ reason }),
+    tellReached: (set, reached) => events.publishWithin(set, reached.map(budgetEvent)),
+    now,
+  });
+  const customers = createCustomers({ stores, profiles, mirror, erasures, spans });
+  return { customers, budgets, erasures, subscriber: sightings };
+}

@@ -1,0 +1,179 @@
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import type { Logger } from "pino";
+import type { Registry } from "prom-client";
+import type { Config } from "../config/config.ts";
+import type { Score } from "../domain/score.ts";
+import type { SpanRow } from "../domain/span.ts";
+import { createActiveAutomations, type ActiveAutomations } from "../evaluation/active-automations.ts";
+import { createRunQueue } from "../evaluation/enqueue-runs.ts";
+import { createEvaluate, createJudgeGate } from "../evaluation/evaluate.ts";
+import type { Evaluation } from "../evaluation/evaluation.ts";
+import { judgePrompt, judgeRequest, type JudgeModel } from "../evaluation/judge.ts";
+import { createJudgeMedia, type WithJudgeMedia } from "../evaluation/judge-media.ts";
+import type { JudgeCost } from "../evaluation/run-evaluation.ts";
+import { startRunner } from "../evaluation/runner.ts";
+import { createSandbox } from "../evaluation/sandbox/sandbox-pool.ts";
+import { startScoreMirror } from "../evaluation/score-mirror.ts";
+import { createSentScores } from "../evaluation/sent-scores.ts";
+import type { Catalogue } from "../filter/catalogue.ts";
+import { estimateCost } from "../gateway/estimate/estimators.ts";
+import type { PriceBook } from "../pricing/price-book.ts";
+import type { SpanSubscriber } from "../ingest/fan-out/fan-out.ts";
+import { createQueueRoom, type QueueRoom } from "../ingest/fan-out/queue-room.ts";
+import { scheduleJob } from "../jobs/schedule.ts";
+import { evaluationLimits } from "../evaluation/limits.ts";
+import { ingestLimits } from "../ingest/limits.ts";
+import { jobsLimits } from "../jobs/limits.ts";
+import type { ControlStores } from "../storage/control/control-stores.ts";
+import { readNodeId } from "../storage/journal/node-id.ts";
+import type { SpanStore } from "../storage/spans/span-store.ts";
+import { createEvaluationMetrics } from "../telemetry/evaluation-metrics.ts";
+
+export type EvaluationParts = {
+  config: Pick<Config, "dataDir" | "automationDailyBudget" | "evaluatorCpuMs">;
+  stores: ControlStores;
+  spans: SpanStore;
+  catalogue: Catalogue<SpanRow>;
+  registry: Registry;
+  logger: Logger;
+  cleanup: Array<() => Promise<void> | void>;
+  now: () => number;
+  prices: PriceBook;
+  /** How models are called. */
+  judge: JudgeModel;
+  /** Takes new scores over, at least once each. */
+  publish?: (scores: readonly Score[]) => Promise<void>;
+};
+
+/** Conditions, automations and their evaluators, at work on what is stored. */
+export async function composeEvaluation(
+  parts: EvaluationParts,
+): Promise<Evaluation & { subscribers: SpanSubscriber[] }> {
+  const { config, stores, spans, catalogue, registry, logger, cleanup, now } = parts;
+  const { judge, publish = nobody } = parts;
+  const nodeId = readNodeId(join(config.dataDir, "node.id"));
+  const metrics = createEvaluationMetrics(registry, {
+    backlog: () => stores.evaluationRuns.pending(evaluationLimits.evaluationBacklogCounted),
+    full: () => room.full(),
+    waiting: () => sandbox.waiting(),
+    judgesWaiting: () => judgeGate.waiting,
+    mediaWaiting: () => judgeMedia.waiting(),
+  });
+  const activeAutomations = createActiveAutomations({
+    automations: stores.automations,
+    catalogue,
+    onUnreadable: (automationId, error) => logger.error({ err: error, automationId }, "a condition is unreadable"),
+  });
+  const room = createRunRoom(parts, activeAutomations);
+  await Promise.all([activeAutomations.refresh(), room.refresh()]);
+
+  const scoreMirror = startScoreMirror({
+    scores: stores.scores,
+    stores,
+    spans,
+    publish,
+    logger,
+    nodeId,
+    onFailure: () => metrics.mirrorFailures.inc(),
+  });
+  cleanup.push(() => scoreMirror.stop());
+  const sandbox = createSandbox({
+    threads: Math.max(1, Math.min(evaluationLimits.sandboxThreads, availableParallelism() - 1)),
+    queued: evaluationLimits.sandboxQueued,
+    timeMs: config.evaluatorCpuMs,
+    graceMs: evaluationLimits.sandboxGraceMs,
+    memoryBytes: evaluationLimits.sandboxMemoryBytes,
+    stackBytes: evaluationLimits.sandboxStackBytes,
+    resultChars: evaluationLimits.scoreTextChars,
+    onOutcome: (outcome) => metrics.sandboxRuns.inc({ outcome }),
+  });
+  cleanup.push(() => sandbox.stop());
+  const judgeMedia = createJudgeMedia(spans);
+  const { withMedia } = judgeMedia;
+  const judgeGate = createJudgeGate();
+  const evaluate = createEvaluate({ sandbox, judge, withMedia, judgeGate });
+  const runner = await startRunner({
+    stores,
+    spans,
+    activeAutomations,
+    evaluate,
+    logger,
+    owner: nodeId,
+    now,
+    judgeCostUsd: createJudgeCost(parts, withMedia),
+    dailyBudgetUsd: config.automationDailyBudget,
+    retryDelaysMs: evaluationLimits.evaluationRetryMs,
+    finished: (result) => {
+      metrics.evaluations.inc({ outcome: result.kind });
+      if (result.kind === "scored" || result.kind === "failed") scoreMirror.poke();
+    },
+  });
+  cleanup.push(() => runner.stop());
+  scheduleUpkeep(parts, activeAutomations, room);
+  const poke = (added: number) => runner.poke(added);
+  const runs = createRunQueue({ activeAutomations, stores, room, poke, now });
+  const sent = createSentScores({
+    stores,
+    count: (outcome, results) => metrics.sentScores.inc({ outcome }, results),
+    poke: () => scoreMirror.poke(),
+    now,
+  });
+  return { activeAutomations, scoreMirror, evaluate, subscribers: [runs, sent] };
+}
+
+/** By the model that the evaluator names. */
+function createJudgeCost(
+  { prices, now }: Pick<EvaluationParts, "prices" | "now">,
+  withMedia: WithJudgeMedia,
+): JudgeCost {
+  return async ({ evaluator, config }, inputs, of) => {
+    const prompt = judgePrompt(config, inputs);
+    return await withMedia(prompt, of, (media) => {
+      const request = { asked: judgeRequest(evaluator, config, prompt, media) };
+      const plan = { first: [], models: [config.model] };
+      const { organizationId } = of;
+      return Promise.resolve(estimateCost(prices, { organizationId, operation: "chat", request, plan, atMs: now() }));
+    });
+  };
+}
+
+const nobody = () => Promise.resolve();
+
+/** What of an organisation may wait for its evaluation; beyond it its automations say that they lag behind. */
+function createRunRoom({ stores, logger, now }: EvaluationParts, activeAutomations: ActiveAutomations): QueueRoom {
+  return createQueueRoom({
+    maxEntries: evaluationLimits.evaluationQueueRuns,
+    count: () => stores.evaluationRuns.waiting(),
+    onFull(organizationId) {
+      logger.warn({ organizationId }, "as many evaluations wait as may; further logs are read back later");
+      const noted = activeAutomations
+        .ofOrganization(organizationId)
+        .map(({ id }) => stores.automations.noteError(id, queueIsFull, new Date(now()).toISOString()));
+      Promise.all(noted).catch((error: unknown) => logger.warn({ err: error }, "automations could not be told"));
+    },
+  });
+}
+
+const queueIsFull =
+  "Logs come faster than they are evaluated. Those that wait beyond the bound of the queue follow later.";
+
+/** Learns what other nodes changed, and forgets what is long done. */
+function scheduleUpkeep(
+  { stores, logger, cleanup, now }: EvaluationParts,
+  activeAutomations: ActiveAutomations,
+  room: QueueRoom,
+): void {
+  const recount = scheduleJob({ name: "room for evaluations", everyMs: ingestLimits.queueRoomEveryMs, logger }, () =>
+    room.refresh(),
+  );
+  cleanup.push(() => recount.stop());
+  const refresh = scheduleJob({ name: "automations", everyMs: evaluationLimits.automationRefreshMs, logger }, () =>
+    activeAutomations.refresh(),
+  );
+  cleanup.push(() => refresh.stop());
+  const forget = scheduleJob({ name: "evaluation memory", everyMs: jobsLimits.retentionEveryMs, logger }, () =>
+    stores.evaluationRuns.forget(new Date(now() - evaluationLimits.evaluationMemoryMs).toISOString()),
+  );
+  cleanup.push(() => forget.stop());
+}

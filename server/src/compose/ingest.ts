@@ -1,0 +1,126 @@
+import type { Logger } from "pino";
+import type { Config } from "../config/config.ts";
+import type { Registry } from "prom-client";
+import { createSpanIntake, type SpanIntake } from "../ingest/accept/accept.ts";
+import { createDeletedTraces, type DeletedTraces } from "../ingest/accept/deleted-traces.ts";
+import type { ErasedCustomers } from "../ingest/accept/erased-customers.ts";
+import type { PriceBook } from "../pricing/price-book.ts";
+import { createFanOut, type SpanSubscriber } from "../ingest/fan-out/fan-out.ts";
+import type { ReadWatch } from "../ingest/writer/read-watch.ts";
+import { withMediaApart } from "../ingest/media/store-media.ts";
+import { leaveOutDeleted } from "../ingest/accept/leave-out-deleted.ts";
+import { createReadBack } from "../ingest/fan-out/read-back.ts";
+import { createSpanHistory } from "../ingest/accept/span-history.ts";
+import { createSpanWriter, type SpanWriter } from "../ingest/writer/writer.ts";
+import { createTakeOver, type TakeOver } from "../ingest/writer/take-over.ts";
+import { loadTraceDeletions } from "../jobs/trace-deletions.ts";
+import { randomToken } from "../lib/random-token.ts";
+import { httpLimits } from "../http/limits.ts";
+import { ingestLimits } from "../ingest/limits.ts";
+import type { TraceDeletionStore } from "../storage/control/trace-deletion-store.ts";
+import type { Journal } from "../storage/journal/journal.ts";
+import type { SpanStore } from "../storage/spans/span-store.ts";
+import { watchDeletedTraces } from "../telemetry/deleted-trace-metrics.ts";
+import { createFanOutMetrics, watchSubscribers } from "../telemetry/fan-out-metrics.ts";
+import { createIngestMetrics } from "../telemetry/ingest-metrics.ts";
+
+export type IngestParts = {
+  journal: Journal;
+  spans: Pick<SpanStore, "listSpans" | "readEdits" | "readVersions">;
+  /** Where rows go: waits for the tables of a remote store. */
+  store: Pick<SpanStore, "insert">;
+  deletions: TraceDeletionStore;
+  erasedCustomers: ErasedCustomers;
+  /** Whether no other node writes the store. */
+  isOnlyNode: boolean;
+  prices: PriceBook;
+  /** Who hears of stored spans. They must know by now what they want: what nobody wants is not kept. */
+  subscribers: readonly SpanSubscriber[];
+  /** Where all reads of the store are on this node. */
+  reads: ReadWatch | undefined;
+  config: Pick<Config, "insertMs" | "insertRows">;
+  logger: Logger;
+  now: () => number;
+};
+
+/** From the intake through the journal into the span store, and on to those who wait for spans. */
+export async function composeIngest(
+  { registry, cleanup }: { registry: Registry; cleanup: Array<() => Promise<void> | void> },
+  {
+    journal,
+    spans,
+    store,
+    deletions,
+    erasedCustomers,
+    isOnlyNode,
+    prices,
+    subscribers,
+    reads,
+    config,
+    logger,
+    now,
+  }: IngestParts,
+): Promise<{
+  writer: SpanWriter;
+  /** Resolves once all that was accepted is stored, and these subscribers have taken it. */
+  settle: (subscribers: readonly string[]) => Promise<void>;
+  intake: SpanIntake;
+  takeOver: TakeOver;
+  deletedTraces: DeletedTraces;
+}> {
+  const metrics = createIngestMetrics(registry, journal);
+  const deletedTraces = createDeletedTraces(now);
+  watchDeletedTraces(registry, deletedTraces);
+  await loadTraceDeletions({ deletions, deletedTraces, now });
+
+  const withoutDeleted = (payload: Buffer): Buffer => leaveOutDeleted(payload, deletedTraces);
+  const fanOut = createFanOut({
+    journal,
+    leaveOutDeleted: withoutDeleted,
+    subscribers,
+    readBack: createReadBack(spans),
+    erasedCustomers,
+    spans,
+    maxKeptBytes: ingestLimits.fanOutKeptBytes,
+    metrics: createFanOutMetrics(registry, journal.kept),
+    logger,
+  });
+  watchSubscribers(registry, () => fanOut.waiting());
+  fanOut.start();
+  cleanup.push(() => fanOut.stop());
+  const nodeId = randomToken(12);
+  const apart = withMediaApart(store, now);
+  const writer = createSpanWriter({
+    journal,
+    store: apart,
+    leaveOutDeleted: withoutDeleted,
+    metrics,
+    fanOut,
+    ...(reads && { reads }),
+    groups: { ms: config.insertMs, rows: config.insertRows },
+    logger,
+    nodeId,
+    now,
+  });
+  writer.start();
+  cleanup.push(() => writer.stop(httpLimits.shutdownGraceMs));
+
+  const intake = createSpanIntake({
+    journal,
+    prices,
+    metrics,
+    committed: (entry, payload, organizationId, rows) => {
+      fanOut.hold(entry.seq, organizationId, rows, entry.bytes);
+      writer.add(entry, payload);
+    },
+    isAwaited: (row) => fanOut.concerns(row),
+    deletedTraces,
+    erasedCustomers,
+    isOnlyNode,
+    history: isOnlyNode ? undefined : createSpanHistory({ spans, journal, deletedTraces, erasedCustomers, logger }),
+    now,
+  });
+  const takeOver = createTakeOver({ intake, journal, committed: (entry, payload) => writer.add(entry, payload) });
+  const settle = (names: readonly string[]) => writer.flush().then(() => fanOut.drained(names));
+  return { writer, settle, intake, takeOver, deletedTraces };
+}

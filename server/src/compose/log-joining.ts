@@ -1,0 +1,40 @@
+import { join } from "node:path";
+import type { Logger } from "pino";
+import type { Registry } from "prom-client";
+import type { Config } from "../config/config.ts";
+import { ingestLimits } from "../ingest/limits.ts";
+import { createLogJoiner, partyOfKey, type LogJoiner, type LogJoinerDeps } from "../ingest/otlp/join-logs.ts";
+import type { TakeOver } from "../ingest/writer/take-over.ts";
+import { startAdoption } from "../jobs/adopt-journals.ts";
+import { scheduleJob } from "../jobs/schedule.ts";
+import { handedOverFolder } from "../storage/backup/hand-over.ts";
+import type { Journal } from "../storage/journal/journal.ts";
+import { openLogEvents } from "../storage/journal/log-events.ts";
+import { watchLogEvents } from "../telemetry/log-event-metrics.ts";
+
+type LogJoiningParts = {
+  config: Pick<Config, "dataDir">;
+  logger: Logger;
+  registry: Registry;
+  cleanup: Array<() => Promise<void> | void>;
+};
+
+/** Log records wait on disk for the spans that they complete. With what other nodes left, theirs come too. */
+export function startLogJoining(
+  { config, logger, registry, cleanup }: LogJoiningParts,
+  deps: Omit<LogJoinerDeps, "events"> & { journal: Pick<Journal, "quarantine"> },
+  takeOver: TakeOver,
+): LogJoiner {
+  const path = join(config.dataDir, "otlp-logs");
+  const events = openLogEvents({ path, maxBytes: ingestLimits.otlpWaitingBytes, partyOf: partyOfKey, now: deps.now });
+  cleanup.push(() => events.close());
+  watchLogEvents(registry, events);
+  const logs = createLogJoiner({ ...deps, events });
+  const joining = scheduleJob({ name: "log join", everyMs: ingestLimits.otlpJoinEveryMs, logger }, (signal) =>
+    logs.joinWaiting(signal),
+  );
+  cleanup.push(() => joining.stop());
+  const adoption = startAdoption({ ...deps, path: handedOverFolder(config.dataDir), takeOver, events, logger });
+  cleanup.push(() => adoption.stop());
+  return logs;
+}

@@ -1,0 +1,60 @@
+import type { Checks, Readiness } from "../api/system/get-readyz.ts";
+import type { Recorder } from "../gateway/record/recorder.ts";
+import type { SpanWriter } from "../ingest/writer/writer.ts";
+import type { SpanMigration } from "../jobs/migrate-spans.ts";
+import { telemetryLimits } from "../telemetry/limits.ts";
+import type { ControlWatch } from "../storage/control/control-watch.ts";
+import type { StoreClock } from "../storage/control/store-clock.ts";
+import type { ControlDatabase } from "../storage/control/open-control-database.ts";
+import type { Journal } from "../storage/journal/journal.ts";
+import type { SpanStore } from "../storage/spans/span-store.ts";
+
+export type NodeReadiness = Readiness & {
+  /** From here on the node is not ready. */
+  stopping(): void;
+};
+
+/** What a load balancer asks of a node: whether spans and calls may go to it, and whether reads may. */
+export function composeReadiness(deps: {
+  database: Pick<ControlDatabase, "ping">;
+  control: Pick<ControlWatch, "isDown" | "mayServeStale">;
+  clock: Pick<StoreClock, "isRefused">;
+  journal: Pick<Journal, "hasRoom">;
+  recorder: Pick<Recorder, "hasRoom">;
+  writer: Pick<SpanWriter, "state">;
+  spans: Pick<SpanStore, "ping">;
+  migration: Pick<SpanMigration, "isDone">;
+}): NodeReadiness {
+  const { control } = deps;
+  let isStopping = false;
+  return {
+    stopping: () => void (isStopping = true),
+    traffic: async () => ({
+      node: isStopping ? "stopping" : "ok",
+      // What is in memory stands in for it.
+      control: !control.isDown() || control.mayServeStale() ? "ok" : "has not answered for too long",
+      clock: deps.clock.isRefused() ? "differs too much from the control store's" : "ok",
+      journal: deps.journal.hasRoom() ? "ok" : "full",
+      calls: deps.recorder.hasRoom() ? "ok" : "too many wait to be recorded",
+    }),
+    async reads(): Promise<Checks> {
+      const { isReplayed, failing } = deps.writer.state();
+      return {
+        control: await check(() => deps.database.ping()),
+        spans: deps.migration.isDone() ? await check((signal) => deps.spans.ping(signal)) : "has no tables yet",
+        replay: isReplayed ? "ok" : "replaying",
+        writer: failing === undefined ? "ok" : `failing since ${new Date(failing.sinceMs).toISOString()}`,
+      };
+    },
+  };
+}
+
+async function check(ask: (signal: AbortSignal) => Promise<void>): Promise<string> {
+  const signal = AbortSignal.timeout(telemetryLimits.readinessMs);
+  const late = new Promise<string>((resolve) => signal.addEventListener("abort", () => resolve("does not answer")));
+  const answer = ask(signal).then(
+    () => "ok",
+    () => "does not answer",
+  );
+  return Promise.race([answer, late]);
+}

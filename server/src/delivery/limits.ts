@@ -1,0 +1,53 @@
+const KiB = 1024;
+const MiB = 1024 * 1024;
+
+/** Limits of webhooks, with the unit in each name. */
+export const deliveryLimits = {
+  webhookUrlChars: 200,
+  /** A larger payload is sent without its large members. */
+  webhookPayloadBytes: 1 * MiB,
+  webhookMemberBytes: 8 * KiB,
+  /** What may wait for one webhook; further events are not queued, which its `skipped_events` counts. */
+  webhookQueueRows: 100_000,
+  webhookQueueBytes: 256 * MiB,
+  webhookQueueBatchRows: 250,
+  webhookQueueBatchBytes: 4 * MiB,
+  webhookRetryMs: 24 * 60 * 60 * 1_000,
+  webhookRetryMinMs: 5_000,
+  webhookRetryMaxMs: 4 * 60 * 60 * 1_000,
+  webhookTimeoutMs: 10_000,
+  webhookClaimMs: 30_000,
+  webhookResponseBytes: 1 * KiB,
+  webhookInFlight: 256,
+  /** One more with each success, half as many with each failure. */
+  webhookInFlightEach: 32,
+  webhookInFlightFirst: 4,
+  webhookInFlightFailing: 2,
+  /** Claimed for a webhook that takes all it is given, beside what is under way; none while so many bytes wait for all. */
+  webhookAhead: 128,
+  webhookAheadBytes: 32 * MiB,
+  webhookDisableAfterMs: 5 * 24 * 60 * 60 * 1_000,
+  webhookSecretOverlapMs: 24 * 60 * 60 * 1_000,
+  webhookSecretsOpened: 10_000,
+  webhookPollEveryMs: 1_000,
+  webhookPaceMs: 25,
+  webhookRefreshEveryMs: 2_000,
+  webhookBacklogEveryMs: 30_000,
+  webhookPurgeEveryMs: 60_000,
+  webhookPurgeRows: 1_000,
+  /** Finished deliveries, kept for the log and for sending them again. */
+  webhookLogMs: 7 * 24 * 60 * 60 * 1_000,
+  webhookLogRows: 10_000,
+  /** What was sent of delivered ones, and of all finished ones of a webhook in bytes. */
+  webhookPayloadMs: 6 * 60 * 60 * 1_000,
+  webhookKeptBytes: 64 * MiB,
+  /** Traces that somebody waits to be complete. */
+  traceWatchEveryMs: 1_000,
+  /** Of one organization; what comes beyond is read back from the span store once half of them are complete. */
+  traceWatches: 100_000,
+  traceWatchClaimMs: 60_000,
+  traceWatchBatch: 100,
+  traceQuietSMax: 86_400,
+  /** Payloads of webhooks that are looked through at a time for a deleted customer. */
+  erasedPayloadsPage: 200,
+} as const;

@@ -1,0 +1,63 @@
+import { formatUuid } from "../../domain/identity.ts";
+import type { SpanOrigin } from "../../ingest/normalize/normalize.ts";
+import type { Admission, Budgets, CustomerOfCall } from "./budgets.ts";
+import type { CallLedger } from "./call-ledger.ts";
+import type { CallError } from "./client-answer.ts";
+import type { ServiceParams } from "../request/service-params.ts";
+
+/**
+ * Asks the budget of the call's customer.
+ * @param identity of the call's span; the call's record has the same one
+ * @param estimate asked for where there is a customer; null where the price is unknown
+ */
+export function admitCall(
+  budgets: Budgets,
+  { origin, identity }: Pick<CallLedger, "origin" | "identity">,
+  params: ServiceParams,
+  estimate: () => number | null,
+): Admission | Promise<Admission> {
+  const said = customerSaid(origin, params);
+  const isNobodys = said.customerIdentifier === undefined;
+  return budgets.admit({
+    ...said,
+    estimateUsd: isNobodys ? null : estimate(),
+    callId: isNobodys ? "" : formatUuid(identity),
+  });
+}
+
+/** Takes over what a call says of its customer though it needs no budget. @throws ServiceError `invalid_request` */
+export async function hearCustomer(budgets: Budgets, origin: SpanOrigin, params: ServiceParams): Promise<void> {
+  if (params.customer_params !== undefined) await budgets.hear(customerSaid(origin, params));
+}
+
+function customerSaid({ organization_id, environment }: SpanOrigin, params: ServiceParams): CustomerOfCall {
+  return {
+    organizationId: organization_id,
+    environment,
+    customerIdentifier: customerOf(params),
+    customerParams: params.customer_params,
+  };
+}
+
+/** Who the call is for. */
+export function customerOf({ customer_identifier, customer_params }: ServiceParams): string | undefined {
+  const named = customer_identifier ?? customer_params?.["customer_identifier"];
+  return typeof named === "string" && named !== "" ? named : undefined;
+}
+
+/** What the caller is told of a call that may not begin; undefined for one that may. */
+export function refusalOf(admission: Admission): CallError | undefined {
+  if (admission.isAllowed) return undefined;
+  const { code, message, retryAfterS } = admission;
+  return {
+    status: 429,
+    message,
+    type: code,
+    param: null,
+    code,
+    headers: {
+      ...(code === "budget_exceeded" && { "x-should-retry": "false" }),
+      ...(retryAfterS !== undefined && { "retry-after": String(Math.ceil(retryAfterS)) }),
+    },
+  };
+}

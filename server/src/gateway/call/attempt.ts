@@ -1,0 +1,199 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { Pools } from "../../outgoing/pools.ts";
+import { gatewayLimits } from "../limits.ts";
+import { Exchange, type ExchangeSink, type OutgoingCall, type UpstreamTimeouts } from "./exchange.ts";
+import { GatheredReply } from "../stream/gathered-reply.ts";
+import type { AnswerReader, WholeReply } from "./operation.ts";
+import { readProblem } from "../providers/openai/problem.ts";
+import { BadReply, type UpstreamProblem } from "../providers/provider.ts";
+import type { StreamSink, StreamSource } from "../stream/stream-source.ts";
+
+/** How one attempt ended. */
+export type AttemptEnd =
+  | { kind: "reply"; reply: WholeReply }
+  /** A stream that is complete. */
+  | { kind: "streamed" }
+  /** `hasContent`: some of the stream was sent on already, so that no other upstream may answer. */
+  | { kind: "problem"; problem: UpstreamProblem; hasContent: boolean }
+  | { kind: "gone" };
+
+/** What reads an answer, and who is notified of it. */
+export type AttemptRun = {
+  reader: AnswerReader;
+  isStream: boolean;
+  /** Whether a whole reply has to go on as a stream although it might be answered as it is. */
+  mustStream(): boolean;
+  signal: AbortSignal;
+  /** The headers of an answer that is given to the caller. */
+  onAnswer(headers: IncomingHttpHeaders): void;
+  /** Whole events of a stream. `hasContent`: a caller could use something in them. */
+  onEvents(events: Buffer | string, hasContent: boolean): void;
+  /** The exchange, to pause it while the caller is slow. */
+  attach(exchange: Exchange): void;
+};
+
+export type UpstreamParts = { pools: Pools; times: UpstreamTimeouts; isOperatorHost: boolean };
+
+/** Makes one call of one upstream. Rejects only for faults of ours. */
+export function askUpstream(call: OutgoingCall, run: AttemptRun, parts: UpstreamParts): Promise<AttemptEnd> {
+  return new Promise((resolve, reject) => {
+    const sink = new AnswerSink(run, resolve, reject);
+    const exchange = new Exchange(sink, parts.times);
+    sink.exchange = exchange;
+    run.attach(exchange);
+    if (run.signal.aborted) return resolve({ kind: "gone" });
+    run.signal.addEventListener("abort", sink.onGone, { once: true });
+    exchange.start(parts.pools, call, parts.isOperatorHost ? "operator" : "guarded");
+    return undefined;
+  });
+}
+
+/** Reads a reply that needs no upstream. */
+export function readReply(reply: WholeReply, run: AttemptRun): Promise<AttemptEnd> {
+  return new Promise((resolve, reject) => {
+    new AnswerSink(run, resolve, reject).take(reply);
+  });
+}
+
+/** Reads the answer of one exchange, whatever it turns out to be: a stream, a whole reply or an error. */
+class AnswerSink implements ExchangeSink, StreamSink {
+  exchange: Exchange | undefined;
+  readonly #run: AttemptRun;
+  readonly #resolve: (end: AttemptEnd) => void;
+  readonly #reject: (error: unknown) => void;
+  #status = 0;
+  #headers: IncomingHttpHeaders = {};
+  #source: StreamSource | undefined;
+  readonly #reply = new GatheredReply();
+  #hasContent = false;
+  #isOver = false;
+
+  constructor(run: AttemptRun, resolve: (end: AttemptEnd) => void, reject: (error: unknown) => void) {
+    this.#run = run;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  readonly onGone = (): void => {
+    this.exchange?.abort();
+    this.#end({ kind: "gone" });
+  };
+
+  onHead(status: number, headers: IncomingHttpHeaders): void {
+    this.#status = status;
+    this.#headers = headers;
+    const { isStream, reader } = this.#run;
+    if (!isStream || !isSuccess(status) || !(reader.isStream ?? isNoJson)(headers)) return;
+    this.#run.onAnswer(headers);
+    this.#source = reader.stream?.(this);
+  }
+
+  onData(bytes: Buffer): void {
+    if (this.#isOver) return;
+    try {
+      if (this.#source === undefined) this.#gather(bytes);
+      else this.#source.push(bytes);
+    } catch (error) {
+      this.#onThrown(error);
+    }
+  }
+
+  onEnd(): void {
+    if (this.#isOver) return;
+    const status = this.#status;
+    if (this.#source !== undefined) return this.#endStream(this.#source);
+    if (isSuccess(status)) return this.take({ headers: this.#headers, bytes: this.#reply.read() });
+    if (status >= 300 && status < 400)
+      return this.onFailure({ kind: "fault", status, message: "The provider answered with a redirect." });
+    return this.onFailure((this.#run.reader.problem ?? readProblem)(status, this.#headers, this.#reply.read()));
+  }
+
+  onFailure(problem: UpstreamProblem): void {
+    this.#end({ kind: "problem", problem, hasContent: this.#hasContent });
+  }
+
+  onEvents(events: Buffer | string, hasContent: boolean): void {
+    if (hasContent && !this.#hasContent) {
+      this.#hasContent = true;
+      this.exchange?.begun();
+    }
+    return this.#run.onEvents(events, hasContent);
+  }
+
+  onDone(): void {
+    this.exchange?.finish(gatewayLimits.upstreamTrailMs);
+    this.#end({ kind: "streamed" });
+  }
+
+  onProblem(problem: UpstreamProblem): void {
+    this.exchange?.abort();
+    this.onFailure(problem);
+  }
+
+  /** A whole reply: given as a stream to a caller who wants one. */
+  take(reply: WholeReply): void {
+    const { reader, isStream } = this.#run;
+    try {
+      const problem = reader.whole(reply);
+      if (problem !== undefined) return this.onFailure(problem);
+      this.#run.onAnswer(reply.headers);
+      if (isStream && (reader.mayAnswerWhole !== true || this.#run.mustStream())) reader.asStream?.(reply, this);
+      else this.#end({ kind: "reply", reply });
+    } catch (error) {
+      this.#onThrown(error);
+    }
+    return undefined;
+  }
+
+  #endStream(source: StreamSource): void {
+    try {
+      source.end();
+    } catch (error) {
+      this.#onThrown(error);
+    }
+  }
+
+  #gather(bytes: Buffer): void {
+    const problem = this.#reply.add(bytes, this.#status);
+    if (this.#reply.hasContent) this.exchange?.begun();
+    if (problem !== undefined) this.onProblem(problem);
+  }
+
+  /** What a reader throws of a reply is a fault of the upstream, all else one of ours. */
+  #onThrown(error: unknown): void {
+    this.exchange?.abort();
+    if (isStackOverflow(error)) error = new BadReply("The provider's reply nests too deep.");
+    if (error instanceof BadReply) {
+      const { message, usage } = error;
+      const status = this.#status || 200;
+      return this.onFailure({ kind: "fault", status, message, code: "bad_reply", ...(usage && { usage }) });
+    }
+    this.#stop();
+    this.#reject(error);
+    return undefined;
+  }
+
+  #end(end: AttemptEnd): void {
+    if (this.#isOver) return;
+    this.#stop();
+    this.#resolve(end);
+  }
+
+  #stop(): void {
+    this.#isOver = true;
+    this.#run.signal.removeEventListener("abort", this.onGone);
+  }
+}
+
+/** Texts of any depth can be parsed, but not all of them written again. */
+function isStackOverflow(error: unknown): boolean {
+  return error instanceof RangeError && error.message === "Maximum call stack size exceeded";
+}
+
+function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
+function isNoJson(headers: IncomingHttpHeaders): boolean {
+  return !/^application\/json\b/i.test(headers["content-type"] ?? "");
+}

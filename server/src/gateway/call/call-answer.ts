@@ -1,0 +1,133 @@
+import type { OutgoingHttpHeaders } from "node:http";
+import { ServiceError } from "../../domain/errors.ts";
+import type { PriceBook } from "../../pricing/price-book.ts";
+import { answerHeaders } from "./answer-headers.ts";
+import type { AttemptEnd } from "./attempt.ts";
+import { breakdownOf } from "./breakdown.ts";
+import { costOfCall, type CallLedger } from "./call-ledger.ts";
+import type { CallRecord } from "./call-record.ts";
+import {
+  answerError,
+  answerWhole,
+  ClientStream,
+  errorOfService,
+  openaiErrors,
+  type CallError,
+  type ErrorForm,
+} from "./client-answer.ts";
+import type { AnswerReader, CallOperation, GatewayCall, WholeReply } from "./operation.ts";
+
+/** The answer to one caller: a whole body, a stream or an error. The record is written before its last bytes. */
+export class CallAnswer {
+  readonly stream: ClientStream;
+  readonly #errors: ErrorForm;
+  /** Reads what the upstream answers that is asked now. */
+  reader: AnswerReader | undefined;
+  /** Headers of that upstream's answer that go on. */
+  passed: OutgoingHttpHeaders | undefined;
+  /** Parameters that it was not asked for as the caller put them. */
+  adjusted: readonly string[] = [];
+  /** An upstream is asked that has not failed yet. */
+  isAsking = false;
+  /** Time spent on upstreams so far, in milliseconds; the rest is ours. */
+  upstreamMs = 0;
+  readonly #call: GatewayCall;
+  readonly #ledger: CallLedger;
+  readonly #record: CallRecord;
+  readonly #prices: PriceBook;
+
+  constructor(operation: CallOperation, call: GatewayCall, record: CallRecord, prices: PriceBook) {
+    this.#call = call;
+    this.#ledger = record.ledger;
+    this.#record = record;
+    this.#prices = prices;
+    this.#errors = operation.errors?.(call.requestId) ?? openaiErrors;
+    this.stream = new ClientStream(call.response, {
+      errors: this.#errors,
+      head: () => this.#headers(),
+      beforeEnd: (sendEnd) => record.write(sendEnd),
+    });
+  }
+
+  /** Answers with what the last attempt ended in. */
+  end(end: AttemptEnd): void {
+    if (end.kind === "gone") return this.abandon();
+    if (end.kind === "problem" && end.hasContent) return this.#breakOff(this.#errors.ofBreak(end.problem));
+    if (end.kind === "problem") return this.refuse(this.#errors.ofProblem(end.problem));
+    const reply = end.kind === "reply" ? end.reply : undefined;
+    this.#send(reply);
+    return this.reader?.keep?.(reply, this.adjusted);
+  }
+
+  /** @param reply undefined after a stream */
+  #send(reply: WholeReply | undefined): void {
+    const { reader } = this;
+    this.#record.settleUsage(reader?.digest);
+    const breakdown = this.#ledger.params.request_breakdown === true ? this.#breakdown() : undefined;
+    if (reply === undefined || reader === undefined) return this.stream.end(this.#lastEvents(breakdown));
+    const { body, headers } = reader.answer(reply, breakdown);
+    const head = this.#headers();
+    if (headers !== undefined) Object.assign(head, headers);
+    return answerWhole(this.#call.response, 200, body, head, (sendEnd) => this.#record.write(sendEnd));
+  }
+
+  #lastEvents(breakdown: Record<string, unknown> | undefined): string {
+    const lastEvents = this.reader?.lastEvents;
+    if (lastEvents !== undefined) return lastEvents(breakdown);
+    const event = { type: "request_breakdown", request_breakdown: breakdown };
+    return breakdown === undefined ? "" : `data: ${JSON.stringify(event)}\n\n`;
+  }
+
+  #breakdown(): Record<string, unknown> {
+    return breakdownOf(this.#ledger, {
+      costUsd: costOfCall(this.#ledger, this.#prices),
+      elapsedMs: this.#call.elapsedMs(),
+    });
+  }
+
+  /** A stream that failed after its first content. */
+  #breakOff(error: CallError): void {
+    this.#ledger.isCut = true;
+    this.#ledger.statusCode = error.status;
+    this.#ledger.errorMessage = error.message;
+    this.stream.fail(error);
+  }
+
+  refuse(refused: CallError): void {
+    const error = this.#errors.told(refused);
+    this.#ledger.statusCode = error.status;
+    this.#ledger.errorMessage = error.message;
+    this.#state(error);
+  }
+
+  /**
+   * The caller left, which is 499 as nginx has it, or the service stops and could wait no longer, which is what the caller is then told.
+   * What an upstream had begun is paid for.
+   */
+  abandon(): void {
+    const ledger = this.#ledger;
+    const { reason } = this.#call.signal as { reason: unknown };
+    const error = reason instanceof ServiceError ? errorOfService(reason) : undefined;
+    if (this.isAsking) this.#record.settleUsage(this.reader?.digest);
+    ledger.isCut = true;
+    ledger.statusCode = error?.status ?? 499;
+    ledger.errorMessage = error?.message ?? "The client closed the connection.";
+    if (error !== undefined) this.#state(this.#errors.told(error));
+  }
+
+  /** Within the stream, where its head had to go out before anybody answered. */
+  #state(error: CallError): void {
+    const { response } = this.#call;
+    if (this.stream.isOpen) return this.stream.fail(error);
+    if (!response.destroyed)
+      answerError(response, error, this.#headers(), (sendEnd) => this.#record.write(sendEnd), this.#errors);
+    return undefined;
+  }
+
+  #headers(): OutgoingHttpHeaders {
+    const { adjusted, passed } = this;
+    const overheadMs = this.#call.elapsedMs() - this.upstreamMs;
+    const ours = answerHeaders(this.#ledger, { overheadMs, adjusted });
+    return passed === undefined ? ours : { ...passed, ...ours };
+  }
+}

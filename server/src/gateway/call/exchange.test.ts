@@ -1,0 +1,78 @@
+import { once } from "node:events";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, expect, test, vi } from "vitest";
+import { createAddressGuard } from "../../outgoing/address-guard.ts";
+import { createPools } from "../../outgoing/pools.ts";
+import { Exchange, type UpstreamTimeouts } from "./exchange.ts";
+
+afterEach(() => void vi.useRealTimers());
+
+/** An upstream that has been asked and does not answer yet; time is the test's own from here on. */
+async function ask(timeouts: UpstreamTimeouts) {
+  const asked = Promise.withResolvers<ServerResponse>();
+  const server = createServer((_request, response) => asked.resolve(response)).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const pools = createPools({ guard: createAddressGuard({ allowed: [], connectMs: 1_000 }) });
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+  const ended = Promise.withResolvers<string>();
+  let text = "";
+  const exchange = new Exchange(
+    {
+      onHead: () => undefined,
+      onData: (bytes) => void (text += bytes.toString()),
+      onEnd: () => ended.resolve(text),
+      onFailure: ({ message }) => ended.resolve(message),
+    },
+    timeouts,
+  );
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+  exchange.start(pools, { method: "POST", url, headers: {}, body: Buffer.from("{}") }, "operator");
+  const response = await asked.promise;
+  const stop = async (): Promise<void> => {
+    pools.close();
+    server.close();
+  };
+  return { exchange, response, ended: ended.promise, stop };
+}
+
+test("an answer that takes longer than five minutes is taken, as no time but ours is minded", async () => {
+  const { exchange, response, ended, stop } = await ask({ firstByteMs: 600_000, idleMs: 600_000, totalMs: 1_800_000 });
+  await vi.advanceTimersByTimeAsync(301_000);
+  response.write("late ");
+  exchange.begun();
+  await vi.advanceTimersByTimeAsync(301_000);
+  response.end("but here");
+  expect(await ended).toBe("late but here");
+  await stop();
+});
+
+test("P9: silence is thought until the answer has begun, and a fault from there on", async () => {
+  const { exchange, response, ended, stop } = await ask({ firstByteMs: 9_000, idleMs: 1_000, totalMs: 90_000 });
+  response.write(": thinking");
+  await vi.advanceTimersByTimeAsync(8_000);
+  exchange.begun();
+  await vi.advanceTimersByTimeAsync(1_001);
+  expect(await ended).toBe("The provider sent nothing for 1000 ms.");
+  await stop();
+});
+
+test("P9: what keeps the connection alive before the answer has begun is no part of it", async () => {
+  const { response, ended, stop } = await ask({ firstByteMs: 9_000, idleMs: 1_000, totalMs: 90_000 });
+  for (let n = 0; n < 9; n += 1) {
+    response.write(": thinking");
+    await vi.advanceTimersByTimeAsync(1_001);
+  }
+  expect(await ended).toBe("The provider did not answer within 9000 ms.");
+  await stop();
+});
+
+test.each<[what: string, timeouts: UpstreamTimeouts, message: string]>([
+  ["the head", { firstByteMs: 1_000, idleMs: 9_000, totalMs: 9_000 }, "did not answer within 1000 ms"],
+  ["all of it", { firstByteMs: 9_000, idleMs: 9_000, totalMs: 1_000 }, "took longer than a call may"],
+])("one that is late with %s fails", async (_what, timeouts, message) => {
+  const { ended, stop } = await ask(timeouts);
+  await vi.advanceTimersByTimeAsync(1_001);
+  expect(await ended).toBe(`The provider ${message}.`);
+  await stop();
+});

@@ -1,0 +1,261 @@
+import { lookUp } from "../../lib/look-up.ts";
+import type { IncomingHttpHeaders } from "node:http";
+import * as zlib from "node:zlib";
+import { AddressRefused } from "../../outgoing/address-guard.ts";
+import type { ExchangeController, ExchangeHandler } from "../../outgoing/http1/exchange-handler.ts";
+import type { HostTrust, Pools } from "../../outgoing/pools.ts";
+import type { UpstreamCall, UpstreamProblem } from "../providers/provider.ts";
+
+/** How long an upstream may take, in milliseconds. */
+export type UpstreamTimeouts = {
+  /** To the first content of its answer. What keeps the connection alive until then does not count: models think, and some hang. */
+  firstByteMs: number;
+  /** Between two pieces of its answer, once it has begun. */
+  idleMs: number;
+  /** Altogether, over all attempts of a call. */
+  totalMs: number;
+};
+
+/** A call whose body may be a list of pieces, so that it can be sent again without being copied. */
+export type OutgoingCall = Omit<UpstreamCall, "body"> & { body: Buffer | readonly Buffer[] };
+
+/** Told of one exchange: a head, data, then either an end or a failure; nothing more after `abort`. */
+export type ExchangeSink = {
+  onHead(status: number, headers: IncomingHttpHeaders): void;
+  /** Decoded, where the upstream encoded its answer although it was asked not to. */
+  onData(bytes: Buffer): void;
+  onEnd(): void;
+  onFailure(problem: UpstreamProblem): void;
+};
+
+/**
+ * One request to an upstream and its answer, under our own clocks: time in which the reader holds the answer up counts
+ * for the total alone.
+ */
+export class Exchange implements ExchangeHandler {
+  readonly #sink: ExchangeSink;
+  readonly #timeouts: UpstreamTimeouts;
+  #controller: ExchangeController | undefined;
+  #decoder: zlib.Gunzip | undefined;
+  /** One for both clocks: it looks at them when it rings, so that data that comes moves no timer. */
+  #timer: NodeJS.Timeout | undefined;
+  #ringsAtMs = 0;
+  /** It is to ring earlier, once what is being read is through. */
+  #isTimerLate = false;
+  #quietUntilMs = 0;
+  #totalUntilMs = 0;
+  #isBegun = false;
+  #isOver = false;
+  #isPaused = false;
+
+  constructor(sink: ExchangeSink, timeouts: UpstreamTimeouts) {
+    this.#sink = sink;
+    this.#timeouts = timeouts;
+  }
+
+  /** @param call its url is absolute */
+  start(pools: Pools, call: OutgoingCall, trust: HostTrust): void {
+    const { firstByteMs, totalMs } = this.#timeouts;
+    const nowMs = performance.now();
+    this.#quietUntilMs = nowMs + firstByteMs;
+    this.#totalUntilMs = nowMs + totalMs;
+    this.#setTimer(nowMs);
+    const place = pools.locate(call.url);
+    if (place === undefined) {
+      this.#fail({ kind: "fault", status: 0, message: "The provider's address is not a plain http(s) URL." });
+      return;
+    }
+    const { method, headers, body } = call;
+    pools.dispatch(place.origin, trust, { method, path: place.path, headers, body }, this);
+  }
+
+  /** The answer is of no more use: the connection is cut, now or as soon as it is there. */
+  abort(): void {
+    if (this.#isOver) return;
+    this.#end();
+    this.#cut();
+  }
+
+  /** Whoever reads has heard the first of the answer itself. */
+  begun(): void {
+    if (this.#isBegun) return;
+    this.#isBegun = true;
+    this.#heard();
+  }
+
+  pause(): void {
+    if (this.#isPaused || this.#isOver) return;
+    this.#isPaused = true;
+    this.#controller?.pause();
+    this.#decoder?.pause();
+  }
+
+  resume(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    this.#heard();
+    this.#controller?.resume();
+    this.#decoder?.resume();
+  }
+
+  /** All that matters has come. What follows is thrown away, so that the connection can be used again if little does. */
+  finish(waitMs: number): void {
+    if (this.#isOver) return;
+    this.#end();
+    this.resume();
+    this.#timer = setTimeout(() => this.#cut(), waitMs).unref();
+  }
+
+  onRequestStart(controller: ExchangeController): void {
+    this.#controller = controller;
+    if (this.#isOver) this.#cut();
+  }
+
+  onResponseStart(_controller: ExchangeController, status: number, headers: IncomingHttpHeaders): void {
+    if (this.#isOver) return;
+    this.#heard();
+    const coding = headers["content-encoding"];
+    if (typeof coding === "string" && coding !== "identity" && coding !== "") this.#decode(coding.toLowerCase());
+    // A recipient dates what came without a date (RFC 9110): `retry-after` may be held against it.
+    if (status >= 400 && headers.date === undefined) headers = { ...headers, date: new Date().toUTCString() };
+    if (!this.#isOver) this.#sink.onHead(status, headers);
+  }
+
+  onResponseData(_controller: ExchangeController, bytes: Buffer): void {
+    if (this.#isOver) return;
+    this.#heard();
+    if (this.#decoder === undefined) this.#sink.onData(bytes);
+    else this.#decoder.write(bytes);
+  }
+
+  onResponseEnd(): void {
+    if (this.#isOver) {
+      clearTimeout(this.#timer);
+      return;
+    }
+    if (this.#decoder !== undefined) this.#decoder.end();
+    else this.#complete();
+  }
+
+  onResponseError(_controller: unknown, error: Error): void {
+    this.#fail(problemOf(error));
+  }
+
+  #complete(): void {
+    if (this.#isOver) return;
+    this.#end();
+    this.#sink.onEnd();
+  }
+
+  #fail(problem: UpstreamProblem): void {
+    clearTimeout(this.#timer);
+    if (this.#isOver) return;
+    this.#end();
+    this.#sink.onFailure(problem);
+  }
+
+  #late(what: string): void {
+    if (this.#isOver) return;
+    this.#fail({ kind: "fault", status: 0, message: `The provider ${what}.`, code: "timeout" });
+    this.#cut();
+  }
+
+  /** Something came, or whoever reads has caught up: the time of silence begins anew, once the answer has begun. */
+  #heard(): void {
+    if (!this.#isBegun) return;
+    this.#quietUntilMs = performance.now() + this.#timeouts.idleMs;
+    if (this.#quietUntilMs >= this.#ringsAtMs || this.#isTimerLate) return;
+    // Most answers come whole and end with the very read that they begin with: then there is no time of silence to mind.
+    this.#isTimerLate = true;
+    queueMicrotask(this.#moveTimer);
+  }
+
+  readonly #moveTimer = (): void => {
+    this.#isTimerLate = false;
+    if (!this.#isOver) this.#setTimer(performance.now());
+  };
+
+  #setTimer(nowMs: number): void {
+    clearTimeout(this.#timer);
+    if (this.#isOver) return;
+    this.#ringsAtMs = this.#isPaused ? this.#totalUntilMs : Math.min(this.#quietUntilMs, this.#totalUntilMs);
+    this.#timer = setTimeout(this.#onTimer, Math.max(1, this.#ringsAtMs - nowMs));
+  }
+
+  readonly #onTimer = (): void => {
+    const nowMs = performance.now();
+    const { firstByteMs, idleMs } = this.#timeouts;
+    if (nowMs >= this.#totalUntilMs) this.#late("took longer than a call may");
+    else if (this.#isPaused || nowMs < this.#quietUntilMs) this.#setTimer(nowMs);
+    else this.#late(this.#isBegun ? `sent nothing for ${idleMs} ms` : `did not answer within ${firstByteMs} ms`);
+  };
+
+  #end(): void {
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    this.#decoder?.destroy();
+  }
+
+  #cut(): void {
+    this.#controller?.abort(new Error("the answer is of no more use"));
+  }
+
+  #decode(coding: string): void {
+    const create = lookUp(decoders, coding);
+    if (create === undefined) {
+      this.#fail({ kind: "fault", status: 0, message: "The provider's answer is encoded in an unknown way." });
+      this.#cut();
+      return;
+    }
+    this.#decoder = create()
+      .on("data", (bytes: Buffer) => this.#isOver || this.#sink.onData(bytes))
+      .on("end", () => this.#complete())
+      .on("error", () => {
+        this.#fail({ kind: "fault", status: 0, message: "The provider's answer could not be decoded." });
+        this.#cut();
+      });
+  }
+}
+
+const flushing = { flush: zlib.constants.Z_SYNC_FLUSH, finishFlush: zlib.constants.Z_SYNC_FLUSH };
+
+const decoders: Record<string, () => zlib.Gunzip> = {
+  gzip: () => zlib.createGunzip(flushing),
+  "x-gzip": () => zlib.createGunzip(flushing),
+  deflate: () => zlib.createInflate(flushing),
+  br: () => zlib.createBrotliDecompress({ flush: zlib.constants.BROTLI_OPERATION_FLUSH }),
+  zstd: () => zlib.createZstdDecompress(),
+};
+
+/** What hindered an exchange, without addresses: they are no business of the caller. */
+function problemOf(error: Error): UpstreamProblem {
+  if (error instanceof AddressRefused) {
+    return {
+      kind: "request",
+      status: 0,
+      message:
+        "The provider's host has no public address: an operator lists the private hosts that may be called in SPANWAY_ALLOW_PRIVATE_UPSTREAMS.",
+      code: "address_refused",
+    };
+  }
+  const code = (error as NodeJS.ErrnoException).code ?? "";
+  if (code === "EMFILE" || code === "ENFILE") {
+    return {
+      kind: "busy",
+      status: 0,
+      message: "The server has no file descriptors left. Please try again.",
+      isUnsent: true,
+    };
+  }
+  return { kind: "fault", status: 0, message: `The connection to the provider failed${words[code] ?? ""}.`, code };
+}
+
+const words: Record<string, string> = {
+  ECONNREFUSED: ": it was refused",
+  ECONNRESET: ": it was reset",
+  CONNECTION_CLOSED: ": it was closed",
+  BAD_ANSWER: ": the answer was not HTTP",
+  UND_ERR_CONNECT_TIMEOUT: ": it took too long",
+  ENOTFOUND: ": its name is unknown",
+  EAI_AGAIN: ": its name cannot be resolved now",
+};

@@ -1,0 +1,179 @@
+import { ServiceError } from "../../domain/errors.ts";
+import type { Pools } from "../../outgoing/pools.ts";
+import type { PriceBook } from "../../pricing/price-book.ts";
+import type { GatewayMetrics } from "../../telemetry/gateway-metrics.ts";
+import { noteAttempt } from "./attempt-notes.ts";
+import { timesOf } from "./attempt-times.ts";
+import { askUpstream, readReply, type AttemptEnd, type AttemptRun } from "./attempt.ts";
+import type { CallAnswer } from "./call-answer.ts";
+import { beginAttempt, costOfAnswer, isPaid, takeFailed } from "./call-ledger.ts";
+import type { CallRecord } from "./call-record.ts";
+import type { UpstreamTimeouts } from "./exchange.ts";
+import type { CallRequest, GatewayCall, ReaderOptions, RecalledAnswer, UpstreamRequest } from "./operation.ts";
+import type { UpstreamProblem } from "../providers/provider.ts";
+import { understandProblem } from "../providers/shared/understand-problem.ts";
+import type { Plan, PlanStep } from "../routing/plan.ts";
+import { builtInProvider } from "../routing/provider-table.ts";
+
+export type AttemptDeps = {
+  pools: Pools;
+  timeouts: UpstreamTimeouts;
+  prices: PriceBook;
+  metrics: Pick<GatewayMetrics, "attempts">;
+};
+
+/** One call whose upstreams are asked. */
+export type AskedCall = { call: GatewayCall; request: CallRequest; record: CallRecord; answer: CallAnswer };
+
+/**
+ * Goes through the plan until an upstream answers, and reports to it how each attempt ended.
+ * @returns how the last one ended: with the problem to answer with, where nobody answered
+ */
+export async function runAttempts(deps: AttemptDeps, asked: AskedCall, plan: Plan): Promise<AttemptEnd> {
+  const { answer } = asked;
+  let problem: UpstreamProblem | undefined;
+  for (;;) {
+    const step = await plan.next(problem);
+    if (step === undefined) return { kind: "problem", problem: plan.problem(), hasContent: false };
+    answer.upstreamMs += step.waitedMs;
+    const end = await runAttempt(deps, asked, step, plan);
+    deps.metrics.attempts.inc({ outcome: end.kind === "problem" ? end.problem.kind : outcomes[end.kind] });
+    if (end.kind !== "problem") {
+      plan.report(step.attempt, end.kind === "gone" ? "aborted" : "success");
+      return end;
+    }
+    if (end.hasContent) {
+      plan.report(step.attempt, end.problem);
+      return end;
+    }
+    if (leftMs(deps, asked) <= 0) {
+      plan.report(step.attempt, end.problem);
+      return { ...end, problem: plan.problem(end.problem) };
+    }
+    problem = end.problem;
+  }
+}
+
+const outcomes = { reply: "success", streamed: "success", gone: "gone" } as const;
+
+/** An answer that was given before, on its way to this caller. */
+export function giveRecalled(asked: AskedCall, { reply, adjusted }: RecalledAnswer): Promise<AttemptEnd> {
+  const how = { attempt: undefined, hasManyKeys: false, mayAskOther: () => false };
+  const run = readingOf(asked, how, () => undefined);
+  asked.answer.adjusted = adjusted;
+  return readReply(reply, run);
+}
+
+/** Of the time that a call may take, over all its attempts. */
+function leftMs({ timeouts }: AttemptDeps, { call }: AskedCall): number {
+  return timeouts.totalMs - call.elapsedMs();
+}
+
+/** Asks one upstream: once, or once more without what it did not know. */
+async function runAttempt(deps: AttemptDeps, asked: AskedCall, step: PlanStep, plan: Plan): Promise<AttemptEnd> {
+  const { call, request, record } = asked;
+  const { attempt } = step;
+  beginAttempt(record.ledger, attempt.target, deps.prices);
+  record.ledger.routedMs ??= call.elapsedMs();
+  const end = await askOnce(deps, asked, step, plan);
+  if (end.kind !== "problem" || end.hasContent || request.isCallChanged?.(attempt, end.problem) !== true) return end;
+  record.ledger.attempts += 1;
+  return await askOnce(deps, asked, step, plan);
+}
+
+async function askOnce(deps: AttemptDeps, asked: AskedCall, step: PlanStep, plan: Plan): Promise<AttemptEnd> {
+  const { call, record, answer } = asked;
+  const { ledger } = record;
+  const { attempt, furtherModels } = step;
+  const beganMs = call.elapsedMs();
+  let isBegun = false;
+  const how: ReaderOptions = {
+    attempt,
+    hasManyKeys: plan.hasManyKeys,
+    mayAskOther: () => furtherModels > 0 && !answer.stream.isCommitted,
+  };
+  const run = readingOf(asked, how, () => {
+    isBegun = true;
+    answer.upstreamMs += call.elapsedMs() - beganMs;
+    plan.report(attempt, "begun");
+  });
+  answer.isAsking = true;
+  const answered = ask(deps, asked, step, run);
+  record.prepare();
+  const ended = await answered;
+  const tookMs = call.elapsedMs() - beganMs;
+  if (!isBegun) answer.upstreamMs += tookMs;
+  if (ended.kind !== "problem") {
+    noteAttempt(ledger.attemptNotes, attempt, ended.kind === "gone" ? "cut" : "success", tookMs);
+    return ended;
+  }
+  answer.isAsking = false;
+  const problem = understandProblem(ended.problem, attempt.target.credential);
+  const hasContent = ended.hasContent || answer.stream.isCommitted;
+  const { digest } = run.reader;
+  if (hasContent) record.settleUsage(digest, problem.usage);
+  else takeFailed(ledger, problem, digest);
+  const costUsd = isPaid(ledger) ? costOfAnswer(ledger, deps.prices) : null;
+  noteAttempt(ledger.attemptNotes, attempt, problem, tookMs, costUsd ?? undefined);
+  return { kind: "problem", problem, hasContent };
+}
+
+/** Sends one attempt. Rejects only for bugs of the gateway: upstream errors become a result. */
+function ask(
+  { pools, timeouts }: AttemptDeps,
+  { call, request, answer }: AskedCall,
+  step: PlanStep,
+  run: AttemptRun,
+): Promise<AttemptEnd> | AttemptEnd {
+  const { attempt } = step;
+  if (attempt.target.provider === builtInProvider) {
+    const made = request.builtIn?.(attempt) ?? noBuiltIn;
+    return "kind" in made ? { kind: "problem", problem: made, hasContent: false } : readReply(made, run);
+  }
+  let upstream: UpstreamRequest;
+  try {
+    upstream = request.call(attempt);
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return { kind: "problem", problem: unsent(error), hasContent: false };
+  }
+  answer.adjusted = upstream.adjusted ?? [];
+  const times = timesOf(timeouts, timeouts.totalMs - call.elapsedMs(), step, request.isStream);
+  return askUpstream(upstream, run, { pools, times, isOperatorHost: attempt.isOperatorHost });
+}
+
+const noBuiltIn: UpstreamProblem = { kind: "request", status: 400, message: "This model answers chats alone." };
+
+/** What this upstream cannot be asked for. */
+function unsent({ message, errors = {} }: ServiceError): UpstreamProblem {
+  const [param] = Object.keys(errors);
+  return { kind: "request", status: 400, message, ...(param && { param }), isUnsent: true };
+}
+
+/** Reads one answer on its way to the caller. @param onBegun called at its first content */
+function readingOf({ call, request, record, answer }: AskedCall, how: ReaderOptions, onBegun: () => void): AttemptRun {
+  const { stream } = answer;
+  const { ledger } = record;
+  stream.reset();
+  answer.passed = undefined;
+  answer.adjusted = [];
+  const reader = (answer.reader = request.reader(how));
+  let isBegun = false;
+  return {
+    reader,
+    isStream: request.isStream,
+    mustStream: () => stream.isOpen,
+    signal: call.signal,
+    onAnswer: (headers) => void (answer.passed = request.passes?.(headers)),
+    attach: (exchange) => void (stream.source = exchange),
+    onEvents(events, hasContent) {
+      if (!hasContent) return stream.hold(events);
+      if (!isBegun) {
+        isBegun = true;
+        ledger.firstTokenMs ??= call.elapsedMs();
+        onBegun();
+      }
+      return stream.write(events);
+    },
+  };
+}

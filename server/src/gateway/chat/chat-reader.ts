@@ -1,0 +1,163 @@
+import { blockOf, blockOfStream } from "../call/blocked-answer.ts";
+import type { CallCache } from "../cache/answer-cache.ts";
+import { takeReply, type CallLedger } from "../call/call-ledger.ts";
+import { createChatDigest, type ChatDigest } from "./chat-digest.ts";
+import { doneEvent } from "../call/client-answer.ts";
+import type { AnswerReader, ReaderOptions, WholeAnswer, WholeReply } from "../call/operation.ts";
+import { echoChunks } from "../providers/echo/echo.ts";
+import { usageOf } from "../providers/openai/usage.ts";
+import { BadReply, type CallFacts, type StreamStep, type UpstreamProblem } from "../providers/provider.ts";
+import type { ChatAsk } from "./read-chat-request.ts";
+import { readJsonReply } from "../request/read-json-request.ts";
+import type { Attempt } from "../routing/plan.ts";
+import { builtInProvider } from "../routing/provider-table.ts";
+import {
+  createOpenaiSource,
+  createTranslatedSource,
+  streamCompletion,
+  type SourceOptions,
+  type StreamSink,
+} from "../stream/stream-source.ts";
+import { detailedUsage } from "../record/usage-report.ts";
+
+const tokenBreakdown = "token-breakdown-2026-03-26";
+
+export type ChatParts = {
+  ask: ChatAsk;
+  ledger: CallLedger;
+  cache: CallCache | undefined;
+  /** What an answer that is made up from another wire's says of the call. @param model as the caller named it */
+  factsOf: (model: string) => CallFacts;
+};
+
+/** Reads one upstream's completion, or its stream of chunks. */
+export function createChatReader(parts: ChatParts, how: ReaderOptions): AnswerReader {
+  const { ask, ledger, cache, factsOf } = parts;
+  const { attempt, mayAskOther } = how;
+  const { translator } = attempt ?? {};
+  const facts = (): CallFacts => factsOf(attempt?.model ?? ledger.model);
+  if (attempt !== undefined && cache !== undefined) ledger.cacheKey = cache.keyOf(attempt);
+  let completion: Record<string, unknown> = {};
+  const open = (sink: StreamSink): SourceOptions => {
+    const digest = createChatDigest();
+    reader.digest = attempt === undefined ? digest : (cache?.watch(digest) ?? digest);
+    const mapUsage = ask.betas.has(tokenBreakdown) ? detailedUsage : undefined;
+    const unblocked = unlessBlocked(reader.digest, sink, mayAskOther);
+    return { digest: reader.digest, sink: unblocked, wantsUsage: ask.wantsUsage, mapUsage };
+  };
+  const reader: AnswerReader = {
+    stream(sink) {
+      const stream = translator?.stream(facts());
+      return stream === undefined ? createOpenaiSource(open(sink)) : createTranslatedSource(stream, open(sink));
+    },
+    whole(reply) {
+      const read = readCompletion(reply, how, facts);
+      if (read.problem !== undefined) return read.problem;
+      completion = read.completion;
+      takeReply(ledger, completion);
+      return undefined;
+    },
+    asStream(_reply, sink) {
+      if (attempt?.target.provider === builtInProvider) streamEcho(ask, facts(), open(sink));
+      else streamCompletion(completion, open(sink));
+    },
+    answer: (reply, breakdown) => answerOf(parts, completion, bytesOf(reply, attempt), breakdown),
+    lastEvents: (breakdown) => lastEventsOf(parts, reader.digest, breakdown),
+  };
+  if (translator !== undefined) reader.problem = (status, headers, bytes) => translator.problem(status, headers, bytes);
+  if (attempt !== undefined && cache !== undefined)
+    reader.keep = (reply, adjusted) =>
+      cache.keep(attempt, reply && { bytes: bytesOf(reply, attempt), completion }, adjusted);
+  return reader;
+}
+
+/** The provider's own bytes, where they are a completion. */
+function bytesOf({ bytes }: WholeReply, attempt: Attempt | undefined): Buffer | undefined {
+  return attempt?.translator !== undefined || attempt?.target.provider === builtInProvider ? undefined : bytes;
+}
+
+/** @throws BadReply */
+function readCompletion(
+  reply: WholeReply,
+  { attempt, mayAskOther }: ReaderOptions,
+  facts: () => CallFacts,
+): { problem: UpstreamProblem; completion?: never } | { problem?: never; completion: Record<string, unknown> } {
+  const { translator } = attempt ?? {};
+  const read: ReturnType<typeof readJsonReply> =
+    translator === undefined ? readJsonReply(reply) : { reply: { ...translator.reply(reply.bytes, facts()) } };
+  if (read.problem !== undefined) return { problem: read.problem };
+  const completion = read.reply;
+  const { choices } = completion;
+  if (!Array.isArray(choices)) throw new BadReply("The provider's answer is not a chat completion.");
+  if (choices.length === 0) throw new BadReply("The provider's answer holds no choice.", usageOf(completion));
+  const problem = mayAskOther() ? blockOf(completion) : undefined;
+  return problem === undefined ? { completion } : { problem };
+}
+
+function answerOf(
+  { ask, ledger }: ChatParts,
+  completion: Record<string, unknown>,
+  bytes: Buffer | undefined,
+  breakdown: Record<string, unknown> | undefined,
+): WholeAnswer {
+  const usage = ask.betas.has(tokenBreakdown) ? ledger.usage : undefined;
+  if (!ask.echoes && usage === undefined && breakdown === undefined)
+    return { body: bytes ?? JSON.stringify(completion) };
+  const detailed = usage && { usage: detailedUsage(usage) };
+  return { body: JSON.stringify({ ...completion, ...detailed, ...extrasOf(ask, breakdown) }) };
+}
+
+/** What the caller asked to have beside the completion. */
+function extrasOf(ask: ChatAsk, breakdown: Record<string, unknown> | undefined): Record<string, unknown> {
+  return {
+    ...(ask.echoes && { prompt_messages: ask.messages }),
+    ...(breakdown !== undefined && { request_breakdown: breakdown }),
+  };
+}
+
+/** A chunk with what the caller asked to have beside the completion, and the end. */
+function lastEventsOf(
+  { ask, ledger, factsOf }: ChatParts,
+  digest: ChatDigest | undefined,
+  request_breakdown: Record<string, unknown> | undefined,
+): string {
+  if (digest === undefined || (!ask.echoes && request_breakdown === undefined)) return doneEvent;
+  const { id, created } = factsOf("");
+  const { usage, isUsageEstimated } = ledger;
+  const chunk = {
+    id: digest.id() ?? id,
+    object: "chat.completion.chunk",
+    created: digest.created() ?? created,
+    model: digest.model() ?? ledger.model,
+    choices: request_breakdown === undefined ? [] : [{ index: 0, delta: {}, finish_reason: null, request_breakdown }],
+    ...(ask.wantsUsage && usage !== undefined && !isUsageEstimated && { usage }),
+    ...extrasOf(ask, request_breakdown),
+  };
+  return `data: ${JSON.stringify(chunk)}\n\n${doneEvent}`;
+}
+
+/** A chunk for each word. */
+function streamEcho({ body, messages }: ChatAsk, facts: CallFacts, options: SourceOptions): void {
+  const chunks = echoChunks({ ...body.forProvider, model: facts.model, messages }, facts);
+  const step = (): StreamStep => ({ chunks, isDone: true });
+  createTranslatedSource({ push: step, end: step }, options).end();
+}
+
+/** Holds back a stream that a filter held back, of which the caller has seen nothing yet, while another model may be asked. */
+function unlessBlocked(digest: ChatDigest, sink: StreamSink, mayAskOther: () => boolean): StreamSink {
+  let isBegun = false;
+  const block = (): UpstreamProblem | undefined => (!isBegun && mayAskOther() ? blockOfStream(digest) : undefined);
+  return {
+    onEvents(events, hasContent) {
+      const isGiven = hasContent && block() === undefined;
+      isBegun ||= isGiven;
+      sink.onEvents(events, isGiven);
+    },
+    onDone() {
+      const problem = block();
+      if (problem === undefined) sink.onDone();
+      else sink.onProblem(problem);
+    },
+    onProblem: (problem) => sink.onProblem(problem),
+  };
+}

@@ -1,0 +1,117 @@
+import { formatUuid } from "../../domain/identity.ts";
+import { ExpiringLru } from "../../lib/expiring-lru.ts";
+import { gatewayLimits } from "../limits.ts";
+import { outgoingLimits } from "../../outgoing/limits.ts";
+import type { AnswerCache, CallCache } from "../cache/answer-cache.ts";
+import { takeParams, type CallLedger } from "../call/call-ledger.ts";
+import { createChatReader } from "./chat-reader.ts";
+import type { CallOperation, CallRequest, GatewayCall, WholeReply } from "../call/operation.ts";
+import { echo } from "../providers/echo/echo.ts";
+import { openaiCall } from "../providers/openai/request.ts";
+import type { CallFacts, ChatRequest, Target, UpstreamProblem } from "../providers/provider.ts";
+import { readChatAsk, readMembers, withoutServiceParams, type ChatAsk } from "./read-chat-request.ts";
+import type { Attempt } from "../routing/plan.ts";
+import { readServiceParams } from "../request/service-params.ts";
+
+export type ChatDeps = { cache: AnswerCache; now: () => number };
+
+/** Upstreams, by base URL, that refuse to be asked for the usage of a stream. */
+type UsageRefusals = Pick<ExpiringLru<string, true>, "get" | "set">;
+
+/** Chat completions, in OpenAI's form whatever the provider. */
+export function createChat({ cache, now }: ChatDeps): CallOperation {
+  const usageRefusals: UsageRefusals = new ExpiringLru<string, true>({
+    maxEntries: outgoingLimits.upstreamOrigins,
+    ttlMs: gatewayLimits.usageRefusalMs,
+    nowMs: now,
+  });
+  return {
+    operation: "chat",
+    logType: "chat",
+    read(call, ledger) {
+      const ask = readAsk(call, ledger);
+      const factsOf = (model: string): CallFacts => ({
+        model,
+        id: `chatcmpl-${formatUuid(ledger.identity)}`,
+        created: Math.floor(call.startedAtMs / 1000),
+      });
+      let kept: CallCache | undefined;
+      return {
+        ...ask,
+        asked: ask.body.forProvider,
+        recall(plan) {
+          kept = cache.begin({ origin: call.origin, ask, operation: "chat" }, plan.first);
+          return kept?.find();
+        },
+        ...callOf(ask, usageRefusals, now),
+        builtIn: (attempt) => echoReply(ask, attempt, factsOf(attempt.model)),
+        reader: (how) => createChatReader({ ask, ledger, cache: kept, factsOf }, how),
+      };
+    },
+  };
+}
+
+function readAsk(call: GatewayCall, ledger: CallLedger): ChatAsk {
+  const { bytes, headers } = call;
+  const members = readMembers(bytes);
+  const forProvider = withoutServiceParams(members);
+  ledger.asked = forProvider;
+  ledger.stream = members["stream"] === true;
+  if (typeof members["model"] === "string") ledger.model = members["model"];
+  const params = readServiceParams(members, call);
+  takeParams(ledger, params);
+  // Where the answer may be kept, what is asked is what its key was made of, not bytes that others might read otherwise.
+  const asked = params.cache_enabled === true ? { ...forProvider } : forProvider;
+  return readChatAsk({ bytes, members, forProvider: asked }, params, headers);
+}
+
+function callOf(
+  ask: ChatAsk,
+  usageRefusals: UsageRefusals,
+  now: () => number,
+): Required<Pick<CallRequest, "call" | "isCallChanged">> {
+  const asksUsage = ({ target, quirks, translator }: Attempt): boolean =>
+    ask.isStream &&
+    translator === undefined &&
+    quirks.streamUsage === "asked" &&
+    usageRefusals.get(target.baseUrl) === undefined;
+  return {
+    call(attempt) {
+      const { target, translator, quirks } = attempt;
+      if (translator !== undefined) return translator.request(translatedRequest(ask, target), target, now());
+      return openaiCall(ask.body, target, { quirks, operation: "chat", asksUsage: asksUsage(attempt) });
+    },
+    isCallChanged(attempt, problem) {
+      if (!isAboutStreamOptions(problem) || !asksUsage(attempt)) return false;
+      usageRefusals.set(attempt.target.baseUrl, true);
+      return true;
+    },
+  };
+}
+
+function isAboutStreamOptions({ kind, message, param }: UpstreamProblem): boolean {
+  return kind === "request" && /stream_options|include_usage/.test(`${param ?? ""} ${message}`);
+}
+
+function translatedRequest({ messages, body, anthropicBetas }: ChatAsk, target: Target): ChatRequest {
+  const { anthropic_beta: given } = body.forProvider;
+  const betas = [
+    ...new Set([...(Array.isArray(given) ? (given as unknown[]) : given ? [given] : []), ...anthropicBetas]),
+  ];
+  const beta = isClaude(target) && betas.length > 0 ? { anthropic_beta: betas } : {};
+  return { ...body.forProvider, ...beta, model: target.model, messages };
+}
+
+function isClaude({ provider, model }: Target): boolean {
+  return provider === "anthropic" || /claude/.test(model);
+}
+
+/** The model that is built in. */
+function echoReply({ body, messages }: ChatAsk, { target }: Attempt, facts: CallFacts): WholeReply | UpstreamProblem {
+  if (target.model !== "echo") {
+    const message = `There is no model spanway/${target.model}; the built-in one is spanway/echo.`;
+    return { kind: "request", status: 404, message, param: "model" };
+  }
+  const value = { ...echo({ ...body.forProvider, model: facts.model, messages }, facts) };
+  return { headers: {}, bytes: Buffer.alloc(0), value };
+}

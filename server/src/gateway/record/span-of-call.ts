@@ -1,0 +1,124 @@
+import { domainLimits } from "../../domain/limits.ts";
+import { httpLimits } from "../../http/limits.ts";
+import type { BodyValues } from "../../ingest/normalize/read-body.ts";
+import { withoutWords } from "../call/attempt-notes.ts";
+import { billedUsage, isPaid, type CallLedger } from "../call/call-ledger.ts";
+import { secondsOf } from "../../lib/time.ts";
+import { builtInProvider } from "../routing/provider-table.ts";
+import type { ServiceParams } from "../request/service-params.ts";
+
+/** The body of a call's span, as the intake reads it. With `disable_log` it holds nothing that was said. */
+export function spanOfCall(ledger: CallLedger): Record<string, unknown> {
+  return { ...outcomeOfCall(ledger), ...requestOfCall(ledger), ...(omitsContent(ledger) ? undefined : ledger.content) };
+}
+
+/** Members of a request that are recorded under their own names. */
+const recordedNumbers = ["temperature", "max_tokens", "top_p", "frequency_penalty", "presence_penalty", "n"] as const;
+const recordedContent = ["tools", "tool_choice", "response_format", "stop"] as const;
+const recordedParams: ReadonlySet<string> = new Set<keyof ServiceParams>([
+  "customer_identifier",
+  "customer_email",
+  "customer_name",
+  "customer_params",
+  "thread_identifier",
+  "session_identifier",
+  "trace_unique_id",
+  "span_unique_id",
+  "span_parent_id",
+  "trace_group_identifier",
+  "span_name",
+  "span_workflow_name",
+  "custom_identifier",
+  "group_identifier",
+  "evaluation_identifier",
+  "metadata",
+  "properties",
+  "positive_feedback",
+]);
+
+/** What of it the request determines, as it came: from the time on that its parameters are read. */
+export function requestOfCall(ledger: CallLedger): Record<string, unknown> {
+  const { asked, params } = ledger;
+  const span: Record<string, unknown> = {};
+  const said: Record<string, unknown> = params;
+  // Most calls say none of them.
+  for (const name of Object.keys(said)) if (recordedParams.has(name)) span[name] = said[name];
+  if (ledger.isRepeated) {
+    delete span["span_unique_id"];
+    span["span_parent_id"] = params.span_unique_id;
+  }
+  for (const name of recordedNumbers) if (typeof asked[name] === "number") span[name] = asked[name];
+  span["max_tokens"] ??= asked["max_completion_tokens"];
+  if (omitsContent(ledger)) {
+    span["disable_log"] = true;
+    return span;
+  }
+  for (const name of recordedContent) if (asked[name] !== undefined) span[name] = asked[name];
+  if (Array.isArray(asked["messages"])) span["prompt_messages"] = asked["messages"];
+  return span;
+}
+
+/** As the semantic conventions of OpenTelemetry name operations: a span's name is operation and model. */
+const operationNames: Readonly<Record<CallLedger["logType"], string>> = {
+  chat: "chat",
+  response: "response",
+  embedding: "embeddings",
+  transcription: "transcription",
+  custom: "count_tokens",
+};
+
+/** What of it the gateway knows when the call has ended. All of it is ours, but for texts, messages and usage of an upstream. */
+export function outcomeOfCall(ledger: CallLedger): BodyValues {
+  const startNs = BigInt(Math.round(ledger.startedAtMs * 1e3)) * 1_000n;
+  const notes = ledger.attemptNotes;
+  const omits = omitsContent(ledger);
+  const [message] = omits ? [] : ledger.messages;
+  return {
+    log_type: ledger.logType,
+    span_name:
+      ledger.params.span_name ??
+      `${operationNames[ledger.logType]} ${ledger.model}`.trim().slice(0, httpLimits.nameChars),
+    stream: ledger.stream,
+    model: ledger.model,
+    provider_id: ledger.provider,
+    start_time: startNs,
+    timestamp: startNs + BigInt(Math.round(ledger.endedMs * 1e6)),
+    latency: secondsOf(ledger.endedMs),
+    status_code: ledger.statusCode,
+    routing_time: secondsIfKnown(ledger.routedMs),
+    time_to_first_token: secondsIfKnown(ledger.firstTokenMs),
+    // The answer of a cached call has the id of the call that made it.
+    response_id: ledger.isCached ? undefined : ledger.responseId?.slice(0, domainLimits.identifierChars) || undefined,
+    usage: billedUsage(ledger),
+    usage_is_estimated: ledger.isUsageEstimated ? true : undefined,
+    cache_key: ledger.cacheKey,
+    cache_hit: ledger.isCached ? true : undefined,
+    cost: isFree(ledger) ? 0 : undefined,
+    limit_info: ledger.limitInfo,
+    warnings: ledger.warnings.length > 0 ? ledger.warnings : undefined,
+    attempts: notes.length === 0 ? undefined : omits ? withoutWords(notes) : notes,
+    error_message: omits ? toldWithoutWords(ledger) : ledger.errorMessage,
+    completion_message: message,
+    completion_messages: !omits && ledger.messages.length > 1 ? ledger.messages : undefined,
+  };
+}
+
+function omitsContent({ isUnread, params }: CallLedger): boolean {
+  return isUnread || params.disable_log === true;
+}
+
+/** An upstream's own words may quote what was said. */
+function toldWithoutWords({ errorMessage, statusCode }: CallLedger): string | undefined {
+  return errorMessage === undefined ? undefined : `The call failed with status ${statusCode}.`;
+}
+
+function secondsIfKnown(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : secondsOf(ms);
+}
+
+/** Nobody was asked, or whoever was asked did not answer, or the answer was made here: known to have cost nothing. */
+function isFree(ledger: CallLedger): boolean {
+  const { logType, isCached, attempts, provider, failedUsd } = ledger;
+  if (isCached || failedUsd > 0) return false;
+  return attempts === 0 || provider === builtInProvider || logType === "custom" || !isPaid(ledger);
+}

@@ -1,0 +1,73 @@
+import { ServiceError } from "../../domain/errors.ts";
+import { isObject, parseJson } from "../../lib/json.ts";
+import { domainLimits } from "../../domain/limits.ts";
+import { takeParams, type CallLedger } from "../call/call-ledger.ts";
+import { checkTokenBounds } from "../estimate/read-token-bounds.ts";
+import type { AnswerReader, CallRequest, GatewayCall, WholeReply } from "../call/operation.ts";
+import { readErrorWithin } from "../providers/openai/problem.ts";
+import { openaiCall } from "../providers/openai/request.ts";
+import { BadReply, type UpstreamProblem } from "../providers/provider.ts";
+import type { OpenaiOperation } from "../providers/quirks.ts";
+import { readMembers, readRouteHeaders, withoutServiceParams } from "../chat/read-chat-request.ts";
+import { readServiceParams } from "./service-params.ts";
+
+/** What operations that pass a JSON body on have in common: model, parameters, the call. */
+export function readJsonRequest(
+  call: GatewayCall,
+  ledger: CallLedger,
+  operation: OpenaiOperation,
+  take: (asked: Record<string, unknown>) => Record<string, unknown>,
+): Omit<CallRequest, "isStream" | "reader"> {
+  const { bytes, headers } = call;
+  const members = readMembers(bytes);
+  const forProvider = take(withoutServiceParams(members));
+  ledger.asked = forProvider;
+  if (typeof members["model"] === "string") ledger.model = members["model"];
+  const params = readServiceParams(members, call);
+  takeParams(ledger, params);
+  const model = checkModelName(members);
+  checkTokenBounds(forProvider);
+  return {
+    params,
+    model,
+    ...readRouteHeaders(headers),
+    asked: forProvider,
+    call: ({ target, quirks }) =>
+      openaiCall({ bytes, members, forProvider }, target, { quirks, operation, asksUsage: false }),
+  };
+}
+
+/** @throws ServiceError `invalid_request` */
+export function checkModelName({ model }: Record<string, unknown>): string {
+  if (typeof model === "string" && model !== "" && model.length <= domainLimits.identifierChars) return model;
+  throw badMember("model", "must name a model");
+}
+
+/** @throws ServiceError `invalid_request` */
+export function checkStreamFlag({ stream }: Record<string, unknown>): void {
+  if (stream !== undefined && stream !== null && typeof stream !== "boolean")
+    throw badMember("stream", "must be true or false");
+}
+
+/** Parses a reply as a JSON object. `problem` is set if the object reports an error. @throws BadReply if it is no object */
+export function readJsonReply(whole: WholeReply): { reply: Record<string, unknown>; problem?: UpstreamProblem } {
+  const reply = whole.value ?? parsedReply(whole.bytes);
+  const problem = readErrorWithin(reply);
+  return { reply, ...(problem && { problem }) };
+}
+
+function parsedReply(bytes: Buffer): Record<string, unknown> {
+  const parsed = parseJson(bytes);
+  if (!parsed.ok || !isObject(parsed.value)) throw new BadReply("The provider's answer is not a JSON object.");
+  return parsed.value;
+}
+
+/** A JSON answer as it came, or with the breakdown that was asked for. */
+export const passJson: AnswerReader["answer"] = (whole, breakdown) =>
+  breakdown === undefined
+    ? { body: whole.bytes }
+    : { body: JSON.stringify({ ...readJsonReply(whole).reply, request_breakdown: breakdown }) };
+
+export function badMember(param: string, message: string): ServiceError {
+  return new ServiceError("invalid_request", `${param} ${message}.`, { errors: { [param]: [message] } });
+}

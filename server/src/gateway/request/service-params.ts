@@ -1,0 +1,251 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { customerLimits } from "../../domain/customer.ts";
+import { ServiceError } from "../../domain/errors.ts";
+import type { Permission } from "../../domain/permissions.ts";
+import { paramsFields, paramsHeaders } from "../../domain/product-families.ts";
+import { Problem } from "../../validation/field-readers.ts";
+import { exceedsShape, isObject, parseJson, parseStrictJson } from "../../lib/json.ts";
+import { httpLimits } from "../../http/limits.ts";
+import { withCallerContext } from "./caller-context.ts";
+import {
+  about,
+  boolean,
+  credentialText,
+  customerIdentifier,
+  customerParams,
+  either,
+  flag,
+  identifier,
+  listOf,
+  mapOf,
+  name,
+  object,
+  objectOf,
+  positive,
+  positiveOrZero,
+  wholeNumber,
+  word,
+  type JsonSchema,
+  type ParamReader,
+  type ValuesOf,
+} from "./param-readers.ts";
+
+/** One provider's credential as a caller writes it: `{api_key, api_base, api_version, …}`. */
+const credential = mapOf(either(credentialText, object));
+
+const weightedModel = objectOf({ model: word, weight: positive, credentials: credential }, { required: ["model"] });
+
+const weightedCredentials = objectOf(
+  {
+    credentials: mapOf(credential),
+    weight: positive,
+    available_models: listOf(word),
+    exclude_models: listOf(word),
+  },
+  { required: ["credentials"] },
+);
+
+/**
+ * What a caller may tell the gateway beside the provider's own parameters; names as on the wire.
+ * Times are seconds.
+ */
+const readers = {
+  // Routing
+  fallback_models: about("Names that are tried in order when `model` fails before its first byte.", listOf(word)),
+  disable_fallback: about("The first model alone is asked.", flag),
+  load_balance_group: about(
+    "Instead of `model`: drawn by weight, the others stand in. Groups are not stored: `models` are its members.",
+    objectOf({ group_id: word, models: listOf(weightedModel) }),
+  ),
+  load_balance_models: about("The same as a list.", listOf(weightedModel)),
+  models: about("Further names, before the fallbacks.", listOf(word)),
+  exclude_providers: about("Names that must not answer.", listOf(word)),
+  exclude_models: about("Names that must not answer.", listOf(word)),
+  model_name_map: about("Deployments by model, for Azure.", mapOf(word)),
+  weight: positive,
+  retry_params: about(
+    "`retry_after` in seconds.",
+    objectOf(
+      { retry_enabled: flag, num_retries: wholeNumber(1, 100), retry_after: positive },
+      { required: ["retry_enabled"], isClosed: true },
+    ),
+  ),
+  retries: about("Retries of each model; 2 where nothing is said.", wholeNumber(0, 100)),
+  customer_credentials: about(
+    "`{provider: {api_key, base_url}}` instead of stored ones, or a weighted list of such.",
+    either(mapOf(credential), listOf(weightedCredentials)),
+  ),
+  credential_override: about("Credentials by model or provider, for this call.", mapOf(credential)),
+
+  // Cache
+  cache_enabled: about("The same question may be answered with the same answer, which is kept for it.", flag),
+  cache_ttl: about("Seconds that the answer is kept: 30 days by default.", positiveOrZero),
+  cache_options: objectOf({ cache_by_customer: flag, is_cached_by_model: flag, omit_log: flag }),
+
+  // Customer
+  customer_params: about(
+    "The customer, with name, e-mail, budgets and rate limit, which are theirs from here on.",
+    customerParams,
+  ),
+  customer_identifier: about("Whom the call is for, whose budgets hold.", customerIdentifier),
+  customer_email: identifier,
+  customer_name: name,
+
+  // The record
+  disable_log: about("Metrics alone are kept, nothing that was said.", flag),
+  request_breakdown: about("The answer says what the call took; a stream in its last chunk.", flag),
+  metadata: about("Kept with the span; no provider gets it.", object),
+  properties: about("The same, for values that must keep their types.", object),
+  custom_identifier: identifier,
+  group_identifier: identifier,
+  evaluation_identifier: identifier,
+  thread_identifier: identifier,
+  session_identifier: identifier,
+  trace_unique_id: about("With `span_unique_id` it identifies the span.", identifier),
+  span_unique_id: identifier,
+  span_parent_id: identifier,
+  trace_group_identifier: identifier,
+  span_name: name,
+  span_workflow_name: name,
+  positive_feedback: boolean,
+  variables: object,
+} as const satisfies Record<string, ParamReader<unknown>>;
+
+export type ServiceParams = ValuesOf<typeof readers>;
+
+/** JSON Schemas of the parameters by name, for the API reference. */
+export const serviceParamSchemas: Readonly<Record<string, JsonSchema>> = Object.fromEntries(
+  Object.entries<ParamReader<unknown>>(readers).map(([param, { schema }]) => [param, schema]),
+);
+
+/** Parameters of what is not kept here: to pass over them would answer another question than was asked. */
+const storedElsewhere: ReadonlyMap<string, (value: unknown) => string | undefined> = new Map([
+  ["prompt", storedPrompt],
+]);
+
+/** Other prompts are the provider's: OpenAI's own `{id, version}`, and what a recording is about. */
+function storedPrompt(value: unknown): string | undefined {
+  if (!isObject(value) || value["prompt_id"] === undefined) return undefined;
+  return "names a stored prompt, and prompts are not stored here: send its text, with its variables filled in, as messages";
+}
+
+/** Another spelling of a parameter; the own name wins where both are sent. */
+const aliases: Record<string, keyof typeof readers> = {
+  loadbalance_models: "load_balance_models",
+  workflow_name: "span_workflow_name",
+};
+
+const readerOf: ReadonlyMap<string, { param: string; read: ParamReader<unknown> }> = new Map([
+  ...Object.entries<ParamReader<unknown>>(readers).map(([param, read]) => [param, { param, read }] as const),
+  ...Object.entries(aliases).map(([alias, param]) => [alias, { param, read: readers[param] }] as const),
+]);
+
+const nestedFields: ReadonlySet<string> = new Set(paramsFields);
+
+/** Whether a member of a request's body is ours: no provider gets to see it. */
+export function isServiceParam(member: string): boolean {
+  return readerOf.has(member) || nestedFields.has(member);
+}
+
+/**
+ * A member's value from the text of a form's field: as it is where the parameter may be text, else what the text is as JSON.
+ * Members that are none of ours stay text.
+ */
+export function memberOfText(member: string, text: string): unknown {
+  const known = readerOf.get(member);
+  const isText = known === undefined ? !nestedFields.has(member) : !(known.read(text) instanceof Problem);
+  if (isText) return text;
+  const parsed = parseJson(Buffer.from(/^(?:true|false)$/i.test(text) ? text.toLowerCase() : text));
+  return parsed.ok ? parsed.value : text;
+}
+
+/**
+ * The service parameters of a request from the three places, parameter by parameter: members of the body, then
+ * `svc_params` and its legacy names, then the header and its legacy names. `null` counts as absent. Standard headers and
+ * `user` complete them, see caller-context.ts.
+ *
+ * @throws ServiceError `invalid_request` naming the parameter; `forbidden` naming limits that the caller may not set.
+ */
+export function readServiceParams(
+  body: Record<string, unknown>,
+  { headers, permissions }: ParamsCaller,
+): ServiceParams {
+  const values: Record<string, unknown> = {};
+  take(body, "", values);
+  for (const field of paramsFields) {
+    const nested = body[field];
+    if (nested === undefined || nested === null) continue;
+    if (!isObject(nested)) throw badParam(field, "must be an object");
+    take(nested, `${field}.`, values);
+  }
+  for (const header of paramsHeaders) {
+    const text = headers[header];
+    if (typeof text === "string" && text !== "") take(decodeHeader(header, text), `${header}: `, values);
+  }
+  const params = withCallerContext(typedByReaders(values), body, headers);
+  checkCustomer(params);
+  if (params.customer_params !== undefined && !permissions.has("customers:write")) refuseLimits(params.customer_params);
+  return params;
+}
+
+export type ParamsCaller = { headers: IncomingHttpHeaders; permissions: ReadonlySet<Permission> };
+
+/** A key that serves customers must not let them raise their own limits. Null is a change too: it takes a limit away. */
+function refuseLimits(customerParams: Readonly<Record<string, unknown>>): void {
+  const names = customerLimits.filter((field) => Object.hasOwn(customerParams, field));
+  if (names.length === 0) return;
+  const fields = names.map((name) => `customer_params.${name}`);
+  const message = "takes the permission customers:write, which this key lacks";
+  const errors = Object.fromEntries(fields.map((field) => [field, [message]]));
+  throw new ServiceError("forbidden", `${fields.join(", ")} ${message}.`, { errors });
+}
+
+/** What `customer_params` may hold that nothing keeps to unless it is somebody's. */
+const bounds = ["period_budget", "total_budget", "rate_limit"];
+
+/** One call has one customer: whose budget it changes is whom it is for. */
+function checkCustomer({ customer_identifier, customer_params = {} }: ServiceParams): void {
+  const named = customer_params["customer_identifier"];
+  const isBound = bounds.some((bound) => (customer_params[bound] ?? undefined) !== undefined);
+  if (isBound && customer_identifier === undefined && (named ?? "") === "") {
+    throw badParam("customer_params.customer_identifier", "must say whose budget it is");
+  }
+  if (customer_identifier === undefined || typeof named !== "string" || named === "" || named === customer_identifier)
+    return;
+  throw badParam("customer_params.customer_identifier", "must be the same as customer_identifier");
+}
+
+function take(source: Record<string, unknown>, place: string, values: Record<string, unknown>): void {
+  const before = Object.keys(values);
+  for (const key of Object.keys(source)) {
+    const known = readerOf.get(key);
+    const raw = source[key];
+    const missing = storedElsewhere.get(key)?.(raw);
+    if (missing !== undefined) throw badParam(place + key, missing);
+    if (known === undefined || raw === null || raw === undefined) continue;
+    const value = known.read(raw);
+    // What a stronger place overrides has to be right all the same: a mistake should not show by chance.
+    if (value instanceof Problem) throw badParam(place + key, value.message);
+    const isWeaker = before.includes(known.param) || (key !== known.param && values[known.param] !== undefined);
+    if (!isWeaker && value !== undefined) values[known.param] = value;
+  }
+}
+
+function decodeHeader(header: string, text: string): Record<string, unknown> {
+  // Buffer passes over what is no base64, and JSON then tells.
+  const parsed = parseStrictJson(Buffer.from(text, "base64"));
+  if (!parsed.ok || !isObject(parsed.value)) throw badParam(header, "must be a JSON object in base64");
+  if (exceedsShape(parsed.value, httpLimits.controlBodyDepth, httpLimits.controlBodyNodes) !== undefined) {
+    throw badParam(header, `must not nest deeper than ${httpLimits.controlBodyDepth} levels`);
+  }
+  return parsed.value;
+}
+
+function badParam(param: string, message: string): ServiceError {
+  return new ServiceError("invalid_request", `${param} ${message}.`, { errors: { [param]: [message] } });
+}
+
+/** Safe because each member was filled by the reader that its type is made of. */
+function typedByReaders(values: Record<string, unknown>): ServiceParams {
+  return values;
+}

@@ -1,0 +1,29 @@
+import { isObject } from "../../lib/json.ts";
+
+/**
+ * Gives the items of a list a running `index`, by which SDKs add up what comes in pieces. A list whose items have one is given back.
+ * @param counts how many items came before, by the list's name
+ */
+export function numberItems(name: string, items: readonly unknown[], counts: Map<string, number>): readonly unknown[] {
+  if (items.every((item) => !isObject(item) || isIndex(item["index"]))) return items;
+  const first = counts.get(name) ?? 0;
+  counts.set(name, first + items.length);
+  return items.map((item, i) => (isObject(item) ? { ...item, index: first + i } : item));
+}
+
+export function isIndex(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+/** Lists of a message whose items have an index in a stream alone. */
+const numbered: ReadonlySet<string> = new Set(["thinking_blocks", "images", "annotations"]);
+
+/** The items of a list of a whole message: there an index says nothing. */
+export function withoutIndexes(name: string, items: readonly unknown[]): readonly unknown[] {
+  if (!numbered.has(name)) return items;
+  return items.map((item) => {
+    if (!isObject(item)) return item;
+    const { index: _index, ...rest } = item;
+    return rest;
+  });
+}

@@ -1,0 +1,106 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { parseJson } from "../../lib/json.ts";
+import { createSseSplitter } from "../../lib/sse.ts";
+import { createChatDigest } from "../chat/chat-digest.ts";
+import { createOpenaiSource } from "./stream-source.ts";
+
+const head = { id: "chatcmpl-1", object: "chat.completion.chunk", model: "m" };
+const chunkOf = (index: number, delta: object): object => ({
+  ...head,
+  choices: [{ index, delta, finish_reason: null }],
+});
+
+/** What models stream: text, now and then of another choice, a thought or a call, and events that say nothing. */
+const event = fc.oneof(
+  { weight: 8, arbitrary: fc.string({ unit: "grapheme" }).map((content) => chunkOf(0, { content })) },
+  { weight: 2, arbitrary: fc.string({ unit: "binary" }).map((content) => chunkOf(0, { content })) },
+  { weight: 1, arbitrary: fc.string().map((content) => chunkOf(1, { content })) },
+  { weight: 1, arbitrary: fc.string().map((reasoning_content) => chunkOf(0, { reasoning_content })) },
+  { weight: 1, arbitrary: fc.constant(chunkOf(0, {})) },
+  { weight: 1, arbitrary: fc.constant({ ...head, choices: [], usage: { prompt_tokens: 1, completion_tokens: 2 } }) },
+);
+
+/** As the gateway reads JSON: without NUL and halves of characters. */
+function readBack(chunk: object): Record<string, unknown> {
+  const parsed = parseJson(Buffer.from(JSON.stringify(chunk)));
+  return parsed.ok ? (parsed.value as Record<string, unknown>) : {};
+}
+
+test("a stream is passed on byte for byte and read as its chunks say, wherever it was cut", () => {
+  fc.assert(
+    fc.property(
+      fc.array(event, { maxLength: 30 }),
+      fc.uniqueArray(fc.nat(6_000), { maxLength: 20 }),
+      fc.constantFrom("\n\n", "\r\n\r\n"),
+      (events, cuts, blankLine) => {
+        // A stream that says nothing is a fault of its own.
+        const chunks = [chunkOf(0, { content: "first" }), ...events];
+        const bytes = Buffer.from(
+          [...chunks.map((chunk) => JSON.stringify(chunk)), "[DONE]"]
+            .map((data) => `data: ${data}${blankLine}`)
+            .join(""),
+        );
+        const sent: Buffer[] = [];
+        let isDone = false;
+        const digest = createChatDigest();
+        const source = createOpenaiSource({
+          digest,
+          wantsUsage: true,
+          sink: {
+            onEvents: (bytes) => void sent.push(Buffer.from(bytes)),
+            onDone: () => void (isDone = true),
+            onProblem: ({ message }) => expect.unreachable(message),
+          },
+        });
+        const at = [0, ...cuts.filter((cut) => cut < bytes.length).toSorted((a, b) => a - b), bytes.length];
+        for (const [index, end] of at.entries()) source.push(bytes.subarray(at[index - 1] ?? 0, end));
+
+        const whole = createChatDigest();
+        for (const chunk of chunks) whole.add(readBack(chunk));
+        expect(isDone).toBe(true);
+        expect(digest.messages()).toEqual(whole.messages());
+        expect([digest.chars(), digest.usage(), digest.id()]).toEqual([whole.chars(), whole.usage(), whole.id()]);
+        const passed = Buffer.concat([...sent, Buffer.from("data: [DONE]\n\n")]);
+        expect(blankLine === "\r\n\r\n" || passed.equals(bytes)).toBe(true);
+        // The LF of a last CR LF may be lost with an event that does not go on; no reader sees the difference.
+        const datas = (stream: Buffer) =>
+          createSseSplitter(1e6)
+            .push(stream)
+            .flatMap(({ data }) => data ?? []);
+        expect(datas(passed)).toEqual(datas(bytes));
+      },
+    ),
+    { numRuns: 200 },
+  );
+});
+
+test.each([
+  ["lines that are blank", "\n", 256],
+  ["blank lines with CR LF", "\r\n", 256],
+  ["comments", ":\n\n", 256],
+  ["events without data", "id: 1\n\n", 256],
+  ["events of empty data", "data:\n\n", 64],
+  ["events of several lines of empty data", "data:\ndata:\n\n", 64],
+  ["words that are no JSON", "data: ping\n\n", 64],
+  ["objects that are cut", "data:{\n\n", 64],
+])("a flood of %s costs little, and the stream goes on after it", (_what, tiny, reads) => {
+  let said = "";
+  let isDone = false;
+  const source = createOpenaiSource({
+    digest: createChatDigest(),
+    wantsUsage: true,
+    sink: {
+      onEvents: (bytes) => void (said += bytes.toString()),
+      onDone: () => void (isDone = true),
+      onProblem: ({ message }) => expect.unreachable(message),
+    },
+  });
+  const read = Buffer.from(tiny.repeat(Math.ceil((64 << 10) / tiny.length)));
+  const began = process.threadCpuUsage();
+  for (let count = 0; count < reads; count += 1) source.push(read);
+  expect(process.threadCpuUsage(began).user).toBeLessThan(2_000_000);
+  const hello = `data: ${JSON.stringify(chunkOf(0, { content: "hello" }))}\n\n`;
+  source.push(Buffer.from(`${hello}data: [DONE]\n\n`));
+  expect([said, isDone]).toEqual([hello, true]);
+});

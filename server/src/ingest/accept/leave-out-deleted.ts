@@ -1,0 +1,17 @@
+import type { DeletedTraces } from "./deleted-traces.ts";
+import { recallSpan } from "./prepared-span.ts";
+import { splitLines, unmarked } from "../writer/row-lines.ts";
+
+/**
+ * The rows of an entry that an earlier process, or another node, had accepted, without those of traces that were deleted since. Rows that take
+ * others out of the table stay.
+ */
+export function leaveOutDeleted(payload: Buffer, deletedTraces: Pick<DeletedTraces, "covers" | "stats">): Buffer {
+  if (deletedTraces.stats().traces === 0) return payload;
+  const kept = splitLines(payload).filter((line) => {
+    const span = recallSpan(unmarked(line));
+    if (span?.row === undefined || span.row.is_deleted === 1) return true;
+    return !deletedTraces.covers(span.row, span.timestampNs);
+  });
+  return Buffer.concat(kept);
+}

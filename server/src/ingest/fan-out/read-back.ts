@@ -1,0 +1,50 @@
+import { spanColumns, type SpanColumn, type SpanRow } from "../../domain/span.ts";
+import { maxTimeNs, minTimeNs } from "../../lib/time.ts";
+import { ingestLimits } from "../limits.ts";
+import type { SpanStore, StoredSpan } from "../../storage/spans/span-store.ts";
+
+/** Spans of an organisation that were received in a stretch of time, both ends inclusive, a page at a time. */
+export type ReadBack = (
+  stretch: { organizationId: string; from: string; to: string },
+  signal: AbortSignal,
+) => AsyncIterable<SpanRow[]>;
+
+const fields = (Object.keys(spanColumns) as SpanColumn[]).filter((column) => column !== "is_deleted");
+const wholeTime = { fromNs: minTimeNs, toNs: maxTimeNs };
+
+/** Any node's spans of that stretch: the reader tells those it has already by their identity. */
+export function createReadBack(spans: Pick<SpanStore, "listSpans">): ReadBack {
+  return async function* ({ organizationId, from, to }, signal) {
+    const filter = {
+      sql: "received_at >= {from:DateTime64(9, 'UTC')} AND received_at <= {to:DateTime64(9, 'UTC')}",
+      params: { from, to },
+      columns: new Set(["received_at"]),
+    };
+    // Pages shift when a span among them is deleted or sent again: then they are read once more.
+    for (let expected = -1, count = 0; expected !== count;) {
+      expected = count;
+      for (let page = 1; page === 1 || (page - 1) * ingestLimits.fanOutBatchRows < count; page += 1) {
+        const listed = await spans.listSpans(
+          {
+            scope: { organization_id: organizationId },
+            window: wholeTime,
+            filter,
+            sort: { field: "timestamp", descending: false },
+            page,
+            pageSize: ingestLimits.fanOutBatchRows,
+            fields,
+          },
+          signal,
+        );
+        if (page === 1) expected = listed.count;
+        count = listed.count;
+        if (listed.rows.length > 0) yield listed.rows.map((row) => asSpanRow(row, organizationId));
+      }
+    }
+  };
+}
+
+/** Stored JSON columns are text, which a row may hold too. */
+function asSpanRow(row: StoredSpan, organizationId: string): SpanRow {
+  return { ...row, organization_id: organizationId } as SpanRow;
+}

@@ -1,0 +1,303 @@
+import type { FieldErrors } from "../../domain/errors.ts";
+import type { Environment } from "../../domain/principal.ts";
+import { isObject } from "../../lib/json.ts";
+import { spanStatusOf } from "../../domain/span-status.ts";
+import { messageLogTypes, type SpanRow } from "../../domain/span.ts";
+import type { Usage } from "../../domain/usage.ts";
+import { indexMetadata } from "../../filter/metadata-index.ts";
+import { pricingLimits } from "../../pricing/limits.ts";
+import type { Price, PriceBook } from "../../pricing/price-book.ts";
+import { assuming, sellerOf, versions } from "../../pricing/receipt.ts";
+import type { NestedJson } from "../../validation/nested-json.ts";
+import { completeness, formatUuid, newIdentity, spanIdentity, spanVersion } from "../../domain/identity.ts";
+import { withOpenAiCalls } from "../../messages/tool-calls.ts";
+import { withoutContent } from "./omit-content.ts";
+import { readBody, type BodyValues } from "./read-body.ts";
+import { readUsage } from "./read-usage.ts";
+import { placeChoices } from "./place-choices.ts";
+import { placeResponseItems } from "./response-items.ts";
+import { readTimes } from "./read-times.ts";
+import { usageDetailsOf } from "../../pricing/usage-details.ts";
+import { storedTime } from "../../lib/time.ts";
+import { rowOfValues, type OpenRow } from "./row-of-values.ts";
+import { gatewayFields, serviceLogMethods } from "./wire-fields.ts";
+
+/** Where a span comes from: all that its body may not say. */
+export type SpanOrigin = {
+  organization_id: string;
+  environment: Environment;
+  organization_key_id: string;
+  organization_key_name: string;
+  /** The way it came in, where the body does not name it: `logging_api`, `tracing_integration` … */
+  log_method: string;
+};
+
+/** Spans of instrumentations and SDKs. */
+const tracedLogMethod = "tracing_integration";
+
+export type NormalizedSpan = {
+  row: SpanRow;
+  identity: Buffer;
+  /** Whether the identity follows from what was sent, so that a resend can be told from a first send. */
+  isIdentified: boolean;
+  timestampNs: bigint;
+  version: bigint;
+};
+
+export type NormalizeResult =
+  | { ok: true; span: NormalizedSpan; unknown: readonly string[] | undefined }
+  | { ok: false; errors: FieldErrors };
+
+/**
+ * `receivedNs` must rise from one call to the next: it dates the version. `idempotencyKey` names this row within a
+ * request that may be repeated; `identity` is the id of a row whose id does not follow from what it holds.
+ */
+export type NormalizeOptions = {
+  receivedNs: bigint;
+  prices: PriceBook;
+  idempotencyKey?: string | undefined;
+  identity?: Buffer | undefined;
+};
+
+/**
+ * Turns one span body, as JSON was parsed, into the row that is stored.
+ * @param nested shared by the rows of a request
+ */
+export function normalizeSpan(
+  body: unknown,
+  origin: SpanOrigin,
+  { nested, ...options }: NormalizeOptions & { nested: NestedJson },
+): NormalizeResult {
+  const read = readBody(body, nested);
+  if (!read.ok) return read;
+  return { ok: true, span: normalizeValues(read.values, origin, options), unknown: read.unknown };
+}
+
+/** The same for a body that was read. */
+export function normalizeValues(
+  values: BodyValues,
+  origin: SpanOrigin,
+  { receivedNs, prices, idempotencyKey, identity: given }: NormalizeOptions,
+): NormalizedSpan {
+  const isOurs = serviceLogMethods.has(origin.log_method);
+  if (!isOurs) {
+    withoutClaims(values);
+    placeResponseItems(values);
+    placeChoices(values);
+  }
+  if (origin.log_method === tracedLogMethod && isResponsesBody(values)) values.log_type = "response";
+
+  const times = readTimes(values, receivedNs);
+  if (times.isReversed) values.warnings ??= "timestamp lies before start_time";
+  const usage = readUsage(values);
+  const outcome = readOutcome(values);
+  const hasOutput = (values.output ?? values.completion_message ?? values.completion_messages) !== undefined;
+  const rank = completeness({
+    hasOutcome: hasOutput || outcome.status === "failed",
+    hasUsage: usage !== undefined || values.cost !== undefined,
+    hasEnded: (times.latency ?? 0) > 0,
+  });
+  const version = spanVersion(rank, receivedNs);
+  const { identity, isIdentified } = identify(values, origin, { idempotencyKey, given });
+
+  const row = rowOfValues(values.disable_log === true ? withoutContent(values, { isOurs }) : values, origin, {
+    timestamp: storedTime(times.timestampNs),
+    unique_id: formatUuid(identity),
+    version: version.toString(),
+    start_time: storedTime(times.startNs),
+    received_at: storedTime(receivedNs),
+    log_type: logTypeOf(values),
+    status: outcome.status,
+    status_code: outcome.status_code,
+    latency: times.latency ?? values.latency,
+  });
+  placeCustomer(row, values);
+  placeMessages(row, values);
+  placeToolCalls(row);
+  const price = priceOf(values, origin.organization_id, usage, { timestampNs: times.timestampNs, prices });
+  placeUsage(row, values, usage, price);
+  // SDKs do not always say whose model they call.
+  if (origin.log_method === tracedLogMethod) row.provider_id ??= sellerOf(price?.version ?? "");
+  placeMetadata(row, values.metadata);
+  return { row: asRow(row), identity, isIdentified, timestampNs: times.timestampNs, version };
+}
+
+/** SDKs of agents send the answer of the Responses API as it came, as a text or a chat. */
+function isResponsesBody({ log_type, full_response }: BodyValues): boolean {
+  const isCall = log_type === undefined || log_type === "text" || log_type === "chat" || log_type === "generation";
+  return isCall && isObject(full_response) && full_response["object"] === "response";
+}
+
+/** Takes away what only the gateway knows, and a log method that is ours: the one of the route stands. */
+function withoutClaims(values: BodyValues): void {
+  for (const field of gatewayFields) delete values[field];
+  if (values.log_method !== undefined && serviceLogMethods.has(values.log_method)) delete values.log_method;
+}
+
+function identify(
+  values: BodyValues,
+  { organization_id, environment }: SpanOrigin,
+  { idempotencyKey, given }: { idempotencyKey: string | undefined; given: Buffer | undefined },
+): { identity: Buffer; isIdentified: boolean } {
+  const { trace_unique_id: trace, span_unique_id: span } = values;
+  if (trace !== undefined && span !== undefined) {
+    return { identity: spanIdentity({ organization_id, environment, trace, span }), isIdentified: true };
+  }
+  if (idempotencyKey !== undefined) {
+    // Text that was read holds no NUL: no trace id is ever this one.
+    const key = { organization_id, environment, trace: "\0idempotency-key", span: idempotencyKey };
+    return { identity: spanIdentity(key), isIdentified: true };
+  }
+  return { identity: given ?? newIdentity(), isIdentified: false };
+}
+
+function readOutcome({ status, status_code }: BodyValues): { status: string; status_code: number } {
+  const said = spanStatusOf(status ?? "success");
+  if (said === "failed" || (status_code ?? 0) >= 400) return { status: "failed", status_code: status_code ?? 500 };
+  return { status: said, status_code: status_code ?? 200 };
+}
+
+function logTypeOf(values: BodyValues): string {
+  if (values.log_type !== undefined) return values.log_type;
+  const hasMessages = (values.prompt_messages ?? values.completion_message ?? values.completion_messages) !== undefined;
+  return hasMessages ? "chat" : "text";
+}
+
+function isMessageLogType(logType: string | undefined): boolean {
+  return (messageLogTypes as readonly string[]).includes(logType ?? "");
+}
+
+function placeCustomer(row: OpenRow, { customer_params }: BodyValues): void {
+  if (!customer_params) return;
+  const promote = (param: string, column: "customer_identifier" | "customer_email" | "customer_name"): void => {
+    const value = customer_params[param];
+    if (typeof value === "string" && value !== "") row[column] ??= value;
+  };
+  promote("customer_identifier", "customer_identifier");
+  promote("email", "customer_email");
+  promote("name", "customer_name");
+}
+
+/**
+ * Messages are stored once: `input` and `output` of a message log are dropped where they repeat the messages;
+ * readers derive the one from the other (api/request-logs/present-span.ts).
+ */
+function placeMessages(row: OpenRow, values: BodyValues): void {
+  if (!isMessageLogType(logTypeOf(values))) return;
+  if (row.input !== undefined && row.prompt_messages !== undefined && isSameJson(row.input, row.prompt_messages)) {
+    row.input = undefined;
+  }
+  if (
+    row.output !== undefined &&
+    row.completion_message !== undefined &&
+    isSameJson(row.output, row.completion_message)
+  ) {
+    row.output = undefined;
+  }
+}
+
+/** The calls that a model's answer asks for, where SDKs put them, so that they can be filtered without reading payload. */
+function placeToolCalls(row: OpenRow): void {
+  if (row.tool_calls !== undefined) row.tool_calls = withOpenAiCalls(row.tool_calls);
+  if (!isObject(row.completion_message)) return;
+  const calls = withOpenAiCalls(row.completion_message["tool_calls"]);
+  if (!Array.isArray(calls) || calls.length === 0) return;
+  if (calls !== row.completion_message["tool_calls"]) {
+    row.completion_message = { ...row.completion_message, tool_calls: calls };
+  }
+  row.tool_calls ??= calls;
+}
+
+function isSameJson(text: unknown, value: unknown): boolean {
+  const json = JSON.stringify(value);
+  return (typeof text === "string" ? text : JSON.stringify(text)) === json;
+}
+
+function priceOf(
+  values: BodyValues,
+  organizationId: string,
+  usage: Usage | undefined,
+  { timestampNs, prices }: { timestampNs: bigint; prices: PriceBook },
+): (Price & { source: "stated" | "computed" }) | undefined {
+  const call = usage && {
+    organizationId,
+    model: values.model ?? "",
+    provider: values.provider_id ?? "",
+    usage,
+    timestampNs,
+    unitPrices: { prompt: values.prompt_unit_price, completion: values.completion_unit_price },
+  };
+  if (values.cost !== undefined) {
+    const beside = call && prices.compare(values.cost, call);
+    return { costUsd: values.cost, version: "", receipt: beside?.receipt ?? "", unpriced: "", source: "stated" };
+  }
+  if (values.cache_hit === true) {
+    const receipt = assuming("", "cache_hit");
+    return { costUsd: 0, version: versions.cacheHit, receipt, unpriced: "", source: "computed" };
+  }
+  if (!call) return undefined;
+  const price = prices.price(call);
+  const receipt = values.usage_is_estimated === true ? assuming(price.receipt, "estimate") : price.receipt;
+  return { ...price, receipt, source: "computed" };
+}
+
+function placeUsage(
+  row: OpenRow,
+  values: BodyValues,
+  usage: Usage | undefined,
+  price: ReturnType<typeof priceOf>,
+): void {
+  if (price) {
+    if (price.costUsd !== undefined) {
+      row.cost = price.costUsd;
+      row.cost_source = price.source;
+    }
+    if (price.version !== "") row.price_version = price.version;
+    if (price.receipt !== "") row.cost_details = price.receipt;
+    if (price.unpriced !== "") row.unpriced = decodeURIComponent(price.unpriced);
+  }
+  if (!usage) return;
+  row.prompt_tokens = usage.input;
+  row.completion_tokens = usage.output;
+  row.total_tokens = usage.total;
+  row.prompt_cache_hit_tokens = usage.cacheRead;
+  row.prompt_cache_creation_tokens = usage.cacheWrite;
+  row.reasoning_tokens = usage.reasoning;
+  row.tokens_per_second ??= tokensPerSecond(usage.output, row.latency);
+  // Of a usage object the words are kept with it.
+  const { service_tier, region } = values.usage_details ?? {};
+  const counts = usageDetailsOf(usage);
+  if ((counts ?? service_tier ?? region) === undefined) return;
+  const usage_details = { ...counts, service_tier, region };
+  row.extra = { ...(row.extra as Record<string, unknown> | undefined), usage_details };
+}
+
+function tokensPerSecond(output: number | undefined, latency: number | null | undefined): number | undefined {
+  const rate = output === undefined || !latency ? undefined : output / latency;
+  return rate !== undefined && rate <= pricingLimits.countMax ? rate : undefined;
+}
+
+function placeMetadata(row: OpenRow, metadata: Record<string, unknown> | undefined): void {
+  if (!metadata) return;
+  const keys = Object.keys(metadata);
+  if (keys.length === 0) return;
+  if (!keys.some(isReserved)) {
+    row.metadata = metadata;
+    row.metadata_index = indexMetadata(metadata);
+    return;
+  }
+  const entries = Object.entries(metadata);
+  const shown = Object.fromEntries(entries.filter(([key]) => !isReserved(key)));
+  row.metadata = shown;
+  row.metadata_index = indexMetadata(shown);
+  row.metadata_reserved = Object.fromEntries(entries.filter(([key]) => isReserved(key)));
+}
+
+function isReserved(key: string): boolean {
+  return key.startsWith("_");
+}
+
+/** What is undefined is as good as absent: rows are read by member, and written as JSON. */
+function asRow(row: OpenRow): SpanRow {
+  return row as SpanRow;
+}

@@ -1,0 +1,51 @@
+import { isObject } from "../../lib/json.ts";
+import type { BodyValues } from "./read-body.ts";
+
+/** Input and output in all their forms, and what was said of them beforehand. */
+const contentFields = [
+  "input",
+  "output",
+  "prompt_messages",
+  "completion_message",
+  "completion_messages",
+  "tools",
+  "tool_calls",
+  "tool_choice",
+  "response_format",
+  "stop",
+  "span_tools",
+  "span_handoffs",
+  "full_request",
+  "full_response",
+  "variables",
+  "ideal_output",
+  "reasoning",
+  "embedding",
+  "audio_input_file",
+  "audio_output_file",
+] as const satisfies ReadonlyArray<keyof BodyValues>;
+
+/** Words about the call that may quote it. The service's own do not. */
+const wordFields = ["error_message", "warnings"] as const satisfies ReadonlyArray<keyof BodyValues>;
+
+/**
+ * What `disable_log` lets be kept of a span: figures, names, ids and free data, nothing that was said.
+ * @param isOurs the span is of a call that the service made itself
+ */
+export function withoutContent(values: BodyValues, { isOurs }: { isOurs: boolean }): BodyValues {
+  const kept = { ...values };
+  for (const field of contentFields) delete kept[field];
+  if (!isOurs) for (const field of wordFields) delete kept[field];
+  if (kept.usage !== undefined) kept.usage = figuresOf(kept.usage);
+  return kept;
+}
+
+/** The numbers of a usage. Bodies are bounded in depth, and so is this. */
+function figuresOf(usage: Record<string, unknown>): Record<string, unknown> {
+  const figures: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(usage)) {
+    if (isObject(value)) figures[name] = figuresOf(value);
+    else if (typeof value === "number" || value === null) figures[name] = value;
+  }
+  return figures;
+}

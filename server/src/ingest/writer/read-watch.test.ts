@@ -1,0 +1,15 @@
+import { expect, test } from "vitest";
+import { storageLimits } from "../../storage/limits.ts";
+import { createReadWatch } from "./read-watch.ts";
+
+test("somebody reads for a while after a statement, a probe is no reading", () => {
+  let nowMs = 0;
+  const reads = createReadWatch(() => nowMs);
+  reads.saw("ping");
+  expect(reads.isRead()).toBe(false);
+  reads.saw("list_ids");
+  nowMs = storageLimits.writerReadMs - 1;
+  expect(reads.isRead()).toBe(true);
+  nowMs += 1;
+  expect(reads.isRead()).toBe(false);
+});

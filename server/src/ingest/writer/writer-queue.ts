@@ -1,0 +1,59 @@
+import { ingestLimits } from "../limits.ts";
+import type { JournalEntry } from "../../storage/journal/journal.ts";
+
+export type Queued = JournalEntry & { payload: Buffer | undefined; sinceMs: number };
+export type Group = { entries: Queued[]; rows: number; bytes: number; hasResends: boolean };
+
+export type WriterQueue = {
+  push(entry: JournalEntry, payload: Buffer | undefined): void;
+  /** The oldest entries, as many as make one insert; at least one. */
+  takeGroup(): Group;
+  isGroupFull(): boolean;
+  /** Entries. */
+  size(): number;
+  rows(): number;
+  /** How long the oldest entry has been here; 0 where there is none. */
+  waitedMs(): number;
+};
+
+/** First in, first out. While the store is down the journal holds the bytes; memory holds only so many of them. */
+export function createWriterQueue(maxRows: number): WriterQueue {
+  const entries: Queued[] = [];
+  let rows = 0;
+  let bytes = 0;
+  let heldBytes = 0;
+
+  const fits = (group: Group, entry: Queued): boolean =>
+    group.entries.length === 0 ||
+    (group.rows + entry.rows <= maxRows && group.bytes + entry.bytes <= ingestLimits.writerGroupBytes);
+
+  return {
+    push(entry, payload) {
+      const held =
+        payload !== undefined && heldBytes + payload.byteLength <= ingestLimits.writerHeldBytes ? payload : undefined;
+      entries.push({ ...entry, payload: held, sinceMs: performance.now() });
+      heldBytes += held?.byteLength ?? 0;
+      rows += entry.rows;
+      bytes += entry.bytes;
+    },
+    takeGroup() {
+      const group: Group = { entries: [], rows: 0, bytes: 0, hasResends: false };
+      for (const entry of entries) {
+        if (!fits(group, entry)) break;
+        group.entries.push(entry);
+        group.rows += entry.rows;
+        group.bytes += entry.bytes;
+        group.hasResends ||= entry.hasResends;
+        heldBytes -= entry.payload?.byteLength ?? 0;
+      }
+      entries.splice(0, group.entries.length);
+      rows -= group.rows;
+      bytes -= group.bytes;
+      return group;
+    },
+    isGroupFull: () => rows >= maxRows || bytes >= ingestLimits.writerGroupBytes,
+    size: () => entries.length,
+    rows: () => rows,
+    waitedMs: () => (entries[0] === undefined ? 0 : performance.now() - entries[0].sinceMs),
+  };
+}

@@ -1,0 +1,316 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "pino";
+import { domainLimits } from "../../domain/limits.ts";
+import { ingestLimits } from "../limits.ts";
+import type { Journal, JournalEntry } from "../../storage/journal/journal.ts";
+import type { Keep } from "../../storage/journal/kept-entries.ts";
+import { isPoisonBatch } from "../../storage/spans/span-store.ts";
+import type { SpanStore } from "../../storage/spans/span-store.ts";
+import type { IngestMetrics } from "../../telemetry/ingest-metrics.ts";
+import type { FanOut } from "../fan-out/fan-out.ts";
+import type { ReadWatch } from "./read-watch.ts";
+import { markResends, splitLines } from "./row-lines.ts";
+import { createWriterQueue, type Group, type WriterQueue } from "./writer-queue.ts";
+
+/**
+ * Moves accepted rows from the journal into the span store, in groups, forever.
+ *
+ * A store that is down or slow is tried again until it takes the group. A group that it refuses for its content is
+ * split until the bad row stands alone; that one is quarantined in the journal. Rows carry their identity and version,
+ * so writing one twice (a crash between insert and journal removal) is the same as writing it once.
+ */
+export type SpanWriter = {
+  /** Queues what an earlier process left in the journal; `state().isReplayed` tells when it is stored. */
+  start(): void;
+  /** Takes over a committed entry and its bytes. */
+  add(entry: JournalEntry, payload: Buffer): void;
+  state(): WriterState;
+  /** Resolves once all that was added before is stored; hurries the writer. */
+  flush(): Promise<void>;
+  /** The same without hurrying, and for `timeoutMs` at most: for reads that must see what their caller just wrote. */
+  caughtUp(timeoutMs: number): Promise<boolean>;
+  /** Flushes as long as the store takes it, at most `graceMs`; the journal keeps the rest. */
+  stop(graceMs: number): Promise<void>;
+};
+
+export type WriterState = {
+  isReplayed: boolean;
+  queuedEntries: number;
+  /** Since when the store has refused, and why; undefined while it takes rows. */
+  failing: { sinceMs: number; reason: string } | undefined;
+};
+
+export type SpanWriterDeps = {
+  journal: Journal;
+  store: Pick<SpanStore, "insert">;
+  metrics: IngestMetrics;
+  /** Told what is stored, for those who wait for it. */
+  fanOut?: Pick<FanOut, "keep" | "kept">;
+  /** Leaves out of an entry of an earlier process what was deleted since. */
+  leaveOutDeleted?: (payload: Buffer) => Buffer;
+  /** Without it, somebody reads at any time. */
+  reads?: Pick<ReadWatch, "isRead">;
+  /** How long a group waits, and of how many rows it is at most. Without `ms` that goes by load and reads. */
+  groups?: { ms: number | undefined; rows: number };
+  logger: Logger;
+  /** Names this node's inserts, so that tokens of two nodes never meet. */
+  nodeId: string;
+  now: () => number;
+};
+
+type Batch = { payload: Buffer; rows: number; token: string; hasResends: boolean };
+
+export function createSpanWriter(deps: SpanWriterDeps): SpanWriter {
+  return new JournalWriter(deps);
+}
+
+class JournalWriter implements SpanWriter {
+  readonly #deps: SpanWriterDeps;
+  readonly #queue: WriterQueue;
+  readonly #stopping = new AbortController();
+  #running: Promise<void> | undefined;
+  #lastReplaySeq = 0;
+  #addedSeq = 0;
+  /** Stored, but not removed from the journal yet. */
+  #stored: Array<{ seqs: number[]; keep: Keep }> = [];
+  #failedRemovals = 0;
+  #writtenSeq = 0;
+  #failing: WriterState["failing"];
+  #flushRequested = false;
+  readonly #waiters = new Set<{ seq: number; resolve: () => void }>();
+  #wake = (): void => undefined;
+  #onFailure = (): void => undefined;
+
+  constructor(deps: SpanWriterDeps) {
+    this.#deps = deps;
+    this.#queue = createWriterQueue(deps.groups?.rows ?? ingestLimits.writerGroupRows);
+  }
+
+  start(): void {
+    const { journal, logger } = this.#deps;
+    let entries = journal.pending(0, ingestLimits.journalReplayPage);
+    while (entries.length > 0) {
+      for (const entry of entries) this.#enqueue(entry, undefined);
+      entries = journal.pending(this.#addedSeq, ingestLimits.journalReplayPage);
+    }
+    this.#lastReplaySeq = this.#addedSeq;
+    if (this.#queue.size() > 0) logger.info({ entries: this.#queue.size() }, "replaying the journal");
+    this.#running = this.#loop();
+  }
+
+  add(entry: JournalEntry, payload: Buffer): void {
+    this.#enqueue(entry, payload);
+  }
+
+  state(): WriterState {
+    return {
+      isReplayed: this.#running !== undefined && this.#writtenSeq >= this.#lastReplaySeq,
+      queuedEntries: this.#queue.size(),
+      failing: this.#failing,
+    };
+  }
+
+  async flush(): Promise<void> {
+    if (this.#writtenSeq >= this.#addedSeq) return;
+    this.#flushRequested = true;
+    this.#wake();
+    const seq = this.#addedSeq;
+    await new Promise<void>((resolve) => this.#waiters.add({ seq, resolve }));
+  }
+
+  async caughtUp(timeoutMs: number): Promise<boolean> {
+    if (this.#writtenSeq >= this.#addedSeq || this.#failing) return this.#writtenSeq >= this.#addedSeq;
+    const waiter = { seq: this.#addedSeq, resolve: (): void => undefined };
+    const written = new Promise<void>((resolve) => (waiter.resolve = resolve));
+    this.#waiters.add(waiter);
+    // A store that hangs must not gather those who gave up.
+    await Promise.race([written, sleep(timeoutMs, undefined, { ref: false })]);
+    this.#waiters.delete(waiter);
+    return this.#writtenSeq >= waiter.seq;
+  }
+
+  async stop(graceMs: number): Promise<void> {
+    // A store that refuses will not take the rest within the grace either: the journal keeps it.
+    const refused = new Promise<void>((resolve) => (this.#onFailure = resolve));
+    if (!this.#failing) await Promise.race([this.flush(), refused, sleep(graceMs, undefined, { ref: false })]);
+    this.#stopping.abort();
+    this.#wake();
+    await this.#running;
+  }
+
+  #enqueue(entry: JournalEntry, payload: Buffer | undefined): void {
+    this.#queue.push(entry, payload);
+    this.#addedSeq = entry.seq;
+    if (this.#queue.size() === 1 || this.#queue.isGroupFull()) this.#wake();
+  }
+
+  async #loop(): Promise<void> {
+    while (!this.#stopping.signal.aborted) {
+      if (this.#queue.size() > 0) {
+        await this.#waitForGroup();
+        await this.#writeGroup(this.#queue.takeGroup());
+      } else {
+        // On a disk that was full nothing may come in before the stored entries are gone from it.
+        await this.#wokenWithin(this.#stored.length > 0 ? retryDelayMs(this.#failedRemovals) : undefined);
+        if (this.#stored.length > 0) await this.#removeStored();
+      }
+    }
+  }
+
+  async #wokenWithin(ms: number | undefined): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve;
+      if (ms !== undefined) timer = setTimeout(resolve, ms);
+    });
+    clearTimeout(timer);
+  }
+
+  /**
+   * Waits until a group is full, its oldest entry has waited long enough, or it is asked for. Under load that is longer: an
+   * insert costs the store as much as a few hundred rows of it, and merges write the rows of small ones more often. It is
+   * longest while nobody looks. What came while the last group was written has waited.
+   */
+  async #waitForGroup(): Promise<void> {
+    const { writerGroupMs, writerBusyGroupMs, writerUnreadGroupMs } = ingestLimits;
+    const ms = this.#deps.groups?.ms;
+    if (ms !== undefined) return this.#waitUntilOld(ms);
+    await this.#waitUntilOld(writerGroupMs);
+    if (this.#queue.rows() > ingestLimits.writerSmallGroupRows) await this.#waitUntilOld(writerBusyGroupMs);
+    if (this.#queue.rows() < ingestLimits.writerLargeGroupRows) return;
+    for (let waitMs = writerBusyGroupMs; waitMs < writerUnreadGroupMs && !this.#isAwaited(); waitMs += writerGroupMs)
+      await this.#waitUntilOld(waitMs + writerGroupMs);
+  }
+
+  #isAwaited(): boolean {
+    return this.#waiters.size > 0 || this.#deps.reads?.isRead() !== false;
+  }
+
+  async #waitUntilOld(ms: number): Promise<void> {
+    const leftMs = ms - this.#queue.waitedMs();
+    if (leftMs <= 0 || this.#queue.isGroupFull() || this.#flushRequested || this.#stopping.signal.aborted) return;
+    await this.#wokenWithin(leftMs);
+  }
+
+  async #writeGroup({ entries, rows, hasResends }: Group): Promise<void> {
+    const { journal, nodeId } = this.#deps;
+    const seqs = entries.map(({ seq }) => seq);
+    const isReplayed = (i: number) => (seqs[i] ?? 0) <= this.#lastReplaySeq;
+    const payloads = entries.map(({ seq, payload }, i) => {
+      const bytes = payload ?? journal.read(seq) ?? Buffer.alloc(0);
+      return isReplayed(i) ? (this.#deps.leaveOutDeleted?.(bytes) ?? bytes) : bytes;
+    });
+    const lastSeq = seqs.at(-1) ?? 0;
+    const token = `${nodeId}:${seqs[0]}-${lastSeq}`;
+    const payload = Buffer.concat(payloads.map((bytes, i) => (isReplayed(i) ? markResends(bytes) : bytes)));
+    if (payload.length > 0 && !(await this.#insert({ payload, rows, token, hasResends }))) return;
+    const keep = this.#deps.fanOut?.keep(seqs.map((seq, i) => ({ seq, payload: payloads[i] ?? Buffer.alloc(0) })));
+    this.#stored.push({ seqs, keep: keep ?? { entries: [], missed: [] } });
+    await this.#removeStored();
+    this.#writtenSeq = lastSeq;
+    for (const waiter of this.#waiters) {
+      if (waiter.seq > lastSeq) continue;
+      waiter.resolve();
+      this.#waiters.delete(waiter);
+    }
+    if (this.#writtenSeq >= this.#addedSeq) this.#flushRequested = false;
+  }
+
+  async #removeStored(): Promise<void> {
+    const { journal, fanOut, logger } = this.#deps;
+    const keep = {
+      entries: this.#stored.flatMap((group) => group.keep.entries),
+      missed: this.#stored.flatMap((group) => group.keep.missed),
+    };
+    try {
+      await journal.remove(
+        this.#stored.flatMap(({ seqs }) => seqs),
+        keep,
+      );
+      this.#stored = [];
+      this.#failedRemovals = 0;
+      fanOut?.kept(keep);
+    } catch (error) {
+      this.#failedRemovals += 1;
+      logger.error({ err: error }, "stored entries could not be removed from the journal; it is tried again");
+    }
+  }
+
+  /** Whether all rows are stored or quarantined; false only when the writer stops first. */
+  async #insert(batch: Batch): Promise<boolean> {
+    const { store, metrics } = this.#deps;
+    const { signal } = this.#stopping;
+    const { rows, token } = batch;
+    let { payload: ndjson, hasResends } = batch;
+    for (let attempt = 0; !signal.aborted; attempt += 1) {
+      const end = metrics.insertSeconds.startTimer();
+      try {
+        await store.insert({ ndjson, rows, token, hasResends }, signal);
+        end();
+        this.#succeeded(batch.rows);
+        return true;
+      } catch (error) {
+        if (isPoisonBatch(error)) return this.#isolate(batch, error);
+        this.#failed(error);
+        // The store may have taken them all the same, and have forgotten the token when they come again.
+        if (attempt === 0) ndjson = markResends(ndjson);
+        hasResends = true;
+        await sleep(retryDelayMs(attempt), undefined, { signal }).catch(() => undefined);
+      }
+    }
+    return false;
+  }
+
+  #succeeded(rows: number): void {
+    const { metrics, logger, now } = this.#deps;
+    metrics.insertedRows.inc(rows);
+    if (this.#failing) logger.info({ failedForMs: now() - this.#failing.sinceMs }, "the span store takes rows again");
+    this.#failing = undefined;
+  }
+
+  #failed(error: unknown): void {
+    const { metrics, logger, now } = this.#deps;
+    metrics.insertFailures.inc();
+    this.#onFailure();
+    if (this.#failing || this.#stopping.signal.aborted) return;
+    logger.error({ err: error }, "rows cannot be stored; they stay in the journal");
+    this.#failing = { sinceMs: now(), reason: error instanceof Error ? error.name : "unknown" };
+  }
+
+  /** Halves a batch that holds a bad row until that row stands alone. */
+  async #isolate({ payload, token }: Batch, error: unknown): Promise<boolean> {
+    // Of a large batch the store may have taken what came before the bad row.
+    const lines = splitLines(markResends(payload));
+    if (lines.length <= 1) return this.#quarantine(payload, error);
+    const middle = lines.length >> 1;
+    for (const [index, half] of [lines.slice(0, middle), lines.slice(middle)].entries()) {
+      const part = { payload: Buffer.concat(half), rows: half.length, token: `${token}/${index}`, hasResends: true };
+      if (!(await this.#insert(part))) return false;
+    }
+    return true;
+  }
+
+  /** False only when the writer stops before the row is set aside on disk. */
+  async #quarantine(row: Buffer, refusal: unknown): Promise<boolean> {
+    const { journal, metrics, logger } = this.#deps;
+    const { signal } = this.#stopping;
+    for (let attempt = 0; !signal.aborted; attempt += 1) {
+      try {
+        await journal.quarantine(row, String(refusal));
+        metrics.quarantinedRows.inc();
+        logger.error({ err: refusal }, "a row was quarantined: the span store refuses its content");
+        return true;
+      } catch (error) {
+        this.#failed(error);
+        await sleep(retryDelayMs(attempt), undefined, { signal }).catch(() => undefined);
+      }
+    }
+    return false;
+  }
+}
+
+/** Exponential, with jitter so that nodes do not knock at one store together. */
+function retryDelayMs(attempt: number): number {
+  const delay = Math.min(domainLimits.writerRetryMaxMs, ingestLimits.writerRetryMinMs * 2 ** Math.min(attempt, 16));
+  return delay * (0.5 + Math.random() / 2);
+}

@@ -1,0 +1,95 @@
+import { isObject } from "../lib/json.ts";
+import type { Message } from "./message.ts";
+
+export type Answers = {
+  answer: Message | undefined;
+  /** All that was given back, where the answer is not all of it. */
+  all?: readonly Message[];
+};
+
+/**
+ * The answer among what a model gave back. Choices stand side by side, and the first one is the answer. The Responses API,
+ * and agents, list the parts of one answer instead, thoughts, calls and text: these are put together, those after the last
+ * result of a tool where there are any.
+ */
+export function answersOf(given: readonly Message[], choices: unknown): Answers {
+  const numbered = numberedChoices(given);
+  if (numbered !== undefined) return { answer: numbered[0], ...(numbered.length > 1 && { all: numbered }) };
+  const said = given.filter(({ role }) => role === "assistant");
+  const [first] = said;
+  if (first === undefined) return { answer: given[0], ...(given.length > 1 && { all: given }) };
+  const hasResults = given.some(({ role }) => role === "tool");
+  const areChoices = !hasResults && ((typeof choices === "number" && choices > 1) || said.every(isWhole));
+  if (areChoices) return { answer: first, ...(given.length > 1 && { all: given }) };
+  const answer = given.slice(startOfAnswer(given)).filter(({ role }) => role === "assistant");
+  return { answer: joined(answer), ...(hasResults && { all: given }) };
+}
+
+/** In the order of their numbers, in whatever order they came; undefined where none has a number. */
+function numberedChoices(given: readonly Message[]): Message[] | undefined {
+  if (!given.some(({ choice }) => choice !== undefined)) return undefined;
+  const parts = new Map<number, Message[]>();
+  for (const { choice = 0, ...message } of given) {
+    const known = parts.get(choice);
+    if (known) known.push(message);
+    else parts.set(choice, [message]);
+  }
+  return [...parts].toSorted(([a], [b]) => a - b).flatMap(([, messages]) => joined(messages) ?? []);
+}
+
+/** A text without calls can be a choice of its own. */
+function isWhole({ content, tool_calls }: Message): boolean {
+  return tool_calls === undefined && content !== null && content !== "";
+}
+
+function startOfAnswer(given: readonly Message[]): number {
+  const lastSaid = given.findLastIndex(({ role }) => role === "assistant");
+  return given.findLastIndex(({ role }, index) => role === "tool" && index < lastSaid) + 1;
+}
+
+function joined(messages: readonly Message[]): Message | undefined {
+  const [first] = messages;
+  if (first === undefined || messages.length === 1) return first;
+  const parts = messages.flatMap(({ content }) => partsOf(content));
+  const calls = messages.flatMap(({ tool_calls }) => tool_calls ?? []);
+  const reasoning = joinedText(messages.map(({ reasoning_content }) => reasoning_content));
+  const refusal = joinedText(messages.map(({ refusal: text }) => text));
+  const [only] = parts;
+  const isText = parts.length === 1 && isObject(only) && only["type"] === "text";
+  return {
+    ...first,
+    content: isText ? only["text"] : parts.length > 0 ? parts : calls.length > 0 ? null : "",
+    ...(reasoning !== undefined && { reasoning_content: reasoning }),
+    ...(refusal !== undefined && { refusal }),
+    ...(calls.length > 0 && { tool_calls: calls }),
+  };
+}
+
+function partsOf(content: unknown): unknown[] {
+  if (Array.isArray(content)) return content as unknown[];
+  return typeof content === "string" && content !== "" ? [{ type: "text", text: content }] : [];
+}
+
+function joinedText(texts: ReadonlyArray<string | undefined>): string | undefined {
+  const known = texts.filter((text) => text !== undefined);
+  return known.length === 0 ? undefined : known.join("\n");
+}
+
+/** One message of those that a stream was cut into. */
+export function joinedChunks(chunks: readonly Message[]): Message[] {
+  const said = chunks.filter(({ role }) => role === "assistant");
+  const [first] = said;
+  if (first === undefined || said.length !== chunks.length) return [...chunks];
+  const texts = said.map(({ content }) => (typeof content === "string" ? content : undefined));
+  const thoughts = said.map(({ reasoning_content }) => reasoning_content ?? "").join("");
+  const calls = said.flatMap(({ tool_calls }) => tool_calls ?? []);
+  const text = texts.join("");
+  return [
+    {
+      role: "assistant",
+      content: text === "" && calls.length > 0 ? null : text,
+      ...(thoughts !== "" && { reasoning_content: thoughts }),
+      ...(calls.length > 0 && { tool_calls: calls }),
+    },
+  ];
+}

@@ -1,0 +1,42 @@
+import { isObject } from "../lib/json.ts";
+import { wordIn } from "./json-word.ts";
+import { holdsMessages, toMessages, withSystem, type Message } from "./message.ts";
+import { toolsOf } from "./tool-calls.ts";
+
+export type Request = { prompt: Message[]; tools: unknown[] | undefined };
+
+const messageMembers = ["messages", "input", "contents"];
+const systemMembers = ["instructions", "system", "system_instruction", "systemInstruction"];
+
+/**
+ * What a request to a model says, as the body of a chat, Responses, Anthropic or Gemini API, as a part of one, or as a bare
+ * list of messages; undefined where it is none of these.
+ */
+export function readRequest(given: unknown): Request | undefined {
+  if (holdsMessages(given)) return { prompt: toMessages(given, "user"), tools: undefined };
+  if (!isObject(given)) return undefined;
+  const said = messageMembers.map((member) => given[member]).find((value) => value !== undefined && value !== null);
+  const tools = toolsOf(given["tools"]) ?? toolsOf(given["functions"]);
+  const system = systemMembers.map((member) => systemText(given[member])).find((message) => message !== undefined);
+  // Of instructions alone, or of a text that somebody calls `input`, it cannot be told; of a text beside a model it can.
+  const isAsked = (system ?? tools) !== undefined || typeof given["model"] === "string";
+  const isText = typeof said === "string" && said !== "" && isAsked;
+  const inner = isText ? { prompt: toMessages(said, "user"), tools: undefined } : readRequest(said);
+  return inner && { prompt: withSystem(inner.prompt, system), tools: tools ?? inner.tools };
+}
+
+/** Instructions that stand beside the messages: messages themselves, a list of parts, an object that holds one, or plain text. */
+export function systemText(given: unknown): Message | undefined {
+  if (typeof given === "string") return given === "" ? undefined : { role: "system", content: wordIn(given) };
+  if (holdsMessages(given)) return joined(toMessages(given, "system"));
+  return Array.isArray(given) && given.length > 0
+    ? toMessages({ role: "system", parts: given }, "system")[0]
+    : undefined;
+}
+
+function joined(messages: readonly Message[]): Message | undefined {
+  const texts = messages.map(({ content }) => content);
+  const isText = texts.every((text) => typeof text === "string");
+  if (messages.length === 0) return undefined;
+  return { role: "system", content: isText ? texts.join("\n") : texts.flat() };
+}

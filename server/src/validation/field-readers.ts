@@ -1,0 +1,153 @@
+import { isNamable } from "../domain/naming.ts";
+import { domainLimits } from "../domain/limits.ts";
+import { httpLimits } from "../http/limits.ts";
+import { pricingLimits } from "../pricing/limits.ts";
+import { isObject, isRawNumber } from "../lib/json.ts";
+import { parseTimeNs } from "../lib/time.ts";
+
+/**
+ * Readers of single values of a span body. Each takes any JSON value except null and gives the value to keep,
+ * `undefined` for one that counts as absent, or a `Problem`: what is wrong, in words that follow the field's name.
+ */
+export class Problem {
+  readonly message: string;
+  constructor(message: string) {
+    this.message = message;
+  }
+}
+
+export type Reader<T> = (value: unknown) => T | undefined | Problem;
+
+const boundedText =
+  (maxChars: number): Reader<string> =>
+  (value) => {
+    if (typeof value !== "string") return new Problem("must be a string");
+    if (value.length > maxChars) return new Problem(`must be at most ${maxChars} characters long`);
+    return value === "" ? undefined : value;
+  };
+
+export const identifier = boundedText(domainLimits.identifierChars);
+
+export const customerIdentifier: Reader<string> = (value) => {
+  const name = identifier(value);
+  return typeof name !== "string" || isNamable(name) ? name : new Problem("must not be ., .. or list");
+};
+
+/** Names are labels: one that is too long is cut rather than refused. */
+export const name: Reader<string> = (value) => {
+  if (typeof value !== "string") return new Problem("must be a string");
+  return value === "" ? undefined : cutText(value, httpLimits.nameChars);
+};
+
+function cutText(text: string, maxChars: number): string {
+  return text.length <= maxChars ? text : text.slice(0, maxChars).toWellFormed();
+}
+
+export const text: Reader<string> = (value) => {
+  if (typeof value !== "string") return new Problem("must be a string");
+  return value === "" ? undefined : value;
+};
+
+/** Finite numbers, also as digits in a string; what is not finite counts as absent. */
+export const finiteNumber: Reader<number> = (value) => {
+  if (value === "") return undefined;
+  const number = toNumber(value);
+  if (number === undefined) return new Problem("must be a number");
+  return Number.isFinite(number) ? number : undefined;
+};
+
+function toNumber(value: unknown): number | undefined {
+  if (typeof value === "number") return value;
+  if (isRawNumber(value)) return Number(value.rawJSON);
+  if (typeof value === "string" && /^\s*[+-]?(?:nan|inf(?:inity)?)\s*$/i.test(value)) return Number.NaN;
+  if (typeof value === "string" && /^\s*-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\s*$/.test(value))
+    return Number(value);
+  return undefined;
+}
+
+/** USD. */
+export const money: Reader<number> = (value) => upTo(finiteNumber(value), pricingLimits.costUsdMax);
+
+function upTo(number: number | undefined | Problem, max: number): number | undefined | Problem {
+  if (typeof number !== "number") return number;
+  if (number < 0) return new Problem("must not be negative");
+  return number > max ? new Problem(`must be at most ${max}`) : number;
+}
+
+export const integer: Reader<number> = (value) => {
+  const number = finiteNumber(value);
+  if (typeof number !== "number") return number;
+  return Number.isSafeInteger(number) ? number : new Problem("must be an integer");
+};
+
+export const count: Reader<number> = (value) => upTo(integer(value), pricingLimits.countMax);
+
+/** Seconds. Clocks that run apart give negative ones, or centuries: those tell nothing, and cost nobody a span. */
+export const seconds: Reader<number> = (value) => {
+  const number = finiteNumber(value);
+  return typeof number === "number" && (number < 0 || number > pricingLimits.secondsMax) ? undefined : number;
+};
+
+export const boolean: Reader<boolean> = (value) => {
+  if (typeof value === "boolean") return value;
+  if (value === "true" || value === 1) return true;
+  if (value === "false" || value === 0) return false;
+  return value === "" ? undefined : new Problem("must be true or false");
+};
+
+/** Nanoseconds since the epoch. */
+export const time: Reader<bigint> = (value) => {
+  if (value === "") return undefined;
+  // Nanoseconds that were read already: no JSON holds one of these.
+  if (typeof value === "bigint") return value;
+  const readable = typeof value === "string" || typeof value === "number";
+  const ns = isRawNumber(value) ? parseTimeNs(value.rawJSON) : readable ? parseTimeNs(value) : undefined;
+  return ns ?? new Problem("must be an ISO 8601 time or an epoch number between 1900 and 2262");
+};
+
+export const object: Reader<Record<string, unknown>> = (value) => {
+  if (value === "") return undefined;
+  return isObject(value) ? value : new Problem("must be an object");
+};
+
+const customerMembers: ReadonlyArray<[string, Reader<string>]> = [
+  ["customer_identifier", customerIdentifier],
+  ["email", identifier],
+];
+
+/** Who a span is of: an identifier in it is bounded as the field of its own is, so that no place takes what another refuses. */
+export const customerParams: Reader<Record<string, unknown>> = (value) => {
+  const params = object(value);
+  if (params === undefined || params instanceof Problem) return params;
+  for (const [member, reader] of customerMembers) {
+    const read = params[member] === undefined || params[member] === null ? undefined : reader(params[member]);
+    if (read instanceof Problem) return new Problem(`holds a bad member: ${member} ${read.message}`);
+  }
+  return params;
+};
+
+export const list: Reader<unknown[]> = (value) => {
+  if (value === "") return undefined;
+  return Array.isArray(value) ? (value as unknown[]) : new Problem("must be a list");
+};
+
+export const textOrList: Reader<string | unknown[]> = (value) =>
+  typeof value === "string" || Array.isArray(value) ? orAbsent(value) : new Problem("must be a string or a list");
+
+export const textOrObject: Reader<string | Record<string, unknown>> = (value) =>
+  typeof value === "string" || isObject(value) ? orAbsent(value) : new Problem("must be a string or an object");
+
+function orAbsent<T>(value: T): T | undefined {
+  return value === "" ? undefined : value;
+}
+
+/** Text as it is; anything else as its JSON text. */
+export const textOrJson: Reader<unknown> = (value) => (value === "" ? undefined : value);
+
+export const anyJson: Reader<unknown> = (value) => (value === "" ? undefined : value);
+
+/** Digits of a version keep their text; `latest` and the like are kept too. */
+export const version: Reader<string | number> = (value) => {
+  if (typeof value === "number" || typeof value === "string") return value === "" ? undefined : value;
+  return isRawNumber(value) ? value.rawJSON : new Problem("must be a number or a string");
+};
