@@ -156,7 +156,7 @@ describe("upstreams that may be private", () => {
 test.each(["compose.yaml", "compose.scale.yaml"])(
   "F5: %s passes every variable of .env, but for where its container keeps and serves things",
   (name) => {
-    const compose = readFileSync(new URL(`../../${name}`, import.meta.url), "utf8");
+    const compose = readFileSync(new URL(`../../../${name}`, import.meta.url), "utf8");
     expect(compose).toContain("    env_file:\n      - path: .env\n        required: false\n");
     for (const fixed of ["SPANWAY_HOST: 0.0.0.0", "SPANWAY_PORT: 8787", "SPANWAY_DATA_DIR: /data"])
       expect(compose).toContain(`\n      ${fixed}\n`);
