@@ -282,12 +282,8 @@ test("recomputing makes lost counts anew, and takes away what should not be ther
   expect(await store.summarizeSpans({ scope, window: always })).toMatchObject({ total_cost: 0.25, total_tokens: 5 });
 });
 
-test("M5: a call that another node stores after a span that names it was counted is that call all the same", async () => {
-  const organizationId = `org_${randomUUID()}`;
-  const shared = { isComplete: false, hasHistory: true, mayHaveEarlier: () => true };
-  const newNode = () =>
-    createSpanCounter({ store, memory: shared, erasedCustomers: createErasedCustomers(), now: Date.now });
-  const [one, other] = [newNode(), newNode()];
+/** A call of the gateway without a trace, and the span of an SDK that names it. */
+function reportedCall(organizationId: string) {
   const call = {
     ...scopeOf(organizationId),
     environment: "prod",
@@ -302,13 +298,47 @@ test("M5: a call that another node stores after a span that names it was counted
   } as const;
   const gateways = { ...call, unique_id: randomUUID(), log_method: "gateway" };
   const reported = { ...call, unique_id: randomUUID(), trace_unique_id: "t1", gateway_log_id: gateways.unique_id };
+  return { gateways, reported };
+}
+
+const newNode = (memory: { isComplete: boolean; hasHistory: boolean }) =>
+  createSpanCounter({
+    store,
+    memory: { ...memory, mayHaveEarlier: () => true },
+    erasedCustomers: createErasedCustomers(),
+    now: Date.now,
+  });
+
+async function storeRow(row: SpanRow): Promise<void> {
+  await store.insert({ ndjson: Buffer.from(`${JSON.stringify(row)}\n`), rows: 1, token: randomUUID() });
+}
+
+test("M5: a call that another node stores after a span that names it was counted is that call all the same", async () => {
+  const organizationId = `org_${randomUUID()}`;
+  const shared = { isComplete: false, hasHistory: true };
+  const [one, other] = [newNode(shared), newNode(shared)];
+  const { gateways, reported } = reportedCall(organizationId);
   const take = async (node: typeof one, row: SpanRow) => {
-    await store.insert({ ndjson: Buffer.from(`${JSON.stringify(row)}\n`), rows: 1, token: randomUUID() });
+    await storeRow(row);
     // As it is handed on: what does not concern it is not.
     if (node.concerns?.(row) === true) await node.take([{ organizationId, rows: [row] }], signal);
   };
   await take(one, reported);
   await take(other, gateways);
+  const scope = { organization_id: organizationId };
+  expect(await store.summarizeSpans({ scope, window: always })).toMatchObject({ total_cost: 0.25, total_tokens: 5 });
+});
+
+test("M5: so is a call that is accepted before such a span is counted, and stored afterwards", async () => {
+  const organizationId = `org_${randomUUID()}`;
+  const node = newNode({ isComplete: true, hasHistory: false });
+  const { gateways, reported } = reportedCall(organizationId);
+  // Whether it concerns the counter is asked when it is accepted.
+  const accepted = [reported, gateways].map((row) => ({ row, isConcerned: node.concerns?.(row) === true }));
+  for (const { row, isConcerned } of accepted) {
+    await storeRow(row);
+    if (isConcerned) await node.take([{ organizationId, rows: [row] }], signal);
+  }
   const scope = { organization_id: organizationId };
   expect(await store.summarizeSpans({ scope, window: always })).toMatchObject({ total_cost: 0.25, total_tokens: 5 });
 });

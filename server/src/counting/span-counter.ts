@@ -81,7 +81,14 @@ class Counter implements SpanCounter {
     return true;
   }
 
+  /**
+   * A call that a span names is noted here, when the span is accepted: whatever is accepted earlier is stored earlier, so that the call
+   * is either in the store when the span is counted, or comes here later and is known to be wanted.
+   */
   concerns(row: SpanRow): boolean {
+    const { organization_id: organizationId, gateway_log_id: named = "" } = row;
+    if (named !== row.unique_id && uuid.test(named))
+      this.#wanted.set(`${organizationId}\n${named}`, nameOf(organizationId, factOfRow(row)));
     return (
       (row.trace_unique_id ?? "") !== "" ||
       (row.gateway_log_id ?? "") !== "" ||
@@ -292,7 +299,10 @@ class Counter implements SpanCounter {
       const name = names.get(id);
       const there = name && round.get(traceKey(name));
       if (there === undefined) this.#wanted.set(`${organizationId}\n${id}`, trace.name);
-      else called.set(id, there);
+      else {
+        called.set(id, there);
+        this.#wanted.delete(`${organizationId}\n${id}`);
+      }
     }
     for (const trace of round.values()) {
       for (const fact of trace.facts.values()) {
