@@ -17,7 +17,7 @@ test("the walk of a span names the files that it enters, in order, and what happ
   const path = [
     "http/serve.ts",
     "api/request-logs/create-span.ts",
-    "ingest/normalize.ts",
+    "ingest/normalize/normalize.ts",
     "storage/journal/journal-database.ts",
   ];
   expect(before.filter((file) => path.includes(file))).toEqual(path);
