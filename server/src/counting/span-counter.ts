@@ -1,5 +1,4 @@
 import type { CustomerKey } from "../domain/customer.ts";
-import type { UsageCount } from "../domain/usage-fact.ts";
 import { gatewayLogMethod, type SpanRow } from "../domain/span.ts";
 import { isReceivedBefore, type ErasedCustomers } from "../ingest/accept/erased-customers.ts";
 import type { SpanSubscriber, StoredSpans } from "../ingest/fan-out/fan-out.ts";
@@ -21,6 +20,7 @@ import {
 } from "./count-rows.ts";
 import { factOfRow } from "./fact-of-row.ts";
 import { standingVersions } from "./standing-versions.ts";
+import { isElsewhere, tellReporters } from "./tell-reporters.ts";
 import { CountedTrace, TraceMemory, traceKey, type TraceName } from "./trace-memory.ts";
 
 /**
@@ -380,28 +380,4 @@ function nameOf(
   { environment, trace_unique_id, unique_id }: Pick<StoredFact, "environment" | "trace_unique_id" | "unique_id">,
 ): TraceName {
   return { organizationId, environment, trace_unique_id, unique_id: trace_unique_id === "" ? unique_id : "" };
-}
-
-const isElsewhere = (called: CountedTrace, trace: CountedTrace): boolean =>
-  called !== trace && called.name.environment === trace.name.environment;
-
-/** Tells traces whose calls this one names, and gives those to which it is news. */
-function tellReporters(
-  trace: CountedTrace,
-  counts: ReadonlyMap<string, UsageCount>,
-  named: ReadonlyMap<string, CountedTrace>,
-): CountedTrace[] {
-  const told: CountedTrace[] = [];
-  for (const fact of trace.facts.values()) {
-    const id = fact.gateway_log_id;
-    const called = id === "" ? undefined : named.get(id);
-    const count = counts.get(fact.unique_id);
-    if (called === undefined || count === undefined || !isElsewhere(called, trace)) continue;
-    const { customer_identifier, thread_identifier } = count;
-    const before = called.reporters.get(id);
-    if (before?.customer_identifier === customer_identifier && before.thread_identifier === thread_identifier) continue;
-    called.setReporter(id, { customer_identifier, thread_identifier });
-    told.push(called);
-  }
-  return told;
 }
