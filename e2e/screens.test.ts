@@ -17,7 +17,7 @@ describe.each(screens)("$name", (screen) => {
     expect.soft(await seriousFindings(page), "in the light theme").toEqual([]);
     await page.emulateMedia({ colorScheme: "dark" });
     await picture(page, screen, "dark");
-    // The page is the same one, but for its colors.
+    // Only the colors of the page change.
     expect.soft(await seriousFindings(page, "colors"), "in the dark theme").toEqual([]);
     await page.setViewportSize({ width: 380, height: 800 });
     await page.locator(screen.shows).first().waitFor();

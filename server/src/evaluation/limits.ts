@@ -33,7 +33,7 @@ export const evaluationLimits = {
   evaluationRetryMs: [1_000, 10_000, 60_000],
   /** An evaluation that was under way when its node ended, that often, has failed. */
   evaluationCrashes: 4,
-  /** Of those that were under way when their node ended once, so many are tried at a time; later one alone. */
+  /** Runs retried at a time after their node ended once while they ran. After a second end, each is retried alone. */
   evaluationSuspects: 16,
   evaluationPollMs: 1_000,
   /** What may wait of one organization; further logs are read back from the span store once half of it is done. */

@@ -37,7 +37,7 @@ export const gatewayLimits = {
   cacheWriteBytesInFlight: 64 * MiB,
   /** One event of an upstream's stream. */
   upstreamEventBytes: 16 * MiB,
-  /** Attempts of one call that its span tells of, where any failed, and what of each error. */
+  /** Attempts that the span of a call lists, if one of them failed. */
   recordedAttempts: 16,
   /** Keys that are asked for a response whose id does not say which one made it. */
   responseKeysPerCall: 16,
@@ -55,7 +55,7 @@ export const gatewayLimits = {
   formFieldBytes: 1 * MiB,
   /** A whole answer of an upstream. */
   upstreamReplyBytes: 64 * MiB,
-  /** Bytes of a stream that may come before its first content, until it is sent on all the same. */
+  /** Bytes held back before the first content of a stream. Beyond them the stream is forwarded without content. */
   heldStreamBytes: 256 * KiB,
   /** How long the end of a stream may take after all that matters has come. */
   upstreamTrailMs: 1_000,

@@ -7,7 +7,7 @@ export const ingestLimits = {
   livePollMs: 500,
   /** Spans become readable a while after they were received: so far back each poll looks for them again. */
   liveOverlapMs: 5_000,
-  /** Those that come later are found by counting: so often, and with a pause of so many times what it takes. */
+  /** Counts find later spans. The interval of counts; `liveCountPause` is the shortest pause, as a multiple of the duration of a count. */
   liveCountMs: 10_000,
   liveCountPause: 20,
   /** Spans that a feed knows by key, and sends of one poll. */

@@ -1,6 +1,6 @@
 import { readTrace, type TraceModel } from "./model/trace-model.ts";
 
-/** Null of an answer without a body, which none is. */
+/** The body of a response. */
 export type TraceBody = ReadableStream<Uint8Array<ArrayBuffer>> | null;
 
 const unreadable = "The trace could not be read.";

@@ -71,7 +71,7 @@ export type ResultRow = Record<string, unknown>;
 /** Rows of a reply, which are read once. */
 export type RawRows = Iterable<string[]> & {
   readonly size: number;
-  /** Before the others are read; undefined where there is none. */
+  /** The last row, available before the others are read. Undefined if there are no rows. */
   readonly last: readonly string[] | undefined;
 };
 

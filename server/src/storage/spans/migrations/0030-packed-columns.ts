@@ -61,7 +61,7 @@ export const packedColumns = [
 const textOf = (column: SpanColumn) =>
   spanColumns[column] === "text" ? `toString(${column})` : `ifNull(toString(${column}), '')`;
 
-/** The texts of `packedColumns`, as a JSON array of strings, '' where there is none. The engine makes it of the row: no statement can write it. */
+/** A JSON array with the text of each of `packedColumns`, '' for null. The engine computes it at insert; no statement can write it. */
 export const packedColumn = `packed String MATERIALIZED toJSONString([${packedColumns.map(textOf).join(", ")}])`;
 
 /**

@@ -125,7 +125,7 @@ function edgeOf({ toNs }: TimeWindow, { until }: Slots): TimeWindow | undefined 
   return toNs + 1n < ns(until) ? { fromNs: toNs + 1n, toNs: ns(until) - 1n } : undefined;
 }
 
-/** `slots`: slots that must be read from spans; `hours`: those that must be read from slots. `isEmptyBehind`: the window has no span after its last slot. */
+/** Read `slots` from spans and `hours` from slots: their sums are old. `isEmptyBehind`: the window has no span after its last slot. */
 type Changed = { slots: number[]; hours: number[]; isEmptyBehind: boolean };
 
 /** Slots with rows that came in after what the last pass saw, and the last one if it has spans behind the window; undefined where they are very many. */
