@@ -18,6 +18,8 @@ export type Kernel = {
   readonly rateLimiter: RateLimiter;
   readonly metrics: HttpMetrics;
   readonly logger: Logger;
+  /** Writes the line of each request. */
+  readonly requestLogger: Logger;
   readonly bodyMemory: BodyMemory;
   /** Bodies with a `Content-Encoding` take their turn here. */
   readonly unpacking: FairGate;

@@ -245,7 +245,7 @@ function finish(kernel: Kernel, route: Route, context: RequestContext): void {
   kernel.metrics.requests.inc({ route: route.pattern, method, status: String(status) });
   kernel.metrics.durationS.observe({ route: route.pattern }, ms / 1000);
   const level = probes.has(route.pattern) && status < 400 ? "debug" : "info";
-  kernel.logger[level](
+  kernel.requestLogger[level](
     {
       method,
       route: route.pattern,

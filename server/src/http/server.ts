@@ -79,6 +79,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     rateLimiter: options.rateLimiter,
     metrics: options.metrics ?? createHttpMetrics(new Registry()),
     logger: options.logger,
+    // Its fields are fixed and hold no secret: looking for one in each line would cost more than the line.
+    requestLogger: options.logger.child({}, { redact: [] }),
     unpacking: new FairGate({
       maxInFlight: httpLimits.bodiesUnpackedAtOnce,
       maxWaiting: httpLimits.bodiesUnpackedQueue,
