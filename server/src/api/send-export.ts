@@ -3,6 +3,7 @@ import { ServiceError } from "../domain/errors.ts";
 import { acceptsGzip, gzipFastStream } from "../http/content-coding.ts";
 import type { Context } from "../http/endpoint.ts";
 import type { ResponseWriter } from "../http/response-writer.ts";
+import { freeBytes } from "../lib/free-bytes.ts";
 import { formatTimeNs } from "../lib/time.ts";
 import { apiLimits } from "./limits.ts";
 import type { ExportFormat, TakeBytes } from "../storage/spans/span-export.ts";
@@ -76,6 +77,7 @@ function plainSink(response: ResponseWriter, signal: AbortSignal): Sink {
       signal.throwIfAborted();
       if (response.write(bytes)) return;
       await drained(response, signal);
+      freeBytes(bytes);
     },
     async end() {
       response.end();
@@ -96,6 +98,7 @@ function gzipSink(response: ResponseWriter, signal: AbortSignal): Sink {
       signal.throwIfAborted();
       if (gzip.write(bytes)) return;
       await drained(gzip, signal);
+      freeBytes(bytes);
     },
     async end() {
       // What is closed already does not close again.

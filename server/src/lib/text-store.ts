@@ -1,3 +1,5 @@
+import { freeBytes } from "./free-bytes.ts";
+
 /**
  * Byte strings (`byte-string.ts`) kept in few large blocks, by the order in which they were added. Each in a buffer of its
  * own, very many small ones would cost more than what is in them.
@@ -28,9 +30,20 @@ export class TextStore {
   }
 
   /**
-   * Texts of the store, by their place, with others between them, in pieces: few writes instead of very many.
+   * Texts of the store, by their place, with others between them, in pieces: few writes instead of very many. The store is
+   * empty afterwards, also when not all of them are taken.
    */
   *pieces(order: Iterable<number | Buffer>, bytes: number): Generator<Buffer, void> {
+    try {
+      yield* this.#pieces(order, bytes);
+    } finally {
+      // At once, and not when the collector comes by: megabytes of each of several answers would be there until then.
+      for (const block of this.#blocks) freeBytes(block);
+      this.#blocks.length = 0;
+    }
+  }
+
+  *#pieces(order: Iterable<number | Buffer>, bytes: number): Generator<Buffer, void> {
     let left = bytes;
     let piece = Buffer.allocUnsafeSlow(Math.min(left, pieceBytes));
     let used = 0;

@@ -5,6 +5,7 @@ import { ServiceError } from "../../domain/errors.ts";
 import type { SpanIntake } from "../../ingest/accept/accept.ts";
 import { recallSpan, type HeldSpan, type PreparedSpan } from "../../ingest/accept/prepared-span.ts";
 import { ExpiringLru } from "../../lib/expiring-lru.ts";
+import { freeBytes } from "../../lib/free-bytes.ts";
 import { TurnQueue } from "../../lib/turn-queue.ts";
 import { FairShare } from "../../lib/fair-share.ts";
 import { gatewayLimits } from "../limits.ts";
@@ -68,6 +69,8 @@ class SpooledRecorder implements Recorder {
   #unspooled = 0;
   /** What of it no flush has begun with. */
   #waiting: Waiting[] = [];
+  /** In which the lines of those lie. */
+  #waitingBytes: Buffer[] = [];
   readonly #left: LeftRecords[];
   #flushing: Promise<void> | undefined;
   #isScheduled = false;
@@ -113,7 +116,8 @@ class SpooledRecorder implements Recorder {
       if (span === undefined) metrics.recordsLost.inc();
       else spans.push(span);
     }
-    const held = intake.hold(spans);
+    const { spans: held, bytes } = intake.hold(spans);
+    this.#waitingBytes.push(bytes);
     const areSpooled = spool.append(held.map(({ line }) => line));
     for (const [index, span] of held.entries()) {
       const isSpooled = areSpooled[index] === true;
@@ -223,10 +227,13 @@ class SpooledRecorder implements Recorder {
       if (await this.#handOnAll(this.#recalled(file))) file.forget();
     }
     if (this.#waiting.length > 0 && !this.#stopping.signal.aborted) {
-      const records = this.#waiting;
-      this.#waiting = [];
+      const [records, buffers] = [this.#waiting, this.#waitingBytes];
+      [this.#waiting, this.#waitingBytes] = [[], []];
       const forget = spool.turn();
-      if (await this.#handOnAll(records)) forget();
+      if (await this.#handOnAll(records)) {
+        forget();
+        for (const bytes of buffers) freeBytes(bytes);
+      }
     }
     this.#flushing = undefined;
     if (this.#waiting.length > 0) this.#schedule();

@@ -88,7 +88,7 @@ async function acceptHeld(
     if (!prepared.ok) throw new Error("the span was refused");
     return prepared.span;
   });
-  await by.acceptHeld(by.hold(spans));
+  await by.acceptHeld(by.hold(spans).spans);
 }
 
 const ids = { trace_unique_id: "t", span_unique_id: "s" };

@@ -8,7 +8,7 @@ import type { PriceBook } from "../../pricing/price-book.ts";
 import type { ErasedCustomers } from "./erased-customers.ts";
 import { createNestedJson } from "../../validation/nested-json.ts";
 import { normalizeSpan, normalizeValues, type SpanOrigin } from "../normalize/normalize.ts";
-import { createSpanHolder, rowOf, type HeldSpan, type PreparedSpan } from "./prepared-span.ts";
+import { createSpanHolder, rowOf, type HeldSpan, type HeldSpans, type PreparedSpan } from "./prepared-span.ts";
 import { lineWith, type ReadSpan } from "./read-span.ts";
 import {
   createSpanBatch,
@@ -42,7 +42,7 @@ export type SpanIntake = {
   /** The same for a body that was read; undefined where it is too large. */
   prepareRead(read: ReadSpan, origin: SpanOrigin, identity: Buffer): PreparedSpan | undefined;
   /** Makes prepared spans what can wait for others at little cost. */
-  hold(spans: readonly PreparedSpan[]): HeldSpan[];
+  hold(spans: readonly PreparedSpan[]): HeldSpans;
   /** Accepts held spans, all of one organisation; what `accept` promises holds once this resolves. */
   acceptHeld(spans: readonly HeldSpan[]): Promise<void>;
 };

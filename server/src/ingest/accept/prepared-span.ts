@@ -37,17 +37,20 @@ export type HeldSpan = Omit<NormalizedSpan, "row"> & {
   isRecalled: boolean;
 };
 
+/** Spans that were prepared together, and the buffer in which all their lines lie. */
+export type HeldSpans = { spans: HeldSpan[]; bytes: Buffer };
+
 /** Enough for the lines of some dozen spans of common size. */
 const scratchBytes = 256 * 1024;
 
 /** @param isAwaited whether a row is wanted as it is once it is stored */
 export function createSpanHolder(
   isAwaited: (row: SpanRow) => boolean,
-): (prepared: readonly PreparedSpan[]) => HeldSpan[] {
+): (prepared: readonly PreparedSpan[]) => HeldSpans {
   const encode = createLineEncoder(scratchBytes);
   return (prepared) => {
-    const { lines } = encode(prepared.map(({ line, pieces }) => ({ whole: line, pieces })));
-    return prepared.map(({ row, identity, isIdentified, timestampNs, version }, index) => ({
+    const { bytes, lines } = encode(prepared.map(({ line, pieces }) => ({ whole: line, pieces })));
+    const spans = prepared.map(({ row, identity, isIdentified, timestampNs, version }, index) => ({
       identity: isIdentified ? outOfPool(identity) : none,
       isIdentified,
       timestampNs,
@@ -57,6 +60,7 @@ export function createSpanHolder(
       row: isAwaited(row) ? row : undefined,
       isRecalled: false,
     }));
+    return { spans, bytes };
   };
 }
 

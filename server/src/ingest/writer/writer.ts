@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { domainLimits } from "../../domain/limits.ts";
+import { freeBytes } from "../../lib/free-bytes.ts";
 import { ingestLimits } from "../limits.ts";
 import type { Journal, JournalEntry } from "../../storage/journal/journal.ts";
 import type { Keep } from "../../storage/journal/kept-entries.ts";
@@ -22,7 +23,7 @@ import { createWriterQueue, type Group, type WriterQueue } from "./writer-queue.
 export type SpanWriter = {
   /** Queues what an earlier process left in the journal; `state().isReplayed` tells when it is stored. */
   start(): void;
-  /** Takes over a committed entry and its bytes. */
+  /** Takes over a committed entry, and its bytes, which nobody may read from now on. */
   add(entry: JournalEntry, payload: Buffer): void;
   state(): WriterState;
   /** Resolves once all that was added before is stored; hurries the writer. */
@@ -206,6 +207,7 @@ class JournalWriter implements SpanWriter {
     if (payload.length > 0 && !(await this.#insert({ payload, rows, token, hasResends }))) return;
     const keep = this.#deps.fanOut?.keep(seqs.map((seq, i) => ({ seq, payload: payloads[i] ?? Buffer.alloc(0) })));
     this.#stored.push({ seqs, keep: keep ?? { entries: [], missed: [] } });
+    for (const entry of entries) if (entry.payload !== undefined) freeBytes(entry.payload);
     await this.#removeStored();
     this.#writtenSeq = lastSeq;
     for (const waiter of this.#waiters) {
@@ -248,6 +250,8 @@ class JournalWriter implements SpanWriter {
         await store.insert({ ndjson, rows, token, hasResends }, signal);
         end();
         this.#succeeded(batch.rows);
+        // An attempt that was given up may not have let go of them.
+        if (attempt === 0) freeBytes(ndjson);
         return true;
       } catch (error) {
         if (isPoisonBatch(error)) return this.#isolate(batch, error);

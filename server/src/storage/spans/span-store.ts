@@ -57,7 +57,8 @@ export type SpanStore = SpanExports &
 
     /**
      * Stores ready rows: `ndjson` holds `rows` lines, each a `SpanRow`, and goes in byte by byte. All rows or none.
-     * The same token with the same bytes is stored once, as far back as the last 1000 inserts.
+     * The same token with the same bytes is stored once, as far back as the last 1000 inserts. Once it resolves, nothing reads
+     * `ndjson` any more.
      *
      * @throws SpanInsertError
      */

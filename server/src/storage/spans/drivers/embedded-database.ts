@@ -3,6 +3,7 @@ import { mkdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import type * as Chdb from "chdb";
 import type { Session } from "chdb";
+import { freeBytes } from "../../../lib/free-bytes.ts";
 import { storageLimits } from "../../limits.ts";
 import { bindLiterals } from "./bind-literals.ts";
 import { asInsertError, asReadError } from "./engine-errors.ts";
@@ -67,7 +68,7 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
 
   const stream = createEmbeddedStream({ path, connect, control, track, merges, onQuery: options.onQuery });
   const query = async (statement: Statement, signal?: AbortSignal): Promise<QueryResult> =>
-    readRows((await reply(statement, "JSON", signal)).toString("utf8"));
+    readRows(textOf(await reply(statement, "JSON", signal)));
 
   return {
     cluster: null,
@@ -80,7 +81,7 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
     queryRaw: async ({ settings, ...statement }, signal) =>
       readRawRows(await reply({ ...statement, settings: { ...settings, ...rawSettings } }, rawFormat, signal)),
     upkeep: async (statement, signal) =>
-      readRows((await upkeep.reply(upkeepStatement(statement), "JSON", signal)).toString("utf8")),
+      readRows(textOf(await upkeep.reply(upkeepStatement(statement), "JSON", signal))),
     stream,
     execute: async (statement) => {
       const sql = withSettings(bindLiterals(statement.sql, statement.params ?? {}), statement.settings ?? {});
@@ -155,6 +156,13 @@ function createTracker(): { track: <T>(work: Promise<T>) => Promise<T>; settled:
     },
     settled: () => Promise.all(underWay),
   };
+}
+
+/** Of a reply, which is given back. */
+function textOf(bytes: Buffer): string {
+  const text = bytes.toString("utf8");
+  freeBytes(bytes);
+  return text;
 }
 
 /** @param file holds the rows; without it they go in the text of the statement */

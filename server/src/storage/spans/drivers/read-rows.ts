@@ -1,3 +1,4 @@
+import { freeBytes } from "../../../lib/free-bytes.ts";
 import type { EngineSettings, QueryResult, RawRows, ResultRow } from "./span-database.ts";
 
 /** Reads a reply in ClickHouse's format `JSON`. */
@@ -18,7 +19,10 @@ export const rawSettings = {
   output_format_json_escape_forward_slashes: 0,
 } as const satisfies EngineSettings;
 
-/** Reads a reply in that format as byte strings, a row when it is asked for: most rows are done with at once. */
+/**
+ * Reads a reply in that format as byte strings, a row when it is asked for: most rows are done with at once. The reply is given
+ * back when they are.
+ */
 export function readRawRows(reply: Buffer): RawRows {
   const end = reply.at(-1) === newline ? reply.length - 1 : reply.length;
   const last = end > 0 ? valuesOf(reply, reply.lastIndexOf(newline, end - 1) + 1, end) : undefined;
@@ -26,10 +30,14 @@ export function readRawRows(reply: Buffer): RawRows {
 }
 
 function* rowsOf(reply: Buffer): Generator<string[], void> {
-  for (let start = 0; start < reply.length;) {
-    const end = endOfRow(reply, start);
-    yield valuesOf(reply, start, end);
-    start = end + 1;
+  try {
+    for (let start = 0; start < reply.length;) {
+      const end = endOfRow(reply, start);
+      yield valuesOf(reply, start, end);
+      start = end + 1;
+    }
+  } finally {
+    freeBytes(reply);
   }
 }
 
