@@ -1,3 +1,5 @@
+import { bySecond } from "./by-second.ts";
+
 /**
  * Instants as bigint nanoseconds since 1970-01-01T00:00:00Z, so that no digit of a nanosecond clock is lost.
  * The range is the one a signed 64-bit count of nanoseconds can hold at its upper end and 1900 at its lower.
@@ -35,15 +37,13 @@ export function formatTimeNs(ns: bigint): string {
 
 /** As rows hold it: `2026-05-05 05:00:00.000000000`, UTC, what a DateTime64(9) column reads. */
 export function storedTime(ns: bigint): string {
-  let ms = Number(ns / nsPerMs);
-  let nsOfMs = Number(ns % nsPerMs);
-  if (nsOfMs < 0) {
-    ms -= 1;
-    nsOfMs += 1_000_000;
-  }
-  const iso = new Date(ms).toISOString();
-  return `${iso.slice(0, 10)} ${iso.slice(11, 23)}${String(nsOfMs).padStart(6, "0")}`;
+  let second = Number(ns / nsPerS);
+  let nsOfSecond = Number(ns % nsPerS);
+  if (nsOfSecond < 0) [second, nsOfSecond] = [second - 1, nsOfSecond + 1e9];
+  return `${storedSecond(second * 1000)}.${String(nsOfSecond).padStart(9, "0")}`;
 }
+
+const storedSecond = bySecond((ms) => new Date(ms).toISOString().slice(0, 19).replace("T", " "));
 
 const zero = 0x30;
 

@@ -1,4 +1,5 @@
 import { pino, type DestinationStream, type Logger } from "pino";
+import { bySecond } from "../lib/by-second.ts";
 import { telemetryLimits } from "./limits.ts";
 
 /** Standard output. Lines are written together; whoever ends the process calls `flushSync`. */
@@ -11,6 +12,14 @@ export function openLogOutput() {
   });
 }
 
+const isoSecond = bySecond((ms) => new Date(ms).toISOString().slice(0, 20));
+
+/** The time of a line, as a member of it. */
+function isoField(): string {
+  const ms = Date.now();
+  return `,"time":"${isoSecond(ms)}${String(ms % 1000).padStart(3, "0")}Z"`;
+}
+
 /**
  * JSON lines on standard output. Errors are logged by type, message and stack; bodies, headers and keys never reach
  * the logger, and these paths are a second door should one try.
@@ -19,7 +28,7 @@ export function createLogger(level: string, destination?: DestinationStream): Lo
   const options = {
     level,
     base: null,
-    timestamp: pino.stdTimeFunctions.isoTime,
+    timestamp: isoField,
     redact: {
       paths: ["authorization", "*.authorization", "password", "*.password", "api_key", "*.api_key"],
       remove: true,

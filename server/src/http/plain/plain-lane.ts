@@ -1,5 +1,6 @@
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
+import { bySecond } from "../../lib/by-second.ts";
 import { TurnQueue } from "../../lib/turn-queue.ts";
 import { httpLimits } from "../limits.ts";
 import type { ClientAddresses } from "../client-address.ts";
@@ -15,6 +16,8 @@ export type PlainLane = {
   /** Closes connections that have nothing under way; with `isLate` all of them. */
   close(isLate: boolean): void;
 };
+
+const httpDate = bySecond((ms) => new Date(ms).toUTCString());
 
 /**
  * A second reader of HTTP/1.1 before Node's, for small POST requests in plain form, as SDKs send model calls and spans: it
@@ -45,7 +48,7 @@ export function createPlainLane(
   });
   const options = {
     addresses,
-    answers: { keepsAlive: () => !isClosing(), date: () => new Date().toUTCString() },
+    answers: { keepsAlive: () => !isClosing(), date: () => httpDate(Date.now()) },
     serve(incoming: Incoming, response: ResponseWriter): boolean {
       const route = routes.get(incoming.url);
       if (route === undefined) return false;

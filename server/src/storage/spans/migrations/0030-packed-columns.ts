@@ -1,4 +1,4 @@
-import { spanColumns, type SpanColumn } from "../../../domain/span.ts";
+import type { SpanColumn } from "../../../domain/span.ts";
 import { localTable, onCluster } from "./dialect.ts";
 import type { Placement } from "./dialect.ts";
 
@@ -58,11 +58,8 @@ export const packedColumns = [
   "is_pinned",
 ] as const satisfies readonly SpanColumn[];
 
-const textOf = (column: SpanColumn) =>
-  spanColumns[column] === "text" ? `toString(${column})` : `ifNull(toString(${column}), '')`;
-
-/** A JSON array with the text of each of `packedColumns`, '' for null. The engine computes it at insert; no statement can write it. */
-export const packedColumn = `packed String MATERIALIZED toJSONString([${packedColumns.map(textOf).join(", ")}])`;
+/** A line of `packedColumns` separated by tabs. The engine computes it at insert; no statement can write it. */
+export const packedColumn = `packed String MATERIALIZED formatRowNoNewline('TSV', ${packedColumns.join(", ")})`;
 
 /**
  * For tables made before `createSpans` had the column. Rows that there are get it in the background; until then it is made of their columns when

@@ -48,8 +48,19 @@ export function packingOf(columns: readonly SpanColumn[]): Packing {
   };
 }
 
-/** The engine wrote it: an array of strings. */
-const textsOf = (packed: unknown): readonly string[] => JSON.parse(String(packed)) as string[];
+/** The texts of a line as ClickHouse writes it (format TSV), '' for null. */
+function textsOf(packed: unknown): readonly string[] {
+  const line = String(packed);
+  const texts = line.split("\t");
+  return line.includes("\\") ? texts.map(unescaped) : texts;
+}
+
+function unescaped(text: string): string {
+  if (!text.includes("\\")) return text;
+  return text === "\\N" ? "" : text.replace(/\\(.)/g, (_, char: string) => escapes[char] ?? char);
+}
+
+const escapes: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t", "0": "\0" };
 
 const isText = (kind: ColumnKind) => kind === "text" || kind === "time";
 
